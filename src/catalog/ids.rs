@@ -1,0 +1,117 @@
+//! Identifiers. An operator's id is 1 to 64 of `A-Z a-z 0-9 -`; an app's is 8 digits, as the specification's 2.5 says.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+const RULE: &str = "must be 1 to 64 characters of A-Z, a-z, 0-9 and -";
+
+fn is_id(text: &str) -> bool {
+    (1..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+}
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        pub struct $name(String);
+
+        impl $name {
+            /// `None` unless the text is 1 to 64 of `A-Z a-z 0-9 -`.
+            pub fn parse(text: &str) -> Option<Self> {
+                is_id(text).then(|| Self(text.to_owned()))
+            }
+
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = String::deserialize(deserializer)?;
+                if is_id(&text) { Ok(Self(text)) } else { Err(D::Error::custom(RULE)) }
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// A publisher: the account that owns apps, a Pub-Key and report keys.
+    PublisherId;
+    /// An advertiser: who pays for conversions and reports them with a token.
+    AdvertiserId;
+    /// An offer, the `id` of the specification's 2.4.
+    OfferId;
+    /// A goal of an offer, the `rid` of a tracking URL; unique over the whole service.
+    GoalId;
+}
+
+/// An app's 8-digit identifier. Leading zeros are part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AppId(u32);
+
+impl AppId {
+    /// `None` unless the text is exactly 8 ASCII digits.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.len() == 8 && text.bytes().all(|b| b.is_ascii_digit());
+        if digits { text.parse().ok().map(Self) } else { None }
+    }
+
+    /// From a number of at most 8 digits, as a click id or a snapshot packs it.
+    pub fn from_number(number: u32) -> Option<Self> {
+        (number < 100_000_000).then_some(Self(number))
+    }
+
+    pub fn number(self) -> u32 {
+        self.0
+    }
+}
+
+impl fmt::Display for AppId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:08}", self.0)
+    }
+}
+
+impl Serialize for AppId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for AppId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| D::Error::custom("must be exactly 8 digits"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_keeps_to_its_alphabet_and_length() {
+        for good in ["a", "A-9", &"x".repeat(64)] {
+            assert!(OfferId::parse(good).is_some(), "{good}");
+        }
+        for bad in ["", "a_b", "a b", "é", &"x".repeat(65)] {
+            assert!(OfferId::parse(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_app_id_is_eight_digits() {
+        assert_eq!(AppId::parse("00000042").map(|id| id.to_string()).as_deref(), Some("00000042"));
+        for bad in ["1234567", "123456789", "1234567a", "+1234567", ""] {
+            assert!(AppId::parse(bad).is_none(), "{bad}");
+        }
+    }
+}

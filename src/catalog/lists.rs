@@ -1,0 +1,67 @@
+//! The closed lists of the specification's 2.3 and 2.4: offer types, platforms and categories.
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! closed_list {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum $name { $(#[serde(rename = $text)] $variant),* }
+
+        impl $name {
+            /// Every value, in the specification's order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The value as the specification writes it.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
+            }
+
+            /// From the specification's spelling; anything else is `None`.
+            pub fn parse(text: &str) -> Option<Self> {
+                match text { $($text => Some(Self::$variant),)* _ => None }
+            }
+
+            /// Its place in [`Self::ALL`], as snapshots store it.
+            pub fn code(self) -> u8 {
+                self as u8
+            }
+
+            pub fn from_code(code: u8) -> Option<Self> {
+                Self::ALL.get(usize::from(code)).copied()
+            }
+        }
+    };
+}
+
+closed_list! {
+    /// What an offer pays for (`off_type`).
+    OfferType {
+        Cpr = "CPR",
+        Cpi = "CPI",
+        Cpl = "CPL",
+        Cpc = "CPC",
+        Cpe = "CPE",
+        Cpa = "CPA",
+        ApkInstall = "APK_INSTALL",
+        ApkRegister = "APK_REGISTER",
+    }
+}
+
+closed_list! {
+    /// The platform of an app or an offer (`os`).
+    Platform { Ios = "ios", Android = "android", Web = "web" }
+}
+
+closed_list! {
+    /// A category of an offer (`ctg`).
+    Category {
+        SingleStep = "SINGLE_STEP",
+        MultiReward = "MULTI_REWARD",
+        Deposit = "DEPOSIT",
+        Gaming = "GAMING",
+        Finance = "FINANCE",
+        Survey = "SURVEY",
+        New = "NEW",
+    }
+}

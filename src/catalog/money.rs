@@ -1,0 +1,207 @@
+//! Money. Amounts are whole micro-USD inside (1 USD = 1,000,000), at most 6 decimals outside, and never a float in
+//! between: a double is only how JSON brings a number in.
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+/// One unit (a dollar, or a publisher's rate of one per dollar) in millionths.
+const MICROS: i64 = 1_000_000;
+
+/// An amount in micro-USD.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MicroUsd(pub i64);
+
+impl MicroUsd {
+    /// The largest payout a goal may have: a million dollars. Sums of 50 of them stay far inside 2^53, which is as far
+    /// as an integer may go through a Durable Object's SQLite.
+    pub const MAX_PAYOUT: Self = Self(1_000_000 * MICROS);
+
+    /// As a JSON number in USD: at most 6 decimals, no exponent, no trailing zeros.
+    pub fn write_usd(self, out: &mut String) {
+        write_decimal(out, i128::from(self.0), 6);
+    }
+}
+
+impl Serialize for MicroUsd {
+    /// USD, as the operator wrote it.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize_micros(self.0, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for MicroUsd {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = f64::deserialize(deserializer)?;
+        micros(number)
+            .map(Self)
+            .filter(|amount| (Self(0)..=Self::MAX_PAYOUT).contains(amount))
+            .ok_or_else(|| D::Error::custom("must be from 0 to 1000000 USD with at most 6 decimals"))
+    }
+}
+
+/// How many units of an app's currency a dollar is, and how amounts in it are rounded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CurrencyRate {
+    /// What the publisher calls its currency, the `cur` of `inapp_pyt`.
+    pub name: String,
+    /// Units for one USD, in millionths.
+    pub per_usd: PerUsd,
+    /// Decimals an amount keeps, 0 to 6.
+    #[serde(default)]
+    pub decimals: u8,
+    #[serde(default)]
+    pub rounding: Rounding,
+}
+
+/// A rate in millionths of a unit per USD.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PerUsd(pub i64);
+
+impl Serialize for PerUsd {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize_micros(self.0, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for PerUsd {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = f64::deserialize(deserializer)?;
+        micros(number)
+            .filter(|&rate| rate > 0 && rate <= 1_000_000_000 * MICROS)
+            .map(Self)
+            .ok_or_else(|| {
+                D::Error::custom("must be above 0 and at most 1000000000, with at most 6 decimals")
+            })
+    }
+}
+
+/// How an amount in an app's currency is rounded to its decimals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rounding {
+    #[default]
+    Down,
+    Up,
+    /// To the nearest, halves up.
+    Nearest,
+}
+
+/// An amount in an app's currency, in units of its last decimal (with 2 decimals, 1234 is 12.34).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InAppAmount(pub i128);
+
+impl CurrencyRate {
+    /// A payout in the app's currency: payout × rate, rounded by the app's setting (`design.md` section 4).
+    pub fn convert(&self, payout: MicroUsd) -> InAppAmount {
+        // micro-USD × micro-units is 12 decimals; 10^12 × 10^15 fits an i128 with room to spare.
+        let exact = i128::from(payout.0).saturating_mul(i128::from(self.per_usd.0));
+        let step = 10_i128.pow(12_u32.saturating_sub(u32::from(self.decimals)));
+        let (whole, rest) = (exact.div_euclid(step), exact.rem_euclid(step));
+        let up = match self.rounding {
+            Rounding::Down => false,
+            Rounding::Up => rest > 0,
+            Rounding::Nearest => rest.saturating_mul(2) >= step,
+        };
+        InAppAmount(whole.saturating_add(i128::from(up)))
+    }
+
+    /// An amount of this currency as a JSON number, no exponent, no trailing zeros.
+    pub fn write_amount(&self, out: &mut String, amount: InAppAmount) {
+        write_decimal(out, amount.0, u32::from(self.decimals));
+    }
+}
+
+/// A JSON number as whole millionths; `None` if it has more than 6 decimals or is out of range.
+fn micros(number: f64) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53
+    let scaled = (number * 1e6).round();
+    // A decimal of at most 6 places parses to the double nearest to `scaled / 10^6`, and IEEE division gives that same
+    // double back; any other number differs. So the comparison is exact, with no tolerance to choose.
+    #[expect(clippy::cast_possible_truncation, clippy::float_cmp, reason = "within 2^53, and exact by design")]
+    (scaled.abs() < EXACT && scaled / 1e6 == number).then_some(scaled as i64)
+}
+
+fn serialize_micros<S: Serializer>(micros: i64, serializer: S) -> Result<S::Ok, S::Error> {
+    if micros % MICROS == 0 {
+        serializer.serialize_i64(micros / MICROS)
+    } else {
+        #[expect(clippy::cast_precision_loss, reason = "below 2^53, see `micros`")]
+        serializer.serialize_f64(micros as f64 / 1e6)
+    }
+}
+
+/// `units` of 10^-`decimals` as a decimal number without trailing zeros.
+fn write_decimal(out: &mut String, units: i128, decimals: u32) {
+    let one = 10_i128.pow(decimals.min(30));
+    if units < 0 {
+        out.push('-');
+    }
+    let (whole, mut rest) = (units.unsigned_abs() / one.unsigned_abs(), units.unsigned_abs() % one.unsigned_abs());
+    let mut width = usize::try_from(decimals).unwrap_or(0);
+    while width > 0 && rest % 10 == 0 {
+        rest /= 10;
+        width -= 1;
+    }
+    // Writing to a String cannot fail.
+    let _ = write!(out, "{whole}");
+    if width > 0 {
+        let _ = write!(out, ".{rest:0width$}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn usd(text: &str) -> Result<MicroUsd, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    fn rate(per_usd: f64, decimals: u8, rounding: Rounding) -> CurrencyRate {
+        CurrencyRate { name: "Coins".into(), per_usd: PerUsd(micros(per_usd).unwrap()), decimals, rounding }
+    }
+
+    fn converted(payout: &str, rate: &CurrencyRate) -> String {
+        let mut out = String::new();
+        rate.write_amount(&mut out, rate.convert(usd(payout).unwrap()));
+        out
+    }
+
+    #[test]
+    fn usd_is_read_exactly_or_refused() {
+        assert_eq!(usd("0.1").unwrap(), MicroUsd(100_000));
+        assert_eq!(usd("1234.567891").unwrap(), MicroUsd(1_234_567_891));
+        assert_eq!(usd("0").unwrap(), MicroUsd(0));
+        assert_eq!(usd("1000000").unwrap(), MicroUsd::MAX_PAYOUT);
+        for bad in ["0.0000001", "1.2345678", "-0.5", "1000000.000001", "1e400", "\"1\"", "null"] {
+            assert!(usd(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn in_app_amounts_follow_the_apps_decimals_and_rounding() {
+        assert_eq!(converted("1.2345", &rate(1000.0, 0, Rounding::Down)), "1234");
+        assert_eq!(converted("1.2345", &rate(1000.0, 0, Rounding::Up)), "1235");
+        assert_eq!(converted("1.2345", &rate(1000.0, 0, Rounding::Nearest)), "1235");
+        assert_eq!(converted("1.2344", &rate(1000.0, 0, Rounding::Nearest)), "1234");
+        assert_eq!(converted("0.75", &rate(42.5, 2, Rounding::Nearest)), "31.88");
+        assert_eq!(converted("0.75", &rate(42.5, 2, Rounding::Down)), "31.87");
+        assert_eq!(converted("0.8", &rate(42.5, 2, Rounding::Down)), "34");
+        assert_eq!(converted("0", &rate(1000.0, 0, Rounding::Up)), "0");
+    }
+
+    proptest! {
+        #[test]
+        fn any_amount_of_six_decimals_survives_json(micro_usd in 0..=MicroUsd::MAX_PAYOUT.0) {
+            let mut text = String::new();
+            MicroUsd(micro_usd).write_usd(&mut text);
+            prop_assert_eq!(usd(&text).unwrap(), MicroUsd(micro_usd));
+            let round_trip = serde_json::to_string(&MicroUsd(micro_usd)).unwrap();
+            prop_assert_eq!(usd(&round_trip).unwrap(), MicroUsd(micro_usd));
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The envelope of every snapshot value: what it is, in which format, and a checksum. KV promises neither freshness
+//! nor wholeness, and a snapshot is trusted blindly once it is open, so a damaged or foreign one is refused here.
+//!
+//! Layout, little-endian: magic `SGNP`, kind `u8`, format `u8`, two zero bytes, xxh64 of the payload `u64`, payload
+//! (an `rkyv` archive).
+
+use std::fmt;
+
+use xxhash_rust::xxh64::xxh64;
+
+const MAGIC: [u8; 4] = *b"SGNP";
+/// Bytes before the payload.
+pub const HEADER: usize = 16;
+
+/// What a value holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    Tracking = 1,
+    Listing = 2,
+    Bodies = 3,
+}
+
+/// Why a value is not taken for a snapshot. The isolate that meets one keeps what it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Damage {
+    /// Not a snapshot, or one of another kind.
+    Foreign,
+    /// Written by a version of Signpost whose format this one does not read.
+    UnknownFormat(u8),
+    /// Bytes are missing or changed.
+    Corrupt,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Foreign => f.write_str("not a snapshot of this kind"),
+            Self::UnknownFormat(format) => write!(f, "snapshot format {format} is not known"),
+            Self::Corrupt => f.write_str("the snapshot is damaged"),
+        }
+    }
+}
+
+/// Puts a payload in its envelope.
+pub fn wrap(kind: Kind, format: u8, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(HEADER + payload.len());
+    bytes.extend_from_slice(&MAGIC);
+    bytes.extend_from_slice(&[kind as u8, format, 0, 0]);
+    bytes.extend_from_slice(&xxh64(payload, 0).to_le_bytes());
+    bytes.extend_from_slice(payload);
+    bytes
+}
+
+/// The payload of a sound value of this kind and format.
+pub fn unwrap(kind: Kind, format: u8, bytes: &[u8]) -> Result<&[u8], Damage> {
+    let (header, payload) = bytes.split_first_chunk::<HEADER>().ok_or(Damage::Foreign)?;
+    let [m0, m1, m2, m3, found_kind, found_format, _, _, checksum @ ..] = *header;
+    if [m0, m1, m2, m3] != MAGIC || found_kind != kind as u8 {
+        return Err(Damage::Foreign);
+    }
+    if found_format != format {
+        return Err(Damage::UnknownFormat(found_format));
+    }
+    if u64::from_le_bytes(checksum) != xxh64(payload, 0) {
+        return Err(Damage::Corrupt);
+    }
+    Ok(payload)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_opens_only_as_what_it_is_and_only_whole() {
+        let bytes = wrap(Kind::Listing, 3, b"payload");
+        assert_eq!(unwrap(Kind::Listing, 3, &bytes), Ok(&b"payload"[..]));
+        assert_eq!(unwrap(Kind::Tracking, 3, &bytes), Err(Damage::Foreign));
+        assert_eq!(unwrap(Kind::Listing, 4, &bytes), Err(Damage::UnknownFormat(3)));
+        for cut in 0..bytes.len() {
+            assert!(unwrap(Kind::Listing, 3, &bytes[..cut]).is_err(), "cut at {cut}");
+        }
+        for at in (0..bytes.len()).filter(|at| !(6..8).contains(at)) {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1;
+            assert!(unwrap(Kind::Listing, 3, &changed).is_err(), "changed at {at}");
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Signpost: a publisher reporting and offers service, one WebAssembly module at the edge with its origin in Durable
+//! Objects.
+//!
+//! The domain is pure Rust and knows no Workers type, no clock and no randomness:
+//! - [`catalog`]: publishers, apps, advertisers, offers, goals, and the snapshots of them that the edge reads;
+//! - [`offers`]: the offers request, its filters, its pages;
+//! - [`tracking`]: click parameters, the sealed click, the redirect.
+//!
+//! The shells carry out what the domain says: `edge` (HTTP, the isolate's memory) and [`origin`] (Durable Objects).
+
+pub mod catalog;
+pub mod offers;
+pub mod origin;
+pub mod refusal;
+pub mod time;
+pub mod tracking;

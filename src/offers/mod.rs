@@ -1,0 +1,1 @@
+//! Offers: `POST /v1/offer/api` (`design.md` section 4).

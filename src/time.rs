@@ -1,0 +1,86 @@
+//! UTC days. Every instant in Signpost is an `i64` of milliseconds since the Unix epoch and is passed in as an
+//! argument: Wasm has no clock of its own, and a test must be able to stand at midnight.
+
+use std::fmt;
+
+use chrono::{DateTime, Days, NaiveDate};
+
+pub const SECOND_MS: i64 = 1_000;
+pub const MINUTE_MS: i64 = 60 * SECOND_MS;
+pub const HOUR_MS: i64 = 60 * MINUTE_MS;
+pub const DAY_MS: i64 = 24 * HOUR_MS;
+
+/// A calendar day in UTC, counted from 1970-01-01. Caps reset, and clicks and conversions are counted, by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UtcDay(i32);
+
+impl UtcDay {
+    /// The day that holds an instant.
+    pub fn of_ms(now_ms: i64) -> Self {
+        // An i64 of milliseconds spans 10^11 days; a clock that far off is clamped rather than trusted.
+        Self(i32::try_from(now_ms.div_euclid(DAY_MS)).unwrap_or(i32::MAX))
+    }
+
+    /// From the number that [`UtcDay::number`] gave.
+    pub fn from_number(days: i64) -> Option<Self> {
+        i32::try_from(days).ok().map(Self)
+    }
+
+    /// Days since 1970-01-01.
+    pub fn number(self) -> i64 {
+        i64::from(self.0)
+    }
+
+    /// 00:00 UTC of this day, in milliseconds since the epoch.
+    pub fn start_ms(self) -> i64 {
+        self.number().saturating_mul(DAY_MS)
+    }
+
+    /// The day that lies `days` before this one.
+    pub fn minus(self, days: i32) -> Self {
+        Self(self.0.saturating_sub(days))
+    }
+}
+
+impl fmt::Display for UtcDay {
+    /// `YYYY-MM-DD`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let epoch = NaiveDate::default();
+        let date = match u64::try_from(self.0) {
+            Ok(days) => epoch.checked_add_days(Days::new(days)),
+            Err(_) => epoch.checked_sub_days(Days::new(u64::from(self.0.unsigned_abs()))),
+        };
+        match date {
+            Some(date) => write!(f, "{date}"),
+            None => write!(f, "day {}", self.0),
+        }
+    }
+}
+
+/// An instant as an HTTP date (RFC 9110 section 5.6.7), as `Last-Modified` wants it.
+pub fn http_date(now_ms: i64) -> String {
+    DateTime::from_timestamp_millis(now_ms)
+        .unwrap_or_default()
+        .format("%a, %d %b %Y %H:%M:%S GMT")
+        .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_begins_at_midnight_utc() {
+        let midnight = 20_000 * DAY_MS;
+        assert_eq!(UtcDay::of_ms(midnight).number(), 20_000);
+        assert_eq!(UtcDay::of_ms(midnight - 1).number(), 19_999);
+        assert_eq!(UtcDay::of_ms(-1).number(), -1);
+        assert_eq!(UtcDay::of_ms(midnight).to_string(), "2024-10-04");
+        assert_eq!(UtcDay::of_ms(-1).to_string(), "1969-12-31");
+    }
+
+    #[test]
+    fn an_http_date_is_written_as_rfc_9110_shows_it() {
+        assert_eq!(http_date(784_111_777_000), "Sun, 06 Nov 1994 08:49:37 GMT");
+    }
+}
