@@ -6,11 +6,14 @@
 //! - [`offers`]: the offers request, its filters, its pages;
 //! - [`tracking`]: click parameters, the sealed click, the redirect.
 //!
-//! The shells carry out what the domain says: `edge` (HTTP, the isolate's memory) and [`origin`] (Durable Objects).
+//! The shells carry out what the domain says: [`edge`] (HTTP, the isolate's memory) and [`origin`] (Durable Objects).
 
 pub mod catalog;
+pub mod edge;
 pub mod offers;
 pub mod origin;
 pub mod refusal;
+#[cfg(target_arch = "wasm32")]
+mod runtime;
 pub mod time;
 pub mod tracking;

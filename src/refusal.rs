@@ -20,7 +20,12 @@ pub struct Refusal {
 
 impl Refusal {
     pub const fn new(status: u16, code: &'static str, message: &'static str) -> Self {
-        Self { status, code, message: Cow::Borrowed(message), retry_after_s: None }
+        Self {
+            status,
+            code,
+            message: Cow::Borrowed(message),
+            retry_after_s: None,
+        }
     }
 
     pub const fn retry_after(mut self, seconds: u32) -> Self {
@@ -30,7 +35,10 @@ impl Refusal {
 
     /// The same refusal, told with what is particular about this request.
     pub fn because(&self, message: impl Into<String>) -> Self {
-        Self { message: Cow::Owned(message.into()), ..self.clone() }
+        Self {
+            message: Cow::Owned(message.into()),
+            ..self.clone()
+        }
     }
 
     /// The JSON body, `{"error": …, "code": …}`.
@@ -46,13 +54,23 @@ pub mod common {
     pub const INVALID_JSON: Refusal = Refusal::new(400, "invalid_json", "the body is not valid JSON");
     pub const MISSING_FIELD: Refusal = Refusal::new(400, "missing_field", "a required field is missing");
     pub const NOT_FOUND: Refusal = Refusal::new(404, "not_found", "there is nothing at this address");
-    pub const METHOD_NOT_ALLOWED: Refusal =
-        Refusal::new(405, "method_not_allowed", "this address does not answer that method");
-    pub const PAYLOAD_TOO_LARGE: Refusal =
-        Refusal::new(413, "payload_too_large", "the body is larger than this address takes");
-    pub const UNSUPPORTED_MEDIA_TYPE: Refusal =
-        Refusal::new(415, "unsupported_media_type", "this address does not take that Content-Type");
-    pub const INTERNAL_ERROR: Refusal = Refusal::new(500, "internal_error", "something went wrong on our side");
+    pub const METHOD_NOT_ALLOWED: Refusal = Refusal::new(
+        405,
+        "method_not_allowed",
+        "this address does not answer that method",
+    );
+    pub const PAYLOAD_TOO_LARGE: Refusal = Refusal::new(
+        413,
+        "payload_too_large",
+        "the body is larger than this address takes",
+    );
+    pub const UNSUPPORTED_MEDIA_TYPE: Refusal = Refusal::new(
+        415,
+        "unsupported_media_type",
+        "this address does not take that Content-Type",
+    );
+    pub const INTERNAL_ERROR: Refusal =
+        Refusal::new(500, "internal_error", "something went wrong on our side");
     pub const UNAVAILABLE: Refusal =
         Refusal::new(503, "unavailable", "temporarily unavailable, try again shortly").retry_after(2);
 }
@@ -64,6 +82,9 @@ mod tests {
     #[test]
     fn the_body_is_error_and_code_and_nothing_else() {
         let refusal = common::NOT_FOUND.because("no \"such\" offer");
-        assert_eq!(refusal.body(), r#"{"code":"not_found","error":"no \"such\" offer"}"#);
+        assert_eq!(
+            refusal.body(),
+            r#"{"code":"not_found","error":"no \"such\" offer"}"#
+        );
     }
 }

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use chrono::{DateTime, Days, NaiveDate};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 pub const SECOND_MS: i64 = 1_000;
 pub const MINUTE_MS: i64 = 60 * SECOND_MS;
@@ -39,6 +40,20 @@ impl UtcDay {
     /// The day that lies `days` before this one.
     pub fn minus(self, days: i32) -> Self {
         Self(self.0.saturating_sub(days))
+    }
+}
+
+/// In JSON a day is its number.
+impl Serialize for UtcDay {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i64(self.number())
+    }
+}
+
+impl<'de> Deserialize<'de> for UtcDay {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let days = i64::deserialize(deserializer)?;
+        Self::from_number(days).ok_or_else(|| D::Error::custom("is not the number of a day"))
     }
 }
 

@@ -104,7 +104,10 @@ impl Callback {
         if let Some(legacy) = &self.legacy_md5 {
             check_text("callback.legacy_md5.secret", &legacy.secret, 200)?;
             if legacy.secret == MASKED_SECRET {
-                return Err(FieldError::new("callback.legacy_md5.secret", "is the mask, not a secret"));
+                return Err(FieldError::new(
+                    "callback.legacy_md5.secret",
+                    "is the mask, not a secret",
+                ));
             }
         }
         Ok(())
@@ -113,9 +116,14 @@ impl Callback {
 
 /// `whsec_` and base64 of 24 to 64 bytes, as the Standard Webhooks specification writes a symmetric secret.
 fn check_signing_secret(path: &str, secret: &str) -> Result<(), FieldError> {
-    let bytes = secret.strip_prefix("whsec_").and_then(|encoded| BASE64_STANDARD.decode(encoded).ok());
+    let bytes = secret
+        .strip_prefix("whsec_")
+        .and_then(|encoded| BASE64_STANDARD.decode(encoded).ok());
     match bytes {
         Some(bytes) if (24..=64).contains(&bytes.len()) => Ok(()),
-        _ => Err(FieldError::new(path, "must be whsec_ followed by base64 of 24 to 64 bytes")),
+        _ => Err(FieldError::new(
+            path,
+            "must be whsec_ followed by base64 of 24 to 64 bytes",
+        )),
     }
 }

@@ -39,7 +39,10 @@ impl Country {
 
     pub fn as_str(self) -> &'static str {
         let at = usize::from(self.0) * 2;
-        CODES.get(at..at + 2).and_then(|code| std::str::from_utf8(code).ok()).unwrap_or("ZZ")
+        CODES
+            .get(at..at + 2)
+            .and_then(|code| std::str::from_utf8(code).ok())
+            .unwrap_or("ZZ")
     }
 
     /// Every country.
@@ -135,7 +138,10 @@ mod tests {
         seen.sort_unstable();
         seen.dedup();
         assert_eq!(seen.len(), COUNTRIES);
-        assert!(seen.iter().all(|code| Country::parse(code).is_some_and(|c| c.as_str() == *code)));
+        assert!(
+            seen.iter()
+                .all(|code| Country::parse(code).is_some_and(|c| c.as_str() == *code))
+        );
     }
 
     #[test]

@@ -17,7 +17,10 @@ pub struct FieldError {
 
 impl FieldError {
     pub fn new(path: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self { path: path.into(), problem: problem.into() }
+        Self {
+            path: path.into(),
+            problem: problem.into(),
+        }
     }
 }
 
@@ -39,7 +42,8 @@ pub trait Document: DeserializeOwned {
             let path = error.path().to_string();
             refuse(&path, error.inner())
         })?;
-        json.end().map_err(|error| common::INVALID_JSON.because(error.to_string()))?;
+        json.end()
+            .map_err(|error| common::INVALID_JSON.because(error.to_string()))?;
         document.check()?;
         Ok(document)
     }
@@ -51,7 +55,9 @@ fn refuse(path: &str, error: &serde_json::Error) -> Refusal {
     }
     // serde_json ends its text with " at line 1 column 2", which says nothing about a body written by a program.
     let text = error.to_string();
-    let problem = text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem);
+    let problem = text
+        .rsplit_once(" at line ")
+        .map_or(text.as_str(), |(problem, _)| problem);
     let kind = if problem.starts_with("missing field") {
         common::MISSING_FIELD
     } else if problem.starts_with("unknown field") {
@@ -84,7 +90,8 @@ pub fn check_length(path: &str, text: &str, max: usize) -> Result<(), FieldError
 /// An absolute `http` or `https` URL without credentials, at most 2,048 characters.
 pub fn check_web_url(path: &str, text: &str) -> Result<(), FieldError> {
     check_text(path, text, 2_048)?;
-    let url = url::Url::parse(text).map_err(|error| FieldError::new(path, format!("is not a URL: {error}")))?;
+    let url =
+        url::Url::parse(text).map_err(|error| FieldError::new(path, format!("is not a URL: {error}")))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(FieldError::new(path, "must be an http or https URL"));
     }

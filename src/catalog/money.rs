@@ -119,7 +119,11 @@ fn micros(number: f64) -> Option<i64> {
     let scaled = (number * 1e6).round();
     // A decimal of at most 6 places parses to the double nearest to `scaled / 10^6`, and IEEE division gives that same
     // double back; any other number differs. So the comparison is exact, with no tolerance to choose.
-    #[expect(clippy::cast_possible_truncation, clippy::float_cmp, reason = "within 2^53, and exact by design")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::float_cmp,
+        reason = "within 2^53, and exact by design"
+    )]
     (scaled.abs() < EXACT && scaled / 1e6 == number).then_some(scaled as i64)
 }
 
@@ -138,7 +142,10 @@ fn write_decimal(out: &mut String, units: i128, decimals: u32) {
     if units < 0 {
         out.push('-');
     }
-    let (whole, mut rest) = (units.unsigned_abs() / one.unsigned_abs(), units.unsigned_abs() % one.unsigned_abs());
+    let (whole, mut rest) = (
+        units.unsigned_abs() / one.unsigned_abs(),
+        units.unsigned_abs() % one.unsigned_abs(),
+    );
     let mut width = usize::try_from(decimals).unwrap_or(0);
     while width > 0 && rest % 10 == 0 {
         rest /= 10;
@@ -162,7 +169,12 @@ mod tests {
     }
 
     fn rate(per_usd: f64, decimals: u8, rounding: Rounding) -> CurrencyRate {
-        CurrencyRate { name: "Coins".into(), per_usd: PerUsd(micros(per_usd).unwrap()), decimals, rounding }
+        CurrencyRate {
+            name: "Coins".into(),
+            per_usd: PerUsd(micros(per_usd).unwrap()),
+            decimals,
+            rounding,
+        }
     }
 
     fn converted(payout: &str, rate: &CurrencyRate) -> String {
@@ -177,7 +189,15 @@ mod tests {
         assert_eq!(usd("1234.567891").unwrap(), MicroUsd(1_234_567_891));
         assert_eq!(usd("0").unwrap(), MicroUsd(0));
         assert_eq!(usd("1000000").unwrap(), MicroUsd::MAX_PAYOUT);
-        for bad in ["0.0000001", "1.2345678", "-0.5", "1000000.000001", "1e400", "\"1\"", "null"] {
+        for bad in [
+            "0.0000001",
+            "1.2345678",
+            "-0.5",
+            "1000000.000001",
+            "1e400",
+            "\"1\"",
+            "null",
+        ] {
             assert!(usd(bad).is_err(), "{bad}");
         }
     }

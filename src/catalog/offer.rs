@@ -109,7 +109,8 @@ impl Offer {
     }
 
     pub fn conversion_window_days(&self) -> u16 {
-        self.conversion_window_days.unwrap_or(DEFAULT_CONVERSION_WINDOW_DAYS)
+        self.conversion_window_days
+            .unwrap_or(DEFAULT_CONVERSION_WINDOW_DAYS)
     }
 
     /// Where clicks are sent.
@@ -137,7 +138,10 @@ impl Document for Offer {
         if let Some(max) = self.click_id_max
             && !(click_id::SHORT_MAX..=click_id::LONGEST).contains(&usize::from(max))
         {
-            return Err(FieldError::new("click_id_max", "must be from 50 to 1000 characters"));
+            return Err(FieldError::new(
+                "click_id_max",
+                "must be from 50 to 1000 characters",
+            ));
         }
         check_web_url("ic_url", &self.ic_url)?;
         check_length("desc", &self.desc, 10_000)?;
@@ -147,7 +151,10 @@ impl Document for Offer {
         for (place, goal) in self.goals.iter().enumerate() {
             goal.check(place)?;
             if self.goals.iter().take(place).any(|earlier| earlier.id == goal.id) {
-                return Err(FieldError::new(format!("goals[{place}].id"), "is used twice in this offer"));
+                return Err(FieldError::new(
+                    format!("goals[{place}].id"),
+                    "is used twice in this offer",
+                ));
             }
         }
         if let (Some(starts_at), Some(ends_at)) = (self.starts_at, self.ends_at)
@@ -155,7 +162,10 @@ impl Document for Offer {
         {
             return Err(FieldError::new("ends_at", "must be after starts_at"));
         }
-        if self.conversion_window_days.is_some_and(|days| !(1..=MAX_CONVERSION_WINDOW_DAYS).contains(&days)) {
+        if self
+            .conversion_window_days
+            .is_some_and(|days| !(1..=MAX_CONVERSION_WINDOW_DAYS).contains(&days))
+        {
             return Err(FieldError::new("conversion_window_days", "must be from 1 to 90"));
         }
         Ok(())

@@ -1,2 +1,353 @@
 //! Offer texts are shown as plain text (`design.md` section 4): what an advertiser's feed brings as HTML loses its
-//! tags and entities and keeps its line breaks.
+//! tags and entities and keeps its line breaks; what is not HTML stays as it was written.
+//!
+//! The converter is our own because the small crates for it are made for whole pages: they fold the line breaks that
+//! separate numbered steps, fold `<br><br>` into one break, print the addresses of links, and take `x < y`, `<name>`
+//! and a URL's `&lang=` for markup. The table of entities is `html-escape`'s.
+
+use std::borrow::Cow;
+
+/// What an element does to the text around it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// Nothing: only its tags go.
+    Inline,
+    /// A space: a table's cells.
+    Space,
+    /// `<br>`: one line break each.
+    Break,
+    /// Begins and ends on a line of its own.
+    Line,
+    /// A blank line before and after.
+    Paragraph,
+    List {
+        numbered: bool,
+    },
+    Item,
+    /// Its content is not text.
+    Hidden,
+}
+
+/// The elements of HTML that are found in texts. Any other `<name>` is text: a placeholder, or a comparison.
+const ELEMENTS: &[(&str, Effect)] = &[
+    ("a", Effect::Inline),
+    ("abbr", Effect::Inline),
+    ("address", Effect::Line),
+    ("article", Effect::Line),
+    ("aside", Effect::Line),
+    ("b", Effect::Inline),
+    ("big", Effect::Inline),
+    ("blockquote", Effect::Paragraph),
+    ("body", Effect::Line),
+    ("br", Effect::Break),
+    ("caption", Effect::Line),
+    ("center", Effect::Line),
+    ("cite", Effect::Inline),
+    ("code", Effect::Inline),
+    ("dd", Effect::Line),
+    ("del", Effect::Inline),
+    ("div", Effect::Line),
+    ("dl", Effect::Line),
+    ("dt", Effect::Line),
+    ("em", Effect::Inline),
+    ("figcaption", Effect::Line),
+    ("figure", Effect::Line),
+    ("font", Effect::Inline),
+    ("footer", Effect::Line),
+    ("h1", Effect::Paragraph),
+    ("h2", Effect::Paragraph),
+    ("h3", Effect::Paragraph),
+    ("h4", Effect::Paragraph),
+    ("h5", Effect::Paragraph),
+    ("h6", Effect::Paragraph),
+    ("head", Effect::Hidden),
+    ("header", Effect::Line),
+    ("hr", Effect::Paragraph),
+    ("html", Effect::Line),
+    ("i", Effect::Inline),
+    ("iframe", Effect::Hidden),
+    ("img", Effect::Inline),
+    ("ins", Effect::Inline),
+    ("kbd", Effect::Inline),
+    ("label", Effect::Inline),
+    ("li", Effect::Item),
+    ("main", Effect::Line),
+    ("mark", Effect::Inline),
+    ("nav", Effect::Line),
+    ("ol", Effect::List { numbered: true }),
+    ("p", Effect::Paragraph),
+    ("pre", Effect::Paragraph),
+    ("q", Effect::Inline),
+    ("s", Effect::Inline),
+    ("script", Effect::Hidden),
+    ("section", Effect::Line),
+    ("small", Effect::Inline),
+    ("span", Effect::Inline),
+    ("strike", Effect::Inline),
+    ("strong", Effect::Inline),
+    ("style", Effect::Hidden),
+    ("sub", Effect::Inline),
+    ("sup", Effect::Inline),
+    ("svg", Effect::Hidden),
+    ("table", Effect::Line),
+    ("tbody", Effect::Line),
+    ("td", Effect::Space),
+    ("template", Effect::Hidden),
+    ("tfoot", Effect::Line),
+    ("th", Effect::Space),
+    ("thead", Effect::Line),
+    ("title", Effect::Hidden),
+    ("tr", Effect::Line),
+    ("u", Effect::Inline),
+    ("ul", Effect::List { numbered: false }),
+    ("wbr", Effect::Inline),
+];
+
+/// What the numbers 128 to 159 mean in a numeric entity: HTML reads them as windows-1252, in which many feeds still
+/// write their dashes and apostrophes.
+const WINDOWS_1252: [char; 32] = [
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
+    '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+];
+
+/// A text as an offer shows it: lines ended by `\n`, none with spaces at its end, at most one blank line in a row.
+pub fn plain_text(input: &str) -> String {
+    let text = input.replace("\r\n", "\n").replace('\r', "\n");
+    tidy(&if is_html(&text) { converted(&text) } else { text })
+}
+
+/// Whether a text has markup at all. A text without must not be converted: its spaces may mean something.
+fn is_html(text: &str) -> bool {
+    let has_tag = || {
+        text.match_indices('<')
+            .any(|(at, _)| text.get(at..).and_then(Markup::at_start).is_some())
+    };
+    has_tag() || matches!(html_escape::decode_html_entities(text), Cow::Owned(_))
+}
+
+fn tidy(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut blank = false;
+    for line in text.lines().map(str::trim_end) {
+        if line.is_empty() {
+            blank = true;
+            continue;
+        }
+        if !out.is_empty() {
+            out.push_str(if blank { "\n\n" } else { "\n" });
+        }
+        blank = false;
+        out.push_str(line);
+    }
+    out
+}
+
+fn converted(html: &str) -> String {
+    let mut text = Converter::default();
+    let mut rest = html;
+    loop {
+        let (before, from_tag) = rest.split_at_checked(next_markup(rest)).unwrap_or((rest, ""));
+        text.push_text(before);
+        let Some((markup, after)) = Markup::at_start(from_tag) else {
+            break;
+        };
+        rest = after;
+        match markup {
+            Markup::Comment => {}
+            Markup::Open(name, Effect::Hidden) => rest = after_hidden(name, after),
+            Markup::Open(_, effect) => text.open(effect),
+            Markup::Close(effect) => text.close(effect),
+        }
+    }
+    text.out
+}
+
+/// Where the next tag or comment begins, or the text's length.
+fn next_markup(text: &str) -> usize {
+    let is_markup = |at: &usize| text.get(*at..).and_then(Markup::at_start).is_some();
+    text.match_indices('<')
+        .map(|(at, _)| at)
+        .find(is_markup)
+        .unwrap_or(text.len())
+}
+
+/// What follows the closing tag of an element that is not text; nothing if it is never closed.
+fn after_hidden<'a>(name: &str, text: &'a str) -> &'a str {
+    let closing = format!("</{name}");
+    let lower = text.to_ascii_lowercase();
+    lower
+        .find(&closing)
+        .and_then(|at| text.get(at..))
+        .and_then(|tag| tag.split_once('>'))
+        .map_or("", |(_, after)| after)
+}
+
+enum Markup {
+    Open(&'static str, Effect),
+    Close(Effect),
+    Comment,
+}
+
+impl Markup {
+    /// The tag or comment a text begins with, and what follows it.
+    fn at_start(text: &str) -> Option<(Self, &str)> {
+        if let Some(comment) = text.strip_prefix("<!--") {
+            return comment.split_once("-->").map(|(_, after)| (Self::Comment, after));
+        }
+        let (inside, after) = split_tag(text.strip_prefix('<')?)?;
+        let (closing, inside) = match inside.strip_prefix('/') {
+            Some(name) => (true, name),
+            None => (false, inside),
+        };
+        let (name, attributes) = match inside.find(|c: char| !c.is_ascii_alphanumeric()) {
+            Some(end) => inside.split_at_checked(end)?,
+            None => (inside, ""),
+        };
+        let &(name, effect) = ELEMENTS
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+        // `a <b and c> d` is a comparison: attributes have a value, apart from the slash of `<br/>`.
+        let well_formed = match attributes.trim_matches([' ', '\t', '\n', '/']) {
+            "" => true,
+            some => !closing && some.contains('=') && attributes.starts_with([' ', '\t', '\n', '/']),
+        };
+        let markup = if closing {
+            Self::Close(effect)
+        } else {
+            Self::Open(name, effect)
+        };
+        well_formed.then_some((markup, after))
+    }
+}
+
+/// Splits at the `>` that ends a tag; one inside a quoted value does not. A second `<` means that it was no tag.
+fn split_tag(text: &str) -> Option<(&str, &str)> {
+    let mut quote = None;
+    let mut after_equals = false;
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (Some(open), _) => {
+                if c == open {
+                    quote = None;
+                }
+            }
+            (None, '>') => return Some((text.get(..at)?, text.get(at + 1..)?)),
+            (None, '<') => return None,
+            (None, '"' | '\'') if after_equals => quote = Some(c),
+            (None, _) => {}
+        }
+        after_equals = c == '=' || (after_equals && c.is_ascii_whitespace());
+    }
+    None
+}
+
+/// The text so far, and what stands between it and the next character.
+#[derive(Default)]
+struct Converter {
+    out: String,
+    space: bool,
+    /// Breaks asked for by `<br>`, by the source's own line ends, and by elements that stand on lines of their own.
+    breaks: usize,
+    line_ends: usize,
+    lines: usize,
+    /// Open lists: the number of the last item of a numbered one.
+    lists: Vec<Option<u32>>,
+    /// What the next text is an item of: `1. ` or `- `.
+    marker: Option<String>,
+}
+
+impl Converter {
+    fn open(&mut self, effect: Effect) {
+        match effect {
+            Effect::List { numbered } => self.lists.push(numbered.then_some(0)),
+            Effect::Item => {
+                self.marker = Some(match self.lists.last_mut() {
+                    Some(Some(number)) => {
+                        *number += 1;
+                        format!("{number}. ")
+                    }
+                    _ => "- ".to_owned(),
+                });
+            }
+            _ => {}
+        }
+        self.separate(effect);
+    }
+
+    fn close(&mut self, effect: Effect) {
+        match effect {
+            Effect::List { .. } => drop(self.lists.pop()),
+            Effect::Item => self.marker = None,
+            _ => {}
+        }
+        self.separate(effect);
+    }
+
+    fn separate(&mut self, effect: Effect) {
+        match effect {
+            Effect::Inline | Effect::Hidden => {}
+            Effect::Space => self.space = true,
+            Effect::Break => self.breaks += 1,
+            Effect::Line | Effect::List { .. } | Effect::Item => self.lines = self.lines.max(1),
+            Effect::Paragraph => self.lines = 2,
+        }
+    }
+
+    fn push_text(&mut self, html: &str) {
+        let text = html_escape::decode_html_entities(html);
+        for (at, c) in text.char_indices() {
+            match c {
+                '\n' => self.line_ends += 1,
+                // A non-breaking space in a feed is nearly always padding.
+                ' ' | '\t' | '\r' | '\u{c}' | '\u{a0}' => self.space = true,
+                c => {
+                    self.push_separator(text.get(at..).unwrap_or_default());
+                    self.out.push(as_windows_1252(c));
+                }
+            }
+        }
+    }
+
+    /// Writes what separates the text so far from `next`.
+    fn push_separator(&mut self, next: &str) {
+        // HTML would fold the source's line ends into spaces. They are kept, since feeds mix both ways of ending a
+        // line and steps that run together cannot be read; beside a tag that ends the line they add nothing.
+        let breaks = match self.breaks.max(self.lines) {
+            0 => self.line_ends,
+            asked => asked,
+        };
+        if !self.out.is_empty() {
+            if breaks > 0 {
+                self.out.push_str(if breaks > 1 { "\n\n" } else { "\n" });
+            } else if self.space {
+                self.out.push(' ');
+            }
+        }
+        (self.space, self.breaks, self.line_ends, self.lines) = (false, 0, 0, 0);
+        if let Some(marker) = self.marker.take()
+            && !has_marker(next)
+        {
+            self.out.push_str(&marker);
+        }
+    }
+}
+
+/// Whether an item brings its own bullet or number.
+fn has_marker(item: &str) -> bool {
+    let after_digits = item.trim_start_matches(|c: char| c.is_ascii_digit());
+    item.starts_with(['-', '–', '•', '·', '*'])
+        || (after_digits.len() < item.len() && after_digits.starts_with(['.', ')']))
+}
+
+fn as_windows_1252(c: char) -> char {
+    let place = u32::from(c)
+        .checked_sub(0x80)
+        .and_then(|place| usize::try_from(place).ok());
+    place
+        .and_then(|place| WINDOWS_1252.get(place))
+        .copied()
+        .unwrap_or(c)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,9 @@
-//! Offers: `POST /v1/offer/api` (`design.md` section 4).
+//! Offers: `POST /v1/offer/api` (`design.md` section 4). A request is read (`request`), the offers it is for are found
+//! in the listing (`selection`), and their bodies are put together for the app that asks (`page`).
+
+pub mod page;
+pub mod request;
+pub mod selection;
+
+#[cfg(test)]
+mod tests;

@@ -21,6 +21,30 @@ pub enum Value {
     Blob(Vec<u8>),
 }
 
+impl Value {
+    /// An integer as the JavaScript number that it is bound as.
+    ///
+    /// # Errors
+    /// Beyond 2^53, where numbers are no longer whole.
+    pub fn number(integer: i64) -> Result<f64, DatabaseError> {
+        if integer.unsigned_abs() > MAX_INTEGER.unsigned_abs() {
+            return Err(DatabaseError(format!("{integer} is beyond 2^53")));
+        }
+        #[expect(clippy::cast_precision_loss, reason = "within 2^53")]
+        Ok(integer as f64)
+    }
+
+    /// A column that came back as a JavaScript number, which does not say whether SQLite held an integer.
+    pub fn from_number(number: f64) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
+        if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
+            Self::Integer(number as i64)
+        } else {
+            Self::Real(number)
+        }
+    }
+}
+
 /// What the database said. It is for the log; a caller of Signpost never reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatabaseError(pub String);
@@ -44,10 +68,7 @@ pub trait Database {
     fn query(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, DatabaseError>;
 
     /// Runs `work` as one transaction: an `Err` undoes every write in it. Transactions do not nest.
-    fn transaction<T, E: From<DatabaseError>>(
-        &self,
-        work: impl FnOnce() -> Result<T, E>,
-    ) -> Result<T, E>;
+    fn transaction<T, E: From<DatabaseError>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E>;
 
     /// The first row, if there is one.
     fn query_first(&self, sql: &str, parameters: &[Value]) -> Result<Option<Row>, DatabaseError> {
@@ -74,14 +95,10 @@ impl Row {
         }
     }
 
-    /// An integer, also when SQLite hands it over as a whole REAL.
+    /// An integer; a REAL that is whole comes back as one too ([`Value::from_number`]).
     pub fn integer(&self, column: usize) -> Result<i64, DatabaseError> {
         match self.0.get(column) {
             Some(Value::Integer(integer)) => Ok(*integer),
-            #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
-            Some(Value::Real(real)) if real.fract() == 0.0 && real.abs() <= 9_007_199_254_740_992.0 => {
-                Ok(*real as i64)
-            }
             other => Err(unexpected(column, "integer", other)),
         }
     }
@@ -95,6 +112,10 @@ impl Row {
 
     pub fn boolean(&self, column: usize) -> Result<bool, DatabaseError> {
         self.integer(column).map(|integer| integer != 0)
+    }
+
+    pub fn is_null(&self, column: usize) -> bool {
+        matches!(self.0.get(column), Some(Value::Null))
     }
 
     pub fn blob(&self, column: usize) -> Result<&[u8], DatabaseError> {
@@ -163,4 +184,15 @@ impl<T: Into<Value>> From<Option<T>> for Value {
 #[macro_export]
 macro_rules! params {
     ($($value:expr),* $(,)?) => { &[$($crate::origin::database::Value::from($value)),*] };
+}
+
+/// An object's SQL as constants, and [`ALL`](crate::origin::migrations::ALL) of it, so that a conformance test can run
+/// each text on workerd and a native one can show that there is no other.
+#[macro_export]
+macro_rules! statements {
+    ($($(#[$attribute:meta])* pub const $name:ident = $sql:expr;)*) => {
+        $($(#[$attribute])* pub const $name: &str = $sql;)*
+        /// Every statement of this module.
+        pub const ALL: &[&str] = &[$($name),*];
+    };
 }

@@ -1,7 +1,16 @@
 //! Snapshots: what the edge knows of the catalog. They are built in `origin/catalog`, travel through KV as immutable
 //! values, and are read in place, with nothing to parse at a cold start.
 //!
-//! - `tracking`: what a click, a credential check or a conversion needs.
-//! - `listing`: the index of the offers that may be listed; `body` holds their texts, in content-addressed chunks.
+//! - [`tracking`]: what a click, a credential check or a conversion needs;
+//! - [`listing`]: the index of the offers that may be listed; [`bodies`] holds their texts, in content-addressed chunks;
+//! - [`pointer`]: which versions there are;
+//! - [`envelope`] and [`columns`]: what all of them are made of.
 
+pub mod bodies;
+pub mod columns;
 pub mod envelope;
+pub mod listing;
+pub mod pointer;
+#[cfg(test)]
+pub(crate) mod sample;
+pub mod tracking;

@@ -1,0 +1,92 @@
+# Everything Signpost needs is installed below, into .tools/ and node_modules/ or by rustup, pinned; the second run
+# finds it without the network.
+
+NIGHTLY := nightly-2026-05-20
+HOST := $(shell uname -m)-unknown-linux-gnu
+STABLE := $(shell sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
+
+TOOLS := $(CURDIR)/.tools
+WASM_RUSTUP := $(TOOLS)/rustup
+# The toolchain that rust-toolchain.toml names must be one that is there: rustup may not be allowed to fetch it by itself.
+STABLE_READY := $(TOOLS)/stable-$(STABLE)
+NIGHTLY_READY := $(WASM_RUSTUP)/$(NIGHTLY)
+WORKER_BUILD := $(TOOLS)/bin/worker-build
+WASM_BINDGEN := $(TOOLS)/bin/wasm-bindgen
+NPM_READY := node_modules/.package-lock.json
+BUNDLE := build/index_bg.wasm
+
+SOURCES := $(shell find src -name '*.rs') Cargo.toml Cargo.lock
+
+# worker-build takes the toolchain named `nightly`, and fetches its helpers unless it is told where they are.
+WASM_ENV := RUSTUP_HOME=$(WASM_RUSTUP) RUSTUP_TOOLCHAIN=nightly CARGO_TARGET_DIR=$(CURDIR)/target/wasm \
+	WASM_BINDGEN_BIN=$(WASM_BINDGEN) \
+	WASM_OPT_BIN=$(CURDIR)/node_modules/.bin/wasm-opt \
+	ESBUILD_BIN=$(CURDIR)/node_modules/@esbuild/linux-x64/bin/esbuild
+
+.PHONY: help run test check bench deploy fmt clean build setup
+.DELETE_ON_ERROR:
+
+help:
+	@echo 'make run     start Signpost on 127.0.0.1:8787   PORT= STATE= VARS="NAME:value …"'
+	@echo 'make test    formatting, lints, native tests, end-to-end tests on workerd'
+	@echo 'make bench   speed, as ratios to yardsticks'
+	@echo 'make deploy  wrangler deploy (see the README first)'
+	@echo 'make fmt     format the sources'
+	@echo 'make clean   remove what was built; the tools stay'
+
+run: build
+	@exec fixtures/local/run.sh
+
+test: check build
+	cargo test --quiet --locked --lib --bins
+	cargo test --quiet --locked --test '*' -- --test-threads=4
+
+check: $(STABLE_READY) $(NIGHTLY_READY)
+	cargo fmt --check
+	cargo clippy --quiet --locked --all-targets -- -D warnings
+	$(WASM_ENV) cargo clippy --quiet --locked --lib --target wasm32-unknown-unknown -- -D warnings
+
+bench:
+	@echo 'make bench: the yardsticks and the load generators are not built yet' >&2; exit 1
+
+deploy: build
+	npx wrangler deploy --env production
+
+fmt: $(STABLE_READY)
+	cargo fmt
+
+clean:
+	rm -rf build target
+
+build: $(BUNDLE)
+
+# --panic-unwind: without it a panic in an object hangs its caller, and takes the memory of every object with it.
+$(BUNDLE): $(SOURCES) | setup
+	$(WASM_ENV) $(WORKER_BUILD) --release --panic-unwind
+	@touch $@
+
+setup: $(STABLE_READY) $(NIGHTLY_READY) $(WORKER_BUILD) $(WASM_BINDGEN) $(NPM_READY)
+
+$(STABLE_READY): rust-toolchain.toml
+	@command -v rustup >/dev/null || { echo 'Signpost needs rustup, see https://rustup.rs' >&2; exit 1; }
+	@command -v cc >/dev/null && command -v curl >/dev/null && command -v npm >/dev/null || \
+		{ apt-get update -qq && apt-get install -y -qq build-essential curl nodejs npm; }
+	rustup toolchain install $(STABLE) --profile minimal -c clippy -c rustfmt --no-self-update
+	@mkdir -p $(TOOLS) && touch $@
+
+$(NIGHTLY_READY):
+	RUSTUP_HOME=$(WASM_RUSTUP) rustup toolchain install $(NIGHTLY) --profile minimal -c rust-src -c clippy \
+		-t wasm32-unknown-unknown --no-self-update
+	ln -sfn $(NIGHTLY)-$(HOST) $(WASM_RUSTUP)/toolchains/nightly-$(HOST)
+	@touch $@
+
+$(WORKER_BUILD): | $(STABLE_READY)
+	cargo install worker-build --version 0.8.7 --locked --root $(TOOLS)
+
+# Without --locked: the lock file of this version names a crate that is no longer served.
+$(WASM_BINDGEN): | $(STABLE_READY)
+	cargo install wasm-bindgen-cli --version 0.2.129 --root $(TOOLS)
+
+$(NPM_READY): package-lock.json | $(STABLE_READY)
+	npm ci --ignore-scripts --no-fund --no-audit
+	@touch $@

@@ -1,0 +1,396 @@
+//! Columns: what the archives of snapshots are made of. Each is one blob of bytes, so that `rkyv` checks it in constant
+//! time, and is read in place with `get`: bytes that make no sense give `None`, never a panic.
+//!
+//! An archive is checked once, when it is opened. Its columns are kept as [`Span`]s beside the bytes, because safe
+//! `rkyv` would have to check the archive again for every look.
+
+use rkyv::{
+    Serialize, api::high::HighSerializer, rancor::Failure, ser::allocator::ArenaHandle, util::AlignedVec,
+};
+use xxhash_rust::xxh64::xxh64;
+
+/// The archive of a value.
+pub fn archive(
+    value: &impl for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, Failure>>,
+) -> Vec<u8> {
+    // Nothing fails while writing to memory. If it did, no bytes would come out, and opening them is refused.
+    rkyv::to_bytes::<Failure>(value)
+        .map(AlignedVec::into_vec)
+        .unwrap_or_default()
+}
+
+/// Declares an archive that is made of columns: a struct to build it from, with the bytes of each column, and a struct
+/// that says where each lies in the bytes of an opened snapshot value.
+macro_rules! columns {
+    (
+        $(#[$doc:meta])*
+        $stored:ident, $opened:ident { $($(#[$column_doc:meta])* $column:ident,)* }
+    ) => {
+        $(#[$doc])*
+        #[derive(Default, rkyv::Archive, rkyv::Serialize)]
+        struct $stored { $($(#[$column_doc])* $column: Vec<u8>,)* }
+
+        impl $stored {
+            /// The snapshot value that holds these columns.
+            fn into_value(
+                self,
+                kind: crate::catalog::snapshot::envelope::Kind,
+                format: u8,
+            ) -> Vec<u8> {
+                let payload = crate::catalog::snapshot::columns::archive(&self);
+                crate::catalog::snapshot::envelope::wrap(kind, format, &payload)
+            }
+        }
+
+        #[derive(Clone, Copy, Debug)]
+        struct $opened { $($column: crate::catalog::snapshot::columns::Span,)* }
+
+        impl $opened {
+            /// Opens a snapshot value: a checksum over its bytes, then a constant-time check for each column.
+            fn open(
+                bytes: &[u8],
+                kind: crate::catalog::snapshot::envelope::Kind,
+                format: u8,
+            ) -> Result<Self, crate::catalog::snapshot::envelope::Damage> {
+                use crate::catalog::snapshot::{columns::Span, envelope};
+                let payload = envelope::unwrap(kind, format, bytes)?;
+                let stored = rkyv::access::<<$stored as rkyv::Archive>::Archived, rkyv::rancor::Failure>(payload)
+                    .map_err(|_| envelope::Damage::Corrupt)?;
+                Ok(Self { $($column: Span::locate(bytes, stored.$column.as_slice()),)* })
+            }
+        }
+    };
+}
+pub(crate) use columns;
+
+/// Where a column lies in the bytes of its value.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Span {
+    start: usize,
+    len: usize,
+}
+
+impl Span {
+    /// Where `column`, which an archive in `bytes` gave out, lies in them; empty if it is not a part of them.
+    pub fn locate(bytes: &[u8], column: &[u8]) -> Self {
+        let start = column.as_ptr().addr().wrapping_sub(bytes.as_ptr().addr());
+        match start.checked_add(column.len()) {
+            Some(end) if end <= bytes.len() => Self {
+                start,
+                len: column.len(),
+            },
+            _ => Self::default(),
+        }
+    }
+
+    /// The column's bytes, from the bytes it was located in.
+    pub fn of(self, bytes: &[u8]) -> &[u8] {
+        bytes
+            .get(self.start..)
+            .and_then(|rest| rest.get(..self.len))
+            .unwrap_or_default()
+    }
+}
+
+/// Rows of `N` bytes each.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a, const N: usize>(&'a [[u8; N]]);
+
+impl<'a, const N: usize> Rows<'a, N> {
+    /// Bytes beyond the last whole row are left out.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes.as_chunks().0)
+    }
+
+    pub fn len(self) -> usize {
+        self.0.len()
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn get(self, row: u32) -> Option<&'a [u8; N]> {
+        self.0.get(usize::try_from(row).ok()?)
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = &'a [u8; N]> {
+        self.0.iter()
+    }
+}
+
+macro_rules! integer_columns {
+    ($($(#[$doc:meta])* $name:ident: $integer:ty;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name<'a>(Rows<'a, { size_of::<$integer>() }>);
+
+        impl<'a> $name<'a> {
+            pub fn new(bytes: &'a [u8]) -> Self {
+                Self(Rows::new(bytes))
+            }
+
+            pub fn len(self) -> usize {
+                self.0.len()
+            }
+
+            pub fn is_empty(self) -> bool {
+                self.0.is_empty()
+            }
+
+            pub fn get(self, row: u32) -> Option<$integer> {
+                self.0.get(row).copied().map(<$integer>::from_le_bytes)
+            }
+
+            pub fn iter(self) -> impl Iterator<Item = $integer> {
+                self.0.iter().copied().map(<$integer>::from_le_bytes)
+            }
+
+            /// The bytes of a column with these values.
+            pub fn bytes(values: impl IntoIterator<Item = $integer>) -> Vec<u8> {
+                values.into_iter().flat_map(<$integer>::to_le_bytes).collect()
+            }
+        }
+    )*};
+}
+
+integer_columns! {
+    /// A `u32` a row, little-endian.
+    U32Column: u32;
+    /// A `u64` a row, little-endian.
+    U64Column: u64;
+    /// An `i64` a row, little-endian.
+    I64Column: i64;
+}
+
+/// Takes fields of fixed width off the front of a row, in the order in which they were written.
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<'a>(pub &'a [u8]);
+
+impl<'a> Fields<'a> {
+    pub fn bytes<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
+        let (field, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(field)
+    }
+
+    pub fn u8(&mut self) -> Option<u8> {
+        self.bytes().copied().map(u8::from_le_bytes)
+    }
+
+    pub fn u32(&mut self) -> Option<u32> {
+        self.bytes().copied().map(u32::from_le_bytes)
+    }
+
+    pub fn u64(&mut self) -> Option<u64> {
+        self.bytes().copied().map(u64::from_le_bytes)
+    }
+
+    pub fn i64(&mut self) -> Option<i64> {
+        self.bytes().copied().map(i64::from_le_bytes)
+    }
+}
+
+/// A text (or any bytes) a row: one blob, and where in it each row ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Strings<'a> {
+    ends: U32Column<'a>,
+    blob: &'a [u8],
+}
+
+impl<'a> Strings<'a> {
+    pub fn new(ends: &'a [u8], blob: &'a [u8]) -> Self {
+        Self {
+            ends: U32Column::new(ends),
+            blob,
+        }
+    }
+
+    pub fn len(self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.ends.is_empty()
+    }
+
+    pub fn bytes(self, row: u32) -> Option<&'a [u8]> {
+        let start = match row.checked_sub(1) {
+            Some(before) => self.ends.get(before)?,
+            None => 0,
+        };
+        let end = self.ends.get(row)?;
+        self.blob
+            .get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
+    }
+
+    /// UTF-8 is checked at each look: a few short texts a request cost less than all of them at a cold start.
+    pub fn get(self, row: u32) -> Option<&'a str> {
+        std::str::from_utf8(self.bytes(row)?).ok()
+    }
+
+    /// The row of a text, where the rows are sorted bytewise.
+    pub fn find_sorted(self, text: &[u8]) -> Option<u32> {
+        let (mut low, mut high) = (0, u32::try_from(self.len()).ok()?);
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.bytes(middle)?.cmp(text) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Equal => return Some(middle),
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+}
+
+/// Builds the two blobs of [`Strings`].
+#[derive(Clone, Debug, Default)]
+pub struct StringsBuilder {
+    pub ends: Vec<u8>,
+    pub blob: Vec<u8>,
+}
+
+impl StringsBuilder {
+    pub fn push(&mut self, text: impl AsRef<[u8]>) {
+        self.blob.extend_from_slice(text.as_ref());
+        // A snapshot value is below 25 MiB, the limit of KV; a longer blob would read as damaged.
+        let end = u32::try_from(self.blob.len()).unwrap_or(u32::MAX);
+        self.ends.extend_from_slice(&end.to_le_bytes());
+    }
+}
+
+impl<T: AsRef<[u8]>> FromIterator<T> for StringsBuilder {
+    fn from_iter<I: IntoIterator<Item = T>>(texts: I) -> Self {
+        let mut builder = Self::default();
+        texts.into_iter().for_each(|text| builder.push(text));
+        builder
+    }
+}
+
+/// Finds the row of a key: open addressing with linear probing over a power of two of slots, at most half of them
+/// taken. A slot holds a row plus one, or 0; the keys themselves lie in a column of the caller's.
+#[derive(Clone, Copy, Debug)]
+pub struct HashIndex<'a>(U32Column<'a>);
+
+impl<'a> HashIndex<'a> {
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self(U32Column::new(bytes))
+    }
+
+    /// The first row with this key; `matches` says whether a row has it.
+    pub fn lookup(self, key: &[u8], matches: impl Fn(u32) -> bool) -> Option<u32> {
+        let slots = self.0.len();
+        // Each slot at most once: a damaged table may have none that is free.
+        for probe in probes(key, slots).take(slots) {
+            let row = self.0.get(u32::try_from(probe).ok()?)?.checked_sub(1)?;
+            if matches(row) {
+                return Some(row);
+            }
+        }
+        None
+    }
+
+    /// The bytes of an index in which the key at each place leads to that row. Of equal keys the first is found.
+    pub fn bytes<K: AsRef<[u8]>>(keys: &[K]) -> Vec<u8> {
+        let mut slots = vec![0_u32; keys.len().saturating_mul(2).next_power_of_two()];
+        for (key, row) in keys.iter().zip(1_u32..) {
+            let free = probes(key.as_ref(), slots.len()).find(|&at| slots.get(at) == Some(&0));
+            if let Some(slot) = free.and_then(|at| slots.get_mut(at)) {
+                *slot = row;
+            }
+        }
+        U32Column::bytes(slots)
+    }
+}
+
+/// The slots a key may be in, nearest first, for ever. `slots` is a power of two; a damaged count only finds nothing.
+fn probes(key: &[u8], slots: usize) -> impl Iterator<Item = usize> {
+    let mask = slots.wrapping_sub(1);
+    #[expect(clippy::cast_possible_truncation, reason = "only the low bits are wanted")]
+    let first = xxh64(key, 0) as usize;
+    (0..).map(move |step: usize| first.wrapping_add(step) & mask)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_span_finds_its_column_again_in_bytes_that_have_moved() {
+        let bytes = b"abcdef".to_vec();
+        let span = Span::locate(&bytes, &bytes[2..5]);
+        let moved = bytes.clone();
+        drop(bytes);
+        assert_eq!(span.of(&moved), b"cde");
+        assert_eq!(span.of(b"abc"), b"");
+        assert_eq!(Span::locate(&moved, b"foreign").of(&moved), b"");
+    }
+
+    #[test]
+    fn rows_and_fields_are_read_as_they_were_written() {
+        let rows = Rows::<3>::new(&[1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(
+            (rows.len(), rows.get(1), rows.get(2)),
+            (2, Some(&[4, 5, 6]), None)
+        );
+        let mut fields = Fields(&[7, 1, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255, 9]);
+        assert_eq!(fields.u8(), Some(7));
+        assert_eq!(fields.u32(), Some(1));
+        assert_eq!(fields.i64(), Some(-1));
+        assert_eq!(fields.u64(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn columns_give_back_what_they_were_built_from(
+            numbers in proptest::collection::vec(any::<i64>(), 0..50),
+            texts in proptest::collection::btree_set(".{0,8}", 0..50),
+        ) {
+            let bytes = I64Column::bytes(numbers.iter().copied());
+            prop_assert_eq!(I64Column::new(&bytes).iter().collect::<Vec<_>>(), numbers);
+            let built: StringsBuilder = texts.iter().collect();
+            let strings = Strings::new(&built.ends, &built.blob);
+            for (text, row) in texts.iter().zip(0..) {
+                prop_assert_eq!(strings.get(row), Some(text.as_str()));
+                prop_assert_eq!(strings.find_sorted(text.as_bytes()), Some(row));
+            }
+            prop_assert_eq!(strings.len(), texts.len());
+            prop_assert_eq!(strings.get(u32::try_from(texts.len()).unwrap()), None);
+            prop_assert_eq!(strings.find_sorted("no text of up to eight is this".as_bytes()), None);
+        }
+
+        #[test]
+        fn an_index_finds_the_first_row_of_each_key_and_no_other(
+            keys in proptest::collection::vec("[a-d]{0,3}", 0..100),
+            asked in "[a-e]{0,3}",
+        ) {
+            let bytes = HashIndex::bytes(&keys);
+            let index = HashIndex::new(&bytes);
+            let mut first = HashMap::new();
+            for (key, row) in keys.iter().zip(0_u32..) {
+                first.entry(key.clone()).or_insert(row);
+            }
+            for key in keys.iter().chain([&asked]) {
+                let found = index.lookup(key.as_bytes(), |row| keys[usize::try_from(row).unwrap()] == *key);
+                prop_assert_eq!(found, first.get(key).copied());
+            }
+        }
+
+        #[test]
+        fn damaged_columns_never_panic(
+            a in proptest::collection::vec(any::<u8>(), 0..64),
+            b in proptest::collection::vec(any::<u8>(), 0..64),
+            row: u32,
+        ) {
+            let strings = Strings::new(&a, &b);
+            let _ = (strings.get(row), strings.get(0), strings.find_sorted(&b));
+            let full = vec![1; a.len()];
+            let _ = (HashIndex::new(&a).lookup(&b, |_| false), HashIndex::new(&full).lookup(&b, |_| false));
+        }
+    }
+}

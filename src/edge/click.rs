@@ -1,0 +1,271 @@
+//! `GET /v2/tracking/click`: the redirect (`design.md` section 5). It is decided from memory and answered; what is
+//! counted is counted after. Only an offer with a click cap, and a click too long for its offer's click id, wait for
+//! the origin.
+
+use std::{fmt::Write, time::Duration};
+
+use worker::{Request, console_error};
+
+use super::{answer::Answer, body::header, counting, isolate::Visit, snapshots};
+use crate::{
+    catalog::{Country, OfferId, PublisherId, snapshot::tracking::Tracking},
+    origin::{
+        call::call,
+        clicks,
+        command::Bytes,
+        counters::{self, Take, Taken},
+    },
+    refusal::{Refusal, common},
+    time::{DAY_MS, UtcDay},
+    tracking::{
+        agent,
+        batch::ClickKind,
+        click::Click,
+        click_id::{self, Nonce, Sealed},
+        decision::{self, Allowed, OFFER_CAPPED, Refused, Visitor},
+        target::{self, Macros},
+    },
+};
+
+/// How long a click that has to ask the origin waits for it.
+const ORIGIN_TIMEOUT: Duration = Duration::from_secs(5);
+/// A record of a short click id is kept as long as its conversion could be paid, and a week more.
+const RECORD_KEPT_MS: i64 = 97 * DAY_MS;
+
+pub async fn click(visit: &Visit, request: &Request, query: &str) -> Answer {
+    let tracking = match snapshots::current::<Tracking>(visit).await {
+        Ok(tracking) => tracking,
+        Err(refusal) => {
+            return refused(
+                visit,
+                request,
+                &Refused {
+                    refusal,
+                    fallback_url: None,
+                },
+            );
+        }
+    };
+    let user_agent = header(request, "User-Agent");
+    let visitor = Visitor {
+        country: country(visit, request),
+        platform: user_agent.as_deref().and_then(agent::device_platform),
+        now_ms: visit.now_ms,
+    };
+    let is_head = request.method() == worker::Method::Head;
+    let counts = agent::counts(
+        is_head,
+        user_agent.as_deref(),
+        header(request, "Purpose").as_deref(),
+        header(request, "Sec-Purpose").as_deref(),
+    );
+    match decision::decide(&tracking, query, visitor) {
+        Ok(allowed) => match redirect(visit, &allowed, visitor, counts).await {
+            Ok(location) => {
+                visit
+                    .isolate
+                    .traffic
+                    .redirects
+                    .set(visit.isolate.traffic.redirects.get() + 1);
+                Answer::new(302)
+                    .header("Location", location)
+                    .header("Cache-Control", "no-store")
+                    .header("Referrer-Policy", "no-referrer")
+            }
+            Err(refusal) => refused(visit, request, &decision::refuse(&allowed.app, refusal)),
+        },
+        Err(refusal) => refused(visit, request, &refusal),
+    }
+}
+
+/// The country the network says the request comes from.
+fn country(visit: &Visit, request: &Request) -> Option<Country> {
+    let from_header = || header(request, "CF-IPCountry");
+    let from_network = || request.cf().and_then(worker::Cf::country);
+    let code = if visit.isolate.config.trust_country_header {
+        from_header().or_else(from_network)
+    } else {
+        from_network()
+    };
+    // `XX` and `T1` (Tor) are not countries, and neither is anything else that is not assigned.
+    Country::parse(&code?)
+}
+
+async fn redirect(
+    visit: &Visit,
+    allowed: &Allowed<'_>,
+    visitor: Visitor,
+    counts: bool,
+) -> Result<String, Refusal> {
+    let offer = &allowed.goal.offer;
+    let nonce = visit
+        .isolate
+        .nonces
+        .borrow_mut()
+        .next()
+        .ok_or(common::UNAVAILABLE)?;
+    if let Some(limit) = offer.click_cap {
+        take_of_cap(visit, allowed, limit, nonce, counts).await?;
+    }
+    let parameters = &allowed.parameters;
+    let click = Click {
+        offer: offer.id.into(),
+        goal: allowed.goal.id.into(),
+        app: allowed.app.id,
+        user_id: parameters.user_id.as_ref().into(),
+        gaid: parameters.gaid.as_deref().map(Into::into),
+        idfa: parameters.idfa.as_deref().map(Into::into),
+        custom: parameters
+            .custom
+            .each_ref()
+            .map(|custom| custom.as_deref().map(Into::into)),
+        placement: parameters.placement.as_deref().map(Into::into),
+        country: visitor.country,
+        clicked_at_ms: visitor.now_ms,
+    };
+    let longest = offer
+        .click_id_max
+        .and_then(|max| usize::try_from(max).ok())
+        .unwrap_or(click_id::DEFAULT_MAX);
+    let sealed = click_id::seal(&visit.isolate.config.click_keys, &click, nonce, longest);
+    if let Sealed::Short { record, .. } = &sealed {
+        keep_record(visit, nonce, record).await?;
+    }
+    let app = allowed.app.id.to_string();
+    let macros = Macros {
+        click_id: sealed.id(),
+        goal_id: allowed.goal.id,
+        offer_id: offer.id,
+        app_id: &app,
+        user_id: &parameters.user_id,
+        gaid: parameters.gaid.as_deref().unwrap_or_default(),
+        idfa: parameters.idfa.as_deref().unwrap_or_default(),
+        custom: parameters
+            .custom
+            .each_ref()
+            .map(|custom| custom.as_deref().unwrap_or_default()),
+        country: visitor.country.map_or("", Country::as_str),
+    };
+    let mut location = String::with_capacity(offer.target.len() + sealed.id().len() + 256);
+    target::fill(offer.target, &macros, &mut location);
+    if counts {
+        let publisher = PublisherId::parse(allowed.app.publisher.id);
+        if let (Some(publisher), Some(offer)) = (publisher, OfferId::parse(offer.id)) {
+            let kind = ClickKind {
+                publisher,
+                day: UtcDay::of_ms(visitor.now_ms),
+                offer,
+                app: allowed.app.id,
+                country: visitor.country,
+                placement: parameters.placement.as_deref().map(str::to_owned),
+            };
+            counting::count(visit, kind);
+        }
+    }
+    Ok(location)
+}
+
+/// Takes one of the offer's clicks of today. What does not count takes nothing, and is refused only where the cap is
+/// known to be spent.
+async fn take_of_cap(
+    visit: &Visit,
+    allowed: &Allowed<'_>,
+    limit: u32,
+    nonce: Nonce,
+    counts: bool,
+) -> Result<(), Refusal> {
+    let offer = &allowed.goal.offer;
+    let day = UtcDay::of_ms(visit.now_ms);
+    // A cap that the operator changes comes with a new revision, and is asked for again.
+    let spent = (day.number(), offer.revision);
+    if visit.isolate.spent.borrow().get(offer.id) == Some(&spent) {
+        return Err(OFFER_CAPPED);
+    }
+    if !counts {
+        return Ok(());
+    }
+    let offer_id = OfferId::parse(offer.id).ok_or(common::UNAVAILABLE)?;
+    let object = counters::object_name(&offer_id);
+    let take = counters::Command::Take(Take {
+        kind: counters::Kind::Click,
+        key: hex(nonce),
+        offer: offer_id,
+        day,
+        limit,
+        revision: offer.revision,
+    });
+    let namespace = visit.env.durable_object(counters::BINDING).map_err(unavailable)?;
+    let taken: Taken = call(&namespace, &object, &take, ORIGIN_TIMEOUT)
+        .await
+        .map_err(unavailable)?;
+    if taken.taken {
+        return Ok(());
+    }
+    let mut known = visit.isolate.spent.borrow_mut();
+    known.retain(|_, (of_day, _)| *of_day == day.number());
+    known.insert(offer.id.to_owned(), spent);
+    Err(OFFER_CAPPED)
+}
+
+/// Keeps the record of a short click id before the redirect goes out: a conversion may come back at once.
+async fn keep_record(visit: &Visit, nonce: Nonce, record: &[u8]) -> Result<(), Refusal> {
+    let put = clicks::Command::Put {
+        nonce: Bytes(nonce.to_vec()),
+        record: Bytes(record.to_vec()),
+        expires_at_ms: visit.now_ms.saturating_add(RECORD_KEPT_MS),
+    };
+    let namespace = visit.env.durable_object(clicks::BINDING).map_err(unavailable)?;
+    let kept: Result<serde_json::Value, _> =
+        call(&namespace, &clicks::object_name(&nonce), &put, ORIGIN_TIMEOUT).await;
+    kept.map(drop).map_err(unavailable)
+}
+
+fn hex(nonce: Nonce) -> String {
+    nonce.iter().fold(String::with_capacity(24), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn unavailable(error: impl std::fmt::Display) -> Refusal {
+    console_error!("click: {error}");
+    common::UNAVAILABLE
+}
+
+/// A refused click: to the app's fallback, or as a page for a browser, or as JSON for anything else.
+fn refused(visit: &Visit, request: &Request, refused: &Refused<'_>) -> Answer {
+    visit.isolate.traffic.refuse(refused.refusal.code);
+    if let Some(url) = refused.fallback_url {
+        return Answer::new(302)
+            .header("Location", url)
+            .header("Cache-Control", "no-store")
+            .header("Referrer-Policy", "no-referrer");
+    }
+    let refusal = &refused.refusal;
+    if !header(request, "Accept").is_some_and(|accept| accept.contains("text/html")) {
+        return refusal.clone().into();
+    }
+    let answer = Answer::new(refusal.status)
+        .body("text/html; charset=utf-8", page(refusal))
+        .header("Cache-Control", "no-store");
+    match refusal.retry_after_s {
+        Some(seconds) => answer.header("Retry-After", seconds.to_string()),
+        None => answer,
+    }
+}
+
+/// A short readable page. Messages may hold what a request sent, so they are escaped.
+fn page(refusal: &Refusal) -> String {
+    let message = refusal
+        .message
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
+    format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width\"><title>Offer not available</title>\
+         <body style=\"font:1.1rem/1.5 system-ui;max-width:32rem;margin:4rem auto;padding:0 1rem\">\
+         <h1>Offer not available</h1><p>{message}</p></body></html>\n"
+    )
+}

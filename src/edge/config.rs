@@ -1,0 +1,127 @@
+//! Signpost's configuration: the bindings of `wrangler.toml` that are plain text or secrets, read once an isolate.
+
+use crate::{
+    catalog::credentials::{self, CredentialHash},
+    edge::{routes::Interface, shield::Rate},
+    tracking::keys::KeyRing,
+};
+
+pub struct Config {
+    /// `TRACKING_URL`: the address that tracking URLs are built on. Never taken from a request.
+    pub tracking_url: String,
+    /// `OFFERS_HOST`, `TRACKING_HOST`, `OPERATOR_HOST`: without them every host serves everything, as local runs do.
+    hosts: [(Interface, Option<String>); 3],
+    /// `OFFERS_RATE`: the shield of the offers interface; `None` is off.
+    pub offers_rate: Option<Rate>,
+    /// `TRUST_COUNTRY_HEADER`: read `CF-IPCountry` before `request.cf`. Only where no client can send it.
+    pub trust_country_header: bool,
+    /// The hash of `OPERATOR_TOKEN`, so that a comparison takes the same time whatever is presented.
+    operator_token: Option<CredentialHash>,
+    /// `CLICK_KEYS`.
+    pub click_keys: KeyRing,
+}
+
+impl Config {
+    /// `read` gives a binding's text. What is wrong names the binding and never shows a secret.
+    pub fn read(read: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let read = |name: &str| read(name).filter(|text| !text.is_empty());
+        let required = |name: &str| read(name).ok_or_else(|| format!("{name} is not set"));
+        let host = |interface, name| (interface, read(name));
+        Ok(Self {
+            tracking_url: required("TRACKING_URL")?.trim_end_matches('/').to_owned(),
+            hosts: [
+                host(Interface::Offers, "OFFERS_HOST"),
+                host(Interface::Tracking, "TRACKING_HOST"),
+                host(Interface::Operator, "OPERATOR_HOST"),
+            ],
+            offers_rate: match read("OFFERS_RATE") {
+                Some(text) => Rate::parse(&text)?,
+                None => Some(Rate::DEFAULT),
+            },
+            trust_country_header: read("TRUST_COUNTRY_HEADER").is_some_and(|text| text == "true"),
+            operator_token: read("OPERATOR_TOKEN").map(|token| credentials::hash(&token)),
+            click_keys: KeyRing::parse(&required("CLICK_KEYS")?).map_err(|error| error.to_string())?,
+        })
+    }
+
+    /// Whether a host serves an interface.
+    pub fn serves(&self, host: &str, interface: Interface) -> bool {
+        let own = self
+            .hosts
+            .iter()
+            .find(|(known, _)| *known == interface)
+            .and_then(|(_, host)| host.as_deref());
+        own.is_none_or(|own| own.eq_ignore_ascii_case(host))
+    }
+
+    /// Whether an `Authorization` header carries the operator's token. Without a token configured, none does.
+    pub fn is_operator(&self, authorization: Option<&str>) -> bool {
+        let presented = authorization.and_then(|value| value.strip_prefix("Bearer "));
+        match (presented, &self.operator_token) {
+            (Some(presented), Some(token)) => credentials::matches(&credentials::hash(presented), token),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(overrides: &[(&str, &str)]) -> Result<Config, String> {
+        let key = format!("1:seal:{}", "ab".repeat(32));
+        let defaults = [
+            ("TRACKING_URL", "https://t.example/"),
+            ("CLICK_KEYS", key.as_str()),
+        ];
+        Config::read(|name| {
+            let find = |list: &[(&str, &str)]| {
+                list.iter()
+                    .find(|(known, _)| *known == name)
+                    .map(|(_, value)| (*value).to_owned())
+            };
+            find(overrides).or_else(|| find(&defaults))
+        })
+    }
+
+    #[test]
+    fn only_the_operators_token_opens_the_operators_interface() {
+        let with = config(&[("OPERATOR_TOKEN", "t0ken")]).unwrap();
+        assert!(with.is_operator(Some("Bearer t0ken")));
+        for wrong in [
+            None,
+            Some(""),
+            Some("Bearer "),
+            Some("Bearer t0ke"),
+            Some("t0ken"),
+            Some("bearer t0ken"),
+        ] {
+            assert!(!with.is_operator(wrong), "{wrong:?}");
+        }
+        let without = config(&[("OPERATOR_TOKEN", "")]).unwrap();
+        assert!(!without.is_operator(Some("Bearer ")) && !without.is_operator(None));
+    }
+
+    #[test]
+    fn a_host_that_is_configured_serves_its_interface_alone() {
+        let config = config(&[("TRACKING_HOST", "t.example"), ("OFFERS_HOST", "o.example")]).unwrap();
+        assert!(
+            config.serves("T.example", Interface::Tracking) && !config.serves("t.example", Interface::Offers)
+        );
+        assert!(
+            config.serves("t.example", Interface::Any) && config.serves("t.example", Interface::Operator)
+        );
+    }
+
+    #[test]
+    fn a_fault_names_its_binding() {
+        for (name, value) in [
+            ("TRACKING_URL", ""),
+            ("CLICK_KEYS", "nonsense"),
+            ("OFFERS_RATE", "many"),
+        ] {
+            let error = config(&[(name, value)]).err().unwrap();
+            assert!(error.contains(name), "{error}");
+        }
+    }
+}

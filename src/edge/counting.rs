@@ -1,0 +1,93 @@
+//! Sending the isolate's counts to the counters, in the lifetime of a click that was already answered.
+
+use std::{rc::Rc, time::Duration};
+
+use futures_util::{StreamExt, stream};
+use worker::{Delay, Env, console_warn};
+
+use super::isolate::{Isolate, Visit};
+use crate::{
+    origin::{
+        call::call,
+        command::CallError,
+        counters::{self, Applied},
+    },
+    runtime,
+    tracking::batch::{Batch, ClickKind, Duty},
+};
+
+/// How long a batch waits for its answer.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// How often a request that sends batches tries again those that stay unanswered; after that the next click's does.
+/// What a request may still do after its answer ends after 30 seconds.
+const TRIES: usize = 3;
+/// An invocation has six connections.
+const CONNECTIONS: usize = 6;
+
+/// Counts a click that was answered.
+pub fn count(visit: &Visit, kind: ClickKind) {
+    let object = counters::object_name(&kind.offer);
+    let duty = visit.isolate.counts.borrow_mut().add(&object, kind, visit.now_ms);
+    let wait_ms = match duty {
+        Duty::None => return,
+        Duty::SendNow => 0,
+        Duty::SendAfter(wait_ms) => u64::try_from(wait_ms).unwrap_or(0),
+    };
+    let (env, isolate) = (visit.env.clone(), Rc::clone(&visit.isolate));
+    visit.context.wait_until(async move {
+        if wait_ms > 0 {
+            Delay::from(Duration::from_millis(wait_ms)).await;
+        }
+        send(&env, &isolate).await;
+    });
+}
+
+async fn send(env: &Env, isolate: &Isolate) {
+    for _ in 0..TRIES {
+        let batches = isolate.counts.borrow_mut().take(runtime::now_ms());
+        let sent: Vec<bool> = stream::iter(batches)
+            .map(|batch| send_one(env, isolate, batch))
+            .buffer_unordered(CONNECTIONS)
+            .collect()
+            .await;
+        if sent.into_iter().all(|arrived| arrived) {
+            return;
+        }
+        let pause_ms = isolate.counts.borrow().interval_ms();
+        Delay::from(Duration::from_millis(u64::try_from(pause_ms).unwrap_or(0))).await;
+    }
+}
+
+/// Whether the batch arrived.
+async fn send_one(env: &Env, isolate: &Isolate, batch: Batch) -> bool {
+    let Batch {
+        object,
+        sequence,
+        sums,
+    } = batch;
+    let flush = counters::Command::Flush {
+        isolate: isolate.id.clone(),
+        sequence,
+        sums,
+    };
+    let answer = match env.durable_object(counters::BINDING) {
+        Ok(namespace) => call::<_, Applied>(&namespace, &object, &flush, TIMEOUT).await,
+        Err(error) => {
+            console_warn!("counters: {error}");
+            return false;
+        }
+    };
+    let mut counts = isolate.counts.borrow_mut();
+    match answer {
+        Ok(_) => {
+            counts.confirmed(&object, sequence);
+            true
+        }
+        Err(error) => {
+            console_warn!("{object}, batch {sequence}: {error}");
+            let busy = matches!(&error, CallError::Unanswered(cause) if cause.overloaded);
+            counts.unanswered(&object, sequence, busy, runtime::now_ms());
+            false
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The Worker's entry point: every request comes in here and goes to its handler.
+
+use worker::{Context, Env, Request, Response, console_error, event};
+
+use super::{
+    answer::Answer,
+    body::header,
+    click, health,
+    isolate::Visit,
+    offers, operator,
+    routes::{Handler, Interface, Routed, is_operators, route},
+};
+use crate::refusal::{Refusal, common};
+
+/// Not the operator: the same for a token that is missing and one that is wrong.
+const INVALID_OPERATOR_TOKEN: Refusal = Refusal::new(
+    401,
+    "invalid_operator_token",
+    "the operator's token is missing or wrong",
+);
+
+#[event(fetch)]
+async fn fetch(request: Request, env: Env, context: Context) -> worker::Result<Response> {
+    let answer = match Visit::new(env, context) {
+        Ok(visit) => answer(&visit, request).await,
+        Err(error) => {
+            console_error!("configuration: {error}");
+            common::INTERNAL_ERROR.into()
+        }
+    };
+    answer.into_response()
+}
+
+async fn answer(visit: &Visit, request: Request) -> Answer {
+    let url = request.inner().url();
+    let Some(address) = Address::parse(&url) else {
+        return common::NOT_FOUND.into();
+    };
+    let method = request.method().to_string();
+    let serves = |interface| visit.isolate.config.serves(address.host, interface);
+    if is_operators(address.path)
+        && serves(Interface::Operator)
+        && !visit
+            .isolate
+            .config
+            .is_operator(header(&request, "Authorization").as_deref())
+    {
+        return Answer::from(INVALID_OPERATOR_TOKEN).header("WWW-Authenticate", "Bearer");
+    }
+    let answered = match route(&method, address.path, serves) {
+        Routed::To(Handler::Click, _) => Ok(click::click(visit, &request, address.query).await),
+        Routed::To(Handler::OffersPost, _) => offers::post(visit, request).await,
+        Routed::To(Handler::OffersGet, _) => offers::get(visit, request, address.query).await,
+        Routed::To(Handler::Health, _) => Ok(health::health(visit).await),
+        Routed::To(handler, segments) => {
+            operator::operate(visit, handler, &segments, request, address.query).await
+        }
+        Routed::Methods(allowed) => Ok(Answer::from(common::METHOD_NOT_ALLOWED).header("Allow", allowed)),
+        Routed::Nowhere => Err(common::NOT_FOUND),
+    };
+    let answer = answered.unwrap_or_else(|refusal| {
+        visit.isolate.traffic.refuse(refusal.code);
+        refusal.into()
+    });
+    if method == "HEAD" {
+        answer.without_body()
+    } else {
+        answer
+    }
+}
+
+/// The parts of a request's URL, which the runtime has parsed already, as they were sent.
+struct Address<'u> {
+    host: &'u str,
+    path: &'u str,
+    query: &'u str,
+}
+
+impl<'u> Address<'u> {
+    fn parse(url: &'u str) -> Option<Self> {
+        let (_, rest) = url.split_once("://")?;
+        let rest = rest.split('#').next()?;
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, path) = rest.split_at_checked(rest.find('/').unwrap_or(rest.len()))?;
+        let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
+        Some(Self { host, path, query })
+    }
+}

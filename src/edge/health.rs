@@ -1,0 +1,176 @@
+//! What the isolate says of itself: `/healthz` for load balancers, and counters for the operator's metrics.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    fmt::Write,
+};
+
+use serde_json::{Value, json};
+
+use super::{answer::Answer, isolate::Visit, snapshots};
+use crate::{
+    catalog::snapshot::tracking::Tracking,
+    refusal::{Refusal, common},
+};
+
+/// What an isolate answered since it started.
+#[derive(Default)]
+pub struct Traffic {
+    pub redirects: Cell<u64>,
+    pub offers: Cell<u64>,
+    refusals: RefCell<BTreeMap<&'static str, u64>>,
+}
+
+impl Traffic {
+    pub fn refuse(&self, code: &'static str) {
+        *self.refusals.borrow_mut().entry(code).or_default() += 1;
+    }
+}
+
+/// `GET /healthz`: 200 with the snapshot's version and age, 503 without one. A cold isolate loads one first, so that a
+/// load balancer learns what a click would meet.
+pub async fn health(visit: &Visit) -> Answer {
+    match snapshots::current::<Tracking>(visit).await {
+        Ok(tracking) => {
+            let confirmed_at_ms = visit.isolate.tracking.confirmed_at_ms.get();
+            let age_s = visit.now_ms.saturating_sub(confirmed_at_ms).max(0) / 1_000;
+            let body =
+                json!({ "status": "ok", "snapshot_version": tracking.version(), "snapshot_age_s": age_s });
+            Answer::json(200, body.to_string()).header("Cache-Control", "no-store")
+        }
+        Err(Refusal { retry_after_s, .. }) => {
+            let refusal = Refusal {
+                retry_after_s,
+                ..common::UNAVAILABLE.because("there is no snapshot to serve from")
+            };
+            refusal.into()
+        }
+    }
+}
+
+/// The metrics as Prometheus text. `catalog` is what the catalog says of itself; the rest is this isolate's own, and
+/// every isolate has its own.
+pub fn metrics(visit: &Visit, catalog: &Value) -> String {
+    let isolate = &visit.isolate;
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let mut metric = |name: &str, kind: &str, help: &str, rows: &[(String, String)]| {
+        let _ = writeln!(
+            text,
+            "# HELP signpost_{name} {help}\n# TYPE signpost_{name} {kind}"
+        );
+        for (labels, value) in rows {
+            let _ = writeln!(text, "signpost_{name}{labels} {value}");
+        }
+    };
+    let one = |value: String| vec![(String::new(), value)];
+    let resources: Vec<_> = [
+        "publishers",
+        "apps",
+        "advertisers",
+        "offers",
+        "goals",
+        "retired_goals",
+        "chunks",
+    ]
+    .iter()
+    .filter_map(|name| Some((format!("{{kind=\"{name}\"}}"), catalog.get(name)?.to_string())))
+    .collect();
+    metric(
+        "catalog_resources",
+        "gauge",
+        "What the catalog holds, by kind.",
+        &resources,
+    );
+    for (mark, help) in [
+        (
+            "tracking_built_at_ms",
+            "When the tracking snapshot was last published, in Unix milliseconds.",
+        ),
+        (
+            "listing_built_at_ms",
+            "When the listing was last published, in Unix milliseconds.",
+        ),
+        (
+            "tracking_dirty_since_ms",
+            "Since when changes wait to be published; 0 if none do.",
+        ),
+    ] {
+        let value = catalog.get(mark).and_then(Value::as_i64).unwrap_or(0);
+        metric(mark, "gauge", help, &one(value.to_string()));
+    }
+    let tracking = isolate.tracking.get();
+    let version = tracking.as_ref().map_or(0, |tracking| tracking.version());
+    metric(
+        "isolate_tracking_version",
+        "gauge",
+        "The tracking snapshot in this isolate.",
+        &one(version.to_string()),
+    );
+    let (apps, offers, goals) = tracking.as_ref().map_or((0, 0, 0), |tracking| tracking.counts());
+    let counts = [("apps", apps), ("offers", offers), ("goals", goals)];
+    let counts: Vec<_> = counts
+        .iter()
+        .map(|(kind, n)| (format!("{{kind=\"{kind}\"}}"), n.to_string()))
+        .collect();
+    metric(
+        "isolate_tracking_resources",
+        "gauge",
+        "What that snapshot holds, by kind.",
+        &counts,
+    );
+    let held = [
+        (
+            "tracking",
+            tracking.as_ref().map_or(0, |tracking| tracking.size()),
+        ),
+        ("bodies", isolate.chunks.held()),
+        ("pages", isolate.pages.held()),
+    ];
+    let held: Vec<_> = held
+        .iter()
+        .map(|(what, bytes)| (format!("{{what=\"{what}\"}}"), bytes.to_string()))
+        .collect();
+    metric(
+        "isolate_held_bytes",
+        "gauge",
+        "Memory this isolate holds, by what for.",
+        &held,
+    );
+    let answered = [
+        ("redirect", isolate.traffic.redirects.get()),
+        ("offers", isolate.traffic.offers.get()),
+    ];
+    let answered: Vec<_> = answered
+        .iter()
+        .map(|(what, n)| (format!("{{what=\"{what}\"}}"), n.to_string()))
+        .collect();
+    metric(
+        "isolate_answered_total",
+        "counter",
+        "Requests this isolate answered, by kind.",
+        &answered,
+    );
+    let refusals: Vec<_> = isolate
+        .traffic
+        .refusals
+        .borrow()
+        .iter()
+        .map(|(code, n)| (format!("{{code=\"{code}\"}}"), n.to_string()))
+        .collect();
+    metric(
+        "isolate_refused_total",
+        "counter",
+        "Requests this isolate refused, by code.",
+        &refusals,
+    );
+    let dropped = isolate.counts.borrow().dropped().to_string();
+    metric(
+        "isolate_clicks_uncounted_total",
+        "counter",
+        "Clicks redirected but lost to counting.",
+        &one(dropped),
+    );
+    text
+}

@@ -1,0 +1,128 @@
+//! What one isolate keeps in memory between requests. It is a cache and a batch of counts: all of it may vanish at any
+//! moment, and is built anew.
+//!
+//! No borrow is held over an `await`: requests interleave there. And no request waits for another's future, since the
+//! runtime drops a task that another request wakes; what they share are finished values.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    rc::Rc,
+};
+
+use worker::{Context, Env};
+
+use super::{cache::ByteCache, config::Config, shield::Shield};
+use crate::{
+    catalog::snapshot::{bodies::Chunk, tracking::Tracking},
+    offers::selection::Selector,
+    runtime,
+    tracking::{batch::ClickCounts, click_id::NonceSource},
+};
+
+/// The bodies an isolate keeps, in bytes. With the two snapshots and the pages this stays below 48 MiB for the catalog
+/// that Signpost plans for (20,000 offers of 3 goals, 5,000 apps).
+const CHUNK_BUDGET: usize = 16 << 20;
+/// The rendered pages an isolate keeps, in bytes.
+const PAGE_BUDGET: usize = 8 << 20;
+
+pub struct Isolate {
+    pub config: Config,
+    /// Tells this isolate's batches of counts from all others'.
+    pub id: String,
+    pub tracking: Held<Tracking>,
+    pub listing: Held<Selector>,
+    /// When the pointer was last asked for.
+    pub revalidated_at_ms: Cell<i64>,
+    pub chunks: ByteCache<String, Chunk>,
+    pub pages: ByteCache<super::offers::PageKey, super::offers::Rendered>,
+    pub shield: Shield,
+    pub counts: RefCell<ClickCounts>,
+    pub nonces: RefCell<NonceSource>,
+    /// Offers whose click cap is spent: for which day, under which revision of the offer.
+    pub spent: RefCell<HashMap<String, (i64, i64)>>,
+    pub traffic: super::health::Traffic,
+}
+
+/// A snapshot that an isolate holds.
+pub struct Held<T> {
+    value: RefCell<Option<Rc<T>>>,
+    /// When the catalog last said that this is its newest, in milliseconds.
+    pub confirmed_at_ms: Cell<i64>,
+    /// Until when a request is loading the first one, so that others wait for it rather than load their own.
+    pub loading_until_ms: Cell<i64>,
+}
+
+impl<T> Held<T> {
+    fn empty() -> Self {
+        Self {
+            value: RefCell::new(None),
+            confirmed_at_ms: Cell::new(0),
+            loading_until_ms: Cell::new(0),
+        }
+    }
+
+    pub fn get(&self) -> Option<Rc<T>> {
+        self.value.borrow().clone()
+    }
+
+    pub fn set(&self, value: T) -> Rc<T> {
+        let value = Rc::new(value);
+        self.value.replace(Some(Rc::clone(&value)));
+        value
+    }
+}
+
+thread_local! {
+    static ISOLATE: RefCell<Option<Rc<Isolate>>> = const { RefCell::new(None) };
+}
+
+impl Isolate {
+    /// The isolate's memory; the first request reads the configuration and draws the randomness, which the runtime
+    /// gives out only while a request is served.
+    fn current(env: &Env) -> Result<Rc<Self>, String> {
+        if let Some(isolate) = ISOLATE.with_borrow(Clone::clone) {
+            return Ok(isolate);
+        }
+        let config = Config::read(|name| runtime::binding(env, name))?;
+        let random = runtime::random()?;
+        let (nonce_base, id) = random.split_first_chunk::<8>().ok_or("no randomness")?;
+        let id = id.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let isolate = Rc::new(Self {
+            config,
+            id,
+            tracking: Held::empty(),
+            listing: Held::empty(),
+            revalidated_at_ms: Cell::new(0),
+            chunks: ByteCache::new(CHUNK_BUDGET),
+            pages: ByteCache::new(PAGE_BUDGET),
+            shield: Shield::default(),
+            counts: RefCell::default(),
+            nonces: RefCell::new(NonceSource::new(*nonce_base)),
+            spent: RefCell::default(),
+            traffic: super::health::Traffic::default(),
+        });
+        ISOLATE.set(Some(Rc::clone(&isolate)));
+        Ok(isolate)
+    }
+}
+
+/// One request's view of everything: its bindings, its lifetime, the isolate, and the time it came.
+pub struct Visit {
+    pub env: Env,
+    pub context: Context,
+    pub isolate: Rc<Isolate>,
+    pub now_ms: i64,
+}
+
+impl Visit {
+    pub fn new(env: Env, context: Context) -> Result<Self, String> {
+        let isolate = Isolate::current(&env)?;
+        Ok(Self {
+            env,
+            context,
+            isolate,
+            now_ms: runtime::now_ms(),
+        })
+    }
+}

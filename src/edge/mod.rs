@@ -1,0 +1,29 @@
+//! The edge: HTTP in and out, and what one isolate keeps in memory. A handler parses, asks the domain, and carries out
+//! what it says. What needs no Workers type (the route table, the configuration, the shield) is also built natively,
+//! and tested there.
+
+pub mod cache;
+pub mod config;
+pub mod routes;
+pub mod shield;
+
+#[cfg(target_arch = "wasm32")]
+mod answer;
+#[cfg(target_arch = "wasm32")]
+mod body;
+#[cfg(target_arch = "wasm32")]
+mod click;
+#[cfg(target_arch = "wasm32")]
+mod counting;
+#[cfg(target_arch = "wasm32")]
+mod entry;
+#[cfg(target_arch = "wasm32")]
+mod health;
+#[cfg(target_arch = "wasm32")]
+mod isolate;
+#[cfg(target_arch = "wasm32")]
+mod offers;
+#[cfg(target_arch = "wasm32")]
+mod operator;
+#[cfg(target_arch = "wasm32")]
+mod snapshots;

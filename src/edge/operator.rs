@@ -1,0 +1,152 @@
+//! The operator's interface (`design.md` section 10): a thin way to `origin/catalog`, which checks and keeps everything.
+
+use serde_json::{Value, json};
+use url::form_urlencoded;
+use worker::Request;
+
+use super::{
+    answer::{Answer, JSON},
+    body, health,
+    isolate::Visit,
+    routes::Handler,
+    snapshots,
+};
+use crate::{
+    catalog::{document::INVALID_FIELD, snapshot::tracking::Tracking},
+    offers::selection::Selector,
+    origin::catalog::{
+        Command, Reply,
+        client::{self, Refreshed},
+        resources::MAX_PAGE,
+    },
+    refusal::{Refusal, common},
+};
+
+/// The longest document, in bytes.
+const MAX_DOCUMENT: usize = 1 << 20;
+/// Resources on a page of a list unless `limit` says otherwise.
+const DEFAULT_PAGE: u32 = 100;
+
+pub async fn operate(
+    visit: &Visit,
+    handler: Handler,
+    segments: &[&str],
+    mut request: Request,
+    query: &str,
+) -> Result<Answer, Refusal> {
+    let segment = |at: usize| {
+        segments
+            .get(at)
+            .map(|segment| (*segment).to_owned())
+            .unwrap_or_default()
+    };
+    let command = match handler {
+        Handler::List(resource) => {
+            let (limit, cursor) = read_page(query)?;
+            Command::List {
+                resource,
+                limit,
+                cursor,
+            }
+        }
+        Handler::Read(resource) => Command::Get {
+            resource,
+            id: segment(0),
+        },
+        Handler::Write(resource) => {
+            body::check_media_type(&request, &[JSON], false)?;
+            let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
+            Command::Put {
+                resource,
+                id: segment(0),
+                body,
+            }
+        }
+        Handler::IssuePubKey => Command::IssuePubKey {
+            publisher_id: segment(0),
+        },
+        Handler::ReadPubKey => Command::GetPubKey {
+            publisher_id: segment(0),
+        },
+        Handler::IssueToken => Command::IssueToken {
+            advertiser_id: segment(0),
+        },
+        Handler::RevokeToken => Command::RevokeToken {
+            advertiser_id: segment(0),
+            token_id: segment(1),
+        },
+        Handler::Import => {
+            body::check_media_type(&request, &["application/x-ndjson"], true)?;
+            return Ok(client::import(&visit.env, &request)
+                .await
+                .map_or_else(Answer::from, answer));
+        }
+        Handler::Refresh => return refresh(visit).await,
+        Handler::Metrics => return metrics(visit).await,
+        // The entry has answered these.
+        Handler::Click | Handler::OffersPost | Handler::OffersGet | Handler::Health => {
+            return Err(common::NOT_FOUND);
+        }
+    };
+    Ok(client::call(&visit.env, &command)
+        .await
+        .map_or_else(Answer::from, answer))
+}
+
+fn answer(reply: Reply) -> Answer {
+    let answer = match reply.status {
+        204 => Answer::new(204),
+        status => Answer::json(status, reply.body),
+    };
+    answer.header("Cache-Control", "no-store")
+}
+
+fn read_page(query: &str) -> Result<(u32, Option<String>), Refusal> {
+    let (mut limit, mut cursor) = (DEFAULT_PAGE, None);
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        match name.as_ref() {
+            "limit" => {
+                limit = value
+                    .parse()
+                    .ok()
+                    .filter(|limit| (1..=MAX_PAGE).contains(limit))
+                    .ok_or_else(|| {
+                        INVALID_FIELD.because(format!("limit: must be an integer from 1 to {MAX_PAGE}"))
+                    })?;
+            }
+            "cursor" => cursor = Some(value.into_owned()),
+            _ => {}
+        }
+    }
+    Ok((limit, cursor))
+}
+
+/// Rebuilds and publishes both snapshots, and takes them over from the catalog itself, so that what the operator asks
+/// of this isolate next is answered from them whatever KV shows by then.
+async fn refresh(visit: &Visit) -> Result<Answer, Refusal> {
+    let Refreshed { tracking, listing } = match client::refresh(&visit.env).await {
+        Ok(refreshed) => refreshed,
+        Err(error) => return Ok(error.into()),
+    };
+    let unavailable = |error: String| {
+        worker::console_error!("refresh: {error}");
+        common::UNAVAILABLE
+    };
+    snapshots::load_from_catalog::<Tracking>(visit)
+        .await
+        .map_err(unavailable)?;
+    snapshots::load_from_catalog::<Selector>(visit)
+        .await
+        .map_err(unavailable)?;
+    let body = json!({ "tracking_version": tracking, "listing_version": listing });
+    Ok(Answer::json(200, body.to_string()).header("Cache-Control", "no-store"))
+}
+
+async fn metrics(visit: &Visit) -> Result<Answer, Refusal> {
+    let reply = match client::call(&visit.env, &Command::Status).await {
+        Ok(reply) => reply,
+        Err(error) => return Ok(error.into()),
+    };
+    let catalog: Value = serde_json::from_str(&reply.body).unwrap_or_default();
+    Ok(Answer::new(200).body("text/plain; version=0.0.4", health::metrics(visit, &catalog)))
+}

@@ -1,0 +1,260 @@
+//! Snapshots in the isolate (`design.md` section 3). An isolate serves from the one it has while it asks, in the
+//! background, whether there is a newer one; a click never waits for KV once there is one. Only a cold isolate waits:
+//! for KV, then for `origin/catalog`, once; then it answers 503.
+
+use std::{rc::Rc, time::Duration};
+
+use worker::{Delay, Env};
+
+use super::isolate::{Held, Isolate, Visit};
+use crate::{
+    catalog::snapshot::{
+        bodies::Chunk,
+        envelope::Damage,
+        listing::Listing,
+        pointer::{self, Pointer},
+        tracking::Tracking,
+    },
+    offers::selection::Selector,
+    origin::catalog::{client, object::KV_BINDING, publication::Kind},
+    refusal::{Refusal, common},
+    runtime,
+    time::SECOND_MS,
+};
+
+/// How often the pointer is asked for, and how long KV may answer it from its own cache, in seconds at least 30. With
+/// the minute that KV takes to converge, a change is seen everywhere within two.
+const REVALIDATE_MS: i64 = 20 * SECOND_MS;
+const POINTER_TTL_S: u64 = 30;
+/// How long a cold load may take before another request tries one of its own.
+const LOADING_MS: i64 = 5 * SECOND_MS;
+/// How long requests of a cold isolate are refused after KV and the catalog had nothing.
+const NOTHING_FOUND_MS: i64 = SECOND_MS;
+
+/// A kind of snapshot, as the isolate handles it.
+pub trait Snapshot: Sized {
+    const KIND: Kind;
+    fn open(bytes: Vec<u8>) -> Result<Self, Damage>;
+    fn version(&self) -> u64;
+    fn held(isolate: &Isolate) -> &Held<Self>;
+    /// Its versions, newest first.
+    fn listed(pointer: &Pointer) -> &[u64];
+    fn key(version: u64) -> String;
+}
+
+impl Snapshot for Tracking {
+    const KIND: Kind = Kind::Tracking;
+
+    fn open(bytes: Vec<u8>) -> Result<Self, Damage> {
+        Self::open(bytes)
+    }
+
+    fn version(&self) -> u64 {
+        self.version()
+    }
+
+    fn held(isolate: &Isolate) -> &Held<Self> {
+        &isolate.tracking
+    }
+
+    fn listed(pointer: &Pointer) -> &[u64] {
+        &pointer.tracking
+    }
+
+    fn key(version: u64) -> String {
+        pointer::tracking_key(version)
+    }
+}
+
+impl Snapshot for Selector {
+    const KIND: Kind = Kind::Listing;
+
+    fn open(bytes: Vec<u8>) -> Result<Self, Damage> {
+        Listing::open(bytes).map(Self::new)
+    }
+
+    fn version(&self) -> u64 {
+        self.listing().version()
+    }
+
+    fn held(isolate: &Isolate) -> &Held<Self> {
+        &isolate.listing
+    }
+
+    fn listed(pointer: &Pointer) -> &[u64] {
+        &pointer.listing
+    }
+
+    fn key(version: u64) -> String {
+        pointer::listing_key(version)
+    }
+}
+
+/// The snapshot to serve from.
+pub async fn current<S: Snapshot>(visit: &Visit) -> Result<Rc<S>, Refusal> {
+    if let Some(held) = S::held(&visit.isolate).get() {
+        revalidate_in_background(visit);
+        return Ok(held);
+    }
+    let held = S::held(&visit.isolate);
+    // Others of this cold isolate poll on timers of their own: they may not wait for this request's future, and a
+    // snapshot of many MB loaded by each of them would not fit the isolate.
+    while held.loading_until_ms.get() > runtime::now_ms() {
+        Delay::from(Duration::from_millis(5)).await;
+        if let Some(loaded) = held.get() {
+            return Ok(loaded);
+        }
+    }
+    held.loading_until_ms.set(runtime::now_ms() + LOADING_MS);
+    let loaded = load_cold::<S>(visit).await;
+    held.loading_until_ms.set(if loaded.is_some() {
+        0
+    } else {
+        runtime::now_ms() + NOTHING_FOUND_MS
+    });
+    loaded.ok_or(common::UNAVAILABLE)
+}
+
+async fn load_cold<S: Snapshot>(visit: &Visit) -> Option<Rc<S>> {
+    let from_kv = match read_pointer(&visit.env).await {
+        Ok(Some(pointer)) => adopt::<S>(&visit.env, &visit.isolate, &pointer).await,
+        Ok(None) => None,
+        Err(error) => {
+            worker::console_error!("KV pointer: {error}");
+            None
+        }
+    };
+    match from_kv {
+        Some(snapshot) => Some(snapshot),
+        None => match load_from_catalog::<S>(visit).await {
+            Ok(snapshot) => Some(snapshot),
+            Err(error) => {
+                worker::console_error!("no {} snapshot: {error}", S::KIND.as_str());
+                None
+            }
+        },
+    }
+}
+
+/// Takes the newest snapshot from `origin/catalog` itself, past KV.
+pub async fn load_from_catalog<S: Snapshot>(visit: &Visit) -> Result<Rc<S>, String> {
+    let path = client::snapshot_path(S::KIND);
+    let bytes = client::read(&visit.env, &path)
+        .await?
+        .ok_or("the catalog has none")?;
+    let snapshot = S::open(bytes).map_err(|damage| damage.to_string())?;
+    let held = S::held(&visit.isolate);
+    held.confirmed_at_ms.set(runtime::now_ms());
+    Ok(held.set(snapshot))
+}
+
+/// Asks for the pointer in the background when it has not been asked for lately. If the runtime cuts the request off
+/// in between, the next one that is due asks again.
+fn revalidate_in_background(visit: &Visit) {
+    let isolate = Rc::clone(&visit.isolate);
+    if visit.now_ms.saturating_sub(isolate.revalidated_at_ms.get()) < REVALIDATE_MS {
+        return;
+    }
+    isolate.revalidated_at_ms.set(visit.now_ms);
+    let env = visit.env.clone();
+    visit.context.wait_until(async move {
+        match read_pointer(&env).await {
+            Ok(Some(pointer)) => {
+                if isolate.tracking.get().is_some() {
+                    adopt::<Tracking>(&env, &isolate, &pointer).await;
+                }
+                if isolate.listing.get().is_some() {
+                    adopt::<Selector>(&env, &isolate, &pointer).await;
+                }
+            }
+            Ok(None) => worker::console_warn!("KV has no pointer"),
+            Err(error) => worker::console_warn!("KV pointer: {error}"),
+        }
+    });
+}
+
+async fn read_pointer(env: &Env) -> Result<Option<Pointer>, String> {
+    let kv = env.kv(KV_BINDING).map_err(|error| error.to_string())?;
+    let text = kv
+        .get(pointer::KEY)
+        .cache_ttl(POINTER_TTL_S)
+        .text()
+        .await
+        .map_err(|error| error.to_string())?;
+    text.map(|text| serde_json::from_str(&text).map_err(|error| error.to_string()))
+        .transpose()
+}
+
+/// Brings the isolate to the newest version in the pointer that it can have. One that is missing, damaged or of an
+/// unknown format is passed over; what is held stays until there is a better one.
+async fn adopt<S: Snapshot>(env: &Env, isolate: &Isolate, pointer: &Pointer) -> Option<Rc<S>> {
+    let held = S::held(isolate);
+    for &version in S::listed(pointer) {
+        let is_newest = S::listed(pointer).first() == Some(&version);
+        let confirm = || {
+            if is_newest {
+                held.confirmed_at_ms
+                    .set(held.confirmed_at_ms.get().max(pointer.confirmed_at_ms));
+            }
+        };
+        if let Some(own) = held.get()
+            && own.version() >= version
+        {
+            // Equal, or newer: after a refresh the isolate may be ahead of what KV shows it.
+            confirm();
+            return Some(own);
+        }
+        match read_value(env, &S::key(version))
+            .await
+            .map(|bytes| bytes.map(S::open))
+        {
+            Ok(Some(Ok(snapshot))) => {
+                held.confirmed_at_ms
+                    .set(
+                        held.confirmed_at_ms
+                            .get()
+                            .max(if is_newest { pointer.confirmed_at_ms } else { 0 }),
+                    );
+                return Some(held.set(snapshot));
+            }
+            Ok(Some(Err(damage))) => worker::console_error!("{} {version}: {damage}", S::KIND.as_str()),
+            Ok(None) => worker::console_warn!("{} {version} is not in KV", S::KIND.as_str()),
+            Err(error) => worker::console_warn!("{} {version}: {error}", S::KIND.as_str()),
+        }
+    }
+    held.get()
+}
+
+async fn read_value(env: &Env, key: &str) -> Result<Option<Vec<u8>>, String> {
+    let kv = env.kv(KV_BINDING).map_err(|error| error.to_string())?;
+    kv.get(key).bytes().await.map_err(|error| error.to_string())
+}
+
+/// A chunk of offer bodies: from memory, else from KV, else from the catalog.
+pub async fn chunk(env: &Env, isolate: &Isolate, key: &str) -> Result<Rc<Chunk>, Refusal> {
+    if let Some(chunk) = isolate.chunks.get(&key.to_owned()) {
+        return Ok(chunk);
+    }
+    let from_kv = read_value(env, &pointer::bodies_key(key))
+        .await
+        .and_then(|bytes| match bytes {
+            Some(bytes) => Chunk::open(bytes).map_err(|damage| damage.to_string()),
+            None => Err("not in KV".into()),
+        });
+    let chunk = match from_kv {
+        Ok(chunk) => chunk,
+        Err(error) => {
+            worker::console_warn!("bodies {key}: {error}");
+            let bytes = client::read(env, &client::chunk_path(key)).await;
+            let opened = bytes.and_then(|bytes| {
+                Chunk::open(bytes.ok_or("the catalog has none")?).map_err(|damage| damage.to_string())
+            });
+            opened.map_err(|error| {
+                worker::console_error!("bodies {key}: {error}");
+                common::UNAVAILABLE
+            })?
+        }
+    };
+    let size = chunk.size();
+    Ok(isolate.chunks.insert(key.to_owned(), chunk, size))
+}

@@ -1,0 +1,145 @@
+//! Asking an object: from the edge, or from another object.
+
+use std::{pin::pin, time::Duration};
+
+use futures_util::future::{Either, select};
+use js_sys::{Promise, Reflect};
+use serde::de::DeserializeOwned;
+use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
+use wasm_bindgen_futures::JsFuture;
+use worker::{
+    AbortController, AbortSignal, Delay, ObjectNamespace,
+    web_sys::{RequestInit, Response},
+};
+
+use super::{
+    command::{CallError, Command, Unanswered},
+    durable::thrown,
+};
+
+#[wasm_bindgen]
+extern "C" {
+    type ObjectStub;
+
+    #[wasm_bindgen(method, catch)]
+    fn fetch(this: &ObjectStub, url: &str, init: &RequestInit) -> Result<Promise, JsValue>;
+}
+
+/// An object takes its command from the body; the address only has to be one.
+const ADDRESS: &str = "https://object/";
+
+/// Sends a command to the object of this name and reads its reply. An idempotent command that fails in a way that is
+/// likely to pass is sent once more, within the same `timeout`.
+///
+/// # Errors
+/// The object's refusal, or that there was no answer in time; then the command may or may not have been carried out.
+pub async fn call<C: Command, R: DeserializeOwned>(
+    namespace: &ObjectNamespace,
+    name: &str,
+    command: &C,
+    timeout: Duration,
+) -> Result<R, CallError> {
+    call_at(namespace, name, ADDRESS, command, timeout).await
+}
+
+/// The same, to an object that takes more than commands and tells them apart by `address`.
+///
+/// # Errors
+/// As [`call`].
+pub async fn call_at<C: Command, R: DeserializeOwned>(
+    namespace: &ObjectNamespace,
+    name: &str,
+    address: &str,
+    command: &C,
+    timeout: Duration,
+) -> Result<R, CallError> {
+    let body = serde_json::to_string(command).map_err(broken)?;
+    let abort = AbortController::default();
+    let signal = abort.signal();
+    let answer = async {
+        match ask(namespace, name, address, &body, &signal).await {
+            Err(error) if error.invites_repeat(command) => {
+                ask(namespace, name, address, &body, &signal).await
+            }
+            outcome => outcome,
+        }
+    };
+    let text = match select(pin!(answer), pin!(Delay::from(timeout))).await {
+        Either::Left((answer, _)) => answer?,
+        Either::Right(_) => {
+            abort.abort();
+            let message = format!("{name} did not answer within {timeout:?}");
+            return Err(Unanswered {
+                overloaded: false,
+                retryable: true,
+                message,
+            }
+            .into());
+        }
+    };
+    serde_json::from_str(&text).map_err(broken)
+}
+
+/// One attempt. A stub that has thrown stays broken, so each attempt has its own.
+async fn ask(
+    namespace: &ObjectNamespace,
+    name: &str,
+    address: &str,
+    body: &str,
+    signal: &AbortSignal,
+) -> Result<String, CallError> {
+    let stub = namespace
+        .get_by_name(name)
+        .map_err(|error| unanswered(&error.into()))?;
+    let init = RequestInit::new();
+    init.set_method("POST");
+    init.set_body(&JsValue::from_str(body));
+    init.set_signal(Some(signal));
+    let promise = stub
+        .into_rpc::<ObjectStub>()
+        .fetch(address, &init)
+        .map_err(|error| unanswered(&error))?;
+    let response: Response = JsFuture::from(promise)
+        .await
+        .and_then(JsCast::dyn_into)
+        .map_err(|error| unanswered(&error))?;
+    let text = JsFuture::from(response.text().map_err(|error| unanswered(&error))?)
+        .await
+        .map_err(|error| unanswered(&error))?
+        .as_string()
+        .unwrap_or_default();
+    if response.status() == 200 {
+        return Ok(text);
+    }
+    let retry_after = response.headers().get("retry-after").ok().flatten();
+    Err(CallError::of_answer(
+        response.status(),
+        text,
+        retry_after.and_then(|seconds| seconds.parse().ok()),
+    ))
+}
+
+/// What Workers threw, with the two marks that it sets on its errors.
+fn unanswered(error: &JsValue) -> CallError {
+    let marked = |mark: &str| {
+        error.is_object()
+            && Reflect::get(error, &JsValue::from_str(mark)).is_ok_and(|value| value.is_truthy())
+    };
+    let (overloaded, retryable) = (marked("overloaded"), marked("retryable"));
+    Unanswered {
+        overloaded,
+        retryable,
+        message: thrown(error.clone()).0,
+    }
+    .into()
+}
+
+/// Two versions of the code that do not understand each other, for the moments of a deployment.
+fn broken(error: serde_json::Error) -> CallError {
+    Unanswered {
+        overloaded: false,
+        retryable: false,
+        message: error.to_string(),
+    }
+    .into()
+}

@@ -1,0 +1,105 @@
+//! How the edge asks the catalog's object. Commands go as JSON; what may be large, a snapshot, a chunk or an import, goes
+//! as bytes over paths of its own.
+
+use std::{fmt::Display, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use worker::{Env, Request, RequestInit, Response};
+
+use super::{Command, OBJECT_NAME, Reply, publication::Kind};
+use crate::origin::{
+    call,
+    command::{CallError, Unanswered},
+};
+
+pub const BINDING: &str = "CATALOG";
+
+const TIMEOUT: Duration = Duration::from_secs(25);
+
+/// The versions a refresh published.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Refreshed {
+    pub tracking: u64,
+    pub listing: u64,
+}
+
+pub const COMMAND_PATH: &str = "/command";
+pub const IMPORT_PATH: &str = "/import";
+pub const REFRESH_PATH: &str = "/refresh";
+const SNAPSHOT_PATH: &str = "/snapshot/";
+pub const CHUNK_PATH: &str = "/chunk/";
+
+pub fn snapshot_path(kind: Kind) -> String {
+    format!("{SNAPSHOT_PATH}{}", kind.as_str())
+}
+
+pub fn chunk_path(key: &str) -> String {
+    format!("{CHUNK_PATH}{key}")
+}
+
+/// Sends the catalog a command.
+pub async fn call(env: &Env, command: &Command) -> Result<Reply, CallError> {
+    let namespace = env.durable_object(BINDING).map_err(unanswered)?;
+    call::call_at(&namespace, OBJECT_NAME, &address(COMMAND_PATH), command, TIMEOUT).await
+}
+
+/// Rebuilds and publishes both snapshots.
+pub async fn refresh(env: &Env) -> Result<Refreshed, CallError> {
+    let request = Request::new(&address(REFRESH_PATH), worker::Method::Post).map_err(unanswered)?;
+    let reply = reply(send(env, request).await?).await?;
+    serde_json::from_str(&reply.body).map_err(unanswered)
+}
+
+/// Hands an import's body on as it comes in: it is larger than an isolate should hold.
+pub async fn import(env: &Env, request: &Request) -> Result<Reply, CallError> {
+    let mut init = RequestInit::new();
+    init.with_method(worker::Method::Post);
+    if let Some(body) = request.inner().body() {
+        init.with_body(Some(body.into()));
+    }
+    let request = Request::new_with_init(&address(IMPORT_PATH), &init).map_err(unanswered)?;
+    reply(send(env, request).await?).await
+}
+
+/// Reads a snapshot or a chunk; `None` if the catalog has no such one.
+pub async fn read(env: &Env, path: &str) -> Result<Option<Vec<u8>>, String> {
+    let request = Request::new(&address(path), worker::Method::Get).map_err(|error| error.to_string())?;
+    let mut response = send(env, request).await.map_err(|error| error.to_string())?;
+    match response.status_code() {
+        200 => response
+            .bytes()
+            .await
+            .map(Some)
+            .map_err(|error| error.to_string()),
+        404 => Ok(None),
+        status => Err(format!("the catalog answered {status}")),
+    }
+}
+
+fn address(path: &str) -> String {
+    format!("https://catalog{path}")
+}
+
+async fn send(env: &Env, request: Request) -> Result<Response, CallError> {
+    let namespace = env.durable_object(BINDING).map_err(unanswered)?;
+    let stub = namespace.get_by_name(OBJECT_NAME).map_err(unanswered)?;
+    stub.fetch_with_request(request).await.map_err(unanswered)
+}
+
+async fn reply(mut response: Response) -> Result<Reply, CallError> {
+    let body = response.text().await.map_err(unanswered)?;
+    let status = response.status_code();
+    if status < 400 {
+        Ok(Reply { status, body })
+    } else {
+        Err(CallError::of_answer(status, body, None))
+    }
+}
+
+fn unanswered(error: impl Display) -> CallError {
+    Unanswered {
+        message: error.to_string(),
+        ..Unanswered::default()
+    }
+    .into()
+}

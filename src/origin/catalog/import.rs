@@ -1,0 +1,203 @@
+//! `POST /v1/operator/import`: NDJSON, one resource a line, all or nothing.
+//!
+//! A body may be far larger than an isolate's memory has room for, and a transaction cannot wait for the next bytes of
+//! one. So lines are checked and staged as they arrive, and applied in one transaction at the end. Kinds are applied in
+//! the order of [`Resource`], whatever the order of the lines.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::{Context, Reply, Resource, resources};
+use crate::{
+    catalog::{
+        Offer,
+        advertiser::Advertiser,
+        app::App,
+        document::{Document, INVALID_FIELD},
+        publisher::Publisher,
+    },
+    origin::{
+        command::Failure,
+        database::{Database, DatabaseError},
+    },
+    params,
+    refusal::{Refusal, common},
+};
+
+/// The longest line, in bytes: an offer with 50 goals and the longest texts in 4-byte characters is below it.
+pub const MAX_LINE: usize = 1_900_000;
+/// How many wrong lines an answer names.
+const MAX_ERRORS: usize = 20;
+/// Lines applied at a time: what is in memory at once.
+const PAGE: i64 = 200;
+
+const INVALID_IMPORT: Refusal = Refusal::new(
+    400,
+    "invalid_import",
+    "nothing was imported: some lines are wrong",
+);
+
+/// A line that is wrong, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineError {
+    /// Counted from 1.
+    pub line: i64,
+    pub message: String,
+}
+
+/// The wrong lines of an import: the first 20 are named, all are counted.
+#[derive(Debug, Default)]
+pub struct LineErrors {
+    named: Vec<LineError>,
+    count: u64,
+}
+
+impl LineErrors {
+    pub fn add(&mut self, line: i64, message: impl Into<String>) {
+        self.count += 1;
+        if self.named.len() < MAX_ERRORS {
+            self.named.push(LineError {
+                line,
+                message: message.into(),
+            });
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The answer that names them.
+    pub fn reply(&self) -> Reply {
+        let lines: Vec<_> = self
+            .named
+            .iter()
+            .map(|error| json!({ "line": error.line, "message": error.message }))
+            .collect();
+        let body = json!({
+            "error": format!("{} ({} wrong)", INVALID_IMPORT.message, self.count),
+            "code": INVALID_IMPORT.code,
+            "lines": lines,
+        });
+        Reply {
+            status: INVALID_IMPORT.status,
+            body: body.to_string(),
+        }
+    }
+}
+
+/// Checks one line by itself and stages it.
+pub fn stage(
+    db: &impl Database,
+    import_id: &str,
+    line: i64,
+    text: &str,
+    errors: &mut LineErrors,
+) -> Result<(), DatabaseError> {
+    let (resource, id, document) = match read(text) {
+        Ok(read) => read,
+        Err(refusal) => {
+            errors.add(line, refusal.message);
+            return Ok(());
+        }
+    };
+    // After the first wrong line nothing will be applied, so there is nothing more to keep.
+    if errors.is_empty() {
+        db.execute(
+            "INSERT INTO import_lines (import_id, kind, line, id, document) VALUES (?, ?, ?, ?, ?)",
+            params![import_id, kind_code(resource), line, id, document],
+        )?;
+    }
+    Ok(())
+}
+
+fn kind_code(resource: Resource) -> i64 {
+    resource as i64
+}
+
+/// A line's kind, id and document, checked as far as one line can be.
+fn read(text: &str) -> Result<(Resource, String, String), Refusal> {
+    let mut members: Map<String, Json> =
+        serde_json::from_str(text).map_err(|error| common::INVALID_JSON.because(error.to_string()))?;
+    let kind = members
+        .remove("kind")
+        .ok_or_else(|| common::MISSING_FIELD.because("kind is missing"))?;
+    let resource = Resource::ALL
+        .into_iter()
+        .find(|resource| kind == resource.singular())
+        .ok_or_else(|| INVALID_FIELD.because("kind: must be publisher, app, advertiser or offer"))?;
+    let id = match members.remove("id") {
+        Some(Json::String(id)) => id,
+        Some(_) => return Err(INVALID_FIELD.because("id: must be a string")),
+        None => return Err(common::MISSING_FIELD.because("id is missing")),
+    };
+    let document = Json::Object(members).to_string();
+    match resource {
+        Resource::Publisher => drop(Publisher::from_json(&document)?),
+        Resource::App => drop(App::from_json(&document)?),
+        Resource::Advertiser => drop(Advertiser::from_json(&document)?),
+        Resource::Offer => drop(Offer::from_json(&document)?),
+    }
+    Ok((resource, id, document))
+}
+
+/// Applies the staged lines, or none of them, and clears the stage either way.
+pub fn apply(db: &impl Database, context: &Context<'_>, import_id: &str) -> Result<Reply, Failure> {
+    let mut errors = LineErrors::default();
+    let applied = db.transaction(|| {
+        let imported = apply_lines(db, context, import_id, &mut errors)?;
+        if errors.is_empty() {
+            discard(db, import_id)?;
+            Ok(imported)
+        } else {
+            // The refusal undoes the transaction; what the caller is told is `errors`.
+            Err(Failure::Refused(INVALID_IMPORT))
+        }
+    });
+    match applied {
+        Ok(imported) => Ok(Reply::ok(&json!({ "imported": imported }))),
+        Err(Failure::Refused(_)) if !errors.is_empty() => {
+            discard(db, import_id)?;
+            Ok(errors.reply())
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+fn apply_lines(
+    db: &impl Database,
+    context: &Context<'_>,
+    import_id: &str,
+    errors: &mut LineErrors,
+) -> Result<u64, Failure> {
+    let mut imported = 0;
+    for resource in Resource::ALL {
+        let mut after = 0;
+        loop {
+            let rows = db.query(
+                "SELECT line, id, document FROM import_lines
+                 WHERE import_id = ? AND kind = ? AND line > ? ORDER BY line LIMIT ?",
+                params![import_id, kind_code(resource), after, PAGE],
+            )?;
+            let Some(last) = rows.last() else { break };
+            after = last.integer(0)?;
+            for row in &rows {
+                match resources::put(db, context, resource, row.text(1)?, row.text(2)?) {
+                    Ok(()) => imported += 1,
+                    Err(Failure::Refused(refusal)) => errors.add(row.integer(0)?, refusal.message),
+                    Err(broken) => return Err(broken),
+                }
+            }
+        }
+    }
+    Ok(imported)
+}
+
+/// Clears an import's stage.
+pub fn discard(db: &impl Database, import_id: &str) -> Result<(), DatabaseError> {
+    db.execute("DELETE FROM import_lines WHERE import_id = ?", params![import_id])
+}
+
+/// Clears every stage: an import does not outlive the object's process.
+pub fn discard_all(db: &impl Database) -> Result<(), DatabaseError> {
+    db.execute("DELETE FROM import_lines", params![])
+}

@@ -1,0 +1,145 @@
+//! `origin/catalog`: one object, the source of truth for publishers, apps, advertisers, offers and goals, behind the
+//! operator's interface. It builds the snapshots that the edge reads.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    command::{self, Failure},
+    database::Database,
+};
+use crate::{catalog::credentials::Vault, refusal::Refusal};
+
+pub mod changes;
+#[cfg(target_arch = "wasm32")]
+pub mod client;
+pub mod import;
+pub mod limits;
+#[cfg(target_arch = "wasm32")]
+pub mod object;
+pub mod publication;
+pub mod resources;
+pub mod schedule;
+pub mod schema;
+pub mod tokens;
+
+pub use resources::Resource;
+
+/// The name of the one catalog object. Changed, it would lose the catalog.
+pub const OBJECT_NAME: &str = "catalog";
+
+/// What the operator's interface asks of the catalog. All are idempotent but the two that issue a credential.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Command {
+    /// Replaces a resource whole, or creates it. `body` is the operator's JSON.
+    Put {
+        resource: Resource,
+        id: String,
+        body: String,
+    },
+    Get {
+        resource: Resource,
+        id: String,
+    },
+    List {
+        resource: Resource,
+        limit: u32,
+        cursor: Option<String>,
+    },
+    /// Not idempotent: each call makes the Pub-Key before it invalid.
+    IssuePubKey {
+        publisher_id: String,
+    },
+    GetPubKey {
+        publisher_id: String,
+    },
+    /// Not idempotent: each call makes the token before last invalid.
+    IssueToken {
+        advertiser_id: String,
+    },
+    RevokeToken {
+        advertiser_id: String,
+        token_id: String,
+    },
+    /// What `/healthz` and the metrics say of the catalog.
+    Status,
+}
+
+impl command::Command for Command {
+    fn is_idempotent(&self) -> bool {
+        !matches!(self, Self::IssuePubKey { .. } | Self::IssueToken { .. })
+    }
+}
+
+/// What a command answers: a status and, but for 204, a JSON body.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reply {
+    pub status: u16,
+    pub body: String,
+}
+
+impl Reply {
+    fn ok(body: &serde_json::Value) -> Self {
+        Self {
+            status: 200,
+            body: body.to_string(),
+        }
+    }
+
+    fn created(body: &serde_json::Value) -> Self {
+        Self {
+            status: 201,
+            body: body.to_string(),
+        }
+    }
+
+    fn no_content() -> Self {
+        Self {
+            status: 204,
+            body: String::new(),
+        }
+    }
+}
+
+/// What a command needs besides the database: the time, a source of randomness, and the keys to what is sealed.
+pub struct Context<'a> {
+    pub now_ms: i64,
+    pub random: &'a dyn Fn() -> Result<[u8; 32], String>,
+    pub vault: &'a Vault,
+}
+
+impl Context<'_> {
+    /// Fresh random bytes, at most 32. Without them nothing is issued or sealed.
+    fn random<const N: usize>(&self) -> Result<[u8; N], Failure> {
+        let drawn = (self.random)().map_err(Failure::Broken)?;
+        let mut bytes = [0; N];
+        bytes.iter_mut().zip(drawn).for_each(|(to, from)| *to = from);
+        Ok(bytes)
+    }
+}
+
+/// Carries out one command.
+pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Result<Reply, Failure> {
+    match command {
+        Command::Put { resource, id, body } => db.transaction(|| {
+            resources::put(db, context, resource, &id, &body)?;
+            resources::get(db, resource, &id)
+        }),
+        Command::Get { resource, id } => resources::get(db, resource, &id),
+        Command::List {
+            resource,
+            limit,
+            cursor,
+        } => resources::list(db, resource, limit, cursor.as_deref()),
+        Command::IssuePubKey { publisher_id } => tokens::issue_pub_key(db, context, &publisher_id),
+        Command::GetPubKey { publisher_id } => tokens::pub_key(db, context, &publisher_id),
+        Command::IssueToken { advertiser_id } => tokens::issue_token(db, context, &advertiser_id),
+        Command::RevokeToken {
+            advertiser_id,
+            token_id,
+        } => tokens::revoke_token(db, context, &advertiser_id, &token_id),
+        Command::Status => publication::status(db),
+    }
+}
+
+/// A resource that is not there.
+pub const UNKNOWN_RESOURCE: Refusal = Refusal::new(404, "not_found", "there is no such resource");

@@ -1,0 +1,393 @@
+//! Publishers, apps, advertisers and offers as resources: put whole, read one, read all page by page.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::{Context, Reply, UNKNOWN_RESOURCE, changes};
+use crate::{
+    catalog::{
+        AppId, GoalId, Offer, OfferId,
+        advertiser::Advertiser,
+        app::App,
+        document::{Document, FieldError, INVALID_FIELD},
+        publisher::Publisher,
+        snapshot::bodies,
+    },
+    origin::{
+        command::Failure,
+        database::{Database, Row},
+    },
+    params,
+    refusal::Refusal,
+};
+
+/// The kinds of resource the operator writes. The order is the order in which an import applies them: what is referred
+/// to comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Resource {
+    Publisher,
+    App,
+    Advertiser,
+    Offer,
+}
+
+impl Resource {
+    pub const ALL: [Self; 4] = [Self::Publisher, Self::App, Self::Advertiser, Self::Offer];
+
+    /// As a path and the answer's list are named.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Publisher => "publishers",
+            Self::App => "apps",
+            Self::Advertiser => "advertisers",
+            Self::Offer => "offers",
+        }
+    }
+
+    pub fn singular(self) -> &'static str {
+        self.plural().trim_end_matches('s')
+    }
+
+    /// The member that carries the resource's id in an answer.
+    fn id_member(self) -> &'static str {
+        match self {
+            Self::Publisher => "publisher_id",
+            Self::App => "app_id",
+            Self::Advertiser => "advertiser_id",
+            Self::Offer => "offer_id",
+        }
+    }
+
+    pub fn is_id(self, id: &str) -> bool {
+        match self {
+            Self::App => AppId::parse(id).is_some(),
+            _ => OfferId::parse(id).is_some(),
+        }
+    }
+
+    /// `SELECT`s of a resource's id, document and what the answer adds to it.
+    fn select_one(self) -> &'static str {
+        match self {
+            Self::Publisher => "SELECT id, document FROM publishers WHERE id = ?",
+            Self::App => "SELECT id, document FROM apps WHERE id = ?",
+            Self::Advertiser => "SELECT id, document FROM advertisers WHERE id = ?",
+            Self::Offer => "SELECT id, document, updated_at_s FROM offer_documents WHERE id = ?",
+        }
+    }
+
+    fn select_page(self) -> &'static str {
+        match self {
+            Self::Publisher => "SELECT id, document FROM publishers WHERE id > ? ORDER BY id LIMIT ?",
+            Self::App => "SELECT id, document FROM apps WHERE id > ? ORDER BY id LIMIT ?",
+            Self::Advertiser => "SELECT id, document FROM advertisers WHERE id > ? ORDER BY id LIMIT ?",
+            Self::Offer => {
+                "SELECT id, document, updated_at_s FROM offer_documents WHERE id > ? ORDER BY id LIMIT ?"
+            }
+        }
+    }
+}
+
+/// The longest body of an offer, in bytes: it is a SQLite value, which holds 2 MB, and part of a chunk that isolates keep.
+const MAX_BODY: usize = 1 << 20;
+
+/// The most resources a page of a list holds.
+pub const MAX_PAGE: u32 = 1_000;
+
+/// Checks and keeps one resource. The caller's transaction holds it.
+pub fn put(
+    db: &impl Database,
+    context: &Context<'_>,
+    resource: Resource,
+    id: &str,
+    body: &str,
+) -> Result<(), Failure> {
+    if !resource.is_id(id) {
+        let rule = match resource {
+            Resource::App => "must be exactly 8 digits",
+            _ => "must be 1 to 64 characters of A-Z, a-z, 0-9 and -",
+        };
+        return Err(INVALID_FIELD
+            .because(format!("{}: {rule}", resource.id_member()))
+            .into());
+    }
+    match resource {
+        Resource::Publisher => put_publisher(db, context, id, &Publisher::from_json(body)?),
+        Resource::App => put_app(db, context, id, &App::from_json(body)?),
+        Resource::Advertiser => put_advertiser(db, context, id, &Advertiser::from_json(body)?),
+        Resource::Offer => put_offer(db, context, id, &Offer::from_json(body)?),
+    }
+}
+
+fn put_publisher(
+    db: &impl Database,
+    context: &Context<'_>,
+    id: &str,
+    publisher: &Publisher,
+) -> Result<(), Failure> {
+    changes::record(db, context.now_ms)?;
+    db.execute(
+        "INSERT INTO publishers (id, document, approved) VALUES (?, ?, ?)
+         ON CONFLICT (id) DO UPDATE SET document = excluded.document, approved = excluded.approved",
+        params![id, to_document(publisher)?, publisher.approved],
+    )?;
+    Ok(())
+}
+
+fn put_app(db: &impl Database, context: &Context<'_>, id: &str, app: &App) -> Result<(), Failure> {
+    require_reference(db, Resource::Publisher, "publisher_id", app.publisher_id.as_str())?;
+    let stored = db.query_first("SELECT publisher_id FROM apps WHERE id = ?", params![id])?;
+    if stored.is_some_and(|row| row.text(0).is_ok_and(|owner| owner != app.publisher_id.as_str())) {
+        // Facts, callbacks and users' rewards are the owner's; an app that changed hands would carry them over.
+        let error = FieldError::new("publisher_id", "an app does not change its publisher");
+        return Err(Refusal::from(error).into());
+    }
+    let callback_sealed = match &app.callback {
+        None => None,
+        Some(callback) => {
+            let plain = to_document(callback)?;
+            let sealed = context
+                .vault
+                .seal(&callback_purpose(id), plain.as_bytes(), context.random()?);
+            Some(sealed.ok_or_else(|| Failure::Broken("the vault did not seal a callback".into()))?)
+        }
+    };
+    changes::record(db, context.now_ms)?;
+    db.execute(
+        "INSERT INTO apps (id, publisher_id, document, callback_sealed) VALUES (?, ?, ?, ?)
+         ON CONFLICT (id) DO UPDATE SET
+            document = excluded.document, callback_sealed = excluded.callback_sealed",
+        params![
+            id,
+            app.publisher_id.as_str(),
+            to_document(&app.masked())?,
+            callback_sealed
+        ],
+    )?;
+    Ok(())
+}
+
+/// What an app's callback is sealed for.
+pub fn callback_purpose(app_id: &str) -> String {
+    format!("callback/{app_id}")
+}
+
+fn put_advertiser(
+    db: &impl Database,
+    context: &Context<'_>,
+    id: &str,
+    advertiser: &Advertiser,
+) -> Result<(), Failure> {
+    changes::record(db, context.now_ms)?;
+    db.execute(
+        "INSERT INTO advertisers (id, document) VALUES (?, ?)
+         ON CONFLICT (id) DO UPDATE SET document = excluded.document",
+        params![id, to_document(advertiser)?],
+    )?;
+    Ok(())
+}
+
+fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer) -> Result<(), Failure> {
+    let offer_id = OfferId::parse(id).ok_or_else(|| Failure::Broken("an id was checked".into()))?;
+    require_reference(
+        db,
+        Resource::Advertiser,
+        "advertiser_id",
+        offer.advertiser_id.as_str(),
+    )?;
+    let target = offer.target().map_err(Refusal::from)?;
+    let document = to_document(offer)?;
+
+    // A repeated PUT changes nothing, `upd_ts` least of all: publishers' clients poll for what moved.
+    let stored = db.query_first("SELECT document FROM offer_documents WHERE id = ?", params![id])?;
+    if stored.is_some_and(|row| row.text(0).is_ok_and(|stored| stored == document)) {
+        return Ok(());
+    }
+
+    let revision = changes::record(db, context.now_ms)?;
+    put_goals(db, context, &offer_id, offer)?;
+    let updated_at_s = context.now_ms.div_euclid(1_000);
+    let body = bodies::render_body(&offer_id, offer, updated_at_s);
+    if body.len() > MAX_BODY {
+        let problem =
+            format!("the offer's texts are too long together, at most {MAX_BODY} bytes as it is listed");
+        return Err(INVALID_FIELD.because(problem).into());
+    }
+    let body_length = i64::try_from(body.len()).unwrap_or(i64::MAX);
+    db.execute(
+        "INSERT INTO offers (id, advertiser_id, off_type, os, countries, includes_countries, active, starts_at,
+            ends_at, click_cap, conversion_cap, ever_capped, click_id_max, conversion_window_days, target, body_hash,
+            body_length, revision)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (id) DO UPDATE SET
+            advertiser_id = excluded.advertiser_id, off_type = excluded.off_type, os = excluded.os,
+            countries = excluded.countries, includes_countries = excluded.includes_countries,
+            active = excluded.active, starts_at = excluded.starts_at,
+            ends_at = excluded.ends_at, click_cap = excluded.click_cap,
+            conversion_cap = excluded.conversion_cap,
+            ever_capped = MAX(ever_capped, excluded.ever_capped), click_id_max = excluded.click_id_max,
+            conversion_window_days = excluded.conversion_window_days, target = excluded.target,
+            body_hash = excluded.body_hash, body_length = excluded.body_length,
+            revision = excluded.revision",
+        params![
+            id,
+            offer.advertiser_id.as_str(),
+            u32::from(offer.off_type.code()),
+            u32::from(offer.os.code()),
+            offer.geo_tgt.countries().bits().to_vec(),
+            !offer.geo_tgt.include.is_empty(),
+            offer.active,
+            offer.starts_at,
+            offer.ends_at,
+            offer.click_cap.map(|cap| cap.lim),
+            offer.conversion_cap.map(|cap| cap.lim),
+            offer.click_cap.is_some() || offer.conversion_cap.is_some(),
+            offer.click_id_max.map(u32::from),
+            u32::from(offer.conversion_window_days()),
+            target.as_str(),
+            bodies::body_hash(&body).to_vec(),
+            body_length,
+            revision,
+        ],
+    )?;
+    db.execute(
+        "INSERT INTO offer_documents (id, document, body, updated_at_s) VALUES (?, ?, ?, ?)
+         ON CONFLICT (id) DO UPDATE SET
+            document = excluded.document, body = excluded.body, updated_at_s = excluded.updated_at_s",
+        params![id, document, body, updated_at_s],
+    )?;
+    Ok(())
+}
+
+/// Keeps an offer's goals: those that are gone are retired, not deleted, and one that belongs to another offer is
+/// refused, since its id in a tracking URL already says which offer was clicked.
+fn put_goals(db: &impl Database, context: &Context<'_>, id: &OfferId, offer: &Offer) -> Result<(), Failure> {
+    for (place, goal) in offer.goals.iter().enumerate() {
+        if let Some(owner) = owner_of_goal(db, &goal.id)?
+            && owner != id.as_str()
+        {
+            let problem = format!("goal {} belongs to offer {owner}", goal.id);
+            return Err(Refusal::from(FieldError::new(format!("goals[{place}].id"), problem)).into());
+        }
+    }
+    db.execute(
+        "UPDATE goals SET retired_at_ms = ? WHERE offer_id = ? AND retired_at_ms IS NULL",
+        params![context.now_ms, id.as_str()],
+    )?;
+    for goal in &offer.goals {
+        db.execute(
+            "INSERT INTO goals (id, offer_id, ord, payout_micro_usd, gl_val) VALUES (?, ?, ?, ?, ?)
+             ON CONFLICT (id) DO UPDATE SET ord = excluded.ord, payout_micro_usd = excluded.payout_micro_usd,
+                gl_val = excluded.gl_val, retired_at_ms = NULL",
+            params![
+                goal.id.as_str(),
+                id.as_str(),
+                goal.ord,
+                goal.payout_usd.0,
+                goal.gl_val.as_deref()
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+fn owner_of_goal(db: &impl Database, goal: &GoalId) -> Result<Option<String>, Failure> {
+    let row = db.query_first("SELECT offer_id FROM goals WHERE id = ?", params![goal.as_str()])?;
+    Ok(row.map(|row| row.text(0).map(str::to_owned)).transpose()?)
+}
+
+/// Refuses with 404 what is not there.
+pub fn require(db: &impl Database, resource: Resource, id: &str) -> Result<(), Failure> {
+    if db.query_first(resource.select_one(), params![id])?.is_some() {
+        return Ok(());
+    }
+    Err(UNKNOWN_RESOURCE
+        .because(format!("there is no {} {id}", resource.singular()))
+        .into())
+}
+
+/// Refuses with 400 a document that refers to what is not there.
+fn require_reference(db: &impl Database, resource: Resource, field: &str, id: &str) -> Result<(), Failure> {
+    if db.query_first(resource.select_one(), params![id])?.is_some() {
+        return Ok(());
+    }
+    let problem = format!("there is no {} {id}", resource.singular());
+    Err(Refusal::from(FieldError::new(field, problem)).into())
+}
+
+pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<Reply, Failure> {
+    let row = db
+        .query_first(resource.select_one(), params![id])?
+        .ok_or_else(|| UNKNOWN_RESOURCE.because(format!("there is no {} {id}", resource.singular())))?;
+    Ok(Reply::ok(&shown(db, resource, &row)?))
+}
+
+/// A page of a list, by id; `cursor` is null on the last.
+pub fn list(
+    db: &impl Database,
+    resource: Resource,
+    limit: u32,
+    cursor: Option<&str>,
+) -> Result<Reply, Failure> {
+    let limit = limit.clamp(1, MAX_PAGE);
+    // One row more than asked for says whether there is a next page.
+    let rows = db.query(resource.select_page(), params![cursor.unwrap_or(""), limit + 1])?;
+    let page = rows.get(..rows.len().min(limit as usize)).unwrap_or_default();
+    let shown = page
+        .iter()
+        .map(|row| shown(db, resource, row))
+        .collect::<Result<Vec<_>, _>>()?;
+    let next = match page.last() {
+        Some(last) if rows.len() > page.len() => Some(last.text(0)?),
+        _ => None,
+    };
+    Ok(Reply::ok(&json!({ resource.plural(): shown, "cursor": next })))
+}
+
+/// A resource as the operator reads it: its id, its document, and what Signpost knows besides.
+fn shown(db: &impl Database, resource: Resource, row: &Row) -> Result<Json, Failure> {
+    let id = row.text(0)?;
+    let mut members = serde_json::Map::new();
+    members.insert(resource.id_member().into(), id.into());
+    let document: Json = serde_json::from_str(row.text(1)?)
+        .map_err(|error| Failure::Broken(format!("a stored document does not parse: {error}")))?;
+    if let Json::Object(document) = document {
+        members.extend(document);
+    }
+    match resource {
+        Resource::Offer => {
+            members.insert("updated_at".into(), row.integer(2)?.into());
+            let retired = db.query(
+                "SELECT id FROM goals WHERE offer_id = ? AND retired_at_ms IS NOT NULL ORDER BY id",
+                params![id],
+            )?;
+            if !retired.is_empty() {
+                let ids = retired
+                    .iter()
+                    .map(|row| row.text(0))
+                    .collect::<Result<Vec<_>, _>>()?;
+                members.insert("retired_goals".into(), json!(ids));
+            }
+        }
+        Resource::Advertiser => {
+            let tokens = db.query(
+                "SELECT token_id, issued_at_ms FROM advertiser_tokens WHERE advertiser_id = ? ORDER BY issued",
+                params![id],
+            )?;
+            let tokens = tokens
+                .iter()
+                .map(|row| {
+                    let issued_at = row.integer(1)?.div_euclid(1_000);
+                    Ok(json!({ "token_id": row.text(0)?, "issued_at": issued_at }))
+                })
+                .collect::<Result<Vec<_>, Failure>>()?;
+            members.insert("tokens".into(), tokens.into());
+        }
+        Resource::Publisher | Resource::App => {}
+    }
+    Ok(Json::Object(members))
+}
+
+fn to_document(value: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string(value).map_err(|error| Failure::Broken(format!("a document is not JSON: {error}")))
+}

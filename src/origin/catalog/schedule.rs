@@ -1,0 +1,44 @@
+//! When the catalog publishes. The object has one alarm; it stands at the earliest of what is due.
+
+use super::changes;
+use crate::{
+    offers::page::REFRESH_MS,
+    origin::database::{Database, DatabaseError},
+    time::SECOND_MS,
+};
+
+/// Changes of the operator are gathered this long before they are published.
+const COALESCE_MS: i64 = SECOND_MS;
+/// The least time between two publications of the tracking snapshot: it is a value of many MB, and KV takes one write
+/// of a key a second.
+const TRACKING_EVERY_MS: i64 = 10 * SECOND_MS;
+
+/// When the tracking snapshot is to be published, if anything changed.
+pub fn tracking_due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+    let Some(dirty_since_ms) = changes::get(db, changes::TRACKING_DIRTY_SINCE)? else {
+        return Ok(None);
+    };
+    let built_at_ms = changes::get(db, changes::TRACKING_BUILT_AT)?.unwrap_or(0);
+    let due_ms = dirty_since_ms
+        .saturating_add(COALESCE_MS)
+        .max(built_at_ms.saturating_add(TRACKING_EVERY_MS));
+    Ok(Some(due_ms))
+}
+
+/// When the listing is to be rebuilt: on the next boundary after it was last published, at once if it never was.
+pub fn listing_due_ms(db: &impl Database) -> Result<i64, DatabaseError> {
+    let built_at_ms = changes::get(db, changes::LISTING_BUILT_AT)?;
+    Ok(built_at_ms.map_or(0, |built_at_ms| {
+        built_at_ms
+            .div_euclid(REFRESH_MS)
+            .saturating_add(1)
+            .saturating_mul(REFRESH_MS)
+    }))
+}
+
+/// Where the alarm is to stand; never in the past.
+pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError> {
+    let listing_ms = listing_due_ms(db)?;
+    let due_ms = tracking_due_ms(db)?.map_or(listing_ms, |tracking_ms| tracking_ms.min(listing_ms));
+    Ok(due_ms.max(now_ms))
+}

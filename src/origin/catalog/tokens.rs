@@ -1,0 +1,116 @@
+//! Credentials that the catalog hands out: a publisher's Pub-Key and an advertiser's tokens.
+
+use serde_json::json;
+
+use super::{Context, Reply, UNKNOWN_RESOURCE, changes, resources};
+use crate::{
+    catalog::{advertiser::VALID_TOKENS, credentials},
+    origin::{command::Failure, database::Database},
+    params,
+    refusal::common,
+};
+
+fn pub_key_purpose(publisher_id: &str) -> String {
+    format!("pub_key/{publisher_id}")
+}
+
+/// Issues a publisher's Pub-Key; the one before stops being valid.
+pub fn issue_pub_key(
+    db: &impl Database,
+    context: &Context<'_>,
+    publisher_id: &str,
+) -> Result<Reply, Failure> {
+    let pub_key = credentials::pub_key(context.random()?);
+    let sealed = context
+        .vault
+        .seal(
+            &pub_key_purpose(publisher_id),
+            pub_key.as_bytes(),
+            context.random()?,
+        )
+        .ok_or_else(|| Failure::Broken("the vault did not seal a Pub-Key".into()))?;
+    db.transaction(|| {
+        let updated = db.query(
+            "UPDATE publishers SET pub_key_hash = ?, pub_key_sealed = ? WHERE id = ? RETURNING id",
+            params![credentials::hash(&pub_key).to_vec(), sealed, publisher_id],
+        )?;
+        if updated.is_empty() {
+            return Err(UNKNOWN_RESOURCE
+                .because(format!("there is no publisher {publisher_id}"))
+                .into());
+        }
+        changes::record(db, context.now_ms)?;
+        Ok(Reply::created(&json!({ "pub_key": pub_key })))
+    })
+}
+
+/// Shows a publisher's Pub-Key, for its settings page.
+pub fn pub_key(db: &impl Database, context: &Context<'_>, publisher_id: &str) -> Result<Reply, Failure> {
+    let row = db
+        .query_first(
+            "SELECT pub_key_sealed FROM publishers WHERE id = ?",
+            params![publisher_id],
+        )?
+        .ok_or_else(|| UNKNOWN_RESOURCE.because(format!("there is no publisher {publisher_id}")))?;
+    if row.is_null(0) {
+        return Err(UNKNOWN_RESOURCE
+            .because("this publisher has no Pub-Key yet")
+            .into());
+    }
+    let plain = context
+        .vault
+        .open(&pub_key_purpose(publisher_id), row.blob(0)?)
+        .and_then(|plain| String::from_utf8(plain).ok())
+        .ok_or_else(|| Failure::Broken(format!("the Pub-Key of {publisher_id} does not open")))?;
+    Ok(Reply::ok(&json!({ "pub_key": plain })))
+}
+
+/// Issues a conversion token; the advertiser's two newest are valid.
+pub fn issue_token(db: &impl Database, context: &Context<'_>, advertiser_id: &str) -> Result<Reply, Failure> {
+    let (token_id, token) = credentials::advertiser_token(context.random()?);
+    db.transaction(|| {
+        resources::require(db, super::Resource::Advertiser, advertiser_id)?;
+        let issued = changes::record(db, context.now_ms)?;
+        db.execute(
+            "INSERT INTO advertiser_tokens (advertiser_id, issued, token_id, hash, issued_at_ms)
+             VALUES (?, ?, ?, ?, ?)",
+            params![
+                advertiser_id,
+                issued,
+                token_id.as_str(),
+                credentials::hash(&token).to_vec(),
+                context.now_ms
+            ],
+        )?;
+        db.execute(
+            "DELETE FROM advertiser_tokens WHERE advertiser_id = ? AND issued NOT IN (
+                SELECT issued FROM advertiser_tokens WHERE advertiser_id = ? ORDER BY issued DESC LIMIT ?)",
+            params![
+                advertiser_id,
+                advertiser_id,
+                i64::try_from(VALID_TOKENS).unwrap_or(2)
+            ],
+        )?;
+        Ok(Reply::created(&json!({ "token_id": token_id, "token": token })))
+    })
+}
+
+/// Ends one token.
+pub fn revoke_token(
+    db: &impl Database,
+    context: &Context<'_>,
+    advertiser_id: &str,
+    token_id: &str,
+) -> Result<Reply, Failure> {
+    db.transaction(|| {
+        let ended = db.query(
+            "DELETE FROM advertiser_tokens WHERE advertiser_id = ? AND token_id = ? RETURNING token_id",
+            params![advertiser_id, token_id],
+        )?;
+        if ended.is_empty() {
+            return Err(common::NOT_FOUND.because("there is no such token").into());
+        }
+        changes::record(db, context.now_ms)?;
+        Ok(Reply::no_content())
+    })
+}

@@ -1,0 +1,30 @@
+//! The schema of `origin/clicks` and every statement it runs. A record is one row written: an index on the expiry would
+//! be a second, so the sweep walks the primary key instead, a slice at a time.
+
+use crate::origin::migrations::Migration;
+
+pub const MIGRATIONS: &[Migration] = &[&[
+    "CREATE TABLE records (
+       nonce BLOB NOT NULL PRIMARY KEY, record BLOB NOT NULL, expires_at_ms INTEGER NOT NULL
+     ) STRICT, WITHOUT ROWID",
+    // One row while a sweep is under way: the last nonce it has seen.
+    "CREATE TABLE sweep (only INTEGER PRIMARY KEY CHECK (only = 1), reached BLOB NOT NULL) STRICT",
+]];
+
+crate::statements! {
+    /// nonce, record, expiry
+    pub const PUT = "INSERT INTO records (nonce, record, expires_at_ms) VALUES (?, ?, ?) ON CONFLICT (nonce) DO NOTHING";
+    /// nonce, time → record
+    pub const GET = "SELECT record FROM records WHERE nonce = ? AND expires_at_ms > ?";
+    /// rows at most → last nonce of the slice, rows in it
+    pub const SLICE = "SELECT MAX(nonce), COUNT(*) FROM (
+        SELECT nonce FROM records WHERE nonce > COALESCE((SELECT reached FROM sweep), x'') ORDER BY nonce LIMIT ?)";
+    /// last nonce of the slice, time
+    pub const SWEEP_SLICE = "DELETE FROM records
+        WHERE nonce > COALESCE((SELECT reached FROM sweep), x'') AND nonce <= ? AND expires_at_ms <= ?";
+    /// last nonce of the slice
+    pub const REACHED = "INSERT INTO sweep (only, reached) VALUES (1, ?)
+        ON CONFLICT (only) DO UPDATE SET reached = excluded.reached";
+    pub const SWEPT = "DELETE FROM sweep";
+    pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM records)";
+}

@@ -1,0 +1,109 @@
+//! Daily caps. What was taken is a count for each day, so that a cap is whole again at 00:00 UTC with nothing to do;
+//! and as no other command runs between a read and the write that rests on it, a cap is never exceeded.
+
+use super::{
+    command::{Kind, Limit, Take, Taken},
+    sql, sweep,
+};
+use crate::{
+    catalog::OfferId,
+    origin::database::{Database, DatabaseError, Row},
+    params,
+    time::UtcDay,
+};
+
+impl Kind {
+    /// As the tables have it.
+    pub(super) fn number(self) -> i64 {
+        match self {
+            Self::Click => 0,
+            Self::Conversion => 1,
+        }
+    }
+}
+
+pub fn take(db: &impl Database, now_ms: i64, take: &Take) -> Result<Taken, DatabaseError> {
+    let (kind, day) = (take.kind.number(), take.day.number());
+    let standing = db
+        .query_first(
+            sql::STANDING,
+            params![kind, day, take.key.as_str(), take.offer.as_str()],
+        )?
+        .unwrap_or(Row(vec![]));
+    let known_revision = standing.optional_integer(1)?;
+    let learns = known_revision.is_none_or(|known| take.revision > known);
+    let limit = if learns {
+        Some(take.limit)
+    } else {
+        count(standing.optional_integer(2)?)?
+    }
+    .unwrap_or(u32::MAX);
+    let taken = count(standing.optional_integer(3)?)?.unwrap_or(0);
+
+    // A day whose takes were swept cannot tell a repeat; a day that has not come is no day of ours.
+    let judged = sweep::first_day_of_takes(take.kind, now_ms) <= take.day
+        && take.day <= UtcDay::of_ms(now_ms).minus(-1);
+    let told_before = count(standing.optional_integer(0)?)?;
+    let left = told_before.or(limit
+        .checked_sub(taken)
+        .and_then(|left| left.checked_sub(1))
+        .filter(|_| judged));
+
+    let gives = told_before.is_none() && left.is_some();
+    if learns || gives {
+        db.transaction(|| {
+            if learns {
+                learn(db, take.kind, &take.offer, Some(take.limit), take.revision)?;
+            }
+            if gives {
+                db.execute(sql::RECORD_TAKE, params![kind, day, take.key.as_str(), left])?;
+                let (clicks, conversions) = match take.kind {
+                    Kind::Click => (1_u32, 0_u32),
+                    Kind::Conversion => (0, 1),
+                };
+                db.execute(
+                    sql::ADD_TAKEN,
+                    params![day, take.offer.as_str(), clicks, conversions],
+                )?;
+            }
+            Ok::<_, DatabaseError>(())
+        })?;
+    }
+    Ok(Taken {
+        taken: left.is_some(),
+        left: left.unwrap_or(0),
+    })
+}
+
+pub fn set_limits(db: &impl Database, limits: &[Limit]) -> Result<(), DatabaseError> {
+    db.transaction(|| {
+        limits.iter().try_for_each(
+            |Limit {
+                 kind,
+                 offer,
+                 limit,
+                 revision,
+             }| { learn(db, *kind, offer, *limit, *revision) },
+        )
+    })
+}
+
+/// Remembers a limit unless one of the same or a higher revision is known.
+fn learn(
+    db: &impl Database,
+    kind: Kind,
+    offer: &OfferId,
+    limit: Option<u32>,
+    revision: i64,
+) -> Result<(), DatabaseError> {
+    db.execute(
+        sql::LEARN_LIMIT,
+        params![kind.number(), offer.as_str(), limit, revision],
+    )
+}
+
+fn count(column: Option<i64>) -> Result<Option<u32>, DatabaseError> {
+    column
+        .map(|number| u32::try_from(number).map_err(|_| DatabaseError(format!("{number} is not a count"))))
+        .transpose()
+}

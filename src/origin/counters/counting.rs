@@ -1,0 +1,72 @@
+//! What isolates counted, added up: by offer and day for the catalog's figures, and by all that is reported for the
+//! publishers' ledgers.
+
+use serde_json::value::RawValue;
+
+use super::{command::Applied, sql};
+use crate::{
+    catalog::Country,
+    origin::database::{Database, DatabaseError},
+    params,
+    time::UtcDay,
+    tracking::batch::ClickSum,
+};
+
+/// Sums handed to the database as one JSON text: of at most 300 bytes each, 600 KB where a value may have 2 MB.
+const SUMS_AT_ONCE: usize = 2_000;
+
+/// The days that `Stats` adds up.
+const STATS_DAYS: i32 = 30;
+
+pub fn flush(
+    db: &impl Database,
+    now_ms: i64,
+    isolate: &str,
+    sequence: u64,
+    sums: &[ClickSum],
+) -> Result<Applied, DatabaseError> {
+    let sequence =
+        i64::try_from(sequence).map_err(|_| DatabaseError(format!("{sequence} is no sequence number")))?;
+    let mark = db
+        .query_first(sql::MARK, params![isolate])?
+        .map(|row| row.integer(0))
+        .transpose()?;
+    if mark.is_some_and(|mark| sequence <= mark) {
+        return Ok(Applied { applied: false });
+    }
+    db.transaction(|| {
+        db.execute(sql::SET_MARK, params![isolate, sequence, now_ms])?;
+        for sums in sums.chunks(SUMS_AT_ONCE) {
+            let rows = rows(sums)?;
+            db.execute(sql::ADD_CLICKS, params![rows.as_str()])?;
+            db.execute(sql::ADD_TRAFFIC, params![rows])?;
+        }
+        Ok(Applied { applied: true })
+    })
+}
+
+/// The sums as `sql::ADD_CLICKS` and `sql::ADD_TRAFFIC` read them.
+fn rows(sums: &[ClickSum]) -> Result<String, DatabaseError> {
+    let rows: Vec<_> = sums
+        .iter()
+        .map(|sum| {
+            (
+                sum.publisher.as_str(),
+                sum.day.number(),
+                sum.app.number(),
+                sum.offer.as_str(),
+                sum.country.map_or("", Country::as_str),
+                sum.placement.as_deref().unwrap_or(""),
+                sum.clicks,
+            )
+        })
+        .collect();
+    serde_json::to_string(&rows).map_err(|error| DatabaseError(error.to_string()))
+}
+
+pub fn stats(db: &impl Database, today: UtcDay) -> Result<Box<RawValue>, DatabaseError> {
+    let days = params![today.minus(STATS_DAYS - 1).number(), today.number()];
+    let row = db.query_first(sql::STATS, days)?;
+    let json = row.as_ref().map_or(Ok("[]"), |row| row.text(0))?;
+    RawValue::from_string(json.to_owned()).map_err(|error| DatabaseError(error.to_string()))
+}

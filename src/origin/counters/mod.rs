@@ -1,0 +1,85 @@
+//! `origin/counters`: 64 objects by hash of the offer id. They take from daily caps, exactly, and add up what the
+//! edge's isolates counted (`design.md` section 5, "Click caps" and "Counting").
+//!
+//! Commands and replies are in [`command`]; this file only leads to the rule behind each.
+
+mod caps;
+pub mod command;
+mod counting;
+#[cfg(target_arch = "wasm32")]
+mod shell;
+pub mod sql;
+mod sweep;
+
+pub use command::{Applied, Command, Kind, Limit, OfferStats, Reply, Take, Taken};
+pub use sql::MIGRATIONS;
+pub use sweep::{alarm, next_alarm};
+
+use super::{
+    command::shard,
+    database::{Database, DatabaseError},
+};
+use crate::catalog::OfferId;
+
+/// The namespace's binding.
+pub const BINDING: &str = "COUNTERS";
+
+/// How many objects there are.
+pub const OBJECTS: u64 = 64;
+
+/// The name of the object that counts an offer. A changed name would lose what the object knows.
+pub fn object_name(offer: &OfferId) -> String {
+    name(shard(offer.as_str().as_bytes(), OBJECTS))
+}
+
+/// Every object's name, for who asks them all.
+pub fn object_names() -> impl Iterator<Item = String> {
+    (0..OBJECTS).map(name)
+}
+
+fn name(object: u64) -> String {
+    format!("counters-{object}")
+}
+
+/// Carries out one command.
+///
+/// # Errors
+/// What the database says; the command may then be sent again.
+pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> Result<Reply, DatabaseError> {
+    match command {
+        Command::Take(take) => caps::take(db, now_ms, &take).map(Reply::Taken),
+        Command::SetLimits { limits } => caps::set_limits(db, &limits).map(|()| Reply::Done {}),
+        Command::Flush {
+            isolate,
+            sequence,
+            sums,
+        } => counting::flush(db, now_ms, &isolate, sequence, &sums).map(Reply::Applied),
+        Command::Stats { today } => counting::stats(db, today).map(Reply::Stats),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_of_objects_never_change() {
+        let name_of = |offer: &str| object_name(&OfferId::parse(offer).unwrap());
+        assert_eq!(name_of("offer-1"), "counters-2");
+        assert_eq!(name_of("summer-quest"), "counters-49");
+        assert_eq!(name_of("6f1c1a52-3c0e-4c3a-9c39-3f3d7e0b1c55"), "counters-30");
+    }
+
+    #[test]
+    fn every_offer_has_its_object_among_the_64() {
+        let all: BTreeSet<_> = object_names().collect();
+        assert_eq!(all.len(), 64);
+        let used: BTreeSet<_> = (0..2_000)
+            .filter_map(|n| OfferId::parse(&format!("offer-{n}")))
+            .map(|id| object_name(&id))
+            .collect();
+        assert_eq!(used, all);
+    }
+}

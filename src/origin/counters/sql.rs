@@ -1,0 +1,96 @@
+//! The counters' schema and every statement they run. Rows written are what an object costs, so every table is its
+//! primary key (WITHOUT ROWID) and none has another index.
+
+use crate::origin::migrations::Migration;
+
+pub const MIGRATIONS: &[Migration] = &[&[
+    // The governing cap of each offer; one without a limit stays, so that a stale snapshot cannot bring it back.
+    "CREATE TABLE limits (
+       kind INTEGER NOT NULL, offer TEXT NOT NULL, daily_limit INTEGER, revision INTEGER NOT NULL,
+       PRIMARY KEY (kind, offer)
+     ) STRICT, WITHOUT ROWID",
+    // What was taken, for repeats. The day comes before the key so that days end together.
+    "CREATE TABLE takes (
+       kind INTEGER NOT NULL, day INTEGER NOT NULL, key TEXT NOT NULL, remaining INTEGER NOT NULL,
+       PRIMARY KEY (kind, day, key)
+     ) STRICT, WITHOUT ROWID",
+    // Conversions and payout are the outbox's to add.
+    "CREATE TABLE daily (
+       day INTEGER NOT NULL, offer TEXT NOT NULL,
+       clicks INTEGER NOT NULL DEFAULT 0,
+       conversions INTEGER NOT NULL DEFAULT 0,
+       payout_micro_usd INTEGER NOT NULL DEFAULT 0,
+       clicks_taken INTEGER NOT NULL DEFAULT 0,
+       conversions_taken INTEGER NOT NULL DEFAULT 0,
+       PRIMARY KEY (day, offer)
+     ) STRICT, WITHOUT ROWID",
+    // The highest batch applied of each isolate.
+    "CREATE TABLE marks (
+       isolate TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, seen_ms INTEGER NOT NULL
+     ) STRICT, WITHOUT ROWID",
+    // What the publishers' ledgers are to be told. A click without a country or placement has '' there, since a
+    // primary key holds no NULL.
+    "CREATE TABLE traffic (
+       publisher TEXT NOT NULL, day INTEGER NOT NULL, app INTEGER NOT NULL, offer TEXT NOT NULL,
+       country TEXT NOT NULL, placement TEXT NOT NULL, clicks INTEGER NOT NULL,
+       PRIMARY KEY (publisher, day, app, offer, country, placement)
+     ) STRICT, WITHOUT ROWID",
+]];
+
+crate::statements! {
+    /// kind, day, key, offer → what an earlier take of the key was told; revision and limit that govern; taken so far.
+    pub const STANDING = "SELECT
+        (SELECT remaining FROM takes WHERE kind = ?1 AND day = ?2 AND key = ?3),
+        (SELECT revision FROM limits WHERE kind = ?1 AND offer = ?4),
+        (SELECT daily_limit FROM limits WHERE kind = ?1 AND offer = ?4),
+        (SELECT CASE ?1 WHEN 0 THEN clicks_taken ELSE conversions_taken END FROM daily WHERE day = ?2 AND offer = ?4)";
+    /// kind, day, key, remaining
+    pub const RECORD_TAKE = "INSERT INTO takes (kind, day, key, remaining) VALUES (?, ?, ?, ?)";
+    /// day, offer, clicks taken, conversions taken
+    pub const ADD_TAKEN = "INSERT INTO daily (day, offer, clicks_taken, conversions_taken) VALUES (?, ?, ?, ?)
+        ON CONFLICT (day, offer) DO UPDATE SET
+          clicks_taken = clicks_taken + excluded.clicks_taken,
+          conversions_taken = conversions_taken + excluded.conversions_taken";
+    /// kind, offer, limit, revision
+    pub const LEARN_LIMIT = "INSERT INTO limits (kind, offer, daily_limit, revision) VALUES (?, ?, ?, ?)
+        ON CONFLICT (kind, offer) DO UPDATE SET daily_limit = excluded.daily_limit, revision = excluded.revision
+        WHERE excluded.revision > limits.revision";
+    /// isolate → sequence
+    pub const MARK = "SELECT sequence FROM marks WHERE isolate = ?";
+    /// isolate, sequence, time
+    pub const SET_MARK = "INSERT INTO marks (isolate, sequence, seen_ms) VALUES (?, ?, ?)
+        ON CONFLICT (isolate) DO UPDATE SET sequence = excluded.sequence, seen_ms = excluded.seen_ms";
+    /// JSON list of [publisher, day, app, offer, country, placement, clicks]
+    pub const ADD_CLICKS = "INSERT INTO daily (day, offer, clicks)
+        SELECT value ->> 1, value ->> 3, SUM(value ->> 6) FROM json_each(?) WHERE TRUE GROUP BY 1, 2
+        ON CONFLICT (day, offer) DO UPDATE SET clicks = clicks + excluded.clicks";
+    /// JSON list of [publisher, day, app, offer, country, placement, clicks]
+    pub const ADD_TRAFFIC = "INSERT INTO traffic (publisher, day, app, offer, country, placement, clicks)
+        SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, SUM(value ->> 6)
+          FROM json_each(?) WHERE TRUE GROUP BY 1, 2, 3, 4, 5, 6
+        ON CONFLICT (publisher, day, app, offer, country, placement) DO UPDATE SET clicks = clicks + excluded.clicks";
+    /// first day, last day, which is today → JSON list of `OfferStats`
+    pub const STATS = "SELECT json_group_array(
+          json_array(offer, clicks, conversions, payout_micro_usd, clicks_taken, conversions_taken))
+        FROM (
+          SELECT offer, SUM(clicks) AS clicks, SUM(conversions) AS conversions,
+              SUM(payout_micro_usd) AS payout_micro_usd,
+              SUM(IIF(day = ?2, clicks_taken, 0)) AS clicks_taken,
+              SUM(IIF(day = ?2, conversions_taken, 0)) AS conversions_taken
+            FROM daily WHERE day BETWEEN ?1 AND ?2 GROUP BY offer)";
+    /// kind, first day kept, rows at most: of the oldest day, since only within a day the key leads the primary key
+    pub const SWEEP_TAKES = "WITH oldest (day) AS (SELECT MIN(day) FROM takes WHERE kind = ?1 AND day < ?2)
+        DELETE FROM takes WHERE kind = ?1 AND day = (SELECT day FROM oldest) AND key IN
+          (SELECT key FROM takes WHERE kind = ?1 AND day = (SELECT day FROM oldest) LIMIT ?3)";
+    /// first day kept
+    pub const SWEEP_DAILY = "DELETE FROM daily WHERE day < ?";
+    /// first time kept, rows at most
+    pub const SWEEP_MARKS = "DELETE FROM marks WHERE isolate IN (SELECT isolate FROM marks WHERE seen_ms < ? LIMIT ?)";
+    /// first day of click takes, of conversion takes, of daily, and first time of marks, that are kept
+    pub const MORE_TO_SWEEP = "SELECT EXISTS (SELECT 1 FROM takes WHERE kind = 0 AND day < ?)
+        OR EXISTS (SELECT 1 FROM takes WHERE kind = 1 AND day < ?)
+        OR EXISTS (SELECT 1 FROM daily WHERE day < ?)
+        OR EXISTS (SELECT 1 FROM marks WHERE seen_ms < ?)";
+    pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM takes) OR EXISTS (SELECT 1 FROM daily)
+        OR EXISTS (SELECT 1 FROM marks)";
+}

@@ -1,0 +1,76 @@
+//! What the counters forget, once a day, in alarms of bounded work.
+
+use super::{command::Kind, sql};
+use crate::{
+    origin::database::{Database, DatabaseError},
+    params,
+    time::{DAY_MS, HOUR_MS, UtcDay},
+};
+
+/// A click is asked about again within seconds; yesterday's may come just after midnight.
+const CLICK_TAKES_DAYS: i32 = 2;
+/// A conversion is taken on the day of its receipt, and an outbox that cannot reach the counters goes on asking.
+const CONVERSION_TAKES_DAYS: i32 = 30;
+/// The 30 days of the offers' figures, and room for an object that sweeps late.
+const DAILY_DAYS: i32 = 40;
+/// An isolate silent for this long is gone, and no repeat of its batches will come.
+const MARK_MS: i64 = 7 * DAY_MS;
+
+// A day's count must outlive the day's takes: without it the cap would begin anew.
+const _: () = assert!(DAILY_DAYS > CONVERSION_TAKES_DAYS && DAILY_DAYS > CLICK_TAKES_DAYS);
+
+/// Takes of a kind, and marks, that one alarm deletes: some 50 ms of an object's time, in which it answers nobody. Of
+/// `daily` there is a row for each of the object's offers a day, a few hundred.
+const ROWS: i64 = 10_000;
+
+/// When after midnight UTC: clear of the hour in which every cap begins anew.
+const AFTER_MIDNIGHT_MS: i64 = HOUR_MS;
+
+/// The first day of which takes are kept, and so can be told from repeats.
+pub(super) fn first_day_of_takes(kind: Kind, now_ms: i64) -> UtcDay {
+    let days = match kind {
+        Kind::Click => CLICK_TAKES_DAYS,
+        Kind::Conversion => CONVERSION_TAKES_DAYS,
+    };
+    UtcDay::of_ms(now_ms).minus(days - 1)
+}
+
+/// One alarm's work. Returns when the next alarm is due: at once if this one left something to delete, never if
+/// nothing is kept.
+///
+/// # Errors
+/// What the database says; the work may then be done again.
+pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+    let [clicks, conversions] =
+        [Kind::Click, Kind::Conversion].map(|kind| first_day_of_takes(kind, now_ms).number());
+    let daily = UtcDay::of_ms(now_ms).minus(DAILY_DAYS - 1).number();
+    let marks = now_ms.saturating_sub(MARK_MS);
+    db.execute(sql::SWEEP_TAKES, params![Kind::Click.number(), clicks, ROWS])?;
+    db.execute(
+        sql::SWEEP_TAKES,
+        params![Kind::Conversion.number(), conversions, ROWS],
+    )?;
+    db.execute(sql::SWEEP_DAILY, params![daily])?;
+    db.execute(sql::SWEEP_MARKS, params![marks, ROWS])?;
+    let more = db.query_first(sql::MORE_TO_SWEEP, params![clicks, conversions, daily, marks])?;
+    if more.map_or(Ok(false), |row| row.boolean(0))? {
+        Ok(Some(now_ms))
+    } else {
+        next_alarm(db, now_ms)
+    }
+}
+
+/// When the object has to be woken, given what it holds; none if it holds nothing that ends.
+///
+/// # Errors
+/// What the database says.
+pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+    let kept = db
+        .query_first(sql::ANYTHING_KEPT, &[])?
+        .map_or(Ok(false), |row| row.boolean(0))?;
+    let next = UtcDay::of_ms(now_ms.saturating_sub(AFTER_MIDNIGHT_MS))
+        .minus(-1)
+        .start_ms()
+        + AFTER_MIDNIGHT_MS;
+    Ok(kept.then_some(next))
+}

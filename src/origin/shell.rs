@@ -1,0 +1,203 @@
+//! What every object's shell shares: a JSON command in, the object's own `handle`, JSON out; and alarms that are set
+//! with the writes they belong to and re-arm themselves before they work.
+//!
+//! Whatever happens inside, the caller gets an answer: an error is logged and answered, and a panic is caught where a
+//! build unwinds (a build that aborts leaves its caller hanging; see `platform.md`).
+
+use std::{
+    cell::Cell,
+    panic::{AssertUnwindSafe, RefUnwindSafe, catch_unwind},
+};
+
+use serde::{Serialize, de::DeserializeOwned};
+use worker::{Request, Response, State, console_error};
+
+use super::{
+    command::Failure,
+    database::DatabaseError,
+    durable::DurableDatabase,
+    migrations::{Migration, migrate},
+};
+use crate::{
+    refusal::{Refusal, common},
+    runtime::now_ms,
+    time::MINUTE_MS,
+};
+
+/// When an alarm whose work broke is tried again. Cloudflare's own retries end after six.
+const BROKEN_ALARM_RETRY_MS: i64 = MINUTE_MS;
+
+/// The half of an object that is the same for all.
+pub struct Shell {
+    name: String,
+    database: DurableDatabase,
+    migrations: &'static [Migration],
+    migrated: Cell<bool>,
+    /// The alarm as it is set, once that is known.
+    alarm: Cell<Option<Alarm>>,
+}
+
+#[derive(Clone, Copy)]
+struct Alarm {
+    at_ms: Option<i64>,
+}
+
+/// The cells are set in single steps that cannot panic, and the database undoes a transaction that panics: after a
+/// panic both are what they were. (`#[durable_object]` asks for this under `--panic-unwind`.)
+impl RefUnwindSafe for Shell {}
+
+impl Shell {
+    pub fn new(state: &State, migrations: &'static [Migration]) -> Self {
+        Self {
+            name: state.id().name().unwrap_or_default(),
+            database: DurableDatabase::new(state),
+            migrations,
+            migrated: Cell::new(false),
+            alarm: Cell::new(None),
+        }
+    }
+
+    /// Answers a request whose body is a command: `handle` carries it out and `next_alarm` says when the object has to
+    /// be woken after it. Never an `Err`.
+    pub async fn serve<C: DeserializeOwned, R: Serialize, E: Into<Failure>>(
+        &self,
+        request: Request,
+        handle: impl FnOnce(&DurableDatabase, i64, C) -> Result<R, E>,
+        next_alarm: impl FnOnce(&DurableDatabase, i64) -> Result<Option<i64>, DatabaseError>,
+    ) -> worker::Result<Response> {
+        match self.carry_out(request, handle, next_alarm).await {
+            Ok(json) => Ok(Response::builder()
+                .with_header("content-type", "application/json")?
+                .fixed(json)),
+            Err(failure) => self.fail(failure),
+        }
+    }
+
+    /// The answer to a request that was not carried out; what broke goes to the log.
+    pub fn fail(&self, failure: Failure) -> worker::Result<Response> {
+        if let Failure::Broken(cause) = &failure {
+            console_error!("{}: {cause}", self.name);
+        }
+        refused(&failure.into_answer())
+    }
+
+    async fn carry_out<C: DeserializeOwned, R: Serialize, E: Into<Failure>>(
+        &self,
+        mut request: Request,
+        handle: impl FnOnce(&DurableDatabase, i64, C) -> Result<R, E>,
+        next_alarm: impl FnOnce(&DurableDatabase, i64) -> Result<Option<i64>, DatabaseError>,
+    ) -> Result<Vec<u8>, Failure> {
+        let body = request
+            .bytes()
+            .await
+            .map_err(|error| Failure::Broken(error.to_string()))?;
+        let command = serde_json::from_slice(&body)
+            .map_err(|error| Failure::Refused(common::INVALID_JSON.because(error.to_string())))?;
+        self.ready().await?;
+        let now_ms = now_ms();
+        // From here to the alarm nothing awaits: the writes and the alarm are one commit, and no other command runs
+        // between a read and the write that rests on it.
+        let reply = caught(|| handle(&self.database, now_ms, command).map_err(Into::into))?;
+        let json = serde_json::to_vec(&reply).map_err(|error| Failure::Broken(error.to_string()))?;
+        if let Some(at_ms) = caught(|| next_alarm(&self.database, now_ms).map_err(Failure::from))? {
+            self.wake_by(at_ms)?;
+        }
+        Ok(json)
+    }
+
+    /// Answers an alarm: `work` does what is due and says when the next alarm is. Never an `Err`, since an alarm that
+    /// throws six times is dropped.
+    pub async fn wake(
+        &self,
+        work: impl FnOnce(&DurableDatabase, i64) -> Result<Option<i64>, DatabaseError>,
+    ) -> worker::Result<Response> {
+        let now_ms = now_ms();
+        // First of all, so that an alarm follows whatever becomes of this one.
+        let mut done = self.set_alarm(Some(now_ms + BROKEN_ALARM_RETRY_MS));
+        if done.is_ok() {
+            done = match self.migrate(now_ms) {
+                Ok(()) => caught(|| work(&self.database, now_ms).map_err(Failure::from)),
+                Err(error) => Err(error.into()),
+            }
+            .and_then(|next| self.set_alarm(next));
+        }
+        if let Err(failure) = done {
+            console_error!("{}: alarm: {failure:?}", self.name);
+        }
+        Response::empty()
+    }
+
+    /// The database, its schema up to date, for an object that does more than one command in one step.
+    ///
+    /// # Errors
+    /// What the database says, or that newer code has migrated it.
+    pub async fn ready(&self) -> Result<&DurableDatabase, Failure> {
+        self.migrate(now_ms())?;
+        if self.alarm.get().is_none() {
+            let at_ms = self.database.alarm().await?;
+            // Another request may have set it while this one waited.
+            if self.alarm.get().is_none() {
+                self.alarm.set(Some(Alarm { at_ms }));
+            }
+        }
+        Ok(&self.database)
+    }
+
+    /// Has the object woken at `at_ms` or before. An alarm that is due earlier stays: only its own work may move it.
+    ///
+    /// # Errors
+    /// What the storage says.
+    pub fn wake_by(&self, at_ms: i64) -> Result<(), Failure> {
+        let earlier = self
+            .alarm
+            .get()
+            .and_then(|alarm| alarm.at_ms)
+            .is_some_and(|set_ms| set_ms <= at_ms);
+        if earlier {
+            Ok(())
+        } else {
+            self.set_alarm(Some(at_ms))
+        }
+    }
+
+    /// Has the object woken at `at_ms` and not before; `None`: not at all.
+    ///
+    /// # Errors
+    /// What the storage says.
+    pub fn set_alarm(&self, at_ms: Option<i64>) -> Result<(), Failure> {
+        self.database.set_alarm(at_ms)?;
+        self.alarm.set(Some(Alarm { at_ms }));
+        Ok(())
+    }
+
+    fn migrate(&self, now_ms: i64) -> Result<(), DatabaseError> {
+        if !self.migrated.get() {
+            migrate(&self.database, now_ms, self.migrations)?;
+            self.migrated.set(true);
+        }
+        Ok(())
+    }
+}
+
+/// A refusal as an HTTP answer.
+pub fn refused(refusal: &Refusal) -> worker::Result<Response> {
+    let mut answer = Response::builder()
+        .with_status(refusal.status)
+        .with_header("content-type", "application/json")?;
+    if let Some(seconds) = refusal.retry_after_s {
+        answer = answer.with_header("retry-after", &seconds.to_string())?;
+    }
+    Ok(answer.fixed(refusal.body().into_bytes()))
+}
+
+/// Runs what may panic, so that a panic costs this one request.
+fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let message = panic
+            .downcast_ref::<&str>()
+            .copied()
+            .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+            .unwrap_or("no message");
+        Err(Failure::Broken(format!("panic: {message}")))
+    })
+}

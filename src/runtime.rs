@@ -1,0 +1,32 @@
+//! What the Workers runtime gives: the time, randomness, and the values it was configured with.
+
+use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
+use worker::{Date, Env};
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_namespace = crypto, js_name = getRandomValues, catch)]
+    fn get_random_values(bytes: &mut [u8]) -> Result<JsValue, JsValue>;
+}
+
+/// Milliseconds since the Unix epoch. In production it stands still between two I/O events.
+pub fn now_ms() -> i64 {
+    i64::try_from(Date::now().as_millis()).unwrap_or(i64::MAX)
+}
+
+/// 32 random bytes. The runtime gives them only while it serves a request or an alarm.
+///
+/// # Errors
+/// The runtime's, outside of a request: nothing may be issued or sealed without randomness.
+pub fn random() -> Result<[u8; 32], String> {
+    let mut bytes = [0; 32];
+    match get_random_values(&mut bytes) {
+        Ok(_) => Ok(bytes),
+        Err(error) => Err(format!("no randomness: {error:?}")),
+    }
+}
+
+/// A binding of plain text, or a secret. One that is not set is `undefined` on Cloudflare and `null` on workerd.
+pub fn binding(env: &Env, name: &str) -> Option<String> {
+    js_sys::Reflect::get(env, &name.into()).ok()?.as_string()
+}

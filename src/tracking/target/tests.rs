@@ -1,0 +1,295 @@
+use proptest::{collection::vec, prelude::*, sample::select};
+
+use super::*;
+
+const CLICK: Macros<'_> = Macros {
+    click_id: "AQEAAAAq-_9",
+    goal_id: "60118-1",
+    offer_id: "60118",
+    app_id: "00000042",
+    user_id: "player_1@mail.example",
+    gaid: "38400000-8cf0-11bd-b23e-10b96e40000d",
+    idfa: "",
+    custom: ["a.b", "", "c3", "c4", "c5"],
+    country: "DE",
+};
+
+fn canonical(url: &str) -> String {
+    Template::parse(url)
+        .unwrap_or_else(|problem| panic!("{url} {problem}"))
+        .as_str()
+        .to_owned()
+}
+
+fn filled(url: &str, values: &Macros<'_>) -> String {
+    let mut out = String::new();
+    fill(&canonical(url), values, &mut out);
+    out
+}
+
+#[test]
+fn every_macro_is_filled_in_percent_encoded() {
+    let url = "https://t.example/{offer_id}/{goal_id}?id={click_id}&a={app_id}&u={user_id}&g={gaid}&i={idfa}\
+        &s={c1},{c2},{c3},{c4},{c5}&cc={country}#/{click_id}";
+    assert_eq!(
+        filled(url, &CLICK),
+        "https://t.example/60118/60118-1?id=AQEAAAAq-_9&a=00000042&u=player_1%40mail.example\
+         &g=38400000-8cf0-11bd-b23e-10b96e40000d&i=&s=a.b,,c3,c4,c5&cc=DE#/AQEAAAAq-_9"
+    );
+    let hostile = Macros {
+        user_id: "~{c1}/é?#&=+% \r\n",
+        ..Macros::default()
+    };
+    assert_eq!(
+        filled("https://t.example/{user_id}?{click_id}", &hostile),
+        "https://t.example/~%7Bc1%7D%2F%C3%A9%3F%23%26%3D%2B%25%20%0D%0A?"
+    );
+}
+
+#[test]
+fn a_target_without_a_click_id_gets_one_before_the_fragment() {
+    let table = [
+        ("https://t.example", "https://t.example/?click_id={click_id}"),
+        ("https://t.example/p", "https://t.example/p?click_id={click_id}"),
+        ("https://t.example?", "https://t.example/?click_id={click_id}"),
+        (
+            "https://t.example/p?a=1",
+            "https://t.example/p?a=1&click_id={click_id}",
+        ),
+        (
+            "https://t.example/p?a=1&",
+            "https://t.example/p?a=1&click_id={click_id}",
+        ),
+        (
+            "https://t.example/p?a=1&&b",
+            "https://t.example/p?a=1&&b&click_id={click_id}",
+        ),
+        (
+            "https://t.example/p?ref=wall#/signup",
+            "https://t.example/p?ref=wall&click_id={click_id}#/signup",
+        ),
+        (
+            "https://t.example/#/a?b=1#c",
+            "https://t.example/?click_id={click_id}#/a?b=1#c",
+        ),
+        (
+            "https://t.example/p?u={user_id}",
+            "https://t.example/p?u={user_id}&click_id={click_id}",
+        ),
+        (
+            "https://t.example/%7Bclick_id%7D",
+            "https://t.example/%7Bclick_id%7D?click_id={click_id}",
+        ),
+        (
+            "itms-apps://apps.example/id1",
+            "itms-apps://apps.example/id1?click_id={click_id}",
+        ),
+        (
+            "https://apps.apple.com/app/id1",
+            "https://apps.apple.com/app/id1?click_id={click_id}",
+        ),
+        (
+            "https://play.google.com.t.example/?id=a",
+            "https://play.google.com.t.example/?id=a&click_id={click_id}",
+        ),
+    ];
+    for (url, expected) in table {
+        assert_eq!(canonical(url), expected, "{url}");
+    }
+}
+
+#[test]
+fn a_target_with_a_click_id_stays_as_it_was_written() {
+    let table = [
+        "https://t.example/{click_id}",
+        "https://t.example/?",
+        "https://t.example/?#",
+        "https://t.example/p?a=1&&cid={click_id}&",
+        "https://t.example/v?src={app_id}#/alerts?from={country}&cid={click_id}",
+        "https://t.example:8443/a/../b;c=(1)!*'$,:@[]?x=%41%zz&y=100%#z",
+        "http://[2001:db8::1]/",
+        "https://play.google.com/store/apps/details?id=a.b&referrer=tid%3D{click_id}",
+        "market://details?id=a.b&referrer={click_id}",
+    ];
+    for url in table {
+        let url = if url.contains("{click_id}") {
+            url.to_owned()
+        } else {
+            format!("{url}{{click_id}}")
+        };
+        assert_eq!(canonical(&url), url);
+    }
+}
+
+#[test]
+fn on_google_play_the_click_id_goes_into_the_referrer() {
+    let play = "https://play.google.com/store/apps/details";
+    let table = [
+        ("?id=a.b", "?id=a.b&referrer=click_id%3D{click_id}"),
+        ("?id=a.b#x", "?id=a.b&referrer=click_id%3D{click_id}#x"),
+        ("?id=a.b&referrer=", "?id=a.b&referrer=click_id%3D{click_id}"),
+        ("?referrer&id=a.b", "?referrer=click_id%3D{click_id}&id=a.b"),
+        (
+            "?id=a.b&referrer=x%3D1%26y%3D2&hl=de",
+            "?id=a.b&referrer=x%3D1%26y%3D2%26click_id%3D{click_id}&hl=de",
+        ),
+        (
+            "?id=a.b&referrer=x=1",
+            "?id=a.b&referrer=x=1%26click_id%3D{click_id}",
+        ),
+        (
+            "?id=a.b&referrer=s%3D{c1}",
+            "?id=a.b&referrer=s%3D{c1}%26click_id%3D{click_id}",
+        ),
+        (
+            "?id=a.b&my_referrer=x",
+            "?id=a.b&my_referrer=x&referrer=click_id%3D{click_id}",
+        ),
+    ];
+    for (written, expected) in table {
+        assert_eq!(
+            canonical(&format!("{play}{written}")),
+            format!("{play}{expected}"),
+            "{written}"
+        );
+    }
+    assert_eq!(
+        canonical("market://details?id=a.b"),
+        "market://details?id=a.b&referrer=click_id%3D{click_id}"
+    );
+    assert_eq!(
+        canonical("HTTPS://Play.Google.com:443/?id=a.b"),
+        "https://play.google.com/?id=a.b&referrer=click_id%3D{click_id}"
+    );
+
+    // What the app receives: the query's referrer, decoded once.
+    let url = Url::parse(&filled(&format!("{play}?id=a.b&referrer=x%3D1%26y%3D2"), &CLICK)).unwrap();
+    let referrer = url
+        .query_pairs()
+        .find(|(name, _)| name == "referrer")
+        .unwrap()
+        .1
+        .into_owned();
+    assert_eq!(referrer, "x=1&y=2&click_id=AQEAAAAq-_9");
+}
+
+#[test]
+fn other_scripts_and_marks_are_encoded() {
+    assert_eq!(
+        canonical("https://Bücher.example/größe|a?q=<é>&c={click_id}#\"ü\""),
+        "https://xn--bcher-kva.example/gr%C3%B6%C3%9Fe%7Ca?q=%3C%C3%A9%3E&c={click_id}#%22%C3%BC%22"
+    );
+}
+
+#[test]
+fn a_faulty_template_is_refused_with_what_is_wrong() {
+    let longer = format!("https://t.example/{}", "é".repeat(2_031));
+    let table: &[(&str, &str)] = &[
+        ("", "must be a URL"),
+        ("t.example/{click_id}", "must be a URL"),
+        ("//t.example/", "must be a URL"),
+        ("https:t.example/", "must be a URL"),
+        ("https:/t.example/", "must be a URL"),
+        ("javascript://t.example/%0Aalert(1)", "must be a URL"),
+        ("intent://t.example/", "must be a URL"),
+        ("ftp://t.example/", "must be a URL"),
+        ("{c1}://t.example/", "must be a URL"),
+        ("http{c1}://t.example/", "must be a URL"),
+        ("https:///t.example/", "is not a URL"),
+        ("https:////t.example/", "is not a URL"),
+        ("market:///details", "must name a host"),
+        ("https://?a", "is not a URL"),
+        ("https://t.example:99999/", "is not a URL"),
+        ("https://t ex.example/", "must not contain spaces"),
+        ("https://t.example/a b", "must not contain spaces"),
+        (" https://t.example/", "must not contain spaces"),
+        ("https://t.example/\r\nX: y", "must not contain spaces"),
+        ("https://t.example/\u{a0}", "must not contain spaces"),
+        ("https://t.example\\@evil.example/", "must not contain spaces"),
+        ("https://u@t.example/", "must not carry credentials"),
+        ("https://u:p@t.example/", "must not carry credentials"),
+        ("market://u@details?id=a", "must not carry credentials"),
+        ("https://{c1}/", "must not have a macro in its host"),
+        ("https://{c1}.t.example/", "must not have a macro in its host"),
+        ("https://t.example{c1}/", "must not have a macro in its host"),
+        ("https://t.example:{c1}/", "must not have a macro in its host"),
+        ("https://{c1}@t.example/", "must not have a macro in its host"),
+        ("https://t.example/{clickid}", "has an unknown macro {clickid}"),
+        ("https://t.example/{c6}", "has an unknown macro {c6}"),
+        ("https://t.example/{}", "has an unknown macro {}"),
+        ("https://t.example/{{click_id}}", "has a { or }"),
+        ("https://t.example/{Click_Id}", "has an unknown macro {Click_Id}"),
+        ("https://t.example/{click_id", "has a { or }"),
+        ("https://t.example/click_id}", "has a { or }"),
+        ("https://t.example/{click_id}}", "has a { or }"),
+        (&longer, "must be at most 2048 characters"),
+    ];
+    for (url, problem) in table {
+        let told = Template::parse(url).expect_err(url);
+        assert!(told.starts_with(problem), "{url}: {told}");
+    }
+    assert!(Template::parse(&format!("https://t.example/{}", "é".repeat(2_030))).is_ok());
+}
+
+fn hostile() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "\\PC{0,12}",
+        proptest::string::string_regex("[\\x00-\\x7f]{0,12}").unwrap(),
+        select(vec![
+            "//evil.example",
+            "@evil.example",
+            "\r\nLocation: x",
+            "..",
+            "%0d%0a",
+            "{click_id}",
+            "\\\\e",
+            ":80@"
+        ])
+        .prop_map(str::to_owned),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn the_host_never_comes_from_the_request(
+        origin in select(vec![
+            "https://t.example", "http://t.example:8080", "market://details", "itms-apps://apps.example",
+            "https://play.google.com", "http://[::1]:3000",
+        ]),
+        rest in vec(select(vec![
+            "/", "//", "?", "#", "&", "=", ".", "..", "a", "@", ":", "%", "%2", "referrer=", "x", "{click_id}", "{user_id}", "{c1}",
+            "{c5}", "{gaid}", "{country}", "é", "|",
+        ]), 0..12),
+        values in vec(hostile(), 6),
+    ) {
+        let url = match rest.first() {
+            Some(&"/" | &"//" | &"?" | &"#") => format!("{origin}{}", rest.concat()),
+            _ => format!("{origin}/{}", rest.concat()),
+        };
+        let value = |place: usize| values[place].as_str();
+        let macros = Macros {
+            click_id: value(0),
+            user_id: value(1),
+            gaid: value(2),
+            custom: [value(3), "", "", "", value(4)],
+            country: value(5),
+            ..Macros::default()
+        };
+        let location = filled(&url, &macros);
+        prop_assert!(location.bytes().all(|byte| byte.is_ascii_graphic()), "{location}");
+        let (there, expected) = (Url::parse(&location).unwrap(), Url::parse(origin).unwrap());
+        prop_assert_eq!(there.scheme(), expected.scheme());
+        prop_assert_eq!(there.host_str(), expected.host_str());
+        prop_assert_eq!(there.port(), expected.port());
+        prop_assert_eq!((there.username(), there.password()), ("", None));
+    }
+
+    #[test]
+    fn whatever_is_accepted_is_canonical(url in "(https|market|itms-apps)://[a-z.é:0-9@]{0,8}([/?#&={}%é\\\\ ]|click_id|c1|referrer=){0,12}") {
+        if let Ok(template) = Template::parse(&url) {
+            prop_assert!(template.as_str().contains("{click_id}"), "no click id");
+            prop_assert!(template.as_str().bytes().all(|byte| byte.is_ascii_graphic()));
+            prop_assert_eq!(Template::parse(template.as_str()), Ok(template.clone()));
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! A Signpost of a test's own: the built module on plain workerd, on a free port of loopback, with its state in a
+//! temporary folder. It ends, by its process id, when the test does.
+
+use std::{
+    fmt,
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::Mutex,
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use ureq::{Agent, http};
+
+pub const OPERATOR_TOKEN: &str = "local-operator-token";
+/// The demo publisher of `fixtures/` and its apps.
+pub const PUBLISHER: &str = "lumen-arcade";
+pub const ANDROID_APP: &str = "10000001";
+pub const IOS_APP: &str = "10000002";
+pub const WEB_APP: &str = "10000003";
+
+/// An answer, whole.
+#[derive(Clone)]
+pub struct Answer {
+    /// What was asked, for a test that fails.
+    asked: String,
+    pub status: u16,
+    headers: http::HeaderMap,
+    pub body: String,
+}
+
+impl Answer {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .get(name)
+            .map(|value| value.to_str().expect("a header of ASCII"))
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error} in {self:?}"))
+    }
+
+    pub fn location(&self) -> &str {
+        self.header("Location")
+            .unwrap_or_else(|| panic!("no Location in {self:?}"))
+    }
+
+    /// The `code` of a refusal.
+    pub fn code(&self) -> String {
+        self.json()["code"]
+            .as_str()
+            .unwrap_or_else(|| panic!("no code in {self:?}"))
+            .to_owned()
+    }
+
+    /// Fails the test, with request and answer, unless the status is this one.
+    #[track_caller]
+    pub fn expect(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{self:?}");
+        self
+    }
+
+    /// Fails the test unless it is this refusal, told as `{error, code}` and nothing else.
+    #[track_caller]
+    pub fn refused(self, status: u16, code: &str) -> Self {
+        let answer = self.expect(status);
+        let body = answer.json();
+        assert_eq!(body["code"], code, "{answer:?}");
+        assert!(
+            body["error"].as_str().is_some_and(|message| !message.is_empty()),
+            "{answer:?}"
+        );
+        answer
+    }
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let body: String = self.body.chars().take(2_000).collect();
+        write!(
+            f,
+            "\n{}\n-> {}\n{:?}\n{body}",
+            self.asked, self.status, self.headers
+        )
+    }
+}
+
+/// How a Signpost is to be started.
+pub struct Setup {
+    config: PathBuf,
+    vars: Vec<(String, String)>,
+}
+
+impl Setup {
+    pub fn new() -> Self {
+        Self {
+            config: root().join("fixtures/local/workerd.capnp"),
+            vars: Vec::new(),
+        }
+    }
+
+    pub fn var(mut self, name: &str, value: &str) -> Self {
+        self.vars.push((name.into(), value.into()));
+        self
+    }
+
+    /// Another configuration of workerd, relative to `tests/e2e`.
+    pub fn config(mut self, path: &str) -> Self {
+        self.config = root().join("tests/e2e").join(path);
+        self
+    }
+
+    pub fn start(self) -> Signpost {
+        let state = tempfile::tempdir().expect("a temporary folder");
+        for folder in ["kv", "objects"] {
+            std::fs::create_dir(state.path().join(folder)).expect("a folder for state");
+        }
+        let (child, ports) = spawn(&self, state.path());
+        let agent: Agent = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .timeout_global(Some(Duration::from_secs(60)))
+            .build()
+            .into();
+        Signpost {
+            setup: self,
+            state,
+            child: Mutex::new(child),
+            ports: Mutex::new(ports),
+            agent,
+        }
+    }
+
+    /// With the demo catalog loaded and published.
+    pub fn start_with_fixtures(self) -> (Signpost, String) {
+        let signpost = self.start();
+        let catalog = std::fs::read_to_string(root().join("fixtures/catalog.ndjson")).expect("the fixtures");
+        signpost.import(&catalog).expect(200);
+        let pub_key = signpost.issue_pub_key(PUBLISHER);
+        signpost.refresh();
+        (signpost, pub_key)
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Ports {
+    http: u16,
+    control: u16,
+}
+
+pub struct Signpost {
+    setup: Setup,
+    pub state: TempDir,
+    child: Mutex<Child>,
+    ports: Mutex<Ports>,
+    agent: Agent,
+}
+
+impl Drop for Signpost {
+    fn drop(&mut self) {
+        let child = self.child.get_mut().expect("no test thread panicked with it");
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+impl Signpost {
+    pub fn base(&self) -> String {
+        format!("http://127.0.0.1:{}", self.ports.lock().expect("ports").http)
+    }
+
+    /// The socket of a configuration that has a second one.
+    pub fn control(&self) -> String {
+        format!("http://127.0.0.1:{}", self.ports.lock().expect("ports").control)
+    }
+
+    /// Ends workerd as a power cut would, and starts it again on the same state.
+    pub fn restart(&self) {
+        let mut child = self.child.lock().expect("the process");
+        child.kill().expect("workerd ran");
+        child.wait().expect("workerd ended");
+        let (new, ports) = spawn(&self.setup, self.state.path());
+        *child = new;
+        *self.ports.lock().expect("ports") = ports;
+    }
+
+    /// Sends a request to an address or, if it begins with a slash, to this Signpost.
+    pub fn send(&self, method: &str, address: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        let address = if address.starts_with('/') {
+            self.base() + address
+        } else {
+            address.to_owned()
+        };
+        let mut request = http::Request::builder().method(method).uri(&address);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let shown: String = String::from_utf8_lossy(body).chars().take(500).collect();
+        let asked = format!("{method} {address} {headers:?} {shown}");
+        let mut answer = if body.is_empty() {
+            self.agent.run(
+                request
+                    .body(())
+                    .unwrap_or_else(|error| panic!("{asked}: {error}")),
+            )
+        } else {
+            self.agent.run(
+                request
+                    .body(body)
+                    .unwrap_or_else(|error| panic!("{asked}: {error}")),
+            )
+        }
+        .unwrap_or_else(|error| panic!("{asked}: {error}"));
+        let body = answer.body_mut().with_config().limit(100 << 20).read_to_string();
+        Answer {
+            status: answer.status().as_u16(),
+            headers: answer.headers().clone(),
+            body: body.unwrap_or_else(|error| panic!("{asked}: {error}")),
+            asked,
+        }
+    }
+
+    pub fn get(&self, address: &str, headers: &[(&str, &str)]) -> Answer {
+        self.send("GET", address, headers, &[])
+    }
+
+    /// A call of the operator's interface with a JSON body, or none.
+    pub fn operator(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
+        let authorization = format!("Bearer {OPERATOR_TOKEN}");
+        let headers = [
+            ("Authorization", authorization.as_str()),
+            ("Content-Type", "application/json"),
+        ];
+        let body = body.map(Value::to_string).unwrap_or_default();
+        self.send(method, &format!("/v1/operator/{path}"), &headers, body.as_bytes())
+    }
+
+    #[track_caller]
+    pub fn put(&self, path: &str, body: &Value) -> Answer {
+        self.operator("PUT", path, Some(body)).expect(200)
+    }
+
+    pub fn import(&self, lines: &str) -> Answer {
+        let authorization = format!("Bearer {OPERATOR_TOKEN}");
+        let headers = [
+            ("Authorization", authorization.as_str()),
+            ("Content-Type", "application/x-ndjson"),
+        ];
+        self.send("POST", "/v1/operator/import", &headers, lines.as_bytes())
+    }
+
+    pub fn issue_pub_key(&self, publisher: &str) -> String {
+        let answer = self
+            .operator("POST", &format!("publishers/{publisher}/pub_key"), None)
+            .expect(201);
+        answer.json()["pub_key"].as_str().expect("a Pub-Key").to_owned()
+    }
+
+    #[track_caller]
+    pub fn refresh(&self) -> Answer {
+        self.operator("POST", "refresh", None).expect(200)
+    }
+
+    /// Asks for offers with a body.
+    pub fn offers(&self, app: &str, pub_key: &str, body: &Value) -> Answer {
+        let headers = [
+            ("App-Id", app),
+            ("Pub-Key", pub_key),
+            ("Content-Type", "application/json"),
+        ];
+        self.send("POST", "/v1/offer/api", &headers, body.to_string().as_bytes())
+    }
+
+    /// The offers of the first thousand that pass these filters.
+    #[track_caller]
+    pub fn list(&self, app: &str, pub_key: &str, filters: &Value) -> Vec<Value> {
+        let body = json!({ "page": 1, "size": 1000, "filt": filters });
+        let answer = self.offers(app, pub_key, &body).expect(200).json();
+        answer["offers"].as_array().expect("offers").clone()
+    }
+
+    /// Sends a click from a country with a browser's name.
+    pub fn click(&self, query: &str, country: &str) -> Answer {
+        self.get(
+            &format!("/v2/tracking/click?{query}"),
+            &[("CF-IPCountry", country)],
+        )
+    }
+}
+
+pub fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
+    let defaults = std::fs::read_to_string(root().join("fixtures/local/defaults.env")).expect("the defaults");
+    let defaults = defaults
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split_once('='));
+    let mut child = Command::new(root().join("node_modules/@cloudflare/workerd-linux-64/bin/workerd"))
+        .arg("serve")
+        .arg(&setup.config)
+        .args(["--control-fd=1", "--socket-addr=http=127.0.0.1:0"])
+        .args(["kv", "objects"].map(|folder| {
+            format!(
+                "--directory-path={folder}={}",
+                state.join(folder).to_str().expect("a path of UTF-8")
+            )
+        }))
+        .envs(defaults)
+        .env("TRACKING_URL", "https://t.signpost.example")
+        .envs(setup.vars.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("workerd, which `make setup` installs");
+    // workerd tells on the control descriptor where it listens.
+    let mut ports = Ports::default();
+    let sockets = if setup.config.ends_with("workerd.capnp") {
+        1
+    } else {
+        2
+    };
+    let told = BufReader::new(child.stdout.take().expect("a pipe"));
+    for line in told.lines().map_while(Result::ok).take(sockets) {
+        let told: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error} in {line}"));
+        let port = u16::try_from(told["port"].as_u64().expect("a port")).expect("a port");
+        match told["socket"].as_str() {
+            Some("http") => ports.http = port,
+            _ => ports.control = port,
+        }
+    }
+    assert!(ports.http > 0, "workerd did not start");
+    (child, ports)
+}

@@ -1,0 +1,13 @@
+//! End to end: the built module on workerd, over HTTP, on loopback. A file for each interface, and one for what may go
+//! wrong.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice
+)]
+
+mod harness;
+mod operator;

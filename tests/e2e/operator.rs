@@ -1,0 +1,461 @@
+//! The operator's interface, over HTTP.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Setup, Signpost};
+
+fn offer(goals: &Value) -> Value {
+    json!({
+        "advertiser_id": "northwind", "off_type": "CPI", "s_id": "com.example.game", "name": "A game",
+        "lp_url": "https://play.google.com/store/apps/details?id=com.example.game",
+        "ic_url": "https://cdn.example.com/icon.png", "desc": "Play it", "ctg": ["GAMING"], "os": "android",
+        "geo_tgt": {"include": [], "exclude": []}, "goals": goals, "active": true
+    })
+}
+
+fn goal(id: &str, payout_usd: f64) -> Value {
+    json!({"id": id, "ttl": "Install", "instr": "1. Install", "payout_usd": payout_usd, "ord": 1, "gl_val": null})
+}
+
+fn app(publisher: &str) -> Value {
+    json!({
+        "publisher_id": publisher, "name": "An app", "platform": "android",
+        "currency": {"name": "Coins", "per_usd": 1000, "decimals": 0, "rounding": "down"}
+    })
+}
+
+/// A catalog with a publisher and an advertiser.
+fn small() -> Signpost {
+    let signpost = Setup::new().start();
+    signpost.put("publishers/acme", &json!({"name": "Acme", "approved": true}));
+    signpost.put("advertisers/northwind", &json!({"name": "Northwind"}));
+    signpost
+}
+
+#[test]
+fn without_the_operators_token_nothing_is_told() {
+    let signpost = small();
+    for authorization in [
+        "",
+        "Bearer ",
+        "Bearer wrong",
+        "local-operator-token",
+        "Basic bG9jYWw6",
+    ] {
+        for path in ["publishers/acme", "nowhere", "import", "metrics"] {
+            let headers = [("Authorization", authorization)];
+            let answer = signpost.get(&format!("/v1/operator/{path}"), &headers);
+            answer.refused(401, "invalid_operator_token");
+        }
+    }
+}
+
+#[test]
+fn every_resource_is_put_whole_and_read_back() {
+    let signpost = small();
+    let cases = [
+        (
+            "publishers/acme",
+            "publisher_id",
+            json!({"name": "Acme again", "approved": false}),
+        ),
+        ("apps/10000001", "app_id", app("acme")),
+        (
+            "advertisers/northwind",
+            "advertiser_id",
+            json!({"name": "Northwind again"}),
+        ),
+        ("offers/o-1", "offer_id", offer(&json!([goal("g-1", 1.25)]))),
+    ];
+    for (path, id_member, body) in cases {
+        for _ in 0..2 {
+            let put = signpost.put(path, &body).json();
+            let read = signpost.operator("GET", path, None).expect(200).json();
+            assert_eq!(put, read, "{path}");
+            assert_eq!(read[id_member].as_str(), path.split('/').nth(1), "{path}");
+            for (name, value) in body.as_object().unwrap() {
+                assert_eq!(&read[name], value, "{path}: {name}");
+            }
+        }
+        signpost.operator("GET", &format!("{path}0"), None).expect(404);
+    }
+}
+
+#[test]
+fn lists_come_page_by_page() {
+    let signpost = small();
+    for n in 0..25 {
+        signpost.put(
+            &format!("publishers/p-{n:02}"),
+            &json!({"name": format!("P {n}"), "approved": true}),
+        );
+    }
+    let mut seen = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = signpost
+            .operator("GET", &format!("publishers?limit=10{cursor}"), None)
+            .expect(200)
+            .json();
+        let publishers = page["publishers"].as_array().unwrap();
+        assert!(publishers.len() <= 10);
+        seen.extend(
+            publishers
+                .iter()
+                .map(|publisher| publisher["publisher_id"].as_str().unwrap().to_owned()),
+        );
+        match page["cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(seen.len(), 26);
+    assert!(seen.is_sorted());
+    for limit in ["0", "1001", "x", "-1"] {
+        signpost
+            .operator("GET", &format!("offers?limit={limit}"), None)
+            .refused(400, "invalid_field");
+    }
+}
+
+#[test]
+fn a_document_with_a_fault_is_refused_and_its_field_is_named() {
+    let signpost = small();
+    let good = offer(&json!([goal("g-1", 1.0)]));
+    let with = |member: &str, value: Value| {
+        let mut changed = good.clone();
+        changed[member] = value;
+        changed
+    };
+    let cases = [
+        (
+            with("advertiser_id", json!("nobody")),
+            "invalid_field",
+            "advertiser_id",
+        ),
+        (with("off_type", json!("CPX")), "invalid_field", "off_type"),
+        (with("colour", json!("red")), "unknown_field", "colour"),
+        (with("active", json!("yes")), "invalid_field", "active"),
+        (with("goals", json!([])), "invalid_field", "goals"),
+        (
+            with("goals", json!([goal("g-1", 1.0), goal("g-1", 1.0)])),
+            "invalid_field",
+            "goals[1].id",
+        ),
+        (
+            with("goals", json!([goal("g-1", 0.000_000_1)])),
+            "invalid_field",
+            "goals[0].payout_usd",
+        ),
+        (
+            with("goals", json!([goal("g-1", -1.0)])),
+            "invalid_field",
+            "goals[0].payout_usd",
+        ),
+        (
+            with("geo_tgt", json!({"include": ["UK"], "exclude": []})),
+            "invalid_field",
+            "geo_tgt.include[0]",
+        ),
+        (
+            with("target_url", json!("https://{user_id}.example.com/")),
+            "invalid_field",
+            "target_url",
+        ),
+        (
+            with("target_url", json!("https://example.com/?x={nonsense}")),
+            "invalid_field",
+            "target_url",
+        ),
+        (
+            with("lp_url", json!("javascript:alert(1)")),
+            "invalid_field",
+            "lp_url",
+        ),
+        (with("click_id_max", json!(49)), "invalid_field", "click_id_max"),
+        (
+            with("click_cap", json!({"dur": "WEEKLY", "lim": 1})),
+            "invalid_field",
+            "click_cap.dur",
+        ),
+        (
+            with("conversion_window_days", json!(91)),
+            "invalid_field",
+            "conversion_window_days",
+        ),
+    ];
+    for (body, code, field) in cases {
+        let answer = signpost
+            .operator("PUT", "offers/o-1", Some(&body))
+            .refused(400, code);
+        assert!(
+            answer.json()["error"].as_str().unwrap().contains(field),
+            "{field}: {answer:?}"
+        );
+    }
+    let mut missing = good.clone();
+    missing.as_object_mut().unwrap().remove("name");
+    signpost
+        .operator("PUT", "offers/o-1", Some(&missing))
+        .refused(400, "missing_field");
+    signpost
+        .operator("GET", "offers/o-1", None)
+        .refused(404, "not_found");
+    signpost
+        .operator("PUT", "offers/o_1", Some(&good))
+        .refused(400, "invalid_field");
+    signpost
+        .operator("PUT", "apps/1234567", Some(&app("acme")))
+        .refused(400, "invalid_field");
+    signpost
+        .operator("PUT", "apps/10000001", Some(&app("nobody")))
+        .refused(400, "invalid_field");
+}
+
+#[test]
+fn a_goal_stays_with_its_offer_and_is_retired_when_it_is_left_out() {
+    let signpost = small();
+    signpost.put("offers/o-1", &offer(&json!([goal("g-1", 1.0), goal("g-2", 2.0)])));
+    let taken = signpost.operator("PUT", "offers/o-2", Some(&offer(&json!([goal("g-2", 1.0)]))));
+    let taken = taken.refused(400, "invalid_field");
+    assert!(
+        taken.body.contains("goals[0].id") && taken.body.contains("g-2") && taken.body.contains("o-1"),
+        "{taken:?}"
+    );
+
+    signpost.put("offers/o-1", &offer(&json!([goal("g-1", 1.0)])));
+    let read = signpost.operator("GET", "offers/o-1", None).expect(200).json();
+    assert_eq!(read["retired_goals"], json!(["g-2"]));
+    signpost
+        .operator("PUT", "offers/o-2", Some(&offer(&json!([goal("g-2", 1.0)]))))
+        .refused(400, "invalid_field");
+    signpost.put("offers/o-1", &offer(&json!([goal("g-1", 1.0), goal("g-2", 3.0)])));
+    assert_eq!(
+        signpost.operator("GET", "offers/o-1", None).expect(200).json()["retired_goals"],
+        Value::Null
+    );
+}
+
+#[test]
+fn a_repeated_put_does_not_move_the_offers_update_time() {
+    let signpost = small();
+    let body = offer(&json!([goal("g-1", 1.0)]));
+    let first = signpost.put("offers/o-1", &body).json()["updated_at"]
+        .as_i64()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    assert_eq!(signpost.put("offers/o-1", &body).json()["updated_at"], first);
+    let changed = signpost.put("offers/o-1", &offer(&json!([goal("g-1", 1.5)])));
+    assert!(changed.json()["updated_at"].as_i64().unwrap() > first);
+}
+
+#[test]
+fn an_import_is_all_or_nothing() {
+    let signpost = small();
+    let line = |kind: &str, id: &str, mut body: Value| {
+        body["kind"] = json!(kind);
+        body["id"] = json!(id);
+        body.to_string() + "\n"
+    };
+    // What is referred to may come later in the file.
+    let good = line("offer", "o-1", offer(&json!([goal("g-1", 1.0)])))
+        + "\n"
+        + &line("app", "10000001", app("beta"))
+        + &line("publisher", "beta", json!({"name": "Beta", "approved": true}));
+    assert_eq!(signpost.import(&good).expect(200).json(), json!({"imported": 3}));
+    signpost.operator("GET", "apps/10000001", None).expect(200);
+
+    let bad = line("publisher", "gamma", json!({"name": "Gamma", "approved": true}))
+        + "not json\n"
+        + &line("offer", "o-2", offer(&json!([])))
+        + &line("planet", "x", json!({}));
+    let answer = signpost.import(&bad).refused(400, "invalid_import").json();
+    let lines: Vec<_> = answer["lines"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| line["line"].as_i64().unwrap())
+        .collect();
+    assert_eq!(lines, [2, 3, 4]);
+    assert!(
+        answer["lines"][1]["message"].as_str().unwrap().contains("goals"),
+        "{answer}"
+    );
+
+    // Each line is right by itself, and one refers to what is not there.
+    let dangling = line("publisher", "gamma", json!({"name": "Gamma", "approved": true}))
+        + &line("app", "10000002", app("nobody"));
+    let answer = signpost.import(&dangling).refused(400, "invalid_import").json();
+    assert_eq!(answer["lines"][0]["line"], 2);
+    signpost
+        .operator("GET", "publishers/gamma", None)
+        .refused(404, "not_found");
+    assert_eq!(signpost.import("").expect(200).json(), json!({"imported": 0}));
+}
+
+#[test]
+fn a_pub_key_is_issued_shown_and_replaced() {
+    let signpost = small();
+    signpost
+        .operator("GET", "publishers/acme/pub_key", None)
+        .refused(404, "not_found");
+    signpost
+        .operator("POST", "publishers/nobody/pub_key", None)
+        .refused(404, "not_found");
+    let first = signpost.issue_pub_key("acme");
+    assert!(
+        first.len() == 32
+            && first
+                .bytes()
+                .all(|b| b.is_ascii_digit() || (b'A'..=b'F').contains(&b)),
+        "{first}"
+    );
+    let second = signpost.issue_pub_key("acme");
+    assert_ne!(first, second);
+    let shown = signpost
+        .operator("GET", "publishers/acme/pub_key", None)
+        .expect(200)
+        .json();
+    assert_eq!(shown["pub_key"], second);
+    signpost.restart();
+    let shown = signpost
+        .operator("GET", "publishers/acme/pub_key", None)
+        .expect(200)
+        .json();
+    assert_eq!(shown["pub_key"], second);
+}
+
+#[test]
+fn an_advertisers_two_newest_tokens_are_kept() {
+    let signpost = small();
+    let issued: Vec<_> = (0..3)
+        .map(|_| {
+            signpost
+                .operator("POST", "advertisers/northwind/token", None)
+                .expect(201)
+                .json()
+        })
+        .collect();
+    let listed = || {
+        signpost
+            .operator("GET", "advertisers/northwind", None)
+            .expect(200)
+            .json()["tokens"]
+            .clone()
+    };
+    let ids: Vec<_> = listed()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|token| token["token_id"].clone())
+        .collect();
+    assert_eq!(
+        ids,
+        [issued[1]["token_id"].clone(), issued[2]["token_id"].clone()]
+    );
+    assert!(
+        !listed()
+            .to_string()
+            .contains(issued[2]["token"].as_str().unwrap()),
+        "a token is shown once"
+    );
+    let token = format!(
+        "advertisers/northwind/token/{}",
+        issued[2]["token_id"].as_str().unwrap()
+    );
+    signpost.operator("DELETE", &token, None).expect(204);
+    signpost
+        .operator("DELETE", &token, None)
+        .refused(404, "not_found");
+    assert_eq!(listed().as_array().unwrap().len(), 1);
+    signpost
+        .operator("POST", "advertisers/nobody/token", None)
+        .refused(404, "not_found");
+}
+
+#[test]
+fn callback_secrets_are_taken_and_never_shown() {
+    let signpost = small();
+    let mut body = app("acme");
+    let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    body["callback"] = json!({"url": "https://acme.example.com/cb", "method": "GET", "secret": secret});
+    let shown = signpost.put("apps/10000001", &body);
+    assert!(!shown.body.contains("MfKQ9r8"), "{shown:?}");
+    assert_eq!(shown.json()["callback"]["url"], "https://acme.example.com/cb");
+    // What was read cannot be put back with its mask for a secret.
+    body["callback"]["secret"] = shown.json()["callback"]["secret"].clone();
+    signpost
+        .operator("PUT", "apps/10000001", Some(&body))
+        .refused(400, "invalid_field");
+}
+
+#[test]
+fn methods_types_and_sizes_are_checked() {
+    let signpost = small();
+    let wrong = signpost
+        .operator("DELETE", "publishers/acme", None)
+        .refused(405, "method_not_allowed");
+    assert_eq!(wrong.header("Allow"), Some("GET, PUT"));
+    signpost
+        .operator("GET", "nowhere", None)
+        .refused(404, "not_found");
+    let huge = json!({"name": "x".repeat(1 << 20), "approved": true});
+    signpost
+        .operator("PUT", "publishers/acme", Some(&huge))
+        .refused(413, "payload_too_large");
+    let headers = [
+        ("Authorization", "Bearer local-operator-token"),
+        ("Content-Type", "text/plain"),
+    ];
+    signpost
+        .send("PUT", "/v1/operator/publishers/acme", &headers, b"{}")
+        .refused(415, "unsupported_media_type");
+    signpost
+        .send("POST", "/v1/operator/import", &headers, b"{}")
+        .refused(415, "unsupported_media_type");
+    let json = [
+        ("Authorization", "Bearer local-operator-token"),
+        ("Content-Type", "application/json"),
+    ];
+    for broken in ["", "{", "[]", "null", "{\"name\":\"A\",\"approved\":true} x"] {
+        let answer = signpost.send("PUT", "/v1/operator/publishers/acme", &json, broken.as_bytes());
+        assert_eq!(answer.status, 400, "{broken:?}: {answer:?}");
+    }
+}
+
+#[test]
+fn health_and_metrics_tell_what_is_served() {
+    let signpost = Setup::new().start();
+    signpost.get("/healthz", &[]).refused(503, "unavailable");
+    signpost.put("publishers/acme", &json!({"name": "Acme", "approved": true}));
+    let refreshed = signpost.refresh().json();
+    let health = signpost.get("/healthz", &[]).expect(200).json();
+    assert_eq!(health["snapshot_version"], refreshed["tracking_version"]);
+    assert!(health["snapshot_age_s"].as_i64().unwrap() <= 2);
+    let metrics = signpost.operator("GET", "metrics", None).expect(200);
+    assert!(
+        metrics
+            .body
+            .contains("signpost_catalog_resources{kind=\"publishers\"} 1\n"),
+        "{metrics:?}"
+    );
+    assert!(metrics.header("Content-Type").unwrap().starts_with("text/plain"));
+}
+
+#[test]
+fn each_host_serves_its_own_interface() {
+    let signpost = Setup::new()
+        .var("TRACKING_HOST", "track.example.com")
+        .var("OFFERS_HOST", "offers.example.com")
+        .var("OPERATOR_HOST", "127.0.0.1")
+        .start();
+    signpost.operator("GET", "publishers", None).expect(200);
+    let tracking = [("Host", "track.example.com")];
+    signpost
+        .get("/v1/operator/publishers", &tracking)
+        .refused(404, "not_found");
+    signpost
+        .send("POST", "/v1/offer/api", &tracking, b"{}")
+        .refused(404, "not_found");
+    signpost.get("/v2/tracking/click", &[]).refused(404, "not_found");
+}

@@ -1,0 +1,565 @@
+//! `origin/counters`: caps, counting, figures and forgetting, example by example.
+
+use signpost::{
+    catalog::{AppId, Country, OfferId, PublisherId},
+    origin::{
+        counters::{self, Applied, Command, Kind, Limit, MIGRATIONS, OfferStats, Reply, Take, Taken, sql},
+        database::{Database, Row, Value},
+    },
+    time::{DAY_MS, HOUR_MS, UtcDay},
+    tracking::batch::ClickSum,
+};
+
+use crate::{
+    asked_until_answered, assert_only_listed_statements, dump, migrated, sqlite::Sqlite, under_every_fault,
+};
+
+/// 2026-01-15, 12:00 UTC.
+pub const NOON: i64 = 20_468 * DAY_MS + 12 * HOUR_MS;
+
+pub fn offer(id: &str) -> OfferId {
+    OfferId::parse(id).unwrap()
+}
+
+pub fn send(db: &Sqlite, now_ms: i64, command: Command) -> Reply {
+    counters::handle(db, now_ms, command).unwrap()
+}
+
+fn ask_take(db: &Sqlite, now_ms: i64, take: Take) -> Taken {
+    match send(db, now_ms, Command::Take(take)) {
+        Reply::Taken(taken) => taken,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A take of a click on offer `o`, by an edge that knows the cap as 3 since revision 1.
+fn click(key: &str, now_ms: i64) -> Take {
+    Take {
+        kind: Kind::Click,
+        key: key.into(),
+        offer: offer("o"),
+        day: UtcDay::of_ms(now_ms),
+        limit: 3,
+        revision: 1,
+    }
+}
+
+const fn gave(left: u32) -> Taken {
+    Taken { taken: true, left }
+}
+
+const REFUSED: Taken = Taken {
+    taken: false,
+    left: 0,
+};
+
+fn set_limit(db: &Sqlite, limit: Option<u32>, revision: i64) {
+    let limits = vec![Limit {
+        kind: Kind::Click,
+        offer: offer("o"),
+        limit,
+        revision,
+    }];
+    send(db, NOON, Command::SetLimits { limits });
+}
+
+pub fn sum(offer_id: &str, day: UtcDay, clicks: u32) -> ClickSum {
+    ClickSum {
+        publisher: PublisherId::parse("pub").unwrap(),
+        day,
+        offer: offer(offer_id),
+        app: AppId::parse("10000001").unwrap(),
+        country: Country::parse("DE"),
+        placement: None,
+        clicks,
+    }
+}
+
+fn flush(db: &Sqlite, now_ms: i64, isolate: &str, sequence: u64, sums: Vec<ClickSum>) -> bool {
+    match send(
+        db,
+        now_ms,
+        Command::Flush {
+            isolate: isolate.into(),
+            sequence,
+            sums,
+        },
+    ) {
+        Reply::Applied(Applied { applied }) => applied,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub fn stats(db: &Sqlite, now_ms: i64) -> Vec<OfferStats> {
+    match send(
+        db,
+        now_ms,
+        Command::Stats {
+            today: UtcDay::of_ms(now_ms),
+        },
+    ) {
+        Reply::Stats(json) => serde_json::from_str(json.get()).unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_cap_gives_what_it_has_and_no_more() {
+    let db = migrated(MIGRATIONS);
+    let answers: Vec<_> = (0..5)
+        .map(|n| ask_take(&db, NOON, click(&format!("n{n}"), NOON)))
+        .collect();
+    assert_eq!(answers, [gave(2), gave(1), gave(0), REFUSED, REFUSED]);
+}
+
+#[test]
+fn a_repeat_is_told_what_the_first_was_told_and_takes_nothing() {
+    let db = migrated(MIGRATIONS);
+    assert_eq!(ask_take(&db, NOON, click("a", NOON)), gave(2));
+    assert_eq!(ask_take(&db, NOON, click("b", NOON)), gave(1));
+    assert_eq!(ask_take(&db, NOON, click("a", NOON)), gave(2));
+    assert_eq!(ask_take(&db, NOON, click("c", NOON)), gave(0));
+    assert_eq!(ask_take(&db, NOON, click("a", NOON)), gave(2));
+    assert_eq!(stats(&db, NOON)[0].clicks_taken, 3);
+}
+
+#[test]
+fn a_refused_take_leaves_nothing_and_is_judged_afresh() {
+    let db = migrated(MIGRATIONS);
+    for key in ["a", "b", "c"] {
+        ask_take(&db, NOON, click(key, NOON));
+    }
+    assert_eq!(ask_take(&db, NOON, click("d", NOON)), REFUSED);
+    set_limit(&db, Some(4), 2);
+    assert_eq!(ask_take(&db, NOON, click("d", NOON)), gave(0));
+}
+
+#[test]
+fn a_cap_is_whole_again_at_midnight_utc_and_the_day_before_keeps_its_count() {
+    let db = migrated(MIGRATIONS);
+    let midnight = UtcDay::of_ms(NOON).minus(-1).start_ms();
+    for key in ["a", "b", "c"] {
+        ask_take(&db, midnight - 1, click(key, midnight - 1));
+    }
+    assert_eq!(ask_take(&db, midnight - 1, click("d", midnight - 1)), REFUSED);
+    assert_eq!(ask_take(&db, midnight, click("d", midnight)), gave(2));
+    // A click of one millisecond before midnight that asks after it belongs to its own day.
+    assert_eq!(ask_take(&db, midnight + 50, click("e", midnight - 1)), REFUSED);
+    assert_eq!(ask_take(&db, midnight + 50, click("a", midnight - 1)), gave(2));
+}
+
+#[test]
+fn clicks_and_conversions_and_offers_have_caps_of_their_own() {
+    let db = migrated(MIGRATIONS);
+    let conversion = Take {
+        kind: Kind::Conversion,
+        ..click("a", NOON)
+    };
+    let elsewhere = Take {
+        offer: offer("p"),
+        ..click("b", NOON)
+    };
+    assert_eq!(ask_take(&db, NOON, click("a", NOON)), gave(2));
+    assert_eq!(ask_take(&db, NOON, conversion), gave(2));
+    assert_eq!(ask_take(&db, NOON, elsewhere), gave(2));
+}
+
+#[test]
+fn an_edge_with_a_stale_snapshot_admits_no_more_than_the_lowered_cap() {
+    let db = migrated(MIGRATIONS);
+    ask_take(&db, NOON, click("a", NOON));
+    // Another edge knows that the operator lowered the cap to 2 in revision 5.
+    let fresh = |key| Take {
+        limit: 2,
+        revision: 5,
+        ..click(key, NOON)
+    };
+    assert_eq!(ask_take(&db, NOON, fresh("b")), gave(0));
+    assert_eq!(ask_take(&db, NOON, click("c", NOON)), REFUSED);
+    assert_eq!(ask_take(&db, NOON, fresh("d")), REFUSED);
+}
+
+#[test]
+fn a_refused_take_still_brings_word_of_a_lower_cap() {
+    let db = migrated(MIGRATIONS);
+    ask_take(&db, NOON, click("a", NOON));
+    let fresh = Take {
+        limit: 1,
+        revision: 5,
+        ..click("b", NOON)
+    };
+    assert_eq!(ask_take(&db, NOON, fresh), REFUSED);
+    assert_eq!(ask_take(&db, NOON, click("c", NOON)), REFUSED);
+}
+
+#[test]
+fn what_the_catalog_pushes_governs_by_revision_in_whatever_order_it_comes() {
+    let db = migrated(MIGRATIONS);
+    set_limit(&db, Some(1), 7);
+    set_limit(&db, Some(9), 6);
+    set_limit(&db, Some(9), 7);
+    assert_eq!(ask_take(&db, NOON, click("a", NOON)), gave(0));
+    assert_eq!(ask_take(&db, NOON, click("b", NOON)), REFUSED);
+    set_limit(&db, Some(3), 8);
+    assert_eq!(ask_take(&db, NOON, click("b", NOON)), gave(1));
+}
+
+#[test]
+fn a_cap_that_was_removed_refuses_nobody() {
+    let db = migrated(MIGRATIONS);
+    set_limit(&db, Some(0), 2);
+    assert_eq!(ask_take(&db, NOON, click("a", NOON)), REFUSED);
+    set_limit(&db, None, 3);
+    assert_eq!(ask_take(&db, NOON, click("a", NOON)), gave(u32::MAX - 1));
+    assert_eq!(
+        ask_take(
+            &db,
+            NOON,
+            Take {
+                limit: 0,
+                ..click("b", NOON)
+            }
+        ),
+        gave(u32::MAX - 2)
+    );
+}
+
+#[test]
+fn a_day_that_cannot_tell_a_repeat_any_more_gives_nothing() {
+    let db = migrated(MIGRATIONS);
+    let of_day = |kind, age| Take {
+        kind,
+        day: UtcDay::of_ms(NOON).minus(age),
+        key: format!("{age}"),
+        ..click("", NOON)
+    };
+    for (kind, age, taken) in [
+        (Kind::Click, 1, true),
+        (Kind::Click, 2, false),
+        (Kind::Conversion, 29, true),
+        (Kind::Conversion, 30, false),
+        (Kind::Click, -1, true),
+        (Kind::Click, -2, false),
+    ] {
+        assert_eq!(
+            ask_take(&db, NOON, of_day(kind, age)).taken,
+            taken,
+            "{kind:?} {age} days ago"
+        );
+    }
+}
+
+#[test]
+fn a_batch_counts_once() {
+    let db = migrated(MIGRATIONS);
+    let today = UtcDay::of_ms(NOON);
+    assert!(flush(
+        &db,
+        NOON,
+        "i",
+        1,
+        vec![sum("o", today, 2), sum("p", today, 5)]
+    ));
+    assert!(!flush(
+        &db,
+        NOON,
+        "i",
+        1,
+        vec![sum("o", today, 2), sum("p", today, 5)]
+    ));
+    assert!(flush(&db, NOON, "i", 4, vec![sum("o", today, 1)]));
+    assert!(
+        !flush(&db, NOON, "i", 3, vec![sum("o", today, 1)]),
+        "below the mark is a repeat"
+    );
+    assert!(
+        flush(&db, NOON, "j", 1, vec![sum("o", today, 1)]),
+        "another isolate has its own numbers"
+    );
+    let clicks: Vec<_> = stats(&db, NOON)
+        .into_iter()
+        .map(|stats| (stats.offer, stats.clicks))
+        .collect();
+    assert_eq!(clicks, [(offer("o"), 4), (offer("p"), 5)]);
+}
+
+#[test]
+fn clicks_are_kept_by_all_that_is_reported_about_them() {
+    let db = migrated(MIGRATIONS);
+    let today = UtcDay::of_ms(NOON);
+    let base = sum("7", today, 1);
+    let sums = vec![
+        base.clone(),
+        base.clone(),
+        ClickSum {
+            country: None,
+            ..base.clone()
+        },
+        ClickSum {
+            placement: Some("shop \"x\"".into()),
+            ..base.clone()
+        },
+        ClickSum {
+            day: today.minus(1),
+            ..base.clone()
+        },
+        ClickSum {
+            publisher: PublisherId::parse("other").unwrap(),
+            ..base
+        },
+    ];
+    flush(&db, NOON, "i", 1, sums.clone());
+    flush(&db, NOON, "i", 2, sums);
+    let row = |publisher: &str, age, country: &str, placement: &str, clicks: i64| {
+        Row(vec![
+            publisher.into(),
+            today.minus(age).number().into(),
+            Value::Integer(10_000_001),
+            "7".into(),
+            country.into(),
+            placement.into(),
+            clicks.into(),
+        ])
+    };
+    assert_eq!(
+        dump(&db, "traffic"),
+        [
+            row("other", 0, "DE", "", 2),
+            row("pub", 1, "DE", "", 2),
+            row("pub", 0, "", "", 2),
+            row("pub", 0, "DE", "", 4),
+            row("pub", 0, "DE", "shop \"x\"", 2),
+        ]
+    );
+}
+
+#[test]
+fn a_batch_of_thousands_of_sums_is_taken_whole() {
+    let db = migrated(MIGRATIONS);
+    let today = UtcDay::of_ms(NOON);
+    let wide = |n: u32| ClickSum {
+        publisher: PublisherId::parse(&"p".repeat(64)).unwrap(),
+        offer: offer(&format!("{n:064}")),
+        placement: Some("x".repeat(64)),
+        ..sum("o", today, n)
+    };
+    assert!(flush(&db, NOON, "i", 1, (0..5_000).map(wide).collect()));
+    let stats = stats(&db, NOON);
+    assert_eq!(stats.len(), 5_000);
+    assert_eq!(
+        stats.iter().map(|stats| stats.clicks).sum::<u64>(),
+        4_999 * 5_000 / 2
+    );
+}
+
+#[test]
+fn figures_span_thirty_days_and_caps_only_today() {
+    let db = migrated(MIGRATIONS);
+    let today = UtcDay::of_ms(NOON);
+    let days = [(-1, 1_000), (0, 1), (1, 10), (29, 100), (30, 2_000)];
+    flush(
+        &db,
+        NOON,
+        "i",
+        1,
+        days.iter()
+            .map(|&(age, clicks)| sum("o", today.minus(age), clicks))
+            .collect(),
+    );
+    ask_take(&db, NOON, click("a", NOON));
+    ask_take(&db, NOON, click("b", NOON - DAY_MS));
+    ask_take(
+        &db,
+        NOON,
+        Take {
+            kind: Kind::Conversion,
+            ..click("c", NOON)
+        },
+    );
+    db.execute(
+        "UPDATE daily SET conversions = 2, payout_micro_usd = 1500000 WHERE day = ?",
+        &[today.minus(29).number().into()],
+    )
+    .unwrap();
+    let expected = OfferStats {
+        offer: offer("o"),
+        clicks: 111,
+        conversions: 2,
+        payout_micro_usd: 1_500_000,
+        clicks_taken: 1,
+        conversions_taken: 1,
+    };
+    assert_eq!(stats(&db, NOON), [expected]);
+}
+
+#[test]
+fn an_offer_that_was_quiet_today_has_taken_nothing_of_its_caps() {
+    let db = migrated(MIGRATIONS);
+    flush(&db, NOON, "i", 1, vec![sum("o", UtcDay::of_ms(NOON).minus(3), 4)]);
+    assert_eq!(stats(&db, NOON)[0].clicks_taken, 0);
+    assert_eq!(stats(&migrated(MIGRATIONS), NOON), []);
+}
+
+#[test]
+fn figures_of_three_hundred_offers_fit_in_30_kilobytes() {
+    let db = migrated(MIGRATIONS);
+    let sums = (0..300)
+        .map(|n| sum(&format!("offer-with-a-name-{n}"), UtcDay::of_ms(NOON), 1_000))
+        .collect();
+    flush(&db, NOON, "i", 1, sums);
+    let reply = send(
+        &db,
+        NOON,
+        Command::Stats {
+            today: UtcDay::of_ms(NOON),
+        },
+    );
+    assert!(serde_json::to_string(&reply).unwrap().len() < 30_000);
+}
+
+#[test]
+fn an_object_that_holds_nothing_is_never_woken() {
+    let db = migrated(MIGRATIONS);
+    assert_eq!(counters::next_alarm(&db, NOON), Ok(None));
+    set_limit(&db, Some(1), 1);
+    assert_eq!(counters::next_alarm(&db, NOON), Ok(None), "a limit does not end");
+    ask_take(&db, NOON, click("a", NOON));
+    let one_o_clock = UtcDay::of_ms(NOON).minus(-1).start_ms() + HOUR_MS;
+    assert_eq!(counters::next_alarm(&db, NOON), Ok(Some(one_o_clock)));
+    assert_eq!(counters::next_alarm(&db, one_o_clock - 1), Ok(Some(one_o_clock)));
+    assert_eq!(
+        counters::next_alarm(&db, one_o_clock),
+        Ok(Some(one_o_clock + DAY_MS))
+    );
+}
+
+#[test]
+fn each_thing_is_kept_for_its_time_and_no_longer() {
+    let db = migrated(MIGRATIONS);
+    let today = UtcDay::of_ms(NOON);
+    ask_take(&db, NOON, click("a", NOON));
+    ask_take(
+        &db,
+        NOON,
+        Take {
+            kind: Kind::Conversion,
+            ..click("b", NOON)
+        },
+    );
+    flush(&db, NOON, "i", 1, vec![sum("o", today, 1)]);
+    let left_after = |days: i64| {
+        let next = counters::alarm(&db, NOON + days * DAY_MS).unwrap();
+        let left = ["takes", "marks", "daily"].map(|table| dump(&db, table).len());
+        (left, next.is_some())
+    };
+    assert_eq!(left_after(1), ([2, 1, 1], true));
+    assert_eq!(
+        left_after(2),
+        ([1, 1, 1], true),
+        "a click's take is of no use after two days"
+    );
+    assert_eq!(left_after(7), ([1, 1, 1], true));
+    assert_eq!(
+        left_after(8),
+        ([1, 0, 1], true),
+        "the isolate was silent for more than a week"
+    );
+    assert_eq!(left_after(29), ([1, 0, 1], true));
+    assert_eq!(left_after(30), ([0, 0, 1], true));
+    assert_eq!(left_after(39), ([0, 0, 1], true));
+    assert_eq!(left_after(40), ([0, 0, 0], false));
+    assert_eq!(
+        dump(&db, "traffic").len(),
+        1,
+        "the ledgers have not been told yet"
+    );
+}
+
+#[test]
+fn one_alarm_deletes_a_bounded_number_of_rows_and_asks_for_the_next() {
+    let db = migrated(MIGRATIONS);
+    db.execute(
+        "INSERT INTO takes SELECT 0, 1, value, 0 FROM
+           (WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 25000) SELECT value FROM n)",
+        &[],
+    )
+    .unwrap();
+    let mut left = vec![];
+    for _ in 0..3 {
+        left.push((counters::alarm(&db, NOON).unwrap(), dump(&db, "takes").len()));
+    }
+    assert_eq!(left, [(Some(NOON), 15_000), (Some(NOON), 5_000), (None, 0)]);
+}
+
+#[test]
+fn whatever_write_breaks_a_client_that_repeats_ends_with_exact_counts() {
+    let today = UtcDay::of_ms(NOON);
+    let commands = || {
+        vec![
+            Command::Take(click("a", NOON)),
+            Command::Take(Take {
+                limit: 2,
+                revision: 2,
+                ..click("b", NOON)
+            }),
+            Command::Flush {
+                isolate: "i".into(),
+                sequence: 1,
+                sums: vec![sum("o", today, 2), sum("p", today, 3)],
+            },
+            Command::Take(click("c", NOON)),
+            Command::SetLimits {
+                limits: vec![Limit {
+                    kind: Kind::Click,
+                    offer: offer("o"),
+                    limit: Some(4),
+                    revision: 3,
+                }],
+            },
+            Command::Take(click("c", NOON)),
+            Command::Take(Take {
+                kind: Kind::Conversion,
+                ..click("a", NOON)
+            }),
+            Command::Flush {
+                isolate: "i".into(),
+                sequence: 2,
+                sums: vec![sum("o", today, 1)],
+            },
+        ]
+    };
+    let outcomes = under_every_fault(MIGRATIONS, |db| {
+        let answers: Vec<_> = commands()
+            .into_iter()
+            .filter_map(|command| {
+                match asked_until_answered(|| counters::handle(db, NOON, command.clone())) {
+                    Reply::Taken(taken) => Some(taken),
+                    // Only the first answer to a batch says that it was applied, and that answer may be lost.
+                    _ => None,
+                }
+            })
+            .collect();
+        asked_until_answered(|| counters::alarm(db, NOON + 2 * DAY_MS));
+        (
+            answers,
+            ["limits", "takes", "daily", "marks", "traffic"].map(|table| dump(db, table)),
+        )
+    });
+    let (_, untroubled) = &outcomes[0];
+    assert_eq!(untroubled.0, [gave(2), gave(0), REFUSED, gave(1), gave(2)]);
+    assert!(outcomes.len() > 40, "only {} faults", outcomes.len());
+    for (fault, outcome) in &outcomes {
+        assert_eq!(outcome, untroubled, "{fault}");
+    }
+}
+
+#[test]
+fn every_statement_is_listed_for_the_conformance_test() {
+    let db = migrated(MIGRATIONS);
+    set_limit(&db, Some(3), 1);
+    ask_take(&db, NOON, click("a", NOON));
+    flush(&db, NOON, "i", 1, vec![sum("o", UtcDay::of_ms(NOON), 1)]);
+    stats(&db, NOON);
+    counters::alarm(&db, NOON).unwrap();
+    assert_only_listed_statements(&db, sql::ALL, MIGRATIONS);
+}

@@ -1,0 +1,190 @@
+//! `origin/counters` against a naive model: any interleaving of takes, pushed limits, batches, repeats, new days and
+//! sweeps, with writes that break at random and a client that asks until it is answered.
+//!
+//! Must hold: every answer to a take is the model's; the counts are the model's at the end; and of no cap was more
+//! taken in a day than the highest limit that governed it. Need not hold: that a batch whose answer was lost is told
+//! "applied" when it is repeated.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use signpost::{
+    origin::counters::{self, Applied, Command, Kind, Limit, MIGRATIONS, Reply, Take, Taken},
+    time::{DAY_MS, UtcDay},
+};
+
+use crate::{
+    asked_until_answered,
+    counters::{NOON, offer, stats, sum},
+    dump, migrated,
+    sqlite::{Fault, Faults},
+};
+
+const OFFERS: [&str; 2] = ["o", "p"];
+
+#[derive(Clone, Debug)]
+enum Op {
+    Take {
+        kind: Kind,
+        offer: usize,
+        key: u8,
+        age: i32,
+        limit: u32,
+        revision: i64,
+    },
+    SetLimit {
+        kind: Kind,
+        offer: usize,
+        limit: Option<u32>,
+        revision: i64,
+    },
+    Flush {
+        isolate: u8,
+        ahead: u64,
+        offer: usize,
+        age: i32,
+        clicks: u32,
+    },
+    Days(i64),
+    Sweep,
+}
+
+fn ops() -> impl Strategy<Value = Vec<(Op, Vec<Option<Fault>>)>> {
+    let kind = prop_oneof![Just(Kind::Click), Just(Kind::Conversion)];
+    let op = prop_oneof![
+        12 => (kind.clone(), 0..2_usize, 0..8_u8, 0..3_i32, 0..5_u32, 0..4_i64).prop_map(
+            |(kind, offer, key, age, limit, revision)| Op::Take { kind, offer, key, age, limit, revision }
+        ),
+        2 => (kind, 0..2_usize, proptest::option::of(0..5_u32), 0..6_i64)
+            .prop_map(|(kind, offer, limit, revision)| Op::SetLimit { kind, offer, limit, revision }),
+        4 => (0..2_u8, 0..3_u64, 0..2_usize, 0..3_i32, 1..100_u32)
+            .prop_map(|(isolate, ahead, offer, age, clicks)| Op::Flush { isolate, ahead, offer, age, clicks }),
+        2 => prop_oneof![Just(1_i64), Just(2), Just(8), Just(29), Just(41)].prop_map(Op::Days),
+        1 => Just(Op::Sweep),
+    ];
+    let fault = prop_oneof![6 => Just(None), 1 => Just(Some(Fault::Before)), 1 => Just(Some(Fault::After))];
+    proptest::collection::vec((op, proptest::collection::vec(fault, 0..8)), 1..60)
+}
+
+#[derive(Default)]
+struct Model {
+    takes: BTreeMap<(Kind, i64, String), u32>,
+    limits: BTreeMap<(Kind, usize), (i64, Option<u32>)>,
+    taken: BTreeMap<(Kind, i64, usize), u32>,
+    highest_limit: BTreeMap<(Kind, i64, usize), u32>,
+    marks: BTreeMap<u8, (u64, i64)>,
+    clicks: BTreeMap<(i64, usize), u64>,
+    traffic: u64,
+}
+
+impl Model {
+    fn learn(&mut self, kind: Kind, offer: usize, limit: Option<u32>, revision: i64) {
+        let known = self.limits.entry((kind, offer)).or_insert((revision, limit));
+        if revision > known.0 {
+            *known = (revision, limit);
+        }
+    }
+
+    fn take(&mut self, kind: Kind, offer: usize, key: String, day: i64, today: i64) -> Taken {
+        let limit = self.limits[&(kind, offer)].1.unwrap_or(u32::MAX);
+        let highest = self.highest_limit.entry((kind, day, offer)).or_default();
+        *highest = limit.max(*highest);
+        if let Some(&left) = self.takes.get(&(kind, day, key.clone())) {
+            return Taken { taken: true, left };
+        }
+        let kept = if kind == Kind::Click { 2 } else { 30 };
+        let taken = self.taken.entry((kind, day, offer)).or_default();
+        if today - day >= kept || *taken >= limit {
+            return Taken {
+                taken: false,
+                left: 0,
+            };
+        }
+        *taken += 1;
+        let left = limit - *taken;
+        self.takes.insert((kind, day, key), left);
+        Taken { taken: true, left }
+    }
+
+    fn sweep(&mut self, now_ms: i64) {
+        let today = UtcDay::of_ms(now_ms).number();
+        self.takes
+            .retain(|(kind, day, _), _| today - day < if *kind == Kind::Click { 2 } else { 30 });
+        self.taken.retain(|(_, day, _), _| today - day < 40);
+        self.clicks.retain(|(day, _), _| today - day < 40);
+        self.marks
+            .retain(|_, (_, seen_ms)| now_ms - *seen_ms <= 7 * DAY_MS);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_counters_do_what_the_model_does(ops in ops()) {
+        let db = migrated(MIGRATIONS);
+        let mut model = Model::default();
+        let mut now_ms = NOON;
+        for (op, faults) in ops {
+            let today = UtcDay::of_ms(now_ms);
+            db.inject(Faults::script(faults));
+            let ask = |command: Command| asked_until_answered(|| counters::handle(&db, now_ms, command.clone()));
+            match op {
+                Op::Take { kind, offer: n, key, age, limit, revision } => {
+                    let (key, day) = (format!("{n}-{key}"), today.minus(age));
+                    let command = Take { kind, key: key.clone(), offer: offer(OFFERS[n]), day, limit, revision };
+                    let Reply::Taken(told) = ask(Command::Take(command)) else { panic!("another reply") };
+                    model.learn(kind, n, Some(limit), revision);
+                    prop_assert_eq!(told, model.take(kind, n, key, day.number(), today.number()));
+                }
+                Op::SetLimit { kind, offer: n, limit, revision } => {
+                    let limits = vec![Limit { kind, offer: offer(OFFERS[n]), limit, revision }];
+                    ask(Command::SetLimits { limits });
+                    model.learn(kind, n, limit, revision);
+                }
+                Op::Flush { isolate, ahead, offer: n, age, clicks } => {
+                    // `ahead` 0 repeats a batch; a gap is a batch that never arrived.
+                    let mark = model.marks.get(&isolate).map_or(0, |mark| mark.0);
+                    let sequence = mark + ahead;
+                    let day = today.minus(age);
+                    let is_new = !model.marks.contains_key(&isolate) || ahead > 0;
+                    let sums = vec![sum(OFFERS[n], day, clicks), sum(OFFERS[n], day, 1)];
+                    let reply = ask(Command::Flush { isolate: format!("i{isolate}"), sequence, sums });
+                    let Reply::Applied(Applied { applied }) = reply else { panic!("another reply") };
+                    prop_assert!(is_new || !applied, "a repeat was applied");
+                    if is_new {
+                        model.marks.insert(isolate, (sequence, now_ms));
+                        *model.clicks.entry((day.number(), n)).or_default() += u64::from(clicks) + 1;
+                        model.traffic += u64::from(clicks) + 1;
+                    }
+                }
+                Op::Days(days) => now_ms += days * DAY_MS,
+                Op::Sweep => {
+                    while asked_until_answered(|| counters::alarm(&db, now_ms)) == Some(now_ms) {}
+                    model.sweep(now_ms);
+                }
+            }
+        }
+        db.inject(Faults::none());
+
+        for (cap, taken) in &model.taken {
+            let highest = model.highest_limit[cap];
+            prop_assert!(*taken <= highest, "{:?}: {} of {}", cap, taken, highest);
+        }
+        let today = UtcDay::of_ms(now_ms).number();
+        for stats in stats(&db, now_ms) {
+            let n = OFFERS.iter().position(|id| *id == stats.offer.as_str()).unwrap();
+            let clicks: u64 = (today - 29..=today).filter_map(|day| model.clicks.get(&(day, n))).sum();
+            prop_assert_eq!(stats.clicks, clicks);
+            let taken = |kind| model.taken.get(&(kind, today, n)).copied().unwrap_or(0);
+            prop_assert_eq!((stats.clicks_taken, stats.conversions_taken), (taken(Kind::Click), taken(Kind::Conversion)));
+        }
+        let rows = |table: &str| dump(&db, table);
+        let traffic: i64 = rows("traffic").iter().map(|row| row.integer(6).unwrap()).sum();
+        prop_assert_eq!(u64::try_from(traffic).unwrap(), model.traffic);
+        let clicks: i64 = rows("daily").iter().map(|row| row.integer(2).unwrap()).sum();
+        prop_assert_eq!(u64::try_from(clicks).unwrap(), model.clicks.values().sum::<u64>());
+        prop_assert_eq!(rows("takes").len(), model.takes.len());
+        prop_assert_eq!(rows("marks").len(), model.marks.len());
+    }
+}
