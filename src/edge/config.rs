@@ -3,8 +3,13 @@
 use crate::{
     catalog::credentials::{self, CredentialHash},
     edge::{routes::Interface, shield::Rate},
+    time::SECOND_MS,
     tracking::keys::KeyRing,
 };
+
+/// With the 30 seconds that KV may answer from its own cache and the minute it takes to converge, a change is seen
+/// everywhere within two minutes.
+const DEFAULT_REVALIDATE_MS: i64 = 20 * SECOND_MS;
 
 pub struct Config {
     /// `TRACKING_URL`: the address that tracking URLs are built on. Never taken from a request.
@@ -15,6 +20,8 @@ pub struct Config {
     pub offers_rate: Option<Rate>,
     /// `TRUST_COUNTRY_HEADER`: read `CF-IPCountry` before `request.cf`. Only where no client can send it.
     pub trust_country_header: bool,
+    /// `REVALIDATE_SECONDS`: how often an isolate asks whether there is a newer snapshot, in milliseconds.
+    pub revalidate_ms: i64,
     /// The hash of `OPERATOR_TOKEN`, so that a comparison takes the same time whatever is presented.
     operator_token: Option<CredentialHash>,
     /// `CLICK_KEYS`.
@@ -39,6 +46,13 @@ impl Config {
                 None => Some(Rate::DEFAULT),
             },
             trust_country_header: read("TRUST_COUNTRY_HEADER").is_some_and(|text| text == "true"),
+            revalidate_ms: match read("REVALIDATE_SECONDS") {
+                Some(text) => text
+                    .parse::<u32>()
+                    .map(|seconds| i64::from(seconds) * SECOND_MS)
+                    .map_err(|_| "REVALIDATE_SECONDS: must be a number of seconds")?,
+                None => DEFAULT_REVALIDATE_MS,
+            },
             operator_token: read("OPERATOR_TOKEN").map(|token| credentials::hash(&token)),
             click_keys: KeyRing::parse(&required("CLICK_KEYS")?).map_err(|error| error.to_string())?,
         })

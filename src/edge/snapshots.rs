@@ -22,9 +22,7 @@ use crate::{
     time::SECOND_MS,
 };
 
-/// How often the pointer is asked for, and how long KV may answer it from its own cache, in seconds at least 30. With
-/// the minute that KV takes to converge, a change is seen everywhere within two.
-const REVALIDATE_MS: i64 = 20 * SECOND_MS;
+/// How long KV may answer for the pointer from its own cache, in seconds; it takes no less.
 const POINTER_TTL_S: u64 = 30;
 /// How long a cold load may take before another request tries one of its own.
 const LOADING_MS: i64 = 5 * SECOND_MS;
@@ -36,6 +34,7 @@ pub trait Snapshot: Sized {
     const KIND: Kind;
     fn open(bytes: Vec<u8>) -> Result<Self, Damage>;
     fn version(&self) -> u64;
+    fn built_at_ms(&self) -> i64;
     fn held(isolate: &Isolate) -> &Held<Self>;
     /// Its versions, newest first.
     fn listed(pointer: &Pointer) -> &[u64];
@@ -51,6 +50,10 @@ impl Snapshot for Tracking {
 
     fn version(&self) -> u64 {
         self.version()
+    }
+
+    fn built_at_ms(&self) -> i64 {
+        self.built_at_ms()
     }
 
     fn held(isolate: &Isolate) -> &Held<Self> {
@@ -75,6 +78,10 @@ impl Snapshot for Selector {
 
     fn version(&self) -> u64 {
         self.listing().version()
+    }
+
+    fn built_at_ms(&self) -> i64 {
+        self.listing().built_at_ms()
     }
 
     fn held(isolate: &Isolate) -> &Held<Self> {
@@ -152,7 +159,7 @@ pub async fn load_from_catalog<S: Snapshot>(visit: &Visit) -> Result<Rc<S>, Stri
 /// in between, the next one that is due asks again.
 fn revalidate_in_background(visit: &Visit) {
     let isolate = Rc::clone(&visit.isolate);
-    if visit.now_ms.saturating_sub(isolate.revalidated_at_ms.get()) < REVALIDATE_MS {
+    if visit.now_ms.saturating_sub(isolate.revalidated_at_ms.get()) < isolate.config.revalidate_ms {
         return;
     }
     isolate.revalidated_at_ms.set(visit.now_ms);
@@ -189,19 +196,16 @@ async fn read_pointer(env: &Env) -> Result<Option<Pointer>, String> {
 /// unknown format is passed over; what is held stays until there is a better one.
 async fn adopt<S: Snapshot>(env: &Env, isolate: &Isolate, pointer: &Pointer) -> Option<Rc<S>> {
     let held = S::held(isolate);
+    let confirm = |at_ms: i64| held.confirmed_at_ms.set(held.confirmed_at_ms.get().max(at_ms));
     for &version in S::listed(pointer) {
         let is_newest = S::listed(pointer).first() == Some(&version);
-        let confirm = || {
-            if is_newest {
-                held.confirmed_at_ms
-                    .set(held.confirmed_at_ms.get().max(pointer.confirmed_at_ms));
-            }
-        };
         if let Some(own) = held.get()
             && own.version() >= version
         {
             // Equal, or newer: after a refresh the isolate may be ahead of what KV shows it.
-            confirm();
+            if is_newest {
+                confirm(pointer.confirmed_at_ms);
+            }
             return Some(own);
         }
         match read_value(env, &S::key(version))
@@ -209,12 +213,12 @@ async fn adopt<S: Snapshot>(env: &Env, isolate: &Isolate, pointer: &Pointer) -> 
             .map(|bytes| bytes.map(S::open))
         {
             Ok(Some(Ok(snapshot))) => {
-                held.confirmed_at_ms
-                    .set(
-                        held.confirmed_at_ms
-                            .get()
-                            .max(if is_newest { pointer.confirmed_at_ms } else { 0 }),
-                    );
+                // One that has been superseded was the truth when it was built, and nobody knows until when.
+                confirm(if is_newest {
+                    pointer.confirmed_at_ms
+                } else {
+                    snapshot.built_at_ms()
+                });
                 return Some(held.set(snapshot));
             }
             Ok(Some(Err(damage))) => worker::console_error!("{} {version}: {damage}", S::KIND.as_str()),

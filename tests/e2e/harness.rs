@@ -3,6 +3,7 @@
 
 use std::{
     fmt,
+    fs::OpenOptions,
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -13,6 +14,9 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use ureq::{Agent, http};
+
+/// Where workerd's own words go, beside the state.
+const LOG: &str = "workerd.log";
 
 pub const OPERATOR_TOKEN: &str = "local-operator-token";
 /// The demo publisher of `fixtures/` and its apps.
@@ -121,6 +125,8 @@ impl Setup {
         let agent: Agent = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
+            // A kept connection may be closed by workerd just as it is used again.
+            .max_idle_connections(0)
             .timeout_global(Some(Duration::from_secs(60)))
             .build()
             .into();
@@ -163,6 +169,11 @@ impl Drop for Signpost {
         let child = self.child.get_mut().expect("no test thread panicked with it");
         let _ = child.kill();
         let _ = child.wait();
+        if std::thread::panicking() {
+            let log = std::fs::read_to_string(self.state.path().join(LOG)).unwrap_or_default();
+            let tail = log.len().saturating_sub(4_000);
+            eprintln!("workerd said, at the end:\n{}", log.get(tail..).unwrap_or(&log));
+        }
     }
 }
 
@@ -300,6 +311,11 @@ fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
         .lines()
         .filter(|line| !line.starts_with('#'))
         .filter_map(|line| line.split_once('='));
+    let log = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(state.join(LOG))
+        .expect("a log");
     let mut child = Command::new(root().join("node_modules/@cloudflare/workerd-linux-64/bin/workerd"))
         .arg("serve")
         .arg(&setup.config)
@@ -315,6 +331,7 @@ fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
         .envs(setup.vars.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
+        .stderr(log)
         .spawn()
         .expect("workerd, which `make setup` installs");
     // workerd tells on the control descriptor where it listens.

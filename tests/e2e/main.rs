@@ -9,5 +9,7 @@
     clippy::string_slice
 )]
 
+mod faults;
 mod harness;
 mod operator;
+mod scale;

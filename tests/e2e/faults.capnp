@@ -1,0 +1,58 @@
+# Signpost with two of its dependencies made unreliable: KV and the catalog object are reached through `faults.js`, which
+# refuses what its control socket says it should.
+
+using Workerd = import "/workerd/workerd.capnp";
+
+const config :Workerd.Config = (
+  services = [
+    (name = "signpost", worker = .signpost),
+    (name = "faults", worker = .faults),
+    (name = "kv", disk = (path = "kv", writable = true)),
+    (name = "objects", disk = (path = "objects", writable = true)),
+  ],
+  sockets = [
+    (name = "http", address = "127.0.0.1:0", http = (), service = "signpost"),
+    (name = "control", address = "127.0.0.1:0", http = (), service = "faults"),
+  ],
+);
+
+const signpost :Workerd.Worker = (
+  modules = [
+    (name = "index.js", esModule = embed "../../build/index.js"),
+    (name = "./index_bg.wasm", wasm = embed "../../build/index_bg.wasm"),
+  ],
+  compatibilityDate = "2026-04-01",
+  durableObjectNamespaces = [
+    (className = "Catalog", uniqueKey = "signpost-catalog", enableSql = true),
+    (className = "Counters", uniqueKey = "signpost-counters", enableSql = true),
+    (className = "Clicks", uniqueKey = "signpost-clicks", enableSql = true),
+  ],
+  durableObjectStorage = (localDisk = "objects"),
+  bindings = [
+    (name = "CATALOG", durableObjectNamespace = (className = "UnreliableCatalog", serviceName = "faults")),
+    (name = "COUNTERS", durableObjectNamespace = (className = "UnreliableCounters", serviceName = "faults")),
+    (name = "CLICKS", durableObjectNamespace = "Clicks"),
+    (name = "SNAPSHOTS", kvNamespace = (name = "faults", entrypoint = "UnreliableKv")),
+    (name = "TRACKING_URL", fromEnvironment = "TRACKING_URL"),
+    (name = "TRUST_COUNTRY_HEADER", fromEnvironment = "TRUST_COUNTRY_HEADER"),
+    (name = "REVALIDATE_SECONDS", fromEnvironment = "REVALIDATE_SECONDS"),
+    (name = "OPERATOR_TOKEN", fromEnvironment = "OPERATOR_TOKEN"),
+    (name = "CLICK_KEYS", fromEnvironment = "CLICK_KEYS"),
+    (name = "STORE_KEYS", fromEnvironment = "STORE_KEYS"),
+  ],
+);
+
+const faults :Workerd.Worker = (
+  modules = [(name = "faults.js", esModule = embed "faults.js")],
+  compatibilityDate = "2026-04-01",
+  durableObjectNamespaces = [
+    (className = "UnreliableCatalog", uniqueKey = "unreliable-catalog", enableSql = true),
+    (className = "UnreliableCounters", uniqueKey = "unreliable-counters", enableSql = true),
+  ],
+  durableObjectStorage = (localDisk = "objects"),
+  bindings = [
+    (name = "DISK", service = "kv"),
+    (name = "CATALOG", durableObjectNamespace = (className = "Catalog", serviceName = "signpost")),
+    (name = "COUNTERS", durableObjectNamespace = (className = "Counters", serviceName = "signpost")),
+  ],
+);

@@ -1,0 +1,31 @@
+// Passes everything on to what is behind it, but for what the control socket has broken: GET /kv,catalog breaks these
+// two, GET / mends all. KV answers 500; an object throws, as one does that was reset or is overloaded.
+import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
+
+let broken = new Set();
+
+export default {
+  fetch(request) {
+    broken = new Set(new URL(request.url).pathname.slice(1).split(",").filter(Boolean));
+    return new Response(`broken: ${[...broken].join(" ")}\n`);
+  },
+};
+
+export class UnreliableKv extends WorkerEntrypoint {
+  fetch(request) {
+    if (broken.has("kv")) return new Response("KV is out of order", { status: 500 });
+    if (broken.has("kv-reads") && request.method === "GET") return new Response("not found", { status: 404 });
+    return this.env.DISK.fetch(request);
+  }
+}
+
+const unreliable = (what, binding) =>
+  class extends DurableObject {
+    fetch(request) {
+      if (broken.has(what)) throw new Error(`${what} is out of order`);
+      return this.env[binding].getByName(this.ctx.id.name).fetch(request);
+    }
+  };
+
+export const UnreliableCatalog = unreliable("catalog", "CATALOG");
+export const UnreliableCounters = unreliable("counters", "COUNTERS");

@@ -1,0 +1,199 @@
+//! What goes on when something behind the edge does not.
+
+use std::{thread::sleep, time::Duration};
+
+use serde_json::json;
+
+use crate::harness::{ANDROID_APP, Setup, Signpost};
+
+/// A Signpost whose isolate asks for newer snapshots on every request.
+fn unreliable() -> (Signpost, String) {
+    Setup::new()
+        .config("faults.capnp")
+        .var("REVALIDATE_SECONDS", "0")
+        .start_with_fixtures()
+}
+
+fn break_down(signpost: &Signpost, what: &str) {
+    let told = signpost
+        .get(&format!("{}/{what}", signpost.control()), &[])
+        .expect(200);
+    assert_eq!(
+        told.body.trim(),
+        format!("broken: {}", what.replace(',', " ")).trim(),
+        "{told:?}"
+    );
+}
+
+fn click(signpost: &Signpost) -> crate::harness::Answer {
+    signpost.click("rid=410271&app=10000001&user_id=u-1", "DE")
+}
+
+#[test]
+fn with_kv_and_the_catalog_down_an_isolate_goes_on_redirecting_and_listing() {
+    let (signpost, pub_key) = unreliable();
+    let offers = |page: u32| {
+        signpost
+            .offers(
+                ANDROID_APP,
+                &pub_key,
+                &json!({ "page": page, "size": 3, "filt": [] }),
+            )
+            .expect(200)
+            .json()
+    };
+    let before = offers(1);
+    for what in ["kv", "catalog", "counters", "kv,catalog,counters"] {
+        break_down(&signpost, what);
+        for _ in 0..5 {
+            assert!(
+                click(&signpost).expect(302).location().starts_with("https://go."),
+                "{what}"
+            );
+            assert_eq!(offers(1), before, "{what}");
+            assert_eq!(offers(2)["total"], before["total"], "{what}");
+            sleep(Duration::from_millis(50));
+        }
+        signpost.get("/healthz", &[]).expect(200);
+    }
+}
+
+#[test]
+fn with_the_catalog_down_the_operator_is_told_to_come_back() {
+    let (signpost, _) = unreliable();
+    break_down(&signpost, "catalog");
+    let answer = signpost
+        .operator("GET", "publishers", None)
+        .refused(503, "unavailable");
+    assert!(answer.header("Retry-After").is_some(), "{answer:?}");
+    assert!(
+        !answer.body.contains("order"),
+        "what broke is for the log: {answer:?}"
+    );
+    signpost
+        .operator("POST", "refresh", None)
+        .refused(503, "unavailable");
+    break_down(&signpost, "");
+    signpost.operator("GET", "publishers", None).expect(200);
+}
+
+#[test]
+fn a_cold_isolate_without_kv_is_served_by_the_catalog_and_without_both_says_so() {
+    let (signpost, pub_key) = unreliable();
+    let body = json!({ "page": 1, "size": 3 });
+    let before = signpost.offers(ANDROID_APP, &pub_key, &body).expect(200).json();
+    for what in ["kv", "kv-reads"] {
+        signpost.restart();
+        break_down(&signpost, what);
+        click(&signpost).expect(302);
+        assert_eq!(
+            signpost.offers(ANDROID_APP, &pub_key, &body).expect(200).json(),
+            before,
+            "{what}"
+        );
+    }
+    signpost.restart();
+    break_down(&signpost, "kv,catalog");
+    for _ in 0..2 {
+        let answer = click(&signpost).refused(503, "unavailable");
+        assert!(answer.header("Retry-After").is_some(), "{answer:?}");
+        signpost
+            .offers(ANDROID_APP, &pub_key, &body)
+            .refused(503, "unavailable");
+        signpost.get("/healthz", &[]).refused(503, "unavailable");
+    }
+    break_down(&signpost, "");
+    sleep(Duration::from_millis(1_100));
+    click(&signpost).expect(302);
+}
+
+#[test]
+fn with_the_counters_down_only_offers_with_a_click_cap_wait() {
+    let (signpost, _) = unreliable();
+    break_down(&signpost, "counters");
+    let capped = signpost
+        .click("rid=606012&app=10000003&user_id=u-1", "DE")
+        .refused(503, "unavailable");
+    assert!(capped.header("Retry-After").is_some(), "{capped:?}");
+    click(&signpost).expect(302);
+    break_down(&signpost, "");
+    signpost
+        .click("rid=606012&app=10000003&user_id=u-1", "DE")
+        .expect(302);
+}
+
+#[test]
+fn clicks_made_while_the_counters_were_down_are_counted_when_they_are_back() {
+    let (signpost, pub_key) = unreliable();
+    break_down(&signpost, "counters");
+    for _ in 0..20 {
+        click(&signpost).expect(302);
+    }
+    sleep(Duration::from_millis(1_500));
+    break_down(&signpost, "");
+    sleep(Duration::from_millis(3_500));
+    click(&signpost).expect(302);
+    sleep(Duration::from_millis(1_500));
+    signpost.refresh();
+    let filter = json!([{ "dim": "offer_id", "match": { "type": "exact", "value": ["23817"] } }]);
+    let offer = &signpost.list(ANDROID_APP, &pub_key, &filter)[0];
+    assert_eq!(
+        offer["metrics"],
+        json!([{ "m_type": "GLOBAL", "cr": 0, "epc": 0 }]),
+        "{offer}"
+    );
+}
+
+#[test]
+fn a_snapshot_that_is_damaged_in_kv_is_refused_and_an_older_one_serves() {
+    let (signpost, pub_key) = unreliable();
+    // Three versions of each, so that the pointer lists older ones.
+    signpost.refresh();
+    let newest = signpost.refresh().json();
+    for (kind, version) in [("tracking", "tracking_version"), ("listing", "listing_version")] {
+        let value = signpost
+            .state
+            .path()
+            .join(format!("kv/{kind}-{}", newest[version]));
+        let mut bytes = std::fs::read(&value).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 0x20;
+        std::fs::write(&value, bytes).unwrap();
+    }
+    signpost.restart();
+    click(&signpost).expect(302);
+    let offers = signpost
+        .offers(ANDROID_APP, &pub_key, &json!({ "page": 1, "size": 3 }))
+        .expect(200)
+        .json();
+    assert_eq!(offers["offers"].as_array().unwrap().len(), 3);
+    let version = signpost.get("/healthz", &[]).expect(200).json()["snapshot_version"]
+        .as_u64()
+        .unwrap();
+    assert!(version < newest["tracking_version"].as_u64().unwrap());
+}
+
+#[test]
+fn a_publication_that_kv_refused_is_made_up_for() {
+    let (signpost, pub_key) = unreliable();
+    break_down(&signpost, "kv");
+    let app = json!({
+        "publisher_id": "lumen-arcade", "name": "Renamed", "platform": "android",
+        "currency": {"name": "Stars", "per_usd": 10, "decimals": 0, "rounding": "down"}
+    });
+    signpost.put(&format!("apps/{ANDROID_APP}"), &app);
+    // The alarm's publication fails, and is tried again by the next.
+    sleep(Duration::from_secs(2));
+    break_down(&signpost, "");
+    for _ in 0..150 {
+        let page = signpost
+            .offers(ANDROID_APP, &pub_key, &json!({ "page": 1, "size": 1 }))
+            .expect(200)
+            .json();
+        if page["offers"][0]["inapp_pyt"]["cur"] == "Stars" {
+            return;
+        }
+        sleep(Duration::from_millis(200));
+    }
+    panic!("the change was never published");
+}
