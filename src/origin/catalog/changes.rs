@@ -1,5 +1,6 @@
 //! The catalog's marks: how far it has changed and what has been published of it.
 
+use super::sql;
 use crate::{
     origin::database::{Database, DatabaseError},
     params,
@@ -17,40 +18,29 @@ pub const VERSION: &str = "version";
 
 /// A mark's value, if it was ever set.
 pub fn get(db: &impl Database, name: &str) -> Result<Option<i64>, DatabaseError> {
-    match db.query_first("SELECT value FROM state WHERE name = ?", params![name])? {
+    match db.query_first(sql::GET_MARK, params![name])? {
         Some(row) => row.integer(0).map(Some),
         None => Ok(None),
     }
 }
 
 pub fn set(db: &impl Database, name: &str, value: i64) -> Result<(), DatabaseError> {
-    db.execute(
-        "INSERT INTO state (name, value) VALUES (?, ?)
-         ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        params![name, value],
-    )
+    db.execute(sql::SET_MARK, params![name, value])
 }
 
 pub fn clear(db: &impl Database, name: &str) -> Result<(), DatabaseError> {
-    db.execute("DELETE FROM state WHERE name = ?", params![name])
+    db.execute(sql::CLEAR_MARK, params![name])
 }
 
 /// Adds one to a mark and returns it.
 pub fn next(db: &impl Database, name: &str) -> Result<i64, DatabaseError> {
-    let row = db.query_first(
-        "INSERT INTO state (name, value) VALUES (?, 1)
-         ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value",
-        params![name],
-    )?;
+    let row = db.query_first(sql::NEXT_MARK, params![name])?;
     row.ok_or_else(|| DatabaseError("RETURNING gave no row".into()))?
         .integer(0)
 }
 
 /// Notes that the operator changed something that the tracking snapshot shows, and numbers the change.
 pub fn record(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError> {
-    db.execute(
-        "INSERT INTO state (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
-        params![TRACKING_DIRTY_SINCE, now_ms],
-    )?;
+    db.execute(sql::MARK_IF_NEW, params![TRACKING_DIRTY_SINCE, now_ms])?;
     next(db, CHANGE)
 }

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Context, Reply, Resource, resources};
+use super::{Context, Reply, Resource, resources, sql};
 use crate::{
     catalog::{
         Offer,
@@ -103,7 +103,7 @@ pub fn stage(
     // After the first wrong line nothing will be applied, so there is nothing more to keep.
     if errors.is_empty() {
         db.execute(
-            "INSERT INTO import_lines (import_id, kind, line, id, document) VALUES (?, ?, ?, ?, ?)",
+            sql::STAGE_LINE,
             params![import_id, kind_code(resource), line, id, document],
         )?;
     }
@@ -174,8 +174,7 @@ fn apply_lines(
         let mut after = 0;
         loop {
             let rows = db.query(
-                "SELECT line, id, document FROM import_lines
-                 WHERE import_id = ? AND kind = ? AND line > ? ORDER BY line LIMIT ?",
+                sql::LIST_STAGED,
                 params![import_id, kind_code(resource), after, PAGE],
             )?;
             let Some(last) = rows.last() else { break };
@@ -194,10 +193,10 @@ fn apply_lines(
 
 /// Clears an import's stage.
 pub fn discard(db: &impl Database, import_id: &str) -> Result<(), DatabaseError> {
-    db.execute("DELETE FROM import_lines WHERE import_id = ?", params![import_id])
+    db.execute(sql::DISCARD_IMPORT, params![import_id])
 }
 
 /// Clears every stage: an import does not outlive the object's process.
 pub fn discard_all(db: &impl Database) -> Result<(), DatabaseError> {
-    db.execute("DELETE FROM import_lines", params![])
+    db.execute(sql::DISCARD_ALL_IMPORTS, params![])
 }

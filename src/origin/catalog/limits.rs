@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::changes;
+use super::{changes, sql};
 use crate::{
     catalog::OfferId,
     origin::{
@@ -29,11 +29,7 @@ pub struct Changed {
 /// The caps that changed since the counters were last told. An offer that never had one is not worth a word.
 pub fn changed(db: &impl Database) -> Result<Changed, Failure> {
     let pushed = changes::get(db, PUSHED)?.unwrap_or(0);
-    let rows = db.query(
-        "SELECT id, click_cap, conversion_cap, revision FROM offers
-         WHERE revision > ? AND ever_capped ORDER BY revision LIMIT ?",
-        params![pushed, MOST],
-    )?;
+    let rows = db.query(sql::LIST_CHANGED_LIMITS, params![pushed, MOST])?;
     let mut changed = Changed {
         by_object: BTreeMap::new(),
         through: pushed,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::{Reply, changes};
+use super::{Reply, changes, sql};
 use crate::{
     catalog::{
         AdvertiserId, AppId, CountrySet, GoalId, MicroUsd, OfferId, OfferType, Platform, PublisherId,
@@ -79,11 +79,11 @@ const RETIRED_GOAL_KEPT_MS: i64 = 97 * DAY_MS;
 /// Builds the tracking snapshot of the catalog as it is.
 pub fn prepare_tracking(db: &impl Database, now_ms: i64) -> Result<Prepared, Failure> {
     let source = Source {
-        publishers: read_all(db, PUBLISHERS, publisher)?,
-        apps: read_all(db, APPS, app)?,
+        publishers: read_all(db, sql::LIST_TRACKED_PUBLISHERS, publisher)?,
+        apps: read_all(db, sql::LIST_TRACKED_APPS, app)?,
         advertisers: advertisers(db)?,
-        offers: read_all(db, TRACKED_OFFERS, tracked_offer)?,
-        goals: read_all(db, GOALS, |row| goal(row, now_ms))?
+        offers: read_all(db, sql::LIST_TRACKED_OFFERS, tracked_offer)?,
+        goals: read_all(db, sql::LIST_TRACKED_GOALS, |row| goal(row, now_ms))?
             .into_iter()
             .flatten()
             .collect(),
@@ -106,21 +106,6 @@ pub fn prepare_tracking(db: &impl Database, now_ms: i64) -> Result<Prepared, Fai
 pub fn tracking_failed(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     changes::record(db, now_ms).map(drop)
 }
-
-const PUBLISHERS: &str = "SELECT id, approved, pub_key_hash FROM publishers WHERE id > ? ORDER BY id LIMIT ?";
-const APPS: &str = "SELECT id, document FROM apps WHERE id > ? ORDER BY id LIMIT ?";
-const ADVERTISERS: &str = "SELECT id FROM advertisers WHERE id > ? ORDER BY id LIMIT ?";
-const TRACKED_OFFERS: &str =
-    "SELECT id, advertiser_id, active, starts_at, ends_at, os, countries, click_cap, click_id_max,
-        conversion_window_days, revision, target, includes_countries
-     FROM offers WHERE id > ? ORDER BY id LIMIT ?";
-const GOALS: &str = "SELECT id, offer_id, retired_at_ms FROM goals WHERE id > ? ORDER BY id LIMIT ?";
-const LISTED_OFFERS: &str =
-    "SELECT o.id, o.off_type, o.os, o.countries, o.active, o.starts_at, o.ends_at, o.conversion_cap,
-        o.click_cap, o.body_hash, o.body_length, s.day, s.clicks, s.conversions, s.payout_micro_usd,
-        s.clicks_taken, s.conversions_taken
-     FROM offers o LEFT JOIN offer_stats s ON s.offer_id = o.id
-     WHERE o.id > ? ORDER BY o.id LIMIT ?";
 
 /// Reads a whole table page by page; the statement takes the last id and the size of a page.
 fn read_all<T>(
@@ -173,12 +158,9 @@ fn app(row: &Row) -> Result<(AppId, App), Failure> {
 }
 
 fn advertisers(db: &impl Database) -> Result<Vec<SourceAdvertiser>, Failure> {
-    read_all(db, ADVERTISERS, |row| {
+    read_all(db, sql::LIST_TRACKED_ADVERTISERS, |row| {
         let id = AdvertiserId::parse(row.text(0)?).ok_or_else(|| damaged("advertiser", row))?;
-        let rows = db.query(
-            "SELECT hash FROM advertiser_tokens WHERE advertiser_id = ? ORDER BY issued",
-            params![id.as_str()],
-        )?;
+        let rows = db.query(sql::LIST_TOKEN_HASHES, params![id.as_str()])?;
         let hash = |row: &Row| row.blob(0)?.try_into().map_err(|_| damaged("token hash", row));
         let tokens = rows.iter().map(hash).collect::<Result<_, Failure>>()?;
         Ok(SourceAdvertiser { id, tokens })
@@ -237,15 +219,7 @@ fn goal(row: &Row, now_ms: i64) -> Result<Option<SourceGoal>, Failure> {
 pub fn keep_stats(db: &impl Database, day: UtcDay, stats: &[OfferStats]) -> Result<(), DatabaseError> {
     for offer in stats {
         db.execute(
-            "INSERT INTO offer_stats (offer_id, day, clicks, conversions, payout_micro_usd, clicks_taken,
-                conversions_taken)
-             VALUES (?, ?, ?, ?, ?, ?, ?)
-             ON CONFLICT (offer_id) DO UPDATE SET day = excluded.day, clicks = excluded.clicks,
-                conversions = excluded.conversions, payout_micro_usd = excluded.payout_micro_usd,
-                clicks_taken = excluded.clicks_taken, conversions_taken = excluded.conversions_taken
-             WHERE (day, clicks, conversions, payout_micro_usd, clicks_taken, conversions_taken) IS NOT
-                (excluded.day, excluded.clicks, excluded.conversions, excluded.payout_micro_usd,
-                 excluded.clicks_taken, excluded.conversions_taken)",
+            sql::KEEP_STATS,
             params![
                 offer.offer.as_str(),
                 day.number(),
@@ -263,10 +237,12 @@ pub fn keep_stats(db: &impl Database, day: UtcDay, stats: &[OfferStats]) -> Resu
 /// Builds the listing of the offers that are live now, and keeps the chunks that are new.
 pub fn prepare_listing(db: &impl Database, now_ms: i64) -> Result<Prepared, Failure> {
     let today = UtcDay::of_ms(now_ms);
-    let offers: Vec<ListedOffer> = read_all(db, LISTED_OFFERS, |row| listed_offer(row, today, now_ms))?
-        .into_iter()
-        .flatten()
-        .collect();
+    let offers: Vec<ListedOffer> = read_all(db, sql::LIST_LISTED_OFFERS, |row| {
+        listed_offer(row, today, now_ms)
+    })?
+    .into_iter()
+    .flatten()
+    .collect();
     let chunks = listing::plan_chunks(&offers);
     db.transaction(|| {
         keep_chunks(db, &offers, &chunks, now_ms)?;
@@ -323,14 +299,11 @@ fn keep_chunks(
 ) -> Result<(), Failure> {
     let mut planned: BTreeMap<&str, &ChunkPlan> =
         chunks.iter().map(|chunk| (chunk.key.as_str(), chunk)).collect();
-    for row in db.query("SELECT key, unlisted_at_ms FROM chunks", params![])? {
+    for row in db.query(sql::LIST_CHUNKS, params![])? {
         let (key, unlisted) = (row.text(0)?, !row.is_null(1));
         let used = planned.remove(key).is_some();
         if used == unlisted {
-            db.execute(
-                "UPDATE chunks SET unlisted_at_ms = ? WHERE key = ?",
-                params![(!used).then_some(now_ms), key],
-            )?;
+            db.execute(sql::MARK_CHUNK_LISTED, params![(!used).then_some(now_ms), key])?;
         }
     }
     planned
@@ -342,23 +315,14 @@ fn keep_new_chunk(db: &impl Database, offers: &[ListedOffer], chunk: &ChunkPlan)
     let of_chunk = offers.get(chunk.range.clone()).unwrap_or_default();
     let mut stored = Vec::with_capacity(of_chunk.len());
     for offer in of_chunk {
-        let row = db.query_first(
-            "SELECT body FROM offer_documents WHERE id = ?",
-            params![offer.id.as_str()],
-        )?;
+        let row = db.query_first(sql::GET_BODY, params![offer.id.as_str()])?;
         let row = row.ok_or_else(|| Failure::Broken(format!("offer {} has no body", offer.id)))?;
         stored.push(row.blob(0)?.to_vec());
     }
     let bytes = bodies::build_chunk(&stored)
         .map_err(|damage| Failure::Broken(format!("chunk {}: {damage}", chunk.key)))?;
-    db.execute(
-        "INSERT INTO chunks (key, in_kv) VALUES (?, 0)",
-        params![chunk.key.as_str()],
-    )?;
-    db.execute(
-        "INSERT INTO chunk_bytes (key, bytes) VALUES (?, ?)",
-        params![chunk.key.as_str(), bytes],
-    )?;
+    db.execute(sql::INSERT_CHUNK, params![chunk.key.as_str()])?;
+    db.execute(sql::INSERT_CHUNK_BYTES, params![chunk.key.as_str(), bytes])?;
     Ok(())
 }
 
@@ -369,13 +333,10 @@ fn next_version(db: &impl Database) -> Result<u64, DatabaseError> {
 /// Keeps a snapshot's bytes in place of the one before it.
 fn keep(db: &impl Database, kind: Kind, version: u64, bytes: &[u8]) -> Result<(), DatabaseError> {
     let version = i64::try_from(version).unwrap_or(i64::MAX);
-    db.execute(
-        "DELETE FROM snapshot_parts WHERE kind = ?",
-        params![kind.as_str()],
-    )?;
+    db.execute(sql::DELETE_SNAPSHOT, params![kind.as_str()])?;
     for (part, bytes) in (0_i64..).zip(bytes.chunks(PART)) {
         db.execute(
-            "INSERT INTO snapshot_parts (kind, part, version, bytes) VALUES (?, ?, ?, ?)",
+            sql::INSERT_SNAPSHOT_PART,
             params![kind.as_str(), part, version, bytes.to_vec()],
         )?;
     }
@@ -384,10 +345,7 @@ fn keep(db: &impl Database, kind: Kind, version: u64, bytes: &[u8]) -> Result<()
 
 /// The newest snapshot of a kind, whole.
 pub fn newest(db: &impl Database, kind: Kind) -> Result<Option<Vec<u8>>, DatabaseError> {
-    let rows = db.query(
-        "SELECT bytes FROM snapshot_parts WHERE kind = ? ORDER BY part",
-        params![kind.as_str()],
-    )?;
+    let rows = db.query(sql::GET_SNAPSHOT, params![kind.as_str()])?;
     let parts = rows
         .iter()
         .map(|row| row.blob(0))
@@ -397,34 +355,31 @@ pub fn newest(db: &impl Database, kind: Kind) -> Result<Option<Vec<u8>>, Databas
 
 /// A chunk's bytes.
 pub fn chunk(db: &impl Database, key: &str) -> Result<Option<Vec<u8>>, DatabaseError> {
-    let row = db.query_first("SELECT bytes FROM chunk_bytes WHERE key = ?", params![key])?;
+    let row = db.query_first(sql::GET_CHUNK, params![key])?;
     row.map(|row| row.blob(0).map(<[u8]>::to_vec)).transpose()
 }
 
 /// The chunks that a listing uses and KV does not have yet.
 pub fn chunks_to_write(db: &impl Database) -> Result<Vec<String>, DatabaseError> {
-    keys(&db.query(
-        "SELECT key FROM chunks WHERE in_kv = 0 AND unlisted_at_ms IS NULL ORDER BY key",
-        params![],
-    )?)
+    keys(&db.query(sql::LIST_CHUNKS_TO_WRITE, params![])?)
 }
 
 pub fn chunk_written(db: &impl Database, key: &str) -> Result<(), DatabaseError> {
-    db.execute("UPDATE chunks SET in_kv = 1 WHERE key = ?", params![key])
+    db.execute(sql::MARK_CHUNK_WRITTEN, params![key])
 }
 
 /// Chunks that nothing can ask for any more.
 pub fn expired_chunks(db: &impl Database, now_ms: i64) -> Result<Vec<String>, DatabaseError> {
     keys(&db.query(
-        "SELECT key FROM chunks WHERE unlisted_at_ms < ? ORDER BY key LIMIT 200",
+        sql::LIST_EXPIRED_CHUNKS,
         params![now_ms.saturating_sub(CHUNK_KEPT_MS)],
     )?)
 }
 
 pub fn forget_chunk(db: &impl Database, key: &str) -> Result<(), DatabaseError> {
     db.transaction(|| {
-        db.execute("DELETE FROM chunk_bytes WHERE key = ?", params![key])?;
-        db.execute("DELETE FROM chunks WHERE key = ?", params![key])
+        db.execute(sql::DELETE_CHUNK_BYTES, params![key])?;
+        db.execute(sql::DELETE_CHUNK, params![key])
     })
 }
 
@@ -437,14 +392,9 @@ pub fn enter(db: &impl Database, kind: Kind, version: u64, now_ms: i64) -> Resul
     let version = i64::try_from(version).unwrap_or(i64::MAX);
     let listed = i64::try_from(LISTED_VERSIONS).unwrap_or(3);
     db.transaction(|| {
+        db.execute(sql::ENTER_VERSION, params![kind.as_str(), version])?;
         db.execute(
-            "INSERT INTO published (kind, version) VALUES (?, ?) ON CONFLICT DO NOTHING",
-            params![kind.as_str(), version],
-        )?;
-        db.execute(
-            "UPDATE published SET superseded_at_ms = ?
-             WHERE kind = ? AND superseded_at_ms IS NULL AND version NOT IN (
-                SELECT version FROM published WHERE kind = ? ORDER BY version DESC LIMIT ?)",
+            sql::SUPERSEDE_VERSIONS,
             params![now_ms, kind.as_str(), kind.as_str(), listed],
         )?;
         changes::set(db, kind.built_at(), now_ms)?;
@@ -455,11 +405,7 @@ pub fn enter(db: &impl Database, kind: Kind, version: u64, now_ms: i64) -> Resul
 /// The pointer as it is to be written.
 pub fn pointer(db: &impl Database) -> Result<Pointer, DatabaseError> {
     let versions = |kind: Kind| {
-        let rows = db.query(
-            "SELECT version FROM published WHERE kind = ? AND superseded_at_ms IS NULL
-             ORDER BY version DESC",
-            params![kind.as_str()],
-        )?;
+        let rows = db.query(sql::LIST_POINTED_VERSIONS, params![kind.as_str()])?;
         let version = |row: &Row| row.integer(0).map(|version| u64::try_from(version).unwrap_or(0));
         rows.iter()
             .map(version)
@@ -475,7 +421,7 @@ pub fn pointer(db: &impl Database) -> Result<Pointer, DatabaseError> {
 /// Versions that left the pointer more than an hour ago.
 pub fn expired_versions(db: &impl Database, now_ms: i64) -> Result<Vec<(Kind, u64)>, DatabaseError> {
     let rows = db.query(
-        "SELECT kind, version FROM published WHERE superseded_at_ms < ? ORDER BY version LIMIT 100",
+        sql::LIST_EXPIRED_VERSIONS,
         params![now_ms.saturating_sub(KEPT_MS)],
     )?;
     rows.iter()
@@ -491,7 +437,7 @@ pub fn expired_versions(db: &impl Database, now_ms: i64) -> Result<Vec<(Kind, u6
 
 pub fn forget_version(db: &impl Database, kind: Kind, version: u64) -> Result<(), DatabaseError> {
     db.execute(
-        "DELETE FROM published WHERE kind = ? AND version = ?",
+        sql::DELETE_VERSION,
         params![kind.as_str(), i64::try_from(version).unwrap_or(i64::MAX)],
     )
 }
@@ -499,12 +445,7 @@ pub fn forget_version(db: &impl Database, kind: Kind, version: u64) -> Result<()
 /// What the operator's metrics say of the catalog.
 pub fn status(db: &impl Database) -> Result<Reply, Failure> {
     let row = db
-        .query_first(
-            "SELECT (SELECT count(*) FROM publishers), (SELECT count(*) FROM apps),
-                (SELECT count(*) FROM advertisers), (SELECT count(*) FROM offers), (SELECT count(*) FROM goals),
-                (SELECT count(*) FROM goals WHERE retired_at_ms IS NOT NULL), (SELECT count(*) FROM chunks)",
-            params![],
-        )?
+        .query_first(sql::COUNT_RESOURCES, params![])?
         .ok_or_else(|| Failure::Broken("counting gave no row".into()))?;
     let names = [
         "publishers",

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::{Context, Reply, UNKNOWN_RESOURCE, changes};
+use super::{Context, Reply, UNKNOWN_RESOURCE, changes, sql};
 use crate::{
     catalog::{
         AppId, GoalId, Offer, OfferId,
@@ -66,24 +66,23 @@ impl Resource {
         }
     }
 
-    /// `SELECT`s of a resource's id, document and what the answer adds to it.
+    /// Reads a resource's id, its document, and what the answer adds to it.
     fn select_one(self) -> &'static str {
         match self {
-            Self::Publisher => "SELECT id, document FROM publishers WHERE id = ?",
-            Self::App => "SELECT id, document FROM apps WHERE id = ?",
-            Self::Advertiser => "SELECT id, document FROM advertisers WHERE id = ?",
-            Self::Offer => "SELECT id, document, updated_at_s FROM offer_documents WHERE id = ?",
+            Self::Publisher => sql::GET_PUBLISHER,
+            Self::App => sql::GET_APP,
+            Self::Advertiser => sql::GET_ADVERTISER,
+            Self::Offer => sql::GET_OFFER,
         }
     }
 
+    /// The same of all after an id, at most so many.
     fn select_page(self) -> &'static str {
         match self {
-            Self::Publisher => "SELECT id, document FROM publishers WHERE id > ? ORDER BY id LIMIT ?",
-            Self::App => "SELECT id, document FROM apps WHERE id > ? ORDER BY id LIMIT ?",
-            Self::Advertiser => "SELECT id, document FROM advertisers WHERE id > ? ORDER BY id LIMIT ?",
-            Self::Offer => {
-                "SELECT id, document, updated_at_s FROM offer_documents WHERE id > ? ORDER BY id LIMIT ?"
-            }
+            Self::Publisher => sql::LIST_PUBLISHERS,
+            Self::App => sql::LIST_APPS,
+            Self::Advertiser => sql::LIST_ADVERTISERS,
+            Self::Offer => sql::LIST_OFFERS,
         }
     }
 }
@@ -127,8 +126,7 @@ fn put_publisher(
 ) -> Result<(), Failure> {
     changes::record(db, context.now_ms)?;
     db.execute(
-        "INSERT INTO publishers (id, document, approved) VALUES (?, ?, ?)
-         ON CONFLICT (id) DO UPDATE SET document = excluded.document, approved = excluded.approved",
+        sql::PUT_PUBLISHER,
         params![id, to_document(publisher)?, publisher.approved],
     )?;
     Ok(())
@@ -136,7 +134,7 @@ fn put_publisher(
 
 fn put_app(db: &impl Database, context: &Context<'_>, id: &str, app: &App) -> Result<(), Failure> {
     require_reference(db, Resource::Publisher, "publisher_id", app.publisher_id.as_str())?;
-    let stored = db.query_first("SELECT publisher_id FROM apps WHERE id = ?", params![id])?;
+    let stored = db.query_first(sql::GET_APP_OWNER, params![id])?;
     if stored.is_some_and(|row| row.text(0).is_ok_and(|owner| owner != app.publisher_id.as_str())) {
         // Facts, callbacks and users' rewards are the owner's; an app that changed hands would carry them over.
         let error = FieldError::new("publisher_id", "an app does not change its publisher");
@@ -154,9 +152,7 @@ fn put_app(db: &impl Database, context: &Context<'_>, id: &str, app: &App) -> Re
     };
     changes::record(db, context.now_ms)?;
     db.execute(
-        "INSERT INTO apps (id, publisher_id, document, callback_sealed) VALUES (?, ?, ?, ?)
-         ON CONFLICT (id) DO UPDATE SET
-            document = excluded.document, callback_sealed = excluded.callback_sealed",
+        sql::PUT_APP,
         params![
             id,
             app.publisher_id.as_str(),
@@ -179,11 +175,7 @@ fn put_advertiser(
     advertiser: &Advertiser,
 ) -> Result<(), Failure> {
     changes::record(db, context.now_ms)?;
-    db.execute(
-        "INSERT INTO advertisers (id, document) VALUES (?, ?)
-         ON CONFLICT (id) DO UPDATE SET document = excluded.document",
-        params![id, to_document(advertiser)?],
-    )?;
+    db.execute(sql::PUT_ADVERTISER, params![id, to_document(advertiser)?])?;
     Ok(())
 }
 
@@ -199,7 +191,7 @@ fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
     let document = to_document(offer)?;
 
     // A repeated PUT changes nothing, `upd_ts` least of all: publishers' clients poll for what moved.
-    let stored = db.query_first("SELECT document FROM offer_documents WHERE id = ?", params![id])?;
+    let stored = db.query_first(sql::GET_OFFER_DOCUMENT, params![id])?;
     if stored.is_some_and(|row| row.text(0).is_ok_and(|stored| stored == document)) {
         return Ok(());
     }
@@ -215,20 +207,7 @@ fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
     }
     let body_length = i64::try_from(body.len()).unwrap_or(i64::MAX);
     db.execute(
-        "INSERT INTO offers (id, advertiser_id, off_type, os, countries, includes_countries, active, starts_at,
-            ends_at, click_cap, conversion_cap, ever_capped, click_id_max, conversion_window_days, target, body_hash,
-            body_length, revision)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT (id) DO UPDATE SET
-            advertiser_id = excluded.advertiser_id, off_type = excluded.off_type, os = excluded.os,
-            countries = excluded.countries, includes_countries = excluded.includes_countries,
-            active = excluded.active, starts_at = excluded.starts_at,
-            ends_at = excluded.ends_at, click_cap = excluded.click_cap,
-            conversion_cap = excluded.conversion_cap,
-            ever_capped = MAX(ever_capped, excluded.ever_capped), click_id_max = excluded.click_id_max,
-            conversion_window_days = excluded.conversion_window_days, target = excluded.target,
-            body_hash = excluded.body_hash, body_length = excluded.body_length,
-            revision = excluded.revision",
+        sql::PUT_OFFER,
         params![
             id,
             offer.advertiser_id.as_str(),
@@ -250,12 +229,7 @@ fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
             revision,
         ],
     )?;
-    db.execute(
-        "INSERT INTO offer_documents (id, document, body, updated_at_s) VALUES (?, ?, ?, ?)
-         ON CONFLICT (id) DO UPDATE SET
-            document = excluded.document, body = excluded.body, updated_at_s = excluded.updated_at_s",
-        params![id, document, body, updated_at_s],
-    )?;
+    db.execute(sql::PUT_OFFER_DOCUMENT, params![id, document, body, updated_at_s])?;
     Ok(())
 }
 
@@ -270,15 +244,10 @@ fn put_goals(db: &impl Database, context: &Context<'_>, id: &OfferId, offer: &Of
             return Err(Refusal::from(FieldError::new(format!("goals[{place}].id"), problem)).into());
         }
     }
-    db.execute(
-        "UPDATE goals SET retired_at_ms = ? WHERE offer_id = ? AND retired_at_ms IS NULL",
-        params![context.now_ms, id.as_str()],
-    )?;
+    db.execute(sql::RETIRE_GOALS, params![context.now_ms, id.as_str()])?;
     for goal in &offer.goals {
         db.execute(
-            "INSERT INTO goals (id, offer_id, ord, payout_micro_usd, gl_val) VALUES (?, ?, ?, ?, ?)
-             ON CONFLICT (id) DO UPDATE SET ord = excluded.ord, payout_micro_usd = excluded.payout_micro_usd,
-                gl_val = excluded.gl_val, retired_at_ms = NULL",
+            sql::PUT_GOAL,
             params![
                 goal.id.as_str(),
                 id.as_str(),
@@ -292,7 +261,7 @@ fn put_goals(db: &impl Database, context: &Context<'_>, id: &OfferId, offer: &Of
 }
 
 fn owner_of_goal(db: &impl Database, goal: &GoalId) -> Result<Option<String>, Failure> {
-    let row = db.query_first("SELECT offer_id FROM goals WHERE id = ?", params![goal.as_str()])?;
+    let row = db.query_first(sql::GET_GOAL_OWNER, params![goal.as_str()])?;
     Ok(row.map(|row| row.text(0).map(str::to_owned)).transpose()?)
 }
 
@@ -357,10 +326,7 @@ fn shown(db: &impl Database, resource: Resource, row: &Row) -> Result<Json, Fail
     match resource {
         Resource::Offer => {
             members.insert("updated_at".into(), row.integer(2)?.into());
-            let retired = db.query(
-                "SELECT id FROM goals WHERE offer_id = ? AND retired_at_ms IS NOT NULL ORDER BY id",
-                params![id],
-            )?;
+            let retired = db.query(sql::LIST_RETIRED_GOALS, params![id])?;
             if !retired.is_empty() {
                 let ids = retired
                     .iter()
@@ -370,10 +336,7 @@ fn shown(db: &impl Database, resource: Resource, row: &Row) -> Result<Json, Fail
             }
         }
         Resource::Advertiser => {
-            let tokens = db.query(
-                "SELECT token_id, issued_at_ms FROM advertiser_tokens WHERE advertiser_id = ? ORDER BY issued",
-                params![id],
-            )?;
+            let tokens = db.query(sql::LIST_TOKENS, params![id])?;
             let tokens = tokens
                 .iter()
                 .map(|row| {

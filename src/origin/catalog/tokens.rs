@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Context, Reply, UNKNOWN_RESOURCE, changes, resources};
+use super::{Context, Reply, UNKNOWN_RESOURCE, changes, resources, sql};
 use crate::{
     catalog::{advertiser::VALID_TOKENS, credentials},
     origin::{command::Failure, database::Database},
@@ -31,7 +31,7 @@ pub fn issue_pub_key(
         .ok_or_else(|| Failure::Broken("the vault did not seal a Pub-Key".into()))?;
     db.transaction(|| {
         let updated = db.query(
-            "UPDATE publishers SET pub_key_hash = ?, pub_key_sealed = ? WHERE id = ? RETURNING id",
+            sql::SET_PUB_KEY,
             params![credentials::hash(&pub_key).to_vec(), sealed, publisher_id],
         )?;
         if updated.is_empty() {
@@ -47,10 +47,7 @@ pub fn issue_pub_key(
 /// Shows a publisher's Pub-Key, for its settings page.
 pub fn pub_key(db: &impl Database, context: &Context<'_>, publisher_id: &str) -> Result<Reply, Failure> {
     let row = db
-        .query_first(
-            "SELECT pub_key_sealed FROM publishers WHERE id = ?",
-            params![publisher_id],
-        )?
+        .query_first(sql::GET_PUB_KEY, params![publisher_id])?
         .ok_or_else(|| UNKNOWN_RESOURCE.because(format!("there is no publisher {publisher_id}")))?;
     if row.is_null(0) {
         return Err(UNKNOWN_RESOURCE
@@ -72,8 +69,7 @@ pub fn issue_token(db: &impl Database, context: &Context<'_>, advertiser_id: &st
         resources::require(db, super::Resource::Advertiser, advertiser_id)?;
         let issued = changes::record(db, context.now_ms)?;
         db.execute(
-            "INSERT INTO advertiser_tokens (advertiser_id, issued, token_id, hash, issued_at_ms)
-             VALUES (?, ?, ?, ?, ?)",
+            sql::INSERT_TOKEN,
             params![
                 advertiser_id,
                 issued,
@@ -83,8 +79,7 @@ pub fn issue_token(db: &impl Database, context: &Context<'_>, advertiser_id: &st
             ],
         )?;
         db.execute(
-            "DELETE FROM advertiser_tokens WHERE advertiser_id = ? AND issued NOT IN (
-                SELECT issued FROM advertiser_tokens WHERE advertiser_id = ? ORDER BY issued DESC LIMIT ?)",
+            sql::KEEP_NEWEST_TOKENS,
             params![
                 advertiser_id,
                 advertiser_id,
@@ -103,10 +98,7 @@ pub fn revoke_token(
     token_id: &str,
 ) -> Result<Reply, Failure> {
     db.transaction(|| {
-        let ended = db.query(
-            "DELETE FROM advertiser_tokens WHERE advertiser_id = ? AND token_id = ? RETURNING token_id",
-            params![advertiser_id, token_id],
-        )?;
+        let ended = db.query(sql::REVOKE_TOKEN, params![advertiser_id, token_id])?;
         if ended.is_empty() {
             return Err(common::NOT_FOUND.because("there is no such token").into());
         }

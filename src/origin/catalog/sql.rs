@@ -1,0 +1,125 @@
+//! Every statement the catalog runs. A bound integer arrives as a double; each meets a STRICT INTEGER column or a LIMIT,
+//! which turn it back.
+
+crate::statements! {
+    // Marks.
+    pub const GET_MARK = "SELECT value FROM state WHERE name = ?";
+    pub const SET_MARK = "INSERT INTO state (name, value) VALUES (?, ?)
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+    pub const CLEAR_MARK = "DELETE FROM state WHERE name = ?";
+    pub const NEXT_MARK = "INSERT INTO state (name, value) VALUES (?, 1)
+        ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value";
+    pub const MARK_IF_NEW = "INSERT INTO state (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING";
+
+    // Credentials.
+    pub const SET_PUB_KEY = "UPDATE publishers SET pub_key_hash = ?, pub_key_sealed = ? WHERE id = ? RETURNING id";
+    pub const GET_PUB_KEY = "SELECT pub_key_sealed FROM publishers WHERE id = ?";
+    pub const INSERT_TOKEN = "INSERT INTO advertiser_tokens (advertiser_id, issued, token_id, hash, issued_at_ms)
+        VALUES (?, ?, ?, ?, ?)";
+    pub const KEEP_NEWEST_TOKENS = "DELETE FROM advertiser_tokens WHERE advertiser_id = ? AND issued NOT IN (
+        SELECT issued FROM advertiser_tokens WHERE advertiser_id = ? ORDER BY issued DESC LIMIT ?)";
+    pub const REVOKE_TOKEN = "DELETE FROM advertiser_tokens WHERE advertiser_id = ? AND token_id = ? RETURNING token_id";
+
+    // Resources.
+    pub const PUT_PUBLISHER = "INSERT INTO publishers (id, document, approved) VALUES (?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET document = excluded.document, approved = excluded.approved";
+    pub const GET_APP_OWNER = "SELECT publisher_id FROM apps WHERE id = ?";
+    pub const PUT_APP = "INSERT INTO apps (id, publisher_id, document, callback_sealed) VALUES (?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET
+        document = excluded.document, callback_sealed = excluded.callback_sealed";
+    pub const PUT_ADVERTISER = "INSERT INTO advertisers (id, document) VALUES (?, ?)
+        ON CONFLICT (id) DO UPDATE SET document = excluded.document";
+    pub const GET_OFFER_DOCUMENT = "SELECT document FROM offer_documents WHERE id = ?";
+    pub const PUT_OFFER = "INSERT INTO offers (id, advertiser_id, off_type, os, countries, includes_countries, active, starts_at,
+        ends_at, click_cap, conversion_cap, ever_capped, click_id_max, conversion_window_days, target, body_hash,
+        body_length, revision)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET
+        advertiser_id = excluded.advertiser_id, off_type = excluded.off_type, os = excluded.os,
+        countries = excluded.countries, includes_countries = excluded.includes_countries,
+        active = excluded.active, starts_at = excluded.starts_at,
+        ends_at = excluded.ends_at, click_cap = excluded.click_cap,
+        conversion_cap = excluded.conversion_cap,
+        ever_capped = MAX(ever_capped, excluded.ever_capped), click_id_max = excluded.click_id_max,
+        conversion_window_days = excluded.conversion_window_days, target = excluded.target,
+        body_hash = excluded.body_hash, body_length = excluded.body_length,
+        revision = excluded.revision";
+    pub const PUT_OFFER_DOCUMENT = "INSERT INTO offer_documents (id, document, body, updated_at_s) VALUES (?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET
+        document = excluded.document, body = excluded.body, updated_at_s = excluded.updated_at_s";
+    pub const RETIRE_GOALS = "UPDATE goals SET retired_at_ms = ? WHERE offer_id = ? AND retired_at_ms IS NULL";
+    pub const PUT_GOAL = "INSERT INTO goals (id, offer_id, ord, payout_micro_usd, gl_val) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET ord = excluded.ord, payout_micro_usd = excluded.payout_micro_usd,
+        gl_val = excluded.gl_val, retired_at_ms = NULL";
+    pub const GET_GOAL_OWNER = "SELECT offer_id FROM goals WHERE id = ?";
+    pub const LIST_RETIRED_GOALS = "SELECT id FROM goals WHERE offer_id = ? AND retired_at_ms IS NOT NULL ORDER BY id";
+    pub const LIST_TOKENS = "SELECT token_id, issued_at_ms FROM advertiser_tokens WHERE advertiser_id = ? ORDER BY issued";
+    pub const GET_PUBLISHER = "SELECT id, document FROM publishers WHERE id = ?";
+    pub const LIST_PUBLISHERS = "SELECT id, document FROM publishers WHERE id > ? ORDER BY id LIMIT ?";
+    pub const GET_APP = "SELECT id, document FROM apps WHERE id = ?";
+    pub const LIST_APPS = "SELECT id, document FROM apps WHERE id > ? ORDER BY id LIMIT ?";
+    pub const GET_ADVERTISER = "SELECT id, document FROM advertisers WHERE id = ?";
+    pub const LIST_ADVERTISERS = "SELECT id, document FROM advertisers WHERE id > ? ORDER BY id LIMIT ?";
+    pub const GET_OFFER = "SELECT id, document, updated_at_s FROM offer_documents WHERE id = ?";
+    pub const LIST_OFFERS = "SELECT id, document, updated_at_s FROM offer_documents WHERE id > ? ORDER BY id LIMIT ?";
+
+    // Imports.
+    pub const STAGE_LINE = "INSERT INTO import_lines (import_id, kind, line, id, document) VALUES (?, ?, ?, ?, ?)";
+    pub const LIST_STAGED = "SELECT line, id, document FROM import_lines
+        WHERE import_id = ? AND kind = ? AND line > ? ORDER BY line LIMIT ?";
+    pub const DISCARD_IMPORT = "DELETE FROM import_lines WHERE import_id = ?";
+    pub const DISCARD_ALL_IMPORTS = "DELETE FROM import_lines";
+
+    // Caps for the counters.
+    pub const LIST_CHANGED_LIMITS = "SELECT id, click_cap, conversion_cap, revision FROM offers
+        WHERE revision > ? AND ever_capped ORDER BY revision LIMIT ?";
+
+    // Publication.
+    pub const LIST_TOKEN_HASHES = "SELECT hash FROM advertiser_tokens WHERE advertiser_id = ? ORDER BY issued";
+    pub const KEEP_STATS = "INSERT INTO offer_stats (offer_id, day, clicks, conversions, payout_micro_usd, clicks_taken,
+        conversions_taken)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (offer_id) DO UPDATE SET day = excluded.day, clicks = excluded.clicks,
+        conversions = excluded.conversions, payout_micro_usd = excluded.payout_micro_usd,
+        clicks_taken = excluded.clicks_taken, conversions_taken = excluded.conversions_taken
+        WHERE (day, clicks, conversions, payout_micro_usd, clicks_taken, conversions_taken) IS NOT
+        (excluded.day, excluded.clicks, excluded.conversions, excluded.payout_micro_usd,
+        excluded.clicks_taken, excluded.conversions_taken)";
+    pub const LIST_CHUNKS = "SELECT key, unlisted_at_ms FROM chunks";
+    pub const MARK_CHUNK_LISTED = "UPDATE chunks SET unlisted_at_ms = ? WHERE key = ?";
+    pub const GET_BODY = "SELECT body FROM offer_documents WHERE id = ?";
+    pub const INSERT_CHUNK = "INSERT INTO chunks (key, in_kv) VALUES (?, 0)";
+    pub const INSERT_CHUNK_BYTES = "INSERT INTO chunk_bytes (key, bytes) VALUES (?, ?)";
+    pub const DELETE_SNAPSHOT = "DELETE FROM snapshot_parts WHERE kind = ?";
+    pub const INSERT_SNAPSHOT_PART = "INSERT INTO snapshot_parts (kind, part, version, bytes) VALUES (?, ?, ?, ?)";
+    pub const GET_SNAPSHOT = "SELECT bytes FROM snapshot_parts WHERE kind = ? ORDER BY part";
+    pub const GET_CHUNK = "SELECT bytes FROM chunk_bytes WHERE key = ?";
+    pub const LIST_CHUNKS_TO_WRITE = "SELECT key FROM chunks WHERE in_kv = 0 AND unlisted_at_ms IS NULL ORDER BY key";
+    pub const MARK_CHUNK_WRITTEN = "UPDATE chunks SET in_kv = 1 WHERE key = ?";
+    pub const LIST_EXPIRED_CHUNKS = "SELECT key FROM chunks WHERE unlisted_at_ms < ? ORDER BY key LIMIT 200";
+    pub const DELETE_CHUNK_BYTES = "DELETE FROM chunk_bytes WHERE key = ?";
+    pub const DELETE_CHUNK = "DELETE FROM chunks WHERE key = ?";
+    pub const ENTER_VERSION = "INSERT INTO published (kind, version) VALUES (?, ?) ON CONFLICT DO NOTHING";
+    pub const SUPERSEDE_VERSIONS = "UPDATE published SET superseded_at_ms = ?
+        WHERE kind = ? AND superseded_at_ms IS NULL AND version NOT IN (
+        SELECT version FROM published WHERE kind = ? ORDER BY version DESC LIMIT ?)";
+    pub const LIST_POINTED_VERSIONS = "SELECT version FROM published WHERE kind = ? AND superseded_at_ms IS NULL
+        ORDER BY version DESC";
+    pub const LIST_EXPIRED_VERSIONS = "SELECT kind, version FROM published WHERE superseded_at_ms < ? ORDER BY version LIMIT 100";
+    pub const DELETE_VERSION = "DELETE FROM published WHERE kind = ? AND version = ?";
+    pub const COUNT_RESOURCES = "SELECT (SELECT count(*) FROM publishers), (SELECT count(*) FROM apps),
+        (SELECT count(*) FROM advertisers), (SELECT count(*) FROM offers), (SELECT count(*) FROM goals),
+        (SELECT count(*) FROM goals WHERE retired_at_ms IS NOT NULL), (SELECT count(*) FROM chunks)";
+    pub const LIST_TRACKED_PUBLISHERS = "SELECT id, approved, pub_key_hash FROM publishers WHERE id > ? ORDER BY id LIMIT ?";
+    pub const LIST_TRACKED_APPS = "SELECT id, document FROM apps WHERE id > ? ORDER BY id LIMIT ?";
+    pub const LIST_TRACKED_ADVERTISERS = "SELECT id FROM advertisers WHERE id > ? ORDER BY id LIMIT ?";
+    pub const LIST_TRACKED_OFFERS = "SELECT id, advertiser_id, active, starts_at, ends_at, os, countries, click_cap, click_id_max,
+        conversion_window_days, revision, target, includes_countries
+        FROM offers WHERE id > ? ORDER BY id LIMIT ?";
+    pub const LIST_TRACKED_GOALS = "SELECT id, offer_id, retired_at_ms FROM goals WHERE id > ? ORDER BY id LIMIT ?";
+    pub const LIST_LISTED_OFFERS = "SELECT o.id, o.off_type, o.os, o.countries, o.active, o.starts_at, o.ends_at, o.conversion_cap,
+        o.click_cap, o.body_hash, o.body_length, s.day, s.clicks, s.conversions, s.payout_micro_usd,
+        s.clicks_taken, s.conversions_taken
+        FROM offers o LEFT JOIN offer_stats s ON s.offer_id = o.id
+        WHERE o.id > ? ORDER BY o.id LIMIT ?";
+}
