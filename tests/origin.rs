@@ -2,6 +2,8 @@
 //! imitates a Durable Object's and breaks where it is told to.
 
 #![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
     clippy::unwrap_used,
     reason = "clippy knows a test's helpers only inside #[cfg(test)]"
 )]
@@ -15,6 +17,8 @@ mod backend;
 mod clicks;
 #[path = "origin/counters.rs"]
 mod counters;
+#[path = "origin/counters_caps.rs"]
+mod counters_caps;
 #[path = "origin/counters_model.rs"]
 mod counters_model;
 #[path = "origin/migrations.rs"]

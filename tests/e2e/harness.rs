@@ -336,10 +336,10 @@ fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
         .expect("workerd, which `make setup` installs");
     // workerd tells on the control descriptor where it listens.
     let mut ports = Ports::default();
-    let sockets = if setup.config.ends_with("workerd.capnp") {
-        1
-    } else {
+    let sockets = if setup.config.ends_with("faults.capnp") {
         2
+    } else {
+        1
     };
     let told = BufReader::new(child.stdout.take().expect("a pipe"));
     for line in told.lines().map_while(Result::ok).take(sockets) {

@@ -9,6 +9,7 @@
     clippy::string_slice
 )]
 
+mod conformance;
 mod faults;
 mod harness;
 mod operator;

@@ -134,7 +134,7 @@ fn what_workerd_limits_is_limited() {
         ),
         (
             "5 SELECTs in a compound",
-            vec!["SELECT 1"; 6].join(" UNION ALL "),
+            ["SELECT 1"; 6].join(" UNION ALL "),
             vec![],
         ),
         (
@@ -149,6 +149,11 @@ fn what_workerd_limits_is_limited() {
             vec![long(51)],
         ),
         ("25,000 operations", too_many_rows, vec![]),
+        (
+            "127 arguments of a function",
+            format!("SELECT max({})", ["1"; 128].join(",")),
+            vec![],
+        ),
     ];
     for (limit, sql, parameters) in cases {
         assert!(db.query(&sql, &parameters).is_err(), "{limit}");

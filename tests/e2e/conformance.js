@@ -1,0 +1,29 @@
+// One object with a database as Signpost's have it. POST {migrations, statements}: runs the migrations and has SQLite
+// compile every statement against them, by workerd's own rules; answers what it refused.
+import { DurableObject } from "cloudflare:workers";
+
+export class Database extends DurableObject {
+  async fetch(request) {
+    const { migrations, statements } = await request.json();
+    const refused = [];
+    const run = (sql, text = sql) => {
+      try {
+        const numbered = [...text.matchAll(/\?(\d+)/g)].map(([, number]) => Number(number));
+        const count = numbered.length ? Math.max(...numbered) : (text.match(/\?/g) ?? []).length;
+        const parameters = Array(count).fill(null);
+        this.ctx.storage.sql.exec(sql, ...parameters).toArray();
+      } catch (error) {
+        refused.push(`${text}: ${error.message}`);
+      }
+    };
+    migrations.forEach((sql) => run(sql));
+    statements.forEach((sql) => run(`EXPLAIN ${sql}`, sql));
+    return Response.json(refused);
+  }
+}
+
+export default {
+  fetch(request, env) {
+    return env.DATABASE.getByName(new URL(request.url).pathname).fetch(request);
+  },
+};

@@ -1,0 +1,30 @@
+//! Every SQL text, on the SQLite and under the rules of the runtime it is meant for. Native tests run them on another.
+
+use serde_json::json;
+use signpost::origin::{catalog, clicks, counters, migrations::Migration};
+
+use crate::harness::Setup;
+
+#[test]
+fn workerd_takes_every_statement_of_every_object() {
+    let workerd = Setup::new().config("conformance.capnp").start();
+    let objects: [(&str, &[Migration], &[&str]); 3] = [
+        ("catalog", catalog::schema::MIGRATIONS, catalog::sql::ALL),
+        ("counters", counters::MIGRATIONS, counters::sql::ALL),
+        ("clicks", clicks::MIGRATIONS, clicks::sql::ALL),
+    ];
+    for (object, migrations, statements) in objects {
+        let body = json!({ "migrations": migrations.concat(), "statements": statements }).to_string();
+        let refused = workerd
+            .send("POST", &format!("/{object}"), &[], body.as_bytes())
+            .expect(200);
+        assert_eq!(refused.json(), json!([]), "{object}");
+    }
+    let wrong = json!({ "migrations": [], "statements": ["SELECT nothing FROM nowhere"] }).to_string();
+    let refused = workerd.send("POST", "/wrong", &[], wrong.as_bytes()).expect(200);
+    assert_eq!(
+        refused.json().as_array().unwrap().len(),
+        1,
+        "a wrong statement is noticed"
+    );
+}
