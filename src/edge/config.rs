@@ -14,8 +14,8 @@ const DEFAULT_REVALIDATE_MS: i64 = 20 * SECOND_MS;
 pub struct Config {
     /// `TRACKING_URL`: the address that tracking URLs are built on. Never taken from a request.
     pub tracking_url: String,
-    /// `OFFERS_HOST`, `TRACKING_HOST`, `OPERATOR_HOST`: without them every host serves everything, as local runs do.
-    hosts: [(Interface, Option<String>); 3],
+    /// `REPORTING_HOST`, `OFFERS_HOST`, `TRACKING_HOST`, `OPERATOR_HOST`: without them every host serves everything, as local runs do.
+    hosts: [(Interface, Option<String>); 4],
     /// `OFFERS_RATE`: the shield of the offers interface; `None` is off.
     pub offers_rate: Option<Rate>,
     /// `TRUST_COUNTRY_HEADER`: read `CF-IPCountry` before `request.cf`. Only where no client can send it.
@@ -37,6 +37,7 @@ impl Config {
         Ok(Self {
             tracking_url: required("TRACKING_URL")?.trim_end_matches('/').to_owned(),
             hosts: [
+                host(Interface::Reporting, "REPORTING_HOST"),
                 host(Interface::Offers, "OFFERS_HOST"),
                 host(Interface::Tracking, "TRACKING_HOST"),
                 host(Interface::Operator, "OPERATOR_HOST"),

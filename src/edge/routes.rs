@@ -5,6 +5,7 @@ use crate::origin::catalog::Resource;
 /// Which of Signpost's addresses a route belongs to. In production each has a host of its own and answers only there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interface {
+    Reporting,
     Offers,
     Tracking,
     Operator,

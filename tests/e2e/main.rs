@@ -13,4 +13,5 @@ mod conformance;
 mod faults;
 mod harness;
 mod operator;
+mod readme;
 mod scale;

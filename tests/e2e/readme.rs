@@ -1,0 +1,122 @@
+//! What the README shows, as a new user meets it: `make run`, every command pasted, every answer as printed.
+
+use std::{
+    io::{BufRead, BufReader},
+    net::TcpListener,
+    process::{Command, Stdio},
+};
+
+use serde_json::Value;
+
+use crate::harness::root;
+
+/// The README's blocks of code: language and text.
+fn blocks() -> Vec<(String, String)> {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let mut blocks = Vec::new();
+    let mut lines = readme.lines();
+    while let Some(line) = lines.next() {
+        if let Some(language) = line.strip_prefix("```") {
+            let text: Vec<_> = lines.by_ref().take_while(|line| *line != "```").collect();
+            blocks.push((language.to_owned(), text.join("\n")));
+        }
+    }
+    blocks
+}
+
+/// Whether an answer is as shown, where `…` stands for anything.
+fn is_as_shown(answer: &str, shown: &str) -> bool {
+    let mut rest = answer;
+    for (place, part) in shown.split('…').enumerate() {
+        match rest.find(part) {
+            Some(at) if place > 0 || at == 0 => rest = &rest[at + part.len()..],
+            _ => return false,
+        }
+    }
+    rest.is_empty()
+}
+
+/// Times of updates are of the moment the catalog was loaded.
+fn without_times(mut value: Value) -> Value {
+    for offer in value["offers"].as_array_mut().into_iter().flatten() {
+        offer["upd_ts"].take();
+    }
+    value
+}
+
+#[test]
+fn every_command_of_the_readme_answers_as_the_readme_shows() {
+    let state = tempfile::tempdir().unwrap();
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let mut make = Command::new("make")
+        .args([
+            "run",
+            &format!("PORT={port}"),
+            &format!("STATE={}", state.path().display()),
+        ])
+        .current_dir(root())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = BufReader::new(make.stdout.take().unwrap())
+        .lines()
+        .map(Result::unwrap);
+    assert!(
+        told.any(|line| line.starts_with("Signpost is at ")),
+        "make run did not start"
+    );
+
+    let mut answer = String::new();
+    let mut commands = 0;
+    for (language, text) in blocks() {
+        match language.as_str() {
+            "sh" => {
+                let command = text.replace("127.0.0.1:8787", &format!("127.0.0.1:{port}"));
+                let ran = Command::new("bash")
+                    .args(["-euo", "pipefail", "-c", &command])
+                    .output()
+                    .unwrap();
+                assert!(ran.status.success(), "{command}\n{ran:?}");
+                answer = String::from_utf8(ran.stdout)
+                    .unwrap()
+                    .replace(&format!(":{port}"), ":8787");
+                commands += 1;
+            }
+            "json" => {
+                let shown: Value = serde_json::from_str(&text).unwrap();
+                let answered: Value =
+                    serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"));
+                assert_eq!(without_times(answered), without_times(shown));
+            }
+            "http" => {
+                let answered = answer.replace("\r\n", "\n");
+                assert!(
+                    is_as_shown(answered.trim(), &text),
+                    "\n{answered}\nis not as shown:\n{text}"
+                );
+            }
+            _ => {}
+        }
+    }
+    assert!(commands >= 3);
+
+    // SIGTERM to make ends everything it started.
+    let workerd_is_there = || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok();
+    assert!(workerd_is_there());
+    assert!(
+        Command::new("kill")
+            .arg(make.id().to_string())
+            .status()
+            .unwrap()
+            .success()
+    );
+    make.wait().unwrap();
+    let mut rest = String::new();
+    let _ = told.by_ref().take(100).for_each(|line| rest.push_str(&line));
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert!(!workerd_is_there(), "workerd outlived make: {rest}");
+}
