@@ -127,3 +127,6 @@ fn allows_platform(offer: &OfferView<'_>, device: Option<Platform>) -> bool {
         (Some(Platform::Android), Platform::Ios) | (Some(Platform::Ios), Platform::Android)
     )
 }
+
+#[cfg(test)]
+mod tests;

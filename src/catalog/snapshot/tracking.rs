@@ -479,3 +479,6 @@ impl OfferView<'_> {
         is_live(self.active, starts_at, ends_at, now_ms)
     }
 }
+
+#[cfg(test)]
+mod tests;
