@@ -51,6 +51,8 @@ pub struct Held<T> {
     pub confirmed_at_ms: Cell<i64>,
     /// Until when a request is loading the first one, so that others wait for it rather than load their own.
     pub loading_until_ms: Cell<i64>,
+    /// Until when nobody tries again, after neither KV nor the catalog had one.
+    pub refused_until_ms: Cell<i64>,
 }
 
 impl<T> Held<T> {
@@ -59,6 +61,7 @@ impl<T> Held<T> {
             value: RefCell::new(None),
             confirmed_at_ms: Cell::new(0),
             loading_until_ms: Cell::new(0),
+            refused_until_ms: Cell::new(0),
         }
     }
 

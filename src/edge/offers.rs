@@ -1,5 +1,6 @@
 //! `POST /v1/offer/api`, and its `GET` twin for clients that revalidate (`design.md` section 4).
 
+use futures_util::future::try_join_all;
 use worker::Request;
 
 use super::{
@@ -32,6 +33,9 @@ const INVALID_CREDENTIALS: Refusal = Refusal::new(
 
 /// A Pub-Key that was regenerated must stop working; a snapshot that has not been confirmed for this long cannot say.
 const CREDENTIALS_VALID_MS: i64 = DAY_MS;
+
+/// Chunks loaded at a time: an invocation has six connections.
+const CONNECTIONS: usize = 6;
 
 /// A rendered page. It is the same for everyone who sends this request for this app while the snapshots are the same.
 pub struct Rendered {
@@ -146,14 +150,19 @@ async fn render(
     let Selection { rows, total } = listing.select(&app, request);
     let listing = listing.listing();
     let mut page = Page::new(&app, &visit.isolate.config.tracking_url);
-    // A page of a thousand with a rare filter may need more chunks than an isolate has room for, so they are taken one
-    // after the other; a page of the usual size lies in one or two.
-    for part in page::parts(listing, &rows) {
-        let chunk = snapshots::chunk(&visit.env, &visit.isolate, part.key).await?;
-        page.add(listing, part, &chunk).map_err(|missing| {
-            worker::console_error!("the chunk {} does not hold what its listing says", missing.key);
-            common::UNAVAILABLE
-        })?;
+    // A page of a thousand with a rare filter may need more chunks than an isolate has room for, so they are taken a few
+    // at a time; a page of the usual size lies in one or two.
+    let parts: Vec<_> = page::parts(listing, &rows).collect();
+    for parts in parts.chunks(CONNECTIONS) {
+        let loads = parts
+            .iter()
+            .map(|part| snapshots::chunk(&visit.env, &visit.isolate, part.key));
+        for (part, chunk) in parts.iter().zip(try_join_all(loads).await?) {
+            page.add(listing, *part, &chunk).map_err(|missing| {
+                worker::console_error!("the chunk {} does not hold what its listing says", missing.key);
+                common::UNAVAILABLE
+            })?;
+        }
     }
     let body = page.finish(total);
     Ok(Rendered {

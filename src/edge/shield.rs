@@ -29,7 +29,7 @@ impl Rate {
             None => (number(text), number(text).map(|rate| rate * 2.0)),
         };
         match (rate, burst) {
-            (Some(rate), _) if rate == 0.0 => Ok(None),
+            (Some(0.0), _) => Ok(None),
             (Some(per_second), Some(burst)) if burst >= 1.0 => Ok(Some(Self { per_second, burst })),
             _ => Err("OFFERS_RATE: must be requests a second, or requests a second,burst".into()),
         }

@@ -112,13 +112,15 @@ pub async fn current<S: Snapshot>(visit: &Visit) -> Result<Rc<S>, Refusal> {
             return Ok(loaded);
         }
     }
+    if held.refused_until_ms.get() > runtime::now_ms() {
+        return Err(common::UNAVAILABLE);
+    }
     held.loading_until_ms.set(runtime::now_ms() + LOADING_MS);
     let loaded = load_cold::<S>(visit).await;
-    held.loading_until_ms.set(if loaded.is_some() {
-        0
-    } else {
-        runtime::now_ms() + NOTHING_FOUND_MS
-    });
+    held.loading_until_ms.set(0);
+    if loaded.is_none() {
+        held.refused_until_ms.set(runtime::now_ms() + NOTHING_FOUND_MS);
+    }
     loaded.ok_or(common::UNAVAILABLE)
 }
 
