@@ -20,6 +20,7 @@ pub mod publication;
 pub mod resources;
 pub mod schedule;
 pub mod schema;
+pub mod snapshots;
 pub mod sql;
 pub mod tokens;
 

@@ -17,6 +17,7 @@ use super::{
     publication::{self, Kind, Prepared},
     schedule::{listing_due_ms, next_alarm, tracking_due_ms},
     schema::MIGRATIONS,
+    snapshots,
 };
 use crate::{
     catalog::{credentials::Vault, snapshot::pointer},
@@ -177,7 +178,7 @@ impl Catalog {
 
     async fn publish_tracking(&self, db: &DurableDatabase) -> Result<u64, Failure> {
         self.push_limits(db).await;
-        let prepared = publication::prepare_tracking(db, runtime::now_ms())?;
+        let prepared = snapshots::prepare_tracking(db, runtime::now_ms())?;
         let published = self.publish(db, &prepared).await;
         if published.is_err() {
             publication::tracking_failed(db, runtime::now_ms())?;
@@ -187,7 +188,7 @@ impl Catalog {
 
     async fn publish_listing(&self, db: &DurableDatabase) -> Result<u64, Failure> {
         self.ask_counters(db).await;
-        let prepared = publication::prepare_listing(db, runtime::now_ms())?;
+        let prepared = snapshots::prepare_listing(db, runtime::now_ms())?;
         let kv = self.kv()?;
         let keys = publication::chunks_to_write(db)?;
         let writes = stream::iter(keys)

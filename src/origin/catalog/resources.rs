@@ -229,7 +229,10 @@ fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
             revision,
         ],
     )?;
-    db.execute(sql::PUT_OFFER_DOCUMENT, params![id, document, body, updated_at_s])?;
+    db.execute(
+        sql::PUT_OFFER_DOCUMENT,
+        params![id, document, body, u32::from(bodies::FORMAT), updated_at_s],
+    )?;
     Ok(())
 }
 

@@ -44,9 +44,10 @@ crate::statements! {
         conversion_window_days = excluded.conversion_window_days, target = excluded.target,
         body_hash = excluded.body_hash, body_length = excluded.body_length,
         revision = excluded.revision";
-    pub const PUT_OFFER_DOCUMENT = "INSERT INTO offer_documents (id, document, body, updated_at_s) VALUES (?, ?, ?, ?)
-        ON CONFLICT (id) DO UPDATE SET
-        document = excluded.document, body = excluded.body, updated_at_s = excluded.updated_at_s";
+    pub const PUT_OFFER_DOCUMENT = "INSERT INTO offer_documents (id, document, body, body_format, updated_at_s)
+        VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET document = excluded.document, body = excluded.body,
+        body_format = excluded.body_format, updated_at_s = excluded.updated_at_s";
     pub const RETIRE_GOALS = "UPDATE goals SET retired_at_ms = ? WHERE offer_id = ? AND retired_at_ms IS NULL";
     pub const PUT_GOAL = "INSERT INTO goals (id, offer_id, ord, payout_micro_usd, gl_val) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET ord = excluded.ord, payout_micro_usd = excluded.payout_micro_usd,
@@ -87,6 +88,10 @@ crate::statements! {
         excluded.clicks_taken, excluded.conversions_taken)";
     pub const LIST_CHUNKS = "SELECT key, unlisted_at_ms FROM chunks";
     pub const MARK_CHUNK_LISTED = "UPDATE chunks SET unlisted_at_ms = ? WHERE key = ?";
+    pub const LIST_BODIES_OF_OTHER_FORMATS = "SELECT id, document, updated_at_s FROM offer_documents
+        WHERE body_format <> ? LIMIT ?";
+    pub const SET_BODY = "UPDATE offer_documents SET body = ?, body_format = ? WHERE id = ?";
+    pub const SET_BODY_HASH = "UPDATE offers SET body_hash = ?, body_length = ? WHERE id = ?";
     pub const GET_BODY = "SELECT body FROM offer_documents WHERE id = ?";
     pub const INSERT_CHUNK = "INSERT INTO chunks (key, in_kv) VALUES (?, 0)";
     pub const INSERT_CHUNK_BYTES = "INSERT INTO chunk_bytes (key, bytes) VALUES (?, ?)";
