@@ -71,6 +71,14 @@ fn refuse(path: &str, error: &serde_json::Error) -> Refusal {
     }
 }
 
+/// What is wrong with a JSON text, without the place: in a body that a program wrote on one line it says nothing.
+pub fn problem(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at line ")
+        .map_or(text.as_str(), |(problem, _)| problem)
+        .to_owned()
+}
+
 /// A text of 1 to `max` characters.
 pub fn check_text(path: &str, text: &str, max: usize) -> Result<(), FieldError> {
     if text.trim().is_empty() {

@@ -94,7 +94,7 @@ async fn serve(
         .offers
         .set(visit.isolate.traffic.offers.get() + 1);
 
-    let revalidates = request.method() == worker::Method::Get
+    let revalidates = request.method() != worker::Method::Post
         && body::header(request, "If-None-Match").is_some_and(|etags| lists(&etags, &page.etag));
     let answer = if revalidates {
         Answer::new(304)

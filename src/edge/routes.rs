@@ -72,7 +72,11 @@ use Resource::{Advertiser, App, Offer, Publisher};
 /// `{}` stands for one segment of the path.
 const ROUTES: &[(Interface, &str, Methods)] = &[
     (Tracking, CLICK_PATH, &[(Get, Click), (Head, Click)]),
-    (Offers, "/v1/offer/api", &[(Post, OffersPost), (Get, OffersGet)]),
+    (
+        Offers,
+        "/v1/offer/api",
+        &[(Post, OffersPost), (Get, OffersGet), (Head, OffersGet)],
+    ),
     (Any, "/healthz", &[(Get, Health), (Head, Health)]),
     (Operator, "/v1/operator/publishers", &[(Get, List(Publisher))]),
     (
@@ -207,7 +211,7 @@ mod tests {
         );
         assert_eq!(
             route("PATCH", "/v1/offer/api", anywhere),
-            Routed::Methods("POST, GET".into())
+            Routed::Methods("POST, GET, HEAD".into())
         );
     }
 

@@ -1,19 +1,25 @@
 //! A Signpost of a test's own: the built module on plain workerd, on a free port of loopback, with its state in a
 //! temporary folder. It ends, by its process id, when the test does.
 
+mod disk;
+mod raw;
+mod time;
+
 use std::{
     fmt,
     fs::OpenOptions,
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::Mutex,
+    sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use ureq::{Agent, http};
+
+pub use time::{away_from_midnight, eventually, now_ms};
 
 /// Where workerd's own words go, beside the state.
 const LOG: &str = "workerd.log";
@@ -269,6 +275,14 @@ impl Signpost {
         answer.json()["pub_key"].as_str().expect("a Pub-Key").to_owned()
     }
 
+    /// The demo publisher's Pub-Key.
+    #[track_caller]
+    pub fn pub_key(&self) -> String {
+        let path = format!("publishers/{PUBLISHER}/pub_key");
+        let answer = self.operator("GET", &path, None).expect(200);
+        answer.json()["pub_key"].as_str().expect("a Pub-Key").to_owned()
+    }
+
     #[track_caller]
     pub fn refresh(&self) -> Answer {
         self.operator("POST", "refresh", None).expect(200)
@@ -292,7 +306,24 @@ impl Signpost {
         answer["offers"].as_array().expect("offers").clone()
     }
 
-    /// Sends a click from a country with a browser's name.
+    /// Puts an offer for every country and platform with a goal of its own, `{id}-g`, and with some members changed.
+    /// It is served after the next refresh.
+    #[track_caller]
+    pub fn put_offer(&self, id: &str, changes: &Value) {
+        let mut offer = json!({
+            "advertiser_id": "brindlefox-games", "off_type": "CPI", "s_id": "com.example.game", "name": "A game",
+            "lp_url": "https://adv.example/about", "target_url": "https://adv.example/t/{offer_id}?clickid={click_id}",
+            "ic_url": "https://adv.example/icon.png", "desc": "Play it", "ctg": ["GAMING"], "os": "web",
+            "geo_tgt": {"include": [], "exclude": []}, "active": true,
+            "goals": [{"id": format!("{id}-g"), "ttl": "Play", "instr": "1. Play", "payout_usd": 1, "ord": 1}]
+        });
+        for (member, value) in changes.as_object().expect("members") {
+            offer[member] = value.clone();
+        }
+        self.put(&format!("offers/{id}"), &offer);
+    }
+
+    /// Sends a click from a country.
     pub fn click(&self, query: &str, country: &str) -> Answer {
         self.get(
             &format!("/v2/tracking/click?{query}"),
@@ -301,16 +332,40 @@ impl Signpost {
     }
 }
 
+/// A Signpost with the demo catalog for tests that run at the same time: each may add to the catalog and refresh, and
+/// changes nothing that another may rest on. It ends with the last of them.
+pub fn demo() -> Arc<Signpost> {
+    static DEMO: Mutex<Weak<Signpost>> = Mutex::new(Weak::new());
+    let mut demo = DEMO.lock().unwrap_or_else(PoisonError::into_inner);
+    demo.upgrade().unwrap_or_else(|| {
+        let started = Arc::new(Setup::new().start_with_fixtures().0);
+        *demo = Arc::downgrade(&started);
+        started
+    })
+}
+
 pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
+/// A setting of `fixtures/local/defaults.env`, which every Signpost has unless its test sets another.
+pub fn default_setting(name: &str) -> String {
+    let defaults = defaults();
+    let mut found = defaults.iter().filter(|(known, _)| known == name);
+    found.next().expect("a setting with a default").1.clone()
+}
+
+fn defaults() -> Vec<(String, String)> {
     let defaults = std::fs::read_to_string(root().join("fixtures/local/defaults.env")).expect("the defaults");
-    let defaults = defaults
+    defaults
         .lines()
         .filter(|line| !line.starts_with('#'))
-        .filter_map(|line| line.split_once('='));
+        .filter_map(|line| line.split_once('='))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
     let log = OpenOptions::new()
         .create(true)
         .append(true)
@@ -326,7 +381,7 @@ fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
                 state.join(folder).to_str().expect("a path of UTF-8")
             )
         }))
-        .envs(defaults)
+        .envs(defaults())
         .env("TRACKING_URL", "https://t.signpost.example")
         .envs(setup.vars.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())

@@ -9,9 +9,12 @@
     clippy::string_slice
 )]
 
+mod caps;
+mod clicks;
 mod conformance;
 mod faults;
 mod harness;
+mod offers;
 mod operator;
 mod readme;
 mod scale;

@@ -39,6 +39,11 @@ pub fn next(db: &impl Database, name: &str) -> Result<i64, DatabaseError> {
         .integer(0)
 }
 
+/// The number of the last change; 0 before the first.
+pub fn last(db: &impl Database) -> Result<i64, DatabaseError> {
+    get(db, CHANGE).map(Option::unwrap_or_default)
+}
+
 /// Notes that the operator changed something that the tracking snapshot shows, and numbers the change.
 pub fn record(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError> {
     db.execute(sql::MARK_IF_NEW, params![TRACKING_DIRTY_SINCE, now_ms])?;

@@ -12,7 +12,7 @@ use crate::{
         Offer,
         advertiser::Advertiser,
         app::App,
-        document::{Document, INVALID_FIELD},
+        document::{self, Document, INVALID_FIELD},
         publisher::Publisher,
     },
     origin::{
@@ -116,8 +116,8 @@ fn kind_code(resource: Resource) -> i64 {
 
 /// A line's kind, id and document, checked as far as one line can be.
 fn read(text: &str) -> Result<(Resource, String, String), Refusal> {
-    let mut members: Map<String, Json> =
-        serde_json::from_str(text).map_err(|error| common::INVALID_JSON.because(error.to_string()))?;
+    let mut members: Map<String, Json> = serde_json::from_str(text)
+        .map_err(|error| common::INVALID_JSON.because(document::problem(&error)))?;
     let kind = members
         .remove("kind")
         .ok_or_else(|| common::MISSING_FIELD.because("kind is missing"))?;
@@ -153,12 +153,12 @@ pub fn apply(db: &impl Database, context: &Context<'_>, import_id: &str) -> Resu
             Err(Failure::Refused(INVALID_IMPORT))
         }
     });
+    if applied.is_err() {
+        discard(db, import_id)?;
+    }
     match applied {
         Ok(imported) => Ok(Reply::ok(&json!({ "imported": imported }))),
-        Err(Failure::Refused(_)) if !errors.is_empty() => {
-            discard(db, import_id)?;
-            Ok(errors.reply())
-        }
+        Err(Failure::Refused(_)) if !errors.is_empty() => Ok(errors.reply()),
         Err(failure) => Err(failure),
     }
 }

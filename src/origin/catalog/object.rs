@@ -179,11 +179,8 @@ impl Catalog {
     async fn publish_tracking(&self, db: &DurableDatabase) -> Result<u64, Failure> {
         self.push_limits(db).await;
         let prepared = snapshots::prepare_tracking(db, runtime::now_ms())?;
-        let published = self.publish(db, &prepared).await;
-        if published.is_err() {
-            publication::tracking_failed(db, runtime::now_ms())?;
-        }
-        published.map(|()| prepared.version)
+        self.publish(db, &prepared).await?;
+        Ok(prepared.version)
     }
 
     async fn publish_listing(&self, db: &DurableDatabase) -> Result<u64, Failure> {
@@ -216,10 +213,11 @@ impl Catalog {
             Kind::Listing => pointer::listing_key(prepared.version),
         };
         write(&kv, &key, &prepared.bytes).await?;
-        publication::enter(db, prepared.kind, prepared.version, runtime::now_ms())?;
+        publication::enter(db, prepared, runtime::now_ms())?;
         let pointer = serde_json::to_vec(&publication::pointer(db)?)
             .map_err(|error| Failure::Broken(error.to_string()))?;
-        write(&kv, pointer::KEY, &pointer).await
+        write(&kv, pointer::KEY, &pointer).await?;
+        Ok(publication::published(db, prepared)?)
     }
 
     fn kv(&self) -> Result<KvStore, Failure> {
@@ -242,7 +240,7 @@ impl Catalog {
                 let answer: Result<Vec<counters::OfferStats>, _> =
                     call(namespace, &object, &command, COUNTERS_TIMEOUT).await;
                 match answer {
-                    Ok(stats) => publication::keep_stats(db, today, &stats)
+                    Ok(stats) => publication::keep_stats(db, &object, today, &stats)
                         .unwrap_or_else(|error| console_error!("{object}: {error}")),
                     Err(error) => console_warn!("{object}: {error}"),
                 }
@@ -259,18 +257,23 @@ impl Catalog {
     /// be told now learns it then; this only makes sure that a lower cap holds before any edge has it.
     async fn push_limits(&self, db: &DurableDatabase) {
         let pushed = async {
-            let changed = limits::changed(db).map_err(|failure| format!("{failure:?}"))?;
             let namespace = self
                 .env
                 .durable_object(counters::BINDING)
                 .map_err(|error| error.to_string())?;
-            for (object, limits) in changed.by_object {
-                let command = counters::Command::SetLimits { limits };
-                let _: serde_json::Value = call(&namespace, &object, &command, COUNTERS_TIMEOUT)
-                    .await
-                    .map_err(|error| format!("{object}: {error}"))?;
+            loop {
+                let changed = limits::changed(db).map_err(|failure| format!("{failure:?}"))?;
+                if changed.by_object.is_empty() {
+                    return Ok::<_, String>(());
+                }
+                for (object, limits) in changed.by_object {
+                    let command = counters::Command::SetLimits { limits };
+                    let _: serde_json::Value = call(&namespace, &object, &command, COUNTERS_TIMEOUT)
+                        .await
+                        .map_err(|error| format!("{object}: {error}"))?;
+                }
+                limits::pushed(db, changed.through).map_err(|error| error.to_string())?;
             }
-            limits::pushed(db, changed.through).map_err(|error| error.to_string())
         };
         if let Err(error) = pushed.await {
             console_warn!("caps: {error}");
@@ -291,7 +294,7 @@ impl Catalog {
                 .map_err(|error| Failure::Broken(format!("KV: {error}")))?;
             publication::forget_version(db, kind, version)?;
         }
-        for key in publication::expired_chunks(db, now_ms)? {
+        for key in publication::expired_chunks(db)? {
             kv.delete(&pointer::bodies_key(&key))
                 .await
                 .map_err(|error| Failure::Broken(format!("KV: {error}")))?;

@@ -50,37 +50,40 @@ impl Kind {
 pub struct Prepared {
     pub kind: Kind,
     pub version: u64,
+    /// When the tables were read, in milliseconds, and the last change that was in them.
+    pub built_at_ms: i64,
+    pub change: i64,
     pub bytes: Vec<u8>,
 }
 
 /// How long a version stays in KV after it left the pointer; an isolate that was asleep may still ask for it.
 const KEPT_MS: i64 = HOUR_MS;
-/// How long a chunk stays after the newest listing stopped using it: the time its listing is in the pointer, and
-/// [`KEPT_MS`] more.
-const CHUNK_KEPT_MS: i64 = 2 * HOUR_MS;
-
-/// Says that a prepared tracking snapshot did not reach KV, so that it is built again.
-pub fn tracking_failed(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
-    changes::record(db, now_ms).map(drop)
-}
-
-/// Keeps what the counters said; a row that did not change is not written, since rows written are what costs.
-pub fn keep_stats(db: &impl Database, day: UtcDay, stats: &[OfferStats]) -> Result<(), DatabaseError> {
-    for offer in stats {
-        db.execute(
-            sql::KEEP_STATS,
-            params![
-                offer.offer.as_str(),
-                day.number(),
-                i64::try_from(offer.clicks).unwrap_or(i64::MAX),
-                i64::try_from(offer.conversions).unwrap_or(i64::MAX),
-                offer.payout_micro_usd,
-                offer.clicks_taken,
-                offer.conversions_taken,
-            ],
-        )?;
-    }
-    Ok(())
+/// Keeps what a counters object said of all of its offers. One that it no longer speaks of was quiet for 30 days. A row
+/// that did not change is not written, since rows written are what costs.
+pub fn keep_stats(
+    db: &impl Database,
+    object: &str,
+    day: UtcDay,
+    stats: &[OfferStats],
+) -> Result<(), DatabaseError> {
+    db.transaction(|| {
+        for offer in stats {
+            db.execute(
+                sql::KEEP_STATS,
+                params![
+                    offer.offer.as_str(),
+                    object,
+                    day.number(),
+                    i64::try_from(offer.clicks).unwrap_or(i64::MAX),
+                    i64::try_from(offer.conversions).unwrap_or(i64::MAX),
+                    offer.payout_micro_usd,
+                    offer.clicks_taken,
+                    offer.conversions_taken,
+                ],
+            )?;
+        }
+        db.execute(sql::FORGET_STATS, params![object, day.number()])
+    })
 }
 
 /// The newest snapshot of a kind, whole.
@@ -108,12 +111,9 @@ pub fn chunk_written(db: &impl Database, key: &str) -> Result<(), DatabaseError>
     db.execute(sql::MARK_CHUNK_WRITTEN, params![key])
 }
 
-/// Chunks that nothing can ask for any more.
-pub fn expired_chunks(db: &impl Database, now_ms: i64) -> Result<Vec<String>, DatabaseError> {
-    keys(&db.query(
-        sql::LIST_EXPIRED_CHUNKS,
-        params![now_ms.saturating_sub(CHUNK_KEPT_MS)],
-    )?)
+/// Chunks that no listing in KV uses: neither one that the pointer lists nor one that left it within the hour.
+pub fn expired_chunks(db: &impl Database) -> Result<Vec<String>, DatabaseError> {
+    keys(&db.query(sql::LIST_EXPIRED_CHUNKS, params![Kind::Listing.as_str()])?)
 }
 
 pub fn forget_chunk(db: &impl Database, key: &str) -> Result<(), DatabaseError> {
@@ -127,18 +127,25 @@ fn keys(rows: &[Row]) -> Result<Vec<String>, DatabaseError> {
     rows.iter().map(|row| row.text(0).map(str::to_owned)).collect()
 }
 
-/// Enters a version that is in KV, and marks those that the pointer no longer lists.
-pub fn enter(db: &impl Database, kind: Kind, version: u64, now_ms: i64) -> Result<(), DatabaseError> {
-    let version = i64::try_from(version).unwrap_or(i64::MAX);
+/// Enters a snapshot that is in KV, and marks the versions that the pointer is no longer to list.
+pub fn enter(db: &impl Database, prepared: &Prepared, now_ms: i64) -> Result<(), DatabaseError> {
+    let kind = prepared.kind.as_str();
+    let version = i64::try_from(prepared.version).unwrap_or(i64::MAX);
     let listed = i64::try_from(LISTED_VERSIONS).unwrap_or(3);
     db.transaction(|| {
-        db.execute(sql::ENTER_VERSION, params![kind.as_str(), version])?;
-        db.execute(
-            sql::SUPERSEDE_VERSIONS,
-            params![now_ms, kind.as_str(), kind.as_str(), listed],
-        )?;
-        changes::set(db, kind.built_at(), now_ms)?;
-        changes::set(db, changes::CONFIRMED_AT, now_ms)
+        db.execute(sql::ENTER_VERSION, params![kind, version])?;
+        db.execute(sql::SUPERSEDE_VERSIONS, params![now_ms, kind, kind, listed])?;
+        changes::set(db, changes::CONFIRMED_AT, prepared.built_at_ms)
+    })
+}
+
+/// Notes that the pointer in KV lists a snapshot: until then it is due. What changed while it was under way still is.
+pub fn published(db: &impl Database, prepared: &Prepared) -> Result<(), DatabaseError> {
+    db.transaction(|| {
+        if prepared.kind == Kind::Tracking && changes::last(db)? == prepared.change {
+            changes::clear(db, changes::TRACKING_DIRTY_SINCE)?;
+        }
+        changes::set(db, prepared.kind.built_at(), prepared.built_at_ms)
     })
 }
 

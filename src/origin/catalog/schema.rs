@@ -72,9 +72,10 @@ pub const MIGRATIONS: &[&[&str]] = &[&[
         retired_at_ms INTEGER
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX goals_of_offer ON goals (offer_id)",
-    // The last that each offer's counters said; kept so that a listing can be rebuilt while a counter is out of reach.
+    // The last that each counters object said; kept so that a listing can be rebuilt while one is out of reach.
     "CREATE TABLE offer_stats (
         offer_id TEXT PRIMARY KEY,
+        object TEXT NOT NULL,
         day INTEGER NOT NULL,
         clicks INTEGER NOT NULL,
         conversions INTEGER NOT NULL,
@@ -98,12 +99,12 @@ pub const MIGRATIONS: &[&[&str]] = &[&[
         superseded_at_ms INTEGER,
         PRIMARY KEY (kind, version)
      ) STRICT, WITHOUT ROWID",
-    // Content-addressed chunks of offer bodies; `unlisted_at_ms` is since when the newest listing does not use one.
+    // Content-addressed chunks of offer bodies; `unlisted_version` is the first listing that did not use one any more.
     // Their bytes are apart, since updating a row of SQLite writes all of it.
     "CREATE TABLE chunks (
         key TEXT PRIMARY KEY,
         in_kv INTEGER NOT NULL,
-        unlisted_at_ms INTEGER
+        unlisted_version INTEGER
      ) STRICT, WITHOUT ROWID",
     "CREATE TABLE chunk_bytes (key TEXT PRIMARY KEY, bytes BLOB NOT NULL) STRICT",
     // An import's lines, staged so that a body of any size is checked in bounded memory and applied at once.

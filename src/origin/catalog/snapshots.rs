@@ -52,11 +52,11 @@ pub fn prepare_tracking(db: &impl Database, now_ms: i64) -> Result<Prepared, Fai
         let version = next_version(db)?;
         let bytes = tracking::build(version, now_ms, &source);
         keep(db, Kind::Tracking, version, &bytes)?;
-        // What changes from here on makes the snapshot dirty again. Nothing else ran since the rows were read.
-        changes::clear(db, changes::TRACKING_DIRTY_SINCE)?;
         Ok(Prepared {
             kind: Kind::Tracking,
             version,
+            built_at_ms: now_ms,
+            change: changes::last(db)?,
             bytes,
         })
     })
@@ -182,13 +182,15 @@ pub fn prepare_listing(db: &impl Database, now_ms: i64) -> Result<Prepared, Fail
     .collect();
     let chunks = listing::plan_chunks(&offers);
     db.transaction(|| {
-        keep_chunks(db, &offers, &chunks, now_ms)?;
         let version = next_version(db)?;
+        keep_chunks(db, &offers, &chunks, version)?;
         let bytes = listing::build_index(version, now_ms, &offers, &chunks);
         keep(db, Kind::Listing, version, &bytes)?;
         Ok(Prepared {
             kind: Kind::Listing,
             version,
+            built_at_ms: now_ms,
+            change: changes::last(db)?,
             bytes,
         })
     })
@@ -260,15 +262,16 @@ fn keep_chunks(
     db: &impl Database,
     offers: &[ListedOffer],
     chunks: &[ChunkPlan],
-    now_ms: i64,
+    version: u64,
 ) -> Result<(), Failure> {
+    let version = i64::try_from(version).unwrap_or(i64::MAX);
     let mut planned: BTreeMap<&str, &ChunkPlan> =
         chunks.iter().map(|chunk| (chunk.key.as_str(), chunk)).collect();
     for row in db.query(sql::LIST_CHUNKS, params![])? {
         let (key, unlisted) = (row.text(0)?, !row.is_null(1));
         let used = planned.remove(key).is_some();
         if used == unlisted {
-            db.execute(sql::MARK_CHUNK_LISTED, params![(!used).then_some(now_ms), key])?;
+            db.execute(sql::MARK_CHUNK_LISTED, params![(!used).then_some(version), key])?;
         }
     }
     planned

@@ -77,17 +77,18 @@ crate::statements! {
 
     // Publication.
     pub const LIST_TOKEN_HASHES = "SELECT hash FROM advertiser_tokens WHERE advertiser_id = ? ORDER BY issued";
-    pub const KEEP_STATS = "INSERT INTO offer_stats (offer_id, day, clicks, conversions, payout_micro_usd, clicks_taken,
+    pub const KEEP_STATS = "INSERT INTO offer_stats (offer_id, object, day, clicks, conversions, payout_micro_usd, clicks_taken,
         conversions_taken)
-        VALUES (?, ?, ?, ?, ?, ?, ?)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (offer_id) DO UPDATE SET day = excluded.day, clicks = excluded.clicks,
         conversions = excluded.conversions, payout_micro_usd = excluded.payout_micro_usd,
         clicks_taken = excluded.clicks_taken, conversions_taken = excluded.conversions_taken
         WHERE (day, clicks, conversions, payout_micro_usd, clicks_taken, conversions_taken) IS NOT
         (excluded.day, excluded.clicks, excluded.conversions, excluded.payout_micro_usd,
         excluded.clicks_taken, excluded.conversions_taken)";
-    pub const LIST_CHUNKS = "SELECT key, unlisted_at_ms FROM chunks";
-    pub const MARK_CHUNK_LISTED = "UPDATE chunks SET unlisted_at_ms = ? WHERE key = ?";
+    pub const FORGET_STATS = "DELETE FROM offer_stats WHERE object = ? AND day <> ?";
+    pub const LIST_CHUNKS = "SELECT key, unlisted_version FROM chunks";
+    pub const MARK_CHUNK_LISTED = "UPDATE chunks SET unlisted_version = ? WHERE key = ?";
     pub const LIST_BODIES_OF_OTHER_FORMATS = "SELECT id, document, updated_at_s FROM offer_documents
         WHERE body_format <> ? LIMIT ?";
     pub const SET_BODY = "UPDATE offer_documents SET body = ?, body_format = ? WHERE id = ?";
@@ -99,9 +100,10 @@ crate::statements! {
     pub const INSERT_SNAPSHOT_PART = "INSERT INTO snapshot_parts (kind, part, version, bytes) VALUES (?, ?, ?, ?)";
     pub const GET_SNAPSHOT = "SELECT bytes FROM snapshot_parts WHERE kind = ? ORDER BY part";
     pub const GET_CHUNK = "SELECT bytes FROM chunk_bytes WHERE key = ?";
-    pub const LIST_CHUNKS_TO_WRITE = "SELECT key FROM chunks WHERE in_kv = 0 AND unlisted_at_ms IS NULL ORDER BY key";
+    pub const LIST_CHUNKS_TO_WRITE = "SELECT key FROM chunks WHERE in_kv = 0 AND unlisted_version IS NULL ORDER BY key";
     pub const MARK_CHUNK_WRITTEN = "UPDATE chunks SET in_kv = 1 WHERE key = ?";
-    pub const LIST_EXPIRED_CHUNKS = "SELECT key FROM chunks WHERE unlisted_at_ms < ? ORDER BY key LIMIT 200";
+    pub const LIST_EXPIRED_CHUNKS = "SELECT key FROM chunks
+        WHERE unlisted_version <= (SELECT MIN(version) FROM published WHERE kind = ?) ORDER BY key LIMIT 200";
     pub const DELETE_CHUNK_BYTES = "DELETE FROM chunk_bytes WHERE key = ?";
     pub const DELETE_CHUNK = "DELETE FROM chunks WHERE key = ?";
     pub const ENTER_VERSION = "INSERT INTO published (kind, version) VALUES (?, ?) ON CONFLICT DO NOTHING";

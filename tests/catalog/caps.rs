@@ -1,0 +1,258 @@
+//! What the counters say of offers, and what they are told.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use signpost::{
+    catalog::{AppId, OfferId, PublisherId, snapshot::listing::Figures},
+    origin::{
+        catalog::{Resource, limits, publication::keep_stats},
+        counters::{self, Kind, OfferStats},
+        migrations::migrate,
+    },
+    time::{DAY_MS, UtcDay},
+    tracking::batch::ClickSum,
+};
+
+use crate::{Catalog, NOON, offer, sqlite::Sqlite, with};
+
+const O: Resource = Resource::Offer;
+
+fn id(text: &str) -> OfferId {
+    OfferId::parse(text).unwrap()
+}
+
+fn stats(offer: &str, clicks_taken: u32, conversions_taken: u32) -> OfferStats {
+    OfferStats {
+        offer: id(offer),
+        clicks: 1_000,
+        conversions: 30,
+        payout_micro_usd: 45_500_000,
+        clicks_taken,
+        conversions_taken,
+    }
+}
+
+fn figures(catalog: &Catalog, offer: &str) -> Option<Figures> {
+    let listing = catalog.listing();
+    listing.find(&id(offer)).and_then(|row| listing.figures(row))
+}
+
+fn caps(click: Value, conversion: Value) -> Value {
+    let cap = |lim: Value| {
+        if lim.is_null() {
+            lim
+        } else {
+            json!({ "dur": "DAILY", "lim": lim })
+        }
+    };
+    json!({ "click_cap": cap(click), "conversion_cap": cap(conversion) })
+}
+
+#[test]
+fn what_is_left_of_a_cap_is_what_was_not_taken_today() {
+    let catalog = Catalog::small();
+    let today = UtcDay::of_ms(NOON);
+    for (click, conversion, taken, expected) in [
+        (json!(null), json!(null), (7, 7), Some((None, None))),
+        (json!(10), json!(null), (0, 0), Some((Some(10), None))),
+        (json!(10), json!(null), (9, 99), Some((Some(1), None))),
+        (json!(null), json!(5), (99, 4), Some((None, Some(1)))),
+        (json!(10), json!(5), (3, 2), Some((Some(7), Some(3)))),
+        // Either of them spent, or lowered below what was taken.
+        (json!(10), json!(5), (10, 0), None),
+        (json!(10), json!(5), (0, 5), None),
+        (json!(10), json!(5), (11, 6), None),
+        (json!(0), json!(null), (0, 0), None),
+        (
+            json!(4_294_967_295_u32),
+            json!(1),
+            (4_294_967_294, 0),
+            Some((Some(1), Some(1))),
+        ),
+    ] {
+        catalog.put(
+            O,
+            "o-1",
+            &with(offer(&["g-1"]), &caps(click.clone(), conversion.clone())),
+        );
+        keep_stats(
+            &catalog.db,
+            "counters-0",
+            today,
+            &[stats("o-1", taken.0, taken.1)],
+        )
+        .unwrap();
+        let shown = figures(&catalog, "o-1");
+        let left = shown.map(|figures| (figures.click_left, figures.conversion_left));
+        assert_eq!(left, expected, "{click} {conversion} {taken:?}");
+        if let Some(shown) = shown {
+            assert_eq!(
+                (shown.clicks, shown.conversions, shown.payout.0),
+                (1_000, 30, 45_500_000)
+            );
+        }
+        // After midnight nothing has been taken, and the figures stand.
+        catalog.now_ms.set(today.minus(-1).start_ms());
+        let shown = figures(&catalog, "o-1");
+        let whole = [&click, &conversion].map(|lim| lim.as_u64());
+        let left = shown
+            .map(|figures| [figures.click_left, figures.conversion_left].map(|left| left.map(u64::from)));
+        assert_eq!(
+            left,
+            (click != 0).then_some(whole),
+            "{click} {conversion} {taken:?}"
+        );
+        catalog.now_ms.set(NOON);
+    }
+}
+
+#[test]
+fn counts_are_kept_for_offers_that_are_not_there_yet_and_written_only_when_they_change() {
+    let catalog = Catalog::small();
+    let today = UtcDay::of_ms(NOON);
+    let changes = || catalog.rows("SELECT total_changes()")[0].integer(0).unwrap();
+    keep_stats(
+        &catalog.db,
+        "counters-0",
+        today,
+        &[stats("o-1", 1, 0), stats("o-2", 2, 0)],
+    )
+    .unwrap();
+    let before = changes();
+    keep_stats(
+        &catalog.db,
+        "counters-0",
+        today,
+        &[stats("o-1", 1, 0), stats("o-2", 2, 0)],
+    )
+    .unwrap();
+    assert_eq!(changes(), before, "nothing changed");
+    keep_stats(
+        &catalog.db,
+        "counters-0",
+        today,
+        &[stats("o-1", 1, 0), stats("o-2", 3, 0)],
+    )
+    .unwrap();
+    assert_eq!(changes(), before + 1);
+    catalog.put(O, "o-2", &with(offer(&["g-2"]), &caps(json!(10), json!(null))));
+    assert_eq!(figures(&catalog, "o-2").unwrap().click_left, Some(7));
+}
+
+/// The counters' object, with clicks on an offer.
+fn counters_with_clicks(offer: &str, day: UtcDay, clicks: u32) -> Sqlite {
+    let db = Sqlite::in_memory();
+    migrate(&db, 0, counters::MIGRATIONS).unwrap();
+    let sum = ClickSum {
+        publisher: PublisherId::parse("acme").unwrap(),
+        day,
+        offer: id(offer),
+        app: AppId::parse("10000001").unwrap(),
+        country: None,
+        placement: None,
+        clicks,
+    };
+    let flush = counters::Command::Flush {
+        isolate: "i".into(),
+        sequence: 1,
+        sums: vec![sum],
+    };
+    counters::handle(&db, day.start_ms(), flush).unwrap();
+    db
+}
+
+#[test]
+fn figures_are_of_the_last_30_days_and_end_with_them() {
+    let catalog = Catalog::small();
+    catalog.put(O, "o-1", &offer(&["g-1"]));
+    let clicked = UtcDay::of_ms(NOON);
+    let counters = counters_with_clicks("o-1", clicked, 7);
+    for (days, clicks) in [(0, 7), (1, 7), (29, 7), (30, 0), (31, 0)] {
+        let today = clicked.minus(-days);
+        let answer =
+            counters::handle(&counters, today.start_ms(), counters::Command::Stats { today }).unwrap();
+        // As the catalog reads what the counters wrote.
+        let told: Vec<OfferStats> = serde_json::from_value(serde_json::to_value(answer).unwrap()).unwrap();
+        keep_stats(&catalog.db, "counters-0", today, &told).unwrap();
+        catalog.now_ms.set(today.start_ms());
+        assert_eq!(
+            figures(&catalog, "o-1").unwrap().clicks,
+            clicks,
+            "{days} days later"
+        );
+    }
+    assert_eq!(catalog.now(), clicked.start_ms() + 31 * DAY_MS);
+}
+
+/// What the counters are told: kind, offer and limit, in no order.
+fn told(catalog: &Catalog) -> BTreeSet<(Kind, String, Option<u32>)> {
+    let changed = limits::changed(&catalog.db).unwrap();
+    let mut told = BTreeSet::new();
+    for (object, limits) in changed.by_object {
+        for limit in limits {
+            assert_eq!(object, counters::object_name(&limit.offer));
+            assert!(limit.revision <= changed.through);
+            let is_new = told.insert((limit.kind, limit.offer.as_str().to_owned(), limit.limit));
+            assert!(is_new, "{limit:?} is told twice");
+        }
+    }
+    limits::pushed(&catalog.db, changed.through).unwrap();
+    told
+}
+
+#[test]
+fn each_changed_cap_is_told_once() {
+    let catalog = Catalog::small();
+    let put = |offer_id: &str, click: Value, conversion: Value| {
+        let goal = format!("g-{offer_id}");
+        catalog.put(O, offer_id, &with(offer(&[&goal]), &caps(click, conversion)));
+    };
+    let both = |offer: &str, click, conversion| {
+        [
+            (Kind::Click, offer.to_owned(), click),
+            (Kind::Conversion, offer.to_owned(), conversion),
+        ]
+    };
+    assert_eq!(told(&catalog), [].into());
+    put("o-1", json!(10), json!(null));
+    put("o-2", json!(null), json!(null));
+    put("o-3", json!(1), json!(2));
+    let expected = [both("o-1", Some(10), None), both("o-3", Some(1), Some(2))].concat();
+    assert_eq!(told(&catalog), expected.into_iter().collect());
+    assert_eq!(told(&catalog), [].into(), "once");
+
+    put("o-1", json!(10), json!(null));
+    assert_eq!(told(&catalog), [].into(), "a repeated PUT changes no cap");
+    put("o-1", json!(9), json!(null));
+    put("o-2", json!(null), json!(null));
+    assert_eq!(told(&catalog), both("o-1", Some(9), None).into());
+    put("o-1", json!(null), json!(null));
+    assert_eq!(
+        told(&catalog),
+        both("o-1", None, None).into(),
+        "a cap that is gone is told, too"
+    );
+    // Not told before the counters answered: told again.
+    put("o-3", json!(5), json!(2));
+    assert_eq!(limits::changed(&catalog.db).unwrap().by_object.len(), 1);
+    assert_eq!(told(&catalog), both("o-3", Some(5), Some(2)).into());
+}
+
+#[test]
+fn more_caps_than_one_call_should_carry_are_told_in_turn() {
+    let catalog = Catalog::small();
+    let lines: String = (0..2_001)
+        .map(|n| {
+            let members = with(
+                json!({ "kind": "offer", "id": format!("o-{n}") }),
+                &caps(json!(n), json!(null)),
+            );
+            with(offer(&[&format!("g-{n}")]), &members).to_string() + "\n"
+        })
+        .collect();
+    assert_eq!(catalog.import("i", &lines).unwrap().status, 200);
+    let [first, second, third] = [0; 3].map(|_| told(&catalog));
+    assert_eq!((first.len(), second.len(), third.len()), (4_000, 2, 0));
+    assert!(first.is_disjoint(&second));
+}

@@ -1,0 +1,211 @@
+//! Imports: all or nothing, whatever breaks.
+
+use serde_json::{Value, json};
+use signpost::origin::{
+    catalog::{
+        Resource,
+        import::{LineErrors, discard, discard_all, stage},
+    },
+    command::Failure,
+};
+
+use crate::{Catalog, Faults, app, body, demo::Demo, offer, under_every_fault, with};
+
+fn line(kind: &str, id: &str, document: Value) -> String {
+    with(document, &json!({ "kind": kind, "id": id })).to_string() + "\n"
+}
+
+/// What is referred to comes after what refers to it; some of it is new and some of it replaces.
+fn lines() -> String {
+    line("offer", "o-1", offer(&["g-2", "g-3"]))
+        + &line(
+            "offer",
+            "o-2",
+            with(offer(&["g-4"]), &json!({ "advertiser_id": "southwind" })),
+        )
+        + &line("app", "10000001", app("beta"))
+        + &line("publisher", "beta", json!({ "name": "Beta", "approved": true }))
+        + &line("advertiser", "southwind", json!({ "name": "Southwind" }))
+        + &line(
+            "publisher",
+            "acme",
+            json!({ "name": "Acme again", "approved": false }),
+        )
+}
+
+fn prepared() -> Catalog {
+    let catalog = Catalog::small();
+    catalog.put(Resource::Offer, "o-1", &offer(&["g-1", "g-2"]));
+    catalog
+}
+
+fn staged(catalog: &Catalog) -> usize {
+    catalog.rows("SELECT import_id FROM import_lines").len()
+}
+
+/// What an operator reads of everything there is.
+fn read(catalog: &Catalog) -> Vec<Value> {
+    [
+        (Resource::Publisher, "acme"),
+        (Resource::Publisher, "beta"),
+        (Resource::App, "10000001"),
+        (Resource::Advertiser, "northwind"),
+        (Resource::Advertiser, "southwind"),
+        (Resource::Offer, "o-1"),
+        (Resource::Offer, "o-2"),
+    ]
+    .map(|(resource, id)| catalog.get(resource, id))
+    .into()
+}
+
+#[test]
+fn an_import_brings_what_single_puts_would_have() {
+    let imported = Catalog::of_fixtures();
+    let put = Catalog::empty();
+    let demo = Demo::read();
+    for (resource, documents) in [
+        (Resource::Publisher, &demo.publishers),
+        (Resource::App, &demo.apps),
+        (Resource::Advertiser, &demo.advertisers),
+        (Resource::Offer, &demo.offers),
+    ] {
+        for (id, document) in documents {
+            put.put(resource, id, document);
+        }
+    }
+    // The order of the lines is another, and so are the revisions; an edge does not show them.
+    for table in ["publishers", "apps", "advertisers", "offer_documents", "goals"] {
+        let sql = format!("SELECT * FROM {table} ORDER BY id");
+        assert_eq!(imported.rows(&sql), put.rows(&sql), "{table}");
+    }
+    assert_eq!(imported.listed(), put.listed());
+    assert_eq!(staged(&imported), 0);
+}
+
+#[test]
+fn a_repeated_import_changes_no_offer() {
+    let catalog = Catalog::of_fixtures();
+    let offers = || {
+        [
+            catalog.rows("SELECT * FROM offers"),
+            catalog.rows("SELECT * FROM offer_documents"),
+        ]
+    };
+    let before = offers();
+    catalog.wait(3_600_000);
+    let again = catalog.import("again", &crate::demo::text()).unwrap();
+    assert_eq!(body(&again, 200), json!({ "imported": 84 }));
+    assert_eq!(offers(), before);
+}
+
+#[test]
+fn a_wrong_line_leaves_nothing_and_is_named() {
+    let catalog = prepared();
+    let before = catalog.dump();
+    let good = lines();
+    let count = good.lines().count() as u64;
+    for (wrong, named) in [
+        ("nonsense".to_owned(), "expected"),
+        (line("planet", "x", json!({})), "kind"),
+        (line("offer", "o-3", offer(&[])), "goals"),
+        (
+            line("offer", "o-3", with(offer(&["g-9"]), &json!({ "colour": "red" }))),
+            "colour",
+        ),
+        // Right by themselves, and wrong by what is there or comes with them.
+        (
+            line(
+                "offer",
+                "o-3",
+                with(offer(&["g-9"]), &json!({ "advertiser_id": "nobody" })),
+            ),
+            "advertiser_id",
+        ),
+        (line("offer", "o-3", offer(&["g-1"])), "goals[0].id"),
+        (line("offer", "o-3", offer(&["g-4"])), "goals[0].id"),
+        (line("app", "10000002", app("nobody")), "publisher_id"),
+        (line("app", "x", app("acme")), "app_id"),
+    ] {
+        let reply = body(&catalog.import("wrong", &(good.clone() + &wrong)).unwrap(), 400);
+        assert_eq!(reply["code"], "invalid_import", "{reply}");
+        let lines = reply["lines"].as_array().unwrap();
+        assert_eq!(
+            (lines.len(), &lines[0]["line"]),
+            (1, &json!(count + 1)),
+            "{reply}"
+        );
+        assert!(
+            lines[0]["message"].as_str().unwrap().contains(named),
+            "{named}: {reply}"
+        );
+        assert_eq!(catalog.dump(), before, "{reply}");
+        assert_eq!(staged(&catalog), 0, "{reply}");
+    }
+    // Twenty are named, all are counted.
+    let reply = body(&catalog.import("wrong", &"nonsense\n".repeat(33)).unwrap(), 400);
+    assert_eq!(reply["lines"].as_array().unwrap().len(), 20);
+    assert!(reply["error"].as_str().unwrap().contains("33"), "{reply}");
+}
+
+#[test]
+fn an_import_that_breaks_at_any_write_is_there_whole_or_not_at_all() {
+    let old = prepared().dump();
+    let (new, new_read) = {
+        let catalog = prepared();
+        assert_eq!(
+            body(&catalog.import("i", &lines()).unwrap(), 200),
+            json!({ "imported": 6 })
+        );
+        (catalog.dump(), read(&catalog))
+    };
+    assert_ne!(old, new);
+    under_every_fault(prepared, |catalog, fault| {
+        let outcome = catalog.import("import-1", &lines());
+        let state = catalog.dump();
+        match &outcome {
+            Ok(reply) => assert_eq!((reply.status, &state), (200, &new), "{fault}"),
+            Err(Failure::Broken(_)) => assert!(state == old || state == new, "{fault}"),
+            Err(Failure::Refused(refusal)) => panic!("{fault}: {refusal:?}"),
+        }
+        // The operator sends it again, to the same process or to the one after it.
+        catalog.db.inject(Faults::none());
+        discard_all(&catalog.db).unwrap();
+        let again = body(&catalog.import("import-2", &lines()).unwrap(), 200);
+        assert_eq!(again, json!({ "imported": 6 }), "{fault}");
+        assert_eq!(read(catalog), new_read, "{fault}");
+        assert_eq!(staged(catalog), 0, "{fault}");
+    });
+}
+
+#[test]
+fn two_imports_at_once_do_not_mix() {
+    let catalog = prepared();
+    let mut errors = LineErrors::default();
+    let other = line("publisher", "gamma", json!({ "name": "Gamma", "approved": true }));
+    stage(&catalog.db, "other", 1, &other, &mut errors).unwrap();
+    assert!(errors.is_empty());
+    let reply = catalog.import("mine", &lines()).unwrap();
+    assert_eq!(body(&reply, 200), json!({ "imported": 6 }));
+    assert_eq!(staged(&catalog), 1, "the other's line waits for its own end");
+    discard(&catalog.db, "other").unwrap();
+    assert_eq!(staged(&catalog), 0);
+}
+
+#[test]
+fn more_lines_than_are_applied_at_a_time_are_all_applied() {
+    let catalog = Catalog::small();
+    let lines: String = (0..1_001)
+        .map(|n| {
+            line(
+                "publisher",
+                &format!("p-{n}"),
+                json!({ "name": "P", "approved": true }),
+            )
+        })
+        .collect();
+    assert_eq!(
+        body(&catalog.import("i", &lines).unwrap(), 200),
+        json!({ "imported": 1_001 })
+    );
+    assert_eq!(catalog.rows("SELECT id FROM publishers").len(), 1_002);
+}

@@ -1,0 +1,259 @@
+//! Publishing to KV, in the steps of the object's shell, with whatever breaks in between.
+
+use serde_json::json;
+use signpost::{
+    catalog::snapshot::{listing::Listing, pointer::Pointer, tracking::Tracking},
+    origin::catalog::{
+        Resource,
+        publication::{self, Kind, Prepared, enter, expired_versions, forget_version},
+    },
+};
+
+use crate::{
+    Catalog, NOON, offer, prepare_listing, prepare_tracking,
+    shell::{Kv, check_reachable, key, publish_listing, run_for, sweep},
+    sqlite::{Fault, Faults},
+    with,
+};
+
+const O: Resource = Resource::Offer;
+const HOUR_MS: i64 = 3_600_000;
+const KINDS: [Kind; 2] = [Kind::Tracking, Kind::Listing];
+
+fn entered(catalog: &Catalog, kind: Kind, version: u64) -> Pointer {
+    let prepared = Prepared {
+        kind,
+        version,
+        built_at_ms: catalog.now(),
+        change: 0,
+        bytes: Vec::new(),
+    };
+    enter(&catalog.db, &prepared, catalog.now()).unwrap();
+    publication::pointer(&catalog.db).unwrap()
+}
+
+#[test]
+fn the_pointer_lists_the_three_newest_of_each_kind() {
+    let catalog = Catalog::empty();
+    assert_eq!(publication::pointer(&catalog.db), Ok(Pointer::default()));
+    for (kind, version, tracking, listing) in [
+        (Kind::Tracking, 1, vec![1], vec![]),
+        (Kind::Listing, 2, vec![1], vec![2]),
+        (Kind::Listing, 3, vec![1], vec![3, 2]),
+        (Kind::Listing, 5, vec![1], vec![5, 3, 2]),
+        (Kind::Listing, 6, vec![1], vec![6, 5, 3]),
+        (Kind::Tracking, 10, vec![10, 1], vec![6, 5, 3]),
+        // Once more, as after a lost answer.
+        (Kind::Tracking, 10, vec![10, 1], vec![6, 5, 3]),
+        (Kind::Listing, 100, vec![10, 1], vec![100, 6, 5]),
+        (Kind::Listing, 6, vec![10, 1], vec![100, 6, 5]),
+    ] {
+        catalog.wait(1_000);
+        let expected = Pointer {
+            confirmed_at_ms: catalog.now(),
+            tracking,
+            listing,
+        };
+        assert_eq!(entered(&catalog, kind, version), expected);
+    }
+}
+
+#[test]
+fn a_version_stays_in_kv_for_an_hour_after_it_left_the_pointer() {
+    let catalog = Catalog::empty();
+    let expired = |at_ms: i64| expired_versions(&catalog.db, at_ms).unwrap();
+    for kind in KINDS {
+        for version in 1..=4 {
+            catalog.wait(1_000);
+            entered(&catalog, kind, version + 10 * u64::from(kind == Kind::Listing));
+        }
+    }
+    let (tracking_left, listing_left) = (NOON + 4_000, NOON + 8_000);
+    assert_eq!(expired(tracking_left + HOUR_MS), []);
+    assert_eq!(expired(tracking_left + HOUR_MS + 1), [(Kind::Tracking, 1)]);
+    assert_eq!(expired(listing_left + HOUR_MS), [(Kind::Tracking, 1)]);
+    // Later versions do not put it off.
+    catalog.wait(HOUR_MS);
+    entered(&catalog, Kind::Tracking, 20);
+    let both = [(Kind::Tracking, 1), (Kind::Listing, 11)];
+    assert_eq!(expired(listing_left + HOUR_MS + 1), both);
+    for _ in 0..2 {
+        forget_version(&catalog.db, Kind::Tracking, 1).unwrap();
+        assert_eq!(expired(listing_left + HOUR_MS + 1), [(Kind::Listing, 11)]);
+    }
+    // What the pointer lists never expires.
+    assert_eq!(
+        expired(i64::MAX >> 11),
+        [(Kind::Tracking, 2), (Kind::Listing, 11)]
+    );
+}
+
+#[test]
+fn versions_grow_whatever_is_built() {
+    let catalog = Catalog::small();
+    let mut last = 0;
+    for _ in 0..3 {
+        for kind in KINDS {
+            let prepared = match kind {
+                Kind::Tracking => prepare_tracking(&catalog.db, NOON),
+                Kind::Listing => prepare_listing(&catalog.db, NOON),
+            }
+            .unwrap();
+            assert!(prepared.kind == kind && prepared.version > last, "{prepared:?}");
+            last = prepared.version;
+            let newest = publication::newest(&catalog.db, kind).unwrap();
+            assert_eq!(newest, Some(prepared.bytes));
+        }
+    }
+}
+
+/// What an edge finds: whether goal `g-1` is clickable, and which offers are listed.
+fn seen(catalog: &Catalog, kv: &Kv) -> (bool, Vec<String>) {
+    let pointer = kv.pointer().unwrap();
+    let newest = |kind, versions: &[u64]| kv.get(&key(kind, versions[0])).unwrap();
+    let tracking = Tracking::open(newest(Kind::Tracking, &pointer.tracking)).unwrap();
+    let listing = Listing::open(newest(Kind::Listing, &pointer.listing)).unwrap();
+    let ids = (0..listing.len()).map(|row| listing.id(row).unwrap().to_owned());
+    let live = tracking
+        .goal("g-1")
+        .is_some_and(|goal| goal.offer.is_live(catalog.now()));
+    (live, ids.collect())
+}
+
+#[test]
+fn what_changes_is_in_kv_within_seconds_and_listed_within_five_minutes() {
+    let (catalog, kv) = (Catalog::small(), Kv::default());
+    catalog.put(O, "o-1", &offer(&["g-1"]));
+    run_for(&catalog, &kv, 1_001);
+    assert_eq!(seen(&catalog, &kv), (true, vec!["o-1".into()]));
+    catalog.put(O, "o-1", &with(offer(&["g-1"]), &json!({ "active": false })));
+    run_for(&catalog, &kv, 10_001);
+    assert_eq!(seen(&catalog, &kv), (false, vec!["o-1".into()]));
+    run_for(&catalog, &kv, 300_001 - 11_002);
+    assert_eq!(seen(&catalog, &kv), (false, vec![]));
+    // A day of nothing: three listings and their hour, one tracking snapshot, no chunk.
+    run_for(&catalog, &kv, 24 * HOUR_MS);
+    let keys: Vec<_> = kv.values.borrow().keys().cloned().collect();
+    let of = |prefix: &str| keys.iter().filter(|key| key.starts_with(prefix)).count();
+    assert_eq!((of("tracking-"), of("bodies-")), (2, 0), "{keys:?}");
+    assert!((15..=17).contains(&of("listing-")), "{keys:?}");
+    assert!(
+        catalog.now() - kv.pointer().unwrap().confirmed_at_ms <= 300_000,
+        "confirmed with every rebuild"
+    );
+}
+
+/// A catalog that is published, of which then an offer is paused and another one comes.
+fn changed() -> (Catalog, Kv) {
+    let (catalog, kv) = (Catalog::small(), Kv::default());
+    catalog.put(O, "o-1", &offer(&["g-1"]));
+    run_for(&catalog, &kv, 20_000);
+    catalog.put(O, "o-1", &with(offer(&["g-1"]), &json!({ "active": false })));
+    catalog.put(O, "o-2", &offer(&["g-2"]));
+    assert!(seen(&catalog, &kv).0);
+    (catalog, kv)
+}
+
+#[test]
+fn a_publication_that_kv_breaks_is_made_up_for() {
+    let writes = {
+        let (catalog, kv) = changed();
+        kv.writes.set(0);
+        run_for(&catalog, &kv, 310_000);
+        kv.writes.get()
+    };
+    assert!(writes >= 5, "{writes}");
+    for nth in 1..=writes {
+        for fault in [Fault::Before, Fault::After] {
+            let (catalog, kv) = changed();
+            kv.writes.set(0);
+            kv.fault.set(Some((nth, fault)));
+            run_for(&catalog, &kv, 330_000);
+            assert_eq!(
+                seen(&catalog, &kv),
+                (false, vec!["o-2".into()]),
+                "write {nth} to KV: {fault:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_publication_that_the_database_breaks_is_made_up_for() {
+    let writes = {
+        let (catalog, kv) = changed();
+        catalog.db.inject(Faults::none());
+        run_for(&catalog, &kv, 310_000);
+        catalog.db.writes()
+    };
+    let mut lost = Vec::new();
+    for nth in 1..=writes {
+        for fault in [Fault::Before, Fault::After] {
+            let (catalog, kv) = changed();
+            catalog.db.inject(Faults::at(nth, fault));
+            run_for(&catalog, &kv, 330_000);
+            if seen(&catalog, &kv) != (false, vec!["o-2".into()]) {
+                lost.push((nth, fault));
+            }
+        }
+    }
+    assert!(
+        lost.is_empty(),
+        "never published after these of {writes} writes broke: {lost:?}"
+    );
+}
+
+#[test]
+fn a_publication_that_a_crash_cut_off_is_made_up_for() {
+    let (catalog, kv) = changed();
+    catalog.wait(10_000);
+    // The object's process ends while KV has not answered yet.
+    prepare_tracking(&catalog.db, catalog.now()).unwrap();
+    run_for(&catalog, &kv, 60_000);
+    assert!(!seen(&catalog, &kv).0, "the paused offer is still clickable");
+}
+
+/// A catalog whose listing changed once, hours ago, and which was rebuilt and never swept since.
+fn unswept() -> (Catalog, Kv) {
+    let (catalog, kv) = changed();
+    for _ in 0..40 {
+        catalog.wait(300_000);
+        publish_listing(&catalog, &kv).unwrap();
+    }
+    (catalog, kv)
+}
+
+#[test]
+fn a_sweep_that_breaks_is_made_up_for() {
+    let swept = |catalog: &Catalog, kv: &Kv| {
+        sweep(catalog, kv).unwrap();
+        check_reachable(kv);
+        kv.values.borrow().keys().cloned().collect::<Vec<_>>()
+    };
+    let (expected, writes) = {
+        let (catalog, kv) = unswept();
+        kv.writes.set(0);
+        (swept(&catalog, &kv), kv.writes.get())
+    };
+    assert!(writes > 20, "{writes}");
+    for nth in 1..=writes {
+        for fault in [Fault::Before, Fault::After] {
+            let (catalog, kv) = unswept();
+            kv.writes.set(0);
+            kv.fault.set(Some((nth, fault)));
+            assert!(sweep(&catalog, &kv).is_err());
+            check_reachable(&kv);
+            assert_eq!(swept(&catalog, &kv), expected, "delete {nth}: {fault:?}");
+        }
+    }
+}
+
+#[test]
+fn what_the_pointer_lists_is_not_swept_however_long_nothing_was_published() {
+    let (catalog, kv) = changed();
+    // KV or the object is away for hours, just after the listing changed.
+    run_for(&catalog, &kv, 310_000);
+    catalog.wait(3 * HOUR_MS);
+    run_for(&catalog, &kv, 1_000);
+    check_reachable(&kv);
+}

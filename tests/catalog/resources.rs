@@ -1,0 +1,382 @@
+//! Resources and credentials, command by command.
+
+use serde_json::{Value, json};
+use signpost::{
+    catalog::{AppId, credentials},
+    origin::catalog::{Command, Resource},
+};
+
+use crate::{Catalog, app, body, demo::Demo, offer, refused, under_every_fault, with};
+
+const O: Resource = Resource::Offer;
+
+#[test]
+fn what_was_put_is_read_back() {
+    let catalog = Catalog::of_fixtures();
+    let demo = Demo::read();
+    for (resource, documents) in [
+        (Resource::Publisher, &demo.publishers),
+        (Resource::App, &demo.apps),
+        (Resource::Advertiser, &demo.advertisers),
+        (Resource::Offer, &demo.offers),
+    ] {
+        let member = format!("{}_id", resource.singular());
+        for (id, document) in documents {
+            let read = catalog.get(resource, id);
+            assert_eq!(read[&member], **id);
+            for (name, value) in document.as_object().unwrap() {
+                assert_eq!(&read[name], value, "{member} {id}: {name}");
+            }
+            assert_eq!(catalog.put(resource, id, document), read);
+        }
+        // All of them again, page by page, in the bytewise order of their ids.
+        let (mut listed, mut cursor) = (Vec::new(), None);
+        loop {
+            let list = Command::List {
+                resource,
+                limit: 5,
+                cursor,
+            };
+            let page = body(&catalog.send(list).unwrap(), 200);
+            let resources = page[resource.plural()].as_array().unwrap();
+            assert!(resources.len() <= 5);
+            listed.extend(
+                resources
+                    .iter()
+                    .map(|read| read[&member].as_str().unwrap().to_owned()),
+            );
+            cursor = page["cursor"].as_str().map(str::to_owned);
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert!(listed.iter().eq(documents.keys()), "{listed:?}");
+    }
+    let id = "none".to_owned();
+    let unknown = refused(catalog.send(Command::Get { resource: O, id }));
+    assert_eq!(unknown.0, "not_found");
+}
+
+#[test]
+fn what_is_referred_to_must_be_there_and_a_refused_put_leaves_nothing() {
+    let catalog = Catalog::small();
+    catalog.put(
+        Resource::Publisher,
+        "beta",
+        &json!({ "name": "Beta", "approved": true }),
+    );
+    catalog.put(Resource::App, "10000001", &app("acme"));
+    let before = catalog.dump();
+    for (resource, id, document, named) in [
+        (Resource::App, "10000002", app("nobody"), "publisher_id"),
+        (Resource::App, "10000001", app("beta"), "publisher_id"),
+        (Resource::App, "1000001", app("acme"), "app_id"),
+        (
+            O,
+            "o",
+            with(offer(&["g"]), &json!({ "advertiser_id": "nobody" })),
+            "advertiser_id",
+        ),
+        (O, "o_1", offer(&["g"]), "offer_id"),
+        (O, "o", offer(&["g", "g"]), "goals[1].id"),
+        (O, "o", offer(&[]), "goals"),
+    ] {
+        let (code, message) = refused(catalog.try_put(resource, id, &document));
+        assert_eq!(code, "invalid_field", "{message}");
+        assert!(message.starts_with(named), "{message}");
+        assert_eq!(catalog.dump(), before, "{message}");
+    }
+}
+
+#[test]
+fn a_goal_stays_with_its_offer_is_retired_and_comes_back() {
+    let catalog = Catalog::small();
+    catalog.put(O, "o-1", &offer(&["g-1", "g-2", "g-3"]));
+    let (code, message) = refused(catalog.try_put(O, "o-2", &offer(&["g-4", "g-2"])));
+    assert_eq!(
+        (code, message.as_str()),
+        ("invalid_field", "goals[1].id: goal g-2 belongs to offer o-1")
+    );
+
+    catalog.wait(1_000);
+    let left = catalog.put(O, "o-1", &offer(&["g-3"]));
+    assert_eq!(left["retired_goals"], json!(["g-1", "g-2"]));
+    let retired_at_ms = "SELECT id, retired_at_ms FROM goals ORDER BY id";
+    let retired_at = |place: usize| catalog.rows(retired_at_ms)[place].optional_integer(1).unwrap();
+    assert_eq!(retired_at(0), Some(catalog.now()));
+    // A retired goal is still its offer's.
+    refused(catalog.try_put(O, "o-2", &offer(&["g-1"])));
+
+    catalog.wait(1_000);
+    let back = catalog.put(O, "o-1", &offer(&["g-2", "g-3"]));
+    assert_eq!(back["retired_goals"], json!(["g-1"]));
+    let times = [retired_at(0), retired_at(1), retired_at(2)];
+    assert_eq!(
+        times,
+        [Some(catalog.now() - 1_000), None, None],
+        "g-1 was retired the first time"
+    );
+    let all = catalog.put(O, "o-1", &offer(&["g-1", "g-2", "g-3"]));
+    assert_eq!(all.get("retired_goals"), None);
+}
+
+#[test]
+fn a_goal_is_known_as_retired_as_long_as_it_could_convert() {
+    const DAY_MS: i64 = 86_400_000;
+    let catalog = Catalog::small();
+    catalog.put(O, "o-1", &offer(&["g-1", "g-2"]));
+    catalog.put(O, "o-1", &offer(&["g-2"]));
+    let retired = |after_ms: i64| {
+        catalog.now_ms.set(crate::NOON + after_ms);
+        let tracking = catalog.tracking();
+        assert!(tracking.goal("g-2").is_some_and(|goal| !goal.retired));
+        tracking.goal("g-1").map(|goal| goal.retired)
+    };
+    assert_eq!(retired(0), Some(true));
+    // The longest window is 90 days, and a week is for what comes late.
+    assert_eq!(retired(97 * DAY_MS), Some(true));
+    assert_eq!(retired(97 * DAY_MS + 1), None);
+    refused(catalog.try_put(O, "o-2", &offer(&["g-1"])));
+}
+
+#[test]
+fn a_repeated_put_changes_neither_revision_nor_update_time() {
+    let catalog = Catalog::small();
+    let document = with(
+        offer(&["g-1"]),
+        &json!({ "click_cap": { "dur": "DAILY", "lim": 5 } }),
+    );
+    let first = catalog.put(O, "o-1", &document);
+    let before = catalog.dump();
+    catalog.wait(60_000);
+    assert_eq!(catalog.put(O, "o-1", &document), first);
+    // The same, otherwise written.
+    let mut reordered: Vec<_> = document.as_object().unwrap().iter().rev().collect();
+    reordered.rotate_left(3);
+    let members: Vec<_> = reordered
+        .iter()
+        .map(|(name, value)| format!("\"{name}\" : {value}"))
+        .collect();
+    let rewritten = format!(" {{ {} }} ", members.join(", ")).replace("1.25", "1.250");
+    let again = Command::Put {
+        resource: O,
+        id: "o-1".into(),
+        body: rewritten,
+    };
+    assert_eq!(body(&catalog.send(again).unwrap(), 200), first);
+    assert_eq!(catalog.dump(), before);
+
+    let changed = catalog.put(O, "o-1", &with(document, &json!({ "name": "Another" })));
+    let time = |read: &Value| read["updated_at"].as_i64().unwrap();
+    assert_eq!(time(&changed), time(&first) + 60);
+}
+
+#[test]
+fn a_put_that_breaks_leaves_the_offer_as_it_was_or_as_it_is_to_be() {
+    let prepared = || {
+        let catalog = Catalog::small();
+        catalog.put(O, "o-1", &offer(&["g-1", "g-2"]));
+        catalog
+    };
+    let new = with(offer(&["g-2", "g-3"]), &json!({ "name": "New", "active": false }));
+    let old_state = prepared().dump();
+    let new_state = {
+        let catalog = prepared();
+        catalog.put(O, "o-1", &new);
+        catalog.dump()
+    };
+    under_every_fault(prepared, |catalog, fault| {
+        let outcome = catalog.try_put(O, "o-1", &new);
+        let state = catalog.dump();
+        assert!(state == old_state || state == new_state, "{fault}");
+        assert!(state == new_state || outcome.is_err(), "{fault}");
+        catalog.db.inject(crate::Faults::none());
+        assert_eq!(
+            catalog.put(O, "o-1", &new)["retired_goals"],
+            json!(["g-1"]),
+            "{fault}"
+        );
+        assert_eq!(catalog.dump(), new_state, "{fault}");
+    });
+}
+
+fn pub_key(catalog: &Catalog, command: fn(String) -> Command, status: u16) -> Option<String> {
+    let reply = catalog.send(command("acme".into())).ok()?;
+    Some(body(&reply, status)["pub_key"].as_str().unwrap().to_owned())
+}
+
+fn issued(catalog: &Catalog) -> Option<String> {
+    pub_key(catalog, |publisher_id| Command::IssuePubKey { publisher_id }, 201)
+}
+
+fn shown(catalog: &Catalog) -> Option<String> {
+    pub_key(catalog, |publisher_id| Command::GetPubKey { publisher_id }, 200)
+}
+
+/// The publisher's Pub-Key as the edge knows it, of these.
+fn valid<'k>(catalog: &Catalog, keys: &[&'k String]) -> Vec<&'k String> {
+    let tracking = catalog.tracking();
+    let app = tracking.app(AppId::parse("10000001").unwrap()).unwrap();
+    let hash = app.publisher.pub_key_hash;
+    let is_valid = |key: &&&String| hash.is_some_and(|hash| *hash == credentials::hash(key));
+    keys.iter().filter(is_valid).copied().collect()
+}
+
+#[test]
+fn the_last_pub_key_is_the_one() {
+    let with_app = || {
+        let catalog = Catalog::small();
+        catalog.put(Resource::App, "10000001", &app("acme"));
+        catalog
+    };
+    let catalog = with_app();
+    assert_eq!(shown(&catalog), None);
+    let [first, second] = [0; 2].map(|_| issued(&catalog).unwrap());
+    assert_eq!(shown(&catalog), Some(second.clone()));
+    assert_eq!(valid(&catalog, &[&first, &second]), [&second]);
+    // A publisher that is put again keeps its key.
+    catalog.put(
+        Resource::Publisher,
+        "acme",
+        &json!({ "name": "Acme", "approved": false }),
+    );
+    assert_eq!(shown(&catalog), Some(second.clone()));
+    assert_eq!(valid(&catalog, &[&second]), [&second]);
+    let publisher_id = "nobody".to_owned();
+    assert_eq!(
+        refused(catalog.send(Command::IssuePubKey { publisher_id })).0,
+        "not_found"
+    );
+
+    // What its settings page shows is what the edge accepts, also after a write that broke.
+    let prepared = || {
+        let catalog = with_app();
+        issued(&catalog).unwrap();
+        catalog
+    };
+    under_every_fault(prepared, |catalog, fault| {
+        let answered = issued(catalog);
+        catalog.db.inject(crate::Faults::none());
+        let shown = shown(catalog).unwrap();
+        assert!(answered.is_none_or(|key| key == shown), "{fault}");
+        assert_eq!(valid(catalog, &[&shown]), [&shown], "{fault}");
+    });
+}
+
+fn issue_token(catalog: &Catalog) -> Option<(String, String)> {
+    let advertiser_id = "northwind".to_owned();
+    let reply = catalog.send(Command::IssueToken { advertiser_id }).ok()?;
+    let issued = body(&reply, 201);
+    let text = |name: &str| issued[name].as_str().unwrap().to_owned();
+    Some((text("token_id"), text("token")))
+}
+
+/// The hashes of the advertiser's tokens as the edge knows them.
+fn token_hashes(catalog: &Catalog) -> Vec<u8> {
+    let tracking = catalog.tracking();
+    let goal = tracking.goal("g-1").unwrap();
+    let (advertiser, hashes) = tracking.advertiser(&goal.offer).unwrap();
+    assert_eq!(advertiser, "northwind");
+    hashes.to_vec()
+}
+
+fn hashes(tokens: &[&(String, String)]) -> Vec<u8> {
+    tokens
+        .iter()
+        .flat_map(|(_, token)| credentials::hash(token))
+        .collect()
+}
+
+fn listed_tokens(catalog: &Catalog) -> Vec<String> {
+    let advertiser = catalog.get(Resource::Advertiser, "northwind");
+    let tokens = advertiser["tokens"].as_array().unwrap();
+    tokens
+        .iter()
+        .map(|token| token["token_id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn an_advertisers_two_newest_tokens_are_valid_until_revoked() {
+    let prepared = || {
+        let catalog = Catalog::small();
+        catalog.put(O, "o-1", &offer(&["g-1"]));
+        catalog
+    };
+    let catalog = prepared();
+    assert_eq!(token_hashes(&catalog), hashes(&[]));
+    let [a, b, c] = [0; 3].map(|_| {
+        catalog.wait(1_000);
+        issue_token(&catalog).unwrap()
+    });
+    assert_eq!(token_hashes(&catalog), hashes(&[&b, &c]));
+    let advertiser = catalog.get(Resource::Advertiser, "northwind");
+    let issued_at = crate::NOON / 1_000 + 2;
+    let expected = json!([
+        { "token_id": b.0, "issued_at": issued_at }, { "token_id": c.0, "issued_at": issued_at + 1 },
+    ]);
+    assert_eq!(advertiser["tokens"], expected);
+    // The advertiser is put again and keeps them.
+    catalog.put(
+        Resource::Advertiser,
+        "northwind",
+        &json!({ "name": "Northwind & Sons" }),
+    );
+    assert_eq!(token_hashes(&catalog), hashes(&[&b, &c]));
+
+    let revoke = |id: &str| {
+        let (advertiser_id, token_id) = ("northwind".into(), id.into());
+        catalog.send(Command::RevokeToken {
+            advertiser_id,
+            token_id,
+        })
+    };
+    assert_eq!(refused(revoke(&a.0)).0, "not_found");
+    assert_eq!(revoke(&c.0).unwrap().status, 204);
+    assert_eq!(refused(revoke(&c.0)).0, "not_found");
+    assert_eq!(token_hashes(&catalog), hashes(&[&b]));
+    let d = issue_token(&catalog).unwrap();
+    assert_eq!(token_hashes(&catalog), hashes(&[&b, &d]));
+    let advertiser_id = "nobody".to_owned();
+    assert_eq!(
+        refused(catalog.send(Command::IssueToken { advertiser_id })).0,
+        "not_found"
+    );
+
+    let with_two = || {
+        let catalog = prepared();
+        assert!(issue_token(&catalog).is_some() && issue_token(&catalog).is_some());
+        catalog
+    };
+    under_every_fault(with_two, |catalog, fault| {
+        let answered = issue_token(catalog);
+        catalog.db.inject(crate::Faults::none());
+        let listed = listed_tokens(catalog);
+        assert_eq!((listed.len(), token_hashes(catalog).len()), (2, 64), "{fault}");
+        assert!(answered.is_none_or(|(id, _)| listed[1] == id), "{fault}");
+    });
+}
+
+#[test]
+fn a_callbacks_secret_is_sealed_and_never_shown() {
+    let catalog = Catalog::small();
+    let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    let callback = json!({ "url": "https://acme.example.com/cb", "method": "GET", "secret": secret });
+    let shown = catalog.put(
+        Resource::App,
+        "10000001",
+        &with(app("acme"), &json!({ "callback": callback })),
+    );
+    assert_eq!(shown["callback"]["url"], "https://acme.example.com/cb");
+    let kept = format!("{:?} {shown}", catalog.rows("SELECT * FROM apps"));
+    assert!(!kept.contains("MfKQ9r8"), "{kept}");
+    let rows = catalog.rows("SELECT callback_sealed FROM apps");
+    let opened = catalog
+        .vault
+        .open("callback/10000001", rows[0].blob(0).unwrap())
+        .unwrap();
+    let opened: Value = serde_json::from_slice(&opened).unwrap();
+    assert_eq!(opened, callback);
+    catalog.put(Resource::App, "10000001", &app("acme"));
+    assert!(catalog.rows("SELECT callback_sealed FROM apps")[0].is_null(0));
+}

@@ -1,0 +1,133 @@
+//! The SQL itself: a bound integer arrives as a double, so it may only meet what turns it back.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+use signpost::{
+    catalog::OfferId,
+    origin::{
+        catalog::{Command, Resource, import, limits, publication, schedule},
+        counters::OfferStats,
+    },
+    time::UtcDay,
+};
+
+use crate::{Catalog, NOON, body, demo::Demo, prepare_listing, prepare_tracking, with};
+
+/// Every text that the catalog runs, from a catalog that did everything it can.
+fn everything() -> (Catalog, BTreeSet<String>) {
+    let catalog = Catalog::of_fixtures();
+    let demo = Demo::read();
+    for (resource, documents) in [
+        (Resource::Publisher, &demo.publishers),
+        (Resource::App, &demo.apps),
+        (Resource::Advertiser, &demo.advertisers),
+        (Resource::Offer, &demo.offers),
+    ] {
+        for (id, document) in documents {
+            catalog.put(resource, id, &with(document.clone(), &json!({ "name": "New" })));
+            catalog.get(resource, id);
+        }
+        let (limit, cursor) = (10, None);
+        let list = Command::List {
+            resource,
+            limit,
+            cursor,
+        };
+        body(&catalog.send(list).unwrap(), 200);
+    }
+    for command in [
+        |publisher_id| Command::IssuePubKey { publisher_id },
+        |publisher_id| Command::GetPubKey { publisher_id },
+    ] {
+        catalog.send(command("lumen-arcade".into())).unwrap();
+    }
+    let advertiser_id = "mangrove-mobile".to_owned();
+    let issue = Command::IssueToken { advertiser_id };
+    let issued = body(&catalog.send(issue).unwrap(), 201);
+    let revoke = Command::RevokeToken {
+        advertiser_id: "mangrove-mobile".into(),
+        token_id: issued["token_id"].as_str().unwrap().into(),
+    };
+    catalog.send(revoke).unwrap();
+    body(&catalog.send(Command::Status).unwrap(), 200);
+
+    let db = &catalog.db;
+    import::discard(db, "other").unwrap();
+    import::discard_all(db).unwrap();
+    limits::pushed(db, limits::changed(db).unwrap().through).unwrap();
+    let stats = OfferStats {
+        offer: OfferId::parse("60240").unwrap(),
+        clicks: 1,
+        conversions: 1,
+        payout_micro_usd: 1,
+        clicks_taken: 1,
+        conversions_taken: 1,
+    };
+    publication::keep_stats(db, "counters-0", UtcDay::of_ms(NOON), &[stats]).unwrap();
+    let tracking = prepare_tracking(db, NOON).unwrap();
+    let listing = prepare_listing(db, NOON).unwrap();
+    for key in publication::chunks_to_write(db).unwrap() {
+        publication::chunk(db, &key).unwrap().unwrap();
+        publication::chunk_written(db, &key).unwrap();
+    }
+    for prepared in [tracking, listing] {
+        publication::enter(db, &prepared, NOON).unwrap();
+        publication::published(db, &prepared).unwrap();
+        publication::newest(db, prepared.kind).unwrap().unwrap();
+        publication::forget_version(db, prepared.kind, 0).unwrap();
+    }
+    publication::pointer(db).unwrap();
+    publication::expired_versions(db, NOON).unwrap();
+    publication::expired_chunks(db).unwrap();
+    publication::forget_chunk(db, "none").unwrap();
+    // Every offer that was listed has ended: its chunks are no longer in use.
+    prepare_listing(db, 1 << 52).unwrap();
+    schedule::next_alarm(db, NOON).unwrap();
+    let ran = db.statements();
+    (catalog, ran)
+}
+
+/// Whether a text has a parameter as an operand of arithmetic, where it is a double, outside of a CAST.
+fn has_bare_arithmetic(sql: &str) -> bool {
+    const OPERATORS: [char; 7] = ['+', '-', '*', '/', '%', '|', '&'];
+    let parts: Vec<_> = sql.split('?').collect();
+    parts.windows(2).any(|around| {
+        let before = around[0].trim_end();
+        let after = around[1].trim_start_matches(|c: char| c.is_ascii_digit());
+        before.ends_with(OPERATORS) || after.trim_start().starts_with(OPERATORS)
+    })
+}
+
+#[test]
+fn no_parameter_is_an_operand_of_arithmetic() {
+    for (sql, expected) in [
+        ("SELECT ? + 1", true),
+        ("SELECT 1 - ?", true),
+        ("SELECT ?2 / 2", true),
+        ("SELECT x || ?", true),
+        ("SELECT CAST(? AS INTEGER) + 1", false),
+        ("SELECT x + 1 FROM t WHERE y > ? LIMIT ?", false),
+        ("INSERT INTO t (x) VALUES (?, ?)", false),
+    ] {
+        assert_eq!(has_bare_arithmetic(sql), expected, "{sql}");
+    }
+    let (_, ran) = everything();
+    assert!(ran.len() > 60, "only {} ran", ran.len());
+    let bare: Vec<_> = ran.iter().filter(|sql| has_bare_arithmetic(sql)).collect();
+    assert!(bare.is_empty(), "{bare:#?}");
+}
+
+#[test]
+fn every_table_turns_a_bound_integer_back() {
+    let (catalog, _) = everything();
+    let tables = catalog.rows("PRAGMA table_list");
+    let own: Vec<_> = tables
+        .iter()
+        .filter(|table| !table.text(1).unwrap().starts_with("sqlite_"))
+        .collect();
+    assert!(own.len() > 10, "{own:?}");
+    for table in own {
+        assert!(table.boolean(5).unwrap(), "{table:?} is not STRICT");
+    }
+}

@@ -1,0 +1,229 @@
+//! Click caps, over HTTP: exact however many clicks come at once, whatever is changed meanwhile, and after a crash.
+
+use std::{collections::BTreeSet, sync::Barrier, thread};
+
+use serde_json::{Value, json};
+use signpost::tracking::click_id::{self, Opened};
+use url::Url;
+
+use crate::{
+    clicks::{MACHINES, click_id_of, keys, redirected, refused},
+    harness::{ANDROID_APP, Answer, IOS_APP, Setup, Signpost, WEB_APP, away_from_midnight, demo, eventually},
+};
+
+const THREADS: usize = 64;
+
+fn cap(limit: u32) -> Value {
+    json!({"dur": "DAILY", "lim": limit})
+}
+
+fn address(offer: &str, app: &str) -> String {
+    format!("/v2/tracking/click?rid={offer}-g&app={app}&user_id=u-1")
+}
+
+/// As many clicks for an offer, from many threads at once.
+fn clicks(signpost: &Signpost, offer: &str, times: usize) -> Vec<Answer> {
+    let start = Barrier::new(THREADS);
+    let send = |thread: usize| {
+        start.wait();
+        // The app of a click makes no difference; none of these has a fallback.
+        let address = address(offer, [ANDROID_APP, IOS_APP][thread % 2]);
+        let share = times / THREADS + usize::from(thread < times % THREADS);
+        (0..share)
+            .map(|_| signpost.get(&address, &[]))
+            .collect::<Vec<_>>()
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS)
+            .map(|thread| scope.spawn(move || send(thread)))
+            .collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap())
+            .collect()
+    })
+}
+
+/// How many of some clicks were redirected to the offer; the others were told that it is capped.
+#[track_caller]
+fn admitted(answers: Vec<Answer>) -> usize {
+    let mut ids = BTreeSet::new();
+    for answer in answers {
+        if answer.status == 410 {
+            refused(answer, 410, "offer_capped");
+            continue;
+        }
+        let answer = redirected(answer);
+        assert_eq!(
+            Url::parse(answer.location()).unwrap().host_str(),
+            Some("adv.example"),
+            "{answer:?}"
+        );
+        let Ok(Opened::Whole { nonce, .. }) = click_id::open(&keys(), &click_id_of(&answer)) else {
+            panic!("{answer:?}");
+        };
+        assert!(ids.insert(nonce), "two clicks of one nonce: {answer:?}");
+    }
+    ids.len()
+}
+
+/// What the listing says is left of an offer's click cap: `None` where it is not listed, and null without a cap.
+fn left(signpost: &Signpost, pub_key: &str, offer: &str) -> Option<Value> {
+    let filter = json!([{"dim": "offer_id", "match": {"type": "exact", "value": [offer]}}]);
+    let mut listed = signpost.list(ANDROID_APP, pub_key, &filter).into_iter();
+    listed.next().map(|offer| offer["click_cap"].clone())
+}
+
+/// Clicks of an offer that were counted, and those that were taken of its cap.
+fn counted_and_taken(signpost: &Signpost, offer: &str) -> (i64, i64) {
+    let sql = format!("SELECT clicks, clicks_taken FROM daily WHERE offer = '{offer}'");
+    let rows = signpost.stored("signpost-counters", &sql, |row| Ok((row.get(0)?, row.get(1)?)));
+    rows.into_iter().next().unwrap_or_default()
+}
+
+#[test]
+fn exactly_as_many_clicks_pass_as_the_cap_allows() {
+    away_from_midnight();
+    let (signpost, pub_key) = Setup::new().start_with_fixtures();
+    signpost.put_offer("rush", &json!({"click_cap": cap(1_000)}));
+    signpost.refresh();
+    assert_eq!(admitted(clicks(&signpost, "rush", 1_600)), 1_000);
+
+    // Spent is spent for those who take nothing, too, and for a user of an app with a fallback.
+    for (method, headers) in MACHINES {
+        let answer = signpost
+            .send(method, &address("rush", ANDROID_APP), headers, b"")
+            .expect(410);
+        assert_eq!(answer.header("Location"), None, "{answer:?}");
+    }
+    let answer = redirected(signpost.get(&address("rush", WEB_APP), &[]));
+    assert!(
+        answer
+            .location()
+            .starts_with("https://play.lumen-arcade.example/"),
+        "{answer:?}"
+    );
+    assert_eq!(
+        left(&signpost, &pub_key, "rush"),
+        Some(json!(cap(1_000))),
+        "the listing of before"
+    );
+    signpost.refresh();
+    assert_eq!(left(&signpost, &pub_key, "rush"), None);
+    eventually(&(1_000, 1_000), || counted_and_taken(&signpost, "rush"));
+
+    // A power cut gives nothing back, and a higher cap what it is higher by.
+    signpost.restart();
+    assert_eq!(admitted(clicks(&signpost, "rush", 100)), 0);
+    signpost.put_offer("rush", &json!({"click_cap": cap(1_010)}));
+    signpost.refresh();
+    assert_eq!(admitted(clicks(&signpost, "rush", 200)), 10);
+    assert_eq!(counted_and_taken(&signpost, "rush").1, 1_010);
+}
+
+#[test]
+fn a_changed_cap_holds_from_the_refresh_on() {
+    away_from_midnight();
+    let signpost = demo();
+    let pub_key = signpost.pub_key();
+    // What is changed; of 64 clicks, how many pass; and what is listed after.
+    let steps = [
+        (json!({"click_cap": cap(50)}), 50, None),
+        // Lower than what was taken, none at all, and just what was taken.
+        (json!({"click_cap": cap(20)}), 0, None),
+        (json!({"click_cap": cap(0)}), 0, None),
+        (json!({"click_cap": cap(50)}), 0, None),
+        (json!({"click_cap": cap(57)}), 7, None),
+        // Another change of the offer gives no clicks.
+        (json!({"click_cap": cap(57), "name": "Another game"}), 0, None),
+        (json!({"click_cap": cap(157)}), 64, Some(cap(36))),
+        (json!({"click_cap": cap(130)}), 9, None),
+        // Without a cap everything passes, and there is no key for one.
+        (json!({}), 64, Some(Value::Null)),
+        (json!({"click_cap": cap(10)}), 0, None),
+    ];
+    for (changes, expected, listed) in steps {
+        signpost.put_offer("changing", &changes);
+        signpost.refresh();
+        assert_eq!(admitted(clicks(&signpost, "changing", 64)), expected, "{changes}");
+        signpost.refresh();
+        assert_eq!(left(&signpost, &pub_key, "changing"), listed, "{changes}");
+    }
+}
+
+#[test]
+fn the_listing_says_what_confirmed_clicks_have_left() {
+    away_from_midnight();
+    let signpost = demo();
+    let pub_key = signpost.pub_key();
+    signpost.put_offer(
+        "two-caps",
+        &json!({"click_cap": cap(40), "conversion_cap": cap(7), "geo_tgt": {"include": [], "exclude": ["CN"]}}),
+    );
+    signpost.put_offer("no-cap", &json!({}));
+    signpost.put_offer("machines", &json!({"click_cap": cap(3)}));
+    signpost.put_offer("none", &json!({"click_cap": cap(0)}));
+    signpost.refresh();
+    for (offer, expected) in [
+        ("two-caps", Some(cap(40))),
+        ("machines", Some(cap(3))),
+        ("no-cap", Some(Value::Null)),
+        ("none", None),
+    ] {
+        assert_eq!(left(&signpost, &pub_key, offer), expected, "{offer}");
+    }
+    refused(
+        signpost.get(&address("none", ANDROID_APP), &[]),
+        410,
+        "offer_capped",
+    );
+
+    for offer in ["two-caps", "no-cap"] {
+        assert_eq!(admitted(clicks(&signpost, offer, 13)), 13);
+    }
+    for (method, headers) in MACHINES {
+        for offer in ["two-caps", "no-cap", "machines"] {
+            redirected(signpost.send(method, &address(offer, ANDROID_APP), headers, b""));
+        }
+    }
+    // What is refused takes nothing.
+    for _ in 0..5 {
+        signpost
+            .get(&address("two-caps", ANDROID_APP), &[("CF-IPCountry", "CN")])
+            .expect(403);
+        signpost.get(&address("two-caps", "10000009"), &[]).expect(403);
+        signpost
+            .get(&(address("two-caps", ANDROID_APP) + "&c1=!"), &[])
+            .expect(400);
+    }
+    signpost.refresh();
+    for (offer, expected) in [
+        ("two-caps", Some(cap(27))),
+        ("machines", Some(cap(3))),
+        ("no-cap", Some(Value::Null)),
+    ] {
+        assert_eq!(left(&signpost, &pub_key, offer), expected, "{offer}");
+    }
+    eventually(&(13, 13), || counted_and_taken(&signpost, "two-caps"));
+    eventually(&(13, 0), || counted_and_taken(&signpost, "no-cap"));
+    assert_eq!(counted_and_taken(&signpost, "machines"), (0, 0));
+
+    let listed = signpost.list(ANDROID_APP, &pub_key, &json!([]));
+    let of = |id: &str| listed.iter().find(|offer| offer["id"] == id).unwrap();
+    assert_eq!(of("two-caps")["conversion_cap"], cap(7));
+    for member in ["click_cap", "conversion_cap"] {
+        assert!(
+            of("no-cap").get(member).is_none() && of("23817").get(member).is_none(),
+            "{member}"
+        );
+    }
+    assert!(of("machines").get("conversion_cap").is_none());
+
+    // The last three are there for people, and then for no one.
+    assert_eq!(admitted(clicks(&signpost, "machines", 9)), 3);
+    for (method, headers) in MACHINES {
+        signpost
+            .send(method, &address("machines", ANDROID_APP), headers, b"")
+            .expect(410);
+    }
+}

@@ -1,0 +1,235 @@
+//! The click parameters of the specification's 2.5.
+
+use crate::{
+    clicks::{CLICK, RIGHT, click_of, redirected, refused},
+    harness::{ANDROID_APP, demo},
+};
+
+/// Parameters that a click carries on: name, code of their refusal, longest in characters.
+const TEXTS: [(&str, &str, usize); 9] = [
+    ("user_id", "invalid_user_id", 128),
+    ("c1", "invalid_custom_parameter", 128),
+    ("c2", "invalid_custom_parameter", 128),
+    ("c3", "invalid_custom_parameter", 128),
+    ("c4", "invalid_custom_parameter", 128),
+    ("c5", "invalid_custom_parameter", 128),
+    ("gaid", "invalid_parameter", 64),
+    ("idfa", "invalid_parameter", 64),
+    ("placement", "invalid_parameter", 64),
+];
+
+/// A click that has this value for one of them, and the rest right.
+fn with(name: &str, value: &str) -> String {
+    let user = if name == "user_id" { "" } else { "&user_id=u-1" };
+    format!("rid=410271&app=10000001{user}&{name}={value}")
+}
+
+fn is_allowed(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_@-.".contains(&byte)
+}
+
+#[test]
+fn a_missing_or_empty_parameter_is_named() {
+    let signpost = demo();
+    let table = [
+        ("", "rid"),
+        ("app=10000001&user_id=u-1", "rid"),
+        ("rid&app=10000001&user_id=u-1", "rid"),
+        ("rid=&app=10000001&user_id=u-1", "rid"),
+        ("RID=410271&app=10000001&user_id=u-1", "rid"),
+        ("rid=410271&user_id=u-1", "app"),
+        ("rid=410271&app=&user_id=u-1", "app"),
+        ("rid=410271&app=10000001", "user_id"),
+        ("rid=410271&app=10000001&user_id", "user_id"),
+        ("rid=410271&app=10000001&user_id=", "user_id"),
+        ("rid=410271&app=10000001&userid=u-1", "user_id"),
+        ("rid=410271&app=10000001&user_id=&c1=a", "user_id"),
+    ];
+    for (query, name) in table {
+        let answer = refused(signpost.click(query, "US"), 400, "missing_field");
+        let message = answer.json()["error"].as_str().unwrap().to_owned();
+        assert!(
+            message.split(' ').next() == Some(name),
+            "{name} is not named: {answer:?}"
+        );
+    }
+    refused(signpost.get(CLICK, &[]), 400, "missing_field");
+}
+
+#[test]
+fn only_letters_digits_and_four_marks_are_allowed() {
+    let signpost = demo();
+    let mut raw = signpost.raw();
+    for (name, code, _) in TEXTS {
+        let mut check = |byte: u8, text: &str| {
+            let query = with(name, &format!("a{text}b"));
+            let answer = raw.get(format!("{CLICK}?{query}").as_bytes());
+            // In gaid and idfa a brace is a placeholder's, and those count as absent: see below.
+            let is_placeholder = b"{}".contains(&byte) && ["gaid", "idfa"].contains(&name);
+            if is_allowed(byte) || is_placeholder {
+                redirected(answer);
+            } else {
+                refused(answer, 400, code);
+            }
+        };
+        for byte in 0..128 {
+            // Both spellings of the digits a to f.
+            let mut encoded = format!("%{byte:02X}");
+            if byte % 2 == 0 {
+                encoded.make_ascii_lowercase();
+            }
+            check(byte, &encoded);
+        }
+        // What a URL can carry as it is; `&` and `#` end a value, and `%` begins an encoding.
+        for byte in (b'!'..=b'~').filter(|byte| !b"&#%".contains(byte)) {
+            check(byte, char::from(byte).encode_utf8(&mut [0; 4]));
+        }
+        for other in ["é", "%C3%A9", "%EF%BC%A1", "%E2%80%AE", "%F0%9F%8E%AE", "%C2%85"] {
+            check(b' ', other);
+        }
+    }
+    let all: String = (0..128)
+        .filter(|&byte| is_allowed(byte))
+        .map(char::from)
+        .collect();
+    assert_eq!(all.len(), 66);
+    let answer = redirected(signpost.click(&with("user_id", &all), "US"));
+    assert_eq!(click_of(&answer).user_id, all);
+}
+
+#[test]
+fn a_text_has_its_longest_length_however_it_is_encoded() {
+    let signpost = demo();
+    for (name, code, longest) in TEXTS {
+        for character in ["x", "%78", "%40"] {
+            redirected(signpost.click(&with(name, &character.repeat(longest)), "US"));
+            let longer = signpost.click(&with(name, &character.repeat(longest + 1)), "US");
+            let answer = refused(longer, 400, code);
+            assert!(
+                answer.json()["error"].as_str().unwrap().starts_with(name),
+                "{name} is not named: {answer:?}"
+            );
+        }
+        if name != "user_id" {
+            redirected(signpost.click(&with(name, ""), "US"));
+        }
+    }
+}
+
+#[test]
+fn a_query_is_read_as_urls_are_written() {
+    let signpost = demo();
+    let names = ["rid", "app"].into_iter().chain(TEXTS.map(|(name, ..)| name));
+    for name in names {
+        let all = format!("{RIGHT}&gaid=g&idfa=i&c1=1&c2=2&c3=3&c4=4&c5=5&placement=p");
+        redirected(signpost.click(&all, "US"));
+        let (head, tail) = name.split_at(1);
+        let encoded_name = format!("%{:02x}{tail}", head.as_bytes()[0]);
+        for again in [
+            format!("{name}=x"),
+            format!("{name}="),
+            name.to_owned(),
+            format!("{encoded_name}=x"),
+            format!("{name}=%7B{name}%7D"),
+        ] {
+            for query in [format!("{all}&{again}"), format!("{again}&{all}")] {
+                let answer = refused(signpost.click(&query, "US"), 400, "invalid_parameter");
+                assert!(
+                    answer.body.contains(&format!("{name} is given more than once")),
+                    "{answer:?}"
+                );
+            }
+        }
+        // Cut off, not hexadecimal, not UTF-8: a lone byte, a broken sequence, an overlong one, a surrogate.
+        for bad in [
+            "%",
+            "a%4",
+            "%GG",
+            "%4G",
+            "%+4",
+            "%%41",
+            "%FF",
+            "%C3%28",
+            "%C0%AF",
+            "%ED%A0%80",
+        ] {
+            let query = match name {
+                "rid" => format!("rid={bad}&app=10000001&user_id=u-1"),
+                "app" => format!("rid=410271&app={bad}&user_id=u-1"),
+                _ => with(name, bad),
+            };
+            refused(signpost.click(&query, "US"), 400, "invalid_parameter");
+        }
+    }
+    refused(
+        signpost.click(&format!("{RIGHT}&%zz=1"), "US"),
+        400,
+        "invalid_parameter",
+    );
+    // Any order, names and values encoded or not, empty pairs, and what is unknown, which is ignored whatever it holds.
+    for query in [
+        "user_id=u-1&app=10000001&rid=410271",
+        "&&rid=410271&&app=10000001&user_id=u-1&",
+        "%72id=%34%31%30%32%37%31&app=1000000%31&us%65r%5Fid=u%2d1",
+        "rid=410271&app=10000001&user_id=u-1&utm=a&utm=b&x=%FF&y=%&user-id=!&C1=!&=&url=//evil.example",
+    ] {
+        let answer = redirected(signpost.click(query, "US"));
+        let click = click_of(&answer);
+        assert_eq!(
+            (&*click.goal, &*click.user_id, click.custom),
+            ("410271", "u-1", [const { None }; 5]),
+            "{answer:?}"
+        );
+    }
+}
+
+#[test]
+fn a_placeholder_that_was_not_replaced_is_refused_for_the_user_and_absent_for_the_device() {
+    let signpost = demo();
+    let mut raw = signpost.raw();
+    let placeholders = [
+        "{your_user_id}",
+        "%7Byour_user_id%7D",
+        "%7byour_user_id%7d",
+        "{your_user_id",
+        "your_user_id}",
+        "{}",
+        "u-{1}",
+        "{{user_id}}",
+    ];
+    for placeholder in placeholders {
+        let target = format!("{CLICK}?{}", with("user_id", placeholder));
+        let answer = refused(raw.get(target.as_bytes()), 400, "invalid_user_id");
+        assert!(answer.body.contains("placeholder"), "{answer:?}");
+
+        let target = format!("{CLICK}?{RIGHT}&gaid={placeholder}&idfa={placeholder}");
+        let answer = redirected(raw.get(target.as_bytes()));
+        let click = click_of(&answer);
+        assert_eq!((&click.gaid, &click.idfa), (&None, &None), "{answer:?}");
+        assert!(answer.location().contains("&gaid=&idfa=&"), "{answer:?}");
+    }
+
+    // The tracking URLs as they are listed, each used as the specification's 4.3 says.
+    let offers = signpost.list(ANDROID_APP, &signpost.pub_key(), &serde_json::json!([]));
+    let offer = offers.iter().find(|offer| offer["id"] == "23817").unwrap();
+    let own = |url: &str| url.replace("https://t.signpost.example", "");
+    let trk_url = own(offer["trk_url"].as_str().unwrap());
+    refused(raw.get(trk_url.as_bytes()), 400, "invalid_user_id");
+    let answer = redirected(raw.get(trk_url.replace("{your_user_id}", "u-7").as_bytes()));
+    let click = click_of(&answer);
+    assert_eq!((&*click.user_id, &click.gaid), ("u-7", &None), "{answer:?}");
+
+    let base = own(offer["trk_url_base"].as_str().unwrap());
+    refused(signpost.get(&base, &[]), 400, "missing_field");
+    let answer = redirected(signpost.get(&format!("{base}&user_id=u-8&gaid=g-8&c5=x"), &[]));
+    let click = click_of(&answer);
+    assert_eq!((&*click.user_id, click.gaid.as_deref()), ("u-8", Some("g-8")));
+
+    // `rid` may be any goal of the offer.
+    for goal in offer["gls"].as_array().unwrap() {
+        let goal = goal["id"].as_str().unwrap();
+        let address = base.replace("rid=410271", &format!("rid={goal}"));
+        let answer = redirected(signpost.get(&format!("{address}&user_id=u-9"), &[]));
+        assert_eq!(click_of(&answer).goal, goal);
+    }
+}

@@ -1,0 +1,31 @@
+//! What the objects have on disk, read behind workerd's back: only for what no interface tells.
+
+use rusqlite::{Connection, OpenFlags, Row};
+
+use super::Signpost;
+
+impl Signpost {
+    /// The rows that a query finds, over all objects of a namespace (`uniqueKey` in `workerd.capnp`).
+    pub fn stored<T>(
+        &self,
+        namespace: &str,
+        sql: &str,
+        read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Vec<T> {
+        let folder = self.state.path().join("objects").join(namespace);
+        let files = std::fs::read_dir(folder).expect("a folder of objects");
+        let mut rows = Vec::new();
+        for file in files.map(|file| file.expect("a file").path()) {
+            let is_database = file.extension().is_some_and(|extension| extension == "sqlite");
+            if !is_database || file.file_stem().is_some_and(|stem| stem == "metadata") {
+                continue;
+            }
+            let database = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY);
+            let database = database.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+            let mut statement = database.prepare(sql).expect("a query");
+            let found = statement.query_map([], &read).expect("a query that runs");
+            rows.extend(found.map(|row| row.expect("a row")));
+        }
+        rows
+    }
+}

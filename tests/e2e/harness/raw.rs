@@ -1,0 +1,67 @@
+//! Requests as no HTTP client would let them through: their target goes out byte for byte.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    time::Duration,
+};
+
+use ureq::http::{HeaderMap, HeaderName, HeaderValue};
+
+use super::{Answer, Signpost};
+
+/// A connection that stays open from request to request.
+pub struct Raw(BufReader<TcpStream>);
+
+impl Signpost {
+    pub fn raw(&self) -> Raw {
+        let port = self.ports.lock().expect("ports").http;
+        let stream = TcpStream::connect(("127.0.0.1", port)).expect("workerd listens");
+        stream
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .expect("a timeout");
+        Raw(BufReader::new(stream))
+    }
+}
+
+impl Raw {
+    pub fn get(&mut self, target: &[u8]) -> Answer {
+        let request = [b"GET ", target, b" HTTP/1.1\r\nHost: t.signpost.example\r\n\r\n"].concat();
+        self.0.get_mut().write_all(&request).expect("a request sent");
+
+        let status = self
+            .line()
+            .split(' ')
+            .nth(1)
+            .and_then(|status| status.parse().ok());
+        let mut headers = HeaderMap::new();
+        loop {
+            let line = self.line();
+            let Some((name, value)) = line.split_once(':') else {
+                break;
+            };
+            headers.append(
+                HeaderName::from_bytes(name.as_bytes()).expect("a header's name"),
+                HeaderValue::from_str(value.trim()).expect("a header's value"),
+            );
+        }
+        let length = headers
+            .get("Content-Length")
+            .and_then(|length| length.to_str().ok());
+        let mut body = vec![0; length.map_or(0, |length| length.parse().expect("a length"))];
+        self.0.read_exact(&mut body).expect("a body");
+        Answer {
+            asked: String::from_utf8_lossy(&request).into_owned(),
+            status: status.expect("a status"),
+            headers,
+            body: String::from_utf8(body).expect("a body of UTF-8"),
+        }
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.0.read_line(&mut line).expect("a line of the answer");
+        line.truncate(line.trim_end().len());
+        line
+    }
+}

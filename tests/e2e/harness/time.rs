@@ -1,0 +1,39 @@
+//! The time of the test, and waiting.
+
+use std::{
+    fmt, thread,
+    time::{Duration, SystemTime},
+};
+
+use signpost::time::{DAY_MS, SECOND_MS};
+
+/// How long what happens after an answer may take on a busy machine.
+const PATIENCE_MS: i64 = 10 * SECOND_MS;
+
+#[expect(clippy::disallowed_methods, reason = "a test runs where there is a clock")]
+pub fn now_ms() -> i64 {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    i64::try_from(since_1970.expect("a clock that is set").as_millis()).expect("a clock that is set")
+}
+
+/// For a test of what is whole again at 00:00 UTC: waits for midnight if it would come in between.
+pub fn away_from_midnight() {
+    let left_ms = DAY_MS - now_ms().rem_euclid(DAY_MS);
+    if left_ms < 30_000 {
+        thread::sleep(Duration::from_millis(u64::try_from(left_ms).expect("positive")));
+    }
+}
+
+/// Asks until the answer is the expected one, patiently, and fails with the last.
+#[track_caller]
+pub fn eventually<T: fmt::Debug + PartialEq>(expected: &T, ask: impl Fn() -> T) {
+    let until_ms = now_ms() + PATIENCE_MS;
+    loop {
+        let answer = ask();
+        if answer == *expected {
+            return;
+        }
+        assert!(now_ms() < until_ms, "expected {expected:?}, got {answer:?}");
+        thread::sleep(Duration::from_millis(100));
+    }
+}

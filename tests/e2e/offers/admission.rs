@@ -1,0 +1,112 @@
+//! Who is let in: credentials, approval, and the shield.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{GOOD, JSON, PATH, Served, UNAPPROVED_APP, page};
+use crate::harness::{ANDROID_APP, IOS_APP, Setup, WEB_APP};
+
+#[test]
+fn whatever_is_wrong_with_the_credentials_is_told_in_the_same_words() {
+    let served = Served::shared();
+    let key = served.pub_key.as_str();
+    let (lower, longer, shorter) = (key.to_lowercase(), format!("{key}0"), &key[1..]);
+    let cases: &[&[(&str, &str)]] = &[
+        &[],
+        &[("App-Id", ANDROID_APP)],
+        &[("Pub-Key", key)],
+        &[("App-Id", ""), ("Pub-Key", key)],
+        &[("App-Id", ANDROID_APP), ("Pub-Key", "")],
+        // No such app, and what cannot be one.
+        &[("App-Id", "10000004"), ("Pub-Key", key)],
+        &[("App-Id", "1000001"), ("Pub-Key", key)],
+        &[("App-Id", "010000001"), ("Pub-Key", key)],
+        &[("App-Id", "lumen-arcade"), ("Pub-Key", key)],
+        // Not the key.
+        &[("App-Id", ANDROID_APP), ("Pub-Key", &lower)],
+        &[("App-Id", ANDROID_APP), ("Pub-Key", &longer)],
+        &[("App-Id", ANDROID_APP), ("Pub-Key", shorter)],
+        &[
+            ("App-Id", ANDROID_APP),
+            ("Pub-Key", "00000000000000000000000000000000"),
+        ],
+        // Each is right, for another publisher.
+        &[("App-Id", ANDROID_APP), ("Pub-Key", &served.unapproved_key)],
+        &[("App-Id", UNAPPROVED_APP), ("Pub-Key", key)],
+        // Twice is neither.
+        &[("App-Id", ANDROID_APP), ("App-Id", IOS_APP), ("Pub-Key", key)],
+    ];
+    let mut bodies = Vec::new();
+    for credentials in cases {
+        let post = [*credentials, &[JSON]].concat();
+        // Nothing is said of the rest of the request to who may not ask.
+        for body in [GOOD, b"{"] {
+            let answer = served.signpost.send("POST", PATH, &post, body);
+            bodies.push(answer.refused(401, "invalid_credentials").body);
+        }
+        for query in ["?page=1&size=1", ""] {
+            let answer = served.signpost.get(&format!("{PATH}{query}"), credentials);
+            bodies.push(answer.refused(401, "invalid_credentials").body);
+        }
+    }
+    assert!(bodies.iter().all(|body| *body == bodies[0]), "{bodies:?}");
+
+    for app in [ANDROID_APP, IOS_APP, WEB_APP] {
+        served.ask(app, &page(1, 1)).expect(200);
+    }
+}
+
+#[test]
+fn a_publisher_that_is_not_approved_is_told_so_if_its_key_is_right() {
+    let served = Served::shared();
+    let ask = |key: &str| served.signpost.offers(UNAPPROVED_APP, key, &page(1, 1));
+    ask(&served.unapproved_key).refused(403, "publisher_not_approved");
+    for wrong in ["", &served.pub_key] {
+        ask(wrong).refused(401, "invalid_credentials");
+    }
+}
+
+#[test]
+fn one_app_beyond_its_rate_is_told_when_to_come_back() {
+    let served = Served::start(Setup::new().var("OFFERS_RATE", "5,5"));
+    let ask = |app| served.ask(app, &page(1, 1));
+    for _ in 0..5 {
+        ask(ANDROID_APP).expect(200);
+    }
+    // Tokens come back while requests are on their way, but not as fast as these come.
+    let refused = (0..500)
+        .map(|_| ask(ANDROID_APP))
+        .find(|answer| answer.status != 200);
+    let refused = refused
+        .expect("one beyond the rate")
+        .refused(429, "rate_limit_exceeded");
+    assert_eq!(refused.json()["error"], "rate limit exceeded");
+    let wait_s: u64 = refused.header("Retry-After").unwrap().parse().unwrap();
+    assert!((1..=5).contains(&wait_s), "{refused:?}");
+    // Another app has its own rate, and a stranger cannot spend this one's.
+    ask(IOS_APP).expect(200);
+    let stranger = served.signpost.offers(ANDROID_APP, "", &page(1, 1));
+    stranger.refused(401, "invalid_credentials");
+    std::thread::sleep(Duration::from_secs(wait_s));
+    ask(ANDROID_APP).expect(200);
+}
+
+#[test]
+fn a_rate_of_0_refuses_none() {
+    let served = Served::shared();
+    for _ in 0..20 {
+        served.ask(ANDROID_APP, &page(1, 1)).expect(200);
+    }
+}
+
+#[test]
+fn without_a_snapshot_one_is_told_to_come_back() {
+    let signpost = Setup::new().start();
+    for body in [page(1, 1), Value::Null] {
+        let answer = signpost
+            .offers(ANDROID_APP, "", &body)
+            .refused(503, "unavailable");
+        assert!(answer.header("Retry-After").is_some(), "{answer:?}");
+    }
+}
