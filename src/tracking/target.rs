@@ -20,6 +20,7 @@ const NOT_IN_A_URL: &AsciiSet = &CONTROLS
     .add(b'|');
 
 /// All but RFC 3986's unreserved characters: a value can neither leave its place in the URL nor start another macro.
+/// (`.` and `..` could, as a whole path segment; see `could_be_dots`.)
 const NOT_IN_A_VALUE: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -64,6 +65,13 @@ impl Template {
         let rest = utf8_percent_encode(rest, NOT_IN_A_URL).to_string();
         let (rest, fragment) = cut(&rest, '#');
         let (path, query) = cut(rest, '?');
+        if path.split('/').any(could_be_dots) {
+            return Err(
+                "must not have a path segment of nothing but {user_id}, {gaid}, {idfa} or {c1} to {c5}: \
+                a value of .. would lead out of its folder; put a letter beside it"
+                    .to_owned(),
+            );
+        }
         let mut canonical = format!("{scheme}://{host}");
         // The stores' own schemes know no path: `market://details?id=…`.
         let root = if scheme.starts_with("http") { "/" } else { "" };
@@ -121,6 +129,26 @@ fn check_macros(text: &str) -> Result<bool, String> {
         has_click_id |= name == "click_id";
     }
     Ok(has_click_id)
+}
+
+/// The macros that a request fills with text of its own.
+const OF_THE_REQUEST: [&str; 8] = [
+    "{user_id}",
+    "{gaid}",
+    "{idfa}",
+    "{c1}",
+    "{c2}",
+    "{c3}",
+    "{c4}",
+    "{c5}",
+];
+
+/// Whether a request could make a path segment `.` or `..`, which a browser takes for a step in the path, also encoded.
+fn could_be_dots(segment: &str) -> bool {
+    let rest = OF_THE_REQUEST
+        .iter()
+        .fold(segment.to_owned(), |rest, name| rest.replace(name, ""));
+    rest.len() < segment.len() && rest.bytes().all(|byte| byte == b'.')
 }
 
 /// The text before the first such mark, and the text after it.

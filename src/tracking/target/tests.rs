@@ -41,8 +41,8 @@ fn every_macro_is_filled_in_percent_encoded() {
         ..Macros::default()
     };
     assert_eq!(
-        filled("https://t.example/{user_id}?{click_id}", &hostile),
-        "https://t.example/~%7Bc1%7D%2F%C3%A9%3F%23%26%3D%2B%25%20%0D%0A?"
+        filled("https://t.example/u{user_id}?{click_id}", &hostile),
+        "https://t.example/u~%7Bc1%7D%2F%C3%A9%3F%23%26%3D%2B%25%20%0D%0A?"
     );
 }
 
@@ -222,6 +222,18 @@ fn a_faulty_template_is_refused_with_what_is_wrong() {
         ("https://t.example/{click_id", "has a { or }"),
         ("https://t.example/click_id}", "has a { or }"),
         ("https://t.example/{click_id}}", "has a { or }"),
+        (
+            "https://t.example/{user_id}",
+            "must not have a path segment of nothing but",
+        ),
+        (
+            "https://t.example/a/{c1}{c2}/b?x",
+            "must not have a path segment of nothing but",
+        ),
+        (
+            "https://t.example/.{gaid}",
+            "must not have a path segment of nothing but",
+        ),
         (&longer, "must be at most 2048 characters"),
     ];
     for (url, problem) in table {
@@ -229,6 +241,17 @@ fn a_faulty_template_is_refused_with_what_is_wrong() {
         assert!(told.starts_with(problem), "{url}: {told}");
     }
     assert!(Template::parse(&format!("https://t.example/{}", "é".repeat(2_030))).is_ok());
+    for fine in [
+        "/u{user_id}",
+        "/{offer_id}/{goal_id}/{app_id}/{country}/{click_id}",
+        "/a?{user_id}",
+        "/a#/{c1}/",
+    ] {
+        assert!(
+            Template::parse(&format!("https://t.example{fine}")).is_ok(),
+            "{fine}"
+        );
+    }
 }
 
 fn hostile() -> impl Strategy<Value = String> {
@@ -275,7 +298,12 @@ proptest! {
             country: value(5),
             ..Macros::default()
         };
-        let location = filled(&url, &macros);
+        let Ok(template) = Template::parse(&url) else {
+            prop_assert!(Template::parse(&url).is_err_and(|problem| problem.contains("path segment")), "{url}");
+            return Ok(());
+        };
+        let mut location = String::new();
+        fill(template.as_str(), &macros, &mut location);
         prop_assert!(location.bytes().all(|byte| byte.is_ascii_graphic()), "{location}");
         let (there, expected) = (Url::parse(&location).unwrap(), Url::parse(origin).unwrap());
         prop_assert_eq!(there.scheme(), expected.scheme());

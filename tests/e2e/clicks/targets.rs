@@ -206,7 +206,7 @@ fn a_target_without_a_click_id_gets_it_before_the_fragment_and_on_google_play_in
 #[test]
 fn no_request_moves_a_click_to_another_host() {
     let signpost = demo();
-    let target = "https://adv.example/{user_id}/{c1}{c2}?u={user_id}&g={gaid}&i={idfa}&c={c1}{c2}{c3}{c4}{c5}&cc={country}&clickid={click_id}#{user_id}";
+    let target = "https://adv.example/u{user_id}/c{c1}{c2}?u={user_id}&g={gaid}&i={idfa}&c={c1}{c2}{c3}{c4}{c5}&cc={country}&clickid={click_id}#{user_id}";
     signpost.put_offer("h", &json!({"target_url": target}));
     signpost.put_offer(
         "bare",
