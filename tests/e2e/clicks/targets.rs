@@ -28,7 +28,7 @@ fn every_macro_is_filled_in_percent_encoded_wherever_it_stands() {
     let in_each = |join: &str| names.map(|name| format!("{name}={{{name}}}")).join(join);
     let template = format!(
         "https://adv.example:8443/{}/x;{}?clickid={{click_id}}&{}&twice={{user_id}}{{user_id}}#/{}/{{click_id}}",
-        names.map(|name| format!("{{{name}}}")).join("/"),
+        names.map(|name| format!("x{{{name}}}")).join("/"),
         in_each(","),
         in_each("&"),
         in_each("&"),
