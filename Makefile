@@ -10,12 +10,15 @@ WASM_RUSTUP := $(TOOLS)/rustup
 # The toolchain that rust-toolchain.toml names must be one that is there: rustup may not be allowed to fetch it by itself.
 STABLE_READY := $(TOOLS)/stable-$(STABLE)
 NIGHTLY_READY := $(WASM_RUSTUP)/$(NIGHTLY)
-WORKER_BUILD := $(TOOLS)/bin/worker-build
-WASM_BINDGEN := $(TOOLS)/bin/wasm-bindgen
-NPM_READY := node_modules/.package-lock.json
+# A folder a version: a new version here is installed, and not taken for the one that is there.
+WORKER_BUILD_VERSION := 0.8.7
+WASM_BINDGEN_VERSION := 0.2.129
+WORKER_BUILD := $(TOOLS)/worker-build-$(WORKER_BUILD_VERSION)/bin/worker-build
+WASM_BINDGEN := $(TOOLS)/wasm-bindgen-$(WASM_BINDGEN_VERSION)/bin/wasm-bindgen
+NPM_READY := node_modules/.signpost-$(firstword $(shell sha256sum package-lock.json))
 BUNDLE := build/index_bg.wasm
 
-SOURCES := $(shell find src -name '*.rs') Cargo.toml Cargo.lock
+SOURCES := $(shell find src -name '*.rs') Cargo.toml Cargo.lock Makefile package-lock.json
 
 # worker-build takes the toolchain named `nightly`, and fetches its helpers unless it is told where they are.
 WASM_ENV := RUSTUP_HOME=$(WASM_RUSTUP) RUSTUP_TOOLCHAIN=nightly CARGO_TARGET_DIR=$(CURDIR)/target/wasm \
@@ -52,7 +55,9 @@ check: $(STABLE_READY) $(NIGHTLY_READY)
 bench:
 	@echo 'make bench: the yardsticks and the load generators are not built yet' >&2; exit 1
 
-deploy: build
+# Built anew, so that no bundle of a quick turn is deployed.
+deploy: | setup
+	rm -rf build && $(MAKE) build WASM_FLAGS=
 	npx wrangler deploy --env production
 
 fmt: $(STABLE_READY)
@@ -70,7 +75,9 @@ $(BUNDLE): $(SOURCES) | setup
 
 setup: $(STABLE_READY) $(NIGHTLY_READY) $(WORKER_BUILD) $(WASM_BINDGEN) $(NPM_READY)
 
-$(STABLE_READY): rust-toolchain.toml
+$(STABLE_READY):
+	@[ "$(HOST)" = x86_64-unknown-linux-gnu ] && [ "$$(uname -s)" = Linux ] || \
+		{ echo 'Signpost is built and tested on Linux, x86-64' >&2; exit 1; }
 	@command -v rustup >/dev/null || { echo 'Signpost needs rustup, see https://rustup.rs' >&2; exit 1; }
 	@command -v cc >/dev/null && command -v curl >/dev/null && command -v npm >/dev/null || \
 		{ apt-get update -qq && apt-get install -y -qq build-essential curl nodejs npm; }
@@ -84,12 +91,15 @@ $(NIGHTLY_READY):
 	@touch $@
 
 $(WORKER_BUILD): | $(STABLE_READY)
-	cargo install worker-build --version 0.8.7 --locked --root $(TOOLS)
+	cargo install worker-build --version $(WORKER_BUILD_VERSION) --locked \
+		--root $(TOOLS)/worker-build-$(WORKER_BUILD_VERSION)
 
 # Without --locked: the lock file of this version names a crate that is no longer served.
 $(WASM_BINDGEN): | $(STABLE_READY)
-	cargo install wasm-bindgen-cli --version 0.2.129 --root $(TOOLS)
+	cargo install wasm-bindgen-cli --version $(WASM_BINDGEN_VERSION) \
+		--root $(TOOLS)/wasm-bindgen-$(WASM_BINDGEN_VERSION)
 
-$(NPM_READY): package-lock.json | $(STABLE_READY)
+# By the lock file's contents and not its age, which a checkout changes.
+$(NPM_READY): | $(STABLE_READY)
 	npm ci --ignore-scripts --no-fund --no-audit
-	@touch $@
+	@mkdir -p $(TOOLS) && touch $@

@@ -1,7 +1,10 @@
 //! What the Workers runtime gives: the time, randomness, and the values it was configured with.
 
+use std::{pin::pin, time::Duration};
+
+use futures_util::future::{Either, select};
 use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
-use worker::{Date, Env};
+use worker::{Date, Delay, Env};
 
 #[wasm_bindgen]
 extern "C" {
@@ -29,4 +32,12 @@ pub fn random() -> Result<[u8; 32], String> {
 /// A binding of plain text, or a secret. One that is not set is `undefined` on Cloudflare and `null` on workerd.
 pub fn binding(env: &Env, name: &str) -> Option<String> {
     js_sys::Reflect::get(env, &name.into()).ok()?.as_string()
+}
+
+/// What a future comes to, if it does so in time; it is dropped if not.
+pub async fn within<T>(time: Duration, future: impl Future<Output = T>) -> Result<T, String> {
+    match select(pin!(future), pin!(Delay::from(time))).await {
+        Either::Left((value, _)) => Ok(value),
+        Either::Right(_) => Err(format!("no answer within {time:?}")),
+    }
 }

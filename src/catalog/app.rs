@@ -57,6 +57,12 @@ pub struct LegacyMd5 {
 pub const MASKED_SECRET: &str = "********";
 
 impl App {
+    /// The fallback URL as it goes into a header: ASCII, its host in punycode.
+    pub fn fallback(&self) -> Option<String> {
+        let url = url::Url::parse(self.fallback_url.as_deref()?).ok()?;
+        Some(url.into())
+    }
+
     /// The app as the operator may read it.
     pub fn masked(&self) -> Self {
         let mut masked = self.clone();

@@ -6,12 +6,18 @@ use super::{
     AdvertiserId, Category, Country, CountrySet, GoalId, MicroUsd, OfferType, Platform,
     document::{Document, FieldError, check_length, check_text, check_web_url},
 };
-use crate::tracking::{click_id, target::Template};
+use crate::tracking::{
+    click_id,
+    target::{self, Template},
+};
 
 /// Days after a click within which its conversion is paid, unless the offer says otherwise.
 pub const DEFAULT_CONVERSION_WINDOW_DAYS: u16 = 30;
 const MAX_CONVERSION_WINDOW_DAYS: u16 = 90;
 const MAX_GOALS: usize = 50;
+/// The last second of the year 9999, in UNIX seconds.
+const LATEST: i64 = 253_402_300_799;
+const MAX_CAP: u32 = 1_000_000_000;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -134,6 +140,12 @@ impl Document for Offer {
         check_text("s_id", &self.s_id, 200)?;
         check_text("name", &self.name, 200)?;
         check_text("lp_url", &self.lp_url, 2_048)?;
+        if !target::is_openable(&self.lp_url) {
+            return Err(FieldError::new(
+                "lp_url",
+                "must be a URL of the web or of a store",
+            ));
+        }
         self.target()?;
         if let Some(max) = self.click_id_max
             && !(click_id::SHORT_MAX..=click_id::LONGEST).contains(&usize::from(max))
@@ -155,6 +167,19 @@ impl Document for Offer {
                     format!("goals[{place}].id"),
                     "is used twice in this offer",
                 ));
+            }
+        }
+        for (path, at) in [("starts_at", self.starts_at), ("ends_at", self.ends_at)] {
+            if at.is_some_and(|at| !(0..=LATEST).contains(&at)) {
+                return Err(FieldError::new(path, "must be UNIX seconds from 1970 to 9999"));
+            }
+        }
+        for (path, cap) in [
+            ("conversion_cap.lim", self.conversion_cap),
+            ("click_cap.lim", self.click_cap),
+        ] {
+            if cap.is_some_and(|cap| cap.lim > MAX_CAP) {
+                return Err(FieldError::new(path, "must be at most 1000000000"));
             }
         }
         if let (Some(starts_at), Some(ends_at)) = (self.starts_at, self.ends_at)

@@ -98,12 +98,7 @@ async fn redirect(
     counts: bool,
 ) -> Result<String, Refusal> {
     let offer = &allowed.goal.offer;
-    let nonce = visit
-        .isolate
-        .nonces
-        .borrow_mut()
-        .next()
-        .ok_or(common::UNAVAILABLE)?;
+    let nonce = visit.isolate.nonce().map_err(unavailable)?;
     if let Some(limit) = offer.click_cap {
         take_of_cap(visit, allowed, limit, nonce, counts).await?;
     }
@@ -257,6 +252,11 @@ fn refused(visit: &Visit, request: &Request, refused: &Refused<'_>) -> Answer {
 
 /// A short readable page. Messages may hold what a request sent, so they are escaped.
 fn page(refusal: &Refusal) -> String {
+    let title = match refusal.status {
+        400 | 404 => "This link is not complete",
+        503 => "Please try again in a moment",
+        _ => "Offer not available",
+    };
     let message = refusal
         .message
         .replace('&', "&amp;")
@@ -264,8 +264,8 @@ fn page(refusal: &Refusal) -> String {
         .replace('>', "&gt;");
     format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width\"><title>Offer not available</title>\
+         <meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title>\
          <body style=\"font:1.1rem/1.5 system-ui;max-width:32rem;margin:4rem auto;padding:0 1rem\">\
-         <h1>Offer not available</h1><p>{message}</p></body></html>\n"
+         <h1>{title}</h1><p>{message}</p></body></html>\n"
     )
 }

@@ -1,7 +1,7 @@
 //! Signpost's configuration: the bindings of `wrangler.toml` that are plain text or secrets, read once an isolate.
 
 use crate::{
-    catalog::credentials::{self, CredentialHash},
+    catalog::credentials::{self, CredentialHash, Vault},
     edge::{routes::Interface, shield::Rate},
     time::SECOND_MS,
     tracking::keys::KeyRing,
@@ -33,6 +33,8 @@ impl Config {
     pub fn read(read: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let read = |name: &str| read(name).filter(|text| !text.is_empty());
         let required = |name: &str| read(name).ok_or_else(|| format!("{name} is not set"));
+        // The catalog object reads them; a fault in them is better noticed here than at the first secret.
+        Vault::parse(&required("STORE_KEYS")?)?;
         let host = |interface, name| (interface, read(name));
         Ok(Self {
             tracking_url: required("TRACKING_URL")?.trim_end_matches('/').to_owned(),
@@ -85,9 +87,11 @@ mod tests {
 
     fn config(overrides: &[(&str, &str)]) -> Result<Config, String> {
         let key = format!("1:seal:{}", "ab".repeat(32));
+        let store_key = format!("1:{}", "ab".repeat(32));
         let defaults = [
             ("TRACKING_URL", "https://t.example/"),
             ("CLICK_KEYS", key.as_str()),
+            ("STORE_KEYS", store_key.as_str()),
         ];
         Config::read(|name| {
             let find = |list: &[(&str, &str)]| {
@@ -134,6 +138,7 @@ mod tests {
             ("TRACKING_URL", ""),
             ("CLICK_KEYS", "nonsense"),
             ("OFFERS_RATE", "many"),
+            ("STORE_KEYS", "1:short"),
         ] {
             let error = config(&[(name, value)]).err().unwrap();
             assert!(error.contains(name), "{error}");

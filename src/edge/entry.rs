@@ -28,7 +28,11 @@ async fn fetch(request: Request, env: Env, context: Context) -> worker::Result<R
             common::INTERNAL_ERROR.into()
         }
     };
-    answer.into_response()
+    // An answer that the runtime does not take, because of a header that came in with a document, is ours to explain.
+    answer.into_response().or_else(|error| {
+        console_error!("the answer was not taken: {error}");
+        Answer::from(common::INTERNAL_ERROR).into_response()
+    })
 }
 
 async fn answer(visit: &Visit, request: Request) -> Answer {

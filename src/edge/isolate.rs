@@ -17,11 +17,14 @@ use crate::{
     catalog::snapshot::{bodies::Chunk, tracking::Tracking},
     offers::selection::Selector,
     runtime,
-    tracking::{batch::ClickCounts, click_id::NonceSource},
+    tracking::{
+        batch::ClickCounts,
+        click_id::{Nonce, NonceSource},
+    },
 };
 
-/// The bodies an isolate keeps, in bytes. With the two snapshots and the pages this stays below 48 MiB for the catalog
-/// that Signpost plans for (20,000 offers of 3 goals, 5,000 apps).
+/// The bodies an isolate keeps, in bytes. With the two snapshots (some 8 MB and 1 MB for the 20,000 offers of 3 goals and
+/// 5,000 apps that Signpost plans for, twice that while a new one comes in) and the pages this stays below 48 MiB.
 const CHUNK_BUDGET: usize = 16 << 20;
 /// The rendered pages an isolate keeps, in bytes.
 const PAGE_BUDGET: usize = 8 << 20;
@@ -38,7 +41,7 @@ pub struct Isolate {
     pub pages: ByteCache<super::offers::PageKey, super::offers::Rendered>,
     pub shield: Shield,
     pub counts: RefCell<ClickCounts>,
-    pub nonces: RefCell<NonceSource>,
+    nonces: RefCell<NonceSource>,
     /// Offers whose click cap is spent: for which day, under which revision of the offer.
     pub spent: RefCell<HashMap<String, (i64, i64)>>,
     pub traffic: super::health::Traffic,
@@ -69,10 +72,14 @@ impl<T> Held<T> {
         self.value.borrow().clone()
     }
 
-    pub fn set(&self, value: T) -> Rc<T> {
-        let value = Rc::new(value);
-        self.value.replace(Some(Rc::clone(&value)));
-        value
+    /// Keeps a value unless `keeps` prefers the one that is held: decided in one step, since another request may have
+    /// brought a newer one while this one waited. Returns what is held now.
+    pub fn offer(&self, value: T, keeps: impl FnOnce(&T, &T) -> bool) -> Rc<T> {
+        let mut held = self.value.borrow_mut();
+        match held.as_ref() {
+            Some(own) if keeps(own, &value) => Rc::clone(own),
+            _ => Rc::clone(held.insert(Rc::new(value))),
+        }
     }
 }
 
@@ -107,6 +114,20 @@ impl Isolate {
         });
         ISOLATE.set(Some(Rc::clone(&isolate)));
         Ok(isolate)
+    }
+
+    /// A nonce that no other click has. After 2^32 the source is drawn anew.
+    pub fn nonce(&self) -> Result<Nonce, String> {
+        if let Some(nonce) = self.nonces.borrow_mut().next() {
+            return Ok(nonce);
+        }
+        let random = runtime::random()?;
+        let (base, _) = random.split_first_chunk::<8>().ok_or("no randomness")?;
+        self.nonces.replace(NonceSource::new(*base));
+        self.nonces
+            .borrow_mut()
+            .next()
+            .ok_or_else(|| "a new source is empty".to_owned())
     }
 }
 

@@ -1,7 +1,10 @@
 //! `POST /v1/offer/api`, and its `GET` twin for clients that revalidate (`design.md` section 4).
 
+use std::hash::Hash;
+
 use futures_util::future::try_join_all;
 use worker::Request;
+use xxhash_rust::xxh3::Xxh3;
 
 use super::{
     answer::{Answer, JSON},
@@ -48,8 +51,12 @@ pub struct PageKey {
     listing: u64,
     tracking: u64,
     app: AppId,
-    request: OffersRequest,
+    /// A hash of the request: the request itself may hold thousands of values, and a key is kept as long as its page.
+    request: u128,
 }
+
+/// What an entry of the cache costs besides its page, in bytes, generously.
+const ENTRY: usize = 512;
 
 pub async fn post(visit: &Visit, mut request: Request) -> Result<Answer, Refusal> {
     body::check_media_type(&request, &[JSON], false)?;
@@ -78,13 +85,13 @@ async fn serve(
         listing: listing.listing().version(),
         tracking: tracking.version(),
         app: app.id,
-        request: asked,
+        request: digest(&asked),
     };
     let page = match visit.isolate.pages.get(&key) {
         Some(page) => page,
         None => {
-            let page = render(visit, &listing, &app, &key.request).await?;
-            let size = page.body.len();
+            let page = render(visit, &listing, &app, &asked).await?;
+            let size = page.body.len() + ENTRY;
             visit.isolate.pages.insert(key, page, size)
         }
     };
@@ -107,6 +114,12 @@ async fn serve(
         .header("ETag", page.etag.clone())
         .header("Last-Modified", time::http_date(built_at_ms))
         .header("Vary", "App-Id, Pub-Key"))
+}
+
+fn digest(request: &OffersRequest) -> u128 {
+    let mut hasher = Xxh3::new();
+    request.hash(&mut hasher);
+    hasher.digest128()
 }
 
 fn authorize<'t>(visit: &Visit, request: &Request, tracking: &'t Tracking) -> Result<AppView<'t>, Refusal> {

@@ -16,14 +16,19 @@ use crate::{
         tracking::Tracking,
     },
     offers::selection::Selector,
-    origin::catalog::{client, object::KV_BINDING, publication::Kind},
+    origin::catalog::{
+        client::{self, KV_BINDING},
+        publication::Kind,
+    },
     refusal::{Refusal, common},
-    runtime,
+    runtime::{self, within},
     time::SECOND_MS,
 };
 
-/// How long KV may answer for the pointer from its own cache, in seconds; it takes no less.
-const POINTER_TTL_S: u64 = 30;
+/// How long KV may answer for the pointer from its own cache, in seconds; the documentation allows no less.
+const POINTER_TTL_S: u64 = 60;
+/// How long a read of KV may take: one that hangs must not hold a cold isolate that the catalog could serve.
+const KV_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long a cold load may take before another request tries one of its own.
 const LOADING_MS: i64 = 5 * SECOND_MS;
 /// How long requests of a cold isolate are refused after KV and the catalog had nothing.
@@ -154,7 +159,12 @@ pub async fn load_from_catalog<S: Snapshot>(visit: &Visit) -> Result<Rc<S>, Stri
     let snapshot = S::open(bytes).map_err(|damage| damage.to_string())?;
     let held = S::held(&visit.isolate);
     held.confirmed_at_ms.set(runtime::now_ms());
-    Ok(held.set(snapshot))
+    Ok(keep(held, snapshot))
+}
+
+/// The newer of the two is served from: while one was read from KV, a refresh may have brought a newer one.
+fn keep<S: Snapshot>(held: &Held<S>, snapshot: S) -> Rc<S> {
+    held.offer(snapshot, |own, other| own.version() >= other.version())
 }
 
 /// Asks for the pointer in the background when it has not been asked for lately. If the runtime cuts the request off
@@ -184,11 +194,9 @@ fn revalidate_in_background(visit: &Visit) {
 
 async fn read_pointer(env: &Env) -> Result<Option<Pointer>, String> {
     let kv = env.kv(KV_BINDING).map_err(|error| error.to_string())?;
-    let text = kv
-        .get(pointer::KEY)
-        .cache_ttl(POINTER_TTL_S)
-        .text()
-        .await
+    let read = kv.get(pointer::KEY).cache_ttl(POINTER_TTL_S).text();
+    let text = within(KV_TIMEOUT, read)
+        .await?
         .map_err(|error| error.to_string())?;
     text.map(|text| serde_json::from_str(&text).map_err(|error| error.to_string()))
         .transpose()
@@ -221,7 +229,7 @@ async fn adopt<S: Snapshot>(env: &Env, isolate: &Isolate, pointer: &Pointer) -> 
                 } else {
                     snapshot.built_at_ms()
                 });
-                return Some(held.set(snapshot));
+                return Some(keep(held, snapshot));
             }
             Ok(Some(Err(damage))) => worker::console_error!("{} {version}: {damage}", S::KIND.as_str()),
             Ok(None) => worker::console_warn!("{} {version} is not in KV", S::KIND.as_str()),
@@ -233,7 +241,9 @@ async fn adopt<S: Snapshot>(env: &Env, isolate: &Isolate, pointer: &Pointer) -> 
 
 async fn read_value(env: &Env, key: &str) -> Result<Option<Vec<u8>>, String> {
     let kv = env.kv(KV_BINDING).map_err(|error| error.to_string())?;
-    kv.get(key).bytes().await.map_err(|error| error.to_string())
+    within(KV_TIMEOUT, kv.get(key).bytes())
+        .await?
+        .map_err(|error| error.to_string())
 }
 
 /// A chunk of offer bodies: from memory, else from KV, else from the catalog.

@@ -29,7 +29,8 @@ const BROKEN_ALARM_RETRY_MS: i64 = MINUTE_MS;
 
 /// The half of an object that is the same for all.
 pub struct Shell {
-    name: String,
+    /// What its lines in the log begin with.
+    name: &'static str,
     database: DurableDatabase,
     migrations: &'static [Migration],
     migrated: Cell<bool>,
@@ -47,9 +48,9 @@ struct Alarm {
 impl RefUnwindSafe for Shell {}
 
 impl Shell {
-    pub fn new(state: &State, migrations: &'static [Migration]) -> Self {
+    pub fn new(name: &'static str, state: &State, migrations: &'static [Migration]) -> Self {
         Self {
-            name: state.id().name().unwrap_or_default(),
+            name,
             database: DurableDatabase::new(state),
             migrations,
             migrated: Cell::new(false),

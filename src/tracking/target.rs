@@ -10,6 +10,14 @@ const LONGEST: usize = 2_048;
 /// Web pages and the stores' own schemes. Anything else could run something on the device.
 const SCHEMES: [&str; 5] = ["http", "https", "market", "itms-apps", "itms-appss"];
 
+/// Whether a URL has a scheme that a device may be handed.
+pub fn is_openable(url: &str) -> bool {
+    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
+    SCHEMES
+        .into_iter()
+        .any(|known| scheme.is_some_and(|scheme| known.eq_ignore_ascii_case(scheme)))
+}
+
 /// What a browser encodes itself, wherever it stands in a path, query or fragment; `{` and `}` are the macros'.
 const NOT_IN_A_URL: &AsciiSet = &CONTROLS
     .add(b'"')

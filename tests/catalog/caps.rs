@@ -65,9 +65,9 @@ fn what_is_left_of_a_cap_is_what_was_not_taken_today() {
         (json!(10), json!(5), (11, 6), None),
         (json!(0), json!(null), (0, 0), None),
         (
-            json!(4_294_967_295_u32),
+            json!(1_000_000_000),
             json!(1),
-            (4_294_967_294, 0),
+            (999_999_999, 0),
             Some((Some(1), Some(1))),
         ),
     ] {

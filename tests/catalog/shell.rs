@@ -14,8 +14,8 @@ use signpost::{
     origin::{
         catalog::{
             publication::{
-                self, Kind, Prepared, chunk, chunk_written, chunks_to_write, enter, expired_chunks,
-                expired_versions, forget_chunk, forget_version, published,
+                self, Kind, Prepared, chunk, chunk_unwritten, chunk_written, chunks_to_write, enter,
+                expired_chunks, expired_versions, forget_chunk, forget_version, published,
             },
             schedule::{listing_due_ms, next_alarm, tracking_due_ms},
         },
@@ -99,6 +99,7 @@ pub fn sweep(catalog: &Catalog, kv: &Kv) -> Result<(), Failure> {
         forget_version(&catalog.db, kind, version)?;
     }
     for key in expired_chunks(&catalog.db)? {
+        chunk_unwritten(&catalog.db, &key)?;
         kv.delete(&pointer::bodies_key(&key))?;
         forget_chunk(&catalog.db, &key)?;
     }

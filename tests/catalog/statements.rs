@@ -80,6 +80,7 @@ fn everything() -> (Catalog, BTreeSet<String>) {
     publication::pointer(db).unwrap();
     publication::expired_versions(db, NOON).unwrap();
     publication::expired_chunks(db).unwrap();
+    publication::chunk_unwritten(db, "none").unwrap();
     publication::forget_chunk(db, "none").unwrap();
     // Every offer that was listed has ended: its chunks are no longer in use.
     prepare_listing(db, 1 << 52).unwrap();

@@ -3,6 +3,7 @@
 import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
 
 let broken = new Set();
+const written = new Map();
 
 export default {
   fetch(request) {
@@ -12,10 +13,20 @@ export default {
 };
 
 export class UnreliableKv extends WorkerEntrypoint {
-  fetch(request) {
+  async fetch(request) {
     if (broken.has("kv")) return new Response("KV is out of order", { status: 500 });
     if (broken.has("kv-reads") && request.method === "GET") return new Response("not found", { status: 404 });
-    return this.env.DISK.fetch(request);
+    if (broken.has("kv-hangs") && request.method === "GET") return new Promise(() => setTimeout(() => {}, 60_000));
+    if (request.method === "PUT") {
+      // KV takes one write of a key a second.
+      const { pathname } = new URL(request.url);
+      if (Date.now() - (written.get(pathname) ?? 0) < 1_000) return new Response("too many", { status: 429 });
+      written.set(pathname, Date.now());
+    }
+    const answer = await this.env.DISK.fetch(request);
+    // The answer was on its way while the world went on.
+    if (broken.has("kv-slow") && request.method === "GET") await new Promise((done) => setTimeout(done, 1_500));
+    return answer;
   }
 }
 

@@ -197,3 +197,37 @@ fn a_publication_that_kv_refused_is_made_up_for() {
     }
     panic!("the change was never published");
 }
+
+#[test]
+fn a_refresh_right_after_another_writes_the_pointer_no_sooner_than_kv_takes_it() {
+    let (signpost, _) = unreliable();
+    for _ in 0..3 {
+        signpost.refresh();
+    }
+}
+
+#[test]
+fn a_slow_answer_of_kv_does_not_bring_an_older_snapshot_back() {
+    let (signpost, pub_key) = unreliable();
+    let body = json!({ "page": 1, "size": 1 });
+    break_down(&signpost, "kv-slow");
+    // This one asks KV in the background, and is told of the snapshot there is now.
+    signpost.offers(ANDROID_APP, &pub_key, &body).expect(200);
+    let new_key = signpost.issue_pub_key("lumen-arcade");
+    signpost.refresh();
+    for _ in 0..25 {
+        signpost
+            .offers(ANDROID_APP, &pub_key, &body)
+            .refused(401, "invalid_credentials");
+        signpost.offers(ANDROID_APP, &new_key, &body).expect(200);
+        sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn a_cold_isolate_does_not_wait_for_a_kv_that_hangs() {
+    let (signpost, _) = unreliable();
+    signpost.restart();
+    break_down(&signpost, "kv-hangs");
+    click(&signpost).expect(302);
+}

@@ -172,6 +172,23 @@ fn a_document_with_a_fault_is_refused_and_its_field_is_named() {
             "invalid_field",
             "lp_url",
         ),
+        (
+            with("starts_at", json!(1_u64 << 60)),
+            "invalid_field",
+            "starts_at",
+        ),
+        (with("ends_at", json!(-1)), "invalid_field", "ends_at"),
+        (
+            with("click_cap", json!({"dur": "DAILY", "lim": 4_294_967_295_u32})),
+            "invalid_field",
+            "click_cap.lim",
+        ),
+        (with("name", json!("a\u{0}b")), "invalid_field", "name"),
+        (
+            with("ic_url", json!("https://x.example/\nSet-Cookie: a=b")),
+            "invalid_field",
+            "ic_url",
+        ),
         (with("click_id_max", json!(49)), "invalid_field", "click_id_max"),
         (
             with("click_cap", json!({"dur": "WEEKLY", "lim": 1})),
@@ -201,6 +218,11 @@ fn a_document_with_a_fault_is_refused_and_its_field_is_named() {
     signpost
         .operator("GET", "offers/o-1", None)
         .refused(404, "not_found");
+    for array in [json!(["Acme", true]), json!([])] {
+        signpost
+            .operator("PUT", "publishers/beta", Some(&array))
+            .refused(400, "invalid_json");
+    }
     signpost
         .operator("PUT", "offers/o_1", Some(&good))
         .refused(400, "invalid_field");
@@ -458,4 +480,26 @@ fn each_host_serves_its_own_interface() {
         .send("POST", "/v1/offer/api", &tracking, b"{}")
         .refused(404, "not_found");
     signpost.get("/v2/tracking/click", &[]).refused(404, "not_found");
+}
+
+#[test]
+fn a_fallback_url_goes_out_as_a_header_may_carry_it() {
+    let signpost = small();
+    let mut body = app("acme");
+    body["fallback_url"] = json!("https://x.example/\nSet-Cookie: a=b");
+    signpost
+        .operator("PUT", "apps/10000001", Some(&body))
+        .refused(400, "invalid_field");
+    body["fallback_url"] = json!("https://例え.example/日本");
+    signpost.put("apps/10000001", &body);
+    let mut paused = offer(&json!([goal("g-1", 1.0)]));
+    paused["active"] = json!(false);
+    signpost.put("offers/o-1", &paused);
+    signpost.refresh();
+    let answer = signpost.click("rid=g-1&app=10000001&user_id=u", "DE").expect(302);
+    assert_eq!(
+        answer.location(),
+        "https://xn--r8jz45g.example/%E6%97%A5%E6%9C%AC",
+        "{answer:?}"
+    );
 }

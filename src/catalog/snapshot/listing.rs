@@ -20,7 +20,7 @@ const FORMAT: u8 = 1;
 /// it is in and no other.
 const CHUNK_MEAN: u64 = 64;
 /// Whatever the ids, a chunk has at most this many offers, and ends once its bodies have this many bytes: an isolate
-/// keeps few chunks, so none may be large.
+/// keeps few chunks, so none may be large. With a last body of 768 KiB it is still below the 2 MB of a SQLite value.
 const CHUNK_OFFERS: usize = 256;
 const CHUNK_BYTES: u64 = 1 << 20;
 

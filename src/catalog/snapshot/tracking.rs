@@ -153,7 +153,7 @@ pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
         apps.extend(first_blocked.to_le_bytes());
         apps.extend(blocked_end.to_le_bytes());
         app_texts.push(&app.currency.name);
-        app_texts.push(app.fallback_url.as_deref().unwrap_or_default());
+        app_texts.push(app.fallback().unwrap_or_default());
     }
 
     let mut offers = Vec::with_capacity(source.offers.len() * OFFER_ROW);

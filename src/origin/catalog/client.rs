@@ -7,14 +7,22 @@ use serde::{Deserialize, Serialize};
 use worker::{Env, Request, RequestInit, Response};
 
 use super::{Command, OBJECT_NAME, Reply, publication::Kind};
-use crate::origin::{
-    call,
-    command::{CallError, Unanswered},
+use crate::{
+    origin::{
+        call,
+        command::{CallError, Unanswered},
+    },
+    runtime::within,
 };
 
 pub const BINDING: &str = "CATALOG";
+/// The KV namespace that snapshots are published in.
+pub const KV_BINDING: &str = "SNAPSHOTS";
 
 const TIMEOUT: Duration = Duration::from_secs(25);
+/// A refresh asks 64 counters and writes snapshots of many MB; an import brings a body as fast as its sender sends it.
+const LONG_TIMEOUT: Duration = Duration::from_secs(120);
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The versions a refresh published.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -46,7 +54,7 @@ pub async fn call(env: &Env, command: &Command) -> Result<Reply, CallError> {
 /// Rebuilds and publishes both snapshots.
 pub async fn refresh(env: &Env) -> Result<Refreshed, CallError> {
     let request = Request::new(&address(REFRESH_PATH), worker::Method::Post).map_err(unanswered)?;
-    let reply = reply(send(env, request).await?).await?;
+    let reply = reply(send(env, request, LONG_TIMEOUT).await?).await?;
     serde_json::from_str(&reply.body).map_err(unanswered)
 }
 
@@ -58,13 +66,15 @@ pub async fn import(env: &Env, request: &Request) -> Result<Reply, CallError> {
         init.with_body(Some(body.into()));
     }
     let request = Request::new_with_init(&address(IMPORT_PATH), &init).map_err(unanswered)?;
-    reply(send(env, request).await?).await
+    reply(send(env, request, LONG_TIMEOUT).await?).await
 }
 
 /// Reads a snapshot or a chunk; `None` if the catalog has no such one.
 pub async fn read(env: &Env, path: &str) -> Result<Option<Vec<u8>>, String> {
     let request = Request::new(&address(path), worker::Method::Get).map_err(|error| error.to_string())?;
-    let mut response = send(env, request).await.map_err(|error| error.to_string())?;
+    let mut response = send(env, request, READ_TIMEOUT)
+        .await
+        .map_err(|error| error.to_string())?;
     match response.status_code() {
         200 => response
             .bytes()
@@ -80,10 +90,13 @@ fn address(path: &str) -> String {
     format!("https://catalog{path}")
 }
 
-async fn send(env: &Env, request: Request) -> Result<Response, CallError> {
+async fn send(env: &Env, request: Request, timeout: Duration) -> Result<Response, CallError> {
     let namespace = env.durable_object(BINDING).map_err(unanswered)?;
     let stub = namespace.get_by_name(OBJECT_NAME).map_err(unanswered)?;
-    stub.fetch_with_request(request).await.map_err(unanswered)
+    let answer = within(timeout, stub.fetch_with_request(request))
+        .await
+        .map_err(unanswered)?;
+    answer.map_err(unanswered)
 }
 
 async fn reply(mut response: Response) -> Result<Reply, CallError> {

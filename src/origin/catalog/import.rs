@@ -23,12 +23,12 @@ use crate::{
     refusal::{Refusal, common},
 };
 
-/// The longest line, in bytes: an offer with 50 goals and the longest texts in 4-byte characters is below it.
-pub const MAX_LINE: usize = 1_900_000;
+/// The longest line, in bytes: a staged line is a row of SQLite, which holds 2 MB, and a document may have 1 MiB of it.
+pub const MAX_LINE: usize = 1_500_000;
 /// How many wrong lines an answer names.
 const MAX_ERRORS: usize = 20;
 /// Lines applied at a time: what is in memory at once.
-const PAGE: i64 = 200;
+const PAGE: i64 = 20;
 
 const INVALID_IMPORT: Refusal = Refusal::new(
     400,

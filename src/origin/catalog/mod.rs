@@ -17,6 +17,8 @@ pub mod limits;
 #[cfg(target_arch = "wasm32")]
 pub mod object;
 pub mod publication;
+#[cfg(target_arch = "wasm32")]
+mod publishing;
 pub mod resources;
 pub mod schedule;
 pub mod schema;

@@ -1,49 +1,41 @@
 //! The catalog's Durable Object: carries commands to the tables, streams imports in, and publishes snapshots to KV by
 //! an alarm.
 
-use std::{cell::Cell, panic::RefUnwindSafe, time::Duration};
+use std::{cell::Cell, panic::RefUnwindSafe};
 
-use futures_util::{StreamExt, lock::Mutex, stream};
-use worker::{
-    DurableObject, Env, Request, Response, State, console_error, console_warn, durable_object, kv::KvStore,
-};
+use futures_util::{StreamExt, lock::Mutex};
+use worker::{DurableObject, Env, Request, Response, State, console_error, durable_object};
 
 use super::{
     Context,
     client::{CHUNK_PATH, COMMAND_PATH, IMPORT_PATH, REFRESH_PATH, Refreshed, snapshot_path},
     handle,
     import::{self, LineErrors, MAX_LINE},
-    limits,
-    publication::{self, Kind, Prepared},
+    publication::{self, Kind},
+    publishing::Publishing,
     schedule::{listing_due_ms, next_alarm, tracking_due_ms},
     schema::MIGRATIONS,
-    snapshots,
 };
 use crate::{
-    catalog::{credentials::Vault, snapshot::pointer},
-    origin::{call::call, command::Failure, counters, durable::DurableDatabase, shell::Shell},
+    catalog::credentials::Vault,
+    origin::{command::Failure, durable::DurableDatabase, shell::Shell},
     refusal::common,
     runtime,
-    time::{SECOND_MS, UtcDay},
+    time::SECOND_MS,
 };
-
-pub const KV_BINDING: &str = "SNAPSHOTS";
 
 /// The longest import, in bytes.
 const MAX_IMPORT: usize = 64 << 20;
 /// How soon a publication that failed is tried again.
 const RETRY_MS: i64 = 5 * SECOND_MS;
-/// An invocation has six connections.
-const CONNECTIONS: usize = 6;
-const COUNTERS_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[durable_object(alarm)]
 pub struct Catalog {
     env: Env,
     shell: Shell,
-    /// One publication at a time: two would number and write their versions in between each other. All requests of an
+    /// When the pointer was last written. One publication at a time: two would number and write their versions in between each other. All requests of an
     /// object share one I/O context, so waiting for another's lock is allowed here.
-    publishing: Mutex<()>,
+    publishing: Mutex<i64>,
     imports: Cell<u64>,
 }
 
@@ -54,7 +46,7 @@ impl DurableObject for Catalog {
     fn new(state: State, env: Env) -> Self {
         Self {
             env,
-            shell: Shell::new(&state, MIGRATIONS),
+            shell: Shell::new("catalog", &state, MIGRATIONS),
             publishing: Mutex::default(),
             imports: Cell::new(0),
         }
@@ -113,33 +105,33 @@ impl Catalog {
             // An import does not outlive the object's process; what one left staged is of no use.
             import::discard_all(db)?;
         }
-        let staged = stage(db, &mut request, &import_id).await;
-        let reply = match staged {
+        let outcome = match stage(db, &mut request, &import_id).await {
             Ok(errors) if errors.is_empty() => {
-                let reply = self.with_context(|context| import::apply(db, context, &import_id))?;
-                self.shell.wake_by(next_alarm(db, runtime::now_ms())?)?;
-                reply
+                self.with_context(|context| import::apply(db, context, &import_id))
             }
-            Ok(errors) => {
-                import::discard(db, &import_id)?;
-                errors.reply()
-            }
-            Err(failure) => {
-                import::discard(db, &import_id)?;
-                return Err(failure);
-            }
+            Ok(errors) => Ok(errors.reply()),
+            Err(failure) => Err(failure),
         };
+        import::discard(db, &import_id)?;
+        let reply = outcome?;
+        self.shell.wake_by(next_alarm(db, runtime::now_ms())?)?;
         respond(reply.status, &reply.body)
     }
 
     async fn refresh(&self) -> Result<Response, Failure> {
         let db = self.shell.ready().await?;
-        let _publishing = self.publishing.lock().await;
-        let tracking = self.publish_tracking(db).await?;
-        let listing = self.publish_listing(db).await?;
+        let publishing = Publishing { env: &self.env, db };
+        publishing.ask_counters().await;
+        let mut written_at_ms = self.publishing.lock().await;
+        let tracking = publishing.tracking().await?;
+        let listing = publishing.listing().await?;
+        let refreshed = Refreshed {
+            tracking: tracking.version,
+            listing: listing.version,
+        };
+        publishing.point(&[tracking, listing], &mut written_at_ms).await?;
         self.shell.set_alarm(Some(next_alarm(db, runtime::now_ms())?))?;
-        let body = serde_json::to_string(&Refreshed { tracking, listing })
-            .map_err(|error| Failure::Broken(error.to_string()))?;
+        let body = serde_json::to_string(&refreshed).map_err(|error| Failure::Broken(error.to_string()))?;
         respond(200, &body)
     }
 
@@ -161,146 +153,35 @@ impl Catalog {
         Response::from_bytes(bytes).map_err(|error| Failure::Broken(error.to_string()))
     }
 
-    /// What the alarm is for: publishing what changed, and the listing on its boundary.
+    /// What the alarm is for: publishing what changed, and the listing on its boundary. One that fails does not hold the
+    /// other up.
     async fn work(&self) -> Result<(), Failure> {
         let db = self.shell.ready().await?;
-        let _publishing = self.publishing.lock().await;
-        let now_ms = runtime::now_ms();
-        if tracking_due_ms(db)?.is_some_and(|due_ms| due_ms <= now_ms) {
-            self.publish_tracking(db).await?;
+        let publishing = Publishing { env: &self.env, db };
+        let listing_due = listing_due_ms(db)? <= runtime::now_ms();
+        if listing_due {
+            publishing.ask_counters().await;
         }
-        if listing_due_ms(db)? <= now_ms {
-            self.publish_listing(db).await?;
-            self.sweep(db).await?;
+        let mut written_at_ms = self.publishing.lock().await;
+        let mut outcomes = Vec::new();
+        if tracking_due_ms(db)?.is_some_and(|due_ms| due_ms <= runtime::now_ms()) {
+            outcomes.push(publishing.tracking().await);
         }
-        self.shell.set_alarm(Some(next_alarm(db, runtime::now_ms())?))
-    }
-
-    async fn publish_tracking(&self, db: &DurableDatabase) -> Result<u64, Failure> {
-        self.push_limits(db).await;
-        let prepared = snapshots::prepare_tracking(db, runtime::now_ms())?;
-        self.publish(db, &prepared).await?;
-        Ok(prepared.version)
-    }
-
-    async fn publish_listing(&self, db: &DurableDatabase) -> Result<u64, Failure> {
-        self.ask_counters(db).await;
-        let prepared = snapshots::prepare_listing(db, runtime::now_ms())?;
-        let kv = self.kv()?;
-        let keys = publication::chunks_to_write(db)?;
-        let writes = stream::iter(keys)
-            .map(|key| self.write_chunk(db, &kv, key))
-            .buffer_unordered(CONNECTIONS);
-        let written: Vec<_> = writes.collect().await;
-        written.into_iter().collect::<Result<(), Failure>>()?;
-        self.publish(db, &prepared).await?;
-        Ok(prepared.version)
-    }
-
-    async fn write_chunk(&self, db: &DurableDatabase, kv: &KvStore, key: String) -> Result<(), Failure> {
-        if let Some(bytes) = publication::chunk(db, &key)? {
-            write(kv, &pointer::bodies_key(&key), &bytes).await?;
-            publication::chunk_written(db, &key)?;
+        if listing_due {
+            outcomes.push(publishing.listing().await);
         }
-        Ok(())
-    }
-
-    /// Writes a snapshot to KV and then the pointer to it, so that the pointer never lists what was not written.
-    async fn publish(&self, db: &DurableDatabase, prepared: &Prepared) -> Result<(), Failure> {
-        let kv = self.kv()?;
-        let key = match prepared.kind {
-            Kind::Tracking => pointer::tracking_key(prepared.version),
-            Kind::Listing => pointer::listing_key(prepared.version),
-        };
-        write(&kv, &key, &prepared.bytes).await?;
-        publication::enter(db, prepared, runtime::now_ms())?;
-        let pointer = serde_json::to_vec(&publication::pointer(db)?)
-            .map_err(|error| Failure::Broken(error.to_string()))?;
-        write(&kv, pointer::KEY, &pointer).await?;
-        Ok(publication::published(db, prepared)?)
-    }
-
-    fn kv(&self) -> Result<KvStore, Failure> {
-        self.env
-            .kv(KV_BINDING)
-            .map_err(|error| Failure::Broken(error.to_string()))
-    }
-
-    /// Asks all counters for their sums. One that does not answer leaves the last that it said standing.
-    async fn ask_counters(&self, db: &DurableDatabase) {
-        let namespace = match self.env.durable_object(counters::BINDING) {
-            Ok(namespace) => namespace,
-            Err(error) => return console_error!("counters: {error}"),
-        };
-        let today = UtcDay::of_ms(runtime::now_ms());
-        let ask = |object: String| {
-            let namespace = &namespace;
-            async move {
-                let command = counters::Command::Stats { today };
-                let answer: Result<Vec<counters::OfferStats>, _> =
-                    call(namespace, &object, &command, COUNTERS_TIMEOUT).await;
-                match answer {
-                    Ok(stats) => publication::keep_stats(db, &object, today, &stats)
-                        .unwrap_or_else(|error| console_error!("{object}: {error}")),
-                    Err(error) => console_warn!("{object}: {error}"),
-                }
-            }
-        };
-        stream::iter(counters::object_names())
-            .map(ask)
-            .buffer_unordered(CONNECTIONS)
-            .collect::<()>()
-            .await;
-    }
-
-    /// Tells the counters the caps that changed. A take carries the cap as its edge knows it, so an object that cannot
-    /// be told now learns it then; this only makes sure that a lower cap holds before any edge has it.
-    async fn push_limits(&self, db: &DurableDatabase) {
-        let pushed = async {
-            let namespace = self
-                .env
-                .durable_object(counters::BINDING)
-                .map_err(|error| error.to_string())?;
-            loop {
-                let changed = limits::changed(db).map_err(|failure| format!("{failure:?}"))?;
-                if changed.by_object.is_empty() {
-                    return Ok::<_, String>(());
-                }
-                for (object, limits) in changed.by_object {
-                    let command = counters::Command::SetLimits { limits };
-                    let _: serde_json::Value = call(&namespace, &object, &command, COUNTERS_TIMEOUT)
-                        .await
-                        .map_err(|error| format!("{object}: {error}"))?;
-                }
-                limits::pushed(db, changed.through).map_err(|error| error.to_string())?;
-            }
-        };
-        if let Err(error) = pushed.await {
-            console_warn!("caps: {error}");
+        let (written, failed): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
+        let written: Vec<_> = written.into_iter().flatten().collect();
+        if !written.is_empty() {
+            publishing.point(&written, &mut written_at_ms).await?;
         }
-    }
-
-    /// Removes from KV what nothing can ask for any more.
-    async fn sweep(&self, db: &DurableDatabase) -> Result<(), Failure> {
-        let kv = self.kv()?;
-        let now_ms = runtime::now_ms();
-        for (kind, version) in publication::expired_versions(db, now_ms)? {
-            let key = match kind {
-                Kind::Tracking => pointer::tracking_key(version),
-                Kind::Listing => pointer::listing_key(version),
-            };
-            kv.delete(&key)
-                .await
-                .map_err(|error| Failure::Broken(format!("KV: {error}")))?;
-            publication::forget_version(db, kind, version)?;
+        if listing_due {
+            publishing.sweep().await?;
         }
-        for key in publication::expired_chunks(db)? {
-            kv.delete(&pointer::bodies_key(&key))
-                .await
-                .map_err(|error| Failure::Broken(format!("KV: {error}")))?;
-            publication::forget_chunk(db, &key)?;
+        match failed.into_iter().find_map(Result::err) {
+            Some(failure) => Err(failure),
+            None => self.shell.set_alarm(Some(next_alarm(db, runtime::now_ms())?)),
         }
-        Ok(())
     }
 }
 
@@ -311,15 +192,6 @@ fn respond(status: u16, json: &str) -> Result<Response, Failure> {
     response
         .map(|response| response.fixed(json.into()))
         .map_err(|error| Failure::Broken(error.to_string()))
-}
-
-async fn write(kv: &KvStore, key: &str, bytes: &[u8]) -> Result<(), Failure> {
-    let failed = |error: worker::kv::KvError| Failure::Broken(format!("KV, {key}: {error}"));
-    kv.put_bytes(key, bytes)
-        .map_err(failed)?
-        .execute()
-        .await
-        .map_err(failed)
 }
 
 /// Stages an import's lines as they arrive.

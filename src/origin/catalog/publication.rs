@@ -111,6 +111,12 @@ pub fn chunk_written(db: &impl Database, key: &str) -> Result<(), DatabaseError>
     db.execute(sql::MARK_CHUNK_WRITTEN, params![key])
 }
 
+/// Notes that a chunk is about to be deleted from KV: should that be cut off and the chunk be used again, it is written
+/// again.
+pub fn chunk_unwritten(db: &impl Database, key: &str) -> Result<(), DatabaseError> {
+    db.execute(sql::MARK_CHUNK_UNWRITTEN, params![key])
+}
+
 /// Chunks that no listing in KV uses: neither one that the pointer lists nor one that left it within the hour.
 pub fn expired_chunks(db: &impl Database) -> Result<Vec<String>, DatabaseError> {
     keys(&db.query(sql::LIST_EXPIRED_CHUNKS, params![Kind::Listing.as_str()])?)
@@ -135,7 +141,11 @@ pub fn enter(db: &impl Database, prepared: &Prepared, now_ms: i64) -> Result<(),
     db.transaction(|| {
         db.execute(sql::ENTER_VERSION, params![kind, version])?;
         db.execute(sql::SUPERSEDE_VERSIONS, params![now_ms, kind, kind, listed])?;
-        changes::set(db, changes::CONFIRMED_AT, prepared.built_at_ms)
+        // A rebuild of the listing confirms the tracking snapshot too, unless that is behind.
+        if prepared.kind == Kind::Tracking || changes::get(db, changes::TRACKING_DIRTY_SINCE)?.is_none() {
+            changes::set(db, changes::CONFIRMED_AT, prepared.built_at_ms)?;
+        }
+        Ok(())
     })
 }
 

@@ -87,8 +87,11 @@ impl Resource {
     }
 }
 
-/// The longest body of an offer, in bytes: it is a SQLite value, which holds 2 MB, and part of a chunk that isolates keep.
-const MAX_BODY: usize = 1 << 20;
+/// The longest body of an offer, in bytes: with the chunk it ends, it is a SQLite value, which holds 2 MB.
+const MAX_BODY: usize = 768 << 10;
+
+/// The longest document, in bytes, as it is stored: it is a SQLite value.
+const MAX_DOCUMENT: usize = 1 << 20;
 
 /// The most resources a page of a list holds.
 pub const MAX_PAGE: u32 = 1_000;
@@ -124,21 +127,28 @@ fn put_publisher(
     id: &str,
     publisher: &Publisher,
 ) -> Result<(), Failure> {
+    let document = to_document(publisher)?;
+    if is_stored(db, sql::GET_PUBLISHER_DOCUMENT, id, &document)? {
+        return Ok(());
+    }
     changes::record(db, context.now_ms)?;
-    db.execute(
-        sql::PUT_PUBLISHER,
-        params![id, to_document(publisher)?, publisher.approved],
-    )?;
+    db.execute(sql::PUT_PUBLISHER, params![id, document, publisher.approved])?;
     Ok(())
 }
 
 fn put_app(db: &impl Database, context: &Context<'_>, id: &str, app: &App) -> Result<(), Failure> {
     require_reference(db, Resource::Publisher, "publisher_id", app.publisher_id.as_str())?;
-    let stored = db.query_first(sql::GET_APP_OWNER, params![id])?;
-    if stored.is_some_and(|row| row.text(0).is_ok_and(|owner| owner != app.publisher_id.as_str())) {
-        // Facts, callbacks and users' rewards are the owner's; an app that changed hands would carry them over.
-        let error = FieldError::new("publisher_id", "an app does not change its publisher");
-        return Err(Refusal::from(error).into());
+    let document = to_document(&app.masked())?;
+    if let Some(stored) = db.query_first(sql::GET_APP_OWNER, params![id])? {
+        if stored.text(0)? != app.publisher_id.as_str() {
+            // Facts, callbacks and users' rewards are the owner's; an app that changed hands would carry them over.
+            let error = FieldError::new("publisher_id", "an app does not change its publisher");
+            return Err(Refusal::from(error).into());
+        }
+        // With a callback it may be the secrets that changed, which the document does not show.
+        if app.callback.is_none() && stored.text(1)? == document {
+            return Ok(());
+        }
     }
     let callback_sealed = match &app.callback {
         None => None,
@@ -153,12 +163,7 @@ fn put_app(db: &impl Database, context: &Context<'_>, id: &str, app: &App) -> Re
     changes::record(db, context.now_ms)?;
     db.execute(
         sql::PUT_APP,
-        params![
-            id,
-            app.publisher_id.as_str(),
-            to_document(&app.masked())?,
-            callback_sealed
-        ],
+        params![id, app.publisher_id.as_str(), document, callback_sealed],
     )?;
     Ok(())
 }
@@ -174,8 +179,12 @@ fn put_advertiser(
     id: &str,
     advertiser: &Advertiser,
 ) -> Result<(), Failure> {
+    let document = to_document(advertiser)?;
+    if is_stored(db, sql::GET_ADVERTISER_DOCUMENT, id, &document)? {
+        return Ok(());
+    }
     changes::record(db, context.now_ms)?;
-    db.execute(sql::PUT_ADVERTISER, params![id, to_document(advertiser)?])?;
+    db.execute(sql::PUT_ADVERTISER, params![id, document])?;
     Ok(())
 }
 
@@ -190,9 +199,13 @@ fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
     let target = offer.target().map_err(Refusal::from)?;
     let document = to_document(offer)?;
 
-    // A repeated PUT changes nothing, `upd_ts` least of all: publishers' clients poll for what moved.
-    let stored = db.query_first(sql::GET_OFFER_DOCUMENT, params![id])?;
-    if stored.is_some_and(|row| row.text(0).is_ok_and(|stored| stored == document)) {
+    if document.len() > MAX_DOCUMENT {
+        return Err(INVALID_FIELD
+            .because(format!("the offer has more than {MAX_DOCUMENT} bytes"))
+            .into());
+    }
+    // `upd_ts` does not move either: publishers' clients poll for what did.
+    if is_stored(db, sql::GET_OFFER_DOCUMENT, id, &document)? {
         return Ok(());
     }
 
@@ -229,10 +242,8 @@ fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
             revision,
         ],
     )?;
-    db.execute(
-        sql::PUT_OFFER_DOCUMENT,
-        params![id, document, body, u32::from(bodies::FORMAT), updated_at_s],
-    )?;
+    db.execute(sql::PUT_OFFER_DOCUMENT, params![id, document, updated_at_s])?;
+    db.execute(sql::PUT_BODY, params![id, body, u32::from(bodies::FORMAT)])?;
     Ok(())
 }
 
@@ -266,6 +277,12 @@ fn put_goals(db: &impl Database, context: &Context<'_>, id: &OfferId, offer: &Of
 fn owner_of_goal(db: &impl Database, goal: &GoalId) -> Result<Option<String>, Failure> {
     let row = db.query_first(sql::GET_GOAL_OWNER, params![goal.as_str()])?;
     Ok(row.map(|row| row.text(0).map(str::to_owned)).transpose()?)
+}
+
+/// Whether a resource is stored as this very document: then a PUT changes nothing, and nothing is published anew.
+fn is_stored(db: &impl Database, sql: &str, id: &str, document: &str) -> Result<bool, Failure> {
+    let stored = db.query_first(sql, params![id])?;
+    Ok(stored.is_some_and(|row| row.text(0).is_ok_and(|stored| stored == document)))
 }
 
 /// Refuses with 404 what is not there.

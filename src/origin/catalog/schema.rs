@@ -53,15 +53,14 @@ pub const MIGRATIONS: &[&[&str]] = &[&[
         body_length INTEGER NOT NULL,
         revision INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
-    // What is large and seldom read: the document, and the body as the listing shows it, in the format of the code that
-    // rendered it.
     "CREATE TABLE offer_documents (
         id TEXT PRIMARY KEY,
         document TEXT NOT NULL,
-        body BLOB NOT NULL,
-        body_format INTEGER NOT NULL,
         updated_at_s INTEGER NOT NULL
      ) STRICT",
+    // The body as the listing shows it, in the format of the code that rendered it. Apart from the document, since a row
+    // holds 2 MB.
+    "CREATE TABLE offer_bodies (id TEXT PRIMARY KEY, body BLOB NOT NULL, format INTEGER NOT NULL) STRICT",
     // A goal is never deleted: one that a PUT leaves out is retired, and still pays the clicks made before.
     "CREATE TABLE goals (
         id TEXT PRIMARY KEY,

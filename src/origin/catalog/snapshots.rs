@@ -217,7 +217,7 @@ fn render_again(db: &impl Database) -> Result<(), Failure> {
                     sql::SET_BODY_HASH,
                     params![bodies::body_hash(&body).to_vec(), length, id.as_str()],
                 )?;
-                db.execute(sql::SET_BODY, params![body, format, id.as_str()])?;
+                db.execute(sql::PUT_BODY, params![id.as_str(), body, format])?;
             }
             Ok::<_, Failure>(())
         })?;

@@ -23,7 +23,9 @@ crate::statements! {
     // Resources.
     pub const PUT_PUBLISHER = "INSERT INTO publishers (id, document, approved) VALUES (?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET document = excluded.document, approved = excluded.approved";
-    pub const GET_APP_OWNER = "SELECT publisher_id FROM apps WHERE id = ?";
+    pub const GET_PUBLISHER_DOCUMENT = "SELECT document FROM publishers WHERE id = ?";
+    pub const GET_ADVERTISER_DOCUMENT = "SELECT document FROM advertisers WHERE id = ?";
+    pub const GET_APP_OWNER = "SELECT publisher_id, document FROM apps WHERE id = ?";
     pub const PUT_APP = "INSERT INTO apps (id, publisher_id, document, callback_sealed) VALUES (?, ?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET
         document = excluded.document, callback_sealed = excluded.callback_sealed";
@@ -44,10 +46,10 @@ crate::statements! {
         conversion_window_days = excluded.conversion_window_days, target = excluded.target,
         body_hash = excluded.body_hash, body_length = excluded.body_length,
         revision = excluded.revision";
-    pub const PUT_OFFER_DOCUMENT = "INSERT INTO offer_documents (id, document, body, body_format, updated_at_s)
-        VALUES (?, ?, ?, ?, ?)
-        ON CONFLICT (id) DO UPDATE SET document = excluded.document, body = excluded.body,
-        body_format = excluded.body_format, updated_at_s = excluded.updated_at_s";
+    pub const PUT_OFFER_DOCUMENT = "INSERT INTO offer_documents (id, document, updated_at_s) VALUES (?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET document = excluded.document, updated_at_s = excluded.updated_at_s";
+    pub const PUT_BODY = "INSERT INTO offer_bodies (id, body, format) VALUES (?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET body = excluded.body, format = excluded.format";
     pub const RETIRE_GOALS = "UPDATE goals SET retired_at_ms = ? WHERE offer_id = ? AND retired_at_ms IS NULL";
     pub const PUT_GOAL = "INSERT INTO goals (id, offer_id, ord, payout_micro_usd, gl_val) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET ord = excluded.ord, payout_micro_usd = excluded.payout_micro_usd,
@@ -89,11 +91,10 @@ crate::statements! {
     pub const FORGET_STATS = "DELETE FROM offer_stats WHERE object = ? AND day <> ?";
     pub const LIST_CHUNKS = "SELECT key, unlisted_version FROM chunks";
     pub const MARK_CHUNK_LISTED = "UPDATE chunks SET unlisted_version = ? WHERE key = ?";
-    pub const LIST_BODIES_OF_OTHER_FORMATS = "SELECT id, document, updated_at_s FROM offer_documents
-        WHERE body_format <> ? LIMIT ?";
-    pub const SET_BODY = "UPDATE offer_documents SET body = ?, body_format = ? WHERE id = ?";
+    pub const LIST_BODIES_OF_OTHER_FORMATS = "SELECT d.id, d.document, d.updated_at_s
+        FROM offer_bodies b JOIN offer_documents d ON d.id = b.id WHERE b.format <> ? LIMIT ?";
     pub const SET_BODY_HASH = "UPDATE offers SET body_hash = ?, body_length = ? WHERE id = ?";
-    pub const GET_BODY = "SELECT body FROM offer_documents WHERE id = ?";
+    pub const GET_BODY = "SELECT body FROM offer_bodies WHERE id = ?";
     pub const INSERT_CHUNK = "INSERT INTO chunks (key, in_kv) VALUES (?, 0)";
     pub const INSERT_CHUNK_BYTES = "INSERT INTO chunk_bytes (key, bytes) VALUES (?, ?)";
     pub const DELETE_SNAPSHOT = "DELETE FROM snapshot_parts WHERE kind = ?";
@@ -102,6 +103,7 @@ crate::statements! {
     pub const GET_CHUNK = "SELECT bytes FROM chunk_bytes WHERE key = ?";
     pub const LIST_CHUNKS_TO_WRITE = "SELECT key FROM chunks WHERE in_kv = 0 AND unlisted_version IS NULL ORDER BY key";
     pub const MARK_CHUNK_WRITTEN = "UPDATE chunks SET in_kv = 1 WHERE key = ?";
+    pub const MARK_CHUNK_UNWRITTEN = "UPDATE chunks SET in_kv = 0 WHERE key = ?";
     pub const LIST_EXPIRED_CHUNKS = "SELECT key FROM chunks
         WHERE unlisted_version <= (SELECT MIN(version) FROM published WHERE kind = ?) ORDER BY key LIMIT 200";
     pub const DELETE_CHUNK_BYTES = "DELETE FROM chunk_bytes WHERE key = ?";

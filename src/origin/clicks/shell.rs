@@ -13,7 +13,7 @@ pub struct Clicks {
 impl DurableObject for Clicks {
     fn new(state: State, _env: Env) -> Self {
         Self {
-            shell: Shell::new(&state, MIGRATIONS),
+            shell: Shell::new("clicks", &state, MIGRATIONS),
         }
     }
 

@@ -13,7 +13,7 @@ pub struct Counters {
 impl DurableObject for Counters {
     fn new(state: State, _env: Env) -> Self {
         Self {
-            shell: Shell::new(&state, MIGRATIONS),
+            shell: Shell::new("counters", &state, MIGRATIONS),
         }
     }
 

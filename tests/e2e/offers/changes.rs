@@ -121,7 +121,7 @@ fn texts_goals_and_currencies_change_as_the_operator_changes_them() {
                 { "id": "25963-x", "ttl": "First now", "instr": "1. Go", "payout_usd": 0.000_001, "ord": 0, "gl_val": null },
                 goals[3], goals[1],
             ],
-            "click_cap": { "dur": "DAILY", "lim": 4_294_967_295_u32 },
+            "click_cap": { "dur": "DAILY", "lim": 1_000_000_000 },
         }),
     );
     served.signpost.refresh();
