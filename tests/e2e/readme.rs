@@ -44,6 +44,40 @@ fn without_times(mut value: Value) -> Value {
     value
 }
 
+/// Puts the documents of an example, each after a comment `// PUT path`; `…` is left to the reader.
+fn put_examples(text: &str, base: &str) {
+    let text = text
+        .replace("whsec_…", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+        .replace("https://…", "https://x.example/");
+    let documents: Vec<_> = text.split("// PUT ").skip(1).collect();
+    assert_eq!(documents.len(), 2);
+    for document in documents {
+        let (head, body) = document.split_once('\n').unwrap();
+        let path = head.split([' ', ',']).next().unwrap();
+        // A comment begins after a space; the slashes of a URL do not.
+        let body: String = body.lines().filter_map(|line| line.split(" //").next()).collect();
+        let put = Command::new("curl")
+            .args([
+                "-sS",
+                "--fail-with-body",
+                "-X",
+                "PUT",
+                "-H",
+                "Content-Type: application/json",
+            ])
+            .args([
+                "-H",
+                "Authorization: Bearer local-operator-token",
+                "-d",
+                &body,
+                &format!("{base}{path}"),
+            ])
+            .output()
+            .unwrap();
+        assert!(put.status.success(), "{path} {body}\n{put:?}");
+    }
+}
+
 #[test]
 fn every_command_of_the_readme_answers_as_the_readme_shows() {
     let state = tempfile::tempdir().unwrap();
@@ -92,6 +126,7 @@ fn every_command_of_the_readme_answers_as_the_readme_shows() {
                     serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"));
                 assert_eq!(without_times(answered), without_times(shown));
             }
+            "jsonc" => put_examples(&text, &format!("http://127.0.0.1:{port}")),
             "http" => {
                 let answered = answer.replace("\r\n", "\n");
                 assert!(
