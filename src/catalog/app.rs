@@ -93,8 +93,8 @@ impl Document for App {
         if let Some(url) = &self.fallback_url {
             check_web_url("fallback_url", url)?;
         }
-        if self.blocked_offers.len() > 10_000 {
-            return Err(FieldError::new("blocked_offers", "must be at most 10000 offers"));
+        if self.blocked_offers.len() > 1_000 {
+            return Err(FieldError::new("blocked_offers", "must be at most 1000 offers"));
         }
         Ok(())
     }

@@ -3,8 +3,6 @@
 //!
 //! All of them are 128 random bits or more, so a plain SHA-256 is enough: there is no dictionary to try.
 
-use std::fmt::Write;
-
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use chacha20poly1305::{
     ChaCha20Poly1305, KeyInit, Nonce,
@@ -27,7 +25,7 @@ pub fn matches(presented: &CredentialHash, stored: &[u8]) -> bool {
 
 /// A Pub-Key: 32 upper-case hexadecimal digits (`design.md` section 10).
 pub fn pub_key(random: [u8; 16]) -> String {
-    hex_upper(&random)
+    hex::encode_upper(random)
 }
 
 /// An advertiser's conversion token and the id it is listed and revoked by.
@@ -35,16 +33,6 @@ pub fn advertiser_token(random: [u8; 32]) -> (String, String) {
     let [id, secret] = [&random[..8], &random[8..]].map(|bytes| BASE64_URL_SAFE_NO_PAD.encode(bytes));
     // Ids must match [A-Za-z0-9-]; the alphabet of base64url has one character more.
     (id.replace('_', "-"), format!("adv_{secret}"))
-}
-
-fn hex_upper(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02X}");
-            text
-        })
 }
 
 /// Seals what must be read back, with ChaCha20-Poly1305 under the `STORE_KEYS` secret. A sealed value is the key's id,
@@ -109,18 +97,10 @@ impl Vault {
     }
 }
 
-/// 32 bytes from 64 hexadecimal digits.
-pub fn parse_key(hex: &str) -> Option<[u8; 32]> {
+/// A key of a configuration: 32 bytes as 64 hexadecimal digits.
+pub fn parse_key(digits: &str) -> Option<[u8; 32]> {
     let mut key = [0; 32];
-    let digits = hex.as_bytes();
-    if digits.len() != 64 {
-        return None;
-    }
-    for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
-        let digit = |at: usize| char::from(*pair.get(at)?).to_digit(16);
-        *byte = u8::try_from(digit(0)? * 16 + digit(1)?).ok()?;
-    }
-    Some(key)
+    hex::decode_to_slice(digits, &mut key).ok().map(|()| key)
 }
 
 #[cfg(test)]

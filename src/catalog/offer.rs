@@ -102,11 +102,6 @@ pub enum CapPeriod {
 }
 
 impl Offer {
-    /// Whether the offer takes clicks at an instant, its caps aside.
-    pub fn is_live(&self, now_ms: i64) -> bool {
-        is_live(self.active, self.starts_at, self.ends_at, now_ms)
-    }
-
     /// The goals in the order they are shown: by `ord`, then by id.
     pub fn goals_in_order(&self) -> Vec<&Goal> {
         let mut goals: Vec<_> = self.goals.iter().collect();

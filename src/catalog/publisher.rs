@@ -3,6 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::document::{Document, FieldError, check_text};
+use crate::refusal::Refusal;
+
+/// What an approval is needed for: its offers and its clicks.
+pub const PUBLISHER_NOT_APPROVED: Refusal =
+    Refusal::new(403, "publisher_not_approved", "the publisher is not approved");
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -2,7 +2,7 @@
 //! counted is counted after. Only an offer with a click cap, and a click too long for its offer's click id, wait for
 //! the origin.
 
-use std::{fmt::Write, time::Duration};
+use std::time::Duration;
 
 use worker::{Request, console_error};
 
@@ -67,10 +67,7 @@ pub async fn click(visit: &Visit, request: &Request, query: &str) -> Answer {
                     .traffic
                     .redirects
                     .set(visit.isolate.traffic.redirects.get() + 1);
-                Answer::new(302)
-                    .header("Location", location)
-                    .header("Cache-Control", "no-store")
-                    .header("Referrer-Policy", "no-referrer")
+                redirect_to(location)
             }
             Err(refusal) => refused(visit, request, &decision::refuse(&allowed.app, refusal)),
         },
@@ -183,7 +180,7 @@ async fn take_of_cap(
     let object = counters::object_name(&offer_id);
     let take = counters::Command::Take(Take {
         kind: counters::Kind::Click,
-        key: hex(nonce),
+        key: hex::encode(nonce),
         offer: offer_id,
         day,
         limit,
@@ -215,27 +212,23 @@ async fn keep_record(visit: &Visit, nonce: Nonce, record: &[u8]) -> Result<(), R
     kept.map(drop).map_err(unavailable)
 }
 
-fn hex(nonce: Nonce) -> String {
-    nonce.iter().fold(String::with_capacity(24), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 fn unavailable(error: impl std::fmt::Display) -> Refusal {
     console_error!("click: {error}");
     common::UNAVAILABLE
+}
+
+fn redirect_to(location: impl Into<String>) -> Answer {
+    Answer::new(302)
+        .header("Location", location)
+        .header("Cache-Control", "no-store")
+        .header("Referrer-Policy", "no-referrer")
 }
 
 /// A refused click: to the app's fallback, or as a page for a browser, or as JSON for anything else.
 fn refused(visit: &Visit, request: &Request, refused: &Refused<'_>) -> Answer {
     visit.isolate.traffic.refuse(refused.refusal.code);
     if let Some(url) = refused.fallback_url {
-        return Answer::new(302)
-            .header("Location", url)
-            .header("Cache-Control", "no-store")
-            .header("Referrer-Policy", "no-referrer");
+        return redirect_to(url);
     }
     let refusal = &refused.refusal;
     if !header(request, "Accept").is_some_and(|accept| accept.contains("text/html")) {

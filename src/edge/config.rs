@@ -73,7 +73,10 @@ impl Config {
 
     /// Whether an `Authorization` header carries the operator's token. Without a token configured, none does.
     pub fn is_operator(&self, authorization: Option<&str>) -> bool {
-        let presented = authorization.and_then(|value| value.strip_prefix("Bearer "));
+        let presented = authorization
+            .and_then(|value| value.split_once(' '))
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("Bearer"))
+            .map(|(_, token)| token);
         match (presented, &self.operator_token) {
             (Some(presented), Some(token)) => credentials::matches(&credentials::hash(presented), token),
             _ => false,
@@ -106,14 +109,13 @@ mod tests {
     #[test]
     fn only_the_operators_token_opens_the_operators_interface() {
         let with = config(&[("OPERATOR_TOKEN", "t0ken")]).unwrap();
-        assert!(with.is_operator(Some("Bearer t0ken")));
+        assert!(with.is_operator(Some("Bearer t0ken")) && with.is_operator(Some("bearer t0ken")));
         for wrong in [
             None,
             Some(""),
             Some("Bearer "),
             Some("Bearer t0ke"),
             Some("t0ken"),
-            Some("bearer t0ken"),
         ] {
             assert!(!with.is_operator(wrong), "{wrong:?}");
         }

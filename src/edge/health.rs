@@ -125,6 +125,13 @@ pub fn metrics(visit: &Visit, catalog: &Value) -> String {
             "tracking",
             tracking.as_ref().map_or(0, |tracking| tracking.size()),
         ),
+        (
+            "listing",
+            isolate
+                .listing
+                .get()
+                .map_or(0, |listing| listing.listing().size()),
+        ),
         ("bodies", isolate.chunks.held()),
         ("pages", isolate.pages.held()),
     ];

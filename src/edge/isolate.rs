@@ -97,7 +97,7 @@ impl Isolate {
         let config = Config::read(|name| runtime::binding(env, name))?;
         let random = runtime::random()?;
         let (nonce_base, id) = random.split_first_chunk::<8>().ok_or("no randomness")?;
-        let id = id.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let id = hex::encode(id);
         let isolate = Rc::new(Self {
             config,
             id,

@@ -15,6 +15,7 @@ use super::{
 use crate::{
     catalog::{
         AppId, OfferId, credentials,
+        publisher::PUBLISHER_NOT_APPROVED,
         snapshot::tracking::{AppView, Tracking},
     },
     offers::{
@@ -24,7 +25,6 @@ use crate::{
     },
     refusal::{Refusal, common},
     time::{self, DAY_MS},
-    tracking::decision::PUBLISHER_NOT_APPROVED,
 };
 
 /// One message for whatever is wrong: which part of a pair of credentials exists is nobody's business.
@@ -79,7 +79,7 @@ async fn serve(
         visit.isolate.shield.admit(rate, app.id, visit.now_ms)?;
     }
     let asked = parse()?;
-    let listing = snapshots::current::<Selector>(visit).await?;
+    let listing = snapshots::recent::<Selector>(visit).await?;
     let built_at_ms = listing.listing().built_at_ms();
     let key = PageKey {
         listing: listing.listing().version(),

@@ -148,5 +148,7 @@ async fn metrics(visit: &Visit) -> Result<Answer, Refusal> {
         Err(error) => return Ok(error.into()),
     };
     let catalog: Value = serde_json::from_str(&reply.body).unwrap_or_default();
-    Ok(Answer::new(200).body("text/plain; version=0.0.4", health::metrics(visit, &catalog)))
+    Ok(Answer::new(200)
+        .body("text/plain; version=0.0.4", health::metrics(visit, &catalog))
+        .header("Cache-Control", "no-store"))
 }

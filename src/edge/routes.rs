@@ -59,9 +59,6 @@ pub enum Handler {
     Metrics,
 }
 
-/// The click's path, which the entry compares before it looks at the table.
-pub const CLICK_PATH: &str = "/v2/tracking/click";
-
 type Methods = &'static [(Method, Handler)];
 
 use Handler::*;
@@ -71,7 +68,7 @@ use Resource::{Advertiser, App, Offer, Publisher};
 
 /// `{}` stands for one segment of the path.
 const ROUTES: &[(Interface, &str, Methods)] = &[
-    (Tracking, CLICK_PATH, &[(Get, Click), (Head, Click)]),
+    (Tracking, "/v2/tracking/click", &[(Get, Click), (Head, Click)]),
     (
         Offers,
         "/v1/offer/api",
@@ -131,8 +128,7 @@ pub enum Routed<'p> {
     Nowhere,
 }
 
-/// The interface that a path under its prefix belongs to: the operator's token is asked for before anything is said
-/// about what is there.
+/// Whether a path is under the operator's prefix, where the token is asked for before a word is said about what is there.
 pub fn is_operators(path: &str) -> bool {
     path.starts_with("/v1/operator/")
 }

@@ -22,13 +22,15 @@ use crate::{
     },
     refusal::{Refusal, common},
     runtime::{self, within},
-    time::SECOND_MS,
+    time::{MINUTE_MS, SECOND_MS},
 };
 
 /// How long KV may answer for the pointer from its own cache, in seconds; the documentation allows no less.
 const POINTER_TTL_S: u64 = 60;
 /// How long a read of KV may take: one that hangs must not hold a cold isolate that the catalog could serve.
 const KV_TIMEOUT: Duration = Duration::from_secs(3);
+/// An isolate that has asked for nothing this long has slept.
+const SLEPT_MS: i64 = 30 * MINUTE_MS;
 /// How long a cold load may take before another request tries one of its own.
 const LOADING_MS: i64 = 5 * SECOND_MS;
 /// How long requests of a cold isolate are refused after KV and the catalog had nothing.
@@ -129,6 +131,18 @@ pub async fn current<S: Snapshot>(visit: &Visit) -> Result<Rc<S>, Refusal> {
     loaded.ok_or(common::UNAVAILABLE)
 }
 
+/// The snapshot to serve from where it matters that it is not long past: the bodies of a listing leave KV an hour after
+/// it, so an isolate that slept longer asks before it serves.
+pub async fn recent<S: Snapshot>(visit: &Visit) -> Result<Rc<S>, Refusal> {
+    let isolate = &visit.isolate;
+    let slept_ms = visit.now_ms.saturating_sub(isolate.revalidated_at_ms.get());
+    if slept_ms > SLEPT_MS && S::held(isolate).get().is_some() {
+        isolate.revalidated_at_ms.set(visit.now_ms);
+        revalidate(&visit.env, isolate).await;
+    }
+    current(visit).await
+}
+
 async fn load_cold<S: Snapshot>(visit: &Visit) -> Option<Rc<S>> {
     let from_kv = match read_pointer(&visit.env).await {
         Ok(Some(pointer)) => adopt::<S>(&visit.env, &visit.isolate, &pointer).await,
@@ -176,20 +190,24 @@ fn revalidate_in_background(visit: &Visit) {
     }
     isolate.revalidated_at_ms.set(visit.now_ms);
     let env = visit.env.clone();
-    visit.context.wait_until(async move {
-        match read_pointer(&env).await {
-            Ok(Some(pointer)) => {
-                if isolate.tracking.get().is_some() {
-                    adopt::<Tracking>(&env, &isolate, &pointer).await;
-                }
-                if isolate.listing.get().is_some() {
-                    adopt::<Selector>(&env, &isolate, &pointer).await;
-                }
+    visit
+        .context
+        .wait_until(async move { revalidate(&env, &isolate).await });
+}
+
+async fn revalidate(env: &Env, isolate: &Isolate) {
+    match read_pointer(env).await {
+        Ok(Some(pointer)) => {
+            if isolate.tracking.get().is_some() {
+                adopt::<Tracking>(env, isolate, &pointer).await;
             }
-            Ok(None) => worker::console_warn!("KV has no pointer"),
-            Err(error) => worker::console_warn!("KV pointer: {error}"),
+            if isolate.listing.get().is_some() {
+                adopt::<Selector>(env, isolate, &pointer).await;
+            }
         }
-    });
+        Ok(None) => worker::console_warn!("KV has no pointer"),
+        Err(error) => worker::console_warn!("KV pointer: {error}"),
+    }
 }
 
 async fn read_pointer(env: &Env) -> Result<Option<Pointer>, String> {

@@ -59,7 +59,7 @@ impl std::error::Error for DatabaseError {}
 
 /// One object's database. Nothing here waits: within a command no other request runs between two statements.
 pub trait Database {
-    /// Runs a statement whose rows, if any, are of no interest.
+    /// Runs a statement that has no rows to return.
     fn execute(&self, sql: &str, parameters: &[Value]) -> Result<(), DatabaseError> {
         self.query(sql, parameters).map(drop)
     }
@@ -85,13 +85,6 @@ impl Row {
         match self.0.get(column) {
             Some(Value::Text(text)) => Ok(text),
             other => Err(unexpected(column, "text", other)),
-        }
-    }
-
-    pub fn optional_text(&self, column: usize) -> Result<Option<&str>, DatabaseError> {
-        match self.0.get(column) {
-            Some(Value::Null) => Ok(None),
-            _ => self.text(column).map(Some),
         }
     }
 

@@ -5,6 +5,7 @@
 use crate::{
     catalog::{
         AppId, Country, Platform,
+        publisher::PUBLISHER_NOT_APPROVED,
         snapshot::tracking::{AppView, GoalView, OfferView, Tracking},
     },
     refusal::Refusal,
@@ -14,8 +15,6 @@ use super::parameters::ClickParameters;
 
 pub const UNKNOWN_GOAL: Refusal = Refusal::new(404, "unknown_goal", "rid is not a goal we know");
 pub const UNKNOWN_APP: Refusal = Refusal::new(404, "unknown_app", "app is not an app we know");
-pub const PUBLISHER_NOT_APPROVED: Refusal =
-    Refusal::new(403, "publisher_not_approved", "the publisher is not approved");
 pub const NOT_AVAILABLE_IN_COUNTRY: Refusal = Refusal::new(
     403,
     "not_available_in_country",

@@ -7,6 +7,8 @@ use chacha20poly1305::{ChaCha20Poly1305, KeyInit};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
+use crate::catalog::credentials::parse_key;
+
 /// One nonce may never authenticate two messages under one ChaCha20-Poly1305 key, and a short click id shares its
 /// nonce with the record it stands for. So each use has a key of its own, derived with one of these.
 const SEALING: &[u8] = b"signpost sealed click";
@@ -116,21 +118,6 @@ fn parse_id(text: &str) -> Option<u8> {
     } else {
         None
     }
-}
-
-fn parse_key(text: &str) -> Option<[u8; KEY_BYTES]> {
-    let (pairs, []) = text.as_bytes().as_chunks::<2>() else {
-        return None;
-    };
-    let mut key = [0; KEY_BYTES];
-    if pairs.len() != key.len() {
-        return None;
-    }
-    for (byte, &[high, low]) in key.iter_mut().zip(pairs) {
-        let digit = |character| char::from(character).to_digit(16);
-        *byte = u8::try_from(digit(high)? << 4 | digit(low)?).ok()?;
-    }
-    Some(key)
 }
 
 #[cfg(test)]

@@ -211,6 +211,11 @@ impl Listing {
         self.built_at_ms
     }
 
+    /// Bytes it holds.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// How many offers are listed.
     pub fn len(&self) -> u32 {
         self.len

@@ -1,76 +1,36 @@
 //! The tracking snapshot: what a click, a credential check or a conversion needs of the catalog, in place. A look-up
 //! costs a hash or a binary search and reads a row of fixed width; nothing is parsed when an isolate starts.
 
+mod building;
+
 use super::{
-    columns::{Fields, HashIndex, Rows, Span, Strings, StringsBuilder, U32Column, columns},
+    columns::{Fields, HashIndex, Rows, Span, Strings, U32Column, columns},
     envelope::{Damage, Kind},
 };
 use crate::catalog::{
-    AdvertiserId, AppId, CountrySet, CurrencyRate, GoalId, OfferId, Platform, PublisherId,
-    app::App,
+    AppId, CountrySet, CurrencyRate, Platform,
     credentials::CredentialHash,
     money::{PerUsd, Rounding},
     offer::is_live,
 };
+
+pub use building::{Source, SourceAdvertiser, SourceGoal, SourceOffer, SourcePublisher, build};
 
 const FORMAT: u8 = 1;
 
 /// "No cap" in a column of limits.
 const NO_LIMIT: u32 = u32::MAX;
 
-/// The catalog as the snapshot takes it. Every list is sorted by id.
-#[derive(Debug, Default)]
-pub struct Source {
-    pub publishers: Vec<SourcePublisher>,
-    pub apps: Vec<(AppId, App)>,
-    pub advertisers: Vec<SourceAdvertiser>,
-    pub offers: Vec<SourceOffer>,
-    pub goals: Vec<SourceGoal>,
-}
-
-#[derive(Debug)]
-pub struct SourcePublisher {
-    pub id: PublisherId,
-    pub approved: bool,
-    pub pub_key_hash: Option<CredentialHash>,
-}
-
-#[derive(Debug)]
-pub struct SourceAdvertiser {
-    pub id: AdvertiserId,
-    /// The hashes of the valid tokens.
-    pub tokens: Vec<CredentialHash>,
-}
-
-#[derive(Debug)]
-pub struct SourceOffer {
-    pub id: OfferId,
-    pub advertiser_id: AdvertiserId,
-    pub active: bool,
-    pub starts_at: Option<i64>,
-    pub ends_at: Option<i64>,
-    pub os: Platform,
-    pub countries: CountrySet,
-    /// Whether it names the countries it is for.
-    pub includes_countries: bool,
-    pub click_cap: Option<u32>,
-    pub click_id_max: Option<u32>,
-    pub conversion_window_days: u32,
-    pub revision: i64,
-    /// The redirect's template, canonical.
-    pub target: String,
-}
-
-#[derive(Debug)]
-pub struct SourceGoal {
-    pub id: GoalId,
-    pub offer_id: OfferId,
-    pub retired: bool,
-}
-
+/// Bytes of a publisher: approved `u8`, has a Pub-Key `u8`, the key's hash.
 const PUBLISHER_ROW: usize = 2 + 32;
+/// Of an app: id `u32`, row of its publisher `u32`, platform, decimals and rounding `u8` each, millionths of a unit per
+/// USD `i64`, and where its blocked offers begin and end `u32` each.
 const APP_ROW: usize = 4 + 4 + 1 + 1 + 1 + 8 + 4 + 4;
+/// Of an offer: row of its advertiser `u32`, active, platform and whether it names its countries `u8` each, countries,
+/// start and end in UNIX seconds `i64` each, click cap, longest click id and conversion window in days `u32` each,
+/// revision `i64`.
 const OFFER_ROW: usize = 4 + 1 + 1 + 1 + 32 + 8 + 8 + 4 + 4 + 4 + 8;
+/// Of a goal: row of its offer `u32`, retired `u8`.
 const GOAL_ROW: usize = 4 + 1;
 /// The texts of an app, in the order in which they are pushed.
 const APP_TEXTS: u32 = 2;
@@ -103,114 +63,6 @@ columns! {
         goal_ids,
         goal_index,
     }
-}
-
-/// Builds a snapshot. A reference to what is not in the source leaves the row out of reach, never wrong.
-pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
-    let publisher_ids: StringsBuilder = source
-        .publishers
-        .iter()
-        .map(|publisher| publisher.id.as_str())
-        .collect();
-    let offer_ids: StringsBuilder = source.offers.iter().map(|offer| offer.id.as_str()).collect();
-    let advertiser_ids: StringsBuilder = source
-        .advertisers
-        .iter()
-        .map(|advertiser| advertiser.id.as_str())
-        .collect();
-    let goal_ids: StringsBuilder = source.goals.iter().map(|goal| goal.id.as_str()).collect();
-    let publisher_rows = Strings::new(&publisher_ids.ends, &publisher_ids.blob);
-    let offer_rows = Strings::new(&offer_ids.ends, &offer_ids.blob);
-    let advertiser_rows = Strings::new(&advertiser_ids.ends, &advertiser_ids.blob);
-    let row = |rows: Strings<'_>, id: &str| rows.find_sorted(id.as_bytes()).unwrap_or(u32::MAX);
-
-    let mut publishers = Vec::with_capacity(source.publishers.len() * PUBLISHER_ROW);
-    for publisher in &source.publishers {
-        publishers.push(u8::from(publisher.approved));
-        publishers.push(u8::from(publisher.pub_key_hash.is_some()));
-        publishers.extend(publisher.pub_key_hash.unwrap_or_default());
-    }
-
-    let mut apps = Vec::with_capacity(source.apps.len() * APP_ROW);
-    let mut app_texts = StringsBuilder::default();
-    let mut blocked: Vec<u32> = Vec::new();
-    for (id, app) in &source.apps {
-        let first_blocked = u32::try_from(blocked.len()).unwrap_or(u32::MAX);
-        blocked.extend(
-            app.blocked_offers
-                .iter()
-                .filter_map(|offer| offer_rows.find_sorted(offer.as_str().as_bytes())),
-        );
-        let blocked_end = u32::try_from(blocked.len()).unwrap_or(u32::MAX);
-        apps.extend(id.number().to_le_bytes());
-        apps.extend(row(publisher_rows, app.publisher_id.as_str()).to_le_bytes());
-        apps.extend([
-            app.platform.code(),
-            app.currency.decimals,
-            app.currency.rounding as u8,
-        ]);
-        apps.extend(app.currency.per_usd.0.to_le_bytes());
-        apps.extend(first_blocked.to_le_bytes());
-        apps.extend(blocked_end.to_le_bytes());
-        app_texts.push(&app.currency.name);
-        app_texts.push(app.fallback().unwrap_or_default());
-    }
-
-    let mut offers = Vec::with_capacity(source.offers.len() * OFFER_ROW);
-    for offer in &source.offers {
-        offers.extend(row(advertiser_rows, offer.advertiser_id.as_str()).to_le_bytes());
-        offers.extend([
-            u8::from(offer.active),
-            offer.os.code(),
-            u8::from(offer.includes_countries),
-        ]);
-        offers.extend(offer.countries.bits());
-        offers.extend(offer.starts_at.unwrap_or(i64::MIN).to_le_bytes());
-        offers.extend(offer.ends_at.unwrap_or(i64::MAX).to_le_bytes());
-        offers.extend(offer.click_cap.unwrap_or(NO_LIMIT).to_le_bytes());
-        offers.extend(offer.click_id_max.unwrap_or(NO_LIMIT).to_le_bytes());
-        offers.extend(offer.conversion_window_days.to_le_bytes());
-        offers.extend(offer.revision.to_le_bytes());
-    }
-    let targets: StringsBuilder = source.offers.iter().map(|offer| offer.target.as_str()).collect();
-
-    let mut goals = Vec::with_capacity(source.goals.len() * GOAL_ROW);
-    for goal in &source.goals {
-        goals.extend(row(offer_rows, goal.offer_id.as_str()).to_le_bytes());
-        goals.push(u8::from(goal.retired));
-    }
-    let goal_keys: Vec<_> = source.goals.iter().map(|goal| goal.id.as_str()).collect();
-    let tokens: StringsBuilder = source
-        .advertisers
-        .iter()
-        .map(|advertiser| advertiser.tokens.concat())
-        .collect();
-
-    let stored = StoredTracking {
-        header: [version.to_le_bytes(), built_at_ms.to_le_bytes()].concat(),
-        publishers,
-        publisher_id_ends: publisher_ids.ends,
-        publisher_ids: publisher_ids.blob,
-        app_ids: U32Column::bytes(source.apps.iter().map(|(id, _)| id.number())),
-        apps,
-        app_text_ends: app_texts.ends,
-        app_texts: app_texts.blob,
-        blocked: U32Column::bytes(blocked),
-        advertiser_id_ends: advertiser_ids.ends,
-        advertiser_ids: advertiser_ids.blob,
-        token_ends: tokens.ends,
-        tokens: tokens.blob,
-        offers,
-        offer_id_ends: offer_ids.ends,
-        offer_ids: offer_ids.blob,
-        target_ends: targets.ends,
-        targets: targets.blob,
-        goals,
-        goal_id_ends: goal_ids.ends,
-        goal_ids: goal_ids.blob,
-        goal_index: HashIndex::bytes(&goal_keys),
-    };
-    stored.into_value(Kind::Tracking, FORMAT)
 }
 
 /// An open tracking snapshot.

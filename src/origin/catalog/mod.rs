@@ -64,7 +64,7 @@ pub enum Command {
         advertiser_id: String,
         token_id: String,
     },
-    /// What `/healthz` and the metrics say of the catalog.
+    /// What the operator's metrics say of the catalog.
     Status,
 }
 

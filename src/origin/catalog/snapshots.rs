@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// Rows read at a time: few enough that a page of the longest targets stays small.
-const PAGE: i64 = 1_000;
+const PAGE: i64 = 250;
 /// Bodies rendered again in one transaction.
 const RENDERED_AT_ONCE: i64 = 200;
 /// A SQLite value holds 2 MB.

@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::catalog::{Country, snapshot::columns::archive};
+use crate::catalog::{
+    AdvertiserId, Country, GoalId, OfferId, PublisherId, app::App, snapshot::columns::archive,
+};
 
 fn id<T>(parse: impl Fn(&str) -> Option<T>, text: &str) -> T {
     parse(text).unwrap()
