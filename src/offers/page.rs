@@ -1,7 +1,7 @@
 //! A page of offers, the body of the specification's 2.4, put together for the app that asks: bodies copied from their
 //! chunks, with amounts in the app's currency, its tracking URLs, and what caps and metrics are now.
 
-use std::{borrow::Borrow, io::Write};
+use std::io::Write;
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -59,30 +59,6 @@ pub fn parts<'a>(listing: &'a Listing, rows: &'a [u32]) -> impl Iterator<Item = 
             rows,
         }
     })
-}
-
-/// The keys of the chunks that hold the bodies of these rows, each once, in order.
-pub fn chunks_needed<'a>(listing: &'a Listing, rows: &'a [u32]) -> Vec<&'a str> {
-    parts(listing, rows).map(|part| part.key).collect()
-}
-
-/// Renders a page of rows whose chunks are all at hand, with `chunk` to look them up by their keys.
-pub fn render<C: Borrow<Chunk>>(
-    listing: &Listing,
-    mut chunk: impl FnMut(&str) -> Option<C>,
-    app: &AppListing,
-    tracking_url: &str,
-    rows: &[u32],
-    total: u32,
-) -> Result<Vec<u8>, MissingChunk> {
-    let mut page = Page::new(app, tracking_url);
-    for part in parts(listing, rows) {
-        let chunk = chunk(part.key).ok_or_else(|| MissingChunk {
-            key: part.key.to_owned(),
-        })?;
-        page.add(listing, part, chunk.borrow())?;
-    }
-    Ok(page.finish(total))
 }
 
 /// A strong validator for a rendered page, with its quotes.

@@ -1,12 +1,12 @@
 //! Pages, against a model that makes each of their offers anew by the rules.
 
-use std::collections::HashMap;
+use std::{borrow::Borrow, collections::HashMap};
 
 use proptest::{prelude::*, sample::select};
 use serde_json::{Value, json};
 
 use super::{
-    page::{AppListing, MissingChunk, chunks_needed, render},
+    page::{AppListing, MissingChunk, Page, parts},
     request::OffersRequest,
     selection::{Selection, Selector},
 };
@@ -21,6 +21,30 @@ use crate::catalog::{
         sample::{Published, any_offer, damaged, goal, id, listed, offer, publish},
     },
 };
+
+/// The keys of the chunks that hold the bodies of these rows, each once, in order.
+fn chunks_needed<'a>(listing: &'a Listing, rows: &'a [u32]) -> Vec<&'a str> {
+    parts(listing, rows).map(|part| part.key).collect()
+}
+
+/// Renders a page of rows whose chunks are all at hand, with `chunk` to look them up by their keys.
+fn render<C: Borrow<Chunk>>(
+    listing: &Listing,
+    mut chunk: impl FnMut(&str) -> Option<C>,
+    app: &AppListing,
+    tracking_url: &str,
+    rows: &[u32],
+    total: u32,
+) -> Result<Vec<u8>, MissingChunk> {
+    let mut page = Page::new(app, tracking_url);
+    for part in parts(listing, rows) {
+        let chunk = chunk(part.key).ok_or_else(|| MissingChunk {
+            key: part.key.to_owned(),
+        })?;
+        page.add(listing, part, chunk.borrow())?;
+    }
+    Ok(page.finish(total))
+}
 
 const TRACKING_URL: &str = "https://t.example";
 const UPD_TS: i64 = 1_790_000_000;

@@ -4,6 +4,8 @@
 //! An archive is checked once, when it is opened. Its columns are kept as [`Span`]s beside the bytes, because safe
 //! `rkyv` would have to check the archive again for every look.
 
+use std::cmp::Ordering;
+
 use rkyv::{
     Serialize, api::high::HighSerializer, rancor::Failure, ser::allocator::ArenaHandle, util::AlignedVec,
 };
@@ -119,48 +121,49 @@ impl<'a, const N: usize> Rows<'a, N> {
     }
 }
 
-macro_rules! integer_columns {
-    ($($(#[$doc:meta])* $name:ident: $integer:ty;)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug)]
-        pub struct $name<'a>(Rows<'a, { size_of::<$integer>() }>);
+/// A `u32` a row, little-endian.
+#[derive(Clone, Copy, Debug)]
+pub struct U32Column<'a>(Rows<'a, 4>);
 
-        impl<'a> $name<'a> {
-            pub fn new(bytes: &'a [u8]) -> Self {
-                Self(Rows::new(bytes))
-            }
+impl<'a> U32Column<'a> {
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self(Rows::new(bytes))
+    }
 
-            pub fn len(self) -> usize {
-                self.0.len()
-            }
+    pub fn len(self) -> usize {
+        self.0.len()
+    }
 
-            pub fn is_empty(self) -> bool {
-                self.0.is_empty()
-            }
+    pub fn is_empty(self) -> bool {
+        self.0.is_empty()
+    }
 
-            pub fn get(self, row: u32) -> Option<$integer> {
-                self.0.get(row).copied().map(<$integer>::from_le_bytes)
-            }
+    pub fn get(self, row: u32) -> Option<u32> {
+        self.0.get(row).copied().map(u32::from_le_bytes)
+    }
 
-            pub fn iter(self) -> impl Iterator<Item = $integer> {
-                self.0.iter().copied().map(<$integer>::from_le_bytes)
-            }
+    pub fn iter(self) -> impl Iterator<Item = u32> {
+        self.0.iter().copied().map(u32::from_le_bytes)
+    }
 
-            /// The bytes of a column with these values.
-            pub fn bytes(values: impl IntoIterator<Item = $integer>) -> Vec<u8> {
-                values.into_iter().flat_map(<$integer>::to_le_bytes).collect()
-            }
-        }
-    )*};
+    /// The bytes of a column with these values.
+    pub fn bytes(values: impl IntoIterator<Item = u32>) -> Vec<u8> {
+        values.into_iter().flat_map(u32::to_le_bytes).collect()
+    }
 }
 
-integer_columns! {
-    /// A `u32` a row, little-endian.
-    U32Column: u32;
-    /// A `u64` a row, little-endian.
-    U64Column: u64;
-    /// An `i64` a row, little-endian.
-    I64Column: i64;
+/// The row at which an ascending column has what is looked for; `compare` says how a row stands to it.
+pub fn find_sorted(rows: usize, compare: impl Fn(u32) -> Option<Ordering>) -> Option<u32> {
+    let (mut low, mut high) = (0, u32::try_from(rows).ok()?);
+    while low < high {
+        let middle = low.midpoint(high);
+        match compare(middle)? {
+            Ordering::Less => low = middle + 1,
+            Ordering::Equal => return Some(middle),
+            Ordering::Greater => high = middle,
+        }
+    }
+    None
 }
 
 /// Takes fields of fixed width off the front of a row, in the order in which they were written.
@@ -231,16 +234,7 @@ impl<'a> Strings<'a> {
 
     /// The row of a text, where the rows are sorted bytewise.
     pub fn find_sorted(self, text: &[u8]) -> Option<u32> {
-        let (mut low, mut high) = (0, u32::try_from(self.len()).ok()?);
-        while low < high {
-            let middle = low.midpoint(high);
-            match self.bytes(middle)?.cmp(text) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Equal => return Some(middle),
-                std::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        None
+        find_sorted(self.len(), |row| Some(self.bytes(row)?.cmp(text)))
     }
 }
 
@@ -348,11 +342,11 @@ mod tests {
     proptest! {
         #[test]
         fn columns_give_back_what_they_were_built_from(
-            numbers in proptest::collection::vec(any::<i64>(), 0..50),
+            numbers in proptest::collection::vec(any::<u32>(), 0..50),
             texts in proptest::collection::btree_set(".{0,8}", 0..50),
         ) {
-            let bytes = I64Column::bytes(numbers.iter().copied());
-            prop_assert_eq!(I64Column::new(&bytes).iter().collect::<Vec<_>>(), numbers);
+            let bytes = U32Column::bytes(numbers.iter().copied());
+            prop_assert_eq!(U32Column::new(&bytes).iter().collect::<Vec<_>>(), numbers);
             let built: StringsBuilder = texts.iter().collect();
             let strings = Strings::new(&built.ends, &built.blob);
             for (text, row) in texts.iter().zip(0..) {

@@ -4,7 +4,7 @@
 mod building;
 
 use super::{
-    columns::{Fields, HashIndex, Rows, Span, Strings, U32Column, columns},
+    columns::{Fields, HashIndex, Rows, Span, Strings, U32Column, columns, find_sorted},
     envelope::{Damage, Kind},
 };
 use crate::catalog::{
@@ -105,16 +105,8 @@ impl Tracking {
 
     pub fn app(&self, id: AppId) -> Option<AppView<'_>> {
         let ids = U32Column::new(self.columns.app_ids.of(&self.bytes));
-        let (mut low, mut high) = (0, u32::try_from(ids.len()).ok()?);
-        while low < high {
-            let middle = low.midpoint(high);
-            match ids.get(middle)?.cmp(&id.number()) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Equal => return self.app_at(middle),
-                std::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        None
+        let row = find_sorted(ids.len(), |row| Some(ids.get(row)?.cmp(&id.number())))?;
+        self.app_at(row)
     }
 
     fn app_at(&self, row: u32) -> Option<AppView<'_>> {
