@@ -32,7 +32,7 @@ const KV_TIMEOUT: Duration = Duration::from_secs(3);
 /// An isolate that has asked for nothing this long has slept.
 const SLEPT_MS: i64 = 30 * MINUTE_MS;
 /// How long a cold load may take before another request tries one of its own.
-const LOADING_MS: i64 = 5 * SECOND_MS;
+const LOADING_MS: i64 = 10 * SECOND_MS;
 /// How long requests of a cold isolate are refused after KV and the catalog had nothing.
 const NOTHING_FOUND_MS: i64 = SECOND_MS;
 
@@ -144,6 +144,7 @@ pub async fn recent<S: Snapshot>(visit: &Visit) -> Result<Rc<S>, Refusal> {
 }
 
 async fn load_cold<S: Snapshot>(visit: &Visit) -> Option<Rc<S>> {
+    visit.isolate.revalidated_at_ms.set(visit.now_ms);
     let from_kv = match read_pointer(&visit.env).await {
         Ok(Some(pointer)) => adopt::<S>(&visit.env, &visit.isolate, &pointer).await,
         Ok(None) => None,
