@@ -144,7 +144,6 @@ pub async fn recent<S: Snapshot>(visit: &Visit) -> Result<Rc<S>, Refusal> {
 }
 
 async fn load_cold<S: Snapshot>(visit: &Visit) -> Option<Rc<S>> {
-    visit.isolate.revalidated_at_ms.set(visit.now_ms);
     let from_kv = match read_pointer(&visit.env).await {
         Ok(Some(pointer)) => adopt::<S>(&visit.env, &visit.isolate, &pointer).await,
         Ok(None) => None,
