@@ -208,17 +208,19 @@ fn naive(app: &AppListing, id: &OfferId, offer: &Offer, now: &Now) -> Value {
     });
     let mut set = |name: &str, value: Value| shown.as_object_mut().unwrap().insert(name.to_owned(), value);
     if now.clicks > 0 {
-        let six_decimals = |value: f64| {
-            let value = (value * 1e6 / now.clicks as f64).round() / 1e6;
-            if value.fract() == 0.0 {
-                json!(value as i64)
-            } else {
-                json!(value)
+        // By hand, in whole millionths: a double already rounds before it is told to.
+        let six_decimals = |millionths: i128| {
+            let clicks = i128::from(now.clicks);
+            let half_up = (2 * millionths.abs() + clicks) / (2 * clicks);
+            let rounded = half_up * millionths.signum();
+            match rounded % 1_000_000 {
+                0 => json!(i64::try_from(rounded / 1_000_000).unwrap()),
+                _ => json!(rounded as f64 / 1e6),
             }
         };
         let (cr, epc) = (
-            six_decimals(now.conversions as f64),
-            six_decimals(now.payout as f64 / 1e6),
+            six_decimals(i128::from(now.conversions) * 1_000_000),
+            six_decimals(i128::from(now.payout)),
         );
         set("metrics", json!([{ "m_type": "GLOBAL", "cr": cr, "epc": epc }]));
     }
