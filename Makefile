@@ -45,7 +45,7 @@ run: build
 
 test: check build
 	cargo test --quiet --locked --lib --bins
-	cargo test --quiet --locked --test '*' -- --test-threads=8
+	cargo test --quiet --locked --test '*' -- --test-threads=4
 
 check: $(STABLE_READY) $(NIGHTLY_READY)
 	cargo fmt --check
