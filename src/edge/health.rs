@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::{answer::Answer, isolate::Visit, snapshots};
 use crate::{
     catalog::snapshot::tracking::Tracking,
+    origin::catalog::publication::COUNTED,
     refusal::{Refusal, common},
 };
 
@@ -65,18 +66,10 @@ pub fn metrics(visit: &Visit, catalog: &Value) -> String {
         }
     };
     let one = |value: String| vec![(String::new(), value)];
-    let resources: Vec<_> = [
-        "publishers",
-        "apps",
-        "advertisers",
-        "offers",
-        "goals",
-        "retired_goals",
-        "chunks",
-    ]
-    .iter()
-    .filter_map(|name| Some((format!("{{kind=\"{name}\"}}"), catalog.get(name)?.to_string())))
-    .collect();
+    let resources: Vec<_> = COUNTED
+        .iter()
+        .filter_map(|name| Some((format!("{{kind=\"{name}\"}}"), catalog.get(name)?.to_string())))
+        .collect();
     metric(
         "catalog_resources",
         "gauge",

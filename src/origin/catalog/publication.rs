@@ -199,22 +199,24 @@ pub fn forget_version(db: &impl Database, kind: Kind, version: u64) -> Result<()
     )
 }
 
+/// What [`status`] counts, in the order of `sql::COUNT_RESOURCES`; also the kinds that the metrics show.
+pub const COUNTED: [&str; 7] = [
+    "publishers",
+    "apps",
+    "advertisers",
+    "offers",
+    "goals",
+    "retired_goals",
+    "chunks",
+];
+
 /// What the operator's metrics say of the catalog.
 pub fn status(db: &impl Database) -> Result<Reply, Failure> {
     let row = db
         .query_first(sql::COUNT_RESOURCES, params![])?
         .ok_or_else(|| Failure::Broken("counting gave no row".into()))?;
-    let names = [
-        "publishers",
-        "apps",
-        "advertisers",
-        "offers",
-        "goals",
-        "retired_goals",
-        "chunks",
-    ];
     let mut status = serde_json::Map::new();
-    for (column, name) in names.into_iter().enumerate() {
+    for (column, name) in COUNTED.into_iter().enumerate() {
         status.insert(name.into(), row.integer(column)?.into());
     }
     for mark in [
