@@ -4,7 +4,8 @@
 //! The domain is pure Rust and knows no Workers type, no clock and no randomness:
 //! - [`catalog`]: publishers, apps, advertisers, offers, goals, and the snapshots of them that the edge reads;
 //! - [`offers`]: the offers request, its filters, its pages;
-//! - [`tracking`]: click parameters, the sealed click, the redirect.
+//! - [`tracking`]: click parameters, the sealed click, the redirect;
+//! - [`reporting`]: the report query, facts, segments, and the engine that adds them up.
 //!
 //! The shells carry out what the domain says: [`edge`] (HTTP, the isolate's memory) and [`origin`] (Durable Objects).
 
@@ -13,6 +14,7 @@ pub mod edge;
 pub mod offers;
 pub mod origin;
 pub mod refusal;
+pub mod reporting;
 #[cfg(target_arch = "wasm32")]
 mod runtime;
 pub mod time;

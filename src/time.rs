@@ -27,6 +27,23 @@ impl UtcDay {
         i32::try_from(days).ok().map(Self)
     }
 
+    /// From `YYYY-MM-DD` and nothing else: a date of the calendar, in the years 0000 to 9999.
+    pub fn parse(text: &str) -> Option<Self> {
+        let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text.as_bytes() else {
+            return None;
+        };
+        let number = |digits: &[u8]| {
+            digits.iter().try_fold(0_u32, |number, digit| {
+                digit
+                    .is_ascii_digit()
+                    .then(|| number * 10 + u32::from(digit - b'0'))
+            })
+        };
+        let year = i32::try_from(number(&[y1, y2, y3, y4])?).ok()?;
+        let date = NaiveDate::from_ymd_opt(year, number(&[m1, m2])?, number(&[d1, d2])?)?;
+        Some(Self(date.to_epoch_days()))
+    }
+
     /// Days since 1970-01-01.
     pub fn number(self) -> i64 {
         i64::from(self.0)
@@ -92,6 +109,38 @@ mod tests {
         assert_eq!(UtcDay::of_ms(-1).number(), -1);
         assert_eq!(UtcDay::of_ms(midnight).to_string(), "2024-10-04");
         assert_eq!(UtcDay::of_ms(-1).to_string(), "1969-12-31");
+    }
+
+    #[test]
+    fn a_date_is_read_if_the_calendar_has_it() {
+        for date in [
+            "1970-01-01",
+            "2026-11-21",
+            "2024-02-29",
+            "1969-12-31",
+            "0000-01-01",
+            "9999-12-31",
+        ] {
+            assert_eq!(
+                UtcDay::parse(date).map(|day| day.to_string()).as_deref(),
+                Some(date)
+            );
+        }
+        for bad in [
+            "2026-02-29",
+            "2026-2-3",
+            "2026-13-01",
+            "2026-00-10",
+            "26-01-01",
+            "2026/01/01",
+            "2026-01-01 ",
+            "+026-01-01",
+            "2026-01-0a",
+            "",
+            "２026-1-1",
+        ] {
+            assert_eq!(UtcDay::parse(bad), None, "{bad}");
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub mod counters;
 pub mod database;
 #[cfg(target_arch = "wasm32")]
 pub mod durable;
+pub mod ledger;
 pub mod migrations;
 #[cfg(target_arch = "wasm32")]
 pub mod shell;

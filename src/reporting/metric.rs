@@ -1,0 +1,200 @@
+//! What reports count, and the formulas of what they derive from it.
+
+use std::cmp::Ordering;
+
+/// What a fact counts: the columns that are added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Measure {
+    AdRequests,
+    AdResponses,
+    Impressions,
+    Clicks,
+    /// In micro-USD; the only one that may be negative, since a reversal takes back what was paid.
+    Revenue,
+}
+
+impl Measure {
+    pub const ALL: [Self; 5] = [
+        Self::AdRequests,
+        Self::AdResponses,
+        Self::Impressions,
+        Self::Clicks,
+        Self::Revenue,
+    ];
+
+    /// Its name in a row and as a column of facts.
+    pub fn name(self) -> &'static str {
+        Metric::Sum(self).name()
+    }
+
+    /// Its place in [`Sums`].
+    pub fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// One value for each [`Measure`], in its order. They cannot overflow: of each, a day has at most [`MAX_OF_A_DAY`].
+pub type Sums = [i64; Measure::ALL.len()];
+
+/// The most that a publisher's day may have of a measure, in its unit: 2^53, which is as far as an integer goes through
+/// a Durable Object's SQLite. The 91 days of the longest report stay 11 times below what an `i64` holds.
+pub const MAX_OF_A_DAY: i64 = 1 << 53;
+
+/// A column of numbers: the metrics of the specification's 2.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Metric {
+    Sum(Measure),
+    Ecpm,
+    FillRate,
+    ShowRate,
+    ClickRate,
+}
+
+/// A metric is this quotient of sums, in millionths of its unit: `sum(numerator) × factor ÷ sum(denominator)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ratio {
+    pub numerator: Measure,
+    pub factor: i64,
+    pub denominator: Measure,
+}
+
+impl Metric {
+    pub const ALL: [Self; 9] = [
+        Self::Sum(Measure::AdRequests),
+        Self::Sum(Measure::AdResponses),
+        Self::Sum(Measure::Impressions),
+        Self::Sum(Measure::Clicks),
+        Self::Sum(Measure::Revenue),
+        Self::Ecpm,
+        Self::FillRate,
+        Self::ShowRate,
+        Self::ClickRate,
+    ];
+
+    /// Its name in a request and in a row.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sum(Measure::AdRequests) => "ad_requests",
+            Self::Sum(Measure::AdResponses) => "ad_responses",
+            Self::Sum(Measure::Impressions) => "impressions",
+            Self::Sum(Measure::Clicks) => "clicks",
+            Self::Sum(Measure::Revenue) => "revenue",
+            Self::Ecpm => "ecpm",
+            Self::FillRate => "fill_rate",
+            Self::ShowRate => "show_rate",
+            Self::ClickRate => "click_rate",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|metric| metric.name() == name)
+    }
+
+    /// The formulas of `design.md` section 8; none for a plain sum. Ratios are of sums, never means of ratios. Revenue is
+    /// in micro-USD already, so that ecpm takes no million.
+    pub fn ratio(self) -> Option<Ratio> {
+        const MILLION: i64 = 1_000_000;
+        let (numerator, factor, denominator) = match self {
+            Self::Sum(_) => return None,
+            Self::Ecpm => (Measure::Revenue, 1_000, Measure::Impressions),
+            Self::FillRate => (Measure::AdResponses, MILLION, Measure::AdRequests),
+            Self::ShowRate => (Measure::Impressions, MILLION, Measure::AdResponses),
+            Self::ClickRate => (Measure::Clicks, MILLION, Measure::Impressions),
+        };
+        Some(Ratio {
+            numerator,
+            factor,
+            denominator,
+        })
+    }
+
+    /// The measures it is made of.
+    pub fn measures(self) -> impl Iterator<Item = Measure> {
+        let (first, second) = match (self, self.ratio()) {
+            (Self::Sum(measure), _) => (Some(measure), None),
+            (_, Some(ratio)) => (Some(ratio.numerator), Some(ratio.denominator)),
+            (_, None) => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// Orders two rows by this metric, exactly: quotients are compared unrounded. A zero denominator makes a zero.
+    pub fn compare(self, left: &Sums, right: &Sums) -> Ordering {
+        let Some(ratio) = self.ratio() else {
+            return self
+                .measures()
+                .map(|measure| get(left, measure).cmp(&get(right, measure)))
+                .next()
+                .unwrap_or(Ordering::Equal);
+        };
+        let [(left_over, left_under), (right_over, right_under)] =
+            [left, right].map(|sums| match get(sums, ratio.denominator) {
+                0 => (0, 1),
+                under => (get(sums, ratio.numerator), under),
+            });
+        // Denominators are counts, which are not negative; a product of two i64 fits an i128.
+        let cross = |over: i64, under: i64| i128::from(over) * i128::from(under);
+        cross(left_over, right_under).cmp(&cross(right_over, left_under))
+    }
+}
+
+/// One measure of a row.
+pub fn get(sums: &Sums, measure: Measure) -> i64 {
+    sums.get(measure.index()).copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_metrics_are_the_specifications() {
+        let names: Vec<_> = Metric::ALL.iter().map(|metric| metric.name()).collect();
+        assert_eq!(
+            names.join(" "),
+            "ad_requests ad_responses impressions clicks revenue ecpm fill_rate show_rate click_rate"
+        );
+        assert!(
+            Metric::ALL
+                .iter()
+                .all(|metric| Metric::parse(metric.name()) == Some(*metric))
+        );
+        assert!(
+            Measure::ALL
+                .iter()
+                .enumerate()
+                .all(|(at, measure)| measure.index() == at)
+        );
+    }
+
+    #[test]
+    fn quotients_are_compared_unrounded_and_without_denominator_they_are_zero() {
+        let third = [0, 0, 3, 1, 0];
+        let above = [0, 0, 3_000_000_000, 1_000_000_001, 0];
+        assert_eq!(Metric::ClickRate.compare(&third, &above), Ordering::Less);
+        assert_eq!(
+            Metric::ClickRate.compare(&[0, 0, 0, 9, 0], &[0; 5]),
+            Ordering::Equal
+        );
+        assert_eq!(
+            Metric::Ecpm.compare(&[0, 0, 1, 0, -1], &[0, 0, 0, 0, 5]),
+            Ordering::Less
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_a_metric_is_an_order(rows in prop::collection::vec(
+            [0..5_i64, 0..5, 0..5, 0..5, -5..5_i64], 3)) {
+            for metric in Metric::ALL {
+                let [a, b, c] = [0, 1, 2].map(|at| rows[at]);
+                prop_assert_eq!(metric.compare(&a, &b), metric.compare(&b, &a).reverse());
+                if metric.compare(&a, &b).is_le() && metric.compare(&b, &c).is_le() {
+                    prop_assert!(metric.compare(&a, &c).is_le());
+                }
+            }
+        }
+    }
+}

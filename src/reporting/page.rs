@@ -1,0 +1,119 @@
+//! The rows of one page, as the engine hands them to be written: texts and sums in two flat lists, small enough to be
+//! kept while an answer is sent.
+
+use super::{Dimension, Metric, Sums};
+
+/// A page of a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    pub dimensions: Vec<Dimension>,
+    pub metrics: Vec<Metric>,
+    /// The rows on all pages.
+    pub total: u64,
+    sums: Vec<Sums>,
+    /// The rows' values of the dimensions, one after the other; a date as `YYYY-MM-DD`.
+    texts: String,
+    /// Where each value ends in `texts`.
+    ends: Vec<u32>,
+}
+
+impl Page {
+    pub fn new(dimensions: Vec<Dimension>, metrics: Vec<Metric>) -> Self {
+        Self {
+            dimensions,
+            metrics,
+            total: 0,
+            sums: Vec::new(),
+            texts: String::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    /// Adds a row: a value for each dimension, in their order, and the sums. `None` if texts pass 4 GiB.
+    pub fn push<'v>(&mut self, values: impl Iterator<Item = &'v str>, sums: Sums) -> Option<()> {
+        for value in values {
+            self.texts.push_str(value);
+            self.ends.push(u32::try_from(self.texts.len()).ok()?);
+        }
+        self.sums.push(sums);
+        Some(())
+    }
+
+    pub fn rows(&self) -> usize {
+        self.sums.len()
+    }
+
+    /// Whether nothing matched the query at all, which is not the same as a page past the last.
+    pub fn is_of_nothing(&self) -> bool {
+        self.total == 0
+    }
+
+    /// A row by its place on the page.
+    pub fn row(&self, at: usize) -> Option<Row<'_>> {
+        Some(Row {
+            page: self,
+            at,
+            sums: self.sums.get(at)?,
+        })
+    }
+
+    /// The value of a dimension in each row.
+    pub fn column(&self, dimension: Dimension) -> impl Iterator<Item = &str> {
+        let place = self.dimensions.iter().position(|of| *of == dimension);
+        (0..self.rows()).filter_map(move |at| self.row(at)?.value(place?))
+    }
+}
+
+/// One row of a page.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'p> {
+    page: &'p Page,
+    at: usize,
+    pub sums: &'p Sums,
+}
+
+impl<'p> Row<'p> {
+    /// The value of the dimension that stands at this place in the request.
+    pub fn value(&self, place: usize) -> Option<&'p str> {
+        if place >= self.page.dimensions.len() {
+            return None;
+        }
+        let nth = self
+            .at
+            .checked_mul(self.page.dimensions.len())?
+            .checked_add(place)?;
+        let end = usize::try_from(*self.page.ends.get(nth)?).ok()?;
+        let start = match nth.checked_sub(1) {
+            Some(before) => usize::try_from(*self.page.ends.get(before)?).ok()?,
+            None => 0,
+        };
+        self.page.texts.get(start..end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reporting::Measure;
+
+    #[test]
+    fn rows_come_back_as_they_went_in() {
+        let mut page = Page::new(
+            vec![Dimension::Country, Dimension::App],
+            vec![Metric::Sum(Measure::Clicks)],
+        );
+        page.push(["DE", "10000001"].into_iter(), [0, 0, 0, 7, 0])
+            .unwrap();
+        page.push(["", "10000002"].into_iter(), [1; 5]).unwrap();
+        assert_eq!(page.rows(), 2);
+        assert_eq!(page.row(0).unwrap().value(1), Some("10000001"));
+        assert_eq!(page.row(1).unwrap().value(0), Some(""));
+        assert_eq!(page.row(0).unwrap().sums[3], 7);
+        assert!(page.row(2).is_none() && page.row(0).unwrap().value(9).is_none());
+        assert_eq!(
+            page.column(Dimension::App).collect::<Vec<_>>(),
+            ["10000001", "10000002"]
+        );
+        assert_eq!(page.column(Dimension::Date).count(), 0);
+    }
+}
