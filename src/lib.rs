@@ -11,6 +11,7 @@
 
 pub mod catalog;
 pub mod edge;
+pub mod lines;
 pub mod offers;
 pub mod origin;
 pub mod refusal;

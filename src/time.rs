@@ -89,6 +89,14 @@ impl fmt::Display for UtcDay {
     }
 }
 
+/// An instant as RFC 3339 writes it, in UTC, to the second.
+pub fn rfc_3339(now_ms: i64) -> String {
+    DateTime::from_timestamp_millis(now_ms)
+        .unwrap_or_default()
+        .format("%Y-%m-%dT%H:%M:%SZ")
+        .to_string()
+}
+
 /// An instant as an HTTP date (RFC 9110 section 5.6.7), as `Last-Modified` wants it.
 pub fn http_date(now_ms: i64) -> String {
     DateTime::from_timestamp_millis(now_ms)
@@ -144,7 +152,8 @@ mod tests {
     }
 
     #[test]
-    fn an_http_date_is_written_as_rfc_9110_shows_it() {
+    fn instants_are_written_as_the_rfcs_show_them() {
+        assert_eq!(rfc_3339(784_111_777_999), "1994-11-06T08:49:37Z");
         assert_eq!(http_date(784_111_777_000), "Sun, 06 Nov 1994 08:49:37 GMT");
     }
 }

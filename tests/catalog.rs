@@ -40,10 +40,11 @@ use signpost::{
         credentials::Vault,
         snapshot::{listing::Listing, tracking::Tracking},
     },
+    lines::{LineErrors, Lines, TooLong},
     origin::{
         catalog::{
             self, Command, Context, Reply, Resource,
-            import::{LineErrors, apply, discard, stage},
+            import::{MAX_LINE, apply, discard, refuse, stage},
             schema::MIGRATIONS,
             snapshots::{prepare_listing, prepare_tracking},
         },
@@ -144,14 +145,19 @@ impl Catalog {
     /// An import, as the object's shell has it: every line is staged, and then all are applied or none.
     fn import(&self, import_id: &str, text: &str) -> Result<Reply, Failure> {
         let mut errors = LineErrors::default();
-        for (line, text) in (1..).zip(text.lines()) {
-            stage(&self.db, import_id, line, text, &mut errors)?;
+        let mut lines = Lines::new(MAX_LINE);
+        let mut stage_line = |line, bytes: Result<&[u8], TooLong>| {
+            stage(&self.db, import_id, line, bytes, &mut errors).map_err(Failure::from)
+        };
+        for chunk in text.as_bytes().chunks(4_000) {
+            lines.push(chunk, &mut stage_line)?;
         }
+        lines.finish(&mut stage_line)?;
         if errors.is_empty() {
             self.with_context(|context| apply(&self.db, context, import_id))
         } else {
             discard(&self.db, import_id)?;
-            Ok(errors.reply())
+            Ok(refuse(&errors))
         }
     }
 

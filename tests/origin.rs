@@ -21,6 +21,8 @@ mod counters;
 mod counters_caps;
 #[path = "origin/counters_model.rs"]
 mod counters_model;
+#[path = "origin/ledger/mod.rs"]
+mod ledger;
 #[path = "origin/migrations.rs"]
 mod migrations;
 

@@ -1,4 +1,5 @@
-//! What holds of the repository itself: the two configurations say the same, and the domain stays pure.
+//! What holds of the repository itself: the two configurations say the same, the domain stays pure, and the demo's facts
+//! are what they claim to be.
 
 #![allow(
     clippy::unwrap_used,
@@ -6,6 +7,9 @@
     clippy::panic,
     clippy::indexing_slicing
 )]
+
+#[path = "repository/facts.rs"]
+mod facts;
 
 use std::{
     collections::BTreeSet,

@@ -109,7 +109,7 @@ impl CurrencyRate {
 
     /// An amount of this currency as a JSON number, no exponent, no trailing zeros.
     pub fn write_amount(&self, out: &mut String, amount: InAppAmount) {
-        write_decimal(out, amount.0, u32::from(self.decimals));
+        write_decimal(out, amount.0, self.decimals);
     }
 }
 
@@ -136,25 +136,84 @@ fn serialize_micros<S: Serializer>(micros: i64, serializer: S) -> Result<S::Ok, 
     }
 }
 
-/// `units` of 10^-`decimals` as a decimal number without trailing zeros.
-fn write_decimal(out: &mut String, units: i128, decimals: u32) {
-    let one = 10_i128.pow(decimals.min(30));
+/// The most decimals that a number is written with, so that its fraction fits a `u32`.
+const MAX_DECIMALS: u8 = 9;
+
+/// `units` of 10^-`decimals` as a decimal number without exponent and without trailing zeros; at most
+/// [`MAX_DECIMALS`].
+///
+/// Every number of every row of a report passes here. So all but the largest take no 128-bit division and no formatter,
+/// and digits are taken from a `u32`, which alone Wasm divides by ten without dividing.
+pub(crate) fn write_decimal(out: &mut String, units: i128, decimals: u8) {
+    let decimals = decimals.min(MAX_DECIMALS);
+    let Ok(size) = u64::try_from(units.unsigned_abs()) else {
+        return write_large(out, units, decimals);
+    };
+    let (mut whole, fraction) = match decimals {
+        0 => (size, 0),
+        6 => (size / 1_000_000, size % 1_000_000),
+        _ => {
+            let one = 10_u64.pow(u32::from(decimals));
+            (size / one, size % one)
+        }
+    };
+
+    // From the last character to the first: of a u64, at most 20 digits, a point and a sign.
+    let mut text = [0; 24];
+    let mut start = text.len();
+    let mut put = |character: u8| {
+        start -= 1;
+        if let Some(place) = text.get_mut(start) {
+            *place = character;
+        }
+    };
+    let digit = |number: u32| b'0' + u8::try_from(number % 10).unwrap_or(0);
+    let mut fraction = u32::try_from(fraction).unwrap_or(0);
+    if fraction > 0 {
+        let mut width = decimals;
+        while fraction.is_multiple_of(10) {
+            fraction /= 10;
+            width -= 1;
+        }
+        for _ in 0..width {
+            put(digit(fraction));
+            fraction /= 10;
+        }
+        put(b'.');
+    }
+    let mut whole = loop {
+        match u32::try_from(whole) {
+            Ok(whole) => break whole,
+            Err(_) => put(b'0' + u8::try_from(whole % 10).unwrap_or(0)),
+        }
+        whole /= 10;
+    };
+    loop {
+        put(digit(whole));
+        whole /= 10;
+        if whole == 0 {
+            break;
+        }
+    }
     if units < 0 {
-        out.push('-');
+        put(b'-');
     }
-    let (whole, mut rest) = (
-        units.unsigned_abs() / one.unsigned_abs(),
-        units.unsigned_abs() % one.unsigned_abs(),
-    );
-    let mut width = usize::try_from(decimals).unwrap_or(0);
-    while width > 0 && rest % 10 == 0 {
-        rest /= 10;
-        width -= 1;
+    if let Some(Ok(text)) = text.get(start..).map(str::from_utf8) {
+        out.push_str(text);
     }
+}
+
+/// As [`write_decimal`], of what does not fit 64 bits.
+#[cold]
+fn write_large(out: &mut String, units: i128, decimals: u8) {
+    let one = 10_u128.pow(u32::from(decimals));
+    let (whole, fraction) = (units.unsigned_abs() / one, units.unsigned_abs() % one);
+    let sign = if units < 0 { "-" } else { "" };
     // Writing to a String cannot fail.
-    let _ = write!(out, "{whole}");
-    if width > 0 {
-        let _ = write!(out, ".{rest:0width$}");
+    let _ = write!(out, "{sign}{whole}");
+    if fraction > 0 {
+        let digits = format!("{fraction:0width$}", width = usize::from(decimals));
+        let _ = write!(out, ".{}", digits.trim_end_matches('0'));
     }
 }
 
@@ -214,7 +273,47 @@ mod tests {
         assert_eq!(converted("0", &rate(1000.0, 0, Rounding::Up)), "0");
     }
 
+    /// As [`write_decimal`] should, by the formatting of the standard library.
+    fn naive_decimal(units: i128, decimals: u8) -> String {
+        let (one, width) = (10_u128.pow(decimals.into()), usize::from(decimals));
+        let (whole, rest) = (units.unsigned_abs() / one, units.unsigned_abs() % one);
+        let sign = if units < 0 { "-" } else { "" };
+        let text = format!("{sign}{whole}.{rest:0width$}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    }
+
+    #[test]
+    fn numbers_are_written_at_the_limits_of_their_widths() {
+        let edges = [
+            0,
+            1,
+            9,
+            10,
+            999_999_999,
+            1_000_000_000,
+            10_i128.pow(18),
+            i128::MAX,
+            i128::MIN + 1,
+        ];
+        let widths = [1 << 32, 1 << 64, i128::from(i64::MAX)];
+        let near = widths.iter().flat_map(|width| [width - 1, *width, width + 1]);
+        for units in edges.into_iter().chain(near).flat_map(|units| [units, -units]) {
+            for decimals in [0, 2, 6, 9] {
+                let mut text = String::new();
+                write_decimal(&mut text, units, decimals);
+                assert_eq!(text, naive_decimal(units, decimals));
+            }
+        }
+    }
+
     proptest! {
+        #[test]
+        fn a_number_is_written_exactly(units: i128, shift in 0..128_u32, decimals in 0..=9_u8) {
+            let mut text = String::from("x");
+            write_decimal(&mut text, units >> shift, decimals);
+            prop_assert_eq!(text, format!("x{}", naive_decimal(units >> shift, decimals)));
+        }
+
         #[test]
         fn any_amount_of_six_decimals_survives_json(micro_usd in 0..=MicroUsd::MAX_PAYOUT.0) {
             let mut text = String::new();

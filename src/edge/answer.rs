@@ -13,6 +13,8 @@ pub struct Answer {
     status: u16,
     headers: Vec<(&'static str, String)>,
     body: Vec<u8>,
+    /// An object's answer that is passed on as it comes, its body a stream that is not looked at.
+    passed: Option<Response>,
 }
 
 impl Answer {
@@ -21,7 +23,20 @@ impl Answer {
             status,
             headers: Vec::new(),
             body: Vec::new(),
+            passed: None,
         }
+    }
+
+    pub fn pass(response: Response) -> Self {
+        let answer = Self::new(response.status_code());
+        Self {
+            passed: Some(response),
+            ..answer
+        }
+    }
+
+    pub fn status(&self) -> u16 {
+        self.status
     }
 
     pub fn json(status: u16, body: impl Into<Vec<u8>>) -> Self {
@@ -45,6 +60,9 @@ impl Answer {
     }
 
     pub fn into_response(self) -> Result<Response> {
+        if let Some(passed) = self.passed {
+            return Ok(passed);
+        }
         let headers = Headers::new();
         for (name, value) in &self.headers {
             headers.set(name, value)?;

@@ -11,6 +11,12 @@ const DISCARDED: usize = 4 << 20;
 
 /// The whole body as text, at most `most` bytes of UTF-8.
 pub async fn read_text(request: &mut Request, most: usize) -> Result<String, Refusal> {
+    let bytes = read(request, most).await?;
+    String::from_utf8(bytes).map_err(|_| common::INVALID_JSON.because("the body is not UTF-8"))
+}
+
+/// The whole body, at most `most` bytes.
+pub async fn read(request: &mut Request, most: usize) -> Result<Vec<u8>, Refusal> {
     let announced = header(request, "Content-Length").and_then(|length| length.parse::<usize>().ok());
     let mut bytes = Vec::with_capacity(announced.unwrap_or(0).min(most));
     let mut length = 0;
@@ -31,7 +37,7 @@ pub async fn read_text(request: &mut Request, most: usize) -> Result<String, Ref
     if length > most {
         return Err(common::PAYLOAD_TOO_LARGE);
     }
-    String::from_utf8(bytes).map_err(|_| common::INVALID_JSON.because("the body is not UTF-8"))
+    Ok(bytes)
 }
 
 /// A header's value, if the request has it.

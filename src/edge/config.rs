@@ -3,6 +3,7 @@
 use crate::{
     catalog::credentials::{self, CredentialHash, Vault},
     edge::{routes::Interface, shield::Rate},
+    reporting::keys::KeyMac,
     time::SECOND_MS,
     tracking::keys::KeyRing,
 };
@@ -26,6 +27,8 @@ pub struct Config {
     operator_token: Option<CredentialHash>,
     /// `CLICK_KEYS`.
     pub click_keys: KeyRing,
+    /// `REPORT_KEY_MAC`: tells a report key that was issued from junk without asking its ledger.
+    pub report_keys: KeyMac,
 }
 
 impl Config {
@@ -58,6 +61,7 @@ impl Config {
             },
             operator_token: read("OPERATOR_TOKEN").map(|token| credentials::hash(&token)),
             click_keys: KeyRing::parse(&required("CLICK_KEYS")?).map_err(|error| error.to_string())?,
+            report_keys: KeyMac::parse(&required("REPORT_KEY_MAC")?)?,
         })
     }
 
@@ -91,10 +95,12 @@ mod tests {
     fn config(overrides: &[(&str, &str)]) -> Result<Config, String> {
         let key = format!("1:seal:{}", "ab".repeat(32));
         let store_key = format!("1:{}", "ab".repeat(32));
+        let mac = "ab".repeat(32);
         let defaults = [
             ("TRACKING_URL", "https://t.example/"),
             ("CLICK_KEYS", key.as_str()),
             ("STORE_KEYS", store_key.as_str()),
+            ("REPORT_KEY_MAC", mac.as_str()),
         ];
         Config::read(|name| {
             let find = |list: &[(&str, &str)]| {
@@ -141,6 +147,7 @@ mod tests {
             ("CLICK_KEYS", "nonsense"),
             ("OFFERS_RATE", "many"),
             ("STORE_KEYS", "1:short"),
+            ("REPORT_KEY_MAC", "short"),
         ] {
             let error = config(&[(name, value)]).err().unwrap();
             assert!(error.contains(name), "{error}");

@@ -7,7 +7,7 @@ use super::{
     body::header,
     click, health,
     isolate::Visit,
-    offers, operator,
+    ledgers, offers, operator, reports,
     routes::{Handler, Interface, Routed, is_operators, route},
 };
 use crate::refusal::{Refusal, common};
@@ -55,7 +55,17 @@ async fn answer(visit: &Visit, request: Request) -> Answer {
         Routed::To(Handler::Click, _) => Ok(click::click(visit, &request, address.query).await),
         Routed::To(Handler::OffersPost, _) => offers::post(visit, request).await,
         Routed::To(Handler::OffersGet, _) => offers::get(visit, request, address.query).await,
+        Routed::To(Handler::Report, _) => reports::report(visit, request).await,
         Routed::To(Handler::Health, _) => Ok(health::health(visit).await),
+        Routed::To(
+            handler @ (Handler::ListReportKeys
+            | Handler::CreateReportKey
+            | Handler::RevokeReportKey
+            | Handler::ListFacts
+            | Handler::AddFacts
+            | Handler::ReplaceFacts),
+            segments,
+        ) => ledgers::operate(visit, handler, &segments, request, address.query).await,
         Routed::To(handler, segments) => {
             operator::operate(visit, handler, &segments, request, address.query).await
         }

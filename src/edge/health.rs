@@ -20,10 +20,16 @@ use crate::{
 pub struct Traffic {
     pub redirects: Cell<u64>,
     pub offers: Cell<u64>,
+    /// By the status that the ledger gave.
+    reports: RefCell<BTreeMap<u16, u64>>,
     refusals: RefCell<BTreeMap<&'static str, u64>>,
 }
 
 impl Traffic {
+    pub fn report(&self, status: u16) {
+        *self.reports.borrow_mut().entry(status).or_default() += 1;
+    }
+
     pub fn refuse(&self, code: &'static str) {
         *self.refusals.borrow_mut().entry(code).or_default() += 1;
     }
@@ -138,6 +144,14 @@ pub fn metrics(visit: &Visit, catalog: &Value) -> String {
         "Memory this isolate holds, by what for.",
         &held,
     );
+    // It never shrinks, so this is the most that was in use at once, objects in this isolate included.
+    let memory = core::arch::wasm32::memory_size(0) << 16;
+    metric(
+        "isolate_wasm_memory_bytes",
+        "gauge",
+        "The module's memory in this isolate: the most it has needed.",
+        &one(memory.to_string()),
+    );
     let answered = [
         ("redirect", isolate.traffic.redirects.get()),
         ("offers", isolate.traffic.offers.get()),
@@ -151,6 +165,19 @@ pub fn metrics(visit: &Visit, catalog: &Value) -> String {
         "counter",
         "Requests this isolate answered, by kind.",
         &answered,
+    );
+    let reports: Vec<_> = isolate
+        .traffic
+        .reports
+        .borrow()
+        .iter()
+        .map(|(status, n)| (format!("{{status=\"{status}\"}}"), n.to_string()))
+        .collect();
+    metric(
+        "isolate_reports_total",
+        "counter",
+        "Report requests with a key that was issued, by the ledger's status.",
+        &reports,
     );
     let refusals: Vec<_> = isolate
         .traffic

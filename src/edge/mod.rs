@@ -22,8 +22,12 @@ mod health;
 #[cfg(target_arch = "wasm32")]
 mod isolate;
 #[cfg(target_arch = "wasm32")]
+mod ledgers;
+#[cfg(target_arch = "wasm32")]
 mod offers;
 #[cfg(target_arch = "wasm32")]
 mod operator;
+#[cfg(target_arch = "wasm32")]
+mod reports;
 #[cfg(target_arch = "wasm32")]
 mod snapshots;

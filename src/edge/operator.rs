@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The longest document, in bytes.
-const MAX_DOCUMENT: usize = 1 << 20;
+pub const MAX_DOCUMENT: usize = 1 << 20;
 /// Resources on a page of a list unless `limit` says otherwise.
 const DEFAULT_PAGE: u32 = 100;
 
@@ -84,16 +84,15 @@ pub async fn operate(
         Handler::Refresh => return refresh(visit).await,
         Handler::Metrics => return metrics(visit).await,
         // The entry has answered these.
-        Handler::Click | Handler::OffersPost | Handler::OffersGet | Handler::Health => {
-            return Err(common::NOT_FOUND);
-        }
+        _ => return Err(common::NOT_FOUND),
     };
     Ok(client::call(&visit.env, &command)
         .await
         .map_or_else(Answer::from, answer))
 }
 
-fn answer(reply: Reply) -> Answer {
+/// What an object says to the operator.
+pub fn answer(reply: Reply) -> Answer {
     let answer = match reply.status {
         204 => Answer::new(204),
         status => Answer::json(status, reply.body),
@@ -101,7 +100,8 @@ fn answer(reply: Reply) -> Answer {
     answer.header("Cache-Control", "no-store")
 }
 
-fn read_page(query: &str) -> Result<(u32, Option<String>), Refusal> {
+/// The `limit` and `cursor` of a list.
+pub fn read_page(query: &str) -> Result<(u32, Option<String>), Refusal> {
     let (mut limit, mut cursor) = (DEFAULT_PAGE, None);
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         match name.as_ref() {

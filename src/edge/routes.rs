@@ -46,7 +46,14 @@ pub enum Handler {
     Click,
     OffersPost,
     OffersGet,
+    Report,
     Health,
+    ListReportKeys,
+    CreateReportKey,
+    RevokeReportKey,
+    ListFacts,
+    AddFacts,
+    ReplaceFacts,
     List(Resource),
     Read(Resource),
     Write(Resource),
@@ -74,6 +81,11 @@ const ROUTES: &[(Interface, &str, Methods)] = &[
         "/v1/offer/api",
         &[(Post, OffersPost), (Get, OffersGet), (Head, OffersGet)],
     ),
+    (
+        Reporting,
+        "/v1/core/reporting/public/signal/report/generate",
+        &[(Post, Report)],
+    ),
     (Any, "/healthz", &[(Get, Health), (Head, Health)]),
     (Operator, "/v1/operator/publishers", &[(Get, List(Publisher))]),
     (
@@ -85,6 +97,26 @@ const ROUTES: &[(Interface, &str, Methods)] = &[
         Operator,
         "/v1/operator/publishers/{}/pub_key",
         &[(Get, ReadPubKey), (Post, IssuePubKey)],
+    ),
+    (
+        Operator,
+        "/v1/operator/publishers/{}/report_keys",
+        &[(Get, ListReportKeys), (Post, CreateReportKey)],
+    ),
+    (
+        Operator,
+        "/v1/operator/publishers/{}/report_keys/{}",
+        &[(Delete, RevokeReportKey)],
+    ),
+    (
+        Operator,
+        "/v1/operator/publishers/{}/facts",
+        &[(Get, ListFacts), (Post, AddFacts)],
+    ),
+    (
+        Operator,
+        "/v1/operator/publishers/{}/facts/{}",
+        &[(Put, ReplaceFacts)],
     ),
     (Operator, "/v1/operator/apps", &[(Get, List(App))]),
     (

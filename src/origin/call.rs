@@ -1,6 +1,6 @@
 //! Asking an object: from the edge, or from another object.
 
-use std::{pin::pin, time::Duration};
+use std::{fmt::Display, pin::pin, time::Duration};
 
 use futures_util::future::{Either, select};
 use js_sys::{Promise, Reflect};
@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
 use wasm_bindgen_futures::JsFuture;
 use worker::{
-    AbortController, AbortSignal, Delay, ObjectNamespace,
+    AbortController, AbortSignal, Delay, ObjectNamespace, Request,
     web_sys::{RequestInit, Response},
 };
 
@@ -16,6 +16,7 @@ use super::{
     command::{CallError, Command, Unanswered},
     durable::thrown,
 };
+use crate::runtime::within;
 
 #[wasm_bindgen]
 extern "C" {
@@ -80,6 +81,23 @@ pub async fn call_at<C: Command, R: DeserializeOwned>(
     serde_json::from_str(&text).map_err(broken)
 }
 
+/// Sends a request whose body or answer is a stream; once, since a stream cannot be sent again.
+///
+/// # Errors
+/// That there was no answer in time.
+pub async fn send(
+    namespace: &ObjectNamespace,
+    name: &str,
+    request: Request,
+    timeout: Duration,
+) -> Result<worker::Response, CallError> {
+    let stub = namespace.get_by_name(name).map_err(broken)?;
+    let answer = within(timeout, stub.fetch_with_request(request))
+        .await
+        .map_err(broken)?;
+    answer.map_err(broken)
+}
+
 /// One attempt. A stub that has thrown stays broken, so each attempt has its own.
 async fn ask(
     namespace: &ObjectNamespace,
@@ -134,12 +152,11 @@ fn unanswered(error: &JsValue) -> CallError {
     .into()
 }
 
-/// Two versions of the code that do not understand each other, for the moments of a deployment.
-fn broken(error: serde_json::Error) -> CallError {
+/// What is not worth asking again: a binding that is missing, an answer of other code in the moments of a deployment.
+pub fn broken(error: impl Display) -> CallError {
     Unanswered {
-        overloaded: false,
-        retryable: false,
         message: error.to_string(),
+        ..Unanswered::default()
     }
     .into()
 }

@@ -16,6 +16,36 @@ pub trait Command: Serialize + DeserializeOwned {
     fn is_idempotent(&self) -> bool;
 }
 
+/// What the operator's commands answer: a status and, but for 204, a JSON body.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reply {
+    pub status: u16,
+    pub body: String,
+}
+
+impl Reply {
+    pub fn ok(body: &serde_json::Value) -> Self {
+        Self {
+            status: 200,
+            body: body.to_string(),
+        }
+    }
+
+    pub fn created(body: &serde_json::Value) -> Self {
+        Self {
+            status: 201,
+            body: body.to_string(),
+        }
+    }
+
+    pub fn no_content() -> Self {
+        Self {
+            status: 204,
+            body: String::new(),
+        }
+    }
+}
+
 /// Why an object did not carry a command out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {

@@ -1,5 +1,8 @@
 //! A report query, checked: the specification's 2.1.
 
+mod filters;
+pub mod parsing;
+
 use super::{Dimension, Measure, Metric};
 use crate::time::UtcDay;
 
@@ -46,10 +49,21 @@ pub enum Column {
     Metric(Metric),
 }
 
+/// The longest body that is read, in bytes.
+pub const MAX_BODY: usize = 262_144;
+/// The most days from the first to the last.
+pub const MAX_SPAN_DAYS: i64 = 90;
+/// The last page that can be asked for: 2^53, as far as every JSON reader counts exactly.
+pub const MAX_PAGE: u64 = 1 << 53;
 /// The most rows on a page.
 pub const MAX_COUNT: u32 = 50_000;
 /// Rows on a page unless the query says otherwise.
 pub const DEFAULT_COUNT: u32 = 10_000;
+/// The most filters in a query, and values in a filter.
+pub const MAX_FILTERS: usize = 64;
+pub const MAX_VALUES: usize = 1_000;
+/// The most columns in `order_by`.
+pub const MAX_ORDER: usize = 16;
 
 impl Query {
     /// The measures that the rows and their order are made of, in the order of [`Measure::ALL`].
@@ -74,3 +88,6 @@ impl Query {
         self.page.saturating_sub(1).saturating_mul(u64::from(self.count))
     }
 }
+
+#[cfg(test)]
+mod tests;

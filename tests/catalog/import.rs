@@ -1,12 +1,15 @@
 //! Imports: all or nothing, whatever breaks.
 
 use serde_json::{Value, json};
-use signpost::origin::{
-    catalog::{
-        Resource,
-        import::{LineErrors, discard, discard_all, stage},
+use signpost::{
+    lines::LineErrors,
+    origin::{
+        catalog::{
+            Resource,
+            import::{MAX_LINE, discard, discard_all, stage},
+        },
+        command::Failure,
     },
-    command::Failure,
 };
 
 use crate::{Catalog, Faults, app, body, demo::Demo, offer, under_every_fault, with};
@@ -106,6 +109,7 @@ fn a_wrong_line_leaves_nothing_and_is_named() {
     let count = good.lines().count() as u64;
     for (wrong, named) in [
         ("nonsense".to_owned(), "expected"),
+        ("x".repeat(MAX_LINE + 1), "longer than"),
         (line("planet", "x", json!({})), "kind"),
         (line("offer", "o-3", offer(&[])), "goals"),
         (
@@ -182,7 +186,7 @@ fn two_imports_at_once_do_not_mix() {
     let catalog = prepared();
     let mut errors = LineErrors::default();
     let other = line("publisher", "gamma", json!({ "name": "Gamma", "approved": true }));
-    stage(&catalog.db, "other", 1, &other, &mut errors).unwrap();
+    stage(&catalog.db, "other", 1, Ok(other.as_bytes()), &mut errors).unwrap();
     assert!(errors.is_empty());
     let reply = catalog.import("mine", &lines()).unwrap();
     assert_eq!(body(&reply, 200), json!({ "imported": 6 }));
@@ -208,4 +212,14 @@ fn more_lines_than_are_applied_at_a_time_are_all_applied() {
         json!({ "imported": 1_001 })
     );
     assert_eq!(catalog.rows("SELECT id FROM publishers").len(), 1_002);
+}
+
+#[test]
+fn an_import_may_have_a_byte_order_mark_carriage_returns_and_blank_lines() {
+    let catalog = Catalog::small();
+    let text = format!("\u{feff}{}\n \n", lines().replace('\n', "\r\n\r\n"));
+    assert_eq!(
+        body(&catalog.import("i", &text).unwrap(), 200),
+        json!({ "imported": 6 })
+    );
 }

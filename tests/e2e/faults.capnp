@@ -1,5 +1,5 @@
-# Signpost with two of its dependencies made unreliable: KV and the catalog object are reached through `faults.js`, which
-# refuses what its control socket says it should.
+# Signpost with what it depends on made unreliable: KV and the objects are reached through `faults.js`, which refuses what
+# its control socket says it should.
 
 using Workerd = import "/workerd/workerd.capnp";
 
@@ -26,12 +26,14 @@ const signpost :Workerd.Worker = (
     (className = "Catalog", uniqueKey = "signpost-catalog", enableSql = true),
     (className = "Counters", uniqueKey = "signpost-counters", enableSql = true),
     (className = "Clicks", uniqueKey = "signpost-clicks", enableSql = true),
+    (className = "Ledger", uniqueKey = "signpost-ledger", enableSql = true),
   ],
   durableObjectStorage = (localDisk = "objects"),
   bindings = [
     (name = "CATALOG", durableObjectNamespace = (className = "UnreliableCatalog", serviceName = "faults")),
     (name = "COUNTERS", durableObjectNamespace = (className = "UnreliableCounters", serviceName = "faults")),
     (name = "CLICKS", durableObjectNamespace = "Clicks"),
+    (name = "LEDGERS", durableObjectNamespace = (className = "UnreliableLedger", serviceName = "faults")),
     (name = "SNAPSHOTS", kvNamespace = (name = "faults", entrypoint = "UnreliableKv")),
     (name = "TRACKING_URL", fromEnvironment = "TRACKING_URL"),
     (name = "TRUST_COUNTRY_HEADER", fromEnvironment = "TRUST_COUNTRY_HEADER"),
@@ -39,6 +41,7 @@ const signpost :Workerd.Worker = (
     (name = "OPERATOR_TOKEN", fromEnvironment = "OPERATOR_TOKEN"),
     (name = "CLICK_KEYS", fromEnvironment = "CLICK_KEYS"),
     (name = "STORE_KEYS", fromEnvironment = "STORE_KEYS"),
+    (name = "REPORT_KEY_MAC", fromEnvironment = "REPORT_KEY_MAC"),
   ],
 );
 
@@ -48,11 +51,13 @@ const faults :Workerd.Worker = (
   durableObjectNamespaces = [
     (className = "UnreliableCatalog", uniqueKey = "unreliable-catalog", enableSql = true),
     (className = "UnreliableCounters", uniqueKey = "unreliable-counters", enableSql = true),
+    (className = "UnreliableLedger", uniqueKey = "unreliable-ledger", enableSql = true),
   ],
   durableObjectStorage = (localDisk = "objects"),
   bindings = [
     (name = "DISK", service = "kv"),
     (name = "CATALOG", durableObjectNamespace = (className = "Catalog", serviceName = "signpost")),
     (name = "COUNTERS", durableObjectNamespace = (className = "Counters", serviceName = "signpost")),
+    (name = "LEDGERS", durableObjectNamespace = (className = "Ledger", serviceName = "signpost")),
   ],
 );

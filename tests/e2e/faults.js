@@ -1,5 +1,6 @@
 // Passes everything on to what is behind it, but for what the control socket has broken: GET /kv,catalog breaks these
-// two, GET / mends all. KV answers 500; an object throws, as one does that was reset or is overloaded.
+// two, GET / mends all. KV answers 500; an object throws, as one does that was reset or is overloaded, and with `-answers`
+// behind its name only once it has done what it was asked.
 import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
 
 let broken = new Set();
@@ -32,11 +33,15 @@ export class UnreliableKv extends WorkerEntrypoint {
 
 const unreliable = (what, binding) =>
   class extends DurableObject {
-    fetch(request) {
+    async fetch(request) {
       if (broken.has(what)) throw new Error(`${what} is out of order`);
-      return this.env[binding].getByName(this.ctx.id.name).fetch(request);
+      const answer = await this.env[binding].getByName(this.ctx.id.name).fetch(request);
+      // It was carried out, and nobody hears of it.
+      if (broken.has(`${what}-answers`)) throw new Error(`${what} lost its answer`);
+      return answer;
     }
   };
 
 export const UnreliableCatalog = unreliable("catalog", "CATALOG");
+export const UnreliableLedger = unreliable("ledger", "LEDGERS");
 export const UnreliableCounters = unreliable("counters", "COUNTERS");

@@ -127,7 +127,7 @@ fn every_command_of_the_readme_answers_as_the_readme_shows() {
                 assert_eq!(without_times(answered), without_times(shown));
             }
             "jsonc" => put_examples(&text, &format!("http://127.0.0.1:{port}")),
-            "http" => {
+            "http" | "csv" => {
                 let answered = answer.replace("\r\n", "\n");
                 assert!(
                     is_as_shown(answered.trim(), &text),
@@ -137,7 +137,7 @@ fn every_command_of_the_readme_answers_as_the_readme_shows() {
             _ => {}
         }
     }
-    assert!(commands >= 3);
+    assert!(commands >= 5);
 
     // SIGTERM to make ends everything it started.
     let workerd_is_there = || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok();

@@ -1,18 +1,15 @@
 //! How the edge asks the catalog's object. Commands go as JSON; what may be large, a snapshot, a chunk or an import, goes
 //! as bytes over paths of its own.
 
-use std::{fmt::Display, time::Duration};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use worker::{Env, Request, RequestInit, Response};
 
 use super::{Command, OBJECT_NAME, Reply, publication::Kind};
-use crate::{
-    origin::{
-        call,
-        command::{CallError, Unanswered},
-    },
-    runtime::within,
+use crate::origin::{
+    call::{self, broken},
+    command::CallError,
 };
 
 pub const BINDING: &str = "CATALOG";
@@ -47,15 +44,15 @@ pub fn chunk_path(key: &str) -> String {
 
 /// Sends the catalog a command.
 pub async fn call(env: &Env, command: &Command) -> Result<Reply, CallError> {
-    let namespace = env.durable_object(BINDING).map_err(unanswered)?;
+    let namespace = env.durable_object(BINDING).map_err(broken)?;
     call::call_at(&namespace, OBJECT_NAME, &address(COMMAND_PATH), command, TIMEOUT).await
 }
 
 /// Rebuilds and publishes both snapshots.
 pub async fn refresh(env: &Env) -> Result<Refreshed, CallError> {
-    let request = Request::new(&address(REFRESH_PATH), worker::Method::Post).map_err(unanswered)?;
+    let request = Request::new(&address(REFRESH_PATH), worker::Method::Post).map_err(broken)?;
     let reply = reply(send(env, request, LONG_TIMEOUT).await?).await?;
-    serde_json::from_str(&reply.body).map_err(unanswered)
+    serde_json::from_str(&reply.body).map_err(broken)
 }
 
 /// Hands an import's body on as it comes in: it is larger than an isolate should hold.
@@ -65,7 +62,7 @@ pub async fn import(env: &Env, request: &Request) -> Result<Reply, CallError> {
     if let Some(body) = request.inner().body() {
         init.with_body(Some(body.into()));
     }
-    let request = Request::new_with_init(&address(IMPORT_PATH), &init).map_err(unanswered)?;
+    let request = Request::new_with_init(&address(IMPORT_PATH), &init).map_err(broken)?;
     reply(send(env, request, LONG_TIMEOUT).await?).await
 }
 
@@ -91,28 +88,16 @@ fn address(path: &str) -> String {
 }
 
 async fn send(env: &Env, request: Request, timeout: Duration) -> Result<Response, CallError> {
-    let namespace = env.durable_object(BINDING).map_err(unanswered)?;
-    let stub = namespace.get_by_name(OBJECT_NAME).map_err(unanswered)?;
-    let answer = within(timeout, stub.fetch_with_request(request))
-        .await
-        .map_err(unanswered)?;
-    answer.map_err(unanswered)
+    let namespace = env.durable_object(BINDING).map_err(broken)?;
+    call::send(&namespace, OBJECT_NAME, request, timeout).await
 }
 
 async fn reply(mut response: Response) -> Result<Reply, CallError> {
-    let body = response.text().await.map_err(unanswered)?;
+    let body = response.text().await.map_err(broken)?;
     let status = response.status_code();
     if status < 400 {
         Ok(Reply { status, body })
     } else {
         Err(CallError::of_answer(status, body, None))
     }
-}
-
-fn unanswered(error: impl Display) -> CallError {
-    Unanswered {
-        message: error.to_string(),
-        ..Unanswered::default()
-    }
-    .into()
 }

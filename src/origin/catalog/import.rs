@@ -15,6 +15,7 @@ use crate::{
         document::{self, Document, INVALID_FIELD},
         publisher::Publisher,
     },
+    lines::{LineErrors, TooLong},
     origin::{
         command::Failure,
         database::{Database, DatabaseError},
@@ -25,8 +26,6 @@ use crate::{
 
 /// The longest line, in bytes: a staged line is a row of SQLite, which holds 2 MB, and a document may have 1 MiB of it.
 pub const MAX_LINE: usize = 1_500_000;
-/// How many wrong lines an answer names.
-const MAX_ERRORS: usize = 20;
 /// Lines applied at a time: what is in memory at once.
 const PAGE: i64 = 20;
 
@@ -36,52 +35,11 @@ const INVALID_IMPORT: Refusal = Refusal::new(
     "nothing was imported: some lines are wrong",
 );
 
-/// A line that is wrong, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LineError {
-    /// Counted from 1.
-    pub line: i64,
-    pub message: String,
-}
-
-/// The wrong lines of an import: the first 20 are named, all are counted.
-#[derive(Debug, Default)]
-pub struct LineErrors {
-    named: Vec<LineError>,
-    count: u64,
-}
-
-impl LineErrors {
-    pub fn add(&mut self, line: i64, message: impl Into<String>) {
-        self.count += 1;
-        if self.named.len() < MAX_ERRORS {
-            self.named.push(LineError {
-                line,
-                message: message.into(),
-            });
-        }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// The answer that names them.
-    pub fn reply(&self) -> Reply {
-        let lines: Vec<_> = self
-            .named
-            .iter()
-            .map(|error| json!({ "line": error.line, "message": error.message }))
-            .collect();
-        let body = json!({
-            "error": format!("{} ({} wrong)", INVALID_IMPORT.message, self.count),
-            "code": INVALID_IMPORT.code,
-            "lines": lines,
-        });
-        Reply {
-            status: INVALID_IMPORT.status,
-            body: body.to_string(),
-        }
+/// The answer that names the wrong lines.
+pub fn refuse(errors: &LineErrors) -> Reply {
+    Reply {
+        status: INVALID_IMPORT.status,
+        body: errors.body(&INVALID_IMPORT),
     }
 }
 
@@ -90,13 +48,19 @@ pub fn stage(
     db: &impl Database,
     import_id: &str,
     line: i64,
-    text: &str,
+    bytes: Result<&[u8], TooLong>,
     errors: &mut LineErrors,
 ) -> Result<(), DatabaseError> {
-    let (resource, id, document) = match read(text) {
+    let read = match bytes.map(str::from_utf8) {
+        Ok(Ok(text)) if text.trim().is_empty() => return Ok(()),
+        Ok(Ok(text)) => read(text).map_err(|refusal| refusal.message),
+        Ok(Err(_)) => Err("is not UTF-8".into()),
+        Err(too_long) => Err(too_long.to_string().into()),
+    };
+    let (resource, id, document) = match read {
         Ok(read) => read,
-        Err(refusal) => {
-            errors.add(line, refusal.message);
+        Err(problem) => {
+            errors.add(line, None, problem);
             return Ok(());
         }
     };
@@ -158,7 +122,7 @@ pub fn apply(db: &impl Database, context: &Context<'_>, import_id: &str) -> Resu
     }
     match applied {
         Ok(imported) => Ok(Reply::ok(&json!({ "imported": imported }))),
-        Err(Failure::Refused(_)) if !errors.is_empty() => Ok(errors.reply()),
+        Err(Failure::Refused(_)) if !errors.is_empty() => Ok(refuse(&errors)),
         Err(failure) => Err(failure),
     }
 }
@@ -182,7 +146,7 @@ fn apply_lines(
             for row in &rows {
                 match resources::put(db, context, resource, row.text(1)?, row.text(2)?) {
                     Ok(()) => imported += 1,
-                    Err(Failure::Refused(refusal)) => errors.add(row.integer(0)?, refusal.message),
+                    Err(Failure::Refused(refusal)) => errors.add(row.integer(0)?, None, refusal.message),
                     Err(broken) => return Err(broken),
                 }
             }

@@ -26,6 +26,7 @@ pub mod snapshots;
 pub mod sql;
 pub mod tokens;
 
+pub use super::command::Reply;
 pub use resources::Resource;
 
 /// The name of the one catalog object. Changed, it would lose the catalog.
@@ -64,6 +65,11 @@ pub enum Command {
         advertiser_id: String,
         token_id: String,
     },
+    /// The names of a publisher's apps, by app; for its ledger, which learns from it too whether there is such a
+    /// publisher.
+    AppNames {
+        publisher_id: String,
+    },
     /// What the operator's metrics say of the catalog.
     Status,
 }
@@ -71,36 +77,6 @@ pub enum Command {
 impl command::Command for Command {
     fn is_idempotent(&self) -> bool {
         !matches!(self, Self::IssuePubKey { .. } | Self::IssueToken { .. })
-    }
-}
-
-/// What a command answers: a status and, but for 204, a JSON body.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reply {
-    pub status: u16,
-    pub body: String,
-}
-
-impl Reply {
-    fn ok(body: &serde_json::Value) -> Self {
-        Self {
-            status: 200,
-            body: body.to_string(),
-        }
-    }
-
-    fn created(body: &serde_json::Value) -> Self {
-        Self {
-            status: 201,
-            body: body.to_string(),
-        }
-    }
-
-    fn no_content() -> Self {
-        Self {
-            status: 204,
-            body: String::new(),
-        }
     }
 }
 
@@ -141,6 +117,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
             advertiser_id,
             token_id,
         } => tokens::revoke_token(db, context, &advertiser_id, &token_id),
+        Command::AppNames { publisher_id } => resources::app_names(db, &publisher_id),
         Command::Status => publication::status(db),
     }
 }

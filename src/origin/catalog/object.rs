@@ -10,7 +10,7 @@ use super::{
     Context,
     client::{CHUNK_PATH, COMMAND_PATH, IMPORT_PATH, REFRESH_PATH, Refreshed, snapshot_path},
     handle,
-    import::{self, LineErrors, MAX_LINE},
+    import::{self, MAX_LINE},
     publication::{self, Kind},
     publishing::Publishing,
     schedule::{listing_due_ms, next_alarm, tracking_due_ms},
@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     catalog::credentials::Vault,
+    lines::{LineErrors, Lines, TooLong},
     origin::{command::Failure, durable::DurableDatabase, shell::Shell},
     refusal::common,
     runtime,
@@ -109,7 +110,7 @@ impl Catalog {
             Ok(errors) if errors.is_empty() => {
                 self.with_context(|context| import::apply(db, context, &import_id))
             }
-            Ok(errors) => Ok(errors.reply()),
+            Ok(errors) => Ok(import::refuse(&errors)),
             Err(failure) => Err(failure),
         };
         import::discard(db, &import_id)?;
@@ -202,35 +203,18 @@ async fn stage(db: &DurableDatabase, request: &mut Request, import_id: &str) -> 
     }
     let unreadable = || Failure::from(common::INVALID_JSON.because("the body ended early"));
     let mut stream = request.stream().map_err(|_| unreadable())?;
-    let (mut pending, mut line, mut read) = (Vec::new(), 0, 0);
-    let stage_line = |line, bytes: &[u8], errors: &mut LineErrors| match std::str::from_utf8(bytes) {
-        Ok(text) if text.trim().is_empty() => Ok(()),
-        Ok(text) => import::stage(db, import_id, line, text.trim(), errors),
-        Err(_) => {
-            errors.add(line, "is not UTF-8");
-            Ok(())
-        }
+    let mut stage_line = |line, bytes: Result<&[u8], TooLong>| {
+        import::stage(db, import_id, line, bytes, &mut errors).map_err(Failure::from)
     };
+    let (mut lines, mut read) = (Lines::new(MAX_LINE), 0);
     while let Some(chunk) = stream.next().await {
         let chunk = chunk.map_err(|_| unreadable())?;
         read += chunk.len();
         if read > MAX_IMPORT {
             return Err(common::PAYLOAD_TOO_LARGE.into());
         }
-        for part in chunk.split_inclusive(|byte| *byte == b'\n') {
-            pending.extend_from_slice(part);
-            if pending.len() > MAX_LINE {
-                return Err(common::PAYLOAD_TOO_LARGE
-                    .because("a line is longer than an offer can be")
-                    .into());
-            }
-            if part.ends_with(b"\n") {
-                line += 1;
-                stage_line(line, &pending, &mut errors)?;
-                pending.clear();
-            }
-        }
+        lines.push(&chunk, &mut stage_line)?;
     }
-    stage_line(line + 1, &pending, &mut errors)?;
+    lines.finish(&mut stage_line)?;
     Ok(errors)
 }

@@ -311,6 +311,16 @@ pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<Reply, Fa
     Ok(Reply::ok(&shown(db, resource, &row)?))
 }
 
+/// The names of a publisher's apps, by app.
+pub fn app_names(db: &impl Database, publisher_id: &str) -> Result<Reply, Failure> {
+    require(db, Resource::Publisher, publisher_id)?;
+    let row = db.query_first(sql::LIST_APP_NAMES, params![publisher_id])?;
+    Ok(Reply {
+        status: 200,
+        body: row.as_ref().map_or(Ok("{}"), |row| row.text(0))?.to_owned(),
+    })
+}
+
 /// A page of a list, by id; `cursor` is null on the last.
 pub fn list(
     db: &impl Database,

@@ -61,6 +61,7 @@ crate::statements! {
     pub const LIST_PUBLISHERS = "SELECT id, document FROM publishers WHERE id > ? ORDER BY id LIMIT ?";
     pub const GET_APP = "SELECT id, document FROM apps WHERE id = ?";
     pub const LIST_APPS = "SELECT id, document FROM apps WHERE id > ? ORDER BY id LIMIT ?";
+    pub const LIST_APP_NAMES = "SELECT json_group_object(id, document ->> '$.name') FROM apps WHERE publisher_id = ?";
     pub const GET_ADVERTISER = "SELECT id, document FROM advertisers WHERE id = ?";
     pub const LIST_ADVERTISERS = "SELECT id, document FROM advertisers WHERE id > ? ORDER BY id LIMIT ?";
     pub const GET_OFFER = "SELECT id, document, updated_at_s FROM offer_documents WHERE id = ?";

@@ -20,12 +20,23 @@ pub enum Command {
         sequence: u64,
         sums: Vec<OfferSum>,
     },
+    /// `POST …/report_keys`; `body` is the operator's JSON.
+    ///
+    /// Not idempotent: each call issues another key.
+    CreateKey { body: String },
+    /// `GET …/report_keys`.
+    ListKeys {},
+    /// `DELETE …/report_keys/{key_id}`. A repeat finds nothing.
+    RevokeKey { key_id: String },
+    /// `GET …/facts`: what is kept of each day, the newest first. `before` is a page's cursor.
+    ListDays { limit: u32, before: Option<String> },
 }
 
 impl command::Command for Command {
     fn is_idempotent(&self) -> bool {
         match self {
-            Self::AddOffers { .. } => true,
+            Self::AddOffers { .. } | Self::ListKeys {} | Self::ListDays { .. } => true,
+            Self::CreateKey { .. } | Self::RevokeKey { .. } => false,
         }
     }
 }
@@ -50,4 +61,54 @@ pub struct OfferSum {
 pub struct Applied {
     /// False for a repeat, which is counted already.
     pub applied: bool,
+}
+
+/// An answer, as the object writes it. Who asked reads the type that its command names.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Reply {
+    Applied(Applied),
+    /// To the operator's commands.
+    Operator(command::Reply),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_written_as_older_and_newer_code_reads_them() {
+        let sums = vec![OfferSum {
+            day: UtcDay::from_number(20_000).unwrap(),
+            app: AppId::parse("00000042").unwrap(),
+            offer: OfferId::parse("o-1").unwrap(),
+            country: Country::parse("DE"),
+            placement: None,
+            clicks: 2,
+            revenue_micro_usd: 0,
+        }];
+        let add = Command::AddOffers {
+            source: "counters-1".into(),
+            sequence: 3,
+            sums,
+        };
+        let cases = [
+            (
+                add,
+                concat!(
+                    r#"{"add_offers":{"source":"counters-1","sequence":3,"sums":[{"day":20000,"app":"00000042","#,
+                    r#""offer":"o-1","country":"DE","placement":null,"clicks":2,"revenue_micro_usd":0}]}}"#
+                ),
+            ),
+            (Command::ListKeys {}, r#"{"list_keys":{}}"#),
+            (
+                Command::RevokeKey { key_id: "k".into() },
+                r#"{"revoke_key":{"key_id":"k"}}"#,
+            ),
+        ];
+        for (command, json) in cases {
+            assert_eq!(serde_json::to_string(&command).unwrap(), json);
+            assert_eq!(serde_json::from_str::<Command>(json).unwrap(), command);
+        }
+    }
 }

@@ -8,7 +8,7 @@ use super::{Column, HEADER, MAX_ROWS, MAX_TEXT, VERSION};
 use crate::reporting::{
     Measure,
     dimension::{KEY, Key},
-    metric::Sums,
+    metric::{Sums, get},
 };
 
 /// The place of each value of a row among its dimension's values.
@@ -31,6 +31,8 @@ pub struct Full;
 pub struct Encoded {
     pub rows: u32,
     pub sums: Sums,
+    /// What the rows' revenue adds up to without its sign.
+    pub revenue_magnitude: i64,
     /// In the order of [`Column::all`].
     pub columns: Vec<Vec<u8>>,
 }
@@ -78,8 +80,12 @@ impl Builder {
             }
         }
         rows.sort_unstable_by_key(|(places, _)| *places);
-        let mut total = Sums::default();
-        rows.iter().for_each(|(_, sums)| add(&mut total, sums));
+        let (mut total, mut revenue_magnitude) = (Sums::default(), 0_i64);
+        for (_, sums) in &rows {
+            add(&mut total, sums);
+            revenue_magnitude =
+                revenue_magnitude.saturating_add(get(sums, Measure::Revenue).saturating_abs());
+        }
         let keys = dictionaries.iter().enumerate().map(|(at, (values, _))| {
             let places: Vec<u16> = rows
                 .iter()
@@ -97,6 +103,7 @@ impl Builder {
         Encoded {
             rows: u32::try_from(rows.len()).unwrap_or(u32::MAX),
             sums: total,
+            revenue_magnitude,
             columns: keys.chain(measures).collect(),
         }
     }

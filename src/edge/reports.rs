@@ -1,0 +1,33 @@
+//! `POST …/report/generate`: junk is refused here, and all else is the ledger's of the publisher that the key names.
+
+use worker::Request;
+
+use super::{
+    answer::{Answer, JSON},
+    body::{self, header},
+    isolate::Visit,
+};
+use crate::{
+    origin::ledger::client,
+    refusal::Refusal,
+    reporting::{keys::INVALID_API_KEY, query::MAX_BODY},
+};
+
+pub async fn report(visit: &Visit, mut request: Request) -> Result<Answer, Refusal> {
+    body::check_media_type(&request, &[JSON], true)?;
+    let body = body::read(&mut request, MAX_BODY).await?;
+    // Whether it is JSON comes after the key and the rate, which are the ledger's; what is not even text is none.
+    let body = String::from_utf8(body).unwrap_or_else(|_| char::REPLACEMENT_CHARACTER.into());
+    let api_key = header(&request, "X-Api-Key").unwrap_or_default();
+    let publisher = visit
+        .isolate
+        .config
+        .report_keys
+        .publisher(&api_key)
+        .ok_or(INVALID_API_KEY)?;
+    let accept = header(&request, "Accept");
+    let answered = client::report(&visit.env, &publisher, &api_key, accept.as_deref(), &body).await;
+    let answer = answered.map_or_else(Answer::from, Answer::pass);
+    visit.isolate.traffic.report(answer.status());
+    Ok(answer)
+}

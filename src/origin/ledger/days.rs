@@ -1,0 +1,67 @@
+//! `GET …/facts`: what is kept of each day and layer, for an operator who wants to see whether a day was loaded.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value as Json, json};
+
+use super::{
+    segments::{self, Layer},
+    sql,
+};
+use crate::{
+    catalog::{MicroUsd, document::FieldError},
+    origin::{
+        catalog::resources::MAX_PAGE,
+        command::{Failure, Reply},
+        database::Database,
+    },
+    params,
+    refusal::Refusal,
+    reporting::Measure,
+    time::UtcDay,
+};
+
+/// A page of days, the newest first; `before` is the cursor that the page before it gave, a date.
+pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<Reply, Failure> {
+    let before = match before {
+        None => i64::from(i32::MAX),
+        Some(cursor) => UtcDay::parse(cursor)
+            .ok_or_else(|| Refusal::from(FieldError::new("cursor", "is not one that a list gave")))?
+            .number(),
+    };
+    // One day more than asked for says whether there is a next page.
+    let asked = limit.clamp(1, MAX_PAGE);
+    let mut days: BTreeMap<UtcDay, Map<String, Json>> = BTreeMap::new();
+    for row in db.query(sql::LIST_DAYS, params![before, asked + 1])? {
+        let layer = if row.integer(1)? == Layer::Offers.number() {
+            "offers"
+        } else {
+            "loaded"
+        };
+        let mut about = Map::new();
+        about.insert("segments".into(), json!(row.integer(2)?));
+        about.insert("rows".into(), json!(row.integer(3)?));
+        for (at, measure) in Measure::ALL.into_iter().enumerate() {
+            let sum = row.integer(4 + at)?;
+            let value = if measure == Measure::Revenue {
+                json!(MicroUsd(sum))
+            } else {
+                json!(sum)
+            };
+            about.insert(measure.name().into(), value);
+        }
+        let day = days.entry(segments::day(row.integer(0)?)?).or_default();
+        day.insert(layer.into(), about.into());
+    }
+    let more = u32::try_from(days.len()).is_ok_and(|found| found > asked);
+    let listed: Vec<(UtcDay, Map<String, Json>)> = days.into_iter().rev().take(asked as usize).collect();
+    let cursor = listed.last().filter(|_| more).map(|(day, _)| day.to_string());
+    let listed: Vec<Json> = listed
+        .into_iter()
+        .map(|(day, mut layers)| {
+            layers.insert("date".into(), day.to_string().into());
+            layers.into()
+        })
+        .collect();
+    Ok(Reply::ok(&json!({ "days": listed, "cursor": cursor })))
+}

@@ -1,0 +1,36 @@
+//! Names of apps, as reports show them: as facts last brought one, else as the catalog has it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::sql;
+use crate::{
+    origin::database::{Database, DatabaseError},
+    params,
+    time::MINUTE_MS,
+};
+
+/// For how long the catalog's names are taken to be what they were: a report shows a renamed app within a minute.
+pub const FRESH_MS: i64 = MINUTE_MS;
+
+/// Keeps the catalog's names, so that reports have them also when the catalog is out of reach.
+pub fn keep(db: &impl Database, names: &BTreeMap<String, String>) -> Result<(), DatabaseError> {
+    db.execute(sql::KEEP_CATALOG_NAMES, params![json(names)?])
+}
+
+/// The names of these apps, by app.
+pub fn of<'a>(
+    db: &impl Database,
+    apps: impl Iterator<Item = &'a str>,
+) -> Result<HashMap<String, String>, DatabaseError> {
+    let mut apps: Vec<&str> = apps.collect();
+    apps.sort_unstable();
+    apps.dedup();
+    let rows = db.query(sql::GET_NAMES, params![json(&apps)?])?;
+    rows.iter()
+        .map(|row| Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned())))
+        .collect()
+}
+
+pub(super) fn json(value: &impl serde::Serialize) -> Result<String, DatabaseError> {
+    serde_json::to_string(value).map_err(|error| DatabaseError(error.to_string()))
+}

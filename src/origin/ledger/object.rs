@@ -1,0 +1,259 @@
+//! The ledger's Durable Object.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    panic::RefUnwindSafe,
+};
+
+use worker::{DurableObject, Env, Headers, Request, Response, State, console_error, durable_object};
+
+use super::{
+    Context, MIGRATIONS, alarm,
+    client::{FACTS_PATH, OPERATOR_PATH, REPORT_PATH},
+    handle, keys, names, next_alarm, publisher_of,
+    receiving::Receiving,
+    report::{self, DAMAGED_FACTS, Report, Unmade},
+};
+use crate::{
+    catalog::PublisherId,
+    origin::{
+        catalog,
+        command::{CallError, Failure},
+        durable::DurableDatabase,
+        shell::Shell,
+    },
+    refusal::{Refusal, common},
+    reporting::{
+        Dimension, engine::Budget, format::Format, keys::KeyMac, query::Query, rate, render::Renderer,
+    },
+    runtime,
+    time::rfc_3339,
+};
+
+#[durable_object(alarm)]
+pub struct Ledger {
+    env: Env,
+    /// Whose it is; none for an object that nobody named, which is nobody's.
+    publisher: Option<PublisherId>,
+    shell: Shell,
+    receiving: Receiving,
+    /// When the catalog last said that there is such a publisher, and what its apps are called.
+    known_at_ms: Cell<Option<i64>>,
+    /// Names that are still to be kept: an object that nobody asked for writes nothing.
+    names: RefCell<Option<BTreeMap<String, String>>>,
+}
+
+/// Cells that are set in single steps that cannot panic: after a panic they are what they were.
+impl RefUnwindSafe for Ledger {}
+
+impl DurableObject for Ledger {
+    fn new(state: State, env: Env) -> Self {
+        Self {
+            env,
+            publisher: state.id().name().and_then(|name| publisher_of(&name)),
+            shell: Shell::new("ledger", &state, MIGRATIONS),
+            receiving: Receiving::default(),
+            known_at_ms: Cell::new(None),
+            names: RefCell::new(None),
+        }
+    }
+
+    async fn fetch(&self, request: Request) -> worker::Result<Response> {
+        let answered = match request.path().as_str() {
+            REPORT_PATH => self.report(request).await,
+            FACTS_PATH => self.facts(request).await,
+            path => match self.may_command(path).await {
+                Ok(()) => {
+                    let carry_out = |db: &DurableDatabase, now_ms, command| self.command(db, now_ms, command);
+                    return self.shell.serve(request, carry_out, next_alarm).await;
+                }
+                Err(failure) => Err(failure),
+            },
+        };
+        answered.or_else(|failure| self.shell.fail(failure))
+    }
+
+    async fn alarm(&self) -> worker::Result<Response> {
+        self.shell.wake(alarm).await
+    }
+}
+
+impl Ledger {
+    fn command(
+        &self,
+        db: &DurableDatabase,
+        now_ms: i64,
+        command: super::Command,
+    ) -> Result<super::Reply, Failure> {
+        self.keep_names(db)?;
+        let keys = runtime::binding(&self.env, "REPORT_KEY_MAC").unwrap_or_default();
+        let mac = KeyMac::parse(&keys).map_err(|error| Failure::Broken(error.into()))?;
+        let publisher = self.publisher.as_ref().ok_or_else(unnamed)?;
+        let context = Context {
+            now_ms,
+            random: &runtime::random,
+            mac: &mac,
+            publisher,
+        };
+        handle(db, &context, command)
+    }
+
+    /// What an operator asks is asked of the catalog first: nothing is created for a publisher that does not exist. Other
+    /// objects ask for publishers that do.
+    async fn may_command(&self, path: &str) -> Result<(), Failure> {
+        if path == OPERATOR_PATH {
+            self.require_publisher().await
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Has the catalog confirm the publisher, and takes its apps' names over. One that was confirmed before stays so
+    /// while the catalog is out of reach: a publisher is never deleted.
+    async fn require_publisher(&self) -> Result<(), Failure> {
+        let now_ms = runtime::now_ms();
+        let known_at_ms = self.known_at_ms.get();
+        if known_at_ms.is_some_and(|at_ms| now_ms.saturating_sub(at_ms) < names::FRESH_MS) {
+            return Ok(());
+        }
+        let publisher = self.publisher.as_ref().ok_or_else(unnamed)?;
+        let command = catalog::Command::AppNames {
+            publisher_id: publisher.to_string(),
+        };
+        match catalog::client::call(&self.env, &command).await {
+            Ok(reply) => {
+                let names =
+                    serde_json::from_str(&reply.body).map_err(|error| Failure::Broken(error.to_string()))?;
+                self.names.replace(Some(names));
+                self.known_at_ms.set(Some(now_ms));
+                Ok(())
+            }
+            Err(CallError::Refused { status: 404, .. }) => Err(common::NOT_FOUND
+                .because(format!("there is no publisher {publisher}"))
+                .into()),
+            Err(_) if known_at_ms.is_some() => Ok(()),
+            Err(error) => {
+                console_error!("ledger: the catalog: {error}");
+                Err(common::UNAVAILABLE.into())
+            }
+        }
+    }
+
+    fn keep_names(&self, db: &DurableDatabase) -> Result<(), Failure> {
+        let names = self.names.borrow().clone();
+        if let Some(names) = names {
+            names::keep(db, &names)?;
+            self.names.replace(None);
+        }
+        Ok(())
+    }
+
+    /// `POST …/report/generate`, from the check of the key on: whatever comes after it is told with the rate's headers.
+    async fn report(&self, mut request: Request) -> Result<Response, Failure> {
+        let header = |name| request.headers().get(name).ok().flatten();
+        let (key, accept) = (header("X-Api-Key").unwrap_or_default(), header("Accept"));
+        let body = request
+            .text()
+            .await
+            .map_err(|error| Failure::Broken(error.to_string()))?;
+        let db = self.shell.ready().await?;
+        let verdict = keys::admit(db, runtime::now_ms(), &key)?;
+        let answered = match verdict.refusal() {
+            None => self.made(db, &body, accept.as_deref()).await,
+            Some(refusal) => Err(refusal),
+        };
+        let answer = match answered {
+            Ok(answer) => answer,
+            Err(refusal) => crate::origin::shell::refused(&refusal).map_err(broken)?,
+        };
+        let headers = Headers::new();
+        for (name, value) in answer.headers() {
+            headers.set(&name, &value).map_err(broken)?;
+        }
+        headers.set("RateLimit-Policy", rate::POLICY).map_err(broken)?;
+        headers.set("RateLimit", &verdict.rate_limit()).map_err(broken)?;
+        headers.set("Cache-Control", "no-store").map_err(broken)?;
+        Ok(answer.with_headers(headers))
+    }
+
+    async fn made(
+        &self,
+        db: &DurableDatabase,
+        body: &str,
+        accept: Option<&str>,
+    ) -> Result<Response, Refusal> {
+        let query = Query::parse(body)?;
+        if query.dimensions.contains(&Dimension::App) {
+            // A name that is a minute old does; one that cannot be had now is as it was.
+            let refreshed = self.require_publisher().await.and_then(|()| self.keep_names(db));
+            if let Err(failure) = refreshed {
+                console_error!("ledger: names of apps: {failure:?}");
+            }
+        }
+        let report = report::make(db, &query, &Budget::default()).map_err(|unmade| match unmade {
+            Unmade::Failure(Failure::Refused(refusal)) => refusal,
+            Unmade::Failure(Failure::Broken(cause)) => {
+                console_error!("ledger: {cause}");
+                common::INTERNAL_ERROR
+            }
+            Unmade::Damaged(cause) => {
+                console_error!("ledger: {cause}");
+                DAMAGED_FACTS
+            }
+        })?;
+        respond(report, &query, Format::from_accept(accept)).map_err(|error| {
+            console_error!("ledger: {error}");
+            common::INTERNAL_ERROR
+        })
+    }
+
+    /// Facts, streamed in. The headers say what they are; the edge has checked them.
+    async fn facts(&self, request: Request) -> Result<Response, Failure> {
+        self.require_publisher().await?;
+        let db = self.shell.ready().await?;
+        self.keep_names(db)?;
+        let answer = self.receiving.receive(db, request).await?;
+        if let Some(at_ms) = next_alarm(db, runtime::now_ms())? {
+            self.shell.wake_by(at_ms)?;
+        }
+        Ok(answer)
+    }
+}
+
+fn respond(report: Report, query: &Query, format: Format) -> worker::Result<Response> {
+    let total = report.page.total;
+    let headers = Headers::new();
+    headers.set("X-Total-Count", &total.to_string())?;
+    headers.set("X-Page", &query.page.to_string())?;
+    headers.set("X-Page-Size", &query.count.to_string())?;
+    if let Some(through_ms) = report.through_ms {
+        headers.set("X-Data-Through", &rfc_3339(through_ms))?;
+    }
+    if report.page.is_of_nothing() {
+        return Ok(Response::empty()?.with_status(204).with_headers(headers));
+    }
+    headers.set("Content-Type", format.media_type())?;
+    // Written as it is read: what is held meanwhile is the page, and not what it looks like.
+    let mut renderer = Renderer::new(report.page, format, report.names);
+    let first = renderer.next().unwrap_or_default();
+    let answer = match renderer.next() {
+        None => Response::from_bytes(first)?,
+        Some(second) => {
+            let chunks = [first, second]
+                .into_iter()
+                .chain(renderer)
+                .map(Ok::<_, worker::Error>);
+            Response::from_stream(futures_util::stream::iter(chunks))?
+        }
+    };
+    Ok(answer.with_headers(headers))
+}
+
+fn unnamed() -> Failure {
+    Failure::Broken("this object has no publisher's name".into())
+}
+
+fn broken(error: worker::Error) -> Failure {
+    Failure::Broken(error.to_string())
+}

@@ -1,0 +1,183 @@
+//! Memory that is counted: lists that grow only within what the query may take, and say so when they cannot.
+
+use std::{
+    cell::Cell,
+    ops::{Deref, DerefMut},
+};
+
+/// There is no memory for more; what was there is as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+/// Counts the bytes of all stores that share it.
+pub struct Meter {
+    limit: usize,
+    used: Cell<usize>,
+}
+
+impl Meter {
+    pub fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            used: Cell::new(0),
+        }
+    }
+
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
+    fn take(&self, bytes: usize) -> Result<(), Full> {
+        let used = self.used.get().checked_add(bytes).ok_or(Full)?;
+        if used > self.limit {
+            return Err(Full);
+        }
+        self.used.set(used);
+        Ok(())
+    }
+
+    fn give(&self, bytes: usize) {
+        self.used.set(self.used.get().saturating_sub(bytes));
+    }
+}
+
+/// A list whose memory is counted.
+pub struct Store<'m, T> {
+    items: Vec<T>,
+    meter: &'m Meter,
+    charged: usize,
+}
+
+impl<'m, T: Copy> Store<'m, T> {
+    pub fn new(meter: &'m Meter) -> Self {
+        Self {
+            items: Vec::new(),
+            meter,
+            charged: 0,
+        }
+    }
+
+    /// The bytes that are counted for it.
+    pub fn bytes(&self) -> usize {
+        self.charged
+    }
+
+    /// Makes room for more items, so that adding them cannot fail.
+    pub fn reserve(&mut self, more: usize) -> Result<(), Full> {
+        let needed = self.items.len().checked_add(more).ok_or(Full)?;
+        if needed <= self.items.capacity() {
+            return Ok(());
+        }
+        // Doubled, so that items move seldom; only as much as is needed when that is too much.
+        self.grow(needed.max(self.items.capacity().saturating_mul(2)))
+            .or_else(|Full| self.grow(needed))
+    }
+
+    fn grow(&mut self, capacity: usize) -> Result<(), Full> {
+        // Counted besides what is there: while items move, both are.
+        let bytes = capacity.checked_mul(size_of::<T>()).ok_or(Full)?;
+        self.meter.take(bytes)?;
+        let more = capacity.saturating_sub(self.items.len());
+        if self.items.try_reserve_exact(more).is_err() {
+            self.meter.give(bytes);
+            return Err(Full);
+        }
+        self.meter.give(self.charged);
+        self.charged = bytes;
+        Ok(())
+    }
+
+    pub fn push(&mut self, item: T) -> Result<(), Full> {
+        self.reserve(1)?;
+        self.items.push(item);
+        Ok(())
+    }
+
+    pub fn extend(&mut self, items: &[T]) -> Result<(), Full> {
+        self.reserve(items.len())?;
+        self.items.extend_from_slice(items);
+        Ok(())
+    }
+
+    pub fn resize(&mut self, len: usize, item: T) -> Result<(), Full> {
+        self.reserve(len.saturating_sub(self.items.len()))?;
+        self.items.resize(len, item);
+        Ok(())
+    }
+
+    pub fn truncate(&mut self, len: usize) {
+        self.items.truncate(len);
+    }
+
+    /// Without items; the memory stays.
+    pub fn clear(&mut self) {
+        self.items.clear();
+    }
+
+    /// Without items and memory.
+    pub fn release(&mut self) {
+        self.items = Vec::new();
+        self.meter.give(self.charged);
+        self.charged = 0;
+    }
+
+    /// Gives back the memory that items do not take.
+    pub fn shrink(&mut self) {
+        self.items.shrink_to_fit();
+        let bytes = self.items.capacity().saturating_mul(size_of::<T>());
+        self.meter.give(self.charged.saturating_sub(bytes));
+        self.charged = self.charged.min(bytes);
+    }
+}
+
+impl<T> Drop for Store<'_, T> {
+    fn drop(&mut self) {
+        self.meter.give(self.charged);
+    }
+}
+
+impl<T> Deref for Store<'_, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.items
+    }
+}
+
+impl<T> DerefMut for Store<'_, T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.items
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_takes_no_more_than_there_is_and_gives_it_back() {
+        let meter = Meter::new(1_000);
+        let mut first = Store::<u64>::new(&meter);
+        first.resize(100, 7).unwrap();
+        let mut second = Store::<u64>::new(&meter);
+        assert_eq!(second.resize(26, 0), Err(Full));
+        assert_eq!(second.resize(25, 0), Ok(()));
+        assert_eq!(second.push(0), Err(Full));
+        assert_eq!((first.len(), second.len(), meter.used.get()), (100, 25, 1_000));
+        first.truncate(10);
+        first.shrink();
+        assert_eq!(meter.used.get(), 280);
+        second.release();
+        drop(first);
+        assert_eq!(meter.used.get(), 0);
+    }
+
+    #[test]
+    fn while_a_store_moves_both_places_are_counted() {
+        let meter = Meter::new(100);
+        let mut store = Store::<u8>::new(&meter);
+        store.resize(60, 0).unwrap();
+        assert_eq!(store.push(0), Err(Full));
+        assert_eq!((store.len(), meter.used.get()), (60, 60));
+    }
+}

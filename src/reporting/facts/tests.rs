@@ -1,0 +1,210 @@
+//! What good uploads are read as.
+
+use std::convert::Infallible;
+
+use super::*;
+
+mod properties;
+mod wrong;
+
+/// A fact that outlives its line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Row {
+    day: UtcDay,
+    key: [String; 6],
+    sums: Sums,
+    app_name: Option<String>,
+}
+
+impl From<Fact<'_>> for Row {
+    fn from(fact: Fact<'_>) -> Self {
+        Self {
+            day: fact.day,
+            key: fact.key.map(str::to_owned),
+            sums: fact.sums,
+            app_name: fact.app_name.map(str::to_owned),
+        }
+    }
+}
+
+fn day(text: &str) -> UtcDay {
+    UtcDay::parse(text).unwrap()
+}
+
+fn read<'c>(
+    format: Format,
+    day: Option<UtcDay>,
+    chunks: impl IntoIterator<Item = &'c [u8]>,
+) -> (Vec<Row>, Outcome) {
+    let mut rows = Vec::new();
+    let mut sink = |fact: Fact<'_>| {
+        rows.push(Row::from(fact));
+        Ok::<(), Infallible>(())
+    };
+    let mut reader = Reader::new(format, day);
+    for chunk in chunks {
+        let Ok(()) = reader.push(chunk, &mut sink);
+    }
+    let Ok(outcome) = reader.finish(&mut sink);
+    (rows, outcome)
+}
+
+#[track_caller]
+fn accepted(format: Format, day: Option<UtcDay>, body: &str) -> Vec<Row> {
+    let (rows, outcome) = read(format, day, [body.as_bytes()]);
+    assert_eq!(outcome.errors.named(), [], "{body}");
+    assert_eq!(outcome.rows, rows.len() as u64, "{body}");
+    rows
+}
+
+const HEADER: &str = "date,app_id,country,placement_id,ad_tag,demand_source,sdk_v,\
+    ad_requests,ad_responses,impressions,clicks,revenue\n";
+
+fn expected() -> Row {
+    Row {
+        day: day("2026-11-21"),
+        key: ["00000042", "DE", "p, \"1\"", "tag", "network", "unknown"].map(str::to_owned),
+        sums: [10, 9, 8, 7, 1_250_000],
+        app_name: None,
+    }
+}
+
+#[test]
+fn csv_may_be_quoted_and_have_its_columns_in_any_order() {
+    let plain = format!("{HEADER}2026-11-21,00000042,de,\"p, \"\"1\"\"\",tag,network,,10,9,8,7,1.25\n");
+    assert_eq!(accepted(Format::Csv, None, &plain), [expected()]);
+    let other = "\u{feff}\"revenue\",clicks,impressions,ad_responses,ad_requests,sdk_v,demand_source,ad_tag,\
+        placement_id,country,app_id,app_name,\"date\"\r\n\r\n \t\n\
+        1.250,\"7\",8,9,10,\"\",network,\"tag\",\"p, \"\"1\"\"\",De,00000042,\"My \"\"app\"\"\",2026-11-21\r\n";
+    let app_name = Some("My \"app\"".to_owned());
+    assert_eq!(
+        accepted(Format::Csv, None, other),
+        [Row {
+            app_name,
+            ..expected()
+        }]
+    );
+}
+
+#[test]
+fn ndjson_has_the_same_columns_as_members() {
+    let body = r#"
+        {"date": "2026-11-21", "app_id": "00000042", "country": "de", "placement_id": "p, \"1\"", "ad_tag": "t\u0061g",
+        "demand_source": "network", "ad_requests": 10, "ad_responses": 9, "impressions": 8, "clicks": 7, "revenue": 125e-2}
+    "#;
+    let body = body.trim().replace('\n', "") + "\n\n";
+    assert_eq!(accepted(Format::Ndjson, None, &body), [expected()]);
+    let other = body
+        .replace(
+            "\"de\"",
+            "\"\\u0064E\", \"sdk_v\": null, \"app_name\": \"\\u00fc\"",
+        )
+        .replace("\"date\"", "\"d\\u0061te\"");
+    let app_name = Some("ü".to_owned());
+    assert_eq!(
+        accepted(Format::Ndjson, None, &other),
+        [Row {
+            app_name,
+            ..expected()
+        }]
+    );
+}
+
+#[test]
+fn an_upload_for_one_day_needs_no_date() {
+    let of_day = Some(day("2026-11-21"));
+    let row = "00000042,de,\"p, \"\"1\"\"\",tag,network,,10,9,8,7,1.25";
+    let without = HEADER.strip_prefix("date,").unwrap();
+    for body in [format!("{without}{row}"), format!("{HEADER}2026-11-21,{row}")] {
+        assert_eq!(accepted(Format::Csv, of_day, &body), [expected()]);
+    }
+    let object = "{\"app_id\":\"00000042\",\"country\":\"de\",\"placement_id\":\"p, \\\"1\\\"\",\"ad_tag\":\"tag\",\
+        \"demand_source\":\"network\",\"ad_requests\":10,\"ad_responses\":9,\"impressions\":8,\"clicks\":7,\"revenue\":1.25}";
+    for body in [
+        object.to_owned(),
+        object.replace('}', ",\"date\":\"2026-11-21\"}"),
+        object.replace('}', ",\"date\":null}"),
+    ] {
+        assert_eq!(accepted(Format::Ndjson, of_day, &body), [expected()]);
+    }
+}
+
+#[test]
+fn what_is_not_known_is_unknown() {
+    let unknown = ["00000042", "ZZ", "unknown", "unknown", "unknown", "unknown"].map(str::to_owned);
+    for country in ["", "ZZ", "zz"] {
+        let body = format!("{HEADER}2026-11-21,00000042,{country},,,\"\",,0,0,0,0,0");
+        assert_eq!(accepted(Format::Csv, None, &body)[0].key, unknown);
+    }
+    for member in ["", "\"country\":null,\"ad_tag\":\"\",", "\"country\":\"zZ\","] {
+        let body = format!(
+            "{{\"date\":\"2026-11-21\",{member}\"app_id\":\"00000042\",\"ad_requests\":0,\"ad_responses\":0,\
+             \"impressions\":0,\"clicks\":0,\"revenue\":0}}"
+        );
+        assert_eq!(accepted(Format::Ndjson, None, &body)[0].key, unknown);
+    }
+}
+
+#[test]
+fn values_are_kept_as_they_are() {
+    let longest = "é".repeat(64);
+    let body = format!("{HEADER}2000-01-01,99999999,XK, a ,{longest},Offerwall,ＡＢ,0,0,0,0,-0.5");
+    let rows = accepted(Format::Csv, None, &body);
+    assert_eq!(
+        rows[0].key,
+        ["99999999", "XK", " a ", &longest, "Offerwall", "ＡＢ"].map(str::to_owned)
+    );
+    assert_eq!(rows[0].sums, [0, 0, 0, 0, -500_000]);
+    assert_eq!(rows[0].day, day("2000-01-01"));
+}
+
+#[test]
+fn the_longest_row_fits_in_a_line() {
+    // Six characters for each of six bytes more than a text may have, and numbers with their zeros.
+    let text = "\\u0061".repeat(128);
+    let body = format!(
+        "{{\"date\":\"2026-11-21\",\"app_id\":\"00000042\",\"app_name\":\"{text}\",\"placement_id\":\"{text}\",\
+         \"ad_tag\":\"{text}\",\"demand_source\":\"{text}\",\"sdk_v\":\"{text}\",\"ad_requests\":9007199254740992,\
+         \"ad_responses\":9007199254740992,\"impressions\":9007199254740992,\"clicks\":9007199254740992,\
+         \"revenue\":-9007199254.740992}}"
+    );
+    assert!(body.len() * 3 < MAX_LINE);
+    assert_eq!(
+        accepted(Format::Ndjson, None, &body)[0].app_name.as_deref(),
+        Some("a".repeat(128).as_str())
+    );
+}
+
+#[test]
+fn a_days_totals_are_told() {
+    let mut body = HEADER.to_owned();
+    for (date, numbers) in [
+        ("2026-11-21", "1,2,3,4,5"),
+        ("2026-11-20", "1,0,0,0,0"),
+        ("2026-11-21", "10,20,30,40,-50"),
+    ] {
+        body += &format!("{date},00000042,,,,,,{numbers}\n");
+    }
+    let (_, outcome) = read(Format::Csv, None, [body.as_bytes()]);
+    assert_eq!(
+        outcome.days.into_iter().collect::<Vec<_>>(),
+        [
+            (day("2026-11-20"), [1, 0, 0, 0, 0]),
+            (day("2026-11-21"), [11, 22, 33, 44, 55_000_000])
+        ]
+    );
+}
+
+#[test]
+fn what_breaks_the_sink_ends_the_reading() {
+    let row = "2026-11-21,00000042,,,,,,1,1,1,1,1\n";
+    let mut handed = 0;
+    let mut sink = |_: Fact<'_>| {
+        handed += 1;
+        if handed == 2 { Err("full") } else { Ok(()) }
+    };
+    let body = HEADER.to_owned() + &row.repeat(5);
+    let mut reader = Reader::new(Format::Csv, None);
+    assert_eq!(reader.push(body.as_bytes(), &mut sink), Err("full"));
+    assert_eq!(handed, 2);
+}

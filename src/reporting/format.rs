@@ -1,0 +1,115 @@
+//! The formats a report is written in, and which of them a request accepts: `Accept`, RFC 9110 section 12.5.1.
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    Json,
+    Csv,
+    Ndjson,
+}
+
+/// The names by which a format is asked for.
+const NAMES: [(&str, Format); 5] = [
+    ("application/json", Format::Json),
+    ("text/csv", Format::Csv),
+    ("application/x-ndjson", Format::Ndjson),
+    ("application/ndjson", Format::Ndjson),
+    ("application/jsonl", Format::Ndjson),
+];
+
+impl Format {
+    /// The format that `accept` names with the highest quality; of several with the same, JSON, else the first. JSON if
+    /// it names none: wildcards never mean another.
+    pub fn from_accept(accept: Option<&str>) -> Self {
+        let mut best = (0, Self::Json);
+        for range in accept.unwrap_or_default().split(',') {
+            let mut parts = range.split(';').map(str::trim);
+            let name = parts.next().unwrap_or_default();
+            let Some((_, format)) = NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) else {
+                continue;
+            };
+            let quality = parts.find_map(quality).unwrap_or(MOST);
+            if quality > best.0 || quality == best.0 && *format == Self::Json {
+                best = (quality, *format);
+            }
+        }
+        best.1
+    }
+
+    /// What the answer's `Content-Type` says.
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Csv => "text/csv; charset=utf-8",
+            Self::Ndjson => "application/x-ndjson",
+        }
+    }
+}
+
+/// The highest quality, in thousandths.
+const MOST: u16 = 1_000;
+
+/// The quality that a parameter states, in thousandths: `None` if it is another parameter. A quality that is not well
+/// formed accepts nothing.
+fn quality(parameter: &str) -> Option<u16> {
+    let (name, value) = parameter.split_once('=')?;
+    name.eq_ignore_ascii_case("q")
+        .then(|| thousandths(value).unwrap_or(0))
+}
+
+fn thousandths(value: &str) -> Option<u16> {
+    let (whole, decimals) = value.split_once('.').unwrap_or((value, ""));
+    if decimals.len() > 3 || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    match (whole, format!("{decimals:0<3}").parse().ok()?) {
+        ("0", decimals) => Some(decimals),
+        ("1", 0) => Some(MOST),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_format_is_the_one_that_is_accepted_most() {
+        for (accept, format) in [
+            ("", Format::Json),
+            ("*/*", Format::Json),
+            ("text/html,application/xhtml+xml,*/*;q=0.8", Format::Json),
+            ("text/*", Format::Json),
+            ("text/csvx", Format::Json),
+            ("application/json", Format::Json),
+            ("text/csv", Format::Csv),
+            ("TEXT/CSV; charset=utf-8 ; header=present", Format::Csv),
+            ("text/csv, */*", Format::Csv),
+            ("text/csv, */*;q=0.1", Format::Csv),
+            ("application/x-ndjson", Format::Ndjson),
+            ("application/ndjson", Format::Ndjson),
+            ("application/jsonl", Format::Ndjson),
+            ("text/csv, application/json", Format::Json),
+            ("application/json, text/csv", Format::Json),
+            ("text/csv;q=0.9, application/json;q=0.9", Format::Json),
+            ("application/json;q=0.5, text/csv", Format::Csv),
+            ("application/json;q=0.5, text/csv;q=0.501", Format::Csv),
+            ("application/json, text/csv;q=0.999", Format::Json),
+            ("text/csv;q=0.2,application/x-ndjson;q=0.3", Format::Ndjson),
+            ("application/x-ndjson,text/csv", Format::Ndjson),
+            ("text/csv,application/x-ndjson", Format::Csv),
+            ("text/csv;q=0", Format::Json),
+            ("text/csv;q=0.000, application/x-ndjson;Q=0.001", Format::Ndjson),
+            ("application/json;q=0, text/csv;q=0.001", Format::Csv),
+            ("text/csv;q=1.000", Format::Csv),
+            ("text/csv;q=2", Format::Json),
+            ("text/csv;q=1.1", Format::Json),
+            ("text/csv;q=0.0001", Format::Json),
+            ("text/csv;q=-1", Format::Json),
+            ("text/csv;q=", Format::Json),
+            (",;,text/csv;;q=0.5;,", Format::Csv),
+        ] {
+            assert_eq!(Format::from_accept(Some(accept)), format, "{accept}");
+        }
+        assert_eq!(Format::from_accept(None), Format::Json);
+    }
+}

@@ -1,0 +1,207 @@
+use serde_json::{Value, json};
+
+use super::*;
+
+mod drawn;
+mod refusals;
+
+fn good() -> Value {
+    json!({
+        "date_range": { "start_date": "2026-08-01", "end_date": "2026-10-30" },
+        "dimensions": ["date", "app", "country"],
+        "metrics": ["impressions", "revenue"],
+    })
+}
+
+fn with(member: &str, value: Value) -> Value {
+    let mut body = good();
+    body[member] = value;
+    body
+}
+
+fn read(body: &Value) -> Query {
+    let body = body.to_string();
+    Query::parse(&body).unwrap_or_else(|refusal| panic!("{body}: {refusal:?}"))
+}
+
+fn refused(body: &Value) -> (u16, &'static str, String) {
+    refused_text(&body.to_string())
+}
+
+fn refused_text(body: &str) -> (u16, &'static str, String) {
+    let refusal = Query::parse(body).expect_err(body);
+    (refusal.status, refusal.code, refusal.message.into_owned())
+}
+
+fn day(text: &str) -> UtcDay {
+    UtcDay::parse(text).unwrap()
+}
+
+#[test]
+fn a_query_is_read() {
+    let mut body = good();
+    body["filters"] = json!([{ "dimension": "country", "values": ["us", "DE", "US"] }]);
+    body["order_by"] = json!([
+        { "column": "ecpm", "ascending": false },
+        { "column": "app", "ascending": true },
+        { "column": "ecpm", "ascending": true },
+    ]);
+    body["pagination"] = json!({ "page": 3, "count": 50 });
+    let expected = Query {
+        start: day("2026-08-01"),
+        end: day("2026-10-30"),
+        dimensions: vec![Dimension::Date, Dimension::App, Dimension::Country],
+        metrics: vec![Metric::Sum(Measure::Impressions), Metric::Sum(Measure::Revenue)],
+        filters: vec![filter(Dimension::Country, &["DE", "US"])],
+        order: vec![
+            by(Column::Metric(Metric::Ecpm), false),
+            by(Column::Dimension(Dimension::App), true),
+        ],
+        page: 3,
+        count: 50,
+    };
+    assert_eq!(read(&body), expected);
+}
+
+fn by(column: Column, ascending: bool) -> Order {
+    Order { column, ascending }
+}
+
+fn filter(dimension: Dimension, values: &[&str]) -> Filter {
+    Filter {
+        dimension,
+        values: values.iter().map(|value| (*value).to_owned()).collect(),
+    }
+}
+
+#[test]
+fn every_dimension_and_every_metric_may_be_asked_for() {
+    for dimension in Dimension::ALL {
+        let query = read(&with("dimensions", json!([dimension.name()])));
+        assert_eq!(query.dimensions, [dimension]);
+    }
+    for metric in Metric::ALL {
+        assert_eq!(read(&with("metrics", json!([metric.name()]))).metrics, [metric]);
+    }
+}
+
+#[test]
+fn a_column_asked_for_twice_keeps_its_first_place() {
+    let query = read(&with("dimensions", json!(["app", "date", "app", "date"])));
+    assert_eq!(query.dimensions, [Dimension::App, Dimension::Date]);
+    let query = read(&with("metrics", json!(["ecpm", "click_rate", "ecpm"])));
+    assert_eq!(query.metrics, [Metric::Ecpm, Metric::ClickRate]);
+}
+
+#[test]
+fn what_is_left_out_or_null_has_its_default() {
+    let expected = read(&good());
+    assert_eq!(expected.filters, []);
+    assert_eq!(expected.order, [by(Column::Dimension(Dimension::Date), true)]);
+    assert_eq!((expected.page, expected.count), (1, 10_000));
+    for (member, value) in [
+        ("filters", json!(null)),
+        ("filters", json!([])),
+        ("order_by", json!(null)),
+        ("order_by", json!([])),
+        ("pagination", json!(null)),
+        ("pagination", json!({})),
+        ("pagination", json!({ "page": 1 })),
+        ("pagination", json!({ "count": 10_000 })),
+        ("timezone", json!("Europe/Berlin")),
+        ("filter", json!([{ "dimension": "country", "values": ["US"] }])),
+    ] {
+        assert_eq!(read(&with(member, value)), expected, "{member}");
+    }
+    let mut body = good();
+    body["date_range"]["timezone"] = json!("UTC");
+    assert_eq!(read(&body), expected);
+}
+
+#[test]
+fn without_the_date_rows_come_by_the_first_metric_from_its_largest() {
+    let query = read(&with("dimensions", json!(["country"])));
+    let impressions = Column::Metric(Metric::Sum(Measure::Impressions));
+    assert_eq!(query.order, [by(impressions, false)]);
+}
+
+#[test]
+fn pages_and_counts_reach_their_limits_and_no_further() {
+    let query = read(&with(
+        "pagination",
+        json!({ "page": 9_007_199_254_740_992_u64, "count": 50_000 }),
+    ));
+    assert_eq!((query.page, query.count), (1 << 53, 50_000));
+    for bad in [
+        "0",
+        "-1",
+        "1.0",
+        "1e0",
+        "1.5",
+        "\"1\"",
+        "true",
+        "null",
+        "[1]",
+        "9007199254740993",
+        "18446744073709551616",
+    ] {
+        for (member, range) in [("page", "1 to 9007199254740992"), ("count", "1 to 50000")] {
+            let mut body = good().to_string();
+            body.truncate(body.len() - 1);
+            body += &format!(r#","pagination":{{"{member}":{bad}}}}}"#);
+            let message = format!("pagination.{member} must be an integer from {range}");
+            assert_eq!(refused_text(&body), (400, "invalid_pagination", message), "{bad}");
+        }
+    }
+}
+
+#[test]
+fn the_span_is_at_most_90_days_from_the_first_day_to_the_last() {
+    for (start, end, fits) in [
+        ("2026-08-01", "2026-10-30", true),
+        ("2026-08-01", "2026-10-31", false),
+        ("2026-08-01", "2026-08-01", true),
+        ("2024-02-01", "2024-05-01", true),
+        ("2023-02-01", "2023-05-03", false),
+    ] {
+        let body = with("date_range", json!({ "start_date": start, "end_date": end }));
+        if fits {
+            let query = read(&body);
+            assert_eq!((query.start, query.end), (day(start), day(end)));
+        } else {
+            let message = "Time period must be less than or equal to 90 days".to_owned();
+            assert_eq!(refused(&body), (400, "date_range_too_long", message));
+        }
+    }
+}
+
+#[test]
+fn a_number_in_a_filter_counts_as_it_is_spelled() {
+    let mut body = good().to_string();
+    body.truncate(body.len() - 1);
+    body += r#", "filters": [ {"dimension":"app","values":["1"]},
+        {"values": [ 7.10 ,"b", 1e2,-0, 10000001], "dimension": "sdk_v"}]}"#;
+    let expected = [
+        filter(Dimension::App, &["1"]),
+        filter(Dimension::SdkV, &["-0", "10000001", "1e2", "7.10", "b"]),
+    ];
+    assert_eq!(Query::parse(&body).unwrap().filters, expected);
+}
+
+#[test]
+fn the_same_dimension_twice_lets_pass_what_both_do() {
+    let query = read(&with(
+        "filters",
+        json!([
+            { "dimension": "country", "values": ["US", "DE", "FR"] },
+            { "dimension": "app", "values": ["10000001"] },
+            { "dimension": "country", "values": ["fr", "us", "nowhere"] },
+            { "dimension": "app", "values": ["10000002"] },
+        ]),
+    ));
+    let expected = [
+        filter(Dimension::Country, &["FR", "US"]),
+        filter(Dimension::App, &[]),
+    ];
+    assert_eq!(query.filters, expected);
+}

@@ -1,0 +1,258 @@
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use super::*;
+use crate::reporting::{Measure, Metric, Sums};
+
+/// A page as it is drawn.
+#[derive(Clone, Debug)]
+struct Drawn {
+    dimensions: Vec<Dimension>,
+    metrics: Vec<Metric>,
+    rows: Vec<(Vec<String>, Sums)>,
+    names: HashMap<String, String>,
+}
+
+impl Drawn {
+    fn page(&self) -> Page {
+        let mut page = Page::new(self.dimensions.clone(), self.metrics.clone());
+        for (values, sums) in &self.rows {
+            page.push(values.iter().map(String::as_str), *sums).unwrap();
+        }
+        page
+    }
+
+    fn renderer(&self, format: Format) -> Renderer {
+        Renderer::new(self.page(), format, self.names.clone())
+    }
+
+    fn name(&self, app: &str) -> &str {
+        self.names.get(app).map_or("unknown", String::as_str)
+    }
+
+    /// The rows as the specification's 2.2 has them.
+    fn objects(&self) -> Vec<Value> {
+        let object = |(values, sums): &(Vec<String>, Sums)| {
+            let mut object = Map::new();
+            for (dimension, value) in self.dimensions.iter().zip(values) {
+                if *dimension == Dimension::App {
+                    object.insert("app_id".into(), json!(value));
+                    object.insert("app".into(), json!({ "name": self.name(value) }));
+                } else {
+                    object.insert(dimension.name().into(), json!(value));
+                }
+            }
+            for metric in &self.metrics {
+                let number = number(*metric, sums);
+                if number.parse() != Ok(0.0) {
+                    object.insert(metric.name().into(), serde_json::from_str(&number).unwrap());
+                }
+            }
+            Value::Object(object)
+        };
+        self.rows.iter().map(object).collect()
+    }
+
+    /// The header and the rows.
+    fn records(&self) -> Vec<Vec<String>> {
+        let names = self
+            .dimensions
+            .iter()
+            .flat_map(|dimension| match dimension {
+                Dimension::App => vec!["app_id", "app_name"],
+                dimension => vec![dimension.name()],
+            })
+            .chain(self.metrics.iter().map(|metric| metric.name()))
+            .map(str::to_owned)
+            .collect();
+        let record = |(values, sums): &(Vec<String>, Sums)| {
+            let mut record = Vec::new();
+            for (dimension, value) in self.dimensions.iter().zip(values) {
+                record.push(value.clone());
+                if *dimension == Dimension::App {
+                    record.push(self.name(value).to_owned());
+                }
+            }
+            record.extend(self.metrics.iter().map(|metric| number(*metric, sums)));
+            record
+        };
+        std::iter::once(names)
+            .chain(self.rows.iter().map(record))
+            .collect()
+    }
+}
+
+fn number(metric: Metric, sums: &Sums) -> String {
+    let mut text = String::new();
+    Number::of(metric, sums).write(&mut text);
+    text
+}
+
+fn whole(renderer: Renderer) -> String {
+    String::from_utf8(renderer.flatten().collect()).unwrap()
+}
+
+/// Reads RFC 4180 as its grammar stands.
+fn read_csv(text: &str) -> Vec<Vec<String>> {
+    let mut records = vec![vec![]];
+    let mut rest = text.chars().peekable();
+    while rest.peek().is_some() {
+        let mut field = String::new();
+        if rest.next_if_eq(&'"').is_some() {
+            loop {
+                match rest.next().expect("a quote that is closed") {
+                    '"' if rest.next_if_eq(&'"').is_some() => field.push('"'),
+                    '"' => break,
+                    char => field.push(char),
+                }
+            }
+        } else {
+            while let Some(char) = rest.next_if(|char| !",\r\n\"".contains(*char)) {
+                field.push(char);
+            }
+        }
+        records.last_mut().unwrap().push(field);
+        match rest.next() {
+            Some(',') => {}
+            Some('\r') => {
+                assert_eq!(rest.next(), Some('\n'));
+                records.push(vec![]);
+            }
+            other => panic!("{other:?} after a field of {text:?}"),
+        }
+    }
+    assert_eq!(
+        records.pop(),
+        Some(vec![]),
+        "the last record ends with a line break"
+    );
+    records
+}
+
+fn report() -> Drawn {
+    Drawn {
+        dimensions: vec![Dimension::Country, Dimension::App, Dimension::Date],
+        metrics: vec![
+            Metric::Sum(Measure::Revenue),
+            Metric::Sum(Measure::Clicks),
+            Metric::ClickRate,
+        ],
+        rows: vec![
+            (
+                ["DE", "10000001", "2026-11-02"].map(str::to_owned).to_vec(),
+                [0, 0, 300, 7, 1_250_000],
+            ),
+            (
+                ["ZZ", "10000002", "2026-11-01"].map(str::to_owned).to_vec(),
+                [9, 0, 0, 0, 0],
+            ),
+        ],
+        names: [("10000001".to_owned(), "Lumen \"Blocks\", 2".to_owned())].into(),
+    }
+}
+
+#[test]
+fn a_page_is_written_in_the_order_of_the_request() {
+    assert_eq!(
+        whole(report().renderer(Format::Json)),
+        concat!(
+            r#"{"rows":[{"country":"DE","app_id":"10000001","app":{"name":"Lumen \"Blocks\", 2"},"#,
+            r#""date":"2026-11-02","revenue":1.25,"clicks":7,"click_rate":0.023333},"#,
+            r#"{"country":"ZZ","app_id":"10000002","app":{"name":"unknown"},"date":"2026-11-01"}]}"#,
+        )
+    );
+    assert_eq!(
+        whole(report().renderer(Format::Ndjson)),
+        concat!(
+            r#"{"country":"DE","app_id":"10000001","app":{"name":"Lumen \"Blocks\", 2"},"#,
+            r#""date":"2026-11-02","revenue":1.25,"clicks":7,"click_rate":0.023333}"#,
+            "\n",
+            r#"{"country":"ZZ","app_id":"10000002","app":{"name":"unknown"},"date":"2026-11-01"}"#,
+            "\n",
+        )
+    );
+    assert_eq!(
+        whole(report().renderer(Format::Csv)),
+        concat!(
+            "country,app_id,app_name,date,revenue,clicks,click_rate\r\n",
+            "DE,10000001,\"Lumen \"\"Blocks\"\", 2\",2026-11-02,1.25,7,0.023333\r\n",
+            "ZZ,10000002,unknown,2026-11-01,0,0,0\r\n",
+        )
+    );
+}
+
+#[test]
+fn a_page_without_rows_is_still_a_body() {
+    let mut empty = report();
+    empty.rows.clear();
+    assert_eq!(whole(empty.renderer(Format::Json)), r#"{"rows":[]}"#);
+    assert_eq!(
+        whole(empty.renderer(Format::Csv)),
+        "country,app_id,app_name,date,revenue,clicks,click_rate\r\n"
+    );
+    assert_eq!(empty.renderer(Format::Ndjson).count(), 0);
+}
+
+#[test]
+fn a_long_page_comes_in_pieces_of_about_64_kib() {
+    let mut long = report();
+    long.rows = long.rows.iter().cycle().take(5_000).cloned().collect();
+    for format in [Format::Json, Format::Csv, Format::Ndjson] {
+        let mut sizes: Vec<_> = long.renderer(format).map(|chunk| chunk.len()).collect();
+        let last = sizes.pop().unwrap();
+        assert!(sizes.len() > 2 && last > 0, "{format:?}: {sizes:?}");
+        assert!(
+            sizes.iter().all(|size| (65_536..65_536 + 200).contains(size)),
+            "{sizes:?}"
+        );
+    }
+}
+
+prop_compose! {
+    fn drawn()(
+        dimensions in prop::sample::subsequence(Dimension::ALL.to_vec(), 1..=7).prop_shuffle(),
+        metrics in prop::sample::subsequence(Metric::ALL.to_vec(), 1..=9).prop_shuffle(),
+        names in prop::collection::hash_map("[0-2]", "[a-zé中😀]{0,8}|[\",\r\n\\\\\u{0}é]{0,4}", 0..3),
+    )(
+        rows in prop::collection::vec((
+            prop::collection::vec("[0-2]|[a-zé中😀]{1,12}|[\",\\\\ ]{1,4}", dimensions.len()),
+            [0..3_i64, 0..900, 0..5_000_000, 0..(1_i64 << 53), -9_000_000..(1_i64 << 53)],
+        ), 0..20),
+        dimensions in Just(dimensions),
+        metrics in Just(metrics),
+        names in Just(names),
+    ) -> Drawn {
+        Drawn { dimensions, metrics, rows, names }
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_reads_back_as_the_rows(drawn in drawn()) {
+        let json = whole(drawn.renderer(Format::Json));
+        prop_assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), json!({ "rows": drawn.objects() }));
+        let ndjson = whole(drawn.renderer(Format::Ndjson));
+        let lines: Vec<Value> = ndjson
+            .split_terminator('\n')
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        prop_assert_eq!(lines, drawn.objects());
+        prop_assert_eq!(read_csv(&whole(drawn.renderer(Format::Csv))), drawn.records());
+    }
+
+    #[test]
+    fn pieces_of_any_size_make_the_same_whole(drawn in drawn(), chunk in 1..500_usize) {
+        for format in [Format::Json, Format::Csv, Format::Ndjson] {
+            let mut renderer = drawn.renderer(format);
+            renderer.chunk = chunk;
+            let pieces: Vec<_> = renderer.collect();
+            prop_assert!(pieces.iter().all(|piece| !piece.is_empty()));
+            prop_assert_eq!(String::from_utf8(pieces.concat()).unwrap(), whole(drawn.renderer(format)));
+        }
+    }
+
+    #[test]
+    fn a_text_is_written_as_serde_json_does(text in "\\PC{0,8}[\u{0}-\u{7f}]{0,4}") {
+        prop_assert_eq!(json_string(&text), serde_json::to_string(&text).unwrap());
+    }
+}

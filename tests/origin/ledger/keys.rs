@@ -1,0 +1,107 @@
+//! Report keys and their rate.
+
+use serde_json::Value;
+use signpost::{
+    catalog::PublisherId,
+    origin::{
+        command::Failure,
+        ledger::{Command, Context, Reply, handle, keys::admit},
+    },
+    reporting::{keys::KeyMac, rate::Verdict},
+};
+
+use super::*;
+
+fn asked(db: &Sqlite, now_ms: i64, random: u8, command: Command) -> Result<(u16, Value), Failure> {
+    let mac = KeyMac::parse(&"ab".repeat(32)).unwrap();
+    let publisher = PublisherId::parse("acme").unwrap();
+    let context = Context {
+        now_ms,
+        random: &|| Ok([random; 32]),
+        mac: &mac,
+        publisher: &publisher,
+    };
+    match handle(db, &context, command)? {
+        Reply::Operator(reply) => {
+            let body = if reply.body.is_empty() {
+                Value::Null
+            } else {
+                serde_json::from_str(&reply.body).unwrap()
+            };
+            Ok((reply.status, body))
+        }
+        Reply::Applied(applied) => panic!("{applied:?}"),
+    }
+}
+
+fn create(db: &Sqlite, random: u8) -> (String, String) {
+    let body = r#"{"label":"warehouse"}"#.into();
+    let (status, body) = asked(db, 5_000, random, Command::CreateKey { body }).unwrap();
+    assert_eq!((status, body["scope"].as_str()), (201, Some("ia-reporting.READ")));
+    (
+        body["key_id"].as_str().unwrap().into(),
+        body["api_key"].as_str().unwrap().into(),
+    )
+}
+
+#[test]
+fn a_key_is_shown_once_listed_without_its_secret_and_revoked_at_once() {
+    let db = ledger();
+    let (id, key) = create(&db, 1);
+    assert!(key.starts_with("sk_acme_"), "{key}");
+    assert_eq!(admit(&db, 10_000, &key).unwrap(), Verdict::Accepted);
+    let (_, listed) = asked(&db, 10_000, 0, Command::ListKeys {}).unwrap();
+    assert_eq!(
+        listed["report_keys"][0],
+        serde_json::json!({"key_id": id, "label": "warehouse", "scope": "ia-reporting.READ", "created_at": 5,
+            "last_used_at": 10})
+    );
+    for table in ["report_keys"] {
+        let stored = format!("{:?}", super::super::dump(&db, table));
+        assert!(!stored.contains(&key), "{stored}");
+    }
+    assert_eq!(
+        asked(&db, 0, 0, Command::RevokeKey { key_id: id.clone() })
+            .unwrap()
+            .0,
+        204
+    );
+    for _ in 0..2 {
+        let refused = admit(&db, 20_000, &key).unwrap_err();
+        assert!(matches!(refused, Failure::Refused(refusal) if refusal.code == "invalid_api_key"));
+    }
+    let gone = asked(&db, 0, 0, Command::RevokeKey { key_id: id }).unwrap_err();
+    assert!(matches!(gone, Failure::Refused(refusal) if refusal.status == 404));
+}
+
+#[test]
+fn each_key_has_a_rate_of_its_own_and_a_refused_request_does_not_push_the_wait() {
+    let db = ledger();
+    let ((_, one), (_, two)) = (create(&db, 1), create(&db, 2));
+    assert_eq!(admit(&db, 10_000, &one).unwrap(), Verdict::Accepted);
+    assert_eq!(admit(&db, 10_001, &two).unwrap(), Verdict::Accepted);
+    for at_ms in [10_500, 11_999] {
+        assert!(matches!(admit(&db, at_ms, &one).unwrap(), Verdict::Wait(_)));
+    }
+    assert_eq!(admit(&db, 12_000, &one).unwrap(), Verdict::Accepted);
+}
+
+#[test]
+fn a_new_key_needs_a_label_and_a_publisher_has_a_hundred_at_most() {
+    let db = ledger();
+    for (body, code) in [
+        ("{}", "missing_field"),
+        (r#"{"label":""}"#, "invalid_field"),
+        ("[]", "invalid_json"),
+    ] {
+        let refused = asked(&db, 0, 0, Command::CreateKey { body: body.into() }).unwrap_err();
+        assert!(
+            matches!(&refused, Failure::Refused(refusal) if refusal.code == code),
+            "{body}: {refused:?}"
+        );
+    }
+    (0..100).for_each(|n| drop(create(&db, n)));
+    let body = r#"{"label":"one more"}"#.into();
+    let refused = asked(&db, 0, 200, Command::CreateKey { body }).unwrap_err();
+    assert!(matches!(refused, Failure::Refused(refusal) if refusal.status == 409));
+}

@@ -1,0 +1,144 @@
+//! The ledger against a naive model: any interleaving of days replaced, batches added (also again, also cut off), offer
+//! sums, alarms and restarts, with writes that break at random and senders that ask until they are answered.
+
+use proptest::prelude::*;
+use signpost::{
+    catalog::{AppId, OfferId},
+    origin::ledger::{OfferSum, offers, upload},
+    time::DAY_MS,
+};
+
+use super::{super::asked_until_answered, *};
+
+#[derive(Clone, Debug)]
+enum Op {
+    Replace {
+        day: i64,
+        facts: Vec<(u32, i64)>,
+    },
+    Apply {
+        batch: u8,
+        facts: Vec<(i64, u32, i64)>,
+    },
+    /// A sender that gives up before its last fact.
+    CutOff {
+        facts: Vec<(i64, u32, i64)>,
+    },
+    Offers {
+        source: u8,
+        ahead: u64,
+        day: i64,
+        placement: Option<u8>,
+        clicks: u64,
+    },
+    Alarm,
+    Restart,
+}
+
+fn ops() -> impl Strategy<Value = Vec<(Op, Vec<Option<Fault>>)>> {
+    let value = -50..100_i64;
+    let facts = prop::collection::vec((0..3_i64, 0..45_u32, value.clone()), 0..30);
+    let op = prop_oneof![
+        3 => (0..3_i64, prop::collection::vec((0..45_u32, value), 0..40))
+            .prop_map(|(day, facts)| Op::Replace { day, facts }),
+        6 => (0..12_u8, facts.clone()).prop_map(|(batch, facts)| Op::Apply { batch, facts }),
+        1 => facts.prop_map(|facts| Op::CutOff { facts }),
+        4 => (0..2_u8, 0..2_u64, 0..3_i64, prop::option::of(0..4_u8), 0..9_u64).prop_map(
+            |(source, ahead, day, placement, clicks)| Op::Offers { source, ahead, day, placement, clicks }),
+        2 => Just(Op::Alarm),
+        1 => Just(Op::Restart),
+    ];
+    let fault = prop_oneof![8 => Just(None), 1 => Just(Some(Fault::Before)), 1 => Just(Some(Fault::After))];
+    prop::collection::vec((op, prop::collection::vec(fault, 0..12)), 1..40)
+}
+
+/// A fact whose counts are not negative and whose revenue may be.
+fn sums(value: i64) -> Sums {
+    [value.abs(), 0, value.abs() / 2, 1, value]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_report_of_everything_is_what_was_answered(ops in ops()) {
+        let db = ledger();
+        let (mut loaded, mut counted) = (Rows::new(), Rows::new());
+        let mut batches: BTreeMap<u8, Vec<(i64, u32, i64)>> = BTreeMap::new();
+        // Sequences begin at 1.
+        let mut sequences = [0_u64; 2];
+        let (mut number, mut now_ms) = (0, 20_000 * DAY_MS);
+        for (op, faults) in ops {
+            db.inject(Faults::script(faults));
+            now_ms += 1_000;
+            match op {
+                Op::Replace { day: of, facts } => {
+                    let facts: Vec<_> = facts.iter().map(|(n, value)| (day(of), key(*n), sums(*value))).collect();
+                    asked_until_answered(|| {
+                        number += 1;
+                        upload(number, &facts).replace(&db, now_ms, day(of))
+                    });
+                    loaded.retain(|(on, _), _| *on != day(of));
+                    facts.iter().for_each(|(day, key, sums)| add(&mut loaded, *day, key, sums));
+                }
+                Op::Apply { batch, facts } => {
+                    let first = !batches.contains_key(&batch);
+                    let facts = batches.entry(batch).or_insert(facts);
+                    let facts: Vec<_> =
+                        facts.iter().map(|(of, n, value)| (day(*of), key(*n), sums(*value))).collect();
+                    let rows = facts.len() as u64;
+                    let applied = asked_until_answered(|| {
+                        number += 1;
+                        upload(number, &facts).apply(&db, now_ms, &format!("batch-{batch}"), rows).map_err(broken)
+                    });
+                    prop_assert_eq!(applied.rows, rows);
+                    prop_assert!(first || applied.duplicate);
+                    if first {
+                        facts.iter().for_each(|(day, key, sums)| add(&mut loaded, *day, key, sums));
+                    }
+                }
+                Op::CutOff { facts } => {
+                    number += 1;
+                    let facts: Vec<_> =
+                        facts.iter().map(|(of, n, value)| (day(*of), key(*n), sums(*value))).collect();
+                    let mut cut_off = upload(number, &facts);
+                    let _ = cut_off.stage_above(&db, 0);
+                }
+                Op::Offers { source, ahead, day: of, placement, clicks } => {
+                    let sequence = (sequences[source as usize] + ahead).max(1);
+                    let placement = placement.map(|n| format!("p-{n}"));
+                    let sum = OfferSum {
+                        day: day(of),
+                        app: AppId::parse("10000001").unwrap(),
+                        offer: OfferId::parse("o-1").unwrap(),
+                        country: None,
+                        placement: placement.clone(),
+                        clicks,
+                        revenue_micro_usd: 0,
+                    };
+                    asked_until_answered(|| {
+                        offers::add(&db, now_ms, &format!("s-{source}"), sequence, std::slice::from_ref(&sum))
+                    });
+                    if sequence > sequences[source as usize] {
+                        sequences[source as usize] = sequence;
+                        let placement = placement.unwrap_or("offerwall".into());
+                        let key = ["10000001", "ZZ", &placement, "o-1", "offerwall", "api"].map(Into::into);
+                        add(&mut counted, day(of), &key, &[0, 0, 0, clicks as i64, 0]);
+                    }
+                }
+                Op::Alarm => {
+                    asked_until_answered(|| ledger::alarm(&db, now_ms));
+                }
+                Op::Restart => {
+                    db.inject(Faults::none());
+                    upload::discard_all(&db).unwrap();
+                    number = 0;
+                }
+            }
+            db.inject(Faults::none());
+            let mut expected = loaded.clone();
+            counted.iter().for_each(|((day, key), sums)| add(&mut expected, *day, key, sums));
+            prop_assert_eq!(reported(&db), expected);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Every statement that a ledger lists is one that it runs, and it runs no other.
+
+use std::collections::BTreeMap as Names;
+
+use signpost::origin::ledger::{Command, Context, handle, keys::admit, names, offers, upload};
+use signpost::{catalog::PublisherId, reporting::keys::KeyMac};
+
+use super::*;
+
+#[test]
+fn a_ledger_runs_the_statements_it_lists_and_no_other() {
+    let db = ledger();
+    let mac = KeyMac::parse(&"ab".repeat(32)).unwrap();
+    let publisher = PublisherId::parse("acme").unwrap();
+    let context = Context {
+        now_ms: 5,
+        random: &|| Ok([7; 32]),
+        mac: &mac,
+        publisher: &publisher,
+    };
+    let key = mac.issue(&publisher, [7; 16]);
+    for command in [
+        Command::CreateKey {
+            body: r#"{"label":"x"}"#.into(),
+        },
+        Command::ListKeys {},
+        Command::ListDays {
+            limit: 10,
+            before: None,
+        },
+    ] {
+        handle(&db, &context, command).unwrap();
+    }
+    admit(&db, 5, &key).unwrap();
+    handle(
+        &db,
+        &context,
+        Command::RevokeKey {
+            key_id: "none".into(),
+        },
+    )
+    .unwrap_err();
+    for n in 1..=8 {
+        upload(n, &[(day(1), key_of(n), [1; 5])])
+            .apply(&db, 5, &format!("k{n}"), 1)
+            .unwrap();
+    }
+    // One segment that is kept column by column.
+    let many: Vec<_> = (0..4_000).map(|n| (day(2), key_of(n), [n; 5])).collect();
+    upload(9, &many).replace(&db, 5, day(2)).unwrap();
+    upload(10, &many[..3]).replace(&db, 5, day(2)).unwrap();
+    let mut cut_off = upload(11, &many[..3]);
+    let named = Fact {
+        app_name: Some("A name"),
+        day: day(2),
+        key: ["10000001"; 6],
+        sums: [1; 5],
+    };
+    cut_off.add(&named).unwrap();
+    cut_off.stage_above(&db, 0).unwrap();
+    upload::discard_all(&db).unwrap();
+    offers::add(&db, 5, "s", 1, &[batches::sum(day(1), Some("home"), 1)]).unwrap();
+    names::keep(&db, &Names::from([("10000001".into(), "A name".into())])).unwrap();
+    ledger::alarm(&db, 5).unwrap();
+    reported(&db);
+    assert_only_listed_statements(&db, ledger::sql::ALL, ledger::MIGRATIONS);
+}
+
+fn key_of(n: i64) -> Key {
+    [
+        "10000001".into(),
+        "DE".into(),
+        format!("placement-{n}"),
+        "banner".into(),
+        "house".into(),
+        "7.0.0".into(),
+    ]
+}

@@ -1,0 +1,197 @@
+//! Days replaced and batches added, also where it breaks half-way.
+
+use signpost::origin::{
+    command::Failure,
+    ledger::{segments, upload},
+};
+
+use super::{
+    super::{Database, asked_until_answered, dump},
+    *,
+};
+
+const NOW_MS: i64 = 20_050 * 86_400_000;
+
+fn facts(of: UtcDay, count: u32, value: i64) -> Vec<(UtcDay, Key, Sums)> {
+    (0..count)
+        .map(|n| (of, key(n), [value, 0, 0, 1, -value]))
+        .collect()
+}
+
+fn expected(parts: &[&[(UtcDay, Key, Sums)]]) -> Rows {
+    let mut rows = Rows::new();
+    for (day, key, sums) in parts.iter().copied().flatten() {
+        add(&mut rows, *day, key, sums);
+    }
+    rows
+}
+
+#[test]
+fn a_replaced_day_is_replaced_whole_wherever_it_breaks() {
+    let (old, new, other) = (facts(day(1), 20, 5), facts(day(1), 7, 9), facts(day(2), 3, 1));
+    under_faults(
+        |db| {
+            upload(1, &old).replace(db, NOW_MS, day(1)).unwrap();
+            upload(2, &other).apply(db, NOW_MS, "k", 3).unwrap();
+        },
+        |db| upload(3, &new).replace(db, NOW_MS, day(1)).is_ok(),
+        |db, fault, replaced| {
+            upload::discard_all(db).unwrap();
+            let (before, after) = (expected(&[&old, &other]), expected(&[&new, &other]));
+            let rows = reported(db);
+            assert!(rows == after || !replaced && rows == before, "{fault}: {rows:?}");
+        },
+    );
+}
+
+#[test]
+fn a_batch_sent_until_it_is_answered_counts_once_wherever_it_breaks() {
+    let (first, batch) = (
+        facts(day(1), 20, 5),
+        [facts(day(1), 9, 2), facts(day(3), 4, 3)].concat(),
+    );
+    under_faults(
+        |db| upload(1, &first).replace(db, NOW_MS, day(1)).unwrap(),
+        |db| {
+            let mut number = 1;
+            asked_until_answered(|| {
+                number += 1;
+                upload(number, &batch).apply(db, NOW_MS, "batch-1", 13)
+            });
+        },
+        |db, fault, ()| {
+            let again = upload(99, &batch).apply(db, NOW_MS, "batch-1", 13).unwrap();
+            assert!(again.duplicate && again.rows == 13, "{fault}");
+            upload::discard_all(db).unwrap();
+            assert_eq!(reported(db), expected(&[&first, &batch]), "{fault}");
+        },
+    );
+}
+
+#[test]
+fn what_is_staged_counts_for_nobody_and_leaves_nothing_behind() {
+    let db = ledger();
+    upload(1, &facts(day(1), 20, 5))
+        .replace(&db, NOW_MS, day(1))
+        .unwrap();
+    let before = reported(&db);
+    let columns = dump(&db, "columns").len();
+    let mut cut_off = upload(2, &facts(day(1), 30, 7));
+    cut_off.stage_above(&db, 0).unwrap();
+    assert!(dump(&db, "columns").len() > columns, "something is staged");
+    assert_eq!(reported(&db), before);
+    upload::discard(&db, 2).unwrap();
+    assert_eq!(dump(&db, "columns").len(), columns);
+    assert!(dump(&db, "staged_names").is_empty());
+}
+
+#[test]
+fn a_spent_key_is_told_from_another_batch_under_it() {
+    let db = ledger();
+    upload(1, &facts(day(1), 2, 5))
+        .apply(&db, NOW_MS, "k", 2)
+        .unwrap();
+    let before = reported(&db);
+    let other = upload(2, &facts(day(1), 3, 5))
+        .apply(&db, NOW_MS, "k", 3)
+        .unwrap_err();
+    assert!(matches!(other, Failure::Refused(refusal) if refusal.code == "idempotency_key_reused"));
+    assert_eq!(reported(&db), before);
+}
+
+#[test]
+fn a_day_never_has_more_than_can_be_added_up_exactly() {
+    let db = ledger();
+    let most = signpost::reporting::metric::MAX_OF_A_DAY;
+    let with = |requests, revenue| vec![(day(1), key(1), [requests, 0, 0, 0, revenue])];
+    upload(1, &with(most - 1, -most))
+        .apply(&db, NOW_MS, "k1", 1)
+        .unwrap();
+    let before = reported(&db);
+    for (over, measure) in [(with(2, 0), "ad_requests"), (with(0, 1), "revenue")] {
+        let refused = upload(2, &over).apply(&db, NOW_MS, "k2", 1).unwrap_err();
+        let Failure::Refused(refusal) = refused else {
+            panic!("{refused:?}")
+        };
+        assert_eq!(refusal.code, "invalid_facts");
+        assert!(refusal.message.contains(measure), "{}", refusal.message);
+        upload::discard(&db, 2).unwrap();
+    }
+    assert_eq!(reported(&db), before);
+    // The key was not spent.
+    upload(3, &with(1, 0)).apply(&db, NOW_MS, "k2", 1).unwrap();
+    assert_eq!(reported(&db)[&(day(1), key(1))], [most, 0, 0, 0, -most]);
+}
+
+#[test]
+fn a_day_that_is_added_to_all_the_time_stays_a_few_segments() {
+    let db = ledger();
+    let mut all = Vec::new();
+    for n in 0..200_u32 {
+        let batch = vec![(day(1), key(n), [1, 2, 3, 4, 5]), (day(2), key(0), [1; 5])];
+        upload(i64::from(n) + 1, &batch)
+            .apply(&db, NOW_MS, &format!("k{n}"), 2)
+            .unwrap();
+        all.push(batch);
+        if let Some(due_ms) = ledger::next_alarm(&db, NOW_MS).unwrap() {
+            assert!(due_ms > NOW_MS);
+            ledger::alarm(&db, due_ms).unwrap();
+        }
+    }
+    let parts: Vec<_> = all.iter().map(Vec::as_slice).collect();
+    assert_eq!(reported(&db), expected(&parts));
+    let kept = dump(&db, "segments").len();
+    assert!(kept < 40, "{kept} segments");
+    assert_eq!(
+        ledger::next_alarm(&db, NOW_MS).unwrap(),
+        None,
+        "nothing is left to merge"
+    );
+}
+
+#[test]
+fn merging_changes_nothing_wherever_it_breaks() {
+    let batches: Vec<_> = (0..10_u32)
+        .map(|n| vec![(day(1), key(n % 4), [1, 2, 3, 4, -5])])
+        .collect();
+    under_faults(
+        |db| {
+            for (n, batch) in (1..).zip(&batches) {
+                upload(n, batch).apply(db, NOW_MS, &format!("k{n}"), 1).unwrap();
+            }
+        },
+        |db| segments::merge_next(db).is_ok(),
+        |db, fault, _| {
+            let parts: Vec<_> = batches.iter().map(Vec::as_slice).collect();
+            assert_eq!(reported(db), expected(&parts), "{fault}");
+        },
+    );
+}
+
+#[test]
+fn a_damaged_segment_is_refused_and_never_read_wrong() {
+    let db = ledger();
+    upload(1, &facts(day(1), 20, 5))
+        .replace(&db, NOW_MS, day(1))
+        .unwrap();
+    let stored = dump(&db, "columns");
+    let bytes = stored[0].blob(1).unwrap().to_vec();
+    for at in [0, 3, 30, bytes.len() / 2, bytes.len() - 1] {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x10;
+        db.execute("UPDATE columns SET bytes = ?", signpost::params![damaged])
+            .unwrap();
+        let query = Query {
+            start: day(0),
+            end: day(9),
+            dimensions: Dimension::ALL.to_vec(),
+            metrics: Measure::ALL.map(Metric::Sum).to_vec(),
+            filters: vec![],
+            order: vec![],
+            page: 1,
+            count: 10,
+        };
+        let unmade = report::make(&db, &query, &Budget::default()).unwrap_err();
+        assert!(matches!(unmade, report::Unmade::Damaged(_)), "{at}: {unmade:?}");
+    }
+}
