@@ -19,8 +19,14 @@ mod clicks;
 mod counters;
 #[path = "origin/counters_caps.rs"]
 mod counters_caps;
+#[path = "origin/counters_forward.rs"]
+mod counters_forward;
+#[path = "origin/counters_forward_model.rs"]
+mod counters_forward_model;
 #[path = "origin/counters_model.rs"]
 mod counters_model;
+#[path = "origin/counters_world.rs"]
+mod counters_world;
 #[path = "origin/ledger/mod.rs"]
 mod ledger;
 #[path = "origin/migrations.rs"]

@@ -5,8 +5,12 @@
 //! build unwinds (a build that aborts leaves its caller hanging; see `platform.md`).
 
 use std::{
+    any::Any,
     cell::Cell,
+    future::poll_fn,
     panic::{AssertUnwindSafe, RefUnwindSafe, catch_unwind},
+    pin::pin,
+    task::Poll,
 };
 
 use serde::{Serialize, de::DeserializeOwned};
@@ -112,12 +116,22 @@ impl Shell {
         &self,
         work: impl FnOnce(&DurableDatabase, i64) -> Result<Option<i64>, DatabaseError>,
     ) -> worker::Result<Response> {
+        self.wake_async(async |db| work(db, now_ms()).map_err(Failure::from))
+            .await
+    }
+
+    /// The same for work that waits for others. Commands are served meanwhile, and have the object woken as they need
+    /// it; so what the last step of `work` says must rest on the database as it is then.
+    pub async fn wake_async(
+        &self,
+        work: impl AsyncFnOnce(&DurableDatabase) -> Result<Option<i64>, Failure>,
+    ) -> worker::Result<Response> {
         let now_ms = now_ms();
         // First of all, so that an alarm follows whatever becomes of this one.
         let mut done = self.set_alarm(Some(now_ms + BROKEN_ALARM_RETRY_MS));
         if done.is_ok() {
             done = match self.migrate(now_ms) {
-                Ok(()) => caught(|| work(&self.database, now_ms).map_err(Failure::from)),
+                Ok(()) => caught_async(work(&self.database)).await,
                 Err(error) => Err(error.into()),
             }
             .and_then(|next| self.set_alarm(next));
@@ -193,12 +207,24 @@ pub fn refused(refusal: &Refusal) -> worker::Result<Response> {
 
 /// Runs what may panic, so that a panic costs this one request.
 fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let message = panic
-            .downcast_ref::<&str>()
-            .copied()
-            .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-            .unwrap_or("no message");
-        Err(Failure::Broken(format!("panic: {message}")))
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panicked(&*panic)))
+}
+
+/// The same for what waits: each of its steps is caught.
+async fn caught_async<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let mut work = pin!(work);
+    poll_fn(|context| {
+        catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)))
+            .unwrap_or_else(|panic| Poll::Ready(Err(panicked(&*panic))))
     })
+    .await
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> Failure {
+    let message = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message");
+    Failure::Broken(format!("panic: {message}"))
 }

@@ -415,5 +415,10 @@ fn every_statement_is_listed_for_the_conformance_test() {
     flush(&db, NOON, "i", 1, vec![sum("o", UtcDay::of_ms(NOON), 1)]);
     stats(&db, NOON);
     counters::alarm(&db, NOON).unwrap();
+    counters::next_alarm(&db, NOON).unwrap();
+    counters::forward::prepare(&db, NOON).unwrap();
+    let batches = counters::forward::outstanding(&db, NOON).unwrap();
+    counters::forward::failed(&db, &batches[0], NOON).unwrap();
+    counters::forward::acknowledge(&db, &batches[0]).unwrap();
     assert_only_listed_statements(&db, sql::ALL, MIGRATIONS);
 }

@@ -1,11 +1,12 @@
-//! `origin/counters`: 64 objects by hash of the offer id. They take from daily caps, exactly, and add up what the
-//! edge's isolates counted (`design.md` section 5, "Click caps" and "Counting").
+//! `origin/counters`: 64 objects by hash of the offer id. They take from daily caps, exactly, add up what the edge's
+//! isolates counted, and hand it on to the publishers' ledgers (`design.md` section 5, "Click caps" and "Counting").
 //!
 //! Commands and replies are in [`command`]; this file only leads to the rule behind each.
 
 mod caps;
 pub mod command;
 mod counting;
+pub mod forward;
 #[cfg(target_arch = "wasm32")]
 mod shell;
 pub mod sql;
@@ -13,7 +14,7 @@ mod sweep;
 
 pub use command::{Applied, Command, Kind, Limit, OfferStats, Reply, Take, Taken};
 pub use sql::MIGRATIONS;
-pub use sweep::{alarm, next_alarm};
+pub use sweep::alarm;
 
 use super::{
     command::shard,
@@ -56,6 +57,33 @@ pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> Result<Repl
         } => counting::flush(db, now_ms, &isolate, sequence, &sums).map(Reply::Applied),
         Command::Stats { today } => counting::stats(db, today).map(Reply::Stats),
     }
+}
+
+/// When the object has to be woken, given all that it holds: to sweep, or to forward.
+///
+/// # Errors
+/// What the database says.
+pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+    Ok(earliest([
+        sweep::due_ms(db, now_ms)?,
+        forward::due_ms(db, now_ms)?,
+    ]))
+}
+
+/// When a command has the object woken. What only an alarm begins, a batch that is sent again, has its alarm already;
+/// so no take pays for looking through the batches.
+///
+/// # Errors
+/// What the database says.
+pub fn alarm_after_command<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+    Ok(earliest([
+        sweep::due_ms(db, now_ms)?,
+        forward::traffic_due_ms(db, now_ms)?,
+    ]))
+}
+
+fn earliest(times: [Option<i64>; 2]) -> Option<i64> {
+    times.into_iter().flatten().min()
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 
 use crate::origin::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[
+pub const MIGRATIONS: &[Migration] = &[COUNTING, FORWARDING];
+
+const COUNTING: Migration = &[
     // The governing cap of each offer; one without a limit stays, so that a stale snapshot cannot bring it back.
     "CREATE TABLE limits (
        kind INTEGER NOT NULL, offer TEXT NOT NULL, daily_limit INTEGER, revision INTEGER NOT NULL,
@@ -35,7 +37,17 @@ pub const MIGRATIONS: &[Migration] = &[&[
        country TEXT NOT NULL, placement TEXT NOT NULL, clicks INTEGER NOT NULL,
        PRIMARY KEY (publisher, day, app, offer, country, placement)
      ) STRICT, WITHOUT ROWID",
-]];
+];
+
+const FORWARDING: Migration = &[
+    // Of each publisher the last batch: `sums` is what its ledger has not confirmed yet, a JSON list of
+    // `ledger::OfferSum`, and NULL once it has; the row stays, so that the sequence goes on. `sums` is the last column:
+    // a row is judged without reading its long text.
+    "CREATE TABLE forwards (
+       publisher TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, attempts INTEGER NOT NULL,
+       due_ms INTEGER NOT NULL, sums TEXT
+     ) STRICT, WITHOUT ROWID",
+];
 
 crate::statements! {
     /// kind, day, key, offer → what an earlier take of the key was told; revision and limit that govern; taken so far.
@@ -93,4 +105,43 @@ crate::statements! {
         OR EXISTS (SELECT 1 FROM marks WHERE seen_ms < ?)";
     pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM takes) OR EXISTS (SELECT 1 FROM daily)
         OR EXISTS (SELECT 1 FROM marks)";
+    /// publishers at most → publishers with traffic and no batch on its way, the longest unserved first
+    pub const WAITING = "WITH RECURSIVE names (publisher) AS (
+          SELECT MIN(publisher) FROM traffic
+          UNION ALL
+          SELECT (SELECT MIN(publisher) FROM traffic WHERE publisher > names.publisher)
+            FROM names WHERE publisher IS NOT NULL)
+        SELECT publisher FROM names LEFT JOIN forwards USING (publisher)
+          WHERE publisher IS NOT NULL AND sums IS NULL ORDER BY due_ms, publisher LIMIT ?";
+    /// Whether there is such a publisher. It looks at names, one seek each, and stops at the first.
+    pub const IS_ANY_WAITING = "WITH RECURSIVE names (publisher) AS (
+          SELECT MIN(publisher) FROM traffic
+          UNION ALL
+          SELECT (SELECT MIN(publisher) FROM traffic WHERE publisher > names.publisher)
+            FROM names WHERE publisher IS NOT NULL)
+        SELECT EXISTS (SELECT 1 FROM names LEFT JOIN forwards USING (publisher)
+          WHERE publisher IS NOT NULL AND sums IS NULL)";
+    /// publisher, time, rows at most → rows taken; nothing if a batch is on its way
+    pub const OPEN_BATCH = "INSERT INTO forwards (publisher, sequence, attempts, due_ms, sums)
+        SELECT ?1, 1, 0, ?2, json_group_array(json_object('day', day, 'app', format('%08d', app), 'offer', offer,
+            'country', NULLIF(country, ''), 'placement', NULLIF(placement, ''), 'clicks', clicks))
+          FROM (SELECT day, app, offer, country, placement, clicks FROM traffic WHERE publisher = ?1
+            ORDER BY day, app, offer, country, placement LIMIT ?3) WHERE TRUE
+        ON CONFLICT (publisher) DO UPDATE SET
+          sequence = sequence + 1, attempts = 0, due_ms = excluded.due_ms, sums = excluded.sums
+        WHERE sums IS NULL RETURNING json_array_length(sums)";
+    /// publisher, rows: those that `OPEN_BATCH` took
+    pub const DELETE_TRAFFIC = "DELETE FROM traffic WHERE publisher = ?1 AND (day, app, offer, country, placement) IN
+        (SELECT day, app, offer, country, placement FROM traffic WHERE publisher = ?1
+          ORDER BY day, app, offer, country, placement LIMIT ?2)";
+    /// time, batches at most → publisher, sequence, attempts, sums
+    pub const OUTSTANDING = "SELECT publisher, sequence, attempts, sums FROM forwards
+        WHERE sums IS NOT NULL AND due_ms <= ? ORDER BY due_ms, publisher LIMIT ?";
+    pub const EARLIEST_DUE = "SELECT MIN(due_ms) FROM forwards WHERE sums IS NOT NULL";
+    /// publisher, sequence
+    pub const CLOSE_BATCH = "UPDATE forwards SET sums = NULL
+        WHERE publisher = ? AND sequence = ? AND sums IS NOT NULL";
+    /// publisher, sequence, attempts, time
+    pub const PUT_BATCH_OFF = "UPDATE forwards SET attempts = ?3, due_ms = ?4
+        WHERE publisher = ?1 AND sequence = ?2 AND sums IS NOT NULL";
 }

@@ -35,8 +35,8 @@ pub(super) fn first_day_of_takes(kind: Kind, now_ms: i64) -> UtcDay {
     UtcDay::of_ms(now_ms).minus(days - 1)
 }
 
-/// One alarm's work. Returns when the next alarm is due: at once if this one left something to delete, never if
-/// nothing is kept.
+/// One alarm's work. Returns when the next sweep is due: at once if this one left something to delete, never if nothing
+/// is kept.
 ///
 /// # Errors
 /// What the database says; the work may then be done again.
@@ -56,15 +56,15 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseEr
     if more.map_or(Ok(false), |row| row.boolean(0))? {
         Ok(Some(now_ms))
     } else {
-        next_alarm(db, now_ms)
+        due_ms(db, now_ms)
     }
 }
 
-/// When the object has to be woken, given what it holds; none if it holds nothing that ends.
+/// When the next sweep is due, given what the object holds; never if it holds nothing that ends.
 ///
 /// # Errors
 /// What the database says.
-pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub(super) fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     let kept = db
         .query_first(sql::ANYTHING_KEPT, &[])?
         .map_or(Ok(false), |row| row.boolean(0))?;

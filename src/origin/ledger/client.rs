@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use worker::{Env, Headers, Method, Request, RequestInit, Response};
+use worker::{Env, Headers, Method, ObjectNamespace, Request, RequestInit, Response};
 
-use super::{BINDING, Command, object_name};
+use super::{Applied, BINDING, Command, object_name};
 use crate::{
     catalog::PublisherId,
     origin::{
@@ -13,19 +13,38 @@ use crate::{
     },
 };
 
+/// An object that tells ledgers has others to tell.
+const BATCH_TIMEOUT: Duration = Duration::from_secs(10);
 const TIMEOUT: Duration = Duration::from_secs(25);
 /// A body of 64 MiB comes in as fast as its sender sends it.
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// The operator's commands, for which the publisher has to be in the catalog. Other objects' come over [`call`]'s own path.
-pub const OPERATOR_PATH: &str = "/operator";
-pub const REPORT_PATH: &str = "/report";
-pub const FACTS_PATH: &str = "/facts";
+/// Another object's batch.
+pub const BATCH: &str = "batch";
+/// The operator's commands, for which the publisher has to be in the catalog.
+pub const OPERATOR: &str = "operator";
+pub const REPORT: &str = "report";
+pub const FACTS: &str = "facts";
+
+/// What is asked, and whose ledger it is: an object that its alarm has started is not told its name.
+fn address(publisher: &PublisherId, what: &str) -> String {
+    format!("https://ledger/{publisher}/{what}")
+}
+
+/// Tells a ledger what another object counted.
+pub async fn add(
+    ledgers: &ObjectNamespace,
+    publisher: &PublisherId,
+    batch: &Command,
+) -> Result<Applied, CallError> {
+    let address = address(publisher, BATCH);
+    call::call_at(ledgers, &object_name(publisher), &address, batch, BATCH_TIMEOUT).await
+}
 
 /// Carries out an operator's command.
 pub async fn call(env: &Env, publisher: &PublisherId, command: &Command) -> Result<Reply, CallError> {
     let namespace = env.durable_object(BINDING).map_err(call::broken)?;
-    let address = format!("https://ledger{OPERATOR_PATH}");
+    let address = address(publisher, OPERATOR);
     call::call_at(&namespace, &object_name(publisher), &address, command, TIMEOUT).await
 }
 
@@ -46,7 +65,7 @@ pub async fn report(
     init.with_method(Method::Post)
         .with_headers(headers)
         .with_body(Some(body.into()));
-    send(env, publisher, REPORT_PATH, &init, TIMEOUT).await
+    send(env, publisher, REPORT, &init, TIMEOUT).await
 }
 
 /// Hands an upload's body on as it comes in; `headers` say what it is.
@@ -61,17 +80,17 @@ pub async fn facts(
     if let Some(body) = request.inner().body() {
         init.with_body(Some(body.into()));
     }
-    send(env, publisher, FACTS_PATH, &init, UPLOAD_TIMEOUT).await
+    send(env, publisher, FACTS, &init, UPLOAD_TIMEOUT).await
 }
 
 async fn send(
     env: &Env,
     publisher: &PublisherId,
-    path: &str,
+    what: &str,
     init: &RequestInit,
     timeout: Duration,
 ) -> Result<Response, CallError> {
-    let request = Request::new_with_init(&format!("https://ledger{path}"), init).map_err(call::broken)?;
+    let request = Request::new_with_init(&address(publisher, what), init).map_err(call::broken)?;
     let namespace = env.durable_object(BINDING).map_err(call::broken)?;
     call::send(&namespace, &object_name(publisher), request, timeout).await
 }

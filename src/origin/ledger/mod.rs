@@ -33,16 +33,9 @@ use segments::Merged;
 /// The namespace's binding.
 pub const BINDING: &str = "LEDGERS";
 
-const PREFIX: &str = "ledger-";
-
 /// The name of a publisher's object. A changed name would lose the publisher's numbers.
 pub fn object_name(publisher: &PublisherId) -> String {
-    format!("{PREFIX}{publisher}")
-}
-
-/// Whose object has this name.
-pub fn publisher_of(name: &str) -> Option<PublisherId> {
-    PublisherId::parse(name.strip_prefix(PREFIX)?)
+    format!("ledger-{publisher}")
 }
 
 /// What a command needs besides the database.
@@ -115,7 +108,5 @@ mod tests {
     fn names_of_objects_never_change() {
         let publisher = PublisherId::parse("lumen-arcade").unwrap();
         assert_eq!(object_name(&publisher), "ledger-lumen-arcade");
-        assert_eq!(publisher_of("ledger-lumen-arcade"), Some(publisher));
-        assert_eq!(publisher_of("counters-1"), None);
     }
 }

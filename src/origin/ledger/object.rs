@@ -1,4 +1,5 @@
-//! The ledger's Durable Object.
+//! The ledger's Durable Object. Whose it is comes with each request, since an object that its alarm has started is not
+//! told its name; an alarm's work does not need it.
 
 use std::{
     cell::{Cell, RefCell},
@@ -9,9 +10,7 @@ use std::{
 use worker::{DurableObject, Env, Headers, Request, Response, State, console_error, durable_object};
 
 use super::{
-    Context, MIGRATIONS, alarm,
-    client::{FACTS_PATH, OPERATOR_PATH, REPORT_PATH},
-    handle, keys, names, next_alarm, publisher_of,
+    Context, MIGRATIONS, alarm, client, handle, keys, names, next_alarm,
     receiving::Receiving,
     report::{self, DAMAGED_FACTS, Report, Unmade},
 };
@@ -34,8 +33,6 @@ use crate::{
 #[durable_object(alarm)]
 pub struct Ledger {
     env: Env,
-    /// Whose it is; none for an object that nobody named, which is nobody's.
-    publisher: Option<PublisherId>,
     shell: Shell,
     receiving: Receiving,
     /// When the catalog last said that there is such a publisher, and what its apps are called.
@@ -51,7 +48,6 @@ impl DurableObject for Ledger {
     fn new(state: State, env: Env) -> Self {
         Self {
             env,
-            publisher: state.id().name().and_then(|name| publisher_of(&name)),
             shell: Shell::new("ledger", &state, MIGRATIONS),
             receiving: Receiving::default(),
             known_at_ms: Cell::new(None),
@@ -60,16 +56,19 @@ impl DurableObject for Ledger {
     }
 
     async fn fetch(&self, request: Request) -> worker::Result<Response> {
-        let answered = match request.path().as_str() {
-            REPORT_PATH => self.report(request).await,
-            FACTS_PATH => self.facts(request).await,
-            path => match self.may_command(path).await {
-                Ok(()) => {
-                    let carry_out = |db: &DurableDatabase, now_ms, command| self.command(db, now_ms, command);
-                    return self.shell.serve(request, carry_out, next_alarm).await;
+        let path = request.path();
+        let asked = path.strip_prefix('/').and_then(|path| path.split_once('/'));
+        let asked = asked.and_then(|(publisher, what)| Some((PublisherId::parse(publisher)?, what)));
+        let answered = match asked {
+            Some((publisher, client::REPORT)) => self.report(&publisher, request).await,
+            Some((publisher, client::FACTS)) => self.facts(&publisher, request).await,
+            Some((publisher, what @ (client::BATCH | client::OPERATOR))) => {
+                match self.may_command(&publisher, what).await {
+                    Ok(()) => return self.command(&publisher, request).await,
+                    Err(failure) => Err(failure),
                 }
-                Err(failure) => Err(failure),
-            },
+            }
+            _ => Err(common::NOT_FOUND.into()),
         };
         answered.or_else(|failure| self.shell.fail(failure))
     }
@@ -80,30 +79,26 @@ impl DurableObject for Ledger {
 }
 
 impl Ledger {
-    fn command(
-        &self,
-        db: &DurableDatabase,
-        now_ms: i64,
-        command: super::Command,
-    ) -> Result<super::Reply, Failure> {
-        self.keep_names(db)?;
-        let keys = runtime::binding(&self.env, "REPORT_KEY_MAC").unwrap_or_default();
-        let mac = KeyMac::parse(&keys).map_err(|error| Failure::Broken(error.into()))?;
-        let publisher = self.publisher.as_ref().ok_or_else(unnamed)?;
-        let context = Context {
-            now_ms,
-            random: &runtime::random,
-            mac: &mac,
-            publisher,
+    async fn command(&self, publisher: &PublisherId, request: Request) -> worker::Result<Response> {
+        let carry_out = |db: &DurableDatabase, now_ms, command| {
+            self.keep_names(db)?;
+            let keys = runtime::binding(&self.env, "REPORT_KEY_MAC").unwrap_or_default();
+            let context = Context {
+                now_ms,
+                random: &runtime::random,
+                mac: &KeyMac::parse(&keys).map_err(|error| Failure::Broken(error.into()))?,
+                publisher,
+            };
+            handle(db, &context, command)
         };
-        handle(db, &context, command)
+        self.shell.serve(request, carry_out, next_alarm).await
     }
 
     /// What an operator asks is asked of the catalog first: nothing is created for a publisher that does not exist. Other
     /// objects ask for publishers that do.
-    async fn may_command(&self, path: &str) -> Result<(), Failure> {
-        if path == OPERATOR_PATH {
-            self.require_publisher().await
+    async fn may_command(&self, publisher: &PublisherId, what: &str) -> Result<(), Failure> {
+        if what == client::OPERATOR {
+            self.require_publisher(publisher).await
         } else {
             Ok(())
         }
@@ -111,13 +106,12 @@ impl Ledger {
 
     /// Has the catalog confirm the publisher, and takes its apps' names over. One that was confirmed before stays so
     /// while the catalog is out of reach: a publisher is never deleted.
-    async fn require_publisher(&self) -> Result<(), Failure> {
+    async fn require_publisher(&self, publisher: &PublisherId) -> Result<(), Failure> {
         let now_ms = runtime::now_ms();
         let known_at_ms = self.known_at_ms.get();
         if known_at_ms.is_some_and(|at_ms| now_ms.saturating_sub(at_ms) < names::FRESH_MS) {
             return Ok(());
         }
-        let publisher = self.publisher.as_ref().ok_or_else(unnamed)?;
         let command = catalog::Command::AppNames {
             publisher_id: publisher.to_string(),
         };
@@ -150,7 +144,7 @@ impl Ledger {
     }
 
     /// `POST …/report/generate`, from the check of the key on: whatever comes after it is told with the rate's headers.
-    async fn report(&self, mut request: Request) -> Result<Response, Failure> {
+    async fn report(&self, publisher: &PublisherId, mut request: Request) -> Result<Response, Failure> {
         let header = |name| request.headers().get(name).ok().flatten();
         let (key, accept) = (header("X-Api-Key").unwrap_or_default(), header("Accept"));
         let body = request
@@ -160,7 +154,7 @@ impl Ledger {
         let db = self.shell.ready().await?;
         let verdict = keys::admit(db, runtime::now_ms(), &key)?;
         let answered = match verdict.refusal() {
-            None => self.made(db, &body, accept.as_deref()).await,
+            None => self.made(db, publisher, &body, accept.as_deref()).await,
             Some(refusal) => Err(refusal),
         };
         let answer = match answered {
@@ -180,13 +174,17 @@ impl Ledger {
     async fn made(
         &self,
         db: &DurableDatabase,
+        publisher: &PublisherId,
         body: &str,
         accept: Option<&str>,
     ) -> Result<Response, Refusal> {
         let query = Query::parse(body)?;
         if query.dimensions.contains(&Dimension::App) {
             // A name that is a minute old does; one that cannot be had now is as it was.
-            let refreshed = self.require_publisher().await.and_then(|()| self.keep_names(db));
+            let refreshed = self
+                .require_publisher(publisher)
+                .await
+                .and_then(|()| self.keep_names(db));
             if let Err(failure) = refreshed {
                 console_error!("ledger: names of apps: {failure:?}");
             }
@@ -209,8 +207,8 @@ impl Ledger {
     }
 
     /// Facts, streamed in. The headers say what they are; the edge has checked them.
-    async fn facts(&self, request: Request) -> Result<Response, Failure> {
-        self.require_publisher().await?;
+    async fn facts(&self, publisher: &PublisherId, request: Request) -> Result<Response, Failure> {
+        self.require_publisher(publisher).await?;
         let db = self.shell.ready().await?;
         self.keep_names(db)?;
         let answer = self.receiving.receive(db, request).await?;
@@ -248,10 +246,6 @@ fn respond(report: Report, query: &Query, format: Format) -> worker::Result<Resp
         }
     };
     Ok(answer.with_headers(headers))
-}
-
-fn unnamed() -> Failure {
-    Failure::Broken("this object has no publisher's name".into())
 }
 
 fn broken(error: worker::Error) -> Failure {
