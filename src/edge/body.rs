@@ -1,13 +1,19 @@
 //! Reading a request's body, no further than its address allows.
 
-use futures_util::StreamExt;
-use worker::Request;
+use std::time::Duration;
 
-use crate::refusal::{Refusal, common};
+use futures_util::StreamExt;
+use worker::{Request, web_sys};
+
+use crate::{
+    refusal::{Refusal, common},
+    runtime::within,
+};
 
 /// How much of a body that is refused is read all the same: the runtime resets a connection whose body is left unread, and
 /// the sender would never see why.
 const DISCARDED: usize = 4 << 20;
+const DISCARDING: Duration = Duration::from_secs(5);
 
 /// The whole body as text, at most `most` bytes of UTF-8.
 pub async fn read_text(request: &mut Request, most: usize) -> Result<String, Refusal> {
@@ -38,6 +44,27 @@ pub async fn read(request: &mut Request, most: usize) -> Result<Vec<u8>, Refusal
         return Err(common::PAYLOAD_TOO_LARGE);
     }
     Ok(bytes)
+}
+
+/// Reads a body that a refusal left alone, so that the sender comes to read the refusal: see [`DISCARDED`].
+pub async fn discard(request: web_sys::Request) {
+    if request.body_used() || request.body().is_none() {
+        return;
+    }
+    let Ok(mut stream) = Request::from(request).stream() else {
+        return;
+    };
+    let read_out = async {
+        let mut left = DISCARDED;
+        while let Some(Ok(chunk)) = stream.next().await {
+            left = left.saturating_sub(chunk.len());
+            if left == 0 {
+                break;
+            }
+        }
+    };
+    // A sender that takes its time is not waited for.
+    let _ = within(DISCARDING, read_out).await;
 }
 
 /// A header's value, if the request has it.

@@ -4,7 +4,7 @@ use worker::{Context, Env, Request, Response, console_error, event};
 
 use super::{
     answer::Answer,
-    body::header,
+    body::{self, header},
     click, health,
     isolate::Visit,
     ledgers, offers, operator, reports,
@@ -22,7 +22,15 @@ const INVALID_OPERATOR_TOKEN: Refusal = Refusal::new(
 #[event(fetch)]
 async fn fetch(request: Request, env: Env, context: Context) -> worker::Result<Response> {
     let answer = match Visit::new(env, context) {
-        Ok(visit) => answer(&visit, request).await,
+        Ok(visit) => {
+            // Another handle to it; the method of that name would make a second body.
+            let sent = Clone::clone(request.inner());
+            let answer = answer(&visit, request).await;
+            if answer.status() >= 400 {
+                body::discard(sent).await;
+            }
+            answer
+        }
         Err(error) => {
             console_error!("configuration: {error}");
             common::INTERNAL_ERROR.into()

@@ -14,7 +14,8 @@ fn unreliable() -> (Signpost, String) {
         .start_with_fixtures()
 }
 
-fn break_down(signpost: &Signpost, what: &str) {
+/// Breaks these, separated by commas, and mends all else.
+pub fn break_down(signpost: &Signpost, what: &str) {
     let told = signpost
         .get(&format!("{}/{what}", signpost.control()), &[])
         .expect(200);

@@ -3,6 +3,7 @@
 
 mod disk;
 mod raw;
+mod reports;
 mod time;
 
 use std::{
@@ -19,7 +20,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use ureq::{Agent, http};
 
-pub use time::{away_from_midnight, eventually, now_ms};
+pub use reports::{Publisher, REPORT, ReportKey, gzip};
+pub use time::{away_from_midnight, eventually, in_time, now_ms};
 
 /// Where workerd's own words go, beside the state.
 const LOG: &str = "workerd.log";

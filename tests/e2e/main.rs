@@ -17,4 +17,5 @@ mod harness;
 mod offers;
 mod operator;
 mod readme;
+mod reports;
 mod scale;

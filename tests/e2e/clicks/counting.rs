@@ -1,21 +1,43 @@
 //! Confirmed clicks are counted, each once; machines are redirected and not counted.
 
 use serde_json::{Value, json};
+use signpost::time::UtcDay;
 
 use crate::{
     clicks::{CLICK, DESKTOP, MACHINES, redirected},
-    harness::{Signpost, WEB_APP, away_from_midnight, demo, eventually},
+    harness::{PUBLISHER, Publisher, WEB_APP, away_from_midnight, demo, eventually, now_ms},
 };
 
-/// The counted clicks: publisher, app, offer, country, placement, clicks.
-type Counted = (String, i64, String, String, String, i64);
+/// The counted clicks: app, offer, country, placement, clicks.
+type Counted = (String, String, String, String, u64);
 
-fn counted(signpost: &Signpost, offers: &[&str]) -> Vec<Counted> {
-    let sql = "SELECT publisher, app, offer, country, placement, clicks FROM traffic";
-    let mut rows: Vec<Counted> = signpost.stored("signpost-counters", sql, |row| <_>::try_from(row));
-    rows.retain(|(_, _, offer, ..)| offers.contains(&offer.as_str()));
-    rows.sort();
-    rows
+/// What the demo publisher's reports say of these offers.
+fn counted(publisher: &Publisher<'_>, offers: &[&str]) -> Vec<Counted> {
+    let today = UtcDay::of_ms(now_ms()).to_string();
+    let rows = publisher.rows(&json!({
+        "date_range": {"start_date": today, "end_date": today},
+        "dimensions": ["app", "ad_tag", "country", "placement_id"],
+        "metrics": ["clicks"],
+        "filters": [
+            {"dimension": "demand_source", "values": ["offerwall"]},
+            {"dimension": "ad_tag", "values": offers},
+        ],
+        "order_by": [{"column": "app", "ascending": true}],
+    }));
+    let text = |row: &Value, name: &str| row[name].as_str().expect("a text").to_owned();
+    rows.iter()
+        .map(|row| {
+            let [app, offer, country, placement] =
+                ["app_id", "ad_tag", "country", "placement_id"].map(|name| text(row, name));
+            (
+                app,
+                offer,
+                country,
+                placement,
+                row["clicks"].as_u64().unwrap_or(0),
+            )
+        })
+        .collect()
 }
 
 #[test]
@@ -67,10 +89,15 @@ fn confirmed_clicks_are_counted_once_and_nothing_else_is() {
     let mut expected: Vec<Counted> = clicks
         .iter()
         .map(|&(app, country, placement, times)| {
-            let times = i64::try_from(times).unwrap();
+            let country = if country.is_empty() { "ZZ" } else { country };
+            let placement = if placement.is_empty() {
+                "offerwall"
+            } else {
+                placement
+            };
+            let times = u64::try_from(times).unwrap();
             (
-                "lumen-arcade".into(),
-                app,
+                format!("{app}"),
                 "clicked".into(),
                 country.into(),
                 placement.into(),
@@ -79,9 +106,10 @@ fn confirmed_clicks_are_counted_once_and_nothing_else_is() {
         })
         .collect();
     expected.sort();
-    // Beyond the second that a batch waits, so that what should not be counted would be there, too.
-    std::thread::sleep(std::time::Duration::from_millis(1_200));
-    eventually(&expected, || counted(&signpost, &offers));
+    // Beyond the seconds that a batch waits on its way, so that what should not be counted would be there, too.
+    std::thread::sleep(std::time::Duration::from_millis(4_000));
+    let publisher = signpost.known_publisher(PUBLISHER);
+    eventually(&expected, || counted(&publisher, &offers));
 
     // The listing says of an offer's clicks only what is earned by each.
     signpost.refresh();

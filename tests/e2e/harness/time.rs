@@ -27,7 +27,13 @@ pub fn away_from_midnight() {
 /// Asks until the answer is the expected one, patiently, and fails with the last.
 #[track_caller]
 pub fn eventually<T: fmt::Debug + PartialEq>(expected: &T, ask: impl Fn() -> T) {
-    let until_ms = now_ms() + PATIENCE_MS;
+    in_time(PATIENCE_MS, expected, ask);
+}
+
+/// The same with another patience, for what waits for a retry.
+#[track_caller]
+pub fn in_time<T: fmt::Debug + PartialEq>(patience_ms: i64, expected: &T, ask: impl Fn() -> T) {
+    let until_ms = now_ms() + patience_ms;
     loop {
         let answer = ask();
         if answer == *expected {

@@ -1,0 +1,167 @@
+//! Increments, their repeats and restatements from many clients at once add up to what was sent, exactly.
+
+use std::{collections::BTreeMap, sync::Barrier, thread};
+
+use serde_json::{Value, json};
+
+use crate::{
+    harness::{Publisher, demo},
+    reports::{
+        model::{self, Fact, Random},
+        query,
+    },
+};
+
+const THREADS: usize = 10;
+const ROUNDS: usize = 6;
+const ROWS: usize = 30;
+
+/// Increments of a few days, under a key of their own.
+struct Batch {
+    key: String,
+    facts: Vec<Fact>,
+}
+
+impl Batch {
+    fn of(random: &mut Random, key: String, days: &[&str]) -> Self {
+        let facts = (0..ROWS).map(|_| model::fact(random, days)).collect();
+        Self { key, facts }
+    }
+
+    /// Sends it, and returns whether it had been applied before.
+    fn send(&self, publisher: &Publisher<'_>) -> bool {
+        let answer = publisher.add_facts(&self.key, &csv(&self.facts)).expect(200);
+        let told = answer.json();
+        assert_eq!(told["rows"], self.facts.len(), "{answer:?}");
+        told["duplicate"]
+            .as_bool()
+            .unwrap_or_else(|| panic!("neither new nor a repeat: {answer:?}"))
+    }
+}
+
+fn csv(facts: &[Fact]) -> String {
+    model::HEADER.to_owned() + &facts.iter().map(Fact::csv).collect::<String>()
+}
+
+fn restate(publisher: &Publisher<'_>, day: &str, facts: &[Fact]) {
+    let told = publisher.put_facts(day, &csv(facts)).expect(200).json();
+    assert_eq!(told, json!({"rows": facts.len()}));
+}
+
+/// Reports of these facts, and what is kept of each day, are as by hand.
+#[track_caller]
+fn adds_up(publisher: &Publisher<'_>, facts: &[Fact]) {
+    let sums = ["ad_requests", "ad_responses", "impressions", "clicks", "revenue"];
+    for dimensions in [
+        &["date"][..],
+        &["app", "country"],
+        &["date", "app", "country", "placement_id", "demand_source", "sdk_v"],
+    ] {
+        let query = query(dimensions, &sums);
+        let rows = publisher.rows(&query);
+        assert!(rows == model::rows(facts, &query), "not as by hand: {query}");
+    }
+    let mut by_day: BTreeMap<&str, [i64; 5]> = BTreeMap::new();
+    for fact in facts {
+        let day = by_day.entry(&fact.dimensions[0]).or_default();
+        for (sum, more) in day.iter_mut().zip(&fact.sums) {
+            *sum += more;
+        }
+    }
+    let kept = publisher.days();
+    let by_hand: Vec<Value> = by_day
+        .iter()
+        .rev()
+        .map(|(day, sums)| json!([day, sums[0], sums[1], sums[2], sums[3]]))
+        .collect();
+    let told: Vec<Value> = kept
+        .iter()
+        .map(|day| {
+            let loaded = &day["loaded"];
+            json!([
+                day["date"],
+                loaded["ad_requests"],
+                loaded["ad_responses"],
+                loaded["impressions"],
+                loaded["clicks"]
+            ])
+        })
+        .collect();
+    assert_eq!(told, by_hand);
+}
+
+#[test]
+fn ten_clients_at_once_and_their_repeats_add_up_exactly() {
+    let signpost = demo();
+    let publisher = signpost.publisher("at-once");
+    let random = &mut Random(20_260_105);
+    let added_days: Vec<String> = (1..=10).map(|day| format!("2026-01-{day:02}")).collect();
+    let added_days: Vec<&str> = added_days.iter().map(String::as_str).collect();
+    // A day of its own for each client, which it restates from round to round.
+    let own_days: Vec<String> = (1..=THREADS).map(|day| format!("2026-02-{day:02}")).collect();
+    let mut batches = Vec::new();
+    let mut restated = Vec::new();
+    for round in 0..ROUNDS {
+        for thread in 0..THREADS {
+            batches.push(Batch::of(random, format!("{round}-{thread}"), &added_days));
+            let day = own_days[thread].as_str();
+            let rows = 1 + random.below(ROWS);
+            restated.push((0..rows).map(|_| model::fact(random, &[day])).collect::<Vec<_>>());
+        }
+    }
+
+    let start = Barrier::new(THREADS);
+    let client = |thread: usize| {
+        let mut applied = Vec::new();
+        for round in 0..ROUNDS {
+            start.wait();
+            let own = &batches[round * THREADS + thread];
+            // The neighbour sends this one at the same time.
+            let neighbours = &batches[round * THREADS + (thread + 1) % THREADS];
+            for batch in [own, neighbours, own] {
+                if !batch.send(&publisher) {
+                    applied.push(batch.key.clone());
+                }
+            }
+            restate(&publisher, &own_days[thread], &restated[round * THREADS + thread]);
+        }
+        applied
+    };
+    let mut applied: Vec<String> = thread::scope(|scope| {
+        let client = &client;
+        let threads: Vec<_> = (0..THREADS)
+            .map(|thread| scope.spawn(move || client(thread)))
+            .collect();
+        let joined = threads.into_iter().flat_map(|thread| thread.join().unwrap());
+        joined.collect()
+    });
+    applied.sort();
+    let mut keys: Vec<_> = batches.iter().map(|batch| batch.key.clone()).collect();
+    keys.sort();
+    assert_eq!(applied, keys, "each is new once");
+    let mut facts: Vec<Fact> = batches.iter().flat_map(|batch| batch.facts.clone()).collect();
+    facts.extend(restated[(ROUNDS - 1) * THREADS..].iter().flatten().cloned());
+    adds_up(&publisher, &facts);
+
+    // What comes after: a restated day that had increments, increments to a restated day, and repeats of both.
+    for (day, restated) in [("2026-01-03", 7), ("2026-02-05", 0), ("2026-01-03", 3)] {
+        let rows: Vec<_> = (0..restated).map(|_| model::fact(random, &[day])).collect();
+        restate(&publisher, day, &rows);
+        facts.retain(|fact| fact.dimensions[0] != day);
+        facts.extend(rows);
+        adds_up(&publisher, &facts);
+        for batch in &batches[..5] {
+            assert!(
+                batch.send(&publisher),
+                "its key stays spent when its days are replaced"
+            );
+        }
+        adds_up(&publisher, &facts);
+        let key = format!("after-{day}-{restated}");
+        let more = Batch::of(random, key, &[day, "2026-02-06", "2026-03-01"]);
+        assert!(!more.send(&publisher));
+        assert!(more.send(&publisher));
+        facts.extend(more.facts);
+        adds_up(&publisher, &facts);
+    }
+}

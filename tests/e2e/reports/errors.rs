@@ -1,0 +1,470 @@
+//! Every row of the specification's table of errors (part 7) and of `design.md` section 8's, with its status, message and
+//! code.
+
+use serde_json::{Value, json};
+
+use crate::{
+    harness::{Publisher, REPORT, ReportKey, Signpost, demo},
+    reports::{csv, query, with},
+};
+
+/// A publisher with two facts of one day, and the key it was given.
+fn with_facts<'s>(signpost: &'s Signpost, id: &str) -> (Publisher<'s>, ReportKey) {
+    let publisher = signpost.publisher(id);
+    let facts = csv(&[
+        "2026-01-05,70000041,Quest,DE,p,t,d,1.10,9,8,7,6,5",
+        "2026-01-05,70000041,Quest,FR,p,t,d,1.1,9,8,7,6,5",
+    ]);
+    publisher.put_facts("2026-01-05", &facts).expect(200);
+    let key = publisher.create_key("errors");
+    (publisher, key)
+}
+
+fn good() -> Value {
+    query(&["date"], &["impressions"])
+}
+
+/// A member of the query, what is put in its place (nothing: it is taken out), the message and the code. Messages that
+/// neither contract words are only looked into.
+type Row = (&'static str, &'static str, Says, &'static str);
+
+enum Says {
+    This(&'static str),
+    Of(&'static str),
+}
+
+use Says::{Of, This};
+
+const DIMENSION: Says = This("invalid dimension selected");
+const METRIC: Says = This("invalid metric selected");
+const FROM: Says = This("invalid daterange from");
+const TO: Says = This("invalid daterange to");
+const LONG: Says = This("Time period must be less than or equal to 90 days");
+const AD_TAG: Says = This("ad_tag cannot be combined with ad_requests, ad_responses, fill_rate or show_rate");
+
+const REFUSED: &[Row] = &[
+    ("dimensions", r#"["date","os"]"#, DIMENSION, "invalid_dimension"),
+    ("dimensions", r#"["Date"]"#, DIMENSION, "invalid_dimension"),
+    ("dimensions", r#"["app_id"]"#, DIMENSION, "invalid_dimension"),
+    ("dimensions", r#"["impressions"]"#, DIMENSION, "invalid_dimension"),
+    ("dimensions", "[7]", DIMENSION, "invalid_dimension"),
+    (
+        "dimensions",
+        "[]",
+        This("at least one dimension is required"),
+        "invalid_dimension",
+    ),
+    ("dimensions", "", Of("dimensions"), "missing_field"),
+    ("metrics", r#"["clicks","ctr"]"#, METRIC, "invalid_metric"),
+    ("metrics", r#"["Clicks"]"#, METRIC, "invalid_metric"),
+    ("metrics", r#"["date"]"#, METRIC, "invalid_metric"),
+    ("metrics", "[null]", METRIC, "invalid_metric"),
+    (
+        "metrics",
+        "[]",
+        This("at least one metric is required"),
+        "invalid_metric",
+    ),
+    ("metrics", "", Of("metrics"), "missing_field"),
+    ("date_range", "", Of("date_range"), "missing_field"),
+    (
+        "date_range",
+        r#"{"end_date":"2026-01-05"}"#,
+        Of("start_date"),
+        "missing_field",
+    ),
+    (
+        "date_range",
+        r#"{"start_date":"2026-01-05"}"#,
+        Of("end_date"),
+        "missing_field",
+    ),
+    (
+        "date_range",
+        r#"{"start_date":"2026-1-5","end_date":"2026-01-05"}"#,
+        FROM,
+        "invalid_start_date",
+    ),
+    (
+        "date_range",
+        r#"{"start_date":"05.01.2026","end_date":"2026-01-05"}"#,
+        FROM,
+        "invalid_start_date",
+    ),
+    (
+        "date_range",
+        r#"{"start_date":"2026-02-29","end_date":"2026-03-05"}"#,
+        FROM,
+        "invalid_start_date",
+    ),
+    (
+        "date_range",
+        r#"{"start_date":20260105,"end_date":"2026-01-05"}"#,
+        FROM,
+        "invalid_start_date",
+    ),
+    (
+        "date_range",
+        r#"{"start_date":"2026-01-05","end_date":"2026-01-5"}"#,
+        TO,
+        "invalid_end_date",
+    ),
+    (
+        "date_range",
+        r#"{"start_date":"2026-01-05","end_date":"2026-01-32"}"#,
+        TO,
+        "invalid_end_date",
+    ),
+    (
+        "date_range",
+        r#"{"start_date":"2026-01-05","end_date":"2026-01-05T00:00:00Z"}"#,
+        TO,
+        "invalid_end_date",
+    ),
+    // The end before the start.
+    (
+        "date_range",
+        r#"{"start_date":"2026-01-05","end_date":"2026-01-04"}"#,
+        TO,
+        "invalid_end_date",
+    ),
+    (
+        "date_range",
+        r#"{"start_date":"2026-01-01","end_date":"2026-04-02"}"#,
+        LONG,
+        "date_range_too_long",
+    ),
+    (
+        "date_range",
+        r#"{"start_date":"1926-01-01","end_date":"2026-01-05"}"#,
+        LONG,
+        "date_range_too_long",
+    ),
+    (
+        "filters",
+        r#"[{"dimension":"os","values":["a"]}]"#,
+        DIMENSION,
+        "invalid_dimension",
+    ),
+    (
+        "filters",
+        r#"[{"dimension":"clicks","values":["a"]}]"#,
+        DIMENSION,
+        "invalid_dimension",
+    ),
+    ("filters", "{}", Of("filters"), "invalid_filter"),
+    ("filters", r#"["country"]"#, Of("filters"), "invalid_filter"),
+    (
+        "filters",
+        r#"[{"values":["DE"]}]"#,
+        Of("dimension"),
+        "invalid_filter",
+    ),
+    (
+        "filters",
+        r#"[{"dimension":"country"}]"#,
+        Of("values"),
+        "invalid_filter",
+    ),
+    (
+        "filters",
+        r#"[{"dimension":"country","values":"DE"}]"#,
+        Of("values"),
+        "invalid_filter",
+    ),
+    (
+        "filters",
+        r#"[{"dimension":"country","values":[]}]"#,
+        Of("values"),
+        "invalid_filter",
+    ),
+    (
+        "filters",
+        r#"[{"dimension":"country","values":[{}]}]"#,
+        Of("values"),
+        "invalid_filter",
+    ),
+    (
+        "filters",
+        r#"[{"dimension":"country","values":["DE"],"type":"any"}]"#,
+        Of("type"),
+        "invalid_filter",
+    ),
+    (
+        "order_by",
+        r#"{"column":"date","ascending":true}"#,
+        Of("order_by"),
+        "invalid_order_by",
+    ),
+    ("order_by", r#"["date"]"#, Of("order_by"), "invalid_order_by"),
+    (
+        "order_by",
+        r#"[{"ascending":true}]"#,
+        Of("column"),
+        "invalid_order_by",
+    ),
+    (
+        "order_by",
+        r#"[{"column":"os","ascending":true}]"#,
+        Of("column"),
+        "invalid_order_by",
+    ),
+    // A dimension that is not requested.
+    (
+        "order_by",
+        r#"[{"column":"country","ascending":true}]"#,
+        Of("column"),
+        "invalid_order_by",
+    ),
+    (
+        "order_by",
+        r#"[{"column":"date"}]"#,
+        Of("ascending"),
+        "invalid_order_by",
+    ),
+    (
+        "order_by",
+        r#"[{"column":"date","ascending":1}]"#,
+        Of("ascending"),
+        "invalid_order_by",
+    ),
+    (
+        "order_by",
+        r#"[{"column":"date","ascending":true,"nulls":"last"}]"#,
+        Of("nulls"),
+        "invalid_order_by",
+    ),
+    ("pagination", "1", Of("pagination"), "invalid_pagination"),
+    ("pagination", r#"{"page":0}"#, Of("page"), "invalid_pagination"),
+    (
+        "pagination",
+        r#"{"page":-1,"count":10}"#,
+        Of("page"),
+        "invalid_pagination",
+    ),
+    ("pagination", r#"{"page":1.5}"#, Of("page"), "invalid_pagination"),
+    ("pagination", r#"{"page":"1"}"#, Of("page"), "invalid_pagination"),
+    ("pagination", r#"{"count":0}"#, Of("count"), "invalid_pagination"),
+    (
+        "pagination",
+        r#"{"page":1,"count":50001}"#,
+        Of("count"),
+        "invalid_pagination",
+    ),
+    (
+        "pagination",
+        r#"{"page":1,"size":10}"#,
+        Of("size"),
+        "invalid_pagination",
+    ),
+];
+
+#[test]
+fn every_wrong_query_is_refused_as_stated() {
+    let signpost = demo();
+    let (publisher, _) = with_facts(&signpost, "errors-queries");
+    for (member, value, says, code) in REFUSED {
+        let mut wrong = good();
+        if value.is_empty() {
+            wrong.as_object_mut().unwrap().remove(*member);
+        } else {
+            wrong[*member] = serde_json::from_str(value).unwrap();
+        }
+        let answer = publisher.ask(&wrong).refused(400, code);
+        let told = answer.json()["error"].as_str().unwrap().to_owned();
+        match says {
+            This(message) => assert_eq!(told, *message, "{answer:?}"),
+            Of(part) => assert!(told.contains(part), "{part}: {answer:?}"),
+        }
+        let body = answer.json();
+        assert_eq!(body.as_object().unwrap().len(), 2, "{answer:?}");
+        assert_eq!(answer.header("Cache-Control"), Some("no-store"), "{answer:?}");
+        // Whoever was let in is told of the rate, whatever comes of it.
+        assert_eq!(
+            answer.header("RateLimit"),
+            Some("\"report\";r=0;t=2"),
+            "{answer:?}"
+        );
+    }
+    let values: Vec<_> = (0..1_001).map(|n| n.to_string()).collect();
+    for (most, status) in [(1_000, 204), (1_001, 400)] {
+        let filter = json!([{"dimension": "placement_id", "values": values[..most]}]);
+        let answer = publisher.ask(&with(good(), &json!({ "filters": filter })));
+        assert_eq!(answer.status, status, "{most} values");
+        if status == 400 {
+            answer.refused(400, "invalid_filter");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_measured_by_ad_tag_is_not_combined_with_it() {
+    let signpost = demo();
+    let (publisher, _) = with_facts(&signpost, "errors-ad-tag");
+    let filter = json!({"filters": [{"dimension": "ad_tag", "values": ["t"]}]});
+    let order = |column: &str| json!({"order_by": [{"column": column, "ascending": true}]});
+    let This(message) = AD_TAG else { panic!() };
+    for metric in ["ad_requests", "ad_responses", "fill_rate", "show_rate"] {
+        for wrong in [
+            query(&["ad_tag"], &[metric]),
+            query(&["date", "ad_tag"], &["clicks", metric]),
+            with(query(&["date"], &[metric]), &filter),
+            with(query(&["date"], &[metric]), &order("ad_tag")),
+            with(query(&["ad_tag"], &["clicks"]), &order(metric)),
+        ] {
+            let answer = publisher
+                .ask(&wrong)
+                .refused(400, "incompatible_dimension_metric");
+            assert_eq!(answer.json()["error"], message, "{answer:?}");
+        }
+        publisher.ask(&query(&["date"], &[metric])).expect(200);
+    }
+    for metric in ["impressions", "clicks", "revenue", "ecpm", "click_rate"] {
+        let right = with(query(&["ad_tag"], &[metric]), &filter);
+        publisher.ask(&with(right, &order(metric))).expect(200);
+    }
+}
+
+#[test]
+fn what_is_just_right_is_answered() {
+    let signpost = demo();
+    let (publisher, _) = with_facts(&signpost, "errors-none");
+    let range = |start: &str, end: &str| json!({"date_range": {"start_date": start, "end_date": end}});
+    let one_row = json!([{"date": "2026-01-05", "impressions": 14}]);
+    for members in [
+        // 90 days apart, and a single day.
+        range("2025-10-07", "2026-01-05"),
+        range("2026-01-05", "2026-01-05"),
+        json!({"dimensions": ["date", "date"], "metrics": ["impressions", "impressions"]}),
+        json!({"format": "csv", "limit": 1}),
+        json!({"filters": [], "order_by": []}),
+        json!({"pagination": {"page": 1}}),
+        json!({"pagination": {"count": 50_000}}),
+        json!({"pagination": {"page": 1, "count": 1}}),
+        json!({"filters": [{"dimension": "country", "values": ["de", "Fr", "XX"]}]}),
+        json!({"filters": [{"dimension": "date", "values": ["2026-01-05", "yesterday"]}]}),
+        json!({"order_by": [{"column": "click_rate", "ascending": true}, {"column": "date", "ascending": false}]}),
+    ] {
+        let query = with(good(), &members);
+        assert_eq!(json!(publisher.rows(&query)), one_row, "{members}");
+    }
+    for (filters, impressions) in [
+        (json!([{"dimension": "country", "values": ["de"]}]), 7),
+        // An app is its id, and not its name.
+        (json!([{"dimension": "app", "values": ["70000041"]}]), 14),
+        (json!([{"dimension": "app", "values": ["Quest"]}]), 0),
+        // The same dimension twice intersects, and values keep their case and their zeros.
+        (
+            json!([{"dimension": "country", "values": ["DE", "FR"]}, {"dimension": "country", "values": ["FR"]}]),
+            7,
+        ),
+        (
+            json!([{"dimension": "country", "values": ["DE"]}, {"dimension": "country", "values": ["FR"]}]),
+            0,
+        ),
+        (json!([{"dimension": "sdk_v", "values": ["1.1"]}]), 7),
+        (json!([{"dimension": "placement_id", "values": ["P"]}]), 0),
+        (
+            json!([{"dimension": "country", "values": ["DE"]}, {"dimension": "sdk_v", "values": ["1.1"]}]),
+            0,
+        ),
+    ] {
+        let rows = publisher.rows(&with(good(), &json!({ "filters": filters })));
+        let expected = match impressions {
+            0 => json!([]),
+            _ => json!([{"date": "2026-01-05", "impressions": impressions}]),
+        };
+        assert_eq!(json!(rows), expected, "{filters}");
+    }
+}
+
+#[test]
+fn a_request_that_is_no_query_is_refused_before_anything_is_read() {
+    let signpost = demo();
+    let (publisher, key) = with_facts(&signpost, "errors-requests");
+    let json_type = ("Content-Type", "application/json");
+    let good = good().to_string();
+    for method in ["GET", "PUT", "DELETE", "PATCH"] {
+        let body = if matches!(method, "PUT" | "PATCH") {
+            good.as_str()
+        } else {
+            ""
+        };
+        let headers = [("X-Api-Key", key.api_key.as_str()), json_type];
+        let answer = signpost
+            .send(method, REPORT, &headers, body.as_bytes())
+            .refused(405, "method_not_allowed");
+        assert_eq!(answer.header("Allow"), Some("POST"), "{answer:?}");
+    }
+    for content_type in ["text/plain", "text/csv", "application/x-www-form-urlencoded", ""] {
+        let mut headers = vec![("X-Api-Key", key.api_key.as_str())];
+        if !content_type.is_empty() {
+            headers.push(("Content-Type", content_type));
+        }
+        signpost
+            .report(&headers, good.as_bytes())
+            .refused(415, "unsupported_media_type");
+    }
+    let padded = |bytes: usize| format!("{good}{}", " ".repeat(bytes - good.len()));
+    let headers = [("X-Api-Key", key.api_key.as_str()), json_type];
+    signpost
+        .report(&headers, padded((256 << 10) + 1).as_bytes())
+        .refused(413, "payload_too_large");
+    // None of these was held against the key's rate, and 256 KiB are not too much.
+    signpost
+        .report(&headers, padded(256 << 10).as_bytes())
+        .expect(200);
+    let media_type = [
+        ("X-Api-Key", key.api_key.as_str()),
+        ("Content-Type", "Application/JSON; charset=utf-8"),
+    ];
+    let answer = signpost.report(&media_type, good.as_bytes());
+    let answer = answer.refused(429, "rate_limit_exceeded");
+    assert_eq!(answer.json()["error"], "rate limit exceeded", "{answer:?}");
+
+    let broken: [&[u8]; 8] = [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"\"date\"",
+        b"{} {}",
+        b"{\"dimensions\":[\"date\"],}",
+        b"{\"x\":\"\xff\"}",
+    ];
+    for body in broken {
+        let fresh = publisher.create_key("broken");
+        let headers = [("X-Api-Key", fresh.api_key.as_str()), json_type];
+        signpost.report(&headers, body).refused(400, "invalid_json");
+        publisher.revoke_key(&fresh);
+    }
+}
+
+#[test]
+fn a_key_that_is_missing_wrong_or_revoked_is_told_the_same() {
+    let signpost = demo();
+    let (publisher, key) = with_facts(&signpost, "errors-keys");
+    let revoked = publisher.create_key("revoked");
+    publisher.revoke_key(&revoked);
+    let wrong = [
+        None,
+        Some(""),
+        Some("nonsense"),
+        Some("sk_errors-keys_0123_4567"),
+        Some(revoked.api_key.as_str()),
+        Some(key.id.as_str()),
+    ];
+    for api_key in wrong {
+        let mut headers = vec![("Content-Type", "application/json")];
+        headers.extend(api_key.map(|api_key| ("X-Api-Key", api_key)));
+        let answer = signpost
+            .report(&headers, good().to_string().as_bytes())
+            .refused(401, "invalid_api_key");
+        assert_eq!(
+            answer.json()["error"],
+            "invalid or inactive api key",
+            "{answer:?}"
+        );
+        assert_eq!(answer.header("RateLimit"), None, "{answer:?}");
+    }
+}

@@ -1,0 +1,276 @@
+//! A million facts in 90 days, through the interface: the sums are exact, and memory stays small. And a question with
+//! more groups than a report may have.
+
+use std::{collections::BTreeMap, fmt::Write, thread};
+
+use serde_json::{Value, json};
+use signpost::time::UtcDay;
+
+use crate::{
+    harness::{Publisher, Setup, Signpost, now_ms},
+    reports::query,
+};
+
+/// What the module may need, in bytes: an isolate has 128 MB.
+const MEMORY: u64 = 100_000_000;
+const DAYS: usize = 90;
+const FACTS: usize = 1_000_000;
+const HEADER: &str = "app_id,country,placement_id,ad_tag,demand_source,sdk_v,\
+    ad_requests,ad_responses,impressions,clicks,revenue\n";
+/// Several uploads at once, as a backfill would come.
+const CLIENTS: usize = 3;
+
+const COUNTRIES: [&str; 30] = [
+    "AR", "AT", "AU", "BE", "BR", "CA", "CH", "CL", "CN", "CO", "CZ", "DE", "DK", "ES", "FI", "FR", "GB",
+    "GR", "HU", "ID", "IE", "IN", "IT", "JP", "KR", "MX", "NL", "PL", "TR", "US",
+];
+const SOURCES: [&str; 8] = [
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta",
+];
+
+/// By their places, the app, country, placement, ad tag, demand source and version of the n-th fact of a day. Facts whose
+/// numbers differ by less than [`KEYS`] differ: `SPREAD` has no factor in common with it.
+type Place = [usize; 6];
+const SIZES: Place = [20, 30, 40, 50, 8, 5];
+const KEYS: usize = 20 * 30 * 40 * 50 * 8 * 5;
+const SPREAD: usize = 7_368_787;
+/// Every tenth fact of a day has the key of the one before it, and adds up with it.
+fn place(n: usize) -> Place {
+    let n = if n % 10 == 9 { n - 1 } else { n };
+    let mut rest = n * SPREAD % KEYS;
+    SIZES.map(|size| {
+        let at = rest % size;
+        rest /= size;
+        at
+    })
+}
+
+/// Impressions, clicks and revenue in micro-USD. Requests and responses follow from impressions.
+fn sums(day: usize, n: usize) -> [i64; 3] {
+    let n = i64::try_from(day * 1_009 + n).unwrap();
+    [n % 997, n % 13, n % 3_001 * 7 - 1_000]
+}
+
+fn rows_of(day: usize) -> usize {
+    FACTS / DAYS + usize::from(day < FACTS % DAYS)
+}
+
+fn date(day: usize) -> String {
+    UtcDay::parse("2026-01-01")
+        .unwrap()
+        .minus(-i32::try_from(day).unwrap())
+        .to_string()
+}
+
+fn csv(day: usize) -> String {
+    let mut csv = String::with_capacity(1 << 20);
+    csv.push_str(HEADER);
+    for n in 0..rows_of(day) {
+        let [app, country, placement, tag, source, version] = place(n);
+        let [impressions, clicks, micros] = sums(day, n);
+        let (sign, size) = (if micros < 0 { "-" } else { "" }, micros.abs());
+        writeln!(
+            csv,
+            "780000{app:02},{},placement-{placement},tag-{tag:03},{},1.{version},{},{},{impressions},{clicks},{sign}0.{size:06}",
+            COUNTRIES[country],
+            SOURCES[source],
+            impressions * 3,
+            impressions * 2,
+        )
+        .unwrap();
+    }
+    csv
+}
+
+/// Puts days, several at a time.
+fn load(
+    publisher: &Publisher<'_>,
+    days: usize,
+    csv: impl Fn(usize) -> String + Sync,
+    rows: impl Fn(usize) -> usize + Sync,
+) {
+    let (csv, rows) = (&csv, &rows);
+    thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            scope.spawn(move || {
+                for day in (client..days).step_by(CLIENTS) {
+                    let answer = publisher.put_facts(&date(day), &csv(day)).expect(200);
+                    assert_eq!(answer.json(), json!({"rows": rows(day)}), "{answer:?}");
+                }
+            });
+        }
+    });
+}
+
+/// Sums worked out by hand, by any part of a fact.
+fn by_hand<K: Ord>(key: impl Fn(usize, &Place) -> K) -> BTreeMap<K, [i64; 3]> {
+    let mut groups: BTreeMap<K, [i64; 3]> = BTreeMap::new();
+    for day in 0..DAYS {
+        for n in 0..rows_of(day) {
+            let group = groups.entry(key(day, &place(n))).or_default();
+            for (sum, more) in group.iter_mut().zip(sums(day, n)) {
+                *sum += more;
+            }
+        }
+    }
+    groups
+}
+
+/// The sums of a row: revenue is told with six decimals, which a double holds exactly enough.
+fn told(row: &Value) -> [i64; 3] {
+    let number = |metric: &str| row[metric].as_f64().unwrap_or(0.0);
+    let [impressions, clicks, revenue] = [number("impressions"), number("clicks"), number("revenue") * 1e6];
+    #[expect(clippy::cast_possible_truncation, reason = "whole numbers far below 2^53")]
+    [impressions, clicks, revenue].map(|number| number.round() as i64)
+}
+
+fn report_memory(signpost: &Signpost, what: &str, begun_ms: i64) {
+    let memory = signpost.wasm_memory();
+    println!(
+        "{what}: {} ms, Wasm memory {:.1} MB, workerd {}",
+        now_ms() - begun_ms,
+        memory as f64 / 1e6,
+        signpost.process_memory()
+    );
+    assert!(memory < MEMORY, "{what}: {memory} bytes of Wasm memory");
+}
+
+#[test]
+fn a_million_facts_are_loaded_and_added_up_in_a_hundred_megabytes() {
+    let signpost = Setup::new().start();
+    let publisher = signpost.publisher("scale");
+    let begun_ms = now_ms();
+    load(&publisher, DAYS, csv, rows_of);
+    report_memory(&signpost, "loading", begun_ms);
+    let kept = publisher.days();
+    assert_eq!(kept.len(), DAYS);
+
+    let metrics = ["impressions", "clicks", "revenue"];
+    let ascending = |mut query: Value| {
+        let columns = query["dimensions"].as_array().unwrap().clone();
+        let order = columns
+            .iter()
+            .map(|column| json!({"column": column, "ascending": true}));
+        query["order_by"] = order.collect();
+        query
+    };
+    let asked = |dimensions: &[&str]| {
+        let begun_ms = now_ms();
+        let rows = publisher.rows(&ascending(query(dimensions, &metrics)));
+        report_memory(&signpost, &dimensions.join("+"), begun_ms);
+        rows
+    };
+    let text = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
+
+    let rows = asked(&["date", "app"]);
+    let by_date_and_app = by_hand(|day, place| (date(day), format!("780000{:02}", place[0])));
+    let found: Vec<_> = rows
+        .iter()
+        .map(|row| ((text(row, "date"), text(row, "app_id")), told(row)))
+        .collect();
+    assert!(found == Vec::from_iter(by_date_and_app), "by date and app");
+
+    for (name, place_of, value) in [
+        (
+            "country",
+            1,
+            &(|at: usize| COUNTRIES[at].to_owned()) as &dyn Fn(usize) -> String,
+        ),
+        ("placement_id", 2, &|at| format!("placement-{at}")),
+        ("demand_source", 4, &|at| SOURCES[at].to_owned()),
+    ] {
+        let rows = asked(&[name]);
+        let expected: BTreeMap<String, [i64; 3]> = by_hand(|_, place| place[place_of])
+            .into_iter()
+            .map(|(at, sums)| (value(at), sums))
+            .collect();
+        let found: Vec<_> = rows.iter().map(|row| (text(row, name), told(row))).collect();
+        assert!(found == Vec::from_iter(expected), "by {name}");
+    }
+
+    // All there is, from which whole pages are picked: each fact a row but for every tenth.
+    let groups: usize = (0..DAYS).map(|day| rows_of(day) - rows_of(day) / 10).sum();
+    let seven = [
+        "date",
+        "app",
+        "country",
+        "placement_id",
+        "ad_tag",
+        "demand_source",
+        "sdk_v",
+    ];
+    let mut seen = Vec::new();
+    let last = groups.div_ceil(50_000);
+    for page in [1, 2, last, last + 1] {
+        let begun_ms = now_ms();
+        let mut query = query(&seven, &metrics);
+        query["pagination"] = json!({"page": page, "count": 50_000});
+        let answer = publisher.ask(&query).expect(200);
+        let total = groups.to_string();
+        assert_eq!(
+            answer.header("X-Total-Count"),
+            Some(total.as_str()),
+            "page {page}"
+        );
+        let rows = answer.json()["rows"].as_array().unwrap().len();
+        let expected = groups.saturating_sub((page - 1) * 50_000).min(50_000);
+        assert_eq!(rows, expected, "page {page}");
+        report_memory(&signpost, &format!("page {page} of all seven"), begun_ms);
+        seen.push(answer.body);
+    }
+    assert!(seen[0] != seen[1], "two pages are not the same");
+
+    let mut filtered = query(&["demand_source"], &metrics);
+    filtered["filters"] = json!([{"dimension": "country", "values": ["DE", "FR", "US"]}, {"dimension": "app", "values": ["78000007"]}]);
+    let mut expected: BTreeMap<String, [i64; 3]> = BTreeMap::new();
+    for ((app, country, source), sums) in by_hand(|_, place| (place[0], place[1], place[4])) {
+        if app == 7 && ["DE", "FR", "US"].contains(&COUNTRIES[country]) {
+            let group = expected.entry(SOURCES[source].to_owned()).or_default();
+            for (sum, more) in group.iter_mut().zip(sums) {
+                *sum += more;
+            }
+        }
+    }
+    let found: BTreeMap<_, _> = publisher
+        .rows(&filtered)
+        .iter()
+        .map(|row| (text(row, "demand_source"), told(row)))
+        .collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn more_than_two_million_groups_are_refused_and_the_ledger_lives_on() {
+    const DAYS: usize = 24;
+    const ROWS: usize = 90_000;
+    let signpost = Setup::new().start();
+    let publisher = signpost.publisher("scale-groups");
+    let begun_ms = now_ms();
+    let csv = |day: usize| {
+        let mut csv = String::with_capacity(4 << 20);
+        csv.push_str(HEADER);
+        for n in 0..ROWS {
+            writeln!(csv, "78000001,DE,p,{day:x}-{n:x},s,1,1,1,1,1,1").unwrap();
+        }
+        csv
+    };
+    load(&publisher, DAYS, csv, |_| ROWS);
+    report_memory(&signpost, "loading", begun_ms);
+    let begun_ms = now_ms();
+    let by_tag = query(&["ad_tag"], &["clicks"]);
+    publisher.ask(&by_tag).refused(400, "result_too_large");
+    report_memory(&signpost, "too many groups", begun_ms);
+    // A part of them is not too many, and all of them in one is not either.
+    let begun_ms = now_ms();
+    let mut part = by_tag.clone();
+    part["date_range"]["end_date"] = json!(date(9));
+    part["pagination"] = json!({"page": 1, "count": 10});
+    let answer = publisher.ask(&part).expect(200);
+    let total = (10 * ROWS).to_string();
+    assert_eq!(answer.header("X-Total-Count"), Some(total.as_str()), "{answer:?}");
+    report_memory(&signpost, "a part of them", begun_ms);
+    assert_eq!(
+        json!(publisher.rows(&query(&["country"], &["clicks", "revenue"]))),
+        json!([{"country": "DE", "clicks": DAYS * ROWS, "revenue": DAYS * ROWS}])
+    );
+}

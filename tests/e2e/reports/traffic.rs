@@ -1,0 +1,240 @@
+//! Clicks that Signpost counted are in the reports of their publisher: each once, whatever fails on the way, and beside
+//! what was loaded.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use signpost::time::{SECOND_MS, UtcDay};
+
+use crate::{
+    faults::break_down,
+    harness::{Publisher, Setup, Signpost, away_from_midnight, demo, eventually, in_time, now_ms},
+    reports::csv,
+};
+
+/// Beyond a few of the retries of what hands the counts on, which double from 5 seconds.
+const RETRIES_MS: i64 = 60 * SECOND_MS;
+/// A demo offer's goal, for Android in every country and without a cap, and the offer.
+const GOAL: &str = "410271";
+const OFFER: &str = "23817";
+
+fn today() -> String {
+    UtcDay::of_ms(now_ms()).to_string()
+}
+
+fn query(dimensions: &[&str]) -> Value {
+    json!({
+        "date_range": {"start_date": today(), "end_date": today()},
+        "dimensions": dimensions, "metrics": ["impressions", "clicks", "revenue"],
+        "order_by": dimensions.iter().map(|dimension| json!({"column": dimension, "ascending": true})).collect::<Vec<_>>(),
+    })
+}
+
+/// A publisher with an app, which the edge knows.
+fn with_app<'s>(signpost: &'s Signpost, id: &str, app: &str) -> Publisher<'s> {
+    let publisher = signpost.publisher(id);
+    signpost.put(
+        &format!("apps/{app}"),
+        &json!({
+            "publisher_id": id, "name": "Clicked", "platform": "android",
+            "currency": {"name": "Coins", "per_usd": 1000, "decimals": 0, "rounding": "down"}
+        }),
+    );
+    signpost.refresh();
+    publisher
+}
+
+fn click(signpost: &Signpost, goal: &str, app: &str, placement: &str, country: &str) {
+    let mut query = format!("rid={goal}&app={app}&user_id=u-1");
+    if !placement.is_empty() {
+        query += &format!("&placement={placement}");
+    }
+    signpost.click(&query, country).expect(302);
+}
+
+/// The row of an app's clicks by app, country, placement, ad tag, demand source and version.
+fn row(app: &str, country: &str, placement: &str, offer: &str, clicks: u64) -> Value {
+    json!({
+        "app_id": app, "app": {"name": "Clicked"}, "country": country, "placement_id": placement, "ad_tag": offer,
+        "demand_source": "offerwall", "sdk_v": "api", "clicks": clicks,
+    })
+}
+
+#[test]
+fn clicks_are_reported_beside_what_is_loaded_and_a_replaced_day_leaves_them_alone() {
+    away_from_midnight();
+    let signpost = demo();
+    signpost.put_offer("reported", &json!({}));
+    let app = "77000001";
+    let publisher = with_app(&signpost, "traffic-clicks", app);
+    // Goal, placement, country and how often.
+    for (goal, placement, country, times) in [
+        (GOAL, "home", "DE", 3),
+        (GOAL, "home", "US", 1),
+        (GOAL, "", "DE", 2),
+        (GOAL, "home", "XX", 4),
+        ("reported-g", "end.of-level_1@x", "FR", 5),
+        ("reported-g", "offerwall", "FR", 1),
+        ("reported-g", "", "FR", 1),
+    ] {
+        for _ in 0..times {
+            click(&signpost, goal, app, placement, country);
+        }
+    }
+    let all = query(&[
+        "app",
+        "country",
+        "placement_id",
+        "ad_tag",
+        "demand_source",
+        "sdk_v",
+    ]);
+    let clicked = [
+        row(app, "DE", "home", OFFER, 3),
+        row(app, "DE", "offerwall", OFFER, 2),
+        row(app, "FR", "end.of-level_1@x", "reported", 5),
+        row(app, "FR", "offerwall", "reported", 2),
+        row(app, "US", "home", OFFER, 1),
+        row(app, "ZZ", "home", OFFER, 4),
+    ];
+    eventually(&clicked.to_vec(), || publisher.rows(&all));
+
+    // Loaded facts of the same day and keys, but for the demand source, come beside them.
+    let date = today();
+    let by_source = query(&["demand_source"]);
+    let offerwall = json!({"demand_source": "offerwall", "clicks": 17});
+    for (impressions, clicks) in [(1_000, 10), (2_000, 20)] {
+        let facts = csv(&[
+            &format!("{date},{app},,DE,home,{OFFER},alpha,api,0,0,{impressions},{clicks},1.5"),
+            &format!("{date},{app},,FR,offerwall,reported,alpha,api,0,0,0,0,0"),
+        ]);
+        publisher.put_facts(&date, &facts).expect(200);
+        let alpha =
+            json!({"demand_source": "alpha", "impressions": impressions, "clicks": clicks, "revenue": 1.5});
+        assert_eq!(publisher.rows(&by_source), [alpha.clone(), offerwall.clone()]);
+        let total = json!({"app_id": app, "app": {"name": "Clicked"}, "impressions": impressions,
+            "clicks": clicks + 17, "revenue": 1.5});
+        assert_eq!(publisher.rows(&query(&["app"])), [total]);
+    }
+    let days = publisher.days();
+    assert_eq!(days[0]["date"], date.as_str(), "{days:?}");
+    assert_eq!(days[0]["loaded"]["clicks"], 20, "{days:?}");
+    assert_eq!(days[0]["offers"]["clicks"], 17, "{days:?}");
+
+    publisher.put_facts(&date, &csv(&[])).expect(200);
+    assert_eq!(publisher.rows(&all), clicked);
+    let through = publisher.ask(&all);
+    let through = through.header("X-Data-Through").expect("X-Data-Through");
+    assert!(
+        through.starts_with(&date),
+        "{through} is not before the day is over"
+    );
+
+    // What the facts interface may not claim.
+    let forged = csv(&[&format!(
+        "{date},{app},,DE,home,{OFFER},offerwall,api,0,0,0,1000,0"
+    )]);
+    publisher.put_facts(&date, &forged).refused(400, "invalid_facts");
+    assert_eq!(publisher.rows(&all), clicked);
+}
+
+#[test]
+fn an_apps_day_keeps_two_hundred_placements_apart() {
+    away_from_midnight();
+    let signpost = demo();
+    let app = "77000011";
+    let publisher = with_app(&signpost, "traffic-placements", app);
+    for round in 1..=2 {
+        for placement in 0..230 {
+            click(&signpost, GOAL, app, &format!("p-{placement}"), "DE");
+        }
+        // The default's name is none that a user chose.
+        click(&signpost, GOAL, app, "", "DE");
+        let by_placement = query(&["placement_id"]);
+        let clicks = || -> BTreeMap<String, u64> {
+            let rows = publisher.rows(&by_placement);
+            let of = |row: &Value| {
+                let placement = row["placement_id"].as_str().unwrap().to_owned();
+                (placement, row["clicks"].as_u64().unwrap())
+            };
+            rows.iter().map(of).collect()
+        };
+        eventually(&(round * 231), || clicks().values().sum());
+        let mut clicks = clicks();
+        assert_eq!(clicks.remove("offerwall"), Some(round));
+        assert_eq!(clicks.remove("other"), Some(30 * round), "{clicks:?}");
+        // The same 200 as before, or a kept one would have one click and another would be new.
+        assert_eq!(clicks.len(), 200);
+        assert!(clicks.values().all(|times| *times == round), "{clicks:?}");
+    }
+    // They are 200 for each app and not for all of them.
+    let other_app = "77000012";
+    signpost.put(
+        &format!("apps/{other_app}"),
+        &json!({
+            "publisher_id": "traffic-placements", "name": "Clicked", "platform": "android",
+            "currency": {"name": "Coins", "per_usd": 1000, "decimals": 0, "rounding": "down"}
+        }),
+    );
+    signpost.refresh();
+    click(&signpost, GOAL, other_app, "of-the-other-app", "DE");
+    let mut filtered = query(&["placement_id"]);
+    filtered["filters"] = json!([{"dimension": "app", "values": [other_app]}]);
+    let expected = vec![json!({"placement_id": "of-the-other-app", "clicks": 1})];
+    eventually(&expected, || publisher.rows(&filtered));
+}
+
+#[test]
+fn with_the_ledger_out_of_order_each_click_is_reported_once_when_it_is_mended() {
+    away_from_midnight();
+    let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
+    let app = "77000021";
+    let publisher = with_app(&signpost, "traffic-faults", app);
+    // The ledger is there, so that what is stored can be looked into.
+    assert_eq!(publisher.days(), [] as [Value; 0]);
+    let clicks = |country: &str, times: usize| {
+        for _ in 0..times {
+            click(&signpost, GOAL, app, "home", country);
+        }
+    };
+    let failed = || {
+        let sql = "SELECT COALESCE(MAX(attempts), 0) FROM forwards WHERE sums IS NOT NULL";
+        let attempts = signpost.stored("signpost-counters", sql, |row| row.get::<_, i64>(0));
+        attempts.into_iter().max().unwrap_or(0)
+    };
+    let applied = || {
+        let sql = "SELECT COUNT(*) FROM marks";
+        let marks = signpost.stored("signpost-ledger", sql, |row| row.get::<_, i64>(0));
+        marks.into_iter().sum::<i64>()
+    };
+
+    break_down(&signpost, "ledger");
+    clicks("DE", 10);
+    in_time(RETRIES_MS, &true, || failed() >= 1);
+    assert_eq!(applied(), 0);
+    publisher
+        .operator("GET", "facts", None)
+        .refused(503, "unavailable");
+
+    // From here on the ledger does as it is told, and nobody hears of it: the batch is sent again.
+    break_down(&signpost, "ledger-answers");
+    clicks("US", 5);
+    in_time(RETRIES_MS, &true, || applied() >= 1 && failed() >= 2);
+
+    break_down(&signpost, "counters-answers");
+    clicks("FR", 7);
+    std::thread::sleep(std::time::Duration::from_millis(2_500));
+    break_down(&signpost, "");
+    // Another click, whose request sends what is left in the isolate.
+    clicks("JP", 1);
+    let by_country = query(&["country"]);
+    let expected: Vec<_> = [("DE", 10), ("FR", 7), ("JP", 1), ("US", 5)]
+        .map(|(country, clicks)| json!({"country": country, "clicks": clicks}))
+        .into();
+    in_time(RETRIES_MS, &expected, || publisher.rows(&by_country));
+    // All is confirmed, and no repeat has added anything.
+    in_time(RETRIES_MS, &0, failed);
+    assert_eq!(publisher.rows(&by_country), expected);
+    signpost.restart();
+    assert_eq!(publisher.rows(&by_country), expected);
+}

@@ -1,0 +1,248 @@
+//! What facts may come as, and uploads that end before their end: packed wrong, too large, cut off, or with the power.
+
+use serde_json::{Value, json};
+
+use crate::{
+    harness::{Publisher, Setup, Signpost, demo, eventually, gzip},
+    reports::{csv, query},
+};
+
+const CSV: (&str, &str) = ("Content-Type", "text/csv");
+const GZIP: (&str, &str) = ("Content-Encoding", "gzip");
+
+fn clicks(publisher: &Publisher<'_>) -> Vec<Value> {
+    publisher.rows(&query(&["date", "app"], &["clicks", "revenue"]))
+}
+
+#[test]
+fn facts_may_be_quoted_marked_packed_and_in_any_order() {
+    let signpost = demo();
+    let publisher = signpost.publisher("uploads-forms");
+    let plain = csv(&["2026-01-05,74000001,\"Quest, the game\",DE,p,\"t \"\"1\"\"\",d,s,1,1,1,1,0.5"]);
+    let windows = format!("\u{feff}{}", plain.replace('\n', "\r\n"));
+    let no_last_end = plain.trim_end().to_owned();
+    let turned = "\"revenue\",clicks,impressions,ad_responses,ad_requests,sdk_v,demand_source,ad_tag,\
+        placement_id,country,app_name,app_id,date\n\
+        0.500000,\"1\",1,1,1,s,d,\"t \"\"1\"\"\",p,de,\"Quest, the game\",\"74000001\",2026-01-05\n";
+    let ndjson = json!({
+        "date": "2026-01-05", "app_id": "74000001", "app_name": "Quest, the game", "country": "DE", "placement_id": "p",
+        "ad_tag": "t \"1\"", "demand_source": "d", "sdk_v": "s", "ad_requests": 1, "ad_responses": 1, "impressions": 1,
+        "clicks": 1, "revenue": 0.5,
+    })
+    .to_string();
+    let ndjson_type = ("Content-Type", "application/x-ndjson");
+    let parameters = ("Content-Type", "Text/CSV; charset=utf-8; header=present");
+    let forms: [(&[(&str, &str)], Vec<u8>); 9] = [
+        (&[CSV], plain.clone().into()),
+        (&[CSV], windows.clone().into()),
+        (&[CSV], no_last_end.into()),
+        (&[CSV], turned.into()),
+        (&[parameters], plain.clone().into()),
+        (&[CSV, GZIP], gzip(windows.as_bytes())),
+        (&[CSV, ("Content-Encoding", "GZIP")], gzip(plain.as_bytes())),
+        (&[ndjson_type], format!("\u{feff}{ndjson}\r\n\r\n").into()),
+        (&[ndjson_type, GZIP], gzip(ndjson.as_bytes())),
+    ];
+    let dimensions = [
+        "date",
+        "app",
+        "country",
+        "placement_id",
+        "ad_tag",
+        "demand_source",
+        "sdk_v",
+    ];
+    let all = query(&dimensions, &["clicks", "revenue"]);
+    for (place, (headers, body)) in forms.iter().enumerate() {
+        let key = format!("form-{place}");
+        let mut headers = headers.to_vec();
+        let put = publisher.send_facts("PUT", "facts/2026-01-05", &headers, body);
+        assert_eq!(put.expect(200).json(), json!({"rows": 1}), "form {place}");
+        headers.push(("Idempotency-Key", &key));
+        let added = publisher.send_facts("POST", "facts", &headers, body);
+        assert_eq!(added.expect(200).json()["rows"], 1, "form {place}");
+        assert_eq!(
+            json!(publisher.rows(&all)),
+            json!([{
+                "date": "2026-01-05", "app_id": "74000001", "app": {"name": "Quest, the game"}, "country": "DE",
+                "placement_id": "p", "ad_tag": "t \"1\"", "demand_source": "d", "sdk_v": "s", "clicks": 2, "revenue": 1,
+            }]),
+            "form {place}"
+        );
+    }
+    // For one day, the date may be left out; and no rows are as good a day as any.
+    let without = plain.replacen("date,", "", 1).replace("2026-01-05,", "");
+    assert_eq!(
+        publisher.put_facts("2026-01-05", &without).expect(200).json(),
+        json!({"rows": 1})
+    );
+    assert_eq!(
+        publisher.put_facts("2026-01-05", &csv(&[])).expect(200).json(),
+        json!({"rows": 0})
+    );
+    publisher.ask(&all).expect(204);
+    assert_eq!(publisher.days(), [] as [Value; 0]);
+}
+
+#[test]
+fn what_does_not_unpack_is_refused_and_leaves_no_trace() {
+    let signpost = demo();
+    let publisher = signpost.publisher("uploads-packed");
+    let fact = csv(&["2026-01-05,74000011,,DE,p,t,d,s,1,1,1,1,0.5"]);
+    publisher.put_facts("2026-01-05", &fact).expect(200);
+    let before = clicks(&publisher);
+    let rows: Vec<_> = (0..2_000)
+        .map(|n| format!("2026-01-05,74000012,,DE,p{n},t,d,s,1,1,1,1,0.5"))
+        .collect();
+    let rows: Vec<_> = rows.iter().map(String::as_str).collect();
+    let many = csv(&rows);
+    let packed = gzip(many.as_bytes());
+    let mut damaged = packed.clone();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 0x55;
+    let broken = [
+        many.clone().into_bytes(),
+        b"\x1f\x8b".to_vec(),
+        packed[..packed.len() / 2].to_vec(),
+        // All of the facts, and the check sum cut off.
+        packed[..packed.len() - 4].to_vec(),
+        damaged,
+    ];
+    for body in &broken {
+        for (method, rest) in [("PUT", "facts/2026-01-05"), ("POST", "facts")] {
+            let headers = [CSV, GZIP, ("Idempotency-Key", "packed")];
+            publisher
+                .send_facts(method, rest, &headers, body)
+                .refused(400, "invalid_facts");
+            assert_eq!(clicks(&publisher), before);
+        }
+    }
+    let headers = [CSV, GZIP, ("Idempotency-Key", "packed")];
+    let answer = publisher
+        .send_facts("POST", "facts", &headers, &packed)
+        .expect(200);
+    assert_eq!(answer.json(), json!({"rows": 2_000, "duplicate": false}));
+    for encoding in ["br", "deflate", "zstd", "gzip, gzip"] {
+        let headers = [CSV, ("Content-Encoding", encoding), ("Idempotency-Key", "other")];
+        publisher
+            .send_facts("POST", "facts", &headers, &packed)
+            .refused(415, "unsupported_media_type");
+    }
+}
+
+#[test]
+fn a_small_body_that_unpacks_to_too_much_ends_there() {
+    let signpost = Setup::new().start();
+    let publisher = signpost.publisher("uploads-bomb");
+    let fact = csv(&["2026-01-05,74000021,,DE,p,t,d,s,1,1,1,1,0.5"]);
+    publisher.put_facts("2026-01-05", &fact).expect(200);
+    let before = (clicks(&publisher), publisher.days());
+    let row = "2026-01-05,74000021,,DE,p,t,d,s,1,1,1,1,0.5\n";
+    // Right facts and no line wrong; and one line that never ends.
+    let facts = csv(&[]) + &row.repeat((64 << 20) / row.len() + 1);
+    for bomb in [gzip(facts.as_bytes()), gzip(&vec![b'x'; 100 << 20])] {
+        assert!(bomb.len() < 2 << 20);
+        for (method, rest) in [("PUT", "facts/2026-01-05"), ("POST", "facts")] {
+            let headers = [CSV, GZIP, ("Idempotency-Key", "bomb")];
+            publisher
+                .send_facts(method, rest, &headers, &bomb)
+                .refused(413, "payload_too_large");
+        }
+        assert_eq!((clicks(&publisher), publisher.days()), before);
+    }
+    assert_eq!(staged(&signpost), 0);
+    let memory = signpost.wasm_memory();
+    assert!(memory < 100_000_000, "{memory} bytes");
+    // Just below, the key that was not spent is good.
+    let facts = csv(&[]) + &row.repeat(50_000);
+    let headers = [CSV, GZIP, ("Idempotency-Key", "bomb")];
+    let answer = publisher.send_facts("POST", "facts", &headers, &gzip(facts.as_bytes()));
+    assert_eq!(
+        answer.expect(200).json(),
+        json!({"rows": 50_000, "duplicate": false})
+    );
+    assert_eq!(
+        json!(clicks(&publisher)),
+        json!([{"date": "2026-01-05", "app_id": "74000021", "app": {"name": "unknown"}, "clicks": 50_001, "revenue": 25_000.5}])
+    );
+}
+
+/// Segments of uploads that do not count yet, over all ledgers.
+fn staged(signpost: &Signpost) -> i64 {
+    let sql = "SELECT COUNT(*) FROM segments WHERE upload > 0";
+    let counts = signpost.stored("signpost-ledger", sql, |row| row.get::<_, i64>(0));
+    counts.into_iter().sum()
+}
+
+/// More than a ledger keeps in memory before it stages, also in the first half.
+const ROWS: usize = 200_000;
+
+fn large() -> String {
+    let rows: Vec<_> = (0..ROWS)
+        .map(|n| {
+            format!(
+                "2026-01-05,74000031,,DE,p{},t{},d,s,1,1,1,1,0.5",
+                n % 50,
+                n % 1_001
+            )
+        })
+        .collect();
+    let rows: Vec<_> = rows.iter().map(String::as_str).collect();
+    csv(&rows)
+}
+
+#[test]
+fn a_day_whose_upload_died_with_the_power_is_as_before() {
+    let signpost = Setup::new().start();
+    let publisher = signpost.publisher("uploads-power");
+    let fact = csv(&["2026-01-05,74000032,,DE,p,t,d,s,1,1,1,1,0.5"]);
+    publisher.put_facts("2026-01-05", &fact).expect(200);
+    let before = (clicks(&publisher), publisher.days());
+    let large = large();
+    let half_sent = publisher.begin_facts("2026-01-05", &large);
+    eventually(&true, || staged(&signpost) > 0);
+    assert_eq!(
+        (clicks(&publisher), publisher.days()),
+        before,
+        "half a body does not count"
+    );
+    signpost.restart();
+    drop(half_sent);
+    assert_eq!((clicks(&publisher), publisher.days()), before);
+
+    assert_eq!(
+        publisher.put_facts("2026-01-05", &large).expect(200).json(),
+        json!({"rows": ROWS})
+    );
+    let all = json!([{"date": "2026-01-05", "app_id": "74000031", "app": {"name": "unknown"}, "clicks": ROWS, "revenue": 100_000}]);
+    assert_eq!(json!(clicks(&publisher)), all);
+    let days = publisher.days();
+    assert_eq!(days.len(), 1, "{days:?}");
+    assert_eq!(days[0]["loaded"]["clicks"], ROWS, "{days:?}");
+    assert_eq!(staged(&signpost), 0, "what died is swept");
+    signpost.restart();
+    assert_eq!(json!(clicks(&publisher)), all);
+}
+
+#[test]
+fn an_upload_that_its_sender_cuts_off_leaves_no_trace() {
+    let signpost = Setup::new().start();
+    let publisher = signpost.publisher("uploads-cut");
+    let fact = csv(&["2026-01-05,74000042,,DE,p,t,d,s,1,1,1,1,0.5"]);
+    publisher.put_facts("2026-01-05", &fact).expect(200);
+    let before = (clicks(&publisher), publisher.days());
+    let large = large();
+    for _ in 0..2 {
+        let half_sent = publisher.begin_facts("2026-01-05", &large);
+        eventually(&true, || staged(&signpost) > 0);
+        drop(half_sent);
+        assert_eq!((clicks(&publisher), publisher.days()), before);
+    }
+    // Another upload is received as if nothing had been.
+    let fact = csv(&["2026-01-05,74000042,,DE,p,t,d,s,1,1,1,2,0.5"]);
+    publisher.put_facts("2026-01-05", &fact).expect(200);
+    assert_eq!(
+        json!(clicks(&publisher)),
+        json!([{"date": "2026-01-05", "app_id": "74000042", "app": {"name": "unknown"}, "clicks": 2, "revenue": 0.5}])
+    );
+}
