@@ -1,6 +1,7 @@
-//! Reports and the facts they are made of, over HTTP: what is answered (`answers`, `random` against `model`, `formats` of
-//! uploads in `uploads`), what is refused (`errors`, `precedence`, `wrong_facts`), whose numbers they are (`tenants`,
-//! `keys`), and that nothing is lost or counted twice (`operating`, `at_once`, `traffic`, `scale`).
+//! Reports and the facts they are made of, over HTTP: what is answered (`answers`, and `random` against `model`), what is
+//! refused and in which order (`errors`, `requests`, `precedence`), whose numbers they are (`tenants`, `keys`), how facts
+//! come in (`operating`, `uploads`, `wrong_facts`), and that nothing is lost or counted twice (`at_once`, `traffic`,
+//! `scale`).
 
 mod answers;
 mod at_once;
@@ -10,6 +11,7 @@ mod model;
 mod operating;
 mod precedence;
 mod random;
+mod requests;
 mod scale;
 mod tenants;
 mod traffic;

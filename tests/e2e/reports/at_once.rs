@@ -102,11 +102,14 @@ fn ten_clients_at_once_and_their_repeats_add_up_exactly() {
     let mut batches = Vec::new();
     let mut restated = Vec::new();
     for round in 0..ROUNDS {
-        for thread in 0..THREADS {
+        for (thread, day) in own_days.iter().enumerate() {
             batches.push(Batch::of(random, format!("{round}-{thread}"), &added_days));
-            let day = own_days[thread].as_str();
             let rows = 1 + random.below(ROWS);
-            restated.push((0..rows).map(|_| model::fact(random, &[day])).collect::<Vec<_>>());
+            restated.push(
+                (0..rows)
+                    .map(|_| model::fact(random, &[day.as_str()]))
+                    .collect::<Vec<_>>(),
+            );
         }
     }
 

@@ -27,7 +27,9 @@ const DAYS: [&str; 12] = [
 /// Some days come in one PUT, the others in increments of both formats, and so in several segments.
 fn load(publisher: &Publisher<'_>, random: &mut Random) -> Vec<Fact> {
     let facts: Vec<_> = (0..FACTS).map(|_| model::fact(random, &DAYS)).collect();
-    let (put, added): (Vec<_>, Vec<_>) = facts.iter().partition(|fact| &*fact.dimensions[0] < "2026-02");
+    let (put, added): (Vec<_>, Vec<_>) = facts
+        .iter()
+        .partition(|fact| fact.dimensions[0].as_str() < "2026-02");
     for day in DAYS {
         let lines: String = put
             .iter()

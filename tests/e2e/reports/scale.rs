@@ -120,7 +120,6 @@ fn by_hand<K: Ord>(key: impl Fn(usize, &Place) -> K) -> BTreeMap<K, [i64; 3]> {
 fn told(row: &Value) -> [i64; 3] {
     let number = |metric: &str| row[metric].as_f64().unwrap_or(0.0);
     let [impressions, clicks, revenue] = [number("impressions"), number("clicks"), number("revenue") * 1e6];
-    #[expect(clippy::cast_possible_truncation, reason = "whole numbers far below 2^53")]
     [impressions, clicks, revenue].map(|number| number.round() as i64)
 }
 
@@ -163,7 +162,9 @@ fn a_million_facts_are_loaded_and_added_up_in_a_hundred_megabytes() {
     let text = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
 
     let rows = asked(&["date", "app"]);
-    let by_date_and_app = by_hand(|day, place| (date(day), format!("780000{:02}", place[0])));
+    let by_date_and_app = by_hand(|day, place| (day, place[0]))
+        .into_iter()
+        .map(|((day, app), sums)| ((date(day), format!("780000{app:02}")), sums));
     let found: Vec<_> = rows
         .iter()
         .map(|row| ((text(row, "date"), text(row, "app_id")), told(row)))

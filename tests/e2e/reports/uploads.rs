@@ -7,6 +7,8 @@ use crate::{
     reports::{csv, query},
 };
 
+type Headers<'h> = &'h [(&'h str, &'h str)];
+
 const CSV: (&str, &str) = ("Content-Type", "text/csv");
 const GZIP: (&str, &str) = ("Content-Encoding", "gzip");
 
@@ -32,7 +34,7 @@ fn facts_may_be_quoted_marked_packed_and_in_any_order() {
     .to_string();
     let ndjson_type = ("Content-Type", "application/x-ndjson");
     let parameters = ("Content-Type", "Text/CSV; charset=utf-8; header=present");
-    let forms: [(&[(&str, &str)], Vec<u8>); 9] = [
+    let forms: [(Headers<'_>, Vec<u8>); 9] = [
         (&[CSV], plain.clone().into()),
         (&[CSV], windows.clone().into()),
         (&[CSV], no_last_end.into()),
