@@ -197,9 +197,15 @@ impl Signpost {
 
     /// Ends workerd as a power cut would, and starts it again on the same state.
     pub fn restart(&self) {
+        self.restart_after(|| {});
+    }
+
+    /// The same, with something done to the state meanwhile.
+    pub fn restart_after(&self, meanwhile: impl FnOnce()) {
         let mut child = self.child.lock().expect("the process");
         child.kill().expect("workerd ran");
         child.wait().expect("workerd ended");
+        meanwhile();
         let (new, ports) = spawn(&self.setup, self.state.path());
         *child = new;
         *self.ports.lock().expect("ports") = ports;

@@ -1,4 +1,6 @@
-//! What the objects have on disk, read behind workerd's back: only for what no interface tells.
+//! What the objects have on disk, behind workerd's back: only for what no interface tells or does.
+
+use std::path::PathBuf;
 
 use rusqlite::{Connection, OpenFlags, Row};
 
@@ -12,14 +14,8 @@ impl Signpost {
         sql: &str,
         read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Vec<T> {
-        let folder = self.state.path().join("objects").join(namespace);
-        let files = std::fs::read_dir(folder).expect("a folder of objects");
         let mut rows = Vec::new();
-        for file in files.map(|file| file.expect("a file").path()) {
-            let is_database = file.extension().is_some_and(|extension| extension == "sqlite");
-            if !is_database || file.file_stem().is_some_and(|stem| stem == "metadata") {
-                continue;
-            }
+        for file in self.databases(namespace) {
             let database = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY);
             let database = database.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
             let mut statement = database.prepare(sql).expect("a query");
@@ -27,5 +23,25 @@ impl Signpost {
             rows.extend(found.map(|row| row.expect("a row")));
         }
         rows
+    }
+
+    /// Changes what the objects of a namespace have stored. Only while workerd is down.
+    pub fn damage(&self, namespace: &str, sql: &str) {
+        for file in self.databases(namespace) {
+            let database = Connection::open(&file).expect("a database");
+            database.execute(sql, []).expect("a statement that runs");
+        }
+    }
+
+    fn databases(&self, namespace: &str) -> Vec<PathBuf> {
+        let folder = self.state.path().join("objects").join(namespace);
+        let files = std::fs::read_dir(folder).expect("a folder of objects");
+        let files = files.map(|file| file.expect("a file").path());
+        files
+            .filter(|file| {
+                file.extension().is_some_and(|extension| extension == "sqlite")
+                    && file.file_stem().is_none_or(|stem| stem != "metadata")
+            })
+            .collect()
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     harness::{Publisher, Setup, Signpost, demo, eventually, gzip},
-    reports::{csv, query},
+    reports::{csv, query, with},
 };
 
 type Headers<'h> = &'h [(&'h str, &'h str)];
@@ -246,5 +246,42 @@ fn an_upload_that_its_sender_cuts_off_leaves_no_trace() {
     assert_eq!(
         json!(clicks(&publisher)),
         json!([{"date": "2026-01-05", "app_id": "74000042", "app": {"name": "unknown"}, "clicks": 2, "revenue": 0.5}])
+    );
+}
+
+#[test]
+fn damaged_facts_are_told_as_such_and_other_days_are_reported() {
+    let signpost = Setup::new().start();
+    let publisher = signpost.publisher("uploads-damaged");
+    let row = |date: &str| csv(&[&format!("{date},74000001,Quest,DE,p,t,d,s,1,1,1,1,0.5")]);
+    publisher.put_facts("2026-01-05", &row("2026-01-05")).expect(200);
+    publisher.put_facts("2026-01-06", &row("2026-01-06")).expect(200);
+    signpost.restart_after(|| {
+        signpost.damage(
+            "signpost-ledger",
+            "UPDATE columns SET bytes = CAST(substr(bytes, 1, length(bytes) - 1) || x'ff' AS BLOB)
+             WHERE id = (SELECT MIN(id) FROM columns)",
+        );
+    });
+    let asked = |start: &str| {
+        let range = json!({ "start_date": start, "end_date": "2026-01-06" });
+        publisher.ask(&with(
+            query(&["date", "sdk_v"], &["revenue"]),
+            &json!({ "date_range": range }),
+        ))
+    };
+    asked("2026-01-05").refused(500, "damaged_facts");
+    let whole = asked("2026-01-06").expect(200);
+    assert_eq!(
+        whole.json(),
+        json!({"rows": [{"date": "2026-01-06", "sdk_v": "s", "revenue": 0.5}]})
+    );
+    // Loading the day again is the repair.
+    publisher.put_facts("2026-01-05", &row("2026-01-05")).expect(200);
+    assert_eq!(
+        asked("2026-01-05").expect(200).json()["rows"]
+            .as_array()
+            .map(Vec::len),
+        Some(2)
     );
 }
