@@ -20,7 +20,7 @@ use crate::{
 pub struct Traffic {
     pub redirects: Cell<u64>,
     pub offers: Cell<u64>,
-    /// By the status that the ledger gave.
+    /// By status.
     reports: RefCell<BTreeMap<u16, u64>>,
     refusals: RefCell<BTreeMap<&'static str, u64>>,
 }
@@ -176,7 +176,7 @@ pub fn metrics(visit: &Visit, catalog: &Value) -> String {
     metric(
         "isolate_reports_total",
         "counter",
-        "Report requests with a key that was issued, by the ledger's status.",
+        "Report requests with a key that was issued, by status.",
         &reports,
     );
     let refusals: Vec<_> = isolate

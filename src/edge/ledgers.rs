@@ -1,6 +1,6 @@
 //! The operator's way to a publisher's ledger: report keys and facts.
 
-use worker::{Headers, Request};
+use worker::Request;
 
 use super::{
     answer::{Answer, JSON},
@@ -11,13 +11,17 @@ use super::{
 };
 use crate::{
     catalog::{PublisherId, document::FieldError},
-    origin::ledger::{Command, client, receiving},
+    origin::ledger::{
+        Command,
+        client::{self, Target, Upload},
+    },
     refusal::{Refusal, common},
-    time::UtcDay,
+    reporting::facts::{self, Format},
 };
 
 /// What facts come as.
-const FACTS_TYPES: [&str; 2] = ["text/csv", "application/x-ndjson"];
+const CSV: &str = "text/csv";
+const NDJSON: &str = "application/x-ndjson";
 
 const MISSING_IDEMPOTENCY_KEY: Refusal = Refusal::new(
     400,
@@ -50,9 +54,8 @@ pub async fn operate(
             Command::ListDays { limit, before }
         }
         Handler::ReplaceFacts => {
-            let day =
-                UtcDay::parse(segment(1)).ok_or_else(|| FieldError::new("date", "must be YYYY-MM-DD"))?;
-            return facts(visit, &publisher, &request, (receiving::DAY, &day.to_string())).await;
+            let day = facts::day(segment(1)).map_err(|problem| FieldError::new("date", problem))?;
+            return upload(visit, &publisher, &request, Target::Day(day)).await;
         }
         Handler::AddFacts => {
             let key = header(&request, "Idempotency-Key")
@@ -60,7 +63,7 @@ pub async fn operate(
                     (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
                 })
                 .ok_or(MISSING_IDEMPOTENCY_KEY)?;
-            return facts(visit, &publisher, &request, (receiving::KEY, &key)).await;
+            return upload(visit, &publisher, &request, Target::Batch(key)).await;
         }
         _ => return Err(common::NOT_FOUND),
     };
@@ -69,35 +72,26 @@ pub async fn operate(
         .map_or_else(Answer::from, operator::answer))
 }
 
-/// Hands an upload on to the ledger, described by headers of its own: what the sender says besides stays here.
-async fn facts(
+/// Hands an upload on to the ledger.
+async fn upload(
     visit: &Visit,
     publisher: &PublisherId,
     request: &Request,
-    (name, value): (&str, &str),
+    target: Target,
 ) -> Result<Answer, Refusal> {
-    body::check_media_type(request, &FACTS_TYPES, true)?;
-    let media_type = header(request, "Content-Type").unwrap_or_default();
-    let media_type = media_type
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
-    let mut described = vec![(name, value), ("content-type", media_type.as_str())];
-    match header(request, "Content-Encoding")
-        .unwrap_or_default()
-        .to_ascii_lowercase()
-        .as_str()
-    {
-        "" | "identity" => {}
-        "gzip" => described.push((receiving::ENCODING, "gzip")),
+    body::check_media_type(request, &[CSV, NDJSON], true)?;
+    let format = if body::check_media_type(request, &[CSV], true).is_ok() {
+        Format::Csv
+    } else {
+        Format::Ndjson
+    };
+    let encoding = header(request, "Content-Encoding").unwrap_or_default();
+    let gzip = match encoding.to_ascii_lowercase().as_str() {
+        "" | "identity" => false,
+        "gzip" => true,
         _ => return Err(common::UNSUPPORTED_MEDIA_TYPE.because("the Content-Encoding must be gzip, or none")),
-    }
-    let headers = Headers::new();
-    for (name, value) in described {
-        headers.set(name, value).map_err(|_| common::INTERNAL_ERROR)?;
-    }
-    let answered = client::facts(&visit.env, publisher, request, headers).await;
+    };
+    let upload = Upload { target, format, gzip };
+    let answered = client::facts(&visit.env, publisher, request, &upload).await;
     Ok(answered.map_or_else(Answer::from, Answer::pass))
 }

@@ -127,6 +127,8 @@ impl Shell {
         work: impl AsyncFnOnce(&DurableDatabase) -> Result<Option<i64>, Failure>,
     ) -> worker::Result<Response> {
         let now_ms = now_ms();
+        // The one that was set has gone off. Were it still taken to be set, nothing that comes would set another.
+        self.alarm.set(Some(Alarm { at_ms: None }));
         // First of all, so that an alarm follows whatever becomes of this one.
         let mut done = self.set_alarm(Some(now_ms + BROKEN_ALARM_RETRY_MS));
         if done.is_ok() {
@@ -194,11 +196,18 @@ impl Shell {
     }
 }
 
+impl From<worker::Error> for Failure {
+    fn from(error: worker::Error) -> Self {
+        Self::Broken(error.to_string())
+    }
+}
+
 /// A refusal as an HTTP answer.
 pub fn refused(refusal: &Refusal) -> worker::Result<Response> {
     let mut answer = Response::builder()
         .with_status(refusal.status)
-        .with_header("content-type", "application/json")?;
+        .with_header("content-type", "application/json")?
+        .with_header("cache-control", "no-store")?;
     if let Some(seconds) = refusal.retry_after_s {
         answer = answer.with_header("retry-after", &seconds.to_string())?;
     }
@@ -211,7 +220,7 @@ fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
 }
 
 /// The same for what waits: each of its steps is caught.
-async fn caught_async<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+pub async fn caught_async<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let mut work = pin!(work);
     poll_fn(|context| {
         catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)))

@@ -67,6 +67,9 @@ pub const KEY: [Dimension; 6] = [
 /// A fact's dimensions besides its day. The app is its id, 8 digits.
 pub type Key<'a> = [&'a str; KEY.len()];
 
+/// The `demand_source` of all that Signpost counts itself. Facts that are loaded may not have it: they would count twice.
+pub const OWN_DEMAND_SOURCE: &str = "offerwall";
+
 /// The longest value of a dimension, in bytes.
 pub const MAX_VALUE: usize = 128;
 

@@ -37,6 +37,13 @@ pub const RESULT_TOO_LARGE: Refusal = Refusal::new(
     "the query has more than 2000000 groups; ask for fewer days or dimensions, or filter",
 );
 
+/// What [`EngineError::PageTooLarge`] is told as.
+pub const PAGE_TOO_LARGE: Refusal = Refusal::new(
+    400,
+    "result_too_large",
+    "the texts of this page are more than 16 MiB; ask for fewer rows on a page",
+);
+
 /// A segment, before it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentRef {
@@ -65,8 +72,8 @@ pub trait Source {
 /// What a query may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// All state of groups, in bytes. The columns of the one segment that is read (at most 12 MB) and the page's own rows
-    /// come on top.
+    /// All state of groups, in bytes. On top come the columns of the one segment that is read (at most 12 MB), what sorting
+    /// a dictionary takes (at most 2 MiB), and the page's own rows.
     pub bytes: usize,
     /// Of these, for the rows kept for the page.
     pub kept: usize,
@@ -98,6 +105,8 @@ pub enum EngineError<E> {
     },
     /// More groups than the budget has, or no memory for the smallest part: [`RESULT_TOO_LARGE`].
     TooLarge,
+    /// More text on the page than it holds: [`PAGE_TOO_LARGE`].
+    PageTooLarge,
 }
 
 /// What a query took: for the log, and for tests to know which ways they went.

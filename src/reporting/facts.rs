@@ -10,8 +10,9 @@ mod row;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use serde::{Deserialize, Serialize};
 
+pub use self::row::day;
 use self::{column::Texts, csv::Header, problem::Problem, row::Days};
 use super::{Sums, dimension::Key};
 use crate::{
@@ -27,7 +28,7 @@ pub const INVALID_FACTS: Refusal =
 pub const MAX_LINE: usize = 16 << 10;
 
 /// How an upload is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Format {
     Csv,
     Ndjson,
@@ -48,8 +49,6 @@ pub struct Fact<'v> {
 pub struct Outcome {
     /// Rows received.
     pub rows: u64,
-    /// What each day received of each measure; of revenue, how far the rows go, whichever way.
-    pub days: BTreeMap<UtcDay, Sums>,
     pub errors: LineErrors,
 }
 
@@ -105,7 +104,6 @@ impl Reader {
         }
         Ok(Outcome {
             rows: self.rows.count,
-            days: self.rows.days.into_totals(),
             errors,
         })
     }

@@ -3,6 +3,9 @@
 
 use super::{Dimension, Metric, Sums};
 
+/// The most text of a page, in bytes: 50,000 rows of 300 bytes each. It is held while the answer is sent.
+pub const MAX_TEXTS: usize = 16 << 20;
+
 /// A page of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
@@ -29,14 +32,31 @@ impl Page {
         }
     }
 
-    /// Adds a row: a value for each dimension, in their order, and the sums. `None` if texts pass 4 GiB.
+    /// Adds a row: a value for each dimension, in their order, and the sums. `None` if texts pass [`MAX_TEXTS`].
     pub fn push<'v>(&mut self, values: impl Iterator<Item = &'v str>, sums: Sums) -> Option<()> {
         for value in values {
+            if self.texts.len() + value.len() > MAX_TEXTS {
+                return None;
+            }
             self.texts.push_str(value);
             self.ends.push(u32::try_from(self.texts.len()).ok()?);
         }
         self.sums.push(sums);
         Some(())
+    }
+
+    /// Gives back what was taken for rows to come.
+    pub fn shrink(&mut self) {
+        self.texts.shrink_to_fit();
+        self.ends.shrink_to_fit();
+        self.sums.shrink_to_fit();
+    }
+
+    /// What the page takes in memory.
+    pub fn bytes(&self) -> usize {
+        self.texts.capacity()
+            + self.ends.capacity() * size_of::<u32>()
+            + self.sums.capacity() * size_of::<Sums>()
     }
 
     pub fn rows(&self) -> usize {

@@ -71,7 +71,7 @@ pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, Datab
 }
 
 /// When a command has the object woken. What only an alarm begins, a batch that is sent again, has its alarm already;
-/// so no take pays for looking through the batches.
+/// so a take asks only whether traffic waits.
 ///
 /// # Errors
 /// What the database says.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use worker::{Env, Headers, Method, ObjectNamespace, Request, RequestInit, Response};
 
 use super::{Applied, BINDING, Command, object_name};
@@ -11,13 +12,15 @@ use crate::{
         call,
         command::{CallError, Reply},
     },
+    reporting::facts::Format,
+    time::UtcDay,
 };
 
 /// An object that tells ledgers has others to tell.
 const BATCH_TIMEOUT: Duration = Duration::from_secs(10);
 const TIMEOUT: Duration = Duration::from_secs(25);
-/// A body of 64 MiB comes in as fast as its sender sends it.
-const UPLOAD_TIMEOUT: Duration = Duration::from_secs(300);
+/// A body of 64 MiB comes in as fast as its sender sends it, which is 0.6 Mbit/s at least.
+const UPLOAD_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// Another object's batch.
 pub const BATCH: &str = "batch";
@@ -68,13 +71,44 @@ pub async fn report(
     send(env, publisher, REPORT, &init, TIMEOUT).await
 }
 
-/// Hands an upload's body on as it comes in; `headers` say what it is.
+/// An upload, as the edge has checked it. What the sender says besides stays at the edge.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Upload {
+    pub target: Target,
+    pub format: Format,
+    /// Not as `Content-Encoding`, which the runtime might take for its own business.
+    pub gzip: bool,
+}
+
+/// What the facts are for.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Target {
+    /// They take the place of what was loaded for a day.
+    Day(UtcDay),
+    /// They are added, once for this key.
+    Batch(String),
+}
+
+impl Upload {
+    const HEADER: &str = "x-upload";
+
+    /// What [`facts`] was told.
+    pub fn of(request: &Request) -> Option<Self> {
+        let header = request.headers().get(Self::HEADER).ok().flatten()?;
+        serde_json::from_str(&header).ok()
+    }
+}
+
+/// Hands an upload's body on as it comes in.
 pub async fn facts(
     env: &Env,
     publisher: &PublisherId,
     request: &Request,
-    headers: Headers,
+    upload: &Upload,
 ) -> Result<Response, CallError> {
+    let headers = Headers::new();
+    let described = serde_json::to_string(upload).map_err(call::broken)?;
+    headers.set(Upload::HEADER, &described).map_err(call::broken)?;
     let mut init = RequestInit::new();
     init.with_method(Method::Post).with_headers(headers);
     if let Some(body) = request.inner().body() {

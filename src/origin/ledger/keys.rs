@@ -60,7 +60,7 @@ pub fn create(db: &impl Database, context: &Context<'_>, body: &str) -> Result<R
         .split_first_chunk::<16>()
         .ok_or(Failure::Broken("no randomness".into()))?;
     let id = hex::encode(id.get(..8).unwrap_or_default());
-    let api_key = context.mac.issue(context.publisher, *secret);
+    let api_key = (context.mac)()?.issue(context.publisher, *secret);
     let hash = credentials::hash(&api_key).to_vec();
     db.execute(
         sql::INSERT_KEY,

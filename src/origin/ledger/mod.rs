@@ -14,9 +14,11 @@ pub mod names;
 mod object;
 pub mod offers;
 #[cfg(target_arch = "wasm32")]
-pub mod receiving;
+mod receiving;
 pub mod report;
 pub mod segments;
+#[cfg(target_arch = "wasm32")]
+mod sending;
 pub mod sql;
 pub mod upload;
 
@@ -42,7 +44,8 @@ pub fn object_name(publisher: &PublisherId) -> String {
 pub struct Context<'a> {
     pub now_ms: i64,
     pub random: &'a dyn Fn() -> Result<[u8; 32], String>,
-    pub mac: &'a KeyMac,
+    /// The keys of `REPORT_KEY_MAC`; asked for only where a key is issued.
+    pub mac: &'a dyn Fn() -> Result<KeyMac, Failure>,
     pub publisher: &'a PublisherId,
 }
 

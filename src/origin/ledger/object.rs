@@ -5,6 +5,7 @@ use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
     panic::RefUnwindSafe,
+    time::Duration,
 };
 
 use worker::{DurableObject, Env, Headers, Request, Response, State, console_error, durable_object};
@@ -13,6 +14,7 @@ use super::{
     Context, MIGRATIONS, alarm, client, handle, keys, names, next_alarm,
     receiving::Receiving,
     report::{self, DAMAGED_FACTS, Report, Unmade},
+    sending,
 };
 use crate::{
     catalog::PublisherId,
@@ -20,23 +22,32 @@ use crate::{
         catalog,
         command::{CallError, Failure},
         durable::DurableDatabase,
-        shell::Shell,
+        shell::{Shell, caught_async, refused},
     },
     refusal::{Refusal, common},
     reporting::{
         Dimension, engine::Budget, format::Format, keys::KeyMac, query::Query, rate, render::Renderer,
     },
-    runtime,
-    time::rfc_3339,
+    runtime::{self, within},
+    time::{SECOND_MS, rfc_3339},
 };
+
+/// Pages of no more than this are written whole, in bytes; larger ones as they are read.
+const AT_ONCE: usize = 256 << 10;
+/// How long a report waits for names, which it can do without.
+const NAMES_TIMEOUT: Duration = Duration::from_millis(1_500);
+const NAMES_RETRY_MS: i64 = 10 * SECOND_MS;
 
 #[durable_object(alarm)]
 pub struct Ledger {
+    state: State,
     env: Env,
     shell: Shell,
     receiving: Receiving,
     /// When the catalog last said that there is such a publisher, and what its apps are called.
     known_at_ms: Cell<Option<i64>>,
+    /// Until when reports do without asking for names, after the catalog did not give them.
+    names_wait_until_ms: Cell<i64>,
     /// Names that are still to be kept: an object that nobody asked for writes nothing.
     names: RefCell<Option<BTreeMap<String, String>>>,
 }
@@ -49,8 +60,10 @@ impl DurableObject for Ledger {
         Self {
             env,
             shell: Shell::new("ledger", &state, MIGRATIONS),
+            state,
             receiving: Receiving::default(),
             known_at_ms: Cell::new(None),
+            names_wait_until_ms: Cell::new(0),
             names: RefCell::new(None),
         }
     }
@@ -60,8 +73,8 @@ impl DurableObject for Ledger {
         let asked = path.strip_prefix('/').and_then(|path| path.split_once('/'));
         let asked = asked.and_then(|(publisher, what)| Some((PublisherId::parse(publisher)?, what)));
         let answered = match asked {
-            Some((publisher, client::REPORT)) => self.report(&publisher, request).await,
-            Some((publisher, client::FACTS)) => self.facts(&publisher, request).await,
+            Some((publisher, client::REPORT)) => caught_async(self.report(&publisher, request)).await,
+            Some((publisher, client::FACTS)) => caught_async(self.facts(&publisher, request)).await,
             Some((publisher, what @ (client::BATCH | client::OPERATOR))) => {
                 match self.may_command(&publisher, what).await {
                     Ok(()) => return self.command(&publisher, request).await,
@@ -82,11 +95,13 @@ impl Ledger {
     async fn command(&self, publisher: &PublisherId, request: Request) -> worker::Result<Response> {
         let carry_out = |db: &DurableDatabase, now_ms, command| {
             self.keep_names(db)?;
-            let keys = runtime::binding(&self.env, "REPORT_KEY_MAC").unwrap_or_default();
             let context = Context {
                 now_ms,
                 random: &runtime::random,
-                mac: &KeyMac::parse(&keys).map_err(|error| Failure::Broken(error.into()))?,
+                mac: &|| {
+                    let keys = runtime::binding(&self.env, "REPORT_KEY_MAC").unwrap_or_default();
+                    KeyMac::parse(&keys).map_err(|error| Failure::Broken(error.into()))
+                },
                 publisher,
             };
             handle(db, &context, command)
@@ -134,6 +149,23 @@ impl Ledger {
         }
     }
 
+    /// Brings the names of apps up to date if the catalog gives them soon; a name that is a minute old does, and one that
+    /// cannot be had now is as it was.
+    async fn refresh_names(&self, db: &DurableDatabase, publisher: &PublisherId) {
+        let now_ms = runtime::now_ms();
+        if now_ms < self.names_wait_until_ms.get() {
+            return;
+        }
+        let refreshed = match within(NAMES_TIMEOUT, self.require_publisher(publisher)).await {
+            Ok(known) => known.and_then(|()| self.keep_names(db)),
+            Err(error) => Err(Failure::Broken(error)),
+        };
+        if let Err(failure) = refreshed {
+            console_error!("ledger: names of apps: {failure:?}");
+            self.names_wait_until_ms.set(now_ms + NAMES_RETRY_MS);
+        }
+    }
+
     fn keep_names(&self, db: &DurableDatabase) -> Result<(), Failure> {
         let names = self.names.borrow().clone();
         if let Some(names) = names {
@@ -147,10 +179,7 @@ impl Ledger {
     async fn report(&self, publisher: &PublisherId, mut request: Request) -> Result<Response, Failure> {
         let header = |name| request.headers().get(name).ok().flatten();
         let (key, accept) = (header("X-Api-Key").unwrap_or_default(), header("Accept"));
-        let body = request
-            .text()
-            .await
-            .map_err(|error| Failure::Broken(error.to_string()))?;
+        let body = request.text().await?;
         let db = self.shell.ready().await?;
         let verdict = keys::admit(db, runtime::now_ms(), &key)?;
         let answered = match verdict.refusal() {
@@ -159,15 +188,15 @@ impl Ledger {
         };
         let answer = match answered {
             Ok(answer) => answer,
-            Err(refusal) => crate::origin::shell::refused(&refusal).map_err(broken)?,
+            Err(refusal) => refused(&refusal)?,
         };
         let headers = Headers::new();
         for (name, value) in answer.headers() {
-            headers.set(&name, &value).map_err(broken)?;
+            headers.set(&name, &value)?;
         }
-        headers.set("RateLimit-Policy", rate::POLICY).map_err(broken)?;
-        headers.set("RateLimit", &verdict.rate_limit()).map_err(broken)?;
-        headers.set("Cache-Control", "no-store").map_err(broken)?;
+        headers.set("RateLimit-Policy", rate::POLICY)?;
+        headers.set("RateLimit", &verdict.rate_limit())?;
+        headers.set("Cache-Control", "no-store")?;
         Ok(answer.with_headers(headers))
     }
 
@@ -180,14 +209,7 @@ impl Ledger {
     ) -> Result<Response, Refusal> {
         let query = Query::parse(body)?;
         if query.dimensions.contains(&Dimension::App) {
-            // A name that is a minute old does; one that cannot be had now is as it was.
-            let refreshed = self
-                .require_publisher(publisher)
-                .await
-                .and_then(|()| self.keep_names(db));
-            if let Err(failure) = refreshed {
-                console_error!("ledger: names of apps: {failure:?}");
-            }
+            self.refresh_names(db, publisher).await;
         }
         let report = report::make(db, &query, &Budget::default()).map_err(|unmade| match unmade {
             Unmade::Failure(Failure::Refused(refusal)) => refusal,
@@ -200,9 +222,12 @@ impl Ledger {
                 DAMAGED_FACTS
             }
         })?;
-        respond(report, &query, Format::from_accept(accept)).map_err(|error| {
-            console_error!("ledger: {error}");
-            common::INTERNAL_ERROR
+        let format = Format::from_accept(accept);
+        self.respond(report, &query, format).map_err(|failure| {
+            if let Failure::Broken(cause) = &failure {
+                console_error!("ledger: {cause}");
+            }
+            failure.into_answer()
         })
     }
 
@@ -217,37 +242,29 @@ impl Ledger {
         }
         Ok(answer)
     }
-}
 
-fn respond(report: Report, query: &Query, format: Format) -> worker::Result<Response> {
-    let total = report.page.total;
-    let headers = Headers::new();
-    headers.set("X-Total-Count", &total.to_string())?;
-    headers.set("X-Page", &query.page.to_string())?;
-    headers.set("X-Page-Size", &query.count.to_string())?;
-    if let Some(through_ms) = report.through_ms {
-        headers.set("X-Data-Through", &rfc_3339(through_ms))?;
-    }
-    if report.page.is_of_nothing() {
-        return Ok(Response::empty()?.with_status(204).with_headers(headers));
-    }
-    headers.set("Content-Type", format.media_type())?;
-    // Written as it is read: what is held meanwhile is the page, and not what it looks like.
-    let mut renderer = Renderer::new(report.page, format, report.names);
-    let first = renderer.next().unwrap_or_default();
-    let answer = match renderer.next() {
-        None => Response::from_bytes(first)?,
-        Some(second) => {
-            let chunks = [first, second]
-                .into_iter()
-                .chain(renderer)
-                .map(Ok::<_, worker::Error>);
-            Response::from_stream(futures_util::stream::iter(chunks))?
+    fn respond(&self, mut report: Report, query: &Query, format: Format) -> Result<Response, Failure> {
+        let headers = Headers::new();
+        headers.set("X-Total-Count", &report.page.total.to_string())?;
+        headers.set("X-Page", &query.page.to_string())?;
+        headers.set("X-Page-Size", &query.count.to_string())?;
+        if let Some(through_ms) = report.through_ms {
+            headers.set("X-Data-Through", &rfc_3339(through_ms))?;
         }
-    };
-    Ok(answer.with_headers(headers))
-}
-
-fn broken(error: worker::Error) -> Failure {
-    Failure::Broken(error.to_string())
+        if report.page.is_of_nothing() {
+            return Ok(Response::empty()?.with_status(204).with_headers(headers));
+        }
+        headers.set("Content-Type", format.media_type())?;
+        report.page.shrink();
+        let bytes = report.page.bytes();
+        let renderer = Renderer::new(report.page, format, report.names);
+        let answer = if bytes <= AT_ONCE {
+            Response::from_bytes(renderer.flatten().collect())?
+        } else {
+            let (chunks, done) = sending::stream(renderer, bytes).ok_or(common::UNAVAILABLE)?;
+            self.state.wait_until(done);
+            Response::from_stream(chunks)?
+        };
+        Ok(answer.with_headers(headers))
+    }
 }

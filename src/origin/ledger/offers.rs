@@ -12,12 +12,10 @@ use crate::{
     catalog::{AppId, Country},
     origin::database::{Database, DatabaseError},
     params,
-    reporting::{Dimension, Measure, metric::Sums, segment::Segmenter},
+    reporting::{Dimension, Measure, dimension::OWN_DEMAND_SOURCE, metric::Sums, segment::Segmenter},
     time::{MINUTE_MS, UtcDay},
 };
 
-/// The `demand_source` of all that Signpost counts, which facts may not have.
-pub const DEMAND_SOURCE: &str = "offerwall";
 const SDK_V: &str = "api";
 /// The placement of a click that named none.
 const DEFAULT_PLACEMENT: &str = "offerwall";
@@ -61,7 +59,7 @@ pub fn add(
                 country,
                 placement,
                 sum.offer.as_str(),
-                DEMAND_SOURCE,
+                OWN_DEMAND_SOURCE,
                 SDK_V,
             ];
             days.entry(sum.day).or_default().add(&key, &measures(sum));
@@ -73,7 +71,7 @@ pub fn add(
             }
         }
         if let Some(last) = written.last() {
-            freshness::wrote(db, now_ms, *last)?;
+            freshness::counted(db, now_ms, *last)?;
         }
         segments::mark_crowded(db, &written, Layer::Offers)?;
         Ok(Applied { applied: true })

@@ -10,14 +10,15 @@ use worker::{
     web_sys::{self, ReadableStream},
 };
 
-use super::upload::{self, BUFFERED, Upload};
+use super::{
+    client::{self, Target},
+    upload::{self, BUFFERED, Upload},
+};
 use crate::{
-    catalog::document::INVALID_FIELD,
-    origin::{command::Failure, durable::DurableDatabase},
-    refusal::{Refusal, common},
-    reporting::facts::{Format, INVALID_FACTS, Reader},
+    origin::{command::Failure, durable::DurableDatabase, shell::caught_async},
+    refusal::common,
+    reporting::facts::{INVALID_FACTS, Reader},
     runtime,
-    time::UtcDay,
 };
 
 #[wasm_bindgen]
@@ -36,44 +37,59 @@ extern "C" {
 /// The most that an upload may have, unpacked, in bytes.
 const MAX_UPLOAD: usize = 64 << 20;
 
-/// How the edge describes an upload to the ledger.
-pub const DAY: &str = "x-day";
-pub const KEY: &str = "x-idempotency-key";
-/// Not `Content-Encoding`, which the runtime may take as its own business.
-pub const ENCODING: &str = "x-encoding";
-
-const ENDED_EARLY: Refusal = Refusal::new(400, "invalid_facts", "nothing was kept: the body ended early");
-const NOT_GZIP: Refusal = Refusal::new(
-    400,
-    "invalid_facts",
-    "nothing was kept: the body does not unpack as gzip",
-);
+const ENDED_EARLY: &str = "nothing was kept: the body ended early";
+const NOT_GZIP: &str = "nothing was kept: the body does not unpack as gzip of one member";
+/// What a sender that failed sends, and would clear a day.
+const EMPTY: &str =
+    "nothing was kept: the body is empty; a day without facts is a header of CSV, or an empty line of NDJSON";
 
 /// The uploads of one object.
 #[derive(Default)]
 pub struct Receiving {
+    /// Whether what an earlier process staged is forgotten: its uploads had the same numbers.
+    cleared: Cell<bool>,
     started: Cell<i64>,
     in_progress: Cell<usize>,
+}
+
+/// One upload in progress.
+struct InProgress<'r>(&'r Cell<usize>);
+
+impl<'r> InProgress<'r> {
+    fn begin(count: &'r Cell<usize>) -> Self {
+        count.set(count.get() + 1);
+        Self(count)
+    }
+
+    /// What each upload may hold in memory, in bytes.
+    fn share(&self) -> usize {
+        BUFFERED / self.0.get().max(1)
+    }
+}
+
+impl Drop for InProgress<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get().saturating_sub(1));
+    }
 }
 
 impl Receiving {
     /// Receives one upload: all of it counts afterwards, or nothing.
     pub async fn receive(&self, db: &DurableDatabase, request: Request) -> Result<Response, Failure> {
+        if !self.cleared.get() {
+            upload::discard_all(db)?;
+            self.cleared.set(true);
+        }
         let number = self.started.get() + 1;
         self.started.set(number);
-        if number == 1 {
-            upload::discard_all(db)?;
-        }
-        self.in_progress.set(self.in_progress.get() + 1);
-        let received = self.take_in(db, request, number).await;
-        self.in_progress.set(self.in_progress.get().saturating_sub(1));
+        // Also after a panic nothing stays behind that was staged.
+        let received = caught_async(self.take_in(db, request, number)).await;
         upload::discard(db, number)?;
         let (status, body) = received?;
         let answer = Response::builder()
             .with_status(status)
-            .with_header("content-type", "application/json")
-            .and_then(|answer| answer.with_header("cache-control", "no-store"))
-            .map_err(broken)?;
+            .with_header("content-type", "application/json")?
+            .with_header("cache-control", "no-store")?;
         Ok(answer.fixed(body.into_bytes()))
     }
 
@@ -83,25 +99,26 @@ impl Receiving {
         mut request: Request,
         number: i64,
     ) -> Result<(u16, String), Failure> {
-        let header = |name| request.headers().get(name).ok().flatten();
-        let day = header(DAY).as_deref().and_then(UtcDay::parse);
-        let key = header(KEY);
-        let format = match header("content-type").as_deref() {
-            Some("text/csv") => Format::Csv,
-            _ => Format::Ndjson,
+        let about = client::Upload::of(&request)
+            .ok_or_else(|| Failure::Broken("an upload that says nothing of itself".into()))?;
+        let in_progress = InProgress::begin(&self.in_progress);
+        let day = match about.target {
+            Target::Day(day) => Some(day),
+            Target::Batch(_) => None,
         };
-        let gzip = header(ENCODING).is_some();
-        let mut reader = Reader::new(format, day);
+        let mut reader = Reader::new(about.format, day);
         let mut upload = Upload::new(number);
+        let mut read = 0;
         if request.inner().body().is_some() {
-            let mut stream = if gzip {
+            let mut stream = if about.gzip {
                 unpacked(&request)?
             } else {
-                request.stream().map_err(broken)?
+                request.stream()?
             };
-            let mut read = 0;
             while let Some(chunk) = stream.next().await {
-                let chunk = chunk.map_err(|_| if gzip { NOT_GZIP } else { ENDED_EARLY })?;
+                let Ok(chunk) = chunk else {
+                    return Ok(unread(if about.gzip { NOT_GZIP } else { ENDED_EARLY }));
+                };
                 read += chunk.len();
                 if read > MAX_UPLOAD {
                     return Err(common::PAYLOAD_TOO_LARGE
@@ -110,32 +127,35 @@ impl Receiving {
                 }
                 upload.note(&chunk);
                 reader.push(&chunk, &mut |fact| upload.add(&fact))?;
-                upload.stage_above(db, BUFFERED / self.in_progress.get().max(1))?;
+                upload.stage_above(db, in_progress.share())?;
             }
+        }
+        if read == 0 {
+            return Ok(unread(EMPTY));
         }
         let outcome = reader.finish(&mut |fact| upload.add(&fact))?;
         if !outcome.errors.is_empty() {
             return Ok((INVALID_FACTS.status, outcome.errors.body(&INVALID_FACTS)));
         }
-        let rows = outcome.rows;
-        let now_ms = runtime::now_ms();
-        match (day, key) {
-            (Some(day), _) => {
+        let (rows, now_ms) = (outcome.rows, runtime::now_ms());
+        let body = match about.target {
+            Target::Day(day) => {
                 upload.replace(db, now_ms, day)?;
-                Ok((200, json!({ "rows": rows }).to_string()))
+                json!({ "rows": rows })
             }
-            (None, Some(key)) => {
-                let applied = upload.apply(db, now_ms, &key, rows)?;
-                Ok((
-                    200,
-                    json!({ "rows": applied.rows, "duplicate": applied.duplicate }).to_string(),
-                ))
+            Target::Batch(key) => {
+                let added = upload.apply(db, now_ms, &key, rows)?;
+                json!({ "rows": added.rows, "duplicate": added.duplicate })
             }
-            (None, None) => Err(INVALID_FIELD
-                .because("neither a day nor an Idempotency-Key")
-                .into()),
-        }
+        };
+        Ok((200, body.to_string()))
     }
+}
+
+/// What is wrong with an upload, and with no line of it.
+fn unread(problem: &'static str) -> (u16, String) {
+    let body = json!({ "error": problem, "code": INVALID_FACTS.code, "lines": [] });
+    (INVALID_FACTS.status, body.to_string())
 }
 
 /// The runtime unpacks faster than Wasm would, and as slowly as it is read.
@@ -147,9 +167,5 @@ fn unpacked(request: &Request) -> Result<ByteStream, Failure> {
         .pipe_through(&DecompressionStream::new("gzip").map_err(thrown)?)
         .map_err(thrown)?;
     let carrier = web_sys::Response::new_with_opt_readable_stream(Some(&stream)).map_err(thrown)?;
-    Response::from(carrier).stream().map_err(broken)
-}
-
-fn broken(error: worker::Error) -> Failure {
-    Failure::Broken(error.to_string())
+    Ok(Response::from(carrier).stream()?)
 }

@@ -8,7 +8,7 @@ use crate::{
     refusal::Refusal,
     reporting::{
         Dimension,
-        engine::{self, Budget, EngineError, RESULT_TOO_LARGE},
+        engine::{self, Budget, EngineError, PAGE_TOO_LARGE, RESULT_TOO_LARGE},
         page::Page,
         query::Query,
     },
@@ -49,6 +49,7 @@ pub fn make(db: &impl Database, query: &Query, budget: &Budget) -> Result<Report
     let page = engine::run(&Segments(db), query, budget).map_err(|error| match error {
         EngineError::Source(error) => Unmade::from(error),
         EngineError::TooLarge => Unmade::from(RESULT_TOO_LARGE),
+        EngineError::PageTooLarge => Unmade::from(PAGE_TOO_LARGE),
         EngineError::Corrupt { segment, cause } => Unmade::Damaged(format!("segment {segment}: {cause}")),
     })?;
     let names = names::of(db, page.column(Dimension::App))?;

@@ -35,7 +35,7 @@ pub const MIGRATIONS: &[Migration] = &[&[
     "CREATE TABLE staged_names (
        upload INTEGER NOT NULL, app TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (upload, app)
      ) STRICT, WITHOUT ROWID",
-    // `through_ms`: see `freshness`.
+    // `segments`, the last id given out, and what `freshness` keeps.
     "CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",
 ]];
 

@@ -28,8 +28,11 @@ use crate::{
     time::UtcDay,
 };
 
-/// Facts in memory over all uploads of an object before one of them has to stage its own: some 10 MiB.
-pub const BUFFERED: usize = 1 << 16;
+/// What facts may take in memory over all uploads of an object before one of them has to stage its own, in bytes.
+pub const BUFFERED: usize = 12 << 20;
+/// What a fact takes besides its texts, generously; and what a day takes before it has one.
+const FACT: usize = 96;
+const DAY: usize = 2 << 10;
 
 pub const IDEMPOTENCY_KEY_REUSED: Refusal = Refusal::new(
     409,
@@ -42,6 +45,7 @@ pub struct Upload {
     /// Above 0; no other upload in progress has it.
     number: i64,
     days: BTreeMap<UtcDay, Segmenter>,
+    /// In bytes.
     buffered: usize,
     names: HashMap<String, String>,
     digest: Xxh3,
@@ -49,7 +53,7 @@ pub struct Upload {
 
 /// What became of a batch of increments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Applied {
+pub struct Added {
     /// As received, the first time.
     pub rows: u64,
     /// It had been applied before, and counts once.
@@ -67,15 +71,19 @@ impl Upload {
         }
     }
 
-    /// The bytes as they were sent, for telling a repeat from another batch under the same key.
+    /// The bytes, unpacked, for telling a repeat from another batch under the same key.
     pub fn note(&mut self, bytes: &[u8]) {
         self.digest.update(bytes);
     }
 
     /// Takes a fact in. Cannot fail: where it says it may, it suits a [`Reader`](crate::reporting::facts::Reader).
     pub fn add(&mut self, fact: &Fact<'_>) -> Result<(), DatabaseError> {
-        self.days.entry(fact.day).or_default().add(&fact.key, &fact.sums);
-        self.buffered += 1;
+        let day = self.days.entry(fact.day).or_insert_with(|| {
+            self.buffered += DAY;
+            Segmenter::default()
+        });
+        day.add(&fact.key, &fact.sums);
+        self.buffered += FACT + fact.key.iter().map(|value| value.len()).sum::<usize>();
         let [app, ..] = fact.key;
         if let Some(name) = fact.app_name
             && self.names.get(app).is_none_or(|known| known != name)
@@ -85,7 +93,7 @@ impl Upload {
         Ok(())
     }
 
-    /// Stages what is in memory if that is more than `most` facts.
+    /// Stages what is in memory if that is more than `most` bytes.
     pub fn stage_above(&mut self, db: &impl Database, most: usize) -> Result<(), DatabaseError> {
         if self.buffered > most {
             self.stage(db)
@@ -122,13 +130,7 @@ impl Upload {
     ///
     /// # Errors
     /// [`IDEMPOTENCY_KEY_REUSED`], [`INVALID_FACTS`] where a day would pass what it may have, or what the database says.
-    pub fn apply(
-        mut self,
-        db: &impl Database,
-        now_ms: i64,
-        key: &str,
-        rows: u64,
-    ) -> Result<Applied, Failure> {
+    pub fn apply(mut self, db: &impl Database, now_ms: i64, key: &str, rows: u64) -> Result<Added, Failure> {
         self.stage(db)?;
         let digest = self.digest.digest128().to_le_bytes();
         db.transaction(|| {
@@ -137,7 +139,7 @@ impl Upload {
                     return Err(IDEMPOTENCY_KEY_REUSED.into());
                 }
                 let rows = u64::try_from(spent.integer(1)?).unwrap_or(0);
-                return Ok(Applied {
+                return Ok(Added {
                     rows,
                     duplicate: true,
                 });
@@ -153,7 +155,7 @@ impl Upload {
                 .map(|row| segments::day(row.integer(0)?))
                 .collect::<Result<Vec<_>, _>>()?;
             self.activate(db, now_ms, &days)?;
-            Ok(Applied {
+            Ok(Added {
                 rows,
                 duplicate: false,
             })
@@ -163,9 +165,7 @@ impl Upload {
     fn activate(&self, db: &impl Database, now_ms: i64, days: &[UtcDay]) -> Result<(), DatabaseError> {
         db.execute(sql::ACTIVATE, params![self.number])?;
         db.execute(sql::KEEP_STAGED_NAMES, params![self.number])?;
-        if let Some(last) = days.iter().max() {
-            freshness::wrote(db, now_ms, *last)?;
-        }
+        freshness::loaded(db, now_ms, days)?;
         segments::mark_crowded(db, days, Layer::Loaded)
     }
 }

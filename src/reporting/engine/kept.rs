@@ -112,7 +112,7 @@ impl Kept {
     }
 
     fn widen(&mut self) -> Result<(), Full> {
-        let room = (self.room * 8).max(FIRST).min(self.most);
+        let room = (self.room * 8).max(FIRST).min(self.enough());
         let more = room.saturating_sub(self.rows);
         self.values
             .try_reserve_exact(more * self.places)

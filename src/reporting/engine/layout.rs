@@ -66,8 +66,7 @@ impl Layout {
 
     /// How many keys there can be, if that is no more than `most`.
     pub fn keys(&self, most: usize) -> Option<usize> {
-        let keys = 1_usize.checked_shl(self.bits)?;
-        (self.bits < usize::BITS && keys <= most).then_some(keys)
+        1_usize.checked_shl(self.bits).filter(|keys| *keys <= most)
     }
 
     pub fn field(&self, at: usize) -> Field {

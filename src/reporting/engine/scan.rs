@@ -178,11 +178,10 @@ fn number<'m>(
     numbers.clear();
     numbers.reserve(column.distinct().max(256))?;
     let mut filter = key.filter.map(Passing::of);
-    let dictionary = key
+    let mut dictionary = key
         .dictionary
         .and_then(|at| Some((dictionaries.get_mut(at)?, *part.splits.get(at)?)));
     let (mut some, mut all) = (false, dictionary.is_none());
-    let mut dictionary = dictionary;
     for value in column.values() {
         let passes = filter.as_mut().is_none_or(|filter| filter.passes(value));
         let number = match &mut dictionary {

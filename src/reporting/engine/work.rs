@@ -74,7 +74,7 @@ impl<'w, S: Source> Work<'w, S> {
             let rows = self.kept.sort(&self.order, &mut self.dictionaries);
             let shown = first.saturating_sub(before);
             self.render(&mut page, usize::try_from(shown).unwrap_or(usize::MAX))
-                .ok_or(EngineError::TooLarge)?;
+                .ok_or(EngineError::PageTooLarge)?;
             before += u64::try_from(rows).unwrap_or(u64::MAX);
             // Nothing to show, or nothing more.
             if rows == 0 || self.total <= first || before >= self.total.min(wanted) {
@@ -226,7 +226,8 @@ impl<'w, S: Source> Work<'w, S> {
         }
     }
 
-    /// Writes the sorted rows but for the first `skip` to the page, until it is complete. `None` if texts pass 4 GiB.
+    /// Writes the sorted rows but for the first `skip` to the page, until it is complete. `None` if it has no room for
+    /// their texts.
     fn render(&self, page: &mut Page, skip: usize) -> Option<()> {
         let query = self.plan.query;
         let days: Vec<String> = (query.start.number()..=query.end.number())

@@ -1,6 +1,6 @@
 //! A row's values: what each column takes, and what a day may have of a measure.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use super::{
     Fact, Format,
@@ -12,14 +12,14 @@ use crate::{
     catalog::{country::Country, ids::AppId},
     reporting::{
         Dimension, Measure, Sums,
-        dimension::{KEY, MAX_VALUE, is_value},
+        dimension::{KEY, MAX_VALUE, OWN_DEMAND_SOURCE, is_value},
         metric::MAX_OF_A_DAY,
     },
     time::UtcDay,
 };
 
-/// What Signpost itself writes, from conversions: an upload of it would count them twice.
-const OWN_DEMAND_SOURCE: &str = "offerwall";
+/// The days that facts may be of: a year that was mistyped is noticed.
+const DAYS: RangeInclusive<&str> = "2000-01-01"..="2099-12-31";
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Checks a row. `day` is the one that the whole upload is for.
@@ -55,20 +55,30 @@ pub fn fact<'v>(texts: &Texts<'v>, format: Format, day: Option<UtcDay>) -> Resul
     Ok(fact)
 }
 
-fn date(text: &str, day: Option<UtcDay>) -> Result<UtcDay, String> {
-    let found = UtcDay::parse(text);
-    match (found, day) {
-        (Some(found), Some(day)) if found == day => Ok(day),
-        (_, Some(day)) => Err(format!(
-            "must be {day}, the day that the upload is for, not {}",
+/// A day that facts may be of.
+///
+/// # Errors
+/// What it should have been.
+pub fn day(text: &str) -> Result<UtcDay, String> {
+    // Dates so written are ordered as their texts.
+    let found = UtcDay::parse(text).filter(|_| DAYS.contains(&text));
+    found.ok_or_else(|| {
+        let (first, last) = (DAYS.start(), DAYS.end());
+        format!(
+            "must be a date from {first} to {last}, written YYYY-MM-DD, not {}",
+            quoted(text)
+        )
+    })
+}
+
+fn date(text: &str, of_all: Option<UtcDay>) -> Result<UtcDay, String> {
+    match of_all {
+        Some(of_all) if UtcDay::parse(text) == Some(of_all) => Ok(of_all),
+        Some(of_all) => Err(format!(
+            "must be {of_all}, the day that the upload is for, not {}",
             quoted(text)
         )),
-        // Dates so written are ordered as their texts.
-        (Some(found), None) if ("2000-01-01"..="2099-12-31").contains(&text) => Ok(found),
-        (_, None) => Err(format!(
-            "must be a date from 2000-01-01 to 2099-12-31, written YYYY-MM-DD, not {}",
-            quoted(text)
-        )),
+        None => day(text),
     }
 }
 
@@ -87,7 +97,8 @@ fn value(dimension: Dimension, text: &str) -> Result<&str, String> {
                 quoted(text)
             )),
         },
-        (Dimension::DemandSource, OWN_DEMAND_SOURCE) => Err(format!(
+        // In any case of letters: nobody could tell the two apart in a report.
+        (Dimension::DemandSource, text) if text.eq_ignore_ascii_case(OWN_DEMAND_SOURCE) => Err(format!(
             "must not be {OWN_DEMAND_SOURCE:?}: those facts are written by Signpost itself"
         )),
         (_, text) => check_text(text).map(|()| text),
@@ -150,10 +161,6 @@ impl Days {
         }
         *totals = sums;
         Ok(())
-    }
-
-    pub fn into_totals(self) -> BTreeMap<UtcDay, Sums> {
-        self.0
     }
 }
 

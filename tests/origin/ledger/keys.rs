@@ -13,12 +13,11 @@ use signpost::{
 use super::*;
 
 fn asked(db: &Sqlite, now_ms: i64, random: u8, command: Command) -> Result<(u16, Value), Failure> {
-    let mac = KeyMac::parse(&"ab".repeat(32)).unwrap();
     let publisher = PublisherId::parse("acme").unwrap();
     let context = Context {
         now_ms,
         random: &|| Ok([random; 32]),
-        mac: &mac,
+        mac: &|| Ok(KeyMac::parse(&"ab".repeat(32)).unwrap()),
         publisher: &publisher,
     };
     match handle(db, &context, command)? {

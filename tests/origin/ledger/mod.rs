@@ -1,6 +1,7 @@
 //! `origin/ledger` on a real SQLite: what is loaded, added and counted is what reports say, whatever breaks on the way.
 
 mod batches;
+mod kept;
 mod keys;
 mod model;
 mod statements;

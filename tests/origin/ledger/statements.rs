@@ -15,7 +15,7 @@ fn a_ledger_runs_the_statements_it_lists_and_no_other() {
     let context = Context {
         now_ms: 5,
         random: &|| Ok([7; 32]),
-        mac: &mac,
+        mac: &|| Ok(KeyMac::parse(&"ab".repeat(32)).unwrap()),
         publisher: &publisher,
     };
     let key = mac.issue(&publisher, [7; 16]);

@@ -21,7 +21,7 @@ fn text() -> impl Strategy<Value = String> {
             "'",
             "\\",
             "\\u0041",
-            "Offerwall",
+            "Offer wall",
             "Zürich",
             "日本"
         ])
