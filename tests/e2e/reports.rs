@@ -5,6 +5,7 @@
 
 mod answers;
 mod at_once;
+mod bounds;
 mod errors;
 mod keys;
 mod model;

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     origin::{command::Failure, durable::DurableDatabase, shell::caught_async},
     refusal::common,
-    reporting::facts::{INVALID_FACTS, Reader},
+    reporting::facts::{Format, INVALID_FACTS, Reader},
     runtime,
 };
 
@@ -130,7 +130,8 @@ impl Receiving {
                 upload.stage_above(db, in_progress.share())?;
             }
         }
-        if read == 0 {
+        // Of CSV the reader misses the header.
+        if read == 0 && about.format == Format::Ndjson {
             return Ok(unread(EMPTY));
         }
         let outcome = reader.finish(&mut |fact| upload.add(&fact))?;

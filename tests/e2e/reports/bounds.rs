@@ -1,0 +1,95 @@
+//! What must not cost an isolate its memory, or an operator a day: readers that do not read, and bodies that are empty.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    harness::{Publisher, REPORT, Setup, demo, eventually},
+    reports::{csv, query, with},
+};
+
+/// Rows with a long value each: a page of them takes some 8 MB, and is sent as it is read.
+const ROWS: usize = 50_000;
+
+fn large() -> Value {
+    with(
+        query(&["placement_id"], &["impressions"]),
+        &json!({"pagination": {"count": ROWS}}),
+    )
+}
+
+/// Asks for a large page on a connection of its own, and reads nothing.
+fn ask(publisher: &Publisher<'_>, address: &str) -> TcpStream {
+    let (key, body) = (publisher.create_key("does not read"), large().to_string());
+    let mut stream = TcpStream::connect(address.trim_start_matches("http://")).unwrap();
+    let head = format!(
+        "POST {REPORT} HTTP/1.1\r\nHost: reports\r\nX-Api-Key: {}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n\r\n",
+        key.api_key,
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(body.as_bytes()).unwrap();
+    stream
+}
+
+#[test]
+fn readers_that_do_not_read_hold_no_more_than_their_share() {
+    let signpost = Setup::new().start();
+    let publisher = signpost.publisher("bounds-readers");
+    let rows: Vec<_> = (0..ROWS)
+        .map(|n| format!("2026-01-05,74000061,,DE,p{n:0120},t,d,s,1,1,1,1,0.5"))
+        .collect();
+    let rows: Vec<_> = rows.iter().map(String::as_str).collect();
+    publisher.put_facts("2026-01-05", &csv(&rows)).expect(200);
+
+    let mut readers: Vec<_> = (0..20).map(|_| ask(&publisher, &signpost.base())).collect();
+    let answers: Vec<_> = readers
+        .iter_mut()
+        .map(|reader| {
+            let mut status = [0; 12];
+            reader.read_exact(&mut status).unwrap();
+            String::from_utf8_lossy(&status).into_owned()
+        })
+        .collect();
+    let count = |status: &str| answers.iter().filter(|answer| answer.ends_with(status)).count();
+    assert!(count("200") >= 2 && count("503") >= 5, "{answers:?}");
+    assert_eq!(count("200") + count("503"), answers.len(), "{answers:?}");
+    let memory = signpost.wasm_memory();
+    assert!(memory < 110_000_000, "{memory} bytes");
+    // Others ask for what is small meanwhile, and for what is large once the readers are gone.
+    assert_eq!(publisher.rows(&query(&["country"], &["impressions"])).len(), 1);
+    drop(readers);
+    eventually(&200, || publisher.ask(&large()).status);
+}
+
+#[test]
+fn an_empty_body_clears_no_day() {
+    let signpost = demo();
+    let publisher = signpost.publisher("bounds-empty");
+    let fact = csv(&["2026-01-05,74000062,,DE,p,t,d,s,1,1,1,1,0.5"]);
+    publisher.put_facts("2026-01-05", &fact).expect(200);
+    let put = |body: &str| {
+        let headers = [("Content-Type", "application/x-ndjson")];
+        publisher.send_facts("PUT", "facts/2026-01-05", &headers, body.as_bytes())
+    };
+    put("").refused(400, "invalid_facts");
+    assert_eq!(publisher.days().len(), 1);
+    assert_eq!(put("\n").expect(200).json(), json!({"rows": 0}));
+    assert!(publisher.days().is_empty());
+}
+
+#[test]
+fn facts_of_a_year_that_was_mistyped_are_refused() {
+    let signpost = demo();
+    let publisher = signpost.publisher("bounds-years");
+    for date in ["9999-12-31", "0026-01-05", "1999-12-31", "2026-1-5", "today"] {
+        let fact = csv(&[&format!("{date},74000063,,DE,p,t,d,s,1,1,1,1,0.5")]);
+        publisher.put_facts(date, &fact).refused(400, "invalid_field");
+    }
+    assert!(publisher.days().is_empty());
+}
