@@ -90,13 +90,16 @@ $(NIGHTLY_READY):
 	ln -sfn $(NIGHTLY)-$(HOST) $(WASM_RUSTUP)/toolchains/nightly-$(HOST)
 	@touch $@
 
+# The tools run for seconds and are built once: building them fast is worth more than what they do.
+QUICK := CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+
 $(WORKER_BUILD): | $(STABLE_READY)
-	cargo install worker-build --version $(WORKER_BUILD_VERSION) --locked \
+	$(QUICK) cargo install worker-build --version $(WORKER_BUILD_VERSION) --locked \
 		--root $(TOOLS)/worker-build-$(WORKER_BUILD_VERSION)
 
 # Without --locked: the lock file of this version names a crate that is no longer served.
 $(WASM_BINDGEN): | $(STABLE_READY)
-	cargo install wasm-bindgen-cli --version $(WASM_BINDGEN_VERSION) \
+	$(QUICK) cargo install wasm-bindgen-cli --version $(WASM_BINDGEN_VERSION) \
 		--root $(TOOLS)/wasm-bindgen-$(WASM_BINDGEN_VERSION)
 
 # By the lock file's contents and not its age, which a checkout changes.
