@@ -5,10 +5,12 @@
 //! - [`catalog`]: publishers, apps, advertisers, offers, goals, and the snapshots of them that the edge reads;
 //! - [`offers`]: the offers request, its filters, its pages;
 //! - [`tracking`]: click parameters, the sealed click, the redirect;
+//! - [`callbacks`]: what a publisher is told of a reward, and how it is signed;
 //! - [`reporting`]: the report query, facts, segments, and the engine that adds them up.
 //!
 //! The shells carry out what the domain says: [`edge`] (HTTP, the isolate's memory) and [`origin`] (Durable Objects).
 
+pub mod callbacks;
 pub mod catalog;
 pub mod edge;
 pub mod lines;

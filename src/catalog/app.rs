@@ -1,12 +1,12 @@
 //! A publisher's app: where its users are, what its currency is, and where its callbacks go.
 
-use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
 
 use super::{
     CurrencyRate, OfferId, Platform, PublisherId,
     document::{Document, FieldError, check_text, check_web_url},
 };
+use crate::callbacks::request::Endpoint;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -102,11 +102,7 @@ impl Document for App {
 
 impl Callback {
     fn check(&self) -> Result<(), FieldError> {
-        check_web_url("callback.url", &self.url)?;
-        check_signing_secret("callback.secret", &self.secret)?;
-        if let Some(previous) = &self.previous_secret {
-            check_signing_secret("callback.previous_secret", previous)?;
-        }
+        Endpoint::parse(self)?;
         if let Some(legacy) = &self.legacy_md5 {
             check_text("callback.legacy_md5.secret", &legacy.secret, 200)?;
             if legacy.secret == MASKED_SECRET {
@@ -117,19 +113,5 @@ impl Callback {
             }
         }
         Ok(())
-    }
-}
-
-/// `whsec_` and base64 of 24 to 64 bytes, as the Standard Webhooks specification writes a symmetric secret.
-fn check_signing_secret(path: &str, secret: &str) -> Result<(), FieldError> {
-    let bytes = secret
-        .strip_prefix("whsec_")
-        .and_then(|encoded| BASE64_STANDARD.decode(encoded).ok());
-    match bytes {
-        Some(bytes) if (24..=64).contains(&bytes.len()) => Ok(()),
-        _ => Err(FieldError::new(
-            path,
-            "must be whsec_ followed by base64 of 24 to 64 bytes",
-        )),
     }
 }

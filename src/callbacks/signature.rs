@@ -1,0 +1,234 @@
+//! How a receiver can tell that a callback is ours and unchanged: the Standard Webhooks signature in a header, one in
+//! the query for receivers that read only the URL, and the MD5 that older receivers know.
+
+use std::fmt;
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use hmac::{Hmac, KeyInit, Mac};
+use md5::{Digest, Md5};
+use sha2::Sha256;
+
+/// What every secret begins with, as the Standard Webhooks specification writes a symmetric one.
+const PREFIX: &str = "whsec_";
+
+/// A secret that signs, ready for use.
+#[derive(Clone)]
+pub struct Secret(Hmac<Sha256>);
+
+impl Secret {
+    /// The phrase that follows a field's name where a secret is refused.
+    pub const RULE: &str = "must be whsec_ followed by base64 of 24 to 64 bytes";
+
+    /// Reads `whsec_` and base64, with its padding, of 24 to 64 bytes.
+    pub fn parse(text: &str) -> Option<Self> {
+        let key = BASE64_STANDARD.decode(text.strip_prefix(PREFIX)?).ok()?;
+        if !(24..=64).contains(&key.len()) {
+            return None;
+        }
+        Hmac::new_from_slice(&key).ok().map(Self)
+    }
+
+    fn sign(&self, parts: &[&[u8]]) -> impl AsRef<[u8]> + use<> {
+        let mac = parts
+            .iter()
+            .fold(self.0.clone(), |mac, part| mac.chain_update(part));
+        mac.finalize().into_bytes()
+    }
+}
+
+impl fmt::Debug for Secret {
+    /// Says nothing of the key: a configuration may be logged.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// The value of `webhook-signature`: `v1,` and base64 of HMAC-SHA256 over `id.timestamp.payload`, once for each secret,
+/// separated by spaces. `timestamp` is in seconds; the payload is the body, or on a GET the raw query as sent.
+pub fn webhook_signature<'a>(
+    secrets: impl IntoIterator<Item = &'a Secret>,
+    id: &str,
+    timestamp: i64,
+    payload: &str,
+) -> String {
+    let head = format!("{id}.{timestamp}.");
+    let signatures: Vec<_> = secrets
+        .into_iter()
+        .map(|secret| secret.sign(&[head.as_bytes(), payload.as_bytes()]))
+        .map(|mac| format!("v1,{}", BASE64_STANDARD.encode(mac)))
+        .collect();
+    signatures.join(" ")
+}
+
+/// The signature in a query: lower-case hex of HMAC-SHA256 over all of the query before it, without the `&`.
+pub fn query_signature(secret: &Secret, query: &str) -> String {
+    hex::encode(secret.sign(&[query.as_bytes()]))
+}
+
+/// The older signature: lower-case hex of MD5 over `secret.user_id.int(value).token`, where `int` leaves out the
+/// decimals of a decimal text. It covers nothing else, which is why it only ever goes with an HMAC.
+pub fn legacy_md5(secret: &str, user_id: &str, value: &str, token: &str) -> String {
+    let whole = value.split('.').next().unwrap_or_default();
+    // The integer of -0.5 is 0, which has no sign.
+    let whole = if whole == "-0" { "0" } else { whole };
+    hex::encode(Md5::digest(format!("{secret}.{user_id}.{whole}.{token}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{prelude::*, sample::Index};
+    use standardwebhooks::Webhook;
+
+    use super::*;
+
+    const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    const ID: &str = "msg_p5jXN8AQM9LWM0D4loKWxJek";
+
+    fn secret(key: &[u8]) -> (String, Secret) {
+        let text = format!("whsec_{}", BASE64_STANDARD.encode(key));
+        let secret = Secret::parse(&text).unwrap();
+        (text, secret)
+    }
+
+    /// Whether a receiver with the stock library takes it: one of the list is what the library signs itself.
+    fn verifies(secret: &str, id: &str, timestamp: i64, payload: &str, signatures: &str) -> bool {
+        let own = Webhook::new(secret)
+            .unwrap()
+            .sign(id, timestamp, payload.as_bytes());
+        let own = own.unwrap();
+        signatures.split(' ').any(|signature| signature == own)
+    }
+
+    #[test]
+    fn the_standards_own_example_is_signed_as_it_says() {
+        let secret = Secret::parse(SECRET).unwrap();
+        assert_eq!(
+            webhook_signature([&secret], ID, 1_614_265_330, r#"{"test": 2432232314}"#),
+            "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+        );
+    }
+
+    #[test]
+    fn while_a_secret_rotates_both_sign_the_newest_first() {
+        let ((new, new_secret), (old, old_secret)) = (secret(&[1; 24]), secret(&[2; 64]));
+        let both = webhook_signature([&new_secret, &old_secret], ID, 7, "a=b");
+        let (first, second) = both.split_once(' ').unwrap();
+        assert!(verifies(&new, ID, 7, "a=b", first) && verifies(&old, ID, 7, "a=b", second));
+        assert_eq!(first, webhook_signature([&new_secret], ID, 7, "a=b"));
+    }
+
+    #[test]
+    fn the_query_is_signed_as_rfc_4231_says() {
+        // Its test case 4: the one whose key is as long as a secret may be.
+        let key: Vec<u8> = (1..=25).collect();
+        let mac = secret(&key).1.sign(&[&[0xcd; 20], &[0xcd; 30]]);
+        assert_eq!(
+            hex::encode(mac),
+            "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b"
+        );
+        let signature = query_signature(&Secret::parse(SECRET).unwrap(), "user_id=u1&ts=1");
+        assert_eq!(signature, signature.to_lowercase());
+        assert_eq!(signature.len(), 64);
+    }
+
+    #[test]
+    fn the_older_signature_has_its_known_answer() {
+        let of = |value| {
+            legacy_md5(
+                "fa072672-d432-11c4-885a-EB1CdEc4Bb13",
+                "30356439-8d15-4f47-B133-010a37C19eBD",
+                value,
+                "525a5B8e-512b-441A-a10B-72d218c370e5",
+            )
+        };
+        for value in ["100.1234", "100", "100.9"] {
+            assert_eq!(of(value), "918809ac0e5fcc1960c8875d9e9c8e80", "{value}");
+        }
+        assert_ne!(of("101"), of("100"));
+    }
+
+    #[test]
+    fn the_older_signature_truncates_toward_zero() {
+        for (value, whole) in [("-0.5", "0"), ("0.9", "0"), ("-1.9", "-1"), ("-100", "-100")] {
+            assert_eq!(
+                legacy_md5("s", "u", value, "t"),
+                hex::encode(Md5::digest(format!("s.u.{whole}.t"))),
+                "{value}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_secret_is_24_to_64_bytes() {
+        for length in [24, 25, 63, 64] {
+            secret(&vec![7; length]);
+        }
+        let short = format!("whsec_{}", BASE64_STANDARD.encode([7; 23]));
+        let long = format!("whsec_{}", BASE64_STANDARD.encode([7; 65]));
+        let bare = SECRET.trim_start_matches("whsec_");
+        let unpadded = format!("whsec_{}", BASE64_STANDARD.encode([7; 25]).trim_end_matches('='));
+        for bad in [
+            &short,
+            &long,
+            bare,
+            &unpadded,
+            "",
+            "whsec_",
+            "********",
+            "whsec_not base64!",
+        ] {
+            assert!(Secret::parse(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_secret_does_not_show_itself() {
+        assert_eq!(format!("{:?}", Secret::parse(SECRET)), "Some(Secret)");
+    }
+
+    /// The text with one character, chosen by `place`, replaced by another; `None` if it has none to replace.
+    fn changed(text: &str, place: Index, by: char) -> Option<String> {
+        let mut characters: Vec<char> = text.chars().collect();
+        let count = characters.len();
+        let character = (count > 0).then(|| &mut characters[place.index(count)])?;
+        (*character != by).then(|| *character = by)?;
+        Some(characters.into_iter().collect())
+    }
+
+    proptest! {
+        #[test]
+        fn the_stock_library_takes_what_is_signed_and_nothing_else(
+            key in prop::collection::vec(any::<u8>(), 24..=64),
+            id in "[A-Za-z0-9_-]{1,40}",
+            timestamp in 0..4_000_000_000_i64,
+            payload in ".{0,60}",
+            place: Index,
+            by in "[A-Za-z0-9]",
+        ) {
+            let (text, secret) = secret(&key);
+            let by = by.chars().next().unwrap();
+            let signed = webhook_signature([&secret], &id, timestamp, &payload);
+            prop_assert!(verifies(&text, &id, timestamp, &payload, &signed));
+            if let Some(payload) = changed(&payload, place, by) {
+                prop_assert!(!verifies(&text, &id, timestamp, &payload, &signed));
+            }
+            if let Some(id) = changed(&id, place, by) {
+                prop_assert!(!verifies(&text, &id, timestamp, &payload, &signed));
+            }
+            for other in [timestamp + 1, timestamp - 1, timestamp * 10] {
+                prop_assert!(other == timestamp || !verifies(&text, &id, other, &payload, &signed));
+            }
+            if let Some(signed) = changed(&signed, place, by) {
+                prop_assert!(!verifies(&text, &id, timestamp, &payload, &signed));
+            }
+        }
+
+        #[test]
+        fn a_changed_query_has_another_signature(query in "[ -~]{1,60}", place: Index, by in "[ -~]") {
+            let secret = Secret::parse(SECRET).unwrap();
+            if let Some(other) = changed(&query, place, by.chars().next().unwrap()) {
+                prop_assert_ne!(query_signature(&secret, &query), query_signature(&secret, &other));
+            }
+        }
+    }
+}
