@@ -5,6 +5,7 @@
 //! - [`catalog`]: publishers, apps, advertisers, offers, goals, and the snapshots of them that the edge reads;
 //! - [`offers`]: the offers request, its filters, its pages;
 //! - [`tracking`]: click parameters, the sealed click, the redirect;
+//! - [`conversions`]: the postback, the states of a conversion, what it pays;
 //! - [`callbacks`]: what a publisher is told of a reward, and how it is signed;
 //! - [`reporting`]: the report query, facts, segments, and the engine that adds them up.
 //!
@@ -12,6 +13,7 @@
 
 pub mod callbacks;
 pub mod catalog;
+pub mod conversions;
 pub mod edge;
 pub mod lines;
 pub mod offers;

@@ -2,5 +2,6 @@
 //! it can tell that we said so.
 
 pub mod fields;
+pub mod guard;
 pub mod request;
 pub mod signature;

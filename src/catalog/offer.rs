@@ -13,7 +13,7 @@ use crate::tracking::{
 
 /// Days after a click within which its conversion is paid, unless the offer says otherwise.
 pub const DEFAULT_CONVERSION_WINDOW_DAYS: u16 = 30;
-const MAX_CONVERSION_WINDOW_DAYS: u16 = 90;
+pub const MAX_CONVERSION_WINDOW_DAYS: u16 = 90;
 const MAX_GOALS: usize = 50;
 /// The last second of the year 9999, in UNIX seconds.
 const LATEST: i64 = 253_402_300_799;

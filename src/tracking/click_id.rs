@@ -144,6 +144,14 @@ fn seal_whole(key: &ClickKey, click: &Click<'_>, nonce: Nonce) -> Vec<u8> {
     bytes
 }
 
+/// Whether a text is a click id in form, under whatever key: [`open`] calls no other text one.
+pub fn is_in_form(text: &str) -> bool {
+    text.len() <= LONGEST
+        && URL_SAFE_NO_PAD
+            .decode(text)
+            .is_ok_and(|bytes| Header::read(&bytes).is_some())
+}
+
 /// Opens a click id as it came back.
 pub fn open(keys: &KeyRing, id: &str) -> Result<Opened, OpenError> {
     if id.len() > LONGEST {

@@ -417,3 +417,23 @@ proptest! {
         prop_assert!(open(&ring("1:seal:A"), &text).is_err());
     }
 }
+
+proptest! {
+    #[test]
+    fn what_is_in_form_is_what_does_not_open_as_malformed(
+        click in strategies::click(),
+        short: bool,
+        cut in proptest::option::of(0..400_usize),
+        noise in "[A-Za-z0-9_=-]{0,100}",
+    ) {
+        let keys = ring("1:seal:A");
+        let max = if short { SHORT_MAX } else { LONGEST };
+        let id = seal(&keys, &click, NONCE, max).id().to_owned();
+        prop_assert!(is_in_form(&id));
+        let cut = cut.map_or(id.clone(), |cut| id.chars().take(cut).collect());
+        for text in [cut, noise.clone(), format!("{id}{noise}")] {
+            let malformed = matches!(open(&keys, &text), Err(OpenError::Malformed));
+            prop_assert_eq!(is_in_form(&text), !malformed, "{}", text);
+        }
+    }
+}
