@@ -1,36 +1,24 @@
 //! What is sent to a publisher at one try: an app's callback URL is checked once, where the operator writes it, and each
 //! try fills it with the frozen fields, the time of the try and the signatures of the current secrets.
 
-use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{AsciiSet, percent_decode_str, utf8_percent_encode};
 use url::Url;
 
 use super::{
     fields::{Fields, Get, TABLE, Value},
     signature::{Secret, legacy_md5, query_signature, webhook_signature},
 };
-use crate::catalog::{
-    app::{Callback, CallbackMethod},
-    document::{FieldError, check_web_url},
+use crate::{
+    catalog::{
+        app::{Callback, CallbackMethod},
+        document::{FieldError, check_web_url},
+    },
+    tracking::target::{self, NOT_IN_A_VALUE},
 };
 
 /// What a URL parser encodes itself in a path or a query. It is encoded before it is signed: a query that changed on its
 /// way out would not verify.
-const NOT_IN_A_URL: &AsciiSet = &CONTROLS
-    .add(b' ')
-    .add(b'"')
-    .add(b'\'')
-    .add(b'<')
-    .add(b'>')
-    .add(b'^')
-    .add(b'`')
-    .add(b'|');
-
-/// All but RFC 3986's unreserved characters: a value can neither leave its place in the URL nor add a parameter.
-const NOT_IN_A_VALUE: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
+const NOT_IN_A_URL: &AsciiSet = &target::NOT_IN_A_URL.add(b' ').add(b'\'');
 
 /// What is added to a query here. A receiver that found one of them twice could check the one and use the other.
 const OURS: [&str; 2] = ["ts", "signature"];

@@ -1,6 +1,6 @@
 //! The Worker's entry point: every request comes in here and goes to its handler.
 
-use worker::{Context, Env, Request, Response, console_error, event};
+use worker::{Context, Env, Method, Request, Response, console_error, event};
 
 use super::{
     answer::Answer,
@@ -23,10 +23,11 @@ const INVALID_OPERATOR_TOKEN: Refusal = Refusal::new(
 async fn fetch(request: Request, env: Env, context: Context) -> worker::Result<Response> {
     let answer = match Visit::new(env, context) {
         Ok(visit) => {
-            // Another handle to it; the method of that name would make a second body.
-            let sent = Clone::clone(request.inner());
+            // Another handle to it; the method of that name would make a second body. A click has none to read out.
+            let sent = (!matches!(request.method(), Method::Get | Method::Head))
+                .then(|| Clone::clone(request.inner()));
             let answer = answer(&visit, request).await;
-            if answer.status() >= 400 {
+            if let Some(sent) = sent.filter(|_| answer.status() >= 400) {
                 body::discard(sent).await;
             }
             answer

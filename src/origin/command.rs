@@ -46,6 +46,13 @@ impl Reply {
     }
 }
 
+/// The answer to a numbered batch of counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Applied {
+    /// False for a repeat, which is counted already.
+    pub applied: bool,
+}
+
 /// Why an object did not carry a command out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {

@@ -19,7 +19,7 @@ pub fn is_openable(url: &str) -> bool {
 }
 
 /// What a browser encodes itself, wherever it stands in a path, query or fragment; `{` and `}` are the macros'.
-const NOT_IN_A_URL: &AsciiSet = &CONTROLS
+pub const NOT_IN_A_URL: &AsciiSet = &CONTROLS
     .add(b'"')
     .add(b'<')
     .add(b'>')
@@ -29,7 +29,7 @@ const NOT_IN_A_URL: &AsciiSet = &CONTROLS
 
 /// All but RFC 3986's unreserved characters: a value can neither leave its place in the URL nor start another macro.
 /// (`.` and `..` could, as a whole path segment; see `could_be_dots`.)
-const NOT_IN_A_VALUE: &AsciiSet = &NON_ALPHANUMERIC
+pub const NOT_IN_A_VALUE: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')

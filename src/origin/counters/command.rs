@@ -5,6 +5,8 @@ use serde_json::value::RawValue;
 
 use crate::{catalog::OfferId, origin::command, time::UtcDay, tracking::batch::ClickSum};
 
+pub use crate::origin::command::Applied;
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
@@ -86,12 +88,6 @@ pub struct Taken {
     pub taken: bool,
     /// How many the cap that governs had left after this take.
     pub left: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Applied {
-    /// False for a repeat, which is counted already.
-    pub applied: bool,
 }
 
 /// On the wire an array in this order, since the catalog asks 64 objects of 300 offers each every 5 minutes.

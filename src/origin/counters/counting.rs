@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::{command::Applied, sql};
 use crate::{
     catalog::Country,
-    origin::database::{Database, DatabaseError},
+    origin::database::{Database, DatabaseError, json},
     params,
     time::UtcDay,
     tracking::batch::ClickSum,
@@ -61,7 +61,7 @@ fn rows(sums: &[ClickSum]) -> Result<String, DatabaseError> {
             )
         })
         .collect();
-    serde_json::to_string(&rows).map_err(|error| DatabaseError(error.to_string()))
+    json(&rows)
 }
 
 pub fn stats(db: &impl Database, today: UtcDay) -> Result<Box<RawValue>, DatabaseError> {

@@ -8,6 +8,8 @@ use crate::{
     time::UtcDay,
 };
 
+pub use crate::origin::command::Applied;
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
@@ -55,12 +57,6 @@ pub struct OfferSum {
     /// In micro-USD; negative for a reversal.
     #[serde(default)]
     pub revenue_micro_usd: i64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Applied {
-    /// False for a repeat, which is counted already.
-    pub applied: bool,
 }
 
 /// An answer, as the object writes it. Who asked reads the type that its command names.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::sql;
 use crate::{
-    origin::database::{Database, DatabaseError},
+    origin::database::{Database, DatabaseError, json},
     params,
     time::MINUTE_MS,
 };
@@ -29,8 +29,4 @@ pub fn of<'a>(
     rows.iter()
         .map(|row| Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned())))
         .collect()
-}
-
-pub(super) fn json(value: &impl serde::Serialize) -> Result<String, DatabaseError> {
-    serde_json::to_string(value).map_err(|error| DatabaseError(error.to_string()))
 }

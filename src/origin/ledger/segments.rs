@@ -3,7 +3,7 @@
 
 use super::sql;
 use crate::{
-    origin::database::{Database, DatabaseError},
+    origin::database::{Database, DatabaseError, json},
     params,
     reporting::{
         Dimension, Measure,
@@ -108,9 +108,8 @@ pub fn delete_day(db: &impl Database, day: UtcDay, layer: Layer) -> Result<(), D
 
 /// Has the alarm merge those of these days that have become many segments. For after a change, in its transaction.
 pub fn mark_crowded(db: &impl Database, days: &[UtcDay], layer: Layer) -> Result<(), DatabaseError> {
-    let days = serde_json::to_string(days).map_err(|error| DatabaseError(error.to_string()))?;
     let at_least = i64::try_from(MERGE).unwrap_or(i64::MAX);
-    db.execute(sql::MARK_CROWDED, params![layer.number(), days, at_least])
+    db.execute(sql::MARK_CROWDED, params![layer.number(), json(&days)?, at_least])
 }
 
 /// A ledger's segments, for the engine.

@@ -8,14 +8,13 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::{
     freshness,
-    names::json,
     segments::{self, Layer},
     sql,
 };
 use crate::{
     origin::{
         command::Failure,
-        database::{Database, DatabaseError},
+        database::{Database, DatabaseError, json},
     },
     params,
     refusal::Refusal,

@@ -4,20 +4,8 @@ use serde_json::{Value, json};
 
 use crate::{
     harness::{Answer, Publisher, Signpost, demo},
-    reports::{csv, query, with},
+    reports::{csv, model::METRICS, query, with},
 };
-
-const ALL: [&str; 9] = [
-    "ad_requests",
-    "ad_responses",
-    "impressions",
-    "clicks",
-    "revenue",
-    "ecpm",
-    "fill_rate",
-    "show_rate",
-    "click_rate",
-];
 
 /// Names come from the catalog before a ledger first asks for them, from facts, or from nowhere.
 fn loaded<'s>(signpost: &'s Signpost, id: &str, apps: [&str; 4]) -> Publisher<'s> {
@@ -84,7 +72,7 @@ fn the_same_rows_are_told_in_three_formats() {
     let signpost = demo();
     let apps = ["70000001", "70000002", "70000003", "70000004"];
     let publisher = loaded(&signpost, "answers-formats", apps);
-    let all = january(query(&["date", "app", "country"], &ALL));
+    let all = january(query(&["date", "app", "country"], &METRICS));
 
     let rows = [
         concat!(

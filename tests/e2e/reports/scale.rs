@@ -8,7 +8,7 @@ use signpost::time::UtcDay;
 
 use crate::{
     harness::{Publisher, Setup, Signpost, now_ms},
-    reports::query,
+    reports::{model::DIMENSIONS, query},
 };
 
 /// What the module may need, in bytes: an isolate has 128 MB.
@@ -191,20 +191,11 @@ fn a_million_facts_are_loaded_and_added_up_in_a_hundred_megabytes() {
 
     // All there is, from which whole pages are picked: each fact a row but for every tenth.
     let groups: usize = (0..DAYS).map(|day| rows_of(day) - rows_of(day) / 10).sum();
-    let seven = [
-        "date",
-        "app",
-        "country",
-        "placement_id",
-        "ad_tag",
-        "demand_source",
-        "sdk_v",
-    ];
     let mut seen = Vec::new();
     let last = groups.div_ceil(50_000);
     for page in [1, 2, last, last + 1] {
         let begun_ms = now_ms();
-        let mut query = query(&seven, &metrics);
+        let mut query = query(&DIMENSIONS, &metrics);
         query["pagination"] = json!({"page": page, "count": 50_000});
         let answer = publisher.ask(&query).expect(200);
         let total = groups.to_string();

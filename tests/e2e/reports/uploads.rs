@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     harness::{Publisher, Setup, Signpost, demo, eventually, gzip},
-    reports::{csv, query, with},
+    reports::{csv, model::DIMENSIONS, query, with},
 };
 
 type Headers<'h> = &'h [(&'h str, &'h str)];
@@ -45,16 +45,7 @@ fn facts_may_be_quoted_marked_packed_and_in_any_order() {
         (&[ndjson_type], format!("\u{feff}{ndjson}\r\n\r\n").into()),
         (&[ndjson_type, GZIP], gzip(ndjson.as_bytes())),
     ];
-    let dimensions = [
-        "date",
-        "app",
-        "country",
-        "placement_id",
-        "ad_tag",
-        "demand_source",
-        "sdk_v",
-    ];
-    let all = query(&dimensions, &["clicks", "revenue"]);
+    let all = query(&DIMENSIONS, &["clicks", "revenue"]);
     for (place, (headers, body)) in forms.iter().enumerate() {
         let key = format!("form-{place}");
         let mut headers = headers.to_vec();

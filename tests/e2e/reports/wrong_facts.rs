@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     harness::{Publisher, demo},
-    reports::{HEADER, csv, query},
+    reports::{HEADER, csv, model::DIMENSIONS, query},
 };
 
 const GOOD: &str = "2026-01-05,73000001,Quest,DE,p,t,d,s,1,1,1,1,0.5";
@@ -108,16 +108,7 @@ fn with_member(member: &str, value: &str) -> String {
 
 /// All that can be read of a publisher's facts.
 fn state(publisher: &Publisher<'_>) -> (Vec<Value>, Vec<Value>) {
-    let dimensions = [
-        "date",
-        "app",
-        "country",
-        "placement_id",
-        "ad_tag",
-        "demand_source",
-        "sdk_v",
-    ];
-    let rows = publisher.rows(&query(&dimensions, &["impressions", "clicks", "revenue"]));
+    let rows = publisher.rows(&query(&DIMENSIONS, &["impressions", "clicks", "revenue"]));
     let mut days = publisher.days();
     for day in &mut days {
         // The alarm merges segments when it likes.
