@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use chrono::{DateTime, Days, NaiveDate};
+use chrono::{DateTime, Days, NaiveDate, NaiveDateTime};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 pub const SECOND_MS: i64 = 1_000;
@@ -97,12 +97,26 @@ pub fn rfc_3339(now_ms: i64) -> String {
         .to_string()
 }
 
-/// An instant as an HTTP date (RFC 9110 section 5.6.7), as `Last-Modified` wants it.
+/// The form of an HTTP date (RFC 9110 section 5.6.7) that is written.
+const HTTP_DATE: &str = "%a, %d %b %Y %H:%M:%S GMT";
+
+/// The forms that must be read: that one and the two obsolete ones, of RFC 850 and of C's `asctime`.
+const HTTP_DATES: [&str; 3] = [HTTP_DATE, "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
+
+/// An instant as an HTTP date, as `Last-Modified` wants it.
 pub fn http_date(now_ms: i64) -> String {
     DateTime::from_timestamp_millis(now_ms)
         .unwrap_or_default()
-        .format("%a, %d %b %Y %H:%M:%S GMT")
+        .format(HTTP_DATE)
         .to_string()
+}
+
+/// The instant of an HTTP date, in milliseconds.
+pub fn parse_http_date(text: &str) -> Option<i64> {
+    HTTP_DATES
+        .into_iter()
+        .find_map(|form| NaiveDateTime::parse_from_str(text, form).ok())
+        .map(|date| date.and_utc().timestamp_millis())
 }
 
 #[cfg(test)]
@@ -155,5 +169,29 @@ mod tests {
     fn instants_are_written_as_the_rfcs_show_them() {
         assert_eq!(rfc_3339(784_111_777_999), "1994-11-06T08:49:37Z");
         assert_eq!(http_date(784_111_777_000), "Sun, 06 Nov 1994 08:49:37 GMT");
+    }
+
+    #[test]
+    fn an_http_date_is_read_in_its_three_forms() {
+        for date in [
+            "Sun, 06 Nov 1994 08:49:37 GMT",
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun Nov  6 08:49:37 1994",
+        ] {
+            assert_eq!(parse_http_date(date), Some(784_111_777_000), "{date}");
+        }
+        assert_eq!(parse_http_date(&http_date(-1_000)), Some(-1_000));
+        for bad in [
+            "",
+            "Sun, 06 Nov 1994",
+            "Mon, 06 Nov 1994 08:49:37 GMT",
+            "Wed, 30 Feb 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1994 08:49:37 PST",
+            "Sun, 06 Nov 999999 08:49:37 GMT",
+            "Sun, 06 Nov 1994 08:49:37 GMT, 120",
+            "784111777",
+        ] {
+            assert_eq!(parse_http_date(bad), None, "{bad}");
+        }
     }
 }
