@@ -19,6 +19,8 @@ mod clicks;
 mod counters;
 #[path = "origin/counters_caps.rs"]
 mod counters_caps;
+#[path = "origin/counters_conversions.rs"]
+mod counters_conversions;
 #[path = "origin/counters_forward.rs"]
 mod counters_forward;
 #[path = "origin/counters_forward_model.rs"]
@@ -27,6 +29,8 @@ mod counters_forward_model;
 mod counters_model;
 #[path = "origin/counters_world.rs"]
 mod counters_world;
+#[path = "origin/forward.rs"]
+mod forward;
 #[path = "origin/ledger/mod.rs"]
 mod ledger;
 #[path = "origin/migrations.rs"]

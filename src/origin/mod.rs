@@ -14,6 +14,9 @@ pub mod counters;
 pub mod database;
 #[cfg(target_arch = "wasm32")]
 pub mod durable;
+pub mod forward;
+#[cfg(target_arch = "wasm32")]
+pub mod forwarding;
 pub mod ledger;
 pub mod migrations;
 #[cfg(target_arch = "wasm32")]

@@ -1,17 +1,19 @@
 //! Every SQL text, on the SQLite and under the rules of the runtime it is meant for. Native tests run them on another.
 
 use serde_json::json;
-use signpost::origin::{catalog, clicks, counters, ledger, migrations::Migration};
+use signpost::origin::{catalog, clicks, counters, forward, ledger, migrations::Migration};
 
 use crate::harness::Setup;
 
 #[test]
 fn workerd_takes_every_statement_of_every_object() {
     let workerd = Setup::new().config("conformance.capnp").start();
-    let objects: [(&str, &[Migration], &[&str]); 4] = [
+    let of_counters = [counters::sql::ALL, forward::sql::ALL].concat();
+    let objects: [(&str, &[Migration], &[&str]); 5] = [
         ("catalog", catalog::schema::MIGRATIONS, catalog::sql::ALL),
-        ("counters", counters::MIGRATIONS, counters::sql::ALL),
+        ("counters", counters::MIGRATIONS, &of_counters),
         ("clicks", clicks::MIGRATIONS, clicks::sql::ALL),
+        ("forward", &[forward::TABLES], forward::sql::ALL),
         ("ledger", ledger::MIGRATIONS, ledger::sql::ALL),
     ];
     for (object, migrations, statements) in objects {

@@ -5,11 +5,9 @@ use signpost::{
     catalog::{AppId, Country, PublisherId},
     origin::{
         command::{CallError, Unanswered},
-        counters::{
-            self, Command, MIGRATIONS,
-            forward::{self, BATCHES, Batch, COALESCE_MS, LONGEST_WAIT_MS, SUMS},
-        },
+        counters::{self, Command, MIGRATIONS},
         database::Database,
+        forward::{self, BATCHES, Batch, COALESCE_MS, LONGEST_WAIT_MS, SUMS, Untold},
         ledger::{self, OfferSum},
     },
     time::{HOUR_MS, SECOND_MS, UtcDay},
@@ -68,7 +66,7 @@ fn outline(batches: &[Batch]) -> Vec<(&str, u64, u64)> {
     let clicks = |batch| sums(batch).iter().map(|sum| sum.clicks).sum();
     batches
         .iter()
-        .map(|batch| (batch.publisher.as_str(), batch.sequence, clicks(batch)))
+        .map(|batch| (batch.destination.as_str(), batch.sequence, clicks(batch)))
         .collect()
 }
 
@@ -111,9 +109,10 @@ fn a_ledger_is_told_all_that_is_reported_of_a_click() {
         sums: vec![sum, bare],
     };
     assert_eq!(
-        batch.to_ledger("counters-17"),
-        Ok((PublisherId::parse("pub").unwrap(), command))
+        counters::publisher(&batch),
+        Ok(PublisherId::parse("pub").unwrap())
     );
+    assert_eq!(batch.to_ledger("counters-17"), Ok(command));
     assert_eq!(dump(&db, "traffic"), []);
 }
 
@@ -215,7 +214,7 @@ fn one_alarm_begins_a_bounded_number_of_batches_and_nobody_is_left_behind() {
     let later = NOON + SECOND_MS;
     assert_eq!(forward::prepare(&db, later), Ok(true));
     let second = forward::outstanding(&db, later).unwrap();
-    let served: Vec<_> = second.iter().map(|batch| batch.publisher.clone()).collect();
+    let served: Vec<_> = second.iter().map(|batch| batch.destination.clone()).collect();
     for n in BATCHES..BATCHES + 5 {
         assert!(served.contains(&publisher(n)), "{} waits still", publisher(n));
     }
@@ -266,7 +265,7 @@ fn more_batches_than_one_alarm_sends_are_due_at_once() {
         .for_each(|batch| forward::failed(&db, batch, NOON + 1).unwrap());
     assert_eq!(counters::next_alarm(&db, NOON + 1), Ok(Some(NOON + 1)));
     let [last] = forward::outstanding(&db, NOON + 1).unwrap().try_into().unwrap();
-    assert_eq!(last.publisher, format!("p-{BATCHES:03}"));
+    assert_eq!(last.destination, format!("p-{BATCHES:03}"));
 }
 
 #[test]
@@ -318,6 +317,8 @@ fn only_a_refusal_is_one() {
         (CallError::Unanswered(Unanswered::default()), false),
     ] {
         assert_eq!(forward::is_refusal(&error), is_refusal, "{error}");
+        let untold = Untold::from(error.clone());
+        assert_eq!(matches!(untold, Untold::Refused(_)), is_refusal, "{error}");
     }
 }
 
@@ -326,16 +327,16 @@ fn a_batch_that_cannot_be_read_concerns_no_other() {
     let db = migrated(MIGRATIONS);
     count(&db, "i", vec![of("a", 1), of("b", 2)]);
     forward::prepare(&db, NOON).unwrap();
-    db.execute("UPDATE forwards SET sums = '[7]' WHERE publisher = 'a'", &[])
+    db.execute("UPDATE forwards SET sums = '[7]' WHERE destination = 'a'", &[])
         .unwrap();
     let batches = forward::outstanding(&db, NOON).unwrap();
     let readable: Vec<_> = batches.iter().map(|batch| batch.to_ledger("s").is_ok()).collect();
     assert_eq!(readable, [false, true]);
     let unnamed = Batch {
-        publisher: "no id".into(),
+        destination: "no id".into(),
         ..batches[1].clone()
     };
-    assert!(unnamed.to_ledger("s").is_err());
+    assert!(counters::publisher(&unnamed).is_err());
 }
 
 #[test]

@@ -9,8 +9,8 @@
 use proptest::prelude::*;
 use signpost::{
     catalog::PublisherId,
-    origin::counters::{
-        MIGRATIONS,
+    origin::{
+        counters::MIGRATIONS,
         forward::{LONGEST_WAIT_MS, SUMS},
     },
     time::{MINUTE_MS, SECOND_MS, UtcDay},

@@ -1,4 +1,4 @@
-//! `origin/counters` against a naive model: any interleaving of takes, pushed limits, batches, repeats, new days and
+//! `origin/counters` against a naive model: any interleaving of takes, pushed limits, batches of clicks and of conversions, repeats, new days and
 //! sweeps, with writes that break at random and a client that asks until it is answered.
 //!
 //! Must hold: every answer to a take is the model's; the counts are the model's at the end; and of no cap was more
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use signpost::{
-    origin::counters::{self, Applied, Command, Kind, Limit, MIGRATIONS, Reply, Take, Taken},
+    origin::counters::{self, Applied, Command, ConversionSum, Kind, Limit, MIGRATIONS, Reply, Take, Taken},
     time::{DAY_MS, UtcDay},
 };
 
@@ -45,6 +45,14 @@ enum Op {
         age: i32,
         clicks: u32,
     },
+    /// `ahead` as of a flush.
+    Pay {
+        outbox: u8,
+        ahead: u64,
+        offer: usize,
+        age: i32,
+        conversions: i64,
+    },
     Days(i64),
     Sweep,
 }
@@ -59,6 +67,8 @@ fn ops() -> impl Strategy<Value = Vec<(Op, Vec<Option<Fault>>)>> {
             .prop_map(|(kind, offer, limit, revision)| Op::SetLimit { kind, offer, limit, revision }),
         4 => (0..2_u8, 0..3_u64, 0..2_usize, 0..3_i32, 1..100_u32)
             .prop_map(|(isolate, ahead, offer, age, clicks)| Op::Flush { isolate, ahead, offer, age, clicks }),
+        4 => (0..2_u8, 0..3_u64, 0..2_usize, 0..3_i32, -3..4_i64)
+            .prop_map(|(outbox, ahead, offer, age, conversions)| Op::Pay { outbox, ahead, offer, age, conversions }),
         2 => prop_oneof![Just(1_i64), Just(2), Just(8), Just(29), Just(41)].prop_map(Op::Days),
         1 => Just(Op::Sweep),
     ];
@@ -74,8 +84,14 @@ struct Model {
     highest_limit: BTreeMap<(Kind, i64, usize), u32>,
     marks: BTreeMap<u8, (u64, i64)>,
     clicks: BTreeMap<(i64, usize), u64>,
+    /// The highest batch of each outbox, for ever.
+    sources: BTreeMap<u8, u64>,
+    conversions: BTreeMap<(i64, usize), i64>,
     traffic: u64,
 }
+
+/// In micro-USD, of each conversion.
+const PAYOUT: i64 = 250_000;
 
 impl Model {
     fn learn(&mut self, kind: Kind, offer: usize, limit: Option<u32>, revision: i64) {
@@ -112,6 +128,7 @@ impl Model {
             .retain(|(kind, day, _), _| today - day < if *kind == Kind::Click { 2 } else { 30 });
         self.taken.retain(|(_, day, _), _| today - day < 40);
         self.clicks.retain(|(day, _), _| today - day < 40);
+        self.conversions.retain(|(day, _), _| today - day < 40);
         self.marks
             .retain(|_, (_, seen_ms)| now_ms - *seen_ms <= 7 * DAY_MS);
     }
@@ -158,6 +175,25 @@ proptest! {
                         model.traffic += u64::from(clicks) + 1;
                     }
                 }
+                Op::Pay { outbox, ahead, offer: n, age, conversions } => {
+                    let sequence = model.sources.get(&outbox).copied().unwrap_or(1) + ahead;
+                    let day = today.minus(age);
+                    let is_new = !model.sources.contains_key(&outbox) || ahead > 0;
+                    let halves = [conversions, 1].map(|conversions| ConversionSum {
+                        day,
+                        offer: offer(OFFERS[n]),
+                        conversions,
+                        payout_micro_usd: conversions * PAYOUT,
+                    });
+                    let source = format!("outbox-{outbox}");
+                    let reply = ask(Command::AddConversions { source, sequence, sums: halves.to_vec() });
+                    let Reply::Applied(Applied { applied }) = reply else { panic!("another reply") };
+                    prop_assert!(is_new || !applied, "a repeat was applied");
+                    if is_new {
+                        model.sources.insert(outbox, sequence);
+                        *model.conversions.entry((day.number(), n)).or_default() += conversions + 1;
+                    }
+                }
                 Op::Days(days) => now_ms += days * DAY_MS,
                 Op::Sweep => {
                     let at_once = |_: &u32| asked_until_answered(|| counters::alarm(&db, now_ms)) == Some(now_ms);
@@ -177,6 +213,9 @@ proptest! {
             let n = OFFERS.iter().position(|id| *id == stats.offer.as_str()).unwrap();
             let clicks: u64 = (today - 29..=today).filter_map(|day| model.clicks.get(&(day, n))).sum();
             prop_assert_eq!(stats.clicks, clicks);
+            let conversions: i64 = (today - 29..=today).filter_map(|day| model.conversions.get(&(day, n))).sum();
+            prop_assert_eq!(stats.conversions, u64::try_from(conversions.max(0)).unwrap());
+            prop_assert_eq!(stats.payout_micro_usd, conversions.max(0) * PAYOUT);
             let taken = |kind| model.taken.get(&(kind, today, n)).copied().unwrap_or(0);
             prop_assert_eq!((stats.clicks_taken, stats.conversions_taken), (taken(Kind::Click), taken(Kind::Conversion)));
         }
@@ -185,6 +224,9 @@ proptest! {
         prop_assert_eq!(u64::try_from(traffic).unwrap(), model.traffic);
         let clicks: i64 = rows("daily").iter().map(|row| row.integer(2).unwrap()).sum();
         prop_assert_eq!(u64::try_from(clicks).unwrap(), model.clicks.values().sum::<u64>());
+        let conversions: i64 = rows("daily").iter().map(|row| row.integer(3).unwrap()).sum();
+        prop_assert_eq!(conversions, model.conversions.values().sum::<i64>());
+        prop_assert_eq!(rows("sources").len(), model.sources.len());
         prop_assert_eq!(rows("takes").len(), model.takes.len());
         prop_assert_eq!(rows("marks").len(), model.marks.len());
     }

@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 
 use signpost::{
     origin::{
-        counters::{
-            self, Command,
-            forward::{self, Batch, LONGEST_WAIT_MS},
-        },
+        counters::{self, Command},
         database::{Database, DatabaseError},
+        forward::{self, Batch, LONGEST_WAIT_MS},
         ledger,
     },
     time::{DAY_MS, MINUTE_MS},
@@ -27,6 +25,10 @@ pub type Totals = BTreeMap<Kind, u64>;
 
 fn kind(ledger: &str, clicked: impl std::fmt::Debug) -> Kind {
     (ledger.to_owned(), format!("{clicked:?}"))
+}
+
+fn ledger_of(batch: &Batch) -> String {
+    ledger::object_name(&counters::publisher(batch).unwrap())
 }
 
 /// Of each ledger.
@@ -198,9 +200,8 @@ impl<'a> World<'a> {
             .chain(std::iter::repeat(Answer::Told));
         for (batch, answer) in batches.iter().zip(answers) {
             if !matches!(answer, Answer::Down | Answer::Refused) {
-                let (publisher, command) = batch.to_ledger(SOURCE).unwrap();
-                let name = ledger::object_name(&publisher);
-                self.ledgers.tell(&name, &command);
+                let command = batch.to_ledger(SOURCE).unwrap();
+                self.ledgers.tell(&ledger_of(batch), &command);
             }
             self.now_ms += wake.took_ms;
             if cut_off() {
@@ -236,7 +237,7 @@ impl<'a> World<'a> {
     pub fn check(&self) {
         let mut found = clicks(&self.ledgers.totals);
         let mut waits = false;
-        let waiting = "SELECT 'ledger-' || publisher, SUM(clicks) FROM traffic GROUP BY publisher";
+        let waiting = "SELECT 'ledger-' || destination, SUM(clicks) FROM traffic GROUP BY destination";
         for row in self.db.query(waiting, &[]).unwrap() {
             *found.entry(row.text(0).unwrap().to_owned()).or_default() +=
                 u64::try_from(row.integer(1).unwrap()).unwrap();
@@ -244,12 +245,10 @@ impl<'a> World<'a> {
         }
         for batch in forward::outstanding(self.db, EVER_MS).unwrap() {
             waits = true;
-            let (publisher, ledger::Command::AddOffers { sequence, sums, .. }) =
-                batch.to_ledger(SOURCE).unwrap()
-            else {
+            let ledger::Command::AddOffers { sequence, sums, .. } = batch.to_ledger(SOURCE).unwrap() else {
                 panic!("not a batch");
             };
-            let name = ledger::object_name(&publisher);
+            let name = ledger_of(&batch);
             if sequence > self.ledgers.highest.get(&name).copied().unwrap_or(0) {
                 *found.entry(name).or_default() += sums.iter().map(|sum| sum.clicks).sum::<u64>();
             }

@@ -319,4 +319,5 @@ const FUNCTIONS: &str = "
     tan tanh trunc
     json json_array json_array_length json_extract -> ->> json_insert json_object json_patch json_remove json_replace
     json_set json_type json_valid json_quote json_group_array json_group_object json_each json_tree
-    match highlight bm25 snippet";
+    match highlight bm25 snippet
+    sqlite_rename_column sqlite_rename_table sqlite_rename_test sqlite_rename_quotefix sqlite_drop_column";

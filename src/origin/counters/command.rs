@@ -3,7 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{catalog::OfferId, origin::command, time::UtcDay, tracking::batch::ClickSum};
+use crate::{
+    catalog::OfferId,
+    origin::{command, forward::Batch},
+    time::UtcDay,
+    tracking::batch::ClickSum,
+};
 
 pub use crate::origin::command::Applied;
 
@@ -27,6 +32,14 @@ pub enum Command {
         isolate: String,
         sequence: u64,
         sums: Vec<ClickSum>,
+    },
+    /// One outbox's batch of what it paid and took back. Answer: [`Applied`].
+    ///
+    /// Idempotent by source and sequence, like [`Flush`](Self::Flush), for as long as the source lives.
+    AddConversions {
+        source: String,
+        sequence: u64,
+        sums: Vec<ConversionSum>,
     },
     /// The sums of the 30 days that end with `today`, and what was taken of today's caps. Answer: `Vec<`[`OfferStats`]`>`.
     ///
@@ -72,6 +85,34 @@ pub struct Limit {
     pub revision: i64,
 }
 
+/// Conversions and payout of one offer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConversionSum {
+    pub day: UtcDay,
+    pub offer: OfferId,
+    /// Negative for reversals, each on its own day.
+    #[serde(default)]
+    pub conversions: i64,
+    /// In micro-USD; negative for reversals. In the book of batches it is revenue.
+    #[serde(default, alias = "revenue_micro_usd")]
+    pub payout_micro_usd: i64,
+}
+
+impl Batch {
+    /// The command for the counters object that the batch is for. `source` is the name of the object that sends it:
+    /// counters tell batches apart by it and by their numbers.
+    ///
+    /// # Errors
+    /// What in the batch this code cannot read. It concerns no other batch.
+    pub fn to_counters(&self, source: &str) -> Result<Command, String> {
+        Ok(Command::AddConversions {
+            source: source.to_owned(),
+            sequence: self.sequence,
+            sums: self.read()?,
+        })
+    }
+}
+
 /// An answer, as the object writes it. Who asked reads the type that its command names.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
@@ -96,9 +137,9 @@ pub struct OfferStats {
     pub offer: OfferId,
     /// Over 30 days.
     pub clicks: u64,
-    /// Over 30 days.
+    /// Over 30 days, less those that were reversed in them; at least 0.
     pub conversions: u64,
-    /// Over 30 days.
+    /// Over 30 days, less what was taken back in them; at least 0.
     pub payout_micro_usd: i64,
     /// Of today's click cap.
     pub clicks_taken: u32,
@@ -155,6 +196,22 @@ mod tests {
                 concat!(
                     r#"{"flush":{"isolate":"i","sequence":3,"sums":[{"publisher":"p","day":20000,"offer":"o-1","#,
                     r#""app":"00000042","country":"DE","placement":null,"clicks":2}]}}"#
+                ),
+            ),
+            (
+                Command::AddConversions {
+                    source: "outbox-00000042".into(),
+                    sequence: 3,
+                    sums: vec![ConversionSum {
+                        day,
+                        offer: OfferId::parse("o-2").unwrap(),
+                        conversions: -1,
+                        payout_micro_usd: -250_000,
+                    }],
+                },
+                concat!(
+                    r#"{"add_conversions":{"source":"outbox-00000042","sequence":3,"sums":[{"day":20000,"#,
+                    r#""offer":"o-2","conversions":-1,"payout_micro_usd":-250000}]}}"#
                 ),
             ),
             (Command::Stats { today: day }, r#"{"stats":{"today":20000}}"#),

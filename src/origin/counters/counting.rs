@@ -1,12 +1,18 @@
 //! What isolates counted, added up: by offer and day for the catalog's figures, and by all that is reported for the
-//! publishers' ledgers.
+//! publishers' ledgers. And what outboxes paid, for the catalog's figures alone.
 
 use serde_json::value::RawValue;
 
-use super::{command::Applied, sql};
+use super::{
+    command::{Applied, ConversionSum},
+    sql,
+};
 use crate::{
     catalog::Country,
-    origin::database::{Database, DatabaseError, json},
+    origin::{
+        database::{Database, DatabaseError, json},
+        forward,
+    },
     params,
     time::UtcDay,
     tracking::batch::ClickSum,
@@ -25,21 +31,43 @@ pub fn flush(
     sequence: u64,
     sums: &[ClickSum],
 ) -> Result<Applied, DatabaseError> {
-    let sequence =
-        i64::try_from(sequence).map_err(|_| DatabaseError(format!("{sequence} is no sequence number")))?;
-    let mark = db
-        .query_first(sql::MARK, params![isolate])?
-        .map(|row| row.integer(0))
-        .transpose()?;
-    if mark.is_some_and(|mark| sequence <= mark) {
+    let Some(sequence) = forward::unless_applied(db, sql::MARK, isolate, sequence)? else {
         return Ok(Applied { applied: false });
-    }
+    };
     db.transaction(|| {
         db.execute(sql::SET_MARK, params![isolate, sequence, now_ms])?;
         for sums in sums.chunks(SUMS_AT_ONCE) {
             let rows = rows(sums)?;
             db.execute(sql::ADD_CLICKS, params![rows.as_str()])?;
             db.execute(sql::ADD_TRAFFIC, params![rows])?;
+        }
+        Ok(Applied { applied: true })
+    })
+}
+
+/// A reversal is counted on its own day, so that a day, and all of an offer's days, may come to less than nothing.
+pub fn add_conversions(
+    db: &impl Database,
+    source: &str,
+    sequence: u64,
+    sums: &[ConversionSum],
+) -> Result<Applied, DatabaseError> {
+    let Some(sequence) = forward::unless_applied(db, sql::SOURCE, source, sequence)? else {
+        return Ok(Applied { applied: false });
+    };
+    db.transaction(|| {
+        db.execute(sql::SET_SOURCE, params![source, sequence])?;
+        for sums in sums.chunks(SUMS_AT_ONCE) {
+            let row = |sum: &ConversionSum| {
+                (
+                    sum.day.number(),
+                    sum.offer.as_str().to_owned(),
+                    sum.conversions,
+                    sum.payout_micro_usd,
+                )
+            };
+            let rows: Vec<_> = sums.iter().map(row).collect();
+            db.execute(sql::ADD_CONVERSIONS, params![json(&rows)?])?;
         }
         Ok(Applied { applied: true })
     })

@@ -1,26 +1,27 @@
 //! `origin/counters`: 64 objects by hash of the offer id. They take from daily caps, exactly, add up what the edge's
-//! isolates counted, and hand it on to the publishers' ledgers (`design.md` section 5, "Click caps" and "Counting").
+//! isolates counted, and hand it on to the publishers' ledgers (`design.md` section 5, "Click caps" and "Counting"). Of
+//! conversions they are told by the outboxes, for the offers' 30-day figures.
 //!
 //! Commands and replies are in [`command`]; this file only leads to the rule behind each.
 
 mod caps;
 pub mod command;
 mod counting;
-pub mod forward;
 #[cfg(target_arch = "wasm32")]
 mod shell;
 pub mod sql;
 mod sweep;
 
-pub use command::{Applied, Command, Kind, Limit, OfferStats, Reply, Take, Taken};
+pub use command::{Applied, Command, ConversionSum, Kind, Limit, OfferStats, Reply, Take, Taken};
 pub use sql::MIGRATIONS;
 pub use sweep::alarm;
 
 use super::{
     command::shard,
     database::{Database, DatabaseError},
+    forward::{self, Batch},
 };
-use crate::catalog::OfferId;
+use crate::catalog::{OfferId, PublisherId};
 
 /// The namespace's binding.
 pub const BINDING: &str = "COUNTERS";
@@ -55,8 +56,22 @@ pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> Result<Repl
             sequence,
             sums,
         } => counting::flush(db, now_ms, &isolate, sequence, &sums).map(Reply::Applied),
+        Command::AddConversions {
+            source,
+            sequence,
+            sums,
+        } => counting::add_conversions(db, &source, sequence, &sums).map(Reply::Applied),
         Command::Stats { today } => counting::stats(db, today).map(Reply::Stats),
     }
+}
+
+/// Whose ledger a batch of the counters' is for.
+///
+/// # Errors
+/// That its destination is none. It concerns no other batch.
+pub fn publisher(batch: &Batch) -> Result<PublisherId, String> {
+    let destination = &batch.destination;
+    PublisherId::parse(destination).ok_or_else(|| format!("{destination:?} is no publisher's id"))
 }
 
 /// When the object has to be woken, given all that it holds: to sweep, or to forward.

@@ -2,24 +2,20 @@
 
 use std::panic::RefUnwindSafe;
 
-use futures_util::{StreamExt, stream};
-use worker::{
-    DurableObject, Env, ObjectNamespace, Request, Response, State, console_error, console_warn,
-    durable_object,
-};
+use worker::{DurableObject, Env, ObjectNamespace, Request, Response, State, durable_object};
 
-use super::{
-    BINDING, MIGRATIONS, alarm, alarm_after_command,
-    forward::{self, Batch},
-    handle, next_alarm, object_names,
-};
+use super::{BINDING, MIGRATIONS, alarm, alarm_after_command, handle, next_alarm, object_names, publisher};
 use crate::{
-    origin::{command::Failure, database::DatabaseError, durable::DurableDatabase, ledger, shell::Shell},
+    origin::{
+        command::Failure,
+        database::DatabaseError,
+        durable::DurableDatabase,
+        forward::{Batch, Untold},
+        forwarding, ledger,
+        shell::Shell,
+    },
     runtime::now_ms,
 };
-
-/// An invocation has six connections.
-const CONNECTIONS: usize = 6;
 
 #[durable_object(alarm)]
 pub struct Counters {
@@ -56,6 +52,15 @@ struct Route {
     ledgers: ObjectNamespace,
 }
 
+impl Route {
+    async fn tell(&self, batch: &Batch) -> Result<(), Untold> {
+        let publisher = publisher(batch).map_err(Untold::Refused)?;
+        let command = batch.to_ledger(&self.source).map_err(Untold::Refused)?;
+        ledger::client::add(&self.ledgers, &publisher, &command).await?;
+        Ok(())
+    }
+}
+
 impl Counters {
     /// Neither half of the work keeps the other from being done. After an error the alarm stays as it was re-armed:
     /// what cannot be written down is not to be tried again at once.
@@ -73,24 +78,13 @@ impl Counters {
 
     /// Returns whether there is more to do at once.
     async fn forward(&self, db: &DurableDatabase) -> Result<bool, DatabaseError> {
-        // A batch leaves the object only when it is durable: the runtime holds requests back until what was written
-        // before them is. A number that was lost with its batch would be given to other sums.
-        let more = forward::prepare(db, now_ms());
-        let batches = forward::outstanding(db, now_ms())?;
-        if batches.is_empty() {
-            return more;
-        }
-        let route = self
-            .route()
-            .inspect_err(|error| console_error!("counters: no ledger can be told: {error}"))
-            .ok();
-        let settled: Vec<_> = stream::iter(batches)
-            .map(|batch| settle(db, route.as_ref(), batch))
-            .buffer_unordered(CONNECTIONS)
-            .collect()
-            .await;
-        settled.into_iter().collect::<Result<(), _>>()?;
-        more
+        let route = self.route();
+        let source = route.as_ref().map_or("counters", |route| &route.source);
+        forwarding::forward(db, source, async |batch| match &route {
+            Ok(route) => route.tell(batch).await,
+            Err(error) => Err(Untold::Unanswered(error.clone())),
+        })
+        .await
     }
 
     fn route(&self) -> Result<Route, String> {
@@ -108,35 +102,5 @@ impl Counters {
             let counters = self.env.durable_object(BINDING).ok()?;
             object_names().find(|name| counters.id_from_name(name).is_ok_and(|of_name| of_name == id))
         })
-    }
-}
-
-/// Tells a ledger its batch, and writes down what became of it.
-async fn settle(db: &DurableDatabase, route: Option<&Route>, batch: Batch) -> Result<(), DatabaseError> {
-    let Some(Route { source, ledgers }) = route else {
-        return forward::failed(db, &batch, now_ms());
-    };
-    let (publisher, command) = match batch.to_ledger(source) {
-        Ok(addressed) => addressed,
-        Err(error) => {
-            console_error!(
-                "{source}: batch {} of {}: {error}",
-                batch.sequence,
-                batch.publisher
-            );
-            return forward::refused(db, &batch, now_ms());
-        }
-    };
-    let told = ledger::client::add(ledgers, &publisher, &command).await;
-    match told {
-        Ok(_) => forward::acknowledge(db, &batch),
-        Err(error) if forward::is_refusal(&error) => {
-            console_error!("{source}: {publisher}: batch {}: {error}", batch.sequence);
-            forward::refused(db, &batch, now_ms())
-        }
-        Err(error) => {
-            console_warn!("{source}: {publisher}: batch {}: {error}", batch.sequence);
-            forward::failed(db, &batch, now_ms())
-        }
     }
 }

@@ -1,9 +1,9 @@
-//! The counters' schema and every statement they run. Rows written are what an object costs, so every table is its
+//! The counters' schema and every statement they run, but for those of the book ([`crate::origin::forward`]). Rows written are what an object costs, so every table is its
 //! primary key (WITHOUT ROWID) and none has another index.
 
 use crate::origin::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[COUNTING, FORWARDING];
+pub const MIGRATIONS: &[Migration] = &[COUNTING, FORWARDING, CONVERSIONS];
 
 const COUNTING: Migration = &[
     // The governing cap of each offer; one without a limit stays, so that a stale snapshot cannot bring it back.
@@ -49,6 +49,17 @@ const FORWARDING: Migration = &[
      ) STRICT, WITHOUT ROWID",
 ];
 
+/// Brings `traffic` and `forwards` to what `forward::TABLES` has. To the counters a destination is a publisher's id.
+const CONVERSIONS: Migration = &[
+    "ALTER TABLE traffic RENAME COLUMN publisher TO destination",
+    "ALTER TABLE traffic ADD COLUMN conversions INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE traffic ADD COLUMN revenue_micro_usd INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE forwards RENAME COLUMN publisher TO destination",
+    // The highest batch applied of each outbox. It is never forgotten, unlike an isolate's: an outbox may be silent for
+    // weeks and then repeat its last batch.
+    "CREATE TABLE sources (source TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+];
+
 crate::statements! {
     /// kind, day, key, offer → what an earlier take of the key was told; revision and limit that govern; taken so far.
     pub const STANDING = "SELECT
@@ -77,16 +88,27 @@ crate::statements! {
         SELECT value ->> 1, value ->> 3, SUM(value ->> 6) FROM json_each(?) WHERE TRUE GROUP BY 1, 2
         ON CONFLICT (day, offer) DO UPDATE SET clicks = clicks + excluded.clicks";
     /// JSON list of [publisher, day, app, offer, country, placement, clicks]
-    pub const ADD_TRAFFIC = "INSERT INTO traffic (publisher, day, app, offer, country, placement, clicks)
+    pub const ADD_TRAFFIC = "INSERT INTO traffic (destination, day, app, offer, country, placement, clicks)
         SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, SUM(value ->> 6)
           FROM json_each(?) WHERE TRUE GROUP BY 1, 2, 3, 4, 5, 6
-        ON CONFLICT (publisher, day, app, offer, country, placement) DO UPDATE SET clicks = clicks + excluded.clicks";
-    /// first day, last day, which is today → JSON list of `OfferStats`
+        ON CONFLICT (destination, day, app, offer, country, placement) DO UPDATE SET clicks = clicks + excluded.clicks";
+    /// source → sequence
+    pub const SOURCE = "SELECT sequence FROM sources WHERE source = ?";
+    /// source, sequence
+    pub const SET_SOURCE = "INSERT INTO sources (source, sequence) VALUES (?, ?)
+        ON CONFLICT (source) DO UPDATE SET sequence = excluded.sequence";
+    /// JSON list of [day, offer, conversions, payout]
+    pub const ADD_CONVERSIONS = "INSERT INTO daily (day, offer, conversions, payout_micro_usd)
+        SELECT value ->> 0, value ->> 1, SUM(value ->> 2), SUM(value ->> 3) FROM json_each(?) WHERE TRUE GROUP BY 1, 2
+        ON CONFLICT (day, offer) DO UPDATE SET conversions = conversions + excluded.conversions,
+          payout_micro_usd = payout_micro_usd + excluded.payout_micro_usd";
+    /// first day, last day, which is today → JSON list of `OfferStats`. Where more was taken back than paid within the
+    /// days, the figures are 0: the reward lies before them.
     pub const STATS = "SELECT json_group_array(
           json_array(offer, clicks, conversions, payout_micro_usd, clicks_taken, conversions_taken))
         FROM (
-          SELECT offer, SUM(clicks) AS clicks, SUM(conversions) AS conversions,
-              SUM(payout_micro_usd) AS payout_micro_usd,
+          SELECT offer, SUM(clicks) AS clicks, MAX(SUM(conversions), 0) AS conversions,
+              MAX(SUM(payout_micro_usd), 0) AS payout_micro_usd,
               SUM(IIF(day = ?2, clicks_taken, 0)) AS clicks_taken,
               SUM(IIF(day = ?2, conversions_taken, 0)) AS conversions_taken
             FROM daily WHERE day BETWEEN ?1 AND ?2 GROUP BY offer)";
@@ -105,43 +127,4 @@ crate::statements! {
         OR EXISTS (SELECT 1 FROM marks WHERE seen_ms < ?)";
     pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM takes) OR EXISTS (SELECT 1 FROM daily)
         OR EXISTS (SELECT 1 FROM marks)";
-    /// publishers at most → publishers with traffic and no batch on its way, the longest unserved first
-    pub const WAITING = "WITH RECURSIVE names (publisher) AS (
-          SELECT MIN(publisher) FROM traffic
-          UNION ALL
-          SELECT (SELECT MIN(publisher) FROM traffic WHERE publisher > names.publisher)
-            FROM names WHERE publisher IS NOT NULL)
-        SELECT publisher FROM names LEFT JOIN forwards USING (publisher)
-          WHERE publisher IS NOT NULL AND sums IS NULL ORDER BY due_ms, publisher LIMIT ?";
-    /// Whether there is such a publisher. It looks at names, one seek each, and stops at the first.
-    pub const IS_ANY_WAITING = "WITH RECURSIVE names (publisher) AS (
-          SELECT MIN(publisher) FROM traffic
-          UNION ALL
-          SELECT (SELECT MIN(publisher) FROM traffic WHERE publisher > names.publisher)
-            FROM names WHERE publisher IS NOT NULL)
-        SELECT EXISTS (SELECT 1 FROM names LEFT JOIN forwards USING (publisher)
-          WHERE publisher IS NOT NULL AND sums IS NULL)";
-    /// publisher, time, rows at most → rows taken; nothing if a batch is on its way
-    pub const OPEN_BATCH = "INSERT INTO forwards (publisher, sequence, attempts, due_ms, sums)
-        SELECT ?1, 1, 0, ?2, json_group_array(json_object('day', day, 'app', format('%08d', app), 'offer', offer,
-            'country', NULLIF(country, ''), 'placement', NULLIF(placement, ''), 'clicks', clicks))
-          FROM (SELECT day, app, offer, country, placement, clicks FROM traffic WHERE publisher = ?1
-            ORDER BY day, app, offer, country, placement LIMIT ?3) WHERE TRUE
-        ON CONFLICT (publisher) DO UPDATE SET
-          sequence = sequence + 1, attempts = 0, due_ms = excluded.due_ms, sums = excluded.sums
-        WHERE sums IS NULL RETURNING json_array_length(sums)";
-    /// publisher, rows: those that `OPEN_BATCH` took
-    pub const DELETE_TRAFFIC = "DELETE FROM traffic WHERE publisher = ?1 AND (day, app, offer, country, placement) IN
-        (SELECT day, app, offer, country, placement FROM traffic WHERE publisher = ?1
-          ORDER BY day, app, offer, country, placement LIMIT ?2)";
-    /// time, batches at most → publisher, sequence, attempts, sums
-    pub const OUTSTANDING = "SELECT publisher, sequence, attempts, sums FROM forwards
-        WHERE sums IS NOT NULL AND due_ms <= ? ORDER BY due_ms, publisher LIMIT ?";
-    pub const EARLIEST_DUE = "SELECT MIN(due_ms) FROM forwards WHERE sums IS NOT NULL";
-    /// publisher, sequence
-    pub const CLOSE_BATCH = "UPDATE forwards SET sums = NULL
-        WHERE publisher = ? AND sequence = ? AND sums IS NOT NULL";
-    /// publisher, sequence, attempts, time
-    pub const PUT_BATCH_OFF = "UPDATE forwards SET attempts = ?3, due_ms = ?4
-        WHERE publisher = ?1 AND sequence = ?2 AND sums IS NOT NULL";
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     catalog::{AppId, Country, OfferId},
-    origin::command,
+    origin::{command, forward::Batch},
     time::UtcDay,
 };
 
@@ -57,6 +57,21 @@ pub struct OfferSum {
     /// In micro-USD; negative for a reversal.
     #[serde(default)]
     pub revenue_micro_usd: i64,
+}
+
+impl Batch {
+    /// The command for the ledger that the batch is for. `source` is the name of the object that sends it: a ledger tells
+    /// batches apart by it and by their numbers.
+    ///
+    /// # Errors
+    /// What in the batch this code cannot read. It concerns no other batch.
+    pub fn to_ledger(&self, source: &str) -> Result<Command, String> {
+        Ok(Command::AddOffers {
+            source: source.to_owned(),
+            sequence: self.sequence,
+            sums: self.read()?,
+        })
+    }
 }
 
 /// An answer, as the object writes it. Who asked reads the type that its command names.

@@ -10,7 +10,10 @@ use super::{
 };
 use crate::{
     catalog::{AppId, Country},
-    origin::database::{Database, DatabaseError},
+    origin::{
+        database::{Database, DatabaseError},
+        forward,
+    },
     params,
     reporting::{Dimension, Measure, dimension::OWN_DEMAND_SOURCE, metric::Sums, segment::Segmenter},
     time::{MINUTE_MS, UtcDay},
@@ -34,15 +37,9 @@ pub fn add(
     sequence: u64,
     sums: &[OfferSum],
 ) -> Result<Applied, DatabaseError> {
-    let sequence =
-        i64::try_from(sequence).map_err(|_| DatabaseError(format!("{sequence} is no sequence number")))?;
-    let mark = db
-        .query_first(sql::GET_MARK, params![source])?
-        .map(|row| row.integer(0))
-        .transpose()?;
-    if mark.is_some_and(|mark| sequence <= mark) {
+    let Some(sequence) = forward::unless_applied(db, sql::GET_MARK, source, sequence)? else {
         return Ok(Applied { applied: false });
-    }
+    };
     db.transaction(|| {
         db.execute(sql::SET_MARK, params![source, sequence])?;
         let mut days: BTreeMap<UtcDay, Segmenter> = BTreeMap::new();
