@@ -17,6 +17,12 @@ mod sqlite;
 mod caps;
 #[path = "catalog/chunks.rs"]
 mod chunks;
+#[path = "catalog/guard.rs"]
+mod guard;
+#[path = "catalog/handover.rs"]
+mod handover;
+#[path = "catalog/handover_model.rs"]
+mod handover_model;
 #[path = "catalog/import.rs"]
 mod import;
 #[path = "catalog/publication.rs"]
@@ -31,11 +37,14 @@ mod shell;
 mod snapshots;
 #[path = "catalog/statements.rs"]
 mod statements;
+#[path = "catalog/terms.rs"]
+mod terms;
 
 use std::cell::Cell;
 
 use serde_json::{Value, json};
 use signpost::{
+    callbacks::guard::Guard,
     catalog::{
         credentials::Vault,
         snapshot::{listing::Listing, tracking::Tracking},
@@ -47,6 +56,7 @@ use signpost::{
             import::{MAX_LINE, apply, discard, refuse, stage},
             schema::MIGRATIONS,
             snapshots::{prepare_listing, prepare_tracking},
+            terms::Terms,
         },
         command::Failure,
         database::{Database, Row},
@@ -66,6 +76,8 @@ struct Catalog {
     now_ms: Cell<i64>,
     drawn: Cell<u8>,
     vault: Vault,
+    /// As in production, with no hosts of our own.
+    guard: Guard,
 }
 
 impl Catalog {
@@ -77,6 +89,7 @@ impl Catalog {
             now_ms: Cell::new(NOON),
             drawn: Cell::new(0),
             vault: Vault::parse(STORE_KEYS).unwrap(),
+            guard: Guard::default(),
         }
     }
 
@@ -116,6 +129,7 @@ impl Catalog {
             now_ms: self.now(),
             random: &random,
             vault: &self.vault,
+            guard: &self.guard,
         })
     }
 
@@ -140,6 +154,21 @@ impl Catalog {
     fn get(&self, resource: Resource, id: &str) -> Value {
         let id = id.into();
         body(&self.send(Command::Get { resource, id }).unwrap(), 200)
+    }
+
+    fn try_terms(&self, app: &str, offers: &[&str]) -> Result<Reply, Failure> {
+        self.send(Command::Terms {
+            app_id: app.into(),
+            offers: offers.iter().map(|&offer| offer.to_owned()).collect(),
+        })
+    }
+
+    /// What an app's outbox is told when it asks.
+    #[track_caller]
+    fn terms(&self, app: &str, offers: &[&str]) -> Terms {
+        let reply = self.try_terms(app, offers).unwrap();
+        assert_eq!(reply.status, 200);
+        serde_json::from_str(&reply.body).unwrap()
     }
 
     /// An import, as the object's shell has it: every line is staged, and then all are applied or none.
@@ -185,10 +214,11 @@ impl Catalog {
 
     /// What is kept, but for what an import has staged.
     fn dump(&self) -> Vec<Vec<Row>> {
-        const TABLES: [&str; 8] = [
+        const TABLES: [&str; 9] = [
             "state",
             "publishers",
             "apps",
+            "outboxes",
             "advertisers",
             "advertiser_tokens",
             "offers",
@@ -237,6 +267,13 @@ fn app(publisher: &str) -> Value {
         "publisher_id": publisher, "name": "An app", "platform": "android",
         "currency": { "name": "Coins", "per_usd": 1000, "decimals": 0, "rounding": "down" }
     })
+}
+
+/// An app of `acme` with a callback to this URL.
+fn app_calling(url: &str) -> Value {
+    let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    let callback = json!({ "url": url, "method": "GET", "secret": secret });
+    with(app("acme"), &json!({ "callback": callback }))
 }
 
 fn goal(id: &str) -> Value {

@@ -99,6 +99,16 @@ impl Decimal {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The exact negative, as a reversal says it.
+    pub fn negated(&self) -> Self {
+        match self.0.strip_prefix('-') {
+            Some(positive) => Self(positive.to_owned()),
+            // Zero has no sign.
+            None if self.0.bytes().all(|byte| matches!(byte, b'0' | b'.')) => self.clone(),
+            None => Self(format!("-{}", self.0)),
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Decimal {

@@ -48,6 +48,15 @@ const BLOCKED_PORTS: [(u16, u16); 13] = [
     (10080, 10080),
 ];
 
+/// The settings that name the hosts Signpost answers on.
+const OWN_HOSTS: [&str; 5] = [
+    "TRACKING_URL",
+    "REPORTING_HOST",
+    "OFFERS_HOST",
+    "TRACKING_HOST",
+    "OPERATOR_HOST",
+];
+
 /// What may be called.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guard {
@@ -59,6 +68,16 @@ pub struct Guard {
 }
 
 impl Guard {
+    /// As Signpost is configured: `ALLOW_PRIVATE_CALLBACKS`, and the hosts of its own interfaces. `read` gives a setting's
+    /// text. Without settings it is the strictest that it can be.
+    pub fn from_config(read: impl Fn(&str) -> Option<String>) -> Self {
+        let own_hosts = OWN_HOSTS.into_iter().filter_map(&read);
+        Self {
+            allow_private: read("ALLOW_PRIVATE_CALLBACKS").is_some_and(|text| text == "true"),
+            own_hosts: own_hosts.filter(|host| !host.is_empty()).collect(),
+        }
+    }
+
     /// Checks a URL as the operator wrote it. What is wrong with it is said in words that follow a field's name
     /// (`must be an https URL`).
     pub fn check(&self, text: &str) -> Result<Url, String> {

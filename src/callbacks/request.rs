@@ -1,6 +1,8 @@
 //! What is sent to a publisher at one try: an app's callback URL is checked once, where the operator writes it, and each
 //! try fills it with the frozen fields, the time of the try and the signatures of the current secrets.
 
+use std::fmt;
+
 use percent_encoding::{AsciiSet, percent_decode_str, utf8_percent_encode};
 use url::Url;
 
@@ -10,7 +12,7 @@ use super::{
 };
 use crate::{
     catalog::{
-        app::{Callback, CallbackMethod},
+        app::{Callback, CallbackMethod, MASKED_SECRET},
         document::{FieldError, check_web_url},
     },
     tracking::target::{self, NOT_IN_A_VALUE},
@@ -24,6 +26,9 @@ const NOT_IN_A_URL: &AsciiSet = &target::NOT_IN_A_URL.add(b' ').add(b'\'');
 const OURS: [&str; 2] = ["ts", "signature"];
 /// What else is added for a receiver of the older signature.
 const OURS_WITH_MD5: [&str; 2] = ["token", "signature_hmac"];
+
+/// How much of an answer the log keeps, in bytes.
+const KEPT: usize = 1 << 10;
 
 /// The macros whose value could be nothing, or nothing but dots.
 const FREE: [&str; 12] = [
@@ -40,6 +45,8 @@ const FREE: [&str; 12] = [
     "{country}",
     "{original_transaction_id}",
 ];
+
+const MACROS_WITH_POST: &str = "must not have macros with POST, whose body carries every field";
 
 /// A callback URL whose scheme and host are fixed, and whose path and query are texts and known macros.
 #[derive(Clone, Debug)]
@@ -191,6 +198,18 @@ pub struct Endpoint {
     secret: Secret,
     previous: Option<Secret>,
     md5_secret: Option<String>,
+    /// All secrets as the operator wrote them.
+    written: Written,
+}
+
+/// Texts that are never shown: a configuration may be logged.
+#[derive(Clone)]
+struct Written(Vec<String>);
+
+impl fmt::Debug for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Written")
+    }
 }
 
 /// What is sent at one try.
@@ -210,6 +229,9 @@ impl Endpoint {
             |path: &str, text: &str| Secret::parse(text).ok_or_else(|| FieldError::new(path, Secret::RULE));
         let template = Template::parse(&callback.url, callback.legacy_md5.is_some())
             .map_err(|problem| FieldError::new("callback.url", problem))?;
+        if callback.method == CallbackMethod::Post && template.has_macros() {
+            return Err(FieldError::new("callback.url", MACROS_WITH_POST));
+        }
         let previous = callback.previous_secret.as_ref();
         Ok(Self {
             url: callback.url.clone(),
@@ -220,7 +242,26 @@ impl Endpoint {
                 .map(|text| secret("callback.previous_secret", text))
                 .transpose()?,
             md5_secret: callback.legacy_md5.as_ref().map(|legacy| legacy.secret.clone()),
+            written: Written(
+                [&callback.secret]
+                    .into_iter()
+                    .chain(previous)
+                    .chain(callback.legacy_md5.as_ref().map(|legacy| &legacy.secret))
+                    .flat_map(|secret| [secret.as_str(), secret.trim_start_matches("whsec_")])
+                    .map(str::to_owned)
+                    .collect(),
+            ),
         })
+    }
+
+    /// The beginning of what a receiver answered, as the log keeps it: at most 1 KiB, without the secrets that it may
+    /// have repeated.
+    pub fn for_the_log(&self, answer: &str) -> String {
+        let Written(secrets) = &self.written;
+        let hidden = |answer: String, secret: &String| answer.replace(secret, MASKED_SECRET);
+        let mut kept = secrets.iter().fold(answer.to_owned(), hidden);
+        kept.truncate(kept.floor_char_boundary(KEPT));
+        kept
     }
 
     /// The request of a try at `timestamp`, in seconds.

@@ -1,6 +1,8 @@
 //! The states of a conversion, and what a postback makes of them. A row is one click reaching one goal; this table
 //! alone says when money moves, so that it moves once however often, and in whatever order, postbacks come.
 
+use serde::{Deserialize, Serialize};
+
 use crate::refusal::Refusal;
 
 pub const CONVERSION_CAPPED: Refusal = Refusal::new(
@@ -20,7 +22,8 @@ pub const DUPLICATE_TXN: Refusal = Refusal::new(
 );
 
 /// What a postback says of a conversion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Status {
     #[default]
     Approved,
@@ -39,7 +42,7 @@ impl Status {
             .find(|status| status.as_str().eq_ignore_ascii_case(text))
     }
 
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Approved => "approved",
             Self::Pending => "pending",

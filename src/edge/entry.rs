@@ -5,9 +5,9 @@ use worker::{Context, Env, Method, Request, Response, console_error, event};
 use super::{
     answer::Answer,
     body::{self, header},
-    click, health,
+    click, conversion, health,
     isolate::Visit,
-    ledgers, offers, operator, reports,
+    ledgers, offers, operator, outboxes, reports,
     routes::{Handler, Interface, Routed, is_operators, route},
 };
 use crate::refusal::{Refusal, common};
@@ -62,6 +62,7 @@ async fn answer(visit: &Visit, request: Request) -> Answer {
     }
     let answered = match route(&method, address.path, serves) {
         Routed::To(Handler::Click, _) => Ok(click::click(visit, &request, address.query).await),
+        Routed::To(Handler::Conversion, _) => conversion::conversion(visit, request, address.query).await,
         Routed::To(Handler::OffersPost, _) => offers::post(visit, request).await,
         Routed::To(Handler::OffersGet, _) => offers::get(visit, request, address.query).await,
         Routed::To(Handler::Report, _) => reports::report(visit, request).await,
@@ -75,6 +76,17 @@ async fn answer(visit: &Visit, request: Request) -> Answer {
             | Handler::ReplaceFacts),
             segments,
         ) => ledgers::operate(visit, handler, &segments, request, address.query).await,
+        Routed::To(
+            handler @ (Handler::ListConversions
+            | Handler::ReadConversion
+            | Handler::ReplayConversion
+            | Handler::ReplayConversions
+            | Handler::ReadCallback
+            | Handler::EnableCallback
+            | Handler::TestCallback
+            | Handler::EraseUser),
+            segments,
+        ) => outboxes::operate(visit, handler, &segments, request, address.query).await,
         Routed::To(handler, segments) => {
             operator::operate(visit, handler, &segments, request, address.query).await
         }

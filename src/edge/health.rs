@@ -20,12 +20,17 @@ use crate::{
 pub struct Traffic {
     pub redirects: Cell<u64>,
     pub offers: Cell<u64>,
+    conversions: Cell<u64>,
     /// By status.
     reports: RefCell<BTreeMap<u16, u64>>,
     refusals: RefCell<BTreeMap<&'static str, u64>>,
 }
 
 impl Traffic {
+    pub fn conversion(&self) {
+        self.conversions.set(self.conversions.get() + 1);
+    }
+
     pub fn report(&self, status: u16) {
         *self.reports.borrow_mut().entry(status).or_default() += 1;
     }
@@ -155,6 +160,7 @@ pub fn metrics(visit: &Visit, catalog: &Value) -> String {
     let answered = [
         ("redirect", isolate.traffic.redirects.get()),
         ("offers", isolate.traffic.offers.get()),
+        ("conversion", isolate.traffic.conversions.get()),
     ];
     let answered: Vec<_> = answered
         .iter()

@@ -14,6 +14,8 @@ mod body;
 #[cfg(target_arch = "wasm32")]
 mod click;
 #[cfg(target_arch = "wasm32")]
+mod conversion;
+#[cfg(target_arch = "wasm32")]
 mod counting;
 #[cfg(target_arch = "wasm32")]
 mod entry;
@@ -27,6 +29,8 @@ mod ledgers;
 mod offers;
 #[cfg(target_arch = "wasm32")]
 mod operator;
+#[cfg(target_arch = "wasm32")]
+mod outboxes;
 #[cfg(target_arch = "wasm32")]
 mod reports;
 #[cfg(target_arch = "wasm32")]

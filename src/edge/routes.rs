@@ -44,6 +44,7 @@ impl Method {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handler {
     Click,
+    Conversion,
     OffersPost,
     OffersGet,
     Report,
@@ -54,6 +55,14 @@ pub enum Handler {
     ListFacts,
     AddFacts,
     ReplaceFacts,
+    ListConversions,
+    ReadConversion,
+    ReplayConversion,
+    ReplayConversions,
+    ReadCallback,
+    EnableCallback,
+    TestCallback,
+    EraseUser,
     List(Resource),
     Read(Resource),
     Write(Resource),
@@ -76,6 +85,11 @@ use Resource::{Advertiser, App, Offer, Publisher};
 /// `{}` stands for one segment of the path.
 const ROUTES: &[(Interface, &str, Methods)] = &[
     (Tracking, "/v2/tracking/click", &[(Get, Click), (Head, Click)]),
+    (
+        Tracking,
+        "/v2/tracking/conversion",
+        &[(Get, Conversion), (Post, Conversion)],
+    ),
     (
         Offers,
         "/v1/offer/api",
@@ -124,6 +138,38 @@ const ROUTES: &[(Interface, &str, Methods)] = &[
         "/v1/operator/apps/{}",
         &[(Get, Read(App)), (Put, Write(App))],
     ),
+    (
+        Operator,
+        "/v1/operator/apps/{}/conversions",
+        &[(Get, ListConversions)],
+    ),
+    (
+        Operator,
+        "/v1/operator/apps/{}/conversions/replay",
+        &[(Post, ReplayConversions)],
+    ),
+    (
+        Operator,
+        "/v1/operator/apps/{}/conversions/{}",
+        &[(Get, ReadConversion)],
+    ),
+    (
+        Operator,
+        "/v1/operator/apps/{}/conversions/{}/replay",
+        &[(Post, ReplayConversion)],
+    ),
+    (Operator, "/v1/operator/apps/{}/callback", &[(Get, ReadCallback)]),
+    (
+        Operator,
+        "/v1/operator/apps/{}/callback/enable",
+        &[(Post, EnableCallback)],
+    ),
+    (
+        Operator,
+        "/v1/operator/apps/{}/callback_test",
+        &[(Post, TestCallback)],
+    ),
+    (Operator, "/v1/operator/apps/{}/users/{}", &[(Delete, EraseUser)]),
     (Operator, "/v1/operator/advertisers", &[(Get, List(Advertiser))]),
     (
         Operator,

@@ -98,6 +98,13 @@ impl Row {
         }
     }
 
+    pub fn optional_text(&self, column: usize) -> Result<Option<&str>, DatabaseError> {
+        match self.0.get(column) {
+            Some(Value::Null) => Ok(None),
+            _ => self.text(column).map(Some),
+        }
+    }
+
     /// An integer; a REAL that is whole comes back as one too ([`Value::from_number`]).
     pub fn integer(&self, column: usize) -> Result<i64, DatabaseError> {
         match self.0.get(column) {

@@ -19,5 +19,6 @@ pub mod forward;
 pub mod forwarding;
 pub mod ledger;
 pub mod migrations;
+pub mod outbox;
 #[cfg(target_arch = "wasm32")]
 pub mod shell;

@@ -160,17 +160,27 @@ impl Shell {
         Ok(&self.database)
     }
 
+    /// The database, for an object that has been [`ready`](Self::ready) before.
+    pub fn database(&self) -> &DurableDatabase {
+        &self.database
+    }
+
+    pub fn is_ready(&self) -> bool {
+        self.migrated.get()
+    }
+
+    /// Whether the object is woken at `at_ms` or before as it is.
+    pub fn wakes_by(&self, at_ms: i64) -> bool {
+        let set_ms = self.alarm.get().and_then(|alarm| alarm.at_ms);
+        set_ms.is_some_and(|set_ms| set_ms <= at_ms)
+    }
+
     /// Has the object woken at `at_ms` or before. An alarm that is due earlier stays: only its own work may move it.
     ///
     /// # Errors
     /// What the storage says.
     pub fn wake_by(&self, at_ms: i64) -> Result<(), Failure> {
-        let earlier = self
-            .alarm
-            .get()
-            .and_then(|alarm| alarm.at_ms)
-            .is_some_and(|set_ms| set_ms <= at_ms);
-        if earlier {
+        if self.wakes_by(at_ms) {
             Ok(())
         } else {
             self.set_alarm(Some(at_ms))

@@ -3,10 +3,12 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use crate::catalog::{AppId, Country};
 
 /// What was clicked, by whom, where and when. Borrowed from the request while it is sealed, owned when it is opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Click<'a> {
     pub offer: Cow<'a, str>,
     /// The goal that the tracking URL named. It says which offer was clicked, not which goal is paid.

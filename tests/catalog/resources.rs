@@ -6,7 +6,7 @@ use signpost::{
     origin::catalog::{Command, Resource},
 };
 
-use crate::{Catalog, app, body, demo::Demo, offer, refused, under_every_fault, with};
+use crate::{Catalog, app, app_calling, body, demo::Demo, offer, refused, under_every_fault, with};
 
 const O: Resource = Resource::Offer;
 
@@ -360,13 +360,8 @@ fn an_advertisers_two_newest_tokens_are_valid_until_revoked() {
 #[test]
 fn a_callbacks_secret_is_sealed_and_never_shown() {
     let catalog = Catalog::small();
-    let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-    let callback = json!({ "url": "https://acme.example.com/cb", "method": "GET", "secret": secret });
-    let shown = catalog.put(
-        Resource::App,
-        "10000001",
-        &with(app("acme"), &json!({ "callback": callback })),
-    );
+    let document = app_calling("https://acme.example.com/cb");
+    let shown = catalog.put(Resource::App, "10000001", &document);
     assert_eq!(shown["callback"]["url"], "https://acme.example.com/cb");
     let kept = format!("{:?} {shown}", catalog.rows("SELECT * FROM apps"));
     assert!(!kept.contains("MfKQ9r8"), "{kept}");
@@ -376,7 +371,7 @@ fn a_callbacks_secret_is_sealed_and_never_shown() {
         .open("callback/10000001", rows[0].blob(0).unwrap())
         .unwrap();
     let opened: Value = serde_json::from_slice(&opened).unwrap();
-    assert_eq!(opened, callback);
+    assert_eq!(opened, document["callback"]);
     catalog.put(Resource::App, "10000001", &app("acme"));
     assert!(catalog.rows("SELECT callback_sealed FROM apps")[0].is_null(0));
 }

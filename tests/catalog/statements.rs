@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 use signpost::{
-    catalog::OfferId,
+    catalog::{AppId, OfferId},
     origin::{
-        catalog::{Command, Resource, import, limits, publication, schedule},
+        catalog::{Command, Resource, handover, import, limits, publication, schedule, sql},
         counters::OfferStats,
+        database::Database,
     },
     time::UtcDay,
 };
 
-use crate::{Catalog, NOON, body, demo::Demo, prepare_listing, prepare_tracking, with};
+use crate::{Catalog, NOON, app_calling, body, demo::Demo, prepare_listing, prepare_tracking, with};
 
 /// Every text that the catalog runs, from a catalog that did everything it can.
 fn everything() -> (Catalog, BTreeSet<String>) {
@@ -51,8 +52,23 @@ fn everything() -> (Catalog, BTreeSet<String>) {
     };
     catalog.send(revoke).unwrap();
     body(&catalog.send(Command::Status).unwrap(), 200);
+    let publisher_id = "lumen-arcade".to_owned();
+    body(&catalog.send(Command::AppNames { publisher_id }).unwrap(), 200);
+    let app = *demo.apps.keys().collect::<Vec<_>>().first().unwrap();
+    catalog.terms(app, &["60240"]);
+    let changed = json!({ "callback": app_calling("https://acme.example.com/cb")["callback"] });
+    catalog.put(Resource::App, app, &with(demo.apps[app].clone(), &changed));
 
     let db = &catalog.db;
+    let app = AppId::parse(app).unwrap();
+    assert!(handover::of_app(db, app).unwrap().is_some());
+    assert_eq!(
+        handover::claim(db, NOON, NOON + handover::OWN_TRY_MS, 10)
+            .unwrap()
+            .len(),
+        1
+    );
+    handover::told(db, app, 1 << 52).unwrap();
     import::discard(db, "other").unwrap();
     import::discard_all(db).unwrap();
     limits::pushed(db, limits::changed(db).unwrap().through).unwrap();
@@ -65,6 +81,9 @@ fn everything() -> (Catalog, BTreeSet<String>) {
         conversions_taken: 1,
     };
     publication::keep_stats(db, "counters-0", UtcDay::of_ms(NOON), &[stats]).unwrap();
+    // A body that older code rendered.
+    db.execute("UPDATE offer_bodies SET format = 0 WHERE id = '60240'", &[])
+        .unwrap();
     let tracking = prepare_tracking(db, NOON).unwrap();
     let listing = prepare_listing(db, NOON).unwrap();
     for key in publication::chunks_to_write(db).unwrap() {
@@ -87,6 +106,13 @@ fn everything() -> (Catalog, BTreeSet<String>) {
     schedule::next_alarm(db, NOON).unwrap();
     let ran = db.statements();
     (catalog, ran)
+}
+
+#[test]
+fn no_statement_is_left_that_nothing_runs() {
+    let (_, ran) = everything();
+    let unused: Vec<_> = sql::ALL.iter().filter(|sql| !ran.contains(**sql)).collect();
+    assert!(unused.is_empty(), "{unused:#?}");
 }
 
 /// Whether a text has a parameter as an operand of arithmetic, where it is a double, outside of a CAST.

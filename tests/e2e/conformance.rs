@@ -1,7 +1,7 @@
 //! Every SQL text, on the SQLite and under the rules of the runtime it is meant for. Native tests run them on another.
 
 use serde_json::json;
-use signpost::origin::{catalog, clicks, counters, forward, ledger, migrations::Migration};
+use signpost::origin::{catalog, clicks, counters, forward, ledger, migrations::Migration, outbox};
 
 use crate::harness::Setup;
 
@@ -9,12 +9,14 @@ use crate::harness::Setup;
 fn workerd_takes_every_statement_of_every_object() {
     let workerd = Setup::new().config("conformance.capnp").start();
     let of_counters = [counters::sql::ALL, forward::sql::ALL].concat();
-    let objects: [(&str, &[Migration], &[&str]); 5] = [
+    let of_outbox = [outbox::sql::ALL, forward::sql::ALL].concat();
+    let objects: [(&str, &[Migration], &[&str]); 6] = [
         ("catalog", catalog::schema::MIGRATIONS, catalog::sql::ALL),
         ("counters", counters::MIGRATIONS, &of_counters),
         ("clicks", clicks::MIGRATIONS, clicks::sql::ALL),
         ("forward", &[forward::TABLES], forward::sql::ALL),
         ("ledger", ledger::MIGRATIONS, ledger::sql::ALL),
+        ("outbox", outbox::MIGRATIONS, &of_outbox),
     ];
     for (object, migrations, statements) in objects {
         let body = json!({ "migrations": migrations.concat(), "statements": statements }).to_string();

@@ -9,6 +9,7 @@ const config :Workerd.Config = (
     (name = "faults", worker = .faults),
     (name = "kv", disk = (path = "kv", writable = true)),
     (name = "objects", disk = (path = "objects", writable = true)),
+    (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
   ],
   sockets = [
     (name = "http", address = "127.0.0.1:0", http = (), service = "signpost"),
@@ -27,6 +28,7 @@ const signpost :Workerd.Worker = (
     (className = "Counters", uniqueKey = "signpost-counters", enableSql = true),
     (className = "Clicks", uniqueKey = "signpost-clicks", enableSql = true),
     (className = "Ledger", uniqueKey = "signpost-ledger", enableSql = true),
+    (className = "Outbox", uniqueKey = "signpost-outbox", enableSql = true),
   ],
   durableObjectStorage = (localDisk = "objects"),
   bindings = [
@@ -34,10 +36,14 @@ const signpost :Workerd.Worker = (
     (name = "COUNTERS", durableObjectNamespace = (className = "UnreliableCounters", serviceName = "faults")),
     (name = "CLICKS", durableObjectNamespace = "Clicks"),
     (name = "LEDGERS", durableObjectNamespace = (className = "UnreliableLedger", serviceName = "faults")),
+    (name = "OUTBOXES", durableObjectNamespace = (className = "UnreliableOutbox", serviceName = "faults")),
     (name = "SNAPSHOTS", kvNamespace = (name = "faults", entrypoint = "UnreliableKv")),
     (name = "TRACKING_URL", fromEnvironment = "TRACKING_URL"),
     (name = "TRUST_COUNTRY_HEADER", fromEnvironment = "TRUST_COUNTRY_HEADER"),
     (name = "REVALIDATE_SECONDS", fromEnvironment = "REVALIDATE_SECONDS"),
+    (name = "ALLOW_PRIVATE_CALLBACKS", fromEnvironment = "ALLOW_PRIVATE_CALLBACKS"),
+    (name = "CALLBACK_SCHEDULE", fromEnvironment = "CALLBACK_SCHEDULE"),
+    (name = "CALLBACK_TIMEOUT_MS", fromEnvironment = "CALLBACK_TIMEOUT_MS"),
     (name = "OPERATOR_TOKEN", fromEnvironment = "OPERATOR_TOKEN"),
     (name = "CLICK_KEYS", fromEnvironment = "CLICK_KEYS"),
     (name = "STORE_KEYS", fromEnvironment = "STORE_KEYS"),
@@ -52,6 +58,7 @@ const faults :Workerd.Worker = (
     (className = "UnreliableCatalog", uniqueKey = "unreliable-catalog", enableSql = true),
     (className = "UnreliableCounters", uniqueKey = "unreliable-counters", enableSql = true),
     (className = "UnreliableLedger", uniqueKey = "unreliable-ledger", enableSql = true),
+    (className = "UnreliableOutbox", uniqueKey = "unreliable-outbox", enableSql = true),
   ],
   durableObjectStorage = (localDisk = "objects"),
   bindings = [
@@ -59,5 +66,6 @@ const faults :Workerd.Worker = (
     (name = "CATALOG", durableObjectNamespace = (className = "Catalog", serviceName = "signpost")),
     (name = "COUNTERS", durableObjectNamespace = (className = "Counters", serviceName = "signpost")),
     (name = "LEDGERS", durableObjectNamespace = (className = "Ledger", serviceName = "signpost")),
+    (name = "OUTBOXES", durableObjectNamespace = (className = "Outbox", serviceName = "signpost")),
   ],
 );

@@ -285,6 +285,48 @@ fn a_local_receiver_may_share_the_services_address_but_not_its_port() {
     refused("http://127.1:8787/");
 }
 
+fn configured(settings: &[(&str, &str)]) -> Guard {
+    Guard::from_config(|name| {
+        let found = settings.iter().find(|(known, _)| *known == name);
+        found.map(|(_, text)| (*text).to_owned())
+    })
+}
+
+#[test]
+fn private_addresses_are_allowed_by_the_word_true_alone() {
+    let url = "http://127.0.0.1:9000/";
+    assert!(
+        configured(&[("ALLOW_PRIVATE_CALLBACKS", "true")])
+            .check(url)
+            .is_ok()
+    );
+    for text in ["", "false", "TRUE", "1", "true "] {
+        let guard = configured(&[("ALLOW_PRIVATE_CALLBACKS", text)]);
+        assert!(guard.check(url).is_err(), "{text:?}");
+    }
+    assert_eq!(configured(&[]), Guard::default());
+}
+
+#[test]
+fn the_hosts_that_are_configured_are_our_own() {
+    let hosts = configured(&[
+        ("TRACKING_URL", "https://t.example.com/below"),
+        ("TRACKING_HOST", "t.example.com"),
+        ("OFFERS_HOST", "o.example.com"),
+        ("REPORTING_HOST", "r.example.com"),
+        ("OPERATOR_HOST", "op.example.com"),
+    ]);
+    for host in ["t", "o", "r", "op"] {
+        let error = hosts
+            .check(&format!("https://{host}.example.com/cb"))
+            .unwrap_err();
+        assert!(error.contains("own hosts"), "{host}: {error}");
+    }
+    let tracking_alone = configured(&[("TRACKING_URL", "https://t.example.com"), ("OFFERS_HOST", "")]);
+    assert!(tracking_alone.check("https://t.example.com/cb").is_err());
+    assert!(tracking_alone.check("https://o.example.com/cb").is_ok());
+}
+
 #[test]
 fn a_refusal_says_what_is_wrong() {
     for (url, problem) in [

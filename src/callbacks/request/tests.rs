@@ -247,6 +247,25 @@ fn a_bad_secret_is_named() {
 }
 
 #[test]
+fn macros_are_for_get_alone() {
+    for url in [
+        "https://x.example/?u={user_id}",
+        "https://x.example/?u=%7Buser_id%7D",
+        "https://x.example/a{offer_id}",
+        "https://x.example/?at={ts}",
+    ] {
+        assert!(
+            Endpoint::parse(&callback(url, CallbackMethod::Get)).is_ok(),
+            "{url}"
+        );
+        let error = Endpoint::parse(&callback(url, CallbackMethod::Post)).unwrap_err();
+        let told = format!("{}: {}", error.path, error.problem);
+        let expected = "callback.url: must not have macros with POST, whose body carries every field";
+        assert_eq!(told, expected, "{url}");
+    }
+}
+
+#[test]
 fn an_app_with_such_a_callback_is_refused() {
     let app = |url: &str| {
         let app = serde_json::json!({
@@ -307,7 +326,7 @@ fn the_older_signature_goes_before_the_hmac_which_covers_it() {
 
 #[test]
 fn a_post_carries_the_same_fields_as_json_to_the_url_as_it_is() {
-    let url = "https://x.example/cb?k=1&u={user_id}";
+    let url = "https://x.example/cb?k=1&b=%20";
     let request = sent(&callback(url, CallbackMethod::Post), &fields());
     assert_eq!(request.url, url);
     assert_eq!(

@@ -44,8 +44,13 @@ pub fn chunk_path(key: &str) -> String {
 
 /// Sends the catalog a command.
 pub async fn call(env: &Env, command: &Command) -> Result<Reply, CallError> {
+    call_within(env, command, TIMEOUT).await
+}
+
+/// The same, for who has others waiting.
+pub async fn call_within(env: &Env, command: &Command, timeout: Duration) -> Result<Reply, CallError> {
     let namespace = env.durable_object(BINDING).map_err(broken)?;
-    call::call_at(&namespace, OBJECT_NAME, &address(COMMAND_PATH), command, TIMEOUT).await
+    call::call_at(&namespace, OBJECT_NAME, &address(COMMAND_PATH), command, timeout).await
 }
 
 /// Rebuilds and publishes both snapshots.

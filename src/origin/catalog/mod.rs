@@ -7,11 +7,14 @@ use super::{
     command::{self, Failure},
     database::Database,
 };
-use crate::{catalog::credentials::Vault, refusal::Refusal};
+use crate::{callbacks::guard::Guard, catalog::credentials::Vault, refusal::Refusal};
 
 pub mod changes;
 #[cfg(target_arch = "wasm32")]
 pub mod client;
+#[cfg(target_arch = "wasm32")]
+mod handing_over;
+pub mod handover;
 pub mod import;
 pub mod limits;
 #[cfg(target_arch = "wasm32")]
@@ -24,6 +27,7 @@ pub mod schedule;
 pub mod schema;
 pub mod snapshots;
 pub mod sql;
+pub mod terms;
 pub mod tokens;
 
 pub use super::command::Reply;
@@ -70,6 +74,12 @@ pub enum Command {
     AppNames {
         publisher_id: String,
     },
+    /// What an app's outbox has to know to judge conversions of these offers: [`terms::Terms`]. From then on the outbox is
+    /// told when the app's callback settings change.
+    Terms {
+        app_id: String,
+        offers: Vec<String>,
+    },
     /// What the operator's metrics say of the catalog.
     Status,
 }
@@ -80,11 +90,13 @@ impl command::Command for Command {
     }
 }
 
-/// What a command needs besides the database: the time, a source of randomness, and the keys to what is sealed.
+/// What a command needs besides the database: the time, a source of randomness, the keys to what is sealed, and the rule
+/// of where callbacks may go.
 pub struct Context<'a> {
     pub now_ms: i64,
     pub random: &'a dyn Fn() -> Result<[u8; 32], String>,
     pub vault: &'a Vault,
+    pub guard: &'a Guard,
 }
 
 impl Context<'_> {
@@ -118,6 +130,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
             token_id,
         } => tokens::revoke_token(db, context, &advertiser_id, &token_id),
         Command::AppNames { publisher_id } => resources::app_names(db, &publisher_id),
+        Command::Terms { app_id, offers } => terms::of(db, &app_id, &offers),
         Command::Status => publication::status(db),
     }
 }

@@ -1,14 +1,15 @@
-//! The catalog's Durable Object: carries commands to the tables, streams imports in, and publishes snapshots to KV by
-//! an alarm.
+//! The catalog's Durable Object: carries commands to the tables, streams imports in, hands callback settings over to the
+//! outboxes, and publishes snapshots to KV by an alarm.
 
 use std::{cell::Cell, panic::RefUnwindSafe};
 
-use futures_util::{StreamExt, lock::Mutex};
+use futures_util::{StreamExt, future::join, lock::Mutex};
 use worker::{DurableObject, Env, Request, Response, State, console_error, durable_object};
 
 use super::{
-    Context,
+    Command, Context, Resource,
     client::{CHUNK_PATH, COMMAND_PATH, IMPORT_PATH, REFRESH_PATH, Refreshed, snapshot_path},
+    handing_over::HandingOver,
     handle,
     import::{self, MAX_LINE},
     publication::{self, Kind},
@@ -17,7 +18,8 @@ use super::{
     schema::MIGRATIONS,
 };
 use crate::{
-    catalog::credentials::Vault,
+    callbacks::guard::Guard,
+    catalog::{AppId, credentials::Vault},
     lines::{LineErrors, Lines, TooLong},
     origin::{command::Failure, durable::DurableDatabase, shell::Shell},
     refusal::common,
@@ -56,15 +58,7 @@ impl DurableObject for Catalog {
     async fn fetch(&self, request: Request) -> worker::Result<Response> {
         let path = request.path();
         let answered = match path.as_str() {
-            COMMAND_PATH => {
-                let carry_out = |db: &DurableDatabase, _, command| {
-                    self.with_context(|context| handle(db, context, command))
-                };
-                return self
-                    .shell
-                    .serve(request, carry_out, |db, now_ms| next_alarm(db, now_ms).map(Some))
-                    .await;
-            }
+            COMMAND_PATH => return self.command(request).await,
             IMPORT_PATH => self.import(request).await,
             REFRESH_PATH => self.refresh().await,
             path => self.value(path).await,
@@ -90,11 +84,48 @@ impl Catalog {
     fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
         let keys = runtime::binding(&self.env, "STORE_KEYS").unwrap_or_default();
         let vault = Vault::parse(&keys).map_err(|error| Failure::Broken(error.into()))?;
+        let guard = Guard::from_config(|name| runtime::binding(&self.env, name));
         work(&Context {
             now_ms: runtime::now_ms(),
             random: &runtime::random,
             vault: &vault,
+            guard: &guard,
         })
+    }
+
+    /// Carries out a command. A PUT of an app is answered once the app's outbox goes by its settings.
+    async fn command(&self, request: Request) -> worker::Result<Response> {
+        let put_app = Cell::new(None);
+        let carry_out = |db: &DurableDatabase, _, command: Command| {
+            if let Command::Put {
+                resource: Resource::App,
+                id,
+                ..
+            } = &command
+            {
+                put_app.set(AppId::parse(id));
+            }
+            self.with_context(|context| handle(db, context, command))
+        };
+        let answer = self
+            .shell
+            .serve(request, carry_out, |db, now_ms| next_alarm(db, now_ms).map(Some))
+            .await?;
+        match put_app.get() {
+            Some(app) if answer.status_code() == 200 => {
+                let handed_over = match self.handing_over().await {
+                    Ok(handing_over) => handing_over.app(app).await,
+                    Err(failure) => Err(failure),
+                };
+                handed_over.map_or_else(|failure| self.shell.fail(failure), |()| Ok(answer))
+            }
+            _ => Ok(answer),
+        }
+    }
+
+    async fn handing_over(&self) -> Result<HandingOver<'_>, Failure> {
+        let db = self.shell.ready().await?;
+        Ok(HandingOver { env: &self.env, db })
     }
 
     /// `POST /v1/operator/import`: lines are staged as they arrive and applied at the end.
@@ -116,6 +147,11 @@ impl Catalog {
         import::discard(db, &import_id)?;
         let reply = outcome?;
         self.shell.wake_by(next_alarm(db, runtime::now_ms())?)?;
+        if reply.status == 200 {
+            // What was imported stays imported, whether it could be handed over by now or not.
+            let handed_over = HandingOver { env: &self.env, db }.imported().await;
+            handed_over.unwrap_or_else(|failure| console_error!("catalog: {failure:?}"));
+        }
         respond(reply.status, &reply.body)
     }
 
@@ -154,10 +190,17 @@ impl Catalog {
         Response::from_bytes(bytes).map_err(|error| Failure::Broken(error.to_string()))
     }
 
-    /// What the alarm is for: publishing what changed, and the listing on its boundary. One that fails does not hold the
-    /// other up.
+    /// What the alarm is for: handing over what is due, and publishing. One that fails does not hold the other up.
     async fn work(&self) -> Result<(), Failure> {
         let db = self.shell.ready().await?;
+        let handing_over = HandingOver { env: &self.env, db };
+        let (handed_over, published) = join(handing_over.due(), self.publish(db)).await;
+        handed_over.and(published)?;
+        self.shell.set_alarm(Some(next_alarm(db, runtime::now_ms())?))
+    }
+
+    /// Publishes what changed, and the listing on its boundary. One that fails does not hold the other up.
+    async fn publish(&self, db: &DurableDatabase) -> Result<(), Failure> {
         let publishing = Publishing { env: &self.env, db };
         let listing_due = listing_due_ms(db)? <= runtime::now_ms();
         if listing_due {
@@ -181,7 +224,7 @@ impl Catalog {
         }
         match failed.into_iter().find_map(Result::err) {
             Some(failure) => Err(failure),
-            None => self.shell.set_alarm(Some(next_alarm(db, runtime::now_ms())?)),
+            None => Ok(()),
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::{Context, Reply, UNKNOWN_RESOURCE, changes, sql};
+use super::{Context, Reply, UNKNOWN_RESOURCE, changes, handover, sql};
 use crate::{
     catalog::{
         AppId, GoalId, Offer, OfferId,
@@ -138,8 +138,13 @@ fn put_publisher(
 
 fn put_app(db: &impl Database, context: &Context<'_>, id: &str, app: &App) -> Result<(), Failure> {
     require_reference(db, Resource::Publisher, "publisher_id", app.publisher_id.as_str())?;
+    if let Some(callback) = &app.callback {
+        let checked = context.guard.check(&callback.url);
+        checked.map_err(|problem| Refusal::from(FieldError::new("callback.url", problem)))?;
+    }
     let document = to_document(&app.masked())?;
-    if let Some(stored) = db.query_first(sql::GET_APP_OWNER, params![id])? {
+    let (mut callback_revision, mut had_callback) = (0, false);
+    if let Some(stored) = db.query_first(sql::GET_STORED_APP, params![id])? {
         if stored.text(0)? != app.publisher_id.as_str() {
             // Facts, callbacks and users' rewards are the owner's; an app that changed hands would carry them over.
             let error = FieldError::new("publisher_id", "an app does not change its publisher");
@@ -149,6 +154,8 @@ fn put_app(db: &impl Database, context: &Context<'_>, id: &str, app: &App) -> Re
         if app.callback.is_none() && stored.text(1)? == document {
             return Ok(());
         }
+        callback_revision = stored.integer(2)?;
+        had_callback = stored.boolean(3)?;
     }
     let callback_sealed = match &app.callback {
         None => None,
@@ -160,10 +167,15 @@ fn put_app(db: &impl Database, context: &Context<'_>, id: &str, app: &App) -> Re
             Some(sealed.ok_or_else(|| Failure::Broken("the vault did not seal a callback".into()))?)
         }
     };
-    changes::record(db, context.now_ms)?;
+    let change = changes::record(db, context.now_ms)?;
+    if had_callback || app.callback.is_some() {
+        callback_revision = change;
+        handover::mark(db, id, context.now_ms)?;
+    }
+    let publisher_id = app.publisher_id.as_str();
     db.execute(
         sql::PUT_APP,
-        params![id, app.publisher_id.as_str(), document, callback_sealed],
+        params![id, publisher_id, document, callback_sealed, callback_revision],
     )?;
     Ok(())
 }

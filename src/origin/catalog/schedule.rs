@@ -1,6 +1,6 @@
-//! When the catalog publishes. The object has one alarm; it stands at the earliest of what is due.
+//! When the catalog publishes and hands over. The object has one alarm; it stands at the earliest of what is due.
 
-use super::changes;
+use super::{changes, handover};
 use crate::{
     offers::page::REFRESH_MS,
     origin::database::{Database, DatabaseError},
@@ -39,6 +39,7 @@ pub fn listing_due_ms(db: &impl Database) -> Result<i64, DatabaseError> {
 /// Where the alarm is to stand; never in the past.
 pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError> {
     let listing_ms = listing_due_ms(db)?;
-    let due_ms = tracking_due_ms(db)?.map_or(listing_ms, |tracking_ms| tracking_ms.min(listing_ms));
+    let others = [tracking_due_ms(db)?, handover::next_ms(db)?];
+    let due_ms = others.into_iter().flatten().fold(listing_ms, i64::min);
     Ok(due_ms.max(now_ms))
 }

@@ -5,7 +5,9 @@
 //! WITHOUT ROWID where rows are small, because there a write counts as one row written instead of two.
 
 /// Migrations in order; one is never changed once released.
-pub const MIGRATIONS: &[&[&str]] = &[&[
+pub const MIGRATIONS: &[&[&str]] = &[TABLES, OUTBOXES];
+
+const TABLES: &[&str] = &[
     // Counters and marks: `change` (grows with every write of the operator), `version` (of the newest snapshot),
     // `tracking_dirty_since_ms`, `tracking_built_at_ms`, `listing_built_at_ms`, `confirmed_at_ms`.
     "CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",
@@ -115,4 +117,13 @@ pub const MIGRATIONS: &[&[&str]] = &[&[
         document TEXT NOT NULL,
         PRIMARY KEY (import_id, kind, line)
      ) STRICT",
-]];
+];
+
+const OUTBOXES: &[&str] = &[
+    // The change that an app's callback is from, set, changed or removed; 0 if it is from before this migration.
+    "ALTER TABLE apps ADD COLUMN callback_revision INTEGER NOT NULL DEFAULT 0",
+    // The apps whose outbox has asked for terms; `due_at_ms` is when the alarm is to hand it callback settings that it
+    // does not have.
+    "CREATE TABLE outboxes (app_id TEXT PRIMARY KEY, due_at_ms INTEGER) STRICT, WITHOUT ROWID",
+    "CREATE INDEX outboxes_due ON outboxes (due_at_ms) WHERE due_at_ms IS NOT NULL",
+];

@@ -25,10 +25,11 @@ crate::statements! {
         ON CONFLICT (id) DO UPDATE SET document = excluded.document, approved = excluded.approved";
     pub const GET_PUBLISHER_DOCUMENT = "SELECT document FROM publishers WHERE id = ?";
     pub const GET_ADVERTISER_DOCUMENT = "SELECT document FROM advertisers WHERE id = ?";
-    pub const GET_APP_OWNER = "SELECT publisher_id, document FROM apps WHERE id = ?";
-    pub const PUT_APP = "INSERT INTO apps (id, publisher_id, document, callback_sealed) VALUES (?, ?, ?, ?)
+    pub const GET_STORED_APP = "SELECT publisher_id, document, callback_revision, callback_sealed IS NOT NULL FROM apps WHERE id = ?";
+    pub const PUT_APP = "INSERT INTO apps (id, publisher_id, document, callback_sealed, callback_revision) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET
-        document = excluded.document, callback_sealed = excluded.callback_sealed";
+        document = excluded.document, callback_sealed = excluded.callback_sealed,
+        callback_revision = excluded.callback_revision";
     pub const PUT_ADVERTISER = "INSERT INTO advertisers (id, document) VALUES (?, ?)
         ON CONFLICT (id) DO UPDATE SET document = excluded.document";
     pub const GET_OFFER_DOCUMENT = "SELECT document FROM offer_documents WHERE id = ?";
@@ -73,6 +74,23 @@ crate::statements! {
         WHERE import_id = ? AND kind = ? AND line > ? ORDER BY line LIMIT ?";
     pub const DISCARD_IMPORT = "DELETE FROM import_lines WHERE import_id = ?";
     pub const DISCARD_ALL_IMPORTS = "DELETE FROM import_lines";
+
+    // Terms and callback settings for the outboxes.
+    pub const GET_APP_TERMS = "SELECT a.document, a.callback_revision, a.callback_sealed, o.app_id IS NOT NULL
+        FROM apps a LEFT JOIN outboxes o ON o.app_id = a.id WHERE a.id = ?";
+    pub const GET_OFFER_TERMS = "SELECT advertiser_id, conversion_window_days, conversion_cap, revision FROM offers WHERE id = ?";
+    pub const LIST_GOAL_TERMS = "SELECT id, ord, gl_val, payout_micro_usd, retired_at_ms FROM goals
+        WHERE offer_id = ? ORDER BY ord, id";
+    pub const NOTE_OUTBOX = "INSERT INTO outboxes (app_id) VALUES (?) ON CONFLICT DO NOTHING";
+    pub const MARK_HANDOVER = "UPDATE outboxes SET due_at_ms = ? WHERE app_id = ?";
+    pub const GET_HANDOVER = "SELECT a.callback_revision, a.callback_sealed FROM outboxes o JOIN apps a ON a.id = o.app_id
+        WHERE o.app_id = ? AND o.due_at_ms IS NOT NULL";
+    pub const LIST_HANDOVERS = "SELECT a.id, a.callback_revision, a.callback_sealed FROM outboxes o JOIN apps a ON a.id = o.app_id
+        WHERE o.due_at_ms <= ? ORDER BY o.due_at_ms LIMIT ?";
+    pub const PUT_OFF_HANDOVER = "UPDATE outboxes SET due_at_ms = ? WHERE app_id = ? AND due_at_ms IS NOT NULL";
+    pub const SETTLE_HANDOVER = "UPDATE outboxes SET due_at_ms = NULL WHERE app_id = ? AND due_at_ms IS NOT NULL
+        AND (SELECT callback_revision FROM apps WHERE id = outboxes.app_id) = ?";
+    pub const GET_NEXT_HANDOVER = "SELECT due_at_ms FROM outboxes WHERE due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT 1";
 
     // Caps for the counters.
     pub const LIST_CHANGED_LIMITS = "SELECT id, click_cap, conversion_cap, revision FROM offers

@@ -1,0 +1,109 @@
+//! `GET|POST /v2/tracking/conversion` (`design.md` section 6): the edge reads the postback and opens the click; everything
+//! that may be refused on more than that is judged by the app's outbox.
+
+use std::time::Duration;
+
+use serde_json::json;
+use worker::{Request, console_error};
+
+use super::{answer::Answer, body, isolate::Visit};
+use crate::{
+    catalog::credentials,
+    conversions::{
+        parameters::{INVALID_CLICK_ID, Postback},
+        state::CONVERSION_WINDOW_CLOSED,
+    },
+    origin::{
+        call::call,
+        clicks,
+        command::Bytes,
+        outbox::{Conversion, client},
+    },
+    refusal::{Refusal, common},
+    tracking::{
+        click::Click,
+        click_id::{self, Nonce, OpenError, Opened},
+    },
+};
+
+/// The longest body, in bytes: parameters of an ordinary URL.
+const MAX_BODY: usize = 16 << 10;
+const FORM: &str = "application/x-www-form-urlencoded";
+/// How long the record of a short click id is waited for.
+const RECORD_TIMEOUT: Duration = Duration::from_secs(5);
+
+pub async fn conversion(visit: &Visit, mut request: Request, query: &str) -> Result<Answer, Refusal> {
+    let form = match request.method() {
+        worker::Method::Post => {
+            body::check_media_type(&request, &[FORM], false)?;
+            Some(body::read_text(&mut request, MAX_BODY).await?)
+        }
+        _ => None,
+    };
+    let postback = Postback::parse(query, form.as_deref())?;
+    let (click, nonce) = open(visit, &postback.click_id).await?;
+    let conversion = Conversion {
+        nonce: Bytes(nonce.to_vec()),
+        click,
+        token: Bytes(credentials::hash(&postback.token).to_vec()),
+        goal: postback.goal.map(Into::into),
+        txn: postback.txn.map(Into::into),
+        status: postback.status,
+    };
+    let answer = match client::convert(&visit.env, conversion).await {
+        Ok(answer) => answer,
+        Err(error) => return Ok(error.into()),
+    };
+    let body = json!({
+        "transaction_id": answer.transaction_id,
+        "status": answer.status,
+        "duplicate": answer.duplicate,
+    });
+    visit.isolate.traffic.conversion();
+    Ok(Answer::json(200, body.to_string()).header("Cache-Control", "no-store"))
+}
+
+/// The click that an id stands for, and its identity.
+async fn open(visit: &Visit, id: &str) -> Result<(Click<'static>, Nonce), Refusal> {
+    let keys = &visit.isolate.config.click_keys;
+    match click_id::open(keys, id).map_err(refuse)? {
+        Opened::Whole { click, nonce } => Ok((click, nonce)),
+        Opened::Short { app, nonce } => {
+            let record = record(visit, nonce).await?;
+            let click = click_id::open_record(keys, &record, app, nonce).map_err(refuse)?;
+            Ok((click, nonce))
+        }
+    }
+}
+
+fn refuse(error: OpenError) -> Refusal {
+    match error {
+        // It may have been sealed under a key that is not deployed here yet.
+        OpenError::UnknownKey => {
+            common::UNAVAILABLE.because("click_id is under a key that is not known here yet")
+        }
+        OpenError::Malformed | OpenError::Forged => INVALID_CLICK_ID,
+    }
+}
+
+/// What is kept of a click with a short id. It was there before its redirect, and stays for longer than any window.
+async fn record(visit: &Visit, nonce: Nonce) -> Result<Vec<u8>, Refusal> {
+    let unavailable = |error: String| {
+        console_error!("conversion: {error}");
+        common::UNAVAILABLE
+    };
+    let namespace = visit
+        .env
+        .durable_object(clicks::BINDING)
+        .map_err(|error| unavailable(error.to_string()))?;
+    let get = clicks::Command::Get {
+        nonce: Bytes(nonce.to_vec()),
+    };
+    let found: clicks::Found = call(&namespace, &clicks::object_name(&nonce), &get, RECORD_TIMEOUT)
+        .await
+        .map_err(|error| unavailable(error.to_string()))?;
+    found
+        .record
+        .map(|record| record.0)
+        .ok_or(CONVERSION_WINDOW_CLOSED)
+}

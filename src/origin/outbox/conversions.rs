@@ -1,0 +1,450 @@
+//! What a postback writes (`design.md` section 6, "Order of writes"). The rules are `conversions`'; here they meet the
+//! rows. Each function is one transaction; what happens between two of them is [`super::flow`]'s.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    command::{Answer, Conversion},
+    entries, sql,
+};
+use crate::{
+    catalog::{AdvertiserId, CurrencyRate, MicroUsd, OfferId, credentials},
+    conversions::{
+        ids::{RowKey, transaction_id},
+        parameters::INVALID_CLICK_ID,
+        reward::{PayableGoal, check_window, paid_goal},
+        state::{Movement, Outcome, Reason, State, Status, is_judged, next},
+    },
+    origin::{
+        catalog::terms::{OfferTerms, Terms},
+        command::Failure,
+        counters::{Kind, Take},
+        database::{Database, DatabaseError, Row, json},
+    },
+    params,
+    refusal::Refusal,
+    time::{SECOND_MS, UtcDay},
+    tracking::click_id::Nonce,
+};
+
+/// Not the advertiser whose offer was clicked: the same for a token that is unknown, revoked, or another advertiser's.
+pub const INVALID_TOKEN: Refusal = Refusal::new(
+    401,
+    "invalid_token",
+    "token is not a valid token of the advertiser whose offer was clicked",
+);
+
+/// How long a reservation is its request's own affair, in milliseconds; then the alarm takes it up.
+const RESERVATION_NET_MS: i64 = 15 * SECOND_MS;
+
+/// All that it takes to pay a conversion. It is kept with a reservation, so that the alarm pays what the request would
+/// have paid.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approval {
+    pub conversion: Conversion,
+    pub advertiser: AdvertiserId,
+    pub offer: OfferId,
+    pub goal: String,
+    /// The goal's event code.
+    pub goal_value: Option<String>,
+    pub payout_micro_usd: i64,
+    pub currency: CurrencyRate,
+}
+
+impl Approval {
+    pub fn nonce(&self) -> Result<Nonce, Failure> {
+        let nonce = self.conversion.nonce.0.as_slice();
+        Nonce::try_from(nonce).map_err(|_| Failure::Broken("a nonce has 12 bytes".into()))
+    }
+
+    pub fn transaction_id(&self, movement: Movement) -> Result<String, Failure> {
+        let row = RowKey {
+            app: self.conversion.click.app,
+            nonce: self.nonce()?,
+            goal: &self.goal,
+        };
+        Ok(transaction_id(&row, movement))
+    }
+
+    /// As the sender called the goal; nothing where it named none, since no name is empty.
+    fn name(&self) -> &str {
+        self.conversion.goal.as_deref().unwrap_or_default()
+    }
+
+    fn answer(&self, status: Status, duplicate: bool) -> Result<Answer, Failure> {
+        Ok(Answer {
+            transaction_id: self.transaction_id(Movement::Reward)?,
+            status,
+            duplicate,
+        })
+    }
+}
+
+/// One of an offer's cap, asked for and not yet answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reservation {
+    pub approval: Approval,
+    pub take: Take,
+}
+
+/// What became of a postback so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Admitted {
+    Settled(Answer),
+    /// Taken down in the log, where that is worth it, and refused.
+    Refused(Refusal),
+    /// The cap has to be asked; `own` if it is for this postback, and not for an earlier copy of it that got no further.
+    Reserved {
+        reservation: Box<Reservation>,
+        own: bool,
+    },
+}
+
+/// A click that reached a goal.
+struct Conversed {
+    goal: String,
+    names: Vec<String>,
+    state: State,
+    entry: i64,
+}
+
+/// Judges a postback by what is stored and by the catalog's terms, and writes what follows: the whole of it, or, where
+/// the offer has a cap, the reservation.
+///
+/// # Errors
+/// What is refused without a trace (token, goal), or what the database says.
+pub fn admit(
+    db: &impl Database,
+    now_ms: i64,
+    conversion: &Conversion,
+    terms: &Terms,
+) -> Result<Admitted, Failure> {
+    // Offers are never deleted, so a click that was sealed here is of one that there is.
+    let (offer_id, offer) = OfferId::parse(&conversion.click.offer)
+        .and_then(|id| terms.offers.get_key_value(&id))
+        .ok_or_else(|| INVALID_CLICK_ID.because("click_id is of an offer that there is not"))?;
+    check_token(conversion, offer)?;
+    let rows = conversed(db, &conversion.nonce.0)?;
+    let goal = goal_of(&rows, conversion.goal.as_deref(), offer)?;
+    let approval = Approval {
+        conversion: conversion.clone(),
+        advertiser: offer.advertiser_id.clone(),
+        offer: offer_id.clone(),
+        goal: goal.id.to_owned(),
+        goal_value: goal.gl_val.map(str::to_owned),
+        payout_micro_usd: goal.payout.0,
+        currency: terms.currency.clone(),
+    };
+    if let Some(row) = db.query_first(sql::GET_RESERVATION, params![conversion.nonce.0.clone(), goal.id])? {
+        return Ok(Admitted::Reserved {
+            reservation: Box::new(stored(&row, 0)?),
+            own: false,
+        });
+    }
+
+    let row = rows.into_iter().find(|row| row.goal == goal.id);
+    let current = row.as_ref().map(|row| row.state);
+    if is_judged(current, conversion.status)
+        && let Some((reason, refusal)) = objection(db, now_ms, &approval, offer)?
+    {
+        if current != Some(State::Refused(reason)) {
+            db.transaction(|| keep(db, now_ms, &approval, row.as_ref(), State::Refused(reason)))?;
+        }
+        return Ok(Admitted::Refused(refusal));
+    }
+    let outcome = next(current, conversion.status);
+    if outcome.movement == Some(Movement::Reward)
+        && let Some(limit) = offer.conversion_cap
+    {
+        let take = Take {
+            kind: Kind::Conversion,
+            key: format!("{}/{}", hex::encode(&conversion.nonce.0), approval.goal),
+            offer: approval.offer.clone(),
+            day: UtcDay::of_ms(now_ms),
+            limit,
+            revision: offer.revision,
+        };
+        let reservation = Reservation { approval, take };
+        reserve(db, now_ms, &reservation)?;
+        return Ok(Admitted::Reserved {
+            reservation: Box::new(reservation),
+            own: true,
+        });
+    }
+    let answer = db.transaction(|| commit(db, now_ms, &approval, row.as_ref(), outcome))?;
+    Ok(Admitted::Settled(answer))
+}
+
+/// Ends a reservation: pays, or refuses. One that another hand has ended meanwhile is left as it ended.
+///
+/// # Errors
+/// What the database says.
+pub fn settle(
+    db: &impl Database,
+    now_ms: i64,
+    reservation: &Reservation,
+    taken: bool,
+) -> Result<Result<Answer, Refusal>, Failure> {
+    let Reservation { approval, take } = reservation;
+    let nonce = &approval.conversion.nonce.0;
+    db.transaction(|| {
+        let ended = db.query(
+            sql::END_RESERVATION,
+            params![nonce.clone(), approval.goal.as_str(), take.day.number()],
+        )?;
+        let row = conversed(db, nonce)?
+            .into_iter()
+            .find(|row| row.goal == approval.goal);
+        let current = row.as_ref().map(|row| row.state);
+        if ended.is_empty() {
+            let state = current.unwrap_or(State::Refused(Reason::Capped));
+            return match state.answer() {
+                Ok(status) => Ok(Ok(approval.answer(status, false)?)),
+                Err(refusal) => Ok(Err(refusal)),
+            };
+        }
+        if taken {
+            let outcome = next(current, Status::Approved);
+            return commit(db, now_ms, approval, row.as_ref(), outcome).map(Ok);
+        }
+        // A pending conversion stays one: its window and its txn were judged, and the cap may have room tomorrow.
+        if current != Some(State::Pending) {
+            free_txn(db, approval)?;
+            keep(db, now_ms, approval, row.as_ref(), State::Refused(Reason::Capped))?;
+        }
+        Ok(Err(Reason::Capped.refusal()))
+    })
+}
+
+/// Reservations that their requests have left behind, with how often each was taken up.
+///
+/// # Errors
+/// What the database says.
+pub fn overdue(db: &impl Database, now_ms: i64, most: usize) -> Result<Vec<(i64, Reservation)>, Failure> {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    db.query(sql::DUE_RESERVATIONS, params![now_ms, most])?
+        .iter()
+        .map(|row| Ok((row.integer(0)?, stored(row, 1)?)))
+        .collect()
+}
+
+/// Has the alarm take a reservation up again at a time, in milliseconds.
+///
+/// # Errors
+/// What the database says.
+pub fn put_off(
+    db: &impl Database,
+    reservation: &Reservation,
+    due_ms: i64,
+    attempts: i64,
+) -> Result<(), DatabaseError> {
+    let approval = &reservation.approval;
+    db.execute(
+        sql::PUT_RESERVATION_OFF,
+        params![
+            due_ms,
+            attempts,
+            approval.conversion.nonce.0.clone(),
+            approval.goal.as_str()
+        ],
+    )
+}
+
+fn check_token(conversion: &Conversion, offer: &OfferTerms) -> Result<(), Refusal> {
+    let presented = credentials::CredentialHash::try_from(conversion.token.0.as_slice());
+    let valid = presented.is_ok_and(|presented| {
+        let mut tokens = offer.tokens.iter();
+        tokens.any(|token| credentials::matches(&presented, &token.0))
+    });
+    if valid { Ok(()) } else { Err(INVALID_TOKEN) }
+}
+
+fn conversed(db: &impl Database, nonce: &[u8]) -> Result<Vec<Conversed>, DatabaseError> {
+    db.query(sql::CONVERSIONS_OF_CLICK, params![nonce.to_vec()])?
+        .iter()
+        .map(|row| {
+            Ok(Conversed {
+                goal: row.text(0)?.to_owned(),
+                names: serde_json::from_str(row.text(1)?)
+                    .map_err(|error| DatabaseError(format!("names of a goal: {error}")))?,
+                state: state_of(row.integer(2)?)?,
+                entry: row.integer(3)?,
+            })
+        })
+        .collect()
+}
+
+/// The goal that a postback is about: as an earlier postback with the same name was understood, whatever the offer's
+/// goals have become since; else as the offer's goals are now.
+fn goal_of<'t>(
+    rows: &[Conversed],
+    named: Option<&str>,
+    offer: &'t OfferTerms,
+) -> Result<PayableGoal<'t>, Refusal> {
+    let goals: Vec<_> = offer
+        .goals
+        .iter()
+        .map(|goal| PayableGoal {
+            id: &goal.id,
+            ord: goal.ord,
+            gl_val: goal.gl_val.as_deref(),
+            payout: MicroUsd(goal.payout_micro_usd),
+            retired: goal.retired,
+        })
+        .collect();
+    let known = rows
+        .iter()
+        .find(|row| row.names.iter().any(|name| name == named.unwrap_or_default()));
+    let named = known.map(|row| row.goal.as_str()).or(named);
+    paid_goal(&goals, named).copied()
+}
+
+/// What speaks against a conversion that is not known yet, the cap aside.
+fn objection(
+    db: &impl Database,
+    now_ms: i64,
+    approval: &Approval,
+    offer: &OfferTerms,
+) -> Result<Option<(Reason, Refusal)>, DatabaseError> {
+    let clicked_at_ms = approval.conversion.click.clicked_at_ms;
+    if let Err(refusal) = check_window(clicked_at_ms, now_ms, Some(offer.conversion_window_days)) {
+        return Ok(Some((Reason::WindowClosed, refusal)));
+    }
+    let Some(txn) = &approval.conversion.txn else {
+        return Ok(None);
+    };
+    let key = params![approval.advertiser.as_str(), approval.goal.as_str(), txn.as_str()];
+    let of_another = match db.query_first(sql::GET_TXN, key)? {
+        Some(row) => row.blob(0)? != approval.conversion.nonce.0,
+        None => false,
+    };
+    Ok(of_another.then(|| (Reason::DuplicateTxn, Reason::DuplicateTxn.refusal())))
+}
+
+fn reserve(db: &impl Database, now_ms: i64, reservation: &Reservation) -> Result<(), Failure> {
+    let approval = &reservation.approval;
+    let kept = serde_json::to_string(reservation).map_err(|error| Failure::Broken(error.to_string()))?;
+    db.transaction(|| {
+        // Its txn is taken already, so that no other click can have it while the cap is asked.
+        claim_txn(db, approval)?;
+        Ok(db.execute(
+            sql::RESERVE,
+            params![
+                approval.conversion.nonce.0.clone(),
+                approval.goal.as_str(),
+                now_ms.saturating_add(RESERVATION_NET_MS),
+                reservation.take.day.number(),
+                kept
+            ],
+        )?)
+    })
+}
+
+/// Writes what a postback makes of a row; the caller's transaction holds it.
+fn commit(
+    db: &impl Database,
+    now_ms: i64,
+    approval: &Approval,
+    row: Option<&Conversed>,
+    outcome: Outcome,
+) -> Result<Answer, Failure> {
+    let known_name = row.is_some_and(|row| row.names.iter().any(|name| name == approval.name()));
+    if !(outcome.duplicate && known_name) {
+        if is_judged(row.map(|row| row.state), approval.conversion.status) {
+            claim_txn(db, approval)?;
+        }
+        keep(db, now_ms, approval, row, outcome.state)?;
+    }
+    if let Some(movement) = outcome.movement {
+        entries::move_money(db, now_ms, approval, movement)?;
+    }
+    let status = outcome
+        .state
+        .answer()
+        .map_err(|_| Failure::Broken("a refusal is no outcome".into()))?;
+    approval.answer(status, outcome.duplicate)
+}
+
+/// Writes a row in its new state, with its entry in the log.
+fn keep(
+    db: &impl Database,
+    now_ms: i64,
+    approval: &Approval,
+    row: Option<&Conversed>,
+    state: State,
+) -> Result<(), Failure> {
+    let mut names = row.map(|row| row.names.clone()).unwrap_or_default();
+    if !names.iter().any(|name| name == approval.name()) {
+        names.push(approval.name().to_owned());
+    }
+    let is_paid = row.is_some_and(|row| matches!(row.state, State::Approved | State::Reversed));
+    let entry = match row {
+        // What was paid stands as it was paid.
+        Some(row) if is_paid => row.entry,
+        Some(row) => entries::amend(db, now_ms, approval, row.entry)?,
+        None => entries::enter(db, now_ms, approval)?,
+    };
+    Ok(db.execute(
+        sql::PUT_CONVERSION,
+        params![
+            approval.conversion.nonce.0.clone(),
+            approval.goal.as_str(),
+            json(&names)?,
+            state_number(state),
+            entry
+        ],
+    )?)
+}
+
+fn claim_txn(db: &impl Database, approval: &Approval) -> Result<(), DatabaseError> {
+    write_txn(db, sql::PUT_TXN, approval)
+}
+
+fn free_txn(db: &impl Database, approval: &Approval) -> Result<(), DatabaseError> {
+    write_txn(db, sql::FREE_TXN, approval)
+}
+
+fn write_txn(db: &impl Database, sql: &str, approval: &Approval) -> Result<(), DatabaseError> {
+    match &approval.conversion.txn {
+        Some(txn) => db.execute(
+            sql,
+            params![
+                approval.advertiser.as_str(),
+                approval.goal.as_str(),
+                txn.as_str(),
+                approval.conversion.nonce.0.clone()
+            ],
+        ),
+        None => Ok(()),
+    }
+}
+
+/// A reservation as it was kept.
+fn stored(row: &Row, column: usize) -> Result<Reservation, Failure> {
+    serde_json::from_str(row.text(column)?)
+        .map_err(|error| Failure::Broken(format!("a stored reservation: {error}")))
+}
+
+/// As the table has it. A changed number would change what was paid.
+const STATES: [(State, i64); 8] = [
+    (State::Pending, 0),
+    (State::Approved, 1),
+    (State::Rejected, 2),
+    (State::Reversed, 3),
+    (State::Tombstone, 4),
+    (State::Refused(Reason::Capped), 5),
+    (State::Refused(Reason::WindowClosed), 6),
+    (State::Refused(Reason::DuplicateTxn), 7),
+];
+
+fn state_number(state: State) -> i64 {
+    let known = STATES.iter().find(|(known, _)| *known == state);
+    known.map_or(-1, |(_, number)| *number)
+}
+
+pub(super) fn state_of(number: i64) -> Result<State, DatabaseError> {
+    let known = STATES.iter().find(|(_, known)| *known == number);
+    known
+        .map(|(state, _)| *state)
+        .ok_or_else(|| DatabaseError(format!("{number} is no state of a conversion")))
+}

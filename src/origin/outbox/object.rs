@@ -1,0 +1,378 @@
+//! The outbox's Durable Object: carries postbacks and the operator's commands to the tables, calls publishers, and keeps
+//! an alarm under everything that waits. Callbacks, reservations and sums for other objects go on beside the requests
+//! that began them; a process that dies in between leaves them to the alarm.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    ops::Deref,
+    panic::RefUnwindSafe,
+    rc::Rc,
+};
+
+use futures_util::lock::Mutex;
+use wasm_bindgen_futures::spawn_local;
+use worker::{DurableObject, Env, Request, Response, State, console_error, console_warn, durable_object};
+
+use super::{
+    Command, MIGRATIONS, Reply, about,
+    about::About,
+    asking::Asking,
+    client,
+    command::Conversion,
+    deliveries::{self, Attempt, Try},
+    erasing,
+    flow::{self, Peers},
+    log, next_alarm, operating,
+    sending::{self, Sending},
+};
+use crate::{
+    callbacks::{
+        delivery::{Next, judge},
+        request::Endpoint,
+    },
+    catalog::{AppId, OfferId},
+    origin::{
+        call::call,
+        catalog::terms::Terms,
+        command::Failure,
+        counters::{self, Take, Taken},
+        durable::DurableDatabase,
+        shell::{Shell, caught_async},
+    },
+    refusal::common,
+    runtime::{self, now_ms},
+};
+
+#[durable_object(alarm)]
+pub struct Outbox {
+    running: Rc<Running>,
+}
+
+/// What tasks that outlive their requests share.
+struct Running {
+    env: Env,
+    shell: Shell,
+    asking: Asking,
+    /// One conversion of a click at a time, by its nonce.
+    turns: RefCell<HashMap<Vec<u8>, Rc<Mutex<()>>>>,
+    /// Whose outbox this is, and whether the catalog has such an app.
+    known: Cell<Option<AppId>>,
+    under_way: Cell<usize>,
+    taking_up: Cell<bool>,
+    forwarding: Cell<bool>,
+    sending: Sending,
+}
+
+/// Cells that are set in single steps that cannot panic: after a panic they are what they were.
+impl RefUnwindSafe for Outbox {}
+
+impl DurableObject for Outbox {
+    fn new(state: State, env: Env) -> Self {
+        Self {
+            running: Rc::new(Running {
+                shell: Shell::new("outbox", &state, MIGRATIONS),
+                sending: Sending::new(&env),
+                env,
+                asking: Asking::default(),
+                turns: RefCell::default(),
+                known: Cell::new(None),
+                under_way: Cell::new(0),
+                taking_up: Cell::new(false),
+                forwarding: Cell::new(false),
+            }),
+        }
+    }
+
+    async fn fetch(&self, request: Request) -> worker::Result<Response> {
+        let answered = caught_async(self.running.answer(request)).await;
+        // Also after a refusal: an earlier copy may have been finished on the way.
+        self.running.go_on();
+        match answered.and_then(|reply| serde_json::to_vec(&reply).map_err(other_json)) {
+            Ok(json) => Ok(Response::builder()
+                .with_header("content-type", "application/json")?
+                .fixed(json)),
+            Err(failure) => self.running.shell.fail(failure),
+        }
+    }
+
+    async fn alarm(&self) -> worker::Result<Response> {
+        let running = &self.running;
+        running
+            .shell
+            .wake_async(async |db| {
+                spawn_local(Rc::clone(running).take_up());
+                spawn_local(Rc::clone(running).forward());
+                let swept = erasing::sweep(db, now_ms());
+                running.go_on();
+                let next = [swept?, next_alarm(db, now_ms())?];
+                Ok(next.into_iter().flatten().min())
+            })
+            .await
+    }
+}
+
+/// A callback that was claimed, and where it goes.
+struct Claimed {
+    tried: Try,
+    endpoint: Rc<Endpoint>,
+}
+
+impl Running {
+    async fn answer(&self, mut request: Request) -> Result<Reply, Failure> {
+        let app = client::app_of(&request.path()).ok_or(common::NOT_FOUND)?;
+        let body = request.bytes().await?;
+        let command: Command = serde_json::from_slice(&body)
+            .map_err(|error| Failure::Refused(common::INVALID_JSON.because(error.to_string())))?;
+        if let Command::Convert(conversion) = &command {
+            return self.convert(app, conversion).await;
+        }
+        if !matches!(command, Command::Settings(_)) {
+            self.require(app).await?;
+        }
+        let db = self.shell.ready().await?;
+        if matches!(command, Command::Test {}) {
+            let endpoint = self.sending.endpoint(about::read(db)?.as_ref())?;
+            return sending::test(&self.sending, endpoint, app)
+                .await
+                .map(Reply::Operator);
+        }
+        let reply = self.carry_out(db, app, command)?;
+        self.arm()?;
+        Ok(reply)
+    }
+
+    async fn convert(&self, app: AppId, conversion: &Conversion) -> Result<Reply, Failure> {
+        let db = self.shell.ready().await?;
+        self.known.set(Some(app));
+        let turn = self.turn(&conversion.nonce.0);
+        let answer = {
+            let _turn = turn.lock().await;
+            flow::convert(db, self, conversion).await
+        };
+        drop(turn);
+        self.end_turn(&conversion.nonce.0);
+        answer.map(Reply::Answer)
+    }
+
+    /// What needs nobody else, in one step.
+    fn carry_out(&self, db: &DurableDatabase, app: AppId, command: Command) -> Result<Reply, Failure> {
+        let now_ms = now_ms();
+        let reply = match command {
+            Command::Settings(settings) => {
+                about::learn(db, now_ms, app, None, &settings, self.sending.under_way_ms())?;
+                return Ok(Reply::Done {});
+            }
+            Command::List {
+                status,
+                state,
+                limit,
+                cursor,
+            } => log::list(db, status.as_deref(), state.as_deref(), limit, cursor.as_deref()),
+            Command::Get { transaction_id } => log::get(db, &transaction_id),
+            Command::Replay { transaction_id } => operating::replay(db, now_ms, &transaction_id),
+            Command::ReplayMany { body } => operating::replay_many(db, now_ms, &body),
+            Command::Status {} => operating::status(db),
+            Command::Enable {} => operating::enable(db, now_ms, self.sending.under_way_ms()),
+            Command::Erase { user_id } => erasing::erase(db, &user_id),
+            Command::Convert(_) | Command::Test {} => Err(common::NOT_FOUND.into()),
+        };
+        reply.map(Reply::Operator)
+    }
+
+    /// Makes sure that the catalog has the app, and that this outbox has its callback, before anything is stored.
+    async fn require(&self, app: AppId) -> Result<(), Failure> {
+        if self.known.get() == Some(app) {
+            return Ok(());
+        }
+        match self.asking.terms(&self.env, app, None).await {
+            Ok(terms) => {
+                let db = self.shell.ready().await?;
+                let publisher = Some(&terms.publisher_id);
+                let under_way_ms = self.sending.under_way_ms();
+                about::learn(db, now_ms(), app, publisher, &terms.callback, under_way_ms)?;
+            }
+            Err(Failure::Refused(refusal)) if refusal.status == 404 => return Err(refusal.into()),
+            // What it knew before is enough to see and repair by.
+            Err(failure) => {
+                if about::read(self.shell.ready().await?)?.is_none() {
+                    return Err(failure);
+                }
+            }
+        }
+        self.known.set(Some(app));
+        Ok(())
+    }
+
+    fn turn(&self, nonce: &[u8]) -> Rc<Mutex<()>> {
+        let mut turns = self.turns.borrow_mut();
+        Rc::clone(turns.entry(nonce.to_vec()).or_default())
+    }
+
+    fn end_turn(&self, nonce: &[u8]) {
+        let mut turns = self.turns.borrow_mut();
+        if turns.get(nonce).is_some_and(|turn| Rc::strong_count(turn) == 1) {
+            turns.remove(nonce);
+        }
+    }
+
+    /// Has the object woken by when it needs it.
+    fn arm(&self) -> Result<(), Failure> {
+        let db = self.shell.database();
+        match next_alarm(db, now_ms())? {
+            Some(at_ms) => self.shell.wake_by(at_ms),
+            None => Ok(()),
+        }
+    }
+
+    /// Claims what is due, as far as there is room.
+    fn due(&self) -> Vec<Claimed> {
+        let claimed = self.claim();
+        claimed.unwrap_or_else(|failure| {
+            console_error!("outbox: {failure:?}");
+            Vec::new()
+        })
+    }
+
+    fn claim(&self) -> Result<Vec<Claimed>, Failure> {
+        if !self.shell.is_ready() {
+            return Ok(Vec::new());
+        }
+        let db = self.shell.database();
+        let Some(about) = about::read(db)?.filter(About::has_endpoint) else {
+            return Ok(Vec::new());
+        };
+        let room = about.health.room(self.under_way.get(), now_ms());
+        if room == 0 {
+            return Ok(Vec::new());
+        }
+        let Some(endpoint) = self.sending.endpoint(Some(&about))? else {
+            return Ok(Vec::new());
+        };
+        let tries = deliveries::claim(db, now_ms(), room, self.sending.under_way_ms())?;
+        self.under_way.set(self.under_way.get() + tries.len());
+        self.committed()?;
+        Ok(tries
+            .into_iter()
+            .map(|tried| Claimed {
+                tried,
+                endpoint: Rc::clone(&endpoint),
+            })
+            .collect())
+    }
+
+    /// Starts what is due and has room. An object lives for as long as it waits for an answer, so its tasks need no
+    /// request to hold them.
+    fn go_on(self: &Rc<Self>) {
+        for claimed in self.due() {
+            spawn_local(Rc::clone(self).see_through(claimed));
+        }
+    }
+
+    /// Makes a try; as it ends, the next begins.
+    async fn see_through(self: Rc<Self>, claimed: Claimed) {
+        let concluded = caught_async(self.attempt(&claimed)).await;
+        self.under_way.set(self.under_way.get().saturating_sub(1));
+        if let Err(failure) = concluded {
+            // The claim ends by itself, and the callback is tried again.
+            console_error!("outbox: {failure:?}");
+        }
+        self.go_on();
+    }
+
+    async fn attempt(&self, Claimed { tried, endpoint }: &Claimed) -> Result<(), Failure> {
+        let called = self.sending.send(endpoint, &tried.fields).await;
+        let random = runtime::random().map_err(Failure::Broken)?;
+        let [a, b, c, d, ..] = random;
+        let made = tried.tries.saturating_add(1);
+        let judgement = judge(
+            &self.sending.schedule,
+            made,
+            &called.outcome(),
+            now_ms(),
+            u32::from_le_bytes([a, b, c, d]),
+        );
+        let (http_status, body, error) = match called.answered {
+            Ok(answered) => (Some(answered.status), answered.body, None),
+            Err(error) => (None, String::new(), Some(error)),
+        };
+        let attempt = Attempt {
+            at_ms: called.at_ms,
+            took_ms: called.took_ms,
+            http_status,
+            body,
+            error,
+        };
+        deliveries::conclude(self.shell.database(), now_ms(), tried, &attempt, &judgement)?;
+        if judgement.next == Next::Delivered {
+            self.committed()
+        } else {
+            // The next try, or the next probe, may be due before the alarm that is set.
+            self.arm()
+        }
+    }
+
+    /// The alarm's part of conversions that wait for their cap.
+    async fn take_up(self: Rc<Self>) {
+        if self.taking_up.replace(true) {
+            return;
+        }
+        let taken = caught_async(flow::take_up(self.shell.database(), &*self)).await;
+        self.taking_up.set(false);
+        if let Err(failure) = taken {
+            console_warn!("outbox: a cap: {failure:?}");
+        }
+        self.go_on();
+    }
+
+    /// Tells the publisher's ledger and the offers' counters what was paid.
+    async fn forward(self: Rc<Self>) {
+        if self.forwarding.replace(true) {
+            return;
+        }
+        let db = self.shell.database();
+        let told = caught_async(async { Ok(sending::forward(&self.env, db).await?) }).await;
+        self.forwarding.set(false);
+        if let Err(failure) = told.and_then(|()| self.arm()) {
+            console_error!("outbox: {failure:?}");
+        }
+    }
+}
+
+impl Peers for Running {
+    fn now_ms(&self) -> i64 {
+        now_ms()
+    }
+
+    fn under_way_ms(&self) -> i64 {
+        self.sending.under_way_ms()
+    }
+
+    async fn terms(&self, offer: &OfferId) -> Result<impl Deref<Target = Terms>, Failure> {
+        let app = self.known.get().ok_or(common::UNAVAILABLE)?;
+        self.asking.terms(&self.env, app, Some(offer)).await
+    }
+
+    async fn take(&self, take: &Take) -> Result<bool, Failure> {
+        let namespace = self.env.durable_object(counters::BINDING)?;
+        let object = counters::object_name(&take.offer);
+        let command = counters::Command::Take(take.clone());
+        let taken: Result<Taken, _> = call(&namespace, &object, &command, sending::PEER_TIMEOUT).await;
+        taken.map(|taken| taken.taken).map_err(|error| {
+            console_warn!("outbox: {object}: {error}");
+            common::UNAVAILABLE.into()
+        })
+    }
+
+    fn committed(&self) -> Result<(), Failure> {
+        // An alarm that comes soon enough asks itself what is due, so most commits need not.
+        if self.shell.wakes_by(now_ms().saturating_add(super::NET_MS)) {
+            return Ok(());
+        }
+        self.arm()
+    }
+}
+
+fn other_json(error: serde_json::Error) -> Failure {
+    Failure::Broken(error.to_string())
+}

@@ -1,0 +1,207 @@
+//! What leaves an outbox: calls to the publisher's endpoint, and what was paid, to the ledger and the counters.
+
+use std::{cell::RefCell, rc::Rc, time::Duration};
+
+use serde_json::json;
+use worker::Env;
+
+use super::{
+    about::{self, About},
+    calling::{self, Called},
+    entries::TO_LEDGER,
+    object_name,
+};
+use crate::{
+    callbacks::{
+        fields::{Decimal, Fields, Status},
+        guard::Guard,
+        request::Endpoint,
+        schedule::Schedule,
+    },
+    catalog::{AppId, MicroUsd, app::Callback, credentials::Vault},
+    origin::{
+        call::{broken, call},
+        catalog::resources::callback_purpose,
+        command::{Applied, Failure, Reply},
+        counters,
+        database::DatabaseError,
+        durable::DurableDatabase,
+        forward::{Batch, Untold},
+        forwarding, ledger,
+    },
+    refusal::Refusal,
+    runtime::{self, now_ms},
+    time::SECOND_MS,
+};
+
+/// How long another object is waited for.
+pub const PEER_TIMEOUT: Duration = Duration::from_secs(5);
+/// Added to the longest that a try may take, before another one is made of the same callback.
+const SLACK_MS: i64 = 5 * SECOND_MS;
+const DEFAULT_TIMEOUT_MS: u32 = 10_000;
+
+pub const NO_CALLBACK: Refusal = Refusal::new(409, "no_callback", "the app has no callback to test");
+
+/// How callbacks are sent, by the configuration.
+pub struct Sending {
+    pub schedule: Schedule,
+    timeout_ms: u32,
+    guard: Guard,
+    /// The keys that callbacks are sealed under.
+    vault: Result<Vault, &'static str>,
+    /// The endpoint in use, with the revision of the catalog that it is from.
+    endpoint: RefCell<Option<(i64, Rc<Endpoint>)>>,
+}
+
+impl Sending {
+    /// A fault in the configuration, which the edge refuses to start with, falls back to what is usual.
+    pub fn new(env: &Env) -> Self {
+        let read = |name: &str| runtime::binding(env, name).filter(|text| !text.is_empty());
+        let schedule = read("CALLBACK_SCHEDULE").map(|text| Schedule::parse(&text));
+        let timeout_ms = read("CALLBACK_TIMEOUT_MS").and_then(|text| text.parse().ok());
+        Self {
+            schedule: schedule.and_then(Result::ok).unwrap_or_default(),
+            timeout_ms: timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS),
+            guard: Guard::from_config(read),
+            vault: Vault::parse(&read("STORE_KEYS").unwrap_or_default()),
+            endpoint: RefCell::new(None),
+        }
+    }
+
+    pub fn under_way_ms(&self) -> i64 {
+        i64::from(self.timeout_ms).saturating_add(SLACK_MS)
+    }
+
+    /// Where callbacks go now; none if the app has no callback.
+    ///
+    /// # Errors
+    /// What was sealed under a key that is no longer configured.
+    pub fn endpoint(&self, about: Option<&About>) -> Result<Option<Rc<Endpoint>>, Failure> {
+        let Some((about, sealed)) = about.and_then(|about| Some((about, about.callback.sealed.as_ref()?)))
+        else {
+            return Ok(None);
+        };
+        let revision = about.callback.revision;
+        if let Some((known, endpoint)) = &*self.endpoint.borrow()
+            && *known == revision
+        {
+            return Ok(Some(Rc::clone(endpoint)));
+        }
+        let broken = |problem: &str| Failure::Broken(format!("the callback of app {}: {problem}", about.app));
+        let vault = self.vault.as_ref().map_err(|error| broken(error))?;
+        let plain = vault
+            .open(&callback_purpose(&about.app.to_string()), &sealed.0)
+            .ok_or_else(|| broken("none of STORE_KEYS opens it"))?;
+        let callback: Callback =
+            serde_json::from_slice(&plain).map_err(|error| broken(&error.to_string()))?;
+        let endpoint = Endpoint::parse(&callback).map_err(|error| broken(&error.problem))?;
+        let endpoint = Rc::new(endpoint);
+        self.endpoint.replace(Some((revision, Rc::clone(&endpoint))));
+        Ok(Some(endpoint))
+    }
+
+    /// Makes one try. What the answer repeats of the secrets is left out.
+    pub async fn send(&self, endpoint: &Endpoint, fields: &Fields) -> Called {
+        let request = endpoint.request(fields, now_ms().div_euclid(SECOND_MS));
+        let mut called = self.call(&request).await;
+        if let Ok(answered) = &mut called.answered {
+            answered.body = endpoint.for_the_log(&answered.body);
+        }
+        called
+    }
+
+    async fn call(&self, request: &crate::callbacks::request::Request) -> Called {
+        let timeout = Duration::from_millis(self.timeout_ms.into());
+        calling::call(&self.guard, request, timeout).await
+    }
+}
+
+/// `POST …/callback_test`: a callback of nothing, marked as a test by its ids.
+pub async fn test(sending: &Sending, endpoint: Option<Rc<Endpoint>>, app: AppId) -> Result<Reply, Failure> {
+    let endpoint = endpoint.ok_or(NO_CALLBACK)?;
+    let random = runtime::random().map_err(Failure::Broken)?;
+    let now_s = now_ms().div_euclid(SECOND_MS);
+    let nothing = || Decimal::usd(MicroUsd(0));
+    let fields = Fields {
+        user_id: "signpost-test".into(),
+        value: nothing(),
+        payout: nothing(),
+        currency: "test".into(),
+        transaction_id: format!(
+            "test-{}",
+            hex::encode(random.first_chunk::<16>().unwrap_or(&[0; 16]))
+        ),
+        offer_id: "test".into(),
+        goal_id: "test".into(),
+        goal_value: None,
+        app_id: app.to_string(),
+        gaid: None,
+        idfa: None,
+        c1: None,
+        c2: None,
+        c3: None,
+        c4: None,
+        c5: None,
+        country: None,
+        click_ts: now_s,
+        conversion_ts: now_s,
+        status: Status::Approved,
+        original_transaction_id: None,
+    };
+    let request = endpoint.request(&fields, now_s);
+    let called = sending.call(&request).await;
+    let headers: serde_json::Map<_, _> = request
+        .headers
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), value.as_str().into()))
+        .collect();
+    let mut told = json!({
+        "request": { "method": request.method, "url": request.url, "headers": headers, "body": request.body },
+    });
+    let (response, error) = match called.answered {
+        Ok(answered) => (
+            json!({
+                "http_status": answered.status,
+                "ms": called.took_ms,
+                "body": endpoint.for_the_log(&answered.body),
+            }),
+            None,
+        ),
+        Err(error) => (serde_json::Value::Null, Some(error)),
+    };
+    if let Some(members) = told.as_object_mut() {
+        members.insert("response".into(), response);
+        members.extend(error.map(|error| ("error".to_owned(), error.into())));
+    }
+    Ok(Reply::ok(&told))
+}
+
+/// Tells the ledger and the counters what they have not been told yet.
+///
+/// # Errors
+/// What the database says.
+pub async fn forward(env: &Env, db: &DurableDatabase) -> Result<(), DatabaseError> {
+    let Some(about) = about::read(db)? else {
+        return Ok(());
+    };
+    let source = object_name(about.app);
+    while forwarding::forward(db, &source, async |batch| tell(env, &about, &source, batch).await).await? {}
+    Ok(())
+}
+
+/// Tells whom a batch is for.
+async fn tell(env: &Env, about: &About, source: &str, batch: &Batch) -> Result<(), Untold> {
+    if batch.destination == TO_LEDGER {
+        let publisher = about.publisher.as_ref();
+        let publisher =
+            publisher.ok_or_else(|| Untold::Unanswered("the publisher is not known yet".into()))?;
+        let command = batch.to_ledger(source).map_err(Untold::Refused)?;
+        let ledgers = env.durable_object(ledger::BINDING).map_err(broken)?;
+        ledger::client::add(&ledgers, publisher, &command).await?;
+    } else {
+        let command = batch.to_counters(source).map_err(Untold::Refused)?;
+        let objects = env.durable_object(counters::BINDING).map_err(broken)?;
+        let _: Applied = call(&objects, &batch.destination, &command, PEER_TIMEOUT).await?;
+    }
+    Ok(())
+}

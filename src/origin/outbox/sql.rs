@@ -1,0 +1,199 @@
+//! The outbox's schema and every statement it runs. Integers that a statement computes with meet STRICT columns, which
+//! turn the bound doubles back.
+
+use crate::origin::{forward, migrations::Migration};
+
+pub const MIGRATIONS: &[Migration] = &[CONVERSIONS, forward::TABLES];
+
+const CONVERSIONS: Migration = &[
+    // One row. Whose outbox this is (an object that its alarm has started is not told its name), the app's callback as
+    // the catalog last handed it over, sealed, and how its endpoint has been doing.
+    "CREATE TABLE about (
+       only INTEGER PRIMARY KEY CHECK (only = 1),
+       app INTEGER NOT NULL,
+       publisher TEXT,
+       callback_revision INTEGER NOT NULL,
+       callback_sealed BLOB,
+       failures INTEGER NOT NULL DEFAULT 0,
+       resumes_ms INTEGER NOT NULL DEFAULT 0,
+       disabled_ms INTEGER,
+       cleared_entry INTEGER NOT NULL DEFAULT 0
+     ) STRICT",
+    // A click that reached a goal, for ever: it is what keeps a conversion from being paid twice. `names` is a JSON list
+    // of what senders called the goal ('' where they named none), `entry` its place in the log.
+    "CREATE TABLE conversions (
+       nonce BLOB NOT NULL, goal TEXT NOT NULL, names TEXT NOT NULL, state INTEGER NOT NULL, entry INTEGER NOT NULL,
+       PRIMARY KEY (nonce, goal)
+     ) STRICT, WITHOUT ROWID",
+    // Conversions on their way to an approval: one of the offer's cap is asked for. `approval` is all that it takes to
+    // pay, as JSON, so that the alarm can finish what a request began.
+    "CREATE TABLE reservations (
+       nonce BLOB NOT NULL, goal TEXT NOT NULL, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL,
+       day INTEGER NOT NULL, approval TEXT NOT NULL,
+       PRIMARY KEY (nonce, goal)
+     ) STRICT, WITHOUT ROWID",
+    // The senders' own ids of conversions that were taken.
+    "CREATE TABLE txns (
+       advertiser TEXT NOT NULL, goal TEXT NOT NULL, txn TEXT NOT NULL, nonce BLOB NOT NULL,
+       PRIMARY KEY (advertiser, goal, txn)
+     ) STRICT, WITHOUT ROWID",
+    // The log: one entry for each transaction id. `delivery` is NULL while nothing is to be sent, else 0 waiting,
+    // 1 delivered, 2 dead; `due_ms` is NULL of a reversal that waits for its reward to be sent first, which `after`
+    // names; `tries` are those of the present schedule. `fields` is what a callback says, frozen, as JSON.
+    "CREATE TABLE entries (
+       entry INTEGER PRIMARY KEY, transaction_id TEXT NOT NULL, nonce BLOB NOT NULL, goal TEXT NOT NULL,
+       after INTEGER, at_ms INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL,
+       delivery INTEGER, due_ms INTEGER, tries INTEGER NOT NULL DEFAULT 0, erase INTEGER NOT NULL DEFAULT 0,
+       user_id TEXT, txn TEXT, fields TEXT NOT NULL
+     ) STRICT",
+    "CREATE UNIQUE INDEX entries_by_transaction ON entries (transaction_id)",
+    "CREATE INDEX entries_by_delivery ON entries (delivery, due_ms) WHERE delivery IS NOT NULL",
+    "CREATE INDEX entries_by_user ON entries (user_id) WHERE user_id IS NOT NULL",
+    "CREATE INDEX entries_after ON entries (after) WHERE after IS NOT NULL",
+    "CREATE TABLE attempts (
+       attempt INTEGER PRIMARY KEY, entry INTEGER NOT NULL, at_ms INTEGER NOT NULL, ms INTEGER NOT NULL,
+       http_status INTEGER, body TEXT NOT NULL, error TEXT
+     ) STRICT",
+    "CREATE INDEX attempts_of_entry ON attempts (entry)",
+];
+
+/// An entry with its conversion and, of a reversal, the id of the reward it takes back.
+macro_rules! entry_columns {
+    () => {
+        "SELECT e.entry, e.transaction_id, e.delivery, e.due_ms, e.user_id, e.txn, e.fields, c.state,
+          r.transaction_id, e.erase
+        FROM entries e JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal
+        LEFT JOIN entries r ON r.entry = e.after "
+    };
+}
+
+/// An entry's status as a number: 0 pending, 1 approved, 2 rejected, 3 reversed, 5 refused.
+macro_rules! entry_status {
+    () => {
+        "CASE WHEN e.after IS NOT NULL OR c.state = 4 THEN 3 WHEN c.state > 5 THEN 5 ELSE c.state END"
+    };
+}
+
+crate::statements! {
+    /// → publisher, callback's revision, callback, failures, resumes, disabled
+    pub const GET_ABOUT = "SELECT publisher, callback_revision, callback_sealed, failures, resumes_ms, disabled_ms, app
+        FROM about";
+    /// app, publisher, callback's revision, callback
+    pub const SET_ABOUT = "INSERT INTO about (only, app, publisher, callback_revision, callback_sealed)
+        VALUES (1, ?, ?, ?, ?)
+        ON CONFLICT (only) DO UPDATE SET publisher = COALESCE(excluded.publisher, publisher),
+          callback_revision = excluded.callback_revision, callback_sealed = excluded.callback_sealed";
+    /// failures, resumes, disabled
+    pub const SET_HEALTH = "UPDATE about SET failures = ?, resumes_ms = ?, disabled_ms = ?";
+    /// nonce → goal, names, state, entry
+    pub const CONVERSIONS_OF_CLICK = "SELECT goal, names, state, entry FROM conversions WHERE nonce = ?";
+    /// nonce, goal, names, state, entry
+    pub const PUT_CONVERSION = "INSERT INTO conversions (nonce, goal, names, state, entry) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (nonce, goal) DO UPDATE SET names = excluded.names, state = excluded.state, entry = excluded.entry";
+    /// advertiser, goal, txn → nonce
+    pub const GET_TXN = "SELECT nonce FROM txns WHERE advertiser = ? AND goal = ? AND txn = ?";
+    /// advertiser, goal, txn, nonce
+    pub const PUT_TXN = "INSERT INTO txns (advertiser, goal, txn, nonce) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING";
+    /// advertiser, goal, txn, nonce
+    pub const FREE_TXN = "DELETE FROM txns WHERE advertiser = ? AND goal = ? AND txn = ? AND nonce = ?";
+    /// nonce, goal → approval
+    pub const GET_RESERVATION = "SELECT approval FROM reservations WHERE nonce = ? AND goal = ?";
+    /// nonce, goal, time, day, approval
+    pub const RESERVE = "INSERT INTO reservations (nonce, goal, due_ms, attempts, day, approval) VALUES (?, ?, ?, 0, ?, ?)";
+    /// nonce, goal, day → one row if there was such a reservation
+    pub const END_RESERVATION = "DELETE FROM reservations WHERE nonce = ? AND goal = ? AND day = ? RETURNING goal";
+    /// time, reservations at most → attempts, approval
+    pub const DUE_RESERVATIONS = "SELECT attempts, approval FROM reservations WHERE due_ms <= ? ORDER BY due_ms LIMIT ?";
+    /// time, attempts, nonce, goal
+    pub const PUT_RESERVATION_OFF = "UPDATE reservations SET due_ms = ?, attempts = ? WHERE nonce = ? AND goal = ?";
+    pub const FIRST_RESERVATION = "SELECT MIN(due_ms) FROM reservations";
+    /// transaction id, nonce, goal, after, time, payout, delivery, due, user, txn, fields → entry
+    pub const ENTER = "INSERT INTO entries
+        (transaction_id, nonce, goal, after, at_ms, payout_micro_usd, delivery, due_ms, user_id, txn, fields)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING entry";
+    /// entry, user, txn, fields
+    pub const AMEND = "UPDATE entries SET user_id = ?2, txn = ?3, fields = ?4 WHERE entry = ?1";
+    /// payout, time, transaction id
+    pub const PAY = "UPDATE entries SET payout_micro_usd = ?1, delivery = 0, due_ms = ?2 WHERE transaction_id = ?3";
+    /// transaction id → entry, payout, delivery, fields
+    pub const GET_PAID = "SELECT entry, payout_micro_usd, delivery, fields FROM entries WHERE transaction_id = ?";
+
+    /// time, callbacks at most → entry, tries, fields
+    pub const DUE = "SELECT entry, tries, fields FROM entries
+        WHERE delivery = 0 AND due_ms <= ? ORDER BY due_ms LIMIT ?";
+    /// time, JSON list of entries
+    pub const CLAIM = "UPDATE entries SET due_ms = ? WHERE entry IN (SELECT value FROM json_each(?))";
+    pub const FIRST_DUE = "SELECT MIN(due_ms) FROM entries WHERE delivery = 0 AND due_ms IS NOT NULL";
+    /// delivery, due, tries, entry, tries when it was claimed → one row unless it was ended or replayed meanwhile
+    pub const CONCLUDE = "UPDATE entries SET delivery = ?1, due_ms = ?2, tries = ?3
+        WHERE entry = ?4 AND delivery = 0 AND (tries = ?5 OR ?1 = 1) RETURNING entry";
+    /// entry, time of the answer, milliseconds, status, body, error
+    pub const ADD_ATTEMPT = "INSERT INTO attempts (entry, at_ms, ms, http_status, body, error) VALUES (?, ?, ?, ?, ?, ?)";
+    /// time, reward that has ended: its reversal need not wait any more
+    pub const RELEASE_REVERSAL = "UPDATE entries SET due_ms = ? WHERE after = ? AND delivery = 0 AND due_ms IS NULL";
+    /// time, the latest time to which a try that is under way has put its callback off
+    pub const RELEASE_ALL = "UPDATE entries SET due_ms = ?1, tries = 0
+        WHERE delivery = 0 AND (due_ms <= ?1 OR due_ms > ?2)";
+    /// time, transaction id → entry, if it has a callback whose user is not erased
+    pub const REPLAY = "UPDATE entries SET delivery = 0, due_ms = ?1, tries = 0
+        WHERE transaction_id = ?2 AND delivery IS NOT NULL AND user_id IS NOT NULL RETURNING entry";
+    /// delivery, first second, second after the last → how many
+    pub const COUNT_TO_REPLAY = "SELECT COUNT(*) FROM entries WHERE delivery = ?1 AND user_id IS NOT NULL
+        AND fields ->> '$.conversion_ts' >= ?2 AND fields ->> '$.conversion_ts' < ?3";
+    /// delivery, first second, second after the last, time
+    pub const REPLAY_MANY = "UPDATE entries SET delivery = 0, due_ms = ?4, tries = 0
+        WHERE delivery = ?1 AND user_id IS NOT NULL
+        AND fields ->> '$.conversion_ts' >= ?2 AND fields ->> '$.conversion_ts' < ?3";
+
+    /// before this entry, status or NULL, delivery or NULL, entries at most → see `log`
+    pub const LIST = concat!(entry_columns!(), "WHERE e.entry < ?1 AND (?2 IS NULL OR ?2 = ", entry_status!(), ")
+        AND (?3 IS NULL OR e.delivery = ?3) ORDER BY e.entry DESC LIMIT ?4");
+    /// The same of callbacks that wait or are dead, of which there are few.
+    pub const LIST_FEW = concat!(entry_columns!(), "WHERE e.delivery = ?3 AND e.entry < ?1
+        AND (?2 IS NULL OR ?2 = ", entry_status!(), ") ORDER BY e.entry DESC LIMIT ?4");
+    /// transaction id → see `log`
+    pub const GET_ENTRY = concat!(entry_columns!(), "WHERE e.transaction_id = ?");
+    /// JSON list of entries → entry, time of the answer, milliseconds, status, body, error
+    pub const LIST_ATTEMPTS = "SELECT entry, at_ms, ms, http_status, body, error FROM attempts
+        WHERE entry IN (SELECT value FROM json_each(?)) ORDER BY attempt";
+    /// → callbacks that wait, callbacks that are dead, reservations
+    pub const COUNT_STANDING = "SELECT (SELECT COUNT(*) FROM entries WHERE delivery = 0),
+        (SELECT COUNT(*) FROM entries WHERE delivery = 2), (SELECT COUNT(*) FROM reservations)";
+
+    /// user → entries that can be forgotten, entries that wait
+    pub const COUNT_OF_USER = "SELECT COUNT(*) FILTER (WHERE delivery IS NOT 0), COUNT(*) FILTER (WHERE delivery = 0)
+        FROM entries WHERE user_id = ?";
+    /// user
+    pub const MARK_USER = "UPDATE entries SET erase = 1 WHERE user_id = ?";
+    /// user: what receivers answered may name it
+    pub const BLANK_ATTEMPTS = "UPDATE attempts SET body = '' WHERE entry IN
+        (SELECT entry FROM entries WHERE user_id = ? AND erase = 1 AND delivery IS NOT 0)";
+    /// user
+    pub const ERASE_USER = "UPDATE entries SET user_id = NULL, erase = 0,
+          fields = json_remove(fields, '$.user_id', '$.gaid', '$.idfa', '$.c1', '$.c2', '$.c3', '$.c4', '$.c5')
+        WHERE user_id = ? AND erase = 1 AND delivery IS NOT 0";
+    /// entry → its user, if it is to be forgotten
+    pub const USER_TO_ERASE = "SELECT user_id FROM entries WHERE entry = ? AND erase = 1 AND user_id IS NOT NULL";
+
+    /// attempts looked at, first time kept
+    pub const SWEEP_ATTEMPTS = "DELETE FROM attempts WHERE attempt IN
+        (SELECT attempt FROM (SELECT attempt, at_ms FROM attempts ORDER BY attempt LIMIT ?) WHERE at_ms < ?)";
+    /// attempts' first time kept, entries' first time kept
+    pub const MORE_TO_SWEEP = "SELECT
+        EXISTS (SELECT 1 FROM (SELECT at_ms FROM attempts ORDER BY attempt LIMIT 1) WHERE at_ms < ?)
+        OR EXISTS (SELECT 1 FROM (SELECT at_ms FROM entries
+          WHERE entry > (SELECT cleared_entry FROM about) ORDER BY entry LIMIT 1) WHERE at_ms < ?)";
+    /// entries looked at, first time kept → the last entry that is old enough
+    pub const LAST_TO_CLEAR = "SELECT MAX(entry) FROM (SELECT entry, at_ms FROM entries
+        WHERE entry > (SELECT cleared_entry FROM about) ORDER BY entry LIMIT ?) WHERE at_ms < ?";
+    /// last entry: what waits is only marked
+    pub const MARK_OLD = "UPDATE entries SET erase = 1
+        WHERE entry > (SELECT cleared_entry FROM about) AND entry <= ? AND user_id IS NOT NULL";
+    /// last entry
+    pub const CLEAR_OLD = "UPDATE entries SET user_id = NULL, erase = 0,
+          fields = json_remove(fields, '$.user_id', '$.gaid', '$.idfa', '$.c1', '$.c2', '$.c3', '$.c4', '$.c5')
+        WHERE entry > (SELECT cleared_entry FROM about) AND entry <= ? AND erase = 1 AND delivery IS NOT 0";
+    /// last entry
+    pub const SET_CLEARED = "UPDATE about SET cleared_entry = ?";
+    pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM entries)";
+}

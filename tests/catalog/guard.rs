@@ -1,0 +1,118 @@
+//! The network guard where callbacks are configured. Its rules have their own tests; here, that nothing goes by it.
+
+use serde_json::json;
+use signpost::{callbacks::guard::Guard, origin::catalog::Resource};
+
+use crate::{Catalog, app_calling, body, refused, with};
+
+const APP: Resource = Resource::App;
+
+/// URLs that a callback may not go to in production, each with a word of why, and whether a local run takes it.
+const REFUSED: [(&str, &str, bool); 13] = [
+    ("http://acme.example.com/cb", "https://", true),
+    ("http://127.0.0.1:9000/cb", "https://", true),
+    ("https://127.0.0.1:9000/cb", "loopback", true),
+    ("https://0x7f000001/cb", "loopback", true),
+    ("https://[::1]/cb", "loopback", true),
+    ("https://localhost:9000/cb", "localhost", true),
+    ("https://10.1.2.3/cb?u={user_id}", "private", true),
+    (
+        "https://169.254.169.254/latest/meta-data",
+        "169.254.169.254",
+        false,
+    ),
+    ("https://printer.local/cb", "local", false),
+    ("https://metadata.google.internal/cb", "internal", false),
+    ("https://acme.example.com:22/cb", "port", false),
+    ("https://track.example.com/cb", "own hosts", false),
+    ("https://billing/cb", "full host name", false),
+];
+
+fn catalog(allow_private: bool) -> Catalog {
+    let guard = Guard {
+        allow_private,
+        own_hosts: vec!["track.example.com".into()],
+    };
+    Catalog {
+        guard,
+        ..Catalog::small()
+    }
+}
+
+#[test]
+fn a_put_with_such_a_callback_is_refused_and_leaves_nothing() {
+    for allow_private in [false, true] {
+        let catalog = catalog(allow_private);
+        for (url, problem, local) in REFUSED {
+            let before = catalog.dump();
+            let outcome = catalog.try_put(APP, "10000001", &app_calling(url));
+            if allow_private && local {
+                assert_eq!(body(&outcome.unwrap(), 200)["callback"]["url"], url);
+                continue;
+            }
+            let (code, message) = refused(outcome);
+            assert_eq!(code, "invalid_field", "{url}");
+            assert!(message.starts_with("callback.url: must "), "{url}: {message}");
+            assert!(message.contains(problem), "{url}: {message}");
+            assert_eq!(catalog.dump(), before, "{url}");
+        }
+    }
+}
+
+#[test]
+fn a_line_of_an_import_with_such_a_callback_is_named() {
+    for allow_private in [false, true] {
+        let catalog = catalog(allow_private);
+        let url = |n: usize| REFUSED.map(|(url, ..)| url)[n];
+        let lines: Vec<_> = (0..REFUSED.len())
+            .map(|n| {
+                let line = json!({ "kind": "app", "id": format!("1000000{}", n % 10) });
+                with(app_calling(url(n)), &line).to_string()
+            })
+            .collect();
+        let expected: Vec<_> = (1..)
+            .zip(REFUSED)
+            .filter(|(_, (.., local))| !(allow_private && *local))
+            .map(|(line, _)| json!(line))
+            .collect();
+        let before = catalog.dump();
+        let reply = body(&catalog.import("i", &lines.join("\n")).unwrap(), 400);
+        let wrong = reply["lines"].as_array().unwrap();
+        let named: Vec<_> = wrong.iter().map(|line| line["line"].clone()).collect();
+        assert_eq!(named, expected);
+        for line in wrong {
+            let message = line["message"].as_str().unwrap();
+            assert!(message.starts_with("callback.url: "), "{message}");
+        }
+        assert_eq!(catalog.dump(), before);
+    }
+    let local: Vec<_> = REFUSED
+        .iter()
+        .filter(|(.., local)| *local)
+        .map(|(url, ..)| with(app_calling(url), &json!({ "kind": "app", "id": "10000001" })).to_string())
+        .collect();
+    let imported = body(&catalog(true).import("i", &local.join("\n")).unwrap(), 200);
+    assert_eq!(imported["imported"], local.len());
+}
+
+#[test]
+fn an_app_whose_callback_is_refused_by_now_can_be_put_without_it() {
+    let mut catalog = catalog(true);
+    let local = app_calling("http://127.0.0.1:9000/cb");
+    catalog.put(APP, "10000001", &local);
+    catalog.guard.allow_private = false;
+    refused(catalog.try_put(APP, "10000001", &local));
+    catalog.put(APP, "10000001", &crate::app("acme"));
+}
+
+#[test]
+fn a_post_with_macros_in_its_url_is_refused() {
+    let catalog = catalog(false);
+    let mut document = app_calling("https://acme.example.com/cb?u={user_id}");
+    catalog.put(APP, "10000001", &document);
+    document["callback"]["method"] = json!("POST");
+    let (code, message) = refused(catalog.try_put(APP, "10000001", &document));
+    assert_eq!(code, "invalid_field");
+    let problem = "must not have macros with POST, whose body carries every field";
+    assert_eq!(message, format!("callback.url: {problem}"));
+}
