@@ -35,6 +35,8 @@ mod forward;
 mod ledger;
 #[path = "origin/migrations.rs"]
 mod migrations;
+#[path = "origin/outbox/mod.rs"]
+mod outbox;
 
 use std::collections::BTreeSet;
 

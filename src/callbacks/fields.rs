@@ -281,7 +281,34 @@ mod tests {
         assert_eq!(Decimal::usd(MicroUsd(-1_250_000)).as_str(), "-1.25");
     }
 
+    #[test]
+    fn a_reversal_says_the_negative_of_what_was_said() {
+        for (said, negative) in [
+            ("1", "-1"),
+            ("0.75", "-0.75"),
+            ("-0.5", "0.5"),
+            ("9007199254740993.000001", "-9007199254740993.000001"),
+            ("0", "0"),
+            ("0.00", "0.00"),
+        ] {
+            let said = Decimal::parse(said).unwrap();
+            assert_eq!(said.negated().as_str(), negative);
+        }
+    }
+
     proptest! {
+        #[test]
+        fn a_negative_is_exact_and_its_own_is_what_was(amount in any::<i64>(), decimals in 0..=6_u8) {
+            let written = |amount: i128| {
+                let mut text = String::new();
+                crate::catalog::money::write_decimal(&mut text, amount, decimals);
+                Decimal::parse(&text).unwrap()
+            };
+            let said = written(amount.into());
+            prop_assert_eq!(said.negated(), written(-i128::from(amount)));
+            prop_assert_eq!(said.negated().negated(), said);
+        }
+
         #[test]
         fn what_is_kept_is_what_was_frozen(fields in strategies::fields()) {
             let kept = serde_json::to_string(&fields).unwrap();

@@ -29,6 +29,8 @@ const OURS_WITH_MD5: [&str; 2] = ["token", "signature_hmac"];
 
 /// How much of an answer the log keeps, in bytes.
 const KEPT: usize = 1 << 10;
+/// How much of it is to be read for that: no secret is longer than the difference, so none is cut in two unnoticed.
+pub const READ: usize = 2 * KEPT;
 
 /// The macros whose value could be nothing, or nothing but dots.
 const FREE: [&str; 12] = [
@@ -197,18 +199,18 @@ pub struct Endpoint {
     method: CallbackMethod,
     secret: Secret,
     previous: Option<Secret>,
-    md5_secret: Option<String>,
+    md5_secret: Option<Hidden<String>>,
     /// All secrets as the operator wrote them.
-    written: Written,
+    written: Hidden<Vec<String>>,
 }
 
-/// Texts that are never shown: a configuration may be logged.
+/// What is never shown: a configuration may be logged.
 #[derive(Clone)]
-struct Written(Vec<String>);
+struct Hidden<T>(T);
 
-impl fmt::Debug for Written {
+impl<T> fmt::Debug for Hidden<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Written")
+        f.write_str("Hidden")
     }
 }
 
@@ -241,13 +243,18 @@ impl Endpoint {
             previous: previous
                 .map(|text| secret("callback.previous_secret", text))
                 .transpose()?,
-            md5_secret: callback.legacy_md5.as_ref().map(|legacy| legacy.secret.clone()),
-            written: Written(
+            md5_secret: callback
+                .legacy_md5
+                .as_ref()
+                .map(|legacy| Hidden(legacy.secret.clone())),
+            written: Hidden(
                 [&callback.secret]
                     .into_iter()
                     .chain(previous)
                     .chain(callback.legacy_md5.as_ref().map(|legacy| &legacy.secret))
                     .flat_map(|secret| [secret.as_str(), secret.trim_start_matches("whsec_")])
+                    // An older secret may be any text, also that prefix alone.
+                    .filter(|secret| !secret.is_empty())
                     .map(str::to_owned)
                     .collect(),
             ),
@@ -257,10 +264,12 @@ impl Endpoint {
     /// The beginning of what a receiver answered, as the log keeps it: at most 1 KiB, without the secrets that it may
     /// have repeated.
     pub fn for_the_log(&self, answer: &str) -> String {
-        let Written(secrets) = &self.written;
+        let Hidden(secrets) = &self.written;
         let hidden = |answer: String, secret: &String| answer.replace(secret, MASKED_SECRET);
         let mut kept = secrets.iter().fold(answer.to_owned(), hidden);
-        kept.truncate(kept.floor_char_boundary(KEPT));
+        // As much goes from the end as was read beyond what is kept: half a secret may stand there.
+        let longest = kept.len().saturating_sub(answer.len().saturating_sub(KEPT));
+        kept.truncate(kept.floor_char_boundary(longest.min(KEPT)));
         kept
     }
 
@@ -340,7 +349,7 @@ impl Endpoint {
     /// What a receiver of the older signature looks for.
     fn of_md5(&self, fields: &Fields) -> Option<[(&'static str, String); 2]> {
         let token = &fields.transaction_id;
-        let secret = self.md5_secret.as_ref()?;
+        let Hidden(secret) = self.md5_secret.as_ref()?;
         let signature = legacy_md5(secret, &fields.user_id, fields.value.as_str(), token);
         Some([("token", token.clone()), ("signature", signature)])
     }

@@ -1,5 +1,7 @@
 //! A publisher's app: where its users are, what its currency is, and where its callbacks go.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -26,7 +28,7 @@ pub struct App {
 }
 
 /// Where and how completion callbacks are sent (`design.md` section 7).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Callback {
     pub url: String,
@@ -38,6 +40,16 @@ pub struct Callback {
     pub legacy_md5: Option<LegacyMd5>,
 }
 
+impl fmt::Debug for Callback {
+    /// Without the secrets: a document may be logged.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Callback")
+            .field("url", &self.url)
+            .field("method", &self.method)
+            .finish_non_exhaustive()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CallbackMethod {
     #[serde(rename = "GET")]
@@ -46,10 +58,16 @@ pub enum CallbackMethod {
     Post,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LegacyMd5 {
     pub secret: String,
+}
+
+impl fmt::Debug for LegacyMd5 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LegacyMd5")
+    }
 }
 
 /// What the operator's interface shows in place of a secret. It is not a valid secret, so that a document which was

@@ -448,3 +448,49 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn secrets_are_left_out_of_what_a_receiver_answered() {
+    let callback = Callback {
+        previous_secret: Some(PREVIOUS.to_owned()),
+        ..with_md5("https://p.example/cb", CallbackMethod::Get)
+    };
+    let endpoint = Endpoint::parse(&callback).unwrap();
+    let key = |secret: &str| secret.strip_prefix("whsec_").unwrap().to_owned();
+    let md5 = "fa072672-d432-11c4-885a-EB1CdEc4Bb13";
+    for secret in [SECRET, PREVIOUS, md5, &key(SECRET), &key(PREVIOUS)] {
+        let said = endpoint.for_the_log(&format!("<p>{secret}</p> is not {secret}{secret}"));
+        assert_eq!(said, "<p>********</p> is not ****************");
+    }
+    for other in ["", "ok", "whsec_", "fa072672", "{\"error\":\"no such user\"}"] {
+        assert_eq!(endpoint.for_the_log(other), other);
+    }
+}
+
+#[test]
+fn an_older_secret_that_is_but_the_prefix_of_the_others_leaves_the_rest_of_an_answer() {
+    let mut callback = with_md5("https://p.example/cb", CallbackMethod::Get);
+    callback.legacy_md5 = Some(LegacyMd5 {
+        secret: "whsec_".to_owned(),
+    });
+    let endpoint = Endpoint::parse(&callback).unwrap();
+    assert_eq!(endpoint.for_the_log("whsec_ is ok"), "******** is ok");
+}
+
+#[test]
+fn what_is_logged_of_a_callback_has_no_secret() {
+    let callback = Callback {
+        previous_secret: Some(PREVIOUS.to_owned()),
+        ..with_md5("https://p.example/cb", CallbackMethod::Get)
+    };
+    let endpoint = Endpoint::parse(&callback).unwrap();
+    let logged = format!(
+        "{endpoint:?} {endpoint:#?} {callback:?} {:?}",
+        callback.legacy_md5
+    );
+    assert!(logged.contains("p.example"));
+    for secret in [SECRET, PREVIOUS].map(|secret| secret.trim_start_matches("whsec_")) {
+        assert!(!logged.contains(secret), "{logged}");
+    }
+    assert!(!logged.contains("fa072672"), "{logged}");
+}

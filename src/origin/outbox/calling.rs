@@ -14,15 +14,11 @@ use crate::{
     callbacks::{
         delivery::{Answer, Outcome},
         guard::Guard,
-        request::Request,
+        request::{READ, Request},
     },
     catalog::app::CallbackMethod,
     runtime,
 };
-
-/// How much of an answer is read, in bytes: what the log keeps, and the longest secret, which must not be cut in two
-/// before it is looked for.
-const READ: usize = (1 << 10) + 256;
 
 /// How a call went.
 pub struct Called {

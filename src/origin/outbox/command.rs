@@ -99,3 +99,143 @@ pub enum Reply {
     Operator(command::Reply),
     Done {},
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        catalog::{AppId, Country},
+        origin::command::Command as _,
+    };
+
+    fn conversion() -> Conversion {
+        Conversion {
+            nonce: Bytes(vec![255; 12]),
+            click: Click {
+                offer: "o-1".into(),
+                goal: "g-1".into(),
+                app: AppId::parse("00000042").unwrap(),
+                user_id: "u".into(),
+                gaid: Some("g".into()),
+                idfa: None,
+                custom: [Some("c".into()), None, None, None, None],
+                placement: None,
+                country: Country::parse("DE"),
+                clicked_at_ms: 1_768_478_400_123,
+            },
+            token: Bytes(vec![0; 32]),
+            goal: Some("purchase".into()),
+            txn: None,
+            status: Status::Approved,
+        }
+    }
+
+    #[test]
+    fn commands_are_written_as_older_and_newer_code_reads_them() {
+        let text = |text: &str| Some(text.to_owned());
+        let cases = [
+            (
+                Command::Convert(Box::new(conversion())),
+                concat!(
+                    r#"{"convert":{"nonce":"________________","click":{"offer":"o-1","goal":"g-1","app":"00000042","#,
+                    r#""user_id":"u","gaid":"g","idfa":null,"custom":["c",null,null,null,null],"placement":null,"#,
+                    r#""country":"DE","clicked_at_ms":1768478400123},"#,
+                    r#""token":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","goal":"purchase","txn":null,"#,
+                    r#""status":"approved"}}"#
+                ),
+            ),
+            (
+                Command::Settings(CallbackSettings {
+                    revision: 7,
+                    sealed: Some(Bytes(vec![1, 2, 3])),
+                }),
+                r#"{"settings":{"revision":7,"sealed":"AQID"}}"#,
+            ),
+            (
+                Command::Settings(CallbackSettings {
+                    revision: 8,
+                    sealed: None,
+                }),
+                r#"{"settings":{"revision":8,"sealed":null}}"#,
+            ),
+            (
+                Command::List {
+                    status: text("refused"),
+                    state: None,
+                    limit: 100,
+                    cursor: text("9"),
+                },
+                r#"{"list":{"status":"refused","state":null,"limit":100,"cursor":"9"}}"#,
+            ),
+            (
+                Command::Get {
+                    transaction_id: "t".into(),
+                },
+                r#"{"get":{"transaction_id":"t"}}"#,
+            ),
+            (
+                Command::Replay {
+                    transaction_id: "t".into(),
+                },
+                r#"{"replay":{"transaction_id":"t"}}"#,
+            ),
+            (
+                Command::ReplayMany { body: "{}".into() },
+                r#"{"replay_many":{"body":"{}"}}"#,
+            ),
+            (Command::Status {}, r#"{"status":{}}"#),
+            (Command::Enable {}, r#"{"enable":{}}"#),
+            (Command::Test {}, r#"{"test":{}}"#),
+            (
+                Command::Erase { user_id: "u".into() },
+                r#"{"erase":{"user_id":"u"}}"#,
+            ),
+        ];
+        for (command, json) in cases {
+            assert_eq!(serde_json::to_string(&command).unwrap(), json);
+            assert_eq!(serde_json::from_str::<Command>(json).unwrap(), command);
+        }
+    }
+
+    #[test]
+    fn answers_are_read_by_the_type_that_the_command_names() {
+        let answers = [
+            (Status::Approved, "approved"),
+            (Status::Pending, "pending"),
+            (Status::Rejected, "rejected"),
+            (Status::Reversed, "reversed"),
+        ];
+        for (status, name) in answers {
+            let answer = Answer {
+                transaction_id: "t".into(),
+                status,
+                duplicate: status == Status::Pending,
+            };
+            let json = serde_json::to_string(&Reply::Answer(answer.clone())).unwrap();
+            let duplicate = status == Status::Pending;
+            assert_eq!(
+                json,
+                format!(r#"{{"transaction_id":"t","status":"{name}","duplicate":{duplicate}}}"#)
+            );
+            assert_eq!(serde_json::from_str::<Answer>(&json).unwrap(), answer);
+        }
+        let reply = command::Reply {
+            status: 200,
+            body: "{}".into(),
+        };
+        let json = serde_json::to_string(&Reply::Operator(reply.clone())).unwrap();
+        assert_eq!(json, r#"{"status":200,"body":"{}"}"#);
+        assert_eq!(serde_json::from_str::<command::Reply>(&json).unwrap(), reply);
+        assert_eq!(serde_json::to_string(&Reply::Done {}).unwrap(), "{}");
+    }
+
+    #[test]
+    fn what_sends_a_callback_is_not_sent_twice_by_itself() {
+        let id = || "t".to_owned();
+        assert!(Command::Convert(Box::new(conversion())).is_idempotent());
+        assert!(Command::Erase { user_id: id() }.is_idempotent());
+        assert!(!Command::Replay { transaction_id: id() }.is_idempotent());
+        assert!(!Command::ReplayMany { body: id() }.is_idempotent());
+        assert!(!Command::Test {}.is_idempotent());
+    }
+}

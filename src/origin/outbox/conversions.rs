@@ -144,15 +144,25 @@ pub fn admit(
 
     let row = rows.into_iter().find(|row| row.goal == goal.id);
     let current = row.as_ref().map(|row| row.state);
-    if is_judged(current, conversion.status)
-        && let Some((reason, refusal)) = objection(db, now_ms, &approval, offer)?
-    {
-        if current != Some(State::Refused(reason)) {
+    let outcome = next(current, conversion.status);
+    let is_new = is_judged(current, conversion.status);
+    let objection = if is_new {
+        window_closed(now_ms, &approval, offer)
+    } else {
+        None
+    };
+    let objection = match objection {
+        // An approval of a pending conversion may bring a txn that the pending one had not.
+        None if is_new || outcome.movement == Some(Movement::Reward) => txn_used(db, &approval)?,
+        objection => objection,
+    };
+    if let Some((reason, refusal)) = objection {
+        // A pending conversion stays one.
+        if is_new && current != Some(State::Refused(reason)) {
             db.transaction(|| keep(db, now_ms, &approval, row.as_ref(), State::Refused(reason)))?;
         }
         return Ok(Admitted::Refused(refusal));
     }
-    let outcome = next(current, conversion.status);
     if outcome.movement == Some(Movement::Reward)
         && let Some(limit) = offer.conversion_cap
     {
@@ -197,7 +207,11 @@ pub fn settle(
             .find(|row| row.goal == approval.goal);
         let current = row.as_ref().map(|row| row.state);
         if ended.is_empty() {
-            let state = current.unwrap_or(State::Refused(Reason::Capped));
+            let state = match current {
+                // Reservations are for approvals: what it left pending was refused.
+                None | Some(State::Pending) => State::Refused(Reason::Capped),
+                Some(state) => state,
+            };
             return match state.answer() {
                 Ok(status) => Ok(Ok(approval.answer(status, false)?)),
                 Err(refusal) => Ok(Err(refusal)),
@@ -253,8 +267,10 @@ pub fn put_off(
 fn check_token(conversion: &Conversion, offer: &OfferTerms) -> Result<(), Refusal> {
     let presented = credentials::CredentialHash::try_from(conversion.token.0.as_slice());
     let valid = presented.is_ok_and(|presented| {
-        let mut tokens = offer.tokens.iter();
-        tokens.any(|token| credentials::matches(&presented, &token.0))
+        // All of them are compared, so that the time tells nothing.
+        offer.tokens.iter().fold(false, |valid, token| {
+            valid | credentials::matches(&presented, &token.0)
+        })
     });
     if valid { Ok(()) } else { Err(INVALID_TOKEN) }
 }
@@ -299,17 +315,16 @@ fn goal_of<'t>(
     paid_goal(&goals, named).copied()
 }
 
-/// What speaks against a conversion that is not known yet, the cap aside.
-fn objection(
-    db: &impl Database,
-    now_ms: i64,
-    approval: &Approval,
-    offer: &OfferTerms,
-) -> Result<Option<(Reason, Refusal)>, DatabaseError> {
+/// What speaks against a conversion, and how its sender is told.
+type Objection = (Reason, Refusal);
+
+fn window_closed(now_ms: i64, approval: &Approval, offer: &OfferTerms) -> Option<Objection> {
     let clicked_at_ms = approval.conversion.click.clicked_at_ms;
-    if let Err(refusal) = check_window(clicked_at_ms, now_ms, Some(offer.conversion_window_days)) {
-        return Ok(Some((Reason::WindowClosed, refusal)));
-    }
+    let refusal = check_window(clicked_at_ms, now_ms, Some(offer.conversion_window_days)).err()?;
+    Some((Reason::WindowClosed, refusal))
+}
+
+fn txn_used(db: &impl Database, approval: &Approval) -> Result<Option<Objection>, DatabaseError> {
     let Some(txn) = &approval.conversion.txn else {
         return Ok(None);
     };
@@ -350,7 +365,9 @@ fn commit(
 ) -> Result<Answer, Failure> {
     let known_name = row.is_some_and(|row| row.names.iter().any(|name| name == approval.name()));
     if !(outcome.duplicate && known_name) {
-        if is_judged(row.map(|row| row.state), approval.conversion.status) {
+        // Also by an approval of what was pending, as where a cap is asked; a rejection or a reversal takes none.
+        let is_judged = is_judged(row.map(|row| row.state), approval.conversion.status);
+        if is_judged || outcome.movement == Some(Movement::Reward) {
             claim_txn(db, approval)?;
         }
         keep(db, now_ms, approval, row, outcome.state)?;
@@ -379,9 +396,9 @@ fn keep(
     }
     let is_paid = row.is_some_and(|row| matches!(row.state, State::Approved | State::Reversed));
     let entry = match row {
-        // What was paid stands as it was paid.
-        Some(row) if is_paid => row.entry,
-        Some(row) => entries::amend(db, now_ms, approval, row.entry)?,
+        // What was paid stands as it was paid, and a repeat changes nothing but the names.
+        Some(row) if is_paid || row.state == state => row.entry,
+        Some(row) => entries::amend(db, now_ms, approval, row.entry, state)?,
         None => entries::enter(db, now_ms, approval)?,
     };
     Ok(db.execute(

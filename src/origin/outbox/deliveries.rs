@@ -19,6 +19,8 @@ pub struct Try {
     /// Tries made before, of the present schedule.
     pub tries: u32,
     pub fields: Fields,
+    /// Of the callback's settings that it is made with.
+    pub revision: i64,
 }
 
 /// How a try went, for the log.
@@ -48,6 +50,7 @@ pub fn claim(
         return Ok(Vec::new());
     }
     let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let revision = about::read(db)?.map_or(0, |about| about.callback.revision);
     let due = db.query(sql::DUE, params![now_ms, most])?;
     let tries: Vec<_> = due
         .iter()
@@ -56,6 +59,7 @@ pub fn claim(
                 entry: row.integer(0)?,
                 tries: u32::try_from(row.integer(1)?).unwrap_or(u32::MAX),
                 fields: entries::parse(row, 2)?,
+                revision,
             })
         })
         .collect::<Result<_, DatabaseError>>()?;
@@ -110,14 +114,21 @@ pub fn conclude(
             db.execute(sql::RELEASE_REVERSAL, params![now_ms, tried.entry])?;
             super::erasing::ended(db, tried.entry)?;
         }
-        note_health(db, now_ms, judgement)
+        note_health(db, now_ms, tried, judgement)
     })
 }
 
-fn note_health(db: &impl Database, now_ms: i64, judgement: &Judgement) -> Result<(), DatabaseError> {
+/// How the endpoint is doing now; what one says that was replaced while it was tried is not said of the new one.
+fn note_health(
+    db: &impl Database,
+    now_ms: i64,
+    tried: &Try,
+    judgement: &Judgement,
+) -> Result<(), DatabaseError> {
+    let about = about::read(db)?.filter(|about| about.callback.revision == tried.revision);
     let Some(About {
         health, disabled_ms, ..
-    }) = about::read(db)?
+    }) = about
     else {
         return Ok(());
     };

@@ -3,11 +3,14 @@
 
 use serde::Deserialize;
 
-use super::{conversions::Approval, sql};
+use super::{conversions::Approval, erasing, sql};
 use crate::{
     callbacks::fields::{Decimal, Fields, Status},
     catalog::MicroUsd,
-    conversions::{reward::Amounts, state::Movement},
+    conversions::{
+        reward::Amounts,
+        state::{Movement, State},
+    },
     origin::{
         command::Failure,
         counters,
@@ -32,8 +35,15 @@ pub fn enter(db: &impl Database, now_ms: i64, approval: &Approval) -> Result<i64
     insert(db, now_ms, approval, &fields, None)
 }
 
-/// The same of one that has an entry.
-pub fn amend(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64) -> Result<i64, Failure> {
+/// The same of one that has an entry, and comes into `state`. If its user was forgotten, it is forgotten again: at once,
+/// or, if there is a callback that cannot go without, when that has ended.
+pub fn amend(
+    db: &impl Database,
+    now_ms: i64,
+    approval: &Approval,
+    entry: i64,
+    state: State,
+) -> Result<i64, Failure> {
     let fields = fields(approval, now_ms)?;
     let conversion = &approval.conversion;
     db.execute(
@@ -45,6 +55,9 @@ pub fn amend(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64) -
             text(&fields)?
         ],
     )?;
+    if state != State::Approved {
+        erasing::ended(db, entry)?;
+    }
     Ok(entry)
 }
 
@@ -111,6 +124,7 @@ fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result<i64, 
         after: paid.entry,
         payout,
         due_ms,
+        erase: paid.erase,
     };
     insert(db, now_ms, approval, &fields, Some(reversal))?;
     Ok(payout)
@@ -121,6 +135,8 @@ struct Reversal {
     after: i64,
     payout: i64,
     due_ms: Option<i64>,
+    /// Whether the reward's user was forgotten, or is to be.
+    erase: bool,
 }
 
 fn insert(
@@ -142,6 +158,7 @@ fn insert(
             reversal.as_ref().map_or(0, |reversal| reversal.payout),
             reversal.as_ref().map(|_| WAITING),
             reversal.as_ref().and_then(|reversal| reversal.due_ms),
+            reversal.as_ref().is_some_and(|reversal| reversal.erase),
             &*conversion.click.user_id,
             conversion.txn.as_deref(),
             text(fields)?
@@ -156,6 +173,7 @@ struct Paid {
     entry: i64,
     payout_micro_usd: i64,
     is_waiting: bool,
+    erase: bool,
     said: Said,
 }
 
@@ -179,6 +197,7 @@ impl Paid {
             payout_micro_usd: row.integer(1)?,
             is_waiting: row.optional_integer(2)? == Some(WAITING),
             said: parse(&row, 3)?,
+            erase: row.boolean(4)?,
         })
     }
 }

@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value as Json, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json, value::RawValue};
 
 use super::{about, about::About, conversions::state_of, entries, sql};
 use crate::{
+    callbacks::fields::Decimal,
     catalog::document::INVALID_FIELD,
     conversions::state::{State, Status},
     origin::{
@@ -91,7 +93,7 @@ pub fn get(db: &impl Database, transaction_id: &str) -> Result<Reply, Failure> {
     let rows = db.query(sql::GET_ENTRY, params![transaction_id])?;
     let shown = shown(db, about.as_ref(), &rows)?.pop();
     let entry = shown.ok_or_else(|| common::NOT_FOUND.because("there is no such conversion"))?;
-    Ok(Reply::ok(&entry))
+    reply(&entry)
 }
 
 fn status_number(status: &str) -> Result<i64, Failure> {
@@ -112,10 +114,30 @@ fn page(db: &impl Database, about: Option<&About>, mut rows: Vec<Row>, limit: u3
         _ => None,
     };
     let shown = shown(db, about, &rows)?;
-    Ok(Reply::ok(&json!({ "conversions": shown, "cursor": cursor })))
+    reply(&Page {
+        conversions: shown,
+        cursor,
+    })
 }
 
-fn shown(db: &impl Database, about: Option<&About>, rows: &[Row]) -> Result<Vec<Json>, DatabaseError> {
+#[derive(Serialize)]
+struct Page<'r> {
+    conversions: Vec<Shown<'r>>,
+    cursor: Option<String>,
+}
+
+fn reply(body: &impl Serialize) -> Result<Reply, Failure> {
+    Ok(Reply {
+        status: 200,
+        body: as_json(body)?,
+    })
+}
+
+fn shown<'r>(
+    db: &impl Database,
+    about: Option<&About>,
+    rows: &'r [Row],
+) -> Result<Vec<Shown<'r>>, DatabaseError> {
     let entries: Vec<i64> = rows.iter().map(|row| row.integer(0)).collect::<Result<_, _>>()?;
     let mut attempts = attempts(db, &entries)?;
     rows.iter()
@@ -124,9 +146,45 @@ fn shown(db: &impl Database, about: Option<&About>, rows: &[Row]) -> Result<Vec<
         .collect()
 }
 
-fn show(row: &Row, about: Option<&About>, attempts: Vec<Json>) -> Result<Json, DatabaseError> {
-    // As it was said, but for what was erased; a number with more digits than a double holds stays as it is.
-    let said: Map<String, Json> = entries::parse(row, 6)?;
+/// An entry as the operator reads it.
+#[derive(Serialize)]
+struct Shown<'r> {
+    transaction_id: &'r str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    original_transaction_id: Option<&'r str>,
+    user_id: Option<&'r str>,
+    offer_id: String,
+    goal_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    txn: Option<&'r str>,
+    click_ts: i64,
+    conversion_ts: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payout: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Box<RawValue>>,
+    status: &'static str,
+    state: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refusal: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_try_ts: Option<i64>,
+    attempts: Vec<Json>,
+}
+
+/// What the log shows of what was said.
+#[derive(Deserialize)]
+struct Said {
+    offer_id: String,
+    goal_id: String,
+    click_ts: i64,
+    conversion_ts: i64,
+    payout: Decimal,
+    value: Decimal,
+}
+
+fn show<'r>(row: &'r Row, about: Option<&About>, attempts: Vec<Json>) -> Result<Shown<'r>, DatabaseError> {
+    let said: Said = entries::parse(row, 6)?;
     let delivery = row.optional_integer(2)?;
     let original = row.optional_text(8)?;
     let state = state_of(row.integer(7)?)?;
@@ -150,41 +208,25 @@ fn show(row: &Row, about: Option<&About>, attempts: Vec<Json>) -> Result<Json, D
         Some(WAITING) => row.optional_integer(3)?,
         _ => None,
     };
-    let member = |name: &str| said.get(name).cloned().unwrap_or_default();
-    let mut shown = json!({
-        "transaction_id": row.text(1)?,
-        "user_id": row.optional_text(4)?,
-        "offer_id": member("offer_id"),
-        "goal_id": member("goal_id"),
-        "click_ts": member("click_ts"),
-        "conversion_ts": member("conversion_ts"),
-        "status": status,
-        "state": state,
-        "attempts": attempts,
-    });
-    let optional = [
-        ("original_transaction_id", original.map(Json::from)),
-        ("txn", row.optional_text(5)?.map(Json::from)),
-        ("refusal", refusal.map(Json::from)),
-        (
-            "next_try_ts",
-            next_try_ms.map(|ms| ms.div_euclid(SECOND_MS).into()),
-        ),
-        ("payout", delivery.and_then(|_| number(&said, "payout"))),
-        ("value", delivery.and_then(|_| number(&said, "value"))),
-    ];
-    if let Json::Object(members) = &mut shown {
-        let present = optional
-            .into_iter()
-            .filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        members.extend(present);
-    }
-    Ok(shown)
-}
-
-/// An amount, which is kept as a text, as a number.
-fn number(said: &Map<String, Json>, name: &str) -> Option<Json> {
-    serde_json::from_str(said.get(name)?.as_str()?).ok()
+    // Digit by digit as it was sent: a double could not hold them all.
+    let amount = |amount: &Decimal| RawValue::from_string(amount.as_str().to_owned()).ok();
+    Ok(Shown {
+        transaction_id: row.text(1)?,
+        original_transaction_id: original,
+        user_id: row.optional_text(4)?,
+        offer_id: said.offer_id,
+        goal_id: said.goal_id,
+        txn: row.optional_text(5)?,
+        click_ts: said.click_ts,
+        conversion_ts: said.conversion_ts,
+        payout: delivery.and_then(|_| amount(&said.payout)),
+        value: delivery.and_then(|_| amount(&said.value)),
+        status,
+        state,
+        refusal,
+        next_try_ts: next_try_ms.map(|ms| ms.div_euclid(SECOND_MS)),
+        attempts,
+    })
 }
 
 fn has_callback(about: Option<&About>) -> bool {

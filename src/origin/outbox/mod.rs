@@ -61,14 +61,14 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, Databa
         forward::due_ms(db, now_ms)?,
         erasing::due_ms(db, now_ms)?,
     ];
-    let next = dues.into_iter().flatten().min();
-    Ok(next.map(|due_ms| {
+    let wakes = dues.into_iter().flatten().map(|due_ms| {
         if due_ms <= now_ms {
             now_ms.saturating_add(NET_MS)
         } else {
             due_ms
         }
-    }))
+    });
+    Ok(wakes.min())
 }
 
 #[cfg(test)]

@@ -56,8 +56,10 @@ struct Running {
     asking: Asking,
     /// One conversion of a click at a time, by its nonce.
     turns: RefCell<HashMap<Vec<u8>, Rc<Mutex<()>>>>,
-    /// Whose outbox this is, and whether the catalog has such an app.
-    known: Cell<Option<AppId>>,
+    /// Whose outbox this is.
+    app: Cell<Option<AppId>>,
+    /// Whether the catalog has such an app.
+    known: Cell<bool>,
     under_way: Cell<usize>,
     taking_up: Cell<bool>,
     forwarding: Cell<bool>,
@@ -76,7 +78,8 @@ impl DurableObject for Outbox {
                 env,
                 asking: Asking::default(),
                 turns: RefCell::default(),
-                known: Cell::new(None),
+                app: Cell::new(None),
+                known: Cell::new(false),
                 under_way: Cell::new(0),
                 taking_up: Cell::new(false),
                 forwarding: Cell::new(false),
@@ -144,7 +147,7 @@ impl Running {
 
     async fn convert(&self, app: AppId, conversion: &Conversion) -> Result<Reply, Failure> {
         let db = self.shell.ready().await?;
-        self.known.set(Some(app));
+        self.app.set(Some(app));
         let turn = self.turn(&conversion.nonce.0);
         let answer = {
             let _turn = turn.lock().await;
@@ -182,7 +185,7 @@ impl Running {
 
     /// Makes sure that the catalog has the app, and that this outbox has its callback, before anything is stored.
     async fn require(&self, app: AppId) -> Result<(), Failure> {
-        if self.known.get() == Some(app) {
+        if self.known.get() {
             return Ok(());
         }
         match self.asking.terms(&self.env, app, None).await {
@@ -200,7 +203,7 @@ impl Running {
                 }
             }
         }
-        self.known.set(Some(app));
+        self.known.set(true);
         Ok(())
     }
 
@@ -349,7 +352,7 @@ impl Peers for Running {
     }
 
     async fn terms(&self, offer: &OfferId) -> Result<impl Deref<Target = Terms>, Failure> {
-        let app = self.known.get().ok_or(common::UNAVAILABLE)?;
+        let app = self.app.get().ok_or(common::UNAVAILABLE)?;
         self.asking.terms(&self.env, app, Some(offer)).await
     }
 

@@ -26,9 +26,14 @@ pub const ERASED: Refusal = Refusal::new(
     "the user's identifiers are gone, so the callback cannot be sent again",
 );
 
-/// `POST …/conversions/{transaction_id}/replay`: the callback has a whole new schedule, its first try at once.
+/// `POST …/conversions/{transaction_id}/replay`: the callback has a whole new schedule, its first try at once; that of a
+/// reversal when its reward has ended.
 pub fn replay(db: &impl Database, now_ms: i64, transaction_id: &str) -> Result<Reply, Failure> {
-    let replayed = db.query(sql::REPLAY, params![now_ms, transaction_id])?;
+    let replayed = db.transaction(|| {
+        let replayed = db.query(sql::REPLAY, params![now_ms, transaction_id])?;
+        db.execute(sql::HOLD_REVERSALS, params![now_ms])?;
+        Ok::<_, Failure>(replayed)
+    })?;
     if replayed.is_empty() {
         // A 404 comes first.
         let shown = log::get(db, transaction_id)?;
@@ -98,7 +103,10 @@ pub fn replay_many(db: &impl Database, now_ms: i64, body: &str) -> Result<Reply,
         .unwrap_or(now_ms.div_euclid(SECOND_MS).saturating_add(1));
     let count = db.query_first(sql::COUNT_TO_REPLAY, params![delivery, range.since, until])?;
     let count = count.map_or(Ok(0), |row| row.integer(0))?;
-    db.execute(sql::REPLAY_MANY, params![delivery, range.since, until, now_ms])?;
+    db.transaction(|| {
+        db.execute(sql::REPLAY_MANY, params![delivery, range.since, until, now_ms])?;
+        db.execute(sql::HOLD_REVERSALS, params![now_ms])
+    })?;
     Ok(Reply::ok(&json!({ "replayed": count })))
 }
 

@@ -107,16 +107,18 @@ crate::statements! {
     /// time, attempts, nonce, goal
     pub const PUT_RESERVATION_OFF = "UPDATE reservations SET due_ms = ?, attempts = ? WHERE nonce = ? AND goal = ?";
     pub const FIRST_RESERVATION = "SELECT MIN(due_ms) FROM reservations";
-    /// transaction id, nonce, goal, after, time, payout, delivery, due, user, txn, fields → entry
+    /// transaction id, nonce, goal, after, time, payout, delivery, due, erase, user, txn, fields → entry
     pub const ENTER = "INSERT INTO entries
-        (transaction_id, nonce, goal, after, at_ms, payout_micro_usd, delivery, due_ms, user_id, txn, fields)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING entry";
-    /// entry, user, txn, fields
-    pub const AMEND = "UPDATE entries SET user_id = ?2, txn = ?3, fields = ?4 WHERE entry = ?1";
+        (transaction_id, nonce, goal, after, at_ms, payout_micro_usd, delivery, due_ms, erase, user_id, txn, fields)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING entry";
+    /// entry, user, txn, fields: a user that was forgotten is to be forgotten again
+    pub const AMEND = "UPDATE entries SET erase = erase OR user_id IS NULL, user_id = ?2, txn = ?3, fields = ?4
+        WHERE entry = ?1";
     /// payout, time, transaction id
     pub const PAY = "UPDATE entries SET payout_micro_usd = ?1, delivery = 0, due_ms = ?2 WHERE transaction_id = ?3";
-    /// transaction id → entry, payout, delivery, fields
-    pub const GET_PAID = "SELECT entry, payout_micro_usd, delivery, fields FROM entries WHERE transaction_id = ?";
+    /// transaction id → entry, payout, delivery, fields, whether its user was forgotten or is to be
+    pub const GET_PAID = "SELECT entry, payout_micro_usd, delivery, fields, erase OR user_id IS NULL
+        FROM entries WHERE transaction_id = ?";
 
     /// time, callbacks at most → entry, tries, fields
     pub const DUE = "SELECT entry, tries, fields FROM entries
@@ -132,7 +134,7 @@ crate::statements! {
     /// time, reward that has ended: its reversal need not wait any more
     pub const RELEASE_REVERSAL = "UPDATE entries SET due_ms = ? WHERE after = ? AND delivery = 0 AND due_ms IS NULL";
     /// time, the latest time to which a try that is under way has put its callback off
-    pub const RELEASE_ALL = "UPDATE entries SET due_ms = ?1, tries = 0
+    pub const RELEASE_ALL = "UPDATE entries SET due_ms = MIN(due_ms, ?1), tries = 0
         WHERE delivery = 0 AND (due_ms <= ?1 OR due_ms > ?2)";
     /// time, transaction id → entry, if it has a callback whose user is not erased
     pub const REPLAY = "UPDATE entries SET delivery = 0, due_ms = ?1, tries = 0
@@ -144,6 +146,9 @@ crate::statements! {
     pub const REPLAY_MANY = "UPDATE entries SET delivery = 0, due_ms = ?4, tries = 0
         WHERE delivery = ?1 AND user_id IS NOT NULL
         AND fields ->> '$.conversion_ts' >= ?2 AND fields ->> '$.conversion_ts' < ?3";
+    /// time at which callbacks were replayed: reversals wait for rewards that were replayed too, or that still wait
+    pub const HOLD_REVERSALS = "UPDATE entries SET due_ms = NULL WHERE delivery = 0 AND due_ms = ?
+        AND after IN (SELECT entry FROM entries WHERE delivery = 0)";
 
     /// before this entry, status or NULL, delivery or NULL, entries at most → see `log`
     pub const LIST = concat!(entry_columns!(), "WHERE e.entry < ?1 AND (?2 IS NULL OR ?2 = ", entry_status!(), ")

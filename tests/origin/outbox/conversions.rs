@@ -1,0 +1,336 @@
+//! Who is paid for what: tokens, goals, windows, the senders' own ids, and what is frozen when it is paid.
+
+use signpost::origin::{command::Bytes, outbox::conversions::INVALID_TOKEN};
+
+use super::*;
+
+const APPROVED: Result<(&str, bool), &str> = Ok(("approved", false));
+const REPEATED: Result<(&str, bool), &str> = Ok(("approved", true));
+
+/// Whether nothing at all was written of a conversion.
+fn no_trace(db: &Sqlite) -> bool {
+    ["conversions", "entries", "reservations", "txns", "traffic"]
+        .iter()
+        .all(|table| dump(db, table).is_empty())
+}
+
+#[test]
+fn both_tokens_of_the_advertiser_are_valid_and_any_other_is_refused_in_the_same_words() {
+    let (db, world) = (outbox(), World::new());
+    let with = |n: u8, token: Bytes| Conversion {
+        token,
+        ..conversion(n)
+    };
+    assert_eq!(told(&db, &world, &with(1, token(1))), APPROVED);
+    assert_eq!(told(&db, &world, &with(2, token(2))), APPROVED);
+
+    let (db, world) = (outbox(), World::new());
+    world.change(|offer| offer.tokens.retain(|known| *known != token(1)));
+    let others = [
+        ("revoked", token(1)),
+        ("another advertiser's", token(3)),
+        ("short", Bytes(vec![2; 31])),
+        ("none", Bytes(vec![])),
+    ];
+    for (which, other) in others {
+        let refused = refusal(convert(&db, &world, &with(1, other)));
+        assert_eq!(refused, INVALID_TOKEN, "{which}");
+    }
+    world.change(|offer| offer.tokens.clear());
+    assert_eq!(refusal(convert(&db, &world, &with(1, token(2)))), INVALID_TOKEN);
+    assert!(no_trace(&db));
+}
+
+#[test]
+fn a_token_is_checked_also_of_what_was_paid() {
+    let (db, world) = (outbox(), World::new());
+    convert(&db, &world, &conversion(1)).unwrap();
+    let wrong = Conversion {
+        token: token(9),
+        ..conversion(1).says(Status::Reversed)
+    };
+    assert_eq!(told(&db, &world, &wrong), Err("invalid_token"));
+    assert_eq!(told(&db, &world, &conversion(1)), REPEATED);
+}
+
+#[test]
+fn a_goal_is_the_one_named_by_id_or_event_code_or_else_the_first() {
+    let (db, world) = (outbox(), World::new());
+    let paid = |n, named: Option<&str>| {
+        let sent = Conversion {
+            goal: named.map(str::to_owned),
+            ..conversion(n)
+        };
+        let id = convert(&db, &world, &sent).unwrap().transaction_id;
+        let entry = entry(&db, &id);
+        (
+            entry["goal_id"].as_str().unwrap().to_owned(),
+            entry["payout"].to_string(),
+        )
+    };
+    // The click named g-2, which chooses nothing.
+    assert_eq!(paid(1, None), ("g-1".into(), "0.75".into()));
+    assert_eq!(paid(2, Some("g-2")), ("g-2".into(), "2".into()));
+    assert_eq!(paid(3, Some("purchase")), ("g-2".into(), "2".into()));
+    assert_eq!(paid(4, Some("trial")), ("g-old".into(), "0.1".into()));
+    assert_eq!(paid(5, Some("g-old")), ("g-old".into(), "0.1".into()));
+    // One click may reach several goals, each once.
+    assert_eq!(paid(1, Some("purchase")), ("g-2".into(), "2".into()));
+    assert_eq!(told(&db, &world, &conversion(1).goal("install")), REPEATED);
+    assert_eq!(entries(&db).len(), 6);
+}
+
+#[test]
+fn an_unknown_goal_leaves_no_trace() {
+    let (db, world) = (outbox(), World::new());
+    for goal in ["g-3", "Install", "G-1"] {
+        assert_eq!(told(&db, &world, &conversion(1).goal(goal)), Err("unknown_goal"));
+    }
+    assert!(no_trace(&db));
+}
+
+#[test]
+fn a_name_keeps_the_goal_that_it_had_for_a_click() {
+    let (db, world) = (outbox(), World::new());
+    let unnamed = convert(&db, &world, &conversion(1)).unwrap();
+    let named = convert(&db, &world, &conversion(1).goal("purchase")).unwrap();
+    // The operator puts another goal first, and gives its event code to a new one, whose id was a code before.
+    world.change(|offer| {
+        offer.goals = vec![
+            goal("g-1", 9, "", 1),
+            goal("g-2", 8, "", 1),
+            goal("g-3", 0, "install", 9_000_000),
+            goal("purchase", 1, "", 9_000_000),
+        ];
+    });
+    for (postback, first) in [
+        (conversion(1), &unnamed),
+        (conversion(1).goal("g-1"), &unnamed),
+        (conversion(1).goal("purchase"), &named),
+        (conversion(1).goal("g-2"), &named),
+    ] {
+        let again = convert(&db, &world, &postback).unwrap();
+        assert_eq!(
+            (&again.transaction_id, again.duplicate),
+            (&first.transaction_id, true)
+        );
+    }
+    // A name that was not used before, and another click, go by the goals as they are.
+    let new = convert(&db, &world, &conversion(1).goal("install")).unwrap();
+    assert_eq!(new.transaction_id, id_of(1, "g-3", Movement::Reward));
+    let other = convert(&db, &world, &conversion(2)).unwrap();
+    assert_eq!(other.transaction_id, id_of(2, "g-3", Movement::Reward));
+}
+
+#[test]
+fn a_name_that_a_repeat_brought_keeps_its_goal_too() {
+    let (db, world) = (outbox(), World::new());
+    convert(&db, &world, &conversion(1)).unwrap();
+    assert_eq!(told(&db, &world, &conversion(1).goal("install")), REPEATED);
+    world.change(|offer| offer.goals.push(goal("install", 0, "", 9_000_000)));
+    assert_eq!(told(&db, &world, &conversion(1).goal("install")), REPEATED);
+    assert_eq!(entries(&db).len(), 1);
+}
+
+#[test]
+fn the_window_counts_to_the_millisecond_and_only_for_what_is_not_known() {
+    let (db, world) = (outbox(), World::new());
+    let last_ms = NOW - DAY_MS + 30 * DAY_MS;
+    world.now_ms.set(last_ms);
+    assert_eq!(told(&db, &world, &conversion(1)), APPROVED);
+    assert_eq!(
+        told(&db, &world, &conversion(2).says(Status::Pending)),
+        Ok(("pending", false))
+    );
+    world.pass(1);
+    let closed = refusal(convert(&db, &world, &conversion(3)));
+    assert_eq!((closed.status, closed.code), (410, "conversion_window_closed"));
+    assert!(closed.message.contains("30 days"));
+    assert_eq!(
+        told(&db, &world, &conversion(4).says(Status::Pending)),
+        Err("conversion_window_closed")
+    );
+    // What takes nothing from anyone is always taken down.
+    assert_eq!(
+        told(&db, &world, &conversion(5).says(Status::Rejected)),
+        Ok(("rejected", false))
+    );
+    assert_eq!(
+        told(&db, &world, &conversion(6).says(Status::Reversed)),
+        Ok(("reversed", false))
+    );
+    world.pass(300 * DAY_MS);
+    assert_eq!(told(&db, &world, &conversion(1)), REPEATED);
+    assert_eq!(told(&db, &world, &conversion(2)), APPROVED);
+    assert_eq!(
+        told(&db, &world, &conversion(1).says(Status::Reversed)),
+        Ok(("reversed", false))
+    );
+}
+
+#[test]
+fn a_txn_is_used_once_for_an_advertiser_and_a_goal() {
+    let (db, world) = (outbox(), World::new());
+    assert_eq!(told(&db, &world, &conversion(1).txn("t")), APPROVED);
+    assert_eq!(told(&db, &world, &conversion(1).txn("t")), REPEATED);
+    assert_eq!(told(&db, &world, &conversion(2).txn("t")), Err("duplicate_txn"));
+    assert_eq!(told(&db, &world, &conversion(2).txn("T")), APPROVED);
+    assert_eq!(
+        told(&db, &world, &conversion(3).txn("t").goal("purchase")),
+        APPROVED
+    );
+    assert_eq!(
+        told(&db, &world, &conversion(4).txn("t").says(Status::Pending)),
+        Err("duplicate_txn")
+    );
+    assert_eq!(
+        told(&db, &world, &conversion(4).txn("t").says(Status::Reversed)),
+        Ok(("reversed", false))
+    );
+    // Another advertiser counts by itself; so does another app, which has another outbox.
+    world.change(|offer| offer.advertiser_id = signpost::catalog::AdvertiserId::parse("other").unwrap());
+    assert_eq!(told(&db, &world, &conversion(5).txn("t")), APPROVED);
+    assert_eq!(told(&db, &world, &conversion(6).txn("t")), Err("duplicate_txn"));
+    assert_eq!(told(&outbox(), &world, &conversion(6).txn("t")), APPROVED);
+}
+
+#[test]
+fn a_pending_conversion_has_its_txn_already() {
+    let (db, world) = (outbox(), World::new());
+    convert(&db, &world, &conversion(1).txn("t").says(Status::Pending)).unwrap();
+    assert_eq!(told(&db, &world, &conversion(2).txn("t")), Err("duplicate_txn"));
+    assert_eq!(told(&db, &world, &conversion(1).txn("t")), APPROVED);
+}
+
+#[test]
+fn a_txn_that_came_with_the_approval_of_a_pending_conversion_is_taken_by_it() {
+    for cap in [None, Some(5)] {
+        let (db, world) = (outbox(), World::new());
+        world.cap(cap);
+        convert(&db, &world, &conversion(1).says(Status::Pending)).unwrap();
+        assert_eq!(told(&db, &world, &conversion(1).txn("t")), APPROVED);
+        assert_eq!(
+            told(&db, &world, &conversion(2).txn("t")),
+            Err("duplicate_txn"),
+            "{cap:?}"
+        );
+    }
+}
+
+#[test]
+fn an_approval_of_a_pending_conversion_with_a_used_txn_leaves_it_pending() {
+    let (db, world) = (outbox(), World::new());
+    convert(&db, &world, &conversion(1).txn("t")).unwrap();
+    convert(&db, &world, &conversion(2).says(Status::Pending)).unwrap();
+    assert_eq!(told(&db, &world, &conversion(2).txn("t")), Err("duplicate_txn"));
+    assert_eq!(
+        told(&db, &world, &conversion(2).says(Status::Pending)),
+        Ok(("pending", true))
+    );
+    assert_eq!(told(&db, &world, &conversion(2).txn("u")), APPROVED);
+}
+
+#[test]
+fn what_is_never_paid_takes_no_txn() {
+    for status in [Status::Rejected, Status::Reversed] {
+        let (db, world) = (outbox(), World::new());
+        convert(&db, &world, &conversion(1).txn("t").says(status)).unwrap();
+        convert(&db, &world, &conversion(2).says(Status::Pending)).unwrap();
+        convert(&db, &world, &conversion(2).txn("t").says(status)).unwrap();
+        assert_eq!(told(&db, &world, &conversion(3).txn("t")), APPROVED, "{status:?}");
+    }
+}
+
+#[test]
+fn a_refusal_is_logged_once_however_often_it_is_sent() {
+    let (db, world) = (outbox(), World::new());
+    world.now_ms.set(NOW + 60 * DAY_MS);
+    for _ in 0..3 {
+        assert_eq!(told(&db, &world, &conversion(1)), Err("conversion_window_closed"));
+    }
+    let before = entries(&db);
+    assert_eq!(before.len(), 1);
+    world.pass(DAY_MS);
+    assert_eq!(told(&db, &world, &conversion(1)), Err("conversion_window_closed"));
+    assert_eq!(entries(&db), before);
+}
+
+#[test]
+fn a_repeat_changes_nothing_of_what_is_logged_also_under_another_name() {
+    for status in [
+        Status::Pending,
+        Status::Rejected,
+        Status::Reversed,
+        Status::Approved,
+    ] {
+        let (db, world) = (outbox(), World::new());
+        convert(&db, &world, &conversion(1).txn("t").says(status)).unwrap();
+        let before = dump(&db, "entries");
+        world.pass(DAY_MS);
+        world.change(|offer| offer.goals[1].payout_micro_usd = 1);
+        let again = conversion(1).goal("install").says(status);
+        assert!(convert(&db, &world, &again).unwrap().duplicate);
+        assert_eq!(dump(&db, "entries"), before, "{status:?}");
+    }
+}
+
+#[test]
+fn a_reward_is_worth_what_the_catalog_says_when_it_is_approved_and_a_reversal_takes_back_just_that() {
+    let (db, world) = (outbox(), World::new());
+    convert(&db, &world, &conversion(1).txn("t").says(Status::Pending)).unwrap();
+    world.change(|offer| offer.goals[1].payout_micro_usd = 1_234_567);
+    world.pass(DAY_MS);
+    convert(&db, &world, &conversion(1)).unwrap();
+    world.change(|offer| {
+        offer.goals[1].payout_micro_usd = 5;
+        offer.goals[1].gl_val = Some("other".into());
+    });
+    world.terms.borrow_mut().currency.name = "Gems".into();
+    world.pass(DAY_MS);
+    convert(&db, &world, &conversion(1).says(Status::Rejected)).unwrap();
+    let said = |id: &str| {
+        let sql = "SELECT fields, payout_micro_usd FROM entries WHERE transaction_id = ?";
+        let row = db.query_first(sql, params![id]).unwrap().unwrap();
+        let fields: Json = serde_json::from_str(row.text(0).unwrap()).unwrap();
+        (fields, row.integer(1).unwrap())
+    };
+    let (reward, paid) = said(&reward_id(1));
+    let day_s = DAY_MS / SECOND_MS;
+    let expected = serde_json::json!({
+        "user_id": "user-1", "value": "123.45", "payout": "1.234567", "currency": "Coins",
+        "transaction_id": reward_id(1), "offer_id": "o-1", "goal_id": "g-1", "goal_value": "install",
+        "app_id": "00000042", "gaid": "gaid", "c1": "c-one", "c5": "c-five", "country": "DE",
+        "click_ts": NOW / SECOND_MS - day_s, "conversion_ts": NOW / SECOND_MS + day_s, "status": "approved",
+    });
+    assert_eq!((reward, paid), (expected.clone(), 1_234_567));
+    let (reversal, taken_back) = said(&reversal_id(1));
+    let mut negative = expected;
+    negative["value"] = "-123.45".into();
+    negative["payout"] = "-1.234567".into();
+    negative["transaction_id"] = reversal_id(1).into();
+    negative["original_transaction_id"] = reward_id(1).into();
+    negative["conversion_ts"] = (NOW / SECOND_MS + 2 * day_s).into();
+    negative["status"] = "reversed".into();
+    assert_eq!((reversal, taken_back), (negative, -1_234_567));
+}
+
+#[test]
+fn a_catalog_that_does_not_answer_refuses_nobody_for_good() {
+    let (db, world) = (outbox(), World::new());
+    world.catalog_answers.set(false);
+    assert_eq!(refusal(convert(&db, &world, &conversion(1))), common::UNAVAILABLE);
+    assert!(no_trace(&db));
+    world.catalog_answers.set(true);
+    assert_eq!(told(&db, &world, &conversion(1)), APPROVED);
+}
+
+#[test]
+fn a_click_of_no_offer_that_there_is_is_no_click() {
+    let (db, world) = (outbox(), World::new());
+    for offer in ["o-2", "not an offer"] {
+        let mut sent = conversion(1);
+        sent.click.offer = offer.into();
+        assert_eq!(told(&db, &world, &sent), Err("invalid_click_id"));
+    }
+    assert!(no_trace(&db));
+}

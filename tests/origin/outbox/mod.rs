@@ -1,0 +1,421 @@
+//! `origin/outbox` on a real SQLite: postbacks come in, a publisher's endpoint answers as it likes, and what is asserted
+//! is what the sender is told, what the operator reads and what is owed to whom.
+
+mod alarms;
+mod caps;
+mod conversions;
+mod deliveries;
+mod erasing;
+mod faults;
+mod log;
+mod operating;
+mod statements;
+mod states;
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    future::{Future, poll_fn},
+    ops::Deref,
+    pin::pin,
+    task::{Context, Poll, Waker},
+};
+
+use serde_json::Value as Json;
+use signpost::{
+    callbacks::{
+        delivery::{Answer as Answered, Judgement, Outcome, judge},
+        health::CONNECTIONS,
+        schedule::Schedule,
+    },
+    catalog::{AppId, CurrencyRate, OfferId, PublisherId, money::PerUsd},
+    conversions::{
+        ids::{RowKey, transaction_id},
+        state::{Movement, Status},
+    },
+    origin::{
+        catalog::terms::{CallbackSettings, GoalTerms, OfferTerms, Terms},
+        command::{Bytes, Failure, Reply},
+        counters::{self, Take, Taken},
+        outbox::{
+            self, Answer, Conversion, about,
+            deliveries::{self as sent, Attempt, Try},
+            flow::{self, Peers},
+            log as written,
+        },
+    },
+    params,
+    refusal::{Refusal, common},
+    time::{DAY_MS, SECOND_MS},
+    tracking::click::Click,
+};
+
+use super::{Database, Sqlite, dump, migrated};
+
+/// Noon of 2026-01-15, UTC.
+const NOW: i64 = 1_768_478_400_000;
+/// How far a try that is under way puts its callback off.
+const UNDER_WAY_MS: i64 = 15_000;
+const APP: &str = "00000042";
+const OFFER: &str = "o-1";
+
+fn outbox() -> Sqlite {
+    migrated(outbox::MIGRATIONS)
+}
+
+fn app() -> AppId {
+    AppId::parse(APP).unwrap()
+}
+
+fn token(n: u8) -> Bytes {
+    Bytes(vec![n; 32])
+}
+
+fn goal(id: &str, ord: u32, code: &str, payout_micro_usd: i64) -> GoalTerms {
+    GoalTerms {
+        id: id.into(),
+        ord,
+        gl_val: Some(code.to_owned()).filter(|code| !code.is_empty()),
+        payout_micro_usd,
+        retired: false,
+    }
+}
+
+fn settings(revision: i64, has_callback: bool) -> CallbackSettings {
+    CallbackSettings {
+        revision,
+        sealed: has_callback.then(|| Bytes(vec![7; 40])),
+    }
+}
+
+/// An app that calls back, and an offer of three goals, one of them retired.
+fn terms() -> Terms {
+    let offer = OfferTerms {
+        advertiser_id: signpost::catalog::AdvertiserId::parse("brand").unwrap(),
+        tokens: vec![token(1), token(2)],
+        conversion_window_days: 30,
+        conversion_cap: None,
+        revision: 5,
+        goals: vec![
+            GoalTerms {
+                retired: true,
+                ..goal("g-old", 0, "trial", 100_000)
+            },
+            goal("g-1", 1, "install", 750_000),
+            goal("g-2", 2, "purchase", 2_000_000),
+        ],
+    };
+    Terms {
+        publisher_id: PublisherId::parse("acme").unwrap(),
+        currency: CurrencyRate {
+            name: "Coins".into(),
+            per_usd: PerUsd(100_000_000),
+            decimals: 2,
+            rounding: Default::default(),
+        },
+        callback: settings(1, true),
+        offers: BTreeMap::from([(OfferId::parse(OFFER).unwrap(), offer)]),
+    }
+}
+
+/// What is around an outbox: the clock, the catalog's terms, and the counters, which are real.
+struct World {
+    now_ms: Cell<i64>,
+    terms: RefCell<Terms>,
+    catalog_answers: Cell<bool>,
+    counters: Sqlite,
+    counters_answer: Cell<bool>,
+    /// Whether answers of the counters are on their way for as long as this is set.
+    held: Cell<bool>,
+    /// All that was asked of the counters.
+    takes: RefCell<Vec<Take>>,
+    commits: Cell<usize>,
+}
+
+impl World {
+    fn new() -> Self {
+        Self {
+            now_ms: Cell::new(NOW),
+            terms: RefCell::new(terms()),
+            catalog_answers: Cell::new(true),
+            counters: migrated(counters::MIGRATIONS),
+            counters_answer: Cell::new(true),
+            held: Cell::new(false),
+            takes: RefCell::default(),
+            commits: Cell::new(0),
+        }
+    }
+
+    fn capped(limit: u32) -> Self {
+        let world = Self::new();
+        world.cap(Some(limit));
+        world
+    }
+
+    /// The operator changes the offer; each change has a revision.
+    fn change(&self, change: impl FnOnce(&mut OfferTerms)) {
+        let mut terms = self.terms.borrow_mut();
+        let offer = terms.offers.values_mut().next().unwrap();
+        change(offer);
+        offer.revision += 1;
+    }
+
+    fn cap(&self, limit: Option<u32>) {
+        self.change(|offer| offer.conversion_cap = limit);
+    }
+
+    fn pass(&self, ms: i64) {
+        self.now_ms.set(self.now_ms.get() + ms);
+    }
+}
+
+impl Peers for World {
+    fn now_ms(&self) -> i64 {
+        self.now_ms.get()
+    }
+
+    fn under_way_ms(&self) -> i64 {
+        UNDER_WAY_MS
+    }
+
+    async fn terms(&self, _: &OfferId) -> Result<impl Deref<Target = Terms>, Failure> {
+        if self.catalog_answers.get() {
+            Ok(Box::new(self.terms.borrow().clone()))
+        } else {
+            Err(common::UNAVAILABLE.into())
+        }
+    }
+
+    async fn take(&self, take: &Take) -> Result<bool, Failure> {
+        self.takes.borrow_mut().push(take.clone());
+        if !self.counters_answer.get() {
+            return Err(common::UNAVAILABLE.into());
+        }
+        let command = counters::Command::Take(take.clone());
+        let counters::Reply::Taken(Taken { taken, .. }) =
+            counters::handle(&self.counters, self.now_ms.get(), command)?
+        else {
+            panic!("a take is answered as one");
+        };
+        poll_fn(|_| {
+            if self.held.get() {
+                Poll::Pending
+            } else {
+                Poll::Ready(())
+            }
+        })
+        .await;
+        Ok(taken)
+    }
+
+    fn committed(&self) -> Result<(), Failure> {
+        self.commits.set(self.commits.get() + 1);
+        Ok(())
+    }
+}
+
+/// The outcome of what waits for nothing.
+fn now<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => panic!("it waits for something"),
+    }
+}
+
+/// The first postback of click `n`, of `user-n`: approved, no goal named.
+fn conversion(n: u8) -> Conversion {
+    Conversion {
+        nonce: Bytes(vec![n; 12]),
+        click: Click {
+            offer: OFFER.into(),
+            goal: "g-2".into(),
+            app: app(),
+            user_id: format!("user-{n}").into(),
+            gaid: Some("gaid".into()),
+            idfa: None,
+            custom: [Some("c-one".into()), None, None, None, Some("c-five".into())],
+            placement: Some("home".into()),
+            country: signpost::catalog::Country::parse("DE"),
+            clicked_at_ms: NOW - DAY_MS,
+        },
+        token: token(1),
+        goal: None,
+        txn: None,
+        status: Status::Approved,
+    }
+}
+
+trait Saying {
+    fn goal(self, goal: &str) -> Self;
+    fn txn(self, txn: &str) -> Self;
+    fn says(self, status: Status) -> Self;
+    fn of(self, user: &str) -> Self;
+}
+
+impl Saying for Conversion {
+    fn goal(mut self, goal: &str) -> Self {
+        self.goal = Some(goal.into());
+        self
+    }
+
+    fn txn(mut self, txn: &str) -> Self {
+        self.txn = Some(txn.into());
+        self
+    }
+
+    fn says(mut self, status: Status) -> Self {
+        self.status = status;
+        self
+    }
+
+    fn of(mut self, user: &str) -> Self {
+        self.click.user_id = user.to_owned().into();
+        self
+    }
+}
+
+fn convert(db: &Sqlite, world: &World, conversion: &Conversion) -> Result<Answer, Failure> {
+    now(flow::convert(db, world, conversion))
+}
+
+/// An outbox with so many rewards, a second after each other, the first of them at [`NOW`].
+fn with_rewards(rewards: u8) -> (Sqlite, World) {
+    let (db, world) = (outbox(), World::new());
+    for n in 1..=rewards {
+        convert(&db, &world, &conversion(n)).unwrap();
+        world.pass(SECOND_MS);
+    }
+    (db, world)
+}
+
+/// What a sender is told: the status and whether it is a repeat, or the code of the refusal.
+fn told(db: &Sqlite, world: &World, conversion: &Conversion) -> Result<(&'static str, bool), &'static str> {
+    match convert(db, world, conversion) {
+        Ok(answer) => Ok((answer.status.as_str(), answer.duplicate)),
+        Err(Failure::Refused(refusal)) => Err(refusal.code),
+        Err(Failure::Broken(cause)) => panic!("{cause}"),
+    }
+}
+
+fn refusal<T: std::fmt::Debug>(outcome: Result<T, Failure>) -> Refusal {
+    match outcome {
+        Err(Failure::Refused(refusal)) => refusal,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The transaction id of click `n` for a goal.
+fn id_of(n: u8, goal: &str, movement: Movement) -> String {
+    let row = RowKey {
+        app: app(),
+        nonce: [n; 12],
+        goal,
+    };
+    transaction_id(&row, movement)
+}
+
+fn reward_id(n: u8) -> String {
+    id_of(n, "g-1", Movement::Reward)
+}
+
+fn reversal_id(n: u8) -> String {
+    id_of(n, "g-1", Movement::Reversal)
+}
+
+fn json(reply: Reply) -> Json {
+    assert_eq!(reply.status, 200);
+    serde_json::from_str(&reply.body).unwrap()
+}
+
+/// An entry as the operator reads it.
+fn entry(db: &Sqlite, transaction_id: &str) -> Json {
+    json(written::get(db, transaction_id).unwrap())
+}
+
+/// All entries, the newest first.
+fn entries(db: &Sqlite) -> Vec<Json> {
+    let page = json(written::list(db, None, None, 1_000, None).unwrap());
+    assert!(page["cursor"].is_null());
+    page["conversions"].as_array().unwrap().clone()
+}
+
+/// How an entry stands: delivery, time of the next try, tries.
+fn standing(db: &Sqlite, transaction_id: &str) -> (Option<i64>, Option<i64>, i64) {
+    let sql = "SELECT delivery, due_ms, tries FROM entries WHERE transaction_id = ?";
+    let row = db.query_first(sql, params![transaction_id]).unwrap().unwrap();
+    (
+        row.optional_integer(0).unwrap(),
+        row.optional_integer(1).unwrap(),
+        row.integer(2).unwrap(),
+    )
+}
+
+/// Takes over what the catalog says of the app's callback.
+fn learn(db: &Sqlite, now_ms: i64, settings: &CallbackSettings) -> bool {
+    about::learn(db, now_ms, app(), None, settings, UNDER_WAY_MS).unwrap()
+}
+
+fn claim(db: &Sqlite, now_ms: i64) -> Vec<Try> {
+    sent::claim(db, now_ms, CONNECTIONS, UNDER_WAY_MS).unwrap()
+}
+
+/// The ids that these tries are of.
+fn ids(tries: &[Try]) -> Vec<&str> {
+    tries
+        .iter()
+        .map(|tried| tried.fields.transaction_id.as_str())
+        .collect()
+}
+
+fn judged(tried: &Try, now_ms: i64, status: u16, webhook_delivery: Option<&str>) -> Judgement {
+    let answer = Answered {
+        status,
+        retry_after: None,
+        webhook_delivery,
+    };
+    let outcome = Outcome::Answered(answer);
+    judge(
+        &Schedule::default(),
+        tried.tries + 1,
+        &outcome,
+        now_ms,
+        u32::MAX / 2,
+    )
+}
+
+fn attempt(at_ms: i64, status: u16) -> Attempt {
+    Attempt {
+        at_ms,
+        took_ms: 120,
+        http_status: Some(status),
+        body: format!("answer {status}"),
+        error: None,
+    }
+}
+
+/// The endpoint answers a try with a status.
+fn answer(db: &Sqlite, now_ms: i64, tried: &Try, status: u16) {
+    let judgement = judged(tried, now_ms, status, None);
+    sent::conclude(db, now_ms, tried, &attempt(now_ms, status), &judgement).unwrap();
+}
+
+/// The endpoint refuses a try for good: it is dead, and the endpoint does its work.
+fn abort(db: &Sqlite, now_ms: i64, tried: &Try) {
+    let judgement = judged(tried, now_ms, 400, Some("abort-message"));
+    sent::conclude(db, now_ms, tried, &attempt(now_ms, 400), &judgement).unwrap();
+}
+
+/// Sends all that is due, to an endpoint that answers with a status. Returns the ids, as they were sent.
+fn send_all(db: &Sqlite, now_ms: i64, status: u16) -> Vec<String> {
+    let mut sent = vec![];
+    loop {
+        let tries = claim(db, now_ms);
+        if tries.is_empty() {
+            return sent;
+        }
+        for tried in &tries {
+            answer(db, now_ms, tried, status);
+            sent.push(tried.fields.transaction_id.clone());
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Every statement that an outbox lists is one that it runs, it runs no other, and none that runs often reads a table
+//! that only grows.
+
+use signpost::origin::{
+    database::Value,
+    forward,
+    outbox::{erasing, next_alarm, operating, sql},
+};
+
+use super::{super::assert_only_listed_statements, *};
+
+#[test]
+fn an_outbox_runs_the_statements_it_lists_and_no_other() {
+    let (db, world) = (outbox(), World::capped(2));
+    world.counters_answer.set(false);
+    convert(&db, &world, &conversion(1).txn("t")).unwrap_err();
+    world.counters_answer.set(true);
+    world.pass(15_000);
+    now(flow::take_up(&db, &world)).unwrap();
+    convert(&db, &world, &conversion(2).says(Status::Pending)).unwrap();
+    convert(&db, &world, &conversion(2)).unwrap();
+    convert(&db, &world, &conversion(3).txn("u")).unwrap_err();
+    convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
+    let now_ms = world.now_ms.get();
+    learn(&db, now_ms, &settings(2, true));
+    let tries = claim(&db, now_ms);
+    erasing::erase(&db, "user-1").unwrap();
+    answer(&db, now_ms, &tries[0], 500);
+    answer(&db, now_ms, &tries[1], 200);
+    for state in [None, Some("dead")] {
+        written::list(&db, Some("approved"), state, 10, None).unwrap();
+    }
+    written::get(&db, &reward_id(1)).unwrap();
+    operating::replay(&db, now_ms, &reward_id(1)).unwrap();
+    operating::replay_many(&db, now_ms, r#"{"since":0}"#).unwrap();
+    operating::status(&db).unwrap();
+    operating::enable(&db, now_ms, UNDER_WAY_MS).unwrap();
+    next_alarm(&db, now_ms).unwrap();
+    erasing::sweep(&db, now_ms + 500 * DAY_MS).unwrap();
+    // The sums for other objects.
+    for _ in 0..2 {
+        forward::prepare(&db, now_ms).unwrap();
+    }
+    let batches = forward::outstanding(&db, now_ms).unwrap();
+    forward::failed(&db, &batches[0], now_ms).unwrap();
+    forward::acknowledge(&db, &batches[1]).unwrap();
+
+    let listed = [sql::ALL, forward::sql::ALL].concat();
+    assert_only_listed_statements(&db, &listed, outbox::MIGRATIONS);
+}
+
+/// How SQLite goes about a statement, a line for each table.
+fn plan(db: &Sqlite, sql: &str) -> Vec<String> {
+    let explained = (0..=12).find_map(|parameters| {
+        let parameters = vec![Value::Null; parameters];
+        db.query(&format!("EXPLAIN QUERY PLAN {sql}"), &parameters).ok()
+    });
+    let steps = explained.unwrap();
+    steps.iter().map(|row| row.text(3).unwrap().to_owned()).collect()
+}
+
+#[test]
+fn what_runs_often_finds_its_rows_by_a_key() {
+    let db = outbox();
+    // By the statement: what each step of its plan has to say.
+    let hot: [(&str, &[&str]); 15] = [
+        (
+            sql::CONVERSIONS_OF_CLICK,
+            &["conversions USING PRIMARY KEY (nonce=?)"],
+        ),
+        (
+            sql::GET_TXN,
+            &["txns USING PRIMARY KEY (advertiser=? AND goal=? AND txn=?)"],
+        ),
+        (
+            sql::GET_RESERVATION,
+            &["reservations USING PRIMARY KEY (nonce=? AND goal=?)"],
+        ),
+        (sql::AMEND, &["entries USING INTEGER PRIMARY KEY (rowid=?)"]),
+        (
+            sql::PAY,
+            &["entries USING INDEX entries_by_transaction (transaction_id=?)"],
+        ),
+        (
+            sql::GET_PAID,
+            &["entries USING INDEX entries_by_transaction (transaction_id=?)"],
+        ),
+        (
+            sql::DUE,
+            &["entries USING INDEX entries_by_delivery (delivery=? AND due_ms<?)"],
+        ),
+        (
+            sql::FIRST_DUE,
+            &["entries USING COVERING INDEX entries_by_delivery (delivery=? AND due_ms>?)"],
+        ),
+        (sql::CONCLUDE, &["entries USING INTEGER PRIMARY KEY (rowid=?)"]),
+        (
+            sql::RELEASE_REVERSAL,
+            &["entries USING INDEX entries_after (after=?)"],
+        ),
+        (
+            sql::USER_TO_ERASE,
+            &["entries USING INTEGER PRIMARY KEY (rowid=?)"],
+        ),
+        (
+            sql::REPLAY,
+            &["entries USING INDEX entries_by_transaction (transaction_id=?)"],
+        ),
+        (
+            sql::COUNT_OF_USER,
+            &["entries USING INDEX entries_by_user (user_id=?)"],
+        ),
+        (
+            sql::MARK_USER,
+            &["entries USING INDEX entries_by_user (user_id=?)"],
+        ),
+        (
+            sql::GET_ENTRY,
+            &[
+                "e USING INDEX entries_by_transaction (transaction_id=?)",
+                "c USING PRIMARY KEY (nonce=? AND goal=?)",
+                "r USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
+            ],
+        ),
+    ];
+    for (sql, steps) in hot {
+        let plan = plan(&db, sql);
+        let found: Vec<_> = plan
+            .iter()
+            .filter_map(|step| step.strip_prefix("SEARCH "))
+            .collect();
+        assert_eq!(
+            (found.as_slice(), found.len()),
+            (steps, plan.len()),
+            "{sql}: {plan:?}"
+        );
+    }
+}
+
+#[test]
+fn what_reads_the_log_from_end_to_end_stops_after_some_rows() {
+    let db = outbox();
+    // What such a statement has made itself, one row, and the conversions that wait for their cap just now.
+    const SMALL: [&str; 5] = ["(", "json_each", "CONSTANT ROW", "about", "reservations"];
+    // By the statement, what stops it: a number of rows, or the first one.
+    let bounded = [
+        (sql::LIST, "LIMIT ?4"),
+        (sql::SWEEP_ATTEMPTS, "LIMIT ?"),
+        (sql::MORE_TO_SWEEP, "LIMIT 1"),
+        (sql::LAST_TO_CLEAR, "LIMIT ?"),
+        (sql::ANYTHING_KEPT, "EXISTS"),
+    ];
+    for sql in sql::ALL {
+        let plan = plan(&db, sql);
+        let scans: Vec<_> = plan
+            .iter()
+            .filter_map(|step| step.strip_prefix("SCAN "))
+            .filter(|what| !SMALL.iter().any(|small| what.starts_with(small)))
+            .collect();
+        let bound = bounded.iter().find(|(bounded, _)| bounded == sql);
+        assert!(scans.is_empty() || bound.is_some(), "{sql}: {plan:?}");
+        assert!(bound.is_none_or(|(_, bound)| sql.contains(bound)), "{sql}");
+    }
+    // Callbacks that wait or are dead are found among themselves, although the newest come first.
+    let few = plan(&db, sql::LIST_FEW);
+    assert!(
+        few[0].starts_with("SEARCH e USING INDEX entries_by_delivery (delivery=?"),
+        "{few:?}"
+    );
+}

@@ -1,0 +1,127 @@
+//! Every status of every state through the tables: what `conversions::state` decides is what is stored, told and paid.
+
+use signpost::conversions::state::{Reason, State, next};
+
+use super::*;
+
+/// A row of click 1 in each state, and the state it is in after what spoke against it is gone.
+fn in_state(state: Option<State>) -> (Sqlite, World) {
+    let (db, world) = (outbox(), World::new());
+    let says = |status| convert(&db, &world, &conversion(1).says(status)).map(drop);
+    match state {
+        None => {}
+        Some(State::Pending) => says(Status::Pending).unwrap(),
+        Some(State::Approved) => says(Status::Approved).unwrap(),
+        Some(State::Rejected) => says(Status::Rejected).unwrap(),
+        Some(State::Reversed) => {
+            says(Status::Approved).unwrap();
+            says(Status::Reversed).unwrap();
+        }
+        Some(State::Tombstone) => says(Status::Reversed).unwrap(),
+        Some(State::Refused(Reason::Capped)) => {
+            world.cap(Some(0));
+            says(Status::Approved).unwrap_err();
+            world.cap(None);
+        }
+        Some(State::Refused(Reason::WindowClosed)) => {
+            world.now_ms.set(NOW + 40 * DAY_MS);
+            says(Status::Approved).unwrap_err();
+            world.change(|offer| offer.conversion_window_days = 90);
+        }
+        Some(State::Refused(Reason::DuplicateTxn)) => {
+            convert(&db, &world, &conversion(2).txn("t")).unwrap();
+            convert(&db, &world, &conversion(1).txn("t")).unwrap_err();
+        }
+    }
+    (db, world)
+}
+
+fn state_number(db: &Sqlite) -> i64 {
+    let sql = "SELECT state FROM conversions WHERE nonce = ?";
+    let row = db.query_first(sql, params![vec![1_u8; 12]]).unwrap().unwrap();
+    row.integer(0).unwrap()
+}
+
+/// Rewards and reversals of click 1.
+fn callbacks(db: &Sqlite) -> (usize, usize) {
+    let of = |id: &str| match written::get(db, id) {
+        Ok(reply) => usize::from(json(reply)["state"] == "waiting"),
+        Err(_) => 0,
+    };
+    // A reward that was paid is waiting all the while, since nothing is sent here.
+    (of(&reward_id(1)), of(&reversal_id(1)))
+}
+
+#[test]
+fn every_status_makes_of_every_state_what_the_table_says() {
+    let states = [
+        None,
+        Some(State::Pending),
+        Some(State::Approved),
+        Some(State::Rejected),
+        Some(State::Reversed),
+        Some(State::Tombstone),
+        Some(State::Refused(Reason::Capped)),
+        Some(State::Refused(Reason::WindowClosed)),
+        Some(State::Refused(Reason::DuplicateTxn)),
+    ];
+    let numbered = |state: State| {
+        states
+            .iter()
+            .position(|known| *known == Some(state))
+            .map(|place| place as i64 - 1)
+            .unwrap()
+    };
+    for state in states {
+        for status in Status::ALL {
+            let (db, world) = in_state(state);
+            if let Some(state) = state {
+                assert_eq!(state_number(&db), numbered(state), "{state:?}");
+            }
+            let before = callbacks(&db);
+            let expected = next(state, status);
+            let answer = convert(&db, &world, &conversion(1).says(status)).unwrap();
+            assert_eq!(answer.transaction_id, reward_id(1), "{state:?} {status:?}");
+            assert_eq!(
+                (answer.status, answer.duplicate),
+                (expected.state.answer().unwrap(), expected.duplicate),
+                "{state:?} {status:?}"
+            );
+            assert_eq!(
+                state_number(&db),
+                numbered(expected.state),
+                "{state:?} {status:?}"
+            );
+            let moved = match expected.movement {
+                None => (0, 0),
+                Some(Movement::Reward) => (1, 0),
+                Some(Movement::Reversal) => (0, 1),
+            };
+            let after = callbacks(&db);
+            assert_eq!(
+                after,
+                (before.0 + moved.0, before.1 + moved.1),
+                "{state:?} {status:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_was_reversed_before_it_was_known_is_never_paid() {
+    let (db, world) = (outbox(), World::new());
+    assert_eq!(
+        told(&db, &world, &conversion(1).says(Status::Reversed)),
+        Ok(("reversed", false))
+    );
+    for status in Status::ALL {
+        assert_eq!(
+            told(&db, &world, &conversion(1).says(status)),
+            Ok(("reversed", true))
+        );
+    }
+    assert_eq!(entries(&db).len(), 1);
+    assert!(entry(&db, &reward_id(1))["state"].is_null());
+    assert!(dump(&db, "traffic").is_empty());
+    assert!(claim(&db, NOW).is_empty());
+}
