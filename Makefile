@@ -15,6 +15,9 @@ WORKER_BUILD_VERSION := 0.8.7
 WASM_BINDGEN_VERSION := 0.2.129
 WORKER_BUILD := $(TOOLS)/worker-build-$(WORKER_BUILD_VERSION)/bin/worker-build
 WASM_BINDGEN := $(TOOLS)/wasm-bindgen-$(WASM_BINDGEN_VERSION)/bin/wasm-bindgen
+# The library that the tests of callbacks ask for a second opinion; by the contents of its requirements.
+PYTHON_REQUIREMENTS := tests/verifiers/requirements.txt
+PYTHON_READY := $(TOOLS)/python/.signpost-$(firstword $(shell sha256sum $(PYTHON_REQUIREMENTS)))
 NPM_READY := node_modules/.signpost-$(firstword $(shell sha256sum package-lock.json))
 BUNDLE := build/index_bg.wasm
 
@@ -73,7 +76,7 @@ $(BUNDLE): $(SOURCES) | setup
 	$(WASM_ENV) $(WORKER_BUILD) --release --panic-unwind $(WASM_FLAGS)
 	@touch $@
 
-setup: $(STABLE_READY) $(NIGHTLY_READY) $(WORKER_BUILD) $(WASM_BINDGEN) $(NPM_READY)
+setup: $(STABLE_READY) $(NIGHTLY_READY) $(WORKER_BUILD) $(WASM_BINDGEN) $(NPM_READY) $(PYTHON_READY)
 
 $(STABLE_READY):
 	@[ "$(HOST)" = x86_64-unknown-linux-gnu ] && [ "$$(uname -s)" = Linux ] || \
@@ -106,3 +109,12 @@ $(WASM_BINDGEN): | $(STABLE_READY)
 $(NPM_READY): | $(STABLE_READY)
 	npm ci --ignore-scripts --no-fund --no-audit
 	@mkdir -p $(TOOLS) && touch $@
+
+# --target: nothing of the machine's own Python changes, and Debian's pip allows no less.
+$(PYTHON_READY): | $(STABLE_READY)
+	@python3 -m pip --version >/dev/null 2>&1 || \
+		{ apt-get update -qq && apt-get install -y -qq python3 python3-pip; }
+	rm -rf $(TOOLS)/python
+	python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --require-hashes \
+		--target $(TOOLS)/python -r $(PYTHON_REQUIREMENTS)
+	@touch $@

@@ -45,3 +45,4 @@ const unreliable = (what, binding) =>
 export const UnreliableCatalog = unreliable("catalog", "CATALOG");
 export const UnreliableLedger = unreliable("ledger", "LEDGERS");
 export const UnreliableCounters = unreliable("counters", "COUNTERS");
+export const UnreliableOutbox = unreliable("outboxes", "OUTBOXES");

@@ -1,13 +1,15 @@
 //! A Signpost of a test's own: the built module on plain workerd, on a free port of loopback, with its state in a
 //! temporary folder. It ends, by its process id, when the test does.
 
+mod answer;
+mod conversions;
 mod disk;
 mod raw;
+mod receiver;
 mod reports;
 mod time;
 
 use std::{
-    fmt,
     fs::OpenOptions,
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
@@ -20,6 +22,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use ureq::{Agent, http};
 
+pub use answer::Answer;
+pub use conversions::{CONVERSION, GOALS, SECRET, Wall, accepted, callback, nonce, seal, states};
+pub use receiver::{Behaviour, Received, Receiver};
 pub use reports::{Publisher, REPORT, ReportKey, gzip};
 pub use time::{away_from_midnight, eventually, in_time, now_ms};
 
@@ -32,72 +37,6 @@ pub const PUBLISHER: &str = "lumen-arcade";
 pub const ANDROID_APP: &str = "10000001";
 pub const IOS_APP: &str = "10000002";
 pub const WEB_APP: &str = "10000003";
-
-/// An answer, whole.
-#[derive(Clone)]
-pub struct Answer {
-    /// What was asked, for a test that fails.
-    asked: String,
-    pub status: u16,
-    headers: http::HeaderMap,
-    pub body: String,
-}
-
-impl Answer {
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .get(name)
-            .map(|value| value.to_str().expect("a header of ASCII"))
-    }
-
-    pub fn json(&self) -> Value {
-        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error} in {self:?}"))
-    }
-
-    pub fn location(&self) -> &str {
-        self.header("Location")
-            .unwrap_or_else(|| panic!("no Location in {self:?}"))
-    }
-
-    /// The `code` of a refusal.
-    pub fn code(&self) -> String {
-        self.json()["code"]
-            .as_str()
-            .unwrap_or_else(|| panic!("no code in {self:?}"))
-            .to_owned()
-    }
-
-    /// Fails the test, with request and answer, unless the status is this one.
-    #[track_caller]
-    pub fn expect(self, status: u16) -> Self {
-        assert_eq!(self.status, status, "{self:?}");
-        self
-    }
-
-    /// Fails the test unless it is this refusal, told as `{error, code}` and nothing else.
-    #[track_caller]
-    pub fn refused(self, status: u16, code: &str) -> Self {
-        let answer = self.expect(status);
-        let body = answer.json();
-        assert_eq!(body["code"], code, "{answer:?}");
-        assert!(
-            body["error"].as_str().is_some_and(|message| !message.is_empty()),
-            "{answer:?}"
-        );
-        answer
-    }
-}
-
-impl fmt::Debug for Answer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let body: String = self.body.chars().take(2_000).collect();
-        write!(
-            f,
-            "\n{}\n-> {}\n{:?}\n{body}",
-            self.asked, self.status, self.headers
-        )
-    }
-}
 
 /// How a Signpost is to be started.
 pub struct Setup {
@@ -200,6 +139,12 @@ impl Signpost {
         self.restart_after(|| {});
     }
 
+    /// The same with another configuration from then on.
+    pub fn restart_with(&mut self, name: &str, value: &str) {
+        self.setup.vars.push((name.into(), value.into()));
+        self.restart();
+    }
+
     /// The same, with something done to the state meanwhile.
     pub fn restart_after(&self, meanwhile: impl FnOnce()) {
         let mut child = self.child.lock().expect("the process");
@@ -213,6 +158,18 @@ impl Signpost {
 
     /// Sends a request to an address or, if it begins with a slash, to this Signpost.
     pub fn send(&self, method: &str, address: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        self.try_send(method, address, headers, body)
+            .unwrap_or_else(|problem| panic!("{problem}"))
+    }
+
+    /// The same where workerd may be down; `Err` says what was asked and what became of it.
+    pub fn try_send(
+        &self,
+        method: &str,
+        address: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Result<Answer, String> {
         let address = if address.starts_with('/') {
             self.base() + address
         } else {
@@ -237,14 +194,14 @@ impl Signpost {
                     .unwrap_or_else(|error| panic!("{asked}: {error}")),
             )
         }
-        .unwrap_or_else(|error| panic!("{asked}: {error}"));
+        .map_err(|error| format!("{asked}: {error}"))?;
         let body = answer.body_mut().with_config().limit(100 << 20).read_to_string();
-        Answer {
+        Ok(Answer {
             status: answer.status().as_u16(),
             headers: answer.headers().clone(),
-            body: body.unwrap_or_else(|error| panic!("{asked}: {error}")),
+            body: body.map_err(|error| format!("{asked}: {error}"))?,
             asked,
-        }
+        })
     }
 
     pub fn get(&self, address: &str, headers: &[(&str, &str)]) -> Answer {
@@ -350,6 +307,11 @@ pub fn demo() -> Arc<Signpost> {
         *demo = Arc::downgrade(&started);
         started
     })
+}
+
+/// As a value of a query.
+pub fn encoded(text: &str) -> String {
+    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
 }
 
 pub fn root() -> PathBuf {

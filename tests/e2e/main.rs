@@ -9,9 +9,11 @@
     clippy::string_slice
 )]
 
+mod callbacks;
 mod caps;
 mod clicks;
 mod conformance;
+mod conversions;
 mod faults;
 mod harness;
 mod offers;

@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead, BufReader},
     net::TcpListener,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
 };
 
 use serde_json::Value;
@@ -26,14 +26,32 @@ fn blocks() -> Vec<(String, String)> {
 
 /// Whether an answer is as shown, where `…` stands for anything.
 fn is_as_shown(answer: &str, shown: &str) -> bool {
-    let mut rest = answer;
-    for (place, part) in shown.split('…').enumerate() {
+    let mut parts = shown.split('…');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = answer.strip_prefix(first) else {
+        return false;
+    };
+    let Some(last) = parts.next_back() else {
+        return rest.is_empty();
+    };
+    for part in parts {
         match rest.find(part) {
-            Some(at) if place > 0 || at == 0 => rest = &rest[at + part.len()..],
-            _ => return false,
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
         }
     }
-    rest.is_empty()
+    rest.ends_with(last)
+}
+
+/// `make run`, which ends with the test also when that fails.
+struct Make(Child);
+
+impl Drop for Make {
+    fn drop(&mut self) {
+        // SIGTERM, which `make` passes on; SIGKILL would leave workerd behind.
+        let _ = Command::new("kill").arg(self.0.id().to_string()).status();
+        let _ = self.0.wait();
+    }
 }
 
 /// Times of updates are of the moment the catalog was loaded.
@@ -81,12 +99,11 @@ fn put_examples(text: &str, base: &str) {
 #[test]
 fn every_command_of_the_readme_answers_as_the_readme_shows() {
     let state = tempfile::tempdir().unwrap();
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
-    let mut make = Command::new("make")
+    // Signpost's, and that of the receiver of callbacks.
+    let [port, receiver] = [(); 2]
+        .map(|()| TcpListener::bind("127.0.0.1:0").unwrap())
+        .map(|listener| listener.local_addr().unwrap().port());
+    let make = Command::new("make")
         .args([
             "run",
             &format!("PORT={port}"),
@@ -96,7 +113,8 @@ fn every_command_of_the_readme_answers_as_the_readme_shows() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut told = BufReader::new(make.stdout.take().unwrap())
+    let mut make = Make(make);
+    let mut told = BufReader::new(make.0.stdout.take().unwrap())
         .lines()
         .map(Result::unwrap);
     assert!(
@@ -109,9 +127,12 @@ fn every_command_of_the_readme_answers_as_the_readme_shows() {
     for (language, text) in blocks() {
         match language.as_str() {
             "sh" => {
-                let command = text.replace("127.0.0.1:8787", &format!("127.0.0.1:{port}"));
+                let command = text
+                    .replace("127.0.0.1:8787", &format!("127.0.0.1:{port}"))
+                    .replace("8790", &receiver.to_string());
                 let ran = Command::new("bash")
                     .args(["-euo", "pipefail", "-c", &command])
+                    .current_dir(root())
                     .output()
                     .unwrap();
                 assert!(ran.status.success(), "{command}\n{ran:?}");
@@ -127,7 +148,7 @@ fn every_command_of_the_readme_answers_as_the_readme_shows() {
                 assert_eq!(without_times(answered), without_times(shown));
             }
             "jsonc" => put_examples(&text, &format!("http://127.0.0.1:{port}")),
-            "http" | "csv" => {
+            "http" | "csv" | "console" => {
                 let answered = answer.replace("\r\n", "\n");
                 assert!(
                     is_as_shown(answered.trim(), &text),
@@ -142,14 +163,7 @@ fn every_command_of_the_readme_answers_as_the_readme_shows() {
     // SIGTERM to make ends everything it started.
     let workerd_is_there = || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok();
     assert!(workerd_is_there());
-    assert!(
-        Command::new("kill")
-            .arg(make.id().to_string())
-            .status()
-            .unwrap()
-            .success()
-    );
-    make.wait().unwrap();
+    drop(make);
     std::thread::sleep(std::time::Duration::from_millis(300));
     assert!(!workerd_is_there(), "workerd outlived make");
 }

@@ -1,0 +1,262 @@
+//! Receivers that do not take a callback: it comes again, the same, until it is taken or the schedule is at its end.
+
+use serde_json::{Value, json};
+
+use crate::{
+    callbacks::{TRIES_MS, becomes, quick, statuses, twice},
+    harness::{Behaviour, Receiver, Wall, in_time},
+};
+
+/// What is the same in every try of a callback.
+fn lasting(received: &crate::harness::Received) -> (String, String, String) {
+    let query = received.query();
+    let (fields, _) = query.split_once("&ts=").expect("a time");
+    (
+        received.transaction_id().to_owned(),
+        received.path().to_owned(),
+        fields.to_owned(),
+    )
+}
+
+#[test]
+fn whatever_fails_is_tried_again_until_it_is_taken() {
+    let signpost = quick();
+    let elsewhere = Receiver::start();
+    // What a receiver does at first, and what the log says of it: the status, and whether there is an error.
+    let redirect = format!("{}/elsewhere", elsewhere.base());
+    let table = [
+        (Behaviour::answer(500, &[], "broken"), json!(500), false),
+        (Behaviour::status(404), json!(404), false),
+        (Behaviour::status(429), json!(429), false),
+        (Behaviour::Silent, Value::Null, true),
+        (Behaviour::Half(200), Value::Null, true),
+        (Behaviour::Half(500), Value::Null, true),
+        (Behaviour::Hang, Value::Null, true),
+        (Behaviour::Slow(2_000), Value::Null, true),
+        (Behaviour::Redirect(redirect), json!(302), false),
+        (
+            Behaviour::answer(308, &[("Location", &elsewhere.base())], ""),
+            json!(308),
+            false,
+        ),
+    ];
+    let receivers: Vec<_> = table.iter().map(|_| Receiver::start()).collect();
+    let walls: Vec<_> = (0..)
+        .zip(&receivers)
+        .map(|(number, receiver)| {
+            let app = format!("790002{}", 20 + number);
+            signpost.unpublished_wall(&format!("cb-fails-{number}"), &app, Some(receiver))
+        })
+        .collect();
+    signpost.refresh();
+    let mut ids = Vec::new();
+    for ((behaviour, ..), (receiver, wall)) in table.iter().zip(receivers.iter().zip(&walls)) {
+        receiver.set(behaviour.clone());
+        ids.push(wall.pay("u-1"));
+    }
+    for (receiver, id) in receivers.iter().zip(&ids) {
+        receiver.wait(1);
+        // The one that hangs is let go when its caller has given up.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        assert_eq!(receiver.transactions().keys().collect::<Vec<_>>(), [id]);
+    }
+    // Every first try is over, one way or another.
+    for (wall, id) in walls.iter().zip(&ids) {
+        in_time(TRIES_MS, &true, || {
+            !wall.entry(id)["attempts"].as_array().unwrap().is_empty()
+        });
+    }
+    for receiver in &receivers {
+        receiver.set(Behaviour::status(204));
+    }
+    for ((_, status, is_error), (receiver, (wall, id))) in
+        table.iter().zip(receivers.iter().zip(walls.iter().zip(&ids)))
+    {
+        let entry = becomes(wall, id, "delivered");
+        let first = &entry["attempts"][0];
+        assert_eq!(first["http_status"], *status, "{entry}");
+        let error = first["error"].as_str().unwrap_or_default();
+        assert_eq!(!error.is_empty(), *is_error, "{entry}");
+        let ms = first["ms"].as_i64().unwrap();
+        assert!((0..=5_000).contains(&ms), "{entry}");
+        let attempts = entry["attempts"].as_array().unwrap();
+        assert!(attempts.len() >= 2, "{entry}");
+        assert_eq!(attempts.last().unwrap()["http_status"], 204, "{entry}");
+        assert_eq!(entry.get("next_try_ts"), None, "{entry}");
+        let received = receiver.received();
+        assert_eq!(received.len(), attempts.len(), "{received:?}");
+        // The same on every try, but for its time and its signatures.
+        assert!(
+            received
+                .iter()
+                .all(|again| lasting(again) == lasting(&received[0])),
+            "{received:?}"
+        );
+        let first_ts = received[0].header("webhook-timestamp");
+        let last = received.last().unwrap();
+        if last.at_ms - received[0].at_ms > 1_500 {
+            assert_ne!(last.header("webhook-timestamp"), first_ts);
+            assert_ne!(
+                last.header("webhook-signature"),
+                received[0].header("webhook-signature")
+            );
+        }
+    }
+    assert_eq!(elsewhere.count(), 0, "a redirect was followed");
+}
+
+#[test]
+fn a_slow_answer_counts_and_one_who_is_not_there_is_waited_for() {
+    let signpost = quick();
+    let (slow, gone) = (Receiver::start(), Receiver::start());
+    let slow_wall = signpost.unpublished_wall("cb-slow", "79000238", Some(&slow));
+    let gone_wall = signpost.unpublished_wall("cb-gone", "79000239", Some(&gone));
+    signpost.refresh();
+    slow.set(Behaviour::Slow(200));
+    let slow_id = slow_wall.pay("u-1");
+    let port = gone.port;
+    drop(gone);
+    let gone_id = gone_wall.pay("u-1");
+
+    // Nobody listens there, until somebody does.
+    in_time(TRIES_MS, &true, || {
+        !gone_wall.entry(&gone_id)["attempts"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    });
+    let back = Receiver::start_on(port);
+    let entry = becomes(&gone_wall, &gone_id, "delivered");
+    assert_eq!(entry["attempts"][0]["http_status"], Value::Null, "{entry}");
+    assert_eq!(back.transactions(), [(gone_id, 1)].into());
+
+    let entry = becomes(&slow_wall, &slow_id, "delivered");
+    assert_eq!(statuses(&entry), json!([200]));
+    assert!(entry["attempts"][0]["ms"].as_i64().unwrap() >= 190, "{entry}");
+}
+
+#[test]
+fn a_callback_that_nobody_takes_is_kept_and_can_be_replayed() {
+    let signpost = quick();
+    let receiver = Receiver::start();
+    receiver.set(Behaviour::answer(503, &[], "later"));
+    let wall = signpost.wall("cb-dead", "79000241", Some(&receiver));
+    let id = wall.pay("u-0");
+    let entry = becomes(&wall, &id, "dead");
+    assert_eq!(statuses(&entry), json!([503, 503, 503, 503]));
+    assert_eq!(entry["status"], "approved", "{entry}");
+    assert_eq!(entry.get("next_try_ts"), None, "{entry}");
+    let tries = receiver.received();
+    assert_eq!(tries.len(), 4);
+    // A second between two, 20 % more or less.
+    for pair in tries.windows(2) {
+        let ms = pair[1].at_ms - pair[0].at_ms;
+        assert!(ms >= 750, "{ms} ms after the one before");
+    }
+    // It is not tried again by itself, nor by its conversion that is sent again; and it has a whole new schedule when
+    // the operator says so.
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert_eq!(receiver.count(), 4);
+    let again = wall.replay(&id).expect(200).json();
+    assert_eq!(
+        (&again["state"], &again["transaction_id"]),
+        (&json!("waiting"), &json!(id))
+    );
+    in_time(TRIES_MS, &true, || receiver.count() > 4);
+    receiver.set(Behaviour::status(200));
+    let entry = becomes(&wall, &id, "delivered");
+    assert!(statuses(&entry).as_array().unwrap().len() > 4, "{entry}");
+    assert!(
+        receiver
+            .received()
+            .iter()
+            .all(|again| lasting(again) == lasting(&tries[0])),
+        "{:?}",
+        receiver.received()
+    );
+}
+
+#[test]
+fn all_that_died_since_a_time_are_replayed_at_once() {
+    let signpost = twice();
+    let receiver = Receiver::start();
+    receiver.set(Behaviour::status(500));
+    let wall = signpost.wall("cb-replay", "79000243", Some(&receiver));
+    let ids: Vec<_> = (0..3).map(|user| wall.pay(&format!("u-{user}"))).collect();
+    for id in &ids {
+        becomes(&wall, id, "dead");
+    }
+    let endpoint = wall.endpoint();
+    assert_eq!(
+        (
+            &endpoint["state"],
+            &endpoint["dead"],
+            &endpoint["waiting"],
+            &endpoint["consecutive_failures"]
+        ),
+        (&json!("failing"), &json!(3), &json!(0), &json!(6)),
+        "{endpoint}"
+    );
+    assert_eq!(wall.entries("state=dead").len(), 3);
+    receiver.set(Behaviour::status(200));
+
+    let sent_at = wall.entry(&ids[0])["conversion_ts"].as_i64().unwrap();
+    let many = |body: Value| {
+        let answer = wall.operator("POST", "conversions/replay", Some(&body));
+        answer.expect(200).json()["replayed"].as_u64().unwrap()
+    };
+    // Those of a span of time: from the first second on, and before the last.
+    assert_eq!(many(json!({"since": sent_at + 3_600})), 0);
+    assert_eq!(many(json!({"since": sent_at - 3_600, "until": sent_at})), 0);
+    assert_eq!(many(json!({"since": sent_at, "state": "delivered"})), 0);
+    assert_eq!(many(json!({"since": sent_at, "until": sent_at + 3_600})), 3);
+    for id in &ids {
+        becomes(&wall, id, "delivered");
+    }
+    assert_eq!(many(json!({"since": sent_at - 1})), 0);
+    assert_eq!(many(json!({"since": sent_at - 1, "state": "delivered"})), 3);
+    in_time(TRIES_MS, &vec![2; 3], || delivered(&wall));
+    for wrong in [
+        json!({}),
+        json!({"since": "yesterday"}),
+        json!({"since": 0, "state": "refused"}),
+        json!({"since": 0, "states": "dead"}),
+    ] {
+        let answer = wall.operator("POST", "conversions/replay", Some(&wrong));
+        answer.expect(400);
+    }
+}
+
+/// How often each callback was answered with 200.
+fn delivered(wall: &Wall<'_>) -> Vec<usize> {
+    let times = |entry: &Value| {
+        let statuses = statuses(entry);
+        let statuses = statuses.as_array().expect("statuses").iter();
+        statuses.filter(|status| **status == 200).count()
+    };
+    wall.entries("").iter().map(times).collect()
+}
+
+#[test]
+fn a_receiver_that_says_when_to_come_again_is_left_alone_until_then() {
+    let signpost = quick();
+    let receiver = Receiver::start();
+    receiver.set(Behaviour::answer(503, &[("Retry-After", "5")], "busy"));
+    let wall = signpost.wall("cb-later", "79000242", Some(&receiver));
+    let id = wall.pay("u-1");
+    receiver.wait(1);
+    receiver.set(Behaviour::status(200));
+    in_time(TRIES_MS, &true, || {
+        !wall.entry(&id)["attempts"].as_array().unwrap().is_empty()
+    });
+    let entry = wall.entry(&id);
+    if entry["state"] == "waiting" {
+        let wait = entry["next_try_ts"].as_i64().unwrap() - entry["attempts"][0]["at"].as_i64().unwrap();
+        assert!((4..=8).contains(&wait), "{entry}");
+    }
+    let entry = becomes(&wall, &id, "delivered");
+    assert_eq!(statuses(&entry), json!([503, 200]));
+    let tries = receiver.received();
+    let ms = tries[1].at_ms - tries[0].at_ms;
+    assert!(ms >= 4_500, "{ms} ms after Retry-After: 5");
+}

@@ -1,0 +1,217 @@
+//! What a callback says, byte for byte: the default parameters of a GET, templates with macros, and JSON.
+
+use serde_json::{Value, json};
+
+use crate::{
+    clicks::click_id_of,
+    harness::{GOALS, Received, Receiver, SECRET, Wall, accepted, callback, demo, now_ms},
+};
+
+const GAID: &str = "38400000-8cf0-11bd-b23e-10b96e40000d";
+const IDFA: &str = "6D92078A-8246-4BA4-AE5B-76104861E7DC";
+/// A click with everything in it, after rid and app.
+const FULL: &str = "&user_id=a%40b.c-_&gaid=38400000-8cf0-11bd-b23e-10b96e40000d&idfa=6D92078A-8246-4BA4-AE5B-76104861E7DC\
+    &c1=one&c2=2&c3=%40.-_&c4=x_y&c5=five&placement=home";
+
+/// The click id of a click with this query, after rid and app, from Germany.
+fn clicked(wall: &Wall<'_>, rest: &str) -> String {
+    let query = format!("rid={}&app={}{rest}", wall.goal("1"), wall.app);
+    click_id_of(&wall.signpost.click(&query, "DE").expect(302))
+}
+
+/// The query without what differs from run to run, which is checked by itself: the times and the signature.
+#[track_caller]
+fn without_times(received: &Received) -> String {
+    let now = now_ms() / 1_000;
+    let pairs = received.pairs();
+    assert_eq!(
+        pairs.last().map(|(name, _)| *name),
+        Some("signature"),
+        "{received:?}"
+    );
+    let shown = pairs.iter().map(|(name, value)| match *name {
+        "click_ts" | "conversion_ts" | "ts" => {
+            let seconds: i64 = value.parse().unwrap();
+            assert!((now - 60..=now + 5).contains(&seconds), "{name}: {received:?}");
+            format!("{name}=TIME")
+        }
+        "signature" => {
+            assert_eq!(value.len(), 64, "{received:?}");
+            format!("{name}=HEX")
+        }
+        _ => format!("{name}={value}"),
+    });
+    shown.collect::<Vec<_>>().join("&")
+}
+
+#[test]
+fn a_get_carries_the_default_parameters_in_their_order() {
+    let signpost = demo();
+    let receiver = Receiver::start();
+    let wall = signpost.wall("cb-default", "79000201", Some(&receiver));
+    let id = accepted(
+        wall.convert(&clicked(&wall, FULL), "&goal=purchase&txn=t-1"),
+        "approved",
+        false,
+    );
+    let received = receiver.wait(1).remove(0);
+    assert_eq!((received.method.as_str(), received.path()), ("GET", "/cb"));
+    assert_eq!(received.body, "");
+    assert_eq!(
+        without_times(&received),
+        format!(
+            "user_id=a%40b.c-_&value=99999&payout=99.999999&currency=Coins&transaction_id={id}&offer_id=cb-default\
+            &goal_id=cb-default-3&goal_value=purchase&app_id=79000201&gaid={GAID}&idfa={IDFA}&c1=one&c2=2&c3=%40.-_\
+            &c4=x_y&c5=five&country=DE&click_ts=TIME&conversion_ts=TIME&status=approved&ts=TIME&signature=HEX"
+        )
+    );
+    assert_eq!(received.header("webhook-id"), id);
+    assert_eq!(
+        Some(received.header("webhook-timestamp")),
+        received.parameter("ts").as_deref()
+    );
+    assert!(received.header("webhook-signature").starts_with("v1,"));
+    assert_eq!(received.header("user-agent"), "Signpost/1");
+    let entry = wall.entry(&id);
+    for name in ["click_ts", "conversion_ts"] {
+        assert_eq!(received.parameter(name), Some(entry[name].to_string()), "{entry}");
+    }
+
+    // What the click did not carry is left out.
+    let id = accepted(
+        wall.convert(&clicked(&wall, "&user_id=u-1&c4=only"), ""),
+        "approved",
+        false,
+    );
+    let received = receiver.wait(2).remove(1);
+    assert_eq!(
+        without_times(&received),
+        format!(
+            "user_id=u-1&value=1250&payout=1.25&currency=Coins&transaction_id={id}&offer_id=cb-default\
+            &goal_id=cb-default-1&goal_value=install&app_id=79000201&c4=only&country=DE&click_ts=TIME\
+            &conversion_ts=TIME&status=approved&ts=TIME&signature=HEX"
+        )
+    );
+}
+
+#[test]
+fn a_template_gets_what_its_macros_say_and_a_plain_url_keeps_its_query() {
+    let signpost = demo();
+    let receiver = Receiver::start();
+    let wall = signpost.wall("cb-template", "79000202", Some(&receiver));
+    wall.put_offer(&json!({"goals": [{"id": "cb-template-1", "ttl": "T", "instr": "1. I", "payout_usd": 0.5, "ord": 1}]}));
+    let base = receiver.base();
+    let defaults = "user_id=a%40b.c-_&value=500&payout=0.5&currency=G%26ld%20%C3%BC&transaction_id=ID&offer_id=cb-template\
+        &goal_id=cb-template-1&app_id=79000202";
+    let rest = "&country=DE&click_ts=TIME&conversion_ts=TIME&status=approved&ts=TIME&signature=HEX";
+    let carried = format!("&gaid={GAID}&idfa={IDFA}&c1=one&c2=2&c3=%40.-_&c4=x_y&c5=five");
+    let table = [
+        (
+            format!(
+                "{base}/postback/{{app_id}}/done?uid={{user_id}}&amount={{value}}&tx={{transaction_id}}&src=sign%20post"
+            ),
+            "/postback/79000202/done".to_owned(),
+            "uid=a%40b.c-_&amount=500&tx=ID&src=sign%20post&ts=TIME&signature=HEX".to_owned(),
+        ),
+        // What this one does not carry is there, and empty; the braces may be encoded.
+        (
+            format!(
+                "{base}/p?v=%7Bgoal_value%7D&o={{original_transaction_id}}&cur={{currency}}&s={{status}}&c={{country}}&x={{c3}}{{c5}}"
+            ),
+            "/p".to_owned(),
+            "v=&o=&cur=G%26ld%20%C3%BC&s=approved&c=DE&x=%40.-_five&ts=TIME&signature=HEX".to_owned(),
+        ),
+        (
+            format!("{base}/u-{{user_id}}"),
+            "/u-a%40b.c-_".to_owned(),
+            "ts=TIME&signature=HEX".to_owned(),
+        ),
+        (
+            format!("{base}/cb?key=a%20b&user_id=fixed#part"),
+            "/cb".to_owned(),
+            format!("key=a%20b&user_id=fixed&{defaults}{carried}{rest}"),
+        ),
+        (base, "/".to_owned(), format!("{defaults}{carried}{rest}")),
+    ];
+    let currency = json!({"name": "G&ld ü", "per_usd": 1_000, "decimals": 0, "rounding": "down"});
+    for (number, (url, path, query)) in table.iter().enumerate() {
+        wall.put_app(&json!({"callback": callback(url, "GET"), "currency": currency}));
+        let id = accepted(wall.convert(&clicked(&wall, FULL), ""), "approved", false);
+        let received = receiver.wait(number + 1).remove(number);
+        assert_eq!(received.path(), path, "{url}");
+        assert_eq!(without_times(&received).replace(&id, "ID"), *query, "{url}");
+    }
+}
+
+#[test]
+fn a_post_carries_the_same_fields_as_json() {
+    let signpost = demo();
+    let receiver = Receiver::start();
+    let wall = signpost.wall("cb-json", "79000203", None);
+    let url = format!("{}/cb?key=kept", receiver.base());
+    wall.put_app(&json!({
+        "callback": callback(&url, "POST"),
+        "currency": {"name": "Gold \"& more\"", "per_usd": 42.5, "decimals": 2, "rounding": "nearest"}
+    }));
+    for (number, (goal, event, usd, _)) in GOALS.into_iter().enumerate() {
+        let answer = wall.convert(&clicked(&wall, FULL), &format!("&goal={event}"));
+        let id = accepted(answer, "approved", false);
+        let received = receiver.wait(number + 1).remove(number);
+        assert_eq!(
+            (received.method.as_str(), received.target.as_str()),
+            ("POST", "/cb?key=kept")
+        );
+        assert_eq!(received.header("content-type"), "application/json");
+        assert_eq!(received.transaction_id(), id);
+        let body: Value = serde_json::from_str(&received.body).unwrap();
+        let entry = wall.entry(&id);
+        let value = [53.13, 871.25, 4_250.0][number];
+        assert_eq!(
+            body,
+            json!({
+                "user_id": "a@b.c-_", "value": body["value"], "payout": usd, "currency": "Gold \"& more\"",
+                "transaction_id": id, "offer_id": "cb-json", "goal_id": wall.goal(goal), "goal_value": event,
+                "app_id": "79000203", "gaid": GAID, "idfa": IDFA, "c1": "one", "c2": "2", "c3": "@.-_", "c4": "x_y",
+                "c5": "five", "country": "DE", "click_ts": entry["click_ts"], "conversion_ts": entry["conversion_ts"],
+                "status": "approved"
+            })
+        );
+        assert_eq!(body["value"].as_f64(), Some(value), "{body}");
+        assert!(
+            body["click_ts"].is_i64() && body["conversion_ts"].is_i64(),
+            "{body}"
+        );
+    }
+}
+
+#[test]
+fn what_is_sent_was_frozen_at_the_commit_but_for_where_it_goes() {
+    let signpost = demo();
+    let wall = signpost.wall("cb-frozen", "79000204", None);
+    let id = accepted(
+        wall.convert(&wall.click_id("u-1"), "&goal=level_10"),
+        "approved",
+        false,
+    );
+    // All of it is changed before there is a receiver.
+    let receiver = Receiver::start();
+    wall.put_offer(
+        &json!({"goals": [{"id": "cb-frozen-2", "ttl": "T", "instr": "1. I", "payout_usd": 7, "ord": 1,
+        "gl_val": "other"}]}),
+    );
+    wall.put_app(&json!({
+        "currency": {"name": "Gems", "per_usd": 5, "decimals": 2, "rounding": "nearest"},
+        "callback": {"url": format!("{}/late", receiver.base()), "method": "GET", "secret": SECRET}
+    }));
+    let received = receiver.wait(1).remove(0);
+    assert_eq!(received.path(), "/late");
+    for (name, value) in [
+        ("transaction_id", id.as_str()),
+        ("value", "20500"),
+        ("payout", "20.5"),
+        ("currency", "Coins"),
+        ("goal_value", "level_10"),
+    ] {
+        assert_eq!(received.parameter(name).as_deref(), Some(value), "{received:?}");
+    }
+}

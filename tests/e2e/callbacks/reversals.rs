@@ -1,0 +1,84 @@
+//! What is taken back: one more callback, with an id of its own, that names the first and says its exact negative.
+
+use serde_json::{Value, json};
+
+use crate::{
+    callbacks::becomes,
+    harness::{Receiver, accepted, callback, demo},
+};
+
+#[test]
+fn a_reversal_is_the_exact_negative_under_an_id_of_its_own_once() {
+    let signpost = demo();
+    let receiver = Receiver::start();
+    let wall = signpost.wall("cb-reversed", "79000261", Some(&receiver));
+    let currency = json!({"name": "Gems", "per_usd": 3.3, "decimals": 2, "rounding": "up"});
+    let url = format!("{}/cb", receiver.base());
+    wall.put_app(&json!({"callback": callback(&url, "GET"), "currency": currency}));
+    let click = wall.click_id("u-1");
+    let id = accepted(wall.convert(&click, "&goal=purchase"), "approved", false);
+    let reward = receiver.wait(1).remove(0);
+    assert_eq!(reward.transaction_id(), id);
+    becomes(&wall, &id, "delivered");
+    // What is taken back is what was paid, not what would be now.
+    wall.put_offer(
+        &json!({"goals": [{"id": "cb-reversed-3", "ttl": "T", "instr": "1. I", "payout_usd": 5, "ord": 1,
+        "gl_val": "purchase"}]}),
+    );
+    wall.put_app(&json!({"callback": callback(&url, "GET")}));
+    for duplicate in [false, true, true] {
+        let answer = wall.convert(&click, "&goal=purchase&status=reversed");
+        assert_eq!(accepted(answer, "reversed", duplicate), id);
+    }
+    let reversal = receiver.wait(2).remove(1);
+    let own_id = reversal.transaction_id().to_owned();
+    assert_ne!(own_id, id);
+    let value = reward.parameter("value").unwrap();
+    for (name, expected) in [
+        ("transaction_id", own_id.as_str()),
+        ("original_transaction_id", &id),
+        ("status", "reversed"),
+        ("payout", "-99.999999"),
+        ("value", &format!("-{value}")),
+        ("currency", "Gems"),
+    ] {
+        assert_eq!(
+            reversal.parameter(name).as_deref(),
+            Some(expected),
+            "{reversal:?}"
+        );
+    }
+    for name in [
+        "user_id",
+        "offer_id",
+        "goal_id",
+        "goal_value",
+        "app_id",
+        "country",
+        "click_ts",
+    ] {
+        assert_eq!(reversal.parameter(name), reward.parameter(name), "{name}");
+    }
+    assert_eq!(reward.parameter("original_transaction_id"), None);
+
+    let entry = becomes(&wall, &own_id, "delivered");
+    assert_eq!(entry["original_transaction_id"], id.as_str(), "{entry}");
+    assert_eq!(
+        (&entry["status"], &entry["payout"]),
+        (&json!("reversed"), &json!(-99.999_999))
+    );
+    let paid = wall.entry(&id);
+    assert_eq!(
+        (&paid["status"], &paid["state"]),
+        (&json!("reversed"), &json!("delivered"))
+    );
+    assert_eq!(paid["payout"], json!(99.999_999), "{paid}");
+    assert_eq!(paid.get("original_transaction_id"), None, "{paid}");
+    assert_eq!(
+        entry["value"].as_f64().map(|value| -value),
+        paid["value"].as_f64()
+    );
+    let listed: Vec<Value> = wall.entries("");
+    assert_eq!(listed, [entry, paid], "the newest first");
+    assert_eq!(receiver.count(), 2, "a repeat called again");
+}

@@ -1,0 +1,40 @@
+//! Conversions, over HTTP: what is refused and in which order (`refusals`), what a postback makes of a conversion
+//! (`states`) and which goal it pays (`payment`), what partners really send (`senders`), and that each is paid once
+//! (`at_once`, `caps`, `revenue`) whatever fails (`outages`, `crashes`).
+
+mod at_once;
+mod caps;
+mod crashes;
+mod outages;
+mod payment;
+mod refusals;
+mod revenue;
+mod senders;
+mod states;
+
+use crate::harness::{Answer, accepted};
+
+/// Fails the test unless a postback was refused so, as JSON that no cache keeps.
+#[track_caller]
+fn refused(answer: Answer, status: u16, code: &str) -> Answer {
+    let answer = answer.refused(status, code);
+    assert_eq!(
+        answer.header("Content-Type"),
+        Some("application/json"),
+        "{answer:?}"
+    );
+    assert_eq!(answer.header("Cache-Control"), Some("no-store"), "{answer:?}");
+    assert_eq!(
+        answer.header("Retry-After").is_some(),
+        status == 503,
+        "{answer:?}"
+    );
+    answer
+}
+
+/// The transaction id of an approved conversion, new or not.
+#[track_caller]
+fn accepted_id(answer: Answer) -> String {
+    let duplicate = answer.clone().expect(200).json()["duplicate"] == true;
+    accepted(answer, "approved", duplicate)
+}

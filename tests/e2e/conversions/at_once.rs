@@ -1,0 +1,98 @@
+//! The same conversion from many senders at once.
+
+use std::{collections::BTreeSet, sync::Barrier, thread};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Receiver, Wall, accepted, away_from_midnight, demo, now_ms, seal};
+
+const SENDERS: usize = 64;
+
+/// Sends a postback from all senders at once; how many were told that it is new, and under which ids.
+fn send_at_once(wall: &Wall<'_>, click: &str, more: &str) -> (usize, BTreeSet<String>) {
+    let start = Barrier::new(SENDERS);
+    let answers: Vec<Value> = thread::scope(|scope| {
+        let senders: Vec<_> = (0..SENDERS)
+            .map(|_| {
+                scope.spawn(|| {
+                    start.wait();
+                    wall.convert(click, more).expect(200).json()
+                })
+            })
+            .collect();
+        senders.into_iter().map(|sender| sender.join().unwrap()).collect()
+    });
+    let new = answers.iter().filter(|answer| answer["duplicate"] == false);
+    let ids = answers
+        .iter()
+        .map(|answer| answer["transaction_id"].as_str().unwrap().to_owned());
+    (new.count(), ids.collect())
+}
+
+#[test]
+fn sixty_four_copies_at_once_are_one_reward() {
+    away_from_midnight();
+    let signpost = demo();
+    let receiver = Receiver::start();
+    let wall = signpost.unpublished_wall("conv-at-once", "79000141", Some(&receiver));
+    // Copies of one that takes the last of a cap wait for it, and are not told that it is spent.
+    wall.put_offer_as(
+        "conv-at-once-cap",
+        &json!({"conversion_cap": {"dur": "DAILY", "lim": 1}}),
+    );
+    signpost.refresh();
+    let mut capped = wall.click("u-2", now_ms());
+    capped.offer = "conv-at-once-cap".into();
+    let clicks = [wall.click_id("u-1"), seal(&crate::clicks::keys(), &capped)];
+    let mut paid = BTreeSet::new();
+    for click in &clicks {
+        let (new, ids) = send_at_once(&wall, click, "&txn=same");
+        assert_eq!((new, ids.len()), (1, 1), "{ids:?}");
+        paid.extend(ids);
+    }
+    assert_eq!(paid.len(), 2);
+    let called = receiver.wait_for_transactions(30_000, 2);
+    assert!(called.keys().eq(&paid), "{called:?}, not {paid:?}");
+
+    // Nor is anything taken back more than once.
+    let mut reversals = BTreeSet::new();
+    for click in &clicks {
+        let (new, ids) = send_at_once(&wall, click, "&status=reversed");
+        assert_eq!((new, ids.len()), (1, 1), "{ids:?}");
+        assert!(ids.is_subset(&paid), "the id is always the reward's: {ids:?}");
+        reversals.extend(ids);
+    }
+    assert_eq!(reversals, paid);
+    let called = receiver.wait_for_transactions(30_000, 4);
+    assert!(called.values().all(|times| *times == 1), "{called:?}");
+    assert_eq!(wall.entries("").len(), 4);
+}
+
+#[test]
+fn conversions_of_many_offers_at_once_are_each_judged_by_their_own_offer() {
+    let signpost = demo();
+    let wall = signpost.unpublished_wall("conv-offers", "79000142", None);
+    let offers: Vec<_> = (0..8).map(|number| format!("conv-offers-{number}")).collect();
+    for offer in &offers {
+        wall.put_offer_as(offer, &json!({}));
+    }
+    signpost.refresh();
+    let (keys, start) = (crate::clicks::keys(), Barrier::new(SENDERS));
+    thread::scope(|scope| {
+        for sender in 0..SENDERS {
+            let (wall, keys, start, offers) = (&wall, &keys, &start, &offers);
+            scope.spawn(move || {
+                start.wait();
+                for round in 0..8 {
+                    let offer = &offers[(sender + round * 3) % offers.len()];
+                    let mut click = wall.click("u-1", now_ms());
+                    click.offer = offer.as_str().into();
+                    let answer = wall.convert(&seal(keys, &click), "&goal=level_10");
+                    let id = accepted(answer, "approved", false);
+                    assert_eq!(wall.entry(&id)["goal_id"], format!("{offer}-2"));
+                }
+            });
+        }
+    });
+    assert_eq!(wall.entries("limit=1000").len(), SENDERS * 8);
+}

@@ -1,0 +1,167 @@
+//! Conversions while something that they need is out of order: told to come again, or paid all the same; once.
+
+use serde_json::{Value, json};
+use signpost::time::SECOND_MS;
+
+use crate::{
+    conversions::{refused, revenue::revenue},
+    faults::break_down,
+    harness::{Receiver, Setup, Signpost, accepted, away_from_midnight, callback, in_time, states},
+};
+
+/// Beyond a few of the retries of what was held up.
+const RETRIES_MS: i64 = 60 * SECOND_MS;
+
+fn unreliable() -> Signpost {
+    Setup::new().config("faults.capnp").start_with_fixtures().0
+}
+
+fn cap(limit: u32) -> Value {
+    json!({"conversion_cap": {"dur": "DAILY", "lim": limit}})
+}
+
+#[test]
+fn with_the_counters_down_only_offers_with_a_cap_wait_and_the_alarm_finishes_what_was_begun() {
+    away_from_midnight();
+    let signpost = unreliable();
+    let receiver = Receiver::start();
+    let wall = signpost.unpublished_wall("conv-counters", "79000171", Some(&receiver));
+    wall.put_offer(&cap(2));
+    wall.put_offer_as("conv-uncapped", &json!({}));
+    signpost.refresh();
+    let mut uncapped = wall.click("u-0", crate::harness::now_ms());
+    uncapped.offer = "conv-uncapped".into();
+    let uncapped = crate::harness::seal(&crate::clicks::keys(), &uncapped);
+    let [first, second, third] = ["u-1", "u-2", "u-3"].map(|user| wall.click_id(user));
+
+    break_down(&signpost, "counters");
+    for _ in 0..2 {
+        refused(wall.convert(&first, ""), 503, "unavailable");
+    }
+    let free = accepted(wall.convert(&uncapped, ""), "approved", false);
+    receiver.wait(1);
+    let waiting = wall.endpoint();
+    assert_eq!(waiting["reserving"], 1, "{waiting}");
+    assert!(
+        receiver.transactions().keys().eq([&free]),
+        "nothing is paid that may be capped"
+    );
+
+    // No postback comes any more, and it is paid all the same.
+    break_down(&signpost, "");
+    let called = receiver.wait_for_transactions(RETRIES_MS, 2);
+    let paid = called.keys().find(|id| **id != free).unwrap();
+    in_time(
+        RETRIES_MS,
+        &("approved".to_owned(), Some("delivered".to_owned())),
+        || states(&wall.entry(paid)),
+    );
+    assert_eq!(accepted(wall.convert(&first, ""), "approved", true), *paid);
+
+    // The counters do as they are told and nobody hears of it: what they took, they took for this conversion.
+    break_down(&signpost, "counters-answers");
+    refused(wall.convert(&second, ""), 503, "unavailable");
+    break_down(&signpost, "");
+    let answer = wall.convert(&second, "");
+    let body = answer.expect(200).json();
+    assert_eq!(body["status"], "approved", "{body}");
+    refused(wall.convert(&third, ""), 409, "conversion_capped");
+    let called = receiver.wait_for_transactions(RETRIES_MS, 3);
+    assert!(called.values().all(|times| *times == 1), "{called:?}");
+    assert_eq!(wall.endpoint()["reserving"], 0);
+}
+
+#[test]
+fn with_the_catalog_down_nothing_is_refused_that_it_could_know() {
+    let signpost = unreliable();
+    let receiver = Receiver::start();
+    let wall = signpost.wall("conv-catalog", "79000172", Some(&receiver));
+    let click = wall.click_id("u-1");
+    let bad = [
+        format!("click_id={click}&token=not-one"),
+        format!("click_id={click}&token={}&goal=not-one", wall.token),
+    ];
+    refused(signpost.convert(&bad[0]), 401, "invalid_token");
+    refused(signpost.convert(&bad[1]), 400, "unknown_goal");
+    break_down(&signpost, "catalog");
+    for query in &bad {
+        refused(signpost.convert(query), 503, "unavailable");
+    }
+    // What is right is told to come again, too: the catalog says what it pays.
+    refused(wall.convert(&click, ""), 503, "unavailable");
+    break_down(&signpost, "");
+    let id = accepted(wall.convert(&click, ""), "approved", false);
+    assert_eq!(receiver.wait_for_transactions(RETRIES_MS, 1), [(id, 1)].into());
+    refused(signpost.convert(&bad[0]), 401, "invalid_token");
+}
+
+#[test]
+fn with_the_ledger_down_conversions_are_paid_and_their_revenue_follows_once() {
+    away_from_midnight();
+    let signpost = unreliable();
+    let receiver = Receiver::start();
+    let wall = signpost.wall("conv-ledger", "79000173", Some(&receiver));
+    // The ledger is there, so that it can be asked afterwards.
+    let publisher = signpost.known_publisher(&wall.id);
+    assert_eq!(publisher.days(), [] as [Value; 0]);
+    break_down(&signpost, "ledger");
+    for user in 0..10 {
+        wall.pay(&format!("u-{user}"));
+    }
+    receiver.wait_for_transactions(RETRIES_MS, 10);
+    // From here on the ledger does as it is told, and nobody hears of it.
+    break_down(&signpost, "ledger-answers");
+    for user in 10..20 {
+        wall.pay(&format!("u-{user}"));
+    }
+    let reversed = wall.click_id("u-20");
+    accepted(wall.convert(&reversed, "&goal=level_10"), "approved", false);
+    accepted(
+        wall.convert(&reversed, "&goal=level_10&status=reversed"),
+        "reversed",
+        false,
+    );
+    receiver.wait_for_transactions(RETRIES_MS, 22);
+    std::thread::sleep(std::time::Duration::from_secs(5));
+    break_down(&signpost, "");
+    in_time(RETRIES_MS, &25.0, || revenue(&publisher));
+    // Whatever was sent again has had its time.
+    std::thread::sleep(std::time::Duration::from_secs(8));
+    assert!((revenue(&publisher) - 25.0).abs() < 1e-9);
+    signpost.restart();
+    assert!((revenue(&publisher) - 25.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_conversion_whose_answer_was_lost_is_told_again_with_its_id() {
+    let signpost = unreliable();
+    let receiver = Receiver::start();
+    let wall = signpost.wall("conv-outbox", "79000174", Some(&receiver));
+    let [lost, late] = ["u-1", "u-2"].map(|user| wall.click_id(user));
+    break_down(&signpost, "outboxes");
+    refused(wall.convert(&late, ""), 503, "unavailable");
+    assert_eq!(receiver.count(), 0);
+    break_down(&signpost, "outboxes-answers");
+    refused(wall.convert(&lost, ""), 503, "unavailable");
+    break_down(&signpost, "");
+    let id = accepted(wall.convert(&lost, ""), "approved", true);
+    let other = accepted(wall.convert(&late, ""), "approved", false);
+    let called = receiver.wait_for_transactions(RETRIES_MS, 2);
+    assert_eq!(called, [(id, 1), (other, 1)].into());
+}
+
+#[test]
+fn a_callback_that_could_not_be_handed_over_is_handed_over_later() {
+    let signpost = unreliable();
+    let receiver = Receiver::start();
+    let wall = signpost.wall("conv-handover", "79000175", None);
+    let id = wall.pay("u-1");
+    break_down(&signpost, "outboxes");
+    let app = json!({"callback": callback(&format!("{}/cb", receiver.base()), "GET")});
+    wall.try_put_app(&app).refused(503, "unavailable");
+    assert_eq!(receiver.count(), 0);
+    // The operator does not come back, and the reward goes out all the same.
+    break_down(&signpost, "");
+    assert_eq!(receiver.wait_for_transactions(RETRIES_MS, 1), [(id, 1)].into());
+    wall.try_put_app(&app).expect(200);
+}

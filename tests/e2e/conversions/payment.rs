@@ -1,0 +1,195 @@
+//! Which goal a conversion pays and how much: by what the advertiser says, by the catalog as it is at the commit, and
+//! never by what the user chose.
+
+use serde_json::{Value, json};
+use signpost::time::{DAY_MS, SECOND_MS};
+
+use crate::{
+    clicks::{click_id_of, redirected},
+    conversions::refused,
+    harness::{GOALS, Receiver, Wall, accepted, demo, now_ms},
+};
+
+/// The goal and the payout that the log says of a conversion.
+#[track_caller]
+fn paid(wall: &Wall<'_>, id: &str) -> (String, f64, f64) {
+    let entry = wall.entry(id);
+    (
+        entry["goal_id"].as_str().unwrap().to_owned(),
+        entry["payout"].as_f64().unwrap(),
+        entry["value"].as_f64().unwrap(),
+    )
+}
+
+#[test]
+fn a_user_who_picks_the_dearest_goal_is_paid_the_first() {
+    let signpost = demo();
+    let wall = signpost.wall("conv-dearest", "79000121", None);
+    for (goal, ..) in GOALS {
+        let query = format!("rid={}&app={}&user_id=u-{goal}", wall.goal(goal), wall.app);
+        let click = click_id_of(&redirected(signpost.click(&query, "DE")));
+        let id = accepted(wall.convert(&click, ""), "approved", false);
+        assert_eq!(paid(&wall, &id), (wall.goal("1"), 1.25, 1_250.0), "rid {goal}");
+    }
+}
+
+#[test]
+fn a_goal_is_named_by_its_id_or_by_its_event_code() {
+    let signpost = demo();
+    let wall = signpost.wall("conv-named", "79000122", None);
+    for (goal, event, usd, coins) in GOALS {
+        for name in [wall.goal(goal).as_str(), event] {
+            let answer = wall.convert(&wall.click_id("u-1"), &format!("&goal={name}"));
+            let id = accepted(answer, "approved", false);
+            let coins = f64::from(u32::try_from(coins).unwrap());
+            assert_eq!(paid(&wall, &id), (wall.goal(goal), usd, coins), "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_the_catalog_says_holds_at_once_and_nothing_is_refused_on_a_stale_snapshot() {
+    let signpost = demo();
+    let wall = signpost.wall("conv-fresh", "79000123", None);
+    // From here on nothing is published by this test.
+    let goals = |payout: f64, ids: &[&str]| -> Value {
+        let goals = (1..).zip(ids).map(|(ord, id)| {
+            json!({"id": format!("conv-fresh-{id}"), "ttl": "A goal", "instr": "1. Play", "payout_usd": payout,
+                "ord": ord, "gl_val": format!("event-{id}")})
+        });
+        goals.collect()
+    };
+    wall.put_offer(&json!({"goals": goals(2.0, &["1", "new"])}));
+    let pay = |goal: &str| {
+        let answer = wall.convert(&wall.click_id("u-1"), goal);
+        paid(&wall, &accepted(answer, "approved", false))
+    };
+    assert_eq!(pay("&goal=event-new"), ("conv-fresh-new".into(), 2.0, 2_000.0));
+    assert_eq!(pay(""), ("conv-fresh-1".into(), 2.0, 2_000.0));
+    // A goal that is no longer offered is paid for the clicks made before.
+    assert_eq!(pay("&goal=level_10"), ("conv-fresh-2".into(), 20.5, 20_500.0));
+
+    wall.put_app(&json!({
+        "currency": {"name": "Gems", "per_usd": 42.5, "decimals": 2, "rounding": "nearest"}
+    }));
+    assert_eq!(pay("&goal=conv-fresh-new"), ("conv-fresh-new".into(), 2.0, 85.0));
+    assert_eq!(pay("&goal=level_10"), ("conv-fresh-2".into(), 20.5, 871.25));
+
+    // An offer, a goal and a token that no snapshot has.
+    let (_, token) = wall.issue_token();
+    wall.put_offer_as("conv-fresh-b", &json!({}));
+    let mut click = wall.click("u-1", now_ms());
+    click.offer = "conv-fresh-b".into();
+    click.goal = "conv-fresh-b-1".into();
+    let click = crate::harness::seal(&crate::clicks::keys(), &click);
+    let answer = signpost.convert(&format!("click_id={click}&token={token}&goal=purchase"));
+    let id = accepted(answer, "approved", false);
+    assert_eq!(paid(&wall, &id).0, "conv-fresh-b-3");
+}
+
+#[test]
+fn a_paused_or_ended_offer_still_pays_the_clicks_made_before() {
+    let signpost = demo();
+    let wall = signpost.wall("conv-paused", "79000124", None);
+    let ended_at = (now_ms() - SECOND_MS) / SECOND_MS;
+    for changes in [
+        json!({"active": false}),
+        json!({"ends_at": ended_at}),
+        json!({"geo_tgt": {"include": ["FR"], "exclude": []}}),
+        json!({"click_cap": {"dur": "DAILY", "lim": 0}}),
+    ] {
+        wall.put_offer(&changes);
+        signpost.refresh();
+        wall.pay("u-1");
+    }
+}
+
+#[test]
+fn a_new_token_is_valid_at_once_and_a_revoked_one_no_longer() {
+    let signpost = demo();
+    let wall = signpost.wall("conv-tokens", "79000125", None);
+    let send = |token: &str| signpost.convert(&format!("click_id={}&token={token}", wall.click_id("u")));
+    for round in 0..3 {
+        let (old_id, old) = wall.issue_token();
+        let (_, new) = wall.issue_token();
+        for token in [&old, &new] {
+            accepted(send(token), "approved", false);
+        }
+        // The one before these two has ended, and one is ended by hand.
+        refused(send(&wall.token), 401, "invalid_token");
+        let path = format!("advertisers/{}/token/{old_id}", wall.id);
+        signpost.operator("DELETE", &path, None).expect(204);
+        refused(send(&old), 401, "invalid_token");
+        accepted(send(&new), "approved", false);
+        // The snapshot that is made of it changes nothing.
+        if round == 1 {
+            signpost.refresh();
+            refused(send(&old), 401, "invalid_token");
+            accepted(send(&new), "approved", false);
+        }
+    }
+}
+
+#[test]
+fn the_conversion_window_is_the_offers_or_thirty_days() {
+    let signpost = demo();
+    let wall = signpost.wall("conv-window", "79000126", None);
+    let minute_ms = 60 * SECOND_MS;
+    for (window, days) in [(Value::Null, 30), (json!(1), 1), (json!(7), 7), (json!(90), 90)] {
+        wall.put_offer(&json!({ "conversion_window_days": window }));
+        let edge_ms = now_ms() - days * DAY_MS;
+        let [inside, outside] =
+            [edge_ms + minute_ms, edge_ms - minute_ms].map(|at_ms| wall.click_id_of("u-1", at_ms));
+        accepted(wall.convert(&inside, ""), "approved", false);
+        refused(wall.convert(&outside, ""), 410, "conversion_window_closed");
+    }
+    // By a clock that runs ahead of ours.
+    accepted(
+        wall.convert(&wall.click_id_of("u-1", now_ms() + minute_ms), ""),
+        "approved",
+        false,
+    );
+    // A conversion that is known is beyond the window.
+    wall.put_offer(&json!({}));
+    let click = wall.click_id_of("u-1", now_ms() - 2 * DAY_MS);
+    accepted(wall.convert(&click, "&status=pending"), "pending", false);
+    wall.put_offer(&json!({"conversion_window_days": 1}));
+    accepted(wall.convert(&click, ""), "approved", false);
+}
+
+#[test]
+fn a_short_click_id_brings_back_the_click_that_was_stored() {
+    let signpost = demo();
+    let receiver = Receiver::start();
+    let wall = signpost.unpublished_wall("conv-short", "79000127", Some(&receiver));
+    wall.put_offer(&json!({"click_id_max": 50}));
+    signpost.refresh();
+    let long = "x".repeat(128);
+    let query = format!(
+        "rid=conv-short-2&app={}&user_id=u-1&c1={long}&c5=five&gaid=38400000-8cf0-11bd-b23e-10b96e40000d",
+        wall.app
+    );
+    let click = click_id_of(&redirected(signpost.click(&query, "FR")));
+    assert!(click.len() <= 50, "{click}");
+    let id = accepted(wall.convert(&click, "&goal=purchase"), "approved", false);
+    assert_eq!(
+        accepted(wall.convert(&click, "&goal=purchase"), "approved", true),
+        id
+    );
+    let received = receiver.wait(1).remove(0);
+    for (name, value) in [
+        ("transaction_id", id.as_str()),
+        ("user_id", "u-1"),
+        ("c1", &long),
+        ("c5", "five"),
+        ("gaid", "38400000-8cf0-11bd-b23e-10b96e40000d"),
+        ("country", "FR"),
+        ("goal_id", "conv-short-3"),
+    ] {
+        assert_eq!(
+            received.parameter(name).as_deref(),
+            Some(value),
+            "{name}: {received:?}"
+        );
+    }
+}

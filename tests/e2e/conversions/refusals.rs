@@ -1,0 +1,304 @@
+//! Postbacks that are refused: each rule, and which one is told of several.
+
+use serde_json::json;
+use signpost::{
+    time::DAY_MS,
+    tracking::{
+        click_id::{self, SHORT_MAX},
+        keys::KeyRing,
+    },
+};
+
+use crate::{
+    conversions::refused,
+    harness::{CONVERSION, accepted, away_from_midnight, demo, nonce, now_ms, seal},
+};
+
+const OTHER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
+
+#[test]
+fn the_first_thing_that_is_wrong_with_a_postback_is_told() {
+    away_from_midnight();
+    let signpost = demo();
+    let wall = signpost.unpublished_wall("conv-refusals", "79000101", None);
+    let stranger = signpost.unpublished_wall("conv-stranger", "79000102", None);
+    wall.put_offer_as(
+        "conv-spent",
+        &json!({"conversion_cap": {"dur": "DAILY", "lim": 1}}),
+    );
+    signpost.refresh();
+    let click = || wall.click_id("u-1");
+    let old = || wall.click_id_of("u-1", now_ms() - 31 * DAY_MS);
+    let sealed_by = |keys: &str| seal(&KeyRing::parse(keys).unwrap(), &wall.click("u-1", now_ms()));
+    let unknown_key = sealed_by(&format!("200:seal:{OTHER_KEY}"));
+    let forged = sealed_by(&format!("1:seal:{OTHER_KEY}"));
+    let mut spent_click = wall.click("u-1", now_ms());
+    spent_click.offer = "conv-spent".into();
+    spent_click.goal = "conv-spent-1".into();
+    let keys = crate::clicks::keys();
+    let spent = || seal(&keys, &spent_click);
+    // A short id whose record is not there: it is kept for longer than any window, so it has expired.
+    let expired = click_id::seal(&keys, &wall.click("u-1", now_ms()), nonce(), SHORT_MAX);
+    let expired = expired.id();
+
+    let good = &wall.token;
+    let (long_goal, long_txn) = ("g".repeat(201), "t".repeat(129));
+    accepted(wall.convert(&click(), "&txn=taken"), "approved", false);
+    accepted(wall.convert(&spent(), "&txn=taken"), "approved", false);
+
+    let one = click();
+    let table = [
+        // Parameters: what is repeated or badly encoded, from left to right, then one after the other.
+        (String::new(), 400, "missing_field"),
+        (format!("token={good}"), 400, "missing_field"),
+        (format!("click_id=&token={good}"), 400, "missing_field"),
+        (
+            format!("click_id=%7Bclick_id%7D&token={good}"),
+            400,
+            "missing_field",
+        ),
+        (format!("click_id=abc&token={good}"), 400, "invalid_click_id"),
+        (
+            format!("click_id=abc&tid=def&token={good}"),
+            400,
+            "invalid_click_id",
+        ),
+        (format!("click_id={one}"), 400, "missing_field"),
+        (format!("click_id={one}&token={{token}}"), 400, "missing_field"),
+        (
+            format!("click_id={one}&token={good}&token={good}x"),
+            400,
+            "invalid_parameter",
+        ),
+        (
+            format!("click_id=abc&token={good}&status=%zz"),
+            400,
+            "invalid_parameter",
+        ),
+        (
+            format!("click_id={one}&token={good}&goal={long_goal}"),
+            400,
+            "invalid_parameter",
+        ),
+        (
+            format!("click_id={one}&token={good}&txn={long_txn}"),
+            400,
+            "invalid_parameter",
+        ),
+        (
+            format!("click_id={one}&token={good}&status=1"),
+            400,
+            "invalid_parameter",
+        ),
+        (
+            format!("click_id=abc&token={good}&status=1"),
+            400,
+            "invalid_click_id",
+        ),
+        (format!("click_id={one}&status=1"), 400, "missing_field"),
+        (
+            format!("click_id={unknown_key}&token={good}&status=1"),
+            400,
+            "invalid_parameter",
+        ),
+        // The click id.
+        (format!("click_id={unknown_key}&token={good}"), 503, "unavailable"),
+        (
+            format!("click_id={unknown_key}&token=wrong&goal=none"),
+            503,
+            "unavailable",
+        ),
+        (format!("click_id={forged}&token={good}"), 400, "invalid_click_id"),
+        (
+            format!("click_id={forged}&token=wrong&goal=none"),
+            400,
+            "invalid_click_id",
+        ),
+        (
+            format!("click_id={expired}&token={good}"),
+            410,
+            "conversion_window_closed",
+        ),
+        (
+            format!("click_id={expired}&token=wrong"),
+            410,
+            "conversion_window_closed",
+        ),
+        // The token: unknown, and of another advertiser than the offer's.
+        (format!("click_id={one}&token=wrong"), 401, "invalid_token"),
+        (
+            format!("click_id={one}&token={}", stranger.token),
+            401,
+            "invalid_token",
+        ),
+        (
+            format!("click_id={one}&token=wrong&goal=none"),
+            401,
+            "invalid_token",
+        ),
+        (format!("click_id={}&token=wrong", old()), 401, "invalid_token"),
+        // The goal: unknown, of another offer, and in another case.
+        (
+            format!("click_id={one}&token={good}&goal=none"),
+            400,
+            "unknown_goal",
+        ),
+        (
+            format!("click_id={one}&token={good}&goal=conv-spent-1"),
+            400,
+            "unknown_goal",
+        ),
+        (
+            format!("click_id={one}&token={good}&goal=INSTALL"),
+            400,
+            "unknown_goal",
+        ),
+        (
+            format!("click_id={}&token={good}&goal=none", old()),
+            400,
+            "unknown_goal",
+        ),
+        // Then what is judged: the window, the sender's own id, the cap.
+        (
+            format!("click_id={}&token={good}", old()),
+            410,
+            "conversion_window_closed",
+        ),
+        (
+            format!("click_id={}&token={good}&status=pending", old()),
+            410,
+            "conversion_window_closed",
+        ),
+        (
+            format!("click_id={}&token={good}&txn=taken", old()),
+            410,
+            "conversion_window_closed",
+        ),
+        (
+            format!("click_id={one}&token={good}&txn=taken"),
+            409,
+            "duplicate_txn",
+        ),
+        (
+            format!("click_id={one}&token={good}&txn=taken&status=pending"),
+            409,
+            "duplicate_txn",
+        ),
+        (
+            format!("click_id={}&token={good}&txn=taken", spent()),
+            409,
+            "duplicate_txn",
+        ),
+        (
+            format!("click_id={}&token={good}", spent()),
+            409,
+            "conversion_capped",
+        ),
+    ];
+    for (query, status, code) in &table {
+        // As often as it is sent, and by POST as by GET.
+        refused(signpost.convert(query), *status, code);
+        let posted = signpost.send("POST", CONVERSION, &[FORM], query.as_bytes());
+        if !query.is_empty() {
+            refused(posted, *status, code);
+        }
+    }
+    // None of them is in the way of what is right.
+    accepted(wall.convert(&one, ""), "approved", false);
+    // What costs no one anything is taken down whenever it comes.
+    for (status, told) in [("rejected", "rejected"), ("reversed", "reversed")] {
+        let query = format!("&txn=taken&status={status}");
+        accepted(wall.convert(&old(), &query), told, false);
+    }
+}
+
+#[test]
+fn a_refusal_is_logged_and_judged_afresh_when_it_is_sent_again() {
+    let signpost = demo();
+    let wall = signpost.wall("conv-afresh", "79000103", None);
+    let click = wall.click_id_of("u-1", now_ms() - 2 * DAY_MS);
+    wall.put_offer(&json!({"conversion_window_days": 1}));
+    for _ in 0..3 {
+        refused(wall.convert(&click, "&txn=t-1"), 410, "conversion_window_closed");
+    }
+    let logged = wall.entries("status=refused");
+    let [entry] = logged.as_slice() else {
+        panic!("{logged:?}");
+    };
+    assert_eq!(entry["refusal"], "conversion_window_closed", "{entry}");
+    assert_eq!(
+        (&entry["status"], &entry["state"]),
+        (&json!("refused"), &json!("refused"))
+    );
+    assert_eq!(
+        (&entry["goal_id"], &entry["txn"]),
+        (&json!("conv-afresh-1"), &json!("t-1"))
+    );
+    assert_eq!(entry["attempts"], json!([]), "{entry}");
+    assert_eq!(wall.entries("state=refused"), logged);
+
+    wall.put_offer(&json!({"conversion_window_days": 3}));
+    let paid = accepted(wall.convert(&click, "&txn=t-1"), "approved", false);
+    assert_eq!(
+        entry["transaction_id"],
+        paid.as_str(),
+        "it is the same conversion"
+    );
+    assert_eq!(wall.entries("state=refused"), [] as [serde_json::Value; 0]);
+    // What is known is not judged again.
+    wall.put_offer(&json!({"conversion_window_days": 1}));
+    assert_eq!(accepted(wall.convert(&click, "&txn=t-1"), "approved", true), paid);
+}
+
+#[test]
+fn only_get_and_post_with_a_short_form_are_taken() {
+    let signpost = demo();
+    let wall = signpost.wall("conv-methods", "79000104", None);
+    let query = |user: &str| format!("click_id={}&token={}", wall.click_id(user), wall.token);
+    let address = format!("{CONVERSION}?{}", query("u-1"));
+    for method in ["PUT", "DELETE", "PATCH"] {
+        let answer = signpost.send(method, &address, &[], b"");
+        let answer = answer.refused(405, "method_not_allowed");
+        assert_eq!(answer.header("Allow"), Some("GET, POST"), "{answer:?}");
+    }
+    signpost.send("HEAD", &address, &[], b"").expect(405);
+
+    let post = |content_type: &str, body: &str| {
+        signpost.send(
+            "POST",
+            CONVERSION,
+            &[("Content-Type", content_type)],
+            body.as_bytes(),
+        )
+    };
+    for content_type in [
+        "application/json",
+        "text/plain",
+        "multipart/form-data; boundary=b",
+    ] {
+        refused(post(content_type, &query("u-2")), 415, "unsupported_media_type");
+    }
+    // 16 KiB, and one byte more.
+    let long = |bytes: usize| {
+        let query = query("u-3");
+        let padding = "x".repeat(bytes - query.len() - 3);
+        format!("{query}&x={padding}")
+    };
+    refused(post(FORM.1, &long(16_385)), 413, "payload_too_large");
+    accepted(post(FORM.1, &long(16_384)), "approved", false);
+    let with_charset = "application/x-www-form-urlencoded; charset=UTF-8";
+    accepted(post(with_charset, &query("u-4")), "approved", false);
+
+    // The two lists are one: the token in the address, the rest in the body.
+    let address = format!("{CONVERSION}?token={}", wall.token);
+    let body = format!("click_id={}&goal=level_10", wall.click_id("u-5"));
+    accepted(
+        signpost.send("POST", &address, &[FORM], body.as_bytes()),
+        "approved",
+        false,
+    );
+    let answer = signpost.send("POST", &format!("{address}x"), &[FORM], query("u-6").as_bytes());
+    refused(answer, 400, "invalid_parameter");
+    assert_eq!(wall.entries("").len(), 3);
+}

@@ -1,0 +1,104 @@
+//! What conversions pay is the publisher's revenue in its reports, and what is taken back no longer is.
+
+use serde_json::{Value, json};
+use signpost::time::{SECOND_MS, UtcDay};
+
+use crate::{
+    clicks::click_id_of,
+    harness::{Publisher, accepted, away_from_midnight, demo, in_time, now_ms},
+};
+
+/// Beyond the interval at which revenue is handed to the ledger, on a busy machine.
+const HANDED_ON_MS: i64 = 30 * SECOND_MS;
+
+/// Clicks and revenue of today by where they came from.
+fn by_source() -> Value {
+    let today = UtcDay::of_ms(now_ms()).to_string();
+    let dimensions = ["app", "placement_id", "ad_tag", "demand_source", "sdk_v"];
+    json!({
+        "date_range": {"start_date": today, "end_date": today},
+        "dimensions": dimensions, "metrics": ["impressions", "clicks", "revenue"],
+        "order_by": dimensions.map(|dimension| json!({"column": dimension, "ascending": true})),
+    })
+}
+
+/// All revenue of a publisher that has none of before yesterday, in USD.
+pub fn revenue(publisher: &Publisher<'_>) -> f64 {
+    let today = UtcDay::of_ms(now_ms());
+    let query = json!({
+        "date_range": {"start_date": today.minus(1).to_string(), "end_date": today.to_string()},
+        "dimensions": ["demand_source"], "metrics": ["revenue"],
+    });
+    let rows = publisher.rows(&query);
+    rows.iter()
+        .map(|row| row["revenue"].as_f64().unwrap_or(0.0))
+        .sum()
+}
+
+#[test]
+fn a_reward_is_revenue_of_its_offer_and_a_reversal_takes_it_back() {
+    away_from_midnight();
+    let signpost = demo();
+    let wall = signpost.wall("conv-revenue", "79000161", None);
+    let publisher = signpost.known_publisher(&wall.id);
+    let click = |user: &str, placement: &str| {
+        let query = format!(
+            "rid={}&app={}&user_id={user}{placement}",
+            wall.goal("1"),
+            wall.app
+        );
+        click_id_of(&signpost.click(&query, "DE").expect(302))
+    };
+    let [one, two] = ["u-1", "u-2"].map(|user| click(user, "&placement=home"));
+    let plain = click("u-3", "");
+    for (click, goal) in [
+        (&one, "install"),
+        (&one, "purchase"),
+        (&two, "level_10"),
+        (&plain, "install"),
+    ] {
+        // Sent twice, paid once.
+        for duplicate in [false, true] {
+            accepted(
+                wall.convert(click, &format!("&goal={goal}")),
+                "approved",
+                duplicate,
+            );
+        }
+    }
+    accepted(
+        wall.convert(&plain, "&goal=level_10&status=pending"),
+        "pending",
+        false,
+    );
+
+    let row = |placement: &str, clicks: u64, revenue: f64| {
+        json!({
+            "app_id": wall.app, "app": {"name": wall.id}, "placement_id": placement, "ad_tag": wall.id,
+            "demand_source": "offerwall", "sdk_v": "api", "clicks": clicks, "revenue": revenue
+        })
+    };
+    let expected = vec![row("home", 2, 121.749_999), row("offerwall", 1, 1.25)];
+    in_time(HANDED_ON_MS, &expected, || publisher.rows(&by_source()));
+
+    for duplicate in [false, true] {
+        let answer = wall.convert(&one, "&goal=purchase&status=reversed");
+        accepted(answer, "reversed", duplicate);
+    }
+    let expected = vec![row("home", 2, 21.75), row("offerwall", 1, 1.25)];
+    in_time(HANDED_ON_MS, &expected, || publisher.rows(&by_source()));
+    // A conversion that never was paid takes nothing back.
+    accepted(
+        wall.convert(&plain, "&goal=level_10&status=reversed"),
+        "rejected",
+        false,
+    );
+    accepted(
+        wall.convert(&two, "&goal=install&status=reversed"),
+        "reversed",
+        false,
+    );
+    accepted(wall.convert(&two, "&goal=purchase"), "approved", false);
+    let expected = vec![row("home", 2, 121.749_999), row("offerwall", 1, 1.25)];
+    in_time(HANDED_ON_MS, &expected, || publisher.rows(&by_source()));
+}

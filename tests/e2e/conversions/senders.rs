@@ -1,0 +1,225 @@
+//! Postbacks as attribution partners really send them, from our address in their templates: the README's recipes, with
+//! what these partners put beside our parameters.
+
+use std::collections::BTreeMap;
+
+use crate::harness::{CONVERSION, Receiver, Signpost, accepted, demo};
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+struct Sent {
+    partner: &'static str,
+    /// With the click id as CLICK and the token as TOKEN.
+    query: &'static str,
+    /// The form of a POST.
+    form: Option<&'static str>,
+    /// The end of the id of the goal that it pays.
+    goal: &'static str,
+    txn: Option<&'static str>,
+    status: &'static str,
+}
+
+const fn get(
+    partner: &'static str,
+    query: &'static str,
+    goal: &'static str,
+    txn: Option<&'static str>,
+) -> Sent {
+    Sent {
+        partner,
+        query,
+        form: None,
+        goal,
+        txn,
+        status: "approved",
+    }
+}
+
+const SENT: [Sent; 16] = [
+    get(
+        "AppsFlyer, an install",
+        "token=TOKEN&click_id=CLICK&af_siteid=4711&advertising_id=38400000-8cf0-11bd-b23e-10b96e40000d&idfa=\
+         &country_code=DE&click_time=2026-11-21+17%3A00%3A12&install_unix_ts=1795280400&app_id=com.example.game\
+         &is_retargeting=false",
+        "1",
+        None,
+    ),
+    get(
+        "AppsFlyer, an event",
+        "token=TOKEN&click_id=CLICK&goal=level_10&event_value=%7B%22af_level%22%3A10%2C%22af_revenue%22%3A%220.99%22%7D\
+         &event_time=2026-11-21+17%3A20%3A00&appsflyer_id=1415211453000-6513894&app_version=1.4.2",
+        "2",
+        None,
+    ),
+    get(
+        "Adjust, an install",
+        "click_id=CLICK&token=TOKEN&gps_adid=38400000-8cf0-11bd-b23e-10b96e40000d&idfa=&adid=18546f6171f67e29d1cb983322ad1329\
+         &created_at=1795280400&country=de&tracker=abc123&tracker_name=Signpost%3A%3ACampaign%20%281%29",
+        "1",
+        None,
+    ),
+    get(
+        "Adjust, an event",
+        "click_id=CLICK&token=TOKEN&goal=purchase&txn=GPA.3312-4567-8901-23456&event=f0ob4r&revenue=4.99&currency=USD\
+         &nonce=pRgBPQGxkJdAx1ZpVWnW",
+        "3",
+        Some("GPA.3312-4567-8901-23456"),
+    ),
+    get(
+        "Singular",
+        "click_id=CLICK&token=TOKEN&goal=purchase&event_attributes=%7B%22r%22%3A4.99%2C%22pcc%22%3A%22USD%22%7D&aifa=\
+         &utc=1795280400&os=14&ip=192.0.2.7&is_revenue_event=true&country=DE",
+        "3",
+        None,
+    ),
+    get(
+        "Branch",
+        "click_id=CLICK&token=TOKEN&goal=level_10&aaid=38400000-8cf0-11bd-b23e-10b96e40000d&idfa=&os=ANDROID\
+         &os_version=14&timestamp=1795280400123&txn=$%7B(event_data.transaction_id)!%7D&name=LEVEL_UP",
+        "2",
+        None,
+    ),
+    get(
+        "Branch, where nothing filled the goal",
+        "click_id=CLICK&token=TOKEN&goal=${(last_attributed_touch_data.goalid)!}&timestamp=1795280400123",
+        "1",
+        None,
+    ),
+    get(
+        "TUNE (HasOffers)",
+        "token=TOKEN&transaction_id=CLICK&goal=install&txn=102f5e9e8b7c41d2a1&status=approved&payout=0.80&offer_id=17\
+         &goal_id=0&adv_sub=&google_aid=38400000-8cf0-11bd-b23e-10b96e40000d&datetime=2026-11-21%2017:00:12",
+        "1",
+        Some("102f5e9e8b7c41d2a1"),
+    ),
+    Sent {
+        partner: "TUNE (HasOffers), which looks at it first",
+        query: "token=TOKEN&transaction_id=CLICK&goal=install&txn=102f5e9e8b7c41d2a2&status=pending&payout=0.80",
+        form: None,
+        goal: "1",
+        txn: Some("102f5e9e8b7c41d2a2"),
+        status: "pending",
+    },
+    get(
+        "Everflow, an order",
+        "token=TOKEN&transaction_id=CLICK&goal=purchase&txn=A-1001&nid=512&event_id=3&adv1=&adv2=&amount=49.90&coupon_code=\
+         &status=approved",
+        "3",
+        Some("A-1001"),
+    ),
+    get(
+        "Everflow, an event without an order",
+        "token=TOKEN&transaction_id=CLICK&goal=&txn=&nid=512&adv1=&amount=0&status=approved",
+        "1",
+        None,
+    ),
+    Sent {
+        partner: "Keitaro, with an id of its own as tid",
+        query: "token=TOKEN&subid=CLICK&status=rejected&payout=1&currency=usd&tid=7781",
+        form: None,
+        goal: "1",
+        txn: None,
+        status: "rejected",
+    },
+    get(
+        "Binom",
+        "token=TOKEN&clickid=CLICK&goal=level_10&txn=bn-9981&status=approved&payout=0.5&event1=1&event2=0",
+        "2",
+        Some("bn-9981"),
+    ),
+    get(
+        "Affise, which carries the click id in a sub",
+        "token=TOKEN&aff_sub=CLICK&goal=install&sum=0.8&status=%7Bstatus%7D&geo=DE&ip=192.0.2.7",
+        "1",
+        None,
+    ),
+    Sent {
+        partner: "a server of the advertiser's own",
+        query: "token=TOKEN",
+        form: Some(
+            "click_id=CLICK&goal=purchase&txn=order+17%2F2026&status=Approved&amount=12%2C50+%E2%82%AC",
+        ),
+        goal: "3",
+        txn: Some("order 17/2026"),
+        status: "approved",
+    },
+    get(
+        "the least there is, under a name of another network",
+        "cid=CLICK&token=TOKEN",
+        "1",
+        None,
+    ),
+];
+
+fn send(signpost: &Signpost, sent: &Sent, click: &str, token: &str) -> crate::harness::Answer {
+    let filled = |text: &str| text.replace("CLICK", click).replace("TOKEN", token);
+    let address = format!("{CONVERSION}?{}", filled(sent.query));
+    match sent.form {
+        None => signpost.get(&address, &[("User-Agent", "postback-sender/2.1")]),
+        Some(form) => signpost.send(
+            "POST",
+            &address,
+            &[("Content-Type", FORM)],
+            filled(form).as_bytes(),
+        ),
+    }
+}
+
+#[test]
+fn what_partners_really_send_pays_the_goal_that_it_names() {
+    let signpost = demo();
+    let receiver = Receiver::start();
+    let wall = signpost.wall("conv-senders", "79000131", Some(&receiver));
+    let mut expected = BTreeMap::new();
+    for (number, sent) in SENT.iter().enumerate() {
+        let partner = sent.partner;
+        let click = wall.click_id(&format!("u-{number}"));
+        let answer = send(&signpost, sent, &click, &wall.token);
+        assert_eq!(answer.status, 200, "{partner}: {answer:?}");
+        let id = accepted(answer, sent.status, false);
+        // Partners send again what they are not sure of.
+        let again = send(&signpost, sent, &click, &wall.token);
+        assert_eq!(accepted(again, sent.status, true), id, "{partner}");
+        let entry = wall.entry(&id);
+        assert_eq!(
+            entry["goal_id"],
+            wall.goal(sent.goal).as_str(),
+            "{partner}: {entry}"
+        );
+        assert_eq!(
+            entry.get("txn").and_then(|txn| txn.as_str()),
+            sent.txn,
+            "{partner}: {entry}"
+        );
+        if sent.status == "approved" {
+            expected.insert(id, 1);
+        }
+    }
+    let received = receiver.wait_for_transactions(30_000, expected.len());
+    assert_eq!(received, expected);
+}
+
+#[test]
+fn the_click_id_may_come_under_each_of_its_names() {
+    let signpost = demo();
+    let wall = signpost.wall("conv-aliases", "79000132", None);
+    for name in [
+        "click_id",
+        "clickid",
+        "transaction_id",
+        "tid",
+        "cid",
+        "subid",
+        "aff_sub",
+    ] {
+        let query = format!("{name}={}&token={}", wall.click_id("u-1"), wall.token);
+        let id = accepted(signpost.convert(&query), "approved", false);
+        assert_eq!(accepted(signpost.convert(&query), "approved", true), id, "{name}");
+        let beside = format!("{query}&dub_id=1&aff_sub2=x");
+        assert_eq!(
+            accepted(signpost.convert(&beside), "approved", true),
+            id,
+            "{name}"
+        );
+    }
+}

@@ -1,0 +1,219 @@
+//! What becomes of a conversion by the postbacks that follow on it, and which callbacks that makes.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use crate::{
+    conversions::refused,
+    harness::{Receiver, accepted, demo, eventually, states},
+};
+
+#[test]
+fn postbacks_lead_from_state_to_state_and_money_moves_once() {
+    let signpost = demo();
+    let receiver = Receiver::start();
+    let wall = signpost.wall("conv-states", "79000111", Some(&receiver));
+    // What is sent, told and new of each postback in a row; and the statuses of the callbacks.
+    type Row<'r> = (&'r [(&'r str, &'r str, bool)], &'r [&'r str]);
+    let rows: [Row<'_>; 10] = [
+        (
+            &[
+                ("approved", "approved", true),
+                ("approved", "approved", false),
+                ("pending", "approved", false),
+                ("reversed", "reversed", true),
+                ("approved", "reversed", false),
+                ("reversed", "reversed", false),
+                ("rejected", "reversed", false),
+                ("pending", "reversed", false),
+            ],
+            &["approved", "reversed"],
+        ),
+        (
+            &[("", "approved", true), ("rejected", "reversed", true)],
+            &["approved", "reversed"],
+        ),
+        (
+            &[
+                ("pending", "pending", true),
+                ("pending", "pending", false),
+                ("Approved", "approved", true),
+                ("APPROVED", "approved", false),
+            ],
+            &["approved"],
+        ),
+        (
+            &[
+                ("pending", "pending", true),
+                ("approved", "approved", true),
+                ("reversed", "reversed", true),
+            ],
+            &["approved", "reversed"],
+        ),
+        (
+            &[
+                ("pending", "pending", true),
+                ("rejected", "rejected", true),
+                ("rejected", "rejected", false),
+                ("approved", "rejected", false),
+                ("reversed", "rejected", false),
+            ],
+            &[],
+        ),
+        (
+            &[
+                ("pending", "pending", true),
+                ("reversed", "rejected", true),
+                ("approved", "rejected", false),
+            ],
+            &[],
+        ),
+        (
+            &[
+                ("rejected", "rejected", true),
+                ("pending", "rejected", false),
+                ("approved", "rejected", false),
+                ("reversed", "rejected", false),
+            ],
+            &[],
+        ),
+        // Reversed before it was known: a late approval finds what stops it.
+        (
+            &[
+                ("reversed", "reversed", true),
+                ("reversed", "reversed", false),
+                ("approved", "reversed", false),
+                ("pending", "reversed", false),
+                ("rejected", "reversed", false),
+            ],
+            &[],
+        ),
+        (&[("pending", "pending", true)], &[]),
+        (&[("approved", "approved", true)], &["approved"]),
+    ];
+    let mut expected = BTreeMap::new();
+    for (number, (postbacks, callbacks)) in rows.iter().enumerate() {
+        let user = format!("row-{number}");
+        let click = wall.click_id(&user);
+        let mut ids = Vec::new();
+        for (sent, told, new) in *postbacks {
+            let answer = wall.convert(&click, &format!("&status={sent}"));
+            ids.push(accepted(answer, told, !new));
+        }
+        assert!(ids.windows(2).all(|pair| pair[0] == pair[1]), "{user}: {ids:?}");
+        let (_, last, _) = postbacks.last().unwrap();
+        let (status, state) = states(&wall.entry(&ids[0]));
+        assert_eq!(status, *last, "{user}");
+        assert_eq!(state.is_none(), callbacks.is_empty(), "{user}: {state:?}");
+        if !callbacks.is_empty() {
+            let mut callbacks: Vec<_> = callbacks.iter().map(|status| (*status).to_owned()).collect();
+            callbacks.sort();
+            expected.insert(user, callbacks);
+        }
+    }
+    let called = || {
+        let mut called = BTreeMap::<_, Vec<_>>::new();
+        for callback in receiver.received() {
+            let user = callback.parameter("user_id").unwrap();
+            called
+                .entry(user)
+                .or_default()
+                .push(callback.parameter("status").unwrap());
+        }
+        called.values_mut().for_each(|statuses| statuses.sort());
+        called
+    };
+    eventually(&expected, called);
+    // Once more than all of them, so that a callback too many would have had its time.
+    wall.pay("the-last");
+    receiver.wait(expected.values().map(Vec::len).sum::<usize>() + 1);
+    let mut all = called();
+    all.remove("the-last");
+    assert_eq!(all, expected);
+}
+
+#[test]
+fn each_goal_of_a_click_is_a_conversion_of_its_own() {
+    let signpost = demo();
+    let wall = signpost.wall("conv-goals", "79000112", None);
+    let click = wall.click_id("u-1");
+    let first = accepted(wall.convert(&click, ""), "approved", false);
+    assert_eq!(
+        accepted(wall.convert(&click, "&goal=install"), "approved", true),
+        first
+    );
+    assert_eq!(
+        accepted(wall.convert(&click, "&goal=conv-goals-1"), "approved", true),
+        first
+    );
+    let second = accepted(wall.convert(&click, "&goal=level_10"), "approved", false);
+    assert_ne!(second, first);
+    accepted(
+        wall.convert(&click, "&goal=conv-goals-2&status=reversed"),
+        "reversed",
+        false,
+    );
+    // The other goal of the click is what it was, and the other click, too.
+    accepted(wall.convert(&click, ""), "approved", true);
+    let other = accepted(wall.convert(&wall.click_id("u-1"), ""), "approved", false);
+    assert_ne!(other, first);
+}
+
+#[test]
+fn a_senders_own_id_is_good_for_one_conversion_of_a_goal() {
+    let signpost = demo();
+    let wall = signpost.unpublished_wall("conv-txn", "79000113", None);
+    let neighbour = signpost.unpublished_wall("conv-txn-2", "79000114", None);
+    signpost.refresh();
+    let [one, other] = ["u-1", "u-2"].map(|user| wall.click_id(user));
+    let paid = accepted(wall.convert(&one, "&txn=order%2F17"), "approved", false);
+    assert_eq!(wall.entry(&paid)["txn"], "order/17");
+    assert_eq!(
+        accepted(wall.convert(&one, "&txn=order%2F17"), "approved", true),
+        paid
+    );
+    // The row decides, not the id that comes with its repeats.
+    assert_eq!(
+        accepted(wall.convert(&one, "&txn=order%2F18"), "approved", true),
+        paid
+    );
+    refused(wall.convert(&other, "&txn=order%2F17"), 409, "duplicate_txn");
+    refused(
+        wall.convert(&other, "&txn=order%2F17&status=pending"),
+        409,
+        "duplicate_txn",
+    );
+    // For another goal and for another app it is another.
+    accepted(
+        wall.convert(&other, "&txn=order%2F17&goal=purchase"),
+        "approved",
+        false,
+    );
+    accepted(
+        neighbour.convert(&neighbour.click_id("u-1"), "&txn=order%2F17"),
+        "approved",
+        false,
+    );
+    // The refused one is paid under an id of its own.
+    accepted(wall.convert(&other, "&txn=order%2F19"), "approved", false);
+    // An id of a conversion that was taken back stays taken.
+    accepted(wall.convert(&one, "&status=reversed"), "reversed", false);
+    refused(
+        wall.convert(&wall.click_id("u-3"), "&txn=order%2F17"),
+        409,
+        "duplicate_txn",
+    );
+    // A macro that was not replaced is no id.
+    for user in ["u-4", "u-5"] {
+        let answer = wall.convert(&wall.click_id(user), "&txn=%7Btransaction_id%7D");
+        let id = accepted(answer, "approved", false);
+        assert_eq!(wall.entry(&id).get("txn"), None);
+    }
+    assert_eq!(
+        wall.entries("status=reversed").len(),
+        2,
+        "the reward and its reversal: {}",
+        json!(wall.entries(""))
+    );
+}

@@ -1,0 +1,72 @@
+//! What a Signpost answered, and what a test says of it.
+
+use std::fmt;
+
+use serde_json::Value;
+use ureq::http;
+
+/// An answer, whole.
+#[derive(Clone)]
+pub struct Answer {
+    /// What was asked, for a test that fails.
+    pub(super) asked: String,
+    pub status: u16,
+    pub(super) headers: http::HeaderMap,
+    pub body: String,
+}
+
+impl Answer {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .get(name)
+            .map(|value| value.to_str().expect("a header of ASCII"))
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error} in {self:?}"))
+    }
+
+    pub fn location(&self) -> &str {
+        self.header("Location")
+            .unwrap_or_else(|| panic!("no Location in {self:?}"))
+    }
+
+    /// The `code` of a refusal.
+    pub fn code(&self) -> String {
+        self.json()["code"]
+            .as_str()
+            .unwrap_or_else(|| panic!("no code in {self:?}"))
+            .to_owned()
+    }
+
+    /// Fails the test, with request and answer, unless the status is this one.
+    #[track_caller]
+    pub fn expect(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{self:?}");
+        self
+    }
+
+    /// Fails the test unless it is this refusal, told as `{error, code}` and nothing else.
+    #[track_caller]
+    pub fn refused(self, status: u16, code: &str) -> Self {
+        let answer = self.expect(status);
+        let body = answer.json();
+        assert_eq!(body["code"], code, "{answer:?}");
+        assert!(
+            body["error"].as_str().is_some_and(|message| !message.is_empty()),
+            "{answer:?}"
+        );
+        answer
+    }
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let body: String = self.body.chars().take(2_000).collect();
+        write!(
+            f,
+            "\n{}\n-> {}\n{:?}\n{body}",
+            self.asked, self.status, self.headers
+        )
+    }
+}

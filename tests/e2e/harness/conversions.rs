@@ -1,0 +1,268 @@
+//! An offerwall of a test's own: an app with a callback, and an advertiser with a token and an offer. Each test has
+//! one, or several, so that tests may share a Signpost.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::{Value, json};
+use signpost::{
+    catalog::{AppId, Country},
+    tracking::{
+        click::Click,
+        click_id::{self, DEFAULT_MAX, Nonce},
+        keys::KeyRing,
+    },
+};
+
+use super::{Answer, Receiver, Signpost, default_setting, now_ms};
+
+pub const CONVERSION: &str = "/v2/tracking/conversion";
+/// What callbacks are signed with, unless a test sets another.
+pub const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+/// What a goal of a [`Wall`] pays: the end of its id, its event code, USD, and coins.
+pub const GOALS: [(&str, &str, f64, i64); 3] = [
+    ("1", "install", 1.25, 1_250),
+    ("2", "level_10", 20.5, 20_500),
+    ("3", "purchase", 99.999_999, 99_999),
+];
+
+pub struct Wall<'s> {
+    pub signpost: &'s Signpost,
+    pub app: String,
+    /// The id of its publisher, of its advertiser and of its offer.
+    pub id: String,
+    pub token: String,
+    pub token_id: String,
+}
+
+/// A callback of an app.
+pub fn callback(url: &str, method: &str) -> Value {
+    json!({"url": url, "method": method, "secret": SECRET})
+}
+
+/// What an entry of the log says of a conversion and of its callback.
+pub fn states(entry: &Value) -> (String, Option<String>) {
+    let status = entry["status"].as_str().expect("a status").to_owned();
+    (status, entry["state"].as_str().map(str::to_owned))
+}
+
+/// Fails the test unless a conversion was taken down as this, and says its transaction id.
+#[track_caller]
+pub fn accepted(answer: Answer, status: &str, duplicate: bool) -> String {
+    let answer = answer.expect(200);
+    assert_eq!(answer.header("Cache-Control"), Some("no-store"), "{answer:?}");
+    assert_eq!(
+        answer.header("Content-Type"),
+        Some("application/json"),
+        "{answer:?}"
+    );
+    let body = answer.json();
+    let id = body["transaction_id"].as_str().expect("a transaction id");
+    let expected = json!({"transaction_id": id, "status": status, "duplicate": duplicate});
+    assert_eq!(body, expected, "{answer:?}");
+    assert_eq!(id.len(), 36, "{answer:?}");
+    id.to_owned()
+}
+
+impl Signpost {
+    /// Puts an app of 1,000 coins a dollar with an advertiser, its token and an offer of three goals for every country,
+    /// and publishes them. Its callbacks go to `/cb` of the receiver, if there is one.
+    #[track_caller]
+    pub fn wall(&self, id: &str, app: &str, receiver: Option<&Receiver>) -> Wall<'_> {
+        let wall = self.unpublished_wall(id, app, receiver);
+        self.refresh();
+        wall
+    }
+
+    /// The same, which clicks find after the next refresh.
+    #[track_caller]
+    pub fn unpublished_wall(&self, id: &str, app: &str, receiver: Option<&Receiver>) -> Wall<'_> {
+        self.put(
+            &format!("publishers/{id}"),
+            &json!({"name": id, "approved": true}),
+        );
+        self.put(&format!("advertisers/{id}"), &json!({"name": id}));
+        let mut wall = Wall {
+            signpost: self,
+            app: app.to_owned(),
+            id: id.to_owned(),
+            token: String::new(),
+            token_id: String::new(),
+        };
+        (wall.token_id, wall.token) = wall.issue_token();
+        wall.put_offer(&json!({}));
+        let callback = receiver.map(|receiver| callback(&format!("{}/cb", receiver.base()), "GET"));
+        wall.put_app(&json!({ "callback": callback }));
+        wall
+    }
+
+    /// A postback with this query.
+    pub fn convert(&self, query: &str) -> Answer {
+        self.get(&format!("{CONVERSION}?{query}"), &[])
+    }
+}
+
+impl Wall<'_> {
+    /// With some members changed.
+    #[track_caller]
+    pub fn put_app(&self, changes: &Value) {
+        self.try_put_app(changes).expect(200);
+    }
+
+    pub fn try_put_app(&self, changes: &Value) -> Answer {
+        let mut app = json!({
+            "publisher_id": self.id, "name": self.id, "platform": "android",
+            "currency": {"name": "Coins", "per_usd": 1_000, "decimals": 0, "rounding": "down"}
+        });
+        for (member, value) in changes.as_object().expect("members") {
+            app[member] = value.clone();
+        }
+        self.signpost
+            .operator("PUT", &format!("apps/{}", self.app), Some(&app))
+    }
+
+    /// With some members changed.
+    #[track_caller]
+    pub fn put_offer(&self, changes: &Value) {
+        self.put_offer_as(&self.id, changes);
+    }
+
+    /// Another offer of the same advertiser, with goals of its own.
+    #[track_caller]
+    pub fn put_offer_as(&self, id: &str, changes: &Value) {
+        let goals = GOALS.map(|(goal, event, usd, _)| {
+            let ord: u32 = goal.parse().expect("a number");
+            json!({"id": format!("{id}-{goal}"), "ttl": event, "instr": "1. Play", "payout_usd": usd, "ord": ord,
+                "gl_val": event})
+        });
+        let mut all = json!({"advertiser_id": self.id, "goals": goals});
+        for (member, value) in changes.as_object().expect("members") {
+            all[member] = value.clone();
+        }
+        self.signpost.put_offer(id, &all);
+    }
+
+    /// The id of a goal of the offer, by its last character.
+    pub fn goal(&self, goal: &str) -> String {
+        format!("{}-{goal}", self.id)
+    }
+
+    #[track_caller]
+    pub fn issue_token(&self) -> (String, String) {
+        let path = format!("advertisers/{}/token", self.id);
+        let issued = self.signpost.operator("POST", &path, None).expect(201).json();
+        let text = |member: &str| issued[member].as_str().expect("a text").to_owned();
+        (text("token_id"), text("token"))
+    }
+
+    /// A click on the first goal, as its conversion would carry it back, without a request for it.
+    pub fn click_id(&self, user_id: &str) -> String {
+        self.click_id_of(user_id, now_ms())
+    }
+
+    /// The same of another time.
+    pub fn click_id_of(&self, user_id: &str, clicked_at_ms: i64) -> String {
+        let keys = KeyRing::parse(&default_setting("CLICK_KEYS")).expect("keys");
+        seal(&keys, &self.click(user_id, clicked_at_ms))
+    }
+
+    pub fn click<'c>(&'c self, user_id: &'c str, clicked_at_ms: i64) -> Click<'c> {
+        Click {
+            offer: self.id.as_str().into(),
+            goal: self.goal("1").into(),
+            app: AppId::parse(&self.app).expect("an app"),
+            user_id: user_id.into(),
+            gaid: None,
+            idfa: None,
+            custom: [const { None }; 5],
+            placement: None,
+            country: Country::parse("DE"),
+            clicked_at_ms,
+        }
+    }
+
+    /// A postback for a click, with more parameters: `&goal=…`.
+    pub fn convert(&self, click_id: &str, more: &str) -> Answer {
+        self.signpost
+            .convert(&format!("click_id={click_id}&token={}{more}", self.token))
+    }
+
+    /// A new conversion of a new click, approved; its transaction id.
+    #[track_caller]
+    pub fn pay(&self, user_id: &str) -> String {
+        accepted(self.convert(&self.click_id(user_id), ""), "approved", false)
+    }
+
+    /// A call of the operator's interface about this app.
+    pub fn operator(&self, method: &str, rest: &str, body: Option<&Value>) -> Answer {
+        self.signpost
+            .operator(method, &format!("apps/{}/{rest}", self.app), body)
+    }
+
+    /// A page of the log.
+    #[track_caller]
+    pub fn entries(&self, query: &str) -> Vec<Value> {
+        let page = self
+            .operator("GET", &format!("conversions?{query}"), None)
+            .expect(200)
+            .json();
+        page["conversions"].as_array().expect("conversions").clone()
+    }
+
+    /// All of the log, the newest first, in pages of so many.
+    #[track_caller]
+    pub fn all_entries(&self, limit: usize) -> Vec<Value> {
+        let (mut all, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let path = format!("conversions?limit={limit}{cursor}");
+            let page = self.operator("GET", &path, None).expect(200).json();
+            let entries = page["conversions"].as_array().expect("conversions");
+            assert!(entries.len() <= limit, "{} on a page", entries.len());
+            all.extend_from_slice(entries);
+            let Some(next) = page["cursor"].as_str() else {
+                return all;
+            };
+            assert_eq!(entries.len(), limit, "a page that is not full and not the last");
+            cursor = format!("&cursor={}", super::encoded(next));
+        }
+    }
+
+    #[track_caller]
+    pub fn entry(&self, transaction_id: &str) -> Value {
+        let path = format!("conversions/{transaction_id}");
+        let entry = self.operator("GET", &path, None).expect(200).json();
+        assert_eq!(entry["transaction_id"], transaction_id, "{entry}");
+        entry
+    }
+
+    /// What is said of the callback of a transaction.
+    #[track_caller]
+    pub fn state(&self, transaction_id: &str) -> String {
+        let (_, state) = states(&self.entry(transaction_id));
+        state.unwrap_or_else(|| "null".to_owned())
+    }
+
+    #[track_caller]
+    pub fn replay(&self, transaction_id: &str) -> Answer {
+        self.operator("POST", &format!("conversions/{transaction_id}/replay"), None)
+    }
+
+    /// What is said of the app's endpoint.
+    #[track_caller]
+    pub fn endpoint(&self) -> Value {
+        self.operator("GET", "callback", None).expect(200).json()
+    }
+}
+
+/// A click id under a nonce that no other has, in this process.
+pub fn seal(keys: &KeyRing, click: &Click<'_>) -> String {
+    click_id::seal(keys, click, nonce(), DEFAULT_MAX).id().to_owned()
+}
+
+pub fn nonce() -> Nonce {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+    let mut nonce = *b"test........";
+    nonce[4..].copy_from_slice(&number);
+    nonce
+}
