@@ -10,6 +10,8 @@
 
 #[path = "repository/facts.rs"]
 mod facts;
+#[path = "repository/recipes.rs"]
+mod recipes;
 
 use std::{
     collections::BTreeSet,

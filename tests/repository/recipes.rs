@@ -1,0 +1,117 @@
+//! The README's recipes for attribution partners: each postback, its macros filled as the partner fills them, says to
+//! Signpost what the recipe means it to say.
+
+use signpost::{
+    catalog::AppId,
+    conversions::{parameters::Postback, state::Status},
+    tracking::{
+        click::Click,
+        click_id::{self, DEFAULT_MAX},
+        keys::KeyRing,
+        target::Template,
+    },
+};
+
+use crate::read;
+
+const ADDRESS: &str = "https://track.example.com/v2/tracking/conversion?";
+
+/// How each partner's template names our click id.
+const CLICK_ID: [&str; 8] = [
+    "{clickid}",
+    "{label}",
+    "{cl?NETWORK}",
+    "${(last_attributed_touch_data.tilde_click_id)!}",
+    "{aff_click_id}",
+    "{sub1}",
+    "{external_id}",
+    "{ref_id}",
+];
+const EVENT: [&str; 5] = ["{event_name}", "{event}", "{EVTNAME}", "${(name)!}", "{goal}"];
+const TXN: [&str; 3] = ["{transaction_id}", "{transactionid}", "{tid}"];
+
+/// A recipe: the partner, what goes into an offer's `target_url`, and the query of its postback.
+fn recipes() -> Vec<(String, String, String)> {
+    let readme = read("README.md");
+    let recipes = readme.lines().filter_map(|line| {
+        let (partner, rest) = line.strip_prefix("| ")?.split_once(" | `")?;
+        let (target, rest) = rest.split_once("` | `")?;
+        let (postback, _) = rest.split_once('`')?;
+        let query = postback.strip_prefix(ADDRESS)?;
+        Some((partner.to_owned(), target.to_owned(), query.to_owned()))
+    });
+    recipes.collect()
+}
+
+fn click_id() -> String {
+    let keys = KeyRing::parse(&format!("1:seal:{}", "07".repeat(32))).unwrap();
+    let click = Click {
+        offer: "23817".into(),
+        goal: "410271".into(),
+        app: AppId::parse("10000001").unwrap(),
+        user_id: "demo-user-1".into(),
+        gaid: None,
+        idfa: None,
+        custom: Default::default(),
+        placement: None,
+        country: None,
+        clicked_at_ms: 1_795_280_400_000,
+    };
+    click_id::seal(&keys, &click, *b"twelve bytes", DEFAULT_MAX)
+        .id()
+        .to_owned()
+}
+
+fn filled(query: &str, click_id: &str) -> String {
+    let fill = |query: String, macros: &[&str], value: &str| {
+        macros
+            .iter()
+            .fold(query, |query, name| query.replace(name, value))
+    };
+    let query = fill(query.to_owned(), &CLICK_ID, click_id);
+    let query = fill(query, &EVENT, "level_10");
+    let query = fill(query, &TXN, "t-7781");
+    // The one macro that holds a table of its own.
+    let query = match query.split_once("{status: ") {
+        Some((before, rest)) => format!("{before}approved{}", rest.split_once('}').unwrap().1),
+        None => query,
+    };
+    query.replace("EVENT", "level_10")
+}
+
+#[test]
+fn every_recipe_for_a_partner_says_what_it_is_meant_to_say() {
+    let (recipes, click_id) = (recipes(), click_id());
+    assert!(recipes.len() >= 9, "{recipes:?}");
+    for (partner, _, query) in &recipes {
+        let filled = filled(query, &click_id);
+        assert!(
+            !filled.contains(['{', '}']),
+            "{partner}: an unknown macro in {filled}"
+        );
+        let postback =
+            Postback::parse(&filled, None).unwrap_or_else(|refusal| panic!("{partner}: {refusal:?}"));
+        assert_eq!(postback.click_id, click_id, "{partner}");
+        assert_eq!(postback.token, "ADV_TOKEN", "{partner}");
+        assert_eq!(postback.status, Status::Approved, "{partner}");
+        let has = |name: &str| query.contains(&format!("&{name}="));
+        assert_eq!(
+            postback.goal.as_deref(),
+            has("goal").then_some("level_10"),
+            "{partner}"
+        );
+        assert_eq!(
+            postback.txn.as_deref(),
+            has("txn").then_some("t-7781"),
+            "{partner}"
+        );
+    }
+}
+
+#[test]
+fn every_recipe_goes_into_a_landing_url() {
+    for (partner, target, _) in recipes() {
+        Template::parse(&format!("https://partner.example.com/c?{target}"))
+            .unwrap_or_else(|problem| panic!("{partner}: {problem}"));
+    }
+}
