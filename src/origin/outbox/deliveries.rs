@@ -10,6 +10,7 @@ use crate::{
     },
     origin::database::{Database, DatabaseError, json},
     params,
+    time::MINUTE_MS,
 };
 
 /// A callback that is to be tried now.
@@ -36,7 +37,11 @@ pub struct Attempt {
     pub error: Option<String>,
 }
 
-/// Takes the callbacks that are due, the longest waiting first, at most so many.
+/// How long a callback is left alone that this code cannot read, in milliseconds.
+const UNREADABLE_MS: i64 = 5 * MINUTE_MS;
+
+/// Takes the callbacks that are due, the longest waiting first, at most so many. One that does not read, because newer
+/// code has written it, is logged and keeps no other from being sent.
 ///
 /// # Errors
 /// What the database says.
@@ -51,22 +56,34 @@ pub fn claim(
     }
     let most = i64::try_from(most).unwrap_or(i64::MAX);
     let revision = about::read(db)?.map_or(0, |about| about.callback.revision);
-    let due = db.query(sql::DUE, params![now_ms, most])?;
-    let tries: Vec<_> = due
-        .iter()
-        .map(|row| {
-            Ok(Try {
-                entry: row.integer(0)?,
-                tries: u32::try_from(row.integer(1)?).unwrap_or(u32::MAX),
-                fields: entries::parse(row, 2)?,
-                revision,
-            })
-        })
-        .collect::<Result<_, DatabaseError>>()?;
-    if !tries.is_empty() {
-        let claimed: Vec<_> = tries.iter().map(|due| due.entry).collect();
-        let until_ms = now_ms.saturating_add(under_way_ms);
-        db.execute(sql::CLAIM, params![until_ms, json(&claimed)?])?;
+    let (mut tries, mut claimed, mut unreadable) = (Vec::new(), Vec::new(), Vec::new());
+    for row in db.query(sql::DUE, params![now_ms, most])? {
+        let entry = row.integer(0)?;
+        match entries::parse(&row, 2) {
+            Ok(fields) => {
+                claimed.push(entry);
+                tries.push(Try {
+                    entry,
+                    tries: u32::try_from(row.integer(1)?).unwrap_or(u32::MAX),
+                    fields,
+                    revision,
+                });
+            }
+            Err(error) => {
+                unreadable.push(entry);
+                let error = error.to_string();
+                db.execute(
+                    sql::ADD_ATTEMPT,
+                    params![entry, now_ms, 0_i64, None::<i64>, "", error],
+                )?;
+            }
+        }
+    }
+    for (entries, put_off_ms) in [(claimed, under_way_ms), (unreadable, UNREADABLE_MS)] {
+        if !entries.is_empty() {
+            let until_ms = now_ms.saturating_add(put_off_ms);
+            db.execute(sql::CLAIM, params![until_ms, json(&entries)?])?;
+        }
     }
     Ok(tries)
 }

@@ -253,7 +253,6 @@ impl Running {
             return Ok(Vec::new());
         };
         let tries = deliveries::claim(db, now_ms(), room, self.sending.under_way_ms())?;
-        self.under_way.set(self.under_way.get() + tries.len());
         self.committed()?;
         Ok(tries
             .into_iter()
@@ -268,6 +267,7 @@ impl Running {
     /// request to hold them.
     fn go_on(self: &Rc<Self>) {
         for claimed in self.due() {
+            self.under_way.set(self.under_way.get().saturating_add(1));
             spawn_local(Rc::clone(self).see_through(claimed));
         }
     }

@@ -328,3 +328,19 @@ fn what_a_replaced_endpoint_answers_is_not_said_of_the_new_one() {
     assert_eq!(health(&db), (Health::default(), None));
     assert_eq!(ids(&claim(&db, NOW + 7)), [reward_id(1)]);
 }
+
+#[test]
+fn a_callback_that_does_not_read_keeps_no_other_from_being_sent() {
+    let (db, world) = with_rewards(2);
+    let now_ms = world.now_ms.get();
+    db.execute(
+        "UPDATE entries SET fields = json_remove(fields, '$.user_id') WHERE entry = 1",
+        &[],
+    )
+    .unwrap();
+    assert_eq!(ids(&claim(&db, now_ms)), [reward_id(2)]);
+    assert_eq!(ids(&claim(&db, now_ms + 1)), Vec::<String>::new());
+    let entry = entry(&db, &reward_id(1));
+    assert_eq!(entry["state"], "waiting");
+    assert!(entry["attempts"][0]["error"].is_string(), "{entry}");
+}
