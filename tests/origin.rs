@@ -37,6 +37,8 @@ mod ledger;
 mod migrations;
 #[path = "origin/outbox/mod.rs"]
 mod outbox;
+#[path = "origin/outbox_simulation/mod.rs"]
+mod outbox_simulation;
 
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 //! brings them, workerd's limits and refusals (its `util/sqlite.c++`), and faults on demand.
 //!
 //! One thing is harsher than the platform: here every statement outside a transaction commits by itself, where workerd
-//! joins all that run with no await between.
+//! joins all that run with no await between, unless a test says where such a step begins and ends.
 
 #![allow(dead_code, reason = "no test binary uses all of it")]
 #![expect(
@@ -67,6 +67,7 @@ pub struct Sqlite {
     /// Opened for this backend's own BEGIN, COMMIT and ROLLBACK.
     may_transact: Arc<AtomicBool>,
     in_transaction: Cell<bool>,
+    in_step: Cell<bool>,
     faults: RefCell<Faults>,
     writes: Cell<usize>,
     statements: RefCell<BTreeSet<String>>,
@@ -111,6 +112,7 @@ impl Sqlite {
             connection,
             may_transact,
             in_transaction: Cell::new(false),
+            in_step: Cell::new(false),
             faults: RefCell::default(),
             writes: Cell::new(0),
             statements: RefCell::default(),
@@ -132,6 +134,19 @@ impl Sqlite {
     /// Every distinct SQL text that was given to this database.
     pub fn statements(&self) -> BTreeSet<String> {
         self.statements.borrow().clone()
+    }
+
+    /// Joins what follows into one commit, up to [`end_step`](Self::end_step).
+    pub fn begin_step(&self) {
+        self.own("BEGIN IMMEDIATE").expect("begin a step");
+        self.in_step.set(true);
+    }
+
+    /// Commits the step; or, if the process died in it, leaves nothing of it.
+    pub fn end_step(&self, died: bool) {
+        self.in_step.set(false);
+        let end = if died { "ROLLBACK" } else { "COMMIT" };
+        self.own(end).expect("end a step");
     }
 
     fn next_fault(&self) -> Option<Fault> {
@@ -174,32 +189,41 @@ impl Database for Sqlite {
         if self.in_transaction.replace(true) {
             return Err(DatabaseError("transactions do not nest".into()).into());
         }
-        let open = OpenTransaction(self);
-        self.own("BEGIN IMMEDIATE")?;
+        let (begin, commit, undo) = if self.in_step.get() {
+            ("SAVEPOINT work", "RELEASE work", "ROLLBACK TO work; RELEASE work")
+        } else {
+            ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
+        };
+        let mut open = OpenTransaction { db: self, undo: None };
+        self.own(begin)?;
+        open.undo = Some(undo);
         let done = work()?;
-        match self.next_fault() {
-            Some(Fault::Before) => return Err(injected(Fault::Before).into()),
-            Some(Fault::After) => {
-                self.own("COMMIT")?;
-                return Err(injected(Fault::After).into());
-            }
-            None => self.own("COMMIT")?,
+        let fault = self.next_fault();
+        if fault == Some(Fault::Before) {
+            return Err(injected(Fault::Before).into());
         }
-        drop(open);
-        Ok(done)
+        self.own(commit)?;
+        open.undo = None;
+        fault.map_or(Ok(done), |fault| Err(injected(fault).into()))
     }
 }
 
 /// Undoes what was not committed, also when the work in it panics.
-struct OpenTransaction<'a>(&'a Sqlite);
+struct OpenTransaction<'a> {
+    db: &'a Sqlite,
+    undo: Option<&'static str>,
+}
 
 impl Drop for OpenTransaction<'_> {
     fn drop(&mut self) {
-        if !self.0.connection.is_autocommit() {
-            let undone = self.0.own("ROLLBACK");
+        // After some errors SQLite has undone it all by itself.
+        if let Some(undo) = self.undo
+            && !self.db.connection.is_autocommit()
+        {
+            let undone = self.db.own(undo);
             debug_assert!(undone.is_ok(), "{undone:?}");
         }
-        self.0.in_transaction.set(false);
+        self.db.in_transaction.set(false);
     }
 }
 

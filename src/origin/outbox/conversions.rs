@@ -85,6 +85,8 @@ impl Approval {
 pub struct Reservation {
     pub approval: Approval,
     pub take: Take,
+    /// When it was made, in milliseconds: what tells it from a later one of the same conversion.
+    pub made_ms: i64,
 }
 
 /// What became of a postback so far.
@@ -174,7 +176,11 @@ pub fn admit(
             limit,
             revision: offer.revision,
         };
-        let reservation = Reservation { approval, take };
+        let reservation = Reservation {
+            approval,
+            take,
+            made_ms: now_ms,
+        };
         reserve(db, now_ms, &reservation)?;
         return Ok(Admitted::Reserved {
             reservation: Box::new(reservation),
@@ -195,12 +201,14 @@ pub fn settle(
     reservation: &Reservation,
     taken: bool,
 ) -> Result<Result<Answer, Refusal>, Failure> {
-    let Reservation { approval, take } = reservation;
+    let Reservation {
+        approval, made_ms, ..
+    } = reservation;
     let nonce = &approval.conversion.nonce.0;
     db.transaction(|| {
         let ended = db.query(
             sql::END_RESERVATION,
-            params![nonce.clone(), approval.goal.as_str(), take.day.number()],
+            params![nonce.clone(), approval.goal.as_str(), *made_ms],
         )?;
         let row = conversed(db, nonce)?
             .into_iter()
@@ -348,7 +356,7 @@ fn reserve(db: &impl Database, now_ms: i64, reservation: &Reservation) -> Result
                 approval.conversion.nonce.0.clone(),
                 approval.goal.as_str(),
                 now_ms.saturating_add(RESERVATION_NET_MS),
-                reservation.take.day.number(),
+                now_ms,
                 kept
             ],
         )?)

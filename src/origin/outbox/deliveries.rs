@@ -55,7 +55,6 @@ pub fn claim(
         return Ok(Vec::new());
     }
     let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let revision = about::read(db)?.map_or(0, |about| about.callback.revision);
     let (mut tries, mut claimed, mut unreadable) = (Vec::new(), Vec::new(), Vec::new());
     for row in db.query(sql::DUE, params![now_ms, most])? {
         let entry = row.integer(0)?;
@@ -66,7 +65,7 @@ pub fn claim(
                     entry,
                     tries: u32::try_from(row.integer(1)?).unwrap_or(u32::MAX),
                     fields,
-                    revision,
+                    revision: row.integer(3)?,
                 });
             }
             Err(error) => {

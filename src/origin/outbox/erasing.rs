@@ -64,6 +64,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
     if let Some(last) = last.map_or(Ok(None), |row| row.optional_integer(0))? {
         db.transaction(|| {
             db.execute(sql::MARK_OLD, params![last])?;
+            db.execute(sql::BLANK_OLD_ATTEMPTS, params![last])?;
             db.execute(sql::CLEAR_OLD, params![last])?;
             db.execute(sql::SET_CLEARED, params![last])
         })?;

@@ -91,6 +91,13 @@ impl DurableObject for Outbox {
         let answered = caught_async(self.running.answer(request)).await;
         // Also after a refusal: an earlier copy may have been finished on the way.
         self.running.go_on();
+        // A write that reported an error may have happened, and nothing was armed for it.
+        if matches!(answered, Err(Failure::Broken(_)))
+            && self.running.shell.is_ready()
+            && let Err(failure) = self.running.arm()
+        {
+            console_error!("outbox: {failure:?}");
+        }
         match answered.and_then(|reply| serde_json::to_vec(&reply).map_err(other_json)) {
             Ok(json) => Ok(Response::builder()
                 .with_header("content-type", "application/json")?

@@ -29,7 +29,7 @@ const CONVERSIONS: Migration = &[
     // pay, as JSON, so that the alarm can finish what a request began.
     "CREATE TABLE reservations (
        nonce BLOB NOT NULL, goal TEXT NOT NULL, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL,
-       day INTEGER NOT NULL, approval TEXT NOT NULL,
+       made_ms INTEGER NOT NULL, approval TEXT NOT NULL,
        PRIMARY KEY (nonce, goal)
      ) STRICT, WITHOUT ROWID",
     // The senders' own ids of conversions that were taken.
@@ -98,10 +98,10 @@ crate::statements! {
     pub const FREE_TXN = "DELETE FROM txns WHERE advertiser = ? AND goal = ? AND txn = ? AND nonce = ?";
     /// nonce, goal → approval
     pub const GET_RESERVATION = "SELECT approval FROM reservations WHERE nonce = ? AND goal = ?";
-    /// nonce, goal, time, day, approval
-    pub const RESERVE = "INSERT INTO reservations (nonce, goal, due_ms, attempts, day, approval) VALUES (?, ?, ?, 0, ?, ?)";
-    /// nonce, goal, day → one row if there was such a reservation
-    pub const END_RESERVATION = "DELETE FROM reservations WHERE nonce = ? AND goal = ? AND day = ? RETURNING goal";
+    /// nonce, goal, due, time, approval
+    pub const RESERVE = "INSERT INTO reservations (nonce, goal, due_ms, attempts, made_ms, approval) VALUES (?, ?, ?, 0, ?, ?)";
+    /// nonce, goal, time it was made → one row if there was such a reservation
+    pub const END_RESERVATION = "DELETE FROM reservations WHERE nonce = ? AND goal = ? AND made_ms = ? RETURNING goal";
     /// time, reservations at most → attempts, approval
     pub const DUE_RESERVATIONS = "SELECT attempts, approval FROM reservations WHERE due_ms <= ? ORDER BY due_ms LIMIT ?";
     /// time, attempts, nonce, goal
@@ -120,8 +120,8 @@ crate::statements! {
     pub const GET_PAID = "SELECT entry, payout_micro_usd, delivery, fields, erase OR user_id IS NULL
         FROM entries WHERE transaction_id = ?";
 
-    /// time, callbacks at most → entry, tries, fields
-    pub const DUE = "SELECT entry, tries, fields FROM entries
+    /// time, callbacks at most → entry, tries, fields, callback's revision
+    pub const DUE = "SELECT entry, tries, fields, (SELECT callback_revision FROM about) FROM entries
         WHERE delivery = 0 AND due_ms <= ? ORDER BY due_ms LIMIT ?";
     /// time, JSON list of entries
     pub const CLAIM = "UPDATE entries SET due_ms = ? WHERE entry IN (SELECT value FROM json_each(?))";
@@ -129,8 +129,10 @@ crate::statements! {
     /// delivery, due, tries, entry, tries when it was claimed → one row unless it was ended or replayed meanwhile
     pub const CONCLUDE = "UPDATE entries SET delivery = ?1, due_ms = ?2, tries = ?3
         WHERE entry = ?4 AND delivery = 0 AND (tries = ?5 OR ?1 = 1) RETURNING entry";
-    /// entry, time of the answer, milliseconds, status, body, error
-    pub const ADD_ATTEMPT = "INSERT INTO attempts (entry, at_ms, ms, http_status, body, error) VALUES (?, ?, ?, ?, ?, ?)";
+    /// entry, time of the answer, milliseconds, status, body, error: what is answered once the user is forgotten may
+    /// name it
+    pub const ADD_ATTEMPT = "INSERT INTO attempts (entry, at_ms, ms, http_status, body, error)
+        SELECT ?1, ?2, ?3, ?4, IIF(user_id IS NULL, '', ?5), ?6 FROM entries WHERE entry = ?1";
     /// time, reward that has ended: its reversal need not wait any more
     pub const RELEASE_REVERSAL = "UPDATE entries SET due_ms = ? WHERE after = ? AND delivery = 0 AND due_ms IS NULL";
     /// time, the latest time to which a try that is under way has put its callback off
@@ -194,6 +196,10 @@ crate::statements! {
     /// last entry: what waits is only marked
     pub const MARK_OLD = "UPDATE entries SET erase = 1
         WHERE entry > (SELECT cleared_entry FROM about) AND entry <= ? AND user_id IS NOT NULL";
+    /// last entry
+    pub const BLANK_OLD_ATTEMPTS = "UPDATE attempts SET body = '' WHERE body <> '' AND entry IN
+        (SELECT entry FROM entries WHERE entry > (SELECT cleared_entry FROM about) AND entry <= ?
+          AND erase = 1 AND delivery IS NOT 0)";
     /// last entry
     pub const CLEAR_OLD = "UPDATE entries SET user_id = NULL, erase = 0,
           fields = json_remove(fields, '$.user_id', '$.gaid', '$.idfa', '$.c1', '$.c2', '$.c3', '$.c4', '$.c5')

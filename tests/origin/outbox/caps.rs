@@ -1,7 +1,11 @@
 //! Conversions under a cap: one is asked for each, once, for the day it came on, whatever stops the asking half way.
 
 use signpost::{
-    origin::{counters::Kind, forward::wait_ms, outbox::conversions::settle},
+    origin::{
+        counters::Kind,
+        forward::wait_ms,
+        outbox::conversions::{Admitted, admit, settle},
+    },
     time::UtcDay,
 };
 
@@ -273,4 +277,20 @@ fn a_reservation_is_settled_once() {
         2,
         "one sum for the ledger, one for the counters"
     );
+}
+
+#[test]
+fn a_no_that_comes_late_ends_no_later_reservation() {
+    let (db, world) = (outbox(), World::capped(1));
+    let terms = world.terms.borrow().clone();
+    let reserve = |now_ms| match admit(&db, now_ms, &conversion(1), &terms).unwrap() {
+        Admitted::Reserved { reservation, .. } => reservation,
+        other => panic!("{other:?}"),
+    };
+    let first = reserve(NOW);
+    settle(&db, NOW + 1, &first, false).unwrap().unwrap_err();
+    let second = reserve(NOW + 2);
+    settle(&db, NOW + 3, &first, false).unwrap().unwrap_err();
+    let answer = settle(&db, NOW + 4, &second, true).unwrap().unwrap();
+    assert_eq!((answer.status, answer.duplicate), (Status::Approved, false));
 }

@@ -124,7 +124,9 @@ fn what_runs_often_finds_its_rows_by_a_key() {
         ),
     ];
     for (sql, steps) in hot {
-        let plan = plan(&db, sql);
+        let mut plan = plan(&db, sql);
+        // The one row of `about`.
+        plan.retain(|step| step != "SCAN about" && !step.starts_with("SCALAR SUBQUERY"));
         let found: Vec<_> = plan
             .iter()
             .filter_map(|step| step.strip_prefix("SEARCH "))

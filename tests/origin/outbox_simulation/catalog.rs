@@ -1,0 +1,159 @@
+//! The catalog of the simulated world: an app, two offers with the same goals, and what the operator makes of them; and
+//! the clicks and postbacks that refer to it.
+
+use std::rc::Rc;
+
+use signpost::{
+    catalog::{
+        AdvertiserId, Country, CurrencyRate, OfferId, PublisherId,
+        money::{PerUsd, Rounding},
+    },
+    origin::{
+        catalog::terms::{CallbackSettings, GoalTerms, OfferTerms, Terms},
+        command::Bytes,
+        counters::{self, Limit},
+        outbox::Conversion,
+    },
+    tracking::click::Click,
+};
+
+use super::{
+    ops::{Change, Postback},
+    outside::Operation,
+    world::{World, app},
+};
+
+/// The offers: the first always has a cap, and all their goals are called `GOALS` of it.
+pub const OFFERS: [&str; 2] = ["capped", "free"];
+/// Ids of goals, then their event codes; the second goal is the first by `ord`.
+pub const GOALS: [&str; 4] = ["g1", "g2", "install", "level"];
+const WINDOW_DAYS: i64 = 30;
+
+impl World {
+    pub fn change(&mut self, change: &Change) {
+        self.revision += 1;
+        let revision = self.revision;
+        let mut terms = Terms::clone(&self.terms);
+        match change {
+            Change::Cap(nth, cap, told) => {
+                let offer = OfferId::parse(OFFERS[*nth]).unwrap();
+                let of_offer = terms.offers.get_mut(&offer).unwrap();
+                of_offer.conversion_cap = *cap;
+                of_offer.revision = revision;
+                if *told {
+                    let limit = Limit {
+                        kind: counters::Kind::Conversion,
+                        offer: offer.clone(),
+                        limit: *cap,
+                        revision,
+                    };
+                    let db = &self.counters[&counters::object_name(&offer)];
+                    self.model.limit(&limit);
+                    let command = counters::Command::SetLimits { limits: vec![limit] };
+                    counters::handle(db, self.now_ms(), command).unwrap();
+                }
+            }
+            Change::Payout(nth, payout) => {
+                for offer in terms.offers.values_mut() {
+                    offer.goals[*nth].payout_micro_usd = *payout;
+                }
+            }
+            Change::Retire(nth, retired) => {
+                for offer in terms.offers.values_mut() {
+                    offer.goals[*nth].retired = *retired;
+                }
+            }
+            Change::Rotate => {
+                for offer in terms.offers.values_mut() {
+                    let newest = (offer.tokens[1].0[0] + 1) % 3;
+                    offer.tokens = vec![offer.tokens[1].clone(), token(newest)];
+                }
+            }
+            Change::Rate(per_usd) => terms.currency.per_usd = PerUsd(*per_usd),
+            Change::Callback(set, told) => {
+                terms.callback = CallbackSettings {
+                    revision,
+                    sealed: set.then(|| Bytes(revision.to_le_bytes().to_vec())),
+                };
+                if *told {
+                    self.operate(Operation::Settings(terms.callback.clone()));
+                }
+            }
+        }
+        self.terms = Rc::new(terms);
+    }
+
+    pub fn conversion(&mut self, postback: &Postback) -> Conversion {
+        let n = postback.click;
+        let now_ms = self.now_ms();
+        let click = self.clicks.entry(n).or_insert_with(|| Click {
+            offer: OFFERS[usize::from(n) % OFFERS.len()].into(),
+            goal: "g1".into(),
+            app: app(),
+            user_id: user_id(n % 3).into(),
+            gaid: None,
+            idfa: None,
+            custom: [Some(n.to_string().into()), None, None, None, None],
+            placement: n.is_multiple_of(4).then(|| "shop".into()),
+            country: Country::parse("DE").filter(|_| n.is_multiple_of(5)),
+            clicked_at_ms: now_ms - postback.age_ms,
+        });
+        Conversion {
+            nonce: Bytes(vec![n; 12]),
+            click: click.clone(),
+            token: token(postback.token),
+            goal: postback
+                .goal
+                .map(|goal| (*GOALS.get(goal).unwrap_or(&"nothing")).to_owned()),
+            txn: postback.txn.map(|txn| format!("txn {txn}")),
+            status: postback.status,
+        }
+    }
+}
+
+pub fn user_id(user: u8) -> String {
+    format!("user {user}")
+}
+
+fn token(n: u8) -> Bytes {
+    Bytes(vec![n; 32])
+}
+
+pub fn first_terms() -> Terms {
+    let goal = |id: &str, ord, gl_val: &str, payout_micro_usd| GoalTerms {
+        id: id.to_owned(),
+        ord,
+        gl_val: Some(gl_val.to_owned()),
+        payout_micro_usd,
+        retired: false,
+    };
+    let offer = |cap| OfferTerms {
+        advertiser_id: AdvertiserId::parse("adv").unwrap(),
+        tokens: vec![token(0), token(1)],
+        conversion_window_days: u16::try_from(WINDOW_DAYS).unwrap(),
+        conversion_cap: cap,
+        revision: 1,
+        goals: vec![
+            goal("g1", 2, "install", 250_000),
+            goal("g2", 1, "level", 1_234_567),
+        ],
+    };
+    Terms {
+        publisher_id: PublisherId::parse("pub").unwrap(),
+        currency: CurrencyRate {
+            name: "gems".into(),
+            per_usd: PerUsd(100_500_000),
+            decimals: 2,
+            rounding: Rounding::Down,
+        },
+        callback: CallbackSettings {
+            revision: 1,
+            sealed: Some(Bytes(vec![1])),
+        },
+        offers: OFFERS
+            .into_iter()
+            .zip([Some(3), None])
+            .map(|(id, cap)| (OfferId::parse(id).unwrap(), offer(cap)))
+            .collect(),
+    }
+}

@@ -1,0 +1,322 @@
+//! What must hold of the tables: after each step that was committed, after each operation, and at the end.
+
+use std::collections::BTreeMap;
+
+use signpost::origin::{
+    command::Failure,
+    database::Database,
+    outbox::{Answer, Conversion, about, about::About, next_alarm},
+};
+
+use super::{
+    accounts::hex,
+    model::{Callback, DELIVERED, Entry, WAITING},
+    object::{BROKEN_MS, NET_MS, UNDER_WAY_MS},
+    outside::{Event, Operation},
+    world::World,
+};
+
+impl World {
+    pub fn entries(&self) -> Vec<Entry> {
+        let sql =
+            "SELECT entry, transaction_id, nonce, goal, after, payout_micro_usd, delivery, tries, erase,
+            user_id, txn, fields FROM entries ORDER BY entry";
+        let rows = self.out.db.query(sql, &[]).unwrap();
+        rows.iter()
+            .map(|row| Entry {
+                entry: row.integer(0).unwrap(),
+                transaction_id: row.text(1).unwrap().to_owned(),
+                nonce: row.blob(2).unwrap().to_vec(),
+                goal: row.text(3).unwrap().to_owned(),
+                after: row.optional_integer(4).unwrap(),
+                payout: row.integer(5).unwrap(),
+                delivery: row.optional_integer(6).unwrap(),
+                tries: row.integer(7).unwrap(),
+                erase: row.boolean(8).unwrap(),
+                user: row.optional_text(9).unwrap().map(str::to_owned),
+                txn: row.optional_text(10).unwrap().map(str::to_owned),
+                fields: row.text(11).unwrap().to_owned(),
+            })
+            .collect()
+    }
+
+    fn number(&self, sql: &str) -> i64 {
+        self.out
+            .db
+            .query_first(sql, &[])
+            .unwrap()
+            .unwrap()
+            .integer(0)
+            .unwrap()
+    }
+
+    /// After what was committed together.
+    pub fn after_step(&mut self) {
+        let now_ms = self.now_ms();
+        let journal = self.out.journal.take();
+        let entries = self.entries();
+        for entry in entries.iter().filter(|entry| entry.delivery.is_some()) {
+            self.model
+                .callbacks
+                .entry(entry.entry)
+                .or_insert_with(|| Callback {
+                    transaction_id: entry.transaction_id.clone(),
+                    reward: entry.after,
+                    delivery: WAITING,
+                    tries: 0,
+                    not_before_ms: now_ms,
+                    ended: false,
+                });
+        }
+        let about = about::read(&self.out.db).unwrap();
+        let revision = about.as_ref().map(|about| about.callback.revision);
+        if self.model.faults {
+            self.believe(&entries, about.as_ref());
+        }
+        let mut may_start = false;
+        let mut released = revision > self.model.revision;
+        if released {
+            self.model.revision = revision;
+            self.model.release(now_ms);
+        }
+        for event in journal {
+            match event {
+                Event::Answered { conversion, answer } => {
+                    may_start = true;
+                    self.model.answered(&conversion, &answer);
+                    self.check_refusal(&conversion, &answer);
+                }
+                Event::Operated { operation, written } => {
+                    may_start |= written;
+                    if written || !self.model.faults {
+                        assert!(
+                            written || matches!(operation, Operation::Replay(_)),
+                            "{operation:?}"
+                        );
+                    }
+                    if written {
+                        released |= matches!(operation, Operation::Enable);
+                        self.model.operated(now_ms, &operation, &entries);
+                    }
+                }
+                Event::Claimed { tried, revision } => self.model.claimed(now_ms, &tried, revision),
+                Event::Concluded {
+                    tried,
+                    revision,
+                    judgement,
+                    http_status,
+                    written,
+                } => {
+                    may_start |= written;
+                    let id = &tried.fields.transaction_id;
+                    if let Some(status) = http_status {
+                        assert!(
+                            self.receivers.answered(id, status) > 0,
+                            "{id} never had a {status}"
+                        );
+                    }
+                    self.model
+                        .concluded(now_ms, &tried, &judgement, revision, written);
+                }
+                Event::Broke => self.model.broke = true,
+            }
+        }
+        if self.model.faults {
+            self.believe(&entries, about.as_ref());
+        } else if may_start {
+            self.check_started(about.as_ref());
+        }
+        if released {
+            let latest_ms = now_ms + UNDER_WAY_MS;
+            let sql = format!("SELECT COUNT(*) FROM entries WHERE delivery = 0 AND due_ms > {latest_ms}");
+            assert_eq!(self.number(&sql), 0, "not released");
+        }
+        self.check_alarm();
+    }
+
+    /// A write that broke may have been done all the same: how callbacks stand is taken from the table.
+    fn believe(&mut self, entries: &[Entry], about: Option<&About>) {
+        self.model.disabled = about.is_some_and(|about| about.disabled_ms.is_some());
+        for entry in entries {
+            if let (Some(callback), Some(delivery)) =
+                (self.model.callbacks.get_mut(&entry.entry), entry.delivery)
+            {
+                callback.delivery = delivery;
+                callback.tries = u32::try_from(entry.tries).unwrap();
+                callback.ended |= delivery != WAITING;
+                callback.not_before_ms = 0;
+            }
+        }
+    }
+
+    /// What is refused is not paid.
+    fn check_refusal(&self, conversion: &Conversion, answer: &Result<Answer, Failure>) {
+        if let Err(Failure::Refused(refusal)) = answer
+            && matches!(refusal.status, 409 | 410)
+        {
+            let sql = format!(
+                "SELECT COUNT(*) FROM conversions WHERE nonce = x'{}' AND state IN (1, 3)
+                 AND EXISTS (SELECT 1 FROM json_each(names) WHERE value = '{}')",
+                hex(&conversion.nonce.0),
+                conversion.goal.as_deref().unwrap_or_default()
+            );
+            assert_eq!(self.number(&sql), 0, "{refusal:?} to what is paid");
+        }
+    }
+
+    /// What is due and has room is under way.
+    fn check_started(&self, about: Option<&About>) {
+        let Some(about) = about.filter(|about| about.has_endpoint()) else {
+            return;
+        };
+        let now_ms = self.now_ms();
+        if about.health.room(self.object.under_way(), now_ms) > 0 {
+            let sql = format!("SELECT COUNT(*) FROM entries WHERE delivery = 0 AND due_ms <= {now_ms}");
+            assert_eq!(self.number(&sql), 0, "there is room for more");
+        }
+    }
+
+    /// While work waits, the object is woken in time for it.
+    fn check_alarm(&mut self) {
+        let now_ms = self.now_ms();
+        let set_ms = self.out.alarm_ms.get();
+        let broke = std::mem::take(&mut self.model.broke);
+        let net_ms = if broke || self.model.faults {
+            BROKEN_MS
+        } else {
+            NET_MS
+        };
+        let due = [self.due_ms(), next_alarm(&self.out.db, now_ms).unwrap()];
+        for due_ms in due.into_iter().flatten() {
+            let latest_ms = due_ms.max(now_ms + net_ms);
+            assert!(
+                set_ms.is_some_and(|set_ms| set_ms <= latest_ms),
+                "an alarm at {set_ms:?} for what is due at {due_ms}, at {now_ms}"
+            );
+        }
+    }
+
+    /// When something is due, by the tables alone.
+    fn due_ms(&self) -> Option<i64> {
+        let db = &self.out.db;
+        let about = about::read(db).unwrap()?;
+        let first = |sql: &str| {
+            db.query_first(sql, &[])
+                .unwrap()
+                .unwrap()
+                .optional_integer(0)
+                .unwrap()
+        };
+        let callbacks = first("SELECT MIN(due_ms) FROM entries WHERE delivery = 0");
+        let opens_ms = about.health.opens_ms().unwrap_or(0);
+        let dues = [
+            callbacks
+                .filter(|_| about.has_endpoint())
+                .map(|due_ms| due_ms.max(opens_ms)),
+            first("SELECT MIN(due_ms) FROM reservations"),
+            first("SELECT MIN(due_ms) FROM forwards WHERE sums IS NOT NULL"),
+            first(
+                "SELECT MIN(0) FROM traffic WHERE destination NOT IN (SELECT destination FROM forwards WHERE sums IS NOT NULL)",
+            ),
+        ];
+        dues.into_iter().flatten().min()
+    }
+
+    /// After an operation.
+    pub fn check(&mut self) {
+        let entries = self.entries();
+        self.check_log(&entries);
+        self.check_caps(&entries);
+        self.check_money(&entries);
+        let sql = "SELECT nonce, goal FROM conversions WHERE state = 0";
+        for row in self.out.db.query(sql, &[]).unwrap() {
+            let of = (row.blob(0).unwrap().to_vec(), row.text(1).unwrap().to_owned());
+            self.model.once_pending.insert(of);
+        }
+    }
+
+    fn check_log(&self, entries: &[Entry]) {
+        let model = &self.model;
+        let by_id: BTreeMap<_, _> = entries
+            .iter()
+            .map(|entry| (&entry.transaction_id, entry))
+            .collect();
+        assert_eq!(by_id.len(), entries.len());
+        for id in &model.approved_ids {
+            assert!(by_id[id].delivery.is_some(), "{id} is forgotten");
+        }
+        let mut rewards = BTreeMap::new();
+        let mut txns = BTreeMap::new();
+        for entry in entries {
+            let of = (&entry.nonce, &entry.goal, entry.after.is_some());
+            assert!(rewards.insert(of, entry).is_none(), "two ids of {of:?}");
+            assert!(
+                !entry.erase || entry.delivery == Some(WAITING),
+                "{} is not erased",
+                entry.entry
+            );
+            if let Some(delivery) = entry.delivery {
+                let callback = &model.callbacks[&entry.entry];
+                let found = (delivery, entry.tries);
+                assert_eq!(
+                    found,
+                    (callback.delivery, i64::from(callback.tries)),
+                    "{}",
+                    entry.transaction_id
+                );
+                if delivery == DELIVERED {
+                    assert!(self.receivers.was_told(&entry.transaction_id));
+                }
+            }
+            if entry.user.is_none() {
+                assert!(!entry.fields.contains("user "), "{}", entry.fields);
+            }
+            let is_paid = entry.delivery.is_some() && entry.after.is_none();
+            let of = (entry.nonce.clone(), entry.goal.clone());
+            if is_paid
+                && let Some(txn) = &entry.txn
+                && !model.once_pending.contains(&of)
+            {
+                let another = txns.insert((&entry.goal, txn), entry.transaction_id.clone());
+                assert_eq!(another, None, "{txn} is paid twice");
+            }
+            if let Some(reward) = entry.after {
+                let reward = entries.iter().find(|other| other.entry == reward).unwrap();
+                assert_eq!((&reward.nonce, &reward.goal), (&entry.nonce, &entry.goal));
+                assert_eq!(entry.payout, -reward.payout);
+            }
+        }
+        let sql =
+            "SELECT e.transaction_id, a.http_status, COUNT(*) FROM attempts a JOIN entries e USING (entry)
+            WHERE a.http_status IS NOT NULL GROUP BY 1, 2";
+        for row in self.out.db.query(sql, &[]).unwrap() {
+            let (id, status, count) = (
+                row.text(0).unwrap(),
+                row.integer(1).unwrap(),
+                row.integer(2).unwrap(),
+            );
+            let seen = self.receivers.answered(id, u16::try_from(status).unwrap());
+            assert!(
+                usize::try_from(count).unwrap() <= seen,
+                "{id}: {count} of {status}, {seen} seen"
+            );
+        }
+        let named = "SELECT COUNT(*) FROM attempts a JOIN entries e USING (entry)
+            WHERE e.user_id IS NULL AND a.body <> ''";
+        assert_eq!(self.number(named), 0, "an attempt names who was erased");
+        if let Some(about) = about::read(&self.out.db).unwrap()
+            && about.disabled_ms.is_some()
+        {
+            let says_so = self.receivers.unwilling.contains(&about.callback.revision);
+            assert!(says_so, "disabled by another endpoint");
+        }
+    }
+
+    /// Whether anything is left to do but to forget.
+    pub fn waits(&self) -> bool {
+        self.number(
+            "SELECT EXISTS (SELECT 1 FROM entries WHERE delivery = 0) OR EXISTS (SELECT 1 FROM reservations)
+                OR EXISTS (SELECT 1 FROM traffic) OR EXISTS (SELECT 1 FROM forwards WHERE sums IS NOT NULL)",
+        ) == 1
+    }
+}

@@ -1,0 +1,274 @@
+//! What the world knows without the tables: what was answered, what was claimed and concluded, and what other objects
+//! were told and took. Each event is checked against what came before it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use signpost::{
+    callbacks::delivery::{Judgement, Next},
+    catalog::OfferId,
+    conversions::state::Status,
+    origin::{
+        command::Failure,
+        counters::{Limit, Take},
+        forward::Batch,
+        ledger::OfferSum,
+        outbox::{Answer, Conversion, deliveries::Try},
+    },
+    time::UtcDay,
+};
+
+use super::{object::UNDER_WAY_MS, outside::Operation};
+
+/// How a callback stands, as the table has it.
+pub const WAITING: i64 = 0;
+pub const DELIVERED: i64 = 1;
+pub const DEAD: i64 = 2;
+
+#[derive(Default)]
+pub struct Model {
+    pub callbacks: BTreeMap<i64, Callback>,
+    /// The claims that are under way, with the callback's revision.
+    pub flights: Vec<(i64, u32)>,
+    pub revision: Option<i64>,
+    /// The endpoint said so, and nobody said otherwise since.
+    pub disabled: bool,
+    /// Writes break, so what was not reported may be.
+    pub faults: bool,
+    pub broke: bool,
+    /// By click and by what the sender called the goal: the transaction id that was told.
+    pub ids: BTreeMap<(Vec<u8>, Option<String>), String>,
+    pub approved: BTreeSet<(Vec<u8>, Option<String>)>,
+    pub approved_ids: BTreeSet<String>,
+    pub first_answers: BTreeSet<String>,
+    /// Rejected or reversed, which is final.
+    pub final_ids: BTreeSet<String>,
+    pub once_pending: BTreeSet<(Vec<u8>, String)>,
+    /// The caps as the counters know them, by their change; and the highest that applied on each day.
+    pub limits: BTreeMap<OfferId, (i64, Option<u32>)>,
+    pub highest: BTreeMap<(OfferId, UtcDay), u32>,
+    /// Keys that were taken, and those that a copy was refused, or that nobody waited for any more.
+    pub taken: BTreeMap<OfferId, BTreeSet<String>>,
+    pub stray: BTreeSet<String>,
+    /// By destination: the last batch that was applied, and conversions and money so far.
+    pub told: BTreeMap<String, (u64, i64, i64)>,
+}
+
+/// A callback as its delivery should go.
+pub struct Callback {
+    pub transaction_id: String,
+    pub reward: Option<i64>,
+    pub delivery: i64,
+    pub tries: u32,
+    pub not_before_ms: i64,
+    /// It was delivered or given up at some time.
+    pub ended: bool,
+}
+
+/// An entry of the log.
+pub struct Entry {
+    pub entry: i64,
+    pub transaction_id: String,
+    pub nonce: Vec<u8>,
+    pub goal: String,
+    pub after: Option<i64>,
+    pub payout: i64,
+    pub delivery: Option<i64>,
+    pub tries: i64,
+    pub erase: bool,
+    pub user: Option<String>,
+    pub txn: Option<String>,
+    pub fields: String,
+}
+
+impl Model {
+    pub fn ids(&self) -> Vec<String> {
+        let callbacks = self.callbacks.values();
+        callbacks
+            .map(|callback| callback.transaction_id.clone())
+            .collect()
+    }
+
+    pub fn died(&mut self) {
+        self.flights.clear();
+    }
+
+    pub fn limit(&mut self, limit: &Limit) {
+        self.learn(&limit.offer, limit.revision, limit.limit);
+    }
+
+    pub fn learn(&mut self, offer: &OfferId, revision: i64, limit: Option<u32>) {
+        let known = self.limits.entry(offer.clone()).or_insert((revision, limit));
+        if revision > known.0 {
+            *known = (revision, limit);
+        }
+    }
+
+    pub fn took(&mut self, take: &Take, taken: bool, late: bool) {
+        self.learn(&take.offer, take.revision, Some(take.limit));
+        let limit = self.limits[&take.offer].1.unwrap_or(u32::MAX);
+        let highest = self.highest.entry((take.offer.clone(), take.day)).or_default();
+        *highest = limit.max(*highest);
+        if taken {
+            self.taken
+                .entry(take.offer.clone())
+                .or_default()
+                .insert(take.key.clone());
+        }
+        if late || !taken {
+            self.stray.insert(take.key.clone());
+        }
+    }
+
+    pub fn told(&mut self, batch: &Batch) {
+        let (conversions, revenue) = sums(batch);
+        let told = self.told.entry(batch.destination.clone()).or_default();
+        assert_eq!(batch.sequence, told.0 + 1, "{} missed a batch", batch.destination);
+        *told = (batch.sequence, told.1 + conversions, told.2 + revenue);
+    }
+
+    pub fn release(&mut self, now_ms: i64) {
+        self.disabled = false;
+        let under_way = now_ms + 1..=now_ms + UNDER_WAY_MS;
+        for callback in self.callbacks.values_mut() {
+            if !under_way.contains(&callback.not_before_ms) && callback.delivery == WAITING {
+                callback.tries = 0;
+                callback.not_before_ms = callback.not_before_ms.min(now_ms);
+            }
+        }
+    }
+
+    pub fn answered(&mut self, conversion: &Conversion, answer: &Result<Answer, Failure>) {
+        let name = (conversion.nonce.0.clone(), conversion.goal.clone());
+        match answer {
+            Ok(answer) => {
+                let id = self
+                    .ids
+                    .entry(name.clone())
+                    .or_insert_with(|| answer.transaction_id.clone());
+                assert_eq!(*id, answer.transaction_id, "a repeat has another id");
+                if self.approved.contains(&name) {
+                    let stands = matches!(answer.status, Status::Approved | Status::Reversed);
+                    assert!(stands, "{answer:?} after it was approved");
+                }
+                let id = &answer.transaction_id;
+                if matches!(answer.status, Status::Rejected | Status::Reversed) {
+                    self.final_ids.insert(id.clone());
+                } else {
+                    assert!(!self.final_ids.contains(id), "{answer:?} after its end");
+                }
+                if answer.status == Status::Approved {
+                    self.approved.insert(name);
+                    self.approved_ids.insert(answer.transaction_id.clone());
+                    let is_first =
+                        answer.duplicate || self.first_answers.insert(answer.transaction_id.clone());
+                    assert!(is_first, "two first answers: {answer:?}");
+                }
+            }
+            Err(Failure::Refused(refusal)) if matches!(refusal.status, 409 | 410) => {
+                assert!(
+                    !self.approved.contains(&name),
+                    "{refusal:?} after it was approved"
+                );
+            }
+            Err(_) => {}
+        }
+    }
+
+    pub fn claimed(&mut self, now_ms: i64, tried: &Try, revision: i64) {
+        assert!(!self.disabled, "called although it said that it wants no more");
+        assert_eq!(Some(revision), self.revision);
+        let callback = &self.callbacks[&tried.entry];
+        if let Some(reward) = callback.reward {
+            assert!(self.callbacks[&reward].ended, "a reversal goes before its reward");
+        }
+        let callback = self.callbacks.get_mut(&tried.entry).unwrap();
+        assert_eq!(
+            callback.delivery, WAITING,
+            "{} is sent again",
+            callback.transaction_id
+        );
+        assert_eq!(callback.tries, tried.tries);
+        assert!(
+            callback.not_before_ms <= now_ms,
+            "{} goes too early",
+            callback.transaction_id
+        );
+        callback.not_before_ms = now_ms + UNDER_WAY_MS;
+        self.flights.push((tried.entry, tried.tries));
+    }
+
+    pub fn concluded(
+        &mut self,
+        now_ms: i64,
+        tried: &Try,
+        judgement: &Judgement,
+        revision: i64,
+        written: bool,
+    ) {
+        let flight = self
+            .flights
+            .iter()
+            .position(|flight| *flight == (tried.entry, tried.tries));
+        self.flights.remove(flight.unwrap());
+        if !written {
+            return;
+        }
+        if judgement.disables && Some(revision) == self.revision {
+            self.disabled = true;
+        }
+        let callback = self.callbacks.get_mut(&tried.entry).unwrap();
+        let is_delivered = judgement.next == Next::Delivered;
+        if callback.delivery != WAITING || (callback.tries != tried.tries && !is_delivered) {
+            return;
+        }
+        callback.tries = tried.tries + 1;
+        (callback.delivery, callback.not_before_ms) = match judgement.next {
+            Next::Delivered => (DELIVERED, now_ms),
+            Next::Dead => (DEAD, now_ms),
+            Next::Kept => (WAITING, now_ms),
+            Next::At(due_ms) => {
+                assert!(due_ms > now_ms);
+                (WAITING, due_ms)
+            }
+        };
+        callback.ended |= callback.delivery != WAITING;
+    }
+
+    pub fn operated(&mut self, now_ms: i64, operation: &Operation, entries: &[Entry]) {
+        let mut again = |is_meant: &dyn Fn(&Callback) -> bool| {
+            for entry in entries.iter().filter(|entry| entry.user.is_some()) {
+                if let Some(callback) = self.callbacks.get_mut(&entry.entry)
+                    && is_meant(callback)
+                {
+                    callback.delivery = WAITING;
+                    callback.tries = 0;
+                    callback.not_before_ms = now_ms;
+                }
+            }
+        };
+        match operation {
+            Operation::Replay(id) => again(&|callback| callback.transaction_id == *id),
+            Operation::ReplayMany(body) => {
+                let states = [("waiting", WAITING), ("delivered", DELIVERED), ("dead", DEAD)];
+                let (_, meant) = states.into_iter().find(|(name, _)| body.contains(name)).unwrap();
+                again(&|callback| callback.delivery == meant);
+            }
+            Operation::Enable => self.release(now_ms),
+            Operation::Settings(_) | Operation::Erase(_) => {}
+        }
+    }
+}
+
+/// Conversions and money in a batch.
+pub fn sums(batch: &Batch) -> (i64, i64) {
+    let sums: Vec<serde_json::Value> = batch.read().unwrap();
+    let total = |name: &str| sums.iter().map(|sum| sum[name].as_i64().unwrap()).sum();
+    let as_ledger_reads: i64 = batch
+        .read::<OfferSum>()
+        .unwrap()
+        .iter()
+        .map(|sum| sum.revenue_micro_usd)
+        .sum();
+    assert_eq!(as_ledger_reads, total("revenue_micro_usd"));
+    (total("conversions"), total("revenue_micro_usd"))
+}
