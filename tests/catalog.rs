@@ -39,6 +39,8 @@ mod snapshots;
 mod statements;
 #[path = "catalog/terms.rs"]
 mod terms;
+#[path = "catalog/unchanged.rs"]
+mod unchanged;
 
 use std::cell::Cell;
 

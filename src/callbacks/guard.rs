@@ -63,7 +63,8 @@ pub struct Guard {
     /// `ALLOW_PRIVATE_CALLBACKS`: http, port 80, `localhost`, and loopback and private addresses are allowed as well.
     pub allow_private: bool,
     /// The hosts that Signpost itself answers on, as names or as whole URLs, in any case. One that carries a port is
-    /// refused on that port alone (local receivers share 127.0.0.1 with the service), the others on every port.
+    /// refused on that port alone (local receivers share 127.0.0.1 with the service), the others on every port. All names
+    /// and addresses of the loopback interface are one host.
     pub own_hosts: Vec<String>,
 }
 
@@ -209,7 +210,20 @@ fn is_within(name: &str, parent: &str) -> bool {
         .is_some_and(|below| below.is_empty() || below.ends_with('.'))
 }
 
+/// Whether a host is this machine itself, whatever it is called: a service that listens on one of these addresses may
+/// well answer on the others.
+fn is_loopback(host: &Host<&str>) -> bool {
+    match host {
+        Host::Domain(name) => is_within(without_root(name), LOCALHOST),
+        Host::Ipv4(address) => address.is_loopback(),
+        Host::Ipv6(address) => address.is_loopback(),
+    }
+}
+
 fn same_host(one: &Host<&str>, other: &Host<&str>) -> bool {
+    if is_loopback(one) && is_loopback(other) {
+        return true;
+    }
     match (one, other) {
         (Host::Domain(one), Host::Domain(other)) => without_root(one) == without_root(other),
         _ => one == other,

@@ -95,6 +95,10 @@ impl Template {
             .map_err(|error| format!("is not a URL: {error}"))?;
 
         let with_md5 = with_md5.then_some(OURS_WITH_MD5);
+        // A URL with macros has its own say; to one without, every field is added.
+        let has_macros = path.contains(braces) || query.contains(braces);
+        let fields = TABLE.map(|(name, _)| name);
+        let added: &[&str] = if has_macros { &[] } else { &fields };
         for parameter in query.split('&') {
             let name = parameter.split('=').next().unwrap_or_default();
             // A user's own text for a name could be `signature`.
@@ -102,7 +106,7 @@ impl Template {
                 return Err("must not have a macro in the name of a parameter".to_owned());
             }
             let name = percent_decode_str(name).decode_utf8_lossy();
-            let mut ours = OURS.iter().chain(with_md5.iter().flatten());
+            let mut ours = OURS.iter().chain(with_md5.iter().flatten()).chain(added);
             if let Some(ours) = ours.find(|ours| ours.eq_ignore_ascii_case(&name)) {
                 return Err(format!(
                     "must not have a parameter {ours}: it is added to what is sent"

@@ -23,6 +23,7 @@ use crate::{
     tracking::{
         click::Click,
         click_id::{self, Nonce, OpenError, Opened},
+        parameters::INVALID_PARAMETER,
     },
 };
 
@@ -36,7 +37,9 @@ pub async fn conversion(visit: &Visit, mut request: Request, query: &str) -> Res
     let form = match request.method() {
         worker::Method::Post => {
             body::check_media_type(&request, &[FORM], false)?;
-            Some(body::read_text(&mut request, MAX_BODY).await?)
+            let body = body::read(&mut request, MAX_BODY).await?;
+            let not_text = |_| INVALID_PARAMETER.because("the body is not UTF-8");
+            Some(String::from_utf8(body).map_err(not_text)?)
         }
         _ => None,
     };
@@ -52,7 +55,10 @@ pub async fn conversion(visit: &Visit, mut request: Request, query: &str) -> Res
     };
     let answer = match client::convert(&visit.env, conversion).await {
         Ok(answer) => answer,
-        Err(error) => return Ok(error.into()),
+        Err(error) => {
+            visit.isolate.traffic.refuse_as(&error);
+            return Ok(error.into());
+        }
     };
     let body = json!({
         "transaction_id": answer.transaction_id,

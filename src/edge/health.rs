@@ -1,6 +1,7 @@
 //! What the isolate says of itself: `/healthz` for load balancers, and counters for the operator's metrics.
 
 use std::{
+    borrow::Cow,
     cell::{Cell, RefCell},
     collections::BTreeMap,
     fmt::Write,
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use super::{answer::Answer, isolate::Visit, snapshots};
 use crate::{
     catalog::snapshot::tracking::Tracking,
-    origin::catalog::publication::COUNTED,
+    origin::{catalog::publication::COUNTED, command::CallError},
     refusal::{Refusal, common},
 };
 
@@ -23,7 +24,7 @@ pub struct Traffic {
     conversions: Cell<u64>,
     /// By status.
     reports: RefCell<BTreeMap<u16, u64>>,
-    refusals: RefCell<BTreeMap<&'static str, u64>>,
+    refusals: RefCell<BTreeMap<Cow<'static, str>, u64>>,
 }
 
 impl Traffic {
@@ -36,6 +37,21 @@ impl Traffic {
     }
 
     pub fn refuse(&self, code: &'static str) {
+        self.count(code.into());
+    }
+
+    /// The same of what an object refused, or did not answer.
+    pub fn refuse_as(&self, error: &CallError) {
+        let code = match error {
+            CallError::Refused { body, .. } => serde_json::from_str::<Value>(body)
+                .ok()
+                .and_then(|body| Some(body.get("code")?.as_str()?.to_owned())),
+            CallError::Unanswered(_) => None,
+        };
+        self.count(code.map_or(Cow::Borrowed(common::UNAVAILABLE.code), Cow::Owned));
+    }
+
+    fn count(&self, code: Cow<'static, str>) {
         *self.refusals.borrow_mut().entry(code).or_default() += 1;
     }
 }

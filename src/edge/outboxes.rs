@@ -13,7 +13,10 @@ use super::{
 };
 use crate::{
     catalog::AppId,
-    origin::outbox::{Command, client},
+    origin::{
+        command::{CallError, Reply},
+        outbox::{Command, client, operating::replay_in_steps},
+    },
     refusal::{Refusal, common},
 };
 
@@ -54,9 +57,9 @@ pub async fn operate(
         },
         Handler::ReplayConversions => {
             body::check_media_type(&request, &[JSON], false)?;
-            Command::ReplayMany {
-                body: body::read_text(&mut request, MAX_DOCUMENT).await?,
-            }
+            let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
+            let ask = async |command: Command| client::operate(&visit.env, app, &command).await;
+            return Ok(told(replay_in_steps(&body, ask).await));
         }
         Handler::ReadCallback => Command::Status {},
         Handler::EnableCallback => Command::Enable {},
@@ -67,7 +70,9 @@ pub async fn operate(
         },
         _ => return Err(common::NOT_FOUND),
     };
-    Ok(client::operate(&visit.env, app, &command)
-        .await
-        .map_or_else(Answer::from, operator::answer))
+    Ok(told(client::operate(&visit.env, app, &command).await))
+}
+
+fn told(outcome: Result<Reply, CallError>) -> Answer {
+    outcome.map_or_else(Answer::from, operator::answer)
 }

@@ -77,7 +77,7 @@ fn a_callback_that_is_set_changed_repeated_or_removed_is_handed_over() {
     for (document, expected) in [
         (app_calling(ONE), Some(ONE)),
         (app_calling(TWO), Some(TWO)),
-        // It may be a secret that has changed, or an endpoint that is to be enabled again.
+        // The endpoint is to be tried again.
         (app_calling(TWO), Some(TWO)),
         (with(app_calling(TWO), &json!({ "name": "Renamed" })), Some(TWO)),
         (app("acme"), None),

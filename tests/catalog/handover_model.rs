@@ -1,5 +1,5 @@
-//! Any order of PUTs, questions and alarms, with messages that are lost or late. The outboxes keep what they are told by
-//! the rule that the real ones have: the newest wins.
+//! Any order of PUTs, imports, questions and alarms, with messages that are lost or late. The outboxes keep what they are
+//! told by the rule that the real ones have: the newest wins.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use signpost::{
     catalog::AppId,
     origin::catalog::{
-        handover::{AGAIN_MS, Handover, claim, next_ms, of_app, told},
+        handover::{AGAIN_MS, Handover, OWN_TRY_MS, claim, next_ms, of_app, told},
         terms::CallbackSettings,
     },
 };
@@ -35,6 +35,8 @@ enum Step {
     /// The app is put with this callback, and the PUT tries to hand it over.
     Put(u8, Option<u8>, Fate),
     Rename(u8, u8),
+    /// The app is imported with this callback, and the import tries to hand over what is due by then.
+    Import(u8, Option<u8>, Fate),
     /// An outbox asks, and its answer arrives or not.
     Ask(u8, bool),
     /// The alarm goes off after this time.
@@ -52,9 +54,16 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         (app.clone(), proptest::option::of(0..3_u8), fate.clone()).prop_map(|(a, c, f)| Step::Put(a, c, f)),
         (app.clone(), any::<u8>()).prop_map(|(a, name)| Step::Rename(a, name)),
+        (app.clone(), proptest::option::of(0..3_u8), fate.clone())
+            .prop_map(|(a, c, f)| Step::Import(a, c, f)),
         (app, any::<bool>()).prop_map(|(a, arrives)| Step::Ask(a, arrives)),
         (0..20_000_i64, fate).prop_map(|(ms, f)| Step::Alarm(ms, f)),
     ]
+}
+
+fn with_callback(path: Option<u8>) -> Value {
+    let url = path.map(|path| format!("https://acme.example.com/{path}"));
+    json!({ "callback": url.map(|url| app_calling(&url)["callback"].take()) })
 }
 
 /// The catalog, its apps' outboxes, and the messages between them.
@@ -68,7 +77,9 @@ struct World {
 impl World {
     fn new() -> Self {
         let catalog = Catalog::small();
-        let documents: BTreeMap<_, _> = (0..3).map(|n| (Self::app(n), app("acme"))).collect();
+        let documents: BTreeMap<_, _> = (0..3)
+            .map(|n| (Self::app(n), with(app("acme"), &with_callback(None))))
+            .collect();
         for (id, document) in &documents {
             put(&catalog, &id.to_string(), document);
         }
@@ -116,25 +127,43 @@ impl World {
         put(&self.catalog, &app.to_string(), document);
     }
 
-    fn alarm(&mut self, fate: Fate) {
+    fn import(&mut self, app: AppId, members: &Value) {
+        let known = self.documents.get_mut(&app).unwrap();
+        let document = with(known.clone(), members);
+        let line = with(document.clone(), &json!({ "kind": "app", "id": app.to_string() }));
+        let before = self.catalog.dump();
+        let reply = self.catalog.import("i", &line.to_string()).unwrap();
+        assert_eq!(reply.status, 200);
+        assert_eq!(self.catalog.dump() == before, document == *known);
+        *known = document;
+    }
+
+    /// Tries what is due within this time.
+    fn hand_over(&mut self, within_ms: i64, limit: u32, fate: Fate) {
         let now_ms = self.catalog.now();
-        for handover in claim(&self.catalog.db, now_ms, now_ms, 2).unwrap() {
+        for handover in claim(&self.catalog.db, now_ms, now_ms + within_ms, limit).unwrap() {
             self.send(handover, fate);
         }
+    }
+
+    fn alarm(&mut self, fate: Fate) {
+        self.hand_over(0, 2, fate);
     }
 
     fn run(&mut self, step: Step) {
         match step {
             Step::Put(n, callback, fate) => {
                 let app = Self::app(n);
-                let path = callback.map(|path| format!("https://acme.example.com/{path}"));
-                let callback = path.map(|url| app_calling(&url)["callback"].take());
-                self.put(app, &json!({ "callback": callback }));
+                self.put(app, &with_callback(callback));
                 if let Some(handover) = of_app(&self.catalog.db, app).unwrap() {
                     self.send(handover, fate);
                 }
             }
             Step::Rename(n, name) => self.put(Self::app(n), &json!({ "name": format!("App {name}") })),
+            Step::Import(n, callback, fate) => {
+                self.import(Self::app(n), &with_callback(callback));
+                self.hand_over(OWN_TRY_MS, 48, fate);
+            }
             Step::Ask(n, arrives) => {
                 let app = Self::app(n);
                 let settings = self.catalog.terms(&app.to_string(), &[]).callback;

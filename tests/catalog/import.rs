@@ -86,22 +86,6 @@ fn an_import_brings_what_single_puts_would_have() {
 }
 
 #[test]
-fn a_repeated_import_changes_no_offer() {
-    let catalog = Catalog::of_fixtures();
-    let offers = || {
-        [
-            catalog.rows("SELECT * FROM offers"),
-            catalog.rows("SELECT * FROM offer_documents"),
-        ]
-    };
-    let before = offers();
-    catalog.wait(3_600_000);
-    let again = catalog.import("again", &crate::demo::text()).unwrap();
-    assert_eq!(body(&again, 200), json!({ "imported": 84 }));
-    assert_eq!(offers(), before);
-}
-
-#[test]
 fn a_wrong_line_leaves_nothing_and_is_named() {
     let catalog = prepared();
     let before = catalog.dump();

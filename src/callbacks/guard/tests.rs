@@ -285,6 +285,60 @@ fn a_local_receiver_may_share_the_services_address_but_not_its_port() {
     refused("http://127.1:8787/");
 }
 
+#[test]
+fn a_service_on_loopback_is_our_own_by_every_name_of_loopback() {
+    let spellings = [
+        "127.0.0.1",
+        "127.0.0.2",
+        "127.255.255.255",
+        "0x7f.1",
+        "[::1]",
+        "[0:0:0:0:0:0:0:1]",
+        "localhost",
+        "LOCALHOST.",
+        "api.localhost",
+        "a.b.localhost.",
+    ];
+    for own in spellings {
+        let local = Guard {
+            allow_private: true,
+            own_hosts: vec![format!("http://{own}:8787")],
+        };
+        for called in spellings {
+            let error = local.check(&format!("http://{called}:8787/cb")).unwrap_err();
+            assert!(error.contains("own hosts"), "{own}, {called}: {error}");
+            let receiver = local.check(&format!("http://{called}:9000/cb"));
+            assert!(receiver.is_ok(), "{own}, {called}: {receiver:?}");
+        }
+        // The same port elsewhere is somebody else's.
+        for other in [
+            "10.0.0.1",
+            "126.255.255.255",
+            "128.0.0.1",
+            "[fd00::1]",
+            "notlocalhost.com",
+            "localhost.example.com",
+        ] {
+            let answer = local.check(&format!("http://{other}:8787/cb"));
+            assert!(answer.is_ok(), "{own}, {other}: {answer:?}");
+        }
+    }
+}
+
+#[test]
+fn loopback_is_not_our_own_where_we_are_elsewhere() {
+    let elsewhere = Guard {
+        allow_private: true,
+        own_hosts: vec!["http://10.0.0.1:8787".to_owned(), "track.example.com".to_owned()],
+    };
+    for host in ["127.0.0.1", "[::1]", "localhost"] {
+        assert!(
+            elsewhere.check(&format!("http://{host}:8787/cb")).is_ok(),
+            "{host}"
+        );
+    }
+}
+
 fn configured(settings: &[(&str, &str)]) -> Guard {
     Guard::from_config(|name| {
         let found = settings.iter().find(|(known, _)| *known == name);

@@ -149,6 +149,10 @@ fn a_urls_query_is_filled_or_kept_and_then_signed() {
             "https://x.example/?a=&b=&c=a%2Fb-100.1234&ts=",
         ),
         (
+            "https://x.example/?value=fixed&a={gaid}",
+            "https://x.example/?value=fixed&a=&ts=1614265330&signature=",
+        ),
+        (
             "https://x.example/?when={ts}",
             "https://x.example/?when=1614265330&ts=1614265330&signature=",
         ),
@@ -167,6 +171,9 @@ fn a_url_that_could_mislead_is_refused() {
     let dots = "must not have a path segment";
     for (url, problem) in [
         ("https://{c1}.example/", macros),
+        // A reader that takes the first of two would see the same id in every callback.
+        ("https://x.example/?transaction_id=fixed", own),
+        ("https://x.example/?Value=5&x=1", own),
         ("https://%7Bc1%7D.example/", macros),
         ("https://x.example:{c1}/", macros),
         ("{c1}://x.example/", macros),

@@ -6,7 +6,11 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Context, Reply, Resource, resources, sql};
+use super::{
+    Context, Reply, Resource,
+    resources::{self, By},
+    sql,
+};
 use crate::{
     catalog::{
         Offer,
@@ -144,7 +148,7 @@ fn apply_lines(
             let Some(last) = rows.last() else { break };
             after = last.integer(0)?;
             for row in &rows {
-                match resources::put(db, context, resource, row.text(1)?, row.text(2)?) {
+                match resources::put(db, context, By::Import, resource, row.text(1)?, row.text(2)?) {
                     Ok(()) => imported += 1,
                     Err(Failure::Refused(refusal)) => errors.add(row.integer(0)?, None, refusal.message),
                     Err(broken) => return Err(broken),

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{callbacks::guard::Guard, catalog::credentials::Vault, refusal::Refusal};
 
+mod apps;
 pub mod changes;
 #[cfg(target_arch = "wasm32")]
 pub mod client;
@@ -113,7 +114,7 @@ impl Context<'_> {
 pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Result<Reply, Failure> {
     match command {
         Command::Put { resource, id, body } => db.transaction(|| {
-            resources::put(db, context, resource, &id, &body)?;
+            resources::put(db, context, resources::By::Put, resource, &id, &body)?;
             resources::get(db, resource, &id)
         }),
         Command::Get { resource, id } => resources::get(db, resource, &id),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::{Context, Reply, UNKNOWN_RESOURCE, changes, handover, sql};
+use super::{Context, Reply, UNKNOWN_RESOURCE, apps, changes, sql};
 use crate::{
     catalog::{
         AppId, GoalId, Offer, OfferId,
@@ -96,10 +96,20 @@ const MAX_DOCUMENT: usize = 1 << 20;
 /// The most resources a page of a list holds.
 pub const MAX_PAGE: u32 = 1_000;
 
+/// What an app that is put as it is stored means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// A PUT of the app: that its callback's endpoint is to be tried again.
+    Put,
+    /// A line of an import: nothing. Whoever imports the whole catalog every day says nothing of any endpoint.
+    Import,
+}
+
 /// Checks and keeps one resource. The caller's transaction holds it.
 pub fn put(
     db: &impl Database,
     context: &Context<'_>,
+    by: By,
     resource: Resource,
     id: &str,
     body: &str,
@@ -115,7 +125,7 @@ pub fn put(
     }
     match resource {
         Resource::Publisher => put_publisher(db, context, id, &Publisher::from_json(body)?),
-        Resource::App => put_app(db, context, id, &App::from_json(body)?),
+        Resource::App => apps::put(db, context, by, id, &App::from_json(body)?),
         Resource::Advertiser => put_advertiser(db, context, id, &Advertiser::from_json(body)?),
         Resource::Offer => put_offer(db, context, id, &Offer::from_json(body)?),
     }
@@ -133,50 +143,6 @@ fn put_publisher(
     }
     changes::record(db, context.now_ms)?;
     db.execute(sql::PUT_PUBLISHER, params![id, document, publisher.approved])?;
-    Ok(())
-}
-
-fn put_app(db: &impl Database, context: &Context<'_>, id: &str, app: &App) -> Result<(), Failure> {
-    require_reference(db, Resource::Publisher, "publisher_id", app.publisher_id.as_str())?;
-    if let Some(callback) = &app.callback {
-        let checked = context.guard.check(&callback.url);
-        checked.map_err(|problem| Refusal::from(FieldError::new("callback.url", problem)))?;
-    }
-    let document = to_document(&app.masked())?;
-    let (mut callback_revision, mut had_callback) = (0, false);
-    if let Some(stored) = db.query_first(sql::GET_STORED_APP, params![id])? {
-        if stored.text(0)? != app.publisher_id.as_str() {
-            // Facts, callbacks and users' rewards are the owner's; an app that changed hands would carry them over.
-            let error = FieldError::new("publisher_id", "an app does not change its publisher");
-            return Err(Refusal::from(error).into());
-        }
-        // With a callback it may be the secrets that changed, which the document does not show.
-        if app.callback.is_none() && stored.text(1)? == document {
-            return Ok(());
-        }
-        callback_revision = stored.integer(2)?;
-        had_callback = stored.boolean(3)?;
-    }
-    let callback_sealed = match &app.callback {
-        None => None,
-        Some(callback) => {
-            let plain = to_document(callback)?;
-            let sealed = context
-                .vault
-                .seal(&callback_purpose(id), plain.as_bytes(), context.random()?);
-            Some(sealed.ok_or_else(|| Failure::Broken("the vault did not seal a callback".into()))?)
-        }
-    };
-    let change = changes::record(db, context.now_ms)?;
-    if had_callback || app.callback.is_some() {
-        callback_revision = change;
-        handover::mark(db, id, context.now_ms)?;
-    }
-    let publisher_id = app.publisher_id.as_str();
-    db.execute(
-        sql::PUT_APP,
-        params![id, publisher_id, document, callback_sealed, callback_revision],
-    )?;
     Ok(())
 }
 
@@ -308,7 +274,12 @@ pub fn require(db: &impl Database, resource: Resource, id: &str) -> Result<(), F
 }
 
 /// Refuses with 400 a document that refers to what is not there.
-fn require_reference(db: &impl Database, resource: Resource, field: &str, id: &str) -> Result<(), Failure> {
+pub(super) fn require_reference(
+    db: &impl Database,
+    resource: Resource,
+    field: &str,
+    id: &str,
+) -> Result<(), Failure> {
     if db.query_first(resource.select_one(), params![id])?.is_some() {
         return Ok(());
     }
@@ -393,6 +364,6 @@ fn shown(db: &impl Database, resource: Resource, row: &Row) -> Result<Json, Fail
     Ok(Json::Object(members))
 }
 
-fn to_document(value: &impl Serialize) -> Result<String, Failure> {
+pub(super) fn to_document(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string(value).map_err(|error| Failure::Broken(format!("a document is not JSON: {error}")))
 }

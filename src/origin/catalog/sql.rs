@@ -25,7 +25,7 @@ crate::statements! {
         ON CONFLICT (id) DO UPDATE SET document = excluded.document, approved = excluded.approved";
     pub const GET_PUBLISHER_DOCUMENT = "SELECT document FROM publishers WHERE id = ?";
     pub const GET_ADVERTISER_DOCUMENT = "SELECT document FROM advertisers WHERE id = ?";
-    pub const GET_STORED_APP = "SELECT publisher_id, document, callback_revision, callback_sealed IS NOT NULL FROM apps WHERE id = ?";
+    pub const GET_STORED_APP = "SELECT publisher_id, document, callback_revision, callback_sealed FROM apps WHERE id = ?";
     pub const PUT_APP = "INSERT INTO apps (id, publisher_id, document, callback_sealed, callback_revision) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET
         document = excluded.document, callback_sealed = excluded.callback_sealed,

@@ -49,8 +49,8 @@ pub struct GoalTerms {
     pub retired: bool,
 }
 
-/// An app's callback as its outbox keeps it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// An app's callback as its outbox keeps it. The default is that of an app that never had one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallbackSettings {
     /// The change of the catalog that they are from; newer ones take the place of older ones.
     pub revision: i64,

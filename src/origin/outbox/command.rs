@@ -35,10 +35,16 @@ pub enum Command {
     ///
     /// Not idempotent: each call sends the callback again.
     Replay { transaction_id: String },
-    /// `POST …/conversions/replay`; `body` is the operator's JSON.
+    /// A step of `POST …/conversions/replay`; `body` is the operator's JSON. Answer: [`Replayed`].
     ///
     /// Not idempotent.
-    ReplayMany { body: String },
+    ReplayMany {
+        body: String,
+        /// The `next` of the step before; 0 at first.
+        after: i64,
+        /// The `until` of the step before.
+        until: Option<i64>,
+    },
     /// `GET …/callback`: how the endpoint is doing.
     Status {},
     /// `POST …/callback/enable`.
@@ -88,6 +94,16 @@ pub struct Answer {
     pub transaction_id: String,
     pub status: Status,
     pub duplicate: bool,
+}
+
+/// What a step of [`Command::ReplayMany`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replayed {
+    pub replayed: i64,
+    /// The last entry that it looked at, if there are more.
+    pub next: Option<i64>,
+    /// UNIX seconds: conversions before then were meant, and are in the steps that follow.
+    pub until: i64,
 }
 
 /// An answer, as the object writes it. Who asked reads the type that its command names.
@@ -180,8 +196,20 @@ mod tests {
                 r#"{"replay":{"transaction_id":"t"}}"#,
             ),
             (
-                Command::ReplayMany { body: "{}".into() },
-                r#"{"replay_many":{"body":"{}"}}"#,
+                Command::ReplayMany {
+                    body: "{}".into(),
+                    after: 0,
+                    until: None,
+                },
+                r#"{"replay_many":{"body":"{}","after":0,"until":null}}"#,
+            ),
+            (
+                Command::ReplayMany {
+                    body: "{}".into(),
+                    after: 20_000,
+                    until: Some(1_768_478_401),
+                },
+                r#"{"replay_many":{"body":"{}","after":20000,"until":1768478401}}"#,
             ),
             (Command::Status {}, r#"{"status":{}}"#),
             (Command::Enable {}, r#"{"enable":{}}"#),
@@ -235,7 +263,12 @@ mod tests {
         assert!(Command::Convert(Box::new(conversion())).is_idempotent());
         assert!(Command::Erase { user_id: id() }.is_idempotent());
         assert!(!Command::Replay { transaction_id: id() }.is_idempotent());
-        assert!(!Command::ReplayMany { body: id() }.is_idempotent());
+        let many = Command::ReplayMany {
+            body: id(),
+            after: 0,
+            until: None,
+        };
+        assert!(!many.is_idempotent());
         assert!(!Command::Test {}.is_idempotent());
     }
 }

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     command::{Answer, Conversion},
-    entries, sql,
+    entries, erasing,
+    reservations::{self, Ended, Reservation},
+    sql,
 };
 use crate::{
     catalog::{AdvertiserId, CurrencyRate, MicroUsd, OfferId, credentials},
@@ -19,11 +21,11 @@ use crate::{
         catalog::terms::{OfferTerms, Terms},
         command::Failure,
         counters::{Kind, Take},
-        database::{Database, DatabaseError, Row, json},
+        database::{Database, DatabaseError, json},
     },
     params,
     refusal::Refusal,
-    time::{SECOND_MS, UtcDay},
+    time::UtcDay,
     tracking::click_id::Nonce,
 };
 
@@ -33,9 +35,6 @@ pub const INVALID_TOKEN: Refusal = Refusal::new(
     "invalid_token",
     "token is not a valid token of the advertiser whose offer was clicked",
 );
-
-/// How long a reservation is its request's own affair, in milliseconds; then the alarm takes it up.
-const RESERVATION_NET_MS: i64 = 15 * SECOND_MS;
 
 /// All that it takes to pay a conversion. It is kept with a reservation, so that the alarm pays what the request would
 /// have paid.
@@ -67,7 +66,7 @@ impl Approval {
     }
 
     /// As the sender called the goal; nothing where it named none, since no name is empty.
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.conversion.goal.as_deref().unwrap_or_default()
     }
 
@@ -78,15 +77,6 @@ impl Approval {
             duplicate,
         })
     }
-}
-
-/// One of an offer's cap, asked for and not yet answered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reservation {
-    pub approval: Approval,
-    pub take: Take,
-    /// When it was made, in milliseconds: what tells it from a later one of the same conversion.
-    pub made_ms: i64,
 }
 
 /// What became of a postback so far.
@@ -127,7 +117,8 @@ pub fn admit(
         .ok_or_else(|| INVALID_CLICK_ID.because("click_id is of an offer that there is not"))?;
     check_token(conversion, offer)?;
     let rows = conversed(db, &conversion.nonce.0)?;
-    let goal = goal_of(&rows, conversion.goal.as_deref(), offer)?;
+    let reserved = reservations::of_click(db, &conversion.nonce.0)?;
+    let goal = goal_of(&rows, &reserved, conversion.goal.as_deref(), offer)?;
     let approval = Approval {
         conversion: conversion.clone(),
         advertiser: offer.advertiser_id.clone(),
@@ -137,9 +128,10 @@ pub fn admit(
         payout_micro_usd: goal.payout.0,
         currency: terms.currency.clone(),
     };
-    if let Some(row) = db.query_first(sql::GET_RESERVATION, params![conversion.nonce.0.clone(), goal.id])? {
+    let mut reserved = reserved.into_iter();
+    if let Some(reservation) = reserved.find(|reservation| reservation.approval.goal == goal.id) {
         return Ok(Admitted::Reserved {
-            reservation: Box::new(stored(&row, 0)?),
+            reservation: Box::new(reservation),
             own: false,
         });
     }
@@ -176,12 +168,11 @@ pub fn admit(
             limit,
             revision: offer.revision,
         };
-        let reservation = Reservation {
-            approval,
-            take,
-            made_ms: now_ms,
-        };
-        reserve(db, now_ms, &reservation)?;
+        let reservation = db.transaction(|| {
+            // Its txn is taken already, so that no other click can have it while the cap is asked.
+            claim_txn(db, &approval)?;
+            reservations::make(db, now_ms, approval, take)
+        })?;
         return Ok(Admitted::Reserved {
             reservation: Box::new(reservation),
             own: true,
@@ -201,20 +192,15 @@ pub fn settle(
     reservation: &Reservation,
     taken: bool,
 ) -> Result<Result<Answer, Refusal>, Failure> {
-    let Reservation {
-        approval, made_ms, ..
-    } = reservation;
+    let approval = &reservation.approval;
     let nonce = &approval.conversion.nonce.0;
     db.transaction(|| {
-        let ended = db.query(
-            sql::END_RESERVATION,
-            params![nonce.clone(), approval.goal.as_str(), *made_ms],
-        )?;
+        let ended = reservations::end(db, reservation)?;
         let row = conversed(db, nonce)?
             .into_iter()
             .find(|row| row.goal == approval.goal);
         let current = row.as_ref().map(|row| row.state);
-        if ended.is_empty() {
+        let Some(Ended { erase }) = ended else {
             let state = match current {
                 // Reservations are for approvals: what it left pending was refused.
                 None | Some(State::Pending) => State::Refused(Reason::Capped),
@@ -224,52 +210,23 @@ pub fn settle(
                 Ok(status) => Ok(Ok(approval.answer(status, false)?)),
                 Err(refusal) => Ok(Err(refusal)),
             };
-        }
-        if taken {
+        };
+        let settled = if taken {
             let outcome = next(current, Status::Approved);
-            return commit(db, now_ms, approval, row.as_ref(), outcome).map(Ok);
+            Ok(commit(db, now_ms, approval, row.as_ref(), outcome)?)
+        } else {
+            // A pending conversion stays one: its window and its txn were judged, and the cap may have room tomorrow.
+            if current != Some(State::Pending) {
+                free_txn(db, approval)?;
+                keep(db, now_ms, approval, row.as_ref(), State::Refused(Reason::Capped))?;
+            }
+            Err(Reason::Capped.refusal())
+        };
+        if erase {
+            erasing::mark(db, &approval.transaction_id(Movement::Reward)?)?;
         }
-        // A pending conversion stays one: its window and its txn were judged, and the cap may have room tomorrow.
-        if current != Some(State::Pending) {
-            free_txn(db, approval)?;
-            keep(db, now_ms, approval, row.as_ref(), State::Refused(Reason::Capped))?;
-        }
-        Ok(Err(Reason::Capped.refusal()))
+        Ok(settled)
     })
-}
-
-/// Reservations that their requests have left behind, with how often each was taken up.
-///
-/// # Errors
-/// What the database says.
-pub fn overdue(db: &impl Database, now_ms: i64, most: usize) -> Result<Vec<(i64, Reservation)>, Failure> {
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
-    db.query(sql::DUE_RESERVATIONS, params![now_ms, most])?
-        .iter()
-        .map(|row| Ok((row.integer(0)?, stored(row, 1)?)))
-        .collect()
-}
-
-/// Has the alarm take a reservation up again at a time, in milliseconds.
-///
-/// # Errors
-/// What the database says.
-pub fn put_off(
-    db: &impl Database,
-    reservation: &Reservation,
-    due_ms: i64,
-    attempts: i64,
-) -> Result<(), DatabaseError> {
-    let approval = &reservation.approval;
-    db.execute(
-        sql::PUT_RESERVATION_OFF,
-        params![
-            due_ms,
-            attempts,
-            approval.conversion.nonce.0.clone(),
-            approval.goal.as_str()
-        ],
-    )
 }
 
 fn check_token(conversion: &Conversion, offer: &OfferTerms) -> Result<(), Refusal> {
@@ -302,6 +259,7 @@ fn conversed(db: &impl Database, nonce: &[u8]) -> Result<Vec<Conversed>, Databas
 /// goals have become since; else as the offer's goals are now.
 fn goal_of<'t>(
     rows: &[Conversed],
+    reserved: &[Reservation],
     named: Option<&str>,
     offer: &'t OfferTerms,
 ) -> Result<PayableGoal<'t>, Refusal> {
@@ -316,10 +274,16 @@ fn goal_of<'t>(
             retired: goal.retired,
         })
         .collect();
-    let known = rows
+    let name = named.unwrap_or_default();
+    let mut in_rows = rows
         .iter()
-        .find(|row| row.names.iter().any(|name| name == named.unwrap_or_default()));
-    let named = known.map(|row| row.goal.as_str()).or(named);
+        .filter(|row| row.names.iter().any(|known| known == name))
+        .map(|row| row.goal.as_str());
+    let mut on_their_way = reserved
+        .iter()
+        .filter(|reservation| reservation.approval.name() == name)
+        .map(|reservation| reservation.approval.goal.as_str());
+    let named = in_rows.next().or(on_their_way.next()).or(named);
     paid_goal(&goals, named).copied()
 }
 
@@ -342,25 +306,6 @@ fn txn_used(db: &impl Database, approval: &Approval) -> Result<Option<Objection>
         None => false,
     };
     Ok(of_another.then(|| (Reason::DuplicateTxn, Reason::DuplicateTxn.refusal())))
-}
-
-fn reserve(db: &impl Database, now_ms: i64, reservation: &Reservation) -> Result<(), Failure> {
-    let approval = &reservation.approval;
-    let kept = serde_json::to_string(reservation).map_err(|error| Failure::Broken(error.to_string()))?;
-    db.transaction(|| {
-        // Its txn is taken already, so that no other click can have it while the cap is asked.
-        claim_txn(db, approval)?;
-        Ok(db.execute(
-            sql::RESERVE,
-            params![
-                approval.conversion.nonce.0.clone(),
-                approval.goal.as_str(),
-                now_ms.saturating_add(RESERVATION_NET_MS),
-                now_ms,
-                kept
-            ],
-        )?)
-    })
 }
 
 /// Writes what a postback makes of a row; the caller's transaction holds it.
@@ -444,32 +389,31 @@ fn write_txn(db: &impl Database, sql: &str, approval: &Approval) -> Result<(), D
     }
 }
 
-/// A reservation as it was kept.
-fn stored(row: &Row, column: usize) -> Result<Reservation, Failure> {
-    serde_json::from_str(row.text(column)?)
-        .map_err(|error| Failure::Broken(format!("a stored reservation: {error}")))
-}
-
 /// As the table has it. A changed number would change what was paid.
-const STATES: [(State, i64); 8] = [
-    (State::Pending, 0),
-    (State::Approved, 1),
-    (State::Rejected, 2),
-    (State::Reversed, 3),
-    (State::Tombstone, 4),
-    (State::Refused(Reason::Capped), 5),
-    (State::Refused(Reason::WindowClosed), 6),
-    (State::Refused(Reason::DuplicateTxn), 7),
-];
-
 fn state_number(state: State) -> i64 {
-    let known = STATES.iter().find(|(known, _)| *known == state);
-    known.map_or(-1, |(_, number)| *number)
+    match state {
+        State::Pending => 0,
+        State::Approved => 1,
+        State::Rejected => 2,
+        State::Reversed => 3,
+        State::Tombstone => 4,
+        State::Refused(Reason::Capped) => 5,
+        State::Refused(Reason::WindowClosed) => 6,
+        State::Refused(Reason::DuplicateTxn) => 7,
+    }
 }
 
 pub(super) fn state_of(number: i64) -> Result<State, DatabaseError> {
-    let known = STATES.iter().find(|(_, known)| *known == number);
-    known
-        .map(|(state, _)| *state)
-        .ok_or_else(|| DatabaseError(format!("{number} is no state of a conversion")))
+    let refused = Reason::ALL.map(State::Refused);
+    [
+        State::Pending,
+        State::Approved,
+        State::Rejected,
+        State::Reversed,
+        State::Tombstone,
+    ]
+    .into_iter()
+    .chain(refused)
+    .find(|state| state_number(*state) == number)
+    .ok_or_else(|| DatabaseError(format!("{number} is no state of a conversion")))
 }

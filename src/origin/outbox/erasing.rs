@@ -28,11 +28,27 @@ pub fn erase(db: &impl Database, user_id: &str) -> Result<Reply, Failure> {
         Some(row) => (row.integer(0)?, row.integer(1)?),
         None => (0, 0),
     };
+    let reserved = db.query_first(sql::COUNT_RESERVED, params![user_id])?;
+    let reserved = reserved.map_or(Ok(0), |row| row.integer(0))?;
     db.transaction(|| {
+        db.execute(sql::MARK_RESERVATIONS, params![user_id])?;
         db.execute(sql::MARK_USER, params![user_id])?;
         forget(db, user_id)
     })?;
-    Ok(Reply::ok(&json!({ "erased": ended, "waiting": waiting })))
+    Ok(Reply::ok(
+        &json!({ "erased": ended, "waiting": waiting + reserved }),
+    ))
+}
+
+/// Has the user of an entry forgotten: now, or when its callback has ended. The caller's transaction holds it.
+///
+/// # Errors
+/// What the database says.
+pub fn mark(db: &impl Database, transaction_id: &str) -> Result<(), DatabaseError> {
+    match db.query_first(sql::MARK_ENTRY, params![transaction_id])? {
+        Some(row) => ended(db, row.integer(0)?),
+        None => Ok(()),
+    }
 }
 
 /// Forgets the user of a callback that has ended, if the operator has asked for that meanwhile. The caller's
@@ -59,6 +75,14 @@ fn forget(db: &impl Database, user_id: &str) -> Result<(), DatabaseError> {
 pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     let attempts_from = now_ms.saturating_sub(ATTEMPTS_KEPT_MS);
     let identifiers_from = now_ms.saturating_sub(IDENTIFIERS_KEPT_MS);
+    let is_more = || {
+        let more = db.query_first(sql::MORE_TO_SWEEP, params![attempts_from, identifiers_from])?;
+        more.map_or(Ok(false), |row| row.boolean(0))
+    };
+    // An alarm comes every few seconds, and there is something to sweep once a day.
+    if !is_more()? {
+        return due_ms(db, now_ms);
+    }
     db.execute(sql::SWEEP_ATTEMPTS, params![ROWS, attempts_from])?;
     let last = db.query_first(sql::LAST_TO_CLEAR, params![ROWS, identifiers_from])?;
     if let Some(last) = last.map_or(Ok(None), |row| row.optional_integer(0))? {
@@ -69,8 +93,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
             db.execute(sql::SET_CLEARED, params![last])
         })?;
     }
-    let more = db.query_first(sql::MORE_TO_SWEEP, params![attempts_from, identifiers_from])?;
-    if more.map_or(Ok(false), |row| row.boolean(0))? {
+    if is_more()? {
         Ok(Some(now_ms.saturating_add(SECOND_MS)))
     } else {
         due_ms(db, now_ms)

@@ -1,34 +1,31 @@
-//! The order in which a conversion is written (`design.md` section 6), over other objects that may not answer: terms
-//! are asked first, a reservation is durable before the cap is asked, and what the cap said is written with what
-//! follows from it. Whoever comes next, the alarm or another copy, goes on from what is stored.
+//! The order in which a conversion is written (`design.md` section 6), over other objects that may not answer: a
+//! reservation is durable before the cap is asked, and what the cap said is written with what follows from it. Whoever
+//! comes next, the alarm or another copy, goes on from what is stored.
 
-use std::ops::Deref;
+use futures_util::future::join_all;
 
 use super::{
     about,
     command::{Answer, Conversion},
-    conversions::{Admitted, Reservation, admit, overdue, put_off, settle},
+    conversions::{Admitted, admit, settle},
+    reservations::{Reservation, overdue, put_off},
 };
 use crate::{
-    catalog::OfferId,
-    conversions::parameters::INVALID_CLICK_ID,
     origin::{catalog::terms::Terms, command::Failure, counters::Take, database::Database, forward::wait_ms},
     refusal::common,
 };
 
-/// Reservations that an alarm takes up at once: an invocation has six connections.
+/// An invocation has six connections.
 const AT_ONCE: usize = 6;
+/// Reservations that are taken up in one go.
+const PAGE: usize = 60;
 
-/// What a conversion needs of others, and of the clock.
+/// What a conversion needs of others, and of the clock, once its terms are known.
 pub trait Peers {
     fn now_ms(&self) -> i64;
 
     /// By how much a try that is under way has put its callback off.
     fn under_way_ms(&self) -> i64;
-
-    /// The catalog's terms, as they are now.
-    #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
-    async fn terms(&self, offer: &OfferId) -> Result<impl Deref<Target = Terms>, Failure>;
 
     /// Takes one of an offer's cap, once for a key; whether there was one.
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
@@ -38,18 +35,17 @@ pub trait Peers {
     fn committed(&self) -> Result<(), Failure>;
 }
 
-/// Carries a postback out. The answer may go out: what it says is written.
+/// Carries a postback out, by terms that were asked for after it came. The answer may go out: what it says is written.
 ///
 /// # Errors
-/// What is refused; `unavailable` if another object does not answer, and then what was begun is finished by the alarm
-/// or by the next copy.
+/// What is refused; `unavailable` if the counters do not answer, and then what was begun is finished by the alarm or by
+/// the next copy.
 pub async fn convert(
     db: &impl Database,
     peers: &impl Peers,
     conversion: &Conversion,
+    terms: &Terms,
 ) -> Result<Answer, Failure> {
-    let offer = OfferId::parse(&conversion.click.offer).ok_or(INVALID_CLICK_ID)?;
-    let terms = peers.terms(&offer).await?;
     about::learn(
         db,
         peers.now_ms(),
@@ -60,7 +56,7 @@ pub async fn convert(
     )?;
     // An earlier copy that got no further is finished first; then this one is judged by what it left.
     for _ in 0..3 {
-        let admitted = admit(db, peers.now_ms(), conversion, &terms)?;
+        let admitted = admit(db, peers.now_ms(), conversion, terms)?;
         peers.committed()?;
         let (reservation, own) = match admitted {
             Admitted::Settled(answer) => return Ok(answer),
@@ -89,18 +85,47 @@ async fn finish(
 }
 
 /// The alarm's part: takes up reservations that their requests have left behind. One whose cap does not answer waits,
-/// longer each time.
+/// longer each time. Returns whether there are more to take up at once.
 ///
 /// # Errors
 /// What the database says, or what one of them met; the others were taken up all the same.
-pub async fn take_up(db: &impl Database, peers: &impl Peers) -> Result<(), Failure> {
-    let now_ms = peers.now_ms();
-    let mut outcome = Ok(());
-    for (attempts, reservation) in overdue(db, now_ms, AT_ONCE)? {
-        let due_ms = now_ms.saturating_add(wait_ms(u32::try_from(attempts).unwrap_or(u32::MAX)));
-        put_off(db, &reservation, due_ms, attempts.saturating_add(1))?;
-        peers.committed()?;
-        outcome = outcome.and(finish(db, peers, &reservation).await.map(drop));
+pub async fn take_up(db: &impl Database, peers: &impl Peers) -> Result<bool, Failure> {
+    let mut left_behind = overdue(db, peers.now_ms(), PAGE)?.into_iter();
+    let is_full = left_behind.len() == PAGE;
+    let (mut settled, mut outcome) = (false, Ok(()));
+    while left_behind.len() > 0 {
+        let some = left_behind.by_ref().take(AT_ONCE);
+        let some = some.map(|(attempts, reservation)| take_up_one(db, peers, attempts, reservation));
+        for taken_up in join_all(some).await {
+            settled |= taken_up.is_ok();
+            outcome = outcome.and(taken_up);
+        }
     }
-    outcome
+    outcome.map(|()| is_full && settled)
+}
+
+async fn take_up_one(
+    db: &impl Database,
+    peers: &impl Peers,
+    attempts: u32,
+    reservation: Reservation,
+) -> Result<(), Failure> {
+    let due_ms = peers.now_ms().saturating_add(wait_ms(attempts));
+    let stands = put_off(db, &reservation, due_ms, attempts.saturating_add(1))?;
+    peers.committed()?;
+    if stands {
+        finish(db, peers, &reservation)
+            .await?
+            .map(drop)
+            .or_else(of_its_sender)?;
+    }
+    Ok(())
+}
+
+/// That one is refused is for who sent it, and no failure of the alarm's.
+fn of_its_sender(refused: Failure) -> Result<(), Failure> {
+    match refused {
+        Failure::Refused(_) => Ok(()),
+        broken => Err(broken),
+    }
 }

@@ -34,7 +34,16 @@ const DELIVERED: &str = "delivered";
 const DEAD: &str = "dead";
 const NO_ENDPOINT: &str = "no_endpoint";
 
-/// `GET …/conversions`, the newest first. The cursor of a page is the number of its last entry.
+/// Entries that a page looks at: some 20 ms of an object's time, in which it answers nobody. A filter that finds few of
+/// them makes a short page, or an empty one.
+pub const WALK: i64 = 20_000;
+/// Bytes of attempts after which a page ends.
+pub const MAX_TEXT: usize = 1 << 20;
+/// Entries whose attempts are read at once.
+const CHUNK: usize = 50;
+
+/// `GET …/conversions`, the newest first. The cursor of a page is the number of the last entry that it is done with;
+/// only where the log ends it has none.
 pub fn list(
     db: &impl Database,
     status: Option<&str>,
@@ -44,13 +53,15 @@ pub fn list(
 ) -> Result<Reply, Failure> {
     let about = about::read(db)?;
     let mut status = status.map(status_number).transpose()?;
+    let after_last = last_entry(db)?.saturating_add(1);
     let before = match cursor {
-        None => i64::from(u32::MAX) << 20,
+        None => after_last,
         Some(cursor) => cursor
-            .parse()
+            .parse::<i64>()
             .ok()
             .filter(|entry| (1..1 << 52).contains(entry))
-            .ok_or_else(|| INVALID_FIELD.because("cursor: must be one that a page before this one gave"))?,
+            .ok_or_else(|| INVALID_FIELD.because("cursor: must be one that a page before this one gave"))?
+            .min(after_last),
     };
     let delivery = match state {
         None => None,
@@ -58,14 +69,14 @@ pub fn list(
             // No callback of a refused conversion waits, so the two filters together find either this or nothing.
             match status {
                 None | Some(REFUSED_NUMBER) => status = Some(REFUSED_NUMBER),
-                Some(_) => return page(db, about.as_ref(), Vec::new(), limit),
+                Some(_) => return page(db, about.as_ref(), &[], None),
             }
             None
         }
         Some(state @ (WAITING | NO_ENDPOINT)) => {
             let has_callback = has_callback(about.as_ref());
             if has_callback != (state == WAITING) {
-                return page(db, about.as_ref(), Vec::new(), limit);
+                return page(db, about.as_ref(), &[], None);
             }
             Some(entries::WAITING)
         }
@@ -77,22 +88,45 @@ pub fn list(
                 .into());
         }
     };
-    let sql = match delivery {
-        Some(entries::WAITING | entries::DEAD) => sql::LIST_FEW,
-        _ => sql::LIST,
-    };
     // One more than asked for says whether there is a next page.
     let most = limit.saturating_add(1);
-    let rows = db.query(sql, params![before, status, delivery, most])?;
-    page(db, about.as_ref(), rows, limit)
+    let (mut rows, end) = if delivery == Some(entries::DEAD) {
+        let rows = db.query(sql::LIST_FEW, params![before, status, delivery, most])?;
+        (rows, None)
+    } else {
+        let from = before.saturating_sub(WALK);
+        let rows = db.query(sql::LIST, params![before, status, delivery, most, from])?;
+        // The first entry is 1.
+        (rows, Some(from).filter(|from| *from > 1))
+    };
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let is_cut = rows.len() > limit;
+    rows.truncate(limit);
+    let end = match rows.last() {
+        Some(last) if is_cut => Some(last.integer(0)?),
+        _ => end,
+    };
+    page(db, about.as_ref(), &rows, end)
+}
+
+/// The highest entry; 0 of an empty log.
+///
+/// # Errors
+/// What the database says.
+pub fn last_entry(db: &impl Database) -> Result<i64, DatabaseError> {
+    let last = db.query_first(sql::LAST_ENTRY, &[])?;
+    let last = last.map_or(Ok(None), |row| row.optional_integer(0))?;
+    Ok(last.unwrap_or(0))
 }
 
 /// `GET …/conversions/{transaction_id}`.
 pub fn get(db: &impl Database, transaction_id: &str) -> Result<Reply, Failure> {
     let about = about::read(db)?;
     let rows = db.query(sql::GET_ENTRY, params![transaction_id])?;
-    let shown = shown(db, about.as_ref(), &rows)?.pop();
-    let entry = shown.ok_or_else(|| common::NOT_FOUND.because("there is no such conversion"))?;
+    let (mut shown, _) = shown(db, about.as_ref(), &rows)?;
+    let entry = shown
+        .pop()
+        .ok_or_else(|| common::NOT_FOUND.because("there is no such conversion"))?;
     reply(&entry)
 }
 
@@ -105,18 +139,23 @@ fn status_number(status: &str) -> Result<i64, Failure> {
     })
 }
 
-fn page(db: &impl Database, about: Option<&About>, mut rows: Vec<Row>, limit: u32) -> Result<Reply, Failure> {
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let is_last = rows.len() <= limit;
-    rows.truncate(limit);
-    let cursor = match rows.last() {
-        Some(last) if !is_last => Some(last.integer(0)?.to_string()),
-        _ => None,
-    };
-    let shown = shown(db, about, &rows)?;
+/// These entries, as far as their attempts have room on one page. `end` is the cursor of a page that has them all.
+fn page(db: &impl Database, about: Option<&About>, rows: &[Row], end: Option<i64>) -> Result<Reply, Failure> {
+    let (mut conversions, mut end, mut room) = (Vec::with_capacity(rows.len()), end, MAX_TEXT);
+    for chunk in rows.chunks(CHUNK) {
+        let (entries, text) = shown(db, about, chunk)?;
+        conversions.extend(entries);
+        room = room.saturating_sub(text);
+        if let (0, Some(last)) = (room, chunk.last()) {
+            if conversions.len() < rows.len() {
+                end = Some(last.integer(0)?);
+            }
+            break;
+        }
+    }
     reply(&Page {
-        conversions: shown,
-        cursor,
+        conversions,
+        cursor: end.map(|end| end.to_string()),
     })
 }
 
@@ -133,17 +172,20 @@ fn reply(body: &impl Serialize) -> Result<Reply, Failure> {
     })
 }
 
+/// With the bytes of their attempts' texts.
 fn shown<'r>(
     db: &impl Database,
     about: Option<&About>,
     rows: &'r [Row],
-) -> Result<Vec<Shown<'r>>, DatabaseError> {
+) -> Result<(Vec<Shown<'r>>, usize), DatabaseError> {
     let entries: Vec<i64> = rows.iter().map(|row| row.integer(0)).collect::<Result<_, _>>()?;
-    let mut attempts = attempts(db, &entries)?;
-    rows.iter()
+    let (mut attempts, text) = attempts(db, &entries)?;
+    let shown = rows
+        .iter()
         .zip(entries)
         .map(|(row, entry)| show(row, about, attempts.remove(&entry).unwrap_or_default()))
-        .collect()
+        .collect::<Result<_, _>>()?;
+    Ok((shown, text))
 }
 
 /// An entry as the operator reads it.
@@ -205,7 +247,8 @@ fn show<'r>(row: &'r Row, about: Option<&About>, attempts: Vec<Json>) -> Result<
         None => refusal.map(|_| REFUSED),
     };
     let next_try_ms = match state {
-        Some(WAITING) => row.optional_integer(3)?,
+        // None is due while the endpoint is switched off.
+        Some(WAITING) if about.is_some_and(About::has_endpoint) => row.optional_integer(3)?,
         _ => None,
     };
     // Digit by digit as it was sent: a double could not hold them all.
@@ -233,8 +276,9 @@ fn has_callback(about: Option<&About>) -> bool {
     about.is_some_and(|about| about.callback.sealed.is_some())
 }
 
-fn attempts(db: &impl Database, entries: &[i64]) -> Result<HashMap<i64, Vec<Json>>, DatabaseError> {
-    let mut attempts: HashMap<i64, Vec<Json>> = HashMap::new();
+/// The attempts of these entries, and the bytes of their texts.
+fn attempts(db: &impl Database, entries: &[i64]) -> Result<(HashMap<i64, Vec<Json>>, usize), DatabaseError> {
+    let (mut attempts, mut text) = (HashMap::<i64, Vec<Json>>::new(), 0_usize);
     for row in db.query(sql::LIST_ATTEMPTS, params![as_json(&entries)?])? {
         let mut attempt = json!({
             "at": row.integer(1)?.div_euclid(SECOND_MS),
@@ -242,10 +286,12 @@ fn attempts(db: &impl Database, entries: &[i64]) -> Result<HashMap<i64, Vec<Json
             "http_status": row.optional_integer(3)?,
             "body": row.text(4)?,
         });
+        text = text.saturating_add(row.text(4)?.len());
         if let (Some(error), Json::Object(members)) = (row.optional_text(5)?, &mut attempt) {
+            text = text.saturating_add(error.len());
             members.insert("error".into(), error.into());
         }
         attempts.entry(row.integer(0)?).or_default().push(attempt);
     }
-    Ok(attempts)
+    Ok((attempts, text))
 }

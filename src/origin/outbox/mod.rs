@@ -1,7 +1,7 @@
 //! `origin/outbox`: one object for each app. It makes conversions durable, pays them once, and sees their callbacks
 //! through to the publisher (`design.md` sections 6 and 7).
 //!
-//! - [`conversions`] and [`flow`]: what a postback writes, and in which order;
+//! - [`conversions`], [`reservations`] and [`flow`]: what a postback writes, and in which order;
 //! - [`entries`] and [`log`]: the entry of each transaction id, and how the operator reads it;
 //! - [`deliveries`]: callbacks on their way; [`about`]: where they go;
 //! - [`operating`] and [`erasing`]: what the operator does with them, and what is forgotten.
@@ -23,6 +23,7 @@ pub mod log;
 #[cfg(target_arch = "wasm32")]
 mod object;
 pub mod operating;
+pub mod reservations;
 #[cfg(target_arch = "wasm32")]
 mod sending;
 pub mod sql;

@@ -5,7 +5,6 @@
 use std::{
     cell::{Cell, RefCell},
     collections::HashMap,
-    ops::Deref,
     panic::RefUnwindSafe,
     rc::Rc,
 };
@@ -32,9 +31,9 @@ use crate::{
         request::Endpoint,
     },
     catalog::{AppId, OfferId},
+    conversions::parameters::INVALID_CLICK_ID,
     origin::{
         call::call,
-        catalog::terms::Terms,
         command::Failure,
         counters::{self, Take, Taken},
         durable::DurableDatabase,
@@ -56,8 +55,6 @@ struct Running {
     asking: Asking,
     /// One conversion of a click at a time, by its nonce.
     turns: RefCell<HashMap<Vec<u8>, Rc<Mutex<()>>>>,
-    /// Whose outbox this is.
-    app: Cell<Option<AppId>>,
     /// Whether the catalog has such an app.
     known: Cell<bool>,
     under_way: Cell<usize>,
@@ -78,7 +75,6 @@ impl DurableObject for Outbox {
                 env,
                 asking: Asking::default(),
                 turns: RefCell::default(),
-                app: Cell::new(None),
                 known: Cell::new(false),
                 under_way: Cell::new(0),
                 taking_up: Cell::new(false),
@@ -143,7 +139,8 @@ impl Running {
         let db = self.shell.ready().await?;
         if matches!(command, Command::Test {}) {
             let endpoint = self.sending.endpoint(about::read(db)?.as_ref())?;
-            return sending::test(&self.sending, endpoint, app)
+            let terms = self.asking.terms(&self.env, app, None).await?;
+            return sending::test(&self.sending, endpoint, app, &terms.currency)
                 .await
                 .map(Reply::Operator);
         }
@@ -153,12 +150,14 @@ impl Running {
     }
 
     async fn convert(&self, app: AppId, conversion: &Conversion) -> Result<Reply, Failure> {
+        let offer = OfferId::parse(&conversion.click.offer).ok_or(INVALID_CLICK_ID)?;
+        // Copies wait for the catalog together, and only then for each other.
+        let terms = self.asking.terms(&self.env, app, Some(&offer)).await?;
         let db = self.shell.ready().await?;
-        self.app.set(Some(app));
         let turn = self.turn(&conversion.nonce.0);
         let answer = {
             let _turn = turn.lock().await;
-            flow::convert(db, self, conversion).await
+            flow::convert(db, self, conversion, &terms).await
         };
         drop(turn);
         self.end_turn(&conversion.nonce.0);
@@ -167,10 +166,10 @@ impl Running {
 
     /// What needs nobody else, in one step.
     fn carry_out(&self, db: &DurableDatabase, app: AppId, command: Command) -> Result<Reply, Failure> {
-        let now_ms = now_ms();
+        let (now_ms, under_way_ms) = (now_ms(), self.sending.under_way_ms());
         let reply = match command {
             Command::Settings(settings) => {
-                about::learn(db, now_ms, app, None, &settings, self.sending.under_way_ms())?;
+                about::learn(db, now_ms, app, None, &settings, under_way_ms)?;
                 return Ok(Reply::Done {});
             }
             Command::List {
@@ -180,10 +179,14 @@ impl Running {
                 cursor,
             } => log::list(db, status.as_deref(), state.as_deref(), limit, cursor.as_deref()),
             Command::Get { transaction_id } => log::get(db, &transaction_id),
-            Command::Replay { transaction_id } => operating::replay(db, now_ms, &transaction_id),
-            Command::ReplayMany { body } => operating::replay_many(db, now_ms, &body),
+            Command::Replay { transaction_id } => {
+                operating::replay(db, now_ms, &transaction_id, under_way_ms)
+            }
+            Command::ReplayMany { body, after, until } => {
+                operating::replay_many(db, now_ms, &body, after, until, under_way_ms)
+            }
             Command::Status {} => operating::status(db),
-            Command::Enable {} => operating::enable(db, now_ms, self.sending.under_way_ms()),
+            Command::Enable {} => operating::enable(db, now_ms, under_way_ms),
             Command::Erase { user_id } => erasing::erase(db, &user_id),
             Command::Convert(_) | Command::Test {} => Err(common::NOT_FOUND.into()),
         };
@@ -327,12 +330,19 @@ impl Running {
         if self.taking_up.replace(true) {
             return;
         }
-        let taken = caught_async(flow::take_up(self.shell.database(), &*self)).await;
-        self.taking_up.set(false);
-        if let Err(failure) = taken {
-            console_warn!("outbox: a cap: {failure:?}");
+        loop {
+            let taken = caught_async(flow::take_up(self.shell.database(), &*self)).await;
+            self.go_on();
+            match taken {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(failure) => {
+                    console_warn!("outbox: a cap: {failure:?}");
+                    break;
+                }
+            }
         }
-        self.go_on();
+        self.taking_up.set(false);
     }
 
     /// Tells the publisher's ledger and the offers' counters what was paid.
@@ -356,11 +366,6 @@ impl Peers for Running {
 
     fn under_way_ms(&self) -> i64 {
         self.sending.under_way_ms()
-    }
-
-    async fn terms(&self, offer: &OfferId) -> Result<impl Deref<Target = Terms>, Failure> {
-        let app = self.app.get().ok_or(common::UNAVAILABLE)?;
-        self.asking.terms(&self.env, app, Some(offer)).await
     }
 
     async fn take(&self, take: &Take) -> Result<bool, Failure> {

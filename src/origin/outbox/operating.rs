@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{about, entries, log, sql};
+use super::{Command, about, command::Replayed, entries, log, sql};
 use crate::{
     catalog::document::{Document, FieldError},
     origin::{
         command::{Failure, Reply},
-        database::{Database, Row},
+        database::{Database, Row, json as as_json},
     },
     params,
     refusal::Refusal,
@@ -27,25 +27,31 @@ pub const ERASED: Refusal = Refusal::new(
 );
 
 /// `POST …/conversions/{transaction_id}/replay`: the callback has a whole new schedule, its first try at once; that of a
-/// reversal when its reward has ended.
-pub fn replay(db: &impl Database, now_ms: i64, transaction_id: &str) -> Result<Reply, Failure> {
+/// reversal when its reward has ended. A reward that was taken back is taken back again after it. One that is under way
+/// is left to it: it would be sent twice at once.
+pub fn replay(
+    db: &impl Database,
+    now_ms: i64,
+    transaction_id: &str,
+    under_way_ms: i64,
+) -> Result<Reply, Failure> {
+    let under_way_until = now_ms.saturating_add(under_way_ms);
     let replayed = db.transaction(|| {
-        let replayed = db.query(sql::REPLAY, params![now_ms, transaction_id])?;
+        let replayed = db.query_first(sql::REPLAY, params![now_ms, transaction_id, under_way_until])?;
+        if let Some(replayed) = &replayed {
+            let entry = replayed.integer(0)?;
+            db.execute(sql::REPLAY_REVERSALS, params![now_ms, entry - 1, entry])?;
+        }
         db.execute(sql::HOLD_REVERSALS, params![now_ms])?;
         Ok::<_, Failure>(replayed)
     })?;
-    if replayed.is_empty() {
-        // A 404 comes first.
-        let shown = log::get(db, transaction_id)?;
-        let has_callback = db
-            .query_first(sql::GET_PAID, params![transaction_id])?
-            .map_or(Ok(false), |row| {
-                row.optional_integer(2).map(|found| found.is_some())
-            })?;
-        drop(shown);
-        return Err(if has_callback { ERASED } else { NOTHING_TO_SEND }.into());
+    let shown = log::get(db, transaction_id)?;
+    if replayed.is_none() {
+        let found = db.query_first(sql::GET_PAID, params![transaction_id])?;
+        let delivery = found.map_or(Ok(None), |row| row.optional_integer(2))?;
+        return Err(delivery.map_or(NOTHING_TO_SEND, |_| ERASED).into());
     }
-    log::get(db, transaction_id)
+    Ok(shown)
 }
 
 /// Which callbacks to send again.
@@ -72,7 +78,8 @@ enum Ended {
 
 impl Document for Range {
     fn check(&self) -> Result<(), FieldError> {
-        const LATEST: i64 = 1 << 52;
+        // The year 9999: milliseconds, sent by mistake, would find nothing and pass for success.
+        const LATEST: i64 = 253_402_300_799;
         if !(0..=LATEST).contains(&self.since) {
             return Err(FieldError::new("since", "must be UNIX seconds"));
         }
@@ -89,8 +96,46 @@ impl Document for Range {
     }
 }
 
-/// `POST …/conversions/replay`.
-pub fn replay_many(db: &impl Database, now_ms: i64, body: &str) -> Result<Reply, Failure> {
+/// Entries that a step of a replay looks at: if it replays them all, some 100 ms of an object's time, in which it
+/// answers nobody.
+pub const STEP: i64 = 20_000;
+
+/// `POST …/conversions/replay`, in steps, between which the outbox answers others. `ask` carries a command out; what is
+/// not a step's answer is passed on as it is.
+///
+/// # Errors
+/// What `ask` says; the steps before were carried out.
+pub async fn replay_in_steps<E>(
+    body: &str,
+    ask: impl AsyncFn(Command) -> Result<Reply, E>,
+) -> Result<Reply, E> {
+    let (mut after, mut until, mut replayed) = (0, None, 0_i64);
+    loop {
+        let body = body.to_owned();
+        let reply = ask(Command::ReplayMany { body, after, until }).await?;
+        let step = serde_json::from_str::<Replayed>(&reply.body);
+        let Some(step) = step.ok().filter(|_| reply.status == 200) else {
+            return Ok(reply);
+        };
+        replayed = replayed.saturating_add(step.replayed);
+        let Some(next) = step.next else {
+            return Ok(Reply::ok(&json!({ "replayed": replayed })));
+        };
+        (after, until) = (next, Some(step.until));
+    }
+}
+
+/// A step of `POST …/conversions/replay`: the entries after this one. An operator who does not say until when means the
+/// first step's time, which the answer says and the steps that follow are told, or the conversions that come meanwhile
+/// would be sent twice.
+pub fn replay_many(
+    db: &impl Database,
+    now_ms: i64,
+    body: &str,
+    after: i64,
+    until: Option<i64>,
+    under_way_ms: i64,
+) -> Result<Reply, Failure> {
     let range = Range::from_json(body)?;
     let delivery = match range.state {
         Ended::Dead => entries::DEAD,
@@ -100,14 +145,41 @@ pub fn replay_many(db: &impl Database, now_ms: i64, body: &str) -> Result<Reply,
     // The seconds of a conversion are whole, so the last one of "until now" is this one.
     let until = range
         .until
+        .or(until)
         .unwrap_or(now_ms.div_euclid(SECOND_MS).saturating_add(1));
-    let count = db.query_first(sql::COUNT_TO_REPLAY, params![delivery, range.since, until])?;
-    let count = count.map_or(Ok(0), |row| row.integer(0))?;
-    db.transaction(|| {
-        db.execute(sql::REPLAY_MANY, params![delivery, range.since, until, now_ms])?;
-        db.execute(sql::HOLD_REVERSALS, params![now_ms])
-    })?;
-    Ok(Reply::ok(&json!({ "replayed": count })))
+    let last = after.saturating_add(STEP);
+    let count = db.query_first(
+        sql::COUNT_TO_REPLAY,
+        params![delivery, range.since, until, after, last],
+    )?;
+    let replayed = count.map_or(Ok(0), |row| row.integer(0))?;
+    if replayed > 0 {
+        db.transaction(|| {
+            db.execute(
+                sql::REPLAY_MANY,
+                params![
+                    delivery,
+                    range.since,
+                    until,
+                    after,
+                    last,
+                    now_ms,
+                    now_ms.saturating_add(under_way_ms)
+                ],
+            )?;
+            db.execute(sql::REPLAY_REVERSALS, params![now_ms, after, last])?;
+            db.execute(sql::HOLD_REVERSALS, params![now_ms])
+        })?;
+    }
+    let step = Replayed {
+        replayed,
+        next: (last < log::last_entry(db)?).then_some(last),
+        until,
+    };
+    Ok(Reply {
+        status: 200,
+        body: as_json(&step)?,
+    })
 }
 
 /// `POST …/callback/enable`.

@@ -18,7 +18,7 @@ use crate::{
         request::Endpoint,
         schedule::Schedule,
     },
-    catalog::{AppId, MicroUsd, app::Callback, credentials::Vault},
+    catalog::{AppId, CurrencyRate, MicroUsd, app::Callback, credentials::Vault},
     origin::{
         call::{broken, call},
         catalog::resources::callback_purpose,
@@ -116,33 +116,40 @@ impl Sending {
     }
 }
 
-/// `POST …/callback_test`: a callback of nothing, marked as a test by its ids.
-pub async fn test(sending: &Sending, endpoint: Option<Rc<Endpoint>>, app: AppId) -> Result<Reply, Failure> {
+/// `POST …/callback_test`: a callback of nothing, marked as a test by its ids, with every field that one may carry.
+pub async fn test(
+    sending: &Sending,
+    endpoint: Option<Rc<Endpoint>>,
+    app: AppId,
+    currency: &CurrencyRate,
+) -> Result<Reply, Failure> {
     let endpoint = endpoint.ok_or(NO_CALLBACK)?;
     let random = runtime::random().map_err(Failure::Broken)?;
     let now_s = now_ms().div_euclid(SECOND_MS);
-    let nothing = || Decimal::usd(MicroUsd(0));
+    let payout = MicroUsd(1_250_000);
+    let custom = |name: &str| Some(format!("test-{name}"));
+    let device = || Some("00000000-0000-0000-0000-000000000000".to_owned());
     let fields = Fields {
         user_id: "signpost-test".into(),
-        value: nothing(),
-        payout: nothing(),
-        currency: "test".into(),
+        value: Decimal::in_app(currency, currency.convert(payout)),
+        payout: Decimal::usd(payout),
+        currency: currency.name.clone(),
         transaction_id: format!(
             "test-{}",
             hex::encode(random.first_chunk::<16>().unwrap_or(&[0; 16]))
         ),
         offer_id: "test".into(),
         goal_id: "test".into(),
-        goal_value: None,
+        goal_value: Some("test".into()),
         app_id: app.to_string(),
-        gaid: None,
-        idfa: None,
-        c1: None,
-        c2: None,
-        c3: None,
-        c4: None,
-        c5: None,
-        country: None,
+        gaid: device(),
+        idfa: device(),
+        c1: custom("c1"),
+        c2: custom("c2"),
+        c3: custom("c3"),
+        c4: custom("c4"),
+        c5: custom("c5"),
+        country: Some("DE".into()),
         click_ts: now_s,
         conversion_ts: now_s,
         status: Status::Approved,

@@ -17,6 +17,7 @@ const CONVERSIONS: Migration = &[
        failures INTEGER NOT NULL DEFAULT 0,
        resumes_ms INTEGER NOT NULL DEFAULT 0,
        disabled_ms INTEGER,
+       reserved INTEGER NOT NULL DEFAULT 0,
        cleared_entry INTEGER NOT NULL DEFAULT 0
      ) STRICT",
     // A click that reached a goal, for ever: it is what keeps a conversion from being paid twice. `names` is a JSON list
@@ -29,9 +30,10 @@ const CONVERSIONS: Migration = &[
     // pay, as JSON, so that the alarm can finish what a request began.
     "CREATE TABLE reservations (
        nonce BLOB NOT NULL, goal TEXT NOT NULL, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL,
-       made_ms INTEGER NOT NULL, approval TEXT NOT NULL,
+       number INTEGER NOT NULL, erase INTEGER NOT NULL DEFAULT 0, user_id TEXT NOT NULL, approval TEXT NOT NULL,
        PRIMARY KEY (nonce, goal)
      ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX reservations_by_due ON reservations (due_ms)",
     // The senders' own ids of conversions that were taken.
     "CREATE TABLE txns (
        advertiser TEXT NOT NULL, goal TEXT NOT NULL, txn TEXT NOT NULL, nonce BLOB NOT NULL,
@@ -74,6 +76,14 @@ macro_rules! entry_status {
     };
 }
 
+/// What is replayed at a time: of some entries that follow each other, which no index but their own number's finds.
+macro_rules! to_replay {
+    () => {
+        "WHERE entry > ?4 AND entry <= ?5 AND delivery = ?1 AND user_id IS NOT NULL
+          AND fields ->> '$.conversion_ts' >= ?2 AND fields ->> '$.conversion_ts' < ?3"
+    };
+}
+
 crate::statements! {
     /// → publisher, callback's revision, callback, failures, resumes, disabled
     pub const GET_ABOUT = "SELECT publisher, callback_revision, callback_sealed, failures, resumes_ms, disabled_ms, app
@@ -96,16 +106,26 @@ crate::statements! {
     pub const PUT_TXN = "INSERT INTO txns (advertiser, goal, txn, nonce) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING";
     /// advertiser, goal, txn, nonce
     pub const FREE_TXN = "DELETE FROM txns WHERE advertiser = ? AND goal = ? AND txn = ? AND nonce = ?";
-    /// nonce, goal → approval
-    pub const GET_RESERVATION = "SELECT approval FROM reservations WHERE nonce = ? AND goal = ?";
-    /// nonce, goal, due, time, approval
-    pub const RESERVE = "INSERT INTO reservations (nonce, goal, due_ms, attempts, made_ms, approval) VALUES (?, ?, ?, 0, ?, ?)";
-    /// nonce, goal, time it was made → one row if there was such a reservation
-    pub const END_RESERVATION = "DELETE FROM reservations WHERE nonce = ? AND goal = ? AND made_ms = ? RETURNING goal";
-    /// time, reservations at most → attempts, approval
+    /// → a number that no other reservation has
+    pub const NEXT_RESERVATION = "UPDATE about SET reserved = reserved + 1 RETURNING reserved";
+    /// nonce → reservation
+    pub const RESERVATIONS_OF_CLICK = "SELECT approval FROM reservations WHERE nonce = ?";
+    /// nonce, goal, due, number, user, reservation
+    pub const RESERVE = "INSERT INTO reservations (nonce, goal, due_ms, attempts, number, user_id, approval)
+        VALUES (?, ?, ?, 0, ?, ?, ?)";
+    /// nonce, goal, number → whether its user is to be forgotten, if there was such a reservation
+    pub const END_RESERVATION = "DELETE FROM reservations WHERE nonce = ? AND goal = ? AND number = ? RETURNING erase";
+    /// time, reservations at most → attempts, reservation
     pub const DUE_RESERVATIONS = "SELECT attempts, approval FROM reservations WHERE due_ms <= ? ORDER BY due_ms LIMIT ?";
-    /// time, attempts, nonce, goal
-    pub const PUT_RESERVATION_OFF = "UPDATE reservations SET due_ms = ?, attempts = ? WHERE nonce = ? AND goal = ?";
+    /// due, attempts, nonce, goal, number → one row if there is such a reservation
+    pub const PUT_RESERVATION_OFF = "UPDATE reservations SET due_ms = ?, attempts = ?
+        WHERE nonce = ? AND goal = ? AND number = ? RETURNING goal";
+    /// user
+    pub const MARK_RESERVATIONS = "UPDATE reservations SET erase = 1 WHERE user_id = ?";
+    /// user → reservations
+    pub const COUNT_RESERVED = "SELECT COUNT(*) FROM reservations WHERE user_id = ?";
+    /// transaction id → entry
+    pub const MARK_ENTRY = "UPDATE entries SET erase = 1 WHERE transaction_id = ? AND user_id IS NOT NULL RETURNING entry";
     pub const FIRST_RESERVATION = "SELECT MIN(due_ms) FROM reservations";
     /// transaction id, nonce, goal, after, time, payout, delivery, due, erase, user, txn, fields → entry
     pub const ENTER = "INSERT INTO entries
@@ -137,25 +157,34 @@ crate::statements! {
     pub const RELEASE_REVERSAL = "UPDATE entries SET due_ms = ? WHERE after = ? AND delivery = 0 AND due_ms IS NULL";
     /// time, the latest time to which a try that is under way has put its callback off
     pub const RELEASE_ALL = "UPDATE entries SET due_ms = MIN(due_ms, ?1), tries = 0
-        WHERE delivery = 0 AND (due_ms <= ?1 OR due_ms > ?2)";
-    /// time, transaction id → entry, if it has a callback whose user is not erased
-    pub const REPLAY = "UPDATE entries SET delivery = 0, due_ms = ?1, tries = 0
+        WHERE delivery = 0 AND (due_ms <= ?1 OR due_ms > ?2) AND (tries > 0 OR due_ms > ?2)";
+    /// time, transaction id, the latest time to which a try that is under way has put its callback off → entry, if it
+    /// has a callback whose user is not erased
+    pub const REPLAY = "UPDATE entries SET delivery = 0, tries = 0,
+          due_ms = IIF(delivery = 0 AND due_ms > ?1 AND due_ms <= ?3, due_ms, ?1)
         WHERE transaction_id = ?2 AND delivery IS NOT NULL AND user_id IS NOT NULL RETURNING entry";
-    /// delivery, first second, second after the last → how many
-    pub const COUNT_TO_REPLAY = "SELECT COUNT(*) FROM entries WHERE delivery = ?1 AND user_id IS NOT NULL
-        AND fields ->> '$.conversion_ts' >= ?2 AND fields ->> '$.conversion_ts' < ?3";
-    /// delivery, first second, second after the last, time
-    pub const REPLAY_MANY = "UPDATE entries SET delivery = 0, due_ms = ?4, tries = 0
-        WHERE delivery = ?1 AND user_id IS NOT NULL
-        AND fields ->> '$.conversion_ts' >= ?2 AND fields ->> '$.conversion_ts' < ?3";
+    /// delivery, first second, second after the last, entry before the first, last entry → how many
+    pub const COUNT_TO_REPLAY = concat!("SELECT COUNT(*) FROM entries NOT INDEXED ", to_replay!());
+    /// delivery, first second, second after the last, entry before the first, last entry, time, the latest time to which
+    /// a try that is under way has put its callback off
+    pub const REPLAY_MANY = concat!("UPDATE entries NOT INDEXED SET delivery = 0, tries = 0,
+          due_ms = IIF(delivery = 0 AND due_ms > ?6 AND due_ms <= ?7, due_ms, ?6) ", to_replay!());
+    /// time at which callbacks were replayed, entry before the first of them, the last: what was taken back is taken
+    /// back again
+    pub const REPLAY_REVERSALS = "UPDATE entries SET delivery = 0, due_ms = ?1, tries = 0
+        WHERE after > ?2 AND after <= ?3 AND delivery <> 0 AND user_id IS NOT NULL AND EXISTS
+          (SELECT 1 FROM entries r WHERE r.entry = entries.after AND r.delivery = 0 AND r.due_ms = ?1 AND r.tries = 0)";
     /// time at which callbacks were replayed: reversals wait for rewards that were replayed too, or that still wait
     pub const HOLD_REVERSALS = "UPDATE entries SET due_ms = NULL WHERE delivery = 0 AND due_ms = ?
-        AND after IN (SELECT entry FROM entries WHERE delivery = 0)";
+        AND after IS NOT NULL AND EXISTS (SELECT 1 FROM entries r WHERE r.entry = entries.after AND r.delivery = 0)";
 
-    /// before this entry, status or NULL, delivery or NULL, entries at most → see `log`
-    pub const LIST = concat!(entry_columns!(), "WHERE e.entry < ?1 AND (?2 IS NULL OR ?2 = ", entry_status!(), ")
-        AND (?3 IS NULL OR e.delivery = ?3) ORDER BY e.entry DESC LIMIT ?4");
-    /// The same of callbacks that wait or are dead, of which there are few.
+    /// → the highest entry, NULL if there is none
+    pub const LAST_ENTRY = "SELECT MAX(entry) FROM entries";
+    /// before this entry, status or NULL, delivery or NULL, entries at most, first entry looked at → see `log`
+    pub const LIST = concat!(entry_columns!(), "WHERE e.entry < ?1 AND e.entry >= ?5
+        AND (?2 IS NULL OR ?2 = ", entry_status!(), ") AND (?3 IS NULL OR e.delivery = ?3)
+        ORDER BY e.entry DESC LIMIT ?4");
+    /// The same, in all of the log, of callbacks that are dead, of which there are few.
     pub const LIST_FEW = concat!(entry_columns!(), "WHERE e.delivery = ?3 AND e.entry < ?1
         AND (?2 IS NULL OR ?2 = ", entry_status!(), ") ORDER BY e.entry DESC LIMIT ?4");
     /// transaction id → see `log`

@@ -16,7 +16,7 @@ const CAPPED: Result<(&str, bool), &str> = Err("conversion_capped");
 const NET_MS: i64 = 15_000;
 
 fn take_up(db: &Sqlite, world: &World) -> Result<(), Failure> {
-    now(flow::take_up(db, world))
+    now(flow::take_up(db, world)).map(drop)
 }
 
 /// The one reservation there is: when it is taken up, and how often it was.
@@ -163,8 +163,8 @@ fn an_alarm_takes_up_what_others_left_although_one_of_them_fails() {
     refusal(take_up(&db, &world));
     assert_eq!(
         world.takes.borrow().len(),
-        8 + 6,
-        "as many as there are connections"
+        8 + 8,
+        "each is taken up, although the first failed"
     );
     world.counters_answer.set(true);
     world.pass(wait_ms(0));
@@ -217,8 +217,8 @@ fn copies_at_once_are_one_conversion() {
     let second = conversion(1).goal("install").txn("t");
     let mut context = Context::from_waker(Waker::noop());
     world.held.set(true);
-    let mut first = pin!(flow::convert(&db, &world, &first));
-    let mut second = pin!(flow::convert(&db, &world, &second));
+    let mut first = pin!(sent(&db, &world, &first));
+    let mut second = pin!(sent(&db, &world, &second));
     assert!(first.as_mut().poll(&mut context).is_pending());
     assert!(second.as_mut().poll(&mut context).is_pending());
     world.held.set(false);
@@ -244,10 +244,10 @@ fn an_approval_that_another_hand_saw_refused_is_refused() {
         if pending {
             convert(&db, &world, &conversion(1).says(Status::Pending)).unwrap();
         }
-        let sent = conversion(1);
+        let copy = conversion(1);
         world.held.set(true);
         let mut context = Context::from_waker(Waker::noop());
-        let mut waiting = pin!(flow::convert(&db, &world, &sent));
+        let mut waiting = pin!(sent(&db, &world, &copy));
         assert!(waiting.as_mut().poll(&mut context).is_pending());
         world.held.set(false);
         world.pass(NET_MS);
@@ -264,7 +264,7 @@ fn a_reservation_is_settled_once() {
     let (db, world) = (outbox(), World::capped(5));
     world.counters_answer.set(false);
     convert(&db, &world, &conversion(1)).unwrap_err();
-    let (_, reservation) = outbox::conversions::overdue(&db, NOW + NET_MS, 1)
+    let (_, reservation) = outbox::reservations::overdue(&db, NOW + NET_MS, 1)
         .unwrap()
         .remove(0);
     for (taken, expected) in [(true, "approved"), (false, "approved"), (true, "approved")] {
@@ -283,6 +283,7 @@ fn a_reservation_is_settled_once() {
 fn a_no_that_comes_late_ends_no_later_reservation() {
     let (db, world) = (outbox(), World::capped(1));
     let terms = world.terms.borrow().clone();
+    learn(&db, NOW, &terms.callback);
     let reserve = |now_ms| match admit(&db, now_ms, &conversion(1), &terms).unwrap() {
         Admitted::Reserved { reservation, .. } => reservation,
         other => panic!("{other:?}"),
@@ -293,4 +294,54 @@ fn a_no_that_comes_late_ends_no_later_reservation() {
     settle(&db, NOW + 3, &first, false).unwrap().unwrap_err();
     let answer = settle(&db, NOW + 4, &second, true).unwrap().unwrap();
     assert_eq!((answer.status, answer.duplicate), (Status::Approved, false));
+}
+
+#[test]
+fn a_repeat_is_of_the_goal_that_its_first_copy_reserved_whatever_became_of_the_goals() {
+    let (db, world) = (outbox(), World::capped(5));
+    world.counters_answer.set(false);
+    convert(&db, &world, &conversion(1)).unwrap_err();
+    world.counters_answer.set(true);
+    // Another goal comes first now.
+    world.change(|offer| offer.goals.iter_mut().find(|goal| goal.id == "g-2").unwrap().ord = 0);
+    let answer = convert(&db, &world, &conversion(1)).unwrap();
+    assert_eq!(answer.transaction_id, reward_id(1));
+    world.pass(NET_MS);
+    take_up(&db, &world).unwrap();
+    assert_eq!(entries(&db).len(), 1);
+}
+
+#[test]
+fn nothing_is_taken_for_a_reservation_that_has_ended() {
+    let (db, world) = (outbox(), World::capped(0));
+    world.counters_answer.set(false);
+    for n in [1, 2] {
+        convert(&db, &world, &conversion(n)).unwrap_err();
+    }
+    world.counters_answer.set(true);
+    world.pass(NET_MS);
+    // The alarm has read both and waits for the first, as a copy of the second is told no.
+    world.held.set(true);
+    let mut context = Context::from_waker(Waker::noop());
+    let mut alarm = pin!(flow::take_up(&db, &world));
+    assert!(alarm.as_mut().poll(&mut context).is_pending());
+    world.held.set(false);
+    assert_eq!(told(&db, &world, &conversion(2)), CAPPED);
+    let asked = world.takes.borrow().len();
+    assert!(alarm.poll(&mut context).is_ready());
+    assert_eq!(world.takes.borrow().len(), asked);
+}
+
+#[test]
+fn a_user_is_forgotten_also_of_a_conversion_that_waits_for_its_cap() {
+    let (db, world) = (outbox(), World::capped(1));
+    world.counters_answer.set(false);
+    let waiting = conversion(1);
+    convert(&db, &world, &waiting).unwrap_err();
+    let erased = json(signpost::origin::outbox::erasing::erase(&db, &waiting.click.user_id).unwrap());
+    assert_eq!((&erased["erased"], &erased["waiting"]), (&0.into(), &1.into()));
+    world.counters_answer.set(true);
+    assert_eq!(told(&db, &world, &conversion(1)), Ok(("approved", true)));
+    send_all(&db, world.now_ms.get(), 200);
+    assert_eq!(entry(&db, &reward_id(1))["user_id"], Json::Null);
 }

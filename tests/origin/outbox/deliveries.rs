@@ -113,7 +113,7 @@ fn a_try_that_ends_after_a_replay_does_not_end_the_new_schedule_unless_it_delive
         answer(&db, NOW, &claim(&db, NOW)[0], 500);
         let later = NOW + DAY_MS;
         let under_way = claim(&db, later).remove(0);
-        outbox::operating::replay(&db, later, &reward_id(1)).unwrap();
+        outbox::operating::replay(&db, later, &reward_id(1), UNDER_WAY_MS).unwrap();
         answer(&db, later + 5, &under_way, status);
         assert_eq!(standing(&db, &reward_id(1)).0, delivery, "{status}");
         assert_eq!(standing(&db, &reward_id(1)).2, tries, "{status}");
@@ -290,10 +290,10 @@ fn a_reversal_of_what_was_sent_goes_at_once() {
 fn a_replayed_reversal_still_waits_for_its_reward() {
     let (db, world) = with_rewards(1);
     convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
-    outbox::operating::replay(&db, NOW + 1, &reversal_id(1)).unwrap();
+    outbox::operating::replay(&db, NOW + 1, &reversal_id(1), UNDER_WAY_MS).unwrap();
     assert_eq!(standing(&db, &reversal_id(1)), (WAITING, None, 0));
     let body = r#"{"since":0,"state":"waiting"}"#;
-    outbox::operating::replay_many(&db, NOW + DAY_MS, body).unwrap();
+    replay_many(&db, NOW + DAY_MS, body).unwrap();
     assert_eq!(ids(&claim(&db, NOW + DAY_MS)), [reward_id(1)]);
     assert_eq!(standing(&db, &reversal_id(1)), (WAITING, None, 0));
 }
@@ -308,14 +308,14 @@ fn rewards_and_reversals_that_are_replayed_together_go_in_their_order() {
         abort(&db, NOW + DAY_MS, &tries[0]);
     }
     let later = NOW + 2 * DAY_MS;
-    outbox::operating::replay_many(&db, later, r#"{"since":0}"#).unwrap();
+    replay_many(&db, later, r#"{"since":0}"#).unwrap();
     for expected in [reward_id(1), reversal_id(1)] {
         let tries = claim(&db, later);
         assert_eq!(ids(&tries), [expected]);
         answer(&db, later, &tries[0], 200);
     }
     // One that is sent again by itself has nothing to wait for.
-    outbox::operating::replay(&db, later, &reversal_id(1)).unwrap();
+    outbox::operating::replay(&db, later, &reversal_id(1), UNDER_WAY_MS).unwrap();
     assert_eq!(ids(&claim(&db, later)), [reversal_id(1)]);
 }
 

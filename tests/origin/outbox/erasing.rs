@@ -75,10 +75,10 @@ fn what_was_erased_is_still_paid_once_and_not_sent_again() {
         Ok(("approved", true))
     );
     assert!(!held(&db).contains("ann"));
-    let refused = refusal(replay(&db, NOW, &reward_id(1)));
+    let refused = refusal(replay(&db, NOW, &reward_id(1), UNDER_WAY_MS));
     assert_eq!((refused.status, refused.code), (409, "erased"));
     let many = r#"{"since":0,"state":"delivered"}"#;
-    let replayed = outbox::operating::replay_many(&db, NOW + 1, many).unwrap();
+    let replayed = replay_many(&db, NOW + 1, many).unwrap();
     assert_eq!(json(replayed), j!({ "replayed": 1 }));
     assert_eq!(ids(&claim(&db, NOW + 1)), [reward_id(3)]);
 }
@@ -99,7 +99,7 @@ fn a_callback_that_waits_keeps_its_user_until_it_has_ended() {
         assert!(entry(&db, &reward_id(2))["user_id"].is_null());
         assert_eq!(entry(&db, &reward_id(1))["attempts"][0]["body"], "answer 500");
         // It may be replayed, too, and another user's end does not end it.
-        replay(&db, NOW + DAY_MS, &reward_id(1)).unwrap();
+        replay(&db, NOW + DAY_MS, &reward_id(1), UNDER_WAY_MS).unwrap();
         let tried = claim(&db, NOW + DAY_MS).remove(0);
         assert_eq!(
             (tried.fields.user_id.as_str(), tried.fields.c1.as_deref()),
@@ -119,7 +119,10 @@ fn a_callback_that_waits_keeps_its_user_until_it_has_ended() {
                 .iter()
                 .all(|attempt| attempt["body"] == "")
         );
-        assert_eq!(refusal(replay(&db, NOW, &reward_id(1))).code, "erased");
+        assert_eq!(
+            refusal(replay(&db, NOW, &reward_id(1), UNDER_WAY_MS)).code,
+            "erased"
+        );
     }
 }
 
@@ -165,7 +168,7 @@ fn a_reversal_is_exact_although_its_reward_was_erased() {
 fn attempts_are_kept_ninety_days() {
     let (db, world) = delivered();
     world.pass(DAY_MS);
-    replay(&db, NOW + DAY_MS, &reward_id(1)).unwrap();
+    replay(&db, NOW + DAY_MS, &reward_id(1), UNDER_WAY_MS).unwrap();
     send_all(&db, NOW + DAY_MS, 200);
     let kept = || dump(&db, "attempts").len();
     sweep(&db, NOW + 90 * DAY_MS).unwrap();
@@ -200,7 +203,10 @@ fn identifiers_are_kept_four_hundred_days_and_longer_only_by_what_waits() {
         .filter(|user| held(&db).contains(user))
         .collect();
     assert_eq!(left, ["dan", "eve"]);
-    assert_eq!(refusal(replay(&db, NOW, &reward_id(1))).code, "erased");
+    assert_eq!(
+        refusal(replay(&db, NOW, &reward_id(1), UNDER_WAY_MS)).code,
+        "erased"
+    );
     // The one that waits goes out as it is, and is forgotten then; the younger one stays for its day.
     let late = NOW + 400 * DAY_MS + 2;
     let tries = claim(&db, late);
@@ -342,7 +348,7 @@ proptest! {
                 }
                 Event::Replayed => {
                     for id in [reward_id(1), reversal_id(1)] {
-                        let _ = replay(&db, now_ms, &id);
+                        let _ = replay(&db, now_ms, &id, UNDER_WAY_MS);
                     }
                 }
             }

@@ -2,6 +2,7 @@
 
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use serde_json::json as j;
+use signpost::origin::outbox::log::{MAX_TEXT, WALK};
 
 use super::*;
 
@@ -97,7 +98,7 @@ fn a_reward_says_how_its_callback_stands() {
         paid(j!({ "state": "delivered", "attempts": [first, second] }))
     );
 
-    outbox::operating::replay(&db, NOW + 30_000, &reward_id(1)).unwrap();
+    outbox::operating::replay(&db, NOW + 30_000, &reward_id(1), UNDER_WAY_MS).unwrap();
     let tried = claim(&db, NOW + 30_000).remove(0);
     abort(&db, NOW + 30_000, &tried);
     let third = j!({ "at": NOW_S + 30, "ms": 120, "http_status": 400, "body": "answer 400" });
@@ -279,6 +280,7 @@ proptest! {
         status in option::of(select(STATUSES.as_slice())),
         state in option::of(select(STATES.as_slice())),
         limit in 1..6_u32,
+        times in select([1, WALK / 3, WALK - 1, WALK, WALK + 1, 2 * WALK + 1].as_slice()),
     ) {
         let (db, world) = (outbox(), World::new());
         world.change(|offer| offer.conversion_window_days = 90);
@@ -296,20 +298,90 @@ proptest! {
             .filter(|entry| state.is_none_or(|state| entry["state"] == state))
             .collect();
 
-        let (mut found, mut cursor) = (vec![], None::<String>);
-        loop {
-            let page = json(written::list(&db, status, state, limit, cursor.as_deref()).unwrap());
-            let shown = page["conversions"].as_array().unwrap();
-            prop_assert!(shown.len() <= limit as usize);
-            found.extend(shown.iter().cloned());
-            match page["cursor"].as_str() {
-                Some(next) => {
-                    prop_assert_eq!(shown.len(), limit as usize);
-                    cursor = Some(next.to_owned());
-                }
-                None => break,
-            }
-        }
-        prop_assert_eq!(found, expected);
+        spread(&db, times);
+        let pages = pages(&db, status, state, limit);
+        prop_assert!(pages.iter().all(|page| page.len() <= limit as usize));
+        // A page that is not full has looked at all that one may.
+        let short = pages.iter().filter(|page| page.len() < limit as usize).count();
+        prop_assert!(short as i64 <= order.len() as i64 * times / WALK + 1, "{} of {}", short, pages.len());
+        prop_assert_eq!(pages.concat(), expected);
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn pages_of_much_text_end_early_and_are_the_whole_list_all_the_same(
+        lengths in vec(0..60_000_i64, 1..4),
+        limit in select([1, 7, 49, 50, 51, 119, 120, 1_000].as_slice()),
+    ) {
+        let (db, _) = with_rewards(1);
+        fill(&db, 120);
+        let longest = usize::try_from(*lengths.iter().max().unwrap()).unwrap();
+        let lengths = j!(lengths).to_string();
+        let sql = "INSERT INTO attempts (entry, at_ms, ms, http_status, body)
+            SELECT entry, 0, 0, 500, printf('%.*c', value, 'x') FROM entries
+            JOIN json_each(?1) ON key = entry % json_array_length(?1)";
+        db.execute(sql, params![lengths]).unwrap();
+        let pages = pages(&db, None, None, limit);
+        let text = |page: &[Json]| -> usize {
+            page.iter().map(|entry| entry["attempts"][0]["body"].as_str().unwrap().len()).sum()
+        };
+        for page in &pages {
+            prop_assert!(page.len() <= limit as usize);
+            prop_assert!(text(page) < MAX_TEXT + 50 * longest);
+        }
+        let (_, before) = pages.split_last().unwrap();
+        for page in before {
+            prop_assert!(page.len() == limit as usize || text(page) >= MAX_TEXT);
+        }
+        let shown: Vec<_> = pages.concat().iter().map(|entry| entry["transaction_id"].clone()).collect();
+        let order: Vec<_> = dump(&db, "entries").iter().rev().map(|row| j!(row.text(1).unwrap())).collect();
+        prop_assert_eq!(shown, order);
+    }
+}
+
+#[test]
+fn the_only_match_of_a_long_log_is_found_by_following_cursors() {
+    let refused: (Option<&str>, Option<&str>) = (Some("refused"), None);
+    for (filters, first, other) in [
+        (refused, None, Status::Pending),
+        ((None, Some("refused")), None, Status::Pending),
+        ((None, Some("delivered")), Some(200), Status::Pending),
+        ((Some("approved"), Some("waiting")), Some(500), Status::Rejected),
+        ((Some("approved"), None), Some(200), Status::Reversed),
+    ] {
+        let (db, world) = (outbox(), World::new());
+        world.cap(first.is_none().then_some(0));
+        let _ = convert(&db, &world, &conversion(1));
+        send_all(&db, NOW, first.unwrap_or(200));
+        convert(&db, &world, &conversion(2).says(other)).unwrap();
+        fill(&db, 50_000);
+        let pages = pages(&db, filters.0, filters.1, 100);
+        let lengths: Vec<_> = pages.iter().map(Vec::len).collect();
+        assert_eq!(lengths, [0, 0, 1], "{filters:?}");
+        assert_eq!(pages[2][0]["transaction_id"], reward_id(1));
+    }
+    // A callback that is dead is found at once.
+    let (db, _) = with_rewards(1);
+    abort(&db, NOW, &claim(&db, NOW)[0]);
+    fill(&db, 2);
+    db.execute("UPDATE entries SET delivery = 1 WHERE entry = 2", &[])
+        .unwrap();
+    fill(&db, 50_000);
+    assert_eq!(pages(&db, None, Some("dead"), 100), [[entry(&db, &reward_id(1))]]);
+}
+
+#[test]
+fn the_pages_of_a_log_that_grows_are_those_of_when_it_was_first_read() {
+    let (db, world) = with_rewards(3);
+    let first = json(written::list(&db, None, None, 2, None).unwrap());
+    convert(&db, &world, &conversion(4)).unwrap();
+    let rest = json(written::list(&db, None, None, 2, first["cursor"].as_str()).unwrap());
+    assert_eq!(rest["conversions"], j!([entry(&db, &reward_id(1))]));
+    assert!(rest["cursor"].is_null());
+    // A cursor beyond the end, which no page gave, is its beginning.
+    let beyond = json(written::list(&db, None, None, 4, Some("4503599627370495")).unwrap());
+    assert_eq!(beyond["conversions"], j!(entries(&db)));
 }

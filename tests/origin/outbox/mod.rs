@@ -16,7 +16,6 @@ use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
     future::{Future, poll_fn},
-    ops::Deref,
     pin::pin,
     task::{Context, Poll, Waker},
 };
@@ -38,10 +37,10 @@ use signpost::{
         command::{Bytes, Failure, Reply},
         counters::{self, Take, Taken},
         outbox::{
-            self, Answer, Conversion, about,
+            self, Answer, Command, Conversion, about,
             deliveries::{self as sent, Attempt, Try},
             flow::{self, Peers},
-            log as written,
+            log as written, operating as operator,
         },
     },
     params,
@@ -169,6 +168,15 @@ impl World {
     }
 }
 
+/// A postback, with the terms asked for as the object asks for them.
+async fn sent(db: &Sqlite, world: &World, conversion: &Conversion) -> Result<Answer, Failure> {
+    if !world.catalog_answers.get() {
+        return Err(common::UNAVAILABLE.into());
+    }
+    let terms = world.terms.borrow().clone();
+    flow::convert(db, world, conversion, &terms).await
+}
+
 impl Peers for World {
     fn now_ms(&self) -> i64 {
         self.now_ms.get()
@@ -176,14 +184,6 @@ impl Peers for World {
 
     fn under_way_ms(&self) -> i64 {
         UNDER_WAY_MS
-    }
-
-    async fn terms(&self, _: &OfferId) -> Result<impl Deref<Target = Terms>, Failure> {
-        if self.catalog_answers.get() {
-            Ok(Box::new(self.terms.borrow().clone()))
-        } else {
-            Err(common::UNAVAILABLE.into())
-        }
     }
 
     async fn take(&self, take: &Take) -> Result<bool, Failure> {
@@ -275,7 +275,7 @@ impl Saying for Conversion {
 }
 
 fn convert(db: &Sqlite, world: &World, conversion: &Conversion) -> Result<Answer, Failure> {
-    now(flow::convert(db, world, conversion))
+    now(sent(db, world, conversion))
 }
 
 /// An outbox with so many rewards, a second after each other, the first of them at [`NOW`].
@@ -337,6 +337,51 @@ fn entries(db: &Sqlite) -> Vec<Json> {
     let page = json(written::list(db, None, None, 1_000, None).unwrap());
     assert!(page["cursor"].is_null());
     page["conversions"].as_array().unwrap().clone()
+}
+
+/// The list that these filters leave, page by page, as the operator follows it.
+fn pages(db: &Sqlite, status: Option<&str>, state: Option<&str>, limit: u32) -> Vec<Vec<Json>> {
+    let (mut pages, mut cursor) = (vec![], None::<String>);
+    loop {
+        let page = json(written::list(db, status, state, limit, cursor.as_deref()).unwrap());
+        pages.push(page["conversions"].as_array().unwrap().clone());
+        assert!(pages.len() < 1_000, "it has no end");
+        match page["cursor"].as_str() {
+            Some(next) => cursor = Some(next.to_owned()),
+            None => return pages,
+        }
+    }
+}
+
+/// Replays many, in as many steps as it takes.
+fn replay_many(db: &Sqlite, now_ms: i64, body: &str) -> Result<Reply, Failure> {
+    let step = async |command| match command {
+        Command::ReplayMany { body, after, until } => {
+            operator::replay_many(db, now_ms, &body, after, until, UNDER_WAY_MS)
+        }
+        other => panic!("{other:?}"),
+    };
+    now(operator::replay_in_steps(body, step))
+}
+
+/// Numbers the entries so many times higher, as if others were between them.
+fn spread(db: &Sqlite, times: i64) {
+    for sql in [
+        "UPDATE conversions SET entry = entry * ?1",
+        "UPDATE attempts SET entry = entry * ?1",
+        "UPDATE entries SET entry = entry * ?1, after = after * ?1",
+    ] {
+        db.execute(sql, params![times]).unwrap();
+    }
+}
+
+/// Copies the last entry until there are so many.
+fn fill(db: &Sqlite, entries: i64) {
+    let sql = "WITH RECURSIVE n (n) AS (SELECT MAX(entry) + 1 FROM entries UNION ALL SELECT n + 1 FROM n WHERE n < ?1)
+        INSERT INTO entries (entry, transaction_id, nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, user_id, fields)
+        SELECT n, 'copy-' || n, nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, user_id, fields
+        FROM n, entries WHERE entry = (SELECT MAX(entry) FROM entries)";
+    db.execute(sql, params![entries]).unwrap();
 }
 
 /// How an entry stands: delivery, time of the next try, tries.

@@ -1,9 +1,10 @@
 //! What the operator does with callbacks: sends them again, one or many, and sees and mends the endpoint.
 
+use proptest::{collection::vec, option, prelude::*, sample::select};
 use serde_json::json as j;
 use signpost::{
     callbacks::health::{FAILING_AFTER, Health},
-    origin::outbox::operating::{enable, replay, replay_many, status},
+    origin::outbox::operating::{STEP, enable, replay, replay_in_steps, status},
 };
 
 use super::*;
@@ -51,7 +52,7 @@ fn a_replay_is_a_whole_new_schedule_that_begins_at_once() {
     let db = ended();
     let later = NOW + 3_600_000;
     for n in [1, 2, 3] {
-        let shown = json(replay(&db, later, &reward_id(n)).unwrap());
+        let shown = json(replay(&db, later, &reward_id(n), UNDER_WAY_MS).unwrap());
         assert_eq!(shown, entry(&db, &reward_id(n)));
         assert_eq!(
             (&shown["state"], &shown["next_try_ts"]),
@@ -72,7 +73,7 @@ fn a_replay_is_a_whole_new_schedule_that_begins_at_once() {
 fn a_replay_without_an_endpoint_waits_for_one() {
     let db = ended();
     learn(&db, NOW, &settings(2, false));
-    let shown = json(replay(&db, NOW, &reward_id(1)).unwrap());
+    let shown = json(replay(&db, NOW, &reward_id(1), UNDER_WAY_MS).unwrap());
     assert_eq!(
         (&shown["state"], shown.get("next_try_ts")),
         (&j!("no_endpoint"), None)
@@ -88,10 +89,10 @@ fn what_has_no_callback_cannot_be_replayed() {
     convert(&db, &world, &conversion(3)).unwrap_err();
     let before = dump(&db, "entries");
     for n in 1..=3 {
-        let refused = refusal(replay(&db, NOW, &reward_id(n)));
+        let refused = refusal(replay(&db, NOW, &reward_id(n), UNDER_WAY_MS));
         assert_eq!((refused.status, refused.code), (409, "nothing_to_send"));
     }
-    let refused = refusal(replay(&db, NOW, &reward_id(4)));
+    let refused = refusal(replay(&db, NOW, &reward_id(4), UNDER_WAY_MS));
     assert_eq!((refused.status, refused.code), (404, "not_found"));
     assert_eq!(dump(&db, "entries"), before);
 }
@@ -185,6 +186,181 @@ fn a_range_that_does_not_read_changes_nothing() {
         assert!(refused.message.contains(says), "{body}: {}", refused.message);
     }
     assert_eq!(dump(&db, "entries"), before);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_replay_sends_what_it_means_once_in_however_many_steps(
+        ends in vec(select([None, Some(200), Some(400)].as_slice()), 1..12),
+        times in select([1, STEP / 3, STEP - 1, STEP, STEP + 1, 2 * STEP + 1].as_slice()),
+        (since, until) in (0..12_i64, option::of(0..12_i64)),
+        (state, delivery) in select([("waiting", 0), ("delivered", 1), ("dead", 2)].as_slice()),
+    ) {
+        let (db, world) = (outbox(), World::new());
+        for (n, end) in (1..).zip(&ends) {
+            convert(&db, &world, &conversion(n)).unwrap();
+            let now_ms = world.now_ms.get();
+            let tries = claim(&db, now_ms);
+            match end {
+                Some(400) => abort(&db, now_ms, &tries[0]),
+                Some(status) => answer(&db, now_ms, &tries[0], *status),
+                // Its process has died; it is not due again for a while.
+                None => {}
+            }
+            world.pass(SECOND_MS);
+        }
+        spread(&db, times);
+        let is_meant = |n: i64, found: i64| {
+            found == delivery && n > since && until.is_none_or(|until| n <= since + until)
+        };
+        let before = dump(&db, "entries");
+        // A day later, so that nothing is due by then that was not replayed.
+        let later = NOW + DAY_MS;
+        let body = j!({
+            "since": NOW_S + since, "until": until.map(|until| NOW_S + since + until), "state": state,
+        });
+        let replayed = json(replay_many(&db, later, &body.to_string()).unwrap());
+        let mut meant = 0;
+        for (n, (was, is)) in (1..).zip(before.iter().zip(&dump(&db, "entries"))) {
+            if is_meant(n, was.integer(7).unwrap()) {
+                meant += 1;
+                let stands = (is.integer(7).unwrap(), is.integer(8).unwrap(), is.integer(9).unwrap());
+                prop_assert_eq!(stands, (0, later, 0));
+            } else {
+                prop_assert_eq!(was, is);
+            }
+        }
+        prop_assert_eq!(replayed, j!({ "replayed": meant }));
+    }
+}
+
+#[test]
+fn until_now_is_the_first_steps_now_in_every_step() {
+    let (db, world) = with_rewards(2);
+    world.pass(SECOND_MS);
+    send_all(&db, world.now_ms.get(), 200);
+    spread(&db, STEP);
+    let steps = RefCell::new(vec![]);
+    let ask = async |command| {
+        let Command::ReplayMany { body, after, until } = command else {
+            panic!("{command:?}");
+        };
+        let now_ms = world.now_ms.get();
+        steps.borrow_mut().push((after, until));
+        let step = operator::replay_many(&db, now_ms, &body, after, until, UNDER_WAY_MS);
+        // What is paid and delivered between two steps is in the second of them.
+        world.pass(10 * SECOND_MS);
+        let n = u8::try_from(10 + steps.borrow().len()).unwrap();
+        convert(&db, &world, &conversion(n)).unwrap();
+        send_all(&db, world.now_ms.get(), 200);
+        step
+    };
+    let replayed = now(replay_in_steps(r#"{"since":0,"state":"delivered"}"#, ask)).unwrap();
+    assert_eq!(json(replayed), j!({ "replayed": 2 }));
+    let until = Some(NOW_S + 4);
+    assert_eq!(*steps.borrow(), [(0, None), (STEP, until), (2 * STEP, until)]);
+    let attempts = |n| entry(&db, &reward_id(n))["attempts"].as_array().unwrap().len();
+    assert_eq!([1, 2, 11, 12].map(attempts), [2, 2, 1, 1]);
+}
+
+#[test]
+fn a_reversal_waits_for_a_reward_that_was_replayed_in_an_earlier_step() {
+    let (db, world) = with_rewards(1);
+    world.pass(SECOND_MS);
+    convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
+    send_all(&db, world.now_ms.get(), 200);
+    send_all(&db, world.now_ms.get(), 200);
+    spread(&db, STEP);
+    let later = NOW + DAY_MS;
+    let replayed = json(replay_many(&db, later, r#"{"since":0,"state":"delivered"}"#).unwrap());
+    // It went with its reward, and is not counted by itself.
+    assert_eq!(replayed, j!({ "replayed": 1 }));
+    assert_eq!(ids(&claim(&db, later)), [reward_id(1)]);
+    assert_eq!(standing(&db, &reversal_id(1)), (Some(0), None, 0));
+}
+
+#[test]
+fn a_replayed_reward_that_was_taken_back_is_taken_back_again_after_it() {
+    for many in [false, true] {
+        let (db, world) = with_rewards(1);
+        let dies = claim(&db, NOW).remove(0);
+        abort(&db, NOW, &dies);
+        convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
+        assert_eq!(send_all(&db, world.now_ms.get(), 200), [reversal_id(1)]);
+        let later = NOW + DAY_MS;
+        if many {
+            replay_many(&db, later, r#"{"since":0}"#).unwrap();
+        } else {
+            replay(&db, later, &reward_id(1), UNDER_WAY_MS).unwrap();
+        }
+        assert_eq!(send_all(&db, later, 200), [reward_id(1), reversal_id(1)]);
+    }
+}
+
+#[test]
+fn a_replay_leaves_a_try_that_is_under_way_alone() {
+    let (db, _) = with_rewards(1);
+    let tried = claim(&db, NOW).remove(0);
+    replay(&db, NOW + 1, &reward_id(1), UNDER_WAY_MS).unwrap();
+    replay_many(&db, NOW + 1, r#"{"since":0,"state":"waiting"}"#).unwrap();
+    assert!(claim(&db, NOW + 2).is_empty());
+    answer(&db, NOW + 3, &tried, 200);
+    assert_eq!(entry(&db, &reward_id(1))["state"], "delivered");
+}
+
+#[test]
+fn what_is_no_steps_answer_is_passed_on() {
+    let step = |next: Json| Reply::ok(&j!({ "replayed": 1, "next": next, "until": 5 }));
+    let answers = [
+        Reply {
+            status: 503,
+            ..step(Json::Null)
+        },
+        Reply::ok(&j!({ "replayed": 7 })),
+        Reply::no_content(),
+    ];
+    for last in answers {
+        for steps in 0..3_u8 {
+            let left = Cell::new(steps);
+            let ask = async |_| {
+                let Some(fewer) = left.get().checked_sub(1) else {
+                    return Ok::<_, Failure>(last.clone());
+                };
+                left.set(fewer);
+                Ok(step(j!(9)))
+            };
+            assert_eq!(now(replay_in_steps("{}", ask)).unwrap(), last);
+        }
+    }
+    let fails = async |_| Err::<Reply, _>(Failure::Broken("gone".into()));
+    assert_eq!(
+        now(replay_in_steps("{}", fails)),
+        Err(Failure::Broken("gone".into()))
+    );
+}
+
+#[test]
+fn an_endpoint_that_is_enabled_leaves_alone_what_has_a_whole_schedule_and_is_due() {
+    let (db, world) = with_rewards(5);
+    let now_ms = world.now_ms.get();
+    let mut tries = claim(&db, now_ms);
+    answer(&db, now_ms, &tries.remove(0), 500);
+    let written = || {
+        enable(&db, now_ms + DAY_MS, UNDER_WAY_MS).unwrap();
+        let tries = "SELECT COUNT(*) FROM entries WHERE delivery = 0 AND tries = 0 AND due_ms <= ?";
+        let whole = db.query_first(tries, params![now_ms + DAY_MS]).unwrap().unwrap();
+        assert_eq!(whole.integer(0).unwrap(), 5);
+        dump(&db, "writes").len()
+    };
+    db.execute("CREATE TABLE writes (entry INTEGER) STRICT", &[])
+        .unwrap();
+    let counted =
+        "CREATE TRIGGER counted AFTER UPDATE ON entries BEGIN INSERT INTO writes VALUES (new.entry); END";
+    db.execute(counted, &[]).unwrap();
+    assert_eq!(written(), 1, "the one that had failed");
+    assert_eq!(written(), 1);
 }
 
 #[test]

@@ -235,11 +235,30 @@ impl Model {
     }
 
     pub fn operated(&mut self, now_ms: i64, operation: &Operation, entries: &[Entry]) {
+        let under_way = now_ms + 1..=now_ms + UNDER_WAY_MS;
         let mut again = |is_meant: &dyn Fn(&Callback) -> bool| {
-            for entry in entries.iter().filter(|entry| entry.user.is_some()) {
-                if let Some(callback) = self.callbacks.get_mut(&entry.entry)
-                    && is_meant(callback)
-                {
+            let known: BTreeSet<_> = entries
+                .iter()
+                .filter(|entry| entry.user.is_some())
+                .map(|entry| entry.entry)
+                .collect();
+            let mut replayed = Vec::new();
+            for (entry, callback) in &mut self.callbacks {
+                if known.contains(entry) && is_meant(callback) {
+                    let is_under_way =
+                        callback.delivery == WAITING && under_way.contains(&callback.not_before_ms);
+                    callback.delivery = WAITING;
+                    callback.tries = 0;
+                    if !is_under_way {
+                        callback.not_before_ms = now_ms;
+                        replayed.push(*entry);
+                    }
+                }
+            }
+            // What was taken back is taken back again.
+            for (entry, callback) in &mut self.callbacks {
+                let reward_goes_again = callback.reward.is_some_and(|reward| replayed.contains(&reward));
+                if reward_goes_again && known.contains(entry) && callback.delivery != WAITING {
                     callback.delivery = WAITING;
                     callback.tries = 0;
                     callback.not_before_ms = now_ms;

@@ -5,7 +5,6 @@ use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, VecDeque},
     future::poll_fn,
-    ops::Deref,
     rc::Rc,
     task::Poll,
 };
@@ -15,9 +14,7 @@ use signpost::{
         delivery::{self, Outcome, judge},
         schedule::Schedule,
     },
-    catalog::OfferId,
     origin::{
-        catalog::terms::Terms,
         command::{Failure, Reply},
         counters::Take,
         database::DatabaseError,
@@ -99,9 +96,15 @@ impl Object {
 
     /// `fetch` with a postback.
     pub async fn convert(self: Rc<Self>, conversion: Conversion) {
-        let ticket = self.turn(&conversion.nonce.0).await;
-        let answer = flow::convert(&self.out.db, &*self, &conversion).await;
-        self.end_turn(&conversion.nonce.0, ticket);
+        let answer = match self.out.call(Asked::Terms).await {
+            Answered::Terms(terms) => {
+                let ticket = self.turn(&conversion.nonce.0).await;
+                let answer = flow::convert(&self.out.db, &*self, &conversion, &terms).await;
+                self.end_turn(&conversion.nonce.0, ticket);
+                answer
+            }
+            _ => Err(common::UNAVAILABLE.into()),
+        };
         self.answered(matches!(answer, Err(Failure::Broken(_))));
         self.out.tell(Event::Answered {
             conversion: Box::new(conversion),
@@ -116,8 +119,8 @@ impl Object {
             Operation::Settings(settings) => about::learn(db, now_ms, app(), None, settings, UNDER_WAY_MS)
                 .map(|_| Reply::no_content())
                 .map_err(Failure::from),
-            Operation::Replay(id) => operating::replay(db, now_ms, id),
-            Operation::ReplayMany(body) => operating::replay_many(db, now_ms, body),
+            Operation::Replay(id) => operating::replay(db, now_ms, id, UNDER_WAY_MS),
+            Operation::ReplayMany(body) => operating::replay_many(db, now_ms, body, 0, None, UNDER_WAY_MS),
             Operation::Enable => operating::enable(db, now_ms, UNDER_WAY_MS),
             Operation::Erase(user) => erasing::erase(db, user),
         };
@@ -267,7 +270,7 @@ impl Object {
         if self.taking_up.replace(true) {
             return;
         }
-        let _ = flow::take_up(&self.out.db, &*self).await;
+        while flow::take_up(&self.out.db, &*self).await.is_ok_and(|more| more) {}
         self.taking_up.set(false);
         self.go_on();
     }
@@ -306,13 +309,6 @@ impl flow::Peers for Object {
 
     fn under_way_ms(&self) -> i64 {
         UNDER_WAY_MS
-    }
-
-    async fn terms(&self, _offer: &OfferId) -> Result<impl Deref<Target = Terms>, Failure> {
-        match self.out.call(Asked::Terms).await {
-            Answered::Terms(terms) => Ok(terms),
-            _ => Err(common::UNAVAILABLE.into()),
-        }
     }
 
     async fn take(&self, take: &Take) -> Result<bool, Failure> {
