@@ -127,9 +127,9 @@ fn a_template_gets_what_its_macros_say_and_a_plain_url_keeps_its_query() {
             "ts=TIME&signature=HEX".to_owned(),
         ),
         (
-            format!("{base}/cb?key=a%20b&user_id=fixed#part"),
+            format!("{base}/cb?key=a%20b&user=fixed#part"),
             "/cb".to_owned(),
-            format!("key=a%20b&user_id=fixed&{defaults}{carried}{rest}"),
+            format!("key=a%20b&user=fixed&{defaults}{carried}{rest}"),
         ),
         (base, "/".to_owned(), format!("{defaults}{carried}{rest}")),
     ];
