@@ -89,6 +89,13 @@ impl fmt::Display for UtcDay {
     }
 }
 
+/// When objects that keep something do their daily work after `now_ms`: 01:00 UTC, clear of the hour in which every cap
+/// begins anew.
+pub fn next_night_ms(now_ms: i64) -> i64 {
+    let today = UtcDay::of_ms(now_ms.saturating_sub(HOUR_MS));
+    today.minus(-1).start_ms().saturating_add(HOUR_MS)
+}
+
 /// An instant as RFC 3339 writes it, in UTC, to the second.
 pub fn rfc_3339(now_ms: i64) -> String {
     DateTime::from_timestamp_millis(now_ms)

@@ -8,6 +8,23 @@ const MOST_TRIES: usize = 50;
 /// The longest delay of a configured schedule, in milliseconds.
 const LONGEST_MS: i64 = 7 * DAY_MS;
 
+/// How long a try may take unless the configuration says otherwise, in milliseconds.
+pub const DEFAULT_TIMEOUT_MS: u32 = 10_000;
+
+/// Reads `CALLBACK_TIMEOUT_MS`: how long a try may take, headers and body, in milliseconds.
+///
+/// # Errors
+/// What the setting must be, with its name.
+pub fn timeout_ms(text: Option<&str>) -> Result<u32, String> {
+    let Some(text) = text else {
+        return Ok(DEFAULT_TIMEOUT_MS);
+    };
+    text.parse()
+        .ok()
+        .filter(|ms| (100..=60_000).contains(ms))
+        .ok_or_else(|| "CALLBACK_TIMEOUT_MS: must be 100 to 60000 milliseconds".to_owned())
+}
+
 /// The delay before each try of a callback, in milliseconds: whole seconds, at least one of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule(Vec<i64>);

@@ -53,7 +53,7 @@ pub fn paid_goal<'g, 'a>(
     .ok_or(UNKNOWN_GOAL)
 }
 
-/// What is paid for a conversion, frozen when it is committed; or, both negative, what is taken back.
+/// What is paid for a conversion, frozen when it is committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amounts {
     pub payout: MicroUsd,
@@ -66,15 +66,6 @@ impl Amounts {
         Self {
             payout,
             value: rate.convert(payout),
-        }
-    }
-
-    /// The exact negative, of what was paid and not of what would be now. (Converting a negative payout would round
-    /// the other way, too.)
-    pub fn reversed(self) -> Self {
-        Self {
-            payout: MicroUsd(self.payout.0.saturating_neg()),
-            value: InAppAmount(self.value.0.saturating_neg()),
         }
     }
 }
@@ -104,6 +95,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::callbacks::fields::Decimal;
     use crate::catalog::money::{PerUsd, Rounding};
 
     fn goal<'a>(id: &'a str, ord: u32, gl_val: &'a str, retired: bool) -> PayableGoal<'a> {
@@ -195,11 +187,6 @@ mod tests {
         };
         let paid = Amounts::of(MicroUsd(750_000), &rate);
         assert_eq!((paid.payout, paid.value), (MicroUsd(750_000), InAppAmount(3_187)));
-        let back = paid.reversed();
-        assert_eq!(
-            (back.payout, back.value),
-            (MicroUsd(-750_000), InAppAmount(-3_187))
-        );
     }
 
     proptest! {
@@ -212,9 +199,15 @@ mod tests {
         ) {
             let rate = CurrencyRate { name: "Coins".into(), per_usd: PerUsd(per_usd), decimals, rounding };
             let paid = Amounts::of(MicroUsd(payout), &rate);
-            let back = paid.reversed();
-            prop_assert_eq!((paid.payout.0 + back.payout.0, paid.value.0 + back.value.0), (0, 0));
-            prop_assert_eq!(back.reversed(), paid);
+            let said = [Decimal::usd(paid.payout), Decimal::in_app(&rate, paid.value)];
+            let negative = [
+                Decimal::usd(MicroUsd(-paid.payout.0)),
+                Decimal::in_app(&rate, InAppAmount(-paid.value.0)),
+            ];
+            for (said, negative) in said.iter().zip(&negative) {
+                prop_assert_eq!(&said.negated(), negative);
+                prop_assert_eq!(&said.negated().negated(), said);
+            }
             prop_assert!(paid.value.0 >= 0 && paid.value.0 <= 10_i128.pow(21));
         }
 

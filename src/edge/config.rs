@@ -1,7 +1,7 @@
 //! Signpost's configuration: the bindings of `wrangler.toml` that are plain text or secrets, read once an isolate.
 
 use crate::{
-    callbacks::schedule::Schedule,
+    callbacks::schedule::{Schedule, timeout_ms},
     catalog::credentials::{self, CredentialHash, Vault},
     edge::{routes::Interface, shield::Rate},
     reporting::keys::KeyMac,
@@ -12,11 +12,6 @@ use crate::{
 /// With the 30 seconds that KV may answer from its own cache and the minute it takes to converge, a change is seen
 /// everywhere within two minutes.
 const DEFAULT_REVALIDATE_MS: i64 = 20 * SECOND_MS;
-
-/// A callback's time, in milliseconds.
-fn is_timeout(text: &str) -> bool {
-    text.parse().is_ok_and(|ms: u32| (100..=60_000).contains(&ms))
-}
 
 pub struct Config {
     /// `TRACKING_URL`: the address that tracking URLs are built on. Never taken from a request.
@@ -48,9 +43,7 @@ impl Config {
         if let Some(schedule) = read("CALLBACK_SCHEDULE") {
             Schedule::parse(&schedule)?;
         }
-        if read("CALLBACK_TIMEOUT_MS").is_some_and(|text| !is_timeout(&text)) {
-            return Err("CALLBACK_TIMEOUT_MS: must be 100 to 60000 milliseconds".into());
-        }
+        timeout_ms(read("CALLBACK_TIMEOUT_MS").as_deref())?;
         let host = |interface, name| (interface, read(name));
         Ok(Self {
             tracking_url: required("TRACKING_URL")?.trim_end_matches('/').to_owned(),

@@ -4,7 +4,7 @@ use super::{command::Kind, sql};
 use crate::{
     origin::database::{Database, DatabaseError},
     params,
-    time::{DAY_MS, HOUR_MS, UtcDay},
+    time::{DAY_MS, UtcDay, next_night_ms},
 };
 
 /// A click is asked about again within seconds; yesterday's may come just after midnight.
@@ -22,9 +22,6 @@ const _: () = assert!(DAILY_DAYS > CONVERSION_TAKES_DAYS && DAILY_DAYS > CLICK_T
 /// Takes of a kind, and marks, that one alarm deletes: some 50 ms of an object's time, in which it answers nobody. Of
 /// `daily` there is a row for each of the object's offers a day, a few hundred.
 const ROWS: i64 = 10_000;
-
-/// When after midnight UTC: clear of the hour in which every cap begins anew.
-const AFTER_MIDNIGHT_MS: i64 = HOUR_MS;
 
 /// The first day of which takes are kept, and so can be told from repeats.
 pub(super) fn first_day_of_takes(kind: Kind, now_ms: i64) -> UtcDay {
@@ -68,9 +65,5 @@ pub(super) fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, Dat
     let kept = db
         .query_first(sql::ANYTHING_KEPT, &[])?
         .map_or(Ok(false), |row| row.boolean(0))?;
-    let next = UtcDay::of_ms(now_ms.saturating_sub(AFTER_MIDNIGHT_MS))
-        .minus(-1)
-        .start_ms()
-        + AFTER_MIDNIGHT_MS;
-    Ok(kept.then_some(next))
+    Ok(kept.then(|| next_night_ms(now_ms)))
 }

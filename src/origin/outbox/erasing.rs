@@ -11,15 +11,13 @@ use crate::{
         database::{Database, DatabaseError},
     },
     params,
-    time::{DAY_MS, HOUR_MS, SECOND_MS, UtcDay},
+    time::{DAY_MS, SECOND_MS, next_night_ms},
 };
 
 const ATTEMPTS_KEPT_MS: i64 = 90 * DAY_MS;
 const IDENTIFIERS_KEPT_MS: i64 = 400 * DAY_MS;
 /// Rows of each kind that one alarm looks at: some 50 ms of an object's time, in which it answers nobody.
 const ROWS: i64 = 5_000;
-/// When after midnight UTC: clear of the hour in which every cap begins anew.
-const AFTER_MIDNIGHT_MS: i64 = HOUR_MS;
 
 /// `DELETE …/users/{user_id}`.
 pub fn erase(db: &impl Database, user_id: &str) -> Result<Reply, Failure> {
@@ -107,6 +105,5 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
 pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     let kept = db.query_first(sql::ANYTHING_KEPT, &[])?;
     let kept = kept.map_or(Ok(false), |row| row.boolean(0))?;
-    let next = UtcDay::of_ms(now_ms.saturating_sub(AFTER_MIDNIGHT_MS)).minus(-1);
-    Ok(kept.then(|| next.start_ms() + AFTER_MIDNIGHT_MS))
+    Ok(kept.then(|| next_night_ms(now_ms)))
 }

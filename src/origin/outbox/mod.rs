@@ -27,6 +27,8 @@ pub mod reservations;
 #[cfg(target_arch = "wasm32")]
 mod sending;
 pub mod sql;
+#[cfg(target_arch = "wasm32")]
+mod telling;
 
 pub use command::{Answer, Command, Conversion, Reply};
 pub use sql::MIGRATIONS;

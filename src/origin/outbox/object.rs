@@ -24,6 +24,7 @@ use super::{
     flow::{self, Peers},
     log, next_alarm, operating,
     sending::{self, Sending},
+    telling,
 };
 use crate::{
     callbacks::{
@@ -351,7 +352,7 @@ impl Running {
             return;
         }
         let db = self.shell.database();
-        let told = caught_async(async { Ok(sending::forward(&self.env, db).await?) }).await;
+        let told = caught_async(async { Ok(telling::forward(&self.env, db).await?) }).await;
         self.forwarding.set(false);
         if let Err(failure) = told.and_then(|()| self.arm()) {
             console_error!("outbox: {failure:?}");

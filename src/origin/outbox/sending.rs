@@ -1,4 +1,4 @@
-//! What leaves an outbox: calls to the publisher's endpoint, and what was paid, to the ledger and the counters.
+//! How callbacks are sent: by the configuration, to the app's endpoint as it is now; and the operator's test of it.
 
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
@@ -6,28 +6,20 @@ use serde_json::json;
 use worker::Env;
 
 use super::{
-    about::{self, About},
+    about::About,
     calling::{self, Called},
-    entries::TO_LEDGER,
-    object_name,
 };
 use crate::{
     callbacks::{
         fields::{Decimal, Fields, Status},
         guard::Guard,
         request::Endpoint,
-        schedule::Schedule,
+        schedule::{DEFAULT_TIMEOUT_MS, Schedule, timeout_ms},
     },
     catalog::{AppId, CurrencyRate, MicroUsd, app::Callback, credentials::Vault},
     origin::{
-        call::{broken, call},
         catalog::resources::callback_purpose,
-        command::{Applied, Failure, Reply},
-        counters,
-        database::DatabaseError,
-        durable::DurableDatabase,
-        forward::{Batch, Untold},
-        forwarding, ledger,
+        command::{Failure, Reply},
     },
     refusal::Refusal,
     runtime::{self, now_ms},
@@ -38,7 +30,6 @@ use crate::{
 pub const PEER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Added to the longest that a try may take, before another one is made of the same callback.
 const SLACK_MS: i64 = 5 * SECOND_MS;
-const DEFAULT_TIMEOUT_MS: u32 = 10_000;
 
 pub const NO_CALLBACK: Refusal = Refusal::new(409, "no_callback", "the app has no callback to test");
 
@@ -58,10 +49,9 @@ impl Sending {
     pub fn new(env: &Env) -> Self {
         let read = |name: &str| runtime::binding(env, name).filter(|text| !text.is_empty());
         let schedule = read("CALLBACK_SCHEDULE").map(|text| Schedule::parse(&text));
-        let timeout_ms = read("CALLBACK_TIMEOUT_MS").and_then(|text| text.parse().ok());
         Self {
             schedule: schedule.and_then(Result::ok).unwrap_or_default(),
-            timeout_ms: timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS),
+            timeout_ms: timeout_ms(read("CALLBACK_TIMEOUT_MS").as_deref()).unwrap_or(DEFAULT_TIMEOUT_MS),
             guard: Guard::from_config(read),
             vault: Vault::parse(&read("STORE_KEYS").unwrap_or_default()),
             endpoint: RefCell::new(None),
@@ -181,34 +171,4 @@ pub async fn test(
         members.extend(error.map(|error| ("error".to_owned(), error.into())));
     }
     Ok(Reply::ok(&told))
-}
-
-/// Tells the ledger and the counters what they have not been told yet.
-///
-/// # Errors
-/// What the database says.
-pub async fn forward(env: &Env, db: &DurableDatabase) -> Result<(), DatabaseError> {
-    let Some(about) = about::read(db)? else {
-        return Ok(());
-    };
-    let source = object_name(about.app);
-    while forwarding::forward(db, &source, async |batch| tell(env, &about, &source, batch).await).await? {}
-    Ok(())
-}
-
-/// Tells whom a batch is for.
-async fn tell(env: &Env, about: &About, source: &str, batch: &Batch) -> Result<(), Untold> {
-    if batch.destination == TO_LEDGER {
-        let publisher = about.publisher.as_ref();
-        let publisher =
-            publisher.ok_or_else(|| Untold::Unanswered("the publisher is not known yet".into()))?;
-        let command = batch.to_ledger(source).map_err(Untold::Refused)?;
-        let ledgers = env.durable_object(ledger::BINDING).map_err(broken)?;
-        ledger::client::add(&ledgers, publisher, &command).await?;
-    } else {
-        let command = batch.to_counters(source).map_err(Untold::Refused)?;
-        let objects = env.durable_object(counters::BINDING).map_err(broken)?;
-        let _: Applied = call(&objects, &batch.destination, &command, PEER_TIMEOUT).await?;
-    }
-    Ok(())
 }

@@ -84,6 +84,14 @@ macro_rules! to_replay {
     };
 }
 
+/// An entry without its user.
+macro_rules! forgotten {
+    () => {
+        "user_id = NULL, erase = 0,
+          fields = json_remove(fields, '$.user_id', '$.gaid', '$.idfa', '$.c1', '$.c2', '$.c3', '$.c4', '$.c5')"
+    };
+}
+
 crate::statements! {
     /// → publisher, callback's revision, callback, failures, resumes, disabled
     pub const GET_ABOUT = "SELECT publisher, callback_revision, callback_sealed, failures, resumes_ms, disabled_ms, app
@@ -205,9 +213,7 @@ crate::statements! {
     pub const BLANK_ATTEMPTS = "UPDATE attempts SET body = '' WHERE entry IN
         (SELECT entry FROM entries WHERE user_id = ? AND erase = 1 AND delivery IS NOT 0)";
     /// user
-    pub const ERASE_USER = "UPDATE entries SET user_id = NULL, erase = 0,
-          fields = json_remove(fields, '$.user_id', '$.gaid', '$.idfa', '$.c1', '$.c2', '$.c3', '$.c4', '$.c5')
-        WHERE user_id = ? AND erase = 1 AND delivery IS NOT 0";
+    pub const ERASE_USER = concat!("UPDATE entries SET ", forgotten!(), " WHERE user_id = ? AND erase = 1 AND delivery IS NOT 0");
     /// entry → its user, if it is to be forgotten
     pub const USER_TO_ERASE = "SELECT user_id FROM entries WHERE entry = ? AND erase = 1 AND user_id IS NOT NULL";
 
@@ -230,9 +236,8 @@ crate::statements! {
         (SELECT entry FROM entries WHERE entry > (SELECT cleared_entry FROM about) AND entry <= ?
           AND erase = 1 AND delivery IS NOT 0)";
     /// last entry
-    pub const CLEAR_OLD = "UPDATE entries SET user_id = NULL, erase = 0,
-          fields = json_remove(fields, '$.user_id', '$.gaid', '$.idfa', '$.c1', '$.c2', '$.c3', '$.c4', '$.c5')
-        WHERE entry > (SELECT cleared_entry FROM about) AND entry <= ? AND erase = 1 AND delivery IS NOT 0";
+    pub const CLEAR_OLD = concat!("UPDATE entries SET ", forgotten!(), "
+        WHERE entry > (SELECT cleared_entry FROM about) AND entry <= ? AND erase = 1 AND delivery IS NOT 0");
     /// last entry
     pub const SET_CLEARED = "UPDATE about SET cleared_entry = ?";
     pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM entries)";
