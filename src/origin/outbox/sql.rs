@@ -165,7 +165,7 @@ crate::statements! {
     pub const RELEASE_REVERSAL = "UPDATE entries SET due_ms = ? WHERE after = ? AND delivery = 0 AND due_ms IS NULL";
     /// time, the latest time to which a try that is under way has put its callback off
     pub const RELEASE_ALL = "UPDATE entries SET due_ms = MIN(due_ms, ?1), tries = 0
-        WHERE delivery = 0 AND (due_ms <= ?1 OR due_ms > ?2) AND (tries > 0 OR due_ms > ?2)";
+        WHERE delivery = 0 AND (due_ms IS NULL OR due_ms <= ?1 OR due_ms > ?2) AND (tries > 0 OR due_ms > ?2)";
     /// time, transaction id, the latest time to which a try that is under way has put its callback off → entry, if it
     /// has a callback whose user is not erased
     pub const REPLAY = "UPDATE entries SET delivery = 0, tries = 0,

@@ -83,3 +83,16 @@ fn a_recent_answer_of_an_old_callback_names_nobody_once_its_user_is_forgotten() 
         Op::Alarm(0),
     ]);
 }
+
+#[test]
+fn a_reversal_that_waits_for_its_reward_again_has_its_whole_schedule_too() {
+    carry_out([
+        postback(0, Status::Approved),
+        Op::ResolveAll,
+        Op::Receivers(Manner::Broken),
+        postback(0, Status::Reversed),
+        Op::ResolveAll,
+        Op::Replay(0),
+        Op::Enable,
+    ]);
+}
