@@ -11,6 +11,9 @@ pub const MINUTE_MS: i64 = 60 * SECOND_MS;
 pub const HOUR_MS: i64 = 60 * MINUTE_MS;
 pub const DAY_MS: i64 = 24 * HOUR_MS;
 
+/// The last second of the year 9999, in UNIX seconds: no time that an operator writes is later.
+pub const LATEST_S: i64 = 253_402_300_799;
+
 /// A calendar day in UTC, counted from 1970-01-01. Caps reset, and clicks and conversions are counted, by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UtcDay(i32);

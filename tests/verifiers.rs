@@ -12,6 +12,8 @@
 
 #[path = "verifiers/cases.rs"]
 mod cases;
+#[path = "support/random.rs"]
+mod numbers;
 #[path = "verifiers/random.rs"]
 mod random;
 #[path = "verifiers/receiver.rs"]

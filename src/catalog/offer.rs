@@ -6,17 +6,18 @@ use super::{
     AdvertiserId, Category, Country, CountrySet, GoalId, MicroUsd, OfferType, Platform,
     document::{Document, FieldError, check_length, check_text, check_web_url},
 };
-use crate::tracking::{
-    click_id,
-    target::{self, Template},
+use crate::{
+    time::LATEST_S,
+    tracking::{
+        click_id,
+        target::{self, Template},
+    },
 };
 
 /// Days after a click within which its conversion is paid, unless the offer says otherwise.
 pub const DEFAULT_CONVERSION_WINDOW_DAYS: u16 = 30;
 pub const MAX_CONVERSION_WINDOW_DAYS: u16 = 90;
 const MAX_GOALS: usize = 50;
-/// The last second of the year 9999, in UNIX seconds.
-const LATEST: i64 = 253_402_300_799;
 const MAX_CAP: u32 = 1_000_000_000;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -165,7 +166,7 @@ impl Document for Offer {
             }
         }
         for (path, at) in [("starts_at", self.starts_at), ("ends_at", self.ends_at)] {
-            if at.is_some_and(|at| !(0..=LATEST).contains(&at)) {
+            if at.is_some_and(|at| !(0..=LATEST_S).contains(&at)) {
                 return Err(FieldError::new(path, "must be UNIX seconds from 1970 to 9999"));
             }
         }

@@ -36,8 +36,8 @@ pub async fn operate(
     mut request: Request,
     query: &str,
 ) -> Result<Answer, Refusal> {
-    let segment = |at: usize| segments.get(at).copied().unwrap_or_default();
-    let publisher = PublisherId::parse(segment(0))
+    let segment = |at| operator::segment(segments, at);
+    let publisher = PublisherId::parse(&segment(0))
         .ok_or_else(|| common::NOT_FOUND.because("there is no such publisher"))?;
     let command = match handler {
         Handler::CreateReportKey => {
@@ -46,15 +46,13 @@ pub async fn operate(
             Command::CreateKey { body }
         }
         Handler::ListReportKeys => Command::ListKeys {},
-        Handler::RevokeReportKey => Command::RevokeKey {
-            key_id: segment(1).to_owned(),
-        },
+        Handler::RevokeReportKey => Command::RevokeKey { key_id: segment(1) },
         Handler::ListFacts => {
             let (limit, before) = operator::read_page(query)?;
             Command::ListDays { limit, before }
         }
         Handler::ReplaceFacts => {
-            let day = facts::day(segment(1)).map_err(|problem| FieldError::new("date", problem))?;
+            let day = facts::day(&segment(1)).map_err(|problem| FieldError::new("date", problem))?;
             return upload(visit, &publisher, &request, Target::Day(day)).await;
         }
         Handler::AddFacts => {
@@ -67,9 +65,9 @@ pub async fn operate(
         }
         _ => return Err(common::NOT_FOUND),
     };
-    Ok(client::call(&visit.env, &publisher, &command)
-        .await
-        .map_or_else(Answer::from, operator::answer))
+    Ok(operator::told(
+        client::call(&visit.env, &publisher, &command).await,
+    ))
 }
 
 /// Hands an upload on to the ledger.

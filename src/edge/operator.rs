@@ -14,10 +14,13 @@ use super::{
 use crate::{
     catalog::{document::INVALID_FIELD, snapshot::tracking::Tracking},
     offers::selection::Selector,
-    origin::catalog::{
-        Command, Reply,
-        client::{self, Refreshed},
-        resources::MAX_PAGE,
+    origin::{
+        catalog::{
+            Command, Reply,
+            client::{self, Refreshed},
+            resources::MAX_PAGE,
+        },
+        command::CallError,
     },
     refusal::{Refusal, common},
 };
@@ -34,12 +37,7 @@ pub async fn operate(
     mut request: Request,
     query: &str,
 ) -> Result<Answer, Refusal> {
-    let segment = |at: usize| {
-        segments
-            .get(at)
-            .map(|segment| (*segment).to_owned())
-            .unwrap_or_default()
-    };
+    let segment = |at| segment(segments, at);
     let command = match handler {
         Handler::List(resource) => {
             let (limit, cursor) = read_page(query)?;
@@ -77,22 +75,30 @@ pub async fn operate(
         },
         Handler::Import => {
             body::check_media_type(&request, &["application/x-ndjson"], true)?;
-            return Ok(client::import(&visit.env, &request)
-                .await
-                .map_or_else(Answer::from, answer));
+            return Ok(told(client::import(&visit.env, &request).await));
         }
         Handler::Refresh => return refresh(visit).await,
         Handler::Metrics => return metrics(visit).await,
         // The entry has answered these.
         _ => return Err(common::NOT_FOUND),
     };
-    Ok(client::call(&visit.env, &command)
-        .await
-        .map_or_else(Answer::from, answer))
+    Ok(told(client::call(&visit.env, &command).await))
 }
 
-/// What an object says to the operator.
-pub fn answer(reply: Reply) -> Answer {
+/// A part of the path that varies; nothing where there is none.
+pub fn segment(segments: &[&str], at: usize) -> String {
+    segments
+        .get(at)
+        .map(|segment| (*segment).to_owned())
+        .unwrap_or_default()
+}
+
+/// What an object says to the operator, or that it says nothing.
+pub fn told(outcome: Result<Reply, CallError>) -> Answer {
+    outcome.map_or_else(Answer::from, answer)
+}
+
+fn answer(reply: Reply) -> Answer {
     let answer = match reply.status {
         204 => Answer::new(204),
         status => Answer::json(status, reply.body),

@@ -13,10 +13,7 @@ use super::{
 };
 use crate::{
     catalog::AppId,
-    origin::{
-        command::{CallError, Reply},
-        outbox::{Command, client, operating::replay_in_steps},
-    },
+    origin::outbox::{Command, client, operating::replay_in_steps},
     refusal::{Refusal, common},
 };
 
@@ -27,12 +24,7 @@ pub async fn operate(
     mut request: Request,
     query: &str,
 ) -> Result<Answer, Refusal> {
-    let segment = |at: usize| {
-        segments
-            .get(at)
-            .map(|segment| (*segment).to_owned())
-            .unwrap_or_default()
-    };
+    let segment = |at| operator::segment(segments, at);
     let app = AppId::parse(&segment(0)).ok_or_else(|| common::NOT_FOUND.because("there is no such app"))?;
     let command = match handler {
         Handler::ListConversions => {
@@ -59,7 +51,7 @@ pub async fn operate(
             body::check_media_type(&request, &[JSON], false)?;
             let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
             let ask = async |command: Command| client::operate(&visit.env, app, &command).await;
-            return Ok(told(replay_in_steps(&body, ask).await));
+            return Ok(operator::told(replay_in_steps(&body, ask).await));
         }
         Handler::ReadCallback => Command::Status {},
         Handler::EnableCallback => Command::Enable {},
@@ -70,9 +62,5 @@ pub async fn operate(
         },
         _ => return Err(common::NOT_FOUND),
     };
-    Ok(told(client::operate(&visit.env, app, &command).await))
-}
-
-fn told(outcome: Result<Reply, CallError>) -> Answer {
-    outcome.map_or_else(Answer::from, operator::answer)
+    Ok(operator::told(client::operate(&visit.env, app, &command).await))
 }

@@ -5,14 +5,12 @@ use futures_util::{StreamExt, stream};
 use worker::{console_error, console_warn};
 
 use super::{
+    CONNECTIONS,
     database::DatabaseError,
     durable::DurableDatabase,
     forward::{self, Batch, Untold},
 };
 use crate::runtime::now_ms;
-
-/// An invocation has six connections.
-const CONNECTIONS: usize = 6;
 
 /// Begins the batches that can be begun, has `tell` send those that are due, and writes down what became of each.
 /// `source` is what the lines in the log begin with. Returns whether there is more to do at once.

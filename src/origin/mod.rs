@@ -5,6 +5,9 @@
 //! An object is: its commands and replies ([`command`]), its schema ([`migrations`]) and SQL, `handle` for a command,
 //! `alarm` and `next_alarm` for what time does to it, a pinned `object_name`, and a shell of a dozen lines.
 
+/// An invocation has six connections; what asks for more waits.
+pub const CONNECTIONS: usize = 6;
+
 #[cfg(target_arch = "wasm32")]
 pub mod call;
 pub mod catalog;

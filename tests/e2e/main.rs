@@ -16,6 +16,8 @@ mod conformance;
 mod conversions;
 mod faults;
 mod harness;
+#[path = "../support/random.rs"]
+mod numbers;
 mod offers;
 mod operator;
 mod readme;

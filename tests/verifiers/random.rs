@@ -1,27 +1,10 @@
-//! Numbers that look random and are the same for the same seed (SplitMix64), and what tests make of them.
+//! What the tests of verifiers make of random numbers.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
-pub struct Random(pub u64);
+pub use crate::numbers::Random;
 
 impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Below `end`.
-    pub fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % u64::try_from(end).unwrap()).unwrap()
-    }
-
-    pub fn one<'v>(&mut self, values: &[&'v str]) -> &'v str {
-        values[self.below(values.len())]
-    }
-
     /// Of pieces that mean something in a URL, in JSON, or to a verifier.
     pub fn text(&mut self) -> String {
         const PIECES: [&str; 16] = [

@@ -8,13 +8,11 @@ use worker::{Env, console_warn};
 use super::handover::{self, Handover, OWN_TRY_MS};
 use crate::{
     catalog::AppId,
-    origin::{command::Failure, durable::DurableDatabase, outbox},
+    origin::{CONNECTIONS, command::Failure, durable::DurableDatabase, outbox},
     refusal::common,
     runtime::{self, within},
 };
 
-/// An invocation has six connections.
-const CONNECTIONS: usize = 6;
 /// Hand-overs begun at a time.
 const PAGE: u32 = 48;
 /// How long a call or an alarm hands over. What is on its way then stays due.

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     catalog::snapshot::pointer,
-    origin::{call::call, command::Failure, counters, durable::DurableDatabase},
+    origin::{CONNECTIONS, call::call, command::Failure, counters, durable::DurableDatabase},
     runtime,
     time::UtcDay,
 };
@@ -22,8 +22,6 @@ use crate::{
 const POINTER_EVERY_MS: i64 = 1_100;
 /// KV takes no larger value, in bytes.
 const KV_VALUE: usize = 25 << 20;
-/// An invocation has six connections.
-const CONNECTIONS: usize = 6;
 const COUNTERS_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// One publication. The caller sees to it that there is one at a time.

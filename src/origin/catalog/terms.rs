@@ -61,7 +61,7 @@ pub struct CallbackSettings {
 
 impl CallbackSettings {
     /// From a revision and, in the column after it, a sealed callback.
-    pub(super) fn read(row: &Row, revision: usize) -> Result<Self, DatabaseError> {
+    pub fn read(row: &Row, revision: usize) -> Result<Self, DatabaseError> {
         let sealed = revision + 1;
         Ok(Self {
             revision: row.integer(revision)?,

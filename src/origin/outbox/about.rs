@@ -6,7 +6,6 @@ use crate::{
     catalog::{AppId, PublisherId},
     origin::{
         catalog::terms::CallbackSettings,
-        command::Bytes,
         database::{Database, DatabaseError},
     },
     params,
@@ -24,9 +23,13 @@ pub struct About {
 }
 
 impl About {
+    pub fn has_callback(&self) -> bool {
+        self.callback.sealed.is_some()
+    }
+
     /// Whether callbacks may go out at all.
     pub fn has_endpoint(&self) -> bool {
-        self.callback.sealed.is_some() && self.disabled_ms.is_none()
+        self.has_callback() && self.disabled_ms.is_none()
     }
 }
 
@@ -42,14 +45,7 @@ pub fn read(db: &impl Database) -> Result<Option<About>, DatabaseError> {
     Ok(Some(About {
         app: app.ok_or_else(|| DatabaseError("the outbox's app is none".into()))?,
         publisher: row.optional_text(0)?.and_then(PublisherId::parse),
-        callback: CallbackSettings {
-            revision: row.integer(1)?,
-            sealed: if row.is_null(2) {
-                None
-            } else {
-                Some(Bytes(row.blob(2)?.to_vec()))
-            },
-        },
+        callback: CallbackSettings::read(&row, 1)?,
         health: Health {
             failures: u32::try_from(row.integer(3)?).unwrap_or(u32::MAX),
             resumes_ms: row.integer(4)?,

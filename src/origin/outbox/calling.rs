@@ -1,14 +1,11 @@
 //! One call to a publisher's endpoint: no redirect is followed, headers and body have one limit of time, and no more of
 //! the answer is read than the log keeps.
 
-use std::{pin::pin, time::Duration};
+use std::time::Duration;
 
-use futures_util::{
-    StreamExt,
-    future::{Either, select},
-};
+use futures_util::StreamExt;
 use url::Url;
-use worker::{AbortController, Delay, Fetch, Headers, Method, RequestInit, RequestRedirect, Response};
+use worker::{AbortController, Fetch, Headers, Method, RequestInit, RequestRedirect, Response};
 
 use crate::{
     callbacks::{
@@ -17,7 +14,7 @@ use crate::{
         request::{READ, Request},
     },
     catalog::app::CallbackMethod,
-    runtime,
+    runtime::{self, within},
 };
 
 /// How a call went.
@@ -59,10 +56,9 @@ pub async fn call(guard: &Guard, request: &Request, timeout: Duration) -> Called
             .map_err(|problem| format!("not called: the callback URL {problem}"))?;
         exchange(request, &abort).await
     };
-    let answered = match select(pin!(answer), pin!(Delay::from(timeout))).await {
-        Either::Left((answered, _)) => answered,
-        Either::Right(_) => Err(format!("no whole answer within {} ms", timeout.as_millis())),
-    };
+    let answered = within(timeout, answer).await;
+    let answered =
+        answered.unwrap_or_else(|_| Err(format!("no whole answer within {} ms", timeout.as_millis())));
     // Whatever is still open is closed: an answer that was cut, or one that did not come.
     abort.abort();
     Called {

@@ -246,8 +246,7 @@ fn conversed(db: &impl Database, nonce: &[u8]) -> Result<Vec<Conversed>, Databas
         .map(|row| {
             Ok(Conversed {
                 goal: row.text(0)?.to_owned(),
-                names: serde_json::from_str(row.text(1)?)
-                    .map_err(|error| DatabaseError(format!("names of a goal: {error}")))?,
+                names: entries::parse(row, 1)?,
                 state: state_of(row.integer(2)?)?,
                 entry: row.integer(3)?,
             })

@@ -52,7 +52,7 @@ pub fn amend(
             entry,
             &*conversion.click.user_id,
             conversion.txn.as_deref(),
-            text(&fields)?
+            json(&fields)?
         ],
     )?;
     if state != State::Approved {
@@ -161,7 +161,7 @@ fn insert(
             reversal.as_ref().is_some_and(|reversal| reversal.erase),
             &*conversion.click.user_id,
             conversion.txn.as_deref(),
-            text(fields)?
+            json(fields)?
         ],
     )?;
     let entered = entered.ok_or_else(|| Failure::Broken("RETURNING gave no row".into()))?;
@@ -206,10 +206,6 @@ impl Paid {
 pub(super) fn parse<'r, T: Deserialize<'r>>(row: &'r Row, column: usize) -> Result<T, DatabaseError> {
     serde_json::from_str(row.text(column)?)
         .map_err(|error| DatabaseError(format!("column {column} holds other JSON: {error}")))
-}
-
-fn text(fields: &Fields) -> Result<String, DatabaseError> {
-    json(fields)
 }
 
 /// What the callback of a reward says.

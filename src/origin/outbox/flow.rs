@@ -11,12 +11,13 @@ use super::{
     reservations::{Reservation, overdue, put_off},
 };
 use crate::{
-    origin::{catalog::terms::Terms, command::Failure, counters::Take, database::Database, forward::wait_ms},
+    origin::{
+        CONNECTIONS, catalog::terms::Terms, command::Failure, counters::Take, database::Database,
+        forward::wait_ms,
+    },
     refusal::common,
 };
 
-/// An invocation has six connections.
-const AT_ONCE: usize = 6;
 /// Reservations that are taken up in one go.
 const PAGE: usize = 60;
 
@@ -94,7 +95,7 @@ pub async fn take_up(db: &impl Database, peers: &impl Peers) -> Result<bool, Fai
     let is_full = left_behind.len() == PAGE;
     let (mut settled, mut outcome) = (false, Ok(()));
     while left_behind.len() > 0 {
-        let some = left_behind.by_ref().take(AT_ONCE);
+        let some = left_behind.by_ref().take(CONNECTIONS);
         let some = some.map(|(attempts, reservation)| take_up_one(db, peers, attempts, reservation));
         for taken_up in join_all(some).await {
             settled |= taken_up.is_ok();

@@ -273,7 +273,7 @@ fn show<'r>(row: &'r Row, about: Option<&About>, attempts: Vec<Json>) -> Result<
 }
 
 fn has_callback(about: Option<&About>) -> bool {
-    about.is_some_and(|about| about.callback.sealed.is_some())
+    about.is_some_and(About::has_callback)
 }
 
 /// The attempts of these entries, and the bytes of their texts.

@@ -12,7 +12,7 @@ use crate::{
     },
     params,
     refusal::Refusal,
-    time::SECOND_MS,
+    time::{LATEST_S, SECOND_MS},
 };
 
 pub const NOTHING_TO_SEND: Refusal = Refusal::new(
@@ -78,14 +78,13 @@ enum Ended {
 
 impl Document for Range {
     fn check(&self) -> Result<(), FieldError> {
-        // The year 9999: milliseconds, sent by mistake, would find nothing and pass for success.
-        const LATEST: i64 = 253_402_300_799;
-        if !(0..=LATEST).contains(&self.since) {
+        // Milliseconds, sent by mistake, would find nothing and pass for success.
+        if !(0..=LATEST_S).contains(&self.since) {
             return Err(FieldError::new("since", "must be UNIX seconds"));
         }
         if self
             .until
-            .is_some_and(|until| !(self.since..=LATEST).contains(&until))
+            .is_some_and(|until| !(self.since..=LATEST_S).contains(&until))
         {
             return Err(FieldError::new(
                 "until",
@@ -194,8 +193,8 @@ pub fn enable(db: &impl Database, now_ms: i64, under_way_ms: i64) -> Result<Repl
 pub fn status(db: &impl Database) -> Result<Reply, Failure> {
     let about = about::read(db)?;
     let state = match &about {
-        Some(about) if about.callback.sealed.is_none() => "none",
         None => "none",
+        Some(about) if !about.has_callback() => "none",
         Some(about) if about.disabled_ms.is_some() => "disabled",
         Some(about) if about.health.is_failing() => "failing",
         Some(_) => "healthy",

@@ -3,12 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{conversions::Approval, sql};
+use super::{conversions::Approval, entries, sql};
 use crate::{
     origin::{
         command::Failure,
         counters::Take,
-        database::{Database, DatabaseError, Row, json},
+        database::{Database, DatabaseError, Value, json},
     },
     params,
     time::SECOND_MS,
@@ -64,7 +64,7 @@ pub fn make(db: &impl Database, now_ms: i64, approval: Approval, take: Take) -> 
 /// What the database says.
 pub fn of_click(db: &impl Database, nonce: &[u8]) -> Result<Vec<Reservation>, DatabaseError> {
     let rows = db.query(sql::RESERVATIONS_OF_CLICK, params![nonce.to_vec()])?;
-    rows.iter().map(|row| stored(row, 0)).collect()
+    rows.iter().map(|row| entries::parse(row, 0)).collect()
 }
 
 /// Ends one; `None` if another hand has ended it.
@@ -97,7 +97,7 @@ pub fn overdue(
         .map(|row| {
             Ok((
                 u32::try_from(row.integer(0)?).unwrap_or(u32::MAX),
-                stored(row, 1)?,
+                entries::parse(row, 1)?,
             ))
         })
         .collect()
@@ -121,15 +121,11 @@ pub fn put_off(
     Ok(!put_off.is_empty())
 }
 
-fn key(reservation: &Reservation) -> [crate::origin::database::Value; 3] {
+fn key(reservation: &Reservation) -> [Value; 3] {
     let approval = &reservation.approval;
     [
         approval.conversion.nonce.0.clone().into(),
         approval.goal.as_str().into(),
         reservation.number.into(),
     ]
-}
-
-fn stored(row: &Row, column: usize) -> Result<Reservation, DatabaseError> {
-    super::entries::parse(row, column)
 }

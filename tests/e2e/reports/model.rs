@@ -4,6 +4,8 @@ use std::{cmp::Ordering, collections::BTreeMap};
 
 use serde_json::{Value, json};
 
+pub use crate::numbers::Random;
+
 pub const DIMENSIONS: [&str; 7] = [
     "date",
     "app",
@@ -231,30 +233,10 @@ fn decimal(millionths: i128) -> String {
     format!("{sign}{whole}{point}{digits}")
 }
 
-/// Numbers that look random and are the same for the same seed (SplitMix64).
-pub struct Random(pub u64);
-
 impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Below `end`.
-    pub fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % u64::try_from(end).unwrap()).unwrap()
-    }
-
     /// From `start` to `end`, both included.
     pub fn between(&mut self, start: i64, end: i64) -> i64 {
         start + i64::try_from(self.below(usize::try_from(end - start + 1).unwrap())).unwrap()
-    }
-
-    pub fn one<'v, T: ?Sized>(&mut self, values: &[&'v T]) -> &'v T {
-        values[self.below(values.len())]
     }
 
     /// At least one of the values, none twice, in any order.
