@@ -21,7 +21,7 @@ PYTHON_READY := $(TOOLS)/python/.signpost-$(firstword $(shell sha256sum $(PYTHON
 NPM_READY := node_modules/.signpost-$(firstword $(shell sha256sum package-lock.json))
 BUNDLE := build/index_bg.wasm
 
-SOURCES := $(shell find src -name '*.rs') Cargo.toml Cargo.lock Makefile package-lock.json
+SOURCES := $(shell find src -name '*.rs') src/edge/entry.js Cargo.toml Cargo.lock Makefile package-lock.json
 
 # worker-build takes the toolchain named `nightly`, and fetches its helpers unless it is told where they are.
 WASM_ENV := RUSTUP_HOME=$(WASM_RUSTUP) RUSTUP_TOOLCHAIN=nightly CARGO_TARGET_DIR=$(CURDIR)/target/wasm \
@@ -74,6 +74,7 @@ build: $(BUNDLE)
 # --panic-unwind: without it a panic in an object hangs its caller, and takes the memory of every object with it.
 $(BUNDLE): $(SOURCES) | setup
 	$(WASM_ENV) $(WORKER_BUILD) --release --panic-unwind $(WASM_FLAGS)
+	cp src/edge/entry.js build/
 	@touch $@
 
 setup: $(STABLE_READY) $(NIGHTLY_READY) $(WORKER_BUILD) $(WASM_BINDGEN) $(NPM_READY) $(PYTHON_READY)

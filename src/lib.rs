@@ -22,5 +22,6 @@ pub mod refusal;
 pub mod reporting;
 #[cfg(target_arch = "wasm32")]
 mod runtime;
+pub mod short;
 pub mod time;
 pub mod tracking;

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use worker::{Request, console_error};
 
-use super::{answer::Answer, body::header, counting, isolate::Visit, snapshots};
+use super::{answer::Answer, body::header, config::Config, counting, isolate::Visit, snapshots};
 use crate::{
-    catalog::{Country, OfferId, PublisherId, snapshot::tracking::Tracking},
+    catalog::{Country, OfferId, snapshot::tracking::Tracking},
     origin::{
         call::call,
         clicks,
@@ -19,11 +19,9 @@ use crate::{
     time::{DAY_MS, UtcDay},
     tracking::{
         agent,
-        batch::ClickKind,
-        click::Click,
-        click_id::{self, Nonce, Sealed},
+        click_id::{Nonce, Sealed},
         decision::{self, Allowed, OFFER_CAPPED, Refused, Visitor},
-        target::{self, Macros},
+        redirect::{self, Redirect},
     },
 };
 
@@ -46,27 +44,20 @@ pub async fn click(visit: &Visit, request: &Request, query: &str) -> Answer {
             );
         }
     };
-    let user_agent = header(request, "User-Agent");
+    let header = |name| header(request, name).unwrap_or_default();
+    let network_country = request.cf().and_then(worker::Cf::country).unwrap_or_default();
+    let user_agent = header("User-Agent");
     let visitor = Visitor {
-        country: country(visit, request),
-        platform: user_agent.as_deref().and_then(agent::device_platform),
+        country: country(&visit.isolate.config, &header("CF-IPCountry"), &network_country),
+        platform: agent::device_platform(&user_agent),
         now_ms: visit.now_ms,
     };
     let is_head = request.method() == worker::Method::Head;
-    let counts = agent::counts(
-        is_head,
-        user_agent.as_deref(),
-        header(request, "Purpose").as_deref(),
-        header(request, "Sec-Purpose").as_deref(),
-    );
+    let counts = agent::counts(is_head, &user_agent, &header("Purpose"), &header("Sec-Purpose"));
     match decision::decide(&tracking, query, visitor) {
-        Ok(allowed) => match redirect(visit, &allowed, visitor, counts).await {
+        Ok(allowed) => match send_on(visit, &allowed, visitor, counts).await {
             Ok(location) => {
-                visit
-                    .isolate
-                    .traffic
-                    .redirects
-                    .set(visit.isolate.traffic.redirects.get() + 1);
+                visit.isolate.traffic.redirect();
                 redirect_to(location)
             }
             Err(refusal) => refused(visit, request, &decision::refuse(&allowed.app, refusal)),
@@ -75,20 +66,14 @@ pub async fn click(visit: &Visit, request: &Request, query: &str) -> Answer {
     }
 }
 
-/// The country the network says the request comes from.
-fn country(visit: &Visit, request: &Request) -> Option<Country> {
-    let from_header = || header(request, "CF-IPCountry");
-    let from_network = || request.cf().and_then(worker::Cf::country);
-    let code = if visit.isolate.config.trust_country_header {
-        from_header().or_else(from_network)
-    } else {
-        from_network()
-    };
-    // `XX` and `T1` (Tor) are not countries, and neither is anything else that is not assigned.
-    Country::parse(&code?)
+/// The country a request comes from (`entry.js` does the same for the express way), by its `CF-IPCountry` header where that is trusted, else as the network says.
+/// `XX` and `T1` (Tor) are not countries, and neither is anything else that is not assigned.
+fn country(config: &Config, header: &str, network: &str) -> Option<Country> {
+    let trusted = config.trust_country_header && !header.is_empty();
+    Country::parse(if trusted { header } else { network })
 }
 
-async fn redirect(
+async fn send_on(
     visit: &Visit,
     allowed: &Allowed<'_>,
     visitor: Visitor,
@@ -99,60 +84,13 @@ async fn redirect(
     if let Some(limit) = offer.click_cap {
         take_of_cap(visit, allowed, limit, nonce, counts).await?;
     }
-    let parameters = &allowed.parameters;
-    let click = Click {
-        offer: offer.id.into(),
-        goal: allowed.goal.id.into(),
-        app: allowed.app.id,
-        user_id: parameters.user_id.as_ref().into(),
-        gaid: parameters.gaid.as_deref().map(Into::into),
-        idfa: parameters.idfa.as_deref().map(Into::into),
-        custom: parameters
-            .custom
-            .each_ref()
-            .map(|custom| custom.as_deref().map(Into::into)),
-        placement: parameters.placement.as_deref().map(Into::into),
-        country: visitor.country,
-        clicked_at_ms: visitor.now_ms,
-    };
-    let longest = offer
-        .click_id_max
-        .and_then(|max| usize::try_from(max).ok())
-        .unwrap_or(click_id::DEFAULT_MAX);
-    let sealed = click_id::seal(&visit.isolate.config.click_keys, &click, nonce, longest);
+    let Redirect { sealed, location } =
+        redirect::redirect(allowed, visitor, &visit.isolate.config.click_keys, nonce);
     if let Sealed::Short { record, .. } = &sealed {
         keep_record(visit, nonce, record).await?;
     }
-    let app = allowed.app.id.to_string();
-    let macros = Macros {
-        click_id: sealed.id(),
-        goal_id: allowed.goal.id,
-        offer_id: offer.id,
-        app_id: &app,
-        user_id: &parameters.user_id,
-        gaid: parameters.gaid.as_deref().unwrap_or_default(),
-        idfa: parameters.idfa.as_deref().unwrap_or_default(),
-        custom: parameters
-            .custom
-            .each_ref()
-            .map(|custom| custom.as_deref().unwrap_or_default()),
-        country: visitor.country.map_or("", Country::as_str),
-    };
-    let mut location = String::with_capacity(offer.target.len() + sealed.id().len() + 256);
-    target::fill(offer.target, &macros, &mut location);
-    if counts {
-        let publisher = PublisherId::parse(allowed.app.publisher.id);
-        if let (Some(publisher), Some(offer)) = (publisher, OfferId::parse(offer.id)) {
-            let kind = ClickKind {
-                publisher,
-                day: UtcDay::of_ms(visitor.now_ms),
-                offer,
-                app: allowed.app.id,
-                country: visitor.country,
-                placement: parameters.placement.as_deref().map(str::to_owned),
-            };
-            counting::count(visit, kind);
-        }
+    if counts && let Some(kind) = redirect::kind(allowed, visitor) {
+        counting::count(visit, kind);
     }
     Ok(location)
 }

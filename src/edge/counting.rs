@@ -26,8 +26,8 @@ const CONNECTIONS: usize = 6;
 
 /// Counts a click that was answered.
 pub fn count(visit: &Visit, kind: ClickKind) {
-    let object = counters::object_name(&kind.offer);
-    let duty = visit.isolate.counts.borrow_mut().add(&object, kind, visit.now_ms);
+    let object = counters::object(&kind.offer);
+    let duty = visit.isolate.counts.borrow_mut().add(object, kind, visit.now_ms);
     let wait_ms = match duty {
         Duty::None => return,
         Duty::SendNow => 0,
@@ -70,8 +70,9 @@ async fn send_one(env: &Env, isolate: &Isolate, batch: Batch) -> bool {
         sequence,
         sums,
     };
+    let name = counters::name(object);
     let answer = match env.durable_object(counters::BINDING) {
-        Ok(namespace) => call::<_, Applied>(&namespace, &object, &flush, TIMEOUT).await,
+        Ok(namespace) => call::<_, Applied>(&namespace, &name, &flush, TIMEOUT).await,
         Err(error) => {
             console_warn!("counters: {error}");
             return false;
@@ -80,13 +81,13 @@ async fn send_one(env: &Env, isolate: &Isolate, batch: Batch) -> bool {
     let mut counts = isolate.counts.borrow_mut();
     match answer {
         Ok(_) => {
-            counts.confirmed(&object, sequence);
+            counts.confirmed(object, sequence);
             true
         }
         Err(error) => {
-            console_warn!("{object}, batch {sequence}: {error}");
+            console_warn!("{name}, batch {sequence}: {error}");
             let busy = matches!(&error, CallError::Unanswered(cause) if cause.overloaded);
-            counts.unanswered(&object, sequence, busy, runtime::now_ms());
+            counts.unanswered(object, sequence, busy, runtime::now_ms());
             false
         }
     }

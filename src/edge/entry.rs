@@ -1,4 +1,4 @@
-//! The Worker's entry point: every request comes in here and goes to its handler.
+//! The ordinary way of a request: every one but the clicks of the express way comes in here and goes to its handler.
 
 use worker::{Context, Env, Method, Request, Response, console_error, event};
 
@@ -10,7 +10,10 @@ use super::{
     ledgers, offers, operator, outboxes, reports,
     routes::{Handler, Interface, Routed, is_operators, route},
 };
-use crate::refusal::{Refusal, common};
+use crate::{
+    refusal::{Refusal, common},
+    short::split,
+};
 
 /// Not the operator: the same for a token that is missing and one that is wrong.
 const INVALID_OPERATOR_TOKEN: Refusal = Refusal::new(
@@ -105,18 +108,20 @@ async fn answer(visit: &Visit, request: Request) -> Answer {
 }
 
 /// The parts of a request's URL, which the runtime has parsed already, as they were sent.
-struct Address<'u> {
-    host: &'u str,
-    path: &'u str,
-    query: &'u str,
+pub struct Address<'u> {
+    pub host: &'u str,
+    pub path: &'u str,
+    pub query: &'u str,
 }
 
 impl<'u> Address<'u> {
-    fn parse(url: &'u str) -> Option<Self> {
-        let (_, rest) = url.split_once("://")?;
-        let rest = rest.split('#').next()?;
-        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (authority, path) = rest.split_at_checked(rest.find('/').unwrap_or(rest.len()))?;
+    pub fn parse(url: &'u str) -> Option<Self> {
+        let (_, rest) = split(url, b':')?;
+        let rest = rest.strip_prefix("//")?;
+        let rest = split(rest, b'#').map_or(rest, |(rest, _)| rest);
+        let (rest, query) = split(rest, b'?').unwrap_or((rest, ""));
+        let slash = rest.bytes().position(|byte| byte == b'/');
+        let (authority, path) = rest.split_at_checked(slash.unwrap_or(rest.len()))?;
         let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
         Some(Self { host, path, query })
     }

@@ -19,7 +19,9 @@ use crate::{
 /// What an isolate answered since it started.
 #[derive(Default)]
 pub struct Traffic {
-    pub redirects: Cell<u64>,
+    redirects: Cell<u64>,
+    /// How many of them took the express way.
+    express: Cell<u64>,
     pub offers: Cell<u64>,
     conversions: Cell<u64>,
     /// By status.
@@ -28,6 +30,15 @@ pub struct Traffic {
 }
 
 impl Traffic {
+    pub fn redirect(&self) {
+        self.redirects.set(self.redirects.get() + 1);
+    }
+
+    pub fn express(&self) {
+        self.express.set(self.express.get() + 1);
+        self.redirect();
+    }
+
     pub fn conversion(&self) {
         self.conversions.set(self.conversions.get() + 1);
     }
@@ -187,6 +198,12 @@ pub fn metrics(visit: &Visit, catalog: &Value) -> String {
         "counter",
         "Requests this isolate answered, by kind.",
         &answered,
+    );
+    metric(
+        "isolate_express_redirects_total",
+        "counter",
+        "Redirects this isolate answered the express way.",
+        &one(isolate.traffic.express.get().to_string()),
     );
     let reports: Vec<_> = isolate
         .traffic

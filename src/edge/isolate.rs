@@ -88,10 +88,15 @@ thread_local! {
 }
 
 impl Isolate {
+    /// The isolate's memory, if a request came before.
+    pub fn held() -> Option<Rc<Self>> {
+        ISOLATE.with_borrow(Clone::clone)
+    }
+
     /// The isolate's memory; the first request reads the configuration and draws the randomness, which the runtime
     /// gives out only while a request is served.
     fn current(env: &Env) -> Result<Rc<Self>, String> {
-        if let Some(isolate) = ISOLATE.with_borrow(Clone::clone) {
+        if let Some(isolate) = Self::held() {
             return Ok(isolate);
         }
         let config = Config::read(|name| runtime::binding(env, name))?;

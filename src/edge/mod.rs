@@ -20,6 +20,8 @@ mod counting;
 #[cfg(target_arch = "wasm32")]
 mod entry;
 #[cfg(target_arch = "wasm32")]
+mod express;
+#[cfg(target_arch = "wasm32")]
 mod health;
 #[cfg(target_arch = "wasm32")]
 mod isolate;

@@ -234,6 +234,9 @@ pub fn route<'p>(method: &str, path: &'p str, serves: impl Fn(Interface) -> bool
 
 /// The segments that stand where the pattern has `{}`.
 fn matched<'p>(pattern: &str, path: &'p str) -> Option<Vec<&'p str>> {
+    if !pattern.contains('{') {
+        return (pattern == path).then(Vec::new);
+    }
     let (mut pattern, mut path) = (pattern.split('/'), path.split('/'));
     let mut segments = Vec::new();
     loop {

@@ -181,11 +181,16 @@ fn keep<S: Snapshot>(held: &Held<S>, snapshot: S) -> Rc<S> {
     held.offer(snapshot, |own, other| own.version() >= other.version())
 }
 
+/// Whether the pointer has not been asked for lately.
+pub fn is_due(isolate: &Isolate, now_ms: i64) -> bool {
+    now_ms.saturating_sub(isolate.revalidated_at_ms.get()) >= isolate.config.revalidate_ms
+}
+
 /// Asks for the pointer in the background when it has not been asked for lately. If the runtime cuts the request off
 /// in between, the next one that is due asks again.
 fn revalidate_in_background(visit: &Visit) {
     let isolate = Rc::clone(&visit.isolate);
-    if visit.now_ms.saturating_sub(isolate.revalidated_at_ms.get()) < isolate.config.revalidate_ms {
+    if !is_due(&isolate, visit.now_ms) {
         return;
     }
     isolate.revalidated_at_ms.set(visit.now_ms);

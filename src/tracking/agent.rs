@@ -127,20 +127,16 @@ pub fn is_crawler(user_agent: &str) -> bool {
 const PREFETCHES: [&str; 3] = ["prefetch", "prerender", "preview"];
 
 /// Whether a browser fetches the link before anyone follows it, by the values of its `Purpose` and `Sec-Purpose`.
-pub fn is_prefetch(purpose: Option<&str>, sec_purpose: Option<&str>) -> bool {
-    let mut values = [purpose, sec_purpose].into_iter().flatten();
-    values.any(|value| words(value).any(|(word, _)| PREFETCHES.iter().any(|name| starts_with(word, name))))
+pub fn is_prefetch(purpose: &str, sec_purpose: &str) -> bool {
+    [purpose, sec_purpose]
+        .into_iter()
+        .any(|value| words(value).any(|(word, _)| PREFETCHES.iter().any(|name| starts_with(word, name))))
 }
 
-/// Whether a request is a confirmed click: it takes from the click cap and is counted. A missing or empty User-Agent
-/// says nothing against a click: privacy settings and apps leave it out, and crawlers that matter name themselves.
-pub fn counts(
-    is_head: bool,
-    user_agent: Option<&str>,
-    purpose: Option<&str>,
-    sec_purpose: Option<&str>,
-) -> bool {
-    !is_head && !is_prefetch(purpose, sec_purpose) && !user_agent.is_some_and(is_crawler)
+/// Whether a request is a confirmed click: it takes from the click cap and is counted. A header that is missing is
+/// empty here. A missing User-Agent says nothing against a click: privacy settings and apps leave it out, and crawlers that matter name themselves.
+pub fn counts(is_head: bool, user_agent: &str, purpose: &str, sec_purpose: &str) -> bool {
+    !is_head && !is_prefetch(purpose, sec_purpose) && !is_crawler(user_agent)
 }
 
 /// The runs of ASCII letters and digits in a header, each also with all that comes after it.

@@ -13,8 +13,9 @@ use crate::{
     time::{SECOND_MS, UtcDay},
 };
 
-/// Clicks after which a batch is sent without waiting.
-const FULL: u64 = 200;
+/// Clicks after which a batch is sent without waiting: what an isolate that ends can lose at most, beside a second's
+/// worth. Sending costs as much as several hundred redirects, so it is not smaller.
+const FULL: u64 = 2_000;
 /// How long a batch waits for more clicks, and how far that grows while the counters are busy.
 const INTERVAL_MS: i64 = SECOND_MS;
 const LONGEST_INTERVAL_MS: i64 = 10 * SECOND_MS;
@@ -82,10 +83,10 @@ pub enum Duty {
     SendNow,
 }
 
-/// A batch to be sent to one counters object.
+/// A batch to be sent to one counters object, by its number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
-    pub object: String,
+    pub object: u64,
     pub sequence: u64,
     pub sums: Vec<ClickSum>,
 }
@@ -93,7 +94,7 @@ pub struct Batch {
 /// The counts of one isolate that no counter has confirmed.
 #[derive(Debug)]
 pub struct ClickCounts {
-    objects: HashMap<String, Waiting>,
+    objects: HashMap<u64, Waiting>,
     /// Clicks since the last batch was taken, and when the first of them came.
     open: Option<(u64, i64)>,
     interval_ms: i64,
@@ -129,8 +130,14 @@ impl Default for ClickCounts {
 }
 
 impl ClickCounts {
-    /// Counts a click. `object` is the counters object of its offer.
-    pub fn add(&mut self, object: &str, kind: ClickKind, now_ms: i64) -> Duty {
+    /// Whether a click at this time would fall into a batch that another request sends: [`Duty::None`].
+    pub fn joins(&self, now_ms: i64) -> bool {
+        self.open
+            .is_some_and(|(clicks, opened_at_ms)| self.duty(clicks + 1, opened_at_ms, now_ms) == Duty::None)
+    }
+
+    /// Counts a click. `object` is the number of its offer's counters object.
+    pub fn add(&mut self, object: u64, kind: ClickKind, now_ms: i64) -> Duty {
         self.keep(object, kind);
         match &mut self.open {
             None => {
@@ -139,25 +146,28 @@ impl ClickCounts {
             }
             Some((clicks, opened_at_ms)) => {
                 *clicks += 1;
-                let age_ms = now_ms.saturating_sub(*opened_at_ms);
-                let full = *clicks >= FULL && self.interval_ms == INTERVAL_MS;
-                if full || age_ms >= self.interval_ms + ADOPTED_AFTER_MS {
-                    Duty::SendNow
-                } else {
-                    Duty::None
-                }
+                let (clicks, opened_at_ms) = (*clicks, *opened_at_ms);
+                self.duty(clicks, opened_at_ms, now_ms)
             }
         }
     }
 
-    fn keep(&mut self, object: &str, mut kind: ClickKind) {
+    /// The duty of the click that makes an open batch hold so many.
+    fn duty(&self, clicks: u64, opened_at_ms: i64, now_ms: i64) -> Duty {
+        let age_ms = now_ms.saturating_sub(opened_at_ms);
+        let full = clicks >= FULL && self.interval_ms == INTERVAL_MS;
+        if full || age_ms >= self.interval_ms + ADOPTED_AFTER_MS {
+            Duty::SendNow
+        } else {
+            Duty::None
+        }
+    }
+
+    fn keep(&mut self, object: u64, mut kind: ClickKind) {
         if self.kept >= MOST_SUMS / 2 {
             (kind.placement, kind.country) = (None, None);
         }
-        let waiting = match self.objects.get_mut(object) {
-            Some(waiting) => waiting,
-            None => self.objects.entry(object.to_owned()).or_default(),
-        };
+        let waiting = self.objects.entry(object).or_default();
         match waiting.sums.get_mut(&kind) {
             Some(clicks) => *clicks = clicks.saturating_add(1),
             None if self.kept >= MOST_SUMS => self.dropped += 1,
@@ -173,7 +183,7 @@ impl ClickCounts {
     pub fn take(&mut self, now_ms: i64) -> Vec<Batch> {
         self.open = None;
         let mut batches = Vec::new();
-        for (object, waiting) in &mut self.objects {
+        for (&object, waiting) in &mut self.objects {
             match &mut waiting.sent {
                 Some(sent) if sent.lease_until_ms > now_ms => continue,
                 Some(sent) => sent.lease_until_ms = now_ms + LEASE_MS,
@@ -195,7 +205,7 @@ impl ClickCounts {
             }
             if let Some(sent) = &waiting.sent {
                 batches.push(Batch {
-                    object: object.clone(),
+                    object,
                     sequence: sent.sequence,
                     sums: sent.sums.clone(),
                 });
@@ -205,9 +215,9 @@ impl ClickCounts {
     }
 
     /// A batch has arrived.
-    pub fn confirmed(&mut self, object: &str, sequence: u64) {
+    pub fn confirmed(&mut self, object: u64, sequence: u64) {
         self.interval_ms = INTERVAL_MS;
-        let Some(waiting) = self.objects.get_mut(object) else {
+        let Some(waiting) = self.objects.get_mut(&object) else {
             return;
         };
         if let Some(sent) = waiting.sent.take_if(|sent| sent.sequence == sequence) {
@@ -216,13 +226,13 @@ impl ClickCounts {
     }
 
     /// A batch has no answer: it is sent again with the next. While the counters are busy the batches become fewer.
-    pub fn unanswered(&mut self, object: &str, sequence: u64, busy: bool, now_ms: i64) {
+    pub fn unanswered(&mut self, object: u64, sequence: u64, busy: bool, now_ms: i64) {
         if busy {
             self.interval_ms = (self.interval_ms * 2).min(LONGEST_INTERVAL_MS);
         }
         let waiting = self
             .objects
-            .get_mut(object)
+            .get_mut(&object)
             .and_then(|waiting| waiting.sent.as_mut());
         if let Some(sent) = waiting.filter(|sent| sent.sequence == sequence) {
             sent.lease_until_ms = now_ms;
@@ -262,13 +272,13 @@ mod tests {
     }
 
     #[test]
-    fn the_opener_sends_after_a_second_and_the_two_hundredth_click_at_once() {
+    fn the_opener_sends_after_a_second_and_the_click_that_fills_a_batch_at_once() {
         let mut counts = ClickCounts::default();
-        assert_eq!(counts.add("c-1", kind("a", None), 0), Duty::SendAfter(1_000));
-        for _ in 0..198 {
-            assert_eq!(counts.add("c-1", kind("a", None), 10), Duty::None);
+        assert_eq!(counts.add(1, kind("a", None), 0), Duty::SendAfter(1_000));
+        for _ in 2..FULL {
+            assert_eq!(counts.add(1, kind("a", None), 10), Duty::None);
         }
-        assert_eq!(counts.add("c-1", kind("a", None), 20), Duty::SendNow);
+        assert_eq!(counts.add(1, kind("a", None), 20), Duty::SendNow);
         let batches = counts.take(20);
         assert_eq!(
             batches
@@ -276,10 +286,10 @@ mod tests {
                 .flat_map(|batch| &batch.sums)
                 .map(|sum| sum.clicks)
                 .sum::<u32>(),
-            200
+            u32::try_from(FULL).unwrap()
         );
         assert_eq!(
-            counts.add("c-1", kind("a", None), 30),
+            counts.add(1, kind("a", None), 30),
             Duty::SendAfter(1_000),
             "a new batch is open"
         );
@@ -288,22 +298,22 @@ mod tests {
     #[test]
     fn a_batch_whose_opener_is_gone_is_adopted() {
         let mut counts = ClickCounts::default();
-        counts.add("c-1", kind("a", None), 0);
-        assert_eq!(counts.add("c-1", kind("a", None), 2_999), Duty::None);
-        assert_eq!(counts.add("c-1", kind("a", None), 3_000), Duty::SendNow);
+        counts.add(1, kind("a", None), 0);
+        assert_eq!(counts.add(1, kind("a", None), 2_999), Duty::None);
+        assert_eq!(counts.add(1, kind("a", None), 3_000), Duty::SendNow);
     }
 
     #[test]
     fn an_unanswered_batch_is_sent_again_under_its_number_and_unchanged() {
         let mut counts = ClickCounts::default();
-        counts.add("c-1", kind("a", None), 0);
+        counts.add(1, kind("a", None), 0);
         let first = counts.take(0);
-        counts.add("c-1", kind("a", None), 10);
+        counts.add(1, kind("a", None), 10);
         assert_eq!(counts.take(10), vec![], "one is on its way");
-        counts.unanswered("c-1", 1, true, 20);
+        counts.unanswered(1, 1, true, 20);
         assert_eq!(counts.take(20), first);
         assert_eq!(counts.interval_ms(), 2_000, "busy counters are asked less often");
-        counts.confirmed("c-1", 1);
+        counts.confirmed(1, 1);
         assert_eq!(
             (
                 counts.interval_ms(),
@@ -318,7 +328,7 @@ mod tests {
         let mut counts = ClickCounts::default();
         for click in 0..60_000 {
             counts.add(
-                "c-1",
+                1,
                 kind(&format!("offer-{}", click % 30_000), Some(click.to_string())),
                 0,
             );
@@ -336,21 +346,21 @@ mod tests {
     proptest! {
         /// Whatever is lost on the way, a counter that keeps the highest number it has seen ends with every click once.
         #[test]
-        fn every_click_arrives_once(steps in proptest::collection::vec((0..4_u8, any::<bool>(), 0..3_usize), 1..200)) {
+        fn every_click_arrives_once(steps in proptest::collection::vec((0..4_u8, any::<bool>(), 0..3_u64), 1..200)) {
             let mut counts = ClickCounts::default();
-            let mut arrived: HashMap<String, (u64, u64)> = HashMap::new();
+            let mut arrived: HashMap<u64, (u64, u64)> = HashMap::new();
             let (mut clicked, mut now_ms) = (0_u64, 0);
             let mut deliver = |counts: &mut ClickCounts, now_ms, arrives: bool, answered: bool| {
                 for batch in counts.take(now_ms) {
-                    let (mark, clicks) = arrived.entry(batch.object.clone()).or_default();
+                    let (mark, clicks) = arrived.entry(batch.object).or_default();
                     if arrives && batch.sequence > *mark {
                         *mark = batch.sequence;
                         *clicks += batch.sums.iter().map(|sum| u64::from(sum.clicks)).sum::<u64>();
                     }
                     if arrives && answered {
-                        counts.confirmed(&batch.object, batch.sequence);
+                        counts.confirmed(batch.object, batch.sequence);
                     } else {
-                        counts.unanswered(&batch.object, batch.sequence, false, now_ms);
+                        counts.unanswered(batch.object, batch.sequence, false, now_ms);
                     }
                 }
             };
@@ -359,7 +369,9 @@ mod tests {
                 match step {
                     0 | 1 => {
                         clicked += 1;
-                        counts.add(&format!("c-{offer}"), kind(&offer.to_string(), None), now_ms);
+                        let joins = counts.joins(now_ms);
+                        let duty = counts.add(offer, kind(&offer.to_string(), None), now_ms);
+                        prop_assert_eq!(joins, duty == Duty::None);
                     }
                     2 => deliver(&mut counts, now_ms, flag, true),
                     _ => deliver(&mut counts, now_ms, true, flag),

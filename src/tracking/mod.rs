@@ -11,6 +11,7 @@
 //! - [`click_id`]: the click sealed into the text that a conversion carries back, over its packing ([`packing`]) and
 //!   under the service's keys ([`keys`]);
 //! - [`target`]: where the click is redirected, with the click filled in;
+//! - [`redirect`]: these three in one step;
 //! - [`batch`]: the click counted, after it was answered.
 
 pub mod agent;
@@ -22,4 +23,5 @@ pub mod decision;
 pub mod keys;
 pub mod packing;
 pub mod parameters;
+pub mod redirect;
 pub mod target;

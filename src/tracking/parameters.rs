@@ -6,7 +6,10 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 
 use super::alphabet;
-use crate::refusal::{Refusal, common::MISSING_FIELD};
+use crate::{
+    refusal::{Refusal, common::MISSING_FIELD},
+    short,
+};
 
 pub const INVALID_USER_ID: Refusal = Refusal::new(
     400,
@@ -103,8 +106,8 @@ impl<'a> ClickParameters<'a> {
 /// The decoded value of each parameter of [`NAMES`] that the query holds.
 fn scan(query: &str) -> Result<[Option<Cow<'_, str>>; NAMES.len()], Refusal> {
     let mut values = [const { None }; NAMES.len()];
-    for pair in query.split('&') {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+    for pair in short::parts(query, b'&') {
+        let (name, value) = short::split(pair, b'=').unwrap_or((pair, ""));
         // A name that does not decode may have been meant as any, so it is not taken for an unknown one.
         let name = decode(name).ok_or_else(|| badly_encoded("the name of a parameter"))?;
         let Some((known, slot)) = NAMES.iter().zip(&mut values).find(|(known, _)| **known == name) else {

@@ -4,6 +4,8 @@
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 use url::Url;
 
+use crate::short;
+
 /// The longest template as the operator writes it, in characters.
 const LONGEST: usize = 2_048;
 
@@ -228,17 +230,25 @@ impl<'a> Macros<'a> {
 
 /// Appends a template's canonical text ([`Template::as_str`]) with its macros filled in, percent-encoded by RFC 3986.
 pub fn fill(canonical: &str, values: &Macros<'_>, out: &mut String) {
-    let mut pieces = canonical.split('{');
+    let mut pieces = short::parts(canonical, b'{');
     out.extend(pieces.next());
     for piece in pieces {
         // A canonical text has known macros only, so neither default is ever taken.
-        let (name, after) = piece.split_once('}').unwrap_or_default();
-        out.extend(utf8_percent_encode(
-            values.get(name).unwrap_or_default(),
-            NOT_IN_A_VALUE,
-        ));
+        let (name, after) = short::split(piece, b'}').unwrap_or_default();
+        let value = values.get(name).unwrap_or_default();
+        // As a rule there is nothing to encode: of a click's values only `@` is, and what an operator put into an id.
+        if value.bytes().all(is_unreserved) {
+            out.push_str(value);
+        } else {
+            out.extend(utf8_percent_encode(value, NOT_IN_A_VALUE));
+        }
         out.push_str(after);
     }
+}
+
+/// RFC 3986's unreserved characters: what [`NOT_IN_A_VALUE`] leaves out.
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 # its control socket says it should.
 
 using Workerd = import "/workerd/workerd.capnp";
+using Local = import "../../fixtures/local/workerd.capnp";
 
 const config :Workerd.Config = (
   services = [
@@ -19,17 +20,12 @@ const config :Workerd.Config = (
 
 const signpost :Workerd.Worker = (
   modules = [
+    (name = "entry.js", esModule = embed "../../build/entry.js"),
     (name = "index.js", esModule = embed "../../build/index.js"),
     (name = "./index_bg.wasm", wasm = embed "../../build/index_bg.wasm"),
   ],
   compatibilityDate = "2026-04-01",
-  durableObjectNamespaces = [
-    (className = "Catalog", uniqueKey = "signpost-catalog", enableSql = true),
-    (className = "Counters", uniqueKey = "signpost-counters", enableSql = true),
-    (className = "Clicks", uniqueKey = "signpost-clicks", enableSql = true),
-    (className = "Ledger", uniqueKey = "signpost-ledger", enableSql = true),
-    (className = "Outbox", uniqueKey = "signpost-outbox", enableSql = true),
-  ],
+  durableObjectNamespaces = Local.namespaces,
   durableObjectStorage = (localDisk = "objects"),
   bindings = [
     (name = "CATALOG", durableObjectNamespace = (className = "UnreliableCatalog", serviceName = "faults")),

@@ -14,6 +14,7 @@ mod caps;
 mod clicks;
 mod conformance;
 mod conversions;
+mod express;
 mod faults;
 mod harness;
 #[path = "../support/random.rs"]

@@ -29,9 +29,14 @@ pub const BINDING: &str = "COUNTERS";
 /// How many objects there are.
 pub const OBJECTS: u64 = 64;
 
-/// The name of the object that counts an offer. A changed name would lose what the object knows.
+/// The number of the object that counts an offer. A changed number, or name, would lose what the object knows.
+pub fn object(offer: &OfferId) -> u64 {
+    shard(offer.as_str().as_bytes(), OBJECTS)
+}
+
+/// The name of the object that counts an offer.
 pub fn object_name(offer: &OfferId) -> String {
-    name(shard(offer.as_str().as_bytes(), OBJECTS))
+    name(object(offer))
 }
 
 /// Every object's name, for who asks them all.
@@ -39,7 +44,8 @@ pub fn object_names() -> impl Iterator<Item = String> {
     (0..OBJECTS).map(name)
 }
 
-fn name(object: u64) -> String {
+/// The name of an object by its number.
+pub fn name(object: u64) -> String {
     format!("counters-{object}")
 }
 

@@ -22,6 +22,15 @@ impl Answer {
             .map(|value| value.to_str().expect("a header of ASCII"))
     }
 
+    /// Every header, its name in lower case.
+    pub fn headers(&self) -> Vec<(String, String)> {
+        let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        self.headers
+            .iter()
+            .map(|(name, value)| (name.as_str().to_owned(), text(value)))
+            .collect()
+    }
+
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error} in {self:?}"))
     }

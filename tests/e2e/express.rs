@@ -1,0 +1,217 @@
+//! The express way of a click answers what the ordinary way answers: the same random requests are sent both ways, and a
+//! click that cannot be answered at once is answered all the same.
+
+use proptest::{
+    prelude::*,
+    sample::select,
+    test_runner::{Config, TestRunner},
+};
+use signpost::tracking::{
+    click::Click,
+    click_id::{self, Opened},
+    keys::KeyRing,
+};
+
+use serde_json::{Value, json};
+
+use crate::harness::{ANDROID_APP, Answer, Setup, Signpost, default_setting, eventually};
+
+const REQUESTS: u32 = 400;
+
+/// Parameters of every kind: of live, capped, paused and unknown goals, of apps of each platform; texts that are encoded,
+/// too long, empty, repeated or not allowed.
+fn query(live: Vec<String>) -> impl Strategy<Value = String> {
+    let goals = goals();
+    let text = || {
+        prop_oneof![
+            40 => "[A-Za-z0-9_@.-]{1,40}",
+            10 => "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+            10 => "[0-9]{1,20}",
+            1 => "[a-z]{100,140}",
+            1 => Just("{user_id}".to_owned()),
+            1 => "%[0-9a-f]{0,2}[a-z%+/ é]{0,4}",
+            1 => Just(String::new()),
+        ]
+    };
+    let more = ["c1", "c2", "c3", "c4", "c5", "gaid", "idfa", "placement", "utm"];
+    (
+        prop_oneof![6 => select(live), 5 => select(goals), 1 => "[0-9]{1,6}"],
+        prop_oneof![9 => select(vec!["10000001", "10000001", "10000001", "10000002", "10000003", "10000004"]), 1 => Just("99999999"), 1 => Just("x")],
+        text(),
+        proptest::collection::vec((select(more.to_vec()), text()), 0..4),
+    )
+        .prop_map(|(rid, app, user_id, more)| {
+            let mut query = format!("rid={rid}&app={app}&user_id={user_id}");
+            for (name, value) in more {
+                query.push_str(&format!("&{name}={value}"));
+            }
+            query.replace(' ', "+").replace('é', "%C3%A9")
+        })
+}
+
+/// The goal that a tracking URL names.
+fn rid(tracking_url: &Value) -> String {
+    let (_, rest) = tracking_url.as_str().unwrap().split_once("rid=").unwrap();
+    rest.split('&').next().unwrap().to_owned()
+}
+
+/// Every goal of the fixtures.
+fn goals() -> Vec<String> {
+    let catalog = include_str!("../../fixtures/catalog.ndjson");
+    let goals = catalog.lines().flat_map(|line| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let goals = line["goals"].as_array().cloned().unwrap_or_default();
+        goals
+            .into_iter()
+            .map(|goal| goal["id"].as_str().unwrap().to_owned())
+    });
+    let goals: Vec<_> = goals.collect();
+    assert!(goals.len() > 100);
+    goals
+}
+
+fn headers() -> impl Strategy<Value = Vec<(&'static str, String)>> {
+    let agents = [
+        "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 Chrome/129.0.0.0 Mobile Safari/537.36",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148",
+        "Mozilla/5.0 (Windows NT 10.0; Win64; x64) Gecko/20100101 Firefox/131.0",
+        "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+        "okhttp/4.12",
+        "",
+    ];
+    let maybe = |name: &'static str, values: Vec<&'static str>| {
+        proptest::option::of(select(values))
+            .prop_map(move |value| value.map(|value| (name, value.to_owned())))
+    };
+    (
+        maybe(
+            "CF-IPCountry",
+            vec!["DE", "DE", "DE", "US", "US", "JP", "de", "XX", "T1", "ZZ", ""],
+        ),
+        maybe("User-Agent", agents.to_vec()),
+        maybe("Sec-Purpose", vec!["prefetch", "prefetch;prerender", "", "x"]),
+        maybe("Purpose", vec!["prefetch", "navigate"]),
+        maybe("Accept", vec!["text/html,*/*", "application/json"]),
+    )
+        .prop_map(|(country, agent, sec_purpose, purpose, accept)| {
+            [country, agent, sec_purpose, purpose, accept]
+                .into_iter()
+                .flatten()
+                .collect()
+        })
+}
+
+/// An answer without what no two clicks have in common: its nonce, and the time.
+#[derive(Debug, PartialEq)]
+struct Comparable {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: String,
+    click: Option<Click<'static>>,
+}
+
+fn comparable(keys: &KeyRing, answer: &Answer) -> Comparable {
+    let mut headers = answer.headers();
+    headers.retain(|(name, _)| name != "date");
+    headers.sort();
+    let mut click = None;
+    for (_, value) in headers.iter_mut().filter(|(name, _)| name == "location") {
+        // In a `referrer`, the equals sign before it is encoded.
+        let value_in_clear = value.replace("%3D", "=");
+        let in_an_id = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
+        let parts = value_in_clear
+            .split(|character| !in_an_id(character))
+            .map(str::to_owned);
+        for id in parts
+            .filter(|part| click_id::is_in_form(part))
+            .collect::<Vec<_>>()
+        {
+            *value = value.replace(&id, "{click_id}");
+            click = match click_id::open(keys, &id) {
+                Ok(Opened::Whole { click, .. }) => Some(Click {
+                    clicked_at_ms: 0,
+                    ..click
+                }),
+                Ok(Opened::Short { .. }) => None,
+                Err(error) => panic!("{error:?} of {id}"),
+            };
+        }
+    }
+    Comparable {
+        status: answer.status,
+        headers,
+        body: answer.body.clone(),
+        click,
+    }
+}
+
+/// Redirects in all, and those that took the express way.
+fn redirects(signpost: &Signpost) -> (u64, u64) {
+    let metrics = signpost.operator("GET", "metrics", None).expect(200).body;
+    let value = |name: &str| {
+        let line = metrics.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap().trim().parse().unwrap()
+    };
+    (
+        value("signpost_isolate_answered_total{what=\"redirect\"}"),
+        value("signpost_isolate_express_redirects_total"),
+    )
+}
+
+#[test]
+fn both_ways_answer_the_same() {
+    let (express, pub_key) = Setup::new().start_with_fixtures();
+    let (ordinary, _) = Setup::new().config("ordinary.capnp").start_with_fixtures();
+    let keys = KeyRing::parse(&default_setting("CLICK_KEYS")).unwrap();
+    let offers = express.list(
+        ANDROID_APP,
+        &pub_key,
+        &json!([{"dim": "country", "match": {"type": "any", "value": ["DE"]}}]),
+    );
+    let live: Vec<_> = offers.iter().map(|offer| rid(&offer["trk_url"])).collect();
+    let mut runner = TestRunner::new(Config {
+        cases: REQUESTS,
+        failure_persistence: None,
+        ..Config::default()
+    });
+    let compared = runner.run(&(query(live), headers()), |(query, headers)| {
+        let headers: Vec<_> = headers
+            .iter()
+            .map(|(name, value)| (*name, value.as_str()))
+            .collect();
+        let address = format!("/v2/tracking/click?{query}");
+        let [one, other] =
+            [&express, &ordinary].map(|signpost| comparable(&keys, &signpost.get(&address, &headers)));
+        prop_assert_eq!(one, other);
+        Ok(())
+    });
+    compared.unwrap();
+
+    let (redirected, expressed) = redirects(&express);
+    assert!(
+        redirected > u64::from(REQUESTS) / 10,
+        "{redirected} of {REQUESTS} were redirects"
+    );
+    assert!(
+        expressed > redirected / 2,
+        "{expressed} of {redirected} took the express way"
+    );
+    assert_eq!(redirects(&ordinary), (redirected, 0));
+}
+
+#[test]
+fn what_the_express_way_answers_is_counted() {
+    let (signpost, _) = Setup::new().start_with_fixtures();
+    let click = |user: u32| signpost.click(&format!("rid=410271&app=10000001&user_id=u{user}"), "DE");
+    for user in 0..50 {
+        click(user).expect(302);
+    }
+    let (redirected, expressed) = redirects(&signpost);
+    assert!(redirected == 50 && expressed >= 40, "{expressed} of {redirected}");
+    let counted = || {
+        let sql = "SELECT coalesce(sum(clicks), 0) FROM daily";
+        let sums = signpost.stored("signpost-counters", sql, |row| row.get::<_, i64>(0));
+        sums.iter().sum::<i64>()
+    };
+    eventually(&50, counted);
+}
