@@ -17,6 +17,11 @@ pub fn now_ms() -> i64 {
     i64::try_from(Date::now().as_millis()).unwrap_or(i64::MAX)
 }
 
+/// A time from JavaScript. An f64 holds whole milliseconds for 285,000 years.
+pub fn whole_ms(now_ms: f64) -> i64 {
+    now_ms as i64
+}
+
 /// 32 random bytes. The runtime gives them only while it serves a request or an alarm.
 ///
 /// # Errors

@@ -81,12 +81,16 @@ pub fn check_media_type(request: &Request, accepted: &[&str], required: bool) ->
             Ok(())
         };
     };
-    let media_type = value.split(';').next().unwrap_or_default().trim();
-    if accepted
-        .iter()
-        .any(|accepted| accepted.eq_ignore_ascii_case(media_type))
-    {
+    if is_media_type(&value, accepted) {
         return Ok(());
     }
     Err(common::UNSUPPORTED_MEDIA_TYPE.because(format!("the Content-Type must be {}", accepted.join(" or "))))
+}
+
+/// Whether a `Content-Type` is one of these media types, whatever its parameters.
+pub fn is_media_type(content_type: &str, accepted: &[&str]) -> bool {
+    let media_type = content_type.split(';').next().unwrap_or_default().trim();
+    accepted
+        .iter()
+        .any(|accepted| accepted.eq_ignore_ascii_case(media_type))
 }

@@ -20,9 +20,10 @@ use crate::{
 #[derive(Default)]
 pub struct Traffic {
     redirects: Cell<u64>,
-    /// How many of them took the express way.
-    express: Cell<u64>,
-    pub offers: Cell<u64>,
+    offers: Cell<u64>,
+    /// How many of both took the express way.
+    express_redirects: Cell<u64>,
+    express_offers: Cell<u64>,
     conversions: Cell<u64>,
     /// By status.
     reports: RefCell<BTreeMap<u16, u64>>,
@@ -34,9 +35,18 @@ impl Traffic {
         self.redirects.set(self.redirects.get() + 1);
     }
 
-    pub fn express(&self) {
-        self.express.set(self.express.get() + 1);
+    pub fn express_redirect(&self) {
+        self.express_redirects.set(self.express_redirects.get() + 1);
         self.redirect();
+    }
+
+    pub fn offers(&self) {
+        self.offers.set(self.offers.get() + 1);
+    }
+
+    pub fn express_offers(&self) {
+        self.express_offers.set(self.express_offers.get() + 1);
+        self.offers();
     }
 
     pub fn conversion(&self) {
@@ -199,11 +209,19 @@ pub fn metrics(visit: &Visit, catalog: &Value) -> String {
         "Requests this isolate answered, by kind.",
         &answered,
     );
+    let express = [
+        ("redirect", isolate.traffic.express_redirects.get()),
+        ("offers", isolate.traffic.express_offers.get()),
+    ];
+    let express: Vec<_> = express
+        .iter()
+        .map(|(what, n)| (format!("{{what=\"{what}\"}}"), n.to_string()))
+        .collect();
     metric(
-        "isolate_express_redirects_total",
+        "isolate_express_total",
         "counter",
-        "Redirects this isolate answered the express way.",
-        &one(isolate.traffic.express.get().to_string()),
+        "Those of them that took the express way.",
+        &express,
     );
     let reports: Vec<_> = isolate
         .traffic

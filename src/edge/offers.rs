@@ -1,6 +1,6 @@
 //! `POST /v1/offer/api`, and its `GET` twin for clients that revalidate (`design.md` section 4).
 
-use std::hash::Hash;
+use std::{hash::Hash, rc::Rc};
 
 use futures_util::future::try_join_all;
 use worker::Request;
@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::{
     answer::{Answer, JSON},
     body,
-    isolate::Visit,
+    isolate::{Isolate, Visit},
     snapshots,
 };
 use crate::{
@@ -42,11 +42,13 @@ const CONNECTIONS: usize = 6;
 
 /// A rendered page. It is the same for everyone who sends this request for this app while the snapshots are the same.
 pub struct Rendered {
-    body: Vec<u8>,
-    etag: String,
+    pub body: Vec<u8>,
+    pub etag: String,
+    /// When its listing was built, as HTTP has it.
+    pub last_modified: String,
 }
 
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PageKey {
     listing: u64,
     tracking: u64,
@@ -73,47 +75,50 @@ async fn serve(
     request: &Request,
     parse: impl FnOnce() -> Result<OffersRequest, Refusal>,
 ) -> Result<Answer, Refusal> {
+    let isolate = &visit.isolate;
+    let header = |name| body::header(request, name).unwrap_or_default();
     let tracking = snapshots::current::<Tracking>(visit).await?;
-    let app = authorize(visit, request, &tracking)?;
-    if let Some(rate) = visit.isolate.config.offers_rate {
-        visit.isolate.shield.admit(rate, app.id, visit.now_ms)?;
-    }
+    let app = authorize(
+        isolate,
+        &tracking,
+        &header("App-Id"),
+        &header("Pub-Key"),
+        visit.now_ms,
+    )?;
+    admit(isolate, app.id, visit.now_ms)?;
     let asked = parse()?;
     let listing = snapshots::recent::<Selector>(visit).await?;
-    let built_at_ms = listing.listing().built_at_ms();
-    let key = PageKey {
-        listing: listing.listing().version(),
-        tracking: tracking.version(),
-        app: app.id,
-        request: digest(&asked),
-    };
-    let page = match visit.isolate.pages.get(&key) {
+    let wanted = Wanted::new(&tracking, &listing, &app, &asked);
+    let page = match wanted.at_once(isolate) {
         Some(page) => page,
-        None => {
-            let page = render(visit, &listing, &app, &asked).await?;
-            let size = page.body.len() + ENTRY;
-            visit.isolate.pages.insert(key, page, size)
-        }
+        None => wanted.loading(visit).await?,
     };
-    visit
-        .isolate
-        .traffic
-        .offers
-        .set(visit.isolate.traffic.offers.get() + 1);
+    isolate.traffic.offers();
 
-    let revalidates = request.method() != worker::Method::Post
-        && body::header(request, "If-None-Match").is_some_and(|etags| lists(&etags, &page.etag));
+    let revalidates = request.method() != worker::Method::Post && lists(&header("If-None-Match"), &page.etag);
     let answer = if revalidates {
         Answer::new(304)
     } else {
         Answer::json(200, page.body.clone())
     };
-    let max_age_s = page::max_age_s(visit.now_ms, built_at_ms);
     Ok(answer
-        .header("Cache-Control", format!("private, max-age={max_age_s}"))
+        .header("Cache-Control", cache_control(&listing, visit.now_ms))
         .header("ETag", page.etag.clone())
-        .header("Last-Modified", time::http_date(built_at_ms))
+        .header("Last-Modified", page.last_modified.clone())
         .header("Vary", "App-Id, Pub-Key"))
+}
+
+pub fn cache_control(listing: &Selector, now_ms: i64) -> String {
+    let max_age_s = page::max_age_s(now_ms, listing.listing().built_at_ms());
+    format!("private, max-age={max_age_s}")
+}
+
+/// Takes a request from the app's share of this isolate.
+pub fn admit(isolate: &Isolate, app: AppId, now_ms: i64) -> Result<(), Refusal> {
+    match isolate.config.offers_rate {
+        Some(rate) => isolate.shield.admit(rate, app, now_ms),
+        None => Ok(()),
+    }
 }
 
 fn digest(request: &OffersRequest) -> u128 {
@@ -122,15 +127,20 @@ fn digest(request: &OffersRequest) -> u128 {
     hasher.digest128()
 }
 
-fn authorize<'t>(visit: &Visit, request: &Request, tracking: &'t Tracking) -> Result<AppView<'t>, Refusal> {
-    let confirmed_at_ms = visit.isolate.tracking.confirmed_at_ms.get();
-    if visit.now_ms.saturating_sub(confirmed_at_ms) > CREDENTIALS_VALID_MS {
+/// The app that a request is for, if its credentials are right. A header that is missing is empty here.
+pub fn authorize<'t>(
+    isolate: &Isolate,
+    tracking: &'t Tracking,
+    app_id: &str,
+    pub_key: &str,
+    now_ms: i64,
+) -> Result<AppView<'t>, Refusal> {
+    let confirmed_at_ms = isolate.tracking.confirmed_at_ms.get();
+    if now_ms.saturating_sub(confirmed_at_ms) > CREDENTIALS_VALID_MS {
         return Err(common::UNAVAILABLE.because("credentials cannot be checked at the moment"));
     }
-    let app = body::header(request, "App-Id")
-        .and_then(|id| AppId::parse(&id))
-        .and_then(|id| tracking.app(id));
-    let presented = credentials::hash(&body::header(request, "Pub-Key").unwrap_or_default());
+    let app = AppId::parse(app_id).and_then(|id| tracking.app(id));
+    let presented = credentials::hash(pub_key);
     match app {
         Some(app)
             if app
@@ -148,40 +158,90 @@ fn authorize<'t>(visit: &Visit, request: &Request, tracking: &'t Tracking) -> Re
     }
 }
 
-async fn render(
-    visit: &Visit,
-    listing: &Selector,
-    app: &AppView<'_>,
-    request: &OffersRequest,
-) -> Result<Rendered, Refusal> {
-    let app = AppListing {
-        id: app.id,
-        platform: app.platform,
-        currency: app.currency(),
-        blocked: app.blocked_offers().filter_map(OfferId::parse).collect(),
-    };
-    let Selection { rows, total } = listing.select(&app, request);
-    let listing = listing.listing();
-    let mut page = Page::new(&app, &visit.isolate.config.tracking_url);
-    // A page of a thousand with a rare filter may need more chunks than an isolate has room for, so they are taken a few
-    // at a time; a page of the usual size lies in one or two.
-    let parts: Vec<_> = page::parts(listing, &rows).collect();
-    for parts in parts.chunks(CONNECTIONS) {
-        let loads = parts
-            .iter()
-            .map(|part| snapshots::chunk(&visit.env, &visit.isolate, part.key));
-        for (part, chunk) in parts.iter().zip(try_join_all(loads).await?) {
-            page.add(listing, *part, &chunk).map_err(|missing| {
-                worker::console_error!("the chunk {} does not hold what its listing says", missing.key);
-                common::UNAVAILABLE
-            })?;
+/// A page that an app asks for.
+pub struct Wanted<'a> {
+    key: PageKey,
+    listing: &'a Selector,
+    app: &'a AppView<'a>,
+    asked: &'a OffersRequest,
+}
+
+impl<'a> Wanted<'a> {
+    pub fn new(
+        tracking: &Tracking,
+        listing: &'a Selector,
+        app: &'a AppView<'a>,
+        asked: &'a OffersRequest,
+    ) -> Self {
+        let key = PageKey {
+            listing: listing.listing().version(),
+            tracking: tracking.version(),
+            app: app.id,
+            request: digest(asked),
+        };
+        Self {
+            key,
+            listing,
+            app,
+            asked,
         }
     }
-    let body = page.finish(total);
-    Ok(Rendered {
-        etag: page::etag(&body),
-        body,
-    })
+
+    /// The page, if all it takes is in memory: itself, or the bodies it is made of.
+    pub fn at_once(&self, isolate: &Isolate) -> Option<Rc<Rendered>> {
+        if let Some(page) = isolate.pages.get(&self.key) {
+            return Some(page);
+        }
+        let (app, listing) = (self.app_listing(), self.listing.listing());
+        let Selection { rows, total } = self.listing.select(&app, self.asked);
+        let mut page = Page::new(&app, &isolate.config.tracking_url);
+        for part in page::parts(listing, &rows) {
+            let chunk = isolate.chunks.get(&part.key.to_owned())?;
+            page.add(listing, part, &chunk).ok()?;
+        }
+        Some(self.keep(isolate, page.finish(total)))
+    }
+
+    /// The page, its bodies loaded as they are needed.
+    async fn loading(&self, visit: &Visit) -> Result<Rc<Rendered>, Refusal> {
+        let (app, listing) = (self.app_listing(), self.listing.listing());
+        let Selection { rows, total } = self.listing.select(&app, self.asked);
+        let mut page = Page::new(&app, &visit.isolate.config.tracking_url);
+        // A page of a thousand with a rare filter may need more chunks than an isolate has room for, so they are taken a
+        // few at a time; a page of the usual size lies in one or two.
+        let parts: Vec<_> = page::parts(listing, &rows).collect();
+        for parts in parts.chunks(CONNECTIONS) {
+            let loads = parts
+                .iter()
+                .map(|part| snapshots::chunk(&visit.env, &visit.isolate, part.key));
+            for (part, chunk) in parts.iter().zip(try_join_all(loads).await?) {
+                page.add(listing, *part, &chunk).map_err(|missing| {
+                    worker::console_error!("the chunk {} does not hold what its listing says", missing.key);
+                    common::UNAVAILABLE
+                })?;
+            }
+        }
+        Ok(self.keep(&visit.isolate, page.finish(total)))
+    }
+
+    fn app_listing(&self) -> AppListing {
+        AppListing {
+            id: self.app.id,
+            platform: self.app.platform,
+            currency: self.app.currency(),
+            blocked: self.app.blocked_offers().filter_map(OfferId::parse).collect(),
+        }
+    }
+
+    fn keep(&self, isolate: &Isolate, body: Vec<u8>) -> Rc<Rendered> {
+        let size = body.len() + ENTRY;
+        let page = Rendered {
+            etag: page::etag(&body),
+            last_modified: time::http_date(self.listing.listing().built_at_ms()),
+            body,
+        };
+        isolate.pages.insert(self.key, page, size)
+    }
 }
 
 /// Whether an `If-None-Match` header lists this validator (RFC 9110 section 13.1.2, weak comparison).

@@ -361,7 +361,8 @@ fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
         .expect("workerd, which `make setup` installs");
     // workerd tells on the control descriptor where it listens.
     let mut ports = Ports::default();
-    let sockets = if setup.config.ends_with("faults.capnp") {
+    let two_sockets = ["faults.capnp", "ways.capnp"];
+    let sockets = if two_sockets.iter().any(|name| setup.config.ends_with(name)) {
         2
     } else {
         1

@@ -1,23 +1,15 @@
-//! The express way of a click, `GET /v2/tracking/click`: one string in, one string out, in one call.
-//!
-//! The ordinary way ([`super::click`]) costs half as much again as JavaScript's constant redirect, and not for its work:
-//! every header read from here, every value handed to the runtime and the promise around it all cross between
-//! JavaScript and WebAssembly. So `entry.js` reads the few things that a redirect depends on, and asks here before it
-//! takes the ordinary way. Nothing here may wait, reach for a binding or need the request's lifetime. A click that would
-//! is left alone and not counted, and goes the ordinary way instead: `None` is always a right answer.
-//!
-//! What an answer depends on must be in the string, in the order of [`Asked`]. A test sends the same requests both ways.
+//! A click, `GET /v2/tracking/click`: one string in, one string out.
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::{
-    entry::Address,
-    isolate::Isolate,
-    routes::{Handler, Routed, route},
-    snapshots,
-};
 use crate::{
     catalog::Country,
+    edge::{
+        entry::Address,
+        isolate::Isolate,
+        routes::{Handler, Routed, route},
+        snapshots,
+    },
     origin::counters,
     short::split,
     tracking::{
@@ -57,9 +49,7 @@ impl<'r> Asked<'r> {
 /// `now_ms` is milliseconds since the Unix epoch.
 #[wasm_bindgen]
 pub fn redirect(asked: &str, now_ms: f64) -> Option<String> {
-    // Exact: an f64 holds the milliseconds of 285,000 years.
-    #[expect(clippy::cast_possible_truncation, reason = "whole milliseconds, see above")]
-    answer(&Asked::parse(asked)?, now_ms as i64)
+    answer(&Asked::parse(asked)?, crate::runtime::whole_ms(now_ms))
 }
 
 fn answer(asked: &Asked<'_>, now_ms: i64) -> Option<String> {
@@ -95,6 +85,6 @@ fn answer(asked: &Asked<'_>, now_ms: i64) -> Option<String> {
         let object = counters::object(&kind.offer);
         isolate.counts.borrow_mut().add(object, kind, now_ms);
     }
-    isolate.traffic.express();
+    isolate.traffic.express_redirect();
     Some(location)
 }
