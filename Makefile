@@ -18,6 +18,14 @@ WASM_BINDGEN := $(TOOLS)/wasm-bindgen-$(WASM_BINDGEN_VERSION)/bin/wasm-bindgen
 # The library that the tests of callbacks ask for a second opinion; by the contents of its requirements.
 PYTHON_REQUIREMENTS := tests/verifiers/requirements.txt
 PYTHON_READY := $(TOOLS)/python/.signpost-$(firstword $(shell sha256sum $(PYTHON_REQUIREMENTS)))
+# What only `make bench` needs. wrk is Debian's, Hono comes with the npm packages.
+OHA_VERSION := 1.16.0
+OHA := $(TOOLS)/oha-$(OHA_VERSION)/bin/oha
+BENCH_REQUIREMENTS := benches/requirements.txt
+BENCH_PYTHON := $(TOOLS)/bench-python
+BENCH_PYTHON_READY := $(BENCH_PYTHON)/.signpost-$(firstword $(shell sha256sum $(BENCH_REQUIREMENTS)))
+HONO := target/bench/hono.js
+BENCH_BUNDLE := target/bench/build/index_bg.wasm
 NPM_READY := node_modules/.signpost-$(firstword $(shell sha256sum package-lock.json))
 BUNDLE := build/index_bg.wasm
 
@@ -32,13 +40,13 @@ WASM_ENV := RUSTUP_HOME=$(WASM_RUSTUP) RUSTUP_TOOLCHAIN=nightly CARGO_TARGET_DIR
 # wasm-opt is two thirds of a build's time for 3 % of its size: `make deploy` takes it, `make test WASM_FLAGS=` tests it.
 WASM_FLAGS := --no-opt
 
-.PHONY: help run test check bench deploy fmt clean build setup
+.PHONY: help run test check bench bench-setup deploy fmt clean build setup
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make run     start Signpost on 127.0.0.1:8787   PORT= STATE= VARS="NAME:value …"'
 	@echo 'make test    formatting, lints, native tests, end-to-end tests on workerd'
-	@echo 'make bench   speed, as ratios to yardsticks'
+	@echo 'make bench   speed, as ratios to yardsticks          ONLY="click …" ROUNDS=9'
 	@echo 'make deploy  wrangler deploy (see the README first)'
 	@echo 'make fmt     format the sources'
 	@echo 'make clean   remove what was built; the tools stay'
@@ -55,8 +63,25 @@ check: $(STABLE_READY) $(NIGHTLY_READY)
 	cargo clippy --quiet --locked --all-targets -- -D warnings
 	$(WASM_ENV) cargo clippy --quiet --locked --lib --target wasm32-unknown-unknown -- -D warnings
 
-bench:
-	@echo 'make bench: the yardsticks and the load generators are not built yet' >&2; exit 1
+# Compiled before it runs: what cargo does would be in the way of the first figures.
+bench: build bench-setup $(HONO) $(BENCH_BUNDLE)
+	cargo bench --quiet --locked --bench speed --no-run
+	@ONLY='$(ONLY)' ROUNDS='$(ROUNDS)' OHA='$(OHA)' PYTHONPATH='$(BENCH_PYTHON)' cargo bench --quiet --locked --bench speed
+
+bench-setup: setup $(OHA) $(BENCH_PYTHON_READY)
+	@command -v wrk >/dev/null || { apt-get update -qq && apt-get install -y -qq wrk; }
+
+$(OHA): | $(STABLE_READY)
+	$(QUICK) cargo install oha --version $(OHA_VERSION) --locked --root $(TOOLS)/oha-$(OHA_VERSION)
+
+$(HONO): benches/yardsticks/hono.js package-lock.json | setup
+	node_modules/.bin/esbuild $< --bundle --minify --format=esm --log-level=warning --outfile=$@
+
+# With what only benches may reach. In a folder of its own, so that it is never deployed.
+$(BENCH_BUNDLE): $(SOURCES) | setup
+	$(WASM_ENV) $(WORKER_BUILD) --release --panic-unwind $(WASM_FLAGS) --out-dir target/bench/build . -- --features bench
+	cp src/edge/entry.js target/bench/build/
+	@touch $@
 
 # Built anew, so that no bundle of a quick turn is deployed.
 deploy: | setup
@@ -113,9 +138,18 @@ $(NPM_READY): | $(STABLE_READY)
 
 # --target: nothing of the machine's own Python changes, and Debian's pip allows no less.
 $(PYTHON_READY): | $(STABLE_READY)
-	@python3 -m pip --version >/dev/null 2>&1 || \
-		{ apt-get update -qq && apt-get install -y -qq python3 python3-pip; }
-	rm -rf $(TOOLS)/python
-	python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --require-hashes \
-		--target $(TOOLS)/python -r $(PYTHON_REQUIREMENTS)
+	$(call pip_install,$(TOOLS)/python,$(PYTHON_REQUIREMENTS))
 	@touch $@
+
+$(BENCH_PYTHON_READY): | $(STABLE_READY)
+	$(call pip_install,$(BENCH_PYTHON),$(BENCH_REQUIREMENTS))
+	@touch $@
+
+# A folder, and the requirements that are to be in it.
+define pip_install
+@python3 -m pip --version >/dev/null 2>&1 || \
+	{ apt-get update -qq && apt-get install -y -qq python3 python3-pip; }
+rm -rf $(1)
+python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --require-hashes \
+	--target $(1) -r $(2)
+endef

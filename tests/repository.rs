@@ -1,5 +1,5 @@
-//! What holds of the repository itself: the two configurations say the same, the domain stays pure, and the demo's facts
-//! are what they claim to be.
+//! What holds of the repository itself: the two configurations say the same, the domain stays pure, the demo's facts are
+//! what they claim to be, and the benches reckon right.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,6 +12,8 @@
 mod facts;
 #[path = "repository/recipes.rs"]
 mod recipes;
+#[path = "repository/stats.rs"]
+mod stats;
 
 use std::{
     collections::BTreeSet,

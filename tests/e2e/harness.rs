@@ -28,6 +28,9 @@ pub use receiver::{Behaviour, Received, Receiver};
 pub use reports::{Publisher, REPORT, ReportKey, gzip};
 pub use time::{away_from_midnight, eventually, in_time, now_ms};
 
+const INSPECTOR: &str = "--inspector-addr=127.0.0.1:0";
+/// The folders of a state, which are the disk services of each configuration.
+const STATE: [&str; 2] = ["kv", "objects"];
 /// Where workerd's own words go, beside the state.
 const LOG: &str = "workerd.log";
 
@@ -42,6 +45,10 @@ pub const WEB_APP: &str = "10000003";
 pub struct Setup {
     config: PathBuf,
     vars: Vec<(String, String)>,
+    /// For workerd's command line.
+    arguments: Vec<String>,
+    /// A folder of state to start with a copy of.
+    state: Option<PathBuf>,
 }
 
 impl Setup {
@@ -49,6 +56,8 @@ impl Setup {
         Self {
             config: root().join("fixtures/local/workerd.capnp"),
             vars: Vec::new(),
+            arguments: Vec::new(),
+            state: None,
         }
     }
 
@@ -63,10 +72,28 @@ impl Setup {
         self
     }
 
+    /// With V8's inspector listening, too.
+    #[allow(dead_code, reason = "the benches use it")]
+    pub fn inspected(mut self) -> Self {
+        self.arguments.push(INSPECTOR.to_owned());
+        self
+    }
+
+    /// Starts with a copy of the state that another one left in this folder.
+    #[allow(dead_code, reason = "the benches use it")]
+    pub fn state(mut self, folder: &Path) -> Self {
+        self.state = Some(folder.to_owned());
+        self
+    }
+
     pub fn start(self) -> Signpost {
         let state = tempfile::tempdir().expect("a temporary folder");
-        for folder in ["kv", "objects"] {
-            std::fs::create_dir(state.path().join(folder)).expect("a folder for state");
+        for folder in STATE {
+            let to = state.path().join(folder);
+            match &self.state {
+                Some(from) => copy_folder(&from.join(folder), &to),
+                None => std::fs::create_dir(to).expect("a folder for state"),
+            }
         }
         let (child, ports) = spawn(&self, state.path());
         let agent: Agent = Agent::config_builder()
@@ -101,6 +128,7 @@ impl Setup {
 struct Ports {
     http: u16,
     control: u16,
+    inspector: u16,
 }
 
 pub struct Signpost {
@@ -132,6 +160,17 @@ impl Signpost {
     /// The socket of a configuration that has a second one.
     pub fn control(&self) -> String {
         format!("http://127.0.0.1:{}", self.ports.lock().expect("ports").control)
+    }
+
+    /// The port of V8's inspector, of a Signpost that is inspected.
+    #[allow(dead_code, reason = "the benches use it")]
+    pub fn inspector(&self) -> u16 {
+        self.ports.lock().expect("ports").inspector
+    }
+
+    /// The process id of workerd.
+    pub fn process(&self) -> u32 {
+        self.child.lock().expect("the process").id()
     }
 
     /// Ends workerd as a power cut would, and starts it again on the same state.
@@ -335,6 +374,21 @@ fn defaults() -> Vec<(String, String)> {
         .collect()
 }
 
+/// Copies a folder of state; the one that wrote it must have ended.
+pub fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder of state") {
+        let (from, to) = entry
+            .map(|entry| (entry.path(), to.join(entry.file_name())))
+            .expect("an entry of a folder");
+        if from.is_dir() {
+            copy_folder(&from, &to);
+        } else {
+            std::fs::copy(&from, &to).expect("a file copied");
+        }
+    }
+}
+
 fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
     let log = OpenOptions::new()
         .create(true)
@@ -345,7 +399,8 @@ fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
         .arg("serve")
         .arg(&setup.config)
         .args(["--control-fd=1", "--socket-addr=http=127.0.0.1:0"])
-        .args(["kv", "objects"].map(|folder| {
+        .args(&setup.arguments)
+        .args(STATE.map(|folder| {
             format!(
                 "--directory-path={folder}={}",
                 state.join(folder).to_str().expect("a path of UTF-8")
@@ -361,19 +416,19 @@ fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
         .expect("workerd, which `make setup` installs");
     // workerd tells on the control descriptor where it listens.
     let mut ports = Ports::default();
-    let two_sockets = ["faults.capnp", "ways.capnp"];
-    let sockets = if two_sockets.iter().any(|name| setup.config.ends_with(name)) {
-        2
-    } else {
-        1
-    };
+    let two = ["faults.capnp", "ways.capnp"]
+        .iter()
+        .any(|name| setup.config.ends_with(name));
+    let inspected = setup.arguments.iter().any(|argument| argument == INSPECTOR);
+    let listening = 1 + usize::from(two) + usize::from(inspected);
     let told = BufReader::new(child.stdout.take().expect("a pipe"));
-    for line in told.lines().map_while(Result::ok).take(sockets) {
+    for line in told.lines().map_while(Result::ok).take(listening) {
         let told: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error} in {line}"));
         let port = u16::try_from(told["port"].as_u64().expect("a port")).expect("a port");
         match told["socket"].as_str() {
             Some("http") => ports.http = port,
-            _ => ports.control = port,
+            Some(_) => ports.control = port,
+            None => ports.inspector = port,
         }
     }
     assert!(ports.http > 0, "workerd did not start");

@@ -17,10 +17,14 @@ mod conversions;
 mod express;
 mod faults;
 mod harness;
+#[path = "../support/many_facts.rs"]
+mod many_facts;
 #[path = "../support/random.rs"]
 mod numbers;
 mod offers;
 mod operator;
+#[path = "../support/planned.rs"]
+mod planned;
 mod readme;
 mod reports;
 mod scale;

@@ -1,10 +1,13 @@
 //! The size Signpost plans for (`design.md` section 3): 20,000 offers of 3 goals each, 5,000 apps.
 
-use std::{collections::BTreeSet, fmt::Write};
+use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::harness::Setup;
+use crate::{
+    harness::Setup,
+    planned::{self, GOALS, PUBLISHER},
+};
 
 const OFFERS: usize = 20_000;
 const APPS: usize = 5_000;
@@ -13,67 +16,25 @@ const KV_VALUE: u64 = 25 << 20;
 /// An isolate's share of memory.
 const ISOLATE: u64 = 48 << 20;
 
-fn catalog() -> String {
-    let mut lines = String::new();
-    let mut line = |kind: &str, id: String, mut body: Value| {
-        body["kind"] = json!(kind);
-        body["id"] = json!(id);
-        writeln!(lines, "{body}").unwrap();
-    };
-    line(
-        "publisher",
-        "big".into(),
-        json!({"name": "Big", "approved": true}),
-    );
-    line("advertiser", "adv".into(), json!({"name": "Adv"}));
-    for app in 0..APPS {
-        let platform = ["android", "ios", "web"][app % 3];
-        let currency = json!({"name": "Coins", "per_usd": 1000, "decimals": 0, "rounding": "down"});
-        let body = json!({"publisher_id": "big", "name": format!("App {app}"), "platform": platform, "currency": currency});
-        line("app", format!("{:08}", 20_000_000 + app), body);
-    }
-    let countries = ["DE", "FR", "US", "GB", "BR", "IN", "JP", "MX", "TR", "ID"];
-    for offer in 0..OFFERS {
-        let goals: Vec<_> = (0..3)
-            .map(|goal| {
-                json!({
-                    "id": format!("{}", 1_000_000 + offer * 3 + goal), "ttl": format!("Reach level {}", 10 * (goal + 1)),
-                    "instr": "1. Install the app\n2. Open it and finish the tutorial\n3. Play until the level is reached",
-                    "payout_usd": 0.25 * (goal + 1) as f64, "ord": goal + 1, "gl_val": format!("level_{goal}"),
-                })
-            })
-            .collect();
-        let include: Vec<_> = (0..offer % 4)
-            .map(|n| countries[(offer / 4 + n) % countries.len()])
-            .collect();
-        let body = json!({
-            "advertiser_id": "adv", "off_type": "CPE", "s_id": format!("com.example.game{offer}"),
-            "name": format!("The long and winding game number {offer}"),
-            "lp_url": format!("https://play.google.com/store/apps/details?id=com.example.game{offer}"),
-            "target_url": format!("https://go.example.com/c/{offer}?click={{click_id}}&app={{app_id}}&sub={{user_id}}"),
-            "ic_url": format!("https://cdn.example.com/icons/{offer}.png"),
-            "desc": "A game of many levels. ".repeat(20), "ctg": ["GAMING", "MULTI_REWARD"],
-            "os": (["android", "ios", "web"][offer % 3]), "geo_tgt": {"include": include, "exclude": []},
-            "goals": goals, "active": true,
-        });
-        line("offer", format!("{offer}"), body);
-    }
-    lines
-}
-
 #[test]
 fn the_planned_size_is_published_listed_and_clicked_within_its_limits() {
     let signpost = Setup::new().var("OFFERS_RATE", "0").start();
-    let imported = signpost.import(&catalog()).expect(200).json();
+    let imported = signpost
+        .import(&planned::catalog(OFFERS, APPS))
+        .expect(200)
+        .json();
     assert_eq!(imported["imported"], 2 + APPS + OFFERS);
-    let pub_key = signpost.issue_pub_key("big");
+    let pub_key = signpost.issue_pub_key(PUBLISHER);
     signpost.refresh();
 
     // Every page of the whole list, once each.
     let mut seen = BTreeSet::new();
     for page in 1.. {
         let body = json!({ "page": page, "size": 1000 });
-        let answer = signpost.offers("20000000", &pub_key, &body).expect(200).json();
+        let answer = signpost
+            .offers(&planned::app(0), &pub_key, &body)
+            .expect(200)
+            .json();
         let offers = answer["offers"].as_array().unwrap();
         if offers.is_empty() {
             break;
@@ -95,14 +56,10 @@ fn the_planned_size_is_published_listed_and_clicked_within_its_limits() {
     assert_eq!(seen, expected);
 
     for goal in [0, 29_999, 59_999] {
-        let offer = goal / 3;
-        let app = 20_000_000 + [0, 1, 2][offer % 3];
-        let country = if offer % 4 == 0 {
-            "DE"
-        } else {
-            ["DE", "FR", "US", "GB", "BR", "IN", "JP", "MX", "TR", "ID"][offer / 4 % 10]
-        };
-        let query = format!("rid={}&app={app}&user_id=u-1", 1_000_000 + goal);
+        let offer = goal / GOALS;
+        let country = planned::countries(offer).next().unwrap_or("DE");
+        let (goal, app) = (planned::goal(goal), planned::app(offer % 3));
+        let query = format!("rid={goal}&app={app}&user_id=u-1");
         let location = signpost.click(&query, country).expect(302).location().to_owned();
         assert!(
             location.starts_with(&format!("https://go.example.com/c/{offer}?click=")),

@@ -18,6 +18,8 @@ pub const REPORT: &str = "/v1/core/reporting/public/signal/report/generate";
 
 /// How long a key rests after its answer; its request was accepted before that.
 const REST_MS: i64 = 2_010;
+/// Several uploads at once, as a backfill would come.
+const CLIENTS: usize = 3;
 /// Keys that rest, of the 100 that a publisher may have.
 const RESTING: usize = 60;
 
@@ -72,7 +74,7 @@ impl Signpost {
 
     /// What the kernel says of workerd's memory: now, and at most.
     pub fn process_memory(&self) -> String {
-        let process = self.child.lock().expect("the process").id();
+        let process = self.process();
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("a process");
         let lines = status
             .lines()
@@ -120,6 +122,27 @@ impl Publisher<'_> {
         self.send_facts("PUT", &format!("facts/{date}"), &headers, csv.as_bytes())
     }
 
+    /// Puts so many days of CSV, several at a time, and checks that all of their rows were counted.
+    pub fn put_days(
+        &self,
+        days: usize,
+        date: impl Fn(usize) -> String + Sync,
+        csv: impl Fn(usize) -> String + Sync,
+        rows: impl Fn(usize) -> usize + Sync,
+    ) {
+        let (date, csv, rows) = (&date, &csv, &rows);
+        thread::scope(|scope| {
+            for client in 0..CLIENTS {
+                scope.spawn(move || {
+                    for day in (client..days).step_by(CLIENTS) {
+                        let answer = self.put_facts(&date(day), &csv(day)).expect(200);
+                        assert_eq!(answer.json(), json!({"rows": rows(day)}), "{answer:?}");
+                    }
+                });
+            }
+        });
+    }
+
     /// Adds CSV.
     pub fn add_facts(&self, key: &str, csv: &str) -> Answer {
         let headers = [("Content-Type", "text/csv"), ("Idempotency-Key", key)];
@@ -161,16 +184,24 @@ impl Publisher<'_> {
     /// The same in another format.
     #[track_caller]
     pub fn ask_as(&self, accept: &str, query: &Value) -> Answer {
+        self.prepare(accept, query)()
+    }
+
+    /// The same when it is called: a key that may ask is there before.
+    #[track_caller]
+    pub fn prepare(&self, accept: &str, query: &Value) -> impl FnOnce() -> Answer {
         let key = self.rested_key();
-        let headers = [
-            ("X-Api-Key", key.api_key.as_str()),
-            ("Content-Type", "application/json"),
-            ("Accept", accept),
-        ];
-        let answer = self.signpost.report(&headers, query.to_string().as_bytes());
-        let mut resting = self.resting.lock().expect("keys");
-        resting.push_back((now_ms() + REST_MS, key));
-        answer
+        move || {
+            let headers = [
+                ("X-Api-Key", key.api_key.as_str()),
+                ("Content-Type", "application/json"),
+                ("Accept", accept),
+            ];
+            let answer = self.signpost.report(&headers, query.to_string().as_bytes());
+            let mut resting = self.resting.lock().expect("keys");
+            resting.push_back((now_ms() + REST_MS, key));
+            answer
+        }
     }
 
     /// The rows of a report, none if there are none.

@@ -1,112 +1,23 @@
 //! A million facts in 90 days, through the interface: the sums are exact, and memory stays small. And a question with
 //! more groups than a report may have.
 
-use std::{collections::BTreeMap, fmt::Write, thread};
-
-use serde_json::{Value, json};
-use signpost::time::UtcDay;
+use std::{collections::BTreeMap, fmt::Write};
 
 use crate::{
-    harness::{Publisher, Setup, Signpost, now_ms},
+    harness::{Setup, Signpost, now_ms},
+    many_facts::{COUNTRIES, DAYS, HEADER, Place, SOURCES, csv, date, place, rows_of, sums},
     reports::{model::DIMENSIONS, query},
 };
+use serde_json::{Value, json};
 
 /// What the module may need, in bytes: an isolate has 128 MB.
 const MEMORY: u64 = 100_000_000;
-const DAYS: usize = 90;
 const FACTS: usize = 1_000_000;
-const HEADER: &str = "app_id,country,placement_id,ad_tag,demand_source,sdk_v,\
-    ad_requests,ad_responses,impressions,clicks,revenue\n";
-/// Several uploads at once, as a backfill would come.
-const CLIENTS: usize = 3;
-
-const COUNTRIES: [&str; 30] = [
-    "AR", "AT", "AU", "BE", "BR", "CA", "CH", "CL", "CN", "CO", "CZ", "DE", "DK", "ES", "FI", "FR", "GB",
-    "GR", "HU", "ID", "IE", "IN", "IT", "JP", "KR", "MX", "NL", "PL", "TR", "US",
-];
-const SOURCES: [&str; 8] = [
-    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta",
-];
-
-/// By their places, the app, country, placement, ad tag, demand source and version of the n-th fact of a day. Facts whose
-/// numbers differ by less than [`KEYS`] differ: `SPREAD` has no factor in common with it.
-type Place = [usize; 6];
-const SIZES: Place = [20, 30, 40, 50, 8, 5];
-const KEYS: usize = 20 * 30 * 40 * 50 * 8 * 5;
-const SPREAD: usize = 7_368_787;
-/// Every tenth fact of a day has the key of the one before it, and adds up with it.
-fn place(n: usize) -> Place {
-    let n = if n % 10 == 9 { n - 1 } else { n };
-    let mut rest = n * SPREAD % KEYS;
-    SIZES.map(|size| {
-        let at = rest % size;
-        rest /= size;
-        at
-    })
-}
-
-/// Impressions, clicks and revenue in micro-USD. Requests and responses follow from impressions.
-fn sums(day: usize, n: usize) -> [i64; 3] {
-    let n = i64::try_from(day * 1_009 + n).unwrap();
-    [n % 997, n % 13, n % 3_001 * 7 - 1_000]
-}
-
-fn rows_of(day: usize) -> usize {
-    FACTS / DAYS + usize::from(day < FACTS % DAYS)
-}
-
-fn date(day: usize) -> String {
-    UtcDay::parse("2026-01-01")
-        .unwrap()
-        .minus(-i32::try_from(day).unwrap())
-        .to_string()
-}
-
-fn csv(day: usize) -> String {
-    let mut csv = String::with_capacity(1 << 20);
-    csv.push_str(HEADER);
-    for n in 0..rows_of(day) {
-        let [app, country, placement, tag, source, version] = place(n);
-        let [impressions, clicks, micros] = sums(day, n);
-        let (sign, size) = (if micros < 0 { "-" } else { "" }, micros.abs());
-        writeln!(
-            csv,
-            "780000{app:02},{},placement-{placement},tag-{tag:03},{},1.{version},{},{},{impressions},{clicks},{sign}0.{size:06}",
-            COUNTRIES[country],
-            SOURCES[source],
-            impressions * 3,
-            impressions * 2,
-        )
-        .unwrap();
-    }
-    csv
-}
-
-/// Puts days, several at a time.
-fn load(
-    publisher: &Publisher<'_>,
-    days: usize,
-    csv: impl Fn(usize) -> String + Sync,
-    rows: impl Fn(usize) -> usize + Sync,
-) {
-    let (csv, rows) = (&csv, &rows);
-    thread::scope(|scope| {
-        for client in 0..CLIENTS {
-            scope.spawn(move || {
-                for day in (client..days).step_by(CLIENTS) {
-                    let answer = publisher.put_facts(&date(day), &csv(day)).expect(200);
-                    assert_eq!(answer.json(), json!({"rows": rows(day)}), "{answer:?}");
-                }
-            });
-        }
-    });
-}
-
 /// Sums worked out by hand, by any part of a fact.
 fn by_hand<K: Ord>(key: impl Fn(usize, &Place) -> K) -> BTreeMap<K, [i64; 3]> {
     let mut groups: BTreeMap<K, [i64; 3]> = BTreeMap::new();
     for day in 0..DAYS {
-        for n in 0..rows_of(day) {
+        for n in 0..rows_of(FACTS, day) {
             let group = groups.entry(key(day, &place(n))).or_default();
             for (sum, more) in group.iter_mut().zip(sums(day, n)) {
                 *sum += more;
@@ -139,7 +50,12 @@ fn a_million_facts_are_loaded_and_added_up_in_a_hundred_megabytes() {
     let signpost = Setup::new().start();
     let publisher = signpost.publisher("scale");
     let begun_ms = now_ms();
-    load(&publisher, DAYS, csv, rows_of);
+    publisher.put_days(
+        DAYS,
+        date,
+        |day| csv(day, rows_of(FACTS, day)),
+        |day| rows_of(FACTS, day),
+    );
     report_memory(&signpost, "loading", begun_ms);
     let kept = publisher.days();
     assert_eq!(kept.len(), DAYS);
@@ -190,7 +106,9 @@ fn a_million_facts_are_loaded_and_added_up_in_a_hundred_megabytes() {
     }
 
     // All there is, from which whole pages are picked: each fact a row but for every tenth.
-    let groups: usize = (0..DAYS).map(|day| rows_of(day) - rows_of(day) / 10).sum();
+    let groups: usize = (0..DAYS)
+        .map(|day| rows_of(FACTS, day) - rows_of(FACTS, day) / 10)
+        .sum();
     let mut seen = Vec::new();
     let last = groups.div_ceil(50_000);
     for page in [1, 2, last, last + 1] {
@@ -246,7 +164,7 @@ fn more_than_two_million_groups_are_refused_and_the_ledger_lives_on() {
         }
         csv
     };
-    load(&publisher, DAYS, csv, |_| ROWS);
+    publisher.put_days(DAYS, date, csv, |_| ROWS);
     report_memory(&signpost, "loading", begun_ms);
     let begun_ms = now_ms();
     let by_tag = query(&["ad_tag"], &["clicks"]);

@@ -1,0 +1,202 @@
+//! Clicks: a redirect with all checks, sealed and counted, against a constant one, and against one whose link is read
+//! from KV.
+
+use crate::{
+    bench::{Bench, answered, throughput},
+    harness::Signpost,
+    load::{Latency, Load, Requests, interleaved, latency},
+    planned::{self, GOALS},
+    stats::{differences, estimate, ratios},
+    table::{Row, Verdict, interval, ms, spread, times},
+};
+
+const OFFERS: usize = 2_000;
+const APPS: usize = 50;
+/// Different clicks of a run: no two in a row are of one goal or one user.
+const CLICKS: usize = 1_000;
+const SECONDS: f64 = 2.0;
+
+/// What a browser on a phone sends.
+const BROWSER: [(&str, &str); 3] = [
+    (
+        "User-Agent",
+        "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Mobile Safari/537.36",
+    ),
+    (
+        "Accept",
+        "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
+    ),
+    ("Accept-Language", "de-DE,de;q=0.9,en;q=0.7"),
+];
+const COUNTRY: (&str, &str) = ("CF-IPCountry", "DE");
+/// What Cloudflare's network says of a request, in the header that stands for it here.
+const NETWORK: (&str, &str) = (
+    "CF-Blob",
+    r#"{"clientTcpRtt":18,"longitude":"8.68417","latitude":"50.11552","tlsCipher":"AEAD-AES128-GCM-SHA256","continent":"EU","asn":3320,"country":"DE","isEUCountry":"1","colo":"FRA","timezone":"Europe/Berlin","city":"Frankfurt am Main","region":"Hesse","regionCode":"HE","postalCode":"60313","httpProtocol":"HTTP/2","tlsVersion":"TLSv1.3","asOrganization":"Example Telecom"}"#,
+);
+
+const TAIL_RATE: u32 = 1_000;
+const TAIL_REQUESTS: u32 = 5_000;
+const P99_TIMES: f64 = 1.5;
+const P99_MORE_MS: f64 = 0.3;
+
+/// Clicks on offers for every country and on those for Germany, from apps for Android, with an advertising id.
+pub fn paths(offers: usize, apps: usize) -> Vec<String> {
+    let for_germany = (0..offers).filter(|offer| {
+        offer % 3 == 0 && (offer % 4 == 0 || planned::countries(*offer).any(|country| country == COUNTRY.1))
+    });
+    let android = apps.div_ceil(3);
+    let paths = for_germany.cycle().take(CLICKS).enumerate().map(|(n, offer)| {
+        let goal = planned::goal(offer * GOALS + n % GOALS);
+        let app = planned::app(n * 7 % android * 3);
+        format!(
+            "/v2/tracking/click?rid={goal}&app={app}&user_id=player-{n:06}&gaid=fa072672-d432-11c4-885a-{n:012x}&c1=level-{}",
+            n % 50
+        )
+    });
+    paths.collect()
+}
+
+/// As a browser sends them, from Germany.
+pub fn requests(bench: &Bench, paths: &[String]) -> Requests {
+    let requests = Requests::get(bench.scratch(), paths);
+    let headers = BROWSER.iter().chain([&COUNTRY]);
+    headers.fold(requests, |requests, (name, value)| requests.header(name, value))
+}
+
+/// Runs a load of clicks, all of which must be redirected by their own account.
+pub fn load(bench: &Bench, signpost: &Signpost, requests: &mut Requests, seconds: f64) -> Load {
+    let before = answered(signpost, "redirect");
+    let load = requests.run(bench.scratch(), signpost, seconds);
+    let redirected = answered(signpost, "redirect") - before;
+    assert!(
+        redirected >= load.requests,
+        "{redirected} of {} were redirected",
+        load.requests
+    );
+    load
+}
+
+pub fn rows(bench: &Bench) -> Vec<Row> {
+    let catalog = bench.catalog(OFFERS, APPS);
+    let ours = bench.signpost(&catalog).start();
+    let in_production = bench
+        .signpost(&catalog)
+        .var("TRUST_COUNTRY_HEADER", "false")
+        .start();
+    let paths = paths(OFFERS, APPS);
+    let mut clicks = requests(bench, &paths);
+    let mut one_offer = requests(bench, &paths[..1]);
+    let mut network_clicks = clicks.clone().header(NETWORK.0, NETWORK.1);
+
+    let location = ours
+        .get(&paths[0], &clicks.headers())
+        .expect(302)
+        .location()
+        .to_owned();
+    assert!(
+        location.starts_with("https://go.example.com/c/0?click="),
+        "{location}"
+    );
+    let elsewhere = in_production
+        .get(&paths[0], &network_clicks.headers())
+        .expect(302);
+    assert_eq!(elsewhere.location().len(), location.len());
+    let constant = bench.yardstick("redirect").var("LOCATION", &location).start();
+    assert_eq!(constant.get(&paths[0], &[]).expect(302).location(), location);
+
+    let hono = bench.yardstick("hono").start();
+    std::fs::write(hono.state.path().join("kv/wall-17"), &location).expect("a value in KV");
+    assert_eq!(hono.get("/go/wall-17", &[]).expect(302).location(), location);
+    hono.get("/go/wall-18", &[]).expect(404);
+    let links = vec!["/go/wall-17".to_owned()];
+    let mut linked = BROWSER.iter().fold(
+        Requests::get(bench.scratch(), &links),
+        |requests, (name, value)| requests.header(name, value),
+    );
+
+    let mut constant_clicks = clicks.clone();
+    let mut constant_network_clicks = network_clicks.clone();
+    let scratch = bench.scratch();
+    let found = interleaved(
+        "click",
+        bench.rounds,
+        &mut [
+            &mut || load(bench, &ours, &mut one_offer, SECONDS),
+            &mut || load(bench, &ours, &mut clicks, SECONDS),
+            &mut || constant_clicks.run(scratch, &constant, SECONDS),
+            &mut || linked.run(scratch, &hono, SECONDS),
+        ],
+    );
+    let mut rows = vec![
+        throughput(
+            "click, one offer's, against a constant 302",
+            Some(0.9),
+            &found[0],
+            &found[2],
+        )
+        .told(),
+        throughput(
+            "click, spread over offers and apps, against a constant 302",
+            Some(0.9),
+            &found[1],
+            &found[2],
+        )
+        .told(),
+        throughput(
+            "click, one offer's, against Hono and a link in KV",
+            Some(2.5),
+            &found[0],
+            &found[3],
+        )
+        .told(),
+        throughput(
+            "click, spread over offers and apps, against Hono and a link in KV",
+            Some(2.5),
+            &found[1],
+            &found[3],
+        )
+        .told(),
+    ];
+    let found = interleaved(
+        "click with the network's country",
+        bench.rounds,
+        &mut [
+            &mut || load(bench, &in_production, &mut network_clicks, SECONDS),
+            &mut || constant_network_clicks.run(scratch, &constant, SECONDS),
+        ],
+    );
+    let work = "the same, the country from `request.cf` as in production";
+    rows.push(throughput(work, Some(0.9), &found[0], &found[1]).told());
+    rows.push(tail(bench, &ours, &constant, &paths[0]).told());
+    rows
+}
+
+fn tail(bench: &Bench, ours: &Signpost, constant: &Signpost, path: &str) -> Row {
+    let headers: Vec<_> = BROWSER.iter().chain([&COUNTRY]).copied().collect();
+    let ask = |server: &Signpost| latency(server, path, &headers, 302, TAIL_RATE, TAIL_REQUESTS);
+    let found = interleaved(
+        "tail",
+        bench.rounds,
+        &mut [&mut || ask(ours), &mut || ask(constant)],
+    );
+    let of = |side: usize, pick: fn(&Latency) -> f64| -> Vec<f64> { found[side].iter().map(pick).collect() };
+    let [ours, theirs] = [0, 1].map(|side| of(side, |latency| latency.p99));
+    let [our_p50, their_p50] =
+        [0, 1].map(|side| estimate(&of(side, |latency| latency.p50)).expect("rounds").median);
+    let ratio = estimate(&ratios(&ours, &theirs)).expect("rounds");
+    let more = estimate(&differences(&ours, &theirs)).expect("rounds");
+    Row {
+        work: format!("click, p99 at {TAIL_RATE} a second"),
+        ours: spread(&ours, ms),
+        yardstick: spread(&theirs, ms),
+        ratio: format!("{}; {} more", interval(&ratio, times), interval(&more, ms)),
+        target: format!("≤ {} or + {}", times(P99_TIMES), ms(P99_MORE_MS)),
+        verdict: Verdict::of(ratio.median <= P99_TIMES || more.median <= P99_MORE_MS),
+        notes: vec![format!(
+            "{TAIL_REQUESTS} requests a round, latency corrected; p50 {} and {}",
+            ms(our_p50),
+            ms(their_p50)
+        )],
+    }
+}

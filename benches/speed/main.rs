@@ -1,0 +1,98 @@
+//! `make bench`: what `design.md` section 9 asks for, measured and told as a table. Everything runs on plain workerd on
+//! loopback, ours and its yardstick in turn; what one part needs is in the file of its name. `ONLY=` names the parts to
+//! run, `ROUNDS=` how often each pair is measured.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice
+)]
+
+mod bench;
+mod click;
+mod conversions;
+mod growth;
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "the benches use less of it than the tests"
+)]
+#[path = "../../tests/e2e"]
+mod e2e {
+    pub mod harness;
+}
+mod inspector;
+mod load;
+#[path = "../../tests/support/many_facts.rs"]
+mod many_facts;
+mod memory;
+mod module;
+mod offers;
+#[path = "../../tests/support/planned.rs"]
+mod planned;
+mod report;
+mod start;
+mod stats;
+mod table;
+mod time;
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    process::ExitCode,
+};
+
+use bench::Bench;
+use e2e::harness;
+use table::Row;
+use time::Stopwatch;
+
+type Part = fn(&Bench) -> Vec<Row>;
+
+const PARTS: [(&str, Part); 8] = [
+    ("click", click::rows),
+    ("offers", offers::rows),
+    ("report", report::rows),
+    ("conversions", conversions::rows),
+    ("module", module::rows),
+    ("start", start::rows),
+    ("memory", memory::rows),
+    ("growth", growth::rows),
+];
+
+fn main() -> ExitCode {
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let only: Vec<&str> = only.split([' ', ',']).filter(|part| !part.is_empty()).collect();
+    if let Some(unknown) = only
+        .iter()
+        .find(|part| PARTS.iter().all(|(known, _)| known != *part))
+    {
+        let known = PARTS.map(|(part, _)| part).join(", ");
+        eprintln!("ONLY: there is no part '{unknown}'; there are {known}");
+        return ExitCode::from(2);
+    }
+    let bench = Bench::new();
+    let watch = Stopwatch::start();
+    let (mut rows, mut failed) = (Vec::new(), Vec::new());
+    for (part, measure) in PARTS {
+        if !only.is_empty() && !only.contains(&part) {
+            continue;
+        }
+        let watch = Stopwatch::start();
+        eprintln!("{part}");
+        // What a part started ends while it unwinds; the other parts are measured all the same.
+        match catch_unwind(AssertUnwindSafe(|| measure(&bench))) {
+            Ok(found) => rows.extend(found),
+            Err(_) => failed.push(part),
+        }
+        eprintln!("{part}: {:.0} s", watch.seconds());
+    }
+    println!("\n{}", table::markdown(&bench.machine(), &rows));
+    eprintln!("{:.0} s in all", watch.seconds());
+    if failed.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("not measured, or answered wrong: {}", failed.join(", "));
+    ExitCode::FAILURE
+}

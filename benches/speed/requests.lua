@@ -1,0 +1,40 @@
+-- The requests of a run of wrk, from files that the driver writes, and what became of them, as one line of JSON.
+-- Arguments: the method, what a line of the file is ("path" or "body"), "again" or "once", the file, and then the names
+-- and values of headers in turn.
+
+local requests, at, once = {}, 0, false
+
+function init(arguments)
+  wrk.method = arguments[1]
+  once = arguments[3] == "once"
+  for n = 5, #arguments, 2 do
+    wrk.headers[arguments[n]] = arguments[n + 1]
+  end
+  for line in io.lines(arguments[4]) do
+    if arguments[2] == "path" then
+      requests[#requests + 1] = wrk.format(nil, line)
+    else
+      requests[#requests + 1] = wrk.format(nil, nil, nil, line)
+    end
+  end
+end
+
+function request()
+  at = at + 1
+  if at > #requests then
+    -- A run that has used up what may be used once ends here: what is counted is over by then.
+    if once then
+      wrk.thread:stop()
+    end
+    at = 1
+  end
+  return requests[at]
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(string.format(
+    '\n{"requests":%d,"microseconds":%d,"connect":%d,"read":%d,"write":%d,"status":%d,"timeout":%d,"p50":%d,"p99":%d}\n',
+    summary.requests, summary.duration, errors.connect, errors.read, errors.write, errors.status, errors.timeout,
+    latency:percentile(50), latency:percentile(99)))
+end

@@ -1,0 +1,15 @@
+# Signpost as a local run has it, but that a header may bring what Cloudflare's network says of a request (`request.cf`).
+
+using Workerd = import "/workerd/workerd.capnp";
+using Common = import "common.capnp";
+using Local = import "../../fixtures/local/workerd.capnp";
+
+const config :Workerd.Config = (
+  services = [
+    (name = "worker", worker = Local.signpost),
+    Common.kv,
+    Common.objects,
+    (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
+  ],
+  sockets = [Common.http],
+);

@@ -1,0 +1,81 @@
+//! Made-up facts by the hundred thousand, for tests and benches: which fact is the n-th of a day follows from `n` alone, so
+//! that sums can be worked out without them.
+
+#![allow(dead_code, reason = "no binary uses all of it")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "clippy knows a test's helpers only inside #[cfg(test)]"
+)]
+
+use std::fmt::Write;
+
+use signpost::time::UtcDay;
+
+/// Days from [`date`] 0 on, the longest range that a report may ask for.
+pub const DAYS: usize = 90;
+pub const HEADER: &str = "app_id,country,placement_id,ad_tag,demand_source,sdk_v,\
+    ad_requests,ad_responses,impressions,clicks,revenue\n";
+pub const COUNTRIES: [&str; 30] = [
+    "AR", "AT", "AU", "BE", "BR", "CA", "CH", "CL", "CN", "CO", "CZ", "DE", "DK", "ES", "FI", "FR", "GB",
+    "GR", "HU", "ID", "IE", "IN", "IT", "JP", "KR", "MX", "NL", "PL", "TR", "US",
+];
+pub const SOURCES: [&str; 8] = [
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta",
+];
+
+/// By their places, the app, country, placement, ad tag, demand source and version of the n-th fact of a day. Facts whose
+/// numbers differ by less than [`KEYS`] differ: `SPREAD` has no factor in common with it.
+pub type Place = [usize; 6];
+const SIZES: Place = [20, 30, 40, 50, 8, 5];
+const KEYS: usize = 20 * 30 * 40 * 50 * 8 * 5;
+const SPREAD: usize = 7_368_787;
+/// Every tenth fact of a day has the key of the one before it, and adds up with it.
+pub fn place(n: usize) -> Place {
+    let n = if n % 10 == 9 { n - 1 } else { n };
+    let mut rest = n * SPREAD % KEYS;
+    SIZES.map(|size| {
+        let at = rest % size;
+        rest /= size;
+        at
+    })
+}
+
+/// Impressions, clicks and revenue in micro-USD. Requests and responses follow from impressions.
+pub fn sums(day: usize, n: usize) -> [i64; 3] {
+    let n = i64::try_from(day * 1_009 + n).unwrap();
+    [n % 997, n % 13, n % 3_001 * 7 - 1_000]
+}
+
+/// How many of so many facts a day has.
+pub fn rows_of(facts: usize, day: usize) -> usize {
+    facts / DAYS + usize::from(day < facts % DAYS)
+}
+
+pub fn date(day: usize) -> String {
+    UtcDay::parse("2026-01-01")
+        .unwrap()
+        .minus(-i32::try_from(day).unwrap())
+        .to_string()
+}
+
+/// So many facts of a day, as they are uploaded.
+pub fn csv(day: usize, rows: usize) -> String {
+    let mut csv = String::with_capacity(1 << 20);
+    csv.push_str(HEADER);
+    for n in 0..rows {
+        let [app, country, placement, tag, source, version] = place(n);
+        let [impressions, clicks, micros] = sums(day, n);
+        let (sign, size) = (if micros < 0 { "-" } else { "" }, micros.abs());
+        writeln!(
+            csv,
+            "780000{app:02},{},placement-{placement},tag-{tag:03},{},1.{version},{},{},{impressions},{clicks},{sign}0.{size:06}",
+            COUNTRIES[country],
+            SOURCES[source],
+            impressions * 3,
+            impressions * 2,
+        )
+        .unwrap();
+    }
+    csv
+}
