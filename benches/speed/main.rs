@@ -32,6 +32,8 @@ mod module;
 mod offers;
 #[path = "../../tests/support/planned.rs"]
 mod planned;
+#[path = "../../tests/support/random.rs"]
+mod random;
 mod report;
 mod start;
 mod stats;

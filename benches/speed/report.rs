@@ -1,8 +1,163 @@
-//! Reports over a million facts, against DuckDB on the same facts.
+//! Reports over a million facts, against DuckDB on the same facts: one thread, native, ENUM columns, its own JSON. Both
+//! sides are timed from the query to the bytes of the answer; ours by what one of many reports within one request takes
+//! more than one alone, so that the way over HTTP is in neither.
 
-use crate::{bench::Bench, table::Row};
+#[path = "report/duckdb.rs"]
+mod duckdb;
+#[path = "report/facts.rs"]
+mod facts;
 
-/// None yet: the route that runs the engine by itself comes with them.
-pub fn rows(_bench: &Bench) -> Vec<Row> {
-    Vec::new()
+use serde_json::{Value, json};
+
+use self::duckdb::DuckDb;
+use crate::{
+    bench::Bench,
+    harness::{Publisher, Signpost},
+    load::interleaved,
+    stats::{estimate, ratios},
+    table::{Row, Verdict, interval, ms, spread, times},
+    time::Stopwatch,
+};
+
+/// Of one request, besides the first: enough that the way to the ledger does not show.
+const TIMES: usize = 10;
+const METRICS: [&str; 3] = ["impressions", "clicks", "revenue"];
+
+/// What is asked, and how many times DuckDB's speed ours is to be.
+struct Work {
+    name: &'static str,
+    target: f64,
+    query: Value,
+}
+
+pub fn rows(bench: &Bench) -> Vec<Row> {
+    let ours = bench.yardstick("report").start();
+    let publisher = ours.publisher("report");
+    publisher.put_days(facts::DAYS, facts::date, facts::csv, facts::rows_of);
+    let file = bench.scratch().join("facts.csv");
+    facts::write(&file);
+    let mut theirs = DuckDb::start(&file, &bench.scratch().join("answer.json"));
+    let works = works();
+    for (number, work) in works.iter().enumerate() {
+        let (ours, theirs) = (answer(&ours, &publisher, &work.query), theirs.answer(number));
+        assert_same(work.name, &ours, &theirs);
+    }
+    let mut rows = Vec::new();
+    for (number, work) in works.iter().enumerate() {
+        rows.push(row(bench, &ours, &publisher, &mut theirs, number, work).told());
+    }
+    rows
+}
+
+fn works() -> [Work; 4] {
+    let query = |dimensions: &[&str], more: Value| {
+        let mut query = json!({
+            "date_range": {"start_date": facts::date(0), "end_date": facts::date(facts::DAYS - 1)},
+            "dimensions": dimensions,
+            "metrics": METRICS,
+        });
+        let members = more.as_object().expect("members").clone();
+        query.as_object_mut().expect("an object").extend(members);
+        query
+    };
+    let by = |columns: &[&str]| -> Value {
+        let order = columns.iter();
+        order
+            .map(|column| json!({"column": column, "ascending": *column != "revenue"}))
+            .collect()
+    };
+    [
+        Work {
+            name: "date+app",
+            target: 1.0,
+            query: query(&["date", "app"], json!({"order_by": by(&["date", "app"])})),
+        },
+        Work {
+            name: "country by revenue",
+            target: 1.0,
+            query: query(&["country"], json!({"order_by": by(&["revenue"])})),
+        },
+        Work {
+            name: "three countries by app and demand_source",
+            target: 1.0,
+            query: query(
+                &["app", "demand_source"],
+                json!({
+                    "filters": [{"dimension": "country", "values": ["DE", "FR", "US"]}],
+                    "order_by": by(&["app", "demand_source"]),
+                }),
+            ),
+        },
+        Work {
+            name: "date+app+country+placement_id, the first 1,000 by revenue",
+            target: 0.7,
+            query: query(
+                &["date", "app", "country", "placement_id"],
+                json!({"order_by": by(&["revenue"]), "pagination": {"page": 1, "count": 1_000}}),
+            ),
+        },
+    ]
+}
+
+fn row(
+    bench: &Bench,
+    ours: &Signpost,
+    publisher: &Publisher<'_>,
+    theirs: &mut DuckDb,
+    number: usize,
+    work: &Work,
+) -> Row {
+    let body = work.query.to_string();
+    let mut our_side = || {
+        let watch = Stopwatch::start();
+        made(ours, publisher, &body, 1);
+        let alone_ms = watch.ms();
+        let watch = Stopwatch::start();
+        made(ours, publisher, &body, 1 + TIMES);
+        (watch.ms() - alone_ms) / TIMES as f64
+    };
+    let mut their_side = || theirs.ms(number, TIMES);
+    let found = interleaved(work.name, bench.rounds, &mut [&mut our_side, &mut their_side]);
+    let ratio = estimate(&ratios(&found[1], &found[0])).expect("rounds");
+    Row {
+        work: format!("report of 1,000,000 facts: {}", work.name),
+        ours: spread(&found[0], ms),
+        yardstick: spread(&found[1], ms),
+        ratio: interval(&ratio, times),
+        target: format!("≥ {}", times(work.target)),
+        verdict: Verdict::of(ratio.median >= work.target),
+        notes: vec!["the ratio is of speeds; both answers were the same".to_owned()],
+    }
+}
+
+/// What the route of bench builds answers: the last of so many reports.
+fn made(ours: &Signpost, publisher: &Publisher<'_>, body: &str, reports: usize) -> Vec<u8> {
+    let path = format!("/v1/bench/report?publisher={}&times={reports}", publisher.id);
+    ours.send("POST", &path, &[], body.as_bytes())
+        .expect(200)
+        .body
+        .into()
+}
+
+fn answer(ours: &Signpost, publisher: &Publisher<'_>, query: &Value) -> Value {
+    serde_json::from_slice(&made(ours, publisher, &query.to_string(), 1)).expect("JSON")
+}
+
+/// The same rows in the same order. Of numbers DuckDB writes zeros too, and ours are rounded to six decimals; names of
+/// apps are Signpost's own.
+fn assert_same(work: &str, ours: &Value, theirs: &Value) {
+    let (ours, theirs) = (ours["rows"].as_array(), theirs.as_array());
+    let (ours, theirs) = (ours.expect("our rows"), theirs.expect("their rows"));
+    assert_eq!(ours.len(), theirs.len(), "{work}");
+    for (at, (ours, theirs)) in ours.iter().zip(theirs).enumerate() {
+        for (name, told) in theirs.as_object().expect("a row") {
+            let same = if METRICS.contains(&name.as_str()) {
+                let [ours, theirs] = [&ours[name], told].map(|number| number.as_f64().unwrap_or(0.0) * 1e6);
+                ours.round() == theirs.round()
+            } else {
+                ours[name] == *told
+            };
+            assert!(same, "{work}, row {at}, {name}: {ours} and {theirs:?}");
+        }
+    }
 }

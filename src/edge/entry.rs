@@ -52,6 +52,10 @@ async fn answer(visit: &Visit, request: Request) -> Answer {
     let Some(address) = Address::parse(&url) else {
         return common::NOT_FOUND.into();
     };
+    #[cfg(feature = "bench")]
+    if address.path == super::bench::REPORT {
+        return super::bench::report(visit, request, address.query).await;
+    }
     let method = request.method().to_string();
     let serves = |interface| visit.isolate.config.serves(address.host, interface);
     if is_operators(address.path)

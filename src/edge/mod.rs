@@ -9,6 +9,8 @@ pub mod shield;
 
 #[cfg(target_arch = "wasm32")]
 mod answer;
+#[cfg(all(target_arch = "wasm32", feature = "bench"))]
+mod bench;
 #[cfg(target_arch = "wasm32")]
 mod body;
 #[cfg(target_arch = "wasm32")]

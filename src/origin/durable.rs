@@ -168,10 +168,10 @@ fn fetched(value: JsValue) -> Result<Value, DatabaseError> {
         Ok(Value::Null)
     } else if let Some(number) = value.as_f64() {
         Ok(Value::from_number(number))
-    } else if let Some(text) = value.as_string() {
-        Ok(Value::Text(text))
     } else if value.is_instance_of::<ArrayBuffer>() {
         Ok(Value::Blob(Uint8Array::new(&value).to_vec()))
+    } else if let Some(text) = value.as_string() {
+        Ok(Value::Text(text))
     } else {
         value
             .dyn_into::<Uint8Array>()

@@ -62,6 +62,35 @@ impl Renderer {
         }
     }
 
+    /// All that is left, as one piece.
+    pub fn whole(mut self) -> Vec<u8> {
+        // What stands around the values is about as much as they are.
+        let mut out = String::with_capacity(self.page.bytes() * 2 + ROW);
+        self.write(&mut out, usize::MAX);
+        out.into_bytes()
+    }
+
+    /// Writes rows until there are so many bytes, or none is left.
+    fn write(&mut self, out: &mut String, enough: usize) {
+        let Some(mut at) = self.next else {
+            return;
+        };
+        if at == 0 {
+            self.begin(out);
+        }
+        self.next = loop {
+            let Some(row) = self.page.row(at) else {
+                self.end(out);
+                break None;
+            };
+            self.row(row, at == 0, out);
+            at += 1;
+            if out.len() >= enough {
+                break Some(at);
+            }
+        };
+    }
+
     fn begin(&self, out: &mut String) {
         match self.format {
             Format::Json => out.push_str("{\"rows\":["),
@@ -160,22 +189,9 @@ impl Iterator for Renderer {
     type Item = Vec<u8>;
 
     fn next(&mut self) -> Option<Vec<u8>> {
-        let mut at = self.next?;
+        self.next?;
         let mut out = String::with_capacity(self.chunk + ROW);
-        if at == 0 {
-            self.begin(&mut out);
-        }
-        self.next = loop {
-            let Some(row) = self.page.row(at) else {
-                self.end(&mut out);
-                break None;
-            };
-            self.row(row, at == 0, &mut out);
-            at += 1;
-            if out.len() >= self.chunk {
-                break Some(at);
-            }
-        };
+        self.write(&mut out, self.chunk);
         (!out.is_empty()).then(|| out.into_bytes())
     }
 }

@@ -71,6 +71,23 @@ pub async fn report(
     send(env, publisher, REPORT, &init, TIMEOUT).await
 }
 
+/// Has the same report made so many times, and answers the last.
+#[cfg(feature = "bench")]
+pub async fn bench(
+    env: &Env,
+    publisher: &PublisherId,
+    times: &str,
+    body: &str,
+) -> Result<Response, CallError> {
+    let headers = Headers::new();
+    headers.set(super::bench::TIMES, times).map_err(call::broken)?;
+    let mut init = RequestInit::new();
+    init.with_method(Method::Post)
+        .with_headers(headers)
+        .with_body(Some(body.into()));
+    send(env, publisher, super::bench::REPORT, &init, UPLOAD_TIMEOUT).await
+}
+
 /// An upload, as the edge has checked it. What the sender says besides stays at the edge.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Upload {

@@ -3,6 +3,8 @@
 //!
 //! A day has two layers: `loaded` is the facts interface's, `offers` is what Signpost itself counted. A report adds both.
 
+#[cfg(all(target_arch = "wasm32", feature = "bench"))]
+mod bench;
 #[cfg(target_arch = "wasm32")]
 pub mod client;
 pub mod command;

@@ -81,6 +81,11 @@ impl DurableObject for Ledger {
                     Err(failure) => Err(failure),
                 }
             }
+            #[cfg(feature = "bench")]
+            Some((_, super::bench::REPORT)) => match self.shell.ready().await {
+                Ok(db) => caught_async(super::bench::report(db, request)).await,
+                Err(failure) => Err(failure),
+            },
             _ => Err(common::NOT_FOUND.into()),
         };
         answered.or_else(|failure| self.shell.fail(failure))
@@ -259,7 +264,7 @@ impl Ledger {
         let bytes = report.page.bytes();
         let renderer = Renderer::new(report.page, format, report.names);
         let answer = if bytes <= AT_ONCE {
-            Response::from_bytes(renderer.flatten().collect())?
+            Response::from_bytes(renderer.whole())?
         } else {
             let (chunks, done) = sending::stream(renderer, bytes).ok_or(common::UNAVAILABLE)?;
             self.state.wait_until(done);

@@ -3,14 +3,16 @@
 
 use super::sql;
 use crate::{
-    origin::database::{Database, DatabaseError, json},
+    origin::database::{Database, DatabaseError, Value, json},
     params,
     reporting::{
         Dimension, Measure,
         dimension::KEY,
         engine::{SegmentRef, Source},
         metric::get,
-        segment::{Column, Encoded, Image, KeyColumn, MAX_IMAGE, MAX_ROWS, MeasureColumn, Segmenter},
+        segment::{
+            COLUMNS, Column, Encoded, Image, KeyColumn, MAX_IMAGE, MAX_ROWS, MeasureColumn, Segmenter,
+        },
     },
     time::UtcDay,
 };
@@ -140,16 +142,18 @@ impl<D: Database> Source for Segments<'_, D> {
 
 /// Columns of a segment, in the order asked: one statement, whether they are kept apart or as an image.
 fn columns(db: &impl Database, id: i64, wanted: &[Column]) -> Result<Vec<Vec<u8>>, DatabaseError> {
-    let mut places = [-1; 12];
     let image = id * PLACES + IMAGE;
-    let asked = wanted.iter().map(|column| place(id, *column)).chain([image]);
-    places.iter_mut().zip(asked).for_each(|(to, place)| *to = place);
+    // A place that is named again is not looked up again.
+    let mut places = [image; COLUMNS + 1];
+    for (to, column) in places.iter_mut().zip(wanted) {
+        *to = place(id, *column);
+    }
     let mut rows = db.query(sql::GET_COLUMNS, &places.map(Into::into))?;
     let missing = || DatabaseError(format!("segment {id} is incomplete"));
     let mut take = |place: i64| {
         let at = rows.iter().position(|row| row.integer(0) == Ok(place))?;
         match rows.swap_remove(at).0.pop() {
-            Some(crate::origin::database::Value::Blob(bytes)) => Some(bytes),
+            Some(Value::Blob(bytes)) => Some(bytes),
             _ => None,
         }
     };

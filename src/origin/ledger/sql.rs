@@ -63,7 +63,7 @@ crate::statements! {
     pub const INSERT_COLUMN = "INSERT INTO columns (id, bytes) VALUES (?, ?)";
     /// first day, last day → id, day, rows
     pub const LIST_SEGMENTS = "SELECT id, day, rows FROM segments WHERE upload = 0 AND day BETWEEN ? AND ? ORDER BY day, layer, id";
-    /// up to twelve places, -1 for none → id, bytes
+    /// up to twelve places → id, bytes
     pub const GET_COLUMNS = "SELECT id, bytes FROM columns WHERE id IN (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     /// day, layer → id, rows
     pub const LIST_SEGMENTS_OF_DAY = "SELECT id, rows FROM segments WHERE upload = 0 AND day = ? AND layer = ? ORDER BY id";

@@ -74,6 +74,19 @@ impl Kept {
         })
     }
 
+    /// Whether a row with these sums is surely not one of the first. Most are not, and of those all else about the row
+    /// need not be known.
+    pub fn leaves_out(&self, sums: &[i64], order: &Order) -> bool {
+        self.limit == 0
+            || self
+                .worst()
+                .is_some_and(|worst| order.is_behind(sums, worst.sums))
+    }
+
+    fn worst(&self) -> Option<Row<'_>> {
+        self.row(self.worst?)
+    }
+
     /// Keeps a row, unless it is not one of the first.
     pub fn offer(
         &mut self,
@@ -89,7 +102,7 @@ impl Kept {
         {
             return Ok(());
         }
-        if let Some(worst) = self.worst.and_then(|worst| self.row(worst))
+        if let Some(worst) = self.worst()
             && order.compare(dictionaries, row, worst).is_gt()
         {
             return Ok(());

@@ -98,6 +98,21 @@ impl Order {
         Ordering::Equal
     }
 
+    /// Whether a row with the first sums stands behind one with the second whatever else they have, as the order's first
+    /// column says.
+    pub fn is_behind(&self, left: &[i64], right: &[i64]) -> bool {
+        match self.keys.first() {
+            Some(Key {
+                by: By::Sum { at },
+                ascending,
+            }) => {
+                let (left, right) = (left.get(*at), right.get(*at));
+                if *ascending { left > right } else { left < right }
+            }
+            _ => false,
+        }
+    }
+
     /// A row's sums, 0 for measures that the query does not need.
     pub fn sums(&self, row: Row<'_>) -> Sums {
         let mut sums = Sums::default();

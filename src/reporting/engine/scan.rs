@@ -4,7 +4,7 @@ use super::{
     Budget,
     batch::{BATCH, Batch},
     dictionary::{self, Dictionary},
-    layout::{Field, SKIP},
+    layout::SKIP,
     plan::{Key, Part, Plan},
     size,
     store::{Full, Meter, Store},
@@ -41,13 +41,6 @@ pub struct Scan<'m> {
     tables: Vec<Store<'m, u64>>,
 }
 
-/// A column whose rows differ in what they bring to the key.
-struct Lookup<'b> {
-    codes: Codes<'b>,
-    table: usize,
-    field: Field,
-}
-
 impl<'m> Scan<'m> {
     pub fn new(plan: &Plan<'_>, meter: &'m Meter) -> Self {
         Self {
@@ -71,11 +64,10 @@ impl<'m> Scan<'m> {
         for (key, numbers) in plan.keys.iter().zip(&mut self.tables) {
             let column = KeyColumn::open(columns.next().unwrap_or_default(), key.dimension, rows)?;
             let counts = number(key, part, column, dictionaries, numbers)?;
-            match counts {
-                Counts::None => return Ok(false),
-                Counts::All => opened.push(None),
-                Counts::Some => opened.push(Some(column.codes)),
+            if counts == Counts::None {
+                return Ok(false);
             }
+            opened.push((column.codes, counts));
         }
         let mut measures = Vec::with_capacity(plan.measures.len());
         for measure in &plan.measures {
@@ -87,73 +79,57 @@ impl<'m> Scan<'m> {
         }
         let (layout, moved) = table.fit(dictionaries.iter().map(Dictionary::len), hint, budget)?;
         let mut constant = [0; 2];
+        // Of a column whose rows all have one value, no row is left out, and all bring the same to the key.
+        let mut sieves = Vec::with_capacity(opened.len());
         let mut lookups = Vec::with_capacity(opened.len());
-        for (at, (key, codes)) in plan.keys.iter().zip(opened).enumerate() {
-            let field = key
-                .dictionary
-                .map(|dictionary| layout.field(dictionary))
-                .unwrap_or_default();
-            let (Some(codes), Some(numbers)) = (codes, self.tables.get_mut(at)) else {
+        for ((key, numbers), (codes, counts)) in plan.keys.iter().zip(&mut self.tables).zip(opened) {
+            let varies = !matches!(codes, Codes::Constant);
+            let field = key.dictionary.map(|dictionary| layout.field(dictionary));
+            for number in numbers.iter_mut().filter(|number| **number != SKIP) {
+                *number = field.map_or(0, |field| field.place(*number));
+            }
+            let numbers: &[u64] = numbers;
+            if varies && counts == Counts::Some {
+                sieves.push((codes, numbers));
+            }
+            let Some(field) = field else {
                 continue;
             };
-            for number in numbers.iter_mut().filter(|number| **number != SKIP) {
-                *number = field.place(*number);
-            }
-            if let Codes::Constant = codes {
-                if let (Some(word), Some(number)) = (constant.get_mut(field.word), numbers.first()) {
-                    *word |= number;
-                }
-            } else {
-                lookups.push(Lookup {
-                    codes,
-                    table: at,
-                    field,
-                });
+            if varies {
+                lookups.push((field.word, codes, numbers));
+            } else if let (Some(word), Some(number)) = (constant.get_mut(field.word), numbers.first()) {
+                *word |= number;
             }
         }
+        let batch = &mut self.batch;
+        let mut sieving = Vec::with_capacity(sieves.len());
         let mut first = 0;
         while first < size(rows) {
-            let count = (size(rows) - first).min(BATCH);
+            let last = size(rows).min(first + BATCH);
+            batch.begin(last - first);
+            if !sieves.is_empty() {
+                sieving.clear();
+                sieving.extend(
+                    sieves
+                        .iter()
+                        .map(|(codes, numbers)| (codes.part(first, last), *numbers)),
+                );
+                batch.sieve(&sieving);
+            }
+            batch.split(lookups.iter().map(|(_, codes, _)| codes.part(first, last)));
             for (word, constant) in constant.into_iter().enumerate().take(layout.words()) {
-                self.batch.word(word, count).fill(constant);
+                batch.begin_word(word, constant);
             }
-            for lookup in &lookups {
-                if let Some(numbers) = self.tables.get(lookup.table) {
-                    lookup.place(numbers, first, self.batch.word(lookup.field.word, count));
-                }
+            for (word, codes, numbers) in &lookups {
+                batch.place(*word, codes.part(first, last), numbers);
             }
-            table.group(&mut self.batch, count)?;
+            table.group(batch)?;
             for (place, measure) in measures.iter().enumerate() {
-                self.batch.add(measure, first, count, table.sums(), place);
+                batch.add(measure, first, last, table.sums(), place);
             }
-            first += count;
+            first = last;
         }
         Ok(moved)
-    }
-}
-
-impl Lookup<'_> {
-    /// Adds the bits of the rows from `first` on to their keys.
-    fn place(&self, numbers: &[u64], first: usize, keys: &mut [u64]) {
-        let last = first + keys.len();
-        match self.codes {
-            Codes::Constant => {}
-            Codes::One(codes) => {
-                let codes = codes.get(first..last).unwrap_or_default();
-                if let Some(numbers) = numbers.first_chunk::<256>() {
-                    for (key, code) in keys.iter_mut().zip(codes) {
-                        *key |= numbers.get(usize::from(*code)).copied().unwrap_or(SKIP);
-                    }
-                }
-            }
-            Codes::Two(codes) => {
-                let codes = codes.get(first..last).unwrap_or_default();
-                for (key, code) in keys.iter_mut().zip(codes) {
-                    let code = usize::from(u16::from_le_bytes(*code));
-                    *key |= numbers.get(code).copied().unwrap_or(SKIP);
-                }
-            }
-        }
     }
 }
 
@@ -161,9 +137,8 @@ impl Lookup<'_> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counts {
     None,
-    /// At least one, each with its number.
+    /// At least one, and not all.
     Some,
-    /// All, and they have no numbers.
     All,
 }
 
@@ -181,7 +156,7 @@ fn number<'m>(
     let mut dictionary = key
         .dictionary
         .and_then(|at| Some((dictionaries.get_mut(at)?, *part.splits.get(at)?)));
-    let (mut some, mut all) = (false, dictionary.is_none());
+    let (mut some, mut all) = (false, true);
     for value in column.values() {
         let passes = filter.as_mut().is_none_or(|filter| filter.passes(value));
         let number = match &mut dictionary {

@@ -92,7 +92,7 @@ impl<'m> Table<'m> {
         table.lay_out(layout, rows, budget);
         table.reserve(self.groups)?;
         self.for_each(|numbers, sums| {
-            let [first, second] = layout.key(&numbers);
+            let [first, second] = layout.key(&numbers());
             let at = match layout.words() {
                 1 if table.is_dense() => table.place(first),
                 1 => table.find([first]),
@@ -130,15 +130,15 @@ impl<'m> Table<'m> {
     }
 
     /// Finds the groups of a batch's runs, and adds those that are new.
-    pub fn group(&mut self, batch: &mut Batch, rows: usize) -> Result<(), Full> {
+    pub fn group(&mut self, batch: &mut Batch) -> Result<(), Full> {
         // As many as there can be: within the loop nothing can fail.
-        self.reserve(rows)?;
+        self.reserve(batch.runs.len())?;
         if self.is_wide() {
-            batch.group::<2>(rows, |key| self.find(key));
+            batch.group::<2>(|key| self.find(key));
         } else if self.is_dense() {
-            batch.group::<1>(rows, |[key]| self.place(key));
+            batch.group::<1>(|[key]| self.place(key));
         } else {
-            batch.group::<1>(rows, |key| self.find(key));
+            batch.group::<1>(|key| self.find(key));
         }
         Ok(())
     }
@@ -148,8 +148,8 @@ impl<'m> Table<'m> {
         &mut self.sums
     }
 
-    /// Calls `each` with the numbers of every group's values, and its sums.
-    pub fn for_each(&self, mut each: impl FnMut([u32; KEY.len()], &[i64])) {
+    /// Calls `each` with every group's sums, and what gives the numbers of its values.
+    pub fn for_each(&self, mut each: impl FnMut(&dyn Fn() -> [u32; KEY.len()], &[i64])) {
         let Some(layout) = self.layout else {
             return;
         };
@@ -162,11 +162,11 @@ impl<'m> Table<'m> {
                 .zip(self.present.iter().enumerate())
                 .filter(|(_, (_, present))| **present != 0)
             {
-                each(layout.numbers(&[key]), sums(at));
+                each(&|| layout.numbers(&[key]), sums(at));
             }
         } else {
             for (at, key) in self.keys.chunks_exact(layout.words()).enumerate() {
-                each(layout.numbers(key), sums(at));
+                each(&|| layout.numbers(key), sums(at));
             }
         }
     }

@@ -179,6 +179,10 @@ impl<'w, S: Source> Work<'w, S> {
         } = self;
         let mut offered = Ok(());
         table.for_each(|numbers, sums| {
+            if kept.leaves_out(sums, order) {
+                return;
+            }
+            let numbers = numbers();
             let mut values = [0; KEY.len() + 1];
             for (value, place) in values.iter_mut().zip(&plan.places) {
                 *value = match place {

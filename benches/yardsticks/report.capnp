@@ -1,0 +1,27 @@
+# Signpost built for benches: with the route that makes a report so many times over.
+
+using Workerd = import "/workerd/workerd.capnp";
+using Common = import "common.capnp";
+using Local = import "../../fixtures/local/workerd.capnp";
+
+const config :Workerd.Config = (
+  services = [
+    (name = "worker", worker = .signpost),
+    Common.kv,
+    Common.objects,
+    (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
+  ],
+  sockets = [Common.http],
+);
+
+const signpost :Workerd.Worker = (
+  modules = [
+    (name = "index.js", esModule = embed "../../target/bench/build/index.js"),
+    (name = "./index_bg.wasm", wasm = embed "../../target/bench/build/index_bg.wasm"),
+  ],
+  compatibilityDate = Local.signpost.compatibilityDate,
+  compatibilityFlags = Local.signpost.compatibilityFlags,
+  durableObjectNamespaces = Local.namespaces,
+  durableObjectStorage = (localDisk = "objects"),
+  bindings = Local.bindings,
+);

@@ -1,0 +1,29 @@
+//! Bench builds only: the whole of a report, from the bytes of its query to the bytes of its answer, several times over.
+//! Nothing is kept from one time to the next.
+
+use worker::{Request, Response};
+
+use super::report::{self, Unmade};
+use crate::{
+    origin::{command::Failure, database::Database},
+    reporting::{engine::Budget, format::Format, query::Query, render::Renderer},
+};
+
+pub const REPORT: &str = "bench";
+pub const TIMES: &str = "x-times";
+
+pub async fn report(db: &impl Database, mut request: Request) -> Result<Response, Failure> {
+    let times = request.headers().get(TIMES)?.and_then(|times| times.parse().ok());
+    let body = request.text().await?;
+    let mut answer = Vec::new();
+    for _ in 0..times.unwrap_or(1) {
+        let query = Query::parse(&body)?;
+        let made = report::make(db, &query, &Budget::default());
+        let report = made.map_err(|unmade| match unmade {
+            Unmade::Failure(failure) => failure,
+            Unmade::Damaged(cause) => Failure::Broken(cause),
+        })?;
+        answer = Renderer::new(report.page, Format::Json, report.names).whole();
+    }
+    Ok(Response::from_bytes(answer)?)
+}
