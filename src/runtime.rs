@@ -4,7 +4,7 @@ use std::{pin::pin, time::Duration};
 
 use futures_util::future::{Either, select};
 use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
-use worker::{Date, Delay, Env};
+use worker::{Delay, Env};
 
 #[wasm_bindgen]
 extern "C" {
@@ -14,7 +14,9 @@ extern "C" {
 
 /// Milliseconds since the Unix epoch. In production it stands still between two I/O events.
 pub fn now_ms() -> i64 {
-    i64::try_from(Date::now().as_millis()).unwrap_or(i64::MAX)
+    #[expect(clippy::cast_possible_truncation, reason = "a time in milliseconds")]
+    let now_ms = js_sys::Date::now() as i64;
+    now_ms
 }
 
 /// A time from JavaScript. An f64 holds whole milliseconds for 285,000 years.

@@ -162,6 +162,7 @@ impl Catalog {
         self.send(Command::Terms {
             app_id: app.into(),
             offers: offers.iter().map(|&offer| offer.to_owned()).collect(),
+            since: None,
         })
     }
 

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use serde_json::json;
 use worker::{Request, console_error};
 
 use super::{answer::Answer, body, isolate::Visit};
@@ -53,20 +52,16 @@ pub async fn conversion(visit: &Visit, mut request: Request, query: &str) -> Res
         txn: postback.txn.map(Into::into),
         status: postback.status,
     };
-    let answer = match client::convert(&visit.env, conversion).await {
-        Ok(answer) => answer,
+    match client::convert(&visit.env, conversion).await {
+        Ok(answer) => {
+            visit.isolate.traffic.conversion();
+            Ok(Answer::pass(answer))
+        }
         Err(error) => {
             visit.isolate.traffic.refuse_as(&error);
-            return Ok(error.into());
+            Ok(error.into())
         }
-    };
-    let body = json!({
-        "transaction_id": answer.transaction_id,
-        "status": answer.status,
-        "duplicate": answer.duplicate,
-    });
-    visit.isolate.traffic.conversion();
-    Ok(Answer::json(200, body.to_string()).header("Cache-Control", "no-store"))
+    }
 }
 
 /// The click that an id stands for, and its identity.

@@ -1,19 +1,18 @@
 //! Asking an object: from the edge, or from another object.
 
-use std::{fmt::Display, pin::pin, time::Duration};
+use std::{fmt::Display, time::Duration};
 
-use futures_util::future::{Either, select};
-use js_sys::{Promise, Reflect};
+use js_sys::{Object, Promise, Reflect};
 use serde::de::DeserializeOwned;
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
 use wasm_bindgen_futures::JsFuture;
 use worker::{
-    AbortController, AbortSignal, Delay, ObjectNamespace, Request,
+    AbortController, ObjectNamespace, Request,
     web_sys::{RequestInit, Response},
 };
 
 use super::{
-    command::{CallError, Command, Unanswered},
+    command::{BRIEF_HEADER, CallError, Command, Unanswered, brief},
     durable::thrown,
 };
 use crate::runtime::within;
@@ -54,31 +53,72 @@ pub async fn call_at<C: Command, R: DeserializeOwned>(
     command: &C,
     timeout: Duration,
 ) -> Result<R, CallError> {
-    let body = serde_json::to_string(command).map_err(broken)?;
-    let abort = AbortController::default();
-    let signal = abort.signal();
+    let text = asked(namespace, name, address, command, timeout, async |response| {
+        text_of(&response).await
+    })
+    .await?;
+    serde_json::from_str(&text).map_err(broken)
+}
+
+/// The same, for an answer that is passed on as it comes, without being read.
+///
+/// # Errors
+/// As [`call`].
+pub async fn call_through<C: Command>(
+    namespace: &ObjectNamespace,
+    name: &str,
+    address: &str,
+    command: &C,
+    timeout: Duration,
+) -> Result<worker::Response, CallError> {
+    let response = asked(namespace, name, address, command, timeout, async |response| {
+        Ok(response)
+    })
+    .await?;
+    Ok(response.into())
+}
+
+/// What `read` makes of the answer to a command, asked for at most twice.
+async fn asked<C: Command, T>(
+    namespace: &ObjectNamespace,
+    name: &str,
+    address: &str,
+    command: &C,
+    timeout: Duration,
+    read: impl AsyncFn(Response) -> Result<T, CallError>,
+) -> Result<T, CallError> {
+    let json = serde_json::to_string(command).map_err(broken)?;
+    let init = RequestInit::new();
+    let brief = brief(&json).filter(|_| command.may_be_seen());
+    // What is sent most often does without: it costs two objects of the runtime's, and such a request ends with its
+    // visitor's, or is one at a time.
+    let abort = brief.is_none().then(AbortController::default);
+    match brief {
+        Some(value) => init.set_headers(&headers(&value)?),
+        None => {
+            init.set_method("POST");
+            init.set_body(&JsValue::from_str(&json));
+            init.set_signal(abort.as_ref().map(AbortController::signal).as_deref());
+        }
+    }
+    let ask = async || read(ask(namespace, name, address, &init).await?).await;
     let answer = async {
-        match ask(namespace, name, address, &body, &signal).await {
-            Err(error) if error.invites_repeat(command) => {
-                ask(namespace, name, address, &body, &signal).await
-            }
+        match ask().await {
+            Err(error) if error.invites_repeat(command) => ask().await,
             outcome => outcome,
         }
     };
-    let text = match select(pin!(answer), pin!(Delay::from(timeout))).await {
-        Either::Left((answer, _)) => answer?,
-        Either::Right(_) => {
+    within(timeout, answer).await.unwrap_or_else(|_| {
+        if let Some(abort) = abort {
             abort.abort();
-            let message = format!("{name} did not answer within {timeout:?}");
-            return Err(Unanswered {
-                overloaded: false,
-                retryable: true,
-                message,
-            }
-            .into());
         }
-    };
-    serde_json::from_str(&text).map_err(broken)
+        Err(Unanswered {
+            overloaded: false,
+            retryable: true,
+            message: format!("{name} did not answer within {timeout:?}"),
+        }
+        .into())
+    })
 }
 
 /// Sends a request whose body or answer is a stream; once, since a stream cannot be sent again.
@@ -103,38 +143,42 @@ async fn ask(
     namespace: &ObjectNamespace,
     name: &str,
     address: &str,
-    body: &str,
-    signal: &AbortSignal,
-) -> Result<String, CallError> {
+    init: &RequestInit,
+) -> Result<Response, CallError> {
     let stub = namespace
         .get_by_name(name)
         .map_err(|error| unanswered(&error.into()))?;
-    let init = RequestInit::new();
-    init.set_method("POST");
-    init.set_body(&JsValue::from_str(body));
-    init.set_signal(Some(signal));
     let promise = stub
         .into_rpc::<ObjectStub>()
-        .fetch(address, &init)
+        .fetch(address, init)
         .map_err(|error| unanswered(&error))?;
     let response: Response = JsFuture::from(promise)
         .await
         .and_then(JsCast::dyn_into)
         .map_err(|error| unanswered(&error))?;
-    let text = JsFuture::from(response.text().map_err(|error| unanswered(&error))?)
-        .await
-        .map_err(|error| unanswered(&error))?
-        .as_string()
-        .unwrap_or_default();
     if response.status() == 200 {
-        return Ok(text);
+        return Ok(response);
     }
     let retry_after = response.headers().get("retry-after").ok().flatten();
     Err(CallError::of_answer(
         response.status(),
-        text,
+        text_of(&response).await?,
         retry_after.and_then(|seconds| seconds.parse().ok()),
     ))
+}
+
+/// The headers of a brief command.
+fn headers(brief: &str) -> Result<JsValue, CallError> {
+    let headers = Object::new();
+    Reflect::set(&headers, &BRIEF_HEADER.into(), &brief.into()).map_err(|error| unanswered(&error))?;
+    Ok(headers.into())
+}
+
+async fn text_of(response: &Response) -> Result<String, CallError> {
+    let text = JsFuture::from(response.text().map_err(|error| unanswered(&error))?)
+        .await
+        .map_err(|error| unanswered(&error))?;
+    Ok(text.as_string().unwrap_or_default())
 }
 
 /// What Workers threw, with the two marks that it sets on its errors.

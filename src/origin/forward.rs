@@ -99,6 +99,15 @@ impl From<CallError> for Untold {
 /// # Errors
 /// What the database says.
 pub fn add(db: &impl Database, row: &Earned) -> Result<(), DatabaseError> {
+    add_to(db, row, None)
+}
+
+/// The same, for a further destination too, which knows neither country nor placement. It is one statement, since each
+/// costs a crossing out of Wasm and back.
+///
+/// # Errors
+/// What the database says.
+pub fn add_to(db: &impl Database, row: &Earned, further: Option<&str>) -> Result<(), DatabaseError> {
     db.execute(
         sql::ADD,
         params![
@@ -111,6 +120,7 @@ pub fn add(db: &impl Database, row: &Earned) -> Result<(), DatabaseError> {
             row.clicks,
             row.conversions,
             row.revenue_micro_usd,
+            further,
         ],
     )
 }

@@ -17,7 +17,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use worker::{Request, Response, State, console_error};
 
 use super::{
-    command::Failure,
+    command::{BRIEF_HEADER, Failure, of_brief},
     database::DatabaseError,
     durable::DurableDatabase,
     migrations::{Migration, migrate},
@@ -88,16 +88,11 @@ impl Shell {
 
     async fn carry_out<C: DeserializeOwned, R: Serialize, E: Into<Failure>>(
         &self,
-        mut request: Request,
+        request: Request,
         handle: impl FnOnce(&DurableDatabase, i64, C) -> Result<R, E>,
         next_alarm: impl FnOnce(&DurableDatabase, i64) -> Result<Option<i64>, DatabaseError>,
     ) -> Result<Vec<u8>, Failure> {
-        let body = request
-            .bytes()
-            .await
-            .map_err(|error| Failure::Broken(error.to_string()))?;
-        let command = serde_json::from_slice(&body)
-            .map_err(|error| Failure::Refused(common::INVALID_JSON.because(error.to_string())))?;
+        let command = command_in(request).await?;
         self.ready().await?;
         let now_ms = now_ms();
         // From here to the alarm nothing awaits: the writes and the alarm are one commit, and no other command runs
@@ -210,6 +205,20 @@ impl From<worker::Error> for Failure {
     fn from(error: worker::Error) -> Self {
         Self::Broken(error.to_string())
     }
+}
+
+/// The command in a request: in a header if it is brief, else in its body.
+///
+/// # Errors
+/// What is no such command.
+pub async fn command_in<C: DeserializeOwned>(mut request: Request) -> Result<C, Failure> {
+    let brief = request.headers().get(BRIEF_HEADER)?;
+    let json = match brief.as_deref().and_then(of_brief) {
+        Some(json) => json,
+        None => request.bytes().await?,
+    };
+    serde_json::from_slice(&json)
+        .map_err(|error| Failure::Refused(common::INVALID_JSON.because(error.to_string())))
 }
 
 /// A refusal as an HTTP answer.

@@ -167,6 +167,66 @@ fn the_tokens_are_the_advertisers_two_newest_that_are_not_revoked() {
 }
 
 #[test]
+fn terms_stand_until_the_operator_changes_them_and_not_a_question_longer() {
+    let catalog = with_app();
+    catalog.put(Resource::Offer, "o-1", &offer(&["g-1"]));
+    let ask = |since: Option<i64>| {
+        let asked = catalog.send(Command::Terms {
+            app_id: APP.into(),
+            offers: vec!["o-1".into()],
+            since,
+        });
+        asked.unwrap()
+    };
+    let stands = |since: i64| ask(Some(since)).status == 204;
+    let advertiser_id = || "northwind".to_owned();
+    let issue = || {
+        let advertiser_id = advertiser_id();
+        let issued = catalog.send(Command::IssueToken { advertiser_id }).unwrap();
+        body(&issued, 201)["token_id"].as_str().unwrap().to_owned()
+    };
+    let token_id = issue();
+    let changes: [(&str, &dyn Fn()); 6] = [
+        ("a payout", &|| {
+            let goals =
+                json!({ "goals": [with(offer(&["g-1"])["goals"][0].clone(), &json!({ "payout_usd": 9 }))] });
+            catalog.put(Resource::Offer, "o-1", &with(offer(&["g-1"]), &goals));
+        }),
+        ("a token", &|| drop(issue())),
+        ("a token revoked", &|| {
+            let revoke = Command::RevokeToken {
+                advertiser_id: advertiser_id(),
+                token_id: token_id.clone(),
+            };
+            catalog.send(revoke).unwrap();
+        }),
+        ("a callback", &|| {
+            catalog.put(Resource::App, APP, &app_calling("https://acme.example.com/cb"));
+        }),
+        ("a currency", &|| {
+            let currency =
+                json!({ "currency": with(app("acme")["currency"].clone(), &json!({ "per_usd": 7 })) });
+            catalog.put(Resource::App, APP, &with(app("acme"), &currency));
+        }),
+        ("an import", &|| {
+            let line = with(offer(&["g-1", "g-2"]), &json!({ "kind": "offer", "id": "o-1" }));
+            assert_eq!(catalog.import("i", &format!("{line}\n")).unwrap().status, 200);
+        }),
+    ];
+    for (what, change) in changes {
+        let before = catalog.terms(APP, &["o-1"]);
+        assert!(stands(before.change), "before {what}");
+        change();
+        let told = ask(Some(before.change));
+        assert_eq!(told, ask(None), "after {what}");
+        assert_ne!(before, catalog.terms(APP, &["o-1"]), "{what} shows");
+    }
+    // As of a change that is still to come nothing stands.
+    let last = catalog.terms(APP, &["o-1"]).change;
+    assert!(stands(last) && !stands(last + 1) && !stands(0));
+}
+
+#[test]
 fn a_callback_is_told_sealed_and_opens_for_its_app() {
     let catalog = Catalog::small();
     let document = app_calling("https://acme.example.com/cb?u={user_id}");
@@ -198,6 +258,7 @@ fn only_the_first_question_writes() {
     let terms = Command::Terms {
         app_id: APP.into(),
         offers: Vec::new(),
+        since: None,
     };
     assert!(terms.is_idempotent());
 }

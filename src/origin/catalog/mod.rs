@@ -80,6 +80,9 @@ pub enum Command {
     Terms {
         app_id: String,
         offers: Vec<String>,
+        /// The change that the asker has all of them as of: a 204 says that it was the last.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        since: Option<i64>,
     },
     /// What the operator's metrics say of the catalog.
     Status,
@@ -88,6 +91,10 @@ pub enum Command {
 impl command::Command for Command {
     fn is_idempotent(&self) -> bool {
         !matches!(self, Self::IssuePubKey { .. } | Self::IssueToken { .. })
+    }
+
+    fn may_be_seen(&self) -> bool {
+        matches!(self, Self::Terms { .. })
     }
 }
 
@@ -131,7 +138,11 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
             token_id,
         } => tokens::revoke_token(db, context, &advertiser_id, &token_id),
         Command::AppNames { publisher_id } => resources::app_names(db, &publisher_id),
-        Command::Terms { app_id, offers } => terms::of(db, &app_id, &offers),
+        Command::Terms {
+            app_id,
+            offers,
+            since,
+        } => terms::of(db, &app_id, &offers, since),
         Command::Status => publication::status(db),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Reply, UNKNOWN_RESOURCE, handover, sql};
+use super::{Reply, UNKNOWN_RESOURCE, changes, handover, sql};
 use crate::{
     catalog::{AdvertiserId, CurrencyRate, OfferId, PublisherId, app::App},
     origin::{
@@ -18,6 +18,9 @@ use crate::{
 /// What an outbox has to know of the catalog to judge and pay conversions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terms {
+    /// The last change of the catalog that they were read after: as long as it is the last, they are what they were.
+    #[serde(default)]
+    pub change: i64,
     pub publisher_id: PublisherId,
     pub currency: CurrencyRate,
     pub callback: CallbackSettings,
@@ -74,13 +77,20 @@ impl CallbackSettings {
     }
 }
 
-/// Answers an app's outbox, and notes when it asks for the first time that there is one.
-pub fn of(db: &impl Database, app_id: &str, offers: &[String]) -> Result<Reply, Failure> {
+/// Answers an app's outbox, and notes when it asks for the first time that there is one. One that has the terms as of
+/// `since` is told with a 204 that nothing has changed: it asks several hundred times a second, and reading and sending
+/// them would be most of what a conversion costs.
+pub fn of(db: &impl Database, app_id: &str, offers: &[String], since: Option<i64>) -> Result<Reply, Failure> {
+    let change = changes::last(db)?;
+    if since == Some(change) {
+        return Ok(Reply::no_content());
+    }
     let row = db
         .query_first(sql::GET_APP_TERMS, params![app_id])?
         .ok_or_else(|| UNKNOWN_RESOURCE.because(format!("there is no app {app_id}")))?;
     let app: App = serde_json::from_str(row.text(0)?).map_err(|_| damaged("app", app_id))?;
     let mut terms = Terms {
+        change,
         publisher_id: app.publisher_id,
         currency: app.currency,
         callback: CallbackSettings::read(&row, 1)?,

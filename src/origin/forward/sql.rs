@@ -22,10 +22,12 @@ pub const TABLES: Migration = &[
 ];
 
 crate::statements! {
-    /// destination, day, app, offer, country, placement, clicks, conversions, revenue
+    /// destination, day, app, offer, country, placement, clicks, conversions, revenue, NULL or a further destination,
+    /// which is told neither country nor placement
     pub const ADD = "INSERT INTO traffic
           (destination, day, app, offer, country, placement, clicks, conversions, revenue_micro_usd)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        SELECT column1, ?2, ?3, ?4, column2, column3, ?7, ?8, ?9 FROM (VALUES (?1, ?5, ?6), (?10, '', ''))
+          WHERE column1 IS NOT NULL
         ON CONFLICT (destination, day, app, offer, country, placement) DO UPDATE SET
           clicks = clicks + excluded.clicks, conversions = conversions + excluded.conversions,
           revenue_micro_usd = revenue_micro_usd + excluded.revenue_micro_usd";

@@ -1,5 +1,7 @@
 //! What an outbox knows of itself: whose it is, where the app's callbacks go, and how that endpoint has been doing.
 
+use std::cell::Cell;
+
 use super::sql;
 use crate::{
     callbacks::health::Health,
@@ -52,6 +54,41 @@ pub fn read(db: &impl Database) -> Result<Option<About>, DatabaseError> {
         },
         disabled_ms: row.optional_integer(5)?,
     }))
+}
+
+/// What a process remembers of the outbox's row, so that it is not read for each conversion.
+#[derive(Debug, Default)]
+pub struct Learned {
+    /// Set once the row names a publisher: the lowest revision that its callback can have. Neither is ever taken back, so
+    /// what was read once holds for as long as the process lives.
+    revision: Cell<Option<i64>>,
+    /// Whether callbacks can go nowhere as things are: the app has no callback, or its endpoint is disabled.
+    nowhere: Cell<bool>,
+}
+
+impl Learned {
+    /// Whether nothing of this would be news.
+    pub fn covers(&self, callback: &CallbackSettings) -> bool {
+        self.revision
+            .get()
+            .is_some_and(|known| callback.revision <= known)
+    }
+
+    /// Remembers what [`learn`] has written, or found, with a publisher.
+    pub fn note(&self, callback: &CallbackSettings) {
+        self.revision
+            .set(self.revision.get().max(Some(callback.revision)));
+    }
+
+    pub fn leads_nowhere(&self) -> bool {
+        self.nowhere.get()
+    }
+
+    /// To be said right after it was read, and taken back before anything is written that may give callbacks a way: a
+    /// write that reports an error may have happened.
+    pub fn set_nowhere(&self, nowhere: bool) {
+        self.nowhere.set(nowhere);
+    }
 }
 
 /// Takes over what the catalog says, if it is news. A callback that was set or changed begins anew: an endpoint that

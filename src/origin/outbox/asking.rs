@@ -1,6 +1,11 @@
 //! Asking the catalog for its terms. Every conversion is judged by an answer that was asked for after it came, so that
 //! a payout or a token that the operator has just changed holds from the next conversion on; but all that come while one
-//! question is on its way share the next, so that a busy app costs the catalog one question at a time.
+//! question is on its way share the next, so that a busy app costs the catalog one question at a time. And what is asked
+//! is, where it can be, only whether the terms have changed since they were asked for before.
+//!
+//! Who shares a question is judged in one turn of the event loop, and what they write is one commit: the more share one,
+//! the less each costs. Left alone, the runtime answers a question before it reads the requests that wait on its sockets;
+//! so while conversions come one after the other, a question lets some gather first.
 
 use std::{
     cell::{Cell, RefCell},
@@ -10,8 +15,9 @@ use std::{
 };
 
 use futures_util::lock::Mutex;
-use worker::{Env, console_warn};
+use worker::{Delay, Env, console_warn};
 
+use super::remembered::{Question, Remembered};
 use crate::{
     catalog::{AppId, OfferId},
     origin::{
@@ -19,17 +25,24 @@ use crate::{
         command::{CallError, Failure},
     },
     refusal::common,
+    runtime::now_ms,
 };
 
 const TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a question lets others join it, and how soon after the last one it does so.
+const GATHER: Duration = Duration::from_millis(2);
+const BUSY_MS: i64 = 25;
 
 #[derive(Default)]
 pub struct Asking {
     /// How many came so far, each with the offer that it is about.
     arrivals: Cell<u64>,
     wanted: RefCell<BTreeSet<OfferId>>,
+    /// When the last question left.
+    asked_ms: Cell<i64>,
     /// All requests of an object share one I/O context, so waiting for another's lock is allowed here.
     last: Mutex<Option<Asked>>,
+    remembered: RefCell<Remembered>,
 }
 
 /// The last answer, which arrival it was the last to be asked for, and about which offers.
@@ -60,10 +73,14 @@ impl Asking {
         if let Some(asked) = last.as_ref().filter(|asked| asked.covers(arrival, offer)) {
             return asked.answer.clone();
         }
+        if now_ms().saturating_sub(self.asked_ms.get()) < BUSY_MS {
+            Delay::from(GATHER).await;
+        }
+        self.asked_ms.set(now_ms());
         let covers = self.arrivals.get();
         let mut offers = self.wanted.take();
         offers.extend(offer.cloned());
-        let answer = ask(env, app, &offers).await.map(Rc::new);
+        let answer = self.ask(env, app, &offers).await;
         *last = Some(Asked {
             covers,
             offers,
@@ -71,15 +88,25 @@ impl Asking {
         });
         answer
     }
+
+    async fn ask(&self, env: &Env, app: AppId, wanted: &BTreeSet<OfferId>) -> Result<Rc<Terms>, Failure> {
+        let question = self.remembered.borrow().question(wanted);
+        let answer = ask(env, app, &question).await?;
+        self.remembered.borrow_mut().answered(question, answer)
+    }
 }
 
-async fn ask(env: &Env, app: AppId, offers: &BTreeSet<OfferId>) -> Result<Terms, Failure> {
+/// The terms as they are now; `None` if they are as of the question's `since`.
+async fn ask(env: &Env, app: AppId, question: &Question) -> Result<Option<Terms>, Failure> {
     let command = Command::Terms {
         app_id: app.to_string(),
-        offers: offers.iter().map(ToString::to_string).collect(),
+        offers: question.offers.iter().map(ToString::to_string).collect(),
+        since: question.since,
     };
     match client::call_within(env, &command, TIMEOUT).await {
+        Ok(reply) if reply.status == 204 => Ok(None),
         Ok(reply) => serde_json::from_str(&reply.body)
+            .map(Some)
             .map_err(|error| Failure::Broken(format!("the catalog's terms: {error}"))),
         Err(CallError::Refused { status: 404, .. }) => {
             Err(UNKNOWN_RESOURCE.because(format!("there is no app {app}")).into())

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
-use worker::Env;
+use worker::{Env, Response};
 
-use super::{Answer, BINDING, Command, Conversion, object_name};
+use super::{BINDING, Command, Conversion, object_name};
 use crate::{
     catalog::AppId,
     origin::{
@@ -33,14 +33,19 @@ async fn ask<R: DeserializeOwned>(
     timeout: Duration,
 ) -> Result<R, CallError> {
     let namespace = env.durable_object(BINDING).map_err(call::broken)?;
-    let address = format!("https://outbox/{app}");
-    call::call_at(&namespace, &object_name(app), &address, command, timeout).await
+    call::call_at(&namespace, &object_name(app), &address(app), command, timeout).await
 }
 
-/// Hands a postback on.
-pub async fn convert(env: &Env, conversion: Conversion) -> Result<Answer, CallError> {
+fn address(app: AppId) -> String {
+    format!("https://outbox/{app}")
+}
+
+/// Hands a postback on. What it is told, an [`Answer`](super::Answer), is for its sender as it is.
+pub async fn convert(env: &Env, conversion: Conversion) -> Result<Response, CallError> {
     let app = conversion.click.app;
-    ask(env, app, &Command::Convert(Box::new(conversion)), TIMEOUT).await
+    let command = Command::Convert(Box::new(conversion));
+    let namespace = env.durable_object(BINDING).map_err(call::broken)?;
+    call::call_through(&namespace, &object_name(app), &address(app), &command, TIMEOUT).await
 }
 
 /// Carries out an operator's command.

@@ -70,6 +70,11 @@ impl command::Command for Command {
             Self::Replay { .. } | Self::ReplayMany { .. } | Self::Test {} => false,
         }
     }
+
+    /// Of the token a postback has the hash.
+    fn may_be_seen(&self) -> bool {
+        matches!(self, Self::Convert(_))
+    }
 }
 
 /// A postback as the edge has read it: the click is opened, the token is a hash.

@@ -116,8 +116,7 @@ pub fn admit(
         .and_then(|id| terms.offers.get_key_value(&id))
         .ok_or_else(|| INVALID_CLICK_ID.because("click_id is of an offer that there is not"))?;
     check_token(conversion, offer)?;
-    let rows = conversed(db, &conversion.nonce.0)?;
-    let reserved = reservations::of_click(db, &conversion.nonce.0)?;
+    let (rows, reserved) = of_click(db, &conversion.nonce.0)?;
     let goal = goal_of(&rows, &reserved, conversion.goal.as_deref(), offer)?;
     let approval = Approval {
         conversion: conversion.clone(),
@@ -196,9 +195,8 @@ pub fn settle(
     let nonce = &approval.conversion.nonce.0;
     db.transaction(|| {
         let ended = reservations::end(db, reservation)?;
-        let row = conversed(db, nonce)?
-            .into_iter()
-            .find(|row| row.goal == approval.goal);
+        let (rows, _) = of_click(db, nonce)?;
+        let row = rows.into_iter().find(|row| row.goal == approval.goal);
         let current = row.as_ref().map(|row| row.state);
         let Some(Ended { erase }) = ended else {
             let state = match current {
@@ -240,18 +238,22 @@ fn check_token(conversion: &Conversion, offer: &OfferTerms) -> Result<(), Refusa
     if valid { Ok(()) } else { Err(INVALID_TOKEN) }
 }
 
-fn conversed(db: &impl Database, nonce: &[u8]) -> Result<Vec<Conversed>, DatabaseError> {
-    db.query(sql::CONVERSIONS_OF_CLICK, params![nonce.to_vec()])?
-        .iter()
-        .map(|row| {
-            Ok(Conversed {
-                goal: row.text(0)?.to_owned(),
-                names: entries::parse(row, 1)?,
-                state: state_of(row.integer(2)?)?,
-                entry: row.integer(3)?,
-            })
-        })
-        .collect()
+/// What there is of a click: its conversions, and those that are on their way.
+fn of_click(db: &impl Database, nonce: &[u8]) -> Result<(Vec<Conversed>, Vec<Reservation>), DatabaseError> {
+    let (mut rows, mut reserved) = (Vec::new(), Vec::new());
+    for row in db.query(sql::OF_CLICK, params![nonce.to_vec()])? {
+        if row.is_null(0) {
+            rows.push(Conversed {
+                goal: row.text(1)?.to_owned(),
+                names: entries::parse(&row, 2)?,
+                state: state_of(row.integer(3)?)?,
+                entry: row.integer(4)?,
+            });
+        } else {
+            reserved.push(entries::parse(&row, 0)?);
+        }
+    }
+    Ok((rows, reserved))
 }
 
 /// The goal that a postback is about: as an earlier postback with the same name was understood, whatever the offer's
@@ -325,7 +327,7 @@ fn commit(
         keep(db, now_ms, approval, row, outcome.state)?;
     }
     if let Some(movement) = outcome.movement {
-        entries::move_money(db, now_ms, approval, movement)?;
+        entries::move_money(db, now_ms, approval, movement, row.is_none())?;
     }
     let status = outcome
         .state
@@ -351,7 +353,7 @@ fn keep(
         // What was paid stands as it was paid, and a repeat changes nothing but the names.
         Some(row) if is_paid || row.state == state => row.entry,
         Some(row) => entries::amend(db, now_ms, approval, row.entry, state)?,
-        None => entries::enter(db, now_ms, approval)?,
+        None => entries::enter(db, now_ms, approval, state == State::Approved)?,
     };
     Ok(db.execute(
         sql::PUT_CONVERSION,

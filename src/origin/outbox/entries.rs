@@ -29,10 +29,16 @@ pub const WAITING: i64 = 0;
 pub const DELIVERED: i64 = 1;
 pub const DEAD: i64 = 2;
 
-/// Enters a conversion that is not paid, or not yet. Returns its entry.
-pub fn enter(db: &impl Database, now_ms: i64, approval: &Approval) -> Result<i64, Failure> {
+/// Enters a conversion. Returns its entry, and, if it is `paid`, has it paid as [`move_money`] pays one that has an entry.
+pub fn enter(db: &impl Database, now_ms: i64, approval: &Approval, paid: bool) -> Result<i64, Failure> {
     let fields = fields(approval, now_ms)?;
-    insert(db, now_ms, approval, &fields, None)
+    let owed = paid.then_some(Owed {
+        after: None,
+        payout: approval.payout_micro_usd,
+        due_ms: Some(now_ms),
+        erase: false,
+    });
+    insert(db, now_ms, approval, &fields, owed)
 }
 
 /// The same of one that has an entry, and comes into `state`. If its user was forgotten, it is forgotten again: at once,
@@ -62,18 +68,21 @@ pub fn amend(
 }
 
 /// Pays, or takes back what was paid: the callback that says so, and the money for the ledger and the offer's figures.
-/// The caller's transaction holds it.
+/// The caller's transaction holds it. `entered` says that a reward's callback was entered with its conversion.
 pub fn move_money(
     db: &impl Database,
     now_ms: i64,
     approval: &Approval,
     movement: Movement,
+    entered: bool,
 ) -> Result<(), Failure> {
     let payout_micro_usd = match movement {
         Movement::Reward => {
             let payout = approval.payout_micro_usd;
-            let id = approval.transaction_id(Movement::Reward)?;
-            db.execute(sql::PAY, params![payout, now_ms, id])?;
+            if !entered {
+                let id = approval.transaction_id(Movement::Reward)?;
+                db.execute(sql::PAY, params![payout, now_ms, id])?;
+            }
             payout
         }
         Movement::Reversal => reverse(db, now_ms, approval)?,
@@ -93,16 +102,9 @@ pub fn move_money(
         },
         revenue_micro_usd: payout_micro_usd,
     };
-    forward::add(db, &earned)?;
     // The offer's figures know neither country nor placement.
-    let of_offer = Earned {
-        destination: counters::object_name(&approval.offer),
-        country: None,
-        placement: None,
-        ..earned
-    };
-    forward::add(db, &of_offer)?;
-    Ok(())
+    let of_offer = counters::object_name(&approval.offer);
+    Ok(forward::add_to(db, &earned, Some(&of_offer))?)
 }
 
 /// Enters the reversal of what was paid, which waits until the reward has been sent: a receiver that was told to take
@@ -120,8 +122,8 @@ fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result<i64, 
     fields.original_transaction_id = Some(reward_id);
     let payout = paid.payout_micro_usd.saturating_neg();
     let due_ms = (!paid.is_waiting).then_some(now_ms);
-    let reversal = Reversal {
-        after: paid.entry,
+    let reversal = Owed {
+        after: Some(paid.entry),
         payout,
         due_ms,
         erase: paid.erase,
@@ -130,9 +132,10 @@ fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result<i64, 
     Ok(payout)
 }
 
-struct Reversal {
-    /// The reward's entry.
-    after: i64,
+/// What an entry is owed from the start: its callback, and the money that it tells of.
+struct Owed {
+    /// Of a reversal, the reward's entry.
+    after: Option<i64>,
     payout: i64,
     due_ms: Option<i64>,
     /// Whether the reward's user was forgotten, or is to be.
@@ -144,7 +147,7 @@ fn insert(
     now_ms: i64,
     approval: &Approval,
     fields: &Fields,
-    reversal: Option<Reversal>,
+    owed: Option<Owed>,
 ) -> Result<i64, Failure> {
     let conversion = &approval.conversion;
     let entered = db.query_first(
@@ -153,12 +156,12 @@ fn insert(
             fields.transaction_id.as_str(),
             conversion.nonce.0.clone(),
             approval.goal.as_str(),
-            reversal.as_ref().map(|reversal| reversal.after),
+            owed.as_ref().and_then(|owed| owed.after),
             now_ms,
-            reversal.as_ref().map_or(0, |reversal| reversal.payout),
-            reversal.as_ref().map(|_| WAITING),
-            reversal.as_ref().and_then(|reversal| reversal.due_ms),
-            reversal.as_ref().is_some_and(|reversal| reversal.erase),
+            owed.as_ref().map_or(0, |owed| owed.payout),
+            owed.as_ref().map(|_| WAITING),
+            owed.as_ref().and_then(|owed| owed.due_ms),
+            owed.as_ref().is_some_and(|owed| owed.erase),
             &*conversion.click.user_id,
             conversion.txn.as_deref(),
             json(fields)?

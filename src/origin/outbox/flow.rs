@@ -5,7 +5,7 @@
 use futures_util::future::join_all;
 
 use super::{
-    about,
+    about::{self, Learned},
     command::{Answer, Conversion},
     conversions::{Admitted, admit, settle},
     reservations::{Reservation, overdue, put_off},
@@ -28,6 +28,11 @@ pub trait Peers {
     /// By how much a try that is under way has put its callback off.
     fn under_way_ms(&self) -> i64;
 
+    /// What the process remembers of what it has learned; `None` where it reads it anew each time.
+    fn learned(&self) -> Option<&Learned> {
+        None
+    }
+
     /// Takes one of an offer's cap, once for a key; whether there was one.
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn take(&self, take: &Take) -> Result<bool, Failure>;
@@ -47,14 +52,30 @@ pub async fn convert(
     conversion: &Conversion,
     terms: &Terms,
 ) -> Result<Answer, Failure> {
-    about::learn(
-        db,
-        peers.now_ms(),
-        conversion.click.app,
-        Some(&terms.publisher_id),
-        &terms.callback,
-        peers.under_way_ms(),
-    )?;
+    if !peers
+        .learned()
+        .is_some_and(|learned| learned.covers(&terms.callback))
+    {
+        // Before it is written: a write that reports an error may have happened.
+        if let Some(learned) = peers.learned() {
+            learned.set_nowhere(false);
+        }
+        let released = about::learn(
+            db,
+            peers.now_ms(),
+            conversion.click.app,
+            Some(&terms.publisher_id),
+            &terms.callback,
+            peers.under_way_ms(),
+        )?;
+        // What waited for a callback's new settings is due, also if this postback is refused.
+        if released {
+            peers.committed()?;
+        }
+        if let Some(learned) = peers.learned() {
+            learned.note(&terms.callback);
+        }
+    }
     // An earlier copy that got no further is finished first; then this one is judged by what it left.
     for _ in 0..3 {
         let admitted = admit(db, peers.now_ms(), conversion, terms)?;

@@ -23,6 +23,7 @@ pub mod log;
 #[cfg(target_arch = "wasm32")]
 mod object;
 pub mod operating;
+pub mod remembered;
 pub mod reservations;
 #[cfg(target_arch = "wasm32")]
 mod sending;

@@ -15,7 +15,7 @@ use worker::{DurableObject, Env, Request, Response, State, console_error, consol
 
 use super::{
     Command, MIGRATIONS, Reply, about,
-    about::About,
+    about::{About, Learned},
     asking::Asking,
     client,
     command::Conversion,
@@ -38,7 +38,7 @@ use crate::{
         command::Failure,
         counters::{self, Take, Taken},
         durable::DurableDatabase,
-        shell::{Shell, caught_async},
+        shell::{Shell, caught_async, command_in},
     },
     refusal::common,
     runtime::{self, now_ms},
@@ -58,6 +58,7 @@ struct Running {
     turns: RefCell<HashMap<Vec<u8>, Rc<Mutex<()>>>>,
     /// Whether the catalog has such an app.
     known: Cell<bool>,
+    learned: Learned,
     under_way: Cell<usize>,
     taking_up: Cell<bool>,
     forwarding: Cell<bool>,
@@ -77,6 +78,7 @@ impl DurableObject for Outbox {
                 asking: Asking::default(),
                 turns: RefCell::default(),
                 known: Cell::new(false),
+                learned: Learned::default(),
                 under_way: Cell::new(0),
                 taking_up: Cell::new(false),
                 forwarding: Cell::new(false),
@@ -96,8 +98,10 @@ impl DurableObject for Outbox {
             console_error!("outbox: {failure:?}");
         }
         match answered.and_then(|reply| serde_json::to_vec(&reply).map_err(other_json)) {
+            // The edge passes it on to the sender of a postback as it is.
             Ok(json) => Ok(Response::builder()
                 .with_header("content-type", "application/json")?
+                .with_header("cache-control", "no-store")?
                 .fixed(json)),
             Err(failure) => self.running.shell.fail(failure),
         }
@@ -126,11 +130,9 @@ struct Claimed {
 }
 
 impl Running {
-    async fn answer(&self, mut request: Request) -> Result<Reply, Failure> {
+    async fn answer(&self, request: Request) -> Result<Reply, Failure> {
         let app = client::app_of(&request.path()).ok_or(common::NOT_FOUND)?;
-        let body = request.bytes().await?;
-        let command: Command = serde_json::from_slice(&body)
-            .map_err(|error| Failure::Refused(common::INVALID_JSON.because(error.to_string())))?;
+        let command: Command = command_in(request).await?;
         if let Command::Convert(conversion) = &command {
             return self.convert(app, conversion).await;
         }
@@ -168,6 +170,7 @@ impl Running {
     /// What needs nobody else, in one step.
     fn carry_out(&self, db: &DurableDatabase, app: AppId, command: Command) -> Result<Reply, Failure> {
         let (now_ms, under_way_ms) = (now_ms(), self.sending.under_way_ms());
+        self.learned.set_nowhere(false);
         let reply = match command {
             Command::Settings(settings) => {
                 about::learn(db, now_ms, app, None, &settings, under_way_ms)?;
@@ -204,6 +207,7 @@ impl Running {
                 let db = self.shell.ready().await?;
                 let publisher = Some(&terms.publisher_id);
                 let under_way_ms = self.sending.under_way_ms();
+                self.learned.set_nowhere(false);
                 about::learn(db, now_ms(), app, publisher, &terms.callback, under_way_ms)?;
             }
             Err(Failure::Refused(refusal)) if refusal.status == 404 => return Err(refusal.into()),
@@ -249,11 +253,12 @@ impl Running {
     }
 
     fn claim(&self) -> Result<Vec<Claimed>, Failure> {
-        if !self.shell.is_ready() {
+        if !self.shell.is_ready() || self.learned.leads_nowhere() {
             return Ok(Vec::new());
         }
         let db = self.shell.database();
         let Some(about) = about::read(db)?.filter(About::has_endpoint) else {
+            self.learned.set_nowhere(true);
             return Ok(Vec::new());
         };
         let room = about.health.room(self.under_way.get(), now_ms());
@@ -367,6 +372,10 @@ impl Peers for Running {
 
     fn under_way_ms(&self) -> i64 {
         self.sending.under_way_ms()
+    }
+
+    fn learned(&self) -> Option<&Learned> {
+        Some(&self.learned)
     }
 
     async fn take(&self, take: &Take) -> Result<bool, Failure> {

@@ -58,15 +58,6 @@ pub fn make(db: &impl Database, now_ms: i64, approval: Approval, take: Take) -> 
     Ok(reservation)
 }
 
-/// Those of a click.
-///
-/// # Errors
-/// What the database says.
-pub fn of_click(db: &impl Database, nonce: &[u8]) -> Result<Vec<Reservation>, DatabaseError> {
-    let rows = db.query(sql::RESERVATIONS_OF_CLICK, params![nonce.to_vec()])?;
-    rows.iter().map(|row| entries::parse(row, 0)).collect()
-}
-
 /// Ends one; `None` if another hand has ended it.
 ///
 /// # Errors

@@ -103,8 +103,9 @@ crate::statements! {
           callback_revision = excluded.callback_revision, callback_sealed = excluded.callback_sealed";
     /// failures, resumes, disabled
     pub const SET_HEALTH = "UPDATE about SET failures = ?, resumes_ms = ?, disabled_ms = ?";
-    /// nonce → goal, names, state, entry
-    pub const CONVERSIONS_OF_CLICK = "SELECT goal, names, state, entry FROM conversions WHERE nonce = ?";
+    /// nonce → NULL, goal, names, state, entry of each conversion; the reservation, and NULLs, of each on its way
+    pub const OF_CLICK = "SELECT NULL, goal, names, state, entry FROM conversions WHERE nonce = ?1
+        UNION ALL SELECT approval, NULL, NULL, NULL, NULL FROM reservations WHERE nonce = ?1";
     /// nonce, goal, names, state, entry
     pub const PUT_CONVERSION = "INSERT INTO conversions (nonce, goal, names, state, entry) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (nonce, goal) DO UPDATE SET names = excluded.names, state = excluded.state, entry = excluded.entry";
@@ -116,8 +117,6 @@ crate::statements! {
     pub const FREE_TXN = "DELETE FROM txns WHERE advertiser = ? AND goal = ? AND txn = ? AND nonce = ?";
     /// → a number that no other reservation has
     pub const NEXT_RESERVATION = "UPDATE about SET reserved = reserved + 1 RETURNING reserved";
-    /// nonce → reservation
-    pub const RESERVATIONS_OF_CLICK = "SELECT approval FROM reservations WHERE nonce = ?";
     /// nonce, goal, due, number, user, reservation
     pub const RESERVE = "INSERT INTO reservations (nonce, goal, due_ms, attempts, number, user_id, approval)
         VALUES (?, ?, ?, 0, ?, ?, ?)";

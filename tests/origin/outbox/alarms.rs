@@ -99,3 +99,20 @@ fn a_refused_conversion_is_only_swept_one_day() {
     assert_eq!(next_alarm(&db, night), Ok(Some(next_sweep())));
     assert_eq!(next_alarm(&db, next_sweep()), Ok(Some(next_sweep() + DAY_MS)));
 }
+
+#[test]
+fn what_a_callback_releases_is_woken_for_although_the_postback_that_brought_it_is_refused() {
+    let (db, world) = (outbox(), World::new());
+    world.terms.borrow_mut().callback = settings(1, false);
+    convert(&db, &world, &conversion(1)).unwrap();
+    world.terms.borrow_mut().callback = settings(2, true);
+    let forged = Conversion {
+        token: token(9),
+        ..conversion(2)
+    };
+    for woken_for in [1, 0] {
+        world.commits.set(0);
+        assert_eq!(super::told(&db, &world, &forged), Err("invalid_token"));
+        assert_eq!(world.commits.get(), woken_for);
+    }
+}

@@ -1,17 +1,25 @@
 //! Who is paid for what: tokens, goals, windows, the senders' own ids, and what is frozen when it is paid.
 
-use signpost::origin::{command::Bytes, outbox::conversions::INVALID_TOKEN};
+use signpost::{
+    origin::{
+        command::Bytes,
+        forward::{self, Earned},
+        outbox::conversions::INVALID_TOKEN,
+    },
+    time::UtcDay,
+};
 
 use super::*;
 
 const APPROVED: Result<(&str, bool), &str> = Ok(("approved", false));
 const REPEATED: Result<(&str, bool), &str> = Ok(("approved", true));
 
+/// What conversions are written to.
+const TABLES: [&str; 5] = ["conversions", "entries", "reservations", "txns", "traffic"];
+
 /// Whether nothing at all was written of a conversion.
 fn no_trace(db: &Sqlite) -> bool {
-    ["conversions", "entries", "reservations", "txns", "traffic"]
-        .iter()
-        .all(|table| dump(db, table).is_empty())
+    TABLES.iter().all(|table| dump(db, table).is_empty())
 }
 
 #[test]
@@ -333,4 +341,52 @@ fn a_click_of_no_offer_that_there_is_is_no_click() {
         assert_eq!(told(&db, &world, &sent), Err("invalid_click_id"));
     }
     assert!(no_trace(&db));
+}
+
+#[test]
+fn what_is_paid_as_it_is_entered_leaves_what_is_paid_later_leaves() {
+    let [at_once, later] = [outbox(), outbox()];
+    let world = World::new();
+    let postback = || conversion(1).txn("t");
+    assert_eq!(told(&at_once, &world, &postback()), Ok(("approved", false)));
+    assert_eq!(
+        told(&later, &world, &postback().says(Status::Pending)),
+        Ok(("pending", false))
+    );
+    let all = |db: &Sqlite| TABLES.map(|table| dump(db, table));
+    assert_ne!(all(&at_once), all(&later));
+    assert_eq!(told(&later, &world, &postback()), Ok(("approved", false)));
+    assert_eq!(all(&at_once), all(&later));
+}
+
+#[test]
+fn sums_for_two_in_one_statement_are_those_of_two() {
+    let [together, apart] = [outbox(), outbox()];
+    for (country, placement, revenue) in [
+        (Some("DE"), Some("home"), 5),
+        (None, None, -5),
+        (Some("DE"), None, 7),
+    ] {
+        let of_ledger = Earned {
+            destination: "ledger".into(),
+            day: UtcDay::of_ms(NOW),
+            app: app(),
+            offer: OfferId::parse(OFFER).unwrap(),
+            country: country.and_then(signpost::catalog::Country::parse),
+            placement: placement.map(str::to_owned),
+            clicks: 0,
+            conversions: 1,
+            revenue_micro_usd: revenue,
+        };
+        let of_counters = Earned {
+            destination: "counters-7".into(),
+            country: None,
+            placement: None,
+            ..of_ledger.clone()
+        };
+        forward::add_to(&together, &of_ledger, Some("counters-7")).unwrap();
+        forward::add(&apart, &of_ledger).unwrap();
+        forward::add(&apart, &of_counters).unwrap();
+    }
+    assert_eq!(dump(&together, "traffic"), dump(&apart, "traffic"));
 }

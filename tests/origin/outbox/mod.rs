@@ -105,6 +105,7 @@ fn terms() -> Terms {
         ],
     };
     Terms {
+        change: 5,
         publisher_id: PublisherId::parse("acme").unwrap(),
         currency: CurrencyRate {
             name: "Coins".into(),

@@ -139,6 +139,7 @@ pub fn first_terms() -> Terms {
         ],
     };
     Terms {
+        change: 0,
         publisher_id: PublisherId::parse("pub").unwrap(),
         currency: CurrencyRate {
             name: "gems".into(),

@@ -21,7 +21,7 @@ use signpost::{
         forward,
         outbox::{
             Conversion,
-            about::{self, About},
+            about::{self, About, Learned},
             deliveries::{self, Attempt, Try},
             erasing, flow, next_alarm, operating,
         },
@@ -53,6 +53,7 @@ pub struct Object {
     under_way: Cell<usize>,
     taking_up: Cell<bool>,
     forwarding: Cell<bool>,
+    learned: Learned,
 }
 
 impl Object {
@@ -65,6 +66,7 @@ impl Object {
             under_way: Cell::new(0),
             taking_up: Cell::new(false),
             forwarding: Cell::new(false),
+            learned: Learned::default(),
         })
     }
 
@@ -115,6 +117,7 @@ impl Object {
     /// `fetch` with anything else.
     pub async fn operate(self: Rc<Self>, operation: Operation) {
         let (db, now_ms) = (&self.out.db, self.now_ms());
+        self.learned.set_nowhere(false);
         let done: Result<Reply, Failure> = match &operation {
             Operation::Settings(settings) => about::learn(db, now_ms, app(), None, settings, UNDER_WAY_MS)
                 .map(|_| Reply::no_content())
@@ -187,7 +190,11 @@ impl Object {
 
     fn claim(&self) -> Result<Vec<(Try, i64)>, Failure> {
         let db = &self.out.db;
+        if self.learned.leads_nowhere() {
+            return Ok(Vec::new());
+        }
         let Some(about) = about::read(db)?.filter(About::has_endpoint) else {
+            self.learned.set_nowhere(true);
             return Ok(Vec::new());
         };
         let room = about.health.room(self.under_way.get(), self.now_ms());
@@ -309,6 +316,10 @@ impl flow::Peers for Object {
 
     fn under_way_ms(&self) -> i64 {
         UNDER_WAY_MS
+    }
+
+    fn learned(&self) -> Option<&Learned> {
+        Some(&self.learned)
     }
 
     async fn take(&self, take: &Take) -> Result<bool, Failure> {
