@@ -1,6 +1,6 @@
 //! The load generators: `wrk` for how much a workerd answers when it has all it can take, `oha` for how long it takes at
 //! a rate that it can stand. Both check that every answer was one that was wanted, and what is said of a workerd comes
-//! with how busy it was: where its thread was not, the generator was the limit.
+//! with how busy it and the generator were: where its thread was not, and the generator was, that was the limit.
 
 use std::{
     collections::BTreeMap,
@@ -20,8 +20,8 @@ use crate::{
 const CONNECTIONS: u32 = 32;
 /// More than can be answered of what may be sent only once.
 const MOST_PER_SECOND: f64 = 15_000.0;
-/// Below this share of a run workerd had nothing to do.
-pub const SATURATED: f64 = 0.9;
+/// Above this share of a run a thread has all it can do.
+const SATURATED: f64 = 0.9;
 
 /// What a run of wrk found.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +30,18 @@ pub struct Load {
     pub per_second: f64,
     /// The share of the run in which workerd's busiest thread ran, or was ready to.
     pub busy: f64,
+    /// The share of the run in which the generator ran.
+    pub generating: f64,
     /// Of workerd, all threads, for each request.
     pub cpu_us: f64,
+}
+
+impl Load {
+    /// Whether the generator could have sent more: its connections always wait for an answer each, be it that workerd's
+    /// thread is busy or that the disk is.
+    pub fn is_the_servers(&self) -> bool {
+        self.busy >= SATURATED || self.generating < SATURATED
+    }
 }
 
 /// The requests of a run.
@@ -117,7 +127,9 @@ impl Requests {
             wrk.args([name, value]);
         }
         let before = Threads::of(server.process());
+        let children_before_s = children_ran_s();
         let told = said(&mut wrk);
+        let generating_s = children_ran_s() - children_before_s;
         let threads = Threads::of(server.process()).since(&before);
         let last = told.lines().rfind(|line| line.starts_with('{'));
         let last = last.unwrap_or_else(|| panic!("wrk said nothing of its run: {told}"));
@@ -146,6 +158,7 @@ impl Requests {
             requests,
             per_second: requests as f64 / took_s,
             busy: threads.busiest_s() / took_s,
+            generating: generating_s / took_s,
             cpu_us: threads.ran_s() * 1e6 / requests as f64,
         }
     }
@@ -213,6 +226,20 @@ fn written(folder: &Path, lines: &[String]) -> PathBuf {
     let file = tempfile::NamedTempFile::new_in(folder).expect("a file");
     fs::write(file.path(), lines.join("\n") + "\n").expect("a file written");
     file.into_temp_path().keep().expect("a file kept")
+}
+
+/// The time that the processes that this one started and that have ended ran, in seconds: fields 16 and 17 of proc(5)'s
+/// `stat`, in hundredths.
+fn children_ran_s() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").expect("a process");
+    let (_, fields) = stat.rsplit_once(") ").expect("a name");
+    let ran: f64 = fields
+        .split(' ')
+        .skip(13)
+        .take(2)
+        .map(|ticks| ticks.parse::<f64>().expect("ticks"))
+        .sum();
+    ran / 100.0
 }
 
 fn said(command: &mut Command) -> String {

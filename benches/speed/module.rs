@@ -11,7 +11,7 @@ use crate::{
 const TARGET_KIB: f64 = 500.0;
 
 pub fn rows(_bench: &Bench) -> Vec<Row> {
-    let sizes: Vec<(&str, f64)> = ["index_bg.wasm", "index.js"]
+    let sizes: Vec<(&str, f64)> = ["index_bg.wasm", "index.js", "entry.js"]
         .iter()
         .map(|file| (*file, gzipped_kib(file)))
         .collect();
