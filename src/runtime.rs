@@ -14,9 +14,7 @@ extern "C" {
 
 /// Milliseconds since the Unix epoch. In production it stands still between two I/O events.
 pub fn now_ms() -> i64 {
-    #[expect(clippy::cast_possible_truncation, reason = "a time in milliseconds")]
-    let now_ms = js_sys::Date::now() as i64;
-    now_ms
+    whole_ms(js_sys::Date::now())
 }
 
 /// A time from JavaScript. An f64 holds whole milliseconds for 285,000 years.

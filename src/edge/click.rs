@@ -66,7 +66,8 @@ pub async fn click(visit: &Visit, request: &Request, query: &str) -> Answer {
     }
 }
 
-/// The country a request comes from (`entry.js` does the same for the express way), by its `CF-IPCountry` header where that is trusted, else as the network says.
+/// The country a request comes from, by its `CF-IPCountry` header where that is trusted, else as the network says:
+/// `entry.js` has the same rule for the express way.
 /// `XX` and `T1` (Tor) are not countries, and neither is anything else that is not assigned.
 fn country(config: &Config, header: &str, network: &str) -> Option<Country> {
     let trusted = config.trust_country_header && !header.is_empty();

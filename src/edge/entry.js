@@ -1,5 +1,5 @@
 // The Worker's entry. A click and a page of offers first take the express way, one call into WebAssembly (src/edge/express);
-// everything else, and whatever is in any way unusual, goes to the module's own handler.
+// everything else, and whatever is in any way unusual, goes to the module's own handler, the ordinary way.
 //
 // A plain object, since a class that extends WorkerEntrypoint costs a tenth of the clicks a second. The module's default
 // export is such a class, and holds what the module exports as functions on its prototype.
@@ -8,25 +8,19 @@ export * from "./index.js";
 
 const { fetch: ordinary, redirect, page } = Module.prototype;
 
-// Only a body of known and moderate length may be read before it is known what becomes of it.
+// Only a body of known and moderate length is read before it is known what becomes of it.
 const OFFERS = "/v1/offer/api";
 const LONGEST_BODY = 65_536;
 
 export default {
   fetch(request, env, ctx) {
     if (request.method === "GET") {
-      const location = redirected(request, env);
-      if (location !== undefined) {
-        return new Response(null, {
-          status: 302,
-          headers: { Location: location, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" },
-        });
+      const answer = redirected(request, env);
+      if (answer !== undefined) {
+        return answer;
       }
-    } else if (request.method === "POST" && request.url.endsWith(OFFERS)) {
-      const length = request.headers.get("Content-Length");
-      if (length !== null && Number(length) <= LONGEST_BODY) {
-        return offers(request, env, ctx);
-      }
+    } else if (request.method === "POST" && isForOffers(request)) {
+      return offers(request, env, ctx);
     }
     return ordinary.call({ env, ctx }, request);
   },
@@ -39,43 +33,65 @@ function redirected(request, env) {
   const country = (env.TRUST_COUNTRY_HEADER === "true" && header("CF-IPCountry")) || (request.cf?.country ?? "");
   try {
     // In the order of `Asked` in express/click.rs.
-    return redirect(
+    const location = redirect(
       `${country}\n${header("Purpose")}\n${header("Sec-Purpose")}\n${header("User-Agent")}\n${url}`,
       Date.now(),
     );
+    if (location !== undefined) {
+      return new Response(null, {
+        status: 302,
+        headers: { Location: location, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" },
+      });
+    }
   } catch (error) {
-    panicked(error);
+    failed(error);
   }
+}
+
+function isForOffers({ url, headers }) {
+  const length = headers.get("Content-Length");
+  return url.endsWith(OFFERS) && !url.includes("?") && length !== null && Number(length) <= LONGEST_BODY;
 }
 
 async function offers(request, env, ctx) {
   const { url, headers } = request;
   const header = (name) => headers.get(name) ?? "";
-  const body = new Uint8Array(await request.arrayBuffer());
-  let found;
+  let again = request;
   try {
+    const body = new Uint8Array(await request.arrayBuffer());
     // In the order of `Asked` in express/offers.rs.
-    found = page(`${header("Content-Type")}\n${header("App-Id")}\n${header("Pub-Key")}\n${url}`, body, Date.now());
+    const asked = `${header("Content-Type")}\n${header("App-Id")}\n${header("Pub-Key")}\n${url}`;
+    const found = attempt(() => page(asked, body, Date.now()));
+    if (found !== undefined) {
+      const [cacheControl, etag, lastModified, bytes] = found;
+      return new Response(bytes, {
+        headers: {
+          "Content-Type": "application/json",
+          "Cache-Control": cacheControl,
+          ETag: etag,
+          "Last-Modified": lastModified,
+          Vary: "App-Id, Pub-Key",
+        },
+      });
+    }
+    // The body is used up, so the ordinary way is given the same request with what was read.
+    again = new Request(request, { body });
   } catch (error) {
-    panicked(error);
+    failed(error);
   }
-  if (found === undefined) {
-    // The body is used up, so the ordinary way is given a request of its own.
-    return ordinary.call({ env, ctx }, new Request(url, { method: "POST", headers, body }));
-  }
-  const [cacheControl, etag, lastModified, bytes] = found;
-  return new Response(bytes, {
-    headers: {
-      "Content-Type": "application/json",
-      "Cache-Control": cacheControl,
-      ETag: etag,
-      "Last-Modified": lastModified,
-      Vary: "App-Id, Pub-Key",
-    },
-  });
+  return ordinary.call({ env, ctx }, again);
 }
 
-// The ordinary way answers such a request, with a 500 if it panics as well.
-function panicked(error) {
+// A panic is one request's: the ordinary way answers it, with a 500 if it panics as well.
+function attempt(express) {
+  try {
+    return express();
+  } catch (error) {
+    failed(error);
+  }
+}
+
+// Also a body that ended early: the ordinary way answers such a request.
+function failed(error) {
   console.error(`express way: ${error}`);
 }

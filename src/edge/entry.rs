@@ -1,4 +1,4 @@
-//! The ordinary way of a request: every one but the clicks of the express way comes in here and goes to its handler.
+//! The ordinary way of a request: every one that did not take an express way comes in here and goes to its handler.
 
 use worker::{Context, Env, Method, Request, Response, console_error, event};
 

@@ -89,7 +89,7 @@ async fn serve(
     let asked = parse()?;
     let listing = snapshots::recent::<Selector>(visit).await?;
     let wanted = Wanted::new(&tracking, &listing, &app, &asked);
-    let page = match wanted.at_once(isolate) {
+    let page = match isolate.pages.get(&wanted.key) {
         Some(page) => page,
         None => wanted.loading(visit).await?,
     };
@@ -111,6 +111,12 @@ async fn serve(
 pub fn cache_control(listing: &Selector, now_ms: i64) -> String {
     let max_age_s = page::max_age_s(now_ms, listing.listing().built_at_ms());
     format!("private, max-age={max_age_s}")
+}
+
+/// Whether the app has a share of this isolate left, for what is not yet to be taken from it.
+pub fn would_admit(isolate: &Isolate, app: AppId, now_ms: i64) -> bool {
+    let rate = isolate.config.offers_rate;
+    rate.is_none_or(|rate| isolate.shield.would_admit(rate, app, now_ms))
 }
 
 /// Takes a request from the app's share of this isolate.
@@ -194,9 +200,12 @@ impl<'a> Wanted<'a> {
         }
         let (app, listing) = (self.app_listing(), self.listing.listing());
         let Selection { rows, total } = self.listing.select(&app, self.asked);
+        // All of them before anything is written, which would be in vain without the last.
+        let parts: Option<Vec<_>> = page::parts(listing, &rows)
+            .map(|part| Some((part, isolate.chunks.get(&part.key.to_owned())?)))
+            .collect();
         let mut page = Page::new(&app, &isolate.config.tracking_url);
-        for part in page::parts(listing, &rows) {
-            let chunk = isolate.chunks.get(&part.key.to_owned())?;
+        for (part, chunk) in parts? {
             page.add(listing, part, &chunk).ok()?;
         }
         Some(self.keep(isolate, page.finish(total)))

@@ -50,6 +50,22 @@ struct Bucket {
 impl Shield {
     /// Takes a request's token, or refuses it.
     pub fn admit(&self, rate: Rate, app: AppId, now_ms: i64) -> Result<(), Refusal> {
+        self.filled(rate, app, now_ms, |tokens| {
+            if *tokens < 1.0 {
+                return Err(RATE_LIMIT_EXCEEDED);
+            }
+            *tokens -= 1.0;
+            Ok(())
+        })
+    }
+
+    /// Whether a request would be admitted now; none is.
+    pub fn would_admit(&self, rate: Rate, app: AppId, now_ms: i64) -> bool {
+        self.filled(rate, app, now_ms, |tokens| *tokens >= 1.0)
+    }
+
+    /// The app's tokens as they are at this time.
+    fn filled<T>(&self, rate: Rate, app: AppId, now_ms: i64, of: impl FnOnce(&mut f64) -> T) -> T {
         let mut buckets = self.buckets.borrow_mut();
         let bucket = buckets.entry(app).or_insert(Bucket {
             tokens: rate.burst,
@@ -59,12 +75,7 @@ impl Shield {
         let elapsed_ms = u32::try_from(now_ms.saturating_sub(bucket.filled_at_ms)).unwrap_or(0);
         bucket.tokens = (bucket.tokens + f64::from(elapsed_ms) * rate.per_second / 1_000.0).min(rate.burst);
         bucket.filled_at_ms = now_ms;
-        if bucket.tokens >= 1.0 {
-            bucket.tokens -= 1.0;
-            Ok(())
-        } else {
-            Err(RATE_LIMIT_EXCEEDED)
-        }
+        of(&mut bucket.tokens)
     }
 }
 
@@ -78,7 +89,12 @@ mod tests {
         let (shield, app) = (Shield::default(), AppId::from_number(1).unwrap());
         let admitted = |now_ms: i64, requests: usize| {
             (0..requests)
-                .filter(|_| shield.admit(rate, app, now_ms).is_ok())
+                .filter(|_| {
+                    let would_be = shield.would_admit(rate, app, now_ms);
+                    let is = shield.admit(rate, app, now_ms).is_ok();
+                    assert_eq!(would_be, is, "asking takes nothing");
+                    is
+                })
                 .count()
         };
         assert_eq!(admitted(0, 100), 20);

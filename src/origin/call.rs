@@ -60,7 +60,8 @@ pub async fn call_at<C: Command, R: DeserializeOwned>(
     serde_json::from_str(&text).map_err(broken)
 }
 
-/// The same, for an answer that is passed on as it comes, without being read.
+/// The same, for an answer that is passed on as it comes, without being read: one that breaks off after its first bytes
+/// is not asked for again, and the sender meets that as it would any other cut connection.
 ///
 /// # Errors
 /// As [`call`].

@@ -1,5 +1,11 @@
 //! The express ways answer what the ordinary way answers: the same random requests are sent both ways.
 
+use std::{
+    io::{Read, Write},
+    net::{Shutdown, TcpStream},
+    time::Duration,
+};
+
 use proptest::{
     prelude::*,
     sample::select,
@@ -306,4 +312,59 @@ fn both_ways_give_the_same_page() {
         "{expressed} of {given} took the express way"
     );
     assert_eq!(answered(&signpost, &signpost.control(), "offers"), (given, 0));
+}
+
+/// The answer to these bytes, without the parts of it that are the time's.
+fn answer_to(way: &str, request: &str) -> String {
+    let mut stream = TcpStream::connect(way.trim_start_matches("http://")).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    // What is announced and was not sent never comes.
+    stream.shutdown(Shutdown::Write).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let lines = answer
+        .lines()
+        .filter(|line| !line.starts_with("Cache-Control: private"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn both_ways_answer_odd_requests_the_same() {
+    let (signpost, pub_key) = Setup::new().config("ways.capnp").start_with_fixtures();
+    let body = r#"{"page":1,"size":1,"filt":[]}"#;
+    let post = |path: &str, host: &str, length: usize, body: &str| {
+        format!(
+            "POST {path} HTTP/1.1\r\nHost: {host}\r\nApp-Id: {ANDROID_APP}\r\nPub-Key: {pub_key}\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        )
+    };
+    let offers = "/v1/offer/api";
+    for (request, status) in [
+        (post(offers, "o.example", body.len(), body), "200"),
+        (post("/x/../v1/offer/api", "o.example", body.len(), body), ""),
+        (post("/x/v1/offer/api", "o.example", body.len(), body), "404"),
+        (post("/v1/offer/api?", "o.example", body.len(), body), "200"),
+        (
+            post("/v1/operator/import?/v1/offer/api", "o.example", body.len(), body),
+            "401",
+        ),
+        (post(offers, "O.EXAMPLE:80", body.len(), body), "200"),
+        (post(offers, "[::", body.len(), body), ""),
+        (post(offers, "", body.len(), body), ""),
+        (post(offers, "o.example", 0, ""), "400"),
+    ] {
+        let [express, ordinary] = [signpost.base(), signpost.control()].map(|way| answer_to(&way, &request));
+        assert_eq!(express, ordinary, "{request}");
+        assert!(
+            express.starts_with("HTTP/1.1 ") && express[9..].starts_with(status),
+            "{request}\n{express}"
+        );
+    }
+    // A body that ends early is met by nobody, and nothing breaks of it.
+    for way in [signpost.base(), signpost.control()] {
+        answer_to(&way, &post(offers, "o.example", 500, body));
+        let whole = answer_to(&way, &post(offers, "o.example", body.len(), body));
+        assert!(whole.starts_with("HTTP/1.1 200"), "{whole}");
+    }
 }

@@ -62,9 +62,12 @@ fn answer(asked: &Asked<'_>, body: &[u8], now_ms: i64) -> Option<Array> {
         return None;
     }
     let app = offers::authorize(&isolate, &tracking, asked.app_id, asked.pub_key, now_ms).ok()?;
+    if !offers::would_admit(&isolate, app.id, now_ms) {
+        return None;
+    }
     let request = OffersRequest::from_body(std::str::from_utf8(body).ok()?).ok()?;
     let page = Wanted::new(&tracking, &listing, &app, &request).at_once(&isolate)?;
-    // Last, since what is admitted here must not be admitted again on the ordinary way.
+    // Taken last, since what is taken here must not be taken again on the ordinary way.
     offers::admit(&isolate, app.id, now_ms).ok()?;
     isolate.traffic.express_offers();
     Some(Array::of4(

@@ -121,7 +121,7 @@ impl Catalog {
         let answer = self
             .shell
             .serve(request, carry_out, |db, now_ms| {
-                if brings_nothing_due.get() {
+                if brings_nothing_due.get() && self.shell.wakes_by(i64::MAX) {
                     Ok(None)
                 } else {
                     next_alarm(db, now_ms).map(Some)
