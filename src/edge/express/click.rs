@@ -2,14 +2,10 @@
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use super::enter;
 use crate::{
     catalog::Country,
-    edge::{
-        entry::Address,
-        isolate::Isolate,
-        routes::{Handler, Routed, route},
-        snapshots,
-    },
+    edge::routes::Handler,
     origin::counters,
     short::split,
     tracking::{
@@ -53,22 +49,14 @@ pub fn redirect(asked: &str, now_ms: f64) -> Option<String> {
 }
 
 fn answer(asked: &Asked<'_>, now_ms: i64) -> Option<String> {
-    let isolate = Isolate::held()?;
-    let address = Address::parse(asked.url)?;
-    let serves = |interface| isolate.config.serves(address.host, interface);
-    if !matches!(route("GET", address.path, serves), Routed::To(Handler::Click, _)) {
-        return None;
-    }
+    let (isolate, query) = enter("GET", asked.url, Handler::Click, now_ms)?;
     let tracking = isolate.tracking.get()?;
-    if snapshots::is_due(&isolate, now_ms) {
-        return None;
-    }
     let visitor = Visitor {
         country: Country::parse(asked.country),
         platform: agent::device_platform(asked.user_agent),
         now_ms,
     };
-    let allowed = decision::decide(&tracking, address.query, visitor).ok()?;
+    let allowed = decision::decide(&tracking, query, visitor).ok()?;
     let counts = agent::counts(false, asked.user_agent, asked.purpose, asked.sec_purpose);
     let waits_for_a_cap = allowed.goal.offer.click_cap.is_some();
     let opens_a_batch = counts && !isolate.counts.borrow().joins(now_ms);

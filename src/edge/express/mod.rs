@@ -12,3 +12,21 @@
 
 mod click;
 mod offers;
+
+use std::rc::Rc;
+
+use super::{
+    entry::Address,
+    isolate::Isolate,
+    routes::{Handler, Routed, route},
+    snapshots,
+};
+
+/// The isolate's memory and the request's query, if the request is this handler's and nothing is to be asked for first.
+fn enter<'u>(method: &str, url: &'u str, handler: Handler, now_ms: i64) -> Option<(Rc<Isolate>, &'u str)> {
+    let isolate = Isolate::held()?;
+    let address = Address::parse(url)?;
+    let serves = |interface| isolate.config.serves(address.host, interface);
+    let is_its = matches!(route(method, address.path, serves), Routed::To(to, _) if to == handler);
+    (is_its && !snapshots::is_due(&isolate, now_ms)).then_some((isolate, address.query))
+}

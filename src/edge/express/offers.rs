@@ -3,15 +3,13 @@
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use super::enter;
 use crate::{
     edge::{
         answer::JSON,
         body::is_media_type,
-        entry::Address,
-        isolate::Isolate,
         offers::{self, Wanted},
-        routes::{Handler, Routed, route},
-        snapshots,
+        routes::Handler,
     },
     offers::request::OffersRequest,
     short::split,
@@ -47,20 +45,11 @@ pub fn page(asked: &str, body: &[u8], now_ms: f64) -> Option<Array> {
 }
 
 fn answer(asked: &Asked<'_>, body: &[u8], now_ms: i64) -> Option<Array> {
-    let isolate = Isolate::held()?;
-    let address = Address::parse(asked.url)?;
-    let serves = |interface| isolate.config.serves(address.host, interface);
-    let is_offers = matches!(
-        route("POST", address.path, serves),
-        Routed::To(Handler::OffersPost, _)
-    );
-    if !is_offers || !is_media_type(asked.content_type, &[JSON]) {
+    let (isolate, _) = enter("POST", asked.url, Handler::OffersPost, now_ms)?;
+    if !is_media_type(asked.content_type, &[JSON]) {
         return None;
     }
     let (tracking, listing) = (isolate.tracking.get()?, isolate.listing.get()?);
-    if snapshots::is_due(&isolate, now_ms) {
-        return None;
-    }
     let app = offers::authorize(&isolate, &tracking, asked.app_id, asked.pub_key, now_ms).ok()?;
     if !offers::would_admit(&isolate, app.id, now_ms) {
         return None;
