@@ -6,6 +6,7 @@ HOST := $(shell uname -m)-unknown-linux-gnu
 STABLE := $(shell sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
 
 TOOLS := $(CURDIR)/.tools
+APT := apt-get update -qq && apt-get install -y -qq
 WASM_RUSTUP := $(TOOLS)/rustup
 # The toolchain that rust-toolchain.toml names must be one that is there: rustup may not be allowed to fetch it by itself.
 STABLE_READY := $(TOOLS)/stable-$(STABLE)
@@ -15,9 +16,14 @@ WORKER_BUILD_VERSION := 0.8.7
 WASM_BINDGEN_VERSION := 0.2.129
 WORKER_BUILD := $(TOOLS)/worker-build-$(WORKER_BUILD_VERSION)/bin/worker-build
 WASM_BINDGEN := $(TOOLS)/wasm-bindgen-$(WASM_BINDGEN_VERSION)/bin/wasm-bindgen
+PIP_READY := $(TOOLS)/pip
 # The library that the tests of callbacks ask for a second opinion; by the contents of its requirements.
 PYTHON_REQUIREMENTS := tests/verifiers/requirements.txt
 PYTHON_READY := $(TOOLS)/python/.signpost-$(firstword $(shell sha256sum $(PYTHON_REQUIREMENTS)))
+# What only `make audit` needs, and only where there is a database to ask.
+CARGO_AUDIT_VERSION := 0.22.2
+CARGO_AUDIT := $(TOOLS)/cargo-audit-$(CARGO_AUDIT_VERSION)/bin/cargo-audit
+ADVISORIES := https://github.com/RustSec/advisory-db
 # What only `make bench` needs. wrk is Debian's, Hono comes with the npm packages.
 OHA_VERSION := 1.16.0
 OHA := $(TOOLS)/oha-$(OHA_VERSION)/bin/oha
@@ -41,7 +47,7 @@ WASM_ENV := RUSTFLAGS='-C target-feature=+simd128' RUSTUP_HOME=$(WASM_RUSTUP) RU
 # wasm-opt is two thirds of a build's time for 3 % of its size: `make deploy` takes it, `make test WASM_FLAGS=` tests it.
 WASM_FLAGS := --no-opt
 
-.PHONY: help run test check bench bench-setup deploy fmt clean build setup
+.PHONY: help run test check lint-native lint-wasm compiled audit bench bench-setup deploy fmt clean build setup
 .DELETE_ON_ERROR:
 
 help:
@@ -55,14 +61,30 @@ help:
 run: build
 	@exec fixtures/local/run.sh
 
-test: check build
+# Two at a time up to the tests: optimising the module and building the tools keep one core busy each.
+test:
+	@$(MAKE) --no-print-directory --jobs=2 check build compiled audit
 	cargo test --quiet --locked --lib --bins
 	cargo test --quiet --locked --test '*' -- --test-threads=4
 
-check: $(STABLE_READY) $(NIGHTLY_READY)
+check: lint-native lint-wasm
+
+lint-native: $(STABLE_READY)
 	cargo fmt --check
 	cargo clippy --quiet --locked --all-targets -- -D warnings
+
+lint-wasm: $(NIGHTLY_READY)
 	$(WASM_ENV) cargo clippy --quiet --locked --lib --target wasm32-unknown-unknown -- -D warnings
+
+# After the lints, which hold the same folder's lock.
+compiled: lint-native
+	cargo test --quiet --locked --no-run
+
+# The lock file against the known vulnerabilities, where their database can be had; licences are a test of their own.
+audit: $(STABLE_READY)
+	@if timeout 20 git ls-remote --quiet $(ADVISORIES) HEAD >/dev/null 2>&1; \
+	then $(MAKE) --no-print-directory $(CARGO_AUDIT) && $(CARGO_AUDIT) audit --deny warnings --url $(ADVISORIES); \
+	else echo 'audit: not done, $(ADVISORIES) cannot be reached from here'; fi
 
 # Compiled before it runs: what cargo does would be in the way of the first figures.
 bench: build bench-setup $(HONO) $(BENCH_BUNDLE)
@@ -70,7 +92,7 @@ bench: build bench-setup $(HONO) $(BENCH_BUNDLE)
 	@ONLY='$(ONLY)' ROUNDS='$(ROUNDS)' OHA='$(OHA)' PYTHONPATH='$(BENCH_PYTHON)' cargo bench --quiet --locked --bench speed
 
 bench-setup: setup $(OHA) $(BENCH_PYTHON_READY)
-	@command -v wrk >/dev/null || { apt-get update -qq && apt-get install -y -qq wrk; }
+	@command -v wrk >/dev/null || { $(APT) wrk; }
 
 $(OHA): | $(STABLE_READY)
 	$(QUICK) CARGO_PROFILE_RELEASE_OPT_LEVEL=2 cargo install oha --version $(OHA_VERSION) --locked --root $(TOOLS)/oha-$(OHA_VERSION)
@@ -110,7 +132,7 @@ $(STABLE_READY):
 		{ echo 'Signpost is built and tested on Linux, x86-64' >&2; exit 1; }
 	@command -v rustup >/dev/null || { echo 'Signpost needs rustup, see https://rustup.rs' >&2; exit 1; }
 	@command -v cc >/dev/null && command -v curl >/dev/null && command -v npm >/dev/null || \
-		{ apt-get update -qq && apt-get install -y -qq build-essential curl nodejs npm; }
+		{ $(APT) build-essential curl nodejs npm; }
 	rustup toolchain install $(STABLE) --profile minimal -c clippy -c rustfmt --no-self-update
 	@mkdir -p $(TOOLS) && touch $@
 
@@ -128,6 +150,10 @@ $(WORKER_BUILD): | $(STABLE_READY)
 	$(QUICK) cargo install worker-build --version $(WORKER_BUILD_VERSION) --locked \
 		--root $(TOOLS)/worker-build-$(WORKER_BUILD_VERSION)
 
+$(CARGO_AUDIT): | $(STABLE_READY)
+	$(QUICK) cargo install cargo-audit --version $(CARGO_AUDIT_VERSION) --locked --no-default-features \
+		--root $(TOOLS)/cargo-audit-$(CARGO_AUDIT_VERSION)
+
 # Without --locked: the lock file of this version names a crate that is no longer served.
 $(WASM_BINDGEN): | $(STABLE_READY)
 	$(QUICK) cargo install wasm-bindgen-cli --version $(WASM_BINDGEN_VERSION) \
@@ -138,19 +164,22 @@ $(NPM_READY): | $(STABLE_READY)
 	npm ci --ignore-scripts --no-fund --no-audit
 	@mkdir -p $(TOOLS) && touch $@
 
+# One for all that pip installs: Debian's packages are not installed twice at once.
+$(PIP_READY): | $(STABLE_READY)
+	@python3 -m pip --version >/dev/null 2>&1 || { $(APT) python3 python3-pip; }
+	@touch $@
+
 # --target: nothing of the machine's own Python changes, and Debian's pip allows no less.
-$(PYTHON_READY): | $(STABLE_READY)
+$(PYTHON_READY): | $(PIP_READY)
 	$(call pip_install,$(TOOLS)/python,$(PYTHON_REQUIREMENTS))
 	@touch $@
 
-$(BENCH_PYTHON_READY): | $(STABLE_READY)
+$(BENCH_PYTHON_READY): | $(PIP_READY)
 	$(call pip_install,$(BENCH_PYTHON),$(BENCH_REQUIREMENTS))
 	@touch $@
 
 # A folder, and the requirements that are to be in it.
 define pip_install
-@python3 -m pip --version >/dev/null 2>&1 || \
-	{ apt-get update -qq && apt-get install -y -qq python3 python3-pip; }
 rm -rf $(1)
 python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --require-hashes \
 	--target $(1) -r $(2)

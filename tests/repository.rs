@@ -10,6 +10,8 @@
 
 #[path = "repository/facts.rs"]
 mod facts;
+#[path = "repository/licences.rs"]
+mod licences;
 #[path = "repository/recipes.rs"]
 mod recipes;
 #[path = "repository/stats.rs"]

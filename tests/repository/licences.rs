@@ -1,0 +1,93 @@
+//! Everything that Signpost is built from may be used by anyone: crates by their `Cargo.toml`, npm packages by the lock
+//! file. The tools of PyPI are run and never shipped.
+
+use std::{collections::BTreeSet, process::Command};
+
+use serde_json::Value;
+use spdx::{Expression, LicenseReq, ParseMode};
+
+use crate::read;
+
+/// Permissive, all of them: what asks for more than a notice is decided by people first.
+const ALLOWED: &[&str] = &[
+    "0BSD",
+    "Apache-2.0",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "CC0-1.0",
+    "ISC",
+    "MIT",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+];
+/// Tools of npm, none of which goes into what is deployed: the image library that wrangler brings.
+const ALLOWED_IN_TOOLS: &[&str] = &["LGPL-3.0-or-later"];
+
+fn is_allowed(licence: &str, more: &[&str]) -> bool {
+    // `MIT/Apache-2.0` is how older crates write OR.
+    let expression =
+        Expression::parse_mode(licence, ParseMode::LAX).unwrap_or_else(|error| panic!("{licence}: {error}"));
+    expression.evaluate(|wanted: &LicenseReq| {
+        let id = wanted.license.id().map(|id| id.name);
+        id.is_some_and(|id| ALLOWED.contains(&id) || more.contains(&id))
+    })
+}
+
+/// The packages that a build for this platform takes in, without asking the network for those of others.
+fn crates(platform: &str) -> Vec<Value> {
+    let told = Command::new(env!("CARGO"))
+        .args([
+            "metadata",
+            "--format-version=1",
+            "--locked",
+            "--offline",
+            "--filter-platform",
+            platform,
+        ])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    let told: Value = serde_json::from_slice(&told.stdout).unwrap();
+    told["packages"].as_array().unwrap().clone()
+}
+
+#[test]
+fn every_crate_has_a_licence_that_is_allowed() {
+    let mut seen = BTreeSet::new();
+    for platform in ["wasm32-unknown-unknown", "x86_64-unknown-linux-gnu"] {
+        for package in crates(platform) {
+            let (name, licence) = (&package["name"], package["license"].as_str());
+            let licence = licence.unwrap_or_else(|| panic!("{name} names no licence"));
+            assert!(is_allowed(licence, &[]), "{name}: {licence}");
+            seen.insert(name.to_string());
+        }
+    }
+    assert!(seen.len() > 100, "{}", seen.len());
+}
+
+#[test]
+fn every_npm_package_has_a_licence_that_is_allowed() {
+    let lock: Value = serde_json::from_str(&read("package-lock.json")).unwrap();
+    let packages = lock["packages"].as_object().unwrap();
+    assert!(packages.len() > 10);
+    for (name, package) in packages.iter().filter(|(name, _)| !name.is_empty()) {
+        let licence = package["license"].as_str();
+        let licence = licence.unwrap_or_else(|| panic!("{name} names no licence"));
+        assert!(is_allowed(licence, ALLOWED_IN_TOOLS), "{name}: {licence}");
+    }
+}
+
+#[test]
+fn a_licence_that_asks_for_more_is_refused() {
+    for (licence, allowed) in [
+        ("MIT OR GPL-3.0-only", true),
+        ("MIT AND GPL-3.0-only", false),
+        ("AGPL-3.0-only", false),
+        ("MIT/Apache-2.0", true),
+    ] {
+        assert_eq!(is_allowed(licence, &[]), allowed, "{licence}");
+    }
+}
