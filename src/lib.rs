@@ -16,6 +16,7 @@ pub mod catalog;
 pub mod conversions;
 pub mod edge;
 pub mod lines;
+pub mod log;
 pub mod offers;
 pub mod origin;
 pub mod refusal;

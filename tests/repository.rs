@@ -129,6 +129,15 @@ fn local_runs_and_cloudflare_are_configured_alike() {
 }
 
 #[test]
+fn cloudflare_logs_no_line_of_its_own_with_the_address_of_each_request() {
+    let wrangler: toml::Table = read("wrangler.toml").parse().unwrap();
+    let observability = &wrangler["env"]["production"]["observability"];
+    assert_eq!(observability["enabled"].as_bool(), Some(true));
+    assert_eq!(observability["logs"]["enabled"].as_bool(), Some(true));
+    assert_eq!(observability["logs"]["invocation_logs"].as_bool(), Some(false));
+}
+
+#[test]
 fn the_secrets_that_a_deployment_needs_are_named_and_not_stored() {
     let wrangler = read("wrangler.toml");
     for secret in ["OPERATOR_TOKEN", "CLICK_KEYS", "STORE_KEYS"] {

@@ -1,9 +1,13 @@
 //! An answer before it becomes a response: what every handler returns.
 
+use std::borrow::Cow;
+
 use worker::{Headers, Response, ResponseBody, Result};
 
+use super::watching::Noted;
 use crate::{
-    origin::command::CallError,
+    log,
+    origin::command::{CallError, code_in},
     refusal::{Refusal, common},
 };
 
@@ -11,8 +15,12 @@ pub const JSON: &str = "application/json";
 
 pub struct Answer {
     status: u16,
-    headers: Vec<(&'static str, String)>,
+    headers: Vec<(Cow<'static, str>, String)>,
     body: Vec<u8>,
+    /// The code of a refusal, also where the body does not show it.
+    code: Option<Cow<'static, str>>,
+    /// What the log is to know of it.
+    noted: Noted,
     /// An object's answer that is passed on as it comes, its body a stream that is not looked at.
     passed: Option<Response>,
 }
@@ -23,14 +31,30 @@ impl Answer {
             status,
             headers: Vec::new(),
             body: Vec::new(),
+            code: None,
+            noted: Noted::default(),
             passed: None,
         }
     }
 
-    pub fn pass(response: Response) -> Self {
+    /// An object's answer as it comes. One that refuses is short, and is read for its code.
+    pub async fn pass(mut response: Response) -> Self {
         let answer = Self::new(response.status_code());
+        if answer.status < 400 {
+            return Self {
+                passed: Some(response),
+                ..answer
+            };
+        }
+        let body = response.text().await.unwrap_or_default();
         Self {
-            passed: Some(response),
+            headers: response
+                .headers()
+                .entries()
+                .map(|(name, value)| (Cow::Owned(name), value))
+                .collect(),
+            code: code_in(&body).map(Cow::Owned),
+            body: body.into_bytes(),
             ..answer
         }
     }
@@ -44,8 +68,31 @@ impl Answer {
     }
 
     pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.headers.push((name, value.into()));
+        self.headers.push((Cow::Borrowed(name), value.into()));
         self
+    }
+
+    /// A header of an answer that an object gave.
+    pub fn passed_header(&self, name: &str) -> Option<String> {
+        self.passed.as_ref()?.headers().get(name).ok().flatten()
+    }
+
+    pub fn coded(mut self, code: impl Into<Cow<'static, str>>) -> Self {
+        self.code = Some(code.into());
+        self
+    }
+
+    pub fn code(&self) -> Option<&str> {
+        self.code.as_deref()
+    }
+
+    pub fn noting(mut self, noted: Noted) -> Self {
+        self.noted = noted;
+        self
+    }
+
+    pub fn noted(&self) -> &Noted {
+        &self.noted
     }
 
     pub fn body(mut self, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
@@ -80,7 +127,9 @@ impl Answer {
 
 impl From<Refusal> for Answer {
     fn from(refusal: Refusal) -> Self {
-        let answer = Self::json(refusal.status, refusal.body()).header("Cache-Control", "no-store");
+        let answer = Self::json(refusal.status, refusal.body())
+            .header("Cache-Control", "no-store")
+            .coded(refusal.code);
         match refusal.retry_after_s {
             Some(seconds) => answer.header("Retry-After", seconds.to_string()),
             None => answer,
@@ -91,20 +140,23 @@ impl From<Refusal> for Answer {
 impl From<CallError> for Answer {
     /// An object's refusal is passed on; an object that did not answer is for the log, and the caller tries again.
     fn from(error: CallError) -> Self {
+        let code = error.code();
         match error {
             CallError::Refused {
                 status,
                 body,
                 retry_after_s,
             } => {
-                let answer = Self::json(status, body).header("Cache-Control", "no-store");
+                let answer = Self::json(status, body)
+                    .header("Cache-Control", "no-store")
+                    .coded(code);
                 match retry_after_s {
                     Some(seconds) => answer.header("Retry-After", seconds.to_string()),
                     None => answer,
                 }
             }
             CallError::Unanswered(_) => {
-                worker::console_error!("{error}");
+                log::error("objects", error);
                 common::UNAVAILABLE.into()
             }
         }

@@ -21,5 +21,8 @@ pub async fn report(visit: &Visit, mut request: Request, query: &str) -> Answer 
     };
     let times = value("times").unwrap_or("1");
     let answered = client::bench(&visit.env, &publisher, times, &body).await;
-    answered.map_or_else(Answer::from, Answer::pass)
+    match answered {
+        Ok(response) => Answer::pass(response).await,
+        Err(error) => error.into(),
+    }
 }

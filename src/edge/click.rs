@@ -4,11 +4,12 @@
 
 use std::time::Duration;
 
-use worker::{Request, console_error};
+use worker::Request;
 
 use super::{answer::Answer, body::header, config::Config, counting, isolate::Visit, snapshots};
 use crate::{
     catalog::{Country, OfferId, snapshot::tracking::Tracking},
+    log,
     origin::{
         call::call,
         clicks,
@@ -35,7 +36,6 @@ pub async fn click(visit: &Visit, request: &Request, query: &str) -> Answer {
         Ok(tracking) => tracking,
         Err(refusal) => {
             return refused(
-                visit,
                 request,
                 &Refused {
                     refusal,
@@ -60,9 +60,9 @@ pub async fn click(visit: &Visit, request: &Request, query: &str) -> Answer {
                 visit.isolate.traffic.redirect();
                 redirect_to(location)
             }
-            Err(refusal) => refused(visit, request, &decision::refuse(&allowed.app, refusal)),
+            Err(refusal) => refused(request, &decision::refuse(&allowed.app, refusal)),
         },
-        Err(refusal) => refused(visit, request, &refusal),
+        Err(refusal) => refused(request, &refusal),
     }
 }
 
@@ -152,7 +152,7 @@ async fn keep_record(visit: &Visit, nonce: Nonce, record: &[u8]) -> Result<(), R
 }
 
 fn unavailable(error: impl std::fmt::Display) -> Refusal {
-    console_error!("click: {error}");
+    log::error("click", error);
     common::UNAVAILABLE
 }
 
@@ -164,18 +164,18 @@ fn redirect_to(location: impl Into<String>) -> Answer {
 }
 
 /// A refused click: to the app's fallback, or as a page for a browser, or as JSON for anything else.
-fn refused(visit: &Visit, request: &Request, refused: &Refused<'_>) -> Answer {
-    visit.isolate.traffic.refuse(refused.refusal.code);
-    if let Some(url) = refused.fallback_url {
-        return redirect_to(url);
-    }
+fn refused(request: &Request, refused: &Refused<'_>) -> Answer {
     let refusal = &refused.refusal;
+    if let Some(url) = refused.fallback_url {
+        return redirect_to(url).coded(refusal.code);
+    }
     if !header(request, "Accept").is_some_and(|accept| accept.contains("text/html")) {
         return refusal.clone().into();
     }
     let answer = Answer::new(refusal.status)
         .body("text/html; charset=utf-8", page(refusal))
-        .header("Cache-Control", "no-store");
+        .header("Cache-Control", "no-store")
+        .coded(refusal.code);
     match refusal.retry_after_s {
         Some(seconds) => answer.header("Retry-After", seconds.to_string()),
         None => answer,

@@ -81,6 +81,11 @@ impl Config {
         own.is_none_or(|own| own.eq_ignore_ascii_case(host))
     }
 
+    /// Whether there is an operator's token at all.
+    pub fn has_operator(&self) -> bool {
+        self.operator_token.is_some()
+    }
+
     /// Whether an `Authorization` header carries the operator's token. Without a token configured, none does.
     pub fn is_operator(&self, authorization: Option<&str>) -> bool {
         let presented = authorization

@@ -3,15 +3,21 @@
 
 use std::time::Duration;
 
-use worker::{Request, console_error};
+use worker::Request;
 
-use super::{answer::Answer, body, isolate::Visit};
+use super::{
+    answer::{Answer, JSON},
+    body,
+    isolate::Visit,
+    watching::Noted,
+};
 use crate::{
     catalog::credentials,
     conversions::{
         parameters::{INVALID_CLICK_ID, Postback},
         state::CONVERSION_WINDOW_CLOSED,
     },
+    log,
     origin::{
         call::call,
         clicks,
@@ -52,16 +58,24 @@ pub async fn conversion(visit: &Visit, mut request: Request, query: &str) -> Res
         txn: postback.txn.map(Into::into),
         status: postback.status,
     };
-    match client::convert(&visit.env, conversion).await {
-        Ok(answer) => {
-            visit.isolate.traffic.conversion();
-            Ok(Answer::pass(answer))
+    let mut noted = Noted {
+        app: Some(conversion.click.app.to_string()),
+        offer: Some(conversion.click.offer.to_string()),
+        ..Noted::default()
+    };
+    let answer = match client::convert(&visit.env, conversion).await {
+        Ok(told) => {
+            let body = serde_json::to_vec(&told).unwrap_or_default();
+            noted.outcome = Some(told.status.as_str());
+            noted.duplicate = Some(told.duplicate);
+            noted.transaction_id = Some(told.transaction_id);
+            Answer::new(200)
+                .body(JSON, body)
+                .header("Cache-Control", "no-store")
         }
-        Err(error) => {
-            visit.isolate.traffic.refuse_as(&error);
-            Ok(error.into())
-        }
-    }
+        Err(error) => error.into(),
+    };
+    Ok(answer.noting(noted))
 }
 
 /// The click that an id stands for, and its identity.
@@ -90,7 +104,7 @@ fn refuse(error: OpenError) -> Refusal {
 /// What is kept of a click with a short id. It was there before its redirect, and stays for longer than any window.
 async fn record(visit: &Visit, nonce: Nonce) -> Result<Vec<u8>, Refusal> {
     let unavailable = |error: String| {
-        console_error!("conversion: {error}");
+        log::error("conversion", error);
         common::UNAVAILABLE
     };
     let namespace = visit

@@ -3,10 +3,11 @@
 use std::{rc::Rc, time::Duration};
 
 use futures_util::{StreamExt, stream};
-use worker::{Delay, Env, console_warn};
+use worker::{Delay, Env};
 
 use super::isolate::{Isolate, Visit};
 use crate::{
+    log,
     origin::{
         call::call,
         command::CallError,
@@ -74,7 +75,7 @@ async fn send_one(env: &Env, isolate: &Isolate, batch: Batch) -> bool {
     let answer = match env.durable_object(counters::BINDING) {
         Ok(namespace) => call::<_, Applied>(&namespace, &name, &flush, TIMEOUT).await,
         Err(error) => {
-            console_warn!("counters: {error}");
+            log::warn("counting", error);
             return false;
         }
     };
@@ -85,7 +86,7 @@ async fn send_one(env: &Env, isolate: &Isolate, batch: Batch) -> bool {
             true
         }
         Err(error) => {
-            console_warn!("{name}, batch {sequence}: {error}");
+            log::warn("counting", format_args!("{name}: batch {sequence}: {error}"));
             let busy = matches!(&error, CallError::Unanswered(cause) if cause.overloaded);
             counts.unanswered(object, sequence, busy, runtime::now_ms());
             false

@@ -6,7 +6,7 @@
 import Module from "./index.js";
 export * from "./index.js";
 
-const { fetch: ordinary, redirect, page } = Module.prototype;
+const { fetch: ordinary, redirect, page, fault } = Module.prototype;
 
 // Only a body of known and moderate length is read before it is known what becomes of it.
 const OFFERS = "/v1/offer/api";
@@ -93,5 +93,5 @@ function attempt(express) {
 
 // Also a body that ended early: the ordinary way answers such a request.
 function failed(error) {
-  console.error(`express way: ${error}`);
+  fault(`${error}`);
 }

@@ -1,6 +1,6 @@
 //! The ordinary way of a request: every one that did not take an express way comes in here and goes to its handler.
 
-use worker::{Context, Env, Method, Request, Response, console_error, event};
+use worker::{Context, Env, Method, Request, Response, event, web_sys};
 
 use super::{
     answer::Answer,
@@ -9,8 +9,11 @@ use super::{
     isolate::Visit,
     ledgers, offers, operator, outboxes, reports,
     routes::{Handler, Interface, Routed, is_operators, route},
+    watching::{self, Asked},
 };
 use crate::{
+    log,
+    origin::{command::Failure, shell::caught_async},
     refusal::{Refusal, common},
     short::split,
 };
@@ -26,29 +29,39 @@ const INVALID_OPERATOR_TOKEN: Refusal = Refusal::new(
 async fn fetch(request: Request, env: Env, context: Context) -> worker::Result<Response> {
     let answer = match Visit::new(env, context) {
         Ok(visit) => {
-            // Another handle to it; the method of that name would make a second body. A click has none to read out.
-            let sent = (!matches!(request.method(), Method::Get | Method::Head))
-                .then(|| Clone::clone(request.inner()));
-            let answer = answer(&visit, request).await;
-            if let Some(sent) = sent.filter(|_| answer.status() >= 400) {
+            // Another handle to it; the method of that name would make a second body.
+            let sent = Clone::clone(request.inner());
+            let may_have_body = !matches!(request.method(), Method::Get | Method::Head);
+            let answer = answer(&visit, request, &sent).await;
+            if may_have_body && answer.status() >= 400 {
                 body::discard(sent).await;
             }
             answer
         }
         Err(error) => {
-            console_error!("configuration: {error}");
-            common::INTERNAL_ERROR.into()
+            log::error("configuration", error);
+            unconfigured(&request.inner().url())
         }
     };
     // An answer that the runtime does not take, because of a header that came in with a document, is ours to explain.
     answer.into_response().or_else(|error| {
-        console_error!("the answer was not taken: {error}");
+        log::error("entry", format_args!("the answer was not taken: {error}"));
         Answer::from(common::INTERNAL_ERROR).into_response()
     })
 }
 
-async fn answer(visit: &Visit, request: Request) -> Answer {
-    let url = request.inner().url();
+/// Every request fails then, and a load balancer is to know it by the one status that it understands.
+fn unconfigured(url: &str) -> Answer {
+    match Address::parse(url) {
+        Some(Address {
+            path: health::PATH, ..
+        }) => common::UNAVAILABLE.because("the configuration is broken").into(),
+        _ => common::INTERNAL_ERROR.into(),
+    }
+}
+
+async fn answer(visit: &Visit, request: Request, sent: &web_sys::Request) -> Answer {
+    let url = sent.url();
     let Some(address) = Address::parse(&url) else {
         return common::NOT_FOUND.into();
     };
@@ -58,22 +71,48 @@ async fn answer(visit: &Visit, request: Request) -> Answer {
     }
     let method = request.method().to_string();
     let serves = |interface| visit.isolate.config.serves(address.host, interface);
-    if is_operators(address.path)
+    let routed = route(&method, address.path, serves);
+    let asked = Asked::of(&method, address.path, &routed);
+    let is_barred = is_operators(address.path)
         && serves(Interface::Operator)
         && !visit
             .isolate
             .config
-            .is_operator(header(&request, "Authorization").as_deref())
-    {
-        return Answer::from(INVALID_OPERATOR_TOKEN).header("WWW-Authenticate", "Bearer");
+            .is_operator(header(&request, "Authorization").as_deref());
+    let answer = if is_barred {
+        Answer::from(INVALID_OPERATOR_TOKEN).header("WWW-Authenticate", "Bearer")
+    } else {
+        // A panic is this request's alone, and is told like anything else that broke.
+        caught_async(async { Ok(handle(visit, routed, request, &address).await?) })
+            .await
+            .unwrap_or_else(|failure| {
+                if let Failure::Broken(cause) = &failure {
+                    log::error("entry", cause);
+                }
+                failure.into_answer().into()
+            })
+    };
+    watching::note(visit, &asked, sent, &answer);
+    if method == "HEAD" {
+        answer.without_body()
+    } else {
+        answer
     }
-    let answered = match route(&method, address.path, serves) {
+}
+
+async fn handle(
+    visit: &Visit,
+    routed: Routed<'_>,
+    request: Request,
+    address: &Address<'_>,
+) -> Result<Answer, Refusal> {
+    match routed {
         Routed::To(Handler::Click, _) => Ok(click::click(visit, &request, address.query).await),
         Routed::To(Handler::Conversion, _) => conversion::conversion(visit, request, address.query).await,
         Routed::To(Handler::OffersPost, _) => offers::post(visit, request).await,
         Routed::To(Handler::OffersGet, _) => offers::get(visit, request, address.query).await,
         Routed::To(Handler::Report, _) => reports::report(visit, request).await,
-        Routed::To(Handler::Health, _) => Ok(health::health(visit).await),
+        Routed::To(Handler::Health, _) => Ok(health::health(visit, address.host).await),
         Routed::To(
             handler @ (Handler::ListReportKeys
             | Handler::CreateReportKey
@@ -83,6 +122,7 @@ async fn answer(visit: &Visit, request: Request) -> Answer {
             | Handler::ReplaceFacts),
             segments,
         ) => ledgers::operate(visit, handler, &segments, request, address.query).await,
+        Routed::To(Handler::ListCallbacks, _) => outboxes::callbacks(visit, address.query).await,
         Routed::To(
             handler @ (Handler::ListConversions
             | Handler::ReadConversion
@@ -99,15 +139,6 @@ async fn answer(visit: &Visit, request: Request) -> Answer {
         }
         Routed::Methods(allowed) => Ok(Answer::from(common::METHOD_NOT_ALLOWED).header("Allow", allowed)),
         Routed::Nowhere => Err(common::NOT_FOUND),
-    };
-    let answer = answered.unwrap_or_else(|refusal| {
-        visit.isolate.traffic.refuse(refusal.code);
-        refusal.into()
-    });
-    if method == "HEAD" {
-        answer.without_body()
-    } else {
-        answer
     }
 }
 

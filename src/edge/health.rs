@@ -1,260 +1,189 @@
-//! What the isolate says of itself: `/healthz` for load balancers, and counters for the operator's metrics.
+//! `GET /healthz`: what a load balancer has to know of this isolate, for the host that it asks.
+//!
+//! Clicks and offers come from memory and go on whatever is behind them, so they are judged by the snapshots held.
+//! Conversions, reports and the operator live in objects: whether these can be reached is asked of one, the catalog, by
+//! a probe in the background, so that being asked every second by many wakes it no more often than an isolate asks for
+//! news. A click cannot be sent again and all else can, so where a host serves several it is judged by the first of clicks,
+//! offers, reports and the operator.
 
-use std::{
-    borrow::Cow,
-    cell::{Cell, RefCell},
-    collections::BTreeMap,
-    fmt::Write,
-};
+use std::{cell::Cell, rc::Rc, time::Duration};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
+use worker::Delay;
 
-use super::{answer::Answer, isolate::Visit, snapshots};
+use super::{answer::Answer, isolate::Visit, offers, routes::Interface, snapshots};
 use crate::{
     catalog::snapshot::tracking::Tracking,
-    origin::{catalog::publication::COUNTED, command::CallError},
-    refusal::{Refusal, common},
+    offers::selection::Selector,
+    origin::{
+        catalog::{Command, Resource, client},
+        command::CallError,
+    },
+    refusal::common,
+    runtime::now_ms,
+    time::SECOND_MS,
 };
 
-/// What an isolate answered since it started.
+pub const PATH: &str = "/healthz";
+
+/// How long an isolate that knows nothing yet is waited for, and how often it is looked at.
+const WAIT_MS: i64 = 1_500;
+const LOOK: Duration = Duration::from_millis(10);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// What an isolate knows of the objects.
 #[derive(Default)]
-pub struct Traffic {
-    redirects: Cell<u64>,
-    offers: Cell<u64>,
-    /// How many of both took the express way.
-    express_redirects: Cell<u64>,
-    express_offers: Cell<u64>,
-    conversions: Cell<u64>,
-    /// By status.
-    reports: RefCell<BTreeMap<u16, u64>>,
-    refusals: RefCell<BTreeMap<Cow<'static, str>, u64>>,
+pub struct Reach {
+    probed_at_ms: Cell<i64>,
+    /// Whether the catalog answered the last probe.
+    catalog: Cell<Option<bool>>,
+    /// Whether a ledger answered the last report.
+    ledgers: Cell<Option<bool>>,
 }
 
-impl Traffic {
-    pub fn redirect(&self) {
-        self.redirects.set(self.redirects.get() + 1);
+impl Reach {
+    /// Whether a report's ledger answered.
+    pub fn ledgers(&self, answered: bool) {
+        self.ledgers.set(Some(answered));
     }
 
-    pub fn express_redirect(&self) {
-        self.express_redirects.set(self.express_redirects.get() + 1);
-        self.redirect();
-    }
-
-    pub fn offers(&self) {
-        self.offers.set(self.offers.get() + 1);
-    }
-
-    pub fn express_offers(&self) {
-        self.express_offers.set(self.express_offers.get() + 1);
-        self.offers();
-    }
-
-    pub fn conversion(&self) {
-        self.conversions.set(self.conversions.get() + 1);
-    }
-
-    pub fn report(&self, status: u16) {
-        *self.reports.borrow_mut().entry(status).or_default() += 1;
-    }
-
-    pub fn refuse(&self, code: &'static str) {
-        self.count(code.into());
-    }
-
-    /// The same of what an object refused, or did not answer.
-    pub fn refuse_as(&self, error: &CallError) {
-        let code = match error {
-            CallError::Refused { body, .. } => serde_json::from_str::<Value>(body)
-                .ok()
-                .and_then(|body| Some(body.get("code")?.as_str()?.to_owned())),
-            CallError::Unanswered(_) => None,
-        };
-        self.count(code.map_or(Cow::Borrowed(common::UNAVAILABLE.code), Cow::Owned));
-    }
-
-    fn count(&self, code: Cow<'static, str>) {
-        *self.refusals.borrow_mut().entry(code).or_default() += 1;
-    }
-}
-
-/// `GET /healthz`: 200 with the snapshot's version and age, 503 without one. A cold isolate loads one first, so that a
-/// load balancer learns what a click would meet.
-pub async fn health(visit: &Visit) -> Answer {
-    match snapshots::current::<Tracking>(visit).await {
-        Ok(tracking) => {
-            let confirmed_at_ms = visit.isolate.tracking.confirmed_at_ms.get();
-            let age_s = visit.now_ms.saturating_sub(confirmed_at_ms).max(0) / 1_000;
-            let body =
-                json!({ "status": "ok", "snapshot_version": tracking.version(), "snapshot_age_s": age_s });
-            Answer::json(200, body.to_string()).header("Cache-Control", "no-store")
+    /// Asks the catalog for something small that it does not have, in the background, when that was not done lately.
+    fn probe(visit: &Visit) {
+        let isolate = Rc::clone(&visit.isolate);
+        let since_ms = visit.now_ms.saturating_sub(isolate.reach.probed_at_ms.get());
+        if since_ms < isolate.config.revalidate_ms {
+            return;
         }
-        Err(Refusal { retry_after_s, .. }) => {
-            let refusal = Refusal {
-                retry_after_s,
-                ..common::UNAVAILABLE.because("there is no snapshot to serve from")
+        isolate.reach.probed_at_ms.set(visit.now_ms);
+        let env = visit.env.clone();
+        visit.context.wait_until(async move {
+            let nothing = Command::Get {
+                resource: Resource::Publisher,
+                id: "-".into(),
             };
-            refusal.into()
-        }
+            let asked = client::call_within(&env, &nothing, PROBE_TIMEOUT).await;
+            let answered = !matches!(asked, Err(CallError::Unanswered(_)));
+            isolate.reach.catalog.set(Some(answered));
+        });
     }
 }
 
-/// The metrics as Prometheus text. `catalog` is what the catalog says of itself; the rest is this isolate's own, and
-/// every isolate has its own.
-pub fn metrics(visit: &Visit, catalog: &Value) -> String {
+/// Why an interface is not served, or that it is.
+type Served = Result<(), &'static str>;
+
+pub async fn health(visit: &Visit, host: &str) -> Answer {
     let isolate = &visit.isolate;
-    let mut text = String::new();
-    // Writing to a String cannot fail.
-    let mut metric = |name: &str, kind: &str, help: &str, rows: &[(String, String)]| {
-        let _ = writeln!(
-            text,
-            "# HELP signpost_{name} {help}\n# TYPE signpost_{name} {kind}"
-        );
-        for (labels, value) in rows {
-            let _ = writeln!(text, "signpost_{name}{labels} {value}");
+    let all = [
+        Interface::Tracking,
+        Interface::Offers,
+        Interface::Reporting,
+        Interface::Operator,
+    ];
+    // A host that is nobody's, or an address, tells of all.
+    let is_ones = all
+        .iter()
+        .any(|interface| isolate.config.serves(host, *interface));
+    let serves = |interface| !is_ones || isolate.config.serves(host, interface);
+    let by_memory = serves(Interface::Tracking) || serves(Interface::Offers);
+    let by_objects =
+        serves(Interface::Tracking) || serves(Interface::Reporting) || serves(Interface::Operator);
+    if by_memory {
+        snapshots::keep_current::<Tracking>(visit);
+    }
+    if serves(Interface::Offers) {
+        snapshots::keep_current::<Selector>(visit);
+    }
+    if by_objects {
+        Reach::probe(visit);
+    }
+    let is_known = || {
+        let settled = |loading_until_ms: i64, is_held: bool| is_held || loading_until_ms <= now_ms();
+        let (tracking, listing) = (&isolate.tracking, &isolate.listing);
+        (!by_memory || settled(tracking.loading_until_ms.get(), tracking.get().is_some()))
+            && (!serves(Interface::Offers)
+                || settled(listing.loading_until_ms.get(), listing.get().is_some()))
+            && (!by_objects || by_memory || isolate.reach.catalog.get().is_some())
+    };
+    let until_ms = visit.now_ms.saturating_add(WAIT_MS);
+    while !is_known() && now_ms() < until_ms {
+        Delay::from(LOOK).await;
+    }
+
+    let catalog = reached(isolate.reach.catalog.get(), "catalog_unreachable");
+    let mut told = Map::new();
+    let mut judged = None;
+    let mut tell = |name: &str, served: Served, mut part: Map<String, Value>, judges: bool| {
+        part.insert("served".into(), served.is_ok().into());
+        part.extend(served.err().map(|why| ("why".to_owned(), why.into())));
+        told.insert(name.into(), part.into());
+        if judges && judged.is_none() {
+            judged = Some(served);
         }
     };
-    let one = |value: String| vec![(String::new(), value)];
-    let resources: Vec<_> = COUNTED
-        .iter()
-        .filter_map(|name| Some((format!("{{kind=\"{name}\"}}"), catalog.get(name)?.to_string())))
-        .collect();
-    metric(
-        "catalog_resources",
-        "gauge",
-        "What the catalog holds, by kind.",
-        &resources,
-    );
-    for (mark, help) in [
-        (
-            "tracking_built_at_ms",
-            "When the tracking snapshot was last published, in Unix milliseconds.",
-        ),
-        (
-            "listing_built_at_ms",
-            "When the listing was last published, in Unix milliseconds.",
-        ),
-        (
-            "tracking_dirty_since_ms",
-            "Since when changes wait to be published; 0 if none do.",
-        ),
-    ] {
-        let value = catalog.get(mark).and_then(Value::as_i64).unwrap_or(0);
-        metric(mark, "gauge", help, &one(value.to_string()));
+    let snapshot = isolate.tracking.get();
+    let clicks = snapshot.as_ref().map(|_| ()).ok_or("no_snapshot");
+    if serves(Interface::Tracking) {
+        tell("clicks", clicks, Map::new(), true);
+        tell("conversions", catalog, Map::new(), false);
     }
-    let tracking = isolate.tracking.get();
-    let version = tracking.as_ref().map_or(0, |tracking| tracking.version());
-    metric(
-        "isolate_tracking_version",
-        "gauge",
-        "The tracking snapshot in this isolate.",
-        &one(version.to_string()),
-    );
-    let (apps, offers, goals) = tracking.as_ref().map_or((0, 0, 0), |tracking| tracking.counts());
-    let counts = [("apps", apps), ("offers", offers), ("goals", goals)];
-    let counts: Vec<_> = counts
-        .iter()
-        .map(|(kind, n)| (format!("{{kind=\"{kind}\"}}"), n.to_string()))
-        .collect();
-    metric(
-        "isolate_tracking_resources",
-        "gauge",
-        "What that snapshot holds, by kind.",
-        &counts,
-    );
-    let held = [
-        (
-            "tracking",
-            tracking.as_ref().map_or(0, |tracking| tracking.size()),
-        ),
-        (
-            "listing",
-            isolate
-                .listing
-                .get()
-                .map_or(0, |listing| listing.listing().size()),
-        ),
-        ("bodies", isolate.chunks.held()),
-        ("pages", isolate.pages.held()),
-    ];
-    let held: Vec<_> = held
-        .iter()
-        .map(|(what, bytes)| (format!("{{what=\"{what}\"}}"), bytes.to_string()))
-        .collect();
-    metric(
-        "isolate_held_bytes",
-        "gauge",
-        "Memory this isolate holds, by what for.",
-        &held,
-    );
-    // It never shrinks, so this is the most that was in use at once, objects in this isolate included.
-    let memory = core::arch::wasm32::memory_size(0) << 16;
-    metric(
-        "isolate_wasm_memory_bytes",
-        "gauge",
-        "The module's memory in this isolate: the most it has needed.",
-        &one(memory.to_string()),
-    );
-    let answered = [
-        ("redirect", isolate.traffic.redirects.get()),
-        ("offers", isolate.traffic.offers.get()),
-        ("conversion", isolate.traffic.conversions.get()),
-    ];
-    let answered: Vec<_> = answered
-        .iter()
-        .map(|(what, n)| (format!("{{what=\"{what}\"}}"), n.to_string()))
-        .collect();
-    metric(
-        "isolate_answered_total",
-        "counter",
-        "Requests this isolate answered, by kind.",
-        &answered,
-    );
-    let express = [
-        ("redirect", isolate.traffic.express_redirects.get()),
-        ("offers", isolate.traffic.express_offers.get()),
-    ];
-    let express: Vec<_> = express
-        .iter()
-        .map(|(what, n)| (format!("{{what=\"{what}\"}}"), n.to_string()))
-        .collect();
-    metric(
-        "isolate_express_total",
-        "counter",
-        "Those of them that took the express way.",
-        &express,
-    );
-    let reports: Vec<_> = isolate
-        .traffic
-        .reports
-        .borrow()
-        .iter()
-        .map(|(status, n)| (format!("{{status=\"{status}\"}}"), n.to_string()))
-        .collect();
-    metric(
-        "isolate_reports_total",
-        "counter",
-        "Report requests with a key that was issued, by status.",
-        &reports,
-    );
-    let refusals: Vec<_> = isolate
-        .traffic
-        .refusals
-        .borrow()
-        .iter()
-        .map(|(code, n)| (format!("{{code=\"{code}\"}}"), n.to_string()))
-        .collect();
-    metric(
-        "isolate_refused_total",
-        "counter",
-        "Requests this isolate refused, by code.",
-        &refusals,
-    );
-    let dropped = isolate.counts.borrow().dropped().to_string();
-    metric(
-        "isolate_clicks_uncounted_total",
-        "counter",
-        "Clicks redirected but lost to counting.",
-        &one(dropped),
-    );
-    text
+    if serves(Interface::Offers) {
+        let listing = isolate.listing.get();
+        let served = clicks.and(if listing.is_none() {
+            Err("no_listing")
+        } else if offers::are_credentials_known(isolate, visit.now_ms) {
+            Ok(())
+        } else {
+            Err("snapshot_unconfirmed")
+        });
+        let mut part = Map::new();
+        if let Some(listing) = &listing {
+            let listing = listing.listing();
+            let age_ms = visit.now_ms.saturating_sub(listing.built_at_ms()).max(0);
+            part.insert("listing_version".into(), listing.version().into());
+            part.insert("listing_age_s".into(), (age_ms / SECOND_MS).into());
+        }
+        tell("offers", served, part, true);
+    }
+    if serves(Interface::Reporting) {
+        // Ledgers are many and none may be woken for this: that no object answers is what can be said of all.
+        let ledgers = reached(isolate.reach.ledgers.get(), "objects_unreachable");
+        tell("reports", catalog.or(ledgers), Map::new(), true);
+    }
+    if serves(Interface::Operator) {
+        let configured = isolate
+            .config
+            .has_operator()
+            .then_some(())
+            .ok_or("no_operator_token");
+        tell("operator", configured.and(catalog), Map::new(), true);
+    }
+    let mut body = Map::new();
+    body.insert("interfaces".into(), told.into());
+    if let Some(snapshot) = &snapshot {
+        body.insert("snapshot_version".into(), snapshot.version().into());
+        body.insert(
+            "snapshot_age_s".into(),
+            isolate.tracking.age_s(visit.now_ms).into(),
+        );
+    }
+    answer(body, judged.unwrap_or(Ok(())))
+}
+
+fn reached(answered: Option<bool>, why: &'static str) -> Served {
+    if answered == Some(false) { Err(why) } else { Ok(()) }
+}
+
+fn answer(mut body: Map<String, Value>, judged: Served) -> Answer {
+    let Err(why) = judged else {
+        body.insert("status".into(), "ok".into());
+        return Answer::json(200, Value::Object(body).to_string()).header("Cache-Control", "no-store");
+    };
+    let refusal = common::UNAVAILABLE.because(format!("not served from here: {why}"));
+    body.insert("status".into(), "unavailable".into());
+    body.insert("error".into(), refusal.message.as_ref().into());
+    body.insert("code".into(), refusal.code.into());
+    Answer::json(refusal.status, Value::Object(body).to_string())
+        .header("Cache-Control", "no-store")
+        .header("Retry-After", refusal.retry_after_s.unwrap_or(1).to_string())
+        .coded(refusal.code)
 }

@@ -45,7 +45,9 @@ pub struct Isolate {
     nonces: RefCell<NonceSource>,
     /// Offers whose click cap is spent: for which day, under which revision of the offer.
     pub spent: RefCell<HashMap<String, (i64, i64)>>,
-    pub traffic: super::health::Traffic,
+    pub traffic: super::metrics::Traffic,
+    /// What is known of the objects.
+    pub reach: super::health::Reach,
 }
 
 /// A snapshot that an isolate holds.
@@ -67,6 +69,18 @@ impl<T> Held<T> {
             loading_until_ms: Cell::new(0),
             refused_until_ms: Cell::new(0),
         }
+    }
+
+    /// Whether there is one, one is being loaded, or it was just found that there is none to load.
+    pub fn is_settled(&self, now_ms: i64) -> bool {
+        self.value.borrow().is_some()
+            || self.loading_until_ms.get() > now_ms
+            || self.refused_until_ms.get() > now_ms
+    }
+
+    /// How long ago the catalog said that this is its newest, in seconds.
+    pub fn age_s(&self, now_ms: i64) -> i64 {
+        now_ms.saturating_sub(self.confirmed_at_ms.get()).max(0) / 1_000
     }
 
     pub fn get(&self) -> Option<Rc<T>> {
@@ -116,7 +130,8 @@ impl Isolate {
             counts: RefCell::default(),
             nonces: RefCell::new(NonceSource::new(*nonce_base)),
             spent: RefCell::default(),
-            traffic: super::health::Traffic::default(),
+            traffic: super::metrics::Traffic::default(),
+            reach: super::health::Reach::default(),
         });
         ISOLATE.set(Some(Rc::clone(&isolate)));
         Ok(isolate)

@@ -91,5 +91,8 @@ async fn upload(
     };
     let upload = Upload { target, format, gzip };
     let answered = client::facts(&visit.env, publisher, request, &upload).await;
-    Ok(answered.map_or_else(Answer::from, Answer::pass))
+    Ok(match answered {
+        Ok(response) => Answer::pass(response).await,
+        Err(error) => error.into(),
+    })
 }

@@ -4,6 +4,7 @@
 
 pub mod cache;
 pub mod config;
+pub mod exposition;
 pub mod routes;
 pub mod shield;
 
@@ -30,6 +31,8 @@ mod isolate;
 #[cfg(target_arch = "wasm32")]
 mod ledgers;
 #[cfg(target_arch = "wasm32")]
+mod metrics;
+#[cfg(target_arch = "wasm32")]
 mod offers;
 #[cfg(target_arch = "wasm32")]
 mod operator;
@@ -39,3 +42,5 @@ mod outboxes;
 mod reports;
 #[cfg(target_arch = "wasm32")]
 mod snapshots;
+#[cfg(target_arch = "wasm32")]
+mod watching;

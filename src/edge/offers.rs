@@ -18,6 +18,7 @@ use crate::{
         publisher::PUBLISHER_NOT_APPROVED,
         snapshot::tracking::{AppView, Tracking},
     },
+    log,
     offers::{
         page::{self, AppListing, Page},
         request::{MAX_BODY, OffersRequest},
@@ -93,8 +94,6 @@ async fn serve(
         Some(page) => page,
         None => wanted.loading(visit).await?,
     };
-    isolate.traffic.offers();
-
     let revalidates = request.method() != worker::Method::Post && lists(&header("If-None-Match"), &page.etag);
     let answer = if revalidates {
         Answer::new(304)
@@ -133,6 +132,12 @@ fn digest(request: &OffersRequest) -> u128 {
     hasher.digest128()
 }
 
+/// Whether the snapshot is one to check credentials by.
+pub fn are_credentials_known(isolate: &Isolate, now_ms: i64) -> bool {
+    let confirmed_at_ms = isolate.tracking.confirmed_at_ms.get();
+    now_ms.saturating_sub(confirmed_at_ms) <= CREDENTIALS_VALID_MS
+}
+
 /// The app that a request is for, if its credentials are right. A header that is missing is empty here.
 pub fn authorize<'t>(
     isolate: &Isolate,
@@ -141,8 +146,7 @@ pub fn authorize<'t>(
     pub_key: &str,
     now_ms: i64,
 ) -> Result<AppView<'t>, Refusal> {
-    let confirmed_at_ms = isolate.tracking.confirmed_at_ms.get();
-    if now_ms.saturating_sub(confirmed_at_ms) > CREDENTIALS_VALID_MS {
+    if !are_credentials_known(isolate, now_ms) {
         return Err(common::UNAVAILABLE.because("credentials cannot be checked at the moment"));
     }
     let app = AppId::parse(app_id).and_then(|id| tracking.app(id));
@@ -225,7 +229,10 @@ impl<'a> Wanted<'a> {
                 .map(|part| snapshots::chunk(&visit.env, &visit.isolate, part.key));
             for (part, chunk) in parts.iter().zip(try_join_all(loads).await?) {
                 page.add(listing, *part, &chunk).map_err(|missing| {
-                    worker::console_error!("the chunk {} does not hold what its listing says", missing.key);
+                    log::error(
+                        "snapshots",
+                        format_args!("bodies {}: not what the listing says", missing.key),
+                    );
                     common::UNAVAILABLE
                 })?;
             }

@@ -6,13 +6,15 @@ use worker::Request;
 
 use super::{
     answer::{Answer, JSON},
-    body, health,
+    body,
     isolate::Visit,
+    metrics,
     routes::Handler,
     snapshots,
 };
 use crate::{
     catalog::{document::INVALID_FIELD, snapshot::tracking::Tracking},
+    log,
     offers::selection::Selector,
     origin::{
         catalog::{
@@ -20,7 +22,7 @@ use crate::{
             client::{self, Refreshed},
             resources::MAX_PAGE,
         },
-        command::CallError,
+        command::{CallError, code_in},
     },
     refusal::{Refusal, common},
 };
@@ -99,11 +101,16 @@ pub fn told(outcome: Result<Reply, CallError>) -> Answer {
 }
 
 fn answer(reply: Reply) -> Answer {
+    let code = (reply.status >= 400).then(|| code_in(&reply.body)).flatten();
     let answer = match reply.status {
         204 => Answer::new(204),
         status => Answer::json(status, reply.body),
-    };
-    answer.header("Cache-Control", "no-store")
+    }
+    .header("Cache-Control", "no-store");
+    match code {
+        Some(code) => answer.coded(code),
+        None => answer,
+    }
 }
 
 /// The `limit` and `cursor` of a list.
@@ -135,13 +142,13 @@ async fn refresh(visit: &Visit) -> Result<Answer, Refusal> {
         Err(error) => return Ok(error.into()),
     };
     let unavailable = |error: String| {
-        worker::console_error!("refresh: {error}");
+        log::error("refresh", error);
         common::UNAVAILABLE
     };
-    snapshots::load_from_catalog::<Tracking>(visit)
+    snapshots::load_from_catalog::<Tracking>(&visit.env, &visit.isolate)
         .await
         .map_err(unavailable)?;
-    snapshots::load_from_catalog::<Selector>(visit)
+    snapshots::load_from_catalog::<Selector>(&visit.env, &visit.isolate)
         .await
         .map_err(unavailable)?;
     let body = json!({ "tracking_version": tracking, "listing_version": listing });
@@ -155,6 +162,6 @@ async fn metrics(visit: &Visit) -> Result<Answer, Refusal> {
     };
     let catalog: Value = serde_json::from_str(&reply.body).unwrap_or_default();
     Ok(Answer::new(200)
-        .body("text/plain; version=0.0.4", health::metrics(visit, &catalog))
+        .body("text/plain; version=0.0.4", metrics::exposition(visit, &catalog))
         .header("Cache-Control", "no-store"))
 }

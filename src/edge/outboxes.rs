@@ -1,6 +1,9 @@
 //! The operator's way to an app's outbox: the log of conversions, and its callbacks.
 
+use futures_util::{StreamExt, stream};
 use percent_encoding::percent_decode_str;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 use url::form_urlencoded;
 use worker::Request;
 
@@ -12,10 +15,75 @@ use super::{
     routes::Handler,
 };
 use crate::{
-    catalog::AppId,
-    origin::outbox::{Command, client, operating::replay_in_steps},
+    catalog::{AppId, document::INVALID_FIELD},
+    log,
+    origin::{
+        CONNECTIONS,
+        catalog::{self, Resource},
+        command::Reply,
+        outbox::{Command, client, operating::replay_in_steps},
+    },
     refusal::{Refusal, common},
 };
+
+/// Outboxes asked for one page of `GET …/callbacks`.
+const MAX_ASKED: u32 = 100;
+
+/// A page of the catalog's apps.
+#[derive(Deserialize)]
+struct Apps {
+    apps: Vec<App>,
+    cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct App {
+    app_id: AppId,
+    publisher_id: String,
+    /// Only whether there is one.
+    callback: Option<serde::de::IgnoredAny>,
+}
+
+/// `GET …/callbacks`: how the endpoints of a page of apps are, as each app's outbox says. Apps without a callback are left
+/// out, so a page may be short; one whose outbox does not answer is `unknown`.
+pub async fn callbacks(visit: &Visit, query: &str) -> Result<Answer, Refusal> {
+    let (limit, cursor) = operator::read_page(query)?;
+    if limit > MAX_ASKED {
+        return Err(INVALID_FIELD.because(format!("limit: must be an integer from 1 to {MAX_ASKED}")));
+    }
+    let list = catalog::Command::List {
+        resource: Resource::App,
+        limit,
+        cursor,
+    };
+    let page = match catalog::client::call(&visit.env, &list).await {
+        Ok(reply) => reply,
+        Err(error) => return Ok(error.into()),
+    };
+    let Apps { apps, cursor } = serde_json::from_str(&page.body).map_err(|_| {
+        log::error("operator", "the catalog's list of apps does not read");
+        common::INTERNAL_ERROR
+    })?;
+    let asked = apps.into_iter().filter(|app| app.callback.is_some());
+    let callbacks: Vec<_> = stream::iter(asked)
+        .map(|app| standing(visit, app))
+        .buffered(CONNECTIONS)
+        .collect()
+        .await;
+    let told = json!({ "callbacks": callbacks, "cursor": cursor });
+    Ok(operator::told(Ok(Reply::ok(&told))))
+}
+
+async fn standing(visit: &Visit, app: App) -> Map<String, Value> {
+    let told = client::operate(&visit.env, app.app_id, &Command::Status {}).await;
+    let mut standing: Map<_, _> = told
+        .ok()
+        .and_then(|reply| serde_json::from_str(&reply.body).ok())
+        .unwrap_or_else(|| [("state".to_owned(), "unknown".into())].into_iter().collect());
+    standing.insert("app_id".into(), app.app_id.to_string().into());
+    standing.insert("publisher_id".into(), app.publisher_id.into());
+    standing
+}
 
 pub async fn operate(
     visit: &Visit,

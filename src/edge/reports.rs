@@ -6,9 +6,11 @@ use super::{
     answer::{Answer, JSON},
     body::{self, header},
     isolate::Visit,
+    watching::Noted,
 };
 use crate::{
-    origin::ledger::client,
+    catalog::credentials,
+    origin::{command::CallError, ledger::client},
     refusal::Refusal,
     reporting::{keys::INVALID_API_KEY, query::MAX_BODY},
 };
@@ -27,7 +29,22 @@ pub async fn report(visit: &Visit, mut request: Request) -> Result<Answer, Refus
         .ok_or(INVALID_API_KEY)?;
     let accept = header(&request, "Accept");
     let answered = client::report(&visit.env, &publisher, &api_key, accept.as_deref(), &body).await;
-    let answer = answered.map_or_else(Answer::from, Answer::pass);
-    visit.isolate.traffic.report(answer.status());
-    Ok(answer)
+    let reached = !matches!(answered, Err(CallError::Unanswered(_)));
+    visit.isolate.reach.ledgers(reached);
+    let answer = match answered {
+        Ok(response) => Answer::pass(response).await,
+        Err(error) => error.into(),
+    };
+    let rows = match answer.status() {
+        204 => Some(0),
+        _ => answer
+            .passed_header("X-Total-Count")
+            .and_then(|rows| rows.parse().ok()),
+    };
+    Ok(answer.noting(Noted {
+        publisher: Some(publisher.to_string()),
+        key: Some(credentials::fingerprint(&api_key)),
+        rows,
+        ..Noted::default()
+    }))
 }

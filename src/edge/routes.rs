@@ -73,6 +73,7 @@ pub enum Handler {
     Import,
     Refresh,
     Metrics,
+    ListCallbacks,
 }
 
 type Methods = &'static [(Method, Handler)];
@@ -195,6 +196,7 @@ const ROUTES: &[(Interface, &str, Methods)] = &[
     (Operator, "/v1/operator/import", &[(Post, Import)]),
     (Operator, "/v1/operator/refresh", &[(Post, Refresh)]),
     (Operator, "/v1/operator/metrics", &[(Get, Metrics)]),
+    (Operator, "/v1/operator/callbacks", &[(Get, ListCallbacks)]),
 ];
 
 /// Where a request goes.
@@ -209,6 +211,15 @@ pub enum Routed<'p> {
 /// Whether a path is under the operator's prefix, where the token is asked for before a word is said about what is there.
 pub fn is_operators(path: &str) -> bool {
     path.starts_with("/v1/operator/")
+}
+
+/// The pattern of a handler's address, which is what may be said of a path that has ids of users in it.
+pub fn pattern(handler: Handler) -> &'static str {
+    let has = |methods: Methods| methods.iter().any(|(_, known)| *known == handler);
+    ROUTES
+        .iter()
+        .find(|(_, _, methods)| has(methods))
+        .map_or("", |(_, pattern, _)| pattern)
 }
 
 /// Finds a request's handler. `serves` says whether the host it came to serves an interface.
@@ -277,6 +288,12 @@ mod tests {
         ] {
             assert_eq!(route("GET", nowhere, anywhere), Routed::Nowhere, "{nowhere}");
         }
+    }
+
+    #[test]
+    fn a_handler_is_told_by_its_pattern() {
+        assert_eq!(pattern(EraseUser), "/v1/operator/apps/{}/users/{}");
+        assert_eq!(pattern(Write(Offer)), "/v1/operator/offers/{}");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::{
         pointer::{self, Pointer},
         tracking::Tracking,
     },
+    log,
     offers::selection::Selector,
     origin::catalog::{
         client::{self, KV_BINDING},
@@ -122,13 +123,36 @@ pub async fn current<S: Snapshot>(visit: &Visit) -> Result<Rc<S>, Refusal> {
     if held.refused_until_ms.get() > runtime::now_ms() {
         return Err(common::UNAVAILABLE);
     }
+    load_first(&visit.env, &visit.isolate)
+        .await
+        .ok_or(common::UNAVAILABLE)
+}
+
+/// Sees to it that the isolate has a snapshot and that it stays the newest, without waiting for it: for who asks how the
+/// isolate is, and must be answered whatever hangs.
+pub fn keep_current<S: Snapshot + 'static>(visit: &Visit) {
+    let held = S::held(&visit.isolate);
+    if held.get().is_some() {
+        revalidate_in_background(visit);
+    } else if !held.is_settled(runtime::now_ms()) {
+        let (env, isolate) = (visit.env.clone(), Rc::clone(&visit.isolate));
+        // Taken before anyone else may run: what comes next waits for this load and begins none.
+        held.loading_until_ms.set(runtime::now_ms() + LOADING_MS);
+        visit.context.wait_until(async move {
+            load_first::<S>(&env, &isolate).await;
+        });
+    }
+}
+
+async fn load_first<S: Snapshot>(env: &Env, isolate: &Isolate) -> Option<Rc<S>> {
+    let held = S::held(isolate);
     held.loading_until_ms.set(runtime::now_ms() + LOADING_MS);
-    let loaded = load_cold::<S>(visit).await;
+    let loaded = load_cold::<S>(env, isolate).await;
     held.loading_until_ms.set(0);
     if loaded.is_none() {
         held.refused_until_ms.set(runtime::now_ms() + NOTHING_FOUND_MS);
     }
-    loaded.ok_or(common::UNAVAILABLE)
+    loaded
 }
 
 /// The snapshot to serve from where it matters that it is not long past: the bodies of a listing leave KV an hour after
@@ -143,21 +167,21 @@ pub async fn recent<S: Snapshot>(visit: &Visit) -> Result<Rc<S>, Refusal> {
     current(visit).await
 }
 
-async fn load_cold<S: Snapshot>(visit: &Visit) -> Option<Rc<S>> {
-    let from_kv = match read_pointer(&visit.env).await {
-        Ok(Some(pointer)) => adopt::<S>(&visit.env, &visit.isolate, &pointer).await,
+async fn load_cold<S: Snapshot>(env: &Env, isolate: &Isolate) -> Option<Rc<S>> {
+    let from_kv = match read_pointer(env).await {
+        Ok(Some(pointer)) => adopt::<S>(env, isolate, &pointer).await,
         Ok(None) => None,
         Err(error) => {
-            worker::console_error!("KV pointer: {error}");
+            log::error("kv", format_args!("pointer: {error}"));
             None
         }
     };
     match from_kv {
         Some(snapshot) => Some(snapshot),
-        None => match load_from_catalog::<S>(visit).await {
+        None => match load_from_catalog::<S>(env, isolate).await {
             Ok(snapshot) => Some(snapshot),
             Err(error) => {
-                worker::console_error!("no {} snapshot: {error}", S::KIND.as_str());
+                log::error("snapshots", format_args!("no {}: {error}", S::KIND.as_str()));
                 None
             }
         },
@@ -165,13 +189,11 @@ async fn load_cold<S: Snapshot>(visit: &Visit) -> Option<Rc<S>> {
 }
 
 /// Takes the newest snapshot from `origin/catalog` itself, past KV.
-pub async fn load_from_catalog<S: Snapshot>(visit: &Visit) -> Result<Rc<S>, String> {
+pub async fn load_from_catalog<S: Snapshot>(env: &Env, isolate: &Isolate) -> Result<Rc<S>, String> {
     let path = client::snapshot_path(S::KIND);
-    let bytes = client::read(&visit.env, &path)
-        .await?
-        .ok_or("the catalog has none")?;
+    let bytes = client::read(env, &path).await?.ok_or("the catalog has none")?;
     let snapshot = S::open(bytes).map_err(|damage| damage.to_string())?;
-    let held = S::held(&visit.isolate);
+    let held = S::held(isolate);
     held.confirmed_at_ms.set(runtime::now_ms());
     Ok(keep(held, snapshot))
 }
@@ -210,8 +232,8 @@ async fn revalidate(env: &Env, isolate: &Isolate) {
                 adopt::<Selector>(env, isolate, &pointer).await;
             }
         }
-        Ok(None) => worker::console_warn!("KV has no pointer"),
-        Err(error) => worker::console_warn!("KV pointer: {error}"),
+        Ok(None) => log::warn("kv", "there is no pointer"),
+        Err(error) => log::warn("kv", format_args!("pointer: {error}")),
     }
 }
 
@@ -254,9 +276,18 @@ async fn adopt<S: Snapshot>(env: &Env, isolate: &Isolate, pointer: &Pointer) -> 
                 });
                 return Some(keep(held, snapshot));
             }
-            Ok(Some(Err(damage))) => worker::console_error!("{} {version}: {damage}", S::KIND.as_str()),
-            Ok(None) => worker::console_warn!("{} {version} is not in KV", S::KIND.as_str()),
-            Err(error) => worker::console_warn!("{} {version}: {error}", S::KIND.as_str()),
+            Ok(Some(Err(damage))) => log::error(
+                "snapshots",
+                format_args!("{} {version}: {damage}", S::KIND.as_str()),
+            ),
+            Ok(None) => log::warn(
+                "snapshots",
+                format_args!("{} {version} is not in KV", S::KIND.as_str()),
+            ),
+            Err(error) => log::warn(
+                "snapshots",
+                format_args!("{} {version}: {error}", S::KIND.as_str()),
+            ),
         }
     }
     held.get()
@@ -283,13 +314,13 @@ pub async fn chunk(env: &Env, isolate: &Isolate, key: &str) -> Result<Rc<Chunk>,
     let chunk = match from_kv {
         Ok(chunk) => chunk,
         Err(error) => {
-            worker::console_warn!("bodies {key}: {error}");
+            log::warn("snapshots", format_args!("bodies {key}: {error}"));
             let bytes = client::read(env, &client::chunk_path(key)).await;
             let opened = bytes.and_then(|bytes| {
                 Chunk::open(bytes.ok_or("the catalog has none")?).map_err(|damage| damage.to_string())
             });
             opened.map_err(|error| {
-                worker::console_error!("bodies {key}: {error}");
+                log::error("snapshots", format_args!("bodies {key}: {error}"));
                 common::UNAVAILABLE
             })?
         }

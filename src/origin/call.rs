@@ -53,41 +53,18 @@ pub async fn call_at<C: Command, R: DeserializeOwned>(
     command: &C,
     timeout: Duration,
 ) -> Result<R, CallError> {
-    let text = asked(namespace, name, address, command, timeout, async |response| {
-        text_of(&response).await
-    })
-    .await?;
+    let text = asked(namespace, name, address, command, timeout).await?;
     serde_json::from_str(&text).map_err(broken)
 }
 
-/// The same, for an answer that is passed on as it comes, without being read: one that breaks off after its first bytes
-/// is not asked for again, and the sender meets that as it would any other cut connection.
-///
-/// # Errors
-/// As [`call`].
-pub async fn call_through<C: Command>(
+/// The answer to a command, asked for at most twice.
+async fn asked<C: Command>(
     namespace: &ObjectNamespace,
     name: &str,
     address: &str,
     command: &C,
     timeout: Duration,
-) -> Result<worker::Response, CallError> {
-    let response = asked(namespace, name, address, command, timeout, async |response| {
-        Ok(response)
-    })
-    .await?;
-    Ok(response.into())
-}
-
-/// What `read` makes of the answer to a command, asked for at most twice.
-async fn asked<C: Command, T>(
-    namespace: &ObjectNamespace,
-    name: &str,
-    address: &str,
-    command: &C,
-    timeout: Duration,
-    read: impl AsyncFn(Response) -> Result<T, CallError>,
-) -> Result<T, CallError> {
+) -> Result<String, CallError> {
     let json = serde_json::to_string(command).map_err(broken)?;
     let init = RequestInit::new();
     let brief = brief(&json).filter(|_| command.may_be_seen());
@@ -102,7 +79,7 @@ async fn asked<C: Command, T>(
             init.set_signal(abort.as_ref().map(AbortController::signal).as_deref());
         }
     }
-    let ask = async || read(ask(namespace, name, address, &init).await?).await;
+    let ask = async || text_of(&ask(namespace, name, address, &init).await?).await;
     let answer = async {
         match ask().await {
             Err(error) if error.invites_repeat(command) => ask().await,

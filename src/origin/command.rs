@@ -1,7 +1,7 @@
 //! What commands to objects have in common. An object is asked by a JSON body of its one command enum and answers with
 //! JSON; what it will not do it refuses with a [`Refusal`], and what broke goes to the log.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned, de::Error};
@@ -95,6 +95,16 @@ impl Failure {
     }
 }
 
+/// For the log: of a refusal only its code, since its message may repeat what was sent.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(refusal) => write!(f, "refused: {}", refusal.code),
+            Self::Broken(cause) => f.write_str(cause),
+        }
+    }
+}
+
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
@@ -149,6 +159,14 @@ impl CallError {
         }
     }
 
+    /// The code that the caller reads.
+    pub fn code(&self) -> Cow<'static, str> {
+        match self {
+            Self::Refused { body, .. } => code_in(body).map_or(Cow::Borrowed(UNCODED), Cow::Owned),
+            Self::Unanswered(_) => Cow::Borrowed(common::UNAVAILABLE.code),
+        }
+    }
+
     /// Whether `command` should be sent a second time.
     pub fn invites_repeat(&self, command: &impl Command) -> bool {
         match self {
@@ -167,7 +185,7 @@ impl From<Unanswered> for CallError {
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused { status, body, .. } => write!(f, "refused with {status}: {body}"),
+            Self::Refused { status, .. } => write!(f, "refused with {status}: {}", self.code()),
             Self::Unanswered(Unanswered {
                 overloaded: true,
                 message,
@@ -179,6 +197,18 @@ impl fmt::Display for CallError {
 }
 
 impl std::error::Error for CallError {}
+
+/// The code of an answer that has none.
+const UNCODED: &str = "none";
+
+/// The code of an answer that is `{error, code}`.
+pub fn code_in(body: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Coded {
+        code: String,
+    }
+    serde_json::from_str::<Coded>(body).ok().map(|coded| coded.code)
+}
 
 /// Which of `objects` objects a key belongs to. Another answer for the same key would lose what is stored under it.
 pub fn shard(key: &[u8], objects: u64) -> u64 {
@@ -247,6 +277,19 @@ mod tests {
                 ..
             }
         ));
+    }
+
+    #[test]
+    fn the_log_is_told_codes_and_never_what_was_sent() {
+        let refusal = common::INVALID_JSON.because("unknown field `demo-user-1`");
+        let body = refusal.body();
+        let refused = CallError::of_answer(400, body, None);
+        assert_eq!(refused.to_string(), "refused with 400: invalid_json");
+        assert_eq!(refused.code(), "invalid_json");
+        assert_eq!(CallError::of_answer(500, "{}".into(), None).code(), "unavailable");
+        assert_eq!(CallError::of_answer(404, "not JSON".into(), None).code(), "none");
+        assert_eq!(Failure::from(refusal).to_string(), "refused: invalid_json");
+        assert_eq!(Failure::Broken("no disk".into()).to_string(), "no disk");
     }
 
     #[test]

@@ -42,6 +42,9 @@ extern "C" {
     #[wasm_bindgen(method, catch, variadic)]
     fn exec(this: &SqlStorage, sql: &str, bindings: &Array) -> Result<SqlCursor, JsValue>;
 
+    #[wasm_bindgen(method, getter, catch, js_name = databaseSize)]
+    fn database_size(this: &SqlStorage) -> Result<f64, JsValue>;
+
     type SqlCursor;
 
     #[wasm_bindgen(method, catch)]
@@ -70,6 +73,13 @@ impl DurableDatabase {
             sql,
             in_transaction: Cell::new(false),
         }
+    }
+
+    /// What the database takes, in bytes.
+    pub fn size(&self) -> Result<i64, DatabaseError> {
+        let storage = self.sql.as_ref().map_err(Clone::clone)?;
+        #[expect(clippy::cast_possible_truncation, reason = "at most 10 GB")]
+        storage.database_size().map(|bytes| bytes as i64).map_err(thrown)
     }
 
     /// When the object's alarm is due, if it is set.

@@ -2,7 +2,6 @@
 //! ([`forward`]).
 
 use futures_util::{StreamExt, stream};
-use worker::{console_error, console_warn};
 
 use super::{
     CONNECTIONS,
@@ -10,10 +9,10 @@ use super::{
     durable::DurableDatabase,
     forward::{self, Batch, Untold},
 };
-use crate::runtime::now_ms;
+use crate::{log, runtime::now_ms};
 
 /// Begins the batches that can be begun, has `tell` send those that are due, and writes down what became of each.
-/// `source` is what the lines in the log begin with. Returns whether there is more to do at once.
+/// `source` is what lines of the log call this object. Returns whether there is more to do at once.
 ///
 /// # Errors
 /// What the database says. What cannot be written down is not to be tried again at once.
@@ -47,11 +46,11 @@ async fn settle(
     match told {
         Ok(()) => forward::acknowledge(db, &batch),
         Err(Untold::Refused(why)) => {
-            console_error!("{}: {why}", of_batch());
+            log::error("forward", format_args!("{}: {why}", of_batch()));
             forward::refused(db, &batch, now_ms())
         }
         Err(Untold::Unanswered(why)) => {
-            console_warn!("{}: {why}", of_batch());
+            log::warn("forward", format_args!("{}: {why}", of_batch()));
             forward::failed(db, &batch, now_ms())
         }
     }

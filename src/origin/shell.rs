@@ -14,7 +14,7 @@ use std::{
 };
 
 use serde::{Serialize, de::DeserializeOwned};
-use worker::{Request, Response, State, console_error};
+use worker::{Request, Response, State};
 
 use super::{
     command::{BRIEF_HEADER, Failure, of_brief},
@@ -23,6 +23,7 @@ use super::{
     migrations::{Migration, migrate},
 };
 use crate::{
+    log,
     refusal::{Refusal, common},
     runtime::now_ms,
     time::MINUTE_MS,
@@ -31,10 +32,15 @@ use crate::{
 /// When an alarm whose work broke is tried again. Cloudflare's own retries end after six.
 const BROKEN_ALARM_RETRY_MS: i64 = MINUTE_MS;
 
+/// From what size on an object says that it is filling up, in bytes: it may hold 10 GB.
+const NEARLY_FULL: i64 = 8_000_000_000;
+
 /// The half of an object that is the same for all.
 pub struct Shell {
-    /// What its lines in the log begin with.
+    /// Where its lines in the log are from.
     name: &'static str,
+    /// What it is called, if the runtime says so.
+    own_name: Option<String>,
     database: DurableDatabase,
     migrations: &'static [Migration],
     migrated: Cell<bool>,
@@ -55,6 +61,7 @@ impl Shell {
     pub fn new(name: &'static str, state: &State, migrations: &'static [Migration]) -> Self {
         Self {
             name,
+            own_name: state.id().name(),
             database: DurableDatabase::new(state),
             migrations,
             migrated: Cell::new(false),
@@ -81,7 +88,7 @@ impl Shell {
     /// The answer to a request that was not carried out; what broke goes to the log.
     pub fn fail(&self, failure: Failure) -> worker::Result<Response> {
         if let Failure::Broken(cause) = &failure {
-            console_error!("{}: {cause}", self.name);
+            log::error(self.name, cause);
         }
         refused(&failure.into_answer())
     }
@@ -134,7 +141,11 @@ impl Shell {
             .and_then(|next| self.set_alarm(next));
         }
         if let Err(failure) = done {
-            console_error!("{}: alarm: {failure:?}", self.name);
+            log::error(self.name, format_args!("alarm: {failure}"));
+        }
+        if self.database.size().is_ok_and(|bytes| bytes > NEARLY_FULL) {
+            let own_name = self.own_name.as_deref().unwrap_or("an object");
+            log::error(self.name, format_args!("{own_name} is nearly full"));
         }
         Response::empty()
     }

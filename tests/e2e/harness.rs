@@ -11,10 +11,11 @@ mod time;
 
 use std::{
     fs::OpenOptions,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, PoisonError, Weak},
+    thread,
     time::Duration,
 };
 
@@ -166,6 +167,19 @@ impl Signpost {
     #[allow(dead_code, reason = "the benches use it")]
     pub fn inspector(&self) -> u16 {
         self.ports.lock().expect("ports").inspector
+    }
+
+    /// All that workerd has said so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.state.path().join(LOG)).expect("a log")
+    }
+
+    /// The lines of it that are Signpost's own.
+    pub fn log_lines(&self) -> Vec<Value> {
+        let log = self.log();
+        let own = log.lines().filter(|line| line.starts_with("{\"ts\":"));
+        own.map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line}")))
+            .collect()
     }
 
     /// The process id of workerd.
@@ -395,6 +409,7 @@ fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
         .append(true)
         .open(state.join(LOG))
         .expect("a log");
+    let mut console = log.try_clone().expect("a log");
     let mut child = Command::new(root().join("node_modules/@cloudflare/workerd-linux-64/bin/workerd"))
         .arg("serve")
         .arg(&setup.config)
@@ -421,8 +436,10 @@ fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
         .any(|name| setup.config.ends_with(name));
     let inspected = setup.arguments.iter().any(|argument| argument == INSPECTOR);
     let listening = 1 + usize::from(two) + usize::from(inspected);
-    let told = BufReader::new(child.stdout.take().expect("a pipe"));
-    for line in told.lines().map_while(Result::ok).take(listening) {
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe"))
+        .lines()
+        .map_while(Result::ok);
+    for line in lines.by_ref().take(listening) {
         let told: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error} in {line}"));
         let port = u16::try_from(told["port"].as_u64().expect("a port")).expect("a port");
         match told["socket"].as_str() {
@@ -432,5 +449,11 @@ fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
         }
     }
     assert!(ports.http > 0, "workerd did not start");
+    // What comes after that is the console, up to its warnings, which have a descriptor of their own. It ends with workerd.
+    thread::spawn(move || {
+        for line in lines {
+            let _ = writeln!(console, "{line}");
+        }
+    });
     (child, ports)
 }

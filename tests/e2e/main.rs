@@ -28,3 +28,4 @@ mod planned;
 mod readme;
 mod reports;
 mod scale;
+mod watch;

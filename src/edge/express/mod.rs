@@ -15,12 +15,15 @@ mod offers;
 
 use std::rc::Rc;
 
+use wasm_bindgen::prelude::wasm_bindgen;
+
 use super::{
     entry::Address,
     isolate::Isolate,
     routes::{Handler, Routed, route},
     snapshots,
 };
+use crate::log;
 
 /// The isolate's memory and the request's query, if the request is this handler's and nothing is to be asked for first.
 fn enter<'u>(method: &str, url: &'u str, handler: Handler, now_ms: i64) -> Option<(Rc<Isolate>, &'u str)> {
@@ -29,4 +32,10 @@ fn enter<'u>(method: &str, url: &'u str, handler: Handler, now_ms: i64) -> Optio
     let serves = |interface| isolate.config.serves(address.host, interface);
     let is_its = matches!(route(method, address.path, serves), Routed::To(to, _) if to == handler);
     (is_its && !snapshots::is_due(&isolate, now_ms)).then_some((isolate, address.query))
+}
+
+/// A panic, or a body that ended early: told to the log as all else is.
+#[wasm_bindgen]
+pub fn fault(what: &str) {
+    log::error("express", what);
 }

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use worker::{Env, console_warn};
+use worker::Env;
 
 use super::handover::{self, Handover, OWN_TRY_MS};
 use crate::{
     catalog::AppId,
+    log,
     origin::{CONNECTIONS, command::Failure, durable::DurableDatabase, outbox},
     refusal::common,
     runtime::{self, within},
@@ -62,7 +63,7 @@ impl HandingOver<'_> {
 
     async fn in_time(&self, work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
         within(TIME, work).await.unwrap_or_else(|late| {
-            console_warn!("handing over: {late}");
+            log::warn("catalog", format_args!("handing over: {late}"));
             Ok(())
         })
     }
@@ -87,7 +88,10 @@ impl HandingOver<'_> {
                 Ok(true)
             }
             Err(error) => {
-                console_warn!("the outbox of {}: {error}", due.app);
+                log::warn(
+                    "catalog",
+                    format_args!("handing over to app {}: {error}", due.app),
+                );
                 Ok(false)
             }
         }

@@ -143,7 +143,8 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
             offers,
             since,
         } => terms::of(db, &app_id, &offers, since),
-        Command::Status => publication::status(db),
+        // The object says what it takes.
+        Command::Status => publication::status(db, 0),
     }
 }
 

@@ -4,7 +4,7 @@
 use std::{cell::Cell, panic::RefUnwindSafe};
 
 use futures_util::{StreamExt, future::join, lock::Mutex};
-use worker::{DurableObject, Env, Request, Response, State, console_error, durable_object};
+use worker::{DurableObject, Env, Request, Response, State, durable_object};
 
 use super::{
     Command, Context, Resource,
@@ -22,6 +22,7 @@ use crate::{
     callbacks::guard::Guard,
     catalog::{AppId, credentials::Vault},
     lines::{LineErrors, Lines, TooLong},
+    log,
     origin::{command::Failure, durable::DurableDatabase, shell::Shell},
     refusal::common,
     runtime,
@@ -75,7 +76,7 @@ impl DurableObject for Catalog {
             Err(failure) => Err(failure),
         };
         if let Err(failure) = worked {
-            console_error!("catalog: {failure:?}");
+            log::error("catalog", format_args!("alarm: {failure}"));
         }
         Response::empty()
     }
@@ -115,6 +116,9 @@ impl Catalog {
             {
                 brings_nothing_due.set(true);
                 return terms::of(db, app_id, offers, *since);
+            }
+            if matches!(command, Command::Status) {
+                return publication::status(db, db.size()?);
             }
             self.with_context(|context| handle(db, context, command))
         };
@@ -167,7 +171,7 @@ impl Catalog {
         if reply.status == 200 {
             // What was imported stays imported, whether it could be handed over by now or not.
             let handed_over = HandingOver { env: &self.env, db }.imported().await;
-            handed_over.unwrap_or_else(|failure| console_error!("catalog: {failure:?}"));
+            handed_over.unwrap_or_else(|failure| log::error("catalog", format_args!("import: {failure}")));
         }
         respond(reply.status, &reply.body)
     }

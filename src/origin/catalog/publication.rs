@@ -199,6 +199,9 @@ pub fn forget_version(db: &impl Database, kind: Kind, version: u64) -> Result<()
     )
 }
 
+/// Its member for what the catalog's object takes.
+pub const BYTES: &str = "bytes";
+
 /// What [`status`] counts, in the order of `sql::COUNT_RESOURCES`; also the kinds that the metrics show.
 pub const COUNTED: [&str; 7] = [
     "publishers",
@@ -210,8 +213,8 @@ pub const COUNTED: [&str; 7] = [
     "chunks",
 ];
 
-/// What the operator's metrics say of the catalog.
-pub fn status(db: &impl Database) -> Result<Reply, Failure> {
+/// What the operator's metrics say of the catalog, which takes so many bytes.
+pub fn status(db: &impl Database, bytes: i64) -> Result<Reply, Failure> {
     let row = db
         .query_first(sql::COUNT_RESOURCES, params![])?
         .ok_or_else(|| Failure::Broken("counting gave no row".into()))?;
@@ -227,5 +230,6 @@ pub fn status(db: &impl Database) -> Result<Reply, Failure> {
     ] {
         status.insert(mark.into(), json!(changes::get(db, mark)?));
     }
+    status.insert(BYTES.into(), bytes.into());
     Ok(Reply::ok(&status.into()))
 }

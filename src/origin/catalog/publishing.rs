@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use worker::{Delay, Env, console_error, console_warn, kv::KvStore};
+use worker::{Delay, Env, kv::KvStore};
 
 use super::{
     client::KV_BINDING,
@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     catalog::snapshot::pointer,
+    log,
     origin::{CONNECTIONS, call::call, command::Failure, counters, durable::DurableDatabase},
     runtime,
     time::UtcDay,
@@ -101,7 +102,7 @@ impl Publishing<'_> {
     pub async fn ask_counters(&self) {
         let namespace = match self.env.durable_object(counters::BINDING) {
             Ok(namespace) => namespace,
-            Err(error) => return console_error!("counters: {error}"),
+            Err(error) => return log::error("catalog", format_args!("counters: {error}")),
         };
         let today = UtcDay::of_ms(runtime::now_ms());
         let ask = |object: String| {
@@ -112,8 +113,8 @@ impl Publishing<'_> {
                     call(namespace, &object, &command, COUNTERS_TIMEOUT).await;
                 match answer {
                     Ok(stats) => publication::keep_stats(self.db, &object, today, &stats)
-                        .unwrap_or_else(|error| console_error!("{object}: {error}")),
-                    Err(error) => console_warn!("{object}: {error}"),
+                        .unwrap_or_else(|error| log::error("catalog", format_args!("{object}: {error}"))),
+                    Err(error) => log::warn("catalog", format_args!("{object}: {error}")),
                 }
             }
         };
@@ -133,7 +134,7 @@ impl Publishing<'_> {
                 .durable_object(counters::BINDING)
                 .map_err(|error| error.to_string())?;
             loop {
-                let changed = limits::changed(self.db).map_err(|failure| format!("{failure:?}"))?;
+                let changed = limits::changed(self.db).map_err(|failure| failure.to_string())?;
                 if changed.by_object.is_empty() {
                     return Ok::<_, String>(());
                 }
@@ -147,7 +148,7 @@ impl Publishing<'_> {
             }
         };
         if let Err(error) = pushed.await {
-            console_warn!("caps: {error}");
+            log::warn("catalog", format_args!("caps: {error}"));
         }
     }
 

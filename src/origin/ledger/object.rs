@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use worker::{DurableObject, Env, Headers, Request, Response, State, console_error, durable_object};
+use worker::{DurableObject, Env, Headers, Request, Response, State, durable_object};
 
 use super::{
     Context, MIGRATIONS, alarm, client, handle, keys, names, next_alarm,
@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     catalog::PublisherId,
+    log,
     origin::{
         catalog,
         command::{CallError, Failure},
@@ -148,7 +149,7 @@ impl Ledger {
                 .into()),
             Err(_) if known_at_ms.is_some() => Ok(()),
             Err(error) => {
-                console_error!("ledger: the catalog: {error}");
+                log::error("ledger", format_args!("the catalog: {error}"));
                 Err(common::UNAVAILABLE.into())
             }
         }
@@ -166,7 +167,7 @@ impl Ledger {
             Err(error) => Err(Failure::Broken(error)),
         };
         if let Err(failure) = refreshed {
-            console_error!("ledger: names of apps: {failure:?}");
+            log::error("ledger", format_args!("names of apps: {failure}"));
             self.names_wait_until_ms.set(now_ms + NAMES_RETRY_MS);
         }
     }
@@ -219,18 +220,18 @@ impl Ledger {
         let report = report::make(db, &query, &Budget::default()).map_err(|unmade| match unmade {
             Unmade::Failure(Failure::Refused(refusal)) => refusal,
             Unmade::Failure(Failure::Broken(cause)) => {
-                console_error!("ledger: {cause}");
+                log::error("ledger", cause);
                 common::INTERNAL_ERROR
             }
             Unmade::Damaged(cause) => {
-                console_error!("ledger: {cause}");
+                log::error("ledger", cause);
                 DAMAGED_FACTS
             }
         })?;
         let format = Format::from_accept(accept);
         self.respond(report, &query, format).map_err(|failure| {
             if let Failure::Broken(cause) = &failure {
-                console_error!("ledger: {cause}");
+                log::error("ledger", cause);
             }
             failure.into_answer()
         })

@@ -8,9 +8,9 @@ use std::{
 };
 
 use futures_util::{Stream, stream};
-use worker::{Delay, Error, console_warn};
+use worker::{Delay, Error};
 
-use crate::reporting::render::Renderer;
+use crate::{log, reporting::render::Renderer};
 
 /// What pages may take together that are being sent, in bytes, over all ledgers of an isolate.
 const OPEN: usize = 40 << 20;
@@ -80,7 +80,7 @@ pub fn stream(
             .upgrade()
             .is_some_and(|sending| sending.borrow_mut().take().is_some())
         {
-            console_warn!("ledger: a report was not read in time");
+            log::warn("ledger", "a report was not read in time");
         }
     };
     Some((stream::iter(pieces), done))

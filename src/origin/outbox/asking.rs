@@ -15,11 +15,12 @@ use std::{
 };
 
 use futures_util::lock::Mutex;
-use worker::{Delay, Env, console_warn};
+use worker::{Delay, Env};
 
 use super::remembered::{Question, Remembered};
 use crate::{
     catalog::{AppId, OfferId},
+    log,
     origin::{
         catalog::{Command, UNKNOWN_RESOURCE, client, terms::Terms},
         command::{CallError, Failure},
@@ -112,7 +113,7 @@ async fn ask(env: &Env, app: AppId, question: &Question) -> Result<Option<Terms>
             Err(UNKNOWN_RESOURCE.because(format!("there is no app {app}")).into())
         }
         Err(error) => {
-            console_warn!("outbox {app}: the catalog: {error}");
+            log::warn("outbox", format_args!("the catalog, for app {app}: {error}"));
             Err(common::UNAVAILABLE.into())
         }
     }

@@ -21,7 +21,15 @@ use crate::{
 pub struct Called {
     pub at_ms: i64,
     pub took_ms: i64,
-    pub answered: Result<Answered, String>,
+    pub answered: Result<Answered, NoAnswer>,
+}
+
+/// Why there was no answer.
+pub struct NoAnswer {
+    /// One word for the log of the service, which must not have the callback's URL.
+    pub cause: &'static str,
+    /// For the operator, in the app's log of conversions.
+    pub message: String,
 }
 
 pub struct Answered {
@@ -50,15 +58,18 @@ pub async fn call(guard: &Guard, request: &Request, timeout: Duration) -> Called
     let at_ms = runtime::now_ms();
     let abort = AbortController::default();
     let answer = async {
-        let url = Url::parse(&request.url).map_err(|error| format!("the callback URL: {error}"))?;
+        let url = Url::parse(&request.url)
+            .map_err(|error| because("not_a_url", format!("the callback URL: {error}")))?;
         guard
             .check_parsed(&url)
-            .map_err(|problem| format!("not called: the callback URL {problem}"))?;
+            .map_err(|problem| because("forbidden", format!("not called: the callback URL {problem}")))?;
         exchange(request, &abort).await
     };
     let answered = within(timeout, answer).await;
-    let answered =
-        answered.unwrap_or_else(|_| Err(format!("no whole answer within {} ms", timeout.as_millis())));
+    let answered = answered.unwrap_or_else(|_| {
+        let message = format!("no whole answer within {} ms", timeout.as_millis());
+        Err(because("timeout", message))
+    });
     // Whatever is still open is closed: an answer that was cut, or one that did not come.
     abort.abort();
     Called {
@@ -68,8 +79,12 @@ pub async fn call(guard: &Guard, request: &Request, timeout: Duration) -> Called
     }
 }
 
-async fn exchange(request: &Request, abort: &AbortController) -> Result<Answered, String> {
-    let told = |error: worker::Error| format!("no answer: {error}");
+fn because(cause: &'static str, message: String) -> NoAnswer {
+    NoAnswer { cause, message }
+}
+
+async fn exchange(request: &Request, abort: &AbortController) -> Result<Answered, NoAnswer> {
+    let told = |error: worker::Error| because("connection", format!("no answer: {error}"));
     let headers = Headers::new();
     for (name, value) in &request.headers {
         headers.set(name, value).map_err(told)?;
@@ -97,7 +112,7 @@ async fn exchange(request: &Request, abort: &AbortController) -> Result<Answered
         webhook_delivery,
         body: beginning(&mut response)
             .await
-            .map_err(|error| format!("half an answer: {error}"))?,
+            .map_err(|error| because("broken_answer", format!("half an answer: {error}")))?,
     })
 }
 

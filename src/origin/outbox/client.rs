@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
-use worker::{Env, Response};
+use worker::Env;
 
-use super::{BINDING, Command, Conversion, object_name};
+use super::{Answer, BINDING, Command, Conversion, object_name};
 use crate::{
     catalog::AppId,
     origin::{
@@ -40,12 +40,10 @@ fn address(app: AppId) -> String {
     format!("https://outbox/{app}")
 }
 
-/// Hands a postback on. What it is told, an [`Answer`](super::Answer), is for its sender as it is.
-pub async fn convert(env: &Env, conversion: Conversion) -> Result<Response, CallError> {
+/// Hands a postback on.
+pub async fn convert(env: &Env, conversion: Conversion) -> Result<Answer, CallError> {
     let app = conversion.click.app;
-    let command = Command::Convert(Box::new(conversion));
-    let namespace = env.durable_object(BINDING).map_err(call::broken)?;
-    call::call_through(&namespace, &object_name(app), &address(app), &command, TIMEOUT).await
+    ask(env, app, &Command::Convert(Box::new(conversion)), TIMEOUT).await
 }
 
 /// Carries out an operator's command.

@@ -30,6 +30,8 @@ mod sending;
 pub mod sql;
 #[cfg(target_arch = "wasm32")]
 mod telling;
+#[cfg(target_arch = "wasm32")]
+pub mod tries;
 
 pub use command::{Answer, Command, Conversion, Reply};
 pub use sql::MIGRATIONS;

@@ -11,7 +11,7 @@ use std::{
 
 use futures_util::lock::Mutex;
 use wasm_bindgen_futures::spawn_local;
-use worker::{DurableObject, Env, Request, Response, State, console_error, console_warn, durable_object};
+use worker::{DurableObject, Env, Request, Response, State, durable_object};
 
 use super::{
     Command, MIGRATIONS, Reply, about,
@@ -24,7 +24,7 @@ use super::{
     flow::{self, Peers},
     log, next_alarm, operating,
     sending::{self, Sending},
-    telling,
+    telling, tries,
 };
 use crate::{
     callbacks::{
@@ -95,7 +95,7 @@ impl DurableObject for Outbox {
             && self.running.shell.is_ready()
             && let Err(failure) = self.running.arm()
         {
-            console_error!("outbox: {failure:?}");
+            crate::log::error("outbox", failure);
         }
         match answered.and_then(|reply| serde_json::to_vec(&reply).map_err(other_json)) {
             // The edge passes it on to the sender of a postback as it is.
@@ -247,7 +247,7 @@ impl Running {
     fn due(&self) -> Vec<Claimed> {
         let claimed = self.claim();
         claimed.unwrap_or_else(|failure| {
-            console_error!("outbox: {failure:?}");
+            crate::log::error("outbox", failure);
             Vec::new()
         })
     }
@@ -294,7 +294,7 @@ impl Running {
         self.under_way.set(self.under_way.get().saturating_sub(1));
         if let Err(failure) = concluded {
             // The claim ends by itself, and the callback is tried again.
-            console_error!("outbox: {failure:?}");
+            crate::log::error("outbox", failure);
         }
         self.go_on();
     }
@@ -311,9 +311,10 @@ impl Running {
             now_ms(),
             u32::from_le_bytes([a, b, c, d]),
         );
+        tries::note(tried, &called, made, &judgement);
         let (http_status, body, error) = match called.answered {
             Ok(answered) => (Some(answered.status), answered.body, None),
-            Err(error) => (None, String::new(), Some(error)),
+            Err(no_answer) => (None, String::new(), Some(no_answer.message)),
         };
         let attempt = Attempt {
             at_ms: called.at_ms,
@@ -343,7 +344,7 @@ impl Running {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(failure) => {
-                    console_warn!("outbox: a cap: {failure:?}");
+                    crate::log::warn("outbox", format_args!("a cap: {failure}"));
                     break;
                 }
             }
@@ -360,7 +361,7 @@ impl Running {
         let told = caught_async(async { Ok(telling::forward(&self.env, db).await?) }).await;
         self.forwarding.set(false);
         if let Err(failure) = told.and_then(|()| self.arm()) {
-            console_error!("outbox: {failure:?}");
+            crate::log::error("outbox", failure);
         }
     }
 }
@@ -384,7 +385,7 @@ impl Peers for Running {
         let command = counters::Command::Take(take.clone());
         let taken: Result<Taken, _> = call(&namespace, &object, &command, sending::PEER_TIMEOUT).await;
         taken.map(|taken| taken.taken).map_err(|error| {
-            console_warn!("outbox: {object}: {error}");
+            crate::log::warn("outbox", format_args!("{object}: {error}"));
             common::UNAVAILABLE.into()
         })
     }

@@ -82,8 +82,7 @@ impl Sending {
         let plain = vault
             .open(&callback_purpose(&about.app.to_string()), &sealed.0)
             .ok_or_else(|| broken("none of STORE_KEYS opens it"))?;
-        let callback: Callback =
-            serde_json::from_slice(&plain).map_err(|error| broken(&error.to_string()))?;
+        let callback: Callback = serde_json::from_slice(&plain).map_err(|_| broken("it does not read"))?;
         let endpoint = Endpoint::parse(&callback).map_err(|error| broken(&error.problem))?;
         let endpoint = Rc::new(endpoint);
         self.endpoint.replace(Some((revision, Rc::clone(&endpoint))));
@@ -164,7 +163,7 @@ pub async fn test(
             }),
             None,
         ),
-        Err(error) => (serde_json::Value::Null, Some(error)),
+        Err(no_answer) => (serde_json::Value::Null, Some(no_answer.message)),
     };
     if let Some(members) = told.as_object_mut() {
         members.insert("response".into(), response);

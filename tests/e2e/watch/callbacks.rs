@@ -1,0 +1,64 @@
+//! `GET /v1/operator/callbacks`: how the endpoints of all apps are.
+
+use serde_json::{Value, json};
+
+use crate::{
+    faults::break_down,
+    harness::{Behaviour, Receiver, Setup, callback, in_time},
+};
+
+#[test]
+fn the_operator_sees_in_one_place_whose_callbacks_fail() {
+    let (well, gone) = (Receiver::start(), Receiver::start());
+    let signpost = Setup::new()
+        .config("faults.capnp")
+        .var("CALLBACK_SCHEDULE", "0,60")
+        .start();
+    let walls = [
+        signpost.unpublished_wall("seen-a", "70000003", Some(&well)),
+        signpost.unpublished_wall("seen-b", "70000004", Some(&gone)),
+        signpost.unpublished_wall("seen-c", "70000005", None),
+    ];
+    gone.set(Behaviour::status(410));
+    for wall in &walls {
+        wall.pay("u-1");
+    }
+    let page = |query: &str| -> Value {
+        let path = format!("callbacks?{query}");
+        signpost.operator("GET", &path, None).expect(200).json()
+    };
+    let states = || -> Vec<(String, String)> {
+        let page = page("");
+        let text = |entry: &Value, member: &str| entry[member].as_str().expect("a text").to_owned();
+        page["callbacks"]
+            .as_array()
+            .expect("callbacks")
+            .iter()
+            .map(|entry| (text(entry, "app_id"), text(entry, "state")))
+            .collect()
+    };
+    let told = |a: &str, b: &str| {
+        vec![
+            ("70000003".to_owned(), a.to_owned()),
+            ("70000004".to_owned(), b.to_owned()),
+        ]
+    };
+    in_time(10_000, &told("healthy", "disabled"), states);
+    let first = page("limit=1");
+    assert_eq!(first["cursor"], "70000003");
+    let entry = &first["callbacks"][0];
+    assert_eq!(
+        *entry,
+        json!({"app_id": "70000003", "publisher_id": "seen-a", "state": "healthy", "consecutive_failures": 0,
+            "next_try_ts": null, "waiting": 0, "dead": 0, "reserving": 0})
+    );
+    assert_eq!(page("limit=2&cursor=70000003")["callbacks"][0]["waiting"], 1);
+    signpost
+        .operator("GET", "callbacks?limit=101", None)
+        .refused(400, "invalid_field");
+    break_down(&signpost, "outboxes");
+    assert_eq!(states(), told("unknown", "unknown"));
+    break_down(&signpost, "");
+    walls[1].put_app(&json!({"callback": callback(&format!("{}/cb", well.base()), "GET")}));
+    in_time(10_000, &told("healthy", "healthy"), states);
+}
