@@ -21,10 +21,24 @@ pub async fn read_text(request: &mut Request, most: usize) -> Result<String, Ref
     String::from_utf8(bytes).map_err(|_| common::INVALID_JSON.because("the body is not UTF-8"))
 }
 
-/// The whole body, at most `most` bytes.
+/// The whole body, at most `most` bytes. It takes memory as its bytes come, and none for a length that is only announced:
+/// the module's memory never shrinks, and a head costs its sender nothing.
 pub async fn read(request: &mut Request, most: usize) -> Result<Vec<u8>, Refusal> {
-    let announced = header(request, "Content-Length").and_then(|length| length.parse::<usize>().ok());
-    let mut bytes = Vec::with_capacity(announced.unwrap_or(0).min(most));
+    let mut bytes = Vec::new();
+    pass_through(request, most, |chunk| bytes.extend_from_slice(chunk)).await?;
+    Ok(bytes)
+}
+
+/// Reads a body to its end and keeps nothing of it: for who may not ask, and is to learn first that it is too long.
+pub async fn measure(request: &mut Request, most: usize) -> Result<(), Refusal> {
+    pass_through(request, most, |_| ()).await
+}
+
+async fn pass_through(
+    request: &mut Request,
+    most: usize,
+    mut take: impl FnMut(&[u8]),
+) -> Result<(), Refusal> {
     let mut length = 0;
     if request.inner().body().is_some() {
         let mut stream = request
@@ -34,7 +48,7 @@ pub async fn read(request: &mut Request, most: usize) -> Result<Vec<u8>, Refusal
             let chunk = chunk.map_err(|_| common::INVALID_JSON.because("the body ended early"))?;
             length += chunk.len();
             if length <= most {
-                bytes.extend_from_slice(&chunk);
+                take(&chunk);
             } else if length > most.saturating_add(DISCARDED) {
                 break;
             }
@@ -43,7 +57,7 @@ pub async fn read(request: &mut Request, most: usize) -> Result<Vec<u8>, Refusal
     if length > most {
         return Err(common::PAYLOAD_TOO_LARGE);
     }
-    Ok(bytes)
+    Ok(())
 }
 
 /// Reads a body that a refusal left alone, so that the sender comes to read the refusal: see [`DISCARDED`].

@@ -8,9 +8,10 @@ export * from "./index.js";
 
 const { fetch: ordinary, redirect, page, fault } = Module.prototype;
 
-// Only a body of known and moderate length is read before it is known what becomes of it.
+// Only a body of known and moderate length is read before it is known whose it is: a filter of some hundred values. What
+// a stranger sends but slowly is held until it ends, on each connection that it opens.
 const OFFERS = "/v1/offer/api";
-const LONGEST_BODY = 65_536;
+const LONGEST_BODY = 8_192;
 
 export default {
   fetch(request, env, ctx) {

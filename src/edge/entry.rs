@@ -1,6 +1,6 @@
 //! The ordinary way of a request: every one that did not take an express way comes in here and goes to its handler.
 
-use worker::{Context, Env, Method, Request, Response, event, web_sys};
+use worker::{Context, Env, Request, Response, event, web_sys};
 
 use super::{
     answer::Answer,
@@ -31,9 +31,8 @@ async fn fetch(request: Request, env: Env, context: Context) -> worker::Result<R
         Ok(visit) => {
             // Another handle to it; the method of that name would make a second body.
             let sent = Clone::clone(request.inner());
-            let may_have_body = !matches!(request.method(), Method::Get | Method::Head);
             let answer = answer(&visit, request, &sent).await;
-            if may_have_body && answer.status() >= 400 {
+            if answer.status() >= 400 && !matches!(sent.method().as_str(), "GET" | "HEAD") {
                 body::discard(sent).await;
             }
             answer
@@ -69,7 +68,8 @@ async fn answer(visit: &Visit, request: Request, sent: &web_sys::Request) -> Ans
     if address.path == super::bench::REPORT {
         return super::bench::report(visit, request, address.query).await;
     }
-    let method = request.method().to_string();
+    // As it was sent: `worker` takes every method that it does not know for a GET.
+    let method = sent.method();
     let serves = |interface| visit.isolate.config.serves(address.host, interface);
     let routed = route(&method, address.path, serves);
     let asked = Asked::of(&method, address.path, &routed);

@@ -63,33 +63,50 @@ const ENTRY: usize = 512;
 
 pub async fn post(visit: &Visit, mut request: Request) -> Result<Answer, Refusal> {
     body::check_media_type(&request, &[JSON], false)?;
+    let tracking = snapshots::current::<Tracking>(visit).await?;
+    let app = asking_app(visit, &tracking, &request)?;
+    // Only now: no stranger's body takes memory.
     let text = body::read_text(&mut request, MAX_BODY).await?;
-    serve(visit, &request, || OffersRequest::from_body(&text)).await
+    serve(visit, &request, &tracking, &app, || {
+        OffersRequest::from_body(&text)
+    })
+    .await
 }
 
 pub async fn get(visit: &Visit, request: Request, query: &str) -> Result<Answer, Refusal> {
-    serve(visit, &request, || OffersRequest::from_query(query)).await
+    let tracking = snapshots::current::<Tracking>(visit).await?;
+    let app = asking_app(visit, &tracking, &request)?;
+    serve(visit, &request, &tracking, &app, || {
+        OffersRequest::from_query(query)
+    })
+    .await
+}
+
+/// The app that a request is for, by its headers.
+fn asking_app<'t>(visit: &Visit, tracking: &'t Tracking, request: &Request) -> Result<AppView<'t>, Refusal> {
+    let header = |name| body::header(request, name).unwrap_or_default();
+    authorize(
+        &visit.isolate,
+        tracking,
+        &header("App-Id"),
+        &header("Pub-Key"),
+        visit.now_ms,
+    )
 }
 
 async fn serve(
     visit: &Visit,
     request: &Request,
+    tracking: &Tracking,
+    app: &AppView<'_>,
     parse: impl FnOnce() -> Result<OffersRequest, Refusal>,
 ) -> Result<Answer, Refusal> {
     let isolate = &visit.isolate;
     let header = |name| body::header(request, name).unwrap_or_default();
-    let tracking = snapshots::current::<Tracking>(visit).await?;
-    let app = authorize(
-        isolate,
-        &tracking,
-        &header("App-Id"),
-        &header("Pub-Key"),
-        visit.now_ms,
-    )?;
     admit(isolate, app.id, visit.now_ms)?;
     let asked = parse()?;
     let listing = snapshots::recent::<Selector>(visit).await?;
-    let wanted = Wanted::new(&tracking, &listing, &app, &asked);
+    let wanted = Wanted::new(tracking, &listing, app, &asked);
     let page = match isolate.pages.get(&wanted.key) {
         Some(page) => page,
         None => wanted.loading(visit).await?,

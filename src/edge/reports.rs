@@ -17,16 +17,15 @@ use crate::{
 
 pub async fn report(visit: &Visit, mut request: Request) -> Result<Answer, Refusal> {
     body::check_media_type(&request, &[JSON], true)?;
+    let api_key = header(&request, "X-Api-Key").unwrap_or_default();
+    let Some(publisher) = visit.isolate.config.report_keys.publisher(&api_key) else {
+        // The size comes before the key, but no stranger's body is kept for it.
+        body::measure(&mut request, MAX_BODY).await?;
+        return Err(INVALID_API_KEY);
+    };
     let body = body::read(&mut request, MAX_BODY).await?;
     // Whether it is JSON comes after the key and the rate, which are the ledger's; what is not even text is none.
     let body = String::from_utf8(body).unwrap_or_else(|_| char::REPLACEMENT_CHARACTER.into());
-    let api_key = header(&request, "X-Api-Key").unwrap_or_default();
-    let publisher = visit
-        .isolate
-        .config
-        .report_keys
-        .publisher(&api_key)
-        .ok_or(INVALID_API_KEY)?;
     let accept = header(&request, "Accept");
     let answered = client::report(&visit.env, &publisher, &api_key, accept.as_deref(), &body).await;
     let reached = !matches!(answered, Err(CallError::Unanswered(_)));

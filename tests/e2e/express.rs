@@ -1,11 +1,5 @@
 //! The express ways answer what the ordinary way answers: the same random requests are sent both ways.
 
-use std::{
-    io::{Read, Write},
-    net::{Shutdown, TcpStream},
-    time::Duration,
-};
-
 use proptest::{
     prelude::*,
     sample::select,
@@ -19,7 +13,9 @@ use signpost::tracking::{
 
 use serde_json::{Value, json};
 
-use crate::harness::{ANDROID_APP, Answer, OPERATOR_TOKEN, Setup, Signpost, default_setting, eventually};
+use crate::harness::{
+    self, ANDROID_APP, Answer, OPERATOR_TOKEN, Setup, Signpost, default_setting, eventually,
+};
 
 const CLICKS: u32 = 400;
 const PAGES: u32 = 150;
@@ -316,13 +312,7 @@ fn both_ways_give_the_same_page() {
 
 /// The answer to these bytes, without the parts of it that are the time's.
 fn answer_to(way: &str, request: &str) -> String {
-    let mut stream = TcpStream::connect(way.trim_start_matches("http://")).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-    stream.write_all(request.as_bytes()).unwrap();
-    // What is announced and was not sent never comes.
-    stream.shutdown(Shutdown::Write).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
+    let answer = harness::answer_to(way, request.as_bytes());
     let lines = answer
         .lines()
         .filter(|line| !line.starts_with("Cache-Control: private"));

@@ -25,6 +25,7 @@ use ureq::{Agent, http};
 
 pub use answer::Answer;
 pub use conversions::{CONVERSION, GOALS, SECRET, Wall, accepted, callback, nonce, seal, states};
+pub use raw::answer_to;
 pub use receiver::{Behaviour, Received, Receiver};
 pub use reports::{Publisher, REPORT, ReportKey, gzip};
 pub use time::{away_from_midnight, eventually, in_time, now_ms};

@@ -28,4 +28,5 @@ mod planned;
 mod readme;
 mod reports;
 mod scale;
+mod trust;
 mod watch;

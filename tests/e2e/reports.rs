@@ -26,7 +26,7 @@ const HEADER: &str = "date,app_id,app_name,country,placement_id,ad_tag,demand_so
     ad_requests,ad_responses,impressions,clicks,revenue";
 
 /// Rows under the header.
-fn csv(rows: &[&str]) -> String {
+pub fn csv(rows: &[&str]) -> String {
     let mut csv = HEADER.to_owned();
     for row in rows {
         csv.push('\n');
@@ -36,7 +36,7 @@ fn csv(rows: &[&str]) -> String {
 }
 
 /// A query over the longest range there is, in which the facts of these tests lie.
-fn query(dimensions: &[&str], metrics: &[&str]) -> Value {
+pub fn query(dimensions: &[&str], metrics: &[&str]) -> Value {
     json!({
         "date_range": {"start_date": "2026-01-01", "end_date": "2026-04-01"},
         "dimensions": dimensions, "metrics": metrics,
@@ -44,7 +44,7 @@ fn query(dimensions: &[&str], metrics: &[&str]) -> Value {
 }
 
 /// The same with some members set.
-fn with(mut query: Value, members: &Value) -> Value {
+pub fn with(mut query: Value, members: &Value) -> Value {
     for (name, value) in members.as_object().expect("members") {
         query[name] = value.clone();
     }

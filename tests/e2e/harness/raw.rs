@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
-    net::TcpStream,
+    net::{Shutdown, TcpStream},
     time::Duration,
 };
 
@@ -22,6 +22,21 @@ impl Signpost {
             .expect("a timeout");
         Raw(BufReader::new(stream))
     }
+}
+
+/// All that is answered to these bytes, at an address as a Signpost gives its own; what they announce and do not bring
+/// never comes. Empty if the connection is closed without a word.
+pub fn answer_to(address: &str, request: &[u8]) -> String {
+    let mut stream = TcpStream::connect(address.trim_start_matches("http://")).expect("workerd listens");
+    stream
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .expect("a timeout");
+    // What is refused before its end may be cut off while it is sent.
+    let _ = stream.write_all(request);
+    let _ = stream.shutdown(Shutdown::Write);
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
 }
 
 impl Raw {
