@@ -20,6 +20,9 @@ PIP_READY := $(TOOLS)/pip
 # The library that the tests of callbacks ask for a second opinion; by the contents of its requirements.
 PYTHON_REQUIREMENTS := tests/verifiers/requirements.txt
 PYTHON_READY := $(TOOLS)/python/.signpost-$(firstword $(shell sha256sum $(PYTHON_REQUIREMENTS)))
+# What sends Signpost what its document allows, and what it does not.
+API_REQUIREMENTS := tests/e2e/schemathesis/requirements.txt
+API_PYTHON_READY := $(TOOLS)/api-python/.signpost-$(firstword $(shell sha256sum $(API_REQUIREMENTS)))
 # What only `make audit` needs, and only where there is a database to ask.
 CARGO_AUDIT_VERSION := 0.22.2
 CARGO_AUDIT := $(TOOLS)/cargo-audit-$(CARGO_AUDIT_VERSION)/bin/cargo-audit
@@ -30,12 +33,19 @@ OHA := $(TOOLS)/oha-$(OHA_VERSION)/bin/oha
 BENCH_REQUIREMENTS := benches/requirements.txt
 BENCH_PYTHON := $(TOOLS)/bench-python
 BENCH_PYTHON_READY := $(BENCH_PYTHON)/.signpost-$(firstword $(shell sha256sum $(BENCH_REQUIREMENTS)))
+# What only `make fuzz-parsers` and its shorter form need.
+CARGO_FUZZ_VERSION := 0.13.2
+CARGO_FUZZ := $(TOOLS)/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
+FUZZ_TARGETS := $(shell sed -n 's/^name = "\([a-z_]*\)"$$/\1/p' tests/fuzz/Cargo.toml)
+FUZZ_SECONDS := 60
+# Those that reach unsafe code of a crate: rkyv reads archives in place, and the ciphers pick their instructions.
+FUZZ_UNSAFE := snapshots click_id
 HONO := target/bench/hono.js
 BENCH_BUNDLE := target/bench/build/index_bg.wasm
 NPM_READY := node_modules/.signpost-$(firstword $(shell sha256sum package-lock.json))
 BUNDLE := build/index_bg.wasm
 
-SOURCES := $(shell find src -name '*.rs') src/edge/entry.js Cargo.toml Cargo.lock Makefile package-lock.json
+SOURCES := $(shell find src -name '*.rs') src/edge/entry.js build.rs openapi.yaml Cargo.toml Cargo.lock Makefile package-lock.json
 
 # worker-build takes the toolchain named `nightly`, and fetches its helpers unless it is told where they are. simd128 halves
 # what the report engine takes; every V8 since 2021 has it.
@@ -47,7 +57,7 @@ WASM_ENV := RUSTFLAGS='-C target-feature=+simd128' RUSTUP_HOME=$(WASM_RUSTUP) RU
 # wasm-opt is two thirds of a build's time for 3 % of its size: `make deploy` takes it, `make test WASM_FLAGS=` tests it.
 WASM_FLAGS := --no-opt
 
-.PHONY: help run test check lint-native lint-wasm compiled audit bench bench-setup deploy fmt clean build setup
+.PHONY: help run test check lint-native lint-wasm compiled audit fuzz fuzz-api fuzz-parsers fuzz-memory fuzz-brief fuzz-build bench bench-setup deploy fmt clean build setup
 .DELETE_ON_ERROR:
 
 help:
@@ -63,9 +73,10 @@ run: build
 
 # Two at a time up to the tests: optimising the module and building the tools keep one core busy each.
 test:
-	@$(MAKE) --no-print-directory --jobs=2 check build compiled audit
+	@$(MAKE) --no-print-directory --jobs=2 check build compiled fuzz-build audit
 	cargo test --quiet --locked --lib --bins
 	cargo test --quiet --locked --test '*' -- --test-threads=4
+	@$(MAKE) --no-print-directory fuzz-brief
 
 check: lint-native lint-wasm
 
@@ -85,6 +96,12 @@ audit: $(STABLE_READY)
 	@if timeout 20 git ls-remote --quiet $(ADVISORIES) HEAD >/dev/null 2>&1; \
 	then $(MAKE) --no-print-directory $(CARGO_AUDIT) && $(CARGO_AUDIT) audit --url $(ADVISORIES); \
 	else echo 'audit: not done, $(ADVISORIES) cannot be reached from here'; fi
+
+# schemathesis for so many seconds, with another seed each time; `make test` has a short run with one seed.
+API_SECONDS := 300
+
+fuzz-api: build
+	API_SECONDS=$(API_SECONDS) cargo test --quiet --locked --test e2e schemathesis -- --nocapture
 
 # Compiled before it runs: what cargo does would be in the way of the first figures.
 bench: build bench-setup $(HONO) $(BENCH_BUNDLE)
@@ -106,6 +123,37 @@ $(BENCH_BUNDLE): $(SOURCES) | setup
 	cp src/edge/entry.js target/bench/build/
 	@touch $@
 
+fuzz: fuzz-parsers fuzz-api
+
+fuzz-parsers: fuzz-build
+	@$(call fuzz,none,target/fuzz,$(FUZZ_SECONDS),1,$(FUZZ_TARGETS))
+
+# The same with AddressSanitizer, for what is not safe Rust all the way down.
+fuzz-memory: $(CARGO_FUZZ)
+	$(call fuzz_build,address)
+	@$(call fuzz,address,target/fuzz,$(FUZZ_SECONDS),1,$(FUZZ_UNSAFE))
+
+# A few seconds each, and nothing left over from earlier runs: what `make test` can spend.
+fuzz-brief: fuzz-build
+	@rm -rf target/fuzz/brief
+	@$(call fuzz,none,target/fuzz/brief,2,$(shell nproc),$(FUZZ_TARGETS))
+
+fuzz-build: $(CARGO_FUZZ)
+	$(call fuzz_build,none)
+
+# A sanitizer. cargo-fuzz takes no --locked, so the lock file is checked before. Without cfg(fuzzing), by which crates change
+# what they do: what is fuzzed is what is deployed, with debug assertions and checked arithmetic.
+define fuzz_build
+cargo fetch --quiet --locked --target $(HOST) --manifest-path tests/fuzz/Cargo.toml
+RUSTUP_HOME=$(WASM_RUSTUP) RUSTUP_TOOLCHAIN=nightly $(CARGO_FUZZ) build --fuzz-dir tests/fuzz \
+	--target-dir target/fuzz/$(1) -s $(1) --no-cfg-fuzzing --codegen-units 16
+endef
+
+# A sanitizer, where to keep what is found, seconds, how many at once, and targets.
+define fuzz
+printf '%s\n' $(5) | xargs -P$(4) -I{} tests/fuzz/run.sh target/fuzz/$(1)/$(HOST)/release $(2) $(3) {}
+endef
+
 # Built anew, so that no bundle of a quick turn is deployed.
 deploy: | setup
 	rm -rf build && $(MAKE) build WASM_FLAGS=
@@ -125,7 +173,7 @@ $(BUNDLE): $(SOURCES) | setup
 	cp src/edge/entry.js build/
 	@touch $@
 
-setup: $(STABLE_READY) $(NIGHTLY_READY) $(WORKER_BUILD) $(WASM_BINDGEN) $(NPM_READY) $(PYTHON_READY)
+setup: $(STABLE_READY) $(NIGHTLY_READY) $(WORKER_BUILD) $(WASM_BINDGEN) $(NPM_READY) $(PYTHON_READY) $(API_PYTHON_READY)
 
 $(STABLE_READY):
 	@[ "$(HOST)" = x86_64-unknown-linux-gnu ] && [ "$$(uname -s)" = Linux ] || \
@@ -154,6 +202,11 @@ $(CARGO_AUDIT): | $(STABLE_READY)
 	$(QUICK) cargo install cargo-audit --version $(CARGO_AUDIT_VERSION) --locked --no-default-features \
 		--root $(TOOLS)/cargo-audit-$(CARGO_AUDIT_VERSION)
 
+$(CARGO_FUZZ): | $(STABLE_READY) $(NIGHTLY_READY) $(PIP_READY)
+	@command -v c++ >/dev/null || { $(APT) g++; }
+	$(QUICK) cargo install cargo-fuzz --version $(CARGO_FUZZ_VERSION) --locked \
+		--root $(TOOLS)/cargo-fuzz-$(CARGO_FUZZ_VERSION)
+
 # Without --locked: the lock file of this version names a crate that is no longer served.
 $(WASM_BINDGEN): | $(STABLE_READY)
 	$(QUICK) cargo install wasm-bindgen-cli --version $(WASM_BINDGEN_VERSION) \
@@ -164,7 +217,7 @@ $(NPM_READY): | $(STABLE_READY)
 	npm ci --ignore-scripts --no-fund --no-audit
 	@mkdir -p $(TOOLS) && touch $@
 
-# One for all that pip installs: Debian's packages are not installed twice at once.
+# One for all that need it, since Debian's packages are not installed twice at once.
 $(PIP_READY): | $(STABLE_READY)
 	@python3 -m pip --version >/dev/null 2>&1 || { $(APT) python3 python3-pip; }
 	@touch $@
@@ -172,6 +225,10 @@ $(PIP_READY): | $(STABLE_READY)
 # --target: nothing of the machine's own Python changes, and Debian's pip allows no less.
 $(PYTHON_READY): | $(PIP_READY)
 	$(call pip_install,$(TOOLS)/python,$(PYTHON_REQUIREMENTS))
+	@touch $@
+
+$(API_PYTHON_READY): | $(PIP_READY)
+	$(call pip_install,$(TOOLS)/api-python,$(API_REQUIREMENTS))
 	@touch $@
 
 $(BENCH_PYTHON_READY): | $(PIP_READY)

@@ -1,5 +1,5 @@
 //! What holds of the repository itself: the two configurations say the same, the domain stays pure, the demo's facts are
-//! what they claim to be, and the benches reckon right.
+//! what they claim to be, `openapi.yaml` and the code name the same, and the benches reckon right.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,10 +8,14 @@
     clippy::indexing_slicing
 )]
 
+#[path = "support/document.rs"]
+mod document;
 #[path = "repository/facts.rs"]
 mod facts;
 #[path = "repository/licences.rs"]
 mod licences;
+#[path = "repository/openapi.rs"]
+mod openapi;
 #[path = "repository/recipes.rs"]
 mod recipes;
 #[path = "repository/stats.rs"]

@@ -15,7 +15,7 @@ use crate::{
         app::{Callback, CallbackMethod, MASKED_SECRET},
         document::{FieldError, check_web_url},
     },
-    tracking::target::{self, NOT_IN_A_VALUE},
+    tracking::target::{self, NOT_IN_A_VALUE, could_be_dots},
 };
 
 /// What a URL parser encodes itself in a path or a query. It is encoded before it is signed: a query that changed on its
@@ -48,6 +48,7 @@ const FREE: [&str; 12] = [
     "{original_transaction_id}",
 ];
 
+const NOT_OF_THE_WEB: &str = "must be an http or https URL";
 const MACROS_WITH_POST: &str = "must not have macros with POST, whose body carries every field";
 
 /// A callback URL whose scheme and host are fixed, and whose path and query are texts and known macros.
@@ -79,7 +80,7 @@ impl Template {
         let url = ["%7D", "%7d"]
             .into_iter()
             .fold(url, |url, close| url.replace(close, "}"));
-        let (scheme, rest) = url.split_once("://").ok_or("must be an http or https URL")?;
+        let (scheme, rest) = url.split_once("://").ok_or(NOT_OF_THE_WEB)?;
         let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
         let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -89,6 +90,13 @@ impl Template {
             .any(|part| part.contains(braces))
         {
             return Err("may have macros in its path and query only".to_owned());
+        }
+        // A URL parser also takes `https:/host`, whose first `://` may stand anywhere.
+        if !["http", "https"]
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(scheme))
+        {
+            return Err(NOT_OF_THE_WEB.to_owned());
         }
         check_web_url("", &url).map_err(|error| error.problem)?;
         let origin = Url::parse(&format!("{scheme}://{authority}"))
@@ -113,7 +121,7 @@ impl Template {
                 ));
             }
         }
-        if path.split('/').any(could_be_dots) {
+        if path.split('/').any(|segment| could_be_dots(segment, &FREE, &[])) {
             return Err(
                 "must not have a path segment of nothing but macros that a user could fill with dots: \
                 a value of .. would lead out of its folder; put a letter beside it"
@@ -132,15 +140,6 @@ impl Template {
         let mut all = self.path.iter().chain(&self.query);
         all.any(|piece| !matches!(piece, Piece::Text(_)))
     }
-}
-
-/// Whether a segment of a path could become `.` or `..`, which a URL parser takes for a step, also encoded.
-fn could_be_dots(segment: &str) -> bool {
-    let rest = FREE
-        .iter()
-        .fold(segment.to_owned(), |rest, name| rest.replace(name, ""));
-    let with_macro = rest.len() < segment.len();
-    with_macro && percent_decode_str(&rest).all(|byte| byte == b'.')
 }
 
 /// A path or a query, cut at its macros.

@@ -7,7 +7,7 @@ use super::{
     body::{self, header},
     click, conversion, health,
     isolate::Visit,
-    ledgers, offers, operator, outboxes, reports,
+    ledgers, offers, openapi, operator, outboxes, reports,
     routes::{Handler, Interface, Routed, is_operators, route},
     watching::{self, Asked},
 };
@@ -113,6 +113,9 @@ async fn handle(
         Routed::To(Handler::OffersGet, _) => offers::get(visit, request, address.query).await,
         Routed::To(Handler::Report, _) => reports::report(visit, request).await,
         Routed::To(Handler::Health, _) => Ok(health::health(visit, address.host).await),
+        Routed::To(Handler::Describe, _) => {
+            Ok(Answer::json(200, openapi::DOCUMENT).header("Cache-Control", openapi::CACHE_CONTROL))
+        }
         Routed::To(
             handler @ (Handler::ListReportKeys
             | Handler::CreateReportKey

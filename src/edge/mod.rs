@@ -5,6 +5,7 @@
 pub mod cache;
 pub mod config;
 pub mod exposition;
+pub mod openapi;
 pub mod routes;
 pub mod shield;
 

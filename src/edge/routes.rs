@@ -49,6 +49,7 @@ pub enum Handler {
     OffersGet,
     Report,
     Health,
+    Describe,
     ListReportKeys,
     CreateReportKey,
     RevokeReportKey,
@@ -102,6 +103,7 @@ const ROUTES: &[(Interface, &str, Methods)] = &[
         &[(Post, Report)],
     ),
     (Any, "/healthz", &[(Get, Health), (Head, Health)]),
+    (Any, "/openapi.json", &[(Get, Describe), (Head, Describe)]),
     (Operator, "/v1/operator/publishers", &[(Get, List(Publisher))]),
     (
         Operator,
@@ -198,6 +200,14 @@ const ROUTES: &[(Interface, &str, Methods)] = &[
     (Operator, "/v1/operator/metrics", &[(Get, Metrics)]),
     (Operator, "/v1/operator/callbacks", &[(Get, ListCallbacks)]),
 ];
+
+/// Every path, `{}` for each segment that varies, with the methods that it answers.
+pub fn routes() -> impl Iterator<Item = (&'static str, impl Iterator<Item = Method>)> {
+    let methods = |methods: Methods| methods.iter().map(|(method, _)| *method);
+    ROUTES
+        .iter()
+        .map(move |(_, path, answered)| (*path, methods(answered)))
+}
 
 /// Where a request goes.
 #[derive(Clone, Debug, PartialEq, Eq)]

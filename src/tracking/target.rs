@@ -75,10 +75,11 @@ impl Template {
         let rest = utf8_percent_encode(rest, NOT_IN_A_URL).to_string();
         let (rest, fragment) = cut(&rest, '#');
         let (path, query) = cut(rest, '?');
+        let could_be_dots = |segment| could_be_dots(segment, &OF_THE_REQUEST, &OF_THE_NETWORK);
         if path.split('/').any(could_be_dots) {
             return Err(
-                "must not have a path segment of nothing but {user_id}, {gaid}, {idfa} or {c1} to {c5}: \
-                a value of .. would lead out of its folder; put a letter beside it"
+                "must not have a path segment of nothing but {user_id}, {gaid}, {idfa} or {c1} to {c5} and dots, \
+                nor of {country} and dots: as .. it would lead out of its folder; put a letter beside it"
                     .to_owned(),
             );
         }
@@ -103,10 +104,12 @@ impl Template {
     }
 }
 
+const MACRO_IN_HOST: &str = "must not have a macro in its host";
+
 /// The host, and the port if it is not the scheme's own, as every URL parser will read them.
 fn check_authority(scheme: &str, authority: &str) -> Result<String, String> {
     if authority.contains(['{', '}']) {
-        return Err("must not have a macro in its host".to_owned());
+        return Err(MACRO_IN_HOST.to_owned());
     }
     if authority.contains('@') {
         return Err("must not carry credentials".to_owned());
@@ -115,6 +118,8 @@ fn check_authority(scheme: &str, authority: &str) -> Result<String, String> {
         Url::parse(&format!("{scheme}://{authority}")).map_err(|error| format!("is not a URL: {error}"))?;
     match (url.host_str(), url.port()) {
         (None | Some(""), _) => Err("must name a host".to_owned()),
+        // A URL parser makes braces of `%7B` and of wide ones, and leaves them in a host.
+        (Some(host), _) if host.contains(['{', '}']) => Err(MACRO_IN_HOST.to_owned()),
         (Some(host), None) => Ok(host.to_owned()),
         (Some(host), Some(port)) => Ok(format!("{host}:{port}")),
     }
@@ -152,13 +157,37 @@ const OF_THE_REQUEST: [&str; 8] = [
     "{c4}",
     "{c5}",
 ];
+/// Those that are nothing where a visitor's network does not say it.
+const OF_THE_NETWORK: [&str; 1] = ["{country}"];
 
-/// Whether a request could make a path segment `.` or `..`, which a browser takes for a step in the path, also encoded.
-fn could_be_dots(segment: &str) -> bool {
-    let rest = OF_THE_REQUEST
-        .iter()
-        .fold(segment.to_owned(), |rest, name| rest.replace(name, ""));
-    rest.len() < segment.len() && rest.bytes().all(|byte| byte == b'.')
+/// Whether a value could make a path segment `.` or `..`, which a URL parser takes for a step in the path, also encoded.
+/// `free` are the macros whose value could be dots, `absent` those whose value could be nothing.
+pub fn could_be_dots(segment: &str, free: &[&str], absent: &[&str]) -> bool {
+    let without = |segment: &str, macros: &[&str]| {
+        macros
+            .iter()
+            .fold(segment.to_owned(), |rest, name| rest.replace(name, ""))
+    };
+    let fixed = without(segment, free);
+    let has_free = fixed.len() < segment.len();
+    let rest = without(&fixed, absent);
+    let has_absent = rest.len() < fixed.len();
+    // Nothing at all is no step.
+    (has_free || (has_absent && !rest.is_empty())) && is_dots(&rest)
+}
+
+/// Whether a text is dots, each as it is, as `%2e`, or the beginning of that, which a value would complete.
+fn is_dots(mut rest: &str) -> bool {
+    while !rest.is_empty() {
+        let after = rest.strip_prefix('.').or_else(|| {
+            let encoded = rest.strip_prefix('%')?;
+            let encoded = encoded.strip_prefix('2').unwrap_or(encoded);
+            Some(encoded.strip_prefix(['e', 'E']).unwrap_or(encoded))
+        });
+        let Some(after) = after else { return false };
+        rest = after;
+    }
+    true
 }
 
 /// The text before the first such mark, and the text after it.

@@ -2,6 +2,8 @@
 //! temporary folder. It ends, by its process id, when the test does.
 
 mod answer;
+#[cfg(test)]
+mod contract;
 mod conversions;
 mod disk;
 mod raw;
@@ -250,12 +252,34 @@ impl Signpost {
         }
         .map_err(|error| format!("{asked}: {error}"))?;
         let body = answer.body_mut().with_config().limit(100 << 20).read_to_string();
-        Ok(Answer {
+        let answer = Answer {
             status: answer.status().as_u16(),
             headers: answer.headers().clone(),
             body: body.map_err(|error| format!("{asked}: {error}"))?,
             asked,
-        })
+        };
+        #[cfg(test)]
+        self.hold(method, &address, &answer);
+        Ok(answer)
+    }
+
+    /// Fails the test unless an answer is as the document says. What is no Signpost's has no document.
+    #[cfg(test)]
+    fn hold(&self, method: &str, address: &str, answer: &Answer) {
+        let is = |name: &str| self.setup.config.ends_with(name);
+        // Of two ways into one Signpost, the control socket is the other.
+        let bases = [Some(self.base()), is("ways.capnp").then(|| self.control())];
+        let mut targets = bases
+            .iter()
+            .flatten()
+            .filter_map(|base| address.strip_prefix(base.as_str()));
+        if let Some(target) = targets.find(|target| target.starts_with('/'))
+            && !is("conformance.capnp")
+        {
+            let has_hosts = self.setup.vars.iter().any(|(name, _)| name.ends_with("_HOST"));
+            let held = contract::check(method, target, has_hosts, answer);
+            held.unwrap_or_else(|problem| panic!("openapi.yaml: {problem}{answer:?}"));
+        }
     }
 
     pub fn get(&self, address: &str, headers: &[(&str, &str)]) -> Answer {

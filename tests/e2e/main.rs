@@ -14,6 +14,8 @@ mod caps;
 mod clicks;
 mod conformance;
 mod conversions;
+#[path = "../support/document.rs"]
+mod document;
 mod express;
 mod faults;
 mod harness;
@@ -28,5 +30,6 @@ mod planned;
 mod readme;
 mod reports;
 mod scale;
+mod schemathesis;
 mod trust;
 mod watch;

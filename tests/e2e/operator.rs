@@ -3,8 +3,9 @@
 mod documents;
 
 use serde_json::{Value, json};
+use signpost::edge::openapi::DOCUMENT;
 
-use crate::harness::{Setup, Signpost};
+use crate::harness::{Setup, Signpost, demo};
 
 fn offer(goals: &Value) -> Value {
     json!({
@@ -269,4 +270,34 @@ fn each_host_serves_its_own_interface() {
         .send("POST", "/v1/offer/api", &tracking, b"{}")
         .refused(404, "not_found");
     signpost.get("/v2/tracking/click", &[]).refused(404, "not_found");
+    for anywhere in ["127.0.0.1", "track.example.com", "of.nobody.example"] {
+        signpost.get("/openapi.json", &[("Host", anywhere)]).expect(200);
+    }
+}
+
+#[test]
+fn the_document_of_all_this_is_served_as_json() {
+    let signpost = demo();
+    let served = signpost.get("/openapi.json", &[]).expect(200);
+    assert!(served.body == DOCUMENT, "another document");
+    assert_eq!(served.json()["openapi"], "3.1.0");
+    let head = signpost.send("HEAD", "/openapi.json", &[], b"").expect(200);
+    for header in ["Content-Type", "Cache-Control"] {
+        assert_eq!(head.header(header), served.header(header), "{head:?}");
+    }
+}
+
+#[test]
+fn a_method_that_nobody_here_knows_is_taken_for_no_other() {
+    let signpost = demo();
+    for method in ["PROPFIND", "PURGE", "SEARCH"] {
+        for path in [
+            "/healthz",
+            "/v2/tracking/click?rid=410271&app=10000001&user_id=u",
+            "/v1/offer/api?page=1&size=1",
+        ] {
+            let answer = signpost.raw().send(method, path.as_bytes());
+            answer.refused(405, "method_not_allowed");
+        }
+    }
 }

@@ -201,6 +201,10 @@ fn a_url_that_could_mislead_is_refused() {
         ("https://x.example/a/{user_id}/b", dots),
         ("https://x.example/.{c1}{c2}", dots),
         ("https://x.example/%2e{c1}", dots),
+        ("https://x.example/%2{c1}", dots),
+        // Of these a URL parser makes https://x.example, with all the rest behind it.
+        ("https:/x.example/?https://a=1", "must be an http or https URL"),
+        ("https:x.example/://", "must be an http or https URL"),
         ("ftp://x.example/", "must be an http or https URL"),
         ("x.example", "must be an http or https URL"),
         ("https://", "is not a URL"),

@@ -83,7 +83,10 @@ fn kind_code(resource: Resource) -> i64 {
 }
 
 /// A line's kind, id and document, checked as far as one line can be.
-fn read(text: &str) -> Result<(Resource, String, String), Refusal> {
+///
+/// # Errors
+/// What is wrong with the line, naming the field if it is one.
+pub fn read(text: &str) -> Result<(Resource, String, String), Refusal> {
     let mut members: Map<String, Json> = serde_json::from_str(text)
         .map_err(|error| common::INVALID_JSON.because(document::problem(&error)))?;
     let kind = members

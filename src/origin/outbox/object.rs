@@ -155,15 +155,14 @@ impl Running {
     async fn convert(&self, app: AppId, conversion: &Conversion) -> Result<Reply, Failure> {
         let offer = OfferId::parse(&conversion.click.offer).ok_or(INVALID_CLICK_ID)?;
         // Copies wait for the catalog together, and only then for each other.
-        let terms = match self.asking.terms(&self.env, app, Some(&offer)).await {
-            // Apps are never deleted, so a click that was sealed here is of one that there is.
-            Err(Failure::Refused(refusal)) if refusal.status == 404 => {
-                return Err(INVALID_CLICK_ID
-                    .because("click_id is of an app that there is not")
-                    .into());
-            }
-            terms => terms?,
-        };
+        let terms = self.asking.terms(&self.env, app, Some(&offer)).await;
+        let terms = terms.map_err(|failure| match failure {
+            // As of an offer that there is not: neither is ever deleted.
+            Failure::Refused(refusal) if refusal.status == 404 => INVALID_CLICK_ID
+                .because("click_id is of an app that there is not")
+                .into(),
+            failure => failure,
+        })?;
         let db = self.shell.ready().await?;
         let turn = self.turn(&conversion.nonce.0);
         let answer = {

@@ -19,7 +19,10 @@ pub fn cells(line: &str) -> Result<Cells<'_>, Problem> {
     json.deserialize_map(Members { member: &mut member })
         .and_then(|cells| json.end().map(|()| cells))
         .map_err(|error| {
-            let message = if error.is_data() {
+            let message = if error.is_data() && member.is_none() {
+                // serde would show the whole line.
+                format!("must be an object, not {}", bare(line.trim()))
+            } else if error.is_data() {
                 problem_of(&error)
             } else {
                 format!(

@@ -214,6 +214,11 @@ fn a_faulty_template_is_refused_with_what_is_wrong() {
         ("https://t.example{c1}/", "must not have a macro in its host"),
         ("https://t.example:{c1}/", "must not have a macro in its host"),
         ("https://{c1}@t.example/", "must not have a macro in its host"),
+        ("https://%7Bc1%7D.t.example/", "must not have a macro in its host"),
+        (
+            "https://\u{ff5b}c1\u{ff5d}.t.example/",
+            "must not have a macro in its host",
+        ),
         ("https://t.example/{clickid}", "has an unknown macro {clickid}"),
         ("https://t.example/{c6}", "has an unknown macro {c6}"),
         ("https://t.example/{}", "has an unknown macro {}"),
@@ -234,6 +239,28 @@ fn a_faulty_template_is_refused_with_what_is_wrong() {
             "https://t.example/.{gaid}",
             "must not have a path segment of nothing but",
         ),
+        // A dot may be written as %2e, and a value may complete it.
+        (
+            "https://t.example/a/%2e{c1}/b",
+            "must not have a path segment of nothing but",
+        ),
+        (
+            "https://t.example/%2{c1}",
+            "must not have a path segment of nothing but",
+        ),
+        (
+            "https://t.example/{c1}%{c2}E",
+            "must not have a path segment of nothing but",
+        ),
+        // Of a visitor whose country is not known it is nothing.
+        (
+            "https://t.example/a/..{country}/b",
+            "must not have a path segment of nothing but",
+        ),
+        (
+            "https://t.example/%2E{country}",
+            "must not have a path segment of nothing but",
+        ),
         (&longer, "must be at most 2048 characters"),
     ];
     for (url, problem) in table {
@@ -244,6 +271,10 @@ fn a_faulty_template_is_refused_with_what_is_wrong() {
     for fine in [
         "/u{user_id}",
         "/{offer_id}/{goal_id}/{app_id}/{country}/{click_id}",
+        "/{country}",
+        "/e{c1}",
+        "/2{c1}",
+        "/%41{c1}",
         "/a?{user_id}",
         "/a#/{c1}/",
     ] {

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use signpost::{
+    catalog::AppId,
     time::DAY_MS,
     tracking::{
         click_id::{self, SHORT_MAX},
@@ -41,6 +42,12 @@ fn the_first_thing_that_is_wrong_with_a_postback_is_told() {
     // A short id whose record is not there: it is kept for longer than any window, so it has expired.
     let expired = click_id::seal(&keys, &wall.click("u-1", now_ms()), nonce(), SHORT_MAX);
     let expired = expired.id();
+
+    // As after the store was lost: sealed under our key, and of nothing that there is.
+    let [mut of_no_app, mut of_no_offer] = [(); 2].map(|()| wall.click("u-1", now_ms()));
+    of_no_app.app = AppId::from_number(79_000_999).unwrap();
+    of_no_offer.offer = "conv-nothing".into();
+    let [of_no_app, of_no_offer] = [of_no_app, of_no_offer].map(|click| seal(&keys, &click));
 
     let good = &wall.token;
     let (long_goal, long_txn) = ("g".repeat(201), "t".repeat(129));
@@ -124,6 +131,16 @@ fn the_first_thing_that_is_wrong_with_a_postback_is_told() {
             format!("click_id={expired}&token=wrong"),
             410,
             "conversion_window_closed",
+        ),
+        (
+            format!("click_id={of_no_app}&token=wrong&goal=none"),
+            400,
+            "invalid_click_id",
+        ),
+        (
+            format!("click_id={of_no_offer}&token=wrong&goal=none"),
+            400,
+            "invalid_click_id",
         ),
         // The token: unknown, and of another advertiser than the offer's.
         (format!("click_id={one}&token=wrong"), 401, "invalid_token"),

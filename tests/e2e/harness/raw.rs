@@ -8,6 +8,8 @@ use std::{
 
 use ureq::http::{HeaderMap, HeaderName, HeaderValue};
 
+#[cfg(test)]
+use super::contract;
 use super::{Answer, Signpost};
 
 /// A connection that stays open from request to request.
@@ -41,7 +43,12 @@ pub fn answer_to(address: &str, request: &[u8]) -> String {
 
 impl Raw {
     pub fn get(&mut self, target: &[u8]) -> Answer {
-        let request = [b"GET ", target, b" HTTP/1.1\r\nHost: t.signpost.example\r\n\r\n"].concat();
+        self.send("GET", target)
+    }
+
+    pub fn send(&mut self, method: &str, target: &[u8]) -> Answer {
+        let rest = b" HTTP/1.1\r\nHost: t.signpost.example\r\n\r\n";
+        let request = [method.as_bytes(), b" ", target, rest].concat();
         self.0.get_mut().write_all(&request).expect("a request sent");
 
         let status = self
@@ -65,12 +72,17 @@ impl Raw {
             .and_then(|length| length.to_str().ok());
         let mut body = vec![0; length.map_or(0, |length| length.parse().expect("a length"))];
         self.0.read_exact(&mut body).expect("a body");
-        Answer {
+        let answer = Answer {
             asked: String::from_utf8_lossy(&request).into_owned(),
             status: status.expect("a status"),
             headers,
             body: String::from_utf8(body).expect("a body of UTF-8"),
+        };
+        #[cfg(test)]
+        if let Err(problem) = contract::check(method, &String::from_utf8_lossy(target), false, &answer) {
+            panic!("openapi.yaml: {problem}{answer:?}");
         }
+        answer
     }
 
     fn line(&mut self) -> String {

@@ -35,6 +35,7 @@ fn refused(format: Format, of_day: Option<UtcDay>, body: &[u8], line: i64, colum
         "{says}: {found:?} of {}",
         String::from_utf8_lossy(body)
     );
+    assert!(found.2.chars().count() < 200, "{found:?}");
 }
 
 const GOOD: [&str; 12] = [

@@ -140,7 +140,7 @@ fn rows_of_ndjson() {
             "is not valid JSON from byte",
         ),
         ("{", "\u{feff}{", "-", "is not valid JSON from byte 1"),
-        ("{", "[{", "-", "expected an object"),
+        ("{", "[{", "-", "must be an object"),
     ] {
         refused(
             Format::Ndjson,
@@ -152,15 +152,11 @@ fn rows_of_ndjson() {
         );
     }
     for junk in ["[]", "5", "null", "\"{}\"", "true"] {
-        refused(
-            Format::Ndjson,
-            None,
-            junk.as_bytes(),
-            1,
-            "-",
-            "expected an object",
-        );
+        refused(Format::Ndjson, None, junk.as_bytes(), 1, "-", "must be an object");
     }
+    let long = format!("\"{}\"", "long ".repeat(1_000));
+    let shown = format!("must be an object, not \"{}…", "long ".repeat(8).trim_end());
+    refused(Format::Ndjson, None, long.as_bytes(), 1, "-", &shown);
     let deep = format!("{{\"clicks\":{}", "[".repeat(MAX_LINE - 10));
     refused(
         Format::Ndjson,

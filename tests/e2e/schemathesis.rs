@@ -1,0 +1,169 @@
+//! schemathesis reads the document that Signpost serves and sends what it can think of: what the document allows, and
+//! what it does not. `schemathesis/` has its settings, with the reason for each check that is left out.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, OpenOptions},
+    io::Write,
+    path::Path,
+    process::Command,
+};
+
+use serde_json::{Value, json};
+
+use crate::harness::{OPERATOR_TOKEN, Publisher, Setup, Signpost, callback, root};
+
+const SETTINGS: &str = "schemathesis.toml";
+
+/// Whose credentials it has. Nothing that it alters or ends by itself is theirs.
+const KEEPER: (&str, &str) = ("keeper", "20000090");
+/// Whose keys, tokens and conversions it knows, to read and to end.
+const SPARE: (&str, &str) = ("spare", "20000091");
+/// The day that there are facts of, which the document's examples ask for.
+const DAY: &str = "2026-11-03";
+/// Each may ask once in two seconds.
+const REPORT_KEYS: usize = 100;
+
+/// Requests for each operation in the phase that draws them at random, unless `make fuzz-api` gives seconds.
+const EXAMPLES: &str = "10";
+/// A short run leaves these to that phase. One has half of the fields of the whole document, and with it a quarter of
+/// what the phase before tries one after the other; the others are like their GET.
+const SHORT: &str = r#"
+[[operations]]
+include-operation-id = ["put_offer", "click_head", "head_offers"]
+phases.coverage.enabled = false
+"#;
+
+/// What it was answered: by operation, how often which status.
+type Counts = BTreeMap<String, BTreeMap<String, u64>>;
+
+#[test]
+fn schemathesis_finds_no_answer_that_the_document_does_not_have() {
+    let (signpost, _) = Setup::new().config("contained.capnp").start_with_fixtures();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for file in [SETTINGS, "hooks.py"] {
+        let from = root().join("tests/e2e/schemathesis").join(file);
+        fs::copy(from, folder.path().join(file)).expect("a file copied");
+    }
+    let served = signpost.get("/openapi.json", &[]).expect(200);
+    fs::write(folder.path().join("openapi.json"), &served.body).expect("a file written");
+    let environment = prepare(&signpost, folder.path());
+    let seconds = std::env::var("API_SECONDS")
+        .ok()
+        .filter(|seconds| !seconds.is_empty());
+    if seconds.is_none() {
+        let settings = OpenOptions::new().append(true).open(folder.path().join(SETTINGS));
+        settings
+            .and_then(|mut file| file.write_all(SHORT.as_bytes()))
+            .expect("settings");
+    }
+
+    // A run of so many seconds takes some to end.
+    let longest = seconds
+        .as_ref()
+        .map_or(0, |seconds| seconds.parse::<u64>().expect("seconds"))
+        + 300;
+    let mut command = Command::new("timeout");
+    command
+        .args([&longest.to_string(), "python3"])
+        .current_dir(folder.path())
+        .env("PYTHONPATH", root().join(".tools/api-python"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .envs(environment)
+        .arg(root().join(".tools/api-python/bin/schemathesis"))
+        .args(["--config-file", SETTINGS, "run", "--no-color"]);
+    match &seconds {
+        // With links between operations, and another seed each time, which it tells.
+        Some(seconds) => command.args([
+            "--phases=examples,coverage,fuzzing,stateful",
+            "--max-time",
+            seconds,
+        ]),
+        None => command.args([
+            "--phases=examples,coverage,fuzzing",
+            "--seed=1",
+            "--max-examples",
+            EXAMPLES,
+        ]),
+    };
+    // From a file: of a document that it has fetched it leaves out where it was.
+    let base = signpost.base();
+    let ran = command.args(["--url", &base, "openapi.json"]).output();
+    let ran = ran.expect("schemathesis, which `make setup` installs");
+    let told = String::from_utf8_lossy(&ran.stdout);
+    assert!(
+        ran.status.success(),
+        "{told}\n{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
+
+    let counts = fs::read_to_string(folder.path().join("counts.json")).expect("counts");
+    let counts: Counts = serde_json::from_str(&counts).expect("counts");
+    let all: u64 = counts.values().flat_map(BTreeMap::values).sum();
+    println!("schemathesis sent {all} requests");
+    // It would find nothing wrong with a service that refuses everything.
+    let reached = |counts: &BTreeMap<String, u64>| {
+        counts
+            .keys()
+            .any(|status| matches!(status.as_bytes(), [b'2' | b'3', ..]))
+    };
+    let refused: Vec<_> = counts.iter().filter(|(_, counts)| !reached(counts)).collect();
+    assert!(refused.is_empty(), "never carried out: {refused:?}");
+    assert_eq!(counts.len(), operations(&served.json()), "{:?}", counts.keys());
+}
+
+/// Makes what it asks about, writes lists of it, and gives it its credentials.
+fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
+    let walls = [KEEPER, SPARE].map(|(id, app)| signpost.unpublished_wall(id, app, None));
+    for wall in &walls {
+        wall.put_app(&json!({ "callback": callback("http://receiver.example/cb", "GET") }));
+    }
+    let [keeper, spare] = &walls;
+    let pub_key = signpost.issue_pub_key(KEEPER.0);
+    signpost.refresh();
+    let transactions: Vec<_> = (0..40).map(|user| spare.pay(&format!("user-{user}"))).collect();
+    let click_ids: Vec<_> = (0..200)
+        .map(|user| keeper.click_id(&format!("user-{user}")))
+        .collect();
+    let (_, last_token) = (spare.issue_token(), spare.issue_token());
+
+    let publisher = signpost.known_publisher(KEEPER.0);
+    let facts = fs::read_to_string(root().join("fixtures/facts-2026-11-03.csv")).expect("the fixtures");
+    publisher.put_facts(DAY, &facts).expect(200);
+    let issue = |publisher: &Publisher<'_>, count: usize| -> Vec<(String, String)> {
+        let keys = (0..count).map(|_| publisher.create_key("a test's"));
+        keys.map(|key| (key.id, key.api_key)).collect()
+    };
+    let report_keys: Vec<_> = issue(&publisher, REPORT_KEYS)
+        .into_iter()
+        .map(|(_, key)| key)
+        .collect();
+    let ended: Vec<_> = issue(&signpost.known_publisher(SPARE.0), 20)
+        .into_iter()
+        .map(|(id, _)| id)
+        .collect();
+
+    let write = |name: &str, texts: &[String]| {
+        let lines: Vec<_> = texts.iter().map(|text| format!("{text:?}")).collect();
+        fs::write(folder.join(name), lines.join("\n")).expect("a list");
+    };
+    write("transactions.txt", &transactions);
+    write("click_ids.txt", &click_ids);
+    write("keys.txt", &ended);
+    write("tokens.txt", &[last_token.0]);
+    vec![
+        ("APP_ID", KEEPER.1.to_owned()),
+        ("PUB_KEY", pub_key),
+        ("REPORT_KEY", report_keys[0].clone()),
+        ("REPORT_KEYS", report_keys.join(",")),
+        ("ADVERTISER_TOKEN", keeper.token.clone()),
+        ("OPERATOR_TOKEN", OPERATOR_TOKEN.to_owned()),
+    ]
+}
+
+/// How many the document has.
+fn operations(document: &Value) -> usize {
+    let paths = document["paths"].as_object().expect("paths").values();
+    let methods = paths.flat_map(|item| item.as_object().expect("methods").keys());
+    methods.filter(|key| *key != "parameters").count()
+}

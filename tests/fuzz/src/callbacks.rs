@@ -1,0 +1,359 @@
+//! Templates of landing pages and of callbacks, filled; and the network guard.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use serde_json::Value;
+use signpost::{
+    callbacks::{
+        fields::{Decimal, Fields, Status, TABLE},
+        guard::Guard,
+        request::{Endpoint, Request},
+        signature::{Secret, query_signature, webhook_signature},
+    },
+    catalog::{
+        Country,
+        app::{Callback, CallbackMethod, LegacyMd5},
+    },
+    tracking::{
+        alphabet,
+        target::{self, Macros, Template},
+    },
+};
+use url::{Host, Url};
+
+use super::{
+    clicks::{check_location, shape},
+    world::NOW_S,
+};
+
+/// The longest template that is taken. A canonical one may be longer, since it is percent-encoded.
+pub const LONGEST_AS_WRITTEN: usize = 2_048;
+
+const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+/// A URL with macros, and a line for each value: user, `gaid`, `idfa`, `c1` to `c5`, country, goal's event code,
+/// currency.
+///
+/// Whatever fills it, a landing URL leads to its own scheme, host, port and folder, and its canonical form is its own.
+/// So does a callback's, which the guard lets pass if it let the template; the query is signed as it is sent, with the
+/// signature last, and no parameter of ours is there twice.
+pub fn templates(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    let mut lines = text.split('\n');
+    let url = lines.next().unwrap_or_default();
+    let values: [&str; 11] = std::array::from_fn(|_| lines.next().unwrap_or_default());
+    // A click's own texts keep to the alphabet, and so does all that is kept of it.
+    let [
+        user_id,
+        gaid,
+        idfa,
+        c1,
+        c2,
+        c3,
+        c4,
+        c5,
+        country,
+        goal_value,
+        currency,
+    ] = values;
+    let of_click = [user_id, gaid, idfa, c1, c2, c3, c4, c5].map(|text| {
+        if alphabet::holds(text) && text.len() <= 128 {
+            text
+        } else {
+            ""
+        }
+    });
+    let country = Country::parse(country);
+    landing(url, of_click, country);
+    let fields = fields(of_click, country, goal_value, currency);
+    for method in [CallbackMethod::Get, CallbackMethod::Post] {
+        for legacy in [false, true] {
+            callback(url, method, legacy, &fields);
+        }
+    }
+}
+
+fn landing(url: &str, of_click: [&str; 8], country: Option<Country>) {
+    let Ok(template) = Template::parse(url) else {
+        return;
+    };
+    let canonical = template.as_str();
+    if canonical.len() <= LONGEST_AS_WRITTEN {
+        assert_eq!(Template::parse(canonical).as_ref(), Ok(&template));
+    }
+    let [user_id, gaid, idfa, custom @ ..] = of_click;
+    let values = Macros {
+        click_id: "AQcAmJaBbHN0d2VsdmUgYnl0ZXM_-x",
+        goal_id: "410271",
+        offer_id: "23817",
+        app_id: "10000001",
+        user_id,
+        gaid,
+        idfa,
+        custom,
+        country: country.map_or("", Country::as_str),
+    };
+    let mut location = String::new();
+    target::fill(canonical, &values, &mut location);
+    assert!(location.contains(values.click_id));
+    check_location(canonical, &location);
+}
+
+fn fields(of_click: [&str; 8], country: Option<Country>, goal_value: &str, currency: &str) -> Fields {
+    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let [user_id, gaid, idfa, c1, c2, c3, c4, c5] = of_click;
+    Fields {
+        user_id: user_id.to_owned(),
+        value: Decimal::parse("-350.25").unwrap(),
+        payout: Decimal::parse("0.35").unwrap(),
+        currency: currency.to_owned(),
+        transaction_id: "8b837895-86b5-8359-bb78-6e1bc0ff2171".to_owned(),
+        offer_id: "23817".to_owned(),
+        goal_id: "410271".to_owned(),
+        goal_value: some(goal_value),
+        app_id: "10000001".to_owned(),
+        gaid: some(gaid),
+        idfa: some(idfa),
+        c1: some(c1),
+        c2: some(c2),
+        c3: some(c3),
+        c4: some(c4),
+        c5: some(c5),
+        country: country.map(|country| country.as_str().to_owned()),
+        click_ts: NOW_S - 60,
+        conversion_ts: NOW_S,
+        status: Status::Reversed,
+        original_transaction_id: None,
+    }
+}
+
+fn callback(url: &str, method: CallbackMethod, legacy: bool, fields: &Fields) {
+    let configured = Callback {
+        url: url.to_owned(),
+        method,
+        secret: SECRET.to_owned(),
+        previous_secret: None,
+        legacy_md5: legacy.then(|| LegacyMd5 {
+            secret: "an older one".to_owned(),
+        }),
+    };
+    let Ok(endpoint) = Endpoint::parse(&configured) else {
+        return;
+    };
+    let sent = endpoint.request(fields, NOW_S);
+    let called = Url::parse(&sent.url).unwrap();
+    if let Ok(allowed) = Guard::default().check(url) {
+        assert_eq!(allowed.origin(), called.origin());
+        assert_eq!(Guard::default().check_parsed(&called), Ok(()), "{called}");
+    }
+    match method {
+        CallbackMethod::Get => {
+            let filled = shape(&sent.url);
+            let harmless = |fields: &Fields| shape(&endpoint.request(fields, NOW_S).url);
+            // What is absent is not sent where every field is added, and nothing where a macro asks for it.
+            assert_eq!(harmless(&of_as_many(fields)), filled, "{url} as {}", sent.url);
+            assert_eq!(
+                harmless(&of_all()).segments,
+                filled.segments,
+                "{url} as {}",
+                sent.url
+            );
+            assert!(called.fragment().is_none() && sent.body.is_none());
+            check_query(&sent, &called, legacy, fields);
+        }
+        CallbackMethod::Post => {
+            assert_eq!(sent.url, url);
+            let body: Value = serde_json::from_str(sent.body.as_deref().unwrap()).unwrap();
+            for (name, value) in fields.present() {
+                let told = &body[name];
+                assert_eq!(
+                    told.as_str().map_or(told.to_string(), str::to_owned),
+                    value.text(),
+                    "{name}"
+                );
+            }
+        }
+    }
+}
+
+/// A callback with every field there is, none of which could do anything in a URL.
+fn of_all() -> Fields {
+    Fields {
+        original_transaction_id: Some("x".to_owned()),
+        ..fields(["x"; 8], Country::parse("DE"), "x", "x")
+    }
+}
+
+/// The same with those fields that a callback carries.
+fn of_as_many(fields: &Fields) -> Fields {
+    let all = of_all();
+    let if_there = |text: &Option<String>| text.as_ref().map(|_| "x".to_owned());
+    Fields {
+        goal_value: if_there(&fields.goal_value),
+        gaid: if_there(&fields.gaid),
+        idfa: if_there(&fields.idfa),
+        c1: if_there(&fields.c1),
+        c2: if_there(&fields.c2),
+        c3: if_there(&fields.c3),
+        c4: if_there(&fields.c4),
+        c5: if_there(&fields.c5),
+        country: if_there(&fields.country),
+        original_transaction_id: None,
+        ..all
+    }
+}
+
+fn check_query(sent: &Request, called: &Url, legacy: bool, fields: &Fields) {
+    let (_, query) = sent.url.split_once('?').unwrap();
+    assert_eq!(called.query(), Some(query), "what is signed is not what is sent");
+    let secret = Secret::parse(SECRET).unwrap();
+    let last = if legacy { "&signature_hmac=" } else { "&signature=" };
+    let (before, signature) = query.rsplit_once(last).unwrap();
+    assert_eq!(signature, query_signature(&secret, before));
+    let signed = webhook_signature([&secret], &fields.transaction_id, NOW_S, query);
+    assert!(sent.headers.contains(&("webhook-signature", signed)));
+    let names: Vec<_> = called
+        .query_pairs()
+        .map(|(name, _)| name.to_lowercase())
+        .collect();
+    for ours in ["ts", last.trim_matches(['&', '='])] {
+        assert_eq!(names.iter().filter(|name| *name == ours).count(), 1, "{query}");
+    }
+    if !before.is_empty()
+        && TABLE
+            .iter()
+            .all(|(name, _)| names.iter().filter(|known| *known == name).count() == 1)
+    {
+        for (name, value) in called.query_pairs() {
+            if let Some((_, get)) = TABLE.iter().find(|(known, _)| *known == name) {
+                assert_eq!(
+                    get(fields)
+                        .map(|value| value.text().into_owned())
+                        .unwrap_or_default(),
+                    value
+                );
+            }
+        }
+    }
+}
+
+/// A callback URL as the operator writes it.
+///
+/// One that the guard lets pass is https on a public host, as the URL parser and as a reader who only splits texts see
+/// it, without credentials. Where private hosts are allowed, the service's own are still refused.
+pub fn guard(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    let own = || {
+        vec![
+            "https://track.example.com".to_owned(),
+            "127.0.0.1:8787".to_owned(),
+        ]
+    };
+    let strict = Guard {
+        allow_private: false,
+        own_hosts: own(),
+    };
+    let lax = Guard {
+        allow_private: true,
+        own_hosts: own(),
+    };
+    if let Ok(url) = lax.check(text) {
+        assert!(matches!(url.scheme(), "http" | "https"));
+        assert!(url.username().is_empty() && url.password().is_none());
+        assert_ne!(
+            url.host_str().map(|host| host.trim_end_matches('.')),
+            Some("track.example.com")
+        );
+        assert!(url.port() != Some(8787) || !is_loopback(&url));
+        assert!(!matches!(url.host(), Some(Host::Ipv4(address)) if address.is_link_local()));
+    }
+    let Ok(url) = strict.check(text) else { return };
+    assert_eq!(lax.check(text).as_ref(), Ok(&url));
+    // As it is called it is accepted again, and read the same; only longer, where it is percent-encoded.
+    assert_eq!(strict.check_parsed(&url), Ok(()));
+    assert_eq!(Url::parse(url.as_str()).as_ref(), Ok(&url));
+    assert_eq!(url.scheme(), "https");
+    assert!(url.username().is_empty() && url.password().is_none());
+    assert!(matches!(url.port_or_known_default(), Some(443 | 1024..)));
+    match url.host().unwrap() {
+        Host::Domain(name) => check_name(name),
+        Host::Ipv4(address) => assert!(is_public_v4(address), "{address}"),
+        Host::Ipv6(address) => assert!(is_public_v6(address), "{address}"),
+    }
+    let (_, rest) = text.split_once("://").unwrap();
+    let authority = rest.split(['/', '?', '#', '\\', '@']).next().unwrap();
+    let host = match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+        _ => authority,
+    };
+    match (host.trim_matches(['[', ']']).parse::<IpAddr>(), url.host()) {
+        (Ok(IpAddr::V4(address)), _) => assert!(is_public_v4(address), "{address}"),
+        (Ok(IpAddr::V6(address)), _) => assert!(is_public_v6(address), "{address}"),
+        (Err(_), Some(Host::Domain(name))) if host.is_ascii() && !host.contains('%') => {
+            assert_eq!(host.to_lowercase(), name);
+        }
+        _ => {}
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+fn check_name(name: &str) {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let labels: Vec<_> = name.split('.').collect();
+    assert!(
+        labels.len() >= 2 && labels.iter().all(|label| (1..=63).contains(&label.len())),
+        "{name}"
+    );
+    // A name that ends in a number would be an address to some readers.
+    let last = labels[labels.len() - 1];
+    assert!(!last.bytes().all(|byte| byte.is_ascii_digit()), "{name}");
+    assert!(
+        ![
+            "localhost",
+            "local",
+            "internal",
+            "intranet",
+            "lan",
+            "corp",
+            "home",
+            "onion"
+        ]
+        .contains(&last),
+        "{name}"
+    );
+    assert!(name != "track.example.com" && !name.ends_with(".home.arpa"));
+}
+
+/// As the standard library knows ranges, and by hand what it does not.
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    !(address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_multicast()
+        || address.is_broadcast()
+        || address.is_documentation()
+        || address.is_unspecified()
+        || a == 0
+        || a >= 240
+        || (a == 100 && b & 0xc0 == 64)
+        || (a == 192 && b == 0 && c == 0)
+        || (a == 198 && b & 0xfe == 18))
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let [a, b, ..] = address.segments();
+    a & 0xe000 == 0x2000
+        && !(a == 0x2001 && b < 0x200)
+        && !(a == 0x2001 && b == 0xdb8)
+        && a != 0x2002
+        && !(a == 0x3fff && b < 0x1000)
+}

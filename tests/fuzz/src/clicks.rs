@@ -1,0 +1,284 @@
+//! Clicks: the query of a tracking URL down to the redirect, and the click ids that come back with conversions.
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use signpost::{
+    catalog::{AppId, Country, Platform},
+    tracking::{
+        alphabet,
+        click::Click,
+        click_id::{self, Nonce, OpenError, Opened, Sealed},
+        decision::{self, Visitor},
+        packing,
+        parameters::ClickParameters,
+        redirect::{kind, redirect},
+        target::{self, Macros},
+    },
+};
+use url::Url;
+use xxhash_rust::xxh64::xxh64;
+
+use super::world::{KEYS, NOW_MS, TRACKING};
+
+const NONCE: Nonce = *b"twelve bytes";
+
+/// A query as it stands in a tracking URL; on lines of their own the country and the platform of whoever clicks.
+///
+/// What is accepted keeps to the specification's 2.5. A click that is refused has one of the stated answers. One that
+/// is redirected goes to its offer's own scheme, host, port and folder, under the same names of parameters, in a
+/// header that can be sent; and the click id there opens to what the query said.
+pub fn query(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    let mut lines = text.split('\n');
+    let query = lines.next().unwrap_or_default();
+    let visitor = Visitor {
+        country: lines.next().and_then(Country::parse),
+        platform: lines.next().and_then(Platform::parse),
+        now_ms: NOW_MS,
+    };
+    if let Ok(said) = ClickParameters::parse(query) {
+        let longest_128 = [Some(&said.user_id)]
+            .into_iter()
+            .chain(said.custom.iter().map(Option::as_ref));
+        let longest_64 = [&said.gaid, &said.idfa, &said.placement].map(Option::as_ref);
+        for (texts, longest) in [(longest_128.collect::<Vec<_>>(), 128), (longest_64.to_vec(), 64)] {
+            for text in texts.into_iter().flatten() {
+                assert!(
+                    (1..=longest).contains(&text.len()) && alphabet::holds(text),
+                    "{text}"
+                );
+            }
+        }
+    }
+    match decision::decide(&TRACKING, query, visitor) {
+        Err(refused) => {
+            assert!(matches!(refused.refusal.status, 400 | 403 | 404 | 410));
+            assert!(serde_json::from_str::<serde_json::Value>(&refused.refusal.body()).is_ok());
+            if let Some(url) = refused.fallback_url {
+                assert!(is_header_value(url) && matches!(refused.refusal.status, 403 | 410));
+            }
+        }
+        Ok(allowed) => {
+            assert!(kind(&allowed, visitor).is_some());
+            let sent = redirect(&allowed, visitor, &KEYS, NONCE);
+            check_location(allowed.goal.offer.target, &sent.location);
+            let id = sent.sealed.id();
+            assert!(
+                id.len() <= click_id::DEFAULT_MAX && sent.location.contains(id) && click_id::is_in_form(id)
+            );
+            let click = match (&sent.sealed, click_id::open(&KEYS, id).unwrap()) {
+                (Sealed::Whole { .. }, Opened::Whole { click, nonce }) => {
+                    assert_eq!(nonce, NONCE);
+                    click
+                }
+                (Sealed::Short { record, .. }, Opened::Short { app, nonce }) => {
+                    click_id::open_record(&KEYS, record, app, nonce).unwrap()
+                }
+                (sealed, opened) => panic!("{sealed:?} opened as {opened:?}"),
+            };
+            let said = &allowed.parameters;
+            assert_eq!(click.app, allowed.app.id);
+            assert_eq!(click.app.to_string(), said.app);
+            assert_eq!((&click.goal, &click.user_id), (&said.rid, &said.user_id));
+            assert_eq!(click.offer, allowed.goal.offer.id);
+            assert_eq!((&click.gaid, &click.idfa), (&said.gaid, &said.idfa));
+            assert_eq!((&click.custom, &click.placement), (&said.custom, &said.placement));
+            assert_eq!((click.country, click.clicked_at_ms), (visitor.country, NOW_MS));
+        }
+    }
+}
+
+/// Whether a text can be the value of a header, and the same URL to everyone who reads it.
+pub fn is_header_value(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b'!'..=b'~')) && !text.contains(['\\', '<', '>', '"'])
+}
+
+/// A location leads where its template does, whatever it was filled with.
+pub fn check_location(template: &str, location: &str) {
+    assert!(is_header_value(location), "{location}");
+    let harmless = Macros {
+        click_id: "x",
+        goal_id: "x",
+        offer_id: "x",
+        app_id: "x",
+        user_id: "x",
+        gaid: "x",
+        idfa: "x",
+        custom: ["x"; 5],
+        country: "x",
+    };
+    let mut expected = String::new();
+    target::fill(template, &harmless, &mut expected);
+    assert_eq!(shape(&expected), shape(location), "{template} as {location}");
+}
+
+/// What a value may not change about a URL.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Shape {
+    scheme: String,
+    host: Option<String>,
+    port: Option<u16>,
+    /// Segments of its path: a step out of a folder leaves fewer.
+    pub segments: usize,
+    /// Of its query, and how many of them have a value.
+    parameters: (usize, usize),
+    has_fragment: bool,
+}
+
+pub fn shape(url: &str) -> Shape {
+    let url = Url::parse(url).unwrap();
+    assert!(url.username().is_empty() && url.password().is_none(), "{url}");
+    let query = url.query().unwrap_or_default();
+    Shape {
+        scheme: url.scheme().to_owned(),
+        host: url.host_str().map(str::to_owned),
+        port: url.port(),
+        segments: url.path().split('/').count(),
+        parameters: (query.split('&').count(), query.matches('=').count()),
+        has_fragment: url.fragment().is_some(),
+    }
+}
+
+/// A text that comes back as a click id; the same bytes as damage to one that was sealed, as a record, and as the
+/// packing of a click.
+///
+/// Nothing opens but what was sealed, and that in one spelling only.
+pub fn id(input: &[u8]) {
+    if let Ok(text) = str::from_utf8(input) {
+        opens_only_as_sealed(text);
+    }
+    let app = AppId::from_number(10_000_001).unwrap();
+    for click in [plain(app), long(app)] {
+        let sealed = click_id::seal(&KEYS, &click, NONCE, click_id::DEFAULT_MAX);
+        let sound = URL_SAFE_NO_PAD.decode(sealed.id()).unwrap();
+        let mut damaged = sound.clone();
+        for change in input.chunks_exact(3).take(16) {
+            let at = usize::from(u16::from_le_bytes([change[0], change[1]])) % damaged.len();
+            damaged[at] ^= change[2];
+        }
+        damaged.truncate(damaged.len() - input.len() % 3 * usize::from(input.len() > 24));
+        for repaired in [damaged.clone(), with_check_bytes(damaged)] {
+            let opened = click_id::open(&KEYS, &URL_SAFE_NO_PAD.encode(&repaired));
+            assert_eq!(opened.is_ok(), repaired == sound, "{opened:?}");
+        }
+        if let Sealed::Short { record, .. } = &sealed {
+            assert_eq!(
+                click_id::open_record(&KEYS, record, app, NONCE).as_ref(),
+                Ok(&click)
+            );
+            let other = AppId::from_number(10_000_002).unwrap();
+            assert_eq!(
+                click_id::open_record(&KEYS, record, other, NONCE),
+                Err(OpenError::Forged)
+            );
+            let mut record = record.clone();
+            let length = record.len();
+            for change in input.chunks_exact(3).take(16) {
+                record[usize::from(u16::from_le_bytes([change[0], change[1]])) % length] ^= change[2];
+            }
+            if let Ok(opened) = click_id::open_record(&KEYS, &with_check_bytes(record), app, NONCE) {
+                assert_eq!(opened, click);
+            }
+        }
+    }
+    if let Ok(click) = click_id::open_record(&KEYS, input, app, NONCE) {
+        let again = click_id::seal(&KEYS, &click, NONCE, click_id::SHORT_MAX);
+        assert!(matches!(again, Sealed::Short { record, .. } if record == input));
+    }
+    if let Some(click) = packing::unpack(app, input) {
+        let mut packed = Vec::new();
+        packing::pack(&click, &mut packed);
+        assert_eq!(packed, input);
+    }
+}
+
+fn opens_only_as_sealed(text: &str) {
+    let opened = click_id::open(&KEYS, text);
+    assert_eq!(
+        click_id::is_in_form(text),
+        opened != Err(OpenError::Malformed),
+        "{text}"
+    );
+    match opened {
+        Ok(Opened::Whole { click, nonce }) => {
+            let again = click_id::seal(&KEYS, &click, nonce, click_id::LONGEST);
+            assert_eq!(again.id(), text);
+        }
+        Ok(Opened::Short { app, nonce }) => {
+            let again = click_id::seal(&KEYS, &long(app), nonce, click_id::SHORT_MAX);
+            assert_eq!(again.id(), text);
+        }
+        Err(_) => {}
+    }
+}
+
+/// A click whose id holds it whole.
+fn plain(app: AppId) -> Click<'static> {
+    Click {
+        offer: "23817".into(),
+        goal: "410271".into(),
+        app,
+        user_id: "demo-user-1".into(),
+        gaid: Some("38400000-8cf0-11bd-b23e-10b96e40000d".into()),
+        idfa: None,
+        custom: [Some("level-7".into()), None, None, None, Some("x".into())],
+        placement: Some("rewarded_level_end".into()),
+        country: Country::parse("DE"),
+        clicked_at_ms: NOW_MS,
+    }
+}
+
+/// One that does not fit, and goes out under a short id.
+fn long(app: AppId) -> Click<'static> {
+    let custom = std::array::from_fn(|place| Some(place.to_string().repeat(128).into()));
+    Click { custom, ..plain(app) }
+}
+
+/// The bytes of a click id with the check bytes that belong to them, so that only its seal can refuse it.
+fn with_check_bytes(mut bytes: Vec<u8>) -> Vec<u8> {
+    let readable = [&bytes[..6], &bytes[8..20]].concat();
+    let [.., high, low] = xxh64(&readable, u64::try_from(bytes.len()).unwrap()).to_be_bytes();
+    (bytes[6], bytes[7]) = (high, low);
+    bytes
+}
+
+/// Texts and bytes that are sound, each with a name: what the corpus is made of.
+pub fn sound() -> Vec<(String, Vec<u8>)> {
+    let app = AppId::from_number(10_000_001).unwrap();
+    let without_more = Click {
+        gaid: None,
+        custom: [const { None }; 5],
+        placement: None,
+        country: None,
+        ..plain(app)
+    };
+    let of_other_shapes = Click {
+        offer: "glyph-garden".into(),
+        goal: "0042".into(),
+        user_id: "30356439-8D15-4F47-B133-010A37C19EBD".into(),
+        idfa: Some("6D92078A-8246-4BA4-AE5B-76104861E7DC".into()),
+        gaid: Some("00000000-0000-0000-0000-000000000000".into()),
+        placement: Some("Startseite/Größe".into()),
+        clicked_at_ms: 0,
+        ..plain(app)
+    };
+    let clicks = [
+        ("plain", plain(app)),
+        ("too-long-for-its-offer", long(app)),
+        ("no-more-than-it-must", without_more),
+        ("uuids-and-utf-8", of_other_shapes),
+    ];
+    let mut found = Vec::new();
+    for (name, click) in clicks {
+        for (max, length) in [(click_id::LONGEST, "whole"), (click_id::SHORT_MAX, "short")] {
+            let sealed = click_id::seal(&KEYS, &click, NONCE, max);
+            found.push((format!("{length}-id-of-{name}"), sealed.id().into()));
+            if let Sealed::Short { record, .. } = sealed {
+                found.push((format!("record-of-{name}"), record));
+            }
+        }
+        let mut packed = Vec::new();
+        packing::pack(&click, &mut packed);
+        found.push((format!("packing-of-{name}"), packed));
+    }
+    found
+}

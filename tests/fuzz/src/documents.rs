@@ -1,0 +1,124 @@
+//! The operator's documents, as the lines of an import bring them.
+
+use serde_json::Value;
+use signpost::{
+    callbacks::request::Endpoint,
+    catalog::{
+        Offer, OfferId,
+        advertiser::Advertiser,
+        app::{App, MASKED_SECRET},
+        document::Document,
+        publisher::Publisher,
+        snapshot::{bodies::Chunk, listing::Listing},
+    },
+    offers::page::{Page, parts},
+    origin::catalog::{Resource, import},
+    tracking::target::Template,
+};
+
+use super::{callbacks::LONGEST_AS_WRITTEN, clicks::is_header_value, offers::any_app, world::publish};
+
+/// A line of an import: a resource, its kind and its id.
+///
+/// What is accepted is the same when it is kept and read again. No secret of an app is shown, and its fallback can
+/// stand in a header. An offer is listed as JSON that says what it says, and its target is canonical.
+pub fn line(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    let (resource, id, document) = match import::read(text) {
+        Ok(read) => read,
+        Err(refusal) => {
+            assert_eq!(refusal.status, 400);
+            assert!(serde_json::from_str::<Value>(&refusal.body()).is_ok());
+            return;
+        }
+    };
+    match resource {
+        Resource::Publisher => drop(kept::<Publisher>(&document)),
+        Resource::Advertiser => drop(kept::<Advertiser>(&document)),
+        Resource::App => app(&kept(&document)),
+        Resource::Offer => offer(&id, &kept(&document)),
+    }
+}
+
+fn kept<D: Document + PartialEq + std::fmt::Debug + serde::Serialize>(document: &str) -> D {
+    let read = D::from_json(document).unwrap();
+    let again = D::from_json(&serde_json::to_string(&read).unwrap());
+    assert_eq!(again.as_ref(), Ok(&read));
+    read
+}
+
+fn app(app: &App) {
+    if let Some(fallback) = app.fallback() {
+        assert!(
+            is_header_value(&fallback) && fallback.starts_with("http"),
+            "{fallback}"
+        );
+    }
+    let shown = app.masked();
+    if let Some(callback) = &app.callback {
+        assert!(Endpoint::parse(callback).is_ok());
+        // Only where secrets are: a name may hold any text, also a secret's.
+        let shown = shown.callback.as_ref().unwrap();
+        assert_eq!(shown.secret, MASKED_SECRET);
+        assert!(
+            shown
+                .previous_secret
+                .as_ref()
+                .is_none_or(|secret| secret == MASKED_SECRET)
+        );
+        assert!(
+            shown
+                .legacy_md5
+                .as_ref()
+                .is_none_or(|legacy| legacy.secret == MASKED_SECRET)
+        );
+        // A document that was read is not to be taken back with its secrets lost.
+        assert!(App::from_json(&serde_json::to_string(&app.masked()).unwrap()).is_err());
+    }
+}
+
+fn offer(id: &str, offer: &Offer) {
+    let target = offer.target().unwrap();
+    if target.as_str().len() <= LONGEST_AS_WRITTEN {
+        assert_eq!(Template::parse(target.as_str()).as_ref(), Ok(&target));
+    }
+    let Some(id) = OfferId::parse(id) else { return };
+    let published = publish([(&id, offer)].into_iter());
+    let listing = Listing::open(published.index).unwrap();
+    let (app, rows) = (any_app(), [0]);
+    // One whose caps are of nothing is not listed.
+    if listing.is_empty() {
+        return;
+    }
+    let mut page = Page::new(&app, "https://track.example.com");
+    for part in parts(&listing, &rows) {
+        let (_, chunk) = published.chunks.iter().find(|(key, _)| key == part.key).unwrap();
+        page.add(&listing, part, &Chunk::open(chunk.clone()).unwrap())
+            .unwrap();
+    }
+    let page: Value = serde_json::from_slice(&page.finish(1)).unwrap();
+    let shown = &page["offers"][0];
+    assert_eq!(shown["id"], id.as_str());
+    assert_eq!(shown["s_id"], offer.s_id.as_str());
+    assert_eq!(shown["lp_url"], offer.lp_url.as_str());
+    assert_eq!(shown["off_type"], offer.off_type.as_str());
+    let goals = shown["gls"].as_array().unwrap();
+    assert_eq!(goals.len(), offer.goals.len());
+    for (shown, goal) in goals.iter().zip(offer.goals_in_order()) {
+        assert_eq!(shown["id"], goal.id.as_str());
+        assert_eq!(shown["gl_val"].as_str(), goal.gl_val.as_deref());
+        assert_eq!(micros(&shown["pyt"]["amt"]), goal.payout_usd.0);
+    }
+    let sum = offer.goals.iter().map(|goal| goal.payout_usd.0).sum::<i64>();
+    assert_eq!(micros(&shown["pyt"]["amt"]), sum);
+    let in_app = |of: &Value| of["inapp_pyt"]["amt"].as_f64().unwrap();
+    let sum = goals.iter().map(in_app).sum::<f64>();
+    assert!((in_app(shown) - sum).abs() <= sum.abs() * 1e-9 + 1e-9);
+}
+
+/// A JSON amount in millionths.
+fn micros(amount: &Value) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "amounts stay far below 2^53")]
+    let micros = (amount.as_f64().unwrap() * 1e6).round() as i64;
+    micros
+}

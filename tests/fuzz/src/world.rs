@@ -1,0 +1,280 @@
+//! What a request meets: the demo catalog as the edge has it in memory, the demo's facts as a ledger keeps them, and
+//! keys that seal. Made once for each process.
+
+use std::{collections::BTreeMap, convert::Infallible, sync::LazyLock};
+
+use serde_json::{Map, Value};
+use signpost::{
+    catalog::{
+        AdvertiserId, AppId, GoalId, MicroUsd, Offer, OfferId, PublisherId,
+        advertiser::Advertiser,
+        app::App,
+        document::Document,
+        publisher::Publisher,
+        snapshot::{
+            bodies::{body_hash, build_chunk, render_body},
+            listing::{ListedOffer, build_index, plan_chunks},
+            tracking::{self, Source, SourceAdvertiser, SourceGoal, SourceOffer, SourcePublisher, Tracking},
+        },
+    },
+    offers::page::AppListing,
+    reporting::{
+        engine::{self, SegmentRef},
+        facts::{Format, Reader},
+        segment::{Column, Segmenter},
+    },
+    time::UtcDay,
+    tracking::keys::KeyRing,
+};
+
+/// 2026-11-21T12:00:00Z: within the demo's days, and after its offers began.
+pub const NOW_MS: i64 = 1_795_262_400_000;
+pub const NOW_S: i64 = NOW_MS / 1_000;
+
+/// One key that seals and opens.
+pub static KEYS: LazyLock<KeyRing> = LazyLock::new(|| {
+    KeyRing::parse("7:seal:000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f").unwrap()
+});
+
+pub static CATALOG: LazyLock<Catalog> =
+    LazyLock::new(|| Catalog::read(include_str!("../../../fixtures/catalog.ndjson")));
+
+pub static PUBLISHED: LazyLock<Published> = LazyLock::new(|| CATALOG.published());
+
+pub static TRACKING: LazyLock<Tracking> = LazyLock::new(|| Tracking::open(CATALOG.tracking()).unwrap());
+
+/// Resources by id.
+#[derive(Default)]
+pub struct Catalog {
+    pub publishers: BTreeMap<PublisherId, Publisher>,
+    pub apps: BTreeMap<AppId, App>,
+    pub advertisers: BTreeMap<AdvertiserId, Advertiser>,
+    pub offers: BTreeMap<OfferId, Offer>,
+}
+
+/// The values that the edge reads of offers.
+pub struct Published {
+    pub index: Vec<u8>,
+    /// Each under its key.
+    pub chunks: Vec<(String, Vec<u8>)>,
+}
+
+impl Catalog {
+    fn read(text: &str) -> Self {
+        let mut catalog = Self::default();
+        for line in text.lines() {
+            let mut members: Map<String, Value> = serde_json::from_str(line).unwrap();
+            let [kind, id] = ["kind", "id"].map(|name| members.remove(name).unwrap());
+            let (kind, id) = (kind.as_str().unwrap(), id.as_str().unwrap());
+            let json = Value::Object(members).to_string();
+            match kind {
+                "publisher" => drop(catalog.publishers.insert(
+                    PublisherId::parse(id).unwrap(),
+                    Publisher::from_json(&json).unwrap(),
+                )),
+                "app" => drop(
+                    catalog
+                        .apps
+                        .insert(AppId::parse(id).unwrap(), App::from_json(&json).unwrap()),
+                ),
+                "advertiser" => drop(catalog.advertisers.insert(
+                    AdvertiserId::parse(id).unwrap(),
+                    Advertiser::from_json(&json).unwrap(),
+                )),
+                _ => drop(
+                    catalog
+                        .offers
+                        .insert(OfferId::parse(id).unwrap(), Offer::from_json(&json).unwrap()),
+                ),
+            }
+        }
+        catalog
+    }
+
+    /// The tracking snapshot.
+    pub fn tracking(&self) -> Vec<u8> {
+        let mut goals: Vec<_> = self
+            .offers
+            .iter()
+            .flat_map(|(id, offer)| offer.goals.iter().map(move |goal| (goal.id.clone(), id.clone())))
+            .collect();
+        goals.sort_by(|one, other| one.0.cmp(&other.0));
+        let source = Source {
+            publishers: self
+                .publishers
+                .iter()
+                .map(|(id, publisher)| SourcePublisher {
+                    id: id.clone(),
+                    approved: publisher.approved,
+                    pub_key_hash: Some([7; 32]),
+                })
+                .collect(),
+            apps: self.apps.iter().map(|(id, app)| (*id, app.clone())).collect(),
+            advertisers: self
+                .advertisers
+                .keys()
+                .map(|id| SourceAdvertiser {
+                    id: id.clone(),
+                    tokens: vec![[9; 32], [10; 32]],
+                })
+                .collect(),
+            offers: self
+                .offers
+                .iter()
+                .map(|(id, offer)| source_offer(id, offer))
+                .collect(),
+            goals: goals
+                .into_iter()
+                .map(|(id, offer_id): (GoalId, OfferId)| SourceGoal {
+                    retired: id.as_str().ends_with('3'),
+                    id,
+                    offer_id,
+                })
+                .collect(),
+        };
+        tracking::build(42, NOW_MS, &source)
+    }
+
+    /// The listing of all offers, whether they are live or not, and the bodies that it names.
+    pub fn published(&self) -> Published {
+        publish(self.offers.iter())
+    }
+}
+
+fn source_offer(id: &OfferId, offer: &Offer) -> SourceOffer {
+    SourceOffer {
+        id: id.clone(),
+        advertiser_id: offer.advertiser_id.clone(),
+        active: offer.active,
+        starts_at: offer.starts_at,
+        ends_at: offer.ends_at,
+        os: offer.os,
+        countries: offer.geo_tgt.countries(),
+        includes_countries: !offer.geo_tgt.include.is_empty(),
+        click_cap: offer.click_cap.map(|cap| cap.lim),
+        click_id_max: offer.click_id_max.map(u32::from),
+        conversion_window_days: u32::from(offer.conversion_window_days()),
+        revision: 12,
+        target: offer.target().unwrap().as_str().to_owned(),
+    }
+}
+
+/// Offers in the order of their ids, with what is left of their caps and some traffic behind each.
+pub fn publish<'a>(offers: impl Iterator<Item = (&'a OfferId, &'a Offer)>) -> Published {
+    let (mut listed, mut bodies) = (Vec::new(), Vec::new());
+    for (number, (id, offer)) in (0_u32..).zip(offers) {
+        let body = render_body(id, offer, NOW_S);
+        listed.push(ListedOffer {
+            id: id.clone(),
+            off_type: offer.off_type,
+            os: offer.os,
+            countries: offer.geo_tgt.countries(),
+            conversion_left: offer.conversion_cap.map(|cap| cap.lim.max(1)),
+            click_left: offer.click_cap.map(|cap| cap.lim.max(1)),
+            clicks: u64::from(number % 3) * 1_000,
+            conversions: u64::from(number),
+            payout: MicroUsd(i64::from(number) * 1_234_567 - 10_000_000),
+            body_hash: body_hash(&body),
+            body_len: u32::try_from(body.len()).unwrap(),
+        });
+        bodies.push(body);
+    }
+    let plans = plan_chunks(&listed);
+    Published {
+        index: build_index(42, NOW_MS, &listed, &plans),
+        chunks: plans
+            .iter()
+            .map(|plan| {
+                (
+                    plan.key.clone(),
+                    build_chunk(&bodies[plan.range.clone()]).unwrap(),
+                )
+            })
+            .collect(),
+    }
+}
+
+/// An app as the offers interface knows it.
+pub fn listing_of(id: AppId, app: &App) -> AppListing {
+    AppListing {
+        id,
+        platform: app.platform,
+        currency: app.currency.clone(),
+        blocked: app.blocked_offers.clone(),
+    }
+}
+
+/// A fact: its day, its other dimensions, and its sums.
+pub type Fact = (UtcDay, [String; 6], [i64; 5]);
+
+/// Segments in memory.
+#[derive(Default)]
+pub struct Ledger {
+    pub segments: Vec<(SegmentRef, Vec<Vec<u8>>)>,
+}
+
+impl Ledger {
+    /// The facts of each day in two layers, so that a key may be in both.
+    pub fn of(facts: &[Fact]) -> Self {
+        let mut days: BTreeMap<(UtcDay, usize), Segmenter> = BTreeMap::new();
+        for (place, (day, key, sums)) in facts.iter().enumerate() {
+            let segmenter = days.entry((*day, place % 2)).or_default();
+            segmenter.add(&key.each_ref().map(String::as_str), sums);
+        }
+        let mut ledger = Self::default();
+        for ((day, _), segmenter) in days {
+            for segment in segmenter.finish() {
+                let id = i64::try_from(ledger.segments.len()).unwrap();
+                let reference = SegmentRef {
+                    id,
+                    day,
+                    rows: segment.rows,
+                };
+                ledger.segments.push((reference, segment.columns));
+            }
+        }
+        ledger
+    }
+}
+
+impl engine::Source for Ledger {
+    type Error = Infallible;
+
+    fn segments(&self, first: UtcDay, last: UtcDay) -> Result<Vec<SegmentRef>, Infallible> {
+        let segments = self.segments.iter().map(|(segment, _)| *segment);
+        Ok(segments
+            .filter(|segment| (first..=last).contains(&segment.day))
+            .collect())
+    }
+
+    fn columns(&self, segment: &SegmentRef, wanted: &[Column]) -> Result<Vec<Vec<u8>>, Infallible> {
+        let (_, columns) = &self.segments[usize::try_from(segment.id).unwrap()];
+        let column = |column: &Column| columns[usize::from(column.number())].clone();
+        Ok(wanted.iter().map(column).collect())
+    }
+}
+
+/// Some days of the demo's facts.
+pub static FACTS: LazyLock<Vec<Fact>> = LazyLock::new(|| {
+    let text = include_str!("../../../fixtures/facts.csv");
+    let days = ["date,", "2026-10-31", "2026-11-01", "2026-11-05", "2026-11-20"];
+    let lines = text
+        .lines()
+        .filter(|line| days.iter().any(|day| line.starts_with(day)));
+    let mut facts = Vec::new();
+    let mut reader = Reader::new(Format::Csv, None);
+    let mut keep = |fact: signpost::reporting::facts::Fact<'_>| {
+        facts.push((fact.day, fact.key.map(str::to_owned), fact.sums));
+        Ok::<(), Infallible>(())
+    };
+    for line in lines {
+        let Ok(()) = reader.push(line.as_bytes(), &mut keep);
+        let Ok(()) = reader.push(b"\n", &mut keep);
+    }
+    let Ok(outcome) = reader.finish(&mut keep);
+    assert!(outcome.errors.is_empty() && facts.len() > 100);
+    facts
+});
+
+/// As [`FACTS`], in segments.
+pub static LEDGER: LazyLock<Ledger> = LazyLock::new(|| Ledger::of(&FACTS));
