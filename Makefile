@@ -42,6 +42,7 @@ FUZZ_SECONDS := 60
 FUZZ_UNSAFE := snapshots click_id
 HONO := target/bench/hono.js
 BENCH_BUNDLE := target/bench/build/index_bg.wasm
+FAULTS_BUNDLE := target/faults/build/index_bg.wasm
 NPM_READY := node_modules/.signpost-$(firstword $(shell sha256sum package-lock.json))
 BUNDLE := build/index_bg.wasm
 
@@ -57,12 +58,13 @@ WASM_ENV := RUSTFLAGS='-C target-feature=+simd128' RUSTUP_HOME=$(WASM_RUSTUP) RU
 # wasm-opt is two thirds of a build's time for 3 % of its size: `make deploy` takes it, `make test WASM_FLAGS=` tests it.
 WASM_FLAGS := --no-opt
 
-.PHONY: help run test check lint-native lint-wasm compiled audit fuzz fuzz-api fuzz-parsers fuzz-memory fuzz-brief fuzz-build bench bench-setup deploy fmt clean build setup
+.PHONY: help run test chaos check lint-native lint-wasm compiled audit fuzz fuzz-api fuzz-parsers fuzz-memory fuzz-brief fuzz-build bench bench-setup deploy fmt clean build setup
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make run     start Signpost on 127.0.0.1:8787   PORT= STATE= VARS="NAME:value …"'
 	@echo 'make test    formatting, lints, native tests, end-to-end tests on workerd'
+	@echo 'make chaos   the test that kills workerd at random, at length   KILLS=200 SEED=…'
 	@echo 'make bench   speed, as ratios to yardsticks          ONLY="click …" ROUNDS=9'
 	@echo 'make deploy  wrangler deploy (see the README first)'
 	@echo 'make fmt     format the sources'
@@ -73,10 +75,17 @@ run: build
 
 # Two at a time up to the tests: optimising the module and building the tools keep one core busy each.
 test:
-	@$(MAKE) --no-print-directory --jobs=2 check build compiled fuzz-build audit
+	@$(MAKE) --no-print-directory --jobs=2 check build $(FAULTS_BUNDLE) compiled fuzz-build audit
 	cargo test --quiet --locked --lib --bins
 	cargo test --quiet --locked --test '*' -- --test-threads=4
 	@$(MAKE) --no-print-directory fuzz-brief
+
+# Prints what each kind of request came to; a run that fails says which SEED brings it back. Then every place panics of
+# which `make test` tries some.
+chaos: KILLS ?= 200
+chaos: build $(FAULTS_BUNDLE)
+	@SEED='$(SEED)' KILLS='$(KILLS)' cargo test --quiet --locked --test e2e trust::chaos -- --nocapture
+	@PANICS=1 cargo test --quiet --locked --test e2e trust::panics -- --nocapture --test-threads=2
 
 check: lint-native lint-wasm
 
@@ -153,6 +162,12 @@ endef
 define fuzz
 printf '%s\n' $(5) | xargs -P$(4) -I{} tests/fuzz/run.sh target/fuzz/$(1)/$(HOST)/release $(2) $(3) {}
 endef
+# With places that panic when a test asks for it. In a folder of its own, so that it is never deployed; and after the one
+# that is, since cargo leaves what it links in the same place.
+$(FAULTS_BUNDLE): $(SOURCES) $(BUNDLE) | setup
+	$(WASM_ENV) $(WORKER_BUILD) --release --panic-unwind $(WASM_FLAGS) --out-dir target/faults/build . -- --features faults
+	cp src/edge/entry.js target/faults/build/
+	@touch $@
 
 # Built anew, so that no bundle of a quick turn is deployed.
 deploy: | setup

@@ -15,6 +15,7 @@ pub mod callbacks;
 pub mod catalog;
 pub mod conversions;
 pub mod edge;
+pub mod faults;
 pub mod lines;
 pub mod log;
 pub mod offers;
@@ -24,5 +25,6 @@ pub mod reporting;
 #[cfg(target_arch = "wasm32")]
 mod runtime;
 pub mod short;
+pub mod spread;
 pub mod time;
 pub mod tracking;

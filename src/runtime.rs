@@ -1,10 +1,21 @@
-//! What the Workers runtime gives: the time, randomness, and the values it was configured with.
+//! What the Workers runtime gives: the time, randomness, and the values it was configured with; and that a panic ends
+//! where it is caught.
 
-use std::{pin::pin, time::Duration};
+use std::{
+    any::Any,
+    future::poll_fn,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    task::Poll,
+    time::Duration,
+};
 
 use futures_util::future::{Either, select};
 use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
+use wasm_bindgen_futures::spawn_local;
 use worker::{Delay, Env};
+
+use crate::{log, spread};
 
 #[wasm_bindgen]
 extern "C" {
@@ -34,6 +45,17 @@ pub fn random() -> Result<[u8; 32], String> {
     }
 }
 
+/// Draws what hash tables are spread by, once in a process. To be called before the first of them is made, while a request
+/// is served: without randomness it is left for the next call.
+pub fn draw_seed() {
+    if spread::seed() == 0
+        && let Ok(random) = random()
+        && let Some((seed, _)) = random.split_first_chunk()
+    {
+        spread::set_seed(u64::from_le_bytes(*seed));
+    }
+}
+
 /// A binding of plain text, or a secret. One that is not set is `undefined` on Cloudflare and `null` on workerd.
 pub fn binding(env: &Env, name: &str) -> Option<String> {
     js_sys::Reflect::get(env, &name.into()).ok()?.as_string()
@@ -45,4 +67,39 @@ pub async fn within<T>(time: Duration, future: impl Future<Output = T>) -> Resul
         Either::Left((value, _)) => Ok(value),
         Either::Right(_) => Err(format!("no answer within {time:?}")),
     }
+}
+
+/// Runs what may panic; `Err` says what the panic said. What the work borrowed or locked is free again.
+pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panicked(&*panic))
+}
+
+/// The same for what waits: each of its steps is caught.
+pub async fn caught_async<T>(work: impl Future<Output = T>) -> Result<T, String> {
+    let mut work = pin!(work);
+    poll_fn(|context| match caught(|| work.as_mut().poll(context)) {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(done)) => Poll::Ready(Ok(done)),
+        Err(panic) => Poll::Ready(Err(panic)),
+    })
+    .await
+}
+
+/// Has work go on by itself. A panic is caught and logged: one that reached the queue of tasks would leave those behind
+/// it, which may be anybody's, waiting for the next event.
+pub fn go_beside(name: &'static str, work: impl Future<Output = ()> + 'static) {
+    spawn_local(async move {
+        if let Err(panic) = caught_async(work).await {
+            log::error(name, panic);
+        }
+    });
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> String {
+    let message = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message");
+    format!("panic: {message}")
 }

@@ -8,6 +8,8 @@
     clippy::indexing_slicing
 )]
 
+#[path = "repository/bundles.rs"]
+mod bundles;
 #[path = "support/document.rs"]
 mod document;
 #[path = "repository/facts.rs"]

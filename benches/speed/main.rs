@@ -13,7 +13,10 @@
 mod bench;
 mod click;
 mod conversions;
-#[expect(dead_code, reason = "the harness holds answers against it, and looks at a part of it")]
+#[expect(
+    dead_code,
+    reason = "the harness holds answers against it, and looks at a part of it"
+)]
 #[path = "../../tests/support/document.rs"]
 mod document;
 mod growth;

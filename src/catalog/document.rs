@@ -1,8 +1,11 @@
 //! How an operator's JSON becomes a checked resource: one place for "unknown fields are refused" and "an error names
 //! its field", whatever the resource.
 
+mod strict;
+
 use serde::de::DeserializeOwned;
 
+use self::strict::Strict;
 use crate::refusal::{Refusal, common};
 
 pub const INVALID_FIELD: Refusal = Refusal::new(400, "invalid_field", "a field has a value it may not have");
@@ -37,12 +40,11 @@ pub trait Document: DeserializeOwned {
 
     /// Reads and checks a whole resource; nothing is kept of one that has a fault.
     fn from_json(text: &str) -> Result<Self, Refusal> {
-        // serde would read an array as the members of a struct in their order.
         if text.trim_start().starts_with('[') {
             return Err(common::INVALID_JSON.because("the body must be a JSON object"));
         }
         let mut json = serde_json::Deserializer::from_str(text);
-        let document: Self = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let document: Self = serde_path_to_error::deserialize(Strict(&mut json)).map_err(|error| {
             let path = error.path().to_string();
             refuse(&path, error.inner())
         })?;

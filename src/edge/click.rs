@@ -172,9 +172,15 @@ fn refused(request: &Request, refused: &Refused<'_>) -> Answer {
     if !header(request, "Accept").is_some_and(|accept| accept.contains("text/html")) {
         return refusal.clone().into();
     }
+    // Nothing of a request is in the page; were it ever, nothing of it would run.
     let answer = Answer::new(refusal.status)
         .body("text/html; charset=utf-8", page(refusal))
         .header("Cache-Control", "no-store")
+        .header("X-Content-Type-Options", "nosniff")
+        .header(
+            "Content-Security-Policy",
+            "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+        )
         .coded(refusal.code);
     match refusal.retry_after_s {
         Some(seconds) => answer.header("Retry-After", seconds.to_string()),

@@ -7,7 +7,7 @@ use worker::{Delay, Env};
 
 use super::isolate::{Isolate, Visit};
 use crate::{
-    log,
+    faults, log,
     origin::{
         call::call,
         command::CallError,
@@ -47,7 +47,7 @@ async fn send(env: &Env, isolate: &Isolate) {
     for _ in 0..TRIES {
         let batches = isolate.counts.borrow_mut().take(runtime::now_ms());
         let sent: Vec<bool> = stream::iter(batches)
-            .map(|batch| send_one(env, isolate, batch))
+            .map(|batch| seen_to(env, isolate, batch))
             .buffer_unordered(CONNECTIONS)
             .collect()
             .await;
@@ -59,13 +59,25 @@ async fn send(env: &Env, isolate: &Isolate) {
     }
 }
 
-/// Whether the batch arrived.
+/// Whether the batch arrived. A panic on the way is one more reason why that may not be known.
+async fn seen_to(env: &Env, isolate: &Isolate, batch: Batch) -> bool {
+    let (object, sequence) = (batch.object, batch.sequence);
+    let sent = runtime::caught_async(send_one(env, isolate, batch)).await;
+    sent.unwrap_or_else(|panic| {
+        log::error("counting", format_args!("batch {sequence}: {panic}"));
+        let mut counts = isolate.counts.borrow_mut();
+        counts.unanswered(object, sequence, false, runtime::now_ms());
+        false
+    })
+}
+
 async fn send_one(env: &Env, isolate: &Isolate, batch: Batch) -> bool {
     let Batch {
         object,
         sequence,
         sums,
     } = batch;
+    faults::pass("counting", "before");
     let flush = counters::Command::Flush {
         isolate: isolate.id.clone(),
         sequence,
@@ -79,6 +91,7 @@ async fn send_one(env: &Env, isolate: &Isolate, batch: Batch) -> bool {
             return false;
         }
     };
+    faults::pass("counting", "after");
     let mut counts = isolate.counts.borrow_mut();
     match answer {
         Ok(_) => {

@@ -12,7 +12,7 @@ use super::{
     watching::{self, Asked},
 };
 use crate::{
-    log,
+    faults, log,
     origin::{command::Failure, shell::caught_async},
     refusal::{Refusal, common},
     short::split,
@@ -70,6 +70,10 @@ async fn answer(visit: &Visit, request: Request, sent: &web_sys::Request) -> Ans
     }
     // As it was sent: `worker` takes every method that it does not know for a GET.
     let method = sent.method();
+    #[cfg(feature = "faults")]
+    if address.path == faults::armed::PATH {
+        return faulty(address.query);
+    }
     let serves = |interface| visit.isolate.config.serves(address.host, interface);
     let routed = route(&method, address.path, serves);
     let asked = Asked::of(&method, address.path, &routed);
@@ -83,14 +87,18 @@ async fn answer(visit: &Visit, request: Request, sent: &web_sys::Request) -> Ans
         Answer::from(INVALID_OPERATOR_TOKEN).header("WWW-Authenticate", "Bearer")
     } else {
         // A panic is this request's alone, and is told like anything else that broke.
-        caught_async(async { Ok(handle(visit, routed, request, &address).await?) })
-            .await
-            .unwrap_or_else(|failure| {
-                if let Failure::Broken(cause) = &failure {
-                    log::error("entry", cause);
-                }
-                failure.into_answer().into()
-            })
+        let handled = caught_async(async {
+            faults::pass("edge", address.path);
+            let answer = handle(visit, routed, request, &address).await?;
+            faults::pass("answered", address.path);
+            Ok(answer)
+        });
+        handled.await.unwrap_or_else(|failure| {
+            if let Failure::Broken(cause) = &failure {
+                log::error("entry", cause);
+            }
+            failure.into_answer().into()
+        })
     };
     watching::note(visit, &asked, sent, &answer);
     if method == "HEAD" {
@@ -143,6 +151,23 @@ async fn handle(
         Routed::Methods(allowed) => Ok(Answer::from(common::METHOD_NOT_ALLOWED).header("Allow", allowed)),
         Routed::Nowhere => Err(common::NOT_FOUND),
     }
+}
+
+/// Has a place panic, as a test's query says.
+#[cfg(feature = "faults")]
+fn faulty(query: &str) -> Answer {
+    if query == "look" {
+        return Answer::json(200, faults::armed::look().to_string());
+    }
+    let (mut when, mut what, mut times) = (String::new(), String::new(), 0);
+    for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
+        match name.as_ref() {
+            "when" => when = value.into_owned(),
+            "what" => what = value.into_owned(),
+            _ => times = value.parse().unwrap_or(0),
+        }
+    }
+    Answer::json(200, faults::armed::set(when, what, times).to_string())
 }
 
 /// The parts of a request's URL, which the runtime has parsed already, as they were sent.

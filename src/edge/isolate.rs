@@ -114,6 +114,7 @@ impl Isolate {
         if let Some(isolate) = Self::held() {
             return Ok(isolate);
         }
+        runtime::draw_seed();
         let config = Config::read(|name| runtime::binding(env, name))?;
         let random = runtime::random()?;
         let (nonce_base, id) = random.split_first_chunk::<8>().ok_or("no randomness")?;

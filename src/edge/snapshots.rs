@@ -147,8 +147,12 @@ pub fn keep_current<S: Snapshot + 'static>(visit: &Visit) {
 async fn load_first<S: Snapshot>(env: &Env, isolate: &Isolate) -> Option<Rc<S>> {
     let held = S::held(isolate);
     held.loading_until_ms.set(runtime::now_ms() + LOADING_MS);
-    let loaded = load_cold::<S>(env, isolate).await;
+    let loaded = runtime::caught_async(load_cold::<S>(env, isolate)).await;
     held.loading_until_ms.set(0);
+    let loaded = loaded.unwrap_or_else(|panic| {
+        log::error("snapshots", panic);
+        None
+    });
     if loaded.is_none() {
         held.refused_until_ms.set(runtime::now_ms() + NOTHING_FOUND_MS);
     }

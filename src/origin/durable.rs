@@ -14,6 +14,7 @@ use wasm_bindgen_futures::JsFuture;
 use worker::State;
 
 use super::database::{Database, DatabaseError, Row, Value};
+use crate::faults;
 
 #[wasm_bindgen]
 extern "C" {
@@ -108,7 +109,10 @@ impl DurableDatabase {
             bindings.push(&bound(parameter)?);
         }
         let storage = self.sql.as_ref().map_err(Clone::clone)?;
-        storage.exec(sql, &bindings).map_err(thrown)
+        faults::pass("before", sql);
+        let cursor = storage.exec(sql, &bindings).map_err(thrown);
+        faults::pass("after", sql);
+        cursor
     }
 }
 

@@ -4,14 +4,7 @@
 //! Whatever happens inside, the caller gets an answer: an error is logged and answered, and a panic is caught where a
 //! build unwinds (a build that aborts leaves its caller hanging; see `platform.md`).
 
-use std::{
-    any::Any,
-    cell::Cell,
-    future::poll_fn,
-    panic::{AssertUnwindSafe, RefUnwindSafe, catch_unwind},
-    pin::pin,
-    task::Poll,
-};
+use std::{cell::Cell, panic::RefUnwindSafe};
 
 use serde::{Serialize, de::DeserializeOwned};
 use worker::{Request, Response, State};
@@ -23,14 +16,18 @@ use super::{
     migrations::{Migration, migrate},
 };
 use crate::{
-    log,
+    faults, log,
     refusal::{Refusal, common},
-    runtime::now_ms,
-    time::MINUTE_MS,
+    runtime::{self, now_ms},
+    time::{MINUTE_MS, SECOND_MS},
 };
 
 /// When an alarm whose work broke is tried again. Cloudflare's own retries end after six.
-const BROKEN_ALARM_RETRY_MS: i64 = MINUTE_MS;
+const BROKEN_ALARM_RETRY_MS: i64 = if cfg!(feature = "faults") {
+    2 * SECOND_MS
+} else {
+    MINUTE_MS
+};
 
 /// From what size on an object says that it is filling up, in bytes: it may hold 10 GB.
 const NEARLY_FULL: i64 = 8_000_000_000;
@@ -59,6 +56,7 @@ impl RefUnwindSafe for Shell {}
 
 impl Shell {
     pub fn new(name: &'static str, state: &State, migrations: &'static [Migration]) -> Self {
+        runtime::draw_seed();
         Self {
             name,
             own_name: state.id().name(),
@@ -77,7 +75,7 @@ impl Shell {
         handle: impl FnOnce(&DurableDatabase, i64, C) -> Result<R, E>,
         next_alarm: impl FnOnce(&DurableDatabase, i64) -> Result<Option<i64>, DatabaseError>,
     ) -> worker::Result<Response> {
-        match self.carry_out(request, handle, next_alarm).await {
+        match caught_async(self.carry_out(request, handle, next_alarm)).await {
             Ok(json) => Ok(Response::builder()
                 .with_header("content-type", "application/json")?
                 .fixed(json)),
@@ -104,12 +102,17 @@ impl Shell {
         let now_ms = now_ms();
         // From here to the alarm nothing awaits: the writes and the alarm are one commit, and no other command runs
         // between a read and the write that rests on it.
-        let reply = caught(|| handle(&self.database, now_ms, command).map_err(Into::into))?;
-        let json = serde_json::to_vec(&reply).map_err(|error| Failure::Broken(error.to_string()))?;
-        if let Some(at_ms) = caught(|| next_alarm(&self.database, now_ms).map_err(Failure::from))? {
-            self.wake_by(at_ms)?;
+        let reply = caught(|| handle(&self.database, now_ms, command).map_err(Into::into));
+        if let Err(refused @ Failure::Refused(_)) = reply {
+            return Err(refused);
         }
-        Ok(json)
+        // Also after what broke: it may have written before, and what was written needs its alarm.
+        let armed = caught(|| match next_alarm(&self.database, now_ms)? {
+            Some(at_ms) => self.wake_by(at_ms),
+            None => Ok(()),
+        });
+        let json = serde_json::to_vec(&reply?).map_err(|error| Failure::Broken(error.to_string()))?;
+        armed.map(|()| json)
     }
 
     /// Answers an alarm: `work` does what is due and says when the next alarm is. Never an `Err`, since an alarm that
@@ -134,11 +137,13 @@ impl Shell {
         // First of all, so that an alarm follows whatever becomes of this one.
         let mut done = self.set_alarm(Some(now_ms + BROKEN_ALARM_RETRY_MS));
         if done.is_ok() {
-            done = match self.migrate(now_ms) {
-                Ok(()) => caught_async(work(&self.database)).await,
-                Err(error) => Err(error.into()),
-            }
-            .and_then(|next| self.set_alarm(next));
+            let worked = async {
+                faults::pass("alarm", self.name);
+                self.migrate(now_ms)?;
+                let next = work(&self.database).await?;
+                self.set_alarm(next)
+            };
+            done = caught_async(worked).await;
         }
         if let Err(failure) = done {
             log::error(self.name, format_args!("alarm: {failure}"));
@@ -245,25 +250,12 @@ pub fn refused(refusal: &Refusal) -> worker::Result<Response> {
 }
 
 /// Runs what may panic, so that a panic costs this one request.
-fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panicked(&*panic)))
+pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    runtime::caught(work).unwrap_or_else(|panic| Err(Failure::Broken(panic)))
 }
 
 /// The same for what waits: each of its steps is caught.
 pub async fn caught_async<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let mut work = pin!(work);
-    poll_fn(|context| {
-        catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)))
-            .unwrap_or_else(|panic| Poll::Ready(Err(panicked(&*panic))))
-    })
-    .await
-}
-
-fn panicked(panic: &(dyn Any + Send)) -> Failure {
-    let message = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message");
-    Failure::Broken(format!("panic: {message}"))
+    let done = runtime::caught_async(work).await;
+    done.unwrap_or_else(|panic| Err(Failure::Broken(panic)))
 }

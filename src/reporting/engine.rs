@@ -28,7 +28,7 @@ use super::{
     query::Query,
     segment::{Column, Corrupt},
 };
-use crate::{refusal::Refusal, time::UtcDay};
+use crate::{refusal::Refusal, spread, time::UtcDay};
 
 /// What [`EngineError::TooLarge`] is told as.
 pub const RESULT_TOO_LARGE: Refusal = Refusal::new(
@@ -81,6 +81,8 @@ pub struct Budget {
     pub groups: u64,
     /// The most groups that are kept in an array of all possible keys.
     pub dense: usize,
+    /// What values and groups are spread by. The answer does not depend on it.
+    pub seed: u64,
 }
 
 impl Default for Budget {
@@ -90,6 +92,7 @@ impl Default for Budget {
             kept: 16 << 20,
             groups: 2_000_000,
             dense: 1 << 20,
+            seed: spread::seed(),
         }
     }
 }

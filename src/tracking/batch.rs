@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     catalog::{AppId, Country, OfferId, PublisherId},
+    spread::SpreadMap,
     time::{SECOND_MS, UtcDay},
 };
 
@@ -104,7 +105,8 @@ pub struct ClickCounts {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    sums: HashMap<ClickKind, u32>,
+    /// Users choose what a click carries.
+    sums: SpreadMap<ClickKind, u32>,
     sent: Option<Sent>,
     last_sequence: u64,
 }

@@ -8,7 +8,7 @@ mod crashes;
 mod outages;
 mod payment;
 mod refusals;
-mod revenue;
+pub mod revenue;
 mod senders;
 mod states;
 

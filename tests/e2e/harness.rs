@@ -6,6 +6,9 @@ mod answer;
 mod contract;
 mod conversions;
 mod disk;
+#[cfg(test)]
+#[path = "../support/document.rs"]
+mod document;
 mod raw;
 mod receiver;
 mod reports;
@@ -30,7 +33,7 @@ pub use conversions::{CONVERSION, GOALS, SECRET, Wall, accepted, callback, nonce
 pub use raw::answer_to;
 pub use receiver::{Behaviour, Received, Receiver};
 pub use reports::{Publisher, REPORT, ReportKey, gzip};
-pub use time::{away_from_midnight, eventually, in_time, now_ms};
+pub use time::{away_from_midnight, eventually, in_time, now_ms, timed};
 
 const INSPECTOR: &str = "--inspector-addr=127.0.0.1:0";
 /// The folders of a state, which are the disk services of each configuration.
@@ -53,6 +56,10 @@ pub struct Setup {
     arguments: Vec<String>,
     /// A folder of state to start with a copy of.
     state: Option<PathBuf>,
+    /// Where the state's own folder is made; that of temporary files if none.
+    disk: Option<PathBuf>,
+    /// A program that becomes workerd, with its arguments.
+    launcher: Vec<String>,
 }
 
 impl Setup {
@@ -62,6 +69,8 @@ impl Setup {
             vars: Vec::new(),
             arguments: Vec::new(),
             state: None,
+            disk: None,
+            launcher: Vec::new(),
         }
     }
 
@@ -90,8 +99,24 @@ impl Setup {
         self
     }
 
+    /// Keeps the state in a folder of its own on this disk.
+    pub fn on_disk(mut self, folder: &Path) -> Self {
+        self.disk = Some(folder.to_owned());
+        self
+    }
+
+    /// Has a program start workerd, in a process of the same id.
+    pub fn launched_by(mut self, launcher: &[&str]) -> Self {
+        self.launcher = launcher.iter().map(|part| (*part).to_owned()).collect();
+        self
+    }
+
     pub fn start(self) -> Signpost {
-        let state = tempfile::tempdir().expect("a temporary folder");
+        let state = match &self.disk {
+            Some(disk) => tempfile::tempdir_in(disk),
+            None => tempfile::tempdir(),
+        };
+        let state = state.expect("a temporary folder");
         for folder in STATE {
             let to = state.path().join(folder);
             match &self.state {
@@ -435,7 +460,11 @@ fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
         .open(state.join(LOG))
         .expect("a log");
     let mut console = log.try_clone().expect("a log");
-    let mut child = Command::new(root().join("node_modules/@cloudflare/workerd-linux-64/bin/workerd"))
+    let workerd = root().join("node_modules/@cloudflare/workerd-linux-64/bin/workerd");
+    let workerd = workerd.to_str().expect("a path of UTF-8");
+    let mut program = setup.launcher.iter().map(String::as_str).chain([workerd]);
+    let mut child = Command::new(program.next().expect("a program"))
+        .args(program)
         .arg("serve")
         .arg(&setup.config)
         .args(["--control-fd=1", "--socket-addr=http=127.0.0.1:0"])

@@ -14,8 +14,6 @@ mod caps;
 mod clicks;
 mod conformance;
 mod conversions;
-#[path = "../support/document.rs"]
-mod document;
 mod express;
 mod faults;
 mod harness;

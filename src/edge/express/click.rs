@@ -6,6 +6,7 @@ use super::enter;
 use crate::{
     catalog::Country,
     edge::routes::Handler,
+    faults,
     origin::counters,
     short::split,
     tracking::{
@@ -71,7 +72,9 @@ fn answer(asked: &Asked<'_>, now_ms: i64) -> Option<String> {
     }
     if counts && let Some(kind) = redirect::kind(&allowed, visitor) {
         let object = counters::object(&kind.offer);
-        isolate.counts.borrow_mut().add(object, kind, now_ms);
+        let mut counts = isolate.counts.borrow_mut();
+        faults::pass("express", "a click");
+        counts.add(object, kind, now_ms);
     }
     isolate.traffic.express_redirect();
     Some(location)

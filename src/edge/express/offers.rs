@@ -11,6 +11,7 @@ use crate::{
         offers::{self, Wanted},
         routes::Handler,
     },
+    faults,
     offers::request::OffersRequest,
     short::split,
 };
@@ -58,6 +59,7 @@ fn answer(asked: &Asked<'_>, body: &[u8], now_ms: i64) -> Option<Array> {
     let page = Wanted::new(&tracking, &listing, &app, &request).at_once(&isolate)?;
     // Taken last, since what is taken here must not be taken again on the ordinary way.
     offers::admit(&isolate, app.id, now_ms).ok()?;
+    faults::pass("express", "offers");
     isolate.traffic.express_offers();
     Some(Array::of4(
         &offers::cache_control(&listing, now_ms).into(),

@@ -21,9 +21,14 @@ use super::{
 use crate::{
     callbacks::guard::Guard,
     catalog::{AppId, credentials::Vault},
+    faults,
     lines::{LineErrors, Lines, TooLong},
     log,
-    origin::{command::Failure, durable::DurableDatabase, shell::Shell},
+    origin::{
+        command::Failure,
+        durable::DurableDatabase,
+        shell::{Shell, caught_async},
+    },
     refusal::common,
     runtime,
     time::SECOND_MS,
@@ -59,20 +64,22 @@ impl DurableObject for Catalog {
 
     async fn fetch(&self, request: Request) -> worker::Result<Response> {
         let path = request.path();
-        let answered = match path.as_str() {
-            COMMAND_PATH => return self.command(request).await,
-            IMPORT_PATH => self.import(request).await,
-            REFRESH_PATH => self.refresh().await,
-            path => self.value(path).await,
-        };
-        answered.or_else(|failure| self.shell.fail(failure))
+        let answered = caught_async(async {
+            match path.as_str() {
+                COMMAND_PATH => Ok(self.command(request).await?),
+                IMPORT_PATH => self.import(request).await,
+                REFRESH_PATH => self.refresh().await,
+                path => self.value(path).await,
+            }
+        });
+        answered.await.or_else(|failure| self.shell.fail(failure))
     }
 
     async fn alarm(&self) -> worker::Result<Response> {
         // Re-armed before anything can fail: an alarm that throws six times is dropped for good.
         let armed = self.shell.set_alarm(Some(runtime::now_ms() + RETRY_MS));
         let worked = match armed {
-            Ok(()) => self.work().await,
+            Ok(()) => caught_async(self.work()).await,
             Err(failure) => Err(failure),
         };
         if let Err(failure) = worked {
@@ -158,16 +165,21 @@ impl Catalog {
             // An import does not outlive the object's process; what one left staged is of no use.
             import::discard_all(db)?;
         }
-        let outcome = match stage(db, &mut request, &import_id).await {
-            Ok(errors) if errors.is_empty() => {
+        // Also after a panic nothing stays behind that was staged.
+        let outcome = caught_async(async {
+            let errors = stage(db, &mut request, &import_id).await?;
+            if errors.is_empty() {
                 self.with_context(|context| import::apply(db, context, &import_id))
+            } else {
+                Ok(import::refuse(&errors))
             }
-            Ok(errors) => Ok(import::refuse(&errors)),
-            Err(failure) => Err(failure),
-        };
-        import::discard(db, &import_id)?;
-        let reply = outcome?;
+        })
+        .await;
+        let discarded = import::discard(db, &import_id);
+        // Also after what broke: it may have happened.
         self.shell.wake_by(next_alarm(db, runtime::now_ms())?)?;
+        let reply = outcome?;
+        discarded?;
         if reply.status == 200 {
             // What was imported stays imported, whether it could be handed over by now or not.
             let handed_over = HandingOver { env: &self.env, db }.imported().await;
@@ -213,6 +225,7 @@ impl Catalog {
 
     /// What the alarm is for: handing over what is due, and publishing. One that fails does not hold the other up.
     async fn work(&self) -> Result<(), Failure> {
+        faults::pass("alarm", "catalog");
         let db = self.shell.ready().await?;
         let handing_over = HandingOver { env: &self.env, db };
         let (handed_over, published) = join(handing_over.due(), self.publish(db)).await;

@@ -77,7 +77,7 @@ impl DurableObject for Ledger {
             Some((publisher, client::REPORT)) => caught_async(self.report(&publisher, request)).await,
             Some((publisher, client::FACTS)) => caught_async(self.facts(&publisher, request)).await,
             Some((publisher, what @ (client::BATCH | client::OPERATOR))) => {
-                match self.may_command(&publisher, what).await {
+                match caught_async(self.may_command(&publisher, what)).await {
                     Ok(()) => return self.command(&publisher, request).await,
                     Err(failure) => Err(failure),
                 }

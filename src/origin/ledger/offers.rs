@@ -1,6 +1,6 @@
 //! The `offers` layer: what Signpost itself counted, as facts (`design.md` section 6, last point).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use super::{
     command::{Applied, OfferSum},
@@ -45,7 +45,7 @@ pub fn add(
         let mut days: BTreeMap<UtcDay, Segmenter> = BTreeMap::new();
         let mut placements = Placements {
             db,
-            known: HashMap::new(),
+            known: BTreeMap::new(),
         };
         for sum in sums {
             let placement = placements.of(sum)?;
@@ -111,7 +111,7 @@ fn measures(sum: &OfferSum) -> Sums {
 /// Which placements are kept apart. What was found is remembered within the batch, of which most share one.
 struct Placements<'d, D> {
     db: &'d D,
-    known: HashMap<(UtcDay, AppId, String), bool>,
+    known: BTreeMap<(UtcDay, AppId, String), bool>,
 }
 
 impl<D: Database> Placements<'_, D> {

@@ -2,7 +2,7 @@
 //! the next bytes of one: so facts are built into segments as they arrive, staged under the upload's number, and made to
 //! count in one transaction at the end. What is staged counts for nobody, and does not outlive the object's process.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -46,7 +46,7 @@ pub struct Upload {
     days: BTreeMap<UtcDay, Segmenter>,
     /// In bytes.
     buffered: usize,
-    names: HashMap<String, String>,
+    names: BTreeMap<String, String>,
     digest: Xxh3,
 }
 
@@ -65,7 +65,7 @@ impl Upload {
             number,
             days: BTreeMap::new(),
             buffered: 0,
-            names: HashMap::new(),
+            names: BTreeMap::new(),
             digest: Xxh3::new(),
         }
     }

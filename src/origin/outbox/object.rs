@@ -10,7 +10,6 @@ use std::{
 };
 
 use futures_util::lock::Mutex;
-use wasm_bindgen_futures::spawn_local;
 use worker::{DurableObject, Env, Request, Response, State, durable_object};
 
 use super::{
@@ -38,7 +37,7 @@ use crate::{
         command::Failure,
         counters::{self, Take, Taken},
         durable::DurableDatabase,
-        shell::{Shell, caught_async, command_in},
+        shell::{Shell, caught, caught_async, command_in},
     },
     refusal::common,
     runtime::{self, now_ms},
@@ -93,7 +92,7 @@ impl DurableObject for Outbox {
         // A write that reported an error may have happened, and nothing was armed for it.
         if matches!(answered, Err(Failure::Broken(_)))
             && self.running.shell.is_ready()
-            && let Err(failure) = self.running.arm()
+            && let Err(failure) = caught(|| self.running.arm())
         {
             crate::log::error("outbox", failure);
         }
@@ -112,8 +111,8 @@ impl DurableObject for Outbox {
         running
             .shell
             .wake_async(async |db| {
-                spawn_local(Rc::clone(running).take_up());
-                spawn_local(Rc::clone(running).forward());
+                runtime::go_beside("outbox", Rc::clone(running).take_up());
+                runtime::go_beside("outbox", Rc::clone(running).forward());
                 let swept = erasing::sweep(db, now_ms());
                 running.go_on();
                 let next = [swept?, next_alarm(db, now_ms())?];
@@ -252,7 +251,7 @@ impl Running {
 
     /// Claims what is due, as far as there is room.
     fn due(&self) -> Vec<Claimed> {
-        let claimed = self.claim();
+        let claimed = caught(|| self.claim());
         claimed.unwrap_or_else(|failure| {
             crate::log::error("outbox", failure);
             Vec::new()
@@ -291,7 +290,7 @@ impl Running {
     fn go_on(self: &Rc<Self>) {
         for claimed in self.due() {
             self.under_way.set(self.under_way.get().saturating_add(1));
-            spawn_local(Rc::clone(self).see_through(claimed));
+            runtime::go_beside("outbox", Rc::clone(self).see_through(claimed));
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{
     size,
@@ -14,13 +14,9 @@ use super::{
 pub const MAX_VALUES: usize = 1 << VALUE_BITS;
 pub const VALUE_BITS: u32 = 19;
 
-/// What values are spread by. Parts go by its low bits, places in a dictionary by its high ones, so that the values of a
-/// part do not crowd.
-pub fn hash(value: &str) -> u64 {
-    xxh3_64(value.as_bytes())
-}
-
 pub struct Dictionary<'m> {
+    /// What values are spread by: see [`crate::spread`]. The same for all dictionaries of a query.
+    seed: u64,
     text: Store<'m, u8>,
     /// Where each value ends in the text.
     ends: Store<'m, u32>,
@@ -36,8 +32,9 @@ pub struct Dictionary<'m> {
 }
 
 impl<'m> Dictionary<'m> {
-    pub fn new(meter: &'m Meter) -> Self {
+    pub fn new(meter: &'m Meter, seed: u64) -> Self {
         Self {
+            seed,
             text: Store::new(meter),
             ends: Store::new(meter),
             slots: Store::new(meter),
@@ -47,6 +44,12 @@ impl<'m> Dictionary<'m> {
             sorted: Store::new(meter),
             ranks: Store::new(meter),
         }
+    }
+
+    /// What values are spread by. Parts go by its low bits, places in a dictionary by its high ones, so that the values
+    /// of a part do not crowd.
+    pub fn hash(&self, value: &str) -> u64 {
+        xxh3_64_with_seed(value.as_bytes(), self.seed)
     }
 
     pub fn len(&self) -> usize {
@@ -127,11 +130,12 @@ impl<'m> Dictionary<'m> {
         self.slots.reserve(slots.saturating_sub(len))?;
         self.slots.clear();
         self.slots.resize(slots, 0)?;
-        let (text, mask) = (&self.text, slots.saturating_sub(1));
+        let (text, mask, seed) = (&self.text, slots.saturating_sub(1), self.seed);
         let mut start = 0;
         for (number, end) in (1_u32..).zip(self.ends.iter()) {
             let end = size(*end);
-            let mut at = home(xxh3_64(text.get(start..end).unwrap_or_default()), mask);
+            let value = text.get(start..end).unwrap_or_default();
+            let mut at = home(xxh3_64_with_seed(value, seed), mask);
             while let Some(slot) = self.slots.get_mut(at) {
                 if *slot == 0 {
                     *slot = number;
@@ -281,4 +285,45 @@ fn get<'t>(text: &'t [u8], ends: &[u32], number: u32) -> &'t [u8] {
     };
     let end = ends.get(number).map_or(0, |end| size(*end));
     text.get(start..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks at a dictionary of these values that finding each of them once takes.
+    fn looks(values: &[String], seed: u64) -> usize {
+        let meter = Meter::new(1 << 24);
+        let mut dictionary = Dictionary::new(&meter, seed);
+        for value in values {
+            dictionary.intern(value, dictionary.hash(value)).unwrap();
+        }
+        let mask = dictionary.slots.len() - 1;
+        let taken = dictionary
+            .slots
+            .iter()
+            .enumerate()
+            .filter(|(_, slot)| **slot != 0);
+        taken
+            .map(|(at, slot)| {
+                let home = home(dictionary.hash(&values[*slot as usize - 1]), mask);
+                ((at + mask + 1 - home) & mask) + 1
+            })
+            .sum()
+    }
+
+    #[test]
+    fn values_that_crowd_under_one_seed_are_spread_under_another() {
+        let (count, mask) = (500, 1_023);
+        let crowding: Vec<String> = (0..)
+            .map(|n| format!("placement-{n}"))
+            .filter(|value| home(xxh3_64_with_seed(value.as_bytes(), 0), mask) == 0)
+            .take(count)
+            .collect();
+        assert!(looks(&crowding, 0) > count * count / 2);
+        for seed in [1, 7, 1 << 40, u64::MAX] {
+            let looks = looks(&crowding, seed);
+            assert!(looks < count * 3, "{looks} looks under the seed {seed}");
+        }
+    }
 }

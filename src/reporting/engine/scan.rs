@@ -3,7 +3,7 @@
 use super::{
     Budget,
     batch::{BATCH, Batch},
-    dictionary::{self, Dictionary},
+    dictionary::Dictionary,
     layout::SKIP,
     plan::{Key, Part, Plan},
     size,
@@ -163,7 +163,7 @@ fn number<'m>(
             _ if !passes => SKIP,
             None => 0,
             Some((dictionary, split)) => {
-                let hash = dictionary::hash(value);
+                let hash = dictionary.hash(value);
                 if split.has(hash) {
                     u64::from(dictionary.intern(value, hash)?)
                 } else {

@@ -1,5 +1,7 @@
 //! The groups of a part, and their sums: in an array of all possible keys if these are few, else in a hash table.
 
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
 use super::{
     Budget,
     batch::Batch,
@@ -14,6 +16,7 @@ const PER_ROW: usize = 2;
 
 pub struct Table<'m> {
     meter: &'m Meter,
+    mix: Mix,
     layout: Option<Layout>,
     measures: usize,
     groups: usize,
@@ -27,9 +30,10 @@ pub struct Table<'m> {
 }
 
 impl<'m> Table<'m> {
-    pub fn new(meter: &'m Meter, measures: usize) -> Self {
+    pub fn new(meter: &'m Meter, measures: usize, mix: Mix) -> Self {
         Self {
             meter,
+            mix,
             layout: None,
             measures,
             groups: 0,
@@ -88,7 +92,7 @@ impl<'m> Table<'m> {
             self.lay_out(layout, rows, budget);
             return Ok((layout, false));
         }
-        let mut table = Self::new(self.meter, self.measures);
+        let mut table = Self::new(self.meter, self.measures, self.mix);
         table.lay_out(layout, rows, budget);
         table.reserve(self.groups)?;
         self.for_each(|numbers, sums| {
@@ -195,7 +199,7 @@ impl<'m> Table<'m> {
     fn fill_slots<const W: usize>(&mut self) {
         let mask = self.slots.len().saturating_sub(1);
         for (number, key) in (1_u32..).zip(self.keys.as_chunks::<W>().0) {
-            let mut at = home(key, mask);
+            let mut at = self.mix.home(key, mask);
             while let Some(slot) = self.slots.get_mut(at) {
                 if *slot == 0 {
                     *slot = number;
@@ -219,7 +223,7 @@ impl<'m> Table<'m> {
     /// Where a group's sums begin in a hash table. There is room for it, see [`Table::reserve`].
     fn find<const W: usize>(&mut self, key: [u64; W]) -> usize {
         let mask = self.slots.len().saturating_sub(1);
-        let mut at = home(&key, mask);
+        let mut at = self.mix.home(&key, mask);
         while let Some(slot) = self.slots.get_mut(at) {
             let group = super::size(*slot);
             match group.checked_sub(1) {
@@ -241,12 +245,29 @@ impl<'m> Table<'m> {
     }
 }
 
-/// A multiplication carries every bit to the upper ones, which are taken; the low ones of the upper half are mixed in
-/// before, since the multiplication carries nothing down.
-fn home<const W: usize>(key: &[u64; W], mask: usize) -> usize {
-    const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mixed = key.iter().fold(0_u64, |mixed, word| {
-        (mixed.rotate_left(29) ^ word ^ (word >> 32)).wrapping_mul(MIX)
-    });
-    usize::try_from(mixed >> 36).unwrap_or(0) & mask
+/// Spreads groups over a hash table. Their keys are made of numbers that go by the order of values, which whoever writes
+/// the facts can choose: so the factors come from a seed that is not known outside, see [`crate::spread`].
+#[derive(Clone, Copy, Debug)]
+pub struct Mix([u64; 2]);
+
+impl Mix {
+    pub fn of(seed: u64) -> Self {
+        let factor = |text: &[u8]| xxh3_64_with_seed(text, seed) | 1;
+        Self([factor(b"first factor"), factor(b"second factor")])
+    }
+
+    /// A multiplication carries every bit to the upper ones and nothing down: so the upper half is mixed into the lower
+    /// one, and carried up again.
+    fn home<const W: usize>(self, key: &[u64; W], mask: usize) -> usize {
+        let Self([first, second]) = self;
+        let mixed = key.iter().fold(0_u64, |mixed, word| {
+            (mixed.rotate_left(29) ^ word).wrapping_mul(first)
+        });
+        let mixed = (mixed ^ (mixed >> 32)).wrapping_mul(second);
+        // 28 bits are more than the slots of all groups that there may be.
+        usize::try_from(mixed >> 36).unwrap_or(0) & mask
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -213,3 +213,25 @@ fn a_column_that_is_not_there_is_corrupt() {
         .is_ok()
     );
 }
+
+#[test]
+fn the_seed_that_values_and_groups_are_spread_by_changes_no_answer() {
+    let source = Memory::of(&many(3_000), 2);
+    let query = ordered(
+        &[Dimension::PlacementId, Dimension::AdTag],
+        Metric::Sum(Measure::AdRequests),
+        false,
+    );
+    let of = |seed| {
+        let budget = Budget {
+            seed,
+            ..tight(600_000)
+        };
+        run_measured(&source, &query, &budget).unwrap()
+    };
+    let (page, _) = of(0);
+    for seed in [1, 0x9e37_79b9_7f4a_7c15, u64::MAX] {
+        let (other, _) = of(seed);
+        assert_eq!((rows(&other), other.total), (rows(&page), page.total));
+    }
+}

@@ -9,7 +9,7 @@ use super::{
     scan::{Scan, Stop},
     size,
     store::{Full, Meter},
-    table::Table,
+    table::{Mix, Table},
 };
 use crate::{
     reporting::{dimension::KEY, page::Page},
@@ -47,8 +47,10 @@ impl<'w, S: Source> Work<'w, S> {
             segments,
             meter,
             order: Order::of(plan),
-            dictionaries: (0..plan.dictionaries).map(|_| Dictionary::new(meter)).collect(),
-            table: Table::new(meter, plan.measures.len()),
+            dictionaries: (0..plan.dictionaries)
+                .map(|_| Dictionary::new(meter, budget.seed))
+                .collect(),
+            table: Table::new(meter, plan.measures.len(), Mix::of(budget.seed)),
             scan: Scan::new(plan, meter),
             kept: Kept::new(plan.places.len(), plan.measures.len(), budget.kept),
             total: 0,

@@ -1,14 +1,15 @@
 //! Building segments: facts in, columns out. Facts with the same key add up.
 
-use std::collections::HashMap;
-
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::{Column, HEADER, MAX_ROWS, MAX_TEXT, VERSION};
-use crate::reporting::{
-    Measure,
-    dimension::{KEY, Key},
-    metric::{Sums, get},
+use crate::{
+    reporting::{
+        Measure,
+        dimension::{KEY, Key},
+        metric::{Sums, get},
+    },
+    spread::SpreadMap,
 };
 
 /// The place of each value of a row among its dimension's values.
@@ -18,7 +19,7 @@ type Places = [u16; KEY.len()];
 #[derive(Default)]
 pub struct Builder {
     dictionaries: [Dictionary; KEY.len()],
-    rows: HashMap<Places, u32>,
+    rows: SpreadMap<Places, u32>,
     sums: Vec<Sums>,
 }
 
@@ -157,7 +158,7 @@ fn add(to: &mut Sums, sums: &Sums) {
 
 #[derive(Default)]
 struct Dictionary {
-    places: HashMap<Box<str>, u16>,
+    places: SpreadMap<Box<str>, u16>,
     text: usize,
     /// The value before: facts mostly come in an order in which values repeat.
     last: Option<(Box<str>, u16)>,

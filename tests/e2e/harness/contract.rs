@@ -9,8 +9,10 @@ use std::{
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
-use super::Answer;
-use crate::document::{document, escaped, resolved, schema as schema_at};
+use super::{
+    Answer,
+    document::{document, escaped, resolved, schema as schema_at},
+};
 
 const OPERATOR: &str = "/v1/operator/";
 

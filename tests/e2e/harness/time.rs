@@ -16,6 +16,13 @@ pub fn now_ms() -> i64 {
     i64::try_from(since_1970.expect("a clock that is set").as_millis()).expect("a clock that is set")
 }
 
+/// What comes of some work, and how long it took.
+pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let began_ms = now_ms();
+    let done = work();
+    (done, Duration::from_millis((now_ms() - began_ms).unsigned_abs()))
+}
+
 /// For a test of what is whole again at 00:00 UTC: waits for midnight if it would come in between.
 pub fn away_from_midnight() {
     let left_ms = DAY_MS - now_ms().rem_euclid(DAY_MS);

@@ -1,11 +1,19 @@
-//! What an attacker tries: credentials guessed and revoked (`credentials`, `revocation`), secrets looked for where they
-//! should not stand (`secrets`), the operator's interface without its token (`operator`), bodies that lie (`bodies`), one
-//! tenant reaching another (`tenants`), and click ids replayed, changed and sealed elsewhere (`click_ids`).
+//! What happens when things go wrong: workerd killed at random (`chaos`), a disk that takes no more (`disk`), panics
+//! (`panics`). And when somebody wants them to: credentials guessed and revoked (`credentials`, `revocation`), secrets looked
+//! for where they should not stand (`secrets`), the operator's interface without its token (`operator`), bodies that lie
+//! (`bodies`), one tenant reaching another (`tenants`), click ids replayed, changed and sealed elsewhere (`click_ids`), what is
+//! sent to stand where it should not (`injection`), to lead a call elsewhere (`network`), or to use all there is (`resources`).
 
 mod bodies;
+mod chaos;
 mod click_ids;
 mod credentials;
+mod disk;
+mod injection;
+mod network;
 mod operator;
+mod panics;
+mod resources;
 mod revocation;
 mod secrets;
 mod tenants;

@@ -1,0 +1,252 @@
+//! JSON as a document means it. serde would also take an array for an object, as its members in their order, and an
+//! object of one member for a word of a list: both say something else than their writer thought.
+
+use std::fmt;
+
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor,
+};
+
+/// Reads structs from objects and words from texts, and nothing else, however deep: around a deserializer, and then
+/// around all that it hands on.
+pub struct Strict<T>(pub T);
+
+macro_rules! deserialize {
+    ($($method:ident($($argument:ident: $type:ty),*))*) => {$(
+        fn $method<V: Visitor<'de>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, D::Error> {
+            self.0.$method($($argument,)* Strict(visitor))
+        }
+    )*};
+}
+
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<D> {
+    type Error = D::Error;
+
+    deserialize! {
+        deserialize_any() deserialize_bool() deserialize_char() deserialize_str() deserialize_string()
+        deserialize_i8() deserialize_i16() deserialize_i32() deserialize_i64() deserialize_i128()
+        deserialize_u8() deserialize_u16() deserialize_u32() deserialize_u64() deserialize_u128()
+        deserialize_f32() deserialize_f64() deserialize_bytes() deserialize_byte_buf()
+        deserialize_option() deserialize_unit() deserialize_seq() deserialize_map()
+        deserialize_identifier() deserialize_ignored_any()
+        deserialize_unit_struct(name: &'static str)
+        deserialize_newtype_struct(name: &'static str)
+        deserialize_tuple(len: usize)
+        deserialize_tuple_struct(name: &'static str, len: usize)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.0.deserialize_map(Strict(visitor))
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.0.deserialize_str(Word(visitor))
+    }
+}
+
+macro_rules! visit {
+    ($($method:ident($type:ty))*) => {$(
+        fn $method<E: Error>(self, value: $type) -> Result<V::Value, E> {
+            self.0.$method(value)
+        }
+    )*};
+}
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Strict<V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.expecting(f)
+    }
+
+    visit! {
+        visit_bool(bool) visit_char(char) visit_str(&str) visit_borrowed_str(&'de str) visit_string(String)
+        visit_i8(i8) visit_i16(i16) visit_i32(i32) visit_i64(i64) visit_i128(i128)
+        visit_u8(u8) visit_u16(u16) visit_u32(u32) visit_u64(u64) visit_u128(u128)
+        visit_f32(f32) visit_f64(f64) visit_bytes(&[u8]) visit_borrowed_bytes(&'de [u8]) visit_byte_buf(Vec<u8>)
+    }
+
+    fn visit_none<E: Error>(self) -> Result<V::Value, E> {
+        self.0.visit_none()
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<V::Value, E> {
+        self.0.visit_unit()
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
+        self.0.visit_some(Strict(deserializer))
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
+        self.0.visit_newtype_struct(Strict(deserializer))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<V::Value, A::Error> {
+        self.0.visit_seq(Strict(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<V::Value, A::Error> {
+        self.0.visit_map(Strict(members))
+    }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, word: A) -> Result<V::Value, A::Error> {
+        self.0.visit_enum(word)
+    }
+}
+
+impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Strict<A> {
+    type Error = A::Error;
+
+    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
+        self.0.next_element_seed(Strict(seed))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.0.size_hint()
+    }
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Strict<A> {
+    type Error = A::Error;
+
+    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
+        self.0.next_key_seed(seed)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        self.0.next_value_seed(Strict(seed))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.0.size_hint()
+    }
+}
+
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Strict<S> {
+    type Value = S::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<S::Value, D::Error> {
+        self.0.deserialize(Strict(deserializer))
+    }
+}
+
+/// One of the words of an enum.
+struct Word<V>(V);
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Word<V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.expecting(f)
+    }
+
+    fn visit_str<E: Error>(self, word: &str) -> Result<V::Value, E> {
+        self.0.visit_enum(word.into_deserializer())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Default, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Outer {
+        inner: Inner,
+        #[serde(default)]
+        maybe: Option<Inner>,
+        #[serde(default)]
+        list: Vec<Inner>,
+    }
+
+    #[derive(Debug, Default, PartialEq, Deserialize)]
+    struct Inner {
+        number: u32,
+        word: Choice,
+    }
+
+    #[derive(Debug, Default, PartialEq, Deserialize)]
+    enum Choice {
+        #[default]
+        One,
+    }
+
+    fn read(json: &str) -> Result<Outer, String> {
+        let mut json = serde_json::Deserializer::from_str(json);
+        Outer::deserialize(Strict(&mut json)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn objects_are_read_at_every_depth() {
+        let inner = || Inner {
+            number: 1,
+            word: Choice::One,
+        };
+        let text = r#"{"number":1,"word":"One"}"#;
+        assert_eq!(
+            read(&format!(
+                r#"{{"inner":{text},"maybe":{text},"list":[{text},{text}]}}"#
+            )),
+            Ok(Outer {
+                inner: inner(),
+                maybe: Some(inner()),
+                list: vec![inner(), inner()],
+            })
+        );
+        assert_eq!(
+            read(&format!(r#"{{"inner":{text},"maybe":null}}"#)),
+            Ok(Outer {
+                inner: inner(),
+                ..Outer::default()
+            })
+        );
+    }
+
+    #[test]
+    fn an_array_is_no_object_and_an_object_no_word() {
+        let good = r#"{"number":1,"word":"One"}"#;
+        for (json, said) in [
+            (
+                r#"[{"number":1,"word":"One"}]"#.to_owned(),
+                "invalid type: sequence",
+            ),
+            (r#"{"inner":[1,"One"]}"#.to_owned(), "invalid type: sequence"),
+            (
+                format!(r#"{{"inner":{good},"maybe":[1,"One"]}}"#),
+                "invalid type: sequence",
+            ),
+            (
+                format!(r#"{{"inner":{good},"list":[[1,"One"]]}}"#),
+                "invalid type: sequence",
+            ),
+            (
+                r#"{"inner":{"number":1,"word":{"One":null}}}"#.to_owned(),
+                "invalid type: map",
+            ),
+            (
+                r#"{"inner":{"number":1,"word":"Two"}}"#.to_owned(),
+                "unknown variant `Two`",
+            ),
+            (
+                r#"{"inner":{"number":[1],"word":"One"}}"#.to_owned(),
+                "invalid type: sequence",
+            ),
+        ] {
+            let error = read(&json).unwrap_err();
+            assert!(error.starts_with(said), "{json}: {error}");
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! A publisher's facts: days that are replaced, and increments that count once for each key.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::world::{Client, Outcome, Sent, World};
+use crate::{
+    harness::{Answer, Publisher, ReportKey, gzip},
+    numbers::Random,
+};
+
+/// Days that are replaced, and days that are only added to.
+const REPLACED: usize = 3;
+const ADDED_TO: [&str; 2] = ["2026-02-01", "2026-02-02"];
+const HEADER: &str = "date,app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,\
+    clicks,revenue";
+
+/// Ad requests, impressions, clicks and micro-USD.
+type Sums = [i64; 4];
+
+/// What a report may say of a placement, or of a day.
+#[derive(Default)]
+struct Promise {
+    /// The last that was acknowledged, and what was sent after it and is in doubt; by what is in their place.
+    may_be: Vec<BTreeMap<String, Sums>>,
+    history: Vec<String>,
+}
+
+pub struct Facts<'w> {
+    world: &'w World<'w>,
+    publisher: Publisher<'w>,
+    key: ReportKey,
+    random: Random,
+    days: BTreeMap<String, Promise>,
+    /// By placement; each has one increment, under a key of the same name.
+    increments: BTreeMap<String, (Sums, bool, Vec<String>)>,
+    sent: usize,
+}
+
+impl<'w> Facts<'w> {
+    pub fn new(world: &'w World<'w>, id: &str, seed: u64) -> Self {
+        let publisher = world.signpost.publisher(id);
+        let key = publisher.create_key("chaos");
+        let day = |day: usize| {
+            (
+                format!("2026-01-{:02}", day + 1),
+                Promise {
+                    may_be: vec![BTreeMap::new()],
+                    history: Vec::new(),
+                },
+            )
+        };
+        Self {
+            world,
+            publisher,
+            key,
+            random: Random(seed),
+            days: (0..REPLACED).map(day).collect(),
+            increments: BTreeMap::new(),
+            sent: 0,
+        }
+    }
+
+    fn sums(&mut self) -> Sums {
+        [(); 4].map(|()| i64::try_from(self.random.below(1_000_000)).unwrap() + 1)
+    }
+
+    fn send(&mut self, method: &str, path: &str, key: Option<&str>, csv: &str, persists: bool) -> Outcome {
+        let packed = self.random.below(2) == 0;
+        let body = if packed { gzip(csv.as_bytes()) } else { csv.into() };
+        let sent = Sent {
+            media_type: Some("text/csv"),
+            header: key.map(|key| ("Idempotency-Key", key)),
+            gzip: packed,
+            body: &body,
+        };
+        let path = format!("/v1/operator/publishers/{}/{path}", self.publisher.id);
+        let kind = if method == "PUT" {
+            "facts, a day"
+        } else {
+            "facts, increments"
+        };
+        if persists {
+            Outcome::Done(self.world.until_told(kind, method, &path, &sent))
+        } else {
+            self.world.attempt(kind, method, &path, &sent)
+        }
+    }
+
+    fn replace(&mut self) {
+        self.sent += 1;
+        let date = format!("2026-01-{:02}", self.random.below(REPLACED) + 1);
+        let (mut csv, mut sums) = (HEADER.to_owned(), BTreeMap::new());
+        // Some uploads take long enough to be met by a kill half way.
+        let rows = [1, 20, 2_000][self.random.below(3)];
+        let placements = rows.min(20);
+        for row in 0..rows {
+            let placement = format!("put-{}-{}", self.sent, row % placements);
+            let of_row = self.sums();
+            csv += &line(&date, &placement, of_row);
+            let sum: &mut Sums = sums.entry(placement).or_default();
+            *sum = [0, 1, 2, 3].map(|at| sum[at] + of_row[at]);
+        }
+        let persists = self.random.below(2) == 0;
+        let outcome = self.send("PUT", &format!("facts/{date}"), None, &csv, persists);
+        let day = self.days.get_mut(&date).unwrap();
+        match outcome {
+            Outcome::Done(answer) => {
+                assert_eq!(
+                    answer.clone().expect(200).json(),
+                    json!({ "rows": rows }),
+                    "{answer:?}"
+                );
+                day.history
+                    .push(format!("put-{} acknowledged, {rows} rows", self.sent));
+                day.may_be = vec![sums];
+            }
+            Outcome::Refused(answer) => panic!("facts refused: {answer:?}"),
+            Outcome::Doubt(problem) => {
+                day.history.push(format!(
+                    "put-{} in doubt, {rows} rows: {:.300}",
+                    self.sent,
+                    tail(&problem)
+                ));
+                day.may_be.push(sums);
+            }
+        }
+    }
+
+    fn increment(&mut self) {
+        // One that is in doubt is sent again now and then, to the letter.
+        let doubtful = self
+            .increments
+            .iter()
+            .find(|(_, (_, told, _))| !told)
+            .map(|(key, (sums, ..))| (key.clone(), *sums));
+        let (key, sums) = doubtful.filter(|_| self.random.below(2) == 0).unwrap_or_else(|| {
+            self.sent += 1;
+            let sums = self.sums();
+            (format!("add-{}", self.sent), sums)
+        });
+        let date = ADDED_TO[key.len() % ADDED_TO.len()];
+        let csv = HEADER.to_owned() + &line(date, &key, sums);
+        let persists = self.random.below(2) == 0;
+        let outcome = self.send("POST", "facts", Some(&key), &csv, persists);
+        let (_, told, history) = self.increments.entry(key).or_insert((sums, false, Vec::new()));
+        match outcome {
+            Outcome::Done(answer) => {
+                let duplicate = answer.clone().expect(200).json()["duplicate"] == true;
+                assert!(
+                    !duplicate || !history.is_empty() || persists,
+                    "a first one is no duplicate: {answer:?}"
+                );
+                history.push(format!("acknowledged, duplicate: {duplicate}"));
+                *told = true;
+            }
+            Outcome::Refused(answer) => panic!("facts refused: {answer:?}"),
+            Outcome::Doubt(problem) => history.push(format!("in doubt: {:.300}", tail(&problem))),
+        }
+    }
+
+    /// Checks what a report says. Returns how many promises that were.
+    fn check(&mut self, answer: &Answer) -> usize {
+        let rows = if answer.status == 204 {
+            Vec::new()
+        } else {
+            answer.json()["rows"].as_array().unwrap().clone()
+        };
+        let mut found: BTreeMap<String, BTreeMap<String, Sums>> = BTreeMap::new();
+        for row in &rows {
+            let whole = |name: &str| row[name].as_i64().unwrap_or(0);
+            #[expect(clippy::cast_possible_truncation, reason = "a few dollars")]
+            let micros = (row["revenue"].as_f64().unwrap_or(0.0) * 1e6).round() as i64;
+            let sums = [
+                whole("ad_requests"),
+                whole("impressions"),
+                whole("clicks"),
+                micros,
+            ];
+            let of_day = found.entry(row["date"].as_str().unwrap().to_owned()).or_default();
+            of_day.insert(row["placement_id"].as_str().unwrap().to_owned(), sums);
+        }
+        for (date, day) in &mut self.days {
+            let stored = found.remove(date).unwrap_or_default();
+            let which = day.may_be.iter().position(|may_be| *may_be == stored);
+            let Some(which) = which else {
+                panic!(
+                    "{}: the day {date} is none of what was put: {stored:?}\n{:#?}",
+                    self.publisher.id, day.history
+                );
+            };
+            // A process that died can no longer carry anything out: what is so now stays so.
+            day.history
+                .push(format!("seen as candidate {which} of {}", day.may_be.len()));
+            day.may_be = vec![stored];
+        }
+        let mut added: BTreeMap<_, _> = found.into_values().flatten().collect();
+        for (key, (sums, told, history)) in &self.increments {
+            match added.remove(key) {
+                Some(stored) => assert_eq!(stored, *sums, "{key} does not count once: {history:#?}"),
+                None => assert!(!told, "{key} is lost: {history:#?}"),
+            }
+        }
+        assert!(added.is_empty(), "nobody sent {added:?}");
+        self.days.len() + self.increments.len()
+    }
+
+    fn query() -> Value {
+        json!({
+            "date_range": {"start_date": "2026-01-01", "end_date": "2026-03-01"},
+            "dimensions": ["date", "placement_id"],
+            "metrics": ["ad_requests", "impressions", "clicks", "revenue"],
+            "pagination": {"page": 1, "count": 50_000},
+        })
+    }
+}
+
+impl Client for Facts<'_> {
+    fn step(&mut self) {
+        if self.random.below(2) == 0 {
+            self.replace()
+        } else {
+            self.increment()
+        }
+    }
+
+    fn look(&mut self) {
+        let answer = self.world.report(&self.key.api_key, &Self::query());
+        if let Some(answer) = answer.filter(|answer| answer.status != 429) {
+            assert!([200, 204].contains(&answer.status), "{answer:?}");
+            self.check(&answer);
+        }
+    }
+
+    fn verify(&mut self) -> usize {
+        let answer = self.publisher.ask(&Self::query());
+        assert!([200, 204].contains(&answer.status), "{answer:?}");
+        self.check(&answer)
+    }
+}
+
+fn line(date: &str, placement: &str, [requests, impressions, clicks, micros]: Sums) -> String {
+    let (dollars, rest) = (micros / 1_000_000, micros % 1_000_000);
+    format!(
+        "\n{date},70000001,DE,{placement},tag,alpha,1,{requests},0,{impressions},{clicks},{dollars}.{rest:06}"
+    )
+}
+
+/// The end of what is told of a request, which says what became of it.
+pub fn tail(problem: &str) -> &str {
+    problem
+        .get(problem.len().saturating_sub(200)..)
+        .unwrap_or(problem)
+}

@@ -1,0 +1,156 @@
+//! A publisher's report keys: one that was issued works, one that was revoked never works again.
+
+use serde_json::json;
+
+use super::world::{Client, Outcome, Sent, World};
+use crate::{harness::ReportKey, numbers::Random};
+
+/// Of the 100 that a publisher may have.
+const MOST: usize = 30;
+
+pub struct ReportKeys<'w> {
+    world: &'w World<'w>,
+    publisher: String,
+    random: Random,
+    issued: Vec<ReportKey>,
+    revoked: Vec<(ReportKey, String)>,
+}
+
+impl<'w> ReportKeys<'w> {
+    pub fn new(world: &'w World<'w>, publisher: &str, seed: u64) -> Self {
+        world.signpost.publisher(publisher);
+        Self {
+            world,
+            publisher: publisher.to_owned(),
+            random: Random(seed),
+            issued: Vec::new(),
+            revoked: Vec::new(),
+        }
+    }
+
+    fn path(&self) -> String {
+        format!("/v1/operator/publishers/{}/report_keys", self.publisher)
+    }
+
+    fn issue(&mut self) {
+        let sent = Sent {
+            media_type: Some("application/json"),
+            body: br#"{"label": "chaos"}"#,
+            ..Sent::default()
+        };
+        match self
+            .world
+            .attempt("report keys issued", "POST", &self.path(), &sent)
+        {
+            Outcome::Done(answer) => {
+                let answer = answer.json();
+                let text = |member: &str| answer[member].as_str().unwrap().to_owned();
+                self.issued.push(ReportKey {
+                    id: text("key_id"),
+                    api_key: text("api_key"),
+                });
+            }
+            Outcome::Refused(answer) => panic!("{answer:?}"),
+            Outcome::Doubt(_) => self.revoke_strangers(),
+        }
+    }
+
+    /// A key that was issued and not shown is of no use.
+    fn revoke_strangers(&mut self) {
+        let listed = self
+            .world
+            .until_told("read back", "GET", &self.path(), &Sent::default())
+            .json();
+        let listed: Vec<_> = listed["report_keys"]
+            .as_array()
+            .unwrap_or_else(|| panic!("{listed}"))
+            .iter()
+            .map(|key| key["key_id"].clone())
+            .collect();
+        for key in &self.issued {
+            assert!(
+                listed.contains(&json!(key.id)),
+                "{} is not listed: {listed:?}",
+                key.id
+            );
+        }
+        for id in listed.iter().filter_map(|id| id.as_str()) {
+            if !self.issued.iter().any(|key| key.id == id) {
+                let path = format!("{}/{id}", self.path());
+                self.world
+                    .until_told("report keys revoked", "DELETE", &path, &Sent::default());
+            }
+        }
+    }
+
+    fn revoke(&mut self) {
+        let key = self.issued.swap_remove(self.random.below(self.issued.len()));
+        let path = format!("{}/{}", self.path(), key.id);
+        let answer = self
+            .world
+            .until_told("report keys revoked", "DELETE", &path, &Sent::default());
+        assert!([204, 404].contains(&answer.status), "{answer:?}");
+        self.revoked.push((key, format!("{answer:?}")));
+    }
+
+    /// Whether a key may ask; none if nobody answered.
+    fn works(&self, key: &ReportKey) -> Option<bool> {
+        let query = json!({
+            "date_range": {"start_date": "2026-01-01", "end_date": "2026-01-02"},
+            "dimensions": ["date"], "metrics": ["clicks"],
+        });
+        let answer = self.world.report(&key.api_key, &query)?;
+        match answer.status {
+            200 | 204 | 429 => Some(true),
+            401 => Some(false),
+            _ => panic!("{answer:?}"),
+        }
+    }
+
+    fn check(&self, issued: &[ReportKey], revoked: &[(ReportKey, String)]) {
+        for key in issued {
+            assert_ne!(
+                self.works(key),
+                Some(false),
+                "{} was issued, and does not work",
+                key.id
+            );
+        }
+        for (key, answer) in revoked {
+            assert_ne!(
+                self.works(key),
+                Some(true),
+                "{} was revoked, and works: {answer}",
+                key.id
+            );
+        }
+    }
+}
+
+impl Client for ReportKeys<'_> {
+    fn step(&mut self) {
+        if self.issued.is_empty() || (self.issued.len() < MOST && self.random.below(2) == 0) {
+            self.issue();
+        } else {
+            self.revoke();
+        }
+    }
+
+    fn look(&mut self) {
+        let one = |keys: usize, random: &mut Random| match keys {
+            0 => 0..0,
+            keys => {
+                let at = random.below(keys);
+                at..at + 1
+            }
+        };
+        let issued = one(self.issued.len(), &mut self.random);
+        let revoked = one(self.revoked.len(), &mut self.random);
+        self.check(&self.issued[issued], &self.revoked[revoked]);
+    }
+
+    fn verify(&mut self) -> usize {
+        self.check(&self.issued, &self.revoked);
+        self.issued.len() + self.revoked.len()
+    }
+}

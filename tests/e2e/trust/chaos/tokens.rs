@@ -1,0 +1,123 @@
+//! An advertiser's tokens: the two newest are valid, and one that was ended is not.
+
+use super::world::{Outcome, Sent, World};
+use crate::{
+    harness::{CONVERSION, Wall},
+    numbers::Random,
+};
+
+struct Token {
+    id: String,
+    token: String,
+    /// `None`: an answer was lost, so that it may have been pushed out or not.
+    valid: Option<bool>,
+    history: Vec<String>,
+}
+
+pub struct Tokens<'w> {
+    world: &'w World<'w>,
+    advertiser: String,
+    /// As they were issued.
+    issued: Vec<Token>,
+}
+
+impl<'w> Tokens<'w> {
+    pub fn new(world: &'w World<'w>, wall: &Wall<'_>) -> Self {
+        let first = Token {
+            id: wall.token_id.clone(),
+            token: wall.token.clone(),
+            valid: Some(true),
+            history: vec!["issued".into()],
+        };
+        Self {
+            world,
+            advertiser: wall.id.clone(),
+            issued: vec![first],
+        }
+    }
+
+    pub fn newest(&self) -> &str {
+        &self.issued.last().unwrap().token
+    }
+
+    /// Issues one, or ends one that is not the newest.
+    pub fn change(&mut self, random: &mut Random) {
+        let path = format!("/v1/operator/advertisers/{}/token", self.advertiser);
+        let before = self.issued.len() - 1;
+        if random.below(3) == 0 {
+            if let Some(token) = self.issued[..before]
+                .last_mut()
+                .filter(|token| token.valid != Some(false))
+            {
+                let path = format!("{path}/{}", token.id);
+                let answer = self
+                    .world
+                    .until_told("tokens ended", "DELETE", &path, &Sent::default());
+                // A repeat finds none, and so does one that was pushed out.
+                assert!(
+                    [204, 404].contains(&answer.status),
+                    "{answer:?}, {:#?}",
+                    token.history
+                );
+                token.valid = Some(false);
+                token.history.push(format!("ended: {}", answer.status));
+            }
+            return;
+        }
+        let mut lost = 0;
+        let answer = loop {
+            match self
+                .world
+                .attempt("tokens issued", "POST", &path, &Sent::default())
+            {
+                Outcome::Done(answer) => break answer.json(),
+                Outcome::Refused(answer) => panic!("{answer:?}"),
+                Outcome::Doubt(_) => lost += 1,
+            }
+        };
+        for (age, token) in self.issued.iter_mut().rev().enumerate() {
+            token.history.push(format!("another issued, {lost} answers lost"));
+            if age > 0 {
+                token.valid = Some(false);
+            } else if lost > 0 && token.valid == Some(true) {
+                token.valid = None;
+            }
+        }
+        let text = |member: &str| answer[member].as_str().unwrap().to_owned();
+        self.issued.push(Token {
+            id: text("token_id"),
+            token: text("token"),
+            valid: Some(true),
+            history: vec!["issued".into()],
+        });
+    }
+
+    /// Asks with one of them again for a conversion that is settled.
+    pub fn check(&self, settled: &str, random: &mut Random) {
+        self.check_one(&self.issued[random.below(self.issued.len())], settled);
+    }
+
+    pub fn check_all(&self, settled: &str) {
+        for token in &self.issued {
+            self.check_one(token, settled);
+        }
+    }
+
+    fn check_one(&self, token: &Token, settled: &str) {
+        let path = format!("{CONVERSION}?click_id={settled}&token={}", token.token);
+        let Some(answer) = self.world.read(&path) else {
+            return;
+        };
+        let accepted = match answer.status {
+            200 => true,
+            401 => false,
+            _ => panic!("{answer:?}"),
+        };
+        assert!(
+            token.valid.is_none_or(|valid| valid == accepted),
+            "a token is to be valid: {:?}, and is: {accepted}; {:#?}",
+            token.valid,
+            token.history
+        );
+    }
+}

@@ -1,0 +1,528 @@
+//! Requests that are to cost far more than they do: bodies that do not come, that unpack, nest or never end, and numbers
+//! that no type holds. What hash tables do with keys that someone chose is tried beside them (`src/spread.rs`, and the
+//! tables of `src/reporting/engine`).
+
+use std::{
+    fmt::Write as _,
+    io::Write as _,
+    net::{Ipv4Addr, TcpStream},
+    thread,
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+use crate::harness::{
+    ANDROID_APP, Answer, CONVERSION, OPERATOR_TOKEN, Publisher, REPORT, Setup, Signpost, demo, gzip,
+};
+
+const GZIP: (&str, &str) = ("Content-Encoding", "gzip");
+const JSON: (&str, &str) = ("Content-Type", "application/json");
+const NDJSON: (&str, &str) = ("Content-Type", "application/x-ndjson");
+const CSV: (&str, &str) = ("Content-Type", "text/csv");
+
+/// A call of the operator's interface with these bytes.
+fn operate(signpost: &Signpost, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+    let authorization = format!("Bearer {OPERATOR_TOKEN}");
+    let mut all = vec![("Authorization", authorization.as_str())];
+    all.extend_from_slice(headers);
+    signpost.send(method, &format!("/v1/operator/{path}"), &all, body)
+}
+
+/// A report with a key that has not asked before.
+fn report(publisher: &Publisher<'_>, signpost: &Signpost, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+    let key = publisher.create_key("an attack");
+    let mut all = vec![("X-Api-Key", key.api_key.as_str()), JSON];
+    all.extend_from_slice(headers);
+    let answer = signpost.report(&all, body);
+    publisher.revoke_key(&key);
+    answer
+}
+
+fn offers(signpost: &Signpost, pub_key: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+    let mut all = vec![("App-Id", ANDROID_APP), ("Pub-Key", pub_key), JSON];
+    all.extend_from_slice(headers);
+    signpost.send("POST", "/v1/offer/api", &all, body)
+}
+
+#[test]
+fn a_body_that_is_announced_and_does_not_come_takes_no_memory() {
+    let signpost = Setup::new().start();
+    let before = signpost.wasm_memory();
+    let port: u16 = signpost.base().rsplit(':').next().unwrap().parse().unwrap();
+    let head = |path: &str, kind: &str, length: usize| {
+        format!(
+            "POST {path} HTTP/1.1\r\nHost: x\r\nX-Api-Key: nobody\r\nApp-Id: 10000001\r\nPub-Key: nobody\r\n\
+             Content-Type: {kind}\r\nContent-Length: {length}\r\n\r\n"
+        )
+    };
+    let report = head(REPORT, "application/json", 262_144);
+    let cases = [
+        (report.clone(), 1, 250),
+        // What comes without a key of ours is not kept, however much it is.
+        (report, 200_000, 50),
+        (head("/v1/offer/api", "application/json", 65_536), 1, 100),
+        (
+            head(CONVERSION, "application/x-www-form-urlencoded", 16_384),
+            1,
+            100,
+        ),
+    ];
+    let mut waiting = Vec::new();
+    for (head, sent, connections) in &cases {
+        for _ in 0..*connections {
+            let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+            stream
+                .write_all(&[head.as_bytes(), &vec![b' '; *sent]].concat())
+                .unwrap();
+            waiting.push(stream);
+        }
+    }
+    thread::sleep(Duration::from_millis(500));
+    let memory = signpost.wasm_memory();
+    assert!(memory < before + (8 << 20), "{before} bytes before, {memory} now");
+    drop(waiting);
+}
+
+#[test]
+fn nothing_but_facts_is_ever_unpacked() {
+    let signpost = demo();
+    let pub_key = signpost.pub_key();
+    let publisher = signpost.publisher("tr-gzip");
+    let query = json!({"date_range": {"start_date": "2026-01-05", "end_date": "2026-01-05"}, "dimensions": ["app"],
+        "metrics": ["clicks"]});
+    let padded = |text: &str| gzip(format!("{}{text}", " ".repeat(24 << 20)).as_bytes());
+    let form = ("Content-Type", "application/x-www-form-urlencoded");
+    let texts = [
+        r#"{"page":1,"size":1}"#.to_owned(),
+        query.to_string(),
+        r#"{"name":"x","approved":true}"#.to_owned(),
+        r#"{"kind":"publisher","id":"tr-unpacked","name":"x","approved":true}"#.to_owned(),
+        r#"{"label":"x"}"#.to_owned(),
+        r#"{"since":1}"#.to_owned(),
+        "click_id=x&token=y".to_owned(),
+    ];
+    for pack in [|text: &str| gzip(text.as_bytes()), padded] {
+        let [offer, query, publishers, line, label, since, postback] =
+            texts.each_ref().map(|text| pack(text));
+        let answers = [
+            offers(&signpost, &pub_key, &[GZIP], &offer),
+            report(&publisher, &signpost, &[GZIP], &query),
+            operate(
+                &signpost,
+                "PUT",
+                "publishers/tr-unpacked",
+                &[JSON, GZIP],
+                &publishers,
+            ),
+            operate(&signpost, "POST", "import", &[NDJSON, GZIP], &line),
+            operate(
+                &signpost,
+                "POST",
+                "publishers/tr-gzip/report_keys",
+                &[JSON, GZIP],
+                &label,
+            ),
+            operate(
+                &signpost,
+                "POST",
+                "apps/10000001/conversions/replay",
+                &[JSON, GZIP],
+                &since,
+            ),
+            signpost.send("POST", CONVERSION, &[form, GZIP], &postback),
+        ];
+        for answer in answers {
+            assert!([400, 413].contains(&answer.status), "{answer:?}");
+            assert!(!answer.code().is_empty(), "{answer:?}");
+        }
+    }
+    signpost
+        .operator("GET", "publishers/tr-unpacked", None)
+        .expect(404);
+}
+
+#[test]
+fn gzip_of_any_shape_is_one_member_or_nothing() {
+    let signpost = demo();
+    let publisher = signpost.publisher("tr-members");
+    let facts = "app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue\n\
+        77000301,DE,p,t,d,s,1,1,1,1,0.5\n";
+    let packed = gzip(facts.as_bytes());
+    // Without a name, a head is ten bytes.
+    let with_head =
+        |flags: u8, more: &[u8]| [&[0x1f, 0x8b, 8, flags, 0, 0, 0, 0, 0, 3], more, &packed[10..]].concat();
+    let long_name = [&vec![b'n'; 4 << 20][..], b"\0"].concat();
+    let extra = [&u16::MAX.to_le_bytes()[..], &vec![b'z'; 65_535]].concat();
+    let send = |body: &[u8]| publisher.send_facts("PUT", "facts/2026-01-05", &[CSV, GZIP], body);
+    for body in [packed.clone(), with_head(8, &long_name), with_head(4, &extra)] {
+        assert_eq!(send(&body).expect(200).json(), json!({"rows": 1}));
+    }
+    let days = publisher.days();
+    for body in [
+        [&packed[..], &packed].concat(),
+        [gzip(b"").repeat(10_000), packed.clone()].concat(),
+        gzip(&packed),
+        [&packed[..], b"more"].concat(),
+        gzip(b""),
+        with_head(8, &long_name[..1_000]),
+    ] {
+        send(&body).refused(400, "invalid_facts");
+        assert_eq!(publisher.days(), days);
+    }
+}
+
+/// Bodies that are no document of anything, each with what it is.
+fn broken() -> Vec<(&'static str, Vec<u8>)> {
+    let deep =
+        |open: &str, close: &str| format!("{}1{}", open.repeat(7_000), close.repeat(7_000)).into_bytes();
+    let utf_16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    vec![
+        ("arrays in arrays", deep("[", "]")),
+        ("objects in objects", deep("{\"name\":", "}")),
+        (
+            "arrays in a member",
+            [b"{\"name\":", &*deep("[", "]"), b"}"].concat(),
+        ),
+        (
+            "arrays in an unknown member",
+            [b"{\"zz\":", &*deep("[", "]"), b"}"].concat(),
+        ),
+        ("arrays that do not end", b"[".repeat(15_000)),
+        ("UTF-16", utf_16("{\"page\":1,\"size\":1}")),
+        ("a mark and nothing", b"\xef\xbb\xbf".to_vec()),
+        ("half a surrogate", b"{\"name\":\"\\ud800\"}".to_vec()),
+        ("a NUL", b"{\"name\":\"a\0\"}".to_vec()),
+        ("no UTF-8", b"{\"name\":\"\xff\"}".to_vec()),
+        (
+            "a number without end",
+            [b"{\"page\":", &*b"1".repeat(10_000), b"}"].concat(),
+        ),
+        (
+            "an exponent without end",
+            [b"{\"page\":1e", &*b"9".repeat(10_000), b"}"].concat(),
+        ),
+        ("a text", b"\"x\"".to_vec()),
+        ("null", b"null".to_vec()),
+        ("two documents", b"{}{}".to_vec()),
+        ("blanks alone", b" ".repeat(15_000)),
+    ]
+}
+
+#[test]
+fn what_is_no_document_is_refused_by_every_address_that_reads_one() {
+    let signpost = demo();
+    let pub_key = signpost.pub_key();
+    let publisher = signpost.publisher("tr-broken");
+    for (what, body) in broken() {
+        let answers = [
+            offers(&signpost, &pub_key, &[], &body),
+            report(&publisher, &signpost, &[], &body),
+            operate(&signpost, "PUT", "publishers/tr-never", &[JSON], &body),
+            operate(&signpost, "PUT", "apps/77000302", &[JSON], &body),
+            operate(&signpost, "PUT", "offers/tr-never", &[JSON], &body),
+            operate(
+                &signpost,
+                "POST",
+                "publishers/tr-broken/report_keys",
+                &[JSON],
+                &body,
+            ),
+            operate(
+                &signpost,
+                "POST",
+                "apps/10000001/conversions/replay",
+                &[JSON],
+                &body,
+            ),
+        ];
+        for answer in answers {
+            assert_eq!(answer.status, 400, "{what}: {answer:?}");
+            let code = answer.code();
+            let codes = ["invalid_json", "missing_field", "unknown_field", "invalid_field"];
+            assert!(codes.contains(&&*code), "{what}: {answer:?}");
+        }
+        // A line that is blank is none, and a mark is not of the first.
+        if !["blanks alone", "a mark and nothing"].contains(&what) {
+            operate(&signpost, "POST", "import", &[NDJSON], &body).refused(400, "invalid_import");
+            publisher
+                .send_facts("PUT", "facts/2026-01-05", &[NDJSON], &body)
+                .refused(400, "invalid_facts");
+        }
+    }
+    signpost.operator("GET", "publishers/tr-never", None).expect(404);
+    assert_eq!(publisher.days(), [] as [Value; 0]);
+    // Blanks around a document are no fault of it.
+    let blank = [&*b" ".repeat(60_000), b"{\"page\":1,\"size\":1}"].concat();
+    offers(&signpost, &pub_key, &[], &blank).expect(200);
+}
+
+/// serde reads an array as the members of a struct, and an object of one member as a word of an enum.
+#[test]
+fn an_array_is_no_object_and_an_object_no_word() {
+    let signpost = demo();
+    let app = |changes: Value| {
+        let mut app = json!({"publisher_id": "lumen-arcade", "name": "N", "platform": "android",
+            "currency": {"name": "Coins", "per_usd": 1, "decimals": 0, "rounding": "down"}});
+        merge(&mut app, changes);
+        app
+    };
+    let offer = |changes: Value| {
+        let mut offer = json!({"advertiser_id": "brindlefox-games", "off_type": "CPI", "s_id": "s", "name": "N",
+            "lp_url": "https://adv.example/", "ic_url": "https://adv.example/i", "desc": "", "ctg": ["GAMING"], "os": "web",
+            "geo_tgt": {}, "active": true,
+            "goals": [{"id": "tr-shapes-g", "ttl": "t", "instr": "1. Play", "payout_usd": 1, "ord": 1}]});
+        merge(&mut offer, changes);
+        offer
+    };
+    let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    let hook = json!({"url": "https://p.example/", "method": "GET", "secret": secret});
+    let with = |member: &str, value: Value| {
+        let mut hook = hook.clone();
+        hook[member] = value;
+        json!({"callback": hook})
+    };
+    let apps = [
+        ("currency", app(json!({"currency": ["Coins", 1, 0, "down"]}))),
+        (
+            "currency.rounding",
+            app(
+                json!({"currency": {"name": "Coins", "per_usd": 1, "decimals": 0, "rounding": {"down": null}}}),
+            ),
+        ),
+        (
+            "callback",
+            app(json!({"callback": ["https://p.example/", "GET", secret]})),
+        ),
+        ("callback.method", app(with("method", json!({"GET": null})))),
+        ("callback.legacy_md5", app(with("legacy_md5", json!(["secret"])))),
+        ("platform", app(json!({"platform": {"android": null}}))),
+        ("platform", app(json!({"platform": ["android"]}))),
+    ];
+    let goal = json!(["tr-shapes-g", "t", "1. Play", 1, 1, null]);
+    let offers = [
+        ("goals[0]", offer(json!({"goals": [goal]}))),
+        ("geo_tgt", offer(json!({"geo_tgt": [["DE"], []]}))),
+        ("click_cap", offer(json!({"click_cap": ["DAILY", 5]}))),
+        ("conversion_cap", offer(json!({"conversion_cap": ["DAILY", 5]}))),
+        (
+            "click_cap.dur",
+            offer(json!({"click_cap": {"dur": {"DAILY": null}, "lim": 5}})),
+        ),
+        ("off_type", offer(json!({"off_type": {"CPI": null}}))),
+        ("ctg[0]", offer(json!({"ctg": [{"GAMING": null}]}))),
+    ];
+    let apps = apps.map(|(field, body)| ("app", "77000303", field, body));
+    let offers = offers.map(|(field, body)| ("offer", "tr-shapes", field, body));
+    for (kind, id, field, mut body) in apps.into_iter().chain(offers) {
+        let answer = signpost.operator("PUT", &format!("{kind}s/{id}"), Some(&body));
+        let answer = answer.refused(400, "invalid_field");
+        let message = answer.json()["error"].as_str().unwrap().to_owned();
+        assert!(message.starts_with(&format!("{field}: ")), "{field}: {message}");
+        body["kind"] = json!(kind);
+        body["id"] = json!(id);
+        signpost.import(&body.to_string()).refused(400, "invalid_import");
+    }
+    // The queries of publishers are read member by member, and have none of this.
+    let pub_key = signpost.pub_key();
+    for filt in [
+        json!([["offer_id", {"type": "any", "value": ["1"]}]]),
+        json!([{"dim": "offer_id", "match": ["any", ["1"]]}]),
+    ] {
+        signpost
+            .offers(
+                ANDROID_APP,
+                &pub_key,
+                &json!({"page": 1, "size": 1, "filt": filt}),
+            )
+            .refused(400, "invalid_filter");
+    }
+    // And a member that is there twice is not the last of them.
+    let twice = r#"{"name":"x","approved":false,"approved":true}"#;
+    operate(&signpost, "PUT", "publishers/tr-twice", &[JSON], twice.as_bytes()).refused(400, "invalid_field");
+}
+
+fn merge(document: &mut Value, changes: Value) {
+    for (member, value) in changes.as_object().expect("members") {
+        document[member] = value.clone();
+    }
+}
+
+#[test]
+fn a_number_that_is_too_large_too_small_or_too_exact_is_refused() {
+    let signpost = demo();
+    let pub_key = signpost.pub_key();
+    let publisher = signpost.publisher("tr-numbers");
+    let digits = "9".repeat(400);
+    let numbers = [
+        "1e308",
+        "-1e308",
+        "1e309",
+        "1e-400",
+        "1e99999999999999999999",
+        "-0",
+        "-0.0",
+        "0",
+        "-1",
+        "1.5",
+        "9007199254740993",
+        "9223372036854775807",
+        "9223372036854775808",
+        "18446744073709551615",
+        "18446744073709551616",
+        "-9223372036854775809",
+        &digits,
+    ];
+    for number in numbers {
+        let asked = format!("{{\"page\":{number},\"size\":1}}");
+        let answer = offers(&signpost, &pub_key, &[], asked.as_bytes());
+        assert!(
+            answer.status == 400 && ["invalid_page", "invalid_json"].contains(&&*answer.code()),
+            "{answer:?}"
+        );
+        let asked = format!(
+            "{{\"date_range\":{{\"start_date\":\"2026-01-05\",\"end_date\":\"2026-01-05\"}},\"dimensions\":[\"app\"],\
+             \"metrics\":[\"clicks\"],\"pagination\":{{\"page\":1,\"count\":{number}}}}}"
+        );
+        let answer = report(&publisher, &signpost, &[], asked.as_bytes());
+        assert!(
+            answer.status == 400 && ["invalid_pagination", "invalid_json"].contains(&&*answer.code()),
+            "{answer:?}"
+        );
+        // `-0`, `0` are rates, limits and times that there may be; what is refused elsewhere is refused here.
+        for (field, members) in [
+            (
+                "lim",
+                format!("\"click_cap\":{{\"dur\":\"DAILY\",\"lim\":{number}}}"),
+            ),
+            ("starts_at", format!("\"starts_at\":{number}")),
+            ("click_id_max", format!("\"click_id_max\":{number}")),
+        ] {
+            if ["0", "-0"].contains(&number) && field != "click_id_max" {
+                continue;
+            }
+            let body = format!(
+                "{{\"advertiser_id\":\"brindlefox-games\",\"off_type\":\"CPI\",\"s_id\":\"s\",\"name\":\"N\",\
+                 \"lp_url\":\"https://adv.example/\",\"ic_url\":\"https://adv.example/i\",\"desc\":\"\",\"ctg\":[\"GAMING\"],\
+                 \"os\":\"web\",\"geo_tgt\":{{}},\"active\":false,{members},\
+                 \"goals\":[{{\"id\":\"tr-number-g\",\"ttl\":\"t\",\"instr\":\"i\",\"payout_usd\":1,\"ord\":1}}]}}"
+            );
+            if field == "starts_at" && number == "1.5" {
+                continue;
+            }
+            let answer = operate(&signpost, "PUT", "offers/tr-number", &[JSON], body.as_bytes());
+            assert!(
+                answer.status == 400 && ["invalid_field", "invalid_json"].contains(&&*answer.code()),
+                "{field}: {number}: {answer:?}"
+            );
+        }
+    }
+    signpost.operator("GET", "offers/tr-number", None).expect(404);
+}
+
+#[test]
+fn requests_as_long_as_they_may_be_are_answered() {
+    let signpost = demo();
+    let pub_key = signpost.pub_key();
+    let publisher = signpost.publisher("tr-long");
+    let right = format!("rid=410271&app={ANDROID_APP}&user_id=u-1");
+    // 5,000 parameters that nobody knows, 3,000 of one that everybody does.
+    let mut many = right.clone();
+    for n in 0..5_000 {
+        write!(many, "&x{n}=1").unwrap();
+    }
+    signpost.click(&many, "DE").expect(302);
+    signpost
+        .click(&(right.clone() + &"&c1=1".repeat(3_000)), "DE")
+        .refused(400, "invalid_parameter");
+    // What a phone would never say of itself.
+    for agent in [
+        "Android;(".repeat(6_000),
+        "Mozilla/5.0 (".repeat(4_000),
+        "iPhone Android ".repeat(3_000),
+        "bot".repeat(15_000),
+    ] {
+        let answer = signpost.get(&format!("/v2/tracking/click?{right}"), &[("User-Agent", &agent)]);
+        answer.expect(302);
+    }
+    // A tag that is the last of thousands is still found.
+    let address = "/v1/offer/api?page=1&size=1";
+    let credentials = [("App-Id", ANDROID_APP), ("Pub-Key", pub_key.as_str())];
+    let [app, key] = credentials;
+    // Another test may refresh in between, and then the page is another.
+    let found = (0..5).any(|_| {
+        let answer = signpost.get(address, &credentials).expect(200);
+        let tags = "\"0123456789abcdef\", ".repeat(2_000) + answer.header("ETag").unwrap();
+        signpost
+            .get(address, &[app, key, ("If-None-Match", &tags)])
+            .status
+            == 304
+    });
+    assert!(found, "the tag was not found among thousands");
+
+    let dates = r#""date_range":{"start_date":"2026-01-05","end_date":"2026-01-05"}"#;
+    let rest = r#""dimensions":["app"],"metrics":["clicks"]"#;
+    let values = (0..60).map(|n| format!("\"v{n}\"")).collect::<Vec<_>>().join(",");
+    let filter = format!("{{\"dimension\":\"placement_id\",\"values\":[{values}]}}");
+    let reports = [
+        (
+            format!("{{{dates},{rest},{}\"z\":1}}", "\"z\":1,".repeat(30_000)),
+            204,
+        ),
+        (
+            format!(
+                "{{{dates},\"metrics\":[\"clicks\"],\"dimensions\":[{}\"app\"]}}",
+                "\"app\",".repeat(30_000)
+            ),
+            204,
+        ),
+        (
+            format!(
+                "{{{dates},{rest},\"filters\":[{}]}}",
+                vec![filter.as_str(); 64].join(",")
+            ),
+            204,
+        ),
+        (
+            format!(
+                "{{{dates},{rest},\"filters\":[{}]}}",
+                vec![filter.as_str(); 65].join(",")
+            ),
+            400,
+        ),
+        (
+            format!(
+                "{{{dates},{rest},\"order_by\":[{}]}}",
+                vec!["{\"column\":\"clicks\",\"ascending\":true}"; 5_000].join(",")
+            ),
+            400,
+        ),
+    ];
+    for (body, status) in reports {
+        report(&publisher, &signpost, &[], body.as_bytes()).expect(status);
+    }
+    let accept = "text/csv;q=0.001,".repeat(3_000);
+    let body = format!("{{{dates},{rest}}}");
+    report(&publisher, &signpost, &[("Accept", &accept)], body.as_bytes()).expect(204);
+    // A filter of each dimension with as many values as there may be, in a body of 64 KiB.
+    let ids = (0..1_000)
+        .map(|n| format!("\"{n}\""))
+        .collect::<Vec<_>>()
+        .join(",");
+    let filter = format!("{{\"dim\":\"offer_id\",\"match\":{{\"type\":\"any\",\"value\":[{ids}]}}}}");
+    let body = format!(
+        "{{\"page\":1,\"size\":1,\"filt\":[{}]}}",
+        [filter.as_str(); 10].join(",")
+    );
+    offers(&signpost, &pub_key, &[], body.as_bytes()).expect(200);
+
+    // Thousands of lines of which the last one is wrong are nothing.
+    let mut lines = String::new();
+    for n in 0..3_000 {
+        let line = json!({"kind": "publisher", "id": format!("tr-line-{n}"), "name": "x", "approved": true});
+        writeln!(lines, "{line}").unwrap();
+    }
+    lines += r#"{"kind":"app","id":"77000304","publisher_id":"tr-nobody","name":"x","platform":"web","currency":{"name":"C","per_usd":1,"decimals":0,"rounding":"down"}}"#;
+    signpost.import(&lines).refused(400, "invalid_import");
+    signpost.operator("GET", "publishers/tr-line-0", None).expect(404);
+}
