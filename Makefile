@@ -50,7 +50,7 @@ SOURCES := $(shell find src -name '*.rs') src/edge/entry.js build.rs openapi.yam
 
 # worker-build takes the toolchain named `nightly`, and fetches its helpers unless it is told where they are. simd128 halves
 # what the report engine takes; every V8 since 2021 has it.
-WASM_ENV := RUSTFLAGS='-C target-feature=+simd128' RUSTUP_HOME=$(WASM_RUSTUP) RUSTUP_TOOLCHAIN=nightly CARGO_TARGET_DIR=$(CURDIR)/target/wasm \
+WASM_ENV := MAKEFLAGS= RUSTFLAGS='-C target-feature=+simd128' RUSTUP_HOME=$(WASM_RUSTUP) RUSTUP_TOOLCHAIN=nightly CARGO_TARGET_DIR=$(CURDIR)/target/wasm \
 	WASM_BINDGEN_BIN=$(WASM_BINDGEN) \
 	WASM_OPT_BIN=$(CURDIR)/node_modules/.bin/wasm-opt \
 	ESBUILD_BIN=$(CURDIR)/node_modules/@esbuild/linux-x64/bin/esbuild
@@ -58,7 +58,7 @@ WASM_ENV := RUSTFLAGS='-C target-feature=+simd128' RUSTUP_HOME=$(WASM_RUSTUP) RU
 # wasm-opt is two thirds of a build's time for 3 % of its size: `make deploy` takes it, `make test WASM_FLAGS=` tests it.
 WASM_FLAGS := --no-opt
 
-.PHONY: help run test chaos check lint-native lint-wasm compiled audit fuzz fuzz-api fuzz-parsers fuzz-memory fuzz-brief fuzz-build bench bench-setup deploy fmt clean build setup
+.PHONY: help run test chaos check lint-native lint-wasm compiled audit fuzz fuzz-api fuzz-parsers fuzz-memory fuzz-brief fuzz-build bench bench-setup soak deploy fmt clean build setup
 .DELETE_ON_ERROR:
 
 help:
@@ -66,6 +66,10 @@ help:
 	@echo 'make test    formatting, lints, native tests, end-to-end tests on workerd'
 	@echo 'make chaos   the test that kills workerd at random, at length   KILLS=200 SEED=…'
 	@echo 'make bench   speed, as ratios to yardsticks          ONLY="click …" ROUNDS=9'
+	@echo 'make fuzz    what comes from outside, against its properties   FUZZ_SECONDS=60 for each, API_SECONDS=300'
+	@echo 'make fuzz-memory   the same for what reaches unsafe code, with AddressSanitizer'
+	@echo 'make audit   known vulnerabilities of what it is built from'
+	@echo 'make soak    mixed traffic at the limit, then twice as much   MINUTES=10 OVERLOAD_SECONDS=60'
 	@echo 'make deploy  wrangler deploy (see the README first)'
 	@echo 'make fmt     format the sources'
 	@echo 'make clean   remove what was built; the tools stay'
@@ -117,6 +121,11 @@ bench: build bench-setup $(HONO) $(BENCH_BUNDLE)
 	cargo bench --quiet --locked --bench speed --no-run
 	@ONLY='$(ONLY)' ROUNDS='$(ROUNDS)' OHA='$(OHA)' PYTHONPATH='$(BENCH_PYTHON)' cargo bench --quiet --locked --bench speed
 
+# Compiled before it runs, like the benches, whose profile it shares.
+soak: build
+	cargo bench --quiet --locked --bench soak --no-run
+	@MINUTES='$(MINUTES)' OVERLOAD_SECONDS='$(OVERLOAD_SECONDS)' CLIENTS='$(CLIENTS)' cargo bench --quiet --locked --bench soak
+
 bench-setup: setup $(OHA) $(BENCH_PYTHON_READY)
 	@command -v wrk >/dev/null || { $(APT) wrk; }
 
@@ -127,9 +136,16 @@ $(HONO): benches/yardsticks/hono.js package-lock.json | setup
 	node_modules/.bin/esbuild $< --bundle --minify --format=esm --log-level=warning --outfile=$@
 
 # With what only benches may reach. In a folder of its own, so that it is never deployed.
-$(BENCH_BUNDLE): $(SOURCES) | setup
+$(BENCH_BUNDLE): $(SOURCES) $(BUNDLE) | setup
 	$(WASM_ENV) $(WORKER_BUILD) --release --panic-unwind $(WASM_FLAGS) --out-dir target/bench/build . -- --features bench
 	cp src/edge/entry.js target/bench/build/
+	@touch $@
+
+# With places that panic when a test asks for it. In a folder of its own, so that it is never deployed; and after the one
+# that is, since cargo leaves what it links in the same place.
+$(FAULTS_BUNDLE): $(SOURCES) $(BUNDLE) | setup
+	$(WASM_ENV) $(WORKER_BUILD) --release --panic-unwind $(WASM_FLAGS) --out-dir target/faults/build . -- --features faults
+	cp src/edge/entry.js target/faults/build/
 	@touch $@
 
 fuzz: fuzz-parsers fuzz-api
@@ -162,12 +178,6 @@ endef
 define fuzz
 printf '%s\n' $(5) | xargs -P$(4) -I{} tests/fuzz/run.sh target/fuzz/$(1)/$(HOST)/release $(2) $(3) {}
 endef
-# With places that panic when a test asks for it. In a folder of its own, so that it is never deployed; and after the one
-# that is, since cargo leaves what it links in the same place.
-$(FAULTS_BUNDLE): $(SOURCES) $(BUNDLE) | setup
-	$(WASM_ENV) $(WORKER_BUILD) --release --panic-unwind $(WASM_FLAGS) --out-dir target/faults/build . -- --features faults
-	cp src/edge/entry.js target/faults/build/
-	@touch $@
 
 # Built anew, so that no bundle of a quick turn is deployed.
 deploy: | setup
@@ -199,7 +209,7 @@ $(STABLE_READY):
 	rustup toolchain install $(STABLE) --profile minimal -c clippy -c rustfmt --no-self-update
 	@mkdir -p $(TOOLS) && touch $@
 
-$(NIGHTLY_READY):
+$(NIGHTLY_READY): | $(STABLE_READY)
 	RUSTUP_HOME=$(WASM_RUSTUP) rustup toolchain install $(NIGHTLY) --profile minimal -c rust-src -c clippy \
 		-t wasm32-unknown-unknown --no-self-update
 	ln -sfn $(NIGHTLY)-$(HOST) $(WASM_RUSTUP)/toolchains/nightly-$(HOST)

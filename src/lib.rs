@@ -22,6 +22,7 @@ pub mod offers;
 pub mod origin;
 pub mod refusal;
 pub mod reporting;
+pub mod room;
 #[cfg(target_arch = "wasm32")]
 mod runtime;
 pub mod short;

@@ -73,6 +73,13 @@ pub mod common {
         Refusal::new(500, "internal_error", "something went wrong on our side");
     pub const UNAVAILABLE: Refusal =
         Refusal::new(503, "unavailable", "temporarily unavailable, try again shortly").retry_after(2);
+    /// There is no room for it: it was not begun.
+    pub const BUSY: Refusal = Refusal::new(
+        503,
+        "unavailable",
+        "too much is under way at the moment, try again shortly",
+    )
+    .retry_after(2);
 }
 
 #[cfg(test)]

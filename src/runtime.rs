@@ -85,14 +85,17 @@ pub async fn caught_async<T>(work: impl Future<Output = T>) -> Result<T, String>
     .await
 }
 
-/// Has work go on by itself. A panic is caught and logged: one that reached the queue of tasks would leave those behind
-/// it, which may be anybody's, waiting for the next event.
+/// Has work go on by itself. A panic that reached the queue of tasks would leave those behind it, which may be anybody's,
+/// waiting for the next event.
 pub fn go_beside(name: &'static str, work: impl Future<Output = ()> + 'static) {
-    spawn_local(async move {
-        if let Err(panic) = caught_async(work).await {
-            log::error(name, panic);
-        }
-    });
+    spawn_local(looked_after(name, work));
+}
+
+/// Work that nobody waits for: a panic in it is logged, and is no one else's.
+pub async fn looked_after(name: &'static str, work: impl Future<Output = ()>) {
+    if let Err(panic) = caught_async(work).await {
+        log::error(name, panic);
+    }
 }
 
 fn panicked(panic: &(dyn Any + Send)) -> String {

@@ -20,6 +20,8 @@ mod licences;
 mod openapi;
 #[path = "repository/recipes.rs"]
 mod recipes;
+#[path = "repository/security.rs"]
+mod security;
 #[path = "repository/stats.rs"]
 mod stats;
 

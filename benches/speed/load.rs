@@ -3,7 +3,6 @@
 //! with how busy it and the generator were: where its thread was not, and the generator was, that was the limit.
 
 use std::{
-    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -13,6 +12,7 @@ use serde_json::Value;
 
 use crate::{
     harness::{Signpost, root},
+    threads::{Threads, children_ran_s},
     time::Stopwatch,
 };
 
@@ -228,20 +228,6 @@ fn written(folder: &Path, lines: &[String]) -> PathBuf {
     file.into_temp_path().keep().expect("a file kept")
 }
 
-/// The time that the processes that this one started and that have ended ran, in seconds: fields 16 and 17 of proc(5)'s
-/// `stat`, in hundredths.
-fn children_ran_s() -> f64 {
-    let stat = fs::read_to_string("/proc/self/stat").expect("a process");
-    let (_, fields) = stat.rsplit_once(") ").expect("a name");
-    let ran: f64 = fields
-        .split(' ')
-        .skip(13)
-        .take(2)
-        .map(|ticks| ticks.parse::<f64>().expect("ticks"))
-        .sum();
-    ran / 100.0
-}
-
 fn said(command: &mut Command) -> String {
     let output = command
         .output()
@@ -253,46 +239,6 @@ fn said(command: &mut Command) -> String {
         String::from_utf8_lossy(&output.stderr)
     );
     String::from_utf8(output.stdout).expect("UTF-8")
-}
-
-/// By thread of a process: nanoseconds in which it ran, and in which it was ready to.
-pub struct Threads(BTreeMap<String, (u64, u64)>);
-
-impl Threads {
-    pub fn of(process: u32) -> Self {
-        let tasks = fs::read_dir(format!("/proc/{process}/task")).expect("a process");
-        let tasks = tasks.filter_map(|task| {
-            let task = task.ok()?;
-            let told = fs::read_to_string(task.path().join("schedstat")).ok()?;
-            let mut numbers = told.split_whitespace().map(str::parse);
-            let (Some(Ok(ran)), Some(Ok(waited))) = (numbers.next(), numbers.next()) else {
-                return None;
-            };
-            Some((task.file_name().into_string().ok()?, (ran, waited)))
-        });
-        Self(tasks.collect())
-    }
-
-    /// What was added since then.
-    pub fn since(mut self, before: &Self) -> Self {
-        for (thread, (ran, waited)) in &mut self.0 {
-            let (ran_before, waited_before) = before.0.get(thread).copied().unwrap_or_default();
-            *ran -= ran_before;
-            *waited -= waited_before;
-        }
-        self
-    }
-
-    /// Of all threads, in seconds.
-    pub fn ran_s(&self) -> f64 {
-        self.0.values().map(|(ran, _)| *ran as f64 / 1e9).sum()
-    }
-
-    /// Of the thread that had the most to do, in seconds, whether it had a core or waited for one.
-    fn busiest_s(&self) -> f64 {
-        let busy = self.0.values().map(|(ran, waited)| (ran + waited) as f64 / 1e9);
-        busy.fold(0.0, f64::max)
-    }
 }
 
 /// One after the other in each round, the order turned round from one to the next, so that what changes on the machine

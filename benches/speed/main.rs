@@ -13,12 +13,6 @@
 mod bench;
 mod click;
 mod conversions;
-#[expect(
-    dead_code,
-    reason = "the harness holds answers against it, and looks at a part of it"
-)]
-#[path = "../../tests/support/document.rs"]
-mod document;
 mod growth;
 #[expect(
     dead_code,
@@ -29,6 +23,7 @@ mod growth;
 mod e2e {
     pub mod harness;
 }
+#[path = "../shared/inspector.rs"]
 mod inspector;
 mod load;
 #[path = "../../tests/support/many_facts.rs"]
@@ -42,8 +37,12 @@ mod planned;
 mod random;
 mod report;
 mod start;
+#[path = "../shared/stats.rs"]
 mod stats;
 mod table;
+#[path = "../shared/threads.rs"]
+mod threads;
+#[path = "../shared/time.rs"]
 mod time;
 
 use std::{

@@ -17,6 +17,7 @@ use crate::{
         counters::{self, Take, Taken},
     },
     refusal::{Refusal, common},
+    room::Place,
     time::{DAY_MS, UtcDay},
     tracking::{
         agent,
@@ -82,12 +83,18 @@ async fn send_on(
 ) -> Result<String, Refusal> {
     let offer = &allowed.goal.offer;
     let nonce = visit.isolate.nonce().map_err(unavailable)?;
-    if let Some(limit) = offer.click_cap {
-        take_of_cap(visit, allowed, limit, nonce, counts).await?;
-    }
+    let place = match offer.click_cap {
+        Some(limit) => take_of_cap(visit, allowed, limit, nonce, counts).await?,
+        None => None,
+    };
     let Redirect { sealed, location } =
         redirect::redirect(allowed, visitor, &visit.isolate.config.click_keys, nonce);
     if let Sealed::Short { record, .. } = &sealed {
+        // What took of the cap is not refused any more for want of a place.
+        let _place = match place {
+            Some(place) => place,
+            None => visit.isolate.rooms.clicks.enter(offer.id, visit.now_ms)?,
+        };
         keep_record(visit, nonce, record).await?;
     }
     if counts && let Some(kind) = redirect::kind(allowed, visitor) {
@@ -96,7 +103,7 @@ async fn send_on(
     Ok(location)
 }
 
-/// Takes one of the offer's clicks of today. What does not count takes nothing, and is refused only where the cap is
+/// Takes one of the offer's clicks of today, and the place that it waited in. What does not count takes nothing, and is refused only where the cap is
 /// known to be spent.
 async fn take_of_cap(
     visit: &Visit,
@@ -104,7 +111,7 @@ async fn take_of_cap(
     limit: u32,
     nonce: Nonce,
     counts: bool,
-) -> Result<(), Refusal> {
+) -> Result<Option<Place>, Refusal> {
     let offer = &allowed.goal.offer;
     let day = UtcDay::of_ms(visit.now_ms);
     // A cap that the operator changes comes with a new revision, and is asked for again.
@@ -113,8 +120,9 @@ async fn take_of_cap(
         return Err(OFFER_CAPPED);
     }
     if !counts {
-        return Ok(());
+        return Ok(None);
     }
+    let place = visit.isolate.rooms.clicks.enter(offer.id, visit.now_ms)?;
     let offer_id = OfferId::parse(offer.id).ok_or(common::UNAVAILABLE)?;
     let object = counters::object_name(&offer_id);
     let take = counters::Command::Take(Take {
@@ -130,7 +138,7 @@ async fn take_of_cap(
         .await
         .map_err(unavailable)?;
     if taken.taken {
-        return Ok(());
+        return Ok(Some(place));
     }
     let mut known = visit.isolate.spent.borrow_mut();
     known.retain(|_, (of_day, _)| *of_day == day.number());

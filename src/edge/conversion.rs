@@ -12,7 +12,7 @@ use super::{
     watching::Noted,
 };
 use crate::{
-    catalog::credentials,
+    catalog::{AppId, credentials},
     conversions::{
         parameters::{INVALID_CLICK_ID, Postback},
         state::CONVERSION_WINDOW_CLOSED,
@@ -25,6 +25,7 @@ use crate::{
         outbox::{Conversion, client},
     },
     refusal::{Refusal, common},
+    room::Place,
     tracking::{
         click::Click,
         click_id::{self, Nonce, OpenError, Opened},
@@ -42,14 +43,20 @@ pub async fn conversion(visit: &Visit, mut request: Request, query: &str) -> Res
     let form = match request.method() {
         worker::Method::Post => {
             body::check_media_type(&request, &[FORM], false)?;
-            let body = body::read(&mut request, MAX_BODY).await?;
+            let _place = visit.isolate.rooms.forms.enter("", visit.now_ms)?;
+            let body = body::read(&mut request, MAX_BODY).await;
+            // Whatever is wrong with a form is told as of its parameters.
+            let body = body.map_err(|refusal| match refusal.status {
+                400 => INVALID_PARAMETER.because(refusal.message),
+                _ => refusal,
+            })?;
             let not_text = |_| INVALID_PARAMETER.because("the body is not UTF-8");
             Some(String::from_utf8(body).map_err(not_text)?)
         }
         _ => None,
     };
     let postback = Postback::parse(query, form.as_deref())?;
-    let (click, nonce) = open(visit, &postback.click_id).await?;
+    let (click, nonce, _place) = open(visit, &postback.click_id).await?;
     let conversion = Conversion {
         nonce: Bytes(nonce.to_vec()),
         click,
@@ -78,15 +85,23 @@ pub async fn conversion(visit: &Visit, mut request: Request, query: &str) -> Res
     Ok(answer.noting(noted))
 }
 
-/// The click that an id stands for, and its identity.
-async fn open(visit: &Visit, id: &str) -> Result<(Click<'static>, Nonce), Refusal> {
+/// The click that an id stands for, its identity, and a place to wait in for its app's outbox.
+async fn open(visit: &Visit, id: &str) -> Result<(Click<'static>, Nonce, Place), Refusal> {
     let keys = &visit.isolate.config.click_keys;
+    let enter = |app: AppId| {
+        let rooms = &visit.isolate.rooms;
+        rooms.conversions.enter(&app.to_string(), visit.now_ms)
+    };
     match click_id::open(keys, id).map_err(refuse)? {
-        Opened::Whole { click, nonce } => Ok((click, nonce)),
+        Opened::Whole { click, nonce } => {
+            let place = enter(click.app)?;
+            Ok((click, nonce, place))
+        }
         Opened::Short { app, nonce } => {
+            let place = enter(app)?;
             let record = record(visit, nonce).await?;
             let click = click_id::open_record(keys, &record, app, nonce).map_err(refuse)?;
-            Ok((click, nonce))
+            Ok((click, nonce, place))
         }
     }
 }

@@ -23,9 +23,17 @@ export default {
     } else if (request.method === "POST" && isForOffers(request)) {
       return offers(request, env, ctx);
     }
-    return ordinary.call({ env, ctx }, request);
+    return seenThrough(request, env, ctx);
   },
 };
+
+// Also when the client is gone: the runtime would let go of the request without a word to WebAssembly, where the memory
+// that it holds and its place among those under way would never be free again.
+function seenThrough(request, env, ctx) {
+  const answer = ordinary.call({ env, ctx }, request);
+  ctx.waitUntil(answer);
+  return answer;
+}
 
 function redirected(request, env) {
   const { url, headers } = request;
@@ -57,30 +65,30 @@ function isForOffers({ url, headers }) {
 async function offers(request, env, ctx) {
   const { url, headers } = request;
   const header = (name) => headers.get(name) ?? "";
-  let again = request;
+  let body;
   try {
-    const body = new Uint8Array(await request.arrayBuffer());
-    // In the order of `Asked` in express/offers.rs.
-    const asked = `${header("Content-Type")}\n${header("App-Id")}\n${header("Pub-Key")}\n${url}`;
-    const found = attempt(() => page(asked, body, Date.now()));
-    if (found !== undefined) {
-      const [cacheControl, etag, lastModified, bytes] = found;
-      return new Response(bytes, {
-        headers: {
-          "Content-Type": "application/json",
-          "Cache-Control": cacheControl,
-          ETag: etag,
-          "Last-Modified": lastModified,
-          Vary: "App-Id, Pub-Key",
-        },
-      });
-    }
-    // The body is used up, so the ordinary way is given the same request with what was read.
-    again = new Request(request, { body });
-  } catch (error) {
-    failed(error);
+    body = new Uint8Array(await request.arrayBuffer());
+  } catch {
+    // It ended early, which the ordinary way tells.
+    return seenThrough(request, env, ctx);
   }
-  return ordinary.call({ env, ctx }, again);
+  // In the order of `Asked` in express/offers.rs.
+  const asked = `${header("Content-Type")}\n${header("App-Id")}\n${header("Pub-Key")}\n${url}`;
+  const found = attempt(() => page(asked, body, Date.now()));
+  if (found !== undefined) {
+    const [cacheControl, etag, lastModified, bytes] = found;
+    return new Response(bytes, {
+      headers: {
+        "Content-Type": "application/json",
+        "Cache-Control": cacheControl,
+        ETag: etag,
+        "Last-Modified": lastModified,
+        Vary: "App-Id, Pub-Key",
+      },
+    });
+  }
+  // The body is used up, so the ordinary way is given the same request with what was read.
+  return seenThrough(new Request(request, { body }), env, ctx);
 }
 
 // A panic is one request's: the ordinary way answers it, with a 500 if it panics as well.
@@ -92,7 +100,6 @@ function attempt(express) {
   }
 }
 
-// Also a body that ended early: the ordinary way answers such a request.
 function failed(error) {
   fault(`${error}`);
 }

@@ -15,6 +15,7 @@ use crate::{
     faults, log,
     origin::{command::Failure, shell::caught_async},
     refusal::{Refusal, common},
+    runtime,
     short::split,
 };
 
@@ -31,7 +32,12 @@ async fn fetch(request: Request, env: Env, context: Context) -> worker::Result<R
         Ok(visit) => {
             // Another handle to it; the method of that name would make a second body.
             let sent = Clone::clone(request.inner());
-            let answer = answer(&visit, request, &sent).await;
+            // What is around a handler may panic, too; what is in it is caught there, to be counted and logged.
+            let answered = runtime::caught_async(answer(&visit, request, &sent)).await;
+            let answer = answered.unwrap_or_else(|panic| {
+                log::error("entry", panic);
+                common::INTERNAL_ERROR.into()
+            });
             if answer.status() >= 400 && !matches!(sent.method().as_str(), "GET" | "HEAD") {
                 body::discard(sent).await;
             }
@@ -89,9 +95,9 @@ async fn answer(visit: &Visit, request: Request, sent: &web_sys::Request) -> Ans
         // A panic is this request's alone, and is told like anything else that broke.
         let handled = caught_async(async {
             faults::pass("edge", address.path);
-            let answer = handle(visit, routed, request, &address).await?;
+            let answered = handle(visit, routed, request, &address).await;
             faults::pass("answered", address.path);
-            Ok(answer)
+            Ok(answered?)
         });
         handled.await.unwrap_or_else(|failure| {
             if let Failure::Broken(cause) = &failure {

@@ -20,7 +20,7 @@ use crate::{
         command::CallError,
     },
     refusal::common,
-    runtime::now_ms,
+    runtime::{self, now_ms},
     time::SECOND_MS,
 };
 
@@ -56,7 +56,7 @@ impl Reach {
         }
         isolate.reach.probed_at_ms.set(visit.now_ms);
         let env = visit.env.clone();
-        visit.context.wait_until(async move {
+        let probe = async move {
             let nothing = Command::Get {
                 resource: Resource::Publisher,
                 id: "-".into(),
@@ -64,7 +64,8 @@ impl Reach {
             let asked = client::call_within(&env, &nothing, PROBE_TIMEOUT).await;
             let answered = !matches!(asked, Err(CallError::Unanswered(_)));
             isolate.reach.catalog.set(Some(answered));
-        });
+        };
+        visit.context.wait_until(runtime::looked_after("health", probe));
     }
 }
 

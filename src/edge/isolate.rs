@@ -12,7 +12,7 @@ use std::{
 
 use worker::{Context, Env};
 
-use super::{cache::ByteCache, config::Config, shield::Shield};
+use super::{admission::Rooms, cache::ByteCache, config::Config, shield::Shield};
 use crate::{
     catalog::snapshot::{bodies::Chunk, tracking::Tracking},
     offers::selection::Selector,
@@ -41,6 +41,8 @@ pub struct Isolate {
     pub chunks: ByteCache<String, Chunk>,
     pub pages: ByteCache<super::offers::PageKey, super::offers::Rendered>,
     pub shield: Shield,
+    /// What is under way and waits.
+    pub rooms: Rooms,
     pub counts: RefCell<ClickCounts>,
     nonces: RefCell<NonceSource>,
     /// Offers whose click cap is spent: for which day, under which revision of the offer.
@@ -128,6 +130,7 @@ impl Isolate {
             chunks: ByteCache::new(CHUNK_BUDGET),
             pages: ByteCache::new(PAGE_BUDGET),
             shield: Shield::default(),
+            rooms: Rooms::default(),
             counts: RefCell::default(),
             nonces: RefCell::new(NonceSource::new(*nonce_base)),
             spent: RefCell::default(),

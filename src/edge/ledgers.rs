@@ -36,6 +36,7 @@ pub async fn operate(
     mut request: Request,
     query: &str,
 ) -> Result<Answer, Refusal> {
+    let _place = visit.isolate.rooms.of_operator(handler).enter("", visit.now_ms)?;
     let segment = |at| operator::segment(segments, at);
     let publisher = PublisherId::parse(&segment(0))
         .ok_or_else(|| common::NOT_FOUND.because("there is no such publisher"))?;

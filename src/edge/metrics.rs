@@ -161,6 +161,17 @@ fn of_snapshots(metrics: &mut Exposition, visit: &Visit) {
         "Memory this isolate holds, by what for.",
         held.map(|(what, bytes)| ([("what", what)], bytes)),
     );
+    let rooms = isolate.rooms.each();
+    metrics.metric(
+        "isolate_under_way",
+        "What waits in this isolate for an object, for KV or for its body, by kind.",
+        rooms.map(|(kind, room)| ([("kind", kind)], room.taken())),
+    );
+    metrics.metric(
+        "isolate_shed_total",
+        "What was refused with 503 since too much of its kind was under way.",
+        rooms.map(|(kind, room)| ([("kind", kind)], room.refused())),
+    );
     // It never shrinks, so this is the most that was in use at once, objects in this isolate included.
     metrics.value(
         "isolate_wasm_memory_bytes",

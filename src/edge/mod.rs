@@ -2,6 +2,7 @@
 //! what it says. What needs no Workers type (the route table, the configuration, the shield) is also built natively,
 //! and tested there.
 
+pub mod admission;
 pub mod cache;
 pub mod config;
 pub mod exposition;

@@ -65,8 +65,16 @@ pub async fn post(visit: &Visit, mut request: Request) -> Result<Answer, Refusal
     body::check_media_type(&request, &[JSON], false)?;
     let tracking = snapshots::current::<Tracking>(visit).await?;
     let app = asking_app(visit, &tracking, &request)?;
+    admit(&visit.isolate, app.id, visit.now_ms)?;
     // Only now: no stranger's body takes memory.
-    let text = body::read_text(&mut request, MAX_BODY).await?;
+    let text = {
+        let _place = visit
+            .isolate
+            .rooms
+            .bodies
+            .enter(&app.id.to_string(), visit.now_ms)?;
+        body::read_text(&mut request, MAX_BODY).await?
+    };
     serve(visit, &request, &tracking, &app, || {
         OffersRequest::from_body(&text)
     })
@@ -76,6 +84,7 @@ pub async fn post(visit: &Visit, mut request: Request) -> Result<Answer, Refusal
 pub async fn get(visit: &Visit, request: Request, query: &str) -> Result<Answer, Refusal> {
     let tracking = snapshots::current::<Tracking>(visit).await?;
     let app = asking_app(visit, &tracking, &request)?;
+    admit(&visit.isolate, app.id, visit.now_ms)?;
     serve(visit, &request, &tracking, &app, || {
         OffersRequest::from_query(query)
     })
@@ -103,7 +112,6 @@ async fn serve(
 ) -> Result<Answer, Refusal> {
     let isolate = &visit.isolate;
     let header = |name| body::header(request, name).unwrap_or_default();
-    admit(isolate, app.id, visit.now_ms)?;
     let asked = parse()?;
     let listing = snapshots::recent::<Selector>(visit).await?;
     let wanted = Wanted::new(tracking, &listing, app, &asked);
@@ -234,6 +242,8 @@ impl<'a> Wanted<'a> {
 
     /// The page, its bodies loaded as they are needed.
     async fn loading(&self, visit: &Visit) -> Result<Rc<Rendered>, Refusal> {
+        let app_id = self.app.id.to_string();
+        let _place = visit.isolate.rooms.pages.enter(&app_id, visit.now_ms)?;
         let (app, listing) = (self.app_listing(), self.listing.listing());
         let Selection { rows, total } = self.listing.select(&app, self.asked);
         let mut page = Page::new(&app, &visit.isolate.config.tracking_url);

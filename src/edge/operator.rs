@@ -39,6 +39,7 @@ pub async fn operate(
     mut request: Request,
     query: &str,
 ) -> Result<Answer, Refusal> {
+    let _place = visit.isolate.rooms.of_operator(handler).enter("", visit.now_ms)?;
     let segment = |at| segment(segments, at);
     let command = match handler {
         Handler::List(resource) => {

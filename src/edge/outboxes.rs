@@ -47,6 +47,7 @@ struct App {
 /// `GET …/callbacks`: how the endpoints of a page of apps are, as each app's outbox says. Apps without a callback are left
 /// out, so a page may be short; one whose outbox does not answer is `unknown`.
 pub async fn callbacks(visit: &Visit, query: &str) -> Result<Answer, Refusal> {
+    let _place = visit.isolate.rooms.operator.enter("", visit.now_ms)?;
     let (limit, cursor) = operator::read_page(query)?;
     if limit > MAX_ASKED {
         return Err(INVALID_FIELD.because(format!("limit: must be an integer from 1 to {MAX_ASKED}")));
@@ -92,6 +93,7 @@ pub async fn operate(
     mut request: Request,
     query: &str,
 ) -> Result<Answer, Refusal> {
+    let _place = visit.isolate.rooms.of_operator(handler).enter("", visit.now_ms)?;
     let segment = |at| operator::segment(segments, at);
     let app = AppId::parse(&segment(0)).ok_or_else(|| common::NOT_FOUND.because("there is no such app"))?;
     let command = match handler {

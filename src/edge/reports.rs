@@ -23,6 +23,11 @@ pub async fn report(visit: &Visit, mut request: Request) -> Result<Answer, Refus
         body::measure(&mut request, MAX_BODY).await?;
         return Err(INVALID_API_KEY);
     };
+    let _place = visit
+        .isolate
+        .rooms
+        .reports
+        .enter(publisher.as_str(), visit.now_ms)?;
     let body = body::read(&mut request, MAX_BODY).await?;
     // Whether it is JSON comes after the key and the rate, which are the ledger's; what is not even text is none.
     let body = String::from_utf8(body).unwrap_or_else(|_| char::REPLACEMENT_CHARACTER.into());

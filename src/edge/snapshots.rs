@@ -111,6 +111,7 @@ pub async fn current<S: Snapshot>(visit: &Visit) -> Result<Rc<S>, Refusal> {
         revalidate_in_background(visit);
         return Ok(held);
     }
+    let _place = visit.isolate.rooms.starts.enter("", visit.now_ms)?;
     let held = S::held(&visit.isolate);
     // Others of this cold isolate poll on timers of their own: they may not wait for this request's future, and a
     // snapshot of many MB loaded by each of them would not fit the isolate.
@@ -223,7 +224,9 @@ fn revalidate_in_background(visit: &Visit) {
     let env = visit.env.clone();
     visit
         .context
-        .wait_until(async move { revalidate(&env, &isolate).await });
+        .wait_until(runtime::looked_after("snapshots", async move {
+            revalidate(&env, &isolate).await;
+        }));
 }
 
 async fn revalidate(env: &Env, isolate: &Isolate) {

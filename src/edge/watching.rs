@@ -82,7 +82,7 @@ impl<'r> Asked<'r> {
             Some(Handler::Conversion) => Route::Conversion,
             Some(Handler::OffersPost | Handler::OffersGet) => Route::Offers,
             Some(Handler::Report) => Route::Report,
-            Some(Handler::Health) => Route::Health,
+            Some(Handler::Health | Handler::Describe) => Route::Health,
             Some(_) => Route::Operator,
         };
         Self {
@@ -94,7 +94,7 @@ impl<'r> Asked<'r> {
     }
 
     fn changes(&self) -> bool {
-        self.route == Route::Operator && self.handler.is_some() && self.method != "GET"
+        self.route == Route::Operator && self.handler.is_some() && !matches!(self.method, "GET" | "HEAD")
     }
 }
 

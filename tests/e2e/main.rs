@@ -23,6 +23,7 @@ mod many_facts;
 mod numbers;
 mod offers;
 mod operator;
+mod overload;
 #[path = "../support/planned.rs"]
 mod planned;
 mod readme;

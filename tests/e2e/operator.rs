@@ -296,7 +296,7 @@ fn a_method_that_nobody_here_knows_is_taken_for_no_other() {
             "/v2/tracking/click?rid=410271&app=10000001&user_id=u",
             "/v1/offer/api?page=1&size=1",
         ] {
-            let answer = signpost.raw().send(method, path.as_bytes());
+            let answer = signpost.raw().ask(method, path.as_bytes());
             answer.refused(405, "method_not_allowed");
         }
     }

@@ -36,7 +36,7 @@ fn is_allowed(licence: &str, more: &[&str]) -> bool {
     })
 }
 
-/// The packages that a build for this platform takes in, without asking the network for those of others.
+/// The packages that a build for this platform takes in, which are there once both were built: the network is not asked.
 fn crates(platform: &str) -> Vec<Value> {
     let told = Command::new(env!("CARGO"))
         .args([

@@ -1,6 +1,6 @@
 //! What the benches say of the figures of several rounds. The benches themselves run no tests.
 
-#[path = "../../benches/speed/stats.rs"]
+#[path = "../../benches/shared/stats.rs"]
 mod reckoning;
 
 use reckoning::{differences, estimate, quantile, ratios};

@@ -29,8 +29,9 @@ use crate::{
     reporting::{
         Dimension, engine::Budget, format::Format, keys::KeyMac, query::Query, rate, render::Renderer,
     },
+    room::{Bound, Room},
     runtime::{self, within},
-    time::{SECOND_MS, rfc_3339},
+    time::{MINUTE_MS, SECOND_MS, rfc_3339},
 };
 
 /// Pages of no more than this are written whole, in bytes; larger ones as they are read.
@@ -39,12 +40,28 @@ const AT_ONCE: usize = 256 << 10;
 const NAMES_TIMEOUT: Duration = Duration::from_millis(1_500);
 const NAMES_RETRY_MS: i64 = 10 * SECOND_MS;
 
+/// Reports that wait at a time for their text or for names: up to 256 KiB of query each are 8 MiB. They are made one after
+/// the other.
+const REPORTS: Bound = Bound {
+    places: 32,
+    share: 32,
+    lasts_ms: MINUTE_MS,
+};
+/// Uploads that come in at a time and share what may be staged: fewer rows are written at once, the more there are.
+const UPLOADS: Bound = Bound {
+    places: 16,
+    share: 16,
+    lasts_ms: 16 * MINUTE_MS,
+};
+
 #[durable_object(alarm)]
 pub struct Ledger {
     state: State,
     env: Env,
     shell: Shell,
     receiving: Receiving,
+    reports: Room,
+    uploads: Room,
     /// When the catalog last said that there is such a publisher, and what its apps are called.
     known_at_ms: Cell<Option<i64>>,
     /// Until when reports do without asking for names, after the catalog did not give them.
@@ -63,6 +80,8 @@ impl DurableObject for Ledger {
             shell: Shell::new("ledger", &state, MIGRATIONS),
             state,
             receiving: Receiving::default(),
+            reports: Room::new(REPORTS),
+            uploads: Room::new(UPLOADS),
             known_at_ms: Cell::new(None),
             names_wait_until_ms: Cell::new(0),
             names: RefCell::new(None),
@@ -183,6 +202,7 @@ impl Ledger {
 
     /// `POST …/report/generate`, from the check of the key on: whatever comes after it is told with the rate's headers.
     async fn report(&self, publisher: &PublisherId, mut request: Request) -> Result<Response, Failure> {
+        let _place = self.reports.enter("", runtime::now_ms())?;
         let header = |name| request.headers().get(name).ok().flatten();
         let (key, accept) = (header("X-Api-Key").unwrap_or_default(), header("Accept"));
         let body = request.text().await?;
@@ -239,14 +259,19 @@ impl Ledger {
 
     /// Facts, streamed in. The headers say what they are; the edge has checked them.
     async fn facts(&self, publisher: &PublisherId, request: Request) -> Result<Response, Failure> {
+        let _place = self.uploads.enter("", runtime::now_ms())?;
         self.require_publisher(publisher).await?;
         let db = self.shell.ready().await?;
         self.keep_names(db)?;
-        let answer = self.receiving.receive(db, request).await?;
-        if let Some(at_ms) = next_alarm(db, runtime::now_ms())? {
-            self.shell.wake_by(at_ms)?;
-        }
-        Ok(answer)
+        let answer = self.receiving.receive(db, request).await;
+        // Also after what broke: it may have written before, and what was written needs its alarm.
+        let armed = match next_alarm(db, runtime::now_ms()) {
+            Ok(Some(at_ms)) => self.shell.wake_by(at_ms),
+            Ok(None) => Ok(()),
+            Err(error) => Err(error.into()),
+        };
+        let answer = answer?;
+        armed.map(|()| answer)
     }
 
     fn respond(&self, mut report: Report, query: &Query, format: Format) -> Result<Response, Failure> {

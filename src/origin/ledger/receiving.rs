@@ -84,8 +84,9 @@ impl Receiving {
         self.started.set(number);
         // Also after a panic nothing stays behind that was staged.
         let received = caught_async(self.take_in(db, request, number)).await;
-        upload::discard(db, number)?;
+        let discarded = upload::discard(db, number);
         let (status, body) = received?;
+        discarded?;
         let answer = Response::builder()
             .with_status(status)
             .with_header("content-type", "application/json")?

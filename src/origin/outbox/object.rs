@@ -40,7 +40,9 @@ use crate::{
         shell::{Shell, caught, caught_async, command_in},
     },
     refusal::common,
+    room::{Bound, Room},
     runtime::{self, now_ms},
+    time::MINUTE_MS,
 };
 
 #[durable_object(alarm)]
@@ -48,11 +50,21 @@ pub struct Outbox {
     running: Rc<Running>,
 }
 
+/// Postbacks that wait at a time, for the catalog, for a counter or for each other: 10 KB each are 2.5 MB, of which an
+/// isolate may have to hold several outboxes'. An outbox commits some 500 a second, so that the last of them waits for half
+/// a second; by then what comes from all isolates together is more than it can do.
+const CONVERSIONS: Bound = Bound {
+    places: 256,
+    share: 256,
+    lasts_ms: MINUTE_MS,
+};
+
 /// What tasks that outlive their requests share.
 struct Running {
     env: Env,
     shell: Shell,
     asking: Asking,
+    conversions: Room,
     /// One conversion of a click at a time, by its nonce.
     turns: RefCell<HashMap<Vec<u8>, Rc<Mutex<()>>>>,
     /// Whether the catalog has such an app.
@@ -75,6 +87,7 @@ impl DurableObject for Outbox {
                 sending: Sending::new(&env),
                 env,
                 asking: Asking::default(),
+                conversions: Room::new(CONVERSIONS),
                 turns: RefCell::default(),
                 known: Cell::new(false),
                 learned: Learned::default(),
@@ -133,6 +146,7 @@ impl Running {
         let app = client::app_of(&request.path()).ok_or(common::NOT_FOUND)?;
         let command: Command = command_in(request).await?;
         if let Command::Convert(conversion) = &command {
+            let _place = self.conversions.enter("", now_ms())?;
             return self.convert(app, conversion).await;
         }
         if !matches!(command, Command::Settings(_)) {

@@ -1,7 +1,7 @@
 //! Requests as no HTTP client would let them through: their target goes out byte for byte.
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
+    io::{self, BufRead, BufReader, Read, Write},
     net::{Shutdown, TcpStream},
     time::Duration,
 };
@@ -17,12 +17,15 @@ pub struct Raw(BufReader<TcpStream>);
 
 impl Signpost {
     pub fn raw(&self) -> Raw {
+        self.try_raw().expect("workerd listens")
+    }
+
+    pub fn try_raw(&self) -> io::Result<Raw> {
         let port = self.ports.lock().expect("ports").http;
-        let stream = TcpStream::connect(("127.0.0.1", port)).expect("workerd listens");
-        stream
-            .set_read_timeout(Some(Duration::from_secs(60)))
-            .expect("a timeout");
-        Raw(BufReader::new(stream))
+        let stream = TcpStream::connect(("127.0.0.1", port))?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+        Ok(Raw(BufReader::new(stream)))
     }
 }
 
@@ -43,41 +46,15 @@ pub fn answer_to(address: &str, request: &[u8]) -> String {
 
 impl Raw {
     pub fn get(&mut self, target: &[u8]) -> Answer {
-        self.send("GET", target)
+        self.ask("GET", target)
     }
 
-    pub fn send(&mut self, method: &str, target: &[u8]) -> Answer {
+    pub fn ask(&mut self, method: &str, target: &[u8]) -> Answer {
         let rest = b" HTTP/1.1\r\nHost: t.signpost.example\r\n\r\n";
         let request = [method.as_bytes(), b" ", target, rest].concat();
-        self.0.get_mut().write_all(&request).expect("a request sent");
-
-        let status = self
-            .line()
-            .split(' ')
-            .nth(1)
-            .and_then(|status| status.parse().ok());
-        let mut headers = HeaderMap::new();
-        loop {
-            let line = self.line();
-            let Some((name, value)) = line.split_once(':') else {
-                break;
-            };
-            headers.append(
-                HeaderName::from_bytes(name.as_bytes()).expect("a header's name"),
-                HeaderValue::from_str(value.trim()).expect("a header's value"),
-            );
-        }
-        let length = headers
-            .get("Content-Length")
-            .and_then(|length| length.to_str().ok());
-        let mut body = vec![0; length.map_or(0, |length| length.parse().expect("a length"))];
-        self.0.read_exact(&mut body).expect("a body");
-        let answer = Answer {
-            asked: String::from_utf8_lossy(&request).into_owned(),
-            status: status.expect("a status"),
-            headers,
-            body: String::from_utf8(body).expect("a body of UTF-8"),
-        };
+        let answer = self
+            .exchange(&request)
+            .unwrap_or_else(|error| panic!("{}: {error}", String::from_utf8_lossy(&request)));
         #[cfg(test)]
         if let Err(problem) = contract::check(method, &String::from_utf8_lossy(target), false, &answer) {
             panic!("openapi.yaml: {problem}{answer:?}");
@@ -85,10 +62,80 @@ impl Raw {
         answer
     }
 
-    fn line(&mut self) -> String {
+    /// Sends a request, or a part of one, and leaves it at that.
+    pub fn send(&mut self, request: &[u8]) -> io::Result<()> {
+        self.0.get_mut().write_all(request)
+    }
+
+    /// Sends a whole request and reads the whole answer. After an error the connection is of no more use.
+    pub fn exchange(&mut self, request: &[u8]) -> io::Result<Answer> {
+        self.send(request)?;
+        let answer = self.receive()?;
+        Ok(Answer {
+            asked: String::from_utf8_lossy(request).into_owned(),
+            ..answer
+        })
+    }
+
+    /// Reads the answer to what was sent before.
+    pub fn receive(&mut self) -> io::Result<Answer> {
+        let status = self
+            .line()?
+            .split(' ')
+            .nth(1)
+            .and_then(|status| status.parse().ok());
+        let status = status.ok_or(io::ErrorKind::InvalidData)?;
+        let mut headers = HeaderMap::new();
+        loop {
+            let line = self.line()?;
+            let Some((name, value)) = line.split_once(':') else {
+                break;
+            };
+            headers.append(
+                HeaderName::from_bytes(name.as_bytes()).map_err(io::Error::other)?,
+                HeaderValue::from_str(value.trim()).map_err(io::Error::other)?,
+            );
+        }
+        let body = if headers.get("Transfer-Encoding").is_some_and(|is| is == "chunked") {
+            self.chunks()?
+        } else {
+            let length = headers
+                .get("Content-Length")
+                .and_then(|length| length.to_str().ok()?.parse().ok());
+            self.bytes(length.unwrap_or(0))?
+        };
+        Ok(Answer {
+            asked: "what was sent before".to_owned(),
+            status,
+            headers,
+            body: String::from_utf8(body).map_err(io::Error::other)?,
+        })
+    }
+
+    fn chunks(&mut self) -> io::Result<Vec<u8>> {
+        let mut body = Vec::new();
+        loop {
+            let length = usize::from_str_radix(&self.line()?, 16).map_err(io::Error::other)?;
+            body.extend(self.bytes(length)?);
+            self.line()?;
+            if length == 0 {
+                return Ok(body);
+            }
+        }
+    }
+
+    fn bytes(&mut self, length: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        self.0.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn line(&mut self) -> io::Result<String> {
         let mut line = String::new();
-        self.0.read_line(&mut line).expect("a line of the answer");
+        if self.0.read_line(&mut line)? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
         line.truncate(line.trim_end().len());
-        line
+        Ok(line)
     }
 }

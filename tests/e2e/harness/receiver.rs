@@ -65,6 +65,8 @@ struct State {
     /// Counts the changes of the behaviour, for those who hang until the next.
     changes: u64,
     received: Vec<Received>,
+    /// Whether they are kept there.
+    keeps: bool,
     /// Requests that are not answered yet, now and at most.
     under_way: usize,
     most_under_way: usize,
@@ -113,6 +115,7 @@ impl Receiver {
                 behaviour: Behaviour::status(200),
                 changes: 0,
                 received: Vec::new(),
+                keeps: true,
                 under_way: 0,
                 most_under_way: 0,
                 connections: BTreeMap::new(),
@@ -134,6 +137,12 @@ impl Receiver {
 
     pub fn base(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Keeps no requests from now on: for more of them than fit into memory, of which the behaviour takes note.
+    #[allow(dead_code, reason = "the benches use it")]
+    pub fn forget(&self) {
+        self.shared.lock().keeps = false;
     }
 
     /// From now on.
@@ -256,7 +265,9 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     let mut reader = BufReader::new(stream);
     while let Some(request) = request::read(&mut reader)? {
         let mut state = shared.lock();
-        state.received.push(request.clone());
+        if state.keeps {
+            state.received.push(request.clone());
+        }
         state.under_way += 1;
         state.most_under_way = state.most_under_way.max(state.under_way);
         // What it was received by is what it is answered by, whatever a test sets once it sees it.

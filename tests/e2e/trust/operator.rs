@@ -93,6 +93,10 @@ fn without_the_token_no_method_on_any_address_is_told_more_than_that_it_is_missi
     let refusal = ask(&signpost, "GET", "/v1/operator/publishers", &[]);
     assert_eq!(status(&refusal), 401, "{refusal}");
     let (head, body) = refusal.split_once("\r\n\r\n").unwrap();
+    let of_head: Vec<_> = head
+        .split("\r\n")
+        .filter(|line| !line.starts_with("Content-Length"))
+        .collect();
     assert!(body.contains("invalid_operator_token"), "{refusal}");
     let unknown = [
         "/v1/operator/",
@@ -105,7 +109,7 @@ fn without_the_token_no_method_on_any_address_is_told_more_than_that_it_is_missi
             let lines = if method == "POST" { &OVERRIDES[..] } else { &[] };
             let answer = ask(&signpost, method, &address, lines);
             match method {
-                "HEAD" => assert_eq!(answer.trim_end(), head, "{address}"),
+                "HEAD" => assert_eq!(answer.trim_end(), of_head.join("\r\n"), "{address}"),
                 // The runtime knows no such method.
                 "get" | "Put" | "ANYTHING" => {
                     assert_eq!(status(&answer), 501, "{method} {address}: {answer}")

@@ -1,20 +1,12 @@
-//! Requests that are to cost far more than they do: bodies that do not come, that unpack, nest or never end, and numbers
+//! Requests that are to cost far more than they do: bodies that unpack, nest or never end, and numbers
 //! that no type holds. What hash tables do with keys that someone chose is tried beside them (`src/spread.rs`, and the
 //! tables of `src/reporting/engine`).
 
-use std::{
-    fmt::Write as _,
-    io::Write as _,
-    net::{Ipv4Addr, TcpStream},
-    thread,
-    time::Duration,
-};
+use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::harness::{
-    ANDROID_APP, Answer, CONVERSION, OPERATOR_TOKEN, Publisher, REPORT, Setup, Signpost, demo, gzip,
-};
+use crate::harness::{ANDROID_APP, Answer, CONVERSION, OPERATOR_TOKEN, Publisher, Signpost, demo, gzip};
 
 const GZIP: (&str, &str) = ("Content-Encoding", "gzip");
 const JSON: (&str, &str) = ("Content-Type", "application/json");
@@ -43,45 +35,6 @@ fn offers(signpost: &Signpost, pub_key: &str, headers: &[(&str, &str)], body: &[
     let mut all = vec![("App-Id", ANDROID_APP), ("Pub-Key", pub_key), JSON];
     all.extend_from_slice(headers);
     signpost.send("POST", "/v1/offer/api", &all, body)
-}
-
-#[test]
-fn a_body_that_is_announced_and_does_not_come_takes_no_memory() {
-    let signpost = Setup::new().start();
-    let before = signpost.wasm_memory();
-    let port: u16 = signpost.base().rsplit(':').next().unwrap().parse().unwrap();
-    let head = |path: &str, kind: &str, length: usize| {
-        format!(
-            "POST {path} HTTP/1.1\r\nHost: x\r\nX-Api-Key: nobody\r\nApp-Id: 10000001\r\nPub-Key: nobody\r\n\
-             Content-Type: {kind}\r\nContent-Length: {length}\r\n\r\n"
-        )
-    };
-    let report = head(REPORT, "application/json", 262_144);
-    let cases = [
-        (report.clone(), 1, 250),
-        // What comes without a key of ours is not kept, however much it is.
-        (report, 200_000, 50),
-        (head("/v1/offer/api", "application/json", 65_536), 1, 100),
-        (
-            head(CONVERSION, "application/x-www-form-urlencoded", 16_384),
-            1,
-            100,
-        ),
-    ];
-    let mut waiting = Vec::new();
-    for (head, sent, connections) in &cases {
-        for _ in 0..*connections {
-            let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
-            stream
-                .write_all(&[head.as_bytes(), &vec![b' '; *sent]].concat())
-                .unwrap();
-            waiting.push(stream);
-        }
-    }
-    thread::sleep(Duration::from_millis(500));
-    let memory = signpost.wasm_memory();
-    assert!(memory < before + (8 << 20), "{before} bytes before, {memory} now");
-    drop(waiting);
 }
 
 #[test]

@@ -46,7 +46,11 @@ impl Met {
             self.after.get(&401).is_some_and(|refused| *refused >= SENDERS),
             "{self:?}"
         );
-        assert_eq!(self.after.len(), 1, "let in after it was revoked: {self:?}");
+        // 503: more senders than a publisher has places for reports.
+        assert!(
+            self.after.keys().all(|status| matches!(status, 401 | 503)),
+            "let in after it was revoked: {self:?}"
+        );
     }
 }
 

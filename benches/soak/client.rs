@@ -1,0 +1,288 @@
+//! A client: a connection of its own that is kept, and what it was told. What it does not know the end of, since it was
+//! shed or not answered, it asks again once the load is gone.
+
+use std::{
+    io,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicI64, AtomicUsize, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use crate::{
+    book::Sums,
+    harness::{Answer, Raw, now_ms},
+    mix::{About, Kind, Request},
+    random::Random,
+    requests,
+    tally::{Tally, is_shed},
+    time::Stopwatch,
+    world::{self, DAYS, ROWS, WALLS, World},
+};
+
+/// How long a report key rests, and how often the operator refreshes.
+const REST_MS: i64 = 2_050;
+const REFRESH_MS: i64 = 10_000;
+
+/// Whether an answer may be a shed one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Load {
+    Bearable,
+    TooMuch,
+}
+
+/// A request without an answer that says what became of it.
+struct Unresolved {
+    kind: Kind,
+    request: Request,
+    facts: Option<Upload>,
+}
+
+#[derive(Clone, Copy)]
+struct Upload {
+    anew: bool,
+    sums: Sums,
+}
+
+pub struct Client<'w> {
+    world: &'w World,
+    number: usize,
+    random: Random,
+    /// And since when it is idle.
+    connection: Option<(Raw, Stopwatch)>,
+    /// Since somebody has last taken it away.
+    pub tally: Arc<Mutex<Tally>>,
+    /// Answers that are not stated, for their reader.
+    pub wrong: Vec<String>,
+    unresolved: Vec<Unresolved>,
+    /// What was acknowledged of the day that this client loads.
+    pub facts: Sums,
+}
+
+static REFRESHED_MS: AtomicI64 = AtomicI64::new(0);
+static SEEDS: AtomicUsize = AtomicUsize::new(1_000);
+/// How long a connection is kept that nothing is sent on.
+const IDLE_S: f64 = 3.0;
+/// Kept connections that were found closed.
+pub static CLOSED: AtomicUsize = AtomicUsize::new(0);
+/// Wrong answers that a client keeps to show.
+const SHOWN: usize = 3;
+
+impl<'w> Client<'w> {
+    pub fn new(world: &'w World, number: usize) -> Self {
+        // What the days held before is this client's from now on.
+        let facts = day_of(number).map_or_else(Sums::default, |(_, day)| world::csv(None, day, ROWS).1);
+        Self {
+            world,
+            number,
+            random: Random(number as u64),
+            connection: None,
+            tally: Arc::default(),
+            wrong: Vec::new(),
+            unresolved: Vec::new(),
+            facts,
+        }
+    }
+
+    /// Sends the next request. `late_us` is how long ago it should have been sent.
+    pub fn step(&mut self, load: Load, late_us: u64) {
+        let now = now_ms();
+        let refreshed = REFRESHED_MS.load(Ordering::Relaxed);
+        let is_first = || REFRESHED_MS.compare_exchange(refreshed, now, Ordering::Relaxed, Ordering::Relaxed);
+        if now - refreshed > REFRESH_MS && is_first().is_ok() {
+            return self.send(Kind::Refresh, load, late_us);
+        }
+        let kind = Kind::drawn(&mut self.random);
+        self.send(kind, load, late_us);
+    }
+
+    /// Sends a request of this kind.
+    pub fn send(&mut self, kind: Kind, load: Load, late_us: u64) {
+        match kind {
+            Kind::Report => self.report(load, late_us),
+            Kind::Facts => self.upload(load, late_us),
+            kind => match requests::request(self.world, kind, &mut self.random) {
+                Some(request) => self.ask(kind, request, None, load, late_us),
+                None => self.send(Kind::Click, load, late_us),
+            },
+        }
+    }
+
+    fn report(&mut self, load: Load, late_us: u64) {
+        let rested = self.world.report_keys.lock().expect("keys").pop_front();
+        let Some((from_ms, key)) = rested else {
+            return self.send(Kind::Click, load, late_us);
+        };
+        // One that has not rested is refused, which is an answer as any other.
+        if from_ms > now_ms() && !self.random.next().is_multiple_of(20) {
+            self.world
+                .report_keys
+                .lock()
+                .expect("keys")
+                .push_front((from_ms, key));
+            return self.send(Kind::Click, load, late_us);
+        }
+        let request = requests::report(self.world, &key.api_key, &mut self.random);
+        self.ask(Kind::Report, request, None, load, late_us);
+        let rested = (now_ms() + REST_MS, key);
+        self.world.report_keys.lock().expect("keys").push_back(rested);
+    }
+
+    /// The first clients load a day each; the others add to days that only grow.
+    fn upload(&mut self, load: Load, late_us: u64) {
+        // Until it is known what became of the last one, another would be of unknown effect.
+        if let Some(at) = self.unresolved.iter().position(|asked| asked.facts.is_some()) {
+            let Unresolved { kind, request, facts } = self.unresolved.swap_remove(at);
+            return self.ask(kind, request, facts, load, late_us);
+        }
+        let own = day_of(self.number);
+        let anew = own.is_some() && self.random.below(2) == 0;
+        let (seller, day) = own.unwrap_or((self.number % WALLS, DAYS));
+        let seed = SEEDS.fetch_add(1, Ordering::Relaxed);
+        let (request, sums) = requests::facts(self.world, seller, day, anew, seed);
+        self.ask(Kind::Facts, request, Some(Upload { anew, sums }), load, late_us);
+    }
+
+    fn ask(&mut self, kind: Kind, request: Request, facts: Option<Upload>, load: Load, late_us: u64) {
+        let watch = Stopwatch::start();
+        let answered = self.exchange(&request);
+        let told_us = (watch.seconds() * 1e6) as u64;
+        let us = told_us + late_us;
+        match answered {
+            Ok(answer) => {
+                let code = code_of(&answer);
+                // What is shed is shed from when it is sent: before that nobody could have told it.
+                let us = if is_shed(answer.status) { told_us } else { us };
+                self.note(kind, answer.status, &code, us);
+                let stated = request.stated.contains(&(answer.status, &code));
+                let shed = load == Load::TooMuch
+                    && is_shed(answer.status)
+                    && answer.header("Retry-After").is_some()
+                    && matches!(code.as_str(), "unavailable" | "rate_limit_exceeded");
+                if !stated && !shed && self.wrong.len() < SHOWN {
+                    self.wrong.push(format!("{}: {answer:?}", kind.name()));
+                }
+                self.write_down(kind, request, facts, &answer);
+            }
+            Err(error) => {
+                self.note(kind, 0, &error, us);
+                if self.wrong.len() < SHOWN {
+                    self.wrong.push(format!("{}: {error}", kind.name()));
+                }
+                if let About::Click(publisher) = &request.about {
+                    self.world.book.clicked(publisher, false);
+                }
+                self.keep_in_mind(kind, request, facts);
+            }
+        }
+    }
+
+    fn note(&self, kind: Kind, status: u16, code: &str, us: u64) {
+        self.tally.lock().expect("a tally").note(kind, status, code, us);
+    }
+
+    /// On the kept connection, as HTTP clients do: workerd closes one that was idle for five seconds, and a request that
+    /// meets that is sent again on a new one.
+    fn exchange(&mut self, request: &Request) -> Result<Answer, String> {
+        if let Some((mut kept, last)) = self.connection.take()
+            && last.seconds() < IDLE_S
+        {
+            match kept.exchange(&request.text) {
+                Ok(answer) => return Ok(self.keep(kept, answer)),
+                Err(error) if !is_closed(&error) => return Err(error.to_string()),
+                Err(_) => self.met_closed(&request.about),
+            }
+        }
+        let connected = self.world.signpost.try_raw();
+        let mut connection = connected.map_err(|error| format!("connecting: {error}"))?;
+        let answer = connection.exchange(&request.text);
+        let answer = answer.map_err(|error| error.to_string())?;
+        Ok(self.keep(connection, answer))
+    }
+
+    /// Whether it was carried out is not known.
+    fn met_closed(&self, about: &About) {
+        CLOSED.fetch_add(1, Ordering::Relaxed);
+        if let About::Click(publisher) = about {
+            self.world.book.clicked(publisher, false);
+        }
+    }
+
+    fn keep(&mut self, connection: Raw, answer: Answer) -> Answer {
+        self.connection = Some((connection, Stopwatch::start()));
+        answer
+    }
+
+    fn write_down(&mut self, kind: Kind, request: Request, facts: Option<Upload>, answer: &Answer) {
+        let book = &self.world.book;
+        match (&request.about, answer.status) {
+            (About::Click(publisher), 302) => book.clicked(publisher, true),
+            (About::Conversion(paid), 200) => {
+                let sent = String::from_utf8_lossy(&request.text);
+                book.pay(&transaction(answer), *paid, &sent);
+            }
+            (About::Repeat(before), 200) if transaction(answer) != *before => {
+                book.contradict(format!("{before} is now {answer:?}"));
+            }
+            (_, 200) => {
+                if let Some(Upload { anew, sums }) = facts {
+                    self.facts = if anew { sums } else { self.facts.plus(sums) };
+                }
+            }
+            (_, status) if status >= 500 => self.keep_in_mind(kind, request, facts),
+            _ => {}
+        }
+    }
+
+    /// Conversions and facts may have been carried out.
+    fn keep_in_mind(&mut self, kind: Kind, request: Request, facts: Option<Upload>) {
+        if facts.is_some() || matches!(request.about, About::Conversion(_)) {
+            self.unresolved.push(Unresolved { kind, request, facts });
+        }
+    }
+
+    /// Asks again what is not known, with time in between, and returns what stays unknown.
+    pub fn settle(&mut self) -> usize {
+        for _ in 0..5 {
+            for Unresolved { kind, request, facts } in std::mem::take(&mut self.unresolved) {
+                self.ask(kind, request, facts, Load::TooMuch, 0);
+            }
+            if self.unresolved.is_empty() {
+                break;
+            }
+            thread::sleep(Duration::from_secs(1));
+        }
+        self.unresolved.len()
+    }
+}
+
+/// The seller and the day that are a client's alone.
+fn day_of(number: usize) -> Option<(usize, usize)> {
+    let day = number / WALLS;
+    (day < DAYS / 2).then_some((number % WALLS, day))
+}
+
+/// Whether the other end had closed the connection before it answered anything.
+fn is_closed(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
+}
+
+fn transaction(answer: &Answer) -> String {
+    answer.json()["transaction_id"]
+        .as_str()
+        .unwrap_or("none")
+        .to_owned()
+}
+
+/// The `code` of a refusal, without reading the whole as JSON.
+fn code_of(answer: &Answer) -> String {
+    if answer.status < 400 {
+        return String::new();
+    }
+    let code = answer.body.split_once("\"code\":\"");
+    let code = code.and_then(|(_, rest)| rest.split_once('"'));
+    code.map_or_else(|| "no code".to_owned(), |(code, _)| code.to_owned())
+}

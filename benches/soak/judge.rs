@@ -1,0 +1,348 @@
+//! What must be true at the end, and whether it is.
+
+use std::{collections::BTreeMap, sync::atomic::Ordering, thread, time::Duration};
+
+use serde_json::json;
+
+use crate::{
+    book::Sums,
+    client::Client,
+    harness::{Publisher, Signpost},
+    load::Run,
+    mix::Kind,
+    planned,
+    watch::{Memory, Series, megabytes, metric},
+    world::{DAYS, World, date},
+};
+
+/// What the last third of a run may take more than the second, of memory: so much of it, or so many bytes if that is more.
+/// The first third is for caches to fill. In ten minutes a third is some half a million requests, so what keeps 100 bytes
+/// of each is found.
+const GROWTH: f64 = 0.10;
+const SLACK: f64 = 8e6;
+/// An isolate has 128 MB for everything.
+const MODULE: f64 = 128e6;
+/// What is shed is told at once, and what users wait for is nearly all served.
+const SHED_P99_MS: f64 = 1_000.0;
+const CLICKS_SERVED: f64 = 0.99;
+const GOODPUT: f64 = 0.5;
+/// How soon all is as before once the load is gone.
+pub const RECOVERED_S: f64 = 10.0;
+
+const CALLBACKS_S: usize = 240;
+const COUNTED_S: usize = 90;
+
+pub struct Verdict {
+    pub what: &'static str,
+    pub met: bool,
+    pub found: String,
+}
+
+fn verdict(what: &'static str, met: bool, found: String) -> Verdict {
+    Verdict { what, met, found }
+}
+
+/// Of the minutes at the limit.
+pub fn steady(runs: &[Run], clients: &[Client<'_>], memory: &Memory, from_s: f64, to_s: f64) -> Vec<Verdict> {
+    let unanswered: u64 = runs.iter().map(|run| run.tally.unanswered()).sum();
+    let wrong: Vec<&String> = clients.iter().flat_map(|client| &client.wrong).collect();
+    let sent: u64 = runs.iter().map(|run| run.tally.sent()).sum();
+    let shown = wrong.first().map_or(String::new(), |first| format!(": {first}"));
+    let mut verdicts = vec![
+        verdict(
+            "no answer that is not stated for its route",
+            wrong.is_empty() && unanswered == 0,
+            format!(
+                "{sent} requests, {unanswered} not answered, {} others shown{shown}",
+                wrong.len()
+            ),
+        ),
+        verdict(
+            "the clients were not the limit",
+            runs.iter().all(|run| run.busy >= 0.9 || run.generating < 0.9),
+            runs.last().map_or_else(String::new, Run::told),
+        ),
+    ];
+    for (what, series) in [
+        ("memory of the process is flat", &memory.process),
+        ("memory of the module is flat", &memory.module),
+        ("memory of V8 is flat", &memory.heap),
+    ] {
+        verdicts.push(flat(what, series, from_s, to_s));
+    }
+    verdicts
+}
+
+fn flat(what: &'static str, series: &Series, from_s: f64, to_s: f64) -> Verdict {
+    let [first, second, last] = series.thirds(from_s, to_s);
+    let allowed = (second * GROWTH).max(SLACK);
+    let found = format!(
+        "{} → {} → {}",
+        megabytes(first),
+        megabytes(second),
+        megabytes(last)
+    );
+    verdict(what, last > 0.0 && last <= second + allowed, found)
+}
+
+/// Of the load beyond the limit.
+pub fn overload(
+    limit: &[Run],
+    run: &Run,
+    clients: &[Client<'_>],
+    memory: &Memory,
+    from_s: f64,
+    recovered_s: Option<f64>,
+) -> Vec<Verdict> {
+    let tally = &run.tally;
+    let of_limit = |kinds: &[Kind]| {
+        let rate = |run: &Run| {
+            kinds.iter().map(|kind| run.tally.of(*kind).served()).sum::<u64>() as f64 / run.seconds
+        };
+        let before = limit.iter().map(rate).sum::<f64>() / limit.len().max(1) as f64;
+        rate(run) / before.max(1e-9)
+    };
+    let served = |kind: Kind| tally.of(kind).served() as f64 / tally.of(kind).sent().max(1) as f64;
+    let (all, conversions) = (of_limit(&Kind::ALL), of_limit(&[Kind::Conversion]));
+    let shed_p99 = tally.shed_times().quantile(0.99);
+    let module = memory.module.most(from_s);
+    let process = memory.process.most(from_s);
+    let before = memory.process.median(0.0, from_s).unwrap_or(0.0);
+    vec![
+        verdict(
+            "every request is answered, as stated or with 429 or 503 and Retry-After",
+            tally.unanswered() == 0 && clients.iter().all(|client| client.wrong.is_empty()),
+            format!(
+                "{} sent, {} shed, {} not answered",
+                tally.sent(),
+                tally.shed(),
+                tally.unanswered()
+            ),
+        ),
+        verdict(
+            "what is shed is told at once",
+            shed_p99 < SHED_P99_MS,
+            format!("p99 {shed_p99:.1} ms"),
+        ),
+        verdict(
+            "it goes on serving",
+            all >= GOODPUT,
+            format!(
+                "{:.0} % of the limit, {:.0} % of its conversions",
+                all * 100.0,
+                conversions * 100.0
+            ),
+        ),
+        verdict(
+            "clicks are preferred",
+            served(Kind::Click) >= CLICKS_SERVED && served(Kind::Click) >= served(Kind::Conversion),
+            format!(
+                "served {:.1} % of clicks, {:.1} % of conversions",
+                served(Kind::Click) * 100.0,
+                served(Kind::Conversion) * 100.0
+            ),
+        ),
+        verdict(
+            "memory is bounded",
+            module < MODULE && process < before * 2.0,
+            format!(
+                "process at most {}, module {}",
+                megabytes(process),
+                megabytes(module)
+            ),
+        ),
+        verdict(
+            "it recovers by itself",
+            recovered_s.is_some_and(|seconds| seconds <= RECOVERED_S),
+            recovered_s.map_or_else(
+                || "not in a minute".to_owned(),
+                |seconds| format!("after {seconds:.0} s"),
+            ),
+        ),
+    ]
+}
+
+/// Of what was acknowledged, once nothing is under way any more.
+pub fn kept(world: &World, clients: &[Client<'_>], unknown: usize) -> Vec<Verdict> {
+    let mut verdicts = vec![verdict(
+        "what became of each conversion and upload is known",
+        unknown == 0,
+        format!("{unknown} without an answer after five more tries"),
+    )];
+    let contradictions = world.book.contradictions.lock().expect("a book");
+    verdicts.push(verdict(
+        "a repeat has the first one's id",
+        contradictions.is_empty(),
+        format!("{} others {:?}", contradictions.len(), contradictions.first()),
+    ));
+    verdicts.push(delivered(world));
+    let paid = world.book.paid.lock().expect("a book");
+    let (mut facts_off, mut paid_off, mut clicks_off) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut paid_micros, mut clicks) = (0, 0);
+    for (n, seller) in world.sellers.iter().enumerate() {
+        let publisher = world.signpost.known_publisher(&seller.id);
+        let own = clients
+            .iter()
+            .enumerate()
+            .filter(|(number, _)| number % world.sellers.len() == n);
+        let facts = own.fold(world.loaded, |sums, (_, client)| sums.plus(client.facts));
+        let expected: i64 = paid
+            .values()
+            .filter(|paid| paid.wall == n)
+            .map(|paid| paid.micros)
+            .sum();
+        let found = reported(world, &publisher, &seller.id);
+        paid_micros += expected;
+        if found.facts != facts {
+            facts_off.push(format!("{}: {:?} and not {facts:?}", seller.id, found.facts));
+        }
+        if found.offers.micros != expected {
+            paid_off.push(format!(
+                "{}: {} and not {expected}",
+                seller.id, found.offers.micros
+            ));
+        }
+        clicks += found.offers.clicks;
+        clicks_off.extend(clicks_of(world, &seller.id, found.offers.clicks));
+    }
+    let planned = world.signpost.known_publisher(planned::PUBLISHER);
+    let found = reported(world, &planned, planned::PUBLISHER).offers.clicks;
+    clicks += found;
+    clicks_off.extend(clicks_of(world, planned::PUBLISHER, found));
+    let uncounted = metric(&world.signpost, "clicks_uncounted_total").unwrap_or(f64::NAN);
+    verdicts.push(verdict(
+        "facts in the reports are those acknowledged",
+        facts_off.is_empty(),
+        format!(
+            "{} of {} publishers off {facts_off:?}",
+            facts_off.len(),
+            world.sellers.len()
+        ),
+    ));
+    verdicts.push(verdict(
+        "revenue in the reports is that of conversions acknowledged",
+        paid_off.is_empty(),
+        format!(
+            "{} conversions, {paid_micros} micro-USD, off: {paid_off:?}",
+            paid.len()
+        ),
+    ));
+    verdicts.push(verdict(
+        "clicks counted are those redirected",
+        clicks_off.is_empty() && uncounted == 0.0,
+        format!("{clicks} counted, {uncounted} given up, off: {clicks_off:?}"),
+    ));
+    verdicts
+}
+
+/// Until there is too much load no callback has any reason to come again once it was answered 2xx.
+pub fn once(world: &World) -> Verdict {
+    let told = world.publishers.told();
+    let twice = told
+        .values()
+        .filter(|(acknowledged, _)| *acknowledged > 1)
+        .count();
+    let found = format!("{twice} of {} acknowledged twice", told.len());
+    verdict("no callback comes again that was acknowledged", twice == 0, found)
+}
+
+/// Each conversion that was answered 200 has a callback that was answered 2xx, and there is no other. Callbacks come at least
+/// once: a try whose answer the overloaded machine did not come to read in time is made again.
+fn delivered(world: &World) -> Verdict {
+    let waiting = |signpost: &Signpost| -> u64 {
+        let of = |app: String| {
+            signpost
+                .operator("GET", &format!("apps/{app}/callback"), None)
+                .expect(200)
+                .json()
+        };
+        let all = world
+            .sellers
+            .iter()
+            .map(|seller| of(seller.app.to_string())["waiting"].as_u64().unwrap_or(1));
+        all.sum()
+    };
+    let mut left = 0;
+    for _ in 0..CALLBACKS_S {
+        left = waiting(&world.signpost);
+        if left == 0 {
+            break;
+        }
+        thread::sleep(Duration::from_secs(1));
+    }
+    let (told, paid) = (world.publishers.told(), world.book.paid.lock().expect("a book"));
+    let missing = paid
+        .keys()
+        .filter(|id| told.get(*id).is_none_or(|(acknowledged, _)| *acknowledged == 0));
+    let foreign = told.keys().filter(|id| !paid.contains_key(*id)).count();
+    let twice = told
+        .values()
+        .filter(|(acknowledged, _)| *acknowledged > 1)
+        .count();
+    let again = told.values().filter(|(_, came)| *came > 1).count();
+    let missing = missing.count();
+    verdict(
+        "each conversion is delivered, and nothing else",
+        left == 0 && missing == 0 && foreign == 0,
+        format!(
+            "{} conversions, {missing} not delivered, {twice} twice, {foreign} unknown, {left} still waiting; {again} were \
+             tried again after a failure",
+            paid.len()
+        ),
+    )
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Reported {
+    facts: Sums,
+    /// What Signpost counted itself.
+    offers: Sums,
+}
+
+/// What a publisher's report says once all its clicks and conversions are in it; or as it is if they are not in time.
+fn reported(world: &World, publisher: &Publisher<'_>, id: &str) -> Reported {
+    let redirected = i64::try_from(world.book.clicks[id].redirected.load(Ordering::Relaxed)).unwrap_or(0);
+    let mut last = None;
+    for _ in 0..COUNTED_S {
+        let found = report(world, publisher);
+        // Twice the same with all the clicks: the sums of conversions come in batches of their own.
+        if last == Some(found) && found.offers.clicks >= redirected {
+            break;
+        }
+        last = Some(found);
+        thread::sleep(Duration::from_millis(2_500));
+    }
+    last.unwrap_or_else(|| report(world, publisher))
+}
+
+fn report(world: &World, publisher: &Publisher<'_>) -> Reported {
+    let rows = publisher.rows(&json!({
+        "date_range": {"start_date": date(world.today, DAYS).to_string(), "end_date": world.today.minus(-1).to_string()},
+        "dimensions": ["demand_source"], "metrics": ["impressions", "clicks", "revenue"],
+    }));
+    let mut found = BTreeMap::new();
+    for row in rows {
+        let whole = |name: &str| row[name].as_i64().unwrap_or(0);
+        let sums = Sums {
+            impressions: whole("impressions"),
+            clicks: whole("clicks"),
+            micros: (row["revenue"].as_f64().unwrap_or(0.0) * 1e6).round() as i64,
+        };
+        let is_own = row["demand_source"] == "offerwall";
+        let entry: &mut Sums = found.entry(is_own).or_default();
+        *entry = entry.plus(sums);
+    }
+    Reported {
+        facts: found.get(&false).copied().unwrap_or_default(),
+        offers: found.get(&true).copied().unwrap_or_default(),
+    }
+}
+
+/// What is wrong with the clicks counted: fewer than were redirected, or more than were sent.
+fn clicks_of(world: &World, id: &str, counted: i64) -> Option<String> {
+    let clicks = &world.book.clicks[id];
+    let [redirected, sent] = [&clicks.redirected, &clicks.sent].map(|n| n.load(Ordering::Relaxed));
+    let counted = u64::try_from(counted).unwrap_or(0);
+    (!(redirected..=sent).contains(&counted))
+        .then(|| format!("{id}: {counted}, {redirected} to {sent} redirected"))
+}

@@ -1,0 +1,220 @@
+//! `make soak`: mixed traffic at the machine's limit for minutes, then twice as much, and at the end an account of every
+//! promise that was made. `MINUTES=` and `OVERLOAD_SECONDS=` say for how long; `CLIENTS=` how many there are at the limit.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice
+)]
+
+mod book;
+mod client;
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "the benches use less of it than the tests"
+)]
+#[path = "../../tests/e2e"]
+mod e2e {
+    pub mod harness;
+}
+#[expect(dead_code, reason = "`make bench` uses more of it")]
+#[path = "../shared/inspector.rs"]
+mod inspector;
+mod judge;
+mod load;
+mod mix;
+#[path = "../../tests/support/planned.rs"]
+mod planned;
+#[expect(dead_code, reason = "the tests use more of it")]
+#[path = "../../tests/support/random.rs"]
+mod random;
+mod requests;
+#[expect(dead_code, reason = "`make bench` uses more of it")]
+#[path = "../shared/stats.rs"]
+mod stats;
+mod tally;
+#[expect(dead_code, reason = "`make bench` starts its load generator")]
+#[path = "../shared/threads.rs"]
+mod threads;
+#[expect(dead_code, reason = "`make bench` uses more of it")]
+#[path = "../shared/time.rs"]
+mod time;
+mod watch;
+mod world;
+
+use std::{process::ExitCode, sync::atomic::Ordering, thread};
+
+use client::Client;
+use e2e::harness;
+use judge::Verdict;
+use load::Run;
+use tally::Tally;
+use watch::{Watch, disk, megabytes};
+use world::World;
+
+/// Clients that wait for an answer each: what keeps workerd's one thread busy, and below what sheds.
+const CLIENTS: usize = 48;
+/// Connections of arrivals that wait for nobody.
+const CONNECTIONS: usize = 1_000;
+/// How many times the limit is too much.
+const TIMES: f64 = 2.0;
+
+fn setting(name: &str, default: f64) -> f64 {
+    let set = std::env::var(name).ok().filter(|value| !value.is_empty());
+    set.map_or(default, |value| {
+        value.parse().unwrap_or_else(|_| panic!("{name} is a number"))
+    })
+}
+
+fn main() -> ExitCode {
+    let seconds = setting("MINUTES", 10.0) * 60.0;
+    let overload_s = setting("OVERLOAD_SECONDS", 60.0);
+    let at_limit = setting("CLIENTS", CLIENTS as f64) as usize;
+    let world = World::load();
+    println!("loaded: {}", megabytes(disk(world.signpost.state.path())));
+    let mut clients: Vec<_> = (0..CONNECTIONS.max(at_limit))
+        .map(|number| Client::new(&world, number))
+        .collect();
+    let watch = Watch::start();
+    let verdicts = thread::scope(|scope| {
+        scope.spawn(|| watch.look(&world.signpost));
+        scope.spawn(|| watch.ask(&world.signpost));
+        let verdicts = driven(&world, &mut clients, &watch, at_limit, seconds, overload_s);
+        watch.end();
+        verdicts
+    });
+    println!("\n| what must be true | | found |\n|---|---|---|");
+    for Verdict { what, met, found } in &verdicts {
+        println!("| {what} | {} | {found} |", if *met { "yes" } else { "**no**" });
+    }
+    if verdicts.iter().all(|verdict| verdict.met) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn driven(
+    world: &World,
+    clients: &mut Vec<Client<'_>>,
+    watch: &Watch,
+    at_limit: usize,
+    seconds: f64,
+    overload_s: f64,
+) -> Vec<Verdict> {
+    let mut probe = clients.pop().expect("a client");
+    // The first of each kind are slow: code is compiled, caches are empty.
+    load::light(&mut probe, 2.0);
+    let before = load::light(&mut probe, 5.0);
+    println!(
+        "one client alone: median {:.2} ms, p99 {:.2} ms",
+        before.0, before.1
+    );
+
+    let from_s = watch.now();
+    let slice = (seconds / 3.0).min(60.0);
+    let mut limit = Vec::new();
+    watch.ask_v8(&world.signpost);
+    for _ in 0..(seconds / slice).round() as usize {
+        let run = load::closed(world, &mut clients[..at_limit], slice);
+        watch.ask_v8(&world.signpost);
+        println!(
+            "\n{:.0} s: {}; {}; on disk {}\n",
+            watch.now() - from_s,
+            run.told(),
+            watch.seen().told(),
+            megabytes(disk(world.signpost.state.path()))
+        );
+        println!("{}", run.tally.table(run.seconds));
+        limit.push(run);
+    }
+    let to_s = watch.now();
+    let all = summed(&limit);
+    println!(
+        "\nin all, {at_limit} clients, {:.0} s\n\n{}",
+        to_s - from_s,
+        all.tally.table(all.seconds)
+    );
+    let mut verdicts = judge::steady(&limit, clients, &watch.seen(), from_s, to_s);
+    verdicts.push(judge::once(world));
+
+    if overload_s > 0.0 {
+        // What fills caches is not the limit.
+        let warm = &limit[limit.len() / 3..];
+        let rate = warm.iter().map(Run::per_second).sum::<f64>() / warm.len() as f64;
+        println!(
+            "too much: {:.0} arrivals a second on {} connections",
+            rate * TIMES,
+            clients.len()
+        );
+        clients.iter_mut().for_each(|client| client.wrong.clear());
+        watch.asks.store(false, Ordering::Relaxed);
+        let from_s = watch.now();
+        let (run, late) = load::open(world, clients, rate * TIMES, overload_s);
+        watch.asks.store(true, Ordering::Relaxed);
+        println!(
+            "\n{}; {:.1} % of the arrivals found no client in time\n",
+            run.told(),
+            late * 100.0
+        );
+        println!("{}", run.tally.table(run.seconds));
+        println!(
+            "shed: p50 {:.1} ms, p99 {:.1} ms",
+            run.tally.shed_times().quantile(0.5),
+            run.tally.shed_times().quantile(0.99)
+        );
+        let recovered_s = recovered(&mut probe, before);
+        verdicts.extend(judge::overload(
+            warm,
+            &run,
+            clients,
+            &watch.seen(),
+            from_s,
+            recovered_s,
+        ));
+    }
+    clients.push(probe);
+    let unknown = clients.iter_mut().map(Client::settle).sum();
+    verdicts.extend(judge::kept(world, clients, unknown));
+    let closed = client::CLOSED.load(Ordering::Relaxed);
+    println!(
+        "{closed} requests met a kept connection that was closed meanwhile, and were sent again on a new one"
+    );
+    println!(
+        "at the end: {}; on disk {}",
+        watch.seen().told(),
+        megabytes(disk(world.signpost.state.path()))
+    );
+    verdicts
+}
+
+/// After how many seconds one client alone is served as before: its median and its slowest of a hundred at most twice what
+/// they were, and 5 ms for the noise of a machine.
+fn recovered(probe: &mut Client<'_>, before: (f64, f64)) -> Option<f64> {
+    let as_before = |now: f64, before: f64| now <= before * 2.0 + 5.0;
+    for second in 1..=60 {
+        let (median, p99) = load::light(probe, 1.0);
+        println!("{second} s after: median {median:.2} ms, p99 {p99:.2} ms");
+        if as_before(median, before.0) && as_before(p99, before.1) {
+            return Some(f64::from(second));
+        }
+    }
+    None
+}
+
+fn summed(runs: &[Run]) -> Run {
+    let mut tally = Tally::default();
+    runs.iter().for_each(|run| tally.add(&run.tally));
+    let seconds: f64 = runs.iter().map(|run| run.seconds).sum();
+    let mean = |of: fn(&Run) -> f64| runs.iter().map(|run| of(run) * run.seconds).sum::<f64>() / seconds;
+    Run {
+        tally,
+        seconds,
+        busy: mean(|run| run.busy),
+        generating: mean(|run| run.generating),
+        cpu_us: mean(|run| run.cpu_us),
+    }
+}

@@ -1,0 +1,191 @@
+//! What is there before the load: a made-up catalog of the size that `make bench` uses, and publishers with an app, an
+//! offer, callbacks, facts and report keys each.
+
+use std::{collections::VecDeque, sync::Mutex};
+
+use serde_json::{Value, json};
+use signpost::{
+    catalog::{AppId, Country},
+    time::UtcDay,
+    tracking::{click::Click, keys::KeyRing},
+};
+
+use crate::{
+    book::{Book, Clicks, Publishers, Sums},
+    harness::{ReportKey, Setup, Signpost, callback, default_setting, now_ms},
+    planned,
+};
+
+pub const OFFERS: usize = 2_000;
+pub const APPS: usize = 50;
+/// Publishers with all that there is, and report keys of each.
+pub const WALLS: usize = 8;
+const KEYS: usize = 12;
+/// Days of facts before today, and rows of each; the load replaces the earlier half of them, a day to a client.
+pub const DAYS: usize = 40;
+pub const ROWS: usize = 500;
+/// Offers whose documents the operator puts again and again.
+pub const EDITED: usize = 20;
+/// Of a day, so that some are refused in the end.
+const CAP: u32 = 300;
+const CLICK_CAP: u32 = 3_000;
+
+/// An app with a callback, and its offers: one plain, one with a cap of conversions, one with a cap of clicks.
+pub struct Seller {
+    pub id: String,
+    pub app: AppId,
+    pub token: String,
+}
+
+impl Seller {
+    pub fn capped(&self) -> String {
+        format!("{}-capped", self.id)
+    }
+
+    pub fn click_capped(&self) -> String {
+        format!("{}-clicks", self.id)
+    }
+}
+
+pub struct World {
+    pub signpost: Signpost,
+    pub publishers: Publishers,
+    pub sellers: Vec<Seller>,
+    pub pub_key: String,
+    pub keys: KeyRing,
+    /// Keys of the sellers, those that rested longest first, and since when.
+    pub report_keys: Mutex<VecDeque<(i64, ReportKey)>>,
+    pub edited: Vec<(String, Value)>,
+    pub today: UtcDay,
+    /// What was loaded of days that the load leaves alone, for each seller.
+    pub loaded: Sums,
+    pub book: Book,
+}
+
+impl World {
+    pub fn load() -> Self {
+        let signpost = Setup::new()
+            .var("CALLBACK_SCHEDULE", "0,1,2,4,8,15,30,60")
+            .inspected()
+            .start();
+        let publishers = Publishers::start();
+        let catalog = planned::catalog(OFFERS, APPS);
+        signpost.import(&catalog).expect(200);
+        let today = UtcDay::of_ms(now_ms());
+        let (mut sellers, mut report_keys, mut loaded) = (Vec::new(), VecDeque::new(), Sums::default());
+        for n in 0..WALLS {
+            let id = format!("seller-{n}");
+            let wall = signpost.unpublished_wall(&id, &format!("7960000{n}"), None);
+            let to = format!("{}/cb", publishers.receiver.base());
+            wall.put_app(&json!({"callback": callback(&to, if n % 2 == 0 { "GET" } else { "POST" })}));
+            let seller = Seller {
+                app: AppId::parse(&wall.app).expect("an app"),
+                token: wall.token.clone(),
+                id,
+            };
+            let cap = |limit: u32| json!({"dur": "DAILY", "lim": limit});
+            wall.put_offer_as(&seller.capped(), &json!({"conversion_cap": cap(CAP)}));
+            wall.put_offer_as(&seller.click_capped(), &json!({"click_cap": cap(CLICK_CAP)}));
+            let publisher = signpost.known_publisher(&seller.id);
+            let date = |day: usize| date(today, day).to_string();
+            publisher.put_days(DAYS, date, |day| csv(None, day, ROWS).0, |_| ROWS);
+            for _ in 0..KEYS {
+                report_keys.push_back((0, publisher.create_key("soak")));
+            }
+            sellers.push(seller);
+        }
+        for day in DAYS / 2..DAYS {
+            loaded = loaded.plus(csv(None, day, ROWS).1);
+        }
+        let pub_key = signpost.issue_pub_key(planned::PUBLISHER);
+        signpost.refresh();
+        let lines = catalog
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        let offers = lines.filter(|line| line["kind"] == "offer").take(EDITED);
+        let edited = offers.map(|mut offer| {
+            let id = offer["id"].as_str().expect("an id").to_owned();
+            let document = offer.as_object_mut().expect("a document");
+            document.remove("kind");
+            document.remove("id");
+            (id, offer)
+        });
+        let mut book = Book::default();
+        for id in sellers
+            .iter()
+            .map(|seller| seller.id.as_str())
+            .chain([planned::PUBLISHER])
+        {
+            book.clicks.insert(id.to_owned(), Clicks::default());
+        }
+        Self {
+            edited: edited.collect(),
+            publishers,
+            sellers,
+            pub_key,
+            keys: KeyRing::parse(&default_setting("CLICK_KEYS")).expect("keys"),
+            report_keys: Mutex::new(report_keys),
+            today,
+            loaded,
+            book,
+            signpost,
+        }
+    }
+
+    /// A click on a seller's offer, without a request for it.
+    pub fn click<'c>(&self, seller: &Seller, offer: &'c str, user_id: &'c str, at_ms: i64) -> Click<'c> {
+        Click {
+            offer: offer.into(),
+            goal: format!("{offer}-1").into(),
+            app: seller.app,
+            user_id: user_id.into(),
+            gaid: None,
+            idfa: None,
+            custom: [Some("level-7".into()), None, None, None, None],
+            placement: Some("wall".into()),
+            country: Country::parse("DE"),
+            clicked_at_ms: at_ms,
+        }
+    }
+}
+
+/// The n-th day before today.
+pub fn date(today: UtcDay, n: usize) -> UtcDay {
+    today.minus(i32::try_from(n).expect("a day") + 1)
+}
+
+/// Facts by a seed, with their sums; with a date in each row if there is one.
+pub fn csv(date: Option<UtcDay>, seed: usize, rows: usize) -> (String, Sums) {
+    let mut text = String::with_capacity(rows * 80 + 200);
+    if date.is_some() {
+        text.push_str("date,");
+    }
+    text.push_str("app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue\n");
+    let mut sums = Sums::default();
+    for row in 0..rows {
+        let n = i64::try_from(seed * 7_919 + row).expect("a number");
+        let (impressions, clicks, micros) = (n % 997, n % 13, n % 3_001 * 7);
+        if let Some(date) = date {
+            text.push_str(&format!("{date},"));
+        }
+        text.push_str(&format!(
+            "{},{},place-{},tag-{},source-{},6.{},{},{},{impressions},{clicks},{}.{:06}\n",
+            30_000_000 + row % 7,
+            ["DE", "FR", "US", "JP"][row % 4],
+            row % 11,
+            row % 5,
+            row % 3,
+            row % 2,
+            impressions * 2,
+            impressions + 1,
+            micros / 1_000_000,
+            micros % 1_000_000,
+        ));
+        sums = sums.plus(Sums {
+            impressions,
+            clicks,
+            micros,
+        });
+    }
+    (text, sums)
+}

@@ -1,0 +1,151 @@
+//! More than there is room for: what is refused and how soon, what goes on meanwhile, and that room comes back, also from
+//! clients that left without a word.
+
+use std::{thread, time::Duration};
+
+use serde_json::json;
+
+use crate::{
+    faults::break_down,
+    harness::{
+        ANDROID_APP, Answer, CONVERSION, IOS_APP, Raw, Setup, Signpost, Wall, accepted, eventually, now_ms,
+    },
+};
+
+/// Postbacks of an app, and bodies of its requests for offers, that an isolate has room for (`src/edge/admission.rs`).
+const SHARE: usize = 128;
+const BODIES: usize = 32;
+/// A refusal that waits for nothing, on a busy machine.
+const AT_ONCE_MS: i64 = 2_000;
+/// In which workerd learns that a connection was reset.
+const NOTICED: Duration = Duration::from_millis(300);
+
+fn metric(signpost: &Signpost, name: &str, kind: &str) -> usize {
+    let metrics = signpost.operator("GET", "metrics", None).expect(200).body;
+    let name = format!("signpost_isolate_{name}{{kind=\"{kind}\"}} ");
+    let found = metrics
+        .lines()
+        .find_map(|line| line.strip_prefix(&name)?.parse().ok());
+    found.unwrap_or_else(|| panic!("no {name} in {metrics}"))
+}
+
+fn under_way(signpost: &Signpost, kind: &str) -> usize {
+    metric(signpost, "under_way", kind)
+}
+
+fn postback(wall: &Wall<'_>, user: &str) -> String {
+    format!(
+        "GET {CONVERSION}?click_id={}&token={} HTTP/1.1\r\nHost: t.signpost.example\r\n\r\n",
+        wall.click_id(user),
+        wall.token
+    )
+}
+
+/// Sends each on a connection of its own behind another request, and reads neither answer. As the connection is dropped, the
+/// kernel resets it, since there is something unread: workerd notices at once, and not when it comes to write.
+fn sent(signpost: &Signpost, requests: &[String]) -> Vec<Raw> {
+    let send = |request: &String| {
+        let mut raw = signpost.raw();
+        let both = format!("GET /healthz HTTP/1.1\r\nHost: t.signpost.example\r\n\r\n{request}");
+        raw.send(both.as_bytes()).expect("a request sent");
+        raw
+    };
+    requests.iter().map(send).collect()
+}
+
+#[track_caller]
+fn refused_at_once(ask: impl FnOnce() -> Answer) {
+    let from_ms = now_ms();
+    let answer = ask().refused(503, "unavailable");
+    let took_ms = now_ms() - from_ms;
+    assert!(took_ms < AT_ONCE_MS, "{took_ms} ms: {answer:?}");
+    assert_eq!(answer.header("Retry-After"), Some("2"), "{answer:?}");
+}
+
+#[test]
+fn an_app_whose_outbox_hangs_has_its_share_and_those_who_left_give_theirs_back() {
+    let (signpost, pub_key) = Setup::new().config("faults.capnp").start_with_fixtures();
+    let hanging = signpost.unpublished_wall("busy-1", "79100001", None);
+    let other = signpost.unpublished_wall("busy-2", "79100002", None);
+    signpost.refresh();
+
+    break_down(&signpost, "outboxes-hangs");
+    let requests: Vec<_> = (0..SHARE)
+        .map(|n| postback(&hanging, &format!("u-{n}")))
+        .collect();
+    let waiting = sent(&signpost, &requests);
+    eventually(&SHARE, || under_way(&signpost, "conversion"));
+    refused_at_once(|| hanging.convert(&hanging.click_id("one-too-many"), ""));
+    assert_eq!(metric(&signpost, "shed_total", "conversion"), 1);
+
+    // Others go on: another app's postbacks have room, and what waits for nothing is served.
+    let mut others = sent(&signpost, &[postback(&other, "u-other")]);
+    eventually(&(SHARE + 1), || under_way(&signpost, "conversion"));
+    signpost
+        .click(
+            &format!("rid={}&app={}&user_id=u-1", hanging.goal("1"), hanging.app),
+            "DE",
+        )
+        .expect(302);
+    signpost
+        .offers(ANDROID_APP, &pub_key, &json!({"page": 1, "size": 5}))
+        .expect(200);
+    signpost.put("advertisers/busy-3", &json!({"name": "Busy"}));
+
+    // Nobody waits for these any more. They are carried out all the same, and their places come back.
+    drop(waiting);
+    thread::sleep(NOTICED);
+    break_down(&signpost, "");
+    eventually(&0, || under_way(&signpost, "conversion"));
+    others[0].receive().expect("an answer").expect(200);
+    accepted(others[0].receive().expect("an answer"), "approved", false);
+    for request in &requests {
+        let answer = signpost.raw().exchange(request.as_bytes()).expect("an answer");
+        accepted(answer, "approved", true);
+    }
+
+    // Hundreds who leave at any moment.
+    for round in 0..5 {
+        let requests: Vec<_> = (0..SHARE)
+            .map(|n| postback(&hanging, &format!("u-{round}-{n}")))
+            .collect();
+        drop(sent(&signpost, &requests));
+    }
+    eventually(&0, || under_way(&signpost, "conversion"));
+    accepted(
+        hanging.convert(&hanging.click_id("u-last"), ""),
+        "approved",
+        false,
+    );
+}
+
+#[test]
+fn who_never_sends_a_body_whole_holds_up_none_but_its_own_app() {
+    let (signpost, pub_key) = Setup::new().start_with_fixtures();
+    let wall = signpost.wall("slow-bodies", "79100003", None);
+    // Longer than what takes the express way.
+    let long = format!("{{\"page\": 1, \"size\": 1{}}}", " ".repeat(9_000));
+    let half = format!(
+        "POST /v1/offer/api HTTP/1.1\r\nHost: o.signpost.example\r\nApp-Id: {ANDROID_APP}\r\nPub-Key: {pub_key}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{{",
+        long.len()
+    );
+    let offers = |app: &str| {
+        let headers = [
+            ("App-Id", app),
+            ("Pub-Key", &pub_key),
+            ("Content-Type", "application/json"),
+        ];
+        signpost.send("POST", "/v1/offer/api", &headers, long.as_bytes())
+    };
+    for round in 0..3 {
+        let waiting = sent(&signpost, &vec![half.clone(); BODIES]);
+        eventually(&BODIES, || under_way(&signpost, "body"));
+        refused_at_once(|| offers(ANDROID_APP));
+        offers(IOS_APP).expect(200);
+        wall.pay(&format!("u-{round}"));
+        drop(waiting);
+        eventually(&0, || under_way(&signpost, "body"));
+    }
+    offers(ANDROID_APP).expect(200);
+}
