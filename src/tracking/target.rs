@@ -120,9 +120,16 @@ fn check_authority(scheme: &str, authority: &str) -> Result<String, String> {
         (None | Some(""), _) => Err("must name a host".to_owned()),
         // A URL parser makes braces of `%7B` and of wide ones, and leaves them in a host.
         (Some(host), _) if host.contains(['{', '}']) => Err(MACRO_IN_HOST.to_owned()),
+        // It takes quotes, stars and the like, too, which no host has and not everybody reads alike.
+        (Some(host), _) if !host.bytes().all(is_of_host) => Err("must name a host".to_owned()),
         (Some(host), None) => Ok(host.to_owned()),
         (Some(host), Some(port)) => Ok(format!("{host}:{port}")),
     }
+}
+
+/// Names, addresses, and the brackets and colons of those of version 6.
+fn is_of_host(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._[:]".contains(&byte)
 }
 
 /// Whether `{click_id}` is among the macros.

@@ -198,6 +198,8 @@ fn a_faulty_template_is_refused_with_what_is_wrong() {
         ("https:///t.example/", "is not a URL"),
         ("https:////t.example/", "is not a URL"),
         ("market:///details", "must name a host"),
+        ("https://t.\"example/", "must name a host"),
+        ("https://*.example/", "must name a host"),
         ("https://?a", "is not a URL"),
         ("https://t.example:99999/", "is not a URL"),
         ("https://t ex.example/", "must not contain spaces"),
