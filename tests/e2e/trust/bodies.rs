@@ -10,7 +10,7 @@ use std::{
 use serde_json::json;
 
 use super::status;
-use crate::harness::{ANDROID_APP, CONVERSION, OPERATOR_TOKEN, REPORT, Setup, Signpost, answer_to};
+use crate::harness::{ANDROID_APP, OPERATOR_TOKEN, REPORT, Setup, Signpost, answer_to};
 
 /// Connections of one attacker to each of three addresses.
 const CONNECTIONS: usize = 100;
@@ -49,14 +49,11 @@ fn what_strangers_announce_or_send_takes_no_memory() {
         "POST /v1/operator/import",
         "Authorization: Bearer x\r\nContent-Length: 67108864",
     );
-    let form = head(&format!("POST {CONVERSION}"), "Content-Length: 16384")
-        .replace("application/json", "application/x-www-form-urlencoded");
     let streams: Vec<_> = (0..CONNECTIONS)
         .flat_map(|n| {
             // Half of them announce a body, and half send nearly all of it.
             let sent = if n % 2 == 0 { 1 } else { 60_000 };
-            [(&report, sent), (&offers, sent), (&import, sent), (&form, 1)]
-                .map(|(head, sent)| open(&signpost, head, &vec![b' '; sent]))
+            [&report, &offers, &import].map(|head| open(&signpost, head, &vec![b' '; sent]))
         })
         .collect();
     // Answered while all of these hang.
