@@ -13,9 +13,7 @@ use signpost::tracking::{
 
 use serde_json::{Value, json};
 
-use crate::harness::{
-    self, ANDROID_APP, Answer, OPERATOR_TOKEN, Setup, Signpost, default_setting, eventually,
-};
+use crate::harness::{self, ANDROID_APP, Answer, Setup, Signpost, default_setting, eventually};
 
 const CLICKS: u32 = 400;
 const PAGES: u32 = 150;
@@ -145,31 +143,9 @@ fn comparable(keys: &KeyRing, answer: &Answer) -> Comparable {
     }
 }
 
-/// What is counted where one of the ways leads.
-fn metric(signpost: &Signpost, way: &str, name: &str) -> u64 {
-    let token = format!("Bearer {OPERATOR_TOKEN}");
-    let address = format!("{way}/v1/operator/metrics");
-    let metrics = signpost
-        .get(&address, &[("Authorization", &token)])
-        .expect(200)
-        .body;
-    let value = metrics.lines().find_map(|line| line.strip_prefix(name));
-    value
-        .unwrap_or_else(|| panic!("no {name}"))
-        .trim()
-        .parse()
-        .unwrap()
-}
-
 /// Answers of a kind in all, and those that took the express way.
 fn answered(signpost: &Signpost, way: &str, kind: &str) -> (u64, u64) {
-    let of = |name| {
-        metric(
-            signpost,
-            way,
-            &format!("signpost_isolate_{name}_total{{what=\"{kind}\"}}"),
-        )
-    };
+    let of = |name| signpost.metric_at(way, &format!("signpost_isolate_{name}_total{{what=\"{kind}\"}}"));
     (of("answered"), of("express"))
 }
 

@@ -324,6 +324,28 @@ impl Signpost {
         self.send(method, &format!("/v1/operator/{path}"), &headers, body.as_bytes())
     }
 
+    /// A series of the operator's metrics, by its name and labels as they are written there.
+    #[track_caller]
+    pub fn metric(&self, series: &str) -> u64 {
+        self.metric_at("", series)
+    }
+
+    /// The same where another address leads to it.
+    #[track_caller]
+    pub fn metric_at(&self, base: &str, series: &str) -> u64 {
+        let authorization = format!("Bearer {OPERATOR_TOKEN}");
+        let address = format!("{base}/v1/operator/metrics");
+        let metrics = self
+            .get(&address, &[("Authorization", &authorization)])
+            .expect(200)
+            .body;
+        let found = metrics
+            .lines()
+            .find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+        let value = found.unwrap_or_else(|| panic!("no {series} in {metrics}"));
+        value.parse().expect("a whole number")
+    }
+
     #[track_caller]
     pub fn put(&self, path: &str, body: &Value) -> Answer {
         self.operator("PUT", path, Some(body)).expect(200)

@@ -21,12 +21,8 @@ const AT_ONCE_MS: i64 = 2_000;
 const NOTICED: Duration = Duration::from_millis(300);
 
 fn metric(signpost: &Signpost, name: &str, kind: &str) -> usize {
-    let metrics = signpost.operator("GET", "metrics", None).expect(200).body;
-    let name = format!("signpost_isolate_{name}{{kind=\"{kind}\"}} ");
-    let found = metrics
-        .lines()
-        .find_map(|line| line.strip_prefix(&name)?.parse().ok());
-    found.unwrap_or_else(|| panic!("no {name} in {metrics}"))
+    let value = signpost.metric(&format!("signpost_isolate_{name}{{kind=\"{kind}\"}}"));
+    usize::try_from(value).expect("a count")
 }
 
 fn under_way(signpost: &Signpost, kind: &str) -> usize {

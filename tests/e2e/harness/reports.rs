@@ -62,14 +62,7 @@ impl Signpost {
 
     /// The most memory that the module has needed so far, in bytes.
     pub fn wasm_memory(&self) -> u64 {
-        let metrics = self.operator("GET", "metrics", None).expect(200).body;
-        let found = metrics
-            .lines()
-            .find_map(|line| line.strip_prefix("signpost_isolate_wasm_memory_bytes "));
-        found
-            .unwrap_or_else(|| panic!("no memory in {metrics}"))
-            .parse()
-            .expect("a number")
+        self.metric("signpost_isolate_wasm_memory_bytes")
     }
 
     /// What the kernel says of workerd's memory: now, and at most.

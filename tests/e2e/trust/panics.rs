@@ -196,18 +196,7 @@ fn a_panic_on_the_express_way_is_answered_the_ordinary_way() {
     let (signpost, pub_key) = faulty().start_with_fixtures();
     let publisher = signpost.known_publisher(PUBLISHER);
     let body = json!({"page": 1, "size": 3});
-    let express = |name: &str| {
-        let metrics = signpost.operator("GET", "metrics", None).expect(200).body;
-        let line = metrics
-            .lines()
-            .find(|line| line.starts_with("signpost_isolate_express") && line.contains(name));
-        line.unwrap_or_else(|| panic!("{metrics}"))
-            .rsplit_once(' ')
-            .unwrap()
-            .1
-            .parse::<u64>()
-            .unwrap()
-    };
+    let express = |what: &str| signpost.metric(&format!("signpost_isolate_express_total{{what=\"{what}\"}}"));
     let click = || {
         signpost
             .click("rid=410271&app=10000001&user_id=u-1", "DE")
