@@ -107,10 +107,7 @@ impl Shell {
             return Err(refused);
         }
         // Also after what broke: it may have written before, and what was written needs its alarm.
-        let armed = caught(|| match next_alarm(&self.database, now_ms)? {
-            Some(at_ms) => self.wake_by(at_ms),
-            None => Ok(()),
-        });
+        let armed = caught(|| self.wake_for(next_alarm(&self.database, now_ms)));
         let json = serde_json::to_vec(&reply?).map_err(|error| Failure::Broken(error.to_string()))?;
         armed.map(|()| json)
     }
@@ -184,6 +181,17 @@ impl Shell {
     pub fn wakes_by(&self, at_ms: i64) -> bool {
         let set_ms = self.alarm.get().and_then(|alarm| alarm.at_ms);
         set_ms.is_some_and(|set_ms| set_ms <= at_ms)
+    }
+
+    /// Has the object woken by when its database says that something will be due, if it does.
+    ///
+    /// # Errors
+    /// What the database said, or what the storage says.
+    pub fn wake_for(&self, next: Result<Option<i64>, DatabaseError>) -> Result<(), Failure> {
+        match next? {
+            Some(at_ms) => self.wake_by(at_ms),
+            None => Ok(()),
+        }
     }
 
     /// Has the object woken at `at_ms` or before. An alarm that is due earlier stays: only its own work may move it.

@@ -265,11 +265,7 @@ impl Ledger {
         self.keep_names(db)?;
         let answer = self.receiving.receive(db, request).await;
         // Also after what broke: it may have written before, and what was written needs its alarm.
-        let armed = match next_alarm(db, runtime::now_ms()) {
-            Ok(Some(at_ms)) => self.shell.wake_by(at_ms),
-            Ok(None) => Ok(()),
-            Err(error) => Err(error.into()),
-        };
+        let armed = self.shell.wake_for(next_alarm(db, runtime::now_ms()));
         let answer = answer?;
         armed.map(|()| answer)
     }

@@ -256,11 +256,7 @@ impl Running {
 
     /// Has the object woken by when it needs it.
     fn arm(&self) -> Result<(), Failure> {
-        let db = self.shell.database();
-        match next_alarm(db, now_ms())? {
-            Some(at_ms) => self.shell.wake_by(at_ms),
-            None => Ok(()),
-        }
+        self.shell.wake_for(next_alarm(self.shell.database(), now_ms()))
     }
 
     /// Claims what is due, as far as there is room.
