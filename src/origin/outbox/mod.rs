@@ -4,6 +4,7 @@
 //! - [`conversions`], [`reservations`] and [`flow`]: what a postback writes, and in which order;
 //! - [`entries`] and [`log`]: the entry of each transaction id, and how the operator reads it;
 //! - [`deliveries`]: callbacks on their way; [`about`]: where they go;
+//! - [`turns`]: one conversion of a click at a time;
 //! - [`operating`] and [`erasing`]: what the operator does with them, and what is forgotten.
 
 pub mod about;
@@ -32,6 +33,7 @@ pub mod sql;
 mod telling;
 #[cfg(target_arch = "wasm32")]
 pub mod tries;
+pub mod turns;
 
 pub use command::{Answer, Command, Conversion, Reply};
 pub use sql::MIGRATIONS;

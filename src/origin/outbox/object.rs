@@ -2,14 +2,8 @@
 //! an alarm under everything that waits. Callbacks, reservations and sums for other objects go on beside the requests
 //! that began them; a process that dies in between leaves them to the alarm.
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::HashMap,
-    panic::RefUnwindSafe,
-    rc::Rc,
-};
+use std::{cell::Cell, panic::RefUnwindSafe, rc::Rc};
 
-use futures_util::lock::Mutex;
 use worker::{DurableObject, Env, Request, Response, State, durable_object};
 
 use super::{
@@ -24,6 +18,7 @@ use super::{
     log, next_alarm, operating,
     sending::{self, Sending},
     telling, tries,
+    turns::Turns,
 };
 use crate::{
     callbacks::{
@@ -66,7 +61,7 @@ struct Running {
     asking: Asking,
     conversions: Room,
     /// One conversion of a click at a time, by its nonce.
-    turns: RefCell<HashMap<Vec<u8>, Rc<Mutex<()>>>>,
+    turns: Turns,
     /// Whether the catalog has such an app.
     known: Cell<bool>,
     learned: Learned,
@@ -88,7 +83,7 @@ impl DurableObject for Outbox {
                 env,
                 asking: Asking::default(),
                 conversions: Room::new(CONVERSIONS),
-                turns: RefCell::default(),
+                turns: Turns::default(),
                 known: Cell::new(false),
                 learned: Learned::default(),
                 under_way: Cell::new(0),
@@ -177,14 +172,11 @@ impl Running {
             failure => failure,
         })?;
         let db = self.shell.ready().await?;
-        let turn = self.turn(&conversion.nonce.0);
-        let answer = {
-            let _turn = turn.lock().await;
-            flow::convert(db, self, conversion, &terms).await
-        };
-        drop(turn);
-        self.end_turn(&conversion.nonce.0);
-        answer.map(Reply::Answer)
+        let turn = self.turns.of(&conversion.nonce.0);
+        let _come = turn.come().await;
+        flow::convert(db, self, conversion, &terms)
+            .await
+            .map(Reply::Answer)
     }
 
     /// What needs nobody else, in one step.
@@ -240,18 +232,6 @@ impl Running {
         }
         self.known.set(true);
         Ok(())
-    }
-
-    fn turn(&self, nonce: &[u8]) -> Rc<Mutex<()>> {
-        let mut turns = self.turns.borrow_mut();
-        Rc::clone(turns.entry(nonce.to_vec()).or_default())
-    }
-
-    fn end_turn(&self, nonce: &[u8]) {
-        let mut turns = self.turns.borrow_mut();
-        if turns.get(nonce).is_some_and(|turn| Rc::strong_count(turn) == 1) {
-            turns.remove(nonce);
-        }
     }
 
     /// Has the object woken by when it needs it.
