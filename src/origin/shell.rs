@@ -6,6 +6,7 @@
 
 use std::{cell::Cell, panic::RefUnwindSafe};
 
+use futures_util::FutureExt;
 use serde::{Serialize, de::DeserializeOwned};
 use worker::{Request, Response, State};
 
@@ -263,7 +264,8 @@ pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure
 }
 
 /// The same for what waits: each of its steps is caught.
-pub async fn caught_async<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let done = runtime::caught_async(work).await;
-    done.unwrap_or_else(|panic| Err(Failure::Broken(panic)))
+pub fn caught_async<T>(
+    work: impl Future<Output = Result<T, Failure>>,
+) -> impl Future<Output = Result<T, Failure>> {
+    runtime::caught_async(work).map(|done| done.unwrap_or_else(|panic| Err(Failure::Broken(panic))))
 }
