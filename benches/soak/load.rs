@@ -119,9 +119,16 @@ pub fn open(world: &World, clients: &mut [Client<'_>], per_second: f64, seconds:
     (run, late.into_inner() as f64 / all)
 }
 
-/// A single client's requests of what users wait for, for so many seconds: their median and the slowest of a hundred, in
-/// milliseconds.
-pub fn light(client: &mut Client<'_>, seconds: f64) -> (f64, f64) {
+/// What a single client was told, in milliseconds: the middle, the slowest of a hundred; and how many times it was shed.
+#[derive(Clone, Copy)]
+pub struct Light {
+    pub median_ms: f64,
+    pub p99_ms: f64,
+    pub shed: u64,
+}
+
+/// A single client's requests of what users wait for, for so many seconds.
+pub fn light(client: &mut Client<'_>, seconds: f64) -> Light {
     let watch = Stopwatch::start();
     drop(taken(std::slice::from_ref(&client.tally)));
     while watch.seconds() < seconds {
@@ -130,6 +137,11 @@ pub fn light(client: &mut Client<'_>, seconds: f64) -> (f64, f64) {
         }
         thread::sleep(Duration::from_millis(5));
     }
-    let times = taken(std::slice::from_ref(&client.tally)).times();
-    (times.quantile(0.5), times.quantile(0.99))
+    let tally = taken(std::slice::from_ref(&client.tally));
+    let times = tally.times();
+    Light {
+        median_ms: times.quantile(0.5),
+        p99_ms: times.quantile(0.99),
+        shed: tally.shed(),
+    }
 }

@@ -111,7 +111,7 @@ fn driven(
     let before = load::light(&mut probe, 5.0);
     println!(
         "one client alone: median {:.2} ms, p99 {:.2} ms",
-        before.0, before.1
+        before.median_ms, before.p99_ms
     );
 
     let from_s = watch.now();
@@ -140,6 +140,7 @@ fn driven(
     );
     let mut verdicts = judge::steady(&limit, clients, &watch.seen(), from_s, to_s);
     verdicts.push(judge::once(world));
+    println!("callbacks that wait: {}", judge::waiting(world));
 
     if overload_s > 0.0 {
         // What fills caches is not the limit.
@@ -166,15 +167,8 @@ fn driven(
             run.tally.shed_times().quantile(0.5),
             run.tally.shed_times().quantile(0.99)
         );
-        let recovered_s = recovered(&mut probe, before);
-        verdicts.extend(judge::overload(
-            warm,
-            &run,
-            clients,
-            &watch.seen(),
-            from_s,
-            recovered_s,
-        ));
+        verdicts.extend(judge::overload(warm, &run, clients, &watch.seen(), from_s));
+        verdicts.extend(recovered(world, &mut probe, before));
     }
     clients.push(probe);
     let unknown = clients.iter_mut().map(Client::settle).sum();
@@ -191,18 +185,24 @@ fn driven(
     verdicts
 }
 
-/// After how many seconds one client alone is served as before: its median and its slowest of a hundred at most twice what
-/// they were, and 5 ms for the noise of a machine.
-fn recovered(probe: &mut Client<'_>, before: (f64, f64)) -> Option<f64> {
-    let as_before = |now: f64, before: f64| now <= before * 2.0 + 5.0;
-    for second in 1..=60 {
-        let (median, p99) = load::light(probe, 1.0);
-        println!("{second} s after: median {median:.2} ms, p99 {p99:.2} ms");
-        if as_before(median, before.0) && as_before(p99, before.1) {
-            return Some(f64::from(second));
+/// Looks at what one client alone is told, until it is as it was before there was any load.
+fn recovered(world: &World, probe: &mut Client<'_>, before: load::Light) -> [Verdict; 2] {
+    let backlog = judge::waiting(world);
+    println!("the load is gone; callbacks that wait: {backlog}");
+    let mut recovery = judge::Recovery::after(before, backlog);
+    for second in 1..=judge::AS_BEFORE_S {
+        let now = load::light(probe, 1.0);
+        if recovery.note(second, now) {
+            break;
+        }
+        if second.is_multiple_of(10) {
+            println!(
+                "{second} s after: median {:.2} ms, p99 {:.2} ms",
+                now.median_ms, now.p99_ms
+            );
         }
     }
-    None
+    recovery.verdicts()
 }
 
 fn summed(runs: &[Run]) -> Run {
