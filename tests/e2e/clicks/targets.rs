@@ -6,7 +6,7 @@ use signpost::tracking::click_id::{self, Opened};
 use url::Url;
 
 use crate::{
-    clicks::{CLICK, click_of, keys, redirected, refused},
+    clicks::{CLICK, PARAMETERS, click_of, keys, redirected, refused},
     harness::{ANDROID_APP, Answer, demo},
 };
 
@@ -286,23 +286,8 @@ fn no_request_moves_a_click_to_another_host() {
         "a=b",
         "a:b",
     ];
-    let parameters = [
-        "rid",
-        "app",
-        "user_id",
-        "gaid",
-        "idfa",
-        "c1",
-        "c2",
-        "c3",
-        "c4",
-        "c5",
-        "placement",
-        "url",
-        "x",
-    ];
     for value in hostile {
-        for name in parameters {
+        for name in PARAMETERS.into_iter().chain(["url", "x"]) {
             let goals: &[_] = if name == "user_id" {
                 &["h-g", "bare-g"]
             } else {

@@ -6,27 +6,21 @@ use serde_json::{Value, json};
 use standardwebhooks::Webhook;
 use url::{Url, form_urlencoded};
 
-use crate::harness::{
-    ANDROID_APP, Answer, OPERATOR_TOKEN, Receiver, SECRET, accepted, callback, default_setting, demo,
-    encoded, now_ms, seal,
+use crate::{
+    clicks::PARAMETERS,
+    harness::{
+        ANDROID_APP, Answer, OPERATOR_TOKEN, Receiver, SECRET, accepted, callback, default_setting, demo,
+        encoded, now_ms, seal,
+    },
 };
 use signpost::tracking::{click::Click, keys::KeyRing};
 
-const PARAMETERS: [&str; 13] = [
-    "rid",
-    "app",
-    "user_id",
-    "gaid",
-    "idfa",
-    "c1",
-    "c2",
-    "c3",
-    "c4",
-    "c5",
-    "placement",
-    "click_id",
-    "%0d%0aX-Injected:%20x%0d%0a",
-];
+/// What a click may say of itself, a postback's, and one that is no name.
+fn parameters() -> impl Iterator<Item = &'static str> {
+    PARAMETERS
+        .into_iter()
+        .chain(["click_id", "%0d%0aX-Injected:%20x%0d%0a"])
+}
 
 /// Bytes as they stand in a request line, which no client library would let through.
 const HOSTILE: [&[u8]; 36] = [
@@ -127,7 +121,7 @@ fn no_byte_of_a_click_becomes_a_header_an_answer_or_another_place() {
             ("ta-play", ANDROID_APP),
             ("ta-over", "77000101"),
         ] {
-            for name in PARAMETERS {
+            for name in parameters() {
                 let goal = format!("{offer}-g");
                 let right = [("rid", goal.as_str()), ("app", app), ("user_id", "u-1")];
                 let rest = right.iter().filter(|(known, _)| *known != name);
@@ -172,7 +166,7 @@ fn no_byte_of_a_click_becomes_a_header_an_answer_or_another_place() {
 fn no_page_and_no_error_is_markup_that_a_request_wrote() {
     let signpost = demo();
     let markup = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>";
-    for name in PARAMETERS {
+    for name in parameters() {
         for (name, value) in [(name, encoded(markup)), (&*encoded(markup), "%zz".to_owned())] {
             let right = [("rid", "410271"), ("app", ANDROID_APP), ("user_id", "u-1")];
             let rest = right.iter().filter(|(known, _)| *known != name);
@@ -322,7 +316,7 @@ fn no_request_writes_a_line_of_the_log_or_of_the_metrics() {
     let sent = encoded(forged);
     let publisher = signpost.publisher("ta-log");
     let token = format!("Bearer {OPERATOR_TOKEN}");
-    for name in PARAMETERS {
+    for name in parameters() {
         signpost.click(&format!("rid=410271&app={ANDROID_APP}&{name}={sent}"), "DE");
     }
     for name in ["click_id", "tid", "token", "goal", "txn", "status", "x"] {

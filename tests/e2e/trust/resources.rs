@@ -172,6 +172,7 @@ fn what_is_no_document_is_refused_by_every_address_that_reads_one() {
             offers(&signpost, &pub_key, &[], &body),
             report(&publisher, &signpost, &[], &body),
             operate(&signpost, "PUT", "publishers/tr-never", &[JSON], &body),
+            operate(&signpost, "PUT", "advertisers/tr-never", &[JSON], &body),
             operate(&signpost, "PUT", "apps/77000302", &[JSON], &body),
             operate(&signpost, "PUT", "offers/tr-never", &[JSON], &body),
             operate(
@@ -203,7 +204,11 @@ fn what_is_no_document_is_refused_by_every_address_that_reads_one() {
                 .refused(400, "invalid_facts");
         }
     }
-    signpost.operator("GET", "publishers/tr-never", None).expect(404);
+    for kind in ["publishers", "advertisers", "offers"] {
+        signpost
+            .operator("GET", &format!("{kind}/tr-never"), None)
+            .expect(404);
+    }
     assert_eq!(publisher.days(), [] as [Value; 0]);
     // Blanks around a document are no fault of it.
     let blank = [&*b" ".repeat(60_000), b"{\"page\":1,\"size\":1}"].concat();
