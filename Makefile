@@ -77,11 +77,12 @@ help:
 run: build
 	@exec fixtures/local/run.sh
 
-# Two at a time up to the tests: optimising the module and building the tools keep one core busy each.
+# Two at a time up to the tests: optimising the module and building the tools keep one core busy each. The tests wait for
+# workerd, timers and disks more than they compute.
 test:
 	@$(MAKE) --no-print-directory --jobs=2 check build $(FAULTS_BUNDLE) compiled fuzz-build audit
 	cargo test --quiet --locked --lib --bins
-	cargo test --quiet --locked --test '*' -- --test-threads=4
+	cargo test --quiet --locked --test '*' -- --test-threads=8
 	@$(MAKE) --no-print-directory fuzz-brief
 
 # Prints what each kind of request came to; a run that fails says which SEED brings it back. Then every place panics of
@@ -104,10 +105,11 @@ lint-wasm: $(NIGHTLY_READY)
 compiled: lint-native
 	cargo test --quiet --locked --no-run
 
-# The lock file against the known vulnerabilities, where their database can be had; licences are a test of their own.
+# The lock files against the known vulnerabilities, where their database can be had; licences are a test of their own.
 audit: $(STABLE_READY)
 	@if timeout 20 git ls-remote --quiet $(ADVISORIES) HEAD >/dev/null 2>&1; \
-	then $(MAKE) --no-print-directory $(CARGO_AUDIT) && $(CARGO_AUDIT) audit --url $(ADVISORIES); \
+	then $(MAKE) --no-print-directory $(CARGO_AUDIT) && \
+		for lock in Cargo.lock tests/fuzz/Cargo.lock; do $(CARGO_AUDIT) audit --url $(ADVISORIES) --file $$lock || exit 1; done; \
 	else echo 'audit: not done, $(ADVISORIES) cannot be reached from here'; fi
 
 # schemathesis for so many seconds, with another seed each time; `make test` has a short run with one seed.
