@@ -59,11 +59,7 @@ fn refuse(path: &str, error: &serde_json::Error) -> Refusal {
     if !error.is_data() {
         return common::INVALID_JSON.because(error.to_string());
     }
-    // serde_json ends its text with " at line 1 column 2", which says nothing about a body written by a program.
-    let text = error.to_string();
-    let problem = text
-        .rsplit_once(" at line ")
-        .map_or(text.as_str(), |(problem, _)| problem);
+    let problem = problem(error);
     let kind = if problem.starts_with("missing field") {
         common::MISSING_FIELD
     } else if problem.starts_with("unknown field") {

@@ -24,6 +24,14 @@ const CONVERSIONS: Bound = Bound {
     lasts_ms: LASTS_MS,
 };
 
+/// Queries of reports that are being read, of keys that were issued, be they revoked: up to 256 KiB each are 16 MiB. A key may
+/// ask every two seconds, so it has next to nothing to read at a time, and one that takes its time holds up no other.
+const QUERIES: Bound = Bound {
+    places: 64,
+    share: 4,
+    lasts_ms: LASTS_MS,
+};
+
 /// Reports that wait for a ledger: up to 256 KiB of query each are 8 MiB. A publisher has half, of the 100 keys that it may
 /// have with a request every two seconds each: its ledger makes one report after the other, of some 10 ms for each 1 M
 /// facts.
@@ -99,6 +107,7 @@ const STARTS: Bound = Bound {
 #[derive(Debug)]
 pub struct Rooms {
     pub conversions: Room,
+    pub queries: Room,
     pub reports: Room,
     pub clicks: Room,
     pub pages: Room,
@@ -114,6 +123,7 @@ impl Default for Rooms {
     fn default() -> Self {
         Self {
             conversions: Room::new(CONVERSIONS),
+            queries: Room::new(QUERIES),
             reports: Room::new(REPORTS),
             clicks: Room::new(CLICKS),
             pages: Room::new(PAGES),
@@ -138,9 +148,10 @@ impl Rooms {
     }
 
     /// Each by its name in the metrics.
-    pub fn each(&self) -> [(&'static str, &Room); 10] {
+    pub fn each(&self) -> [(&'static str, &Room); 11] {
         [
             ("conversion", &self.conversions),
+            ("query", &self.queries),
             ("report", &self.reports),
             ("click", &self.clicks),
             ("page", &self.pages),

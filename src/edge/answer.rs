@@ -95,6 +95,14 @@ impl Answer {
         &self.noted
     }
 
+    /// When to ask again, if there is a time.
+    pub fn retry_after(self, seconds: Option<u32>) -> Self {
+        match seconds {
+            Some(seconds) => self.header("Retry-After", seconds.to_string()),
+            None => self,
+        }
+    }
+
     pub fn body(mut self, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         self.body = body.into();
         self.header("Content-Type", content_type)
@@ -127,13 +135,10 @@ impl Answer {
 
 impl From<Refusal> for Answer {
     fn from(refusal: Refusal) -> Self {
-        let answer = Self::json(refusal.status, refusal.body())
+        Self::json(refusal.status, refusal.body())
             .header("Cache-Control", "no-store")
-            .coded(refusal.code);
-        match refusal.retry_after_s {
-            Some(seconds) => answer.header("Retry-After", seconds.to_string()),
-            None => answer,
-        }
+            .coded(refusal.code)
+            .retry_after(refusal.retry_after_s)
     }
 }
 
@@ -146,15 +151,10 @@ impl From<CallError> for Answer {
                 status,
                 body,
                 retry_after_s,
-            } => {
-                let answer = Self::json(status, body)
-                    .header("Cache-Control", "no-store")
-                    .coded(code);
-                match retry_after_s {
-                    Some(seconds) => answer.header("Retry-After", seconds.to_string()),
-                    None => answer,
-                }
-            }
+            } => Self::json(status, body)
+                .header("Cache-Control", "no-store")
+                .coded(code)
+                .retry_after(retry_after_s),
             CallError::Unanswered(_) => {
                 log::error("objects", error);
                 common::UNAVAILABLE.into()

@@ -14,6 +14,8 @@ use crate::{
 /// the sender would never see why.
 const DISCARDED: usize = 4 << 20;
 const DISCARDING: Duration = Duration::from_secs(5);
+/// The same where something of ours broke, which is told within a second whether or not its reason is read.
+const DISCARDING_BROKEN: Duration = Duration::from_millis(500);
 /// How long a body may take that is read whole, whose sender has a place meanwhile: 1 MiB at 0.6 Mbit/s, and less for those
 /// that are short by their kind.
 const READING: Duration = Duration::from_secs(15);
@@ -73,8 +75,9 @@ async fn read_out(request: &mut Request, most: usize, mut take: impl FnMut(&[u8]
     Ok(())
 }
 
-/// Reads a body that a refusal left alone, so that the sender comes to read the refusal: see [`DISCARDED`].
-pub async fn discard(request: web_sys::Request) {
+/// Reads a body that a refusal with this status left alone, so that the sender comes to read the refusal: see
+/// [`DISCARDED`].
+pub async fn discard(request: web_sys::Request, status: u16) {
     if request.body_used() || request.body().is_none() {
         return;
     }
@@ -91,7 +94,12 @@ pub async fn discard(request: web_sys::Request) {
         }
     };
     // A sender that takes its time is not waited for.
-    let _ = within(DISCARDING, read_out).await;
+    let time = if status == 500 {
+        DISCARDING_BROKEN
+    } else {
+        DISCARDING
+    };
+    let _ = within(time, read_out).await;
 }
 
 /// A header's value, if the request has it.

@@ -103,8 +103,8 @@ async fn send_on(
     Ok(location)
 }
 
-/// Takes one of the offer's clicks of today, and the place that it waited in. What does not count takes nothing, and is refused only where the cap is
-/// known to be spent.
+/// Takes one of the offer's clicks of today, and the place that it waited in. What does not count takes nothing, and is
+/// refused only where the cap is known to be spent.
 async fn take_of_cap(
     visit: &Visit,
     allowed: &Allowed<'_>,
@@ -181,7 +181,7 @@ fn refused(request: &Request, refused: &Refused<'_>) -> Answer {
         return refusal.clone().into();
     }
     // Nothing of a request is in the page; were it ever, nothing of it would run.
-    let answer = Answer::new(refusal.status)
+    Answer::new(refusal.status)
         .body("text/html; charset=utf-8", page(refusal))
         .header("Cache-Control", "no-store")
         .header("X-Content-Type-Options", "nosniff")
@@ -189,14 +189,11 @@ fn refused(request: &Request, refused: &Refused<'_>) -> Answer {
             "Content-Security-Policy",
             "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
         )
-        .coded(refusal.code);
-    match refusal.retry_after_s {
-        Some(seconds) => answer.header("Retry-After", seconds.to_string()),
-        None => answer,
-    }
+        .coded(refusal.code)
+        .retry_after(refusal.retry_after_s)
 }
 
-/// A short readable page. Messages may hold what a request sent, so they are escaped.
+/// A short readable page. Messages hold nothing of a request; they are escaped should one ever.
 fn page(refusal: &Refusal) -> String {
     let title = match refusal.status {
         400 | 404 => "This link is not complete",

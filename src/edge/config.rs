@@ -9,8 +9,8 @@ use crate::{
     tracking::keys::KeyRing,
 };
 
-/// With the 30 seconds that KV may answer from its own cache and the minute it takes to converge, a change is seen
-/// everywhere within two minutes.
+/// A change is seen everywhere within two minutes: it is published within 10 seconds, KV may answer from its cache for 60
+/// ([`POINTER_TTL_S`](super::snapshots)), and an isolate asks every 20.
 const DEFAULT_REVALIDATE_MS: i64 = 20 * SECOND_MS;
 
 pub struct Config {

@@ -39,7 +39,18 @@ const FORM: &str = "application/x-www-form-urlencoded";
 /// How long the record of a short click id is waited for.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(5);
 
-pub async fn conversion(visit: &Visit, mut request: Request, query: &str) -> Result<Answer, Refusal> {
+pub async fn conversion(visit: &Visit, request: Request, query: &str) -> Answer {
+    let mut noted = Noted::default();
+    let answered = convert(visit, request, query, &mut noted).await;
+    noted.onto(answered)
+}
+
+async fn convert(
+    visit: &Visit,
+    mut request: Request,
+    query: &str,
+    noted: &mut Noted,
+) -> Result<Answer, Refusal> {
     let form = match request.method() {
         worker::Method::Post => {
             body::check_media_type(&request, &[FORM], false)?;
@@ -56,7 +67,7 @@ pub async fn conversion(visit: &Visit, mut request: Request, query: &str) -> Res
         _ => None,
     };
     let postback = Postback::parse(query, form.as_deref())?;
-    let (click, nonce, _place) = open(visit, &postback.click_id).await?;
+    let (click, nonce, _place) = open(visit, &postback.click_id, noted).await?;
     let conversion = Conversion {
         nonce: Bytes(nonce.to_vec()),
         click,
@@ -65,12 +76,7 @@ pub async fn conversion(visit: &Visit, mut request: Request, query: &str) -> Res
         txn: postback.txn.map(Into::into),
         status: postback.status,
     };
-    let mut noted = Noted {
-        app: Some(conversion.click.app.to_string()),
-        offer: Some(conversion.click.offer.to_string()),
-        ..Noted::default()
-    };
-    let answer = match client::convert(&visit.env, conversion).await {
+    Ok(match client::convert(&visit.env, conversion).await {
         Ok(told) => {
             let body = serde_json::to_vec(&told).unwrap_or_default();
             noted.outcome = Some(told.status.as_str());
@@ -81,26 +87,28 @@ pub async fn conversion(visit: &Visit, mut request: Request, query: &str) -> Res
                 .header("Cache-Control", "no-store")
         }
         Err(error) => error.into(),
-    };
-    Ok(answer.noting(noted))
+    })
 }
 
-/// The click that an id stands for, its identity, and a place to wait in for its app's outbox.
-async fn open(visit: &Visit, id: &str) -> Result<(Click<'static>, Nonce, Place), Refusal> {
+/// The click that an id stands for, its identity, and a place to wait in for its app's outbox. Notes whose it is as soon as
+/// it is known.
+async fn open(visit: &Visit, id: &str, noted: &mut Noted) -> Result<(Click<'static>, Nonce, Place), Refusal> {
     let keys = &visit.isolate.config.click_keys;
-    let enter = |app: AppId| {
-        let rooms = &visit.isolate.rooms;
-        rooms.conversions.enter(&app.to_string(), visit.now_ms)
+    let enter = |noted: &mut Noted, app: AppId| {
+        let owner = noted.app.insert(app.to_string());
+        visit.isolate.rooms.conversions.enter(owner, visit.now_ms)
     };
     match click_id::open(keys, id).map_err(refuse)? {
         Opened::Whole { click, nonce } => {
-            let place = enter(click.app)?;
+            noted.offer = Some(click.offer.to_string());
+            let place = enter(noted, click.app)?;
             Ok((click, nonce, place))
         }
         Opened::Short { app, nonce } => {
-            let place = enter(app)?;
+            let place = enter(noted, app)?;
             let record = record(visit, nonce).await?;
             let click = click_id::open_record(keys, &record, app, nonce).map_err(refuse)?;
+            noted.offer = Some(click.offer.to_string());
             Ok((click, nonce, place))
         }
     }

@@ -9,6 +9,7 @@ use super::isolate::{Isolate, Visit};
 use crate::{
     faults, log,
     origin::{
+        CONNECTIONS,
         call::call,
         command::CallError,
         counters::{self, Applied},
@@ -22,8 +23,6 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// How often a request that sends batches tries again those that stay unanswered; after that the next click's does.
 /// What a request may still do after its answer ends after 30 seconds.
 const TRIES: usize = 3;
-/// An invocation has six connections.
-const CONNECTIONS: usize = 6;
 
 /// Counts a click that was answered.
 pub fn count(visit: &Visit, kind: ClickKind) {

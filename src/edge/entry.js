@@ -57,9 +57,16 @@ function redirected(request, env) {
   }
 }
 
+// A length beside `Transfer-Encoding` says nothing: the body has as many chunks as its sender likes.
 function isForOffers({ url, headers }) {
   const length = headers.get("Content-Length");
-  return url.endsWith(OFFERS) && !url.includes("?") && length !== null && Number(length) <= LONGEST_BODY;
+  return (
+    url.endsWith(OFFERS) &&
+    !url.includes("?") &&
+    length !== null &&
+    Number(length) <= LONGEST_BODY &&
+    !headers.has("Transfer-Encoding")
+  );
 }
 
 async function offers(request, env, ctx) {

@@ -8,7 +8,7 @@ use super::{
     click, conversion, health,
     isolate::Visit,
     ledgers, offers, openapi, operator, outboxes, reports,
-    routes::{Handler, Interface, Routed, is_operators, route},
+    routes::{self, Handler, Interface, Routed, is_operators, route},
     watching::{self, Asked},
 };
 use crate::{
@@ -38,8 +38,9 @@ async fn fetch(request: Request, env: Env, context: Context) -> worker::Result<R
                 log::error("entry", panic);
                 common::INTERNAL_ERROR.into()
             });
-            if answer.status() >= 400 && !matches!(sent.method().as_str(), "GET" | "HEAD") {
-                body::discard(sent).await;
+            let status = answer.status();
+            if status >= 400 && !matches!(sent.method().as_str(), "GET" | "HEAD") {
+                body::discard(sent, status).await;
             }
             answer
         }
@@ -59,7 +60,7 @@ async fn fetch(request: Request, env: Env, context: Context) -> worker::Result<R
 fn unconfigured(url: &str) -> Answer {
     match Address::parse(url) {
         Some(Address {
-            path: health::PATH, ..
+            path: routes::HEALTH, ..
         }) => common::UNAVAILABLE.because("the configuration is broken").into(),
         _ => common::INTERNAL_ERROR.into(),
     }
@@ -120,12 +121,19 @@ async fn handle(
     request: Request,
     address: &Address<'_>,
 ) -> Result<Answer, Refusal> {
+    let _place = match &routed {
+        Routed::To(handler, _) if is_operators(address.path) => {
+            let room = visit.isolate.rooms.of_operator(*handler);
+            Some(room.enter("", visit.now_ms)?)
+        }
+        _ => None,
+    };
     match routed {
         Routed::To(Handler::Click, _) => Ok(click::click(visit, &request, address.query).await),
-        Routed::To(Handler::Conversion, _) => conversion::conversion(visit, request, address.query).await,
+        Routed::To(Handler::Conversion, _) => Ok(conversion::conversion(visit, request, address.query).await),
         Routed::To(Handler::OffersPost, _) => offers::post(visit, request).await,
         Routed::To(Handler::OffersGet, _) => offers::get(visit, request, address.query).await,
-        Routed::To(Handler::Report, _) => reports::report(visit, request).await,
+        Routed::To(Handler::Report, _) => Ok(reports::report(visit, request).await),
         Routed::To(Handler::Health, _) => Ok(health::health(visit, address.host).await),
         Routed::To(Handler::Describe, _) => {
             Ok(Answer::json(200, openapi::DOCUMENT).header("Cache-Control", openapi::CACHE_CONTROL))

@@ -6,14 +6,25 @@
 //! news. A click cannot be sent again and all else can, so where a host serves several it is judged by the first of clicks,
 //! offers, reports and the operator.
 
-use std::{cell::Cell, rc::Rc, time::Duration};
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+    time::Duration,
+};
 
 use serde_json::{Map, Value};
 use worker::Delay;
 
-use super::{answer::Answer, isolate::Visit, offers, routes::Interface, snapshots};
+use super::{
+    answer::{Answer, JSON},
+    isolate::Visit,
+    offers,
+    routes::Interface,
+    silence::Silence,
+    snapshots,
+};
 use crate::{
-    catalog::snapshot::tracking::Tracking,
+    catalog::{PublisherId, snapshot::tracking::Tracking},
     offers::selection::Selector,
     origin::{
         catalog::{Command, Resource, client},
@@ -23,8 +34,6 @@ use crate::{
     runtime::{self, now_ms},
     time::SECOND_MS,
 };
-
-pub const PATH: &str = "/healthz";
 
 /// How long an isolate that knows nothing yet is waited for, and how often it is looked at.
 const WAIT_MS: i64 = 1_500;
@@ -37,14 +46,14 @@ pub struct Reach {
     probed_at_ms: Cell<i64>,
     /// Whether the catalog answered the last probe.
     catalog: Cell<Option<bool>>,
-    /// Whether a ledger answered the last report.
-    ledgers: Cell<Option<bool>>,
+    ledgers: RefCell<Silence>,
 }
 
 impl Reach {
-    /// Whether a report's ledger answered.
-    pub fn ledgers(&self, answered: bool) {
-        self.ledgers.set(Some(answered));
+    /// Whether the ledger of a report's publisher answered.
+    pub fn ledger(&self, publisher: &PublisherId, answered: bool) {
+        let mut ledgers = self.ledgers.borrow_mut();
+        ledgers.note(publisher.as_str(), answered, now_ms());
     }
 
     /// Asks the catalog for something small that it does not have, in the background, when that was not done lately.
@@ -98,11 +107,8 @@ pub async fn health(visit: &Visit, host: &str) -> Answer {
         Reach::probe(visit);
     }
     let is_known = || {
-        let settled = |loading_until_ms: i64, is_held: bool| is_held || loading_until_ms <= now_ms();
-        let (tracking, listing) = (&isolate.tracking, &isolate.listing);
-        (!by_memory || settled(tracking.loading_until_ms.get(), tracking.get().is_some()))
-            && (!serves(Interface::Offers)
-                || settled(listing.loading_until_ms.get(), listing.get().is_some()))
+        (!by_memory || !isolate.tracking.is_awaited(now_ms()))
+            && (!serves(Interface::Offers) || !isolate.listing.is_awaited(now_ms()))
             && (!by_objects || by_memory || isolate.reach.catalog.get().is_some())
     };
     let until_ms = visit.now_ms.saturating_add(WAIT_MS);
@@ -146,9 +152,17 @@ pub async fn health(visit: &Visit, host: &str) -> Answer {
         tell("offers", served, part, true);
     }
     if serves(Interface::Reporting) {
-        // Ledgers are many and none may be woken for this: that no object answers is what can be said of all.
-        let ledgers = reached(isolate.reach.ledgers.get(), "objects_unreachable");
-        tell("reports", catalog.or(ledgers), Map::new(), true);
+        // Ledgers are many and none may be woken for this: what can be said of all is that no object answers, or that
+        // those did not which were asked.
+        let ledgers = isolate.reach.ledgers.borrow();
+        let served = if ledgers.is_general(now_ms()) {
+            Err("ledgers_unreachable")
+        } else if catalog.is_err() && ledgers.is_one(now_ms()) {
+            Err("objects_unreachable")
+        } else {
+            Ok(())
+        };
+        tell("reports", served, Map::new(), true);
     }
     if serves(Interface::Operator) {
         let configured = isolate
@@ -183,8 +197,5 @@ fn answer(mut body: Map<String, Value>, judged: Served) -> Answer {
     body.insert("status".into(), "unavailable".into());
     body.insert("error".into(), refusal.message.as_ref().into());
     body.insert("code".into(), refusal.code.into());
-    Answer::json(refusal.status, Value::Object(body).to_string())
-        .header("Cache-Control", "no-store")
-        .header("Retry-After", refusal.retry_after_s.unwrap_or(1).to_string())
-        .coded(refusal.code)
+    Answer::from(refusal).body(JSON, Value::Object(body).to_string())
 }

@@ -73,11 +73,19 @@ impl<T> Held<T> {
         }
     }
 
-    /// Whether there is one, one is being loaded, or it was just found that there is none to load.
-    pub fn is_settled(&self, now_ms: i64) -> bool {
-        self.value.borrow().is_some()
-            || self.loading_until_ms.get() > now_ms
-            || self.refused_until_ms.get() > now_ms
+    /// Whether there is none yet, and a request is loading the first.
+    pub fn is_awaited(&self, now_ms: i64) -> bool {
+        self.value.borrow().is_none() && self.loading_until_ms.get() > now_ms
+    }
+
+    /// Whether it was just found that there is none to load.
+    pub fn was_refused(&self, now_ms: i64) -> bool {
+        self.refused_until_ms.get() > now_ms
+    }
+
+    /// Whether the first is to be loaded by whoever asks.
+    pub fn is_wanting(&self, now_ms: i64) -> bool {
+        self.value.borrow().is_none() && !self.is_awaited(now_ms) && !self.was_refused(now_ms)
     }
 
     /// How long ago the catalog said that this is its newest, in seconds.

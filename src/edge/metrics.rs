@@ -9,7 +9,10 @@ use serde_json::Value;
 
 use super::{exposition::Exposition, isolate::Visit, watching::Route};
 use crate::origin::{
-    catalog::publication::{BYTES, COUNTED},
+    catalog::{
+        changes::{LISTING_BUILT_AT, TRACKING_BUILT_AT, TRACKING_DIRTY_SINCE},
+        publication::{BYTES, COUNTED},
+    },
     outbox::tries,
 };
 
@@ -108,15 +111,15 @@ fn of_catalog(metrics: &mut Exposition, catalog: &Value) {
     );
     for (mark, help) in [
         (
-            "tracking_built_at_ms",
+            TRACKING_BUILT_AT,
             "When the tracking snapshot was last published, in Unix milliseconds.",
         ),
         (
-            "listing_built_at_ms",
+            LISTING_BUILT_AT,
             "When the listing was last published, in Unix milliseconds.",
         ),
         (
-            "tracking_dirty_since_ms",
+            TRACKING_DIRTY_SINCE,
             "Since when changes wait to be published; 0 if none do.",
         ),
     ] {

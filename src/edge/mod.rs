@@ -9,6 +9,7 @@ pub mod exposition;
 pub mod openapi;
 pub mod routes;
 pub mod shield;
+pub mod silence;
 
 #[cfg(target_arch = "wasm32")]
 mod answer;

@@ -24,6 +24,7 @@ use crate::{
         request::{MAX_BODY, OffersRequest},
         selection::{Selection, Selector},
     },
+    origin::CONNECTIONS,
     refusal::{Refusal, common},
     time::{self, DAY_MS},
 };
@@ -37,9 +38,6 @@ const INVALID_CREDENTIALS: Refusal = Refusal::new(
 
 /// A Pub-Key that was regenerated must stop working; a snapshot that has not been confirmed for this long cannot say.
 const CREDENTIALS_VALID_MS: i64 = DAY_MS;
-
-/// Chunks loaded at a time: an invocation has six connections.
-const CONNECTIONS: usize = 6;
 
 /// A rendered page. It is the same for everyone who sends this request for this app while the snapshots are the same.
 pub struct Rendered {

@@ -39,11 +39,10 @@ pub async fn operate(
     mut request: Request,
     query: &str,
 ) -> Result<Answer, Refusal> {
-    let _place = visit.isolate.rooms.of_operator(handler).enter("", visit.now_ms)?;
     let segment = |at| segment(segments, at);
     let command = match handler {
         Handler::List(resource) => {
-            let (limit, cursor) = read_page(query)?;
+            let (limit, cursor) = read_page(query, MAX_PAGE)?;
             Command::List {
                 resource,
                 limit,
@@ -114,8 +113,8 @@ fn answer(reply: Reply) -> Answer {
     }
 }
 
-/// The `limit` and `cursor` of a list.
-pub fn read_page(query: &str) -> Result<(u32, Option<String>), Refusal> {
+/// The `limit`, of at most `most`, and the `cursor` of a list.
+pub fn read_page(query: &str, most: u32) -> Result<(u32, Option<String>), Refusal> {
     let (mut limit, mut cursor) = (DEFAULT_PAGE, None);
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         match name.as_ref() {
@@ -123,9 +122,9 @@ pub fn read_page(query: &str) -> Result<(u32, Option<String>), Refusal> {
                 limit = value
                     .parse()
                     .ok()
-                    .filter(|limit| (1..=MAX_PAGE).contains(limit))
+                    .filter(|limit| (1..=most).contains(limit))
                     .ok_or_else(|| {
-                        INVALID_FIELD.because(format!("limit: must be an integer from 1 to {MAX_PAGE}"))
+                        INVALID_FIELD.because(format!("limit: must be an integer from 1 to {most}"))
                     })?;
             }
             "cursor" => cursor = Some(value.into_owned()),

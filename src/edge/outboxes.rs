@@ -15,11 +15,11 @@ use super::{
     routes::Handler,
 };
 use crate::{
-    catalog::{AppId, document::INVALID_FIELD},
+    catalog::AppId,
     log,
     origin::{
         CONNECTIONS,
-        catalog::{self, Resource},
+        catalog::{self, Resource, resources::MAX_PAGE},
         command::Reply,
         outbox::{Command, client, operating::replay_in_steps},
     },
@@ -47,11 +47,7 @@ struct App {
 /// `GET …/callbacks`: how the endpoints of a page of apps are, as each app's outbox says. Apps without a callback are left
 /// out, so a page may be short; one whose outbox does not answer is `unknown`.
 pub async fn callbacks(visit: &Visit, query: &str) -> Result<Answer, Refusal> {
-    let _place = visit.isolate.rooms.operator.enter("", visit.now_ms)?;
-    let (limit, cursor) = operator::read_page(query)?;
-    if limit > MAX_ASKED {
-        return Err(INVALID_FIELD.because(format!("limit: must be an integer from 1 to {MAX_ASKED}")));
-    }
+    let (limit, cursor) = operator::read_page(query, MAX_ASKED)?;
     let list = catalog::Command::List {
         resource: Resource::App,
         limit,
@@ -93,12 +89,11 @@ pub async fn operate(
     mut request: Request,
     query: &str,
 ) -> Result<Answer, Refusal> {
-    let _place = visit.isolate.rooms.of_operator(handler).enter("", visit.now_ms)?;
     let segment = |at| operator::segment(segments, at);
     let app = AppId::parse(&segment(0)).ok_or_else(|| common::NOT_FOUND.because("there is no such app"))?;
     let command = match handler {
         Handler::ListConversions => {
-            let (limit, cursor) = operator::read_page(query)?;
+            let (limit, cursor) = operator::read_page(query, MAX_PAGE)?;
             let filter = |name: &str| {
                 form_urlencoded::parse(query.as_bytes())
                     .find(|(found, _)| found == name)

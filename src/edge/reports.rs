@@ -15,40 +15,44 @@ use crate::{
     reporting::{keys::INVALID_API_KEY, query::MAX_BODY},
 };
 
-pub async fn report(visit: &Visit, mut request: Request) -> Result<Answer, Refusal> {
+pub async fn report(visit: &Visit, request: Request) -> Answer {
+    let mut noted = Noted::default();
+    let answered = made(visit, request, &mut noted).await;
+    noted.onto(answered)
+}
+
+async fn made(visit: &Visit, mut request: Request, noted: &mut Noted) -> Result<Answer, Refusal> {
+    let Visit { isolate, now_ms, .. } = visit;
     body::check_media_type(&request, &[JSON], true)?;
     let api_key = header(&request, "X-Api-Key").unwrap_or_default();
-    let Some(publisher) = visit.isolate.config.report_keys.publisher(&api_key) else {
+    let Some(publisher) = isolate.config.report_keys.publisher(&api_key) else {
         // The size comes before the key, but no stranger's body is kept for it.
         body::measure(&mut request, MAX_BODY).await?;
         return Err(INVALID_API_KEY);
     };
-    let _place = visit
-        .isolate
-        .rooms
-        .reports
-        .enter(publisher.as_str(), visit.now_ms)?;
-    let body = body::read(&mut request, MAX_BODY).await?;
+    noted.publisher = Some(publisher.to_string());
+    noted.key = Some(credentials::fingerprint(&api_key));
+    let body = {
+        // The ledger alone knows whether the key was revoked, so that its body holds up only others under the same key.
+        let _place = isolate.rooms.queries.enter(&api_key, *now_ms)?;
+        body::read(&mut request, MAX_BODY).await?
+    };
     // Whether it is JSON comes after the key and the rate, which are the ledger's; what is not even text is none.
     let body = String::from_utf8(body).unwrap_or_else(|_| char::REPLACEMENT_CHARACTER.into());
+    let _place = isolate.rooms.reports.enter(publisher.as_str(), *now_ms)?;
     let accept = header(&request, "Accept");
     let answered = client::report(&visit.env, &publisher, &api_key, accept.as_deref(), &body).await;
     let reached = !matches!(answered, Err(CallError::Unanswered(_)));
-    visit.isolate.reach.ledgers(reached);
+    isolate.reach.ledger(&publisher, reached);
     let answer = match answered {
         Ok(response) => Answer::pass(response).await,
         Err(error) => error.into(),
     };
-    let rows = match answer.status() {
+    noted.rows = match answer.status() {
         204 => Some(0),
         _ => answer
             .passed_header("X-Total-Count")
             .and_then(|rows| rows.parse().ok()),
     };
-    Ok(answer.noting(Noted {
-        publisher: Some(publisher.to_string()),
-        key: Some(credentials::fingerprint(&api_key)),
-        rows,
-        ..Noted::default()
-    }))
+    Ok(answer)
 }

@@ -102,7 +102,7 @@ const ROUTES: &[(Interface, &str, Methods)] = &[
         "/v1/core/reporting/public/signal/report/generate",
         &[(Post, Report)],
     ),
-    (Any, "/healthz", &[(Get, Health), (Head, Health)]),
+    (Any, HEALTH, &[(Get, Health), (Head, Health)]),
     (Any, "/openapi.json", &[(Get, Describe), (Head, Describe)]),
     (Operator, "/v1/operator/publishers", &[(Get, List(Publisher))]),
     (
@@ -218,9 +218,13 @@ pub enum Routed<'p> {
     Nowhere,
 }
 
+pub const HEALTH: &str = "/healthz";
+/// What the operator's addresses begin with.
+pub const OPERATORS: &str = "/v1/operator/";
+
 /// Whether a path is under the operator's prefix, where the token is asked for before a word is said about what is there.
 pub fn is_operators(path: &str) -> bool {
-    path.starts_with("/v1/operator/")
+    path.starts_with(OPERATORS)
 }
 
 /// The pattern of a handler's address, which is what may be said of a path that has ids of users in it.

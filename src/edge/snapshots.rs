@@ -115,13 +115,13 @@ pub async fn current<S: Snapshot>(visit: &Visit) -> Result<Rc<S>, Refusal> {
     let held = S::held(&visit.isolate);
     // Others of this cold isolate poll on timers of their own: they may not wait for this request's future, and a
     // snapshot of many MB loaded by each of them would not fit the isolate.
-    while held.loading_until_ms.get() > runtime::now_ms() {
+    while held.is_awaited(runtime::now_ms()) {
         Delay::from(Duration::from_millis(5)).await;
-        if let Some(loaded) = held.get() {
-            return Ok(loaded);
-        }
     }
-    if held.refused_until_ms.get() > runtime::now_ms() {
+    if let Some(loaded) = held.get() {
+        return Ok(loaded);
+    }
+    if held.was_refused(runtime::now_ms()) {
         return Err(common::UNAVAILABLE);
     }
     load_first(&visit.env, &visit.isolate)
@@ -135,7 +135,7 @@ pub fn keep_current<S: Snapshot + 'static>(visit: &Visit) {
     let held = S::held(&visit.isolate);
     if held.get().is_some() {
         revalidate_in_background(visit);
-    } else if !held.is_settled(runtime::now_ms()) {
+    } else if held.is_wanting(runtime::now_ms()) {
         let (env, isolate) = (visit.env.clone(), Rc::clone(&visit.isolate));
         // Taken before anyone else may run: what comes next waits for this load and begins none.
         held.loading_until_ms.set(runtime::now_ms() + LOADING_MS);

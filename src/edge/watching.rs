@@ -11,14 +11,19 @@ use super::{
 use crate::{
     catalog::AppId,
     log::{self, Event, Level, Line},
+    refusal::Refusal,
     runtime::now_ms,
 };
 
-/// Lines of one kind that an isolate writes in a minute: of what needs no credentials, of what fails for everybody, and of
-/// failures that cost someone a conversion or a report.
+/// Lines of one kind that an isolate writes in a minute: of what needs no credentials, of what fails for everybody or is
+/// refused to one who is known, and of failures that cost someone a conversion or a report.
 const OF_ANYBODY: u32 = 1;
 const OF_FAILURES: u32 = 10;
 const OF_LOSSES: u32 = 60;
+
+/// What became of a postback that was answered 503 before it was known whose it is: its click id is under a key that is not
+/// here, or there was no room for its form. Anybody may send such.
+const UNREAD: &str = "unread";
 
 /// The kinds of requests, for counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,6 +64,23 @@ pub struct Noted {
     pub outcome: Option<&'static str>,
     pub duplicate: Option<bool>,
     pub rows: Option<i64>,
+}
+
+impl Noted {
+    /// The answer with what is noted of it. Whose a failure of ours was is to be seen; a refusal of the edge's may be
+    /// anybody's, who has seen a click id or has a key that was revoked, and is to leave few lines.
+    pub fn onto(self, answered: Result<Answer, Refusal>) -> Answer {
+        match answered {
+            Ok(answer) => answer.noting(self),
+            Err(refusal) if refusal.status >= 500 => Answer::from(refusal).noting(self),
+            Err(refusal) => refusal.into(),
+        }
+    }
+
+    /// Whether a click id that we sealed, or a report key that we issued, says whose the request is.
+    fn is_known(&self) -> bool {
+        self.app.is_some() || self.key.is_some()
+    }
 }
 
 /// A request, as far as it is counted and logged.
@@ -105,6 +127,7 @@ pub fn note(visit: &Visit, asked: &Asked<'_>, request: &web_sys::Request, answer
     traffic.answered(asked.route, status, answer.code());
     let outcome = (asked.route == Route::Conversion).then(|| match (answer.noted().outcome, status) {
         (Some(outcome), _) => outcome,
+        (None, 503) if answer.noted().app.is_none() => UNREAD,
         (None, 500..) => "unavailable",
         _ => "refused",
     });
@@ -139,10 +162,12 @@ pub fn note(visit: &Visit, asked: &Asked<'_>, request: &web_sys::Request, answer
     };
     match most {
         Some(most) => {
+            // What strangers send takes up no line of those who are known.
             let kind = format!(
-                "{event:?} {} {}",
+                "{event:?} {} {} {}",
                 asked.route.as_str(),
-                answer.code().unwrap_or("")
+                answer.code().unwrap_or(""),
+                noted.is_known()
             );
             log::write_some(&kind, most, line);
         }
@@ -154,14 +179,16 @@ pub fn note(visit: &Visit, asked: &Asked<'_>, request: &web_sys::Request, answer
 fn matters(asked: &Asked<'_>, answer: &Answer) -> Option<(Event, Option<u32>)> {
     let (status, noted) = (answer.status(), answer.noted());
     Some(match (asked.route, status) {
+        (_, 401) if noted.is_known() => (Event::Refused, Some(OF_FAILURES)),
         (_, 401) => (Event::Refused, Some(OF_ANYBODY)),
+        (Route::Conversion, 503) if !noted.is_known() => (Event::Conversion, Some(OF_ANYBODY)),
         (Route::Conversion, 500..) => (Event::Conversion, Some(OF_LOSSES)),
         // Its click id did not open, or it never came to that: anybody may send such a one.
-        (Route::Conversion, _) if noted.app.is_none() => (Event::Conversion, Some(OF_ANYBODY)),
+        (Route::Conversion, _) if !noted.is_known() => (Event::Conversion, Some(OF_ANYBODY)),
         (Route::Conversion, _) => (Event::Conversion, None),
         (Route::Report, 500..) => (Event::Report, Some(OF_LOSSES)),
         (Route::Report, 429) => (Event::Report, Some(OF_ANYBODY)),
-        (Route::Report, _) if noted.key.is_none() => (Event::Report, Some(OF_ANYBODY)),
+        (Route::Report, _) if !noted.is_known() => (Event::Report, Some(OF_ANYBODY)),
         (Route::Report, _) => (Event::Report, None),
         (Route::Operator, _) if asked.changes() => (Event::Operator, None),
         (_, 500..) => (Event::Request, Some(OF_FAILURES)),
@@ -211,7 +238,7 @@ impl<'r> Told<'r> {
         }
         let first = asked.segments.first().copied().filter(|id| is_id(id));
         let kind = routes::pattern(handler)
-            .strip_prefix("/v1/operator/")
+            .strip_prefix(routes::OPERATORS)
             .unwrap_or("");
         let (kind, _) = kind.split_once('/').unwrap_or((kind, ""));
         match kind {

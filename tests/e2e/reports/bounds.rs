@@ -8,7 +8,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Publisher, REPORT, Setup, demo, eventually},
+    harness::{Publisher, REPORT, ReportKey, Setup, demo, eventually},
     reports::{csv, query, with},
 };
 
@@ -20,6 +20,48 @@ fn large() -> Value {
         query(&["placement_id"], &["impressions"]),
         &json!({"pagination": {"count": ROWS}}),
     )
+}
+
+/// Queries of a key that an isolate has room for while they are read (`src/edge/admission.rs`).
+const QUERIES: usize = 4;
+
+#[test]
+fn a_key_whose_queries_never_come_whole_holds_up_no_other() {
+    let signpost = Setup::new().start();
+    let publisher = signpost.publisher("slow-queries");
+    let (slow, good) = (publisher.create_key("slow"), publisher.create_key("good"));
+    // Whether it was revoked is for the ledger to say, which is asked only once there is a query.
+    publisher.revoke_key(&slow);
+    let half = format!(
+        "POST {REPORT} HTTP/1.1\r\nHost: reports\r\nX-Api-Key: {}\r\nContent-Type: application/json\r\n\
+         Content-Length: 1000\r\n\r\n{{",
+        slow.api_key
+    );
+    let waiting: Vec<_> = (0..QUERIES)
+        .map(|_| {
+            let mut raw = signpost.raw();
+            raw.send(half.as_bytes()).unwrap();
+            raw
+        })
+        .collect();
+    let under_way = || signpost.metric("signpost_isolate_under_way{kind=\"query\"}");
+    eventually(&(QUERIES as u64), under_way);
+    let ask = |key: &ReportKey| {
+        let headers = [
+            ("X-Api-Key", key.api_key.as_str()),
+            ("Content-Type", "application/json"),
+        ];
+        signpost.report(
+            &headers,
+            query(&["placement_id"], &["impressions"]).to_string().as_bytes(),
+        )
+    };
+    let refused = ask(&slow).refused(503, "unavailable");
+    assert_eq!(refused.header("Retry-After"), Some("2"), "{refused:?}");
+    ask(&good).expect(204);
+    drop(waiting);
+    eventually(&0, under_way);
+    ask(&slow).refused(401, "invalid_api_key");
 }
 
 /// Asks for a large page on a connection of its own, and reads nothing.

@@ -76,6 +76,7 @@ fn what_strangers_announce_or_send_takes_no_memory() {
 #[test]
 fn a_body_that_lies_about_its_length_is_met_by_nobody_else() {
     let signpost = Setup::new().start();
+    signpost.refresh();
     let operators = format!("Authorization: Bearer {OPERATOR_TOKEN}");
     let put = |lines: &str| {
         head(
@@ -175,6 +176,14 @@ fn a_body_that_lies_about_its_length_is_met_by_nobody_else() {
         ),
         (
             head("POST /v1/operator/import", "Transfer-Encoding: chunked"),
+            401,
+        ),
+        (
+            // Nobody reads a length beside chunks, whatever it promises.
+            head(
+                "POST /v1/offer/api",
+                "App-Id: 1\r\nPub-Key: 0\r\nContent-Length: 1\r\nTransfer-Encoding: chunked",
+            ),
             401,
         ),
         (head("POST /nowhere", "Transfer-Encoding: chunked"), 404),

@@ -83,7 +83,7 @@ fn each_host_is_told_of_what_it_serves_while_things_fail_and_when_they_are_mende
         &json!({"served": false, "why": "catalog_unreachable"}),
     );
     // A report that no ledger answers, while the catalog does not either: no object does.
-    let key = issued_key();
+    let key = issued_key("lumen-arcade");
     break_down(&signpost, "catalog,ledger");
     let headers = [
         ("Host", REPORTING),
@@ -98,14 +98,38 @@ fn each_host_is_told_of_what_it_serves_while_things_fail_and_when_they_are_mende
         &json!({"served": false, "why": "objects_unreachable"}),
     );
 
+    // Where the catalog answers, one ledger that does not is that publisher's, and several in a row are all.
+    break_down(&signpost, "ledger");
+    let report = |publisher: &str, status: u16| {
+        let key = issued_key(publisher);
+        let headers = [
+            ("Host", REPORTING),
+            ("Content-Type", "application/json"),
+            ("X-Api-Key", key.as_str()),
+        ];
+        signpost.send("POST", REPORT, &headers, b"{}").expect(status);
+    };
+    in_time(10_000, &[200; 4], || statuses(&signpost));
+    report("lumen-arcade", 503);
+    report("lumen-arcade", 503);
+    ask(&signpost, REPORTING).expect(200);
+    report("a-second", 503);
+    report("a-third", 503);
+    part(
+        &ask(&signpost, REPORTING).refused(503, "unavailable"),
+        "reports",
+        &json!({"served": false, "why": "ledgers_unreachable"}),
+    );
     break_down(&signpost, "");
+    // It is nobody's key, which a ledger says.
+    report("lumen-arcade", 401);
     in_time(10_000, &[200; 4], || statuses(&signpost));
 }
 
 /// A key of a publisher that need not be known: whether it is one is its ledger's to say.
-fn issued_key() -> String {
+fn issued_key(publisher: &str) -> String {
     let keys = signpost::reporting::keys::KeyMac::parse(&crate::harness::default_setting("REPORT_KEY_MAC"));
-    let publisher = signpost::catalog::PublisherId::parse("lumen-arcade").expect("a publisher");
+    let publisher = signpost::catalog::PublisherId::parse(publisher).expect("a publisher");
     keys.expect("keys").issue(&publisher, [7; 16])
 }
 

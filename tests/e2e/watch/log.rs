@@ -132,11 +132,11 @@ fn conversions(watched: &mut Watched<'_>, wall: &Wall<'_>) {
     let unknown = json!({"event": "conversion", "outcome": "refused", "status": 400, "code": "unknown_goal",
         "app": "70000001"});
     watched.leaves(&[unknown], || drop(convert("&goal=needle-goal").expect(400)));
-    // What anybody can send at will is told once.
+    // Of an offer that is known ten are told in a minute, of what anybody can send at will one.
     let wrong = json!({"event": "refused", "level": "warn", "status": 401, "code": "invalid_token",
         "app": "70000001", "offer": "watched"});
-    watched.leaves(&[wrong], || {
-        for _ in 0..5 {
+    watched.leaves(&vec![wrong; 10], || {
+        for _ in 0..15 {
             let query = format!("click_id={id}&token=needle-token");
             watched.signpost.convert(&query).refused(401, "invalid_token");
         }
@@ -238,7 +238,8 @@ fn reports(watched: &mut Watched<'_>, publisher: &Publisher<'_>) {
     watched.leaves(&[revoked], || publisher.revoke_key(&keys[1]));
     let refused =
         json!({"event": "refused", "status": 401, "code": "invalid_api_key", "publisher": "watched"});
-    watched.leaves(&[refused], || {
+    let guessed = json!({"event": "refused", "status": 401, "code": "invalid_api_key", "publisher": null});
+    watched.leaves(&[refused, guessed], || {
         ask(&keys[1].api_key, body.as_bytes()).refused(401, "invalid_api_key");
         ask("sk_needle_needle_needle", body.as_bytes()).refused(401, "invalid_api_key");
     });

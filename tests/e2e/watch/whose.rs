@@ -1,0 +1,116 @@
+//! What strangers send at will neither takes the lines of those who are known nor counts as theirs.
+
+use serde_json::{Value, json};
+use signpost::tracking::keys::KeyRing;
+
+use crate::{
+    faults::break_down,
+    harness::{CONVERSION, Setup, Signpost, Wall, eventually, in_time, now_ms, seal},
+};
+
+/// Postbacks of an app that an isolate has room for (`src/edge/admission.rs`).
+const SHARE: usize = 128;
+/// More than are told of anybody in a minute, less than of those who are known.
+const MANY: usize = 5;
+
+fn lines(signpost: &Signpost, about: &Value) -> Vec<Value> {
+    let mut lines = signpost.log_lines();
+    lines.retain(|line| {
+        let mut members = about.as_object().expect("members").iter();
+        members.all(|(name, value)| line[name] == *value)
+    });
+    lines
+}
+
+fn conversions(signpost: &Signpost, outcome: &str) -> u64 {
+    signpost.metric(&format!(
+        "signpost_isolate_conversions_total{{outcome=\"{outcome}\"}}"
+    ))
+}
+
+#[test]
+fn a_flood_of_click_ids_under_no_key_hides_no_conversion_that_was_not_taken() {
+    let signpost = Setup::new().config("faults.capnp").start();
+    let wall = signpost.wall("whose", "70000011", None);
+    let unknown = "200:seal:0f0e0d0c0b0a09080706050403020100f0e0d0c0b0a090807060504030201000";
+    let unknown = seal(
+        &KeyRing::parse(unknown).expect("keys"),
+        &wall.click("u-1", now_ms()),
+    );
+    for _ in 0..MANY {
+        wall.convert(&unknown, "").refused(503, "unavailable");
+    }
+    break_down(&signpost, "outboxes");
+    for n in 0..MANY {
+        wall.convert(&wall.click_id(&format!("u-{n}")), "")
+            .refused(503, "unavailable");
+    }
+    let own = json!({"event": "conversion", "outcome": "unavailable", "app": wall.app, "offer": wall.id});
+    eventually(&MANY, || lines(&signpost, &own).len());
+    let strangers = lines(&signpost, &json!({"event": "conversion", "outcome": "unread"}));
+    // One a minute, and a minute may have ended meanwhile.
+    assert!((1..=2).contains(&strangers.len()), "{strangers:#?}");
+    assert!(
+        strangers.iter().all(|line| line.get("app").is_none()),
+        "{strangers:#?}"
+    );
+    assert_eq!(conversions(&signpost, "unread"), MANY as u64);
+    assert_eq!(conversions(&signpost, "unavailable"), MANY as u64);
+}
+
+#[test]
+fn a_postback_that_finds_no_room_says_whose_it_is() {
+    let signpost = Setup::new().config("faults.capnp").start();
+    let wall = signpost.wall("whose", "70000011", None);
+    break_down(&signpost, "outboxes-hangs");
+    let send = |wall: &Wall<'_>, n: usize| {
+        let id = wall.click_id(&format!("u-{n}"));
+        let mut raw = signpost.raw();
+        let request = format!(
+            "GET {CONVERSION}?click_id={id}&token={} HTTP/1.1\r\nHost: x\r\n\r\n",
+            wall.token
+        );
+        raw.send(request.as_bytes()).expect("a request sent");
+        raw
+    };
+    let waiting: Vec<_> = (0..SHARE).map(|n| send(&wall, n)).collect();
+    let under_way = || signpost.metric("signpost_isolate_under_way{kind=\"conversion\"}");
+    eventually(&(SHARE as u64), under_way);
+    wall.convert(&wall.click_id("one-too-many"), "")
+        .refused(503, "unavailable");
+    let shed = json!({"event": "conversion", "status": 503, "app": wall.app, "offer": wall.id});
+    eventually(&1, || lines(&signpost, &shed).len());
+    break_down(&signpost, "");
+    drop(waiting);
+    eventually(&0, under_way);
+}
+
+fn ask_in_vain(signpost: &Signpost, api_key: &str) {
+    let headers = [("X-Api-Key", api_key), ("Content-Type", "application/json")];
+    signpost.report(&headers, b"{}").refused(401, "invalid_api_key");
+}
+
+#[test]
+fn guesses_at_report_keys_do_not_hide_that_a_revoked_one_is_in_use() {
+    let signpost = Setup::new().start();
+    let publisher = signpost.publisher("whose-keys");
+    let key = publisher.create_key("gone");
+    publisher.revoke_key(&key);
+    for _ in 0..MANY {
+        ask_in_vain(&signpost, "sk_a_0_0");
+    }
+    ask_in_vain(&signpost, &key.api_key);
+    let known = json!({"event": "refused", "code": "invalid_api_key", "publisher": "whose-keys"});
+    in_time(10_000, &1, || lines(&signpost, &known).len());
+    assert!(lines(&signpost, &known)[0]["key"].is_string());
+    // Nor does who has one write as many lines as he likes.
+    for _ in 0..30 {
+        ask_in_vain(&signpost, &key.api_key);
+    }
+    let code = json!({"event": "refused", "code": "invalid_api_key"});
+    assert!(
+        lines(&signpost, &code).len() < 25,
+        "{:#?}",
+        lines(&signpost, &code)
+    );
+}
