@@ -33,8 +33,11 @@ const IN_TIME_MS: f64 = 250.0;
 /// each app, on the one thread that there is here for all objects and the edge.
 pub const AS_BEFORE_S: u32 = 300;
 
+/// How long the last callbacks are waited for, in seconds: some are tried again after a minute.
 const CALLBACKS_S: usize = 240;
-const COUNTED_S: usize = 90;
+/// How often a report is looked at until all clicks are in it. A key may ask every two seconds.
+const LOOKS: usize = 90;
+const LOOK: Duration = Duration::from_millis(2_500);
 
 pub struct Verdict {
     pub what: &'static str,
@@ -291,6 +294,16 @@ pub fn kept(world: &World, clients: &[Client<'_>], unknown: usize) -> Vec<Verdic
     verdicts
 }
 
+/// Of what came after the load, and to the one client that is alone before and after it.
+pub fn afterwards(clients: &[Client<'_>]) -> Verdict {
+    let wrong: Vec<&String> = clients.iter().flat_map(|client| &client.wrong).collect();
+    verdict(
+        "nor before and after the load",
+        wrong.is_empty(),
+        format!("{} {:?}", wrong.len(), wrong.first()),
+    )
+}
+
 /// Until there is too much load no callback has any reason to come again once it was answered 2xx.
 pub fn once(world: &World) -> Verdict {
     let told = world.publishers.told();
@@ -346,14 +359,14 @@ struct Reported {
 fn reported(world: &World, publisher: &Publisher<'_>, id: &str) -> Reported {
     let redirected = i64::try_from(world.book.clicks[id].redirected.load(Ordering::Relaxed)).unwrap_or(0);
     let mut last = None;
-    for _ in 0..COUNTED_S {
+    for _ in 0..LOOKS {
         let found = report(world, publisher);
         // Twice the same with all the clicks: the sums of conversions come in batches of their own.
         if last == Some(found) && found.offers.clicks >= redirected {
             break;
         }
         last = Some(found);
-        thread::sleep(Duration::from_millis(2_500));
+        thread::sleep(LOOK);
     }
     last.unwrap_or_else(|| report(world, publisher))
 }

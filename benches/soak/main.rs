@@ -170,8 +170,11 @@ fn driven(
         verdicts.extend(judge::overload(warm, &run, clients, &watch.seen(), from_s));
         verdicts.extend(recovered(world, &mut probe, before));
     }
+    // What they were told under load was judged.
+    clients.iter_mut().for_each(|client| client.wrong.clear());
     clients.push(probe);
     let unknown = clients.iter_mut().map(Client::settle).sum();
+    verdicts.push(judge::afterwards(clients));
     verdicts.extend(judge::kept(world, clients, unknown));
     let closed = client::CLOSED.load(Ordering::Relaxed);
     println!(
