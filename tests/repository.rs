@@ -148,7 +148,7 @@ fn cloudflare_logs_no_line_of_its_own_with_the_address_of_each_request() {
 #[test]
 fn the_secrets_that_a_deployment_needs_are_named_and_not_stored() {
     let wrangler = read("wrangler.toml");
-    for secret in ["OPERATOR_TOKEN", "CLICK_KEYS", "STORE_KEYS"] {
+    for secret in ["OPERATOR_TOKEN", "CLICK_KEYS", "STORE_KEYS", "REPORT_KEY_MAC"] {
         let lines: Vec<_> = wrangler.lines().filter(|line| line.contains(secret)).collect();
         assert!(!lines.is_empty(), "{secret} is not named");
         assert!(
@@ -158,27 +158,51 @@ fn the_secrets_that_a_deployment_needs_are_named_and_not_stored() {
     }
 }
 
+/// What may know Workers. All else is the domain, or serves it.
+const SHELLS: [&str; 4] = ["src/edge", "src/origin", "src/runtime.rs", "src/log/shell.rs"];
+/// The domain, as `src/lib.rs` names it.
+const DOMAIN: [&str; 6] = [
+    "catalog",
+    "offers",
+    "tracking",
+    "conversions",
+    "callbacks",
+    "reporting",
+];
+
 #[test]
 fn the_domain_knows_no_workers_no_clock_and_no_randomness() {
-    for folder in ["src/catalog", "src/offers", "src/tracking"] {
-        for path in sources(folder) {
-            let text = fs::read_to_string(&path).unwrap();
-            for banned in [
-                "worker::",
-                "js_sys",
-                "wasm_bindgen",
-                "SystemTime",
-                "Instant::now",
-                "getrandom",
-                "crate::edge",
-            ] {
-                assert!(!text.contains(banned), "{} has {banned}", path.display());
-            }
-            assert!(
-                !text.contains("crate::origin"),
-                "{} points at the origin",
-                path.display()
-            );
+    let library = read("src/lib.rs");
+    assert_eq!(between(&library, "//! - [`", "`]: "), BTreeSet::from(DOMAIN));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for shell in SHELLS {
+        assert!(root.join(shell).exists(), "there is no {shell}");
+    }
+    let is_shell = |path: &Path| SHELLS.iter().any(|shell| path.starts_with(root.join(shell)));
+    let pure: Vec<_> = sources("src")
+        .into_iter()
+        .filter(|path| !is_shell(path))
+        .collect();
+    for module in DOMAIN {
+        let folder = root.join("src").join(module);
+        assert!(pure.iter().any(|path| path.starts_with(&folder)), "{module}");
+    }
+    for path in pure {
+        let text = fs::read_to_string(&path).unwrap();
+        for banned in [
+            "worker::",
+            "js_sys",
+            "wasm_bindgen",
+            "SystemTime",
+            "Instant::now",
+            "Utc::now",
+            "Local::now",
+            "getrandom",
+            "crate::runtime",
+            "crate::edge",
+            "crate::origin",
+        ] {
+            assert!(!text.contains(banned), "{} has {banned}", path.display());
         }
     }
 }

@@ -18,7 +18,7 @@ const LASTS_MS: i64 = MINUTE_MS;
 /// Postbacks that wait for an app's outbox, and before it for the record of a short click id: 10 KB each, with the click,
 /// the command and what the runtime holds of a request, are 2.5 MB. An app has half: its outbox commits some 500 a second,
 /// so more of one app would only wait there, and another app's outbox has nothing to do with that.
-const CONVERSIONS: Bound = Bound {
+pub const CONVERSIONS: Bound = Bound {
     places: 256,
     share: 128,
     lasts_ms: LASTS_MS,
@@ -35,7 +35,7 @@ const QUERIES: Bound = Bound {
 /// Reports that wait for a ledger: up to 256 KiB of query each are 8 MiB. A publisher has half, of the 100 keys that it may
 /// have with a request every two seconds each: its ledger makes one report after the other, of some 10 ms for each 1 M
 /// facts.
-const REPORTS: Bound = Bound {
+pub const REPORTS: Bound = Bound {
     places: 32,
     share: 16,
     lasts_ms: LASTS_MS,
@@ -43,14 +43,14 @@ const REPORTS: Bound = Bound {
 
 /// Clicks that wait for a counter of their offer's cap, or for the record of a short click id to be kept: 8 KB each are
 /// 4 MB. An offer has a quarter: its counter takes some 500 a second.
-const CLICKS: Bound = Bound {
+pub const CLICKS: Bound = Bound {
     places: 512,
     share: 128,
     lasts_ms: LASTS_MS,
 };
 
 /// Pages of offers that wait for bodies from KV: six chunks of some 64 KiB at a time for each are 12 MB.
-const PAGES: Bound = Bound {
+pub const PAGES: Bound = Bound {
     places: 32,
     share: 16,
     lasts_ms: LASTS_MS,
@@ -58,7 +58,7 @@ const PAGES: Bound = Bound {
 
 /// The operator's calls, in a room of their own, so that it gets in to see and repair whatever strangers do: pages of lists
 /// and small commands, some 10 KB each.
-const OPERATOR: Bound = Bound {
+pub const OPERATOR: Bound = Bound {
     places: 128,
     share: 128,
     lasts_ms: 5 * MINUTE_MS,
@@ -66,7 +66,7 @@ const OPERATOR: Bound = Bound {
 
 /// Documents that are put have some KB and up to 1 MiB, which is there twice as it is handed on: 64 MiB if an operator sends
 /// nothing but the largest.
-const DOCUMENTS: Bound = Bound {
+pub const DOCUMENTS: Bound = Bound {
     places: 32,
     share: 32,
     lasts_ms: 5 * MINUTE_MS,
@@ -74,7 +74,7 @@ const DOCUMENTS: Bound = Bound {
 
 /// Facts and imports, which are handed on chunk by chunk and take as long as their sender does, up to 15 minutes: so they
 /// have a room of their own. A ledger shares 12 MiB among those that it stages.
-const UPLOADS: Bound = Bound {
+pub const UPLOADS: Bound = Bound {
     places: 32,
     share: 32,
     lasts_ms: 16 * MINUTE_MS,
@@ -82,7 +82,7 @@ const UPLOADS: Bound = Bound {
 
 /// Offers requests whose body is being read, of apps whose credentials were right: up to 64 KiB each are 8 MiB. A quarter
 /// for an app, so that one that takes its time holds up nobody else.
-const BODIES: Bound = Bound {
+pub const BODIES: Bound = Bound {
     places: 128,
     share: 32,
     lasts_ms: LASTS_MS,
@@ -90,7 +90,7 @@ const BODIES: Bound = Bound {
 
 /// Forms of postbacks, whose senders are strangers until their body is there: 16 KiB each are 8 MiB. They are many and are
 /// waited for briefly, so that it takes a flood to hold up those who post.
-const FORMS: Bound = Bound {
+pub const FORMS: Bound = Bound {
     places: 512,
     share: 512,
     lasts_ms: LASTS_MS,

@@ -101,7 +101,7 @@ fn a_cold_isolate_without_kv_is_served_by_the_catalog_and_without_both_says_so()
         signpost
             .offers(ANDROID_APP, &pub_key, &body)
             .refused(503, "unavailable");
-        signpost.get("/healthz", &[]).refused(503, "unavailable");
+        signpost.get("/healthz", &[]).unwell();
     }
     break_down(&signpost, "");
     sleep(Duration::from_millis(1_100));

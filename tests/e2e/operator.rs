@@ -238,7 +238,7 @@ fn methods_types_and_sizes_are_checked() {
 #[test]
 fn health_and_metrics_tell_what_is_served() {
     let signpost = Setup::new().start();
-    signpost.get("/healthz", &[]).refused(503, "unavailable");
+    signpost.get("/healthz", &[]).unwell();
     signpost.put("publishers/acme", &json!({"name": "Acme", "approved": true}));
     let refreshed = signpost.refresh().json();
     let health = signpost.get("/healthz", &[]).expect(200).json();

@@ -1,22 +1,24 @@
 //! More than there is room for: what is refused and how soon, what goes on meanwhile, and that room comes back, also from
-//! clients that left without a word.
+//! clients that left without a word. Here the rooms of postbacks and of bodies; `rooms` has the others.
+
+mod rooms;
 
 use std::{thread, time::Duration};
 
 use serde_json::json;
+use signpost::edge::admission::{BODIES, CONVERSIONS};
 
 use crate::{
     faults::break_down,
     harness::{
-        ANDROID_APP, Answer, CONVERSION, IOS_APP, Raw, Setup, Signpost, Wall, accepted, eventually, now_ms,
+        ANDROID_APP, Answer, CONVERSION, IOS_APP, Raw, Setup, Signpost, Wall, accepted, eventually, timed,
     },
 };
 
-/// Postbacks of an app, and bodies of its requests for offers, that an isolate has room for (`src/edge/admission.rs`).
-const SHARE: usize = 128;
-const BODIES: usize = 32;
+/// Postbacks of an app.
+const SHARE: usize = CONVERSIONS.share;
 /// A refusal that waits for nothing, on a busy machine.
-const AT_ONCE_MS: i64 = 2_000;
+const AT_ONCE: Duration = Duration::from_secs(2);
 /// In which workerd learns that a connection was reset.
 const NOTICED: Duration = Duration::from_millis(300);
 
@@ -51,11 +53,42 @@ fn sent(signpost: &Signpost, requests: &[String]) -> Vec<Raw> {
 
 #[track_caller]
 fn refused_at_once(ask: impl FnOnce() -> Answer) {
-    let from_ms = now_ms();
-    let answer = ask().refused(503, "unavailable");
-    let took_ms = now_ms() - from_ms;
-    assert!(took_ms < AT_ONCE_MS, "{took_ms} ms: {answer:?}");
+    at_once(timed(ask));
+}
+
+#[track_caller]
+fn at_once((answer, took): (Answer, Duration)) {
+    let answer = answer.refused(503, "unavailable");
+    assert!(took < AT_ONCE, "{took:?}: {answer:?}");
     assert_eq!(answer.header("Retry-After"), Some("2"), "{answer:?}");
+}
+
+/// Has a room filled to the last place by requests that hang, none of which is refused, and one more be refused at once.
+/// What they are answered when that is mended is returned, by their status; and their places come back.
+#[track_caller]
+fn filled(
+    signpost: &Signpost,
+    (kind, hangs): (&str, &str),
+    requests: &[String],
+    one_more: impl FnOnce() -> Answer,
+    meanwhile: impl FnOnce(),
+) -> Vec<u16> {
+    let shed = metric(signpost, "shed_total", kind);
+    break_down(signpost, hangs);
+    let mut waiting = sent(signpost, requests);
+    eventually(&requests.len(), || under_way(signpost, kind));
+    assert_eq!(metric(signpost, "shed_total", kind), shed, "{kind}");
+    refused_at_once(one_more);
+    assert_eq!(metric(signpost, "shed_total", kind), shed + 1, "{kind}");
+    meanwhile();
+    break_down(signpost, "");
+    let mut status = |raw: &mut Raw| {
+        raw.receive().expect("an answer");
+        raw.receive().expect("an answer").status
+    };
+    let statuses = waiting.iter_mut().map(&mut status).collect();
+    eventually(&0, || under_way(signpost, kind));
+    statuses
 }
 
 #[test]
@@ -107,12 +140,23 @@ fn an_app_whose_outbox_hangs_has_its_share_and_those_who_left_give_theirs_back()
             .collect();
         drop(sent(&signpost, &requests));
     }
+    thread::sleep(NOTICED);
     eventually(&0, || under_way(&signpost, "conversion"));
-    accepted(
-        hanging.convert(&hanging.click_id("u-last"), ""),
-        "approved",
-        false,
+    hanging.pay("u-last");
+
+    // Had one of them kept its place, one of these would not find any.
+    let requests: Vec<_> = (0..SHARE)
+        .map(|n| postback(&hanging, &format!("u-again-{n}")))
+        .collect();
+    let one_more = || hanging.convert(&hanging.click_id("again-too-many"), "");
+    let statuses = filled(
+        &signpost,
+        ("conversion", "outboxes-hangs"),
+        &requests,
+        one_more,
+        || {},
     );
+    assert_eq!(statuses, [200; SHARE]);
 }
 
 #[test]
@@ -135,8 +179,8 @@ fn who_never_sends_a_body_whole_holds_up_none_but_its_own_app() {
         signpost.send("POST", "/v1/offer/api", &headers, long.as_bytes())
     };
     for round in 0..3 {
-        let waiting = sent(&signpost, &vec![half.clone(); BODIES]);
-        eventually(&BODIES, || under_way(&signpost, "body"));
+        let waiting = sent(&signpost, &vec![half.clone(); BODIES.share]);
+        eventually(&BODIES.share, || under_way(&signpost, "body"));
         refused_at_once(|| offers(ANDROID_APP));
         offers(IOS_APP).expect(200);
         wall.pay(&format!("u-{round}"));

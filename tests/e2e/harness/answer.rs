@@ -55,16 +55,31 @@ impl Answer {
         self
     }
 
-    /// Fails the test unless it is this refusal, told as `{error, code}` and nothing else.
+    /// Fails the test unless it is this refusal, told as `{error, code}` and nothing else, but for the `lines` that
+    /// are wrong in an upload or an import. A `/healthz` that is [unwell](Self::unwell) says more, too.
     #[track_caller]
     pub fn refused(self, status: u16, code: &str) -> Self {
         let answer = self.expect(status);
         let body = answer.json();
         assert_eq!(body["code"], code, "{answer:?}");
+        let names_lines = ["invalid_facts", "invalid_import"].contains(&code);
+        let mut members = body.as_object().expect("members").keys();
+        let is_told =
+            |member: &String| matches!(&**member, "error" | "code") || names_lines && member == "lines";
+        assert!(members.all(is_told), "{answer:?}");
         assert!(
             body["error"].as_str().is_some_and(|message| !message.is_empty()),
             "{answer:?}"
         );
+        answer
+    }
+
+    /// Fails the test unless it is of a `/healthz` where something is not served: a refusal that says what.
+    #[track_caller]
+    pub fn unwell(self) -> Self {
+        let answer = self.expect(503);
+        assert_eq!(answer.code(), "unavailable", "{answer:?}");
+        assert!(answer.json()["interfaces"].is_object(), "{answer:?}");
         answer
     }
 }

@@ -1,5 +1,7 @@
-//! Holds every answer that a test gets from a Signpost against the document that it serves: the route, the method and the
-//! status are there, and the headers and the body are as it says. What a test does not look at is looked at here.
+//! Holds the answers that tests get from a Signpost against the document that it serves: the route, the method and the
+//! status are there, the headers and the body are as it says, and there is no header besides. What a test does not look at
+//! is looked at here. Not held are `Raw::receive` and `answer_to`, which do not know what was asked or whether it was a
+//! request at all, and connections that a test reads by itself.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -15,6 +17,13 @@ use super::{
 };
 
 const OPERATOR: &str = "/v1/operator/";
+/// Headers of HTTP itself, which the runtime adds, and the body's type, which the document has under `content`.
+const OF_HTTP: [&str; 4] = [
+    "connection",
+    "content-length",
+    "content-type",
+    "transfer-encoding",
+];
 
 static CONTRACT: LazyLock<Contract> = LazyLock::new(Contract::read);
 
@@ -71,6 +80,13 @@ impl Contract {
     fn check(&self, method: &str, path: &str, place: &str, answer: &Answer) -> Result<(), String> {
         let (place, response) = resolved(&self.document, place);
         let headers = response.get("headers").and_then(Value::as_object);
+        for (name, value) in answer.headers() {
+            let mut documented = headers.into_iter().flat_map(Map::keys);
+            if !OF_HTTP.contains(&name.as_str()) && !documented.any(|known| known.eq_ignore_ascii_case(&name))
+            {
+                return Err(format!("{name}: {value} is not documented"));
+            }
+        }
         for name in headers.into_iter().flat_map(Map::keys) {
             let (place, header) = resolved(&self.document, &format!("{place}/headers/{name}"));
             match answer.header(name) {

@@ -70,7 +70,7 @@ fn each_host_is_told_of_what_it_serves_while_things_fail_and_when_they_are_mende
     // From memory goes on what is served from memory.
     break_down(&signpost, "kv,catalog");
     in_time(10_000, &[200, 200, 200, 503], || statuses(&signpost));
-    let operator = ask(&signpost, OPERATOR).refused(503, "unavailable");
+    let operator = ask(&signpost, OPERATOR).unwell();
     assert!(operator.header("Retry-After").is_some(), "{operator:?}");
     part(
         &operator,
@@ -153,7 +153,7 @@ fn a_cold_start_without_kv_and_catalog_is_said_at_once_and_mends_by_itself() {
     signpost.restart();
     break_down(&signpost, "kv-hangs,catalog");
     let asked_ms = now_ms();
-    ask(&signpost, TRACKING).refused(503, "unavailable");
+    ask(&signpost, TRACKING).unwell();
     assert!(
         now_ms() - asked_ms < 4_500,
         "GET and HEAD took {} ms",
@@ -177,7 +177,7 @@ fn offers_are_not_served_on_a_snapshot_that_nobody_confirmed_for_a_day_and_click
         std::fs::write(&path, serde_json::to_string(&old).expect("JSON")).expect("written");
     });
     break_down(&signpost, "catalog");
-    let offers = ask(&signpost, OFFERS).refused(503, "unavailable");
+    let offers = ask(&signpost, OFFERS).unwell();
     part(
         &offers,
         "offers",
