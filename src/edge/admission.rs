@@ -25,10 +25,10 @@ pub const CONVERSIONS: Bound = Bound {
 };
 
 /// Queries of reports that are being read, of keys that were issued, be they revoked: up to 256 KiB each are 16 MiB. A key may
-/// ask every two seconds, so it has next to nothing to read at a time, and one that takes its time holds up no other.
-const QUERIES: Bound = Bound {
+/// ask every two seconds, so a quarter is for one that asks too often to hear so, and not for many that take their time.
+pub const QUERIES: Bound = Bound {
     places: 64,
-    share: 4,
+    share: 16,
     lasts_ms: LASTS_MS,
 };
 
@@ -138,13 +138,14 @@ impl Default for Rooms {
 }
 
 impl Rooms {
-    /// Where an operator's call is under way.
-    pub fn of_operator(&self, handler: Handler) -> &Room {
-        match handler {
+    /// Where an operator's call is under way. What tells how full the rooms are needs none.
+    pub fn of_operator(&self, handler: Handler) -> Option<&Room> {
+        Some(match handler {
+            Handler::Metrics => return None,
             Handler::AddFacts | Handler::ReplaceFacts | Handler::Import => &self.uploads,
             Handler::Write(_) | Handler::CreateReportKey | Handler::ReplayConversions => &self.documents,
             _ => &self.operator,
-        }
+        })
     }
 
     /// Each by its name in the metrics.

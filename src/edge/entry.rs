@@ -121,13 +121,11 @@ async fn handle(
     request: Request,
     address: &Address<'_>,
 ) -> Result<Answer, Refusal> {
-    let _place = match &routed {
-        Routed::To(handler, _) if is_operators(address.path) => {
-            let room = visit.isolate.rooms.of_operator(*handler);
-            Some(room.enter("", visit.now_ms)?)
-        }
+    let room = match &routed {
+        Routed::To(handler, _) if is_operators(address.path) => visit.isolate.rooms.of_operator(*handler),
         _ => None,
     };
+    let _place = room.map(|room| room.enter("", visit.now_ms)).transpose()?;
     match routed {
         Routed::To(Handler::Click, _) => Ok(click::click(visit, &request, address.query).await),
         Routed::To(Handler::Conversion, _) => Ok(conversion::conversion(visit, request, address.query).await),

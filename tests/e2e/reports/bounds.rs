@@ -7,6 +7,8 @@ use std::{
 
 use serde_json::{Value, json};
 
+use signpost::edge::admission::QUERIES;
+
 use crate::{
     harness::{Publisher, REPORT, ReportKey, Setup, demo, eventually},
     reports::{csv, query, with},
@@ -22,9 +24,6 @@ fn large() -> Value {
     )
 }
 
-/// Queries of a key that an isolate has room for while they are read (`src/edge/admission.rs`).
-const QUERIES: usize = 4;
-
 #[test]
 fn a_key_whose_queries_never_come_whole_holds_up_no_other() {
     let signpost = Setup::new().start();
@@ -37,7 +36,7 @@ fn a_key_whose_queries_never_come_whole_holds_up_no_other() {
          Content-Length: 1000\r\n\r\n{{",
         slow.api_key
     );
-    let waiting: Vec<_> = (0..QUERIES)
+    let waiting: Vec<_> = (0..QUERIES.share)
         .map(|_| {
             let mut raw = signpost.raw();
             raw.send(half.as_bytes()).unwrap();
@@ -45,7 +44,7 @@ fn a_key_whose_queries_never_come_whole_holds_up_no_other() {
         })
         .collect();
     let under_way = || signpost.metric("signpost_isolate_under_way{kind=\"query\"}");
-    eventually(&(QUERIES as u64), under_way);
+    eventually(&(QUERIES.share as u64), under_way);
     let ask = |key: &ReportKey| {
         let headers = [
             ("X-Api-Key", key.api_key.as_str()),

@@ -1,15 +1,13 @@
 //! What strangers send at will neither takes the lines of those who are known nor counts as theirs.
 
 use serde_json::{Value, json};
-use signpost::tracking::keys::KeyRing;
+use signpost::{edge::admission::CONVERSIONS, tracking::keys::KeyRing};
 
 use crate::{
     faults::break_down,
     harness::{CONVERSION, Setup, Signpost, Wall, eventually, in_time, now_ms, seal},
 };
 
-/// Postbacks of an app that an isolate has room for (`src/edge/admission.rs`).
-const SHARE: usize = 128;
 /// More than are told of anybody in a minute, less than of those who are known.
 const MANY: usize = 5;
 
@@ -73,9 +71,9 @@ fn a_postback_that_finds_no_room_says_whose_it_is() {
         raw.send(request.as_bytes()).expect("a request sent");
         raw
     };
-    let waiting: Vec<_> = (0..SHARE).map(|n| send(&wall, n)).collect();
+    let waiting: Vec<_> = (0..CONVERSIONS.share).map(|n| send(&wall, n)).collect();
     let under_way = || signpost.metric("signpost_isolate_under_way{kind=\"conversion\"}");
-    eventually(&(SHARE as u64), under_way);
+    eventually(&(CONVERSIONS.share as u64), under_way);
     wall.convert(&wall.click_id("one-too-many"), "")
         .refused(503, "unavailable");
     let shed = json!({"event": "conversion", "status": 503, "app": wall.app, "offer": wall.id});
