@@ -9,6 +9,7 @@ mod disk;
 #[cfg(test)]
 #[path = "../support/document.rs"]
 mod document;
+mod log;
 mod raw;
 mod receiver;
 mod reports;
@@ -195,19 +196,6 @@ impl Signpost {
     #[allow(dead_code, reason = "the benches use it")]
     pub fn inspector(&self) -> u16 {
         self.ports.lock().expect("ports").inspector
-    }
-
-    /// All that workerd has said so far.
-    pub fn log(&self) -> String {
-        std::fs::read_to_string(self.state.path().join(LOG)).expect("a log")
-    }
-
-    /// The lines of it that are Signpost's own.
-    pub fn log_lines(&self) -> Vec<Value> {
-        let log = self.log();
-        let own = log.lines().filter(|line| line.starts_with("{\"ts\":"));
-        own.map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line}")))
-            .collect()
     }
 
     /// The process id of workerd.
@@ -530,7 +518,8 @@ fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
     // What comes after that is the console, up to its warnings, which have a descriptor of their own. It ends with workerd.
     thread::spawn(move || {
         for line in lines {
-            let _ = writeln!(console, "{line}");
+            // In one piece, or a warning might come in between.
+            let _ = console.write_all(format!("{line}\n").as_bytes());
         }
     });
     (child, ports)

@@ -122,6 +122,7 @@ fn an_app_whose_outbox_hangs_has_its_share_and_those_who_left_give_theirs_back()
     signpost.put("advertisers/busy-3", &json!({"name": "Busy"}));
 
     // Nobody waits for these any more. They are carried out all the same, and their places come back.
+    let mut left = waiting.len();
     drop(waiting);
     thread::sleep(NOTICED);
     break_down(&signpost, "");
@@ -138,7 +139,9 @@ fn an_app_whose_outbox_hangs_has_its_share_and_those_who_left_give_theirs_back()
         let requests: Vec<_> = (0..SHARE)
             .map(|n| postback(&hanging, &format!("u-{round}-{n}")))
             .collect();
-        drop(sent(&signpost, &requests));
+        let leaving = sent(&signpost, &requests);
+        left += leaving.len();
+        drop(leaving);
     }
     thread::sleep(NOTICED);
     eventually(&0, || under_way(&signpost, "conversion"));
@@ -157,6 +160,8 @@ fn an_app_whose_outbox_hangs_has_its_share_and_those_who_left_give_theirs_back()
         || {},
     );
     assert_eq!(statuses, [200; SHARE]);
+    println!("{left} clients left while their conversions waited, and all places came back");
+    assert!(left >= 700, "{left}");
 }
 
 #[test]
@@ -178,14 +183,18 @@ fn who_never_sends_a_body_whole_holds_up_none_but_its_own_app() {
         ];
         signpost.send("POST", "/v1/offer/api", &headers, long.as_bytes())
     };
+    let mut left = 0;
     for round in 0..3 {
         let waiting = sent(&signpost, &vec![half.clone(); BODIES.share]);
         eventually(&BODIES.share, || under_way(&signpost, "body"));
         refused_at_once(|| offers(ANDROID_APP));
         offers(IOS_APP).expect(200);
         wall.pay(&format!("u-{round}"));
+        left += waiting.len();
         drop(waiting);
         eventually(&0, || under_way(&signpost, "body"));
     }
     offers(ANDROID_APP).expect(200);
+    println!("{left} clients left with half a body, and all places came back");
+    assert!(left >= 90, "{left}");
 }

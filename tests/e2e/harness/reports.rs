@@ -11,6 +11,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use signpost::time::UtcDay;
 
 use super::{Answer, OPERATOR_TOKEN, Signpost, now_ms};
 
@@ -206,6 +207,18 @@ impl Publisher<'_> {
         }
         let body = answer.expect(200).json();
         body["rows"].as_array().expect("rows").clone()
+    }
+
+    /// The clicks of its offers, of today and of yesterday, as far as they were counted.
+    #[track_caller]
+    pub fn clicks(&self) -> u64 {
+        let today = UtcDay::of_ms(now_ms());
+        let rows = self.rows(&json!({
+            "date_range": {"start_date": today.minus(1).to_string(), "end_date": today.to_string()},
+            "dimensions": ["demand_source"], "metrics": ["clicks"],
+            "filters": [{"dimension": "demand_source", "values": ["offerwall"]}],
+        }));
+        rows.iter().map(|row| row["clicks"].as_u64().unwrap_or(0)).sum()
     }
 
     /// A new key costs less than to wait for one, and another one has to go for it in the end.

@@ -69,7 +69,7 @@ fn a_click_id_that_was_changed_anywhere_pays_nothing() {
         let answer = connection.get(target.as_bytes());
         (answer.status, answer.body)
     };
-    let mut met = BTreeMap::new();
+    let mut met = BTreeMap::<u16, usize>::new();
     for id in whole_and_short(&wall) {
         let bytes = bytes_of(&id);
         let mut changed = Vec::new();
@@ -124,6 +124,9 @@ fn a_click_id_that_was_changed_anywhere_pays_nothing() {
         0,
         "nothing was paid, and nothing taken down"
     );
+    let ids: usize = met.values().sum();
+    println!("{ids} click ids changed, cut or respelled, none paid, by status: {met:?}");
+    assert!(ids >= 1_000, "{ids}");
 }
 
 /// The readable part of one click id before the rest of another.

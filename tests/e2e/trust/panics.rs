@@ -12,13 +12,12 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use signpost::time::{SECOND_MS, UtcDay};
+use signpost::time::SECOND_MS;
 
 use crate::{
     conversions::revenue::revenue,
     harness::{
-        ANDROID_APP, Answer, CONVERSION, PUBLISHER, Publisher, REPORT, Setup, Signpost, encoded, in_time,
-        now_ms, timed,
+        ANDROID_APP, Answer, CONVERSION, PUBLISHER, REPORT, Setup, Signpost, encoded, in_time, now_ms, timed,
     },
     reports,
 };
@@ -67,17 +66,6 @@ fn internal_error(answer: Answer) {
         !answer.body.contains("panic") && !answer.body.contains("asked for it"),
         "{answer:?}"
     );
-}
-
-/// The clicks of a publisher's offers today.
-fn clicks(publisher: &Publisher<'_>) -> u64 {
-    let today = UtcDay::of_ms(now_ms());
-    let rows = publisher.rows(&json!({
-        "date_range": {"start_date": today.minus(1).to_string(), "end_date": today.to_string()},
-        "dimensions": ["demand_source"], "metrics": ["clicks"],
-        "filters": [{"dimension": "demand_source", "values": ["offerwall"]}],
-    }));
-    rows.iter().map(|row| row["clicks"].as_u64().unwrap_or(0)).sum()
 }
 
 #[test]
@@ -175,7 +163,7 @@ fn requests_beside_a_panic_are_served_and_the_isolate_forgets_nothing() {
         assert_eq!(finish(upload, &csv), 200);
     }
     // All that were redirected are counted, those in a batch that a panic came across, too.
-    in_time(20 * SECOND_MS, &sent, || clicks(&publisher));
+    in_time(20 * SECOND_MS, &sent, || publisher.clicks());
     // The bucket is as empty as it was: what a panic met was not given back or filled up.
     let admitted = (0..400)
         .filter(|_| signpost.offers(ANDROID_APP, &pub_key, &body).status == 200)
@@ -226,7 +214,7 @@ fn a_panic_on_the_express_way_is_answered_the_ordinary_way() {
     }
     signpost.offers(ANDROID_APP, &pub_key, &body).expect(200);
     assert!(express("redirect") > redirects && express("offers") > pages);
-    in_time(20 * SECOND_MS, &sent, || clicks(&publisher));
+    in_time(20 * SECOND_MS, &sent, || publisher.clicks());
 }
 
 #[test]
@@ -242,7 +230,7 @@ fn a_batch_of_clicks_that_meets_a_panic_is_counted_once() {
                 .expect(302);
             sent += 1;
         }
-        in_time(15 * SECOND_MS, &sent, || clicks(&publisher));
+        in_time(15 * SECOND_MS, &sent, || publisher.clicks());
         fired(&signpost, 1);
     }
 }
@@ -271,7 +259,7 @@ fn an_alarm_that_panics_goes_off_again_and_its_work_is_done() {
     signpost
         .click("rid=410271&app=10000001&user_id=u-1", "DE")
         .expect(302);
-    in_time(40 * SECOND_MS, &1, || clicks(&publisher));
+    in_time(40 * SECOND_MS, &1, || publisher.clicks());
     fired(&signpost, 2);
 
     // And what a conversion paid, by that of its outbox.

@@ -184,9 +184,9 @@ fn no_secret_stands_in_the_log_or_in_clear_on_disk_and_guesses_are_counted() {
     }
     // The log besides holds nobody's identity.
     secrets.extend([("a callback's URL", URL_SECRET.into()), ("a user", USER.into())]);
-    let log = folder.join("workerd.log");
-    let text = std::fs::read_to_string(&log).unwrap();
-    assert_eq!(found_in(&log, &secrets), [""; 0], "{text}");
+    signpost.fence();
+    let text = signpost.log();
+    assert_eq!(found_in(&folder.join("workerd.log"), &secrets), [""; 0], "{text}");
 }
 
 /// Sources outside of tests, with what stands before their own tests.

@@ -15,7 +15,7 @@ const CAP: usize = 40;
 /// Beyond the seconds that a batch waits before it is sent, and on its way.
 const FLUSHED_MS: i64 = 3 * SECOND_MS;
 
-/// A click: in which life of workerd it was answered, and when; none that was cut off.
+/// A click that may be counted: in which life of workerd it was redirected, and when; none if it was cut off.
 struct Clicked {
     answered: Option<(usize, i64)>,
 }
@@ -99,13 +99,7 @@ impl<'w> Clicks<'w> {
     }
 
     fn counted(&self) -> u64 {
-        let publisher = self.world.signpost.known_publisher(&self.wall.id);
-        let today = UtcDay::of_ms(now_ms());
-        let rows = publisher.rows(&json!({
-            "date_range": {"start_date": today.minus(1).to_string(), "end_date": today.to_string()},
-            "dimensions": ["demand_source"], "metrics": ["clicks"],
-        }));
-        rows.iter().map(|row| row["clicks"].as_u64().unwrap_or(0)).sum()
+        self.world.signpost.known_publisher(&self.wall.id).clicks()
     }
 }
 
@@ -152,11 +146,11 @@ impl Client for Clicks<'_> {
         in_time(30 * SECOND_MS, &true, || self.counted() >= self.flushed());
         let (counted, clicked) = (self.counted(), self.clicks.len() as u64);
         assert!(counted <= clicked, "{counted} clicks are counted of {clicked}");
+        let flushed = self.flushed();
         println!(
-            "{}: {clicked} clicks, {} surely flushed, {counted} counted",
-            self.wall.id,
-            self.flushed()
+            "{}: {clicked} clicks, {flushed} surely flushed, {counted} counted",
+            self.wall.id
         );
-        self.clicks.len() + self.paid
+        usize::try_from(flushed).unwrap() + self.paid
     }
 }

@@ -24,6 +24,8 @@ type Sums = [i64; 4];
 struct Promise {
     /// The last that was acknowledged, and what was sent after it and is in doubt; by what is in their place.
     may_be: Vec<BTreeMap<String, Sums>>,
+    /// Whether any was acknowledged.
+    told: bool,
     history: Vec<String>,
 }
 
@@ -47,6 +49,7 @@ impl<'w> Facts<'w> {
                 format!("2026-01-{:02}", day + 1),
                 Promise {
                     may_be: vec![BTreeMap::new()],
+                    told: false,
                     history: Vec::new(),
                 },
             )
@@ -115,6 +118,7 @@ impl<'w> Facts<'w> {
                 day.history
                     .push(format!("put-{} acknowledged, {rows} rows", self.sent));
                 day.may_be = vec![sums];
+                day.told = true;
             }
             Outcome::Refused(answer) => panic!("facts refused: {answer:?}"),
             Outcome::Doubt(problem) => {
@@ -203,7 +207,8 @@ impl<'w> Facts<'w> {
             }
         }
         assert!(added.is_empty(), "nobody sent {added:?}");
-        self.days.len() + self.increments.len()
+        let days = self.days.values().filter(|day| day.told).count();
+        days + self.increments.values().filter(|(_, told, _)| *told).count()
     }
 
     fn query() -> Value {

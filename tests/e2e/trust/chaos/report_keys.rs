@@ -107,10 +107,16 @@ impl<'w> ReportKeys<'w> {
         }
     }
 
-    fn check(&self, issued: &[ReportKey], revoked: &[(ReportKey, String)]) {
+    /// Fails the test if a key that was issued is told not to work, or a revoked one to work. `works` says what a key was
+    /// told, if it was.
+    fn check(
+        issued: &[ReportKey],
+        revoked: &[(ReportKey, String)],
+        works: impl Fn(&ReportKey) -> Option<bool>,
+    ) {
         for key in issued {
             assert_ne!(
-                self.works(key),
+                works(key),
                 Some(false),
                 "{} was issued, and does not work",
                 key.id
@@ -118,7 +124,7 @@ impl<'w> ReportKeys<'w> {
         }
         for (key, answer) in revoked {
             assert_ne!(
-                self.works(key),
+                works(key),
                 Some(true),
                 "{} was revoked, and works: {answer}",
                 key.id
@@ -146,11 +152,16 @@ impl Client for ReportKeys<'_> {
         };
         let issued = one(self.issued.len(), &mut self.random);
         let revoked = one(self.revoked.len(), &mut self.random);
-        self.check(&self.issued[issued], &self.revoked[revoked]);
+        Self::check(&self.issued[issued], &self.revoked[revoked], |key| {
+            self.works(key)
+        });
     }
 
     fn verify(&mut self) -> usize {
-        self.check(&self.issued, &self.revoked);
+        // Each is asked for until it is told.
+        Self::check(&self.issued, &self.revoked, |key| {
+            Some(self.world.until_known(|| self.works(key)))
+        });
         self.issued.len() + self.revoked.len()
     }
 }

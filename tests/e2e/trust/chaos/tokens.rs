@@ -92,32 +92,41 @@ impl<'w> Tokens<'w> {
         });
     }
 
-    /// Asks with one of them again for a conversion that is settled.
+    /// Asks with one of them again for a conversion that is settled, once.
     pub fn check(&self, settled: &str, random: &mut Random) {
-        self.check_one(&self.issued[random.below(self.issued.len())], settled);
-    }
-
-    pub fn check_all(&self, settled: &str) {
-        for token in &self.issued {
-            self.check_one(token, settled);
+        let token = &self.issued[random.below(self.issued.len())];
+        if let Some(accepted) = self.accepted(token, settled) {
+            token.hold(accepted);
         }
     }
 
-    fn check_one(&self, token: &Token, settled: &str) {
+    /// The same with each, until it is told. Returns how many promises that were.
+    pub fn check_all(&self, settled: &str) -> usize {
+        for token in &self.issued {
+            token.hold(self.world.until_known(|| self.accepted(token, settled)));
+        }
+        self.issued.iter().filter(|token| token.valid.is_some()).count()
+    }
+
+    /// Whether a token is accepted; none if nobody answered.
+    fn accepted(&self, token: &Token, settled: &str) -> Option<bool> {
         let path = format!("{CONVERSION}?click_id={settled}&token={}", token.token);
-        let Some(answer) = self.world.read(&path) else {
-            return;
-        };
-        let accepted = match answer.status {
-            200 => true,
-            401 => false,
+        let answer = self.world.read(&path)?;
+        match answer.status {
+            200 => Some(true),
+            401 => Some(false),
             _ => panic!("{answer:?}"),
-        };
+        }
+    }
+}
+
+impl Token {
+    fn hold(&self, accepted: bool) {
         assert!(
-            token.valid.is_none_or(|valid| valid == accepted),
+            self.valid.is_none_or(|valid| valid == accepted),
             "a token is to be valid: {:?}, and is: {accepted}; {:#?}",
-            token.valid,
-            token.history
+            self.valid,
+            self.history
         );
     }
 }

@@ -150,6 +150,18 @@ impl<'s> World<'s> {
         }
     }
 
+    /// Asks for something again until it is told, since nobody kills workerd any more.
+    #[track_caller]
+    pub fn until_known<T>(&self, ask: impl Fn() -> Option<T>) -> T {
+        let until_ms = now_ms() + PATIENCE_MS;
+        loop {
+            if let Some(told) = ask() {
+                return told;
+            }
+            assert!(now_ms() < until_ms, "nobody answers, although nobody is killed");
+        }
+    }
+
     /// Reads something, or not if the connection is cut.
     pub fn read(&self, path: &str) -> Option<Answer> {
         match self.attempt("read back", "GET", path, &Sent::default()) {
@@ -200,7 +212,8 @@ pub trait Client: Send {
     /// Looks, right after a restart, whether something that was promised still holds.
     fn look(&mut self) {}
 
-    /// Checks all that was promised, when workerd is no longer killed. Returns how many promises that were.
+    /// Checks all that was promised, when workerd is no longer killed. Returns how many promises that were: what was
+    /// acknowledged and has to hold, and nothing that was refused or is in doubt.
     fn verify(&mut self) -> usize;
 }
 
