@@ -42,8 +42,10 @@ pub fn count(visit: &Visit, kind: ClickKind) {
     });
 }
 
+/// Sends what is due, and what came meanwhile and is nobody else's to send.
 async fn send(env: &Env, isolate: &Isolate) {
-    for _ in 0..TRIES {
+    let mut tries = 0;
+    while tries < TRIES {
         let batches = isolate.counts.borrow_mut().take(runtime::now_ms());
         let sent: Vec<bool> = stream::iter(batches)
             .map(|batch| seen_to(env, isolate, batch))
@@ -51,8 +53,12 @@ async fn send(env: &Env, isolate: &Isolate) {
             .collect()
             .await;
         if sent.into_iter().all(|arrived| arrived) {
+            if isolate.counts.borrow().is_left() {
+                continue;
+            }
             return;
         }
+        tries += 1;
         let pause_ms = isolate.counts.borrow().interval_ms();
         Delay::from(Duration::from_millis(u64::try_from(pause_ms).unwrap_or(0))).await;
     }

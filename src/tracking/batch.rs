@@ -241,6 +241,13 @@ impl ClickCounts {
         }
     }
 
+    /// Whether clicks wait that no request has to send: they came while their object's batch was on its way, and who was to
+    /// send them found it so.
+    pub fn is_left(&self) -> bool {
+        let is_left = |waiting: &Waiting| waiting.sent.is_none() && !waiting.sums.is_empty();
+        self.open.is_none() && self.objects.values().any(is_left)
+    }
+
     /// Whether anything is still to be confirmed.
     pub fn is_empty(&self) -> bool {
         self.kept == 0
@@ -323,6 +330,24 @@ mod tests {
             ),
             (1_000, Some(2))
         );
+    }
+
+    #[test]
+    fn clicks_that_came_while_a_batch_was_on_its_way_are_left_to_who_sent_it() {
+        let mut counts = ClickCounts::default();
+        counts.add(1, kind("a", None), 0);
+        assert!(!counts.is_left(), "the opener sends it");
+        counts.take(1_000);
+        assert_eq!(counts.add(1, kind("a", None), 1_100), Duty::SendAfter(1_000));
+        assert_eq!(counts.take(2_100), vec![], "one is on its way");
+        assert!(!counts.is_left(), "who sends it goes on");
+        counts.confirmed(1, 1);
+        assert!(counts.is_left());
+        // Another click has opened a batch, which takes them along.
+        counts.add(2, kind("b", None), 2_200);
+        assert!(!counts.is_left());
+        assert_eq!(counts.take(3_200).len(), 2);
+        assert!(!counts.is_left());
     }
 
     #[test]

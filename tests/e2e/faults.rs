@@ -3,8 +3,9 @@
 use std::{thread::sleep, time::Duration};
 
 use serde_json::json;
+use signpost::time::SECOND_MS;
 
-use crate::harness::{ANDROID_APP, Setup, Signpost};
+use crate::harness::{ANDROID_APP, PUBLISHER, Setup, Signpost, in_time};
 
 /// A Signpost whose isolate asks for newer snapshots on every request.
 fn unreliable() -> (Signpost, String) {
@@ -125,24 +126,42 @@ fn with_the_counters_down_only_offers_with_a_click_cap_wait() {
 
 #[test]
 fn clicks_made_while_the_counters_were_down_are_counted_when_they_are_back() {
-    let (signpost, pub_key) = unreliable();
+    let (signpost, _) = unreliable();
+    let publisher = signpost.known_publisher(PUBLISHER);
     break_down(&signpost, "counters");
     for _ in 0..20 {
         click(&signpost).expect(302);
     }
-    sleep(Duration::from_millis(1_500));
+    // A batch was sent, and nobody took it.
+    let in_vain = || {
+        signpost
+            .log_lines()
+            .iter()
+            .any(|line| line["where"] == "counting")
+    };
+    in_time(20 * SECOND_MS, &true, in_vain);
     break_down(&signpost, "");
-    sleep(Duration::from_millis(3_500));
+    in_time(30 * SECOND_MS, &20, || publisher.clicks());
+    // None counts again with the next.
     click(&signpost).expect(302);
-    sleep(Duration::from_millis(1_500));
-    signpost.refresh();
-    let filter = json!([{ "dim": "offer_id", "match": { "type": "exact", "value": ["23817"] } }]);
-    let offer = &signpost.list(ANDROID_APP, &pub_key, &filter)[0];
-    assert_eq!(
-        offer["metrics"],
-        json!([{ "m_type": "GLOBAL", "cr": 0, "epc": 0 }]),
-        "{offer}"
-    );
+    in_time(30 * SECOND_MS, &21, || publisher.clicks());
+}
+
+#[test]
+fn a_click_is_counted_also_if_it_comes_while_an_earlier_one_is_sent_again() {
+    let (signpost, _) = unreliable();
+    let publisher = signpost.known_publisher(PUBLISHER);
+    break_down(&signpost, "counters");
+    click(&signpost).expect(302);
+    // Whoever was to send it has given up, and leaves it to the next click.
+    let in_vain = || {
+        let lines = signpost.log_lines();
+        lines.iter().filter(|line| line["where"] == "counting").count()
+    };
+    in_time(20 * SECOND_MS, &3, in_vain);
+    break_down(&signpost, "");
+    click(&signpost).expect(302);
+    in_time(30 * SECOND_MS, &2, || publisher.clicks());
 }
 
 #[test]
