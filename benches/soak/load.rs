@@ -97,6 +97,16 @@ pub fn closed(world: &World, clients: &mut [Client<'_>], seconds: f64) -> Run {
     })
 }
 
+/// Has each client open its connection. workerd takes a new one for each turn of its loop, which under too much load is
+/// less than ten a second, so that most of a thousand that come then are not taken within a minute. Behind a proxy that
+/// keeps its connections, as Cloudflare's own front does, there are none.
+pub fn connect(world: &World, clients: &mut [Client<'_>]) {
+    run(world, clients, |client, _| {
+        client.send(Kind::Click, Load::TooMuch, 0);
+        false
+    });
+}
+
 /// Arrivals at a rate, each taken by the next client that is free; and the share of them that found none in time.
 pub fn open(world: &World, clients: &mut [Client<'_>], per_second: f64, seconds: f64) -> (Run, f64) {
     let (next, late) = (AtomicU64::new(0), AtomicU64::new(0));

@@ -153,6 +153,7 @@ fn driven(
         );
         clients.iter_mut().for_each(|client| client.wrong.clear());
         watch.asks.store(false, Ordering::Relaxed);
+        load::connect(world, clients);
         let from_s = watch.now();
         let (run, late) = load::open(world, clients, rate * TIMES, overload_s);
         watch.asks.store(true, Ordering::Relaxed);

@@ -12,8 +12,10 @@ use crate::{
     time::{MINUTE_MS, SECOND_MS},
 };
 
-/// Longer than what any but an upload waits for: 30 s for an outbox, and what a timer may slip.
+/// Longer than what any but the operator's calls wait for: 30 s for an outbox, and what a timer may slip.
 const LASTS_MS: i64 = MINUTE_MS;
+/// The same for calls that go on step by step: a refresh of all offers, a replay, a look at a page of outboxes.
+const STEPS_LAST_MS: i64 = 5 * MINUTE_MS;
 
 /// Postbacks that wait for an app's outbox, and before it for the record of a short click id: 10 KB each, with the click,
 /// the command and what the runtime holds of a request, are 2.5 MB. An app has half: its outbox commits some 500 a second,
@@ -61,7 +63,7 @@ pub const PAGES: Bound = Bound {
 pub const OPERATOR: Bound = Bound {
     places: 128,
     share: 128,
-    lasts_ms: 5 * MINUTE_MS,
+    lasts_ms: STEPS_LAST_MS,
 };
 
 /// Documents that are put have some KB and up to 1 MiB, which is there twice as it is handed on: 64 MiB if an operator sends
@@ -69,7 +71,7 @@ pub const OPERATOR: Bound = Bound {
 pub const DOCUMENTS: Bound = Bound {
     places: 32,
     share: 32,
-    lasts_ms: 5 * MINUTE_MS,
+    lasts_ms: STEPS_LAST_MS,
 };
 
 /// Facts and imports, which are handed on chunk by chunk and take as long as their sender does, up to 15 minutes: so they

@@ -54,7 +54,7 @@ async fn convert(
     let form = match request.method() {
         worker::Method::Post => {
             body::check_media_type(&request, &[FORM], false)?;
-            let _place = visit.isolate.rooms.forms.enter("", visit.now_ms)?;
+            let _place = visit.isolate.rooms.forms.enter_any(visit.now_ms)?;
             let body = body::read(&mut request, MAX_BODY).await;
             // Whatever is wrong with a form is told as of its parameters.
             let body = body.map_err(|refusal| match refusal.status {

@@ -125,7 +125,7 @@ async fn handle(
         Routed::To(handler, _) if is_operators(address.path) => visit.isolate.rooms.of_operator(*handler),
         _ => None,
     };
-    let _place = room.map(|room| room.enter("", visit.now_ms)).transpose()?;
+    let _place = room.map(|room| room.enter_any(visit.now_ms)).transpose()?;
     match routed {
         Routed::To(Handler::Click, _) => Ok(click::click(visit, &request, address.query).await),
         Routed::To(Handler::Conversion, _) => Ok(conversion::conversion(visit, request, address.query).await),

@@ -111,7 +111,7 @@ pub async fn current<S: Snapshot>(visit: &Visit) -> Result<Rc<S>, Refusal> {
         revalidate_in_background(visit);
         return Ok(held);
     }
-    let _place = visit.isolate.rooms.starts.enter("", visit.now_ms)?;
+    let _place = visit.isolate.rooms.starts.enter_any(visit.now_ms)?;
     let held = S::held(&visit.isolate);
     // Others of this cold isolate poll on timers of their own: they may not wait for this request's future, and a
     // snapshot of many MB loaded by each of them would not fit the isolate.

@@ -10,19 +10,16 @@ mod disk;
 #[path = "../support/document.rs"]
 mod document;
 mod log;
+mod process;
 mod raw;
 mod receiver;
 mod reports;
 mod time;
 
 use std::{
-    fs::OpenOptions,
-    io::{BufRead, BufReader, Write},
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    path::PathBuf,
+    process::Child,
     sync::{Arc, Mutex, PoisonError, Weak},
-    thread,
-    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -31,16 +28,12 @@ use ureq::{Agent, http};
 
 pub use answer::Answer;
 pub use conversions::{CONVERSION, GOALS, SECRET, Wall, accepted, callback, nonce, seal, states};
+use process::{LOG, Ports, spawn};
+pub use process::{Setup, copy_folder, default_setting};
 pub use raw::{Raw, answer_to};
 pub use receiver::{Behaviour, Received, Receiver};
 pub use reports::{Publisher, REPORT, ReportKey, gzip};
 pub use time::{away_from_midnight, eventually, in_time, now_ms, timed};
-
-const INSPECTOR: &str = "--inspector-addr=127.0.0.1:0";
-/// The folders of a state, which are the disk services of each configuration.
-const STATE: [&str; 2] = ["kv", "objects"];
-/// Where workerd's own words go, beside the state.
-const LOG: &str = "workerd.log";
 
 pub const OPERATOR_TOKEN: &str = "local-operator-token";
 /// The demo publisher of `fixtures/` and its apps.
@@ -48,118 +41,6 @@ pub const PUBLISHER: &str = "lumen-arcade";
 pub const ANDROID_APP: &str = "10000001";
 pub const IOS_APP: &str = "10000002";
 pub const WEB_APP: &str = "10000003";
-
-/// How a Signpost is to be started.
-pub struct Setup {
-    config: PathBuf,
-    vars: Vec<(String, String)>,
-    /// For workerd's command line.
-    arguments: Vec<String>,
-    /// A folder of state to start with a copy of.
-    state: Option<PathBuf>,
-    /// Where the state's own folder is made; that of temporary files if none.
-    disk: Option<PathBuf>,
-    /// A program that becomes workerd, with its arguments.
-    launcher: Vec<String>,
-}
-
-impl Setup {
-    pub fn new() -> Self {
-        Self {
-            config: root().join("fixtures/local/workerd.capnp"),
-            vars: Vec::new(),
-            arguments: Vec::new(),
-            state: None,
-            disk: None,
-            launcher: Vec::new(),
-        }
-    }
-
-    pub fn var(mut self, name: &str, value: &str) -> Self {
-        self.vars.push((name.into(), value.into()));
-        self
-    }
-
-    /// Another configuration of workerd, relative to `tests/e2e`.
-    pub fn config(mut self, path: &str) -> Self {
-        self.config = root().join("tests/e2e").join(path);
-        self
-    }
-
-    /// With V8's inspector listening, too.
-    #[allow(dead_code, reason = "the benches use it")]
-    pub fn inspected(mut self) -> Self {
-        self.arguments.push(INSPECTOR.to_owned());
-        self
-    }
-
-    /// Starts with a copy of the state that another one left in this folder.
-    #[allow(dead_code, reason = "the benches use it")]
-    pub fn state(mut self, folder: &Path) -> Self {
-        self.state = Some(folder.to_owned());
-        self
-    }
-
-    /// Keeps the state in a folder of its own on this disk.
-    pub fn on_disk(mut self, folder: &Path) -> Self {
-        self.disk = Some(folder.to_owned());
-        self
-    }
-
-    /// Has a program start workerd, in a process of the same id.
-    pub fn launched_by(mut self, launcher: &[&str]) -> Self {
-        self.launcher = launcher.iter().map(|part| (*part).to_owned()).collect();
-        self
-    }
-
-    pub fn start(self) -> Signpost {
-        let state = match &self.disk {
-            Some(disk) => tempfile::tempdir_in(disk),
-            None => tempfile::tempdir(),
-        };
-        let state = state.expect("a temporary folder");
-        for folder in STATE {
-            let to = state.path().join(folder);
-            match &self.state {
-                Some(from) => copy_folder(&from.join(folder), &to),
-                None => std::fs::create_dir(to).expect("a folder for state"),
-            }
-        }
-        let (child, ports) = spawn(&self, state.path());
-        let agent: Agent = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            // A kept connection may be closed by workerd just as it is used again.
-            .max_idle_connections(0)
-            .timeout_global(Some(Duration::from_secs(60)))
-            .build()
-            .into();
-        Signpost {
-            setup: self,
-            state,
-            child: Mutex::new(child),
-            ports: Mutex::new(ports),
-            agent,
-        }
-    }
-
-    /// With the demo catalog loaded and published.
-    pub fn start_with_fixtures(self) -> (Signpost, String) {
-        let signpost = self.start();
-        let catalog = std::fs::read_to_string(root().join("fixtures/catalog.ndjson")).expect("the fixtures");
-        signpost.import(&catalog).expect(200);
-        let pub_key = signpost.issue_pub_key(PUBLISHER);
-        signpost.refresh();
-        (signpost, pub_key)
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Ports {
-    http: u16,
-    control: u16,
-    inspector: u16,
-}
 
 pub struct Signpost {
     setup: Setup,
@@ -431,96 +312,4 @@ pub fn encoded(text: &str) -> String {
 
 pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// A setting of `fixtures/local/defaults.env`, which every Signpost has unless its test sets another.
-pub fn default_setting(name: &str) -> String {
-    let defaults = defaults();
-    let mut found = defaults.iter().filter(|(known, _)| known == name);
-    found.next().expect("a setting with a default").1.clone()
-}
-
-fn defaults() -> Vec<(String, String)> {
-    let defaults = std::fs::read_to_string(root().join("fixtures/local/defaults.env")).expect("the defaults");
-    defaults
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .filter_map(|line| line.split_once('='))
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect()
-}
-
-/// Copies a folder of state; the one that wrote it must have ended.
-pub fn copy_folder(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).expect("a folder");
-    for entry in std::fs::read_dir(from).expect("a folder of state") {
-        let (from, to) = entry
-            .map(|entry| (entry.path(), to.join(entry.file_name())))
-            .expect("an entry of a folder");
-        if from.is_dir() {
-            copy_folder(&from, &to);
-        } else {
-            std::fs::copy(&from, &to).expect("a file copied");
-        }
-    }
-}
-
-fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
-    let log = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(state.join(LOG))
-        .expect("a log");
-    let mut console = log.try_clone().expect("a log");
-    let workerd = root().join("node_modules/@cloudflare/workerd-linux-64/bin/workerd");
-    let workerd = workerd.to_str().expect("a path of UTF-8");
-    let mut program = setup.launcher.iter().map(String::as_str).chain([workerd]);
-    let mut child = Command::new(program.next().expect("a program"))
-        .args(program)
-        .arg("serve")
-        .arg(&setup.config)
-        .args(["--control-fd=1", "--socket-addr=http=127.0.0.1:0"])
-        .args(&setup.arguments)
-        .args(STATE.map(|folder| {
-            format!(
-                "--directory-path={folder}={}",
-                state.join(folder).to_str().expect("a path of UTF-8")
-            )
-        }))
-        .envs(defaults())
-        .env("TRACKING_URL", "https://t.signpost.example")
-        .envs(setup.vars.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(log)
-        .spawn()
-        .expect("workerd, which `make setup` installs");
-    // workerd tells on the control descriptor where it listens.
-    let mut ports = Ports::default();
-    let two = ["faults.capnp", "ways.capnp"]
-        .iter()
-        .any(|name| setup.config.ends_with(name));
-    let inspected = setup.arguments.iter().any(|argument| argument == INSPECTOR);
-    let listening = 1 + usize::from(two) + usize::from(inspected);
-    let mut lines = BufReader::new(child.stdout.take().expect("a pipe"))
-        .lines()
-        .map_while(Result::ok);
-    for line in lines.by_ref().take(listening) {
-        let told: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error} in {line}"));
-        let port = u16::try_from(told["port"].as_u64().expect("a port")).expect("a port");
-        match told["socket"].as_str() {
-            Some("http") => ports.http = port,
-            Some(_) => ports.control = port,
-            None => ports.inspector = port,
-        }
-    }
-    assert!(ports.http > 0, "workerd did not start");
-    // What comes after that is the console, up to its warnings, which have a descriptor of their own. It ends with workerd.
-    thread::spawn(move || {
-        for line in lines {
-            // In one piece, or a warning might come in between.
-            let _ = console.write_all(format!("{line}\n").as_bytes());
-        }
-    });
-    (child, ports)
 }

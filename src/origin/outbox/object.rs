@@ -141,7 +141,7 @@ impl Running {
         let app = client::app_of(&request.path()).ok_or(common::NOT_FOUND)?;
         let command: Command = command_in(request).await?;
         if let Command::Convert(conversion) = &command {
-            let _place = self.conversions.enter("", now_ms())?;
+            let _place = self.conversions.enter_any(now_ms())?;
             return self.convert(app, conversion).await;
         }
         if !matches!(command, Command::Settings(_)) {
