@@ -28,8 +28,10 @@ use ureq::{Agent, http};
 
 pub use answer::Answer;
 pub use conversions::{CONVERSION, GOALS, SECRET, Wall, accepted, callback, nonce, seal, states};
+#[allow(unused_imports, reason = "the benches use it")]
+pub use process::copy_folder;
 use process::{LOG, Ports, spawn};
-pub use process::{Setup, copy_folder, default_setting};
+pub use process::{Setup, default_setting};
 pub use raw::{Raw, answer_to};
 pub use receiver::{Behaviour, Received, Receiver};
 pub use reports::{Publisher, REPORT, ReportKey, gzip};
