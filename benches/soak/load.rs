@@ -97,9 +97,8 @@ pub fn closed(world: &World, clients: &mut [Client<'_>], seconds: f64) -> Run {
     })
 }
 
-/// Has each client open its connection. workerd takes a new one for each turn of its loop, which under too much load is
-/// less than ten a second, so that most of a thousand that come then are not taken within a minute. Behind a proxy that
-/// keeps its connections, as Cloudflare's own front does, there are none.
+/// Has each client open its connection before there is too much load, as behind a proxy that keeps its connections: a
+/// thousand that come at once are not what is to be looked at.
 pub fn connect(world: &World, clients: &mut [Client<'_>]) {
     run(world, clients, |client, _| {
         client.send(Kind::Click, Load::TooMuch, 0);
