@@ -183,8 +183,8 @@ impl<'w> Client<'w> {
         self.tally.lock().expect("a tally").note(kind, status, code, us);
     }
 
-    /// On the kept connection, which holds each answer against `openapi.yaml`, and as HTTP clients do: workerd closes one that was idle for five seconds, and a request that
-    /// meets that is sent again on a new one.
+    /// On the kept connection, which holds each answer against `openapi.yaml`, and as HTTP clients do: workerd closes one
+    /// that was idle for five seconds, and a request that meets that is sent again on a new one.
     fn exchange(&mut self, request: &Request) -> Result<Answer, String> {
         if let Some((mut kept, last)) = self.connection.take()
             && last.seconds() < IDLE_S

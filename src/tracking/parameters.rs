@@ -29,7 +29,7 @@ const LONGEST_IDENTIFIER: usize = 128;
 const LONGEST_LABEL: usize = 64;
 
 /// The parameters that a click may carry. All others are ignored.
-const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 11] = [
     "rid",
     "app",
     "user_id",

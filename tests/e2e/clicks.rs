@@ -25,21 +25,6 @@ const IPHONE: &str = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) App
 const ANDROID: &str = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Mobile Safari/537.36";
 const DESKTOP: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36";
 
-/// What a click may say of itself.
-pub const PARAMETERS: [&str; 11] = [
-    "rid",
-    "app",
-    "user_id",
-    "gaid",
-    "idfa",
-    "c1",
-    "c2",
-    "c3",
-    "c4",
-    "c5",
-    "placement",
-];
-
 /// Requests that are redirected and are no confirmed clicks: a method, and headers.
 pub const MACHINES: &[(&str, &[(&str, &str)])] = &[
     ("HEAD", &[]),

@@ -27,11 +27,11 @@ fn metric(signpost: &Signpost, name: &str, kind: &str) -> usize {
     usize::try_from(value).expect("a count")
 }
 
-fn under_way(signpost: &Signpost, kind: &str) -> usize {
+pub fn under_way(signpost: &Signpost, kind: &str) -> usize {
     metric(signpost, "under_way", kind)
 }
 
-fn postback(wall: &Wall<'_>, user: &str) -> String {
+pub fn postback(wall: &Wall<'_>, user: &str) -> String {
     format!(
         "GET {CONVERSION}?click_id={}&token={} HTTP/1.1\r\nHost: t.signpost.example\r\n\r\n",
         wall.click_id(user),
@@ -41,7 +41,7 @@ fn postback(wall: &Wall<'_>, user: &str) -> String {
 
 /// Sends each on a connection of its own behind another request, and reads neither answer. As the connection is dropped, the
 /// kernel resets it, since there is something unread: workerd notices at once, and not when it comes to write.
-fn sent(signpost: &Signpost, requests: &[String]) -> Vec<Raw> {
+pub fn sent(signpost: &Signpost, requests: &[String]) -> Vec<Raw> {
     let send = |request: &String| {
         let mut raw = signpost.raw();
         let both = format!("GET /healthz HTTP/1.1\r\nHost: t.signpost.example\r\n\r\n{request}");
@@ -52,7 +52,7 @@ fn sent(signpost: &Signpost, requests: &[String]) -> Vec<Raw> {
 }
 
 #[track_caller]
-fn refused_at_once(ask: impl FnOnce() -> Answer) {
+pub fn refused_at_once(ask: impl FnOnce() -> Answer) {
     at_once(timed(ask));
 }
 
@@ -66,7 +66,7 @@ fn at_once((answer, took): (Answer, Duration)) {
 /// Has a room filled to the last place by requests that hang, none of which is refused, and one more be refused at once.
 /// What they are answered when that is mended is returned, by their status; and their places come back.
 #[track_caller]
-fn filled(
+pub fn filled(
     signpost: &Signpost,
     (kind, hangs): (&str, &str),
     requests: &[String],

@@ -2,11 +2,14 @@
 
 use percent_encoding::percent_decode_str;
 use serde_json::json;
-use signpost::tracking::click_id::{self, Opened};
+use signpost::tracking::{
+    click_id::{self, Opened},
+    parameters::NAMES,
+};
 use url::Url;
 
 use crate::{
-    clicks::{CLICK, PARAMETERS, click_of, keys, redirected, refused},
+    clicks::{CLICK, click_of, keys, redirected, refused},
     harness::{ANDROID_APP, Answer, demo},
 };
 
@@ -287,7 +290,7 @@ fn no_request_moves_a_click_to_another_host() {
         "a:b",
     ];
     for value in hostile {
-        for name in PARAMETERS.into_iter().chain(["url", "x"]) {
+        for name in NAMES.into_iter().chain(["url", "x"]) {
             let goals: &[_] = if name == "user_id" {
                 &["h-g", "bare-g"]
             } else {

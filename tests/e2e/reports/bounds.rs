@@ -11,6 +11,7 @@ use signpost::edge::admission::QUERIES;
 
 use crate::{
     harness::{Publisher, REPORT, ReportKey, Setup, demo, eventually},
+    overload::{refused_at_once, sent, under_way},
     reports::{csv, query, with},
 };
 
@@ -36,15 +37,8 @@ fn a_key_whose_queries_never_come_whole_holds_up_no_other() {
          Content-Length: 1000\r\n\r\n{{",
         slow.api_key
     );
-    let waiting: Vec<_> = (0..QUERIES.share)
-        .map(|_| {
-            let mut raw = signpost.raw();
-            raw.send(half.as_bytes()).unwrap();
-            raw
-        })
-        .collect();
-    let under_way = || signpost.metric("signpost_isolate_under_way{kind=\"query\"}");
-    eventually(&(QUERIES.share as u64), under_way);
+    let waiting = sent(&signpost, &vec![half; QUERIES.share]);
+    eventually(&QUERIES.share, || under_way(&signpost, "query"));
     let ask = |key: &ReportKey| {
         let headers = [
             ("X-Api-Key", key.api_key.as_str()),
@@ -55,11 +49,10 @@ fn a_key_whose_queries_never_come_whole_holds_up_no_other() {
             query(&["placement_id"], &["impressions"]).to_string().as_bytes(),
         )
     };
-    let refused = ask(&slow).refused(503, "unavailable");
-    assert_eq!(refused.header("Retry-After"), Some("2"), "{refused:?}");
+    refused_at_once(|| ask(&slow));
     ask(&good).expect(204);
     drop(waiting);
-    eventually(&0, under_way);
+    eventually(&0, || under_way(&signpost, "query"));
     ask(&slow).refused(401, "invalid_api_key");
 }
 

@@ -6,18 +6,15 @@ use serde_json::{Value, json};
 use standardwebhooks::Webhook;
 use url::{Url, form_urlencoded};
 
-use crate::{
-    clicks::PARAMETERS,
-    harness::{
-        ANDROID_APP, Answer, OPERATOR_TOKEN, Receiver, SECRET, accepted, callback, default_setting, demo,
-        encoded, now_ms, seal,
-    },
+use crate::harness::{
+    ANDROID_APP, Answer, OPERATOR_TOKEN, Receiver, SECRET, accepted, callback, default_setting, demo,
+    encoded, now_ms, seal,
 };
-use signpost::tracking::{click::Click, keys::KeyRing};
+use signpost::tracking::{click::Click, keys::KeyRing, parameters::NAMES};
 
 /// What a click may say of itself, a postback's, and one that is no name.
 fn parameters() -> impl Iterator<Item = &'static str> {
-    PARAMETERS
+    NAMES
         .into_iter()
         .chain(["click_id", "%0d%0aX-Injected:%20x%0d%0a"])
 }

@@ -5,7 +5,8 @@ use signpost::{edge::admission::CONVERSIONS, tracking::keys::KeyRing};
 
 use crate::{
     faults::break_down,
-    harness::{CONVERSION, Setup, Signpost, Wall, eventually, in_time, now_ms, seal},
+    harness::{Setup, Signpost, eventually, in_time, now_ms, seal},
+    overload::{filled, postback},
 };
 
 /// More than are told of anybody in a minute, less than of those who are known.
@@ -60,27 +61,19 @@ fn a_flood_of_click_ids_under_no_key_hides_no_conversion_that_was_not_taken() {
 fn a_postback_that_finds_no_room_says_whose_it_is() {
     let signpost = Setup::new().config("faults.capnp").start();
     let wall = signpost.wall("whose", "70000011", None);
-    break_down(&signpost, "outboxes-hangs");
-    let send = |wall: &Wall<'_>, n: usize| {
-        let id = wall.click_id(&format!("u-{n}"));
-        let mut raw = signpost.raw();
-        let request = format!(
-            "GET {CONVERSION}?click_id={id}&token={} HTTP/1.1\r\nHost: x\r\n\r\n",
-            wall.token
-        );
-        raw.send(request.as_bytes()).expect("a request sent");
-        raw
-    };
-    let waiting: Vec<_> = (0..CONVERSIONS.share).map(|n| send(&wall, n)).collect();
-    let under_way = || signpost.metric("signpost_isolate_under_way{kind=\"conversion\"}");
-    eventually(&(CONVERSIONS.share as u64), under_way);
-    wall.convert(&wall.click_id("one-too-many"), "")
-        .refused(503, "unavailable");
-    let shed = json!({"event": "conversion", "status": 503, "app": wall.app, "offer": wall.id});
-    eventually(&1, || lines(&signpost, &shed).len());
-    break_down(&signpost, "");
-    drop(waiting);
-    eventually(&0, under_way);
+    let requests: Vec<_> = (0..CONVERSIONS.share)
+        .map(|n| postback(&wall, &format!("u-{n}")))
+        .collect();
+    filled(
+        &signpost,
+        ("conversion", "outboxes-hangs"),
+        &requests,
+        || wall.convert(&wall.click_id("one-too-many"), ""),
+        || {
+            let shed = json!({"event": "conversion", "status": 503, "app": wall.app, "offer": wall.id});
+            eventually(&1, || lines(&signpost, &shed).len());
+        },
+    );
 }
 
 fn ask_in_vain(signpost: &Signpost, api_key: &str) {
