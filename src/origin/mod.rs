@@ -23,5 +23,6 @@ pub mod forwarding;
 pub mod ledger;
 pub mod migrations;
 pub mod outbox;
+pub mod sharing;
 #[cfg(target_arch = "wasm32")]
 pub mod shell;

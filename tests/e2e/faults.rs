@@ -1,6 +1,11 @@
 //! What goes on when something behind the edge does not.
 
-use std::{thread::sleep, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::Barrier,
+    thread::{self, sleep},
+    time::Duration,
+};
 
 use serde_json::json;
 use signpost::time::SECOND_MS;
@@ -224,6 +229,34 @@ fn a_refresh_right_after_another_writes_the_pointer_no_sooner_than_kv_takes_it()
     for _ in 0..3 {
         signpost.refresh();
     }
+}
+
+#[test]
+fn refreshes_that_come_together_share_what_is_published_after_they_came() {
+    const TOGETHER: usize = 16;
+    let (signpost, _) = unreliable();
+    let start = Barrier::new(TOGETHER);
+    let published: BTreeSet<u64> = thread::scope(|scope| {
+        let refreshes: Vec<_> = (0..TOGETHER)
+            .map(|n| {
+                let (signpost, start) = (&signpost, &start);
+                scope.spawn(move || {
+                    let offer = format!("together-{n}");
+                    start.wait();
+                    signpost.put_offer(&offer, &json!({}));
+                    let refreshed = signpost.refresh().json();
+                    let goal = format!("rid={offer}-g&app={ANDROID_APP}&user_id=u-1");
+                    signpost.click(&goal, "DE").expect(302);
+                    refreshed["tracking_version"].as_u64().expect("a version")
+                })
+            })
+            .collect();
+        refreshes
+            .into_iter()
+            .map(|refresh| refresh.join().expect("a refresh"))
+            .collect()
+    });
+    assert!(published.len() <= TOGETHER / 2, "{published:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::{cell::Cell, panic::RefUnwindSafe};
 
-use futures_util::{StreamExt, future::join, lock::Mutex};
+use futures_util::{StreamExt, future::join};
 use worker::{DurableObject, Env, Request, Response, State, durable_object};
 
 use super::{
@@ -27,6 +27,7 @@ use crate::{
     origin::{
         command::Failure,
         durable::DurableDatabase,
+        sharing::{Share, Sharing},
         shell::{Shell, caught_async},
     },
     refusal::common,
@@ -43,13 +44,15 @@ const RETRY_MS: i64 = 5 * SECOND_MS;
 pub struct Catalog {
     env: Env,
     shell: Shell,
-    /// When the pointer was last written. One publication at a time: two would number and write their versions in between each other. All requests of an
-    /// object share one I/O context, so waiting for another's lock is allowed here.
-    publishing: Mutex<i64>,
+    /// One publication at a time: two would number and write their versions in between each other. And KV takes the pointer
+    /// once a second, so refreshes that wait share the next.
+    publishing: Sharing<Result<Refreshed, Failure>>,
+    /// When the pointer was last written.
+    pointed_at_ms: Cell<i64>,
     imports: Cell<u64>,
 }
 
-/// A cell that is set in single steps, and a lock that a panic lets go of: after one both are what they were.
+/// Cells that are set in single steps, and a lock that a panic lets go of: after one both are what they were.
 impl RefUnwindSafe for Catalog {}
 
 impl DurableObject for Catalog {
@@ -57,7 +60,8 @@ impl DurableObject for Catalog {
         Self {
             env,
             shell: Shell::new("catalog", &state, MIGRATIONS),
-            publishing: Mutex::default(),
+            publishing: Sharing::default(),
+            pointed_at_ms: Cell::new(0),
             imports: Cell::new(0),
         }
     }
@@ -192,17 +196,28 @@ impl Catalog {
         let db = self.shell.ready().await?;
         let publishing = Publishing { env: &self.env, db };
         publishing.ask_counters().await;
-        let mut written_at_ms = self.publishing.lock().await;
+        // From here on, so that whatever another one publishes for this one has what the counters just said.
+        let refreshed = match self.publishing.come(Result::is_ok).await {
+            Share::Of(refreshed) => refreshed,
+            Share::Turn(turn) => turn.take(caught_async(self.publish_both(&publishing))).await,
+        }?;
+        let body = serde_json::to_string(&refreshed).map_err(|error| Failure::Broken(error.to_string()))?;
+        respond(200, &body)
+    }
+
+    async fn publish_both(&self, publishing: &Publishing<'_>) -> Result<Refreshed, Failure> {
         let tracking = publishing.tracking().await?;
         let listing = publishing.listing().await?;
         let refreshed = Refreshed {
             tracking: tracking.version,
             listing: listing.version,
         };
-        publishing.point(&[tracking, listing], &mut written_at_ms).await?;
-        self.shell.set_alarm(Some(next_alarm(db, runtime::now_ms())?))?;
-        let body = serde_json::to_string(&refreshed).map_err(|error| Failure::Broken(error.to_string()))?;
-        respond(200, &body)
+        publishing
+            .point(&[tracking, listing], &self.pointed_at_ms)
+            .await?;
+        self.shell
+            .set_alarm(Some(next_alarm(publishing.db, runtime::now_ms())?))?;
+        Ok(refreshed)
     }
 
     /// A snapshot's or a chunk's bytes.
@@ -240,7 +255,7 @@ impl Catalog {
         if listing_due {
             publishing.ask_counters().await;
         }
-        let mut written_at_ms = self.publishing.lock().await;
+        let _turn = self.publishing.turn().await;
         let mut outcomes = Vec::new();
         if tracking_due_ms(db)?.is_some_and(|due_ms| due_ms <= runtime::now_ms()) {
             outcomes.push(publishing.tracking().await);
@@ -251,7 +266,7 @@ impl Catalog {
         let (written, failed): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
         let written: Vec<_> = written.into_iter().flatten().collect();
         if !written.is_empty() {
-            publishing.point(&written, &mut written_at_ms).await?;
+            publishing.point(&written, &self.pointed_at_ms).await?;
         }
         if listing_due {
             publishing.sweep().await?;

@@ -1,6 +1,6 @@
 //! Publishing to KV: first the values, then, once, the pointer to them, so that it never lists what was not written.
 
-use std::time::Duration;
+use std::{cell::Cell, time::Duration};
 
 use futures_util::{StreamExt, stream};
 use worker::{Delay, Env, kv::KvStore};
@@ -76,8 +76,9 @@ impl Publishing<'_> {
     }
 
     /// Writes the pointer to what was written, no sooner after the last one than KV takes it.
-    pub async fn point(&self, written: &[Prepared], written_at_ms: &mut i64) -> Result<(), Failure> {
+    pub async fn point(&self, written: &[Prepared], written_at_ms: &Cell<i64>) -> Result<(), Failure> {
         let wait_ms = written_at_ms
+            .get()
             .saturating_add(POINTER_EVERY_MS)
             .saturating_sub(runtime::now_ms());
         if let Ok(wait_ms @ 1..) = u64::try_from(wait_ms) {
@@ -85,7 +86,7 @@ impl Publishing<'_> {
         }
         let pointer = serde_json::to_vec(&publication::pointer(self.db)?)
             .map_err(|error| Failure::Broken(error.to_string()))?;
-        *written_at_ms = runtime::now_ms();
+        written_at_ms.set(runtime::now_ms());
         write(&self.kv()?, pointer::KEY, &pointer).await?;
         written
             .iter()

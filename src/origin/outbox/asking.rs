@@ -14,7 +14,6 @@ use std::{
     time::Duration,
 };
 
-use futures_util::lock::Mutex;
 use worker::{Delay, Env};
 
 use super::remembered::{Question, Remembered};
@@ -24,6 +23,7 @@ use crate::{
     origin::{
         catalog::{Command, UNKNOWN_RESOURCE, client, terms::Terms},
         command::{CallError, Failure},
+        sharing::{Share, Sharing},
     },
     refusal::common,
     runtime::now_ms,
@@ -36,29 +36,20 @@ const BUSY_MS: i64 = 25;
 
 #[derive(Default)]
 pub struct Asking {
-    /// How many came so far, each with the offer that it is about.
-    arrivals: Cell<u64>,
+    /// The offers that those who wait are about.
     wanted: RefCell<BTreeSet<OfferId>>,
     /// When the last question left.
     asked_ms: Cell<i64>,
-    /// All requests of an object share one I/O context, so waiting for another's lock is allowed here.
-    last: Mutex<Option<Asked>>,
+    sharing: Sharing<Rc<Asked>>,
     remembered: RefCell<Remembered>,
 }
 
-/// The last answer, which arrival it was the last to be asked for, and about which offers.
+/// The last answer, and about which offers it was asked for. One that asked for others may have been cut off, with what
+/// they wanted in its hands.
+#[derive(Debug)]
 struct Asked {
-    covers: u64,
     offers: BTreeSet<OfferId>,
     answer: Result<Rc<Terms>, Failure>,
-}
-
-impl Asked {
-    /// Whether it was asked for on behalf of an arrival. One that asked for others may have been cut off, with what they
-    /// wanted in its hands.
-    fn covers(&self, arrival: u64, offer: Option<&OfferId>) -> bool {
-        self.covers >= arrival && offer.is_none_or(|offer| self.offers.contains(offer))
-    }
 }
 
 impl Asking {
@@ -67,27 +58,25 @@ impl Asking {
     /// # Errors
     /// 404 for an app that the catalog does not have; `unavailable` if it does not answer.
     pub async fn terms(&self, env: &Env, app: AppId, offer: Option<&OfferId>) -> Result<Rc<Terms>, Failure> {
-        let arrival = self.arrivals.get().saturating_add(1);
-        self.arrivals.set(arrival);
         self.wanted.borrow_mut().extend(offer.cloned());
-        let mut last = self.last.lock().await;
-        if let Some(asked) = last.as_ref().filter(|asked| asked.covers(arrival, offer)) {
-            return asked.answer.clone();
-        }
-        if now_ms().saturating_sub(self.asked_ms.get()) < BUSY_MS {
-            Delay::from(GATHER).await;
-        }
-        self.asked_ms.set(now_ms());
-        let covers = self.arrivals.get();
-        let mut offers = self.wanted.take();
-        offers.extend(offer.cloned());
-        let answer = self.ask(env, app, &offers).await;
-        *last = Some(Asked {
-            covers,
-            offers,
-            answer: answer.clone(),
-        });
-        answer
+        let is_about = |asked: &Rc<Asked>| offer.is_none_or(|offer| asked.offers.contains(offer));
+        let asked = match self.sharing.come(is_about).await {
+            Share::Of(asked) => asked,
+            Share::Turn(turn) => {
+                if now_ms().saturating_sub(self.asked_ms.get()) < BUSY_MS {
+                    Delay::from(GATHER).await;
+                }
+                self.asked_ms.set(now_ms());
+                turn.take(async {
+                    let mut offers = self.wanted.take();
+                    offers.extend(offer.cloned());
+                    let answer = self.ask(env, app, &offers).await;
+                    Rc::new(Asked { offers, answer })
+                })
+                .await
+            }
+        };
+        asked.answer.clone()
     }
 
     async fn ask(&self, env: &Env, app: AppId, wanted: &BTreeSet<OfferId>) -> Result<Rc<Terms>, Failure> {
