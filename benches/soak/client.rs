@@ -149,13 +149,10 @@ impl<'w> Client<'w> {
         let watch = Stopwatch::start();
         let answered = self.exchange(&request);
         let told_us = (watch.seconds() * 1e6) as u64;
-        let us = told_us + late_us;
         match answered {
             Ok(answer) => {
                 let code = code_of(&answer);
-                // What is shed is shed from when it is sent: before that nobody could have told it.
-                let us = if is_shed(answer.status) { told_us } else { us };
-                self.note(kind, answer.status, &code, us);
+                self.note(kind, answer.status, &code, told_us, late_us);
                 let stated = request.stated.contains(&(answer.status, &code));
                 let shed = load == Load::TooMuch
                     && is_shed(answer.status)
@@ -167,7 +164,7 @@ impl<'w> Client<'w> {
                 self.write_down(kind, request, facts, &answer);
             }
             Err(error) => {
-                self.note(kind, 0, &error, us);
+                self.note(kind, 0, &error, told_us, late_us);
                 if self.wrong.len() < SHOWN {
                     self.wrong.push(format!("{}: {error}", kind.name()));
                 }
@@ -179,8 +176,9 @@ impl<'w> Client<'w> {
         }
     }
 
-    fn note(&self, kind: Kind, status: u16, code: &str, us: u64) {
-        self.tally.lock().expect("a tally").note(kind, status, code, us);
+    fn note(&self, kind: Kind, status: u16, code: &str, told_us: u64, late_us: u64) {
+        let mut tally = self.tally.lock().expect("a tally");
+        tally.note(kind, status, code, told_us, late_us);
     }
 
     /// On the kept connection, which holds each answer against `openapi.yaml`, and as HTTP clients do: workerd closes one

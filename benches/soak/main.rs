@@ -163,11 +163,8 @@ fn driven(
             late * 100.0
         );
         println!("{}", run.tally.table(run.seconds));
-        println!(
-            "shed: p50 {:.1} ms, p99 {:.1} ms",
-            run.tally.shed_times().quantile(0.5),
-            run.tally.shed_times().quantile(0.99)
-        );
+        println!("from sending to the answer: {}", run.tally.told_times().told());
+        println!("what was shed: {}", run.tally.shed_times().told());
         verdicts.extend(judge::overload(warm, &run, clients, &watch.seen(), from_s));
         verdicts.extend(recovered(world, &mut probe, before));
     }

@@ -58,6 +58,17 @@ impl Times {
         0.0
     }
 
+    /// As figures for a reader.
+    pub fn told(&self) -> String {
+        format!(
+            "p50 {:.1} ms, p99 {:.1} ms, p99.9 {:.1} ms, max {:.1} ms",
+            self.quantile(0.5),
+            self.quantile(0.99),
+            self.quantile(0.999),
+            self.max()
+        )
+    }
+
     fn max(&self) -> f64 {
         self.max_us as f64 / 1e3
     }
@@ -67,6 +78,8 @@ impl Times {
 #[derive(Clone, Default)]
 pub struct Answers {
     pub times: Times,
+    /// Since they were sent, and not since they should have been, whatever they were answered.
+    pub told_times: Times,
     /// Of what was shed, with 429 or 503.
     pub shed_times: Times,
     /// By status and code; 0 is no answer.
@@ -109,7 +122,8 @@ impl Default for Tally {
 }
 
 impl Tally {
-    pub fn note(&mut self, kind: Kind, status: u16, code: &str, us: u64) {
+    /// `told_us` ago it was sent, and `late_us` before that it should have been.
+    pub fn note(&mut self, kind: Kind, status: u16, code: &str, told_us: u64, late_us: u64) {
         let answers = &mut self.0[kind as usize];
         match answers.statuses.get_mut(&(status, code.to_owned())) {
             Some(n) => *n += 1,
@@ -117,16 +131,19 @@ impl Tally {
                 answers.statuses.insert((status, code.to_owned()), 1);
             }
         }
+        answers.told_times.note(told_us);
+        // What is shed is shed from when it is sent: before that nobody could have told it.
         if is_shed(status) {
-            answers.shed_times.note(us);
+            answers.shed_times.note(told_us);
         } else {
-            answers.times.note(us);
+            answers.times.note(told_us + late_us);
         }
     }
 
     pub fn add(&mut self, other: &Self) {
         for (own, other) in self.0.iter_mut().zip(&other.0) {
             own.times.add(&other.times);
+            own.told_times.add(&other.told_times);
             own.shed_times.add(&other.shed_times);
             for (status, n) in &other.statuses {
                 *own.statuses.entry(status.clone()).or_default() += n;
@@ -158,6 +175,12 @@ impl Tally {
     pub fn times(&self) -> Times {
         let mut all = Times::default();
         self.0.iter().for_each(|answers| all.add(&answers.times));
+        all
+    }
+
+    pub fn told_times(&self) -> Times {
+        let mut all = Times::default();
+        self.0.iter().for_each(|answers| all.add(&answers.told_times));
         all
     }
 

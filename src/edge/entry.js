@@ -13,19 +13,70 @@ const { fetch: ordinary, redirect, page, fault } = Module.prototype;
 const OFFERS = "/v1/offer/api";
 const LONGEST_BODY = 8_192;
 
+// workerd looks at its sockets and its timers once it has nothing else to do. A connection whose next request is there by the
+// time its last one is answered, as under too much load or when a client sends many without waiting, gives it something else
+// to do: some such connections shut out all others, every timer and every callback for as long as they like. So once this
+// many requests have begun and no timer has gone off, whoever comes waits for one of his own.
+const AT_A_TIME = 32;
+// It looks at sixteen sockets, and goes on with what they brought. Where this many have come to wait, those whose turn it is
+// let it look at more for some of the time that the last turn took, so that each connection has one of theirs.
+const CROWD = 128;
+const LOOKING_SHARE = 0.5;
+const LOOKING_MS = 250;
+
+let begun = 0;
+let begunAt = 0;
+let turn = 0;
+let lookingUntil = 0;
+
 export default {
   fetch(request, env, ctx) {
-    if (request.method === "GET") {
-      const answer = redirected(request, env);
-      if (answer !== undefined) {
-        return answer;
-      }
-    } else if (request.method === "POST" && isForOffers(request)) {
-      return offers(request, env, ctx);
+    begun += 1;
+    if (begun === AT_A_TIME / 2) {
+      begunAt = Date.now();
+      ctx.waitUntil(untilLooked());
     }
-    return seenThrough(request, env, ctx);
+    return begun > AT_A_TIME || Date.now() < lookingUntil
+      ? inTurn(request, env, ctx)
+      : answered(request, env, ctx);
   },
 };
+
+async function inTurn(request, env, ctx) {
+  if (begun > AT_A_TIME) {
+    await untilLooked();
+  }
+  const left = lookingUntil - Date.now();
+  if (left > 0) {
+    await scheduler.wait(Math.min(left, LOOKING_MS));
+  }
+  return answered(request, env, ctx);
+}
+
+// Of those whose timers go off together, the first begins the next turn for all.
+async function untilLooked() {
+  const own = turn;
+  await scheduler.wait(0);
+  if (turn === own) {
+    const now = Date.now();
+    const took = begun > AT_A_TIME + CROWD ? now - begunAt : 0;
+    lookingUntil = now + Math.min(took * LOOKING_SHARE, LOOKING_MS);
+    turn += 1;
+    begun = 0;
+  }
+}
+
+function answered(request, env, ctx) {
+  if (request.method === "GET") {
+    const answer = redirected(request, env);
+    if (answer !== undefined) {
+      return answer;
+    }
+  } else if (request.method === "POST" && isForOffers(request)) {
+    return offers(request, env, ctx);
+  }
+  return seenThrough(request, env, ctx);
+}
 
 // Also when the client is gone: the runtime would let go of the request without a word to WebAssembly, where the memory
 // that it holds and its place among those under way would never be free again.

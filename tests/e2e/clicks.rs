@@ -17,7 +17,7 @@ use url::{Url, form_urlencoded};
 
 use crate::harness::{Answer, Signpost, default_setting};
 
-const CLICK: &str = "/v2/tracking/click";
+pub const CLICK: &str = "/v2/tracking/click";
 /// A click that is redirected: goal 410271 is of offer 23817, which is for Android in every country and has no cap.
 const RIGHT: &str = "rid=410271&app=10000001&user_id=u-1";
 

@@ -1,7 +1,9 @@
 //! More than there is room for: what is refused and how soon, what goes on meanwhile, and that room comes back, also from
-//! clients that left without a word. Here the rooms of postbacks and of bodies; `rooms` has the others.
+//! clients that left without a word. Here the rooms of postbacks and of bodies; `rooms` has the others, `turns` what connections
+//! that never pause do to the rest.
 
 mod rooms;
+mod turns;
 
 use std::{thread, time::Duration};
 
