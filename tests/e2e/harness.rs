@@ -186,13 +186,16 @@ impl Signpost {
 
     /// A call of the operator's interface with a JSON body, or none.
     pub fn operator(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
-        let authorization = format!("Bearer {OPERATOR_TOKEN}");
-        let headers = [
-            ("Authorization", authorization.as_str()),
-            ("Content-Type", "application/json"),
-        ];
         let body = body.map(Value::to_string).unwrap_or_default();
-        self.send(method, &format!("/v1/operator/{path}"), &headers, body.as_bytes())
+        let json = [("Content-Type", "application/json")];
+        self.operate(method, path, &json, body.as_bytes())
+    }
+
+    /// The same with these headers and bytes.
+    pub fn operate(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        let authorization = format!("Bearer {OPERATOR_TOKEN}");
+        let headers = [&[("Authorization", authorization.as_str())], headers].concat();
+        self.send(method, &format!("/v1/operator/{path}"), &headers, body)
     }
 
     /// A series of the operator's metrics, by its name and labels as they are written there.
@@ -223,12 +226,8 @@ impl Signpost {
     }
 
     pub fn import(&self, lines: &str) -> Answer {
-        let authorization = format!("Bearer {OPERATOR_TOKEN}");
-        let headers = [
-            ("Authorization", authorization.as_str()),
-            ("Content-Type", "application/x-ndjson"),
-        ];
-        self.send("POST", "/v1/operator/import", &headers, lines.as_bytes())
+        let ndjson = [("Content-Type", "application/x-ndjson")];
+        self.operate("POST", "import", &ndjson, lines.as_bytes())
     }
 
     pub fn issue_pub_key(&self, publisher: &str) -> String {
@@ -273,17 +272,14 @@ impl Signpost {
     /// It is served after the next refresh.
     #[track_caller]
     pub fn put_offer(&self, id: &str, changes: &Value) {
-        let mut offer = json!({
+        let offer = json!({
             "advertiser_id": "brindlefox-games", "off_type": "CPI", "s_id": "com.example.game", "name": "A game",
             "lp_url": "https://adv.example/about", "target_url": "https://adv.example/t/{offer_id}?clickid={click_id}",
             "ic_url": "https://adv.example/icon.png", "desc": "Play it", "ctg": ["GAMING"], "os": "web",
             "geo_tgt": {"include": [], "exclude": []}, "active": true,
             "goals": [{"id": format!("{id}-g"), "ttl": "Play", "instr": "1. Play", "payout_usd": 1, "ord": 1}]
         });
-        for (member, value) in changes.as_object().expect("members") {
-            offer[member] = value.clone();
-        }
-        self.put(&format!("offers/{id}"), &offer);
+        self.put(&format!("offers/{id}"), &with(offer, changes));
     }
 
     /// Sends a click from a country.
@@ -305,6 +301,14 @@ pub fn demo() -> Arc<Signpost> {
         *demo = Arc::downgrade(&started);
         started
     })
+}
+
+/// A document with some members set.
+pub fn with(mut document: Value, members: &Value) -> Value {
+    for (name, value) in members.as_object().expect("members") {
+        document[name] = value.clone();
+    }
+    document
 }
 
 /// As a value of a query.

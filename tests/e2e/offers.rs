@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use serde_json::{Value, json};
 
-use crate::harness::{ANDROID_APP, Answer, IOS_APP, PUBLISHER, Setup, Signpost, WEB_APP};
+use crate::harness::{ANDROID_APP, Answer, IOS_APP, PUBLISHER, Setup, Signpost, WEB_APP, with};
 use demo::Demo;
 
 const APPS: [&str; 3] = [ANDROID_APP, IOS_APP, WEB_APP];
@@ -93,9 +93,7 @@ impl Served {
             _ => &mut self.demo.offers,
         };
         let resource = kind.get_mut(id).unwrap();
-        for (name, value) in members.as_object().unwrap() {
-            resource[name] = value.clone();
-        }
+        *resource = with(resource.take(), members);
         self.signpost.put(&format!("{resources}/{id}"), resource);
     }
 }

@@ -42,11 +42,3 @@ pub fn query(dimensions: &[&str], metrics: &[&str]) -> Value {
         "dimensions": dimensions, "metrics": metrics,
     })
 }
-
-/// The same with some members set.
-pub fn with(mut query: Value, members: &Value) -> Value {
-    for (name, value) in members.as_object().expect("members") {
-        query[name] = value.clone();
-    }
-    query
-}

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     clicks::{ANDROID, CLICK, DESKTOP, IPHONE, RIGHT, click, country, redirected, refused},
-    harness::{IOS_APP, Setup, demo, now_ms},
+    harness::{IOS_APP, Setup, demo, now_ms, with},
 };
 
 #[test]
@@ -221,9 +221,7 @@ fn of_several_reasons_the_first_in_the_documented_order_is_told() {
     ];
     let mut offer = everything_wrong;
     for (app, better, status, code) in steps {
-        for (member, value) in better.as_object().unwrap() {
-            offer[member] = value.clone();
-        }
+        offer = with(offer, &better);
         signpost.put_offer("o", &offer);
         signpost.refresh();
         refused(click(&signpost, "o-g", app, &headers), status, code);

@@ -13,7 +13,7 @@ use signpost::{
     },
 };
 
-use super::{Answer, Receiver, Signpost, default_setting, now_ms};
+use super::{Answer, Receiver, Signpost, default_setting, now_ms, with};
 
 pub const CONVERSION: &str = "/v2/tracking/conversion";
 /// What callbacks are signed with, unless a test sets another.
@@ -110,15 +110,12 @@ impl Wall<'_> {
     }
 
     pub fn try_put_app(&self, changes: &Value) -> Answer {
-        let mut app = json!({
+        let app = json!({
             "publisher_id": self.id, "name": self.id, "platform": "android",
             "currency": {"name": "Coins", "per_usd": 1_000, "decimals": 0, "rounding": "down"}
         });
-        for (member, value) in changes.as_object().expect("members") {
-            app[member] = value.clone();
-        }
         self.signpost
-            .operator("PUT", &format!("apps/{}", self.app), Some(&app))
+            .operator("PUT", &format!("apps/{}", self.app), Some(&with(app, changes)))
     }
 
     /// With some members changed.
@@ -135,11 +132,8 @@ impl Wall<'_> {
             json!({"id": format!("{id}-{goal}"), "ttl": event, "instr": "1. Play", "payout_usd": usd, "ord": ord,
                 "gl_val": event})
         });
-        let mut all = json!({"advertiser_id": self.id, "goals": goals});
-        for (member, value) in changes.as_object().expect("members") {
-            all[member] = value.clone();
-        }
-        self.signpost.put_offer(id, &all);
+        let own = json!({"advertiser_id": self.id, "goals": goals});
+        self.signpost.put_offer(id, &with(own, changes));
     }
 
     /// The id of a goal of the offer, by its last character.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::Value;
 use signpost::time::SECOND_MS;
 
-use super::{LOG, OPERATOR_TOKEN, Signpost, in_time};
+use super::{LOG, Signpost, in_time};
 
 /// Beyond the waiting of any test for what it expects in the log.
 const FENCE_MS: i64 = 20 * SECOND_MS;
@@ -32,12 +32,8 @@ impl Signpost {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let name = format!("fence-{}", NEXT.fetch_add(1, Ordering::Relaxed));
         // A change that is refused at the edge: it is told like any other, changes nothing, and needs no catalog.
-        let authorization = format!("Bearer {OPERATOR_TOKEN}");
-        let headers = [
-            ("Authorization", authorization.as_str()),
-            ("Content-Type", "text/plain"),
-        ];
-        self.send("PUT", &format!("/v1/operator/publishers/{name}"), &headers, b"x")
+        let text = [("Content-Type", "text/plain")];
+        self.operate("PUT", &format!("publishers/{name}"), &text, b"x")
             .refused(415, "unsupported_media_type");
         let said = format!("\"publisher\":\"{name}\"");
         in_time(FENCE_MS, &true, || self.log().contains(&said));

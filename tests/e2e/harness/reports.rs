@@ -103,11 +103,8 @@ impl Publisher<'_> {
 
     /// Sends facts to `facts` or `facts/{date}`.
     pub fn send_facts(&self, method: &str, rest: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
-        let authorization = format!("Bearer {OPERATOR_TOKEN}");
-        let mut all = vec![("Authorization", authorization.as_str())];
-        all.extend_from_slice(headers);
-        let path = format!("/v1/operator/publishers/{}/{rest}", self.id);
-        self.signpost.send(method, &path, &all, body)
+        let path = format!("publishers/{}/{rest}", self.id);
+        self.signpost.operate(method, &path, headers, body)
     }
 
     /// Replaces a day by CSV.

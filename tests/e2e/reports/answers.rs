@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Answer, Publisher, Signpost, demo},
-    reports::{csv, model::METRICS, query, with},
+    harness::{Answer, Publisher, Signpost, demo, with},
+    reports::{csv, model::METRICS, query},
 };
 
 /// Names come from the catalog before a ledger first asks for them, from facts, or from nowhere.

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use signpost::edge::admission::QUERIES;
 
 use crate::{
-    harness::{Publisher, REPORT, ReportKey, Setup, demo, eventually},
+    harness::{Publisher, REPORT, ReportKey, Setup, demo, eventually, with},
     overload::{refused_at_once, sent, under_way},
-    reports::{csv, query, with},
+    reports::{csv, query},
 };
 
 /// Rows with a long value each: a page of them takes some 8 MB, and is sent as it is read.

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Publisher, ReportKey, Signpost, demo},
-    reports::{csv, query, with},
+    harness::{Publisher, ReportKey, Signpost, demo, with},
+    reports::{csv, query},
 };
 
 /// A publisher with two facts of one day, and a key.

@@ -2,17 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::{
-    harness::{OPERATOR_TOKEN, demo},
-    reports::csv,
-};
+use crate::{harness::demo, reports::csv};
 
 const FACT: &str = "2026-01-05,75000001,,DE,p,t,d,s,4,3,2,1,1.25";
 
 #[test]
 fn an_unknown_publisher_has_neither_keys_nor_facts() {
     let signpost = demo();
-    let authorization = format!("Bearer {OPERATOR_TOKEN}");
     for publisher in ["nobody-at-all", "nobody at all", "p_1"] {
         let publisher = publisher.replace(' ', "%20");
         for (method, rest, content_type) in [
@@ -23,10 +19,7 @@ fn an_unknown_publisher_has_neither_keys_nor_facts() {
             ("POST", "facts", "text/csv"),
             ("PUT", "facts/2026-01-05", "text/csv"),
         ] {
-            let mut headers = vec![
-                ("Authorization", authorization.as_str()),
-                ("Idempotency-Key", "key"),
-            ];
+            let mut headers = vec![("Idempotency-Key", "key")];
             let body = match content_type {
                 "text/csv" => csv(&[FACT]),
                 "application/json" => json!({"label": "a"}).to_string(),
@@ -35,9 +28,9 @@ fn an_unknown_publisher_has_neither_keys_nor_facts() {
             if !content_type.is_empty() {
                 headers.push(("Content-Type", content_type));
             }
-            let path = format!("/v1/operator/publishers/{publisher}/{rest}");
+            let path = format!("publishers/{publisher}/{rest}");
             signpost
-                .send(method, &path, &headers, body.as_bytes())
+                .operate(method, &path, &headers, body.as_bytes())
                 .refused(404, "not_found");
         }
     }

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::{
-    harness::{Publisher, Signpost, demo},
-    reports::{csv, query, with},
+    harness::{Publisher, Signpost, demo, with},
+    reports::{csv, query},
 };
 
 /// Two publishers with apps of the same name; the first has a fact of its own app, the second of its own, and both of one

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Publisher, Setup, Signpost, demo, eventually, gzip},
-    reports::{csv, model::DIMENSIONS, query, with},
+    harness::{Publisher, Setup, Signpost, demo, eventually, gzip, with},
+    reports::{csv, model::DIMENSIONS, query},
 };
 
 type Headers<'h> = &'h [(&'h str, &'h str)];

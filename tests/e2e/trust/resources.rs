@@ -6,20 +6,12 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::harness::{ANDROID_APP, Answer, CONVERSION, OPERATOR_TOKEN, Publisher, Signpost, demo, gzip};
+use crate::harness::{ANDROID_APP, Answer, CONVERSION, Publisher, Signpost, demo, gzip, with};
 
 const GZIP: (&str, &str) = ("Content-Encoding", "gzip");
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 const NDJSON: (&str, &str) = ("Content-Type", "application/x-ndjson");
 const CSV: (&str, &str) = ("Content-Type", "text/csv");
-
-/// A call of the operator's interface with these bytes.
-fn operate(signpost: &Signpost, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
-    let authorization = format!("Bearer {OPERATOR_TOKEN}");
-    let mut all = vec![("Authorization", authorization.as_str())];
-    all.extend_from_slice(headers);
-    signpost.send(method, &format!("/v1/operator/{path}"), &all, body)
-}
 
 /// A report with a key that has not asked before.
 fn report(publisher: &Publisher<'_>, signpost: &Signpost, headers: &[(&str, &str)], body: &[u8]) -> Answer {
@@ -61,28 +53,10 @@ fn nothing_but_facts_is_ever_unpacked() {
         let answers = [
             offers(&signpost, &pub_key, &[GZIP], &offer),
             report(&publisher, &signpost, &[GZIP], &query),
-            operate(
-                &signpost,
-                "PUT",
-                "publishers/tr-unpacked",
-                &[JSON, GZIP],
-                &publishers,
-            ),
-            operate(&signpost, "POST", "import", &[NDJSON, GZIP], &line),
-            operate(
-                &signpost,
-                "POST",
-                "publishers/tr-gzip/report_keys",
-                &[JSON, GZIP],
-                &label,
-            ),
-            operate(
-                &signpost,
-                "POST",
-                "apps/10000001/conversions/replay",
-                &[JSON, GZIP],
-                &since,
-            ),
+            signpost.operate("PUT", "publishers/tr-unpacked", &[JSON, GZIP], &publishers),
+            signpost.operate("POST", "import", &[NDJSON, GZIP], &line),
+            signpost.operate("POST", "publishers/tr-gzip/report_keys", &[JSON, GZIP], &label),
+            signpost.operate("POST", "apps/10000001/conversions/replay", &[JSON, GZIP], &since),
             signpost.send("POST", CONVERSION, &[form, GZIP], &postback),
         ];
         for answer in answers {
@@ -171,24 +145,12 @@ fn what_is_no_document_is_refused_by_every_address_that_reads_one() {
         let answers = [
             offers(&signpost, &pub_key, &[], &body),
             report(&publisher, &signpost, &[], &body),
-            operate(&signpost, "PUT", "publishers/tr-never", &[JSON], &body),
-            operate(&signpost, "PUT", "advertisers/tr-never", &[JSON], &body),
-            operate(&signpost, "PUT", "apps/77000302", &[JSON], &body),
-            operate(&signpost, "PUT", "offers/tr-never", &[JSON], &body),
-            operate(
-                &signpost,
-                "POST",
-                "publishers/tr-broken/report_keys",
-                &[JSON],
-                &body,
-            ),
-            operate(
-                &signpost,
-                "POST",
-                "apps/10000001/conversions/replay",
-                &[JSON],
-                &body,
-            ),
+            signpost.operate("PUT", "publishers/tr-never", &[JSON], &body),
+            signpost.operate("PUT", "advertisers/tr-never", &[JSON], &body),
+            signpost.operate("PUT", "apps/77000302", &[JSON], &body),
+            signpost.operate("PUT", "offers/tr-never", &[JSON], &body),
+            signpost.operate("POST", "publishers/tr-broken/report_keys", &[JSON], &body),
+            signpost.operate("POST", "apps/10000001/conversions/replay", &[JSON], &body),
         ];
         for answer in answers {
             assert_eq!(answer.status, 400, "{what}: {answer:?}");
@@ -198,7 +160,9 @@ fn what_is_no_document_is_refused_by_every_address_that_reads_one() {
         }
         // A line that is blank is none, and a mark is not of the first.
         if !["blanks alone", "a mark and nothing"].contains(&what) {
-            operate(&signpost, "POST", "import", &[NDJSON], &body).refused(400, "invalid_import");
+            signpost
+                .operate("POST", "import", &[NDJSON], &body)
+                .refused(400, "invalid_import");
             publisher
                 .send_facts("PUT", "facts/2026-01-05", &[NDJSON], &body)
                 .refused(400, "invalid_facts");
@@ -220,22 +184,20 @@ fn what_is_no_document_is_refused_by_every_address_that_reads_one() {
 fn an_array_is_no_object_and_an_object_no_word() {
     let signpost = demo();
     let app = |changes: Value| {
-        let mut app = json!({"publisher_id": "lumen-arcade", "name": "N", "platform": "android",
+        let app = json!({"publisher_id": "lumen-arcade", "name": "N", "platform": "android",
             "currency": {"name": "Coins", "per_usd": 1, "decimals": 0, "rounding": "down"}});
-        merge(&mut app, changes);
-        app
+        with(app, &changes)
     };
     let offer = |changes: Value| {
-        let mut offer = json!({"advertiser_id": "brindlefox-games", "off_type": "CPI", "s_id": "s", "name": "N",
+        let offer = json!({"advertiser_id": "brindlefox-games", "off_type": "CPI", "s_id": "s", "name": "N",
             "lp_url": "https://adv.example/", "ic_url": "https://adv.example/i", "desc": "", "ctg": ["GAMING"], "os": "web",
             "geo_tgt": {}, "active": true,
             "goals": [{"id": "tr-shapes-g", "ttl": "t", "instr": "1. Play", "payout_usd": 1, "ord": 1}]});
-        merge(&mut offer, changes);
-        offer
+        with(offer, &changes)
     };
     let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     let hook = json!({"url": "https://p.example/", "method": "GET", "secret": secret});
-    let with = |member: &str, value: Value| {
+    let hook_with = |member: &str, value: Value| {
         let mut hook = hook.clone();
         hook[member] = value;
         json!({"callback": hook})
@@ -252,8 +214,11 @@ fn an_array_is_no_object_and_an_object_no_word() {
             "callback",
             app(json!({"callback": ["https://p.example/", "GET", secret]})),
         ),
-        ("callback.method", app(with("method", json!({"GET": null})))),
-        ("callback.legacy_md5", app(with("legacy_md5", json!(["secret"])))),
+        ("callback.method", app(hook_with("method", json!({"GET": null})))),
+        (
+            "callback.legacy_md5",
+            app(hook_with("legacy_md5", json!(["secret"]))),
+        ),
         ("platform", app(json!({"platform": {"android": null}}))),
         ("platform", app(json!({"platform": ["android"]}))),
     ];
@@ -297,13 +262,9 @@ fn an_array_is_no_object_and_an_object_no_word() {
     }
     // And a member that is there twice is not the last of them.
     let twice = r#"{"name":"x","approved":false,"approved":true}"#;
-    operate(&signpost, "PUT", "publishers/tr-twice", &[JSON], twice.as_bytes()).refused(400, "invalid_field");
-}
-
-fn merge(document: &mut Value, changes: Value) {
-    for (member, value) in changes.as_object().expect("members") {
-        document[member] = value.clone();
-    }
+    signpost
+        .operate("PUT", "publishers/tr-twice", &[JSON], twice.as_bytes())
+        .refused(400, "invalid_field");
 }
 
 #[test]
@@ -368,7 +329,7 @@ fn a_number_that_is_too_large_too_small_or_too_exact_is_refused() {
             if field == "starts_at" && number == "1.5" {
                 continue;
             }
-            let answer = operate(&signpost, "PUT", "offers/tr-number", &[JSON], body.as_bytes());
+            let answer = signpost.operate("PUT", "offers/tr-number", &[JSON], body.as_bytes());
             assert!(
                 answer.status == 400 && ["invalid_field", "invalid_json"].contains(&&*answer.code()),
                 "{field}: {number}: {answer:?}"

@@ -16,8 +16,8 @@ use std::{
 use serde_json::json;
 
 use crate::{
-    harness::{CONVERSION, REPORT, Setup, Signpost, demo, eventually},
-    reports::{csv, query, with},
+    harness::{CONVERSION, REPORT, Setup, Signpost, demo, eventually, with},
+    reports::{csv, query},
 };
 
 const SENDERS: usize = 32;
