@@ -142,7 +142,9 @@ fn kept(signpost: &Signpost) -> TempDir {
 
 fn config(name: &str) -> Setup {
     let file = root().join(format!("benches/yardsticks/{name}.capnp"));
-    Setup::new().config(file.to_str().expect("a path of UTF-8"))
+    Setup::new()
+        .config(file.to_str().expect("a path of UTF-8"))
+        .undocumented()
 }
 
 /// A row of throughput: ours must be so many times the yardstick's.

@@ -7,7 +7,7 @@ use crate::harness::Setup;
 
 #[test]
 fn workerd_takes_every_statement_of_every_object() {
-    let workerd = Setup::new().config("conformance.capnp").start();
+    let workerd = Setup::new().config("conformance.capnp").undocumented().start();
     let of_counters = [counters::sql::ALL, forward::sql::ALL].concat();
     let of_outbox = [outbox::sql::ALL, forward::sql::ALL].concat();
     let objects: [(&str, &[Migration], &[&str]); 6] = [

@@ -33,6 +33,9 @@ pub struct Setup {
     disk: Option<PathBuf>,
     /// A program that becomes workerd, with its arguments.
     launcher: Vec<String>,
+    /// Whether it is Signpost that answers, so that each answer is held to the document.
+    #[cfg_attr(not(test), allow(dead_code, reason = "only tests look"))]
+    pub(super) is_documented: bool,
 }
 
 impl Setup {
@@ -44,6 +47,7 @@ impl Setup {
             state: None,
             disk: None,
             launcher: Vec::new(),
+            is_documented: true,
         }
     }
 
@@ -55,6 +59,12 @@ impl Setup {
     /// Another configuration of workerd, relative to `tests/e2e`.
     pub fn config(mut self, path: &str) -> Self {
         self.config = root().join("tests/e2e").join(path);
+        self
+    }
+
+    /// What answers is something else than Signpost: a yardstick, a test of the platform.
+    pub fn undocumented(mut self) -> Self {
+        self.is_documented = false;
         self
     }
 
