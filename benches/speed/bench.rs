@@ -129,7 +129,7 @@ impl Bench {
 
     /// A yardstick by its name, which is a workerd as any other to the harness.
     pub fn yardstick(&self, name: &str) -> Setup {
-        config(name)
+        config(name).undocumented()
     }
 }
 
@@ -142,9 +142,7 @@ fn kept(signpost: &Signpost) -> TempDir {
 
 fn config(name: &str) -> Setup {
     let file = root().join(format!("benches/yardsticks/{name}.capnp"));
-    Setup::new()
-        .config(file.to_str().expect("a path of UTF-8"))
-        .undocumented()
+    Setup::new().config(file.to_str().expect("a path of UTF-8"))
 }
 
 /// A row of throughput: ours must be so many times the yardstick's.
