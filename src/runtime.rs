@@ -10,7 +10,7 @@ use std::{
 };
 
 use futures_util::{
-    FutureExt,
+    FutureExt, Stream, StreamExt,
     future::{Either, select},
 };
 use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
@@ -72,6 +72,25 @@ pub fn within<T>(time: Duration, future: impl Future<Output = T>) -> impl Future
         Either::Left((value, _)) => Ok(value),
         Either::Right(_) => Err(format!("no answer within {time:?}")),
     })
+}
+
+/// So many chunks of a body are read at a time.
+const CHUNKS: u32 = 64;
+
+/// A body that leaves others their turn. workerd looks at its sockets and timers once nothing else is left to do, and chunks
+/// of a byte each that come as fast as they are read leave it something to do: no time limit would go off before they end.
+pub fn in_turns<S: Stream>(body: S) -> impl Stream<Item = S::Item> + Unpin {
+    let mut read = 0_u32;
+    Box::pin(body.then(move |chunk| {
+        read = read.wrapping_add(1);
+        let is_turn_over = read.is_multiple_of(CHUNKS);
+        async move {
+            if is_turn_over {
+                Delay::from(Duration::ZERO).await;
+            }
+            chunk
+        }
+    }))
 }
 
 /// Runs what may panic; `Err` says what the panic said. What the work borrowed or locked is free again.

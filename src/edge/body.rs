@@ -7,7 +7,7 @@ use worker::{Request, web_sys};
 
 use crate::{
     refusal::{Refusal, common},
-    runtime::within,
+    runtime::{in_turns, within},
 };
 
 /// How much of a body that is refused is read all the same: the runtime resets a connection whose body is left unread, and
@@ -57,9 +57,8 @@ async fn pass_through(request: &mut Request, most: usize, take: impl FnMut(&[u8]
 
 async fn read_out(request: &mut Request, most: usize, mut take: impl FnMut(&[u8])) -> Result<(), Refusal> {
     let mut length = 0_usize;
-    let mut stream = request
-        .stream()
-        .map_err(|_| common::INVALID_JSON.because("the body does not read"))?;
+    let stream = request.stream();
+    let mut stream = in_turns(stream.map_err(|_| common::INVALID_JSON.because("the body does not read"))?);
     while let Some(chunk) = stream.next().await {
         let chunk = chunk.map_err(|_| common::INVALID_JSON.because("the body ended early"))?;
         length += chunk.len();
@@ -81,9 +80,10 @@ pub async fn discard(request: web_sys::Request, status: u16) {
     if request.body_used() || request.body().is_none() {
         return;
     }
-    let Ok(mut stream) = Request::from(request).stream() else {
+    let Ok(stream) = Request::from(request).stream() else {
         return;
     };
+    let mut stream = in_turns(stream);
     let read_out = async {
         let mut left = DISCARDED;
         while let Some(Ok(chunk)) = stream.next().await {

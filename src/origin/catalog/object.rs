@@ -196,8 +196,9 @@ impl Catalog {
         let db = self.shell.ready().await?;
         let publishing = Publishing { env: &self.env, db };
         publishing.ask_counters().await;
-        // From here on, so that whatever another one publishes for this one has what the counters just said.
-        let refreshed = match self.publishing.come(Result::is_ok).await {
+        // From here on, so that whatever another one publishes for this one has what the counters just said. A failure is
+        // shared, too: each would have met it.
+        let refreshed = match self.publishing.come(|_| true).await {
             Share::Of(refreshed) => refreshed,
             Share::Turn(turn) => turn.take(caught_async(self.publish_both(&publishing))).await,
         }?;
@@ -294,7 +295,7 @@ async fn stage(db: &DurableDatabase, request: &mut Request, import_id: &str) -> 
         return Ok(errors);
     }
     let unreadable = || Failure::from(common::INVALID_JSON.because("the body ended early"));
-    let mut stream = request.stream().map_err(|_| unreadable())?;
+    let mut stream = runtime::in_turns(request.stream().map_err(|_| unreadable())?);
     let mut stage_line = |line, bytes: Result<&[u8], TooLong>| {
         import::stage(db, import_id, line, bytes, &mut errors).map_err(Failure::from)
     };

@@ -111,11 +111,11 @@ impl Receiving {
         let mut upload = Upload::new(number);
         let mut read = 0;
         if request.inner().body().is_some() {
-            let mut stream = if about.gzip {
+            let mut stream = runtime::in_turns(if about.gzip {
                 unpacked(&request)?
             } else {
                 request.stream()?
-            };
+            });
             while let Some(chunk) = stream.next().await {
                 let Ok(chunk) = chunk else {
                     return Ok(unread(if about.gzip { NOT_GZIP } else { ENDED_EARLY }));

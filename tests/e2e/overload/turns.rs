@@ -1,22 +1,29 @@
-//! Connections take turns: some that always have their next request there shut out neither the others nor what goes on by
-//! itself. Left alone, workerd goes on with them for as long as they like, and looks at no other socket and no timer.
+//! Connections take turns: some that always have more to read shut out neither the others nor what goes on by itself. Left
+//! alone, workerd goes on with them for as long as they like, and looks at no other socket and no timer.
 
 use std::{
     io::{Read, Write},
     net::{Shutdown, TcpStream},
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     thread,
+    time::Duration,
 };
 
 use crate::{
     clicks::CLICK,
-    harness::{Receiver, Setup, Signpost},
+    harness::{CONVERSION, REPORT, Receiver, Setup, Signpost, Wall, eventually},
 };
 
 /// Connections that do not wait for their answers.
 const RUSHING: usize = 4;
-/// How many requests each has on its way at the least: more than any buffer of an answer.
+/// How much each sends at a time: more than what it has on its way could be answered from.
 const AHEAD: usize = 200;
+/// Clicks, conversions and callbacks of others meanwhile.
+const OTHERS: usize = 20;
+
+fn connect(signpost: &Signpost) -> TcpStream {
+    TcpStream::connect(signpost.base().trim_start_matches("http://")).expect("workerd listens")
+}
 
 /// Ends the rush also when the test fails in it.
 struct Rush<'s>(&'s AtomicBool);
@@ -27,28 +34,43 @@ impl Drop for Rush<'_> {
     }
 }
 
-/// Sends clicks without end and counts their answers, until it is over.
-fn rush(signpost: &Signpost, address: &str, is_over: &AtomicBool, answered: &AtomicUsize) {
-    let base = signpost.base();
-    let mut sending = TcpStream::connect(base.trim_start_matches("http://")).expect("workerd listens");
+/// Sends something and then more of something without end, and counts the answers with this status, until it is over.
+fn rush(signpost: &Signpost, begin: &str, more: &str, (is_over, answered): (&AtomicBool, &AtomicUsize)) {
+    let mut sending = connect(signpost);
+    // What is refused is at some time read no further.
+    sending
+        .set_write_timeout(Some(Duration::from_secs(5)))
+        .expect("a timeout");
     let mut receiving = sending.try_clone().expect("a second handle");
-    let requests = format!("GET {address} HTTP/1.1\r\nHost: t.signpost.example\r\n\r\n").repeat(AHEAD);
+    let more = more.repeat(AHEAD);
     thread::scope(|scope| {
         scope.spawn(move || {
-            let mut bytes = [0; 1 << 16];
-            let mut tail = Vec::new();
-            // Each answer has the blank line at its end, and no body.
+            let (mut bytes, mut tail) = ([0; 1 << 16], Vec::new());
             while let Ok(read @ 1..) = receiving.read(&mut bytes) {
+                const REDIRECTED: &[u8] = b"HTTP/1.1 302 ";
                 tail.extend_from_slice(&bytes[..read]);
-                let ends = tail.windows(4).filter(|four| four == b"\r\n\r\n").count();
-                answered.fetch_add(ends, Ordering::Relaxed);
-                let from = tail.len().saturating_sub(3);
-                tail.drain(..from);
+                let found = tail
+                    .windows(REDIRECTED.len())
+                    .filter(|bytes| *bytes == REDIRECTED);
+                answered.fetch_add(found.count(), Ordering::Relaxed);
+                tail.drain(..tail.len().saturating_sub(REDIRECTED.len() - 1));
             }
         });
-        while !is_over.load(Ordering::Relaxed) && sending.write_all(requests.as_bytes()).is_ok() {}
+        let _ = sending.write_all(begin.as_bytes());
+        while !is_over.load(Ordering::Relaxed) && sending.write_all(more.as_bytes()).is_ok() {}
         let _ = sending.shutdown(Shutdown::Both);
     });
+}
+
+/// Has others served in the midst of a rush, which `is_on` says goes on.
+fn others_are_served(wall: &Wall<'_>, receiver: &Receiver, is_on: impl Fn() -> bool) {
+    let click = format!("rid={}&app={}&user_id=u-1", wall.goal("1"), wall.app);
+    for n in 0..OTHERS {
+        wall.signpost.click(&click, "DE").expect(302);
+        wall.pay(&format!("u-{n}"));
+        assert!(is_on(), "the rush is over");
+    }
+    receiver.wait(OTHERS);
 }
 
 #[test]
@@ -56,28 +78,54 @@ fn connections_that_never_pause_shut_out_neither_others_nor_callbacks() {
     let receiver = Receiver::start();
     let (signpost, _) = Setup::new().start_with_fixtures();
     let wall = signpost.wall("turns", "79100004", Some(&receiver));
-    let click = format!("rid={}&app={}&user_id=u-1", wall.goal("1"), wall.app);
-    let address = format!("{CLICK}?{click}");
-    let (is_over, answered) = (AtomicBool::new(false), AtomicUsize::new(0));
-    thread::scope(|scope| {
-        let rush_ends = Rush(&is_over);
-        for _ in 0..RUSHING {
-            scope.spawn(|| rush(&signpost, &address, &is_over, &answered));
-        }
-        while answered.load(Ordering::Relaxed) < RUSHING * AHEAD {
-            thread::yield_now();
-        }
-        for n in 0..20 {
-            let before = answered.load(Ordering::Relaxed);
-            signpost.click(&click, "DE").expect(302);
-            wall.pay(&format!("u-{n}"));
-            assert!(answered.load(Ordering::Relaxed) > before, "the rush is still on");
-        }
-        receiver.wait(20);
-        drop(rush_ends);
-    });
-    println!(
-        "{} requests of the rush were answered meanwhile",
-        answered.load(Ordering::Relaxed)
+    let click = format!(
+        "GET {CLICK}?rid={}&app={}&user_id=u-1 HTTP/1.1\r\nHost: t.signpost.example\r\n\r\n",
+        wall.goal("1"),
+        wall.app
     );
+    let (is_over, answered) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let count = || answered.load(Ordering::Relaxed);
+    thread::scope(|scope| {
+        let ends = Rush(&is_over);
+        for _ in 0..RUSHING {
+            scope.spawn(|| rush(&signpost, "", &click, (&is_over, &answered)));
+        }
+        eventually(&true, || count() >= RUSHING * AHEAD);
+        others_are_served(&wall, &receiver, || {
+            let before = count();
+            eventually(&true, || count() > before);
+            true
+        });
+        drop(ends);
+    });
+    println!("{} clicks of the rush were redirected meanwhile", count());
+}
+
+#[test]
+fn a_body_of_many_small_chunks_shuts_out_neither_others_nor_callbacks() {
+    let receiver = Receiver::start();
+    let (signpost, _) = Setup::new().start_with_fixtures();
+    let wall = signpost.wall("turns-of-bodies", "79100005", Some(&receiver));
+    let (is_over, answered) = (AtomicBool::new(false), AtomicUsize::new(0));
+    // From strangers; what is refused is read all the same, up to 4 MiB of it.
+    let heads = ["/v1/offer/api", REPORT, CONVERSION, "/v1/operator/import"].map(|path| {
+        format!(
+            "POST {path} HTTP/1.1\r\nHost: t.signpost.example\r\nContent-Type: application/json\r\n\
+             Transfer-Encoding: chunked\r\n\r\n"
+        )
+    });
+    thread::scope(|scope| {
+        let ends = Rush(&is_over);
+        for head in &heads {
+            let (signpost, is_over, answered) = (&signpost, &is_over, &answered);
+            scope.spawn(move || {
+                // Whoever was refused comes again.
+                while !is_over.load(Ordering::Relaxed) {
+                    rush(signpost, head, &"1\r\nx\r\n".repeat(AHEAD), (is_over, answered));
+                }
+            });
+        }
+        others_are_served(&wall, &receiver, || true);
+        drop(ends);
+    });
 }
