@@ -1,4 +1,4 @@
-//! What SECURITY.md says is tried is tried: the tests and files that it names are there.
+//! What SECURITY.md and the README say is tried is tried: the tests and files that they name are there.
 
 use std::{fs, path::Path};
 
@@ -26,6 +26,32 @@ fn each_test_that_security_names_is_there() {
         }
     }
     assert!(tests > 40, "{tests}");
+}
+
+/// `cargo test` with a filter that matches nothing succeeds.
+#[test]
+fn each_command_that_shows_a_figure_again_runs_tests() {
+    let readme = read("README.md");
+    let mut commands = 0;
+    for command in quoted(&readme) {
+        let Some(filter) = command.split("cargo test --test e2e ").nth(1) else {
+            continue;
+        };
+        let filter = filter.split(' ').next().unwrap().trim_end_matches("::");
+        let path = format!("tests/e2e/{}", filter.replace("::", "/"));
+        let (folder, _) = path.rsplit_once('/').unwrap();
+        let module = |path: &str| [format!("{path}.rs"), format!("{path}/mod.rs")];
+        let is_module = module(&path).iter().any(|file| fs::exists(file).unwrap());
+        let is_test = || {
+            let test = format!("fn {}", filter.rsplit("::").next().unwrap());
+            let files = module(folder);
+            let mut found = files.iter().filter(|file| fs::exists(file).unwrap());
+            found.any(|file| read(file).contains(&test))
+        };
+        assert!(is_module || is_test(), "{command}");
+        commands += 1;
+    }
+    assert!(commands > 10, "{commands}");
 }
 
 fn is_name(text: &str) -> bool {

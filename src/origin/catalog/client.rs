@@ -17,8 +17,11 @@ pub const BINDING: &str = "CATALOG";
 pub const KV_BINDING: &str = "SNAPSHOTS";
 
 const TIMEOUT: Duration = Duration::from_secs(25);
-/// A refresh asks 64 counters and writes snapshots of many MB; an import brings a body as fast as its sender sends it.
-const LONG_TIMEOUT: Duration = Duration::from_secs(120);
+/// A refresh asks 64 counters and writes snapshots of many MB.
+const REFRESH_TIMEOUT: Duration = Duration::from_secs(120);
+/// An import brings a body as fast as its sender sends it. One that is cut off here, or by its sender, is not applied: that
+/// begins with its last byte.
+const IMPORT_TIMEOUT: Duration = Duration::from_secs(900);
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The versions a refresh published.
@@ -56,7 +59,7 @@ pub async fn call_within(env: &Env, command: &Command, timeout: Duration) -> Res
 /// Rebuilds and publishes both snapshots.
 pub async fn refresh(env: &Env) -> Result<Refreshed, CallError> {
     let request = Request::new(&address(REFRESH_PATH), worker::Method::Post).map_err(broken)?;
-    let reply = reply(send(env, request, LONG_TIMEOUT).await?).await?;
+    let reply = reply(send(env, request, REFRESH_TIMEOUT).await?).await?;
     serde_json::from_str(&reply.body).map_err(broken)
 }
 
@@ -68,7 +71,7 @@ pub async fn import(env: &Env, request: &Request) -> Result<Reply, CallError> {
         init.with_body(Some(body.into()));
     }
     let request = Request::new_with_init(&address(IMPORT_PATH), &init).map_err(broken)?;
-    reply(send(env, request, LONG_TIMEOUT).await?).await
+    reply(send(env, request, IMPORT_TIMEOUT).await?).await
 }
 
 /// Reads a snapshot or a chunk; `None` if the catalog has no such one.
