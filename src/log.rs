@@ -107,7 +107,7 @@ line! {
     status as "status": u16,
     /// Of the answer's `{error, code}`.
     code as "code": &'a str,
-    /// What became of a conversion: approved, pending, rejected, reversed, refused, unavailable.
+    /// What became of a conversion: approved, pending, rejected, reversed, refused, unavailable, unread.
     outcome as "outcome": &'a str,
     /// Whether the conversion was known already.
     duplicate as "duplicate": bool,
@@ -151,6 +151,9 @@ fn member(text: &mut String, name: &str, value: &impl Serialize) {
     text.push_str(&serde_json::to_string(value).unwrap_or_else(|_| "null".into()));
 }
 
+/// How many owners have lines of one kind to themselves in a minute: what is kept is bounded, and so is what is written.
+const OWNERS: usize = 100;
+
 /// How many lines of one kind are written in a minute; the rest is counted. One isolate has one.
 #[derive(Debug, Default)]
 pub struct Sampler {
@@ -159,6 +162,13 @@ pub struct Sampler {
 
 #[derive(Debug, Default)]
 struct Kind {
+    /// Of the lines that are nobody's, and of those of owners that there was no room for.
+    shared: Count,
+    owners: HashMap<String, Count>,
+}
+
+#[derive(Debug, Default)]
+struct Count {
     minute: i64,
     written: u32,
     skipped: u64,
@@ -166,23 +176,48 @@ struct Kind {
 
 impl Sampler {
     /// Whether a line of this kind is written now, if at most `most` are in a minute: then, how many were left out since
-    /// the last. Kinds are named by the code alone, so there are few.
-    pub fn admit(&mut self, kind: &str, most: u32, now_ms: i64) -> Option<u64> {
+    /// the last. The first [`OWNERS`] owners of a minute have so many each; all others, and lines that are nobody's, so
+    /// many together. Kinds are named by what is in the code (a place; an event, a route and a refusal), so there are few.
+    pub fn admit(&mut self, kind: &str, owner: Option<&str>, most: u32, now_ms: i64) -> Option<u64> {
         if !self.kinds.contains_key(kind) {
             self.kinds.insert(kind.to_owned(), Kind::default());
         }
-        let kind = self.kinds.get_mut(kind)?;
         let minute = now_ms.div_euclid(MINUTE_MS);
-        if kind.minute != minute {
-            kind.minute = minute;
-            kind.written = 0;
+        let count = self.kinds.get_mut(kind)?.count(owner, minute);
+        if count.minute != minute {
+            count.minute = minute;
+            count.written = 0;
         }
-        if kind.written >= most {
-            kind.skipped = kind.skipped.saturating_add(1);
+        if count.written >= most {
+            count.skipped = count.skipped.saturating_add(1);
             return None;
         }
-        kind.written = kind.written.saturating_add(1);
-        Some(std::mem::take(&mut kind.skipped))
+        count.written = count.written.saturating_add(1);
+        Some(std::mem::take(&mut count.skipped))
+    }
+}
+
+impl Kind {
+    /// What counts an owner's lines in this minute.
+    fn count(&mut self, owner: Option<&str>, minute: i64) -> &mut Count {
+        let Some(owner) = owner else {
+            return &mut self.shared;
+        };
+        if self.owners.len() >= OWNERS && !self.owners.contains_key(owner) {
+            // Those of earlier minutes make room. Who has lines in this one stays: his count would begin anew.
+            let shared = &mut self.shared;
+            self.owners.retain(|_, count| {
+                let stays = count.minute == minute;
+                if !stays {
+                    shared.skipped = shared.skipped.saturating_add(count.skipped);
+                }
+                stays
+            });
+            if self.owners.len() >= OWNERS {
+                return &mut self.shared;
+            }
+        }
+        self.owners.entry(owner.to_owned()).or_default()
     }
 }
 
@@ -264,15 +299,44 @@ mod tests {
     #[test]
     fn what_comes_too_often_is_counted_and_told_with_the_next() {
         let mut sampler = Sampler::default();
-        assert_eq!(sampler.admit("a", 2, 0), Some(0));
-        assert_eq!(sampler.admit("a", 2, 1_000), Some(0));
+        assert_eq!(sampler.admit("a", None, 2, 0), Some(0));
+        assert_eq!(sampler.admit("a", None, 2, 1_000), Some(0));
         for at_ms in [2_000, 59_999] {
-            assert_eq!(sampler.admit("a", 2, at_ms), None);
+            assert_eq!(sampler.admit("a", None, 2, at_ms), None);
         }
-        assert_eq!(sampler.admit("b", 2, 3_000), Some(0), "another kind has its own");
-        assert_eq!(sampler.admit("a", 2, 60_000), Some(2));
-        assert_eq!(sampler.admit("a", 2, 60_001), Some(0));
-        assert_eq!(sampler.admit("a", 0, 180_000), None);
+        assert_eq!(
+            sampler.admit("b", None, 2, 3_000),
+            Some(0),
+            "another kind has its own"
+        );
+        assert_eq!(sampler.admit("a", None, 2, 60_000), Some(2));
+        assert_eq!(sampler.admit("a", None, 2, 60_001), Some(0));
+        assert_eq!(sampler.admit("a", None, 0, 180_000), None);
+    }
+
+    #[test]
+    fn each_owner_has_lines_of_his_own_and_no_more_are_kept_than_there_is_room_for() {
+        let mut sampler = Sampler::default();
+        let mut admit = |owner: &str, now_ms: i64| sampler.admit("a", Some(owner), 1, now_ms);
+        let name = |n: usize| format!("owner-{n}");
+        for n in 0..OWNERS {
+            assert_eq!(admit(&name(n), 0), Some(0));
+            assert_eq!(admit(&name(n), 0), None);
+        }
+        // Those there is no room for share what is left, however many they are, and free nobody of his count.
+        assert_eq!(admit("one", 0), Some(0));
+        assert_eq!(admit("another", 0), None);
+        assert_eq!(admit(&name(0), 59_999), None);
+        // One that stays tells of his own, and the lines of all that were forgotten are told together.
+        assert_eq!(admit(&name(0), 60_000), Some(2));
+        assert_eq!(admit("one", 60_000), Some(0));
+        for n in 1..OWNERS - 1 {
+            assert_eq!(admit(&name(n), 60_000), Some(0));
+        }
+        let others = u64::try_from(OWNERS - 1).unwrap();
+        assert_eq!(admit("another", 60_000), Some(others + 1));
+        let kind = &sampler.kinds["a"];
+        assert_eq!((sampler.kinds.len(), kind.owners.len()), (1, OWNERS));
     }
 
     #[test]

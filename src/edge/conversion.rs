@@ -21,7 +21,7 @@ use crate::{
     origin::{
         call::call,
         clicks,
-        command::Bytes,
+        command::{Bytes, CallError},
         outbox::{Conversion, client},
     },
     refusal::{Refusal, common},
@@ -76,7 +76,11 @@ async fn convert(
         txn: postback.txn.map(Into::into),
         status: postback.status,
     };
-    Ok(match client::convert(&visit.env, conversion).await {
+    let app = conversion.click.app;
+    let answered = client::convert(&visit.env, conversion).await;
+    let reached = !matches!(answered, Err(CallError::Unanswered(_)));
+    visit.isolate.reach.outbox(app, reached);
+    Ok(match answered {
         Ok(told) => {
             let body = serde_json::to_vec(&told).unwrap_or_default();
             noted.outcome = Some(told.status.as_str());

@@ -3,8 +3,9 @@
 //! Clicks and offers come from memory and go on whatever is behind them, so they are judged by the snapshots held.
 //! Conversions, reports and the operator live in objects: whether these can be reached is asked of one, the catalog, by
 //! a probe in the background, so that being asked every second by many wakes it no more often than an isolate asks for
-//! news. A click cannot be sent again and all else can, so where a host serves several it is judged by the first of clicks,
-//! offers, reports and the operator.
+//! news. Outboxes and ledgers are many, and none is woken for this: what can be said of all is what the last postbacks and
+//! reports heard of theirs. A click cannot be sent again and all else can, so where a host serves several it is judged by
+//! the first of clicks, offers, reports and the operator.
 
 use std::{
     cell::{Cell, RefCell},
@@ -24,7 +25,7 @@ use super::{
     snapshots,
 };
 use crate::{
-    catalog::{PublisherId, snapshot::tracking::Tracking},
+    catalog::{AppId, PublisherId, snapshot::tracking::Tracking},
     offers::selection::Selector,
     origin::{
         catalog::{Command, Resource, client},
@@ -47,6 +48,7 @@ pub struct Reach {
     /// Whether the catalog answered the last probe.
     catalog: Cell<Option<bool>>,
     ledgers: RefCell<Silence>,
+    outboxes: RefCell<Silence>,
 }
 
 impl Reach {
@@ -54,6 +56,12 @@ impl Reach {
     pub fn ledger(&self, publisher: &PublisherId, answered: bool) {
         let mut ledgers = self.ledgers.borrow_mut();
         ledgers.note(publisher.as_str(), answered, now_ms());
+    }
+
+    /// Whether the outbox of a postback's app answered.
+    pub fn outbox(&self, app: AppId, answered: bool) {
+        let mut outboxes = self.outboxes.borrow_mut();
+        outboxes.note(&app.to_string(), answered, now_ms());
     }
 
     /// Asks the catalog for something small that it does not have, in the background, when that was not done lately.
@@ -131,7 +139,11 @@ pub async fn health(visit: &Visit, host: &str) -> Answer {
     let clicks = snapshot.as_ref().map(|_| ()).ok_or("no_snapshot");
     if serves(Interface::Tracking) {
         tell("clicks", clicks, Map::new(), true);
-        tell("conversions", catalog, Map::new(), false);
+        // A postback is nothing without either.
+        let outboxes = isolate.reach.outboxes.borrow();
+        let is_heard = !outboxes.is_general(now_ms());
+        let served = catalog.and(is_heard.then_some(()).ok_or("outboxes_unreachable"));
+        tell("conversions", served, Map::new(), false);
     }
     if serves(Interface::Offers) {
         let listing = isolate.listing.get();

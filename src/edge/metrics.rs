@@ -72,11 +72,18 @@ impl Traffic {
     }
 }
 
-/// The metrics as Prometheus text. `catalog` is what the catalog says of itself; the rest is this isolate's own, and
-/// every isolate has its own.
-pub fn exposition(visit: &Visit, catalog: &Value) -> String {
+/// The metrics as Prometheus text. `catalog` is what the catalog says of itself, if it does; the rest is this isolate's
+/// own, and every isolate has its own.
+pub fn exposition(visit: &Visit, catalog: Option<&Value>) -> String {
     let mut metrics = Exposition::default();
-    of_catalog(&mut metrics, catalog);
+    metrics.value(
+        "catalog_up",
+        "Whether the catalog told this isolate of itself; if it did not, nothing is said of it.",
+        u8::from(catalog.is_some()),
+    );
+    if let Some(catalog) = catalog {
+        of_catalog(&mut metrics, catalog);
+    }
     of_snapshots(&mut metrics, visit);
     of_traffic(&mut metrics, &visit.isolate.traffic);
     metrics.value(

@@ -1,5 +1,7 @@
 //! The operator's way to an app's outbox: the log of conversions, and its callbacks.
 
+use std::time::Duration;
+
 use futures_util::{StreamExt, stream};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
@@ -28,6 +30,8 @@ use crate::{
 
 /// Outboxes asked for one page of `GET …/callbacks`.
 const MAX_ASKED: u32 = 100;
+/// How long each is waited for: few are asked at a time, and where one hangs all may.
+const STANDING_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A page of the catalog's apps.
 #[derive(Deserialize)]
@@ -72,7 +76,8 @@ pub async fn callbacks(visit: &Visit, query: &str) -> Result<Answer, Refusal> {
 }
 
 async fn standing(visit: &Visit, app: App) -> Map<String, Value> {
-    let told = client::operate(&visit.env, app.app_id, &Command::Status {}).await;
+    let status = Command::Status {};
+    let told = client::operate_within(&visit.env, app.app_id, &status, STANDING_TIMEOUT).await;
     let mut standing: Map<_, _> = told
         .ok()
         .and_then(|reply| serde_json::from_str(&reply.body).ok())

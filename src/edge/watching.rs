@@ -15,8 +15,9 @@ use crate::{
     runtime::now_ms,
 };
 
-/// Lines of one kind that an isolate writes in a minute: of what needs no credentials, of what fails for everybody or is
-/// refused to one who is known, and of failures that cost someone a conversion or a report.
+/// Lines of one kind that an isolate writes in a minute, for each app or publisher that they are known to be about: of what
+/// needs no credentials, of what fails for everybody or is refused to one who is known, and of failures that cost someone a
+/// conversion or a report.
 const OF_ANYBODY: u32 = 1;
 const OF_FAILURES: u32 = 10;
 const OF_LOSSES: u32 = 60;
@@ -162,14 +163,16 @@ pub fn note(visit: &Visit, asked: &Asked<'_>, request: &web_sys::Request, answer
     };
     match most {
         Some(most) => {
-            // What strangers send takes up no line of those who are known.
+            // What strangers send takes up no line of those who are known. Who has seen one click id counts as known, with
+            // whatever token: he takes up the lines of that click's app and of no other.
             let kind = format!(
                 "{event:?} {} {} {}",
                 asked.route.as_str(),
                 answer.code().unwrap_or(""),
                 noted.is_known()
             );
-            log::write_some(&kind, most, line);
+            let owner = noted.app.as_deref().or(noted.publisher.as_deref());
+            log::write_some(&kind, owner, most, line);
         }
         None => log::write(&line),
     }

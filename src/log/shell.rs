@@ -22,9 +22,9 @@ pub fn write(line: &Line<'_>) {
     }
 }
 
-/// Writes a line if not more than `most` of its kind are written in a minute.
-pub fn write_some(kind: &str, most: u32, mut line: Line<'_>) {
-    let admitted = SAMPLER.with_borrow_mut(|sampler| sampler.admit(kind, most, line.ts));
+/// Writes a line if not more than `most` of its kind, and of its owner if it has one, are written in a minute.
+pub fn write_some(kind: &str, owner: Option<&str>, most: u32, mut line: Line<'_>) {
+    let admitted = SAMPLER.with_borrow_mut(|sampler| sampler.admit(kind, owner, most, line.ts));
     if let Some(skipped) = admitted {
         line.skipped = (skipped > 0).then_some(skipped);
         write(&line);
@@ -48,5 +48,5 @@ fn fault(level: Level, place: &str, what: &dyn Display) {
         what: Some(&what),
         ..Line::new(now_ms(), level, Event::Fault)
     };
-    write_some(place, FAULTS, line);
+    write_some(place, None, FAULTS, line);
 }

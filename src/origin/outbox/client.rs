@@ -48,7 +48,17 @@ pub async fn convert(env: &Env, conversion: Conversion) -> Result<Answer, CallEr
 
 /// Carries out an operator's command.
 pub async fn operate(env: &Env, app: AppId, command: &Command) -> Result<Reply, CallError> {
-    ask(env, app, command, TIMEOUT).await
+    operate_within(env, app, command, TIMEOUT).await
+}
+
+/// The same, for who has others to ask.
+pub async fn operate_within(
+    env: &Env,
+    app: AppId,
+    command: &Command,
+    timeout: Duration,
+) -> Result<Reply, CallError> {
+    ask(env, app, command, timeout).await
 }
 
 /// Tells an outbox of its app's callback as it is now.

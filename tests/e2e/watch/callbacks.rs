@@ -1,11 +1,16 @@
 //! `GET /v1/operator/callbacks`: how the endpoints of all apps are.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::{
     faults::break_down,
-    harness::{Behaviour, Receiver, Setup, callback, in_time},
+    harness::{Behaviour, Receiver, Setup, callback, in_time, timed},
 };
+
+/// The longest that a page takes whose outboxes hang, on a busy machine: they are waited for 2 s, at the same time.
+const SOON: Duration = Duration::from_secs(8);
 
 #[test]
 fn the_operator_sees_in_one_place_whose_callbacks_fail() {
@@ -61,4 +66,22 @@ fn the_operator_sees_in_one_place_whose_callbacks_fail() {
     break_down(&signpost, "");
     walls[1].put_app(&json!({"callback": callback(&format!("{}/cb", well.base()), "GET")}));
     in_time(10_000, &told("healthy", "healthy"), states);
+}
+
+#[test]
+fn outboxes_that_hang_are_not_waited_for() {
+    let signpost = Setup::new().config("faults.capnp").start();
+    let receiver = Receiver::start();
+    let apps = ["70000006", "70000007"];
+    for app in apps {
+        signpost.unpublished_wall("hanging", app, Some(&receiver));
+    }
+    break_down(&signpost, "outboxes-hangs");
+    let (answer, took) = timed(|| signpost.operator("GET", "callbacks", None));
+    let unknown = apps.map(|app| json!({"app_id": app, "publisher_id": "hanging", "state": "unknown"}));
+    assert_eq!(
+        answer.expect(200).json(),
+        json!({"callbacks": unknown, "cursor": null})
+    );
+    assert!(took < SOON, "{took:?}");
 }

@@ -7,7 +7,7 @@ use signpost::{catalog::snapshot::pointer, time::DAY_MS};
 
 use crate::{
     faults::break_down,
-    harness::{Answer, REPORT, Setup, Signpost, in_time, now_ms},
+    harness::{Answer, CONVERSION, REPORT, Setup, Signpost, Wall, in_time, now_ms},
 };
 
 const TRACKING: &str = "track.example.com";
@@ -148,6 +148,38 @@ fn each_host_is_told_of_what_it_serves_while_things_fail_and_when_they_are_mende
     report("lumen-arcade", 401);
     told.becomes(&signpost, [200; 4]);
     told.count(5);
+}
+
+#[test]
+fn postbacks_are_not_served_where_the_outboxes_of_several_apps_do_not_answer() {
+    let (signpost, told) = (hosts(), Told::default());
+    told.becomes(&signpost, [200; 4]);
+    // Whether there is such an app is its outbox's to say.
+    let postback = |app: &str| {
+        let wall = Wall {
+            signpost: &signpost,
+            app: app.to_owned(),
+            id: "silent".to_owned(),
+            token: String::new(),
+            token_id: String::new(),
+        };
+        let query = format!("click_id={}&token=adv_nobodys", wall.click_id("u-1"));
+        signpost.get(&format!("{CONVERSION}?{query}"), &[("Host", TRACKING)])
+    };
+    let conversions = |expected: &Value| part(&ask(&signpost, TRACKING).expect(200), "conversions", expected);
+    break_down(&signpost, "outboxes");
+    for app in ["70000021", "70000022", "70000022"] {
+        postback(app).refused(503, "unavailable");
+        conversions(&json!({"served": true}));
+    }
+    postback("70000023").refused(503, "unavailable");
+    conversions(&json!({"served": false, "why": "outboxes_unreachable"}));
+    // Clicks cannot be sent again: they judge the host.
+    told.is(&signpost, [200; 4]);
+    break_down(&signpost, "");
+    postback("70000021").refused(400, "invalid_click_id");
+    conversions(&json!({"served": true}));
+    told.count(2);
 }
 
 /// A key of a publisher that need not be known: whether it is one is its ledger's to say.

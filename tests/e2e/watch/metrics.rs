@@ -1,10 +1,19 @@
 //! `GET /v1/operator/metrics`: the format, to the letter, and that each kind of request and refusal is counted.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use serde_json::json;
 
-use crate::harness::{ANDROID_APP, Receiver, Setup, Signpost, in_time};
+use crate::{
+    faults::break_down,
+    harness::{ANDROID_APP, Receiver, Setup, Signpost, eventually, in_time, timed},
+};
+
+/// The longest that a scrape takes while the catalog hangs, on a busy machine: it is waited for 1.5 s.
+const SOON: Duration = Duration::from_secs(5);
 
 /// A scrape, read as strictly as the format allows: what each metric is, and each series with its value.
 struct Scrape {
@@ -62,6 +71,14 @@ impl Scrape {
             .get(&format!("signpost_{series}"))
             .copied()
             .unwrap_or(0.0)
+    }
+
+    /// The names of what is not the isolate's own.
+    fn of_catalog(&self) -> BTreeSet<&str> {
+        let names = self.kinds.keys().map(String::as_str);
+        names
+            .filter(|name| !name.starts_with("signpost_isolate_"))
+            .collect()
     }
 }
 
@@ -150,4 +167,30 @@ fn each_kind_of_request_and_each_refusal_is_counted() {
             assert!(after.series[series] >= *value, "{series} went back");
         }
     }
+}
+
+#[test]
+fn what_an_isolate_counted_is_told_while_the_catalog_does_not_answer() {
+    let signpost = Setup::new().config("faults.capnp").start();
+    let up = "signpost_catalog_up";
+    let well = Scrape::of(&signpost);
+    assert_eq!(well.series.get(up), Some(&1.0));
+    assert!(well.of_catalog().len() > 3, "{:?}", well.of_catalog());
+    let missed = "isolate_requests_total{route=\"none\",status=\"404\"}";
+    for broken in ["catalog", "catalog-hangs"] {
+        break_down(&signpost, broken);
+        let before = Scrape::of(&signpost);
+        signpost.get("/nowhere", &[]).expect(404);
+        let (after, took) = timed(|| Scrape::of(&signpost));
+        assert!(took < SOON, "{broken}: {took:?}");
+        assert_eq!(after.series.get(up), Some(&0.0), "{broken}");
+        // What nobody knows is not said to be 0.
+        assert_eq!(after.of_catalog(), BTreeSet::from([up]), "{broken}");
+        assert_eq!(after.value(missed) - before.value(missed), 1.0, "{broken}");
+    }
+    break_down(&signpost, "");
+    eventually(&true, || {
+        let mended = Scrape::of(&signpost);
+        mended.series.get(up) == Some(&1.0) && mended.of_catalog() == well.of_catalog()
+    });
 }

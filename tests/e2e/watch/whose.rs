@@ -5,7 +5,7 @@ use signpost::{edge::admission::CONVERSIONS, tracking::keys::KeyRing};
 
 use crate::{
     faults::break_down,
-    harness::{Setup, Signpost, eventually, in_time, now_ms, seal},
+    harness::{Setup, Signpost, Wall, eventually, in_time, now_ms, seal},
     overload::{filled, postback},
 };
 
@@ -55,6 +55,35 @@ fn a_flood_of_click_ids_under_no_key_hides_no_conversion_that_was_not_taken() {
     );
     assert_eq!(conversions(&signpost, "unread"), MANY as u64);
     assert_eq!(conversions(&signpost, "unavailable"), MANY as u64);
+}
+
+#[test]
+fn junk_tokens_for_clicks_of_one_app_take_no_line_of_anothers() {
+    let signpost = Setup::new().config("faults.capnp").start();
+    let flooded = signpost.wall("flooded", "70000012", None);
+    let other = signpost.wall("beside", "70000013", None);
+    let id = flooded.click_id("u-1");
+    let junk = |wall: &Wall<'_>, click_id: &str| {
+        let query = format!("click_id={click_id}&token=adv_junk");
+        wall.signpost.convert(&query)
+    };
+    for _ in 0..15 {
+        junk(&flooded, &id).refused(401, "invalid_token");
+    }
+    junk(&other, &other.click_id("u-1")).refused(401, "invalid_token");
+    let wrong = |wall: &Wall<'_>| json!({"event": "refused", "code": "invalid_token", "app": wall.app});
+    eventually(&1, || lines(&signpost, &wrong(&other)).len());
+
+    // More than are told of losses.
+    break_down(&signpost, "outboxes");
+    for _ in 0..70 {
+        junk(&flooded, &id).refused(503, "unavailable");
+    }
+    other
+        .convert(&other.click_id("u-2"), "")
+        .refused(503, "unavailable");
+    let lost = |wall: &Wall<'_>| json!({"event": "conversion", "outcome": "unavailable", "app": wall.app});
+    eventually(&1, || lines(&signpost, &lost(&other)).len());
 }
 
 #[test]
