@@ -31,8 +31,8 @@ pub struct Room {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Until when each is taken, and its owner, by the number of its [`Place`].
-    taken: BTreeMap<u64, (i64, u64)>,
+    /// Until when each is taken, and by which part of which owner, by the number of its [`Place`].
+    taken: BTreeMap<u64, (i64, [u64; 2])>,
     last: u64,
     refused: u64,
 }
@@ -64,19 +64,34 @@ impl Room {
     /// # Errors
     /// [`BUSY`](common::BUSY) if none is left, or none of the owner's share.
     pub fn enter(&self, owner: &str, now_ms: i64) -> Result<Place, Refusal> {
-        let owner = xxh64(owner.as_bytes(), 0);
+        self.enter_part(owner, (owner, self.bound.share), now_ms)
+    }
+
+    /// Takes a place for a part of an owner, a key of a publisher, which has a smaller share of its own: so it leaves room
+    /// for the other parts, and all parts together for other owners. No part is called as an owner is.
+    ///
+    /// # Errors
+    /// [`BUSY`](common::BUSY) if none is left, or none of either share.
+    pub fn enter_part(
+        &self,
+        owner: &str,
+        (part, share): (&str, usize),
+        now_ms: i64,
+    ) -> Result<Place, Refusal> {
+        let owners = [owner, part].map(|owner| xxh64(owner.as_bytes(), 0));
+        let claims = [(owners[0], self.bound.share), (owners[1], share)];
         let mut state = self.state.borrow_mut();
-        if self.is_full(&state, owner) {
+        if self.is_full(&state, claims) {
             state.taken.retain(|_, (until_ms, _)| *until_ms > now_ms);
         }
-        if self.is_full(&state, owner) {
+        if self.is_full(&state, claims) {
             state.refused += 1;
             return Err(common::BUSY);
         }
         state.last += 1;
         let number = state.last;
         let until_ms = now_ms.saturating_add(self.bound.lasts_ms);
-        state.taken.insert(number, (until_ms, owner));
+        state.taken.insert(number, (until_ms, owners));
         Ok(Place {
             state: Rc::clone(&self.state),
             number,
@@ -92,10 +107,11 @@ impl Room {
     }
 
     /// Some hundred numbers are looked through in less than it takes to ask an object anything.
-    fn is_full(&self, State { taken, .. }: &State, owner: u64) -> bool {
-        taken.len() >= self.bound.places
-            || taken.len() >= self.bound.share
-                && taken.values().filter(|(_, of)| *of == owner).count() >= self.bound.share
+    fn is_full(&self, State { taken, .. }: &State, claims: [(u64, usize); 2]) -> bool {
+        let is_spent = |(owner, share)| {
+            taken.len() >= share && taken.values().filter(|(_, of)| of.contains(&owner)).count() >= share
+        };
+        taken.len() >= self.bound.places || claims.into_iter().any(is_spent)
     }
 
     /// How many places are taken.
@@ -147,6 +163,25 @@ mod tests {
         let _other = room.enter("b", 0).unwrap();
         drop(own);
         let _again = room.enter("a", 0).unwrap();
+    }
+
+    #[test]
+    fn a_part_leaves_room_for_others_and_all_parts_for_other_owners() {
+        let room = Room::new(BOUND);
+        let enter = |owner, part| room.enter_part(owner, (part, 2), 0);
+        let mut first: Vec<_> = (0..2).map(|_| enter("a", "a1").unwrap()).collect();
+        enter("a", "a1").unwrap_err();
+        let _second = enter("a", "a2").unwrap();
+        // Neither of these parts has its share, but their owner has.
+        enter("a", "a2").unwrap_err();
+        enter("a", "a3").unwrap_err();
+        let other = enter("b", "b1").unwrap();
+        enter("b", "b1").unwrap_err();
+        assert_eq!((room.taken(), room.refused()), (4, 4));
+        drop(other);
+        first.pop();
+        let _again = enter("a", "a3").unwrap();
+        enter("a", "a1").unwrap_err();
     }
 
     #[test]

@@ -26,13 +26,16 @@ pub const CONVERSIONS: Bound = Bound {
     lasts_ms: LASTS_MS,
 };
 
-/// Queries of reports that are being read, of keys that were issued, be they revoked: up to 256 KiB each are 16 MiB. A key may
-/// ask every two seconds, so a quarter is for one that asks too often to hear so, and not for many that take their time.
+/// Queries of reports that are being read, of keys that were issued, be they revoked: up to 256 KiB each are 16 MiB. A publisher
+/// has half, since it may have 100 keys that all take their time.
 pub const QUERIES: Bound = Bound {
     places: 64,
-    share: 16,
+    share: 32,
     lasts_ms: LASTS_MS,
 };
+/// What one key may take of its publisher's. It may ask every two seconds, so this is for one that asks too often to hear so,
+/// and not for many that take their time.
+pub const QUERIES_OF_KEY: usize = 16;
 
 /// Reports that wait for a ledger: up to 256 KiB of query each are 8 MiB. A publisher has half, of the 100 keys that it may
 /// have with a request every two seconds each: its ledger makes one report after the other, of some 10 ms for each 1 M
@@ -99,7 +102,7 @@ pub const FORMS: Bound = Bound {
 };
 
 /// Requests of a cold isolate that wait for its first snapshot: 8 KB each are 4 MB.
-const STARTS: Bound = Bound {
+pub const STARTS: Bound = Bound {
     places: 512,
     share: 512,
     lasts_ms: 30 * SECOND_MS,

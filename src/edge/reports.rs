@@ -3,6 +3,7 @@
 use worker::Request;
 
 use super::{
+    admission::QUERIES_OF_KEY,
     answer::{Answer, JSON},
     body::{self, header},
     isolate::Visit,
@@ -33,8 +34,13 @@ async fn made(visit: &Visit, mut request: Request, noted: &mut Noted) -> Result<
     noted.publisher = Some(publisher.to_string());
     noted.key = Some(credentials::fingerprint(&api_key));
     let body = {
-        // The ledger alone knows whether the key was revoked, so that its body holds up only others under the same key.
-        let _place = isolate.rooms.queries.enter(&api_key, *now_ms)?;
+        // The ledger alone knows whether the key was revoked: until then its body holds up others under the same key, and
+        // never those of other publishers.
+        let key = (api_key.as_str(), QUERIES_OF_KEY);
+        let _place = isolate
+            .rooms
+            .queries
+            .enter_part(publisher.as_str(), key, *now_ms)?;
         body::read(&mut request, MAX_BODY).await?
     };
     // Whether it is JSON comes after the key and the rate, which are the ledger's; what is not even text is none.

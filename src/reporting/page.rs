@@ -1,10 +1,14 @@
 //! The rows of one page, as the engine hands them to be written: texts and sums in two flat lists, small enough to be
 //! kept while an answer is sent.
 
-use super::{Dimension, Metric, Sums};
+use super::{Dimension, Metric, Sums, query::MAX_COUNT};
 
 /// The most text of a page, in bytes: 50,000 rows of 300 bytes each. It is held while the answer is sent.
 pub const MAX_TEXTS: usize = 16 << 20;
+
+/// The most that a page [takes](Page::bytes).
+pub const MAX_BYTES: usize =
+    MAX_TEXTS + MAX_COUNT as usize * (Dimension::ALL.len() * size_of::<u32>() + size_of::<Sums>());
 
 /// A page of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 // Passes everything on to what is behind it, but for what the control socket has broken: GET /kv,catalog breaks these
 // two, GET / mends all. KV answers 500; an object throws, as one does that was reset or is overloaded, and with `-answers`
-// behind its name only once it has done what it was asked; with `-hangs` it waits until that is mended.
+// behind its name only once it has done what it was asked; with `-hangs` it waits until that is mended, and with `-reads-hang`
+// where it is asked with GET.
 import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
 
 let broken = new Set();
@@ -35,7 +36,9 @@ const unreliable = (what, binding) =>
   class extends DurableObject {
     async fetch(request) {
       if (broken.has(what)) throw new Error(`${what} is out of order`);
-      while (broken.has(`${what}-hangs`)) await new Promise((done) => setTimeout(done, 20));
+      const hangs = () =>
+        broken.has(`${what}-hangs`) || (request.method === "GET" && broken.has(`${what}-reads-hang`));
+      while (hangs()) await new Promise((done) => setTimeout(done, 20));
       const answer = await this.env[binding].getByName(this.ctx.id.name).fetch(request);
       // It was carried out, and nobody hears of it.
       if (broken.has(`${what}-answers`)) throw new Error(`${what} lost its answer`);

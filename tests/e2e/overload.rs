@@ -1,6 +1,6 @@
 //! More than there is room for: what is refused and how soon, what goes on meanwhile, and that room comes back, also from
-//! clients that left without a word. Here the rooms of postbacks and of bodies; `rooms` has the others, `turns` what connections
-//! that never pause do to the rest.
+//! clients that left without a word. Here an app's share of postbacks and of bodies; `rooms` has each room to its last place,
+//! `turns` what connections that never pause do to the rest.
 
 mod rooms;
 mod turns;
@@ -24,7 +24,7 @@ const AT_ONCE: Duration = Duration::from_secs(2);
 /// In which workerd learns that a connection was reset.
 const NOTICED: Duration = Duration::from_millis(300);
 
-fn metric(signpost: &Signpost, name: &str, kind: &str) -> usize {
+pub fn metric(signpost: &Signpost, name: &str, kind: &str) -> usize {
     let value = signpost.metric(&format!("signpost_isolate_{name}{{kind=\"{kind}\"}}"));
     usize::try_from(value).expect("a count")
 }
@@ -65,8 +65,8 @@ fn at_once((answer, took): (Answer, Duration)) {
     assert_eq!(answer.header("Retry-After"), Some("2"), "{answer:?}");
 }
 
-/// Has a room filled to the last place by requests that hang, none of which is refused, and one more be refused at once.
-/// What they are answered when that is mended is returned, by their status; and their places come back.
+/// Has a room, or a share of it, filled to the last place by requests that hang, none of which is refused, and one more be
+/// refused at once. What they are answered when that is mended is returned, by their status; and their places come back.
 #[track_caller]
 pub fn filled(
     signpost: &Signpost,

@@ -60,6 +60,8 @@ pub struct Ledger {
     env: Env,
     shell: Shell,
     receiving: Receiving,
+    /// What its pages take that are being sent.
+    sending: sending::Held,
     reports: Room,
     uploads: Room,
     /// When the catalog last said that there is such a publisher, and what its apps are called.
@@ -80,6 +82,7 @@ impl DurableObject for Ledger {
             shell: Shell::new("ledger", &state, MIGRATIONS),
             state,
             receiving: Receiving::default(),
+            sending: sending::Held::default(),
             reports: Room::new(REPORTS),
             uploads: Room::new(UPLOADS),
             known_at_ms: Cell::new(None),
@@ -288,7 +291,8 @@ impl Ledger {
         let answer = if bytes <= AT_ONCE {
             Response::from_bytes(renderer.whole())?
         } else {
-            let (chunks, done) = sending::stream(renderer, bytes).ok_or(common::UNAVAILABLE)?;
+            let taken = self.sending.take(bytes).ok_or(common::UNAVAILABLE)?;
+            let (chunks, done) = sending::stream(renderer, taken);
             self.state.wait_until(done);
             Response::from_stream(chunks)?
         };

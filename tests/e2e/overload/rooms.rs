@@ -1,26 +1,32 @@
-//! The rooms of an isolate one by one, each filled while what is behind it hangs: one more is refused at once, what has
-//! another room or waits for nothing goes on, and all places come back. Not here is the room of a cold isolate without a
-//! snapshot: nobody can look into it while the catalog hangs.
+//! The rooms of an isolate one by one, each filled to its last place, by as many owners as have a share of it, while what is
+//! behind it hangs or bodies do not come whole: one more is refused at once, what has another room or waits for nothing
+//! goes on, and all places come back.
 
 use std::{thread, time::Duration};
 
 use serde_json::json;
-use signpost::edge::admission::{CLICKS, CONVERSIONS, DOCUMENTS, FORMS, OPERATOR, PAGES, REPORTS, UPLOADS};
+use signpost::edge::admission::{
+    BODIES, CLICKS, CONVERSIONS, DOCUMENTS, FORMS, OPERATOR, PAGES, QUERIES, QUERIES_OF_KEY, REPORTS, STARTS,
+    UPLOADS,
+};
 
-use super::{at_once, filled, postback, refused_at_once, sent, under_way};
+use super::{at_once, filled, metric, postback, refused_at_once, sent, under_way};
 use crate::{
     faults::break_down,
     harness::{
-        ANDROID_APP, CONVERSION, IOS_APP, OPERATOR_TOKEN, REPORT, Setup, Signpost, accepted, eventually,
-        timed,
+        ANDROID_APP, Answer, CONVERSION, IOS_APP, OPERATOR_TOKEN, PUBLISHER, REPORT, Raw, Setup, Signpost,
+        accepted, eventually, timed,
     },
     reports::{csv, query},
 };
 
+const OFFERS: &str = "/v1/offer/api";
+const WEB_APP: &str = "10000003";
+
 const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
 const DAY: &str = "2026-01-05";
 const FACT: &str = "2026-01-05,79110009,,DE,p,t,d,s,1,1,1,1,0.5";
-/// How often a busy machine may be too slow to send all forms before the first of them has taken too long.
+/// How often a busy machine may be too slow to fill a room before the first of those in it has waited too long.
 const ATTEMPTS: usize = 10;
 const LOOKS: usize = 60;
 const LOOK: Duration = Duration::from_millis(50);
@@ -42,6 +48,46 @@ fn operators(line: &str, content_type: &str, body: &str) -> String {
     request(line, &headers, body)
 }
 
+/// Where half of a room is taken, has another owner take the rest, and a third be refused at once.
+#[track_caller]
+fn filled_by_another(signpost: &Signpost, kind: &str, rest: &[String], third: impl FnOnce() -> Answer) {
+    let taken = under_way(signpost, kind);
+    let _waits = sent(signpost, rest);
+    eventually(&(taken + rest.len()), || under_way(signpost, kind));
+    refused_at_once(third);
+    is_served(signpost);
+}
+
+/// Has a room filled by so many requests, and one more be refused at once, where those in it wait but for a few seconds.
+#[track_caller]
+fn filled_in_time(
+    signpost: &Signpost,
+    (kind, places): (&str, usize),
+    send: impl Fn() -> Vec<Raw>,
+    one_more: impl Fn(usize) -> Answer,
+    meanwhile: impl Fn(usize),
+) {
+    let is_refused = (0..ATTEMPTS).any(|attempt| {
+        let waiting = send();
+        let is_filled = (0..LOOKS).any(|_| {
+            let is_full = under_way(signpost, kind) == places;
+            if !is_full {
+                thread::sleep(LOOK);
+            }
+            is_full
+        });
+        let shed = metric(signpost, "shed_total", kind);
+        let answer = is_filled.then(|| timed(|| one_more(attempt)));
+        // Refused for want of a place, and not for what it would have waited for.
+        let is_shed = metric(signpost, "shed_total", kind) > shed;
+        meanwhile(attempt);
+        drop(waiting);
+        eventually(&0, || under_way(signpost, kind));
+        answer.filter(|_| is_shed).map(at_once).is_some()
+    });
+    assert!(is_refused, "there was room for every {kind}");
+}
+
 #[track_caller]
 fn is_served(signpost: &Signpost) {
     signpost
@@ -53,8 +99,8 @@ fn is_served(signpost: &Signpost) {
 #[test]
 fn a_publisher_whose_ledger_hangs_has_its_share_of_reports() {
     let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
-    let [own, other] = ["rooms-1", "rooms-2"].map(|id| signpost.publisher(id));
-    let (own_key, other_key) = (own.create_key("a test's"), other.create_key("a test's"));
+    let [own_key, other_key, third_key] =
+        ["rooms-1", "rooms-2", "rooms-3"].map(|id| signpost.publisher(id).create_key("a test's"));
     let query = query(&["app"], &["clicks"]).to_string();
     let headers = |key| [("X-Api-Key", key), ("Content-Type", "application/json")];
     let report = |key| request(&format!("POST {REPORT}"), &headers(key), &query);
@@ -64,9 +110,10 @@ fn a_publisher_whose_ledger_hangs_has_its_share_of_reports() {
         &vec![report(&own_key.api_key); REPORTS.share],
         || signpost.report(&headers(&own_key.api_key), query.as_bytes()),
         || {
-            let _waits = sent(&signpost, &[report(&other_key.api_key)]);
-            eventually(&(REPORTS.share + 1), || under_way(&signpost, "report"));
-            is_served(&signpost);
+            let others = vec![report(&other_key.api_key); REPORTS.places - REPORTS.share];
+            filled_by_another(&signpost, "report", &others, || {
+                signpost.report(&headers(&third_key.api_key), query.as_bytes())
+            });
         },
     );
     // A key has one request in two seconds, which is for the ledger to say.
@@ -78,19 +125,23 @@ fn a_publisher_whose_ledger_hangs_has_its_share_of_reports() {
 #[test]
 fn an_offer_whose_counter_hangs_has_its_share_of_clicks() {
     let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
-    let cap = json!({"click_cap": {"dur": "DAILY", "lim": 1_000}});
-    signpost.put_offer("rooms-capped", &cap);
-    signpost.put_offer("rooms-other", &cap);
+    let cap = json!({"click_cap": {"dur": "DAILY", "lim": 1_000_000}});
+    let offers = ["rooms-1", "rooms-2", "rooms-3", "rooms-4", "rooms-5"];
+    let (fifth, four) = offers.split_last().expect("offers");
+    assert_eq!(four.len() * CLICKS.share, CLICKS.places);
+    for offer in offers {
+        signpost.put_offer(offer, &cap);
+    }
     signpost.refresh();
     let target = |offer: &str| format!("/v2/tracking/click?rid={offer}-g&app={ANDROID_APP}&user_id=u-1");
     let click = |offer: &str| request(&format!("GET {}", target(offer)), &[], "");
     let statuses = filled(
         &signpost,
         ("click", "counters-hangs"),
-        &vec![click("rooms-capped"); CLICKS.share],
-        || signpost.get(&target("rooms-capped"), &[]),
+        &vec![click(four[0]); CLICKS.share],
+        || signpost.get(&target(four[0]), &[]),
         || {
-            let _waits = sent(&signpost, &[click("rooms-other")]);
+            let _waits = sent(&signpost, &[click(four[1])]);
             eventually(&(CLICKS.share + 1), || under_way(&signpost, "click"));
             is_served(&signpost);
         },
@@ -100,6 +151,24 @@ fn an_offer_whose_counter_hangs_has_its_share_of_clicks() {
         statuses.iter().all(|status| [302, 503].contains(status)),
         "{statuses:?}"
     );
+    let all: Vec<_> = four
+        .iter()
+        .flat_map(|offer| vec![click(offer); CLICKS.share])
+        .collect();
+    filled_in_time(
+        &signpost,
+        ("click", CLICKS.places),
+        || {
+            break_down(&signpost, "counters-hangs");
+            sent(&signpost, &all)
+        },
+        |_| signpost.get(&target(fifth), &[]),
+        |_| {
+            is_served(&signpost);
+            break_down(&signpost, "");
+        },
+    );
+    signpost.get(&target(fifth), &[]).expect(302);
 }
 
 #[test]
@@ -184,7 +253,7 @@ fn calls_of_the_operator_that_hang_hold_up_no_document_and_nobody_else() {
 }
 
 #[test]
-fn an_app_whose_pages_wait_for_kv_has_its_share() {
+fn an_app_whose_pages_wait_for_their_bodies_has_its_share() {
     let (signpost, pub_key) = Setup::new().config("faults.capnp").start_with_fixtures();
     signpost.restart();
     let body = |page: u32| json!({"page": page, "size": 3});
@@ -198,22 +267,98 @@ fn an_app_whose_pages_wait_for_kv_has_its_share() {
             ("Pub-Key", &*pub_key),
             ("Content-Type", "application/json"),
         ];
-        request("POST /v1/offer/api", &headers, &body(1).to_string())
+        request(&format!("POST {OFFERS}"), &headers, &body(1).to_string())
     };
     let statuses = filled(
         &signpost,
-        ("page", "kv-hangs"),
+        ("page", "kv,catalog-reads-hang"),
         &vec![page(ANDROID_APP); PAGES.share],
         || offers(ANDROID_APP, 1),
         || {
-            let _waits = sent(&signpost, &[page(IOS_APP)]);
-            eventually(&(PAGES.share + 1), || under_way(&signpost, "page"));
-            is_served(&signpost);
+            let others = vec![page(IOS_APP); PAGES.places - PAGES.share];
+            filled_by_another(&signpost, "page", &others, || offers(WEB_APP, 1));
             assert_eq!(offers(ANDROID_APP, 1_000).expect(200).json(), empty);
         },
     );
-    // KV is waited for, and then the catalog has them.
     assert_eq!(statuses, [200; PAGES.share]);
+}
+
+#[test]
+fn requests_of_a_cold_isolate_wait_for_its_first_snapshot_in_a_room_of_their_own() {
+    let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
+    let publisher = signpost.publisher("rooms-1");
+    signpost.restart();
+    let target = format!("/v2/tracking/click?rid=410271&app={ANDROID_APP}&user_id=u-1");
+    let click = request(&format!("GET {target}"), &[("CF-IPCountry", "DE")], "");
+    // Neither KV nor the catalog brings a snapshot; the catalog answers all else.
+    let statuses = filled(
+        &signpost,
+        ("start", "kv,catalog-reads-hang"),
+        &vec![click; STARTS.places],
+        || signpost.get(&target, &[("CF-IPCountry", "DE")]),
+        || {
+            signpost.operator("GET", "publishers", None).expect(200);
+            publisher.ask(&query(&["app"], &["clicks"])).expect(204);
+        },
+    );
+    assert_eq!(statuses, [302; STARTS.places]);
+    is_served(&signpost);
+}
+
+#[test]
+fn bodies_that_never_come_whole_fill_their_rooms_and_hold_up_nobody_else() {
+    let (signpost, pub_key) = Setup::new().start_with_fixtures();
+    let filled_by = |kind, places, whole: &[String], one_more: &dyn Fn() -> Answer| {
+        let share = places / whole.len();
+        let halves: Vec<_> = whole
+            .iter()
+            .flat_map(|whole| vec![whole[..whole.len() - 1].to_owned(); share])
+            .collect();
+        let waiting = sent(&signpost, &halves);
+        eventually(&places, || under_way(&signpost, kind));
+        refused_at_once(one_more);
+        is_served(&signpost);
+        drop(waiting);
+        eventually(&0, || under_way(&signpost, kind));
+    };
+
+    let apps = ["79110001", "79110002", "79110003", "79110004", "79110005"];
+    for app in apps {
+        let document = json!({
+            "publisher_id": PUBLISHER, "name": app, "platform": "android",
+            "currency": {"name": "Coins", "per_usd": 1_000, "decimals": 0, "rounding": "down"}
+        });
+        signpost.put(&format!("apps/{app}"), &document);
+    }
+    signpost.refresh();
+    // Longer than what takes the express way.
+    let body = format!("{{\"page\": 1, \"size\": 1{}}}", " ".repeat(9_000));
+    let json = ("Content-Type", "application/json");
+    let headers = |app| [("App-Id", app), ("Pub-Key", &*pub_key), json];
+    let (fifth, four) = apps.split_last().expect("apps");
+    assert_eq!(four.len() * BODIES.share, BODIES.places);
+    let offers = || signpost.send("POST", OFFERS, &headers(fifth), body.as_bytes());
+    let whole: Vec<_> = four
+        .iter()
+        .map(|app| request(&format!("POST {OFFERS}"), &headers(app), &body))
+        .collect();
+    filled_by("body", BODIES.places, &whole, &offers);
+    offers().expect(200);
+
+    let query = query(&["app"], &["clicks"]).to_string();
+    let [one, two, third] = ["rooms-1", "rooms-2", "rooms-3"].map(|id| signpost.publisher(id));
+    let keys: Vec<_> = (0..QUERIES.places / QUERIES_OF_KEY)
+        .map(|n| [&one, &two][n % 2].create_key("a test's"))
+        .collect();
+    let third_key = third.create_key("a test's");
+    let headers = |key| [("X-Api-Key", key), json];
+    let whole: Vec<_> = keys
+        .iter()
+        .map(|key| request(&format!("POST {REPORT}"), &headers(&key.api_key), &query))
+        .collect();
+    let report = || signpost.report(&headers(&third_key.api_key), query.as_bytes());
+    filled_by("query", QUERIES.places, &whole, &report);
+    report().expect(204);
 }
 
 #[test]
@@ -226,27 +371,19 @@ fn forms_that_never_end_hold_up_other_forms_and_no_postback_without_one() {
         let body = format!("click_id={}&token={}", wall.click_id(user), wall.token);
         signpost.send("POST", CONVERSION, &[FORM], body.as_bytes())
     };
-    let was_refused = (0..ATTEMPTS).any(|attempt| {
-        let open = |_| {
-            let mut raw = signpost.raw();
-            raw.send(half.as_bytes()).expect("half a form sent");
-            raw
-        };
-        let waiting: Vec<_> = (0..FORMS.share).map(open).collect();
-        let is_filled = (0..LOOKS).any(|_| {
-            let is_full = under_way(&signpost, "form") == FORMS.share;
-            if !is_full {
-                thread::sleep(LOOK);
-            }
-            is_full
-        });
-        let answer = is_filled.then(|| timed(|| form(&format!("u-{attempt}"))));
-        wall.pay(&format!("u-other-{attempt}"));
-        drop(waiting);
-        eventually(&0, || under_way(&signpost, "form"));
-        let refused = answer.filter(|(answer, _)| answer.status == 503);
-        refused.map(at_once).is_some()
-    });
-    assert!(was_refused, "there was room for every form");
+    let open = |_| {
+        let mut raw = signpost.raw();
+        raw.send(half.as_bytes()).expect("half a form sent");
+        raw
+    };
+    filled_in_time(
+        &signpost,
+        ("form", FORMS.places),
+        || (0..FORMS.places).map(open).collect(),
+        |attempt| form(&format!("u-{attempt}")),
+        |attempt| {
+            wall.pay(&format!("u-other-{attempt}"));
+        },
+    );
     accepted(form("u-last"), "approved", false);
 }
