@@ -21,7 +21,7 @@ const AT_A_TIME = 32;
 // It looks at sixteen sockets, and goes on with what they brought. Where this many have come to wait, they let it look on for
 // a share of the time that the last turn took, so that those come in who were not looked at before.
 const CROWD = 128;
-const LOOKING_SHARE = 0.5;
+const LOOKING_SHARE = 0.25;
 const LOOKING_MS = 250;
 
 let begun = 0;
