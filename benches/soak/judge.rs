@@ -159,7 +159,7 @@ pub fn overload(
         ),
         verdict(
             "memory is bounded",
-            module < MODULE && process < before * 2.0,
+            module > 0.0 && module < MODULE && process < before * 2.0,
             format!(
                 "process at most {}, module {}",
                 megabytes(process),

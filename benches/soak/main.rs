@@ -152,11 +152,9 @@ fn driven(
             clients.len()
         );
         clients.iter_mut().for_each(|client| client.wrong.clear());
-        watch.asks.store(false, Ordering::Relaxed);
         load::connect(world, clients);
         let from_s = watch.now();
         let (run, late) = load::open(world, clients, rate * TIMES, overload_s);
-        watch.asks.store(true, Ordering::Relaxed);
         println!(
             "\n{}; {:.1} % of the arrivals found no client in time\n",
             run.told(),

@@ -91,8 +91,6 @@ pub struct Watch {
     since: Stopwatch,
     seen: Mutex<Memory>,
     ended: AtomicBool,
-    /// Whether more than the kernel is asked: under too much load the others do not answer in time.
-    pub asks: AtomicBool,
 }
 
 impl Watch {
@@ -101,7 +99,6 @@ impl Watch {
             since: Stopwatch::start(),
             seen: Mutex::default(),
             ended: AtomicBool::new(false),
-            asks: AtomicBool::new(true),
         }
     }
 
@@ -129,10 +126,8 @@ impl Watch {
     /// Asks the module for its metrics until it is ended.
     pub fn ask(&self, signpost: &Signpost) {
         while !self.ended.load(Ordering::Relaxed) {
-            if self.asks.load(Ordering::Relaxed) {
-                let module = module(signpost).map(|bytes| self.sample(bytes));
-                self.seen.lock().expect("memory").module.0.extend(module);
-            }
+            let module = module(signpost).map(|bytes| self.sample(bytes));
+            self.seen.lock().expect("memory").module.0.extend(module);
             thread::sleep(ASKING_PAUSE);
         }
     }

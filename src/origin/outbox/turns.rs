@@ -2,18 +2,18 @@
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
-use futures_util::lock::{Mutex, MutexLockFuture};
+use crate::origin::sharing::{self, Sharing};
 
 /// Those that have a turn or wait for theirs, by key.
 #[derive(Debug, Default)]
-pub struct Turns(RefCell<HashMap<Vec<u8>, Rc<Mutex<()>>>>);
+pub struct Turns(RefCell<HashMap<Vec<u8>, Rc<Sharing<()>>>>);
 
 /// A place in the line of a key. Dropped, by a panic too, it leaves nothing behind.
 #[derive(Debug)]
 pub struct Turn<'t> {
     turns: &'t Turns,
     key: &'t [u8],
-    line: Rc<Mutex<()>>,
+    line: Rc<Sharing<()>>,
 }
 
 impl Turns {
@@ -31,8 +31,8 @@ impl Turns {
 
 impl Turn<'_> {
     /// Waits until it is its turn, which lasts for as long as what this returns.
-    pub fn come(&self) -> MutexLockFuture<'_, ()> {
-        self.line.lock()
+    pub async fn come(&self) -> sharing::Turn<'_, ()> {
+        self.line.turn().await
     }
 }
 

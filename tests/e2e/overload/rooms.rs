@@ -15,13 +15,12 @@ use crate::{
     faults::break_down,
     harness::{
         ANDROID_APP, Answer, CONVERSION, IOS_APP, OPERATOR_TOKEN, PUBLISHER, REPORT, Raw, Setup, Signpost,
-        accepted, eventually, timed,
+        WEB_APP, accepted, eventually, timed,
     },
     reports::{csv, query},
 };
 
 const OFFERS: &str = "/v1/offer/api";
-const WEB_APP: &str = "10000003";
 
 const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
 const DAY: &str = "2026-01-05";
