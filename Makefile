@@ -21,7 +21,7 @@ PIP_READY := $(TOOLS)/pip
 PYTHON_REQUIREMENTS := tests/verifiers/requirements.txt
 PYTHON_READY := $(TOOLS)/python/.signpost-$(firstword $(shell sha256sum $(PYTHON_REQUIREMENTS)))
 # What sends Signpost what its document allows, and what it does not.
-API_REQUIREMENTS := tests/e2e/schemathesis/requirements.txt
+API_REQUIREMENTS := tests/e2e/api/requirements.txt
 API_PYTHON_READY := $(TOOLS)/api-python/.signpost-$(firstword $(shell sha256sum $(API_REQUIREMENTS)))
 # What only `make audit` needs, and only where there is a database to ask.
 CARGO_AUDIT_VERSION := 0.22.2

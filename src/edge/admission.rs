@@ -54,10 +54,11 @@ pub const CLICKS: Bound = Bound {
     lasts_ms: LASTS_MS,
 };
 
-/// Pages of offers that wait for bodies from KV: six chunks of some 64 KiB at a time for each are 12 MB.
+/// Pages of offers that wait for bodies from KV: six chunks of some 64 KiB at a time for each are 24 MB. An app has half: its
+/// backend may well ask on as many connections of a proxy, when a new listing has just come and nothing is in memory.
 pub const PAGES: Bound = Bound {
-    places: 32,
-    share: 16,
+    places: 64,
+    share: 32,
     lasts_ms: LASTS_MS,
 };
 

@@ -1,5 +1,6 @@
 //! End to end: the built module on workerd, over HTTP, on loopback. A file for each interface, and one for what may go
-//! wrong.
+//! wrong. Tests begin in the order of their names: what takes longest, `api` and `at_scale`, is not left for the end, when
+//! nothing else is there to run beside it.
 
 #![allow(
     clippy::unwrap_used,
@@ -9,6 +10,8 @@
     clippy::string_slice
 )]
 
+mod api;
+mod at_scale;
 mod callbacks;
 mod caps;
 mod clicks;
@@ -28,7 +31,5 @@ mod overload;
 mod planned;
 mod readme;
 mod reports;
-mod scale;
-mod schemathesis;
 mod trust;
 mod watch;

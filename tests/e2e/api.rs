@@ -1,5 +1,5 @@
 //! schemathesis reads the document that Signpost serves and sends what it can think of: what the document allows, and
-//! what it does not. `schemathesis/` has its settings, with the reason for each check that is left out.
+//! what it does not. `api/` has its settings, with the reason for each check that is left out.
 
 use std::{
     collections::BTreeMap,
@@ -42,7 +42,7 @@ fn schemathesis_finds_no_answer_that_the_document_does_not_have() {
     let (signpost, _) = Setup::new().config("contained.capnp").start_with_fixtures();
     let folder = tempfile::tempdir().expect("a temporary folder");
     for file in [SETTINGS, "hooks.py"] {
-        let from = root().join("tests/e2e/schemathesis").join(file);
+        let from = root().join("tests/e2e/api").join(file);
         fs::copy(from, folder.path().join(file)).expect("a file copied");
     }
     let served = signpost.get("/openapi.json", &[]).expect(200);
