@@ -173,20 +173,20 @@ impl Tally {
 
     /// Of all kinds together.
     pub fn times(&self) -> Times {
-        let mut all = Times::default();
-        self.0.iter().for_each(|answers| all.add(&answers.times));
-        all
+        self.together(|answers| &answers.times)
     }
 
     pub fn told_times(&self) -> Times {
-        let mut all = Times::default();
-        self.0.iter().for_each(|answers| all.add(&answers.told_times));
-        all
+        self.together(|answers| &answers.told_times)
     }
 
     pub fn shed_times(&self) -> Times {
+        self.together(|answers| &answers.shed_times)
+    }
+
+    fn together(&self, of: fn(&Answers) -> &Times) -> Times {
         let mut all = Times::default();
-        self.0.iter().for_each(|answers| all.add(&answers.shed_times));
+        self.0.iter().for_each(|answers| all.add(of(answers)));
         all
     }
 

@@ -78,8 +78,8 @@ async fn convert(
     };
     let app = conversion.click.app;
     let answered = client::convert(&visit.env, conversion).await;
-    let reached = !matches!(answered, Err(CallError::Unanswered(_)));
-    visit.isolate.reach.outbox(app, reached);
+    let was_answered = CallError::was_answered(&answered);
+    visit.isolate.reach.outbox(app, was_answered);
     Ok(match answered {
         Ok(told) => {
             let body = serde_json::to_vec(&told).unwrap_or_default();

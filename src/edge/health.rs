@@ -79,8 +79,7 @@ impl Reach {
                 id: "-".into(),
             };
             let asked = client::call_within(&env, &nothing, PROBE_TIMEOUT).await;
-            let answered = !matches!(asked, Err(CallError::Unanswered(_)));
-            isolate.reach.catalog.set(Some(answered));
+            isolate.reach.catalog.set(Some(CallError::was_answered(&asked)));
         };
         visit.context.wait_until(runtime::looked_after("health", probe));
     }
@@ -164,8 +163,6 @@ pub async fn health(visit: &Visit, host: &str) -> Answer {
         tell("offers", served, part, true);
     }
     if serves(Interface::Reporting) {
-        // Ledgers are many and none may be woken for this: what can be said of all is that no object answers, or that
-        // those did not which were asked.
         let ledgers = isolate.reach.ledgers.borrow();
         let served = if ledgers.is_general(now_ms()) {
             Err("ledgers_unreachable")

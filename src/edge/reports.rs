@@ -48,8 +48,9 @@ async fn made(visit: &Visit, mut request: Request, noted: &mut Noted) -> Result<
     let _place = isolate.rooms.reports.enter(publisher.as_str(), *now_ms)?;
     let accept = header(&request, "Accept");
     let answered = client::report(&visit.env, &publisher, &api_key, accept.as_deref(), &body).await;
-    let reached = !matches!(answered, Err(CallError::Unanswered(_)));
-    isolate.reach.ledger(&publisher, reached);
+    isolate
+        .reach
+        .ledger(&publisher, CallError::was_answered(&answered));
     let answer = match answered {
         Ok(response) => Answer::pass(response).await,
         Err(error) => error.into(),

@@ -159,6 +159,11 @@ impl CallError {
         }
     }
 
+    /// Whether who was asked said anything, be it a refusal.
+    pub fn was_answered<T>(outcome: &Result<T, Self>) -> bool {
+        !matches!(outcome, Err(Self::Unanswered(_)))
+    }
+
     /// The code that the caller reads.
     pub fn code(&self) -> Cow<'static, str> {
         match self {

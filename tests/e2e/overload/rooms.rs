@@ -107,11 +107,11 @@ fn a_publisher_whose_ledger_hangs_has_its_share_of_reports() {
         &signpost,
         ("report", "ledger-hangs"),
         &vec![report(&own_key.api_key); REPORTS.share],
-        || signpost.report(&headers(&own_key.api_key), query.as_bytes()),
+        || signpost.report_with(&own_key.api_key, query.as_bytes()),
         || {
             let others = vec![report(&other_key.api_key); REPORTS.places - REPORTS.share];
             filled_by_another(&signpost, "report", &others, || {
-                signpost.report(&headers(&third_key.api_key), query.as_bytes())
+                signpost.report_with(&third_key.api_key, query.as_bytes())
             });
         },
     );
@@ -355,7 +355,7 @@ fn bodies_that_never_come_whole_fill_their_rooms_and_hold_up_nobody_else() {
         .iter()
         .map(|key| request(&format!("POST {REPORT}"), &headers(&key.api_key), &query))
         .collect();
-    let report = || signpost.report(&headers(&third_key.api_key), query.as_bytes());
+    let report = || signpost.report_with(&third_key.api_key, query.as_bytes());
     filled_by("query", QUERIES.places, &whole, &report);
     report().expect(204);
 }

@@ -35,12 +35,8 @@ fn half(key: &ReportKey) -> String {
 }
 
 fn ask_with(signpost: &Signpost, key: &ReportKey) -> Answer {
-    let headers = [
-        ("X-Api-Key", key.api_key.as_str()),
-        ("Content-Type", "application/json"),
-    ];
     let query = query(&["placement_id"], &["impressions"]);
-    signpost.report(&headers, query.to_string().as_bytes())
+    signpost.report_with(&key.api_key, query.to_string().as_bytes())
 }
 
 #[test]

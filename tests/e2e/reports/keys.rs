@@ -20,12 +20,8 @@ fn with_fact<'s>(signpost: &'s Signpost, id: &str) -> Publisher<'s> {
 }
 
 fn ask(signpost: &Signpost, key: &ReportKey) -> Answer {
-    let headers = [
-        ("X-Api-Key", key.api_key.as_str()),
-        ("Content-Type", "application/json"),
-    ];
     let body = query(&["date"], &["clicks"]).to_string();
-    signpost.report(&headers, body.as_bytes())
+    signpost.report_with(&key.api_key, body.as_bytes())
 }
 
 fn listed(publisher: &Publisher<'_>) -> Vec<Value> {
@@ -169,11 +165,9 @@ fn every_request_with_a_valid_key_counts_also_a_wrong_one() {
     let signpost = demo();
     let publisher = with_fact(&signpost, "keys-wrong-queries");
     let key = publisher.create_key("a");
-    let headers = [
-        ("X-Api-Key", key.api_key.as_str()),
-        ("Content-Type", "application/json"),
-    ];
-    signpost.report(&headers, b"{").refused(400, "invalid_json");
+    signpost
+        .report_with(&key.api_key, b"{")
+        .refused(400, "invalid_json");
     ask(&signpost, &key).refused(429, "rate_limit_exceeded");
 }
 

@@ -121,17 +121,12 @@ fn a_key_that_was_not_issued_reads_nothing() {
         if guess == key {
             continue;
         }
-        let headers = [
-            ("X-Api-Key", guess.as_str()),
-            ("Content-Type", "application/json"),
-        ];
         signpost
-            .report(&headers, asked.as_bytes())
+            .report_with(&guess, asked.as_bytes())
             .refused(401, "invalid_api_key");
     }
     // None of it used the key up, and it tells of its own publisher.
-    let headers = [("X-Api-Key", key.as_str()), ("Content-Type", "application/json")];
-    let answer = signpost.report(&headers, asked.as_bytes()).expect(200);
+    let answer = signpost.report_with(&key, asked.as_bytes()).expect(200);
     assert!(
         answer.body.contains(apps[0]) && !answer.body.contains(apps[1]),
         "{answer:?}"
@@ -148,10 +143,6 @@ fn a_key_is_ended_only_under_its_own_publisher() {
     second.operator("DELETE", &path, None).refused(404, "not_found");
     let listed = second.operator("GET", "report_keys", None).expect(200).body;
     assert!(!listed.contains(&key.id), "{listed}");
-    let headers = [
-        ("X-Api-Key", key.api_key.as_str()),
-        ("Content-Type", "application/json"),
-    ];
     let asked = query(&["app"], &["clicks"]).to_string();
-    signpost.report(&headers, asked.as_bytes()).expect(200);
+    signpost.report_with(&key.api_key, asked.as_bytes()).expect(200);
 }

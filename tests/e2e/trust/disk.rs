@@ -344,9 +344,8 @@ impl Promised {
             .collect();
         assert!(increments.is_subset(&all), "{increments:?} of {all:?}");
         for key in self.issued.split_off(0) {
-            let headers = [("X-Api-Key", key.as_str()), ("Content-Type", "application/json")];
             let query: Value = reports::query(&["date"], &["clicks"]);
-            let answer = signpost.report(&headers, query.to_string().as_bytes());
+            let answer = signpost.report_with(&key, query.to_string().as_bytes());
             assert!(
                 [200, 204, 429].contains(&answer.status),
                 "a key that was issued: {answer:?}"

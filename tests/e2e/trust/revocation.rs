@@ -119,10 +119,7 @@ fn a_report_key_is_of_no_use_from_the_answer_to_its_revocation_on() {
         .expect(200);
     let (key, other) = (publisher.create_key("a"), publisher.create_key("b"));
     let body = query(&["date"], &["clicks"]).to_string();
-    let ask = |api_key: &str| {
-        let headers = [("X-Api-Key", api_key), ("Content-Type", "application/json")];
-        signpost.report(&headers, body.as_bytes()).status
-    };
+    let ask = |api_key: &str| signpost.report_with(api_key, body.as_bytes()).status;
     let met = storm(|_| ask(&key.api_key), || publisher.revoke_key(&key));
     // One of them was inside its rate.
     met.ends_with_401(&[200, 429]);

@@ -61,8 +61,7 @@ fn use_and_misuse(signpost: &Signpost, pub_key: &str) -> Vec<Secret> {
         (&key[1..], &asked, 401),
         (&key.to_uppercase(), &asked, 401),
     ] {
-        let headers = [("X-Api-Key", api_key), ("Content-Type", "application/json")];
-        signpost.report(&headers, body.as_bytes()).expect(status);
+        signpost.report_with(api_key, body.as_bytes()).expect(status);
     }
     let click = signpost.click(
         &format!("rid={}&app={}&user_id={USER}", wall.goal("1"), wall.app),

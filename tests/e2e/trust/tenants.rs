@@ -87,10 +87,7 @@ fn publishers_whose_ids_differ_in_case_alone_share_nothing() {
         publisher.put_facts("2026-01-05", &fact).expect(200);
     }
     let keys = publishers.each_ref().map(|publisher| publisher.create_key("a"));
-    let ask = |key: &str| {
-        let headers = [("X-Api-Key", key), ("Content-Type", "application/json")];
-        signpost.report(&headers, query(&["date"], &["clicks"]).to_string().as_bytes())
-    };
+    let ask = |key: &str| signpost.report_with(key, query(&["date"], &["clicks"]).to_string().as_bytes());
     // The key of one, called the other's.
     ask(&keys[0].api_key.replace(ids[0], ids[1])).refused(401, "invalid_api_key");
     ask(&keys[1].api_key.replace(ids[1], ids[0])).refused(401, "invalid_api_key");
@@ -370,8 +367,7 @@ fn what_one_publisher_loads_and_asks_shows_in_no_header_of_another() {
     ]);
     other.put_facts("2026-03-01", &rows).expect(200);
     let key = other.create_key("busy").api_key;
-    let headers = [("X-Api-Key", key.as_str()), ("Content-Type", "application/json")];
-    let theirs = [(); 2].map(|()| signpost.report(&headers, asked.to_string().as_bytes()));
+    let theirs = [(); 2].map(|()| signpost.report_with(&key, asked.to_string().as_bytes()));
     assert_eq!(theirs[0].status, 200, "{:?}", theirs[0]);
     assert_eq!(theirs[0].header("X-Total-Count"), Some("2"));
     assert_ne!(

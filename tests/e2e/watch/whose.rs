@@ -106,8 +106,9 @@ fn a_postback_that_finds_no_room_says_whose_it_is() {
 }
 
 fn ask_in_vain(signpost: &Signpost, api_key: &str) {
-    let headers = [("X-Api-Key", api_key), ("Content-Type", "application/json")];
-    signpost.report(&headers, b"{}").refused(401, "invalid_api_key");
+    signpost
+        .report_with(api_key, b"{}")
+        .refused(401, "invalid_api_key");
 }
 
 #[test]
