@@ -89,8 +89,8 @@ test:
 # which `make test` tries some.
 chaos: KILLS ?= 200
 chaos: build $(FAULTS_BUNDLE)
-	@SEED='$(SEED)' KILLS='$(KILLS)' cargo test --quiet --locked --test e2e trust::chaos -- --nocapture
-	@PANICS=1 cargo test --quiet --locked --test e2e trust::panics -- --nocapture --test-threads=2
+	@SEED='$(SEED)' KILLS='$(KILLS)' cargo test --quiet --locked --test e2e security::chaos -- --nocapture
+	@PANICS=1 cargo test --quiet --locked --test e2e security::panics -- --nocapture --test-threads=2
 
 check: lint-native lint-wasm
 

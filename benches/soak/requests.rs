@@ -1,16 +1,9 @@
 //! Requests of each kind, made up as they are sent.
 
 use serde_json::json;
-use signpost::time::DAY_MS;
 
-use crate::{
-    book::{Paid, Sums},
-    harness::{CONVERSION, GOALS, OPERATOR_TOKEN, REPORT, encoded, now_ms, seal},
-    mix::{About, Kind, Request, operator, text},
-    planned,
-    random::Random,
-    world::{APPS, DAYS, EDITED, OFFERS, Seller, WALLS, World, csv, date},
-};
+use crate::{book::{Paid, Sums}, harness::{CONVERSION, GOALS, OPERATOR_TOKEN, REPORT, encoded, now_ms, seal}, mix::{About, Kind, Request, operator, text}, planned, random::Random, world::{APPS, DAYS, EDITED, OFFERS, Seller, WALLS, World, csv, date}};
+use domain::model::time::DAY_MS;
 
 const OFFERS_PATH: &str = "/v1/offer/api";
 const PHONE: &str = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Mobile Safari/537.36";

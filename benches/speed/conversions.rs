@@ -3,8 +3,6 @@
 
 use std::{thread, time::Duration};
 
-use signpost::tracking::keys::KeyRing;
-
 use crate::{
     bench::{Bench, throughput},
     harness::{
@@ -15,6 +13,7 @@ use crate::{
     stats::quantile,
     table::{Row, Verdict, ms},
 };
+use domain::tracking::keys::KeyRing;
 
 const SECONDS: f64 = 2.0;
 /// Clicks that are there to be converted: more than any run can take.

@@ -95,7 +95,7 @@ fn total(heap: &Heap) -> f64 {
 }
 
 fn held_pages(signpost: &Signpost) -> f64 {
-    let metrics = signpost.operator("GET", "metrics", None).expect(200).body;
+    let [metrics, _] = signpost.metrics_at("");
     let found = metrics.lines().find_map(|line| {
         line.strip_prefix("signpost_isolate_held_bytes{what=\"pages\"} ")?
             .parse()

@@ -6,7 +6,8 @@ using Local = import "../../fixtures/local/workerd.capnp";
 
 const config :Workerd.Config = (
   services = [
-    (name = "worker", worker = .signpost),
+    (name = "worker", worker = .edge),
+    (name = "origin", worker = .origin),
     Common.kv,
     Common.objects,
     (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
@@ -14,14 +15,24 @@ const config :Workerd.Config = (
   sockets = [Common.http],
 );
 
-const signpost :Workerd.Worker = (
+const edge :Workerd.Worker = (
   modules = [
-    (name = "index.js", esModule = embed "../../target/bench/build/index.js"),
-    (name = "./index_bg.wasm", wasm = embed "../../target/bench/build/index_bg.wasm"),
+    (name = "index.js", esModule = embed "../../target/bench/edge/index.js"),
+    (name = "./index_bg.wasm", wasm = embed "../../target/bench/edge/index_bg.wasm"),
+  ],
+  compatibilityDate = Common.date,
+  compatibilityFlags = ["global_fetch_strictly_public"],
+  bindings = Local.edgeBindings,
+);
+
+const origin :Workerd.Worker = (
+  modules = [
+    (name = "index.js", esModule = embed "../../target/bench/origin/index.js"),
+    (name = "./index_bg.wasm", wasm = embed "../../target/bench/origin/index_bg.wasm"),
   ],
   compatibilityDate = Common.date,
   compatibilityFlags = ["global_fetch_strictly_public"],
   durableObjectNamespaces = Local.namespaces,
   durableObjectStorage = (localDisk = "objects"),
-  bindings = Local.bindings,
+  bindings = Local.originBindings,
 );

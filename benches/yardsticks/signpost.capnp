@@ -6,7 +6,8 @@ using Local = import "../../fixtures/local/workerd.capnp";
 
 const config :Workerd.Config = (
   services = [
-    (name = "worker", worker = Local.signpost),
+    (name = "worker", worker = Local.edge),
+    (name = "origin", worker = Local.origin),
     Common.kv,
     Common.objects,
     (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),

@@ -1,14 +1,25 @@
-//! Bench builds only: `POST /v1/bench/report?publisher=…&times=…` has a publisher's ledger make the same report so many
-//! times, so that what a report takes can be told from what the way to it takes. It asks for no key and knows no rate.
+//! Bench builds only: `POST /v1/bench/report?publisher=…&times=…` has a publisher's ledger make the same report several times,
+//! so that the time of a report can be told from the time of the way to it. It asks for no key and knows no rate.
 
-use worker::Request;
+use std::time::Duration;
 
-use super::{answer::Answer, body, isolate::Visit};
-use crate::{catalog::PublisherId, origin::ledger::client, refusal::common, reporting::query::MAX_BODY};
+use worker::{Headers, Method, Request, RequestInit, Response};
+
+use crate::isolate::RequestContext;
+use contract::{ledger, operation::CallError};
+use domain::{
+    model::{PublisherId, api_error::common},
+    reporting::query::MAX_BODY,
+};
+use platform::{
+    http::{answer::Answer, body},
+    object_call::{self, broken},
+};
 
 pub const REPORT: &str = "/v1/bench/report";
+const TIMEOUT: Duration = Duration::from_secs(900);
 
-pub async fn report(visit: &Visit, mut request: Request, query: &str) -> Answer {
+pub async fn report(context: &RequestContext, mut request: Request, query: &str) -> Answer {
     let value = |name: &str| {
         let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
         pairs.find(|(of, _)| *of == name).map(|(_, value)| value)
@@ -20,9 +31,25 @@ pub async fn report(visit: &Visit, mut request: Request, query: &str) -> Answer 
         return common::NOT_FOUND.into();
     };
     let times = value("times").unwrap_or("1");
-    let answered = client::bench(&visit.env, &publisher, times, &body).await;
-    match answered {
+    match send(context, &publisher, times, &body).await {
         Ok(response) => Answer::pass(response).await,
         Err(error) => error.into(),
     }
+}
+
+async fn send(
+    context: &RequestContext,
+    publisher: &PublisherId,
+    times: &str,
+    body: &str,
+) -> Result<Response, CallError> {
+    let headers = Headers::new();
+    headers.set(ledger::BENCH_TIMES, times).map_err(broken)?;
+    let mut init = RequestInit::new();
+    init.with_method(Method::Post)
+        .with_headers(headers)
+        .with_body(Some(body.into()));
+    let to = ledger::address(publisher, ledger::BENCH);
+    let request = Request::new_with_init(&object_call::url(&to), &init).map_err(broken)?;
+    object_call::send(&context.workers.env, &to, request, TIMEOUT).await
 }

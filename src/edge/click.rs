@@ -1,165 +1,249 @@
-//! `GET /v2/tracking/click`: the redirect (`design.md` section 5). It is decided from memory and answered; what is
-//! counted is counted after. Only an offer with a click cap, and a click too long for its offer's click id, wait for
-//! the origin.
+//! `GET /v2/tracking/click`: the redirect (docs/DECISIONS.md, "Clicks"). It is decided from memory and answered; counting
+//! comes after. Only an offer with a click cap, and a click too long for its offer's click id, wait for the origin.
 
-use std::time::Duration;
+use std::{fmt::Display, time::Duration};
 
 use worker::Request;
 
-use super::{answer::Answer, body::header, config::Config, counting, isolate::Visit, snapshots};
 use crate::{
-    catalog::{Country, OfferId, snapshot::tracking::Tracking},
-    log,
-    origin::{
-        call::call,
-        clicks,
-        command::Bytes,
-        counters::{self, Take, Taken},
+    click_flush,
+    isolate::{Isolate, RequestContext},
+    limits::Pool,
+    snapshots,
+};
+use contract::{
+    clicks,
+    counters::{self, CapKind, Take},
+    operation::Bytes,
+};
+use domain::{
+    catalog::snapshot::tracking::Tracking,
+    model::{
+        Country, OfferId,
+        api_error::{ApiError, common},
+        time::{DAY_MS, UtcDay},
     },
-    refusal::{Refusal, common},
-    room::Place,
-    time::{DAY_MS, UtcDay},
     tracking::{
-        agent,
+        click_counts::ClickKind,
         click_id::{Nonce, Sealed},
         decision::{self, Allowed, OFFER_CAPPED, Refused, Visitor},
         redirect::{self, Redirect},
+        user_agent,
     },
 };
+use platform::{
+    concurrency_limit::Permit,
+    http::{answer::Answer, body::header},
+    log,
+    traits::ObjectCall,
+};
 
-/// How long a click that has to ask the origin waits for it.
+/// The origin's time to answer a click that has to ask it.
 const ORIGIN_TIMEOUT: Duration = Duration::from_secs(5);
 /// A record of a short click id is kept as long as its conversion could be paid, and a week more.
 const RECORD_KEPT_MS: i64 = 97 * DAY_MS;
 
-pub async fn click(visit: &Visit, request: &Request, query: &str) -> Answer {
-    let tracking = match snapshots::current::<Tracking>(visit).await {
+/// The parts of a request that a click's answer depends on. A missing header is empty.
+pub struct ClickRequest<'r> {
+    pub is_head: bool,
+    /// By `CF-IPCountry` where that is trusted, else by the network: `entry.js` has the same rule.
+    pub country: &'r str,
+    pub purpose: &'r str,
+    pub sec_purpose: &'r str,
+    pub user_agent: &'r str,
+    pub query: &'r str,
+}
+
+/// A click that the decision allows.
+pub struct Prepared<'t> {
+    allowed: Allowed<'t>,
+    visitor: Visitor,
+    /// Whether a person clicked, so that it counts.
+    counts: bool,
+    pub needs: Option<Need>,
+}
+
+/// Something that a click has to wait for, or that only a request with a lifetime can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// One of the offer's daily cap, of this many.
+    Cap(u32),
+    /// An owner for the batch of counts that it opens: the batch is sent in that request's lifetime.
+    BatchOwner,
+}
+
+/// Decides a click, from memory alone. Both paths begin here: the fast path goes on if nothing is needed, and the ordinary
+/// path satisfies the need first.
+///
+/// # Errors
+/// The click is refused.
+pub fn prepare<'t>(
+    isolate: &Isolate,
+    tracking: &'t Tracking,
+    request: &ClickRequest<'t>,
+    now_ms: i64,
+) -> Result<Prepared<'t>, Refused<'t>> {
+    let visitor = Visitor {
+        country: Country::parse(request.country),
+        platform: user_agent::device_platform(request.user_agent),
+        now_ms,
+    };
+    let allowed = decision::decide(tracking, request.query, visitor)?;
+    let counts = user_agent::counts(
+        request.is_head,
+        request.user_agent,
+        request.purpose,
+        request.sec_purpose,
+    );
+    let needs = match allowed.goal.offer.click_cap {
+        Some(limit) => Some(Need::Cap(limit)),
+        None if counts && !isolate.counts.borrow().joins(now_ms) => Some(Need::BatchOwner),
+        None => None,
+    };
+    Ok(Prepared {
+        allowed,
+        visitor,
+        counts,
+        needs,
+    })
+}
+
+impl Prepared<'_> {
+    /// Seals the click and fills it into the target URL.
+    pub fn seal(&self, isolate: &Isolate, nonce: Nonce) -> Redirect {
+        redirect::redirect(&self.allowed, self.visitor, &isolate.config.click_keys, nonce)
+    }
+
+    /// The click as it is counted, if it is.
+    pub fn counted(&self) -> Option<ClickKind> {
+        self.counts
+            .then(|| redirect::kind(&self.allowed, self.visitor))
+            .flatten()
+    }
+}
+
+/// The ordinary path of a click.
+pub async fn click(context: &RequestContext, request: &Request, query: &str) -> Answer {
+    let tracking = match snapshots::current::<Tracking>(context).await {
         Ok(tracking) => tracking,
-        Err(refusal) => {
-            return refused(
-                request,
-                &Refused {
-                    refusal,
-                    fallback_url: None,
-                },
-            );
-        }
+        Err(error) => return refuse(request, &error, None),
     };
     let header = |name| header(request, name).unwrap_or_default();
     let network_country = request.cf().and_then(worker::Cf::country).unwrap_or_default();
-    let user_agent = header("User-Agent");
-    let visitor = Visitor {
-        country: country(&visit.isolate.config, &header("CF-IPCountry"), &network_country),
-        platform: agent::device_platform(&user_agent),
-        now_ms: visit.now_ms,
+    let header_country = header("CF-IPCountry");
+    let trusts_header = context.isolate.config.trust_country_header && !header_country.is_empty();
+    let click = ClickRequest {
+        is_head: request.method() == worker::Method::Head,
+        country: if trusts_header {
+            &header_country
+        } else {
+            &network_country
+        },
+        purpose: &header("Purpose"),
+        sec_purpose: &header("Sec-Purpose"),
+        user_agent: &header("User-Agent"),
+        query,
     };
-    let is_head = request.method() == worker::Method::Head;
-    let counts = agent::counts(is_head, &user_agent, &header("Purpose"), &header("Sec-Purpose"));
-    match decision::decide(&tracking, query, visitor) {
-        Ok(allowed) => match send_on(visit, &allowed, visitor, counts).await {
+    match prepare(&context.isolate, &tracking, &click, context.now_ms) {
+        Ok(prepared) => match satisfy(context, &prepared).await {
             Ok(location) => {
-                visit.isolate.traffic.redirect();
+                context.isolate.traffic.redirect();
                 redirect_to(location)
             }
-            Err(refusal) => refused(request, &decision::refuse(&allowed.app, refusal)),
+            Err(error) => {
+                let Refused {
+                    refusal,
+                    fallback_url,
+                } = decision::refuse(&prepared.allowed.app, error);
+                refuse(request, &refusal, fallback_url)
+            }
         },
-        Err(refusal) => refused(request, &refusal),
+        Err(Refused {
+            refusal,
+            fallback_url,
+        }) => refuse(request, &refusal, fallback_url),
     }
 }
 
-/// The country a request comes from, by its `CF-IPCountry` header where that is trusted, else as the network says:
-/// `entry.js` has the same rule for the express way.
-/// `XX` and `T1` (Tor) are not countries, and neither is anything else that is not assigned.
-fn country(config: &Config, header: &str, network: &str) -> Option<Country> {
-    let trusted = config.trust_country_header && !header.is_empty();
-    Country::parse(if trusted { header } else { network })
-}
-
-async fn send_on(
-    visit: &Visit,
-    allowed: &Allowed<'_>,
-    visitor: Visitor,
-    counts: bool,
-) -> Result<String, Refusal> {
-    let offer = &allowed.goal.offer;
-    let nonce = visit.isolate.nonce().map_err(unavailable)?;
-    let place = match offer.click_cap {
-        Some(limit) => take_of_cap(visit, allowed, limit, nonce, counts).await?,
-        None => None,
+/// Satisfies the needs of a click, and counts it. Returns where it is redirected.
+async fn satisfy(context: &RequestContext, prepared: &Prepared<'_>) -> Result<String, ApiError> {
+    let isolate = &context.isolate;
+    let offer = &prepared.allowed.goal.offer;
+    let nonce = isolate.nonce().map_err(unavailable)?;
+    let permit = match prepared.needs {
+        Some(Need::Cap(limit)) => take_of_cap(context, prepared, limit, nonce).await?,
+        _ => None,
     };
-    let Redirect { sealed, location } =
-        redirect::redirect(allowed, visitor, &visit.isolate.config.click_keys, nonce);
+    let Redirect { sealed, location } = prepared.seal(isolate, nonce);
     if let Sealed::Short { record, .. } = &sealed {
-        // What took of the cap is not refused any more for want of a place.
-        let _place = match place {
-            Some(place) => place,
-            None => visit.isolate.rooms.clicks.enter(offer.id, visit.now_ms)?,
+        // A click that took of the cap is not refused any more for want of a permit.
+        let _permit = match permit {
+            Some(permit) => permit,
+            None => isolate.pools.of(Pool::Clicks).acquire(offer.id, context.now_ms)?,
         };
-        keep_record(visit, nonce, record).await?;
+        keep_record(context, nonce, record).await?;
     }
-    if counts && let Some(kind) = redirect::kind(allowed, visitor) {
-        counting::count(visit, kind);
+    if let Some(kind) = prepared.counted() {
+        click_flush::count(context, kind);
     }
     Ok(location)
 }
 
-/// Takes one of the offer's clicks of today, and the place that it waited in. What does not count takes nothing, and is
-/// refused only where the cap is known to be spent.
+/// Takes one of the offer's clicks of today; returns the permit that it waited with. A click that does not count takes
+/// nothing, and is refused only where the cap is known to be spent.
 async fn take_of_cap(
-    visit: &Visit,
-    allowed: &Allowed<'_>,
+    context: &RequestContext,
+    prepared: &Prepared<'_>,
     limit: u32,
     nonce: Nonce,
-    counts: bool,
-) -> Result<Option<Place>, Refusal> {
-    let offer = &allowed.goal.offer;
-    let day = UtcDay::of_ms(visit.now_ms);
+) -> Result<Option<Permit>, ApiError> {
+    let isolate = &context.isolate;
+    let offer = &prepared.allowed.goal.offer;
+    let day = UtcDay::of_ms(context.now_ms);
     // A cap that the operator changes comes with a new revision, and is asked for again.
     let spent = (day.number(), offer.revision);
-    if visit.isolate.spent.borrow().get(offer.id) == Some(&spent) {
+    if isolate.spent.borrow().get(offer.id) == Some(&spent) {
         return Err(OFFER_CAPPED);
     }
-    if !counts {
+    if !prepared.counts {
         return Ok(None);
     }
-    let place = visit.isolate.rooms.clicks.enter(offer.id, visit.now_ms)?;
+    let permit = isolate.pools.of(Pool::Clicks).acquire(offer.id, context.now_ms)?;
     let offer_id = OfferId::parse(offer.id).ok_or(common::UNAVAILABLE)?;
-    let object = counters::object_name(&offer_id);
-    let take = counters::Command::Take(Take {
-        kind: counters::Kind::Click,
+    let counters = counters::address(counters::object_name(&offer_id));
+    let take = Take {
+        kind: CapKind::Click,
         key: hex::encode(nonce),
         offer: offer_id,
         day,
         limit,
         revision: offer.revision,
-    });
-    let namespace = visit.env.durable_object(counters::BINDING).map_err(unavailable)?;
-    let taken: Taken = call(&namespace, &object, &take, ORIGIN_TIMEOUT)
-        .await
-        .map_err(unavailable)?;
-    if taken.taken {
-        return Ok(Some(place));
+    };
+    let taken = context.workers.call(&counters, take, ORIGIN_TIMEOUT).await;
+    if taken.map_err(unavailable)?.taken {
+        return Ok(Some(permit));
     }
-    let mut known = visit.isolate.spent.borrow_mut();
+    let mut known = isolate.spent.borrow_mut();
     known.retain(|_, (of_day, _)| *of_day == day.number());
     known.insert(offer.id.to_owned(), spent);
     Err(OFFER_CAPPED)
 }
 
 /// Keeps the record of a short click id before the redirect goes out: a conversion may come back at once.
-async fn keep_record(visit: &Visit, nonce: Nonce, record: &[u8]) -> Result<(), Refusal> {
-    let put = clicks::Command::Put {
+async fn keep_record(context: &RequestContext, nonce: Nonce, record: &[u8]) -> Result<(), ApiError> {
+    let put = clicks::Put {
         nonce: Bytes(nonce.to_vec()),
         record: Bytes(record.to_vec()),
-        expires_at_ms: visit.now_ms.saturating_add(RECORD_KEPT_MS),
+        expires_at_ms: context.now_ms.saturating_add(RECORD_KEPT_MS),
     };
-    let namespace = visit.env.durable_object(clicks::BINDING).map_err(unavailable)?;
-    let kept: Result<serde_json::Value, _> =
-        call(&namespace, &clicks::object_name(&nonce), &put, ORIGIN_TIMEOUT).await;
+    let kept = context
+        .workers
+        .call(&clicks::address(&nonce), put, ORIGIN_TIMEOUT)
+        .await;
     kept.map(drop).map_err(unavailable)
 }
 
-fn unavailable(error: impl std::fmt::Display) -> Refusal {
+fn unavailable(error: impl Display) -> ApiError {
     log::error("click", error);
     common::UNAVAILABLE
 }
@@ -171,36 +255,35 @@ fn redirect_to(location: impl Into<String>) -> Answer {
         .header("Referrer-Policy", "no-referrer")
 }
 
-/// A refused click: to the app's fallback, or as a page for a browser, or as JSON for anything else.
-fn refused(request: &Request, refused: &Refused<'_>) -> Answer {
-    let refusal = &refused.refusal;
-    if let Some(url) = refused.fallback_url {
-        return redirect_to(url).coded(refusal.code);
+/// The answer to a refused click: to the app's fallback, or a page for a browser, or JSON for anything else.
+fn refuse(request: &Request, error: &ApiError, fallback_url: Option<&str>) -> Answer {
+    if let Some(url) = fallback_url {
+        return redirect_to(url).coded(error.code);
     }
     if !header(request, "Accept").is_some_and(|accept| accept.contains("text/html")) {
-        return refusal.clone().into();
+        return error.clone().into();
     }
-    // Nothing of a request is in the page; were it ever, nothing of it would run.
-    Answer::new(refusal.status)
-        .body("text/html; charset=utf-8", page(refusal))
+    // The page holds nothing of a request; if it ever did, the policy keeps it from running.
+    Answer::new(error.status)
+        .body("text/html; charset=utf-8", page(error))
         .header("Cache-Control", "no-store")
         .header("X-Content-Type-Options", "nosniff")
         .header(
             "Content-Security-Policy",
             "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
         )
-        .coded(refusal.code)
-        .retry_after(refusal.retry_after_s)
+        .coded(error.code)
+        .retry_after(error.retry_after_s)
 }
 
-/// A short readable page. Messages hold nothing of a request; they are escaped should one ever.
-fn page(refusal: &Refusal) -> String {
-    let title = match refusal.status {
+/// A short readable page. Messages hold nothing of a request; they are escaped in case one ever does.
+fn page(error: &ApiError) -> String {
+    let title = match error.status {
         400 | 404 => "This link is not complete",
         503 => "Please try again in a moment",
         _ => "Offer not available",
     };
-    let message = refusal
+    let message = error
         .message
         .replace('&', "&amp;")
         .replace('<', "&lt;")

@@ -1,146 +1,87 @@
-// The Worker's entry. A click and a page of offers first take the express way, one call into WebAssembly (src/edge/express);
-// everything else, and whatever is in any way unusual, goes to the module's own handler, the ordinary way.
+// The edge Worker's entry. A click and a page of offers first take the fast path, one call into WebAssembly
+// (src/edge/fast_path.rs); every other request, and each that needs to wait, goes to the module's own handler, the ordinary
+// path.
 //
 // A plain object, since a class that extends WorkerEntrypoint costs a tenth of the clicks a second. The module's default
-// export is such a class, and holds what the module exports as functions on its prototype.
+// export is such a class, and holds the module's exported functions on its prototype.
 import Module from "./index.js";
+import { fairQueue } from "./fair_queue.js";
 export * from "./index.js";
 
 const { fetch: ordinary, redirect, page, fault } = Module.prototype;
 
-// Only a body of known and moderate length is read before it is known whose it is: a filter of some hundred values. What
-// a stranger sends but slowly is held until it ends, on each connection that it opens.
+// Only a body of known and moderate length is read before its sender is known: a filter of a few hundred values. A body that
+// a stranger sends slowly would be held until it ends, on each connection.
 const OFFERS = "/v1/offer/api";
-const LONGEST_BODY = 8_192;
-
-// workerd looks at its sockets and its timers once it has nothing else to do. A connection whose next request is there by the
-// time its last one is answered, as under too much load or when a client sends many without waiting, gives it something else
-// to do: some such connections shut out all others, every timer and every callback for as long as they like. So once this
-// many requests have begun and no timer has gone off, whoever comes waits for one of his own; half as many set the first.
-const AT_A_TIME = 32;
-// It looks at sixteen sockets, and goes on with what they brought. Where this many have come to wait, they let it look on for
-// a share of the time that the last turn took, so that those come in who were not looked at before.
-const CROWD = 128;
-const LOOKING_SHARE = 0.25;
-const LOOKING_MS = 250;
-
-let begun = 0;
-let begunAt = 0;
-let turn = 0;
-let lookingUntil = 0;
+const MAX_BODY = 8_192;
 
 export default {
   fetch(request, env, ctx) {
-    begun += 1;
-    if (begun === AT_A_TIME / 2) {
-      begunAt = Date.now();
-      ctx.waitUntil(untilLooked());
-    }
-    if (begun > AT_A_TIME || Date.now() < lookingUntil) {
-      const answer = inTurn(request, env, ctx);
-      // Whoever leaves before its turn has sent its request all the same.
-      ctx.waitUntil(answer);
-      return answer;
-    }
-    return answered(request, env, ctx);
+    return env.FAIR_QUEUE === "true" ? fairQueue(request, env, ctx, answer) : answer(request, env, ctx);
   },
 };
 
-async function inTurn(request, env, ctx) {
-  if (begun > AT_A_TIME) {
-    await untilLooked();
-  }
-  const left = lookingUntil - Date.now();
-  if (left > 0) {
-    await scheduler.wait(Math.min(left, LOOKING_MS));
-  }
-  return answered(request, env, ctx);
-}
-
-// Of those whose timers go off together, the first begins the next turn for all.
-async function untilLooked() {
-  const own = turn;
-  await scheduler.wait(0);
-  if (turn === own) {
-    const now = Date.now();
-    if (begun > AT_A_TIME + CROWD) {
-      lookingUntil = now + Math.min((now - begunAt) * LOOKING_SHARE, LOOKING_MS);
-    } else if (lookingUntil > now + LOOKING_MS) {
-      // The clock was set back.
-      lookingUntil = now;
-    }
-    turn += 1;
-    begun = 0;
-  }
-}
-
-function answered(request, env, ctx) {
+function answer(request, env, ctx) {
   if (request.method === "GET") {
-    const answer = redirected(request, env);
-    if (answer !== undefined) {
-      return answer;
+    const response = fastClick(request, env);
+    if (response !== undefined) {
+      return response;
     }
-  } else if (request.method === "POST" && isForOffers(request)) {
-    return offers(request, env, ctx);
+  } else if (request.method === "POST" && mayBeFast(request)) {
+    return fastOffers(request, env, ctx);
   }
-  return seenThrough(request, env, ctx);
+  return ordinaryPath(request, env, ctx);
 }
 
-// Also when the client is gone: the runtime would let go of the request without a word to WebAssembly, where the memory
-// that it holds and its place among those under way would never be free again.
-function seenThrough(request, env, ctx) {
-  const answer = ordinary.call({ env, ctx }, request);
-  ctx.waitUntil(answer);
-  return answer;
+// waitUntil keeps a request alive whose client has left: otherwise the runtime abandons it without a word to WebAssembly, where
+// its memory and its permits would never be free again.
+function ordinaryPath(request, env, ctx) {
+  const response = ordinary.call({ env, ctx }, request);
+  ctx.waitUntil(response);
+  return response;
 }
 
-function redirected(request, env) {
+function fastClick(request, env) {
   const { url, headers } = request;
   const header = (name) => headers.get(name) ?? "";
-  // `cf` is parsed for each request that reads it: a local run, which trusts the header, need not.
+  // Reading `cf` parses it, so a local run, which trusts the header, does without.
   const country = (env.TRUST_COUNTRY_HEADER === "true" && header("CF-IPCountry")) || (request.cf?.country ?? "");
-  try {
-    // In the order of `Asked` in express/click.rs.
-    const location = redirect(
-      `${country}\n${header("Purpose")}\n${header("Sec-Purpose")}\n${header("User-Agent")}\n${url}`,
-      Date.now(),
-    );
-    if (location !== undefined) {
-      return new Response(null, {
-        status: 302,
-        headers: { Location: location, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" },
-      });
-    }
-  } catch (error) {
-    failed(error);
+  // In the order of `FastRequest` in fast_path/click.rs.
+  const parts = `${country}\n${header("Purpose")}\n${header("Sec-Purpose")}\n${header("User-Agent")}\n${url}`;
+  const location = caught(() => redirect(parts, Date.now()));
+  if (location !== undefined) {
+    return new Response(null, {
+      status: 302,
+      headers: { Location: location, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" },
+    });
   }
 }
 
 // A length beside `Transfer-Encoding` says nothing: the body has as many chunks as its sender likes.
-function isForOffers({ url, headers }) {
+function mayBeFast({ url, headers }) {
   const length = headers.get("Content-Length");
   return (
     url.endsWith(OFFERS) &&
     !url.includes("?") &&
     length !== null &&
-    Number(length) <= LONGEST_BODY &&
+    Number(length) <= MAX_BODY &&
     !headers.has("Transfer-Encoding")
   );
 }
 
-async function offers(request, env, ctx) {
+async function fastOffers(request, env, ctx) {
   const { url, headers } = request;
   const header = (name) => headers.get(name) ?? "";
   let body;
   try {
     body = new Uint8Array(await request.arrayBuffer());
   } catch {
-    // It ended early, which the ordinary way tells.
-    return seenThrough(request, env, ctx);
+    // It ended early, which the ordinary path answers.
+    return ordinaryPath(request, env, ctx);
   }
-  // In the order of `Asked` in express/offers.rs.
-  const asked = `${header("Content-Type")}\n${header("App-Id")}\n${header("Pub-Key")}\n${url}`;
-  const found = attempt(() => page(asked, body, Date.now()));
+  // In the order of `FastRequest` in fast_path/offers.rs.
+  const parts = `${header("Content-Type")}\n${header("App-Id")}\n${header("Pub-Key")}\n${url}`;
+  const found = caught(() => page(parts, body, Date.now()));
   if (found !== undefined) {
     const [cacheControl, etag, lastModified, bytes] = found;
     return new Response(bytes, {
@@ -153,19 +94,15 @@ async function offers(request, env, ctx) {
       },
     });
   }
-  // The body is used up, so the ordinary way is given the same request with what was read.
-  return seenThrough(new Request(request, { body }), env, ctx);
+  // The body is used up, so the ordinary path gets the same request with the bytes that were read.
+  return ordinaryPath(new Request(request, { body }), env, ctx);
 }
 
-// A panic is one request's: the ordinary way answers it, with a 500 if it panics as well.
-function attempt(express) {
+// A panic costs one request: the ordinary path answers it, with a 500 if it panics as well.
+function caught(fastPath) {
   try {
-    return express();
+    return fastPath();
   } catch (error) {
-    failed(error);
+    fault(`${error}`);
   }
-}
-
-function failed(error) {
-  fault(`${error}`);
 }

@@ -1,11 +1,11 @@
-//! `GET /healthz`: what a load balancer has to know of this isolate, for the host that it asks.
+//! `GET /healthz`: the state of this isolate for a load balancer, for the host that it asks.
 //!
-//! Clicks and offers come from memory and go on whatever is behind them, so they are judged by the snapshots held.
-//! Conversions, reports and the operator live in objects: whether these can be reached is asked of one, the catalog, by
-//! a probe in the background, so that being asked every second by many wakes it no more often than an isolate asks for
-//! news. Outboxes and ledgers are many, and none is woken for this: what can be said of all is what the last postbacks and
-//! reports heard of theirs. A click cannot be sent again and all else can, so where a host serves several it is judged by
-//! the first of clicks, offers, reports and the operator.
+//! Clicks and offers come from memory and go on whatever is behind them, so they are judged by the isolate's snapshots.
+//! Conversions, reports and the operator live in objects: whether these can be reached is asked of one, the catalog, by a
+//! probe in the background, so that frequent health checks wake it no more often than an isolate asks for news. Outboxes
+//! and ledgers are many, and none is woken for this: the last postbacks and reports tell of theirs. A click cannot be sent
+//! again and all else can, so where a host serves several it is judged by the first of clicks, offers, reports and the
+//! operator.
 
 use std::{
     cell::{Cell, RefCell},
@@ -16,24 +16,21 @@ use std::{
 use serde_json::{Map, Value};
 use worker::Delay;
 
-use super::{
-    answer::{Answer, JSON},
-    isolate::Visit,
-    offers,
-    routes::Interface,
-    silence::Silence,
-    snapshots,
+use crate::{isolate::RequestContext, offers, reachability::Reachability, snapshots};
+use contract::{
+    catalog::{COMMAND_PATH, Get, Resource, address},
+    operation::CallError,
 };
-use crate::{
-    catalog::{AppId, PublisherId, snapshot::tracking::Tracking},
+use domain::{
+    catalog::snapshot::tracking::Tracking,
+    model::{AppId, PublisherId, time::SECOND_MS},
     offers::selection::Selector,
-    origin::{
-        catalog::{Command, Resource, client},
-        command::CallError,
-    },
-    refusal::common,
-    runtime::{self, now_ms},
-    time::SECOND_MS,
+};
+use platform::{
+    http::{answer::Answer, entry, router::Interface},
+    panics::log_panics,
+    runtime::now_ms,
+    traits::ObjectCall,
 };
 
 /// How long an isolate that knows nothing yet is waited for, and how often it is looked at.
@@ -47,8 +44,8 @@ pub struct Reach {
     probed_at_ms: Cell<i64>,
     /// Whether the catalog answered the last probe.
     catalog: Cell<Option<bool>>,
-    ledgers: RefCell<Silence>,
-    outboxes: RefCell<Silence>,
+    ledgers: RefCell<Reachability>,
+    outboxes: RefCell<Reachability>,
 }
 
 impl Reach {
@@ -65,31 +62,31 @@ impl Reach {
     }
 
     /// Asks the catalog for something small that it does not have, in the background, when that was not done lately.
-    fn probe(visit: &Visit) {
-        let isolate = Rc::clone(&visit.isolate);
-        let since_ms = visit.now_ms.saturating_sub(isolate.reach.probed_at_ms.get());
+    fn probe(context: &RequestContext) {
+        let isolate = Rc::clone(&context.isolate);
+        let since_ms = context.now_ms.saturating_sub(isolate.reach.probed_at_ms.get());
         if since_ms < isolate.config.revalidate_ms {
             return;
         }
-        isolate.reach.probed_at_ms.set(visit.now_ms);
-        let env = visit.env.clone();
+        isolate.reach.probed_at_ms.set(context.now_ms);
+        let workers = context.workers.clone();
         let probe = async move {
-            let nothing = Command::Get {
+            let nothing = Get {
                 resource: Resource::Publisher,
                 id: "-".into(),
             };
-            let asked = client::call_within(&env, &nothing, PROBE_TIMEOUT).await;
+            let asked = workers.call(&address(COMMAND_PATH), nothing, PROBE_TIMEOUT).await;
             isolate.reach.catalog.set(Some(CallError::was_answered(&asked)));
         };
-        visit.context.wait_until(runtime::looked_after("health", probe));
+        context.lifetime.wait_until(log_panics("health", probe));
     }
 }
 
 /// Why an interface is not served, or that it is.
 type Served = Result<(), &'static str>;
 
-pub async fn health(visit: &Visit, host: &str) -> Answer {
-    let isolate = &visit.isolate;
+pub async fn health(context: &RequestContext, host: &str) -> Answer {
+    let isolate = &context.isolate;
     let all = [
         Interface::Tracking,
         Interface::Offers,
@@ -99,26 +96,26 @@ pub async fn health(visit: &Visit, host: &str) -> Answer {
     // A host that is nobody's, or an address, tells of all.
     let is_ones = all
         .iter()
-        .any(|interface| isolate.config.serves(host, *interface));
-    let serves = |interface| !is_ones || isolate.config.serves(host, interface);
+        .any(|interface| isolate.config.hosts.serves(host, *interface));
+    let serves = |interface| !is_ones || isolate.config.hosts.serves(host, interface);
     let by_memory = serves(Interface::Tracking) || serves(Interface::Offers);
     let by_objects =
         serves(Interface::Tracking) || serves(Interface::Reporting) || serves(Interface::Operator);
     if by_memory {
-        snapshots::keep_current::<Tracking>(visit);
+        snapshots::keep_current::<Tracking>(context);
     }
     if serves(Interface::Offers) {
-        snapshots::keep_current::<Selector>(visit);
+        snapshots::keep_current::<Selector>(context);
     }
     if by_objects {
-        Reach::probe(visit);
+        Reach::probe(context);
     }
     let is_known = || {
         (!by_memory || !isolate.tracking.is_awaited(now_ms()))
             && (!serves(Interface::Offers) || !isolate.listing.is_awaited(now_ms()))
             && (!by_objects || by_memory || isolate.reach.catalog.get().is_some())
     };
-    let until_ms = visit.now_ms.saturating_add(WAIT_MS);
+    let until_ms = context.now_ms.saturating_add(WAIT_MS);
     while !is_known() && now_ms() < until_ms {
         Delay::from(LOOK).await;
     }
@@ -140,7 +137,7 @@ pub async fn health(visit: &Visit, host: &str) -> Answer {
         tell("clicks", clicks, Map::new(), true);
         // A postback is nothing without either.
         let outboxes = isolate.reach.outboxes.borrow();
-        let is_heard = !outboxes.is_general(now_ms());
+        let is_heard = !outboxes.is_outage(now_ms());
         let served = catalog.and(is_heard.then_some(()).ok_or("outboxes_unreachable"));
         tell("conversions", served, Map::new(), false);
     }
@@ -148,7 +145,7 @@ pub async fn health(visit: &Visit, host: &str) -> Answer {
         let listing = isolate.listing.get();
         let served = clicks.and(if listing.is_none() {
             Err("no_listing")
-        } else if offers::are_credentials_known(isolate, visit.now_ms) {
+        } else if offers::are_credentials_known(isolate, context.now_ms) {
             Ok(())
         } else {
             Err("snapshot_unconfirmed")
@@ -156,7 +153,7 @@ pub async fn health(visit: &Visit, host: &str) -> Answer {
         let mut part = Map::new();
         if let Some(listing) = &listing {
             let listing = listing.listing();
-            let age_ms = visit.now_ms.saturating_sub(listing.built_at_ms()).max(0);
+            let age_ms = context.now_ms.saturating_sub(listing.built_at_ms()).max(0);
             part.insert("listing_version".into(), listing.version().into());
             part.insert("listing_age_s".into(), (age_ms / SECOND_MS).into());
         }
@@ -164,9 +161,9 @@ pub async fn health(visit: &Visit, host: &str) -> Answer {
     }
     if serves(Interface::Reporting) {
         let ledgers = isolate.reach.ledgers.borrow();
-        let served = if ledgers.is_general(now_ms()) {
+        let served = if ledgers.is_outage(now_ms()) {
             Err("ledgers_unreachable")
-        } else if catalog.is_err() && ledgers.is_one(now_ms()) {
+        } else if catalog.is_err() && ledgers.has_failed(now_ms()) {
             Err("objects_unreachable")
         } else {
             Ok(())
@@ -176,7 +173,8 @@ pub async fn health(visit: &Visit, host: &str) -> Answer {
     if serves(Interface::Operator) {
         let configured = isolate
             .config
-            .has_operator()
+            .operator_token
+            .is_set()
             .then_some(())
             .ok_or("no_operator_token");
         tell("operator", configured.and(catalog), Map::new(), true);
@@ -187,24 +185,12 @@ pub async fn health(visit: &Visit, host: &str) -> Answer {
         body.insert("snapshot_version".into(), snapshot.version().into());
         body.insert(
             "snapshot_age_s".into(),
-            isolate.tracking.age_s(visit.now_ms).into(),
+            isolate.tracking.age_s(context.now_ms).into(),
         );
     }
-    answer(body, judged.unwrap_or(Ok(())))
+    entry::health(body, judged.and_then(Result::err))
 }
 
 fn reached(answered: Option<bool>, why: &'static str) -> Served {
     if answered == Some(false) { Err(why) } else { Ok(()) }
-}
-
-fn answer(mut body: Map<String, Value>, judged: Served) -> Answer {
-    let Err(why) = judged else {
-        body.insert("status".into(), "ok".into());
-        return Answer::json(200, Value::Object(body).to_string()).header("Cache-Control", "no-store");
-    };
-    let refusal = common::UNAVAILABLE.because(format!("not served from here: {why}"));
-    body.insert("status".into(), "unavailable".into());
-    body.insert("error".into(), refusal.message.as_ref().into());
-    body.insert("code".into(), refusal.code.into());
-    Answer::from(refusal).body(JSON, Value::Object(body).to_string())
 }

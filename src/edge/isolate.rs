@@ -1,8 +1,8 @@
-//! What one isolate keeps in memory between requests. It is a cache and a batch of counts: all of it may vanish at any
-//! moment, and is built anew.
+//! The memory of one isolate between requests. It is a cache and a batch of counts: all of it may vanish at any moment, and
+//! is built anew.
 //!
 //! No borrow is held over an `await`: requests interleave there. And no request waits for another's future, since the
-//! runtime drops a task that another request wakes; what they share are finished values.
+//! runtime drops a task that another request wakes; they share finished values only.
 
 use std::{
     cell::{Cell, RefCell},
@@ -12,16 +12,24 @@ use std::{
 
 use worker::{Context, Env};
 
-use super::{admission::Rooms, cache::ByteCache, config::Config, shield::Shield};
 use crate::{
+    byte_cache::ByteCache,
+    config::Config,
+    health::Reach,
+    limits::Pools,
+    metrics::EdgeTraffic,
+    offers::{PageKey, Rendered},
+    rate_limit::RateLimiter,
+};
+use domain::{
     catalog::snapshot::{bodies::Chunk, tracking::Tracking},
     offers::selection::Selector,
-    runtime,
     tracking::{
-        batch::ClickCounts,
+        click_counts::ClickCounts,
         click_id::{Nonce, NonceSource},
     },
 };
+use platform::{runtime, workers::Workers};
 
 /// The bodies an isolate keeps, in bytes: all of the 20,000 offers that Signpost plans for, which take 30 MB, since a page
 /// that nobody asked for before takes twenty of any. With the two snapshots (some 5 MB and 1 MB at that size and 5,000
@@ -34,26 +42,25 @@ pub struct Isolate {
     pub config: Config,
     /// Tells this isolate's batches of counts from all others'.
     pub id: String,
-    pub tracking: Held<Tracking>,
-    pub listing: Held<Selector>,
+    pub tracking: SnapshotSlot<Tracking>,
+    pub listing: SnapshotSlot<Selector>,
     /// When the pointer was last asked for.
     pub revalidated_at_ms: Cell<i64>,
     pub chunks: ByteCache<String, Chunk>,
-    pub pages: ByteCache<super::offers::PageKey, super::offers::Rendered>,
-    pub shield: Shield,
-    /// What is under way and waits.
-    pub rooms: Rooms,
+    pub pages: ByteCache<PageKey, Rendered>,
+    pub rate_limiter: RateLimiter,
+    pub pools: Pools,
     pub counts: RefCell<ClickCounts>,
     nonces: RefCell<NonceSource>,
     /// Offers whose click cap is spent: for which day, under which revision of the offer.
     pub spent: RefCell<HashMap<String, (i64, i64)>>,
-    pub traffic: super::metrics::Traffic,
+    pub traffic: EdgeTraffic,
     /// What is known of the objects.
-    pub reach: super::health::Reach,
+    pub reach: Reach,
 }
 
-/// A snapshot that an isolate holds.
-pub struct Held<T> {
+/// The place of a snapshot in an isolate.
+pub struct SnapshotSlot<T> {
     value: RefCell<Option<Rc<T>>>,
     /// When the catalog last said that this is its newest, in milliseconds.
     pub confirmed_at_ms: Cell<i64>,
@@ -63,7 +70,7 @@ pub struct Held<T> {
     pub refused_until_ms: Cell<i64>,
 }
 
-impl<T> Held<T> {
+impl<T> SnapshotSlot<T> {
     fn empty() -> Self {
         Self {
             value: RefCell::new(None),
@@ -113,37 +120,36 @@ thread_local! {
 }
 
 impl Isolate {
-    /// The isolate's memory, if a request came before.
-    pub fn held() -> Option<Rc<Self>> {
+    /// The isolate's memory, if there was a request before.
+    pub fn existing() -> Option<Rc<Self>> {
         ISOLATE.with_borrow(Clone::clone)
     }
 
     /// The isolate's memory; the first request reads the configuration and draws the randomness, which the runtime
     /// gives out only while a request is served.
-    fn current(env: &Env) -> Result<Rc<Self>, String> {
-        if let Some(isolate) = Self::held() {
+    fn current(workers: &Workers) -> Result<Rc<Self>, String> {
+        if let Some(isolate) = Self::existing() {
             return Ok(isolate);
         }
-        runtime::draw_seed();
-        let config = Config::read(|name| runtime::binding(env, name))?;
+        let config = Config::read(|name| workers.setting(name))?;
         let random = runtime::random()?;
         let (nonce_base, id) = random.split_first_chunk::<8>().ok_or("no randomness")?;
         let id = hex::encode(id);
         let isolate = Rc::new(Self {
             config,
             id,
-            tracking: Held::empty(),
-            listing: Held::empty(),
+            tracking: SnapshotSlot::empty(),
+            listing: SnapshotSlot::empty(),
             revalidated_at_ms: Cell::new(0),
             chunks: ByteCache::new(CHUNK_BUDGET),
             pages: ByteCache::new(PAGE_BUDGET),
-            shield: Shield::default(),
-            rooms: Rooms::default(),
+            rate_limiter: RateLimiter::default(),
+            pools: Pools::default(),
             counts: RefCell::default(),
             nonces: RefCell::new(NonceSource::new(*nonce_base)),
             spent: RefCell::default(),
-            traffic: super::metrics::Traffic::default(),
-            reach: super::health::Reach::default(),
+            traffic: EdgeTraffic::default(),
+            reach: Reach::default(),
         });
         ISOLATE.set(Some(Rc::clone(&isolate)));
         Ok(isolate)
@@ -164,20 +170,23 @@ impl Isolate {
     }
 }
 
-/// One request's view of everything: its bindings, its lifetime, the isolate, and the time it came.
-pub struct Visit {
-    pub env: Env,
-    pub context: Context,
+/// One request's bindings and lifetime, the isolate, and the time it arrived.
+pub struct RequestContext {
+    pub workers: Workers,
+    pub lifetime: Context,
     pub isolate: Rc<Isolate>,
     pub now_ms: i64,
 }
 
-impl Visit {
-    pub fn new(env: Env, context: Context) -> Result<Self, String> {
-        let isolate = Isolate::current(&env)?;
+impl RequestContext {
+    /// # Errors
+    /// The configuration is broken.
+    pub fn new(env: Env, lifetime: Context) -> Result<Self, String> {
+        let workers = Workers::new(env);
+        let isolate = Isolate::current(&workers)?;
         Ok(Self {
-            env,
-            context,
+            workers,
+            lifetime,
             isolate,
             now_ms: runtime::now_ms(),
         })

@@ -1,4 +1,4 @@
-//! `POST /v1/offer/api`, and its `GET` twin for clients that revalidate (`design.md` section 4).
+//! `POST /v1/offer/api`, and its `GET` twin for clients that revalidate (docs/DECISIONS.md, "Offers").
 
 use std::{hash::Hash, rc::Rc};
 
@@ -6,31 +6,39 @@ use futures_util::future::try_join_all;
 use worker::Request;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{
-    answer::{Answer, JSON},
-    body,
-    isolate::{Isolate, Visit},
+use crate::{
+    isolate::{Isolate, RequestContext},
+    limits::Pool,
     snapshots,
 };
-use crate::{
+use domain::{
     catalog::{
-        AppId, OfferId, credentials,
         publisher::PUBLISHER_NOT_APPROVED,
         snapshot::tracking::{AppView, Tracking},
     },
-    log,
+    model::{
+        AppId, OfferId,
+        api_error::{ApiError, common},
+        credentials,
+        time::{DAY_MS, http_date},
+    },
     offers::{
         page::{self, AppListing, Page},
         request::{MAX_BODY, OffersRequest},
         selection::{Selection, Selector},
     },
-    origin::CONNECTIONS,
-    refusal::{Refusal, common},
-    time::{self, DAY_MS},
+};
+use platform::{
+    CONNECTIONS,
+    http::{
+        answer::{Answer, JSON},
+        body,
+    },
+    log,
 };
 
 /// One message for whatever is wrong: which part of a pair of credentials exists is nobody's business.
-const INVALID_CREDENTIALS: Refusal = Refusal::new(
+const INVALID_CREDENTIALS: ApiError = ApiError::new(
     401,
     "invalid_credentials",
     "App-Id and Pub-Key are missing or do not match",
@@ -59,63 +67,63 @@ pub struct PageKey {
 /// What an entry of the cache costs besides its page, in bytes, generously.
 const ENTRY: usize = 512;
 
-pub async fn post(visit: &Visit, mut request: Request) -> Result<Answer, Refusal> {
+pub async fn post(context: &RequestContext, mut request: Request) -> Result<Answer, ApiError> {
     body::check_media_type(&request, &[JSON], false)?;
-    let tracking = snapshots::current::<Tracking>(visit).await?;
-    let app = asking_app(visit, &tracking, &request)?;
-    admit(&visit.isolate, app.id, visit.now_ms)?;
+    let tracking = snapshots::current::<Tracking>(context).await?;
+    let app = asking_app(context, &tracking, &request)?;
+    admit(&context.isolate, app.id, context.now_ms)?;
     // Only now: no stranger's body takes memory.
     let text = {
-        let _place = visit
-            .isolate
-            .rooms
-            .bodies
-            .enter(&app.id.to_string(), visit.now_ms)?;
+        let bodies = context.isolate.pools.of(Pool::Bodies);
+        let _permit = bodies.acquire(&app.id.to_string(), context.now_ms)?;
         body::read_text(&mut request, MAX_BODY).await?
     };
-    serve(visit, &request, &tracking, &app, || {
+    serve(context, &request, &tracking, &app, || {
         OffersRequest::from_body(&text)
     })
     .await
 }
 
-pub async fn get(visit: &Visit, request: Request, query: &str) -> Result<Answer, Refusal> {
-    let tracking = snapshots::current::<Tracking>(visit).await?;
-    let app = asking_app(visit, &tracking, &request)?;
-    admit(&visit.isolate, app.id, visit.now_ms)?;
-    serve(visit, &request, &tracking, &app, || {
+pub async fn get(context: &RequestContext, request: Request, query: &str) -> Result<Answer, ApiError> {
+    let tracking = snapshots::current::<Tracking>(context).await?;
+    let app = asking_app(context, &tracking, &request)?;
+    admit(&context.isolate, app.id, context.now_ms)?;
+    serve(context, &request, &tracking, &app, || {
         OffersRequest::from_query(query)
     })
     .await
 }
 
 /// The app that a request is for, by its headers.
-fn asking_app<'t>(visit: &Visit, tracking: &'t Tracking, request: &Request) -> Result<AppView<'t>, Refusal> {
+fn asking_app<'t>(
+    context: &RequestContext,
+    tracking: &'t Tracking,
+    request: &Request,
+) -> Result<AppView<'t>, ApiError> {
     let header = |name| body::header(request, name).unwrap_or_default();
     authorize(
-        &visit.isolate,
+        &context.isolate,
         tracking,
         &header("App-Id"),
         &header("Pub-Key"),
-        visit.now_ms,
+        context.now_ms,
     )
 }
 
 async fn serve(
-    visit: &Visit,
+    context: &RequestContext,
     request: &Request,
     tracking: &Tracking,
     app: &AppView<'_>,
-    parse: impl FnOnce() -> Result<OffersRequest, Refusal>,
-) -> Result<Answer, Refusal> {
-    let isolate = &visit.isolate;
+    parse: impl FnOnce() -> Result<OffersRequest, ApiError>,
+) -> Result<Answer, ApiError> {
+    let isolate = &context.isolate;
     let header = |name| body::header(request, name).unwrap_or_default();
-    let asked = parse()?;
-    let listing = snapshots::recent::<Selector>(visit).await?;
-    let wanted = Wanted::new(tracking, &listing, app, &asked);
-    let page = match isolate.pages.get(&wanted.key) {
-        Some(page) => page,
-        None => wanted.loading(visit).await?,
+    let request_body = parse()?;
+    let listing = snapshots::recent::<Selector>(context).await?;
+    let page = match PageRequest::new(tracking, &listing, app, &request_body).prepare(isolate) {
+        Prepared::Ready(page) => page,
+        Prepared::NeedsBodies(page_request) => page_request.load(context).await?,
     };
     let revalidates = request.method() != worker::Method::Post && lists(&header("If-None-Match"), &page.etag);
     let answer = if revalidates {
@@ -124,7 +132,7 @@ async fn serve(
         Answer::json(200, page.body.clone())
     };
     Ok(answer
-        .header("Cache-Control", cache_control(&listing, visit.now_ms))
+        .header("Cache-Control", cache_control(&listing, context.now_ms))
         .header("ETag", page.etag.clone())
         .header("Last-Modified", page.last_modified.clone())
         .header("Vary", "App-Id, Pub-Key"))
@@ -138,13 +146,13 @@ pub fn cache_control(listing: &Selector, now_ms: i64) -> String {
 /// Whether the app has a share of this isolate left, for what is not yet to be taken from it.
 pub fn would_admit(isolate: &Isolate, app: AppId, now_ms: i64) -> bool {
     let rate = isolate.config.offers_rate;
-    rate.is_none_or(|rate| isolate.shield.would_admit(rate, app, now_ms))
+    rate.is_none_or(|rate| isolate.rate_limiter.would_admit(rate, app, now_ms))
 }
 
 /// Takes a request from the app's share of this isolate.
-pub fn admit(isolate: &Isolate, app: AppId, now_ms: i64) -> Result<(), Refusal> {
+pub fn admit(isolate: &Isolate, app: AppId, now_ms: i64) -> Result<(), ApiError> {
     match isolate.config.offers_rate {
-        Some(rate) => isolate.shield.admit(rate, app, now_ms),
+        Some(rate) => isolate.rate_limiter.admit(rate, app, now_ms),
         None => Ok(()),
     }
 }
@@ -168,9 +176,9 @@ pub fn authorize<'t>(
     app_id: &str,
     pub_key: &str,
     now_ms: i64,
-) -> Result<AppView<'t>, Refusal> {
+) -> Result<AppView<'t>, ApiError> {
     if !are_credentials_known(isolate, now_ms) {
-        return Err(common::UNAVAILABLE.because("credentials cannot be checked at the moment"));
+        return Err(common::UNAVAILABLE.with_message("credentials cannot be checked at the moment"));
     }
     let app = AppId::parse(app_id).and_then(|id| tracking.app(id));
     let presented = credentials::hash(pub_key);
@@ -192,42 +200,51 @@ pub fn authorize<'t>(
 }
 
 /// A page that an app asks for.
-pub struct Wanted<'a> {
+pub struct PageRequest<'a> {
     key: PageKey,
     listing: &'a Selector,
     app: &'a AppView<'a>,
-    asked: &'a OffersRequest,
+    request: &'a OffersRequest,
 }
 
-impl<'a> Wanted<'a> {
+/// A page, or what it has to wait for.
+pub enum Prepared<'a> {
+    Ready(Rc<Rendered>),
+    /// Bodies that are not in memory.
+    NeedsBodies(PageRequest<'a>),
+}
+
+impl<'a> PageRequest<'a> {
     pub fn new(
         tracking: &Tracking,
         listing: &'a Selector,
         app: &'a AppView<'a>,
-        asked: &'a OffersRequest,
+        request: &'a OffersRequest,
     ) -> Self {
         let key = PageKey {
             listing: listing.listing().version(),
             tracking: tracking.version(),
             app: app.id,
-            request: digest(asked),
+            request: digest(request),
         };
         Self {
             key,
             listing,
             app,
-            asked,
+            request,
         }
     }
 
-    /// The page, if all it takes is in memory: itself, or the bodies it is made of.
-    pub fn at_once(&self, isolate: &Isolate) -> Option<Rc<Rendered>> {
-        if let Some(page) = isolate.pages.get(&self.key) {
-            return Some(page);
-        }
+    /// The page, from memory alone: itself, or made of the bodies in memory. Both paths begin here.
+    pub fn prepare(self, isolate: &Isolate) -> Prepared<'a> {
+        let page = isolate.pages.get(&self.key).or_else(|| self.render(isolate));
+        page.map_or(Prepared::NeedsBodies(self), Prepared::Ready)
+    }
+
+    fn render(&self, isolate: &Isolate) -> Option<Rc<Rendered>> {
         let (app, listing) = (self.app_listing(), self.listing.listing());
-        let Selection { rows, total } = self.listing.select(&app, self.asked);
-        // All of them before anything is written, which would be in vain without the last.
+        let Selection { rows, total } = self.listing.select(&app, self.request);
+        // All bodies before anything is written, which would be in vain without the last.
         let parts: Option<Vec<_>> = page::parts(listing, &rows)
             .map(|part| Some((part, isolate.chunks.get(&part.key.to_owned())?)))
             .collect();
@@ -238,20 +255,21 @@ impl<'a> Wanted<'a> {
         Some(self.keep(isolate, page.finish(total)))
     }
 
-    /// The page, its bodies loaded as they are needed.
-    async fn loading(&self, visit: &Visit) -> Result<Rc<Rendered>, Refusal> {
+    /// Makes the page, and loads the bodies it needs.
+    async fn load(&self, context: &RequestContext) -> Result<Rc<Rendered>, ApiError> {
+        let isolate = &context.isolate;
         let app_id = self.app.id.to_string();
-        let _place = visit.isolate.rooms.pages.enter(&app_id, visit.now_ms)?;
+        let _permit = isolate.pools.of(Pool::Pages).acquire(&app_id, context.now_ms)?;
         let (app, listing) = (self.app_listing(), self.listing.listing());
-        let Selection { rows, total } = self.listing.select(&app, self.asked);
-        let mut page = Page::new(&app, &visit.isolate.config.tracking_url);
-        // A page of a thousand with a rare filter may need more chunks than an isolate has room for, so they are taken a
-        // few at a time; a page of the usual size lies in one or two.
+        let Selection { rows, total } = self.listing.select(&app, self.request);
+        let mut page = Page::new(&app, &isolate.config.tracking_url);
+        // A page of a thousand with a rare filter may need more chunks than an isolate can hold, so they are loaded a few at a
+        // time; a page of the usual size lies in one or two.
         let parts: Vec<_> = page::parts(listing, &rows).collect();
         for parts in parts.chunks(CONNECTIONS) {
             let loads = parts
                 .iter()
-                .map(|part| snapshots::chunk(&visit.env, &visit.isolate, part.key));
+                .map(|part| snapshots::chunk(&context.workers, isolate, part.key));
             for (part, chunk) in parts.iter().zip(try_join_all(loads).await?) {
                 page.add(listing, *part, &chunk).map_err(|missing| {
                     log::error(
@@ -262,7 +280,7 @@ impl<'a> Wanted<'a> {
                 })?;
             }
         }
-        Ok(self.keep(&visit.isolate, page.finish(total)))
+        Ok(self.keep(isolate, page.finish(total)))
     }
 
     fn app_listing(&self) -> AppListing {
@@ -278,7 +296,7 @@ impl<'a> Wanted<'a> {
         let size = body.len() + ENTRY;
         let page = Rendered {
             etag: page::etag(&body),
-            last_modified: time::http_date(self.listing.listing().built_at_ms()),
+            last_modified: http_date(self.listing.listing().built_at_ms()),
             body,
         };
         isolate.pages.insert(self.key, page, size)

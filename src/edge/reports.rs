@@ -1,29 +1,42 @@
-//! `POST …/report/generate`: junk is refused here, and all else is the ledger's of the publisher that the key names.
+//! `POST …/report/generate`: junk is refused here, and the rest belongs to the ledger of the publisher that the key names.
 
-use worker::Request;
+use std::time::Duration;
 
-use super::{
-    admission::QUERIES_OF_KEY,
-    answer::{Answer, JSON},
-    body::{self, header},
-    isolate::Visit,
-    watching::Noted,
-};
+use worker::{Headers, Method, Request, RequestInit, Response};
+
 use crate::{
-    catalog::credentials,
-    origin::{command::CallError, ledger::client},
-    refusal::Refusal,
+    isolate::RequestContext,
+    limits::{Pool, QUERIES_OF_KEY},
+};
+use contract::{ledger, operation::CallError};
+use domain::{
+    model::{PublisherId, api_error::ApiError, credentials},
     reporting::{keys::INVALID_API_KEY, query::MAX_BODY},
 };
+use platform::{
+    http::{
+        answer::{Answer, JSON},
+        body::{self, header},
+        request_log::LogFields,
+    },
+    object_call::{self, broken},
+};
 
-pub async fn report(visit: &Visit, request: Request) -> Answer {
-    let mut noted = Noted::default();
-    let answered = made(visit, request, &mut noted).await;
-    noted.onto(answered)
+/// A ledger's time to answer.
+const TIMEOUT: Duration = Duration::from_secs(25);
+
+pub async fn report(context: &RequestContext, request: Request) -> Answer {
+    let mut log_fields = LogFields::default();
+    let answered = made(context, request, &mut log_fields).await;
+    log_fields.attach_to(answered)
 }
 
-async fn made(visit: &Visit, mut request: Request, noted: &mut Noted) -> Result<Answer, Refusal> {
-    let Visit { isolate, now_ms, .. } = visit;
+async fn made(
+    context: &RequestContext,
+    mut request: Request,
+    log_fields: &mut LogFields,
+) -> Result<Answer, ApiError> {
+    let RequestContext { isolate, now_ms, .. } = context;
     body::check_media_type(&request, &[JSON], true)?;
     let api_key = header(&request, "X-Api-Key").unwrap_or_default();
     let Some(publisher) = isolate.config.report_keys.publisher(&api_key) else {
@@ -31,23 +44,24 @@ async fn made(visit: &Visit, mut request: Request, noted: &mut Noted) -> Result<
         body::measure(&mut request, MAX_BODY).await?;
         return Err(INVALID_API_KEY);
     };
-    noted.publisher = Some(publisher.to_string());
-    noted.key = Some(credentials::fingerprint(&api_key));
+    log_fields.publisher = Some(publisher.to_string());
+    log_fields.key = Some(credentials::fingerprint(&api_key));
     let body = {
         // The ledger alone knows whether the key was revoked: until then its body holds up others under the same key, and
         // never those of other publishers.
         let key = (api_key.as_str(), QUERIES_OF_KEY);
-        let _place = isolate
-            .rooms
-            .queries
-            .enter_part(publisher.as_str(), key, *now_ms)?;
+        let queries = isolate.pools.of(Pool::Queries);
+        let _permit = queries.acquire_part(publisher.as_str(), key, *now_ms)?;
         body::read(&mut request, MAX_BODY).await?
     };
     // Whether it is JSON comes after the key and the rate, which are the ledger's; what is not even text is none.
     let body = String::from_utf8(body).unwrap_or_else(|_| char::REPLACEMENT_CHARACTER.into());
-    let _place = isolate.rooms.reports.enter(publisher.as_str(), *now_ms)?;
+    let _permit = isolate
+        .pools
+        .of(Pool::Reports)
+        .acquire(publisher.as_str(), *now_ms)?;
     let accept = header(&request, "Accept");
-    let answered = client::report(&visit.env, &publisher, &api_key, accept.as_deref(), &body).await;
+    let answered = send(context, &publisher, &api_key, accept.as_deref(), &body).await;
     isolate
         .reach
         .ledger(&publisher, CallError::was_answered(&answered));
@@ -55,11 +69,33 @@ async fn made(visit: &Visit, mut request: Request, noted: &mut Noted) -> Result<
         Ok(response) => Answer::pass(response).await,
         Err(error) => error.into(),
     };
-    noted.rows = match answer.status() {
+    log_fields.rows = match answer.status() {
         204 => Some(0),
         _ => answer
             .passed_header("X-Total-Count")
             .and_then(|rows| rows.parse().ok()),
     };
     Ok(answer)
+}
+
+/// Asks for a report. The ledger's answer goes to the caller as it comes, refusals included.
+async fn send(
+    context: &RequestContext,
+    publisher: &PublisherId,
+    api_key: &str,
+    accept: Option<&str>,
+    body: &str,
+) -> Result<Response, CallError> {
+    let headers = Headers::new();
+    headers.set("X-Api-Key", api_key).map_err(broken)?;
+    if let Some(accept) = accept {
+        headers.set("Accept", accept).map_err(broken)?;
+    }
+    let mut init = RequestInit::new();
+    init.with_method(Method::Post)
+        .with_headers(headers)
+        .with_body(Some(body.into()));
+    let to = ledger::address(publisher, ledger::REPORT);
+    let request = Request::new_with_init(&object_call::url(&to), &init).map_err(broken)?;
+    object_call::send(&context.workers.env, &to, request, TIMEOUT).await
 }

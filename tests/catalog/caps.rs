@@ -3,18 +3,25 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use signpost::{
-    catalog::{AppId, OfferId, PublisherId, snapshot::listing::Figures},
-    origin::{
-        catalog::{Resource, limits, publication::keep_stats},
-        counters::{self, Kind, OfferStats},
-        migrations::migrate,
-    },
-    time::{DAY_MS, UtcDay},
-    tracking::batch::ClickSum,
-};
 
 use crate::{Catalog, NOON, offer, sqlite::Sqlite, with};
+use contract::{
+    catalog::Resource,
+    counters::{CapKind, OfferStats},
+};
+use domain::{
+    catalog::snapshot::listing::Figures,
+    model::{
+        AppId, OfferId, PublisherId,
+        time::{DAY_MS, UtcDay},
+    },
+    tracking::click_counts::ClickSum,
+};
+use origin::{
+    catalog::{limits, publication::keep_stats},
+    counters,
+};
+use platform::migrations::migrate;
 
 const O: Resource = Resource::Offer;
 
@@ -153,11 +160,11 @@ fn counters_with_clicks(offer: &str, day: UtcDay, clicks: u32) -> Sqlite {
         placement: None,
         clicks,
     };
-    let flush = counters::Command::Flush {
+    let flush = contract::counters::Command::Flush(contract::counters::Flush {
         isolate: "i".into(),
         sequence: 1,
         sums: vec![sum],
-    };
+    });
     counters::handle(&db, day.start_ms(), flush).unwrap();
     db
 }
@@ -170,8 +177,12 @@ fn figures_are_of_the_last_30_days_and_end_with_them() {
     let counters = counters_with_clicks("o-1", clicked, 7);
     for (days, clicks) in [(0, 7), (1, 7), (29, 7), (30, 0), (31, 0)] {
         let today = clicked.minus(-days);
-        let answer =
-            counters::handle(&counters, today.start_ms(), counters::Command::Stats { today }).unwrap();
+        let answer = counters::handle(
+            &counters,
+            today.start_ms(),
+            contract::counters::Command::Stats(contract::counters::Stats { today }),
+        )
+        .unwrap();
         // As the catalog reads what the counters wrote.
         let told: Vec<OfferStats> = serde_json::from_value(serde_json::to_value(answer).unwrap()).unwrap();
         keep_stats(&catalog.db, "counters-0", today, &told).unwrap();
@@ -186,12 +197,12 @@ fn figures_are_of_the_last_30_days_and_end_with_them() {
 }
 
 /// What the counters are told: kind, offer and limit, in no order.
-fn told(catalog: &Catalog) -> BTreeSet<(Kind, String, Option<u32>)> {
+fn told(catalog: &Catalog) -> BTreeSet<(CapKind, String, Option<u32>)> {
     let changed = limits::changed(&catalog.db).unwrap();
     let mut told = BTreeSet::new();
     for (object, limits) in changed.by_object {
         for limit in limits {
-            assert_eq!(object, counters::object_name(&limit.offer));
+            assert_eq!(object, contract::counters::object_name(&limit.offer));
             assert!(limit.revision <= changed.through);
             let is_new = told.insert((limit.kind, limit.offer.as_str().to_owned(), limit.limit));
             assert!(is_new, "{limit:?} is told twice");
@@ -210,8 +221,8 @@ fn each_changed_cap_is_told_once() {
     };
     let both = |offer: &str, click, conversion| {
         [
-            (Kind::Click, offer.to_owned(), click),
-            (Kind::Conversion, offer.to_owned(), conversion),
+            (CapKind::Click, offer.to_owned(), click),
+            (CapKind::Conversion, offer.to_owned(), conversion),
         ]
     };
     assert_eq!(told(&catalog), [].into());

@@ -3,26 +3,18 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
-use signpost::{
-    catalog::{
-        OfferId,
-        snapshot::{bodies::Chunk, listing::Listing},
-    },
-    origin::{
-        catalog::{
-            Resource,
-            publication::{chunk, chunk_written, chunks_to_write, keep_stats},
-        },
-        counters::OfferStats,
-    },
-    time::UtcDay,
-};
 
 use crate::{
     Catalog, body, offer,
-    shell::{Kv, publish_listing, sweep},
+    service::{Kv, publish_listing, sweep},
     with,
 };
+use contract::{catalog::Resource, counters::OfferStats};
+use domain::{
+    catalog::snapshot::{bodies::Chunk, listing::Listing},
+    model::{OfferId, time::UtcDay},
+};
+use origin::catalog::publication::{chunk, chunk_written, chunks_to_write, keep_stats};
 
 const O: Resource = Resource::Offer;
 const HOUR_MS: i64 = 3_600_000;

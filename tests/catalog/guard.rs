@@ -1,9 +1,10 @@
 //! The network guard where callbacks are configured. Its rules have their own tests; here, that nothing goes by it.
 
 use serde_json::json;
-use signpost::{callbacks::guard::Guard, origin::catalog::Resource};
 
 use crate::{Catalog, app_calling, body, refused, with};
+use contract::catalog::Resource;
+use domain::callbacks::guard::Guard;
 
 const APP: Resource = Resource::App;
 

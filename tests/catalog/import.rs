@@ -1,18 +1,12 @@
 //! Imports: all or nothing, whatever breaks.
 
 use serde_json::{Value, json};
-use signpost::{
-    lines::LineErrors,
-    origin::{
-        catalog::{
-            Resource,
-            import::{MAX_LINE, discard, discard_all, stage},
-        },
-        command::Failure,
-    },
-};
 
 use crate::{Catalog, Faults, app, body, demo::Demo, offer, under_every_fault, with};
+use contract::catalog::Resource;
+use domain::model::lines::LineErrors;
+use origin::catalog::import::{MAX_LINE, discard, discard_all, stage};
+use platform::failure::Failure;
 
 fn line(kind: &str, id: &str, document: Value) -> String {
     with(document, &json!({ "kind": kind, "id": id })).to_string() + "\n"
@@ -152,7 +146,7 @@ fn an_import_that_breaks_at_any_write_is_there_whole_or_not_at_all() {
         let state = catalog.dump();
         match &outcome {
             Ok(reply) => assert_eq!((reply.status, &state), (200, &new), "{fault}"),
-            Err(Failure::Broken(_)) => assert!(state == old || state == new, "{fault}"),
+            Err(Failure::Internal(_)) => assert!(state == old || state == new, "{fault}"),
             Err(Failure::Refused(refusal)) => panic!("{fault}: {refusal:?}"),
         }
         // The operator sends it again, to the same process or to the one after it.

@@ -1,26 +1,25 @@
 //! Publishing to KV, in the steps of the object's shell, with whatever breaks in between.
 
 use serde_json::json;
-use signpost::{
-    catalog::snapshot::{listing::Listing, pointer::Pointer, tracking::Tracking},
-    origin::catalog::{
-        Resource,
-        publication::{self, Kind, Prepared, enter, expired_versions, forget_version},
-    },
-};
 
 use crate::{
     Catalog, NOON, offer, prepare_listing, prepare_tracking,
-    shell::{Kv, check_reachable, key, publish_listing, run_for, sweep},
+    service::{Kv, check_reachable, publish_listing, run_for, sweep},
     sqlite::{Fault, Faults},
     with,
 };
+use contract::{
+    catalog::Resource,
+    kv::{Pointer, SnapshotKind},
+};
+use domain::catalog::snapshot::{listing::Listing, tracking::Tracking};
+use origin::catalog::publication::{self, Prepared, enter, expired_versions, forget_version};
 
 const O: Resource = Resource::Offer;
 const HOUR_MS: i64 = 3_600_000;
-const KINDS: [Kind; 2] = [Kind::Tracking, Kind::Listing];
+const KINDS: [SnapshotKind; 2] = [SnapshotKind::Tracking, SnapshotKind::Listing];
 
-fn entered(catalog: &Catalog, kind: Kind, version: u64) -> Pointer {
+fn entered(catalog: &Catalog, kind: SnapshotKind, version: u64) -> Pointer {
     let prepared = Prepared {
         kind,
         version,
@@ -37,16 +36,16 @@ fn the_pointer_lists_the_three_newest_of_each_kind() {
     let catalog = Catalog::empty();
     assert_eq!(publication::pointer(&catalog.db), Ok(Pointer::default()));
     for (kind, version, tracking, listing) in [
-        (Kind::Tracking, 1, vec![1], vec![]),
-        (Kind::Listing, 2, vec![1], vec![2]),
-        (Kind::Listing, 3, vec![1], vec![3, 2]),
-        (Kind::Listing, 5, vec![1], vec![5, 3, 2]),
-        (Kind::Listing, 6, vec![1], vec![6, 5, 3]),
-        (Kind::Tracking, 10, vec![10, 1], vec![6, 5, 3]),
+        (SnapshotKind::Tracking, 1, vec![1], vec![]),
+        (SnapshotKind::Listing, 2, vec![1], vec![2]),
+        (SnapshotKind::Listing, 3, vec![1], vec![3, 2]),
+        (SnapshotKind::Listing, 5, vec![1], vec![5, 3, 2]),
+        (SnapshotKind::Listing, 6, vec![1], vec![6, 5, 3]),
+        (SnapshotKind::Tracking, 10, vec![10, 1], vec![6, 5, 3]),
         // Once more, as after a lost answer.
-        (Kind::Tracking, 10, vec![10, 1], vec![6, 5, 3]),
-        (Kind::Listing, 100, vec![10, 1], vec![100, 6, 5]),
-        (Kind::Listing, 6, vec![10, 1], vec![100, 6, 5]),
+        (SnapshotKind::Tracking, 10, vec![10, 1], vec![6, 5, 3]),
+        (SnapshotKind::Listing, 100, vec![10, 1], vec![100, 6, 5]),
+        (SnapshotKind::Listing, 6, vec![10, 1], vec![100, 6, 5]),
     ] {
         catalog.wait(1_000);
         let expected = Pointer {
@@ -65,26 +64,33 @@ fn a_version_stays_in_kv_for_an_hour_after_it_left_the_pointer() {
     for kind in KINDS {
         for version in 1..=4 {
             catalog.wait(1_000);
-            entered(&catalog, kind, version + 10 * u64::from(kind == Kind::Listing));
+            entered(
+                &catalog,
+                kind,
+                version + 10 * u64::from(kind == SnapshotKind::Listing),
+            );
         }
     }
     let (tracking_left, listing_left) = (NOON + 4_000, NOON + 8_000);
     assert_eq!(expired(tracking_left + HOUR_MS), []);
-    assert_eq!(expired(tracking_left + HOUR_MS + 1), [(Kind::Tracking, 1)]);
-    assert_eq!(expired(listing_left + HOUR_MS), [(Kind::Tracking, 1)]);
+    assert_eq!(
+        expired(tracking_left + HOUR_MS + 1),
+        [(SnapshotKind::Tracking, 1)]
+    );
+    assert_eq!(expired(listing_left + HOUR_MS), [(SnapshotKind::Tracking, 1)]);
     // Later versions do not put it off.
     catalog.wait(HOUR_MS);
-    entered(&catalog, Kind::Tracking, 20);
-    let both = [(Kind::Tracking, 1), (Kind::Listing, 11)];
+    entered(&catalog, SnapshotKind::Tracking, 20);
+    let both = [(SnapshotKind::Tracking, 1), (SnapshotKind::Listing, 11)];
     assert_eq!(expired(listing_left + HOUR_MS + 1), both);
     for _ in 0..2 {
-        forget_version(&catalog.db, Kind::Tracking, 1).unwrap();
-        assert_eq!(expired(listing_left + HOUR_MS + 1), [(Kind::Listing, 11)]);
+        forget_version(&catalog.db, SnapshotKind::Tracking, 1).unwrap();
+        assert_eq!(expired(listing_left + HOUR_MS + 1), [(SnapshotKind::Listing, 11)]);
     }
     // What the pointer lists never expires.
     assert_eq!(
         expired(i64::MAX >> 11),
-        [(Kind::Tracking, 2), (Kind::Listing, 11)]
+        [(SnapshotKind::Tracking, 2), (SnapshotKind::Listing, 11)]
     );
 }
 
@@ -95,8 +101,8 @@ fn versions_grow_whatever_is_built() {
     for _ in 0..3 {
         for kind in KINDS {
             let prepared = match kind {
-                Kind::Tracking => prepare_tracking(&catalog.db, NOON),
-                Kind::Listing => prepare_listing(&catalog.db, NOON),
+                SnapshotKind::Tracking => prepare_tracking(&catalog.db, NOON),
+                SnapshotKind::Listing => prepare_listing(&catalog.db, NOON),
             }
             .unwrap();
             assert!(prepared.kind == kind && prepared.version > last, "{prepared:?}");
@@ -111,8 +117,8 @@ fn versions_grow_whatever_is_built() {
 fn seen(catalog: &Catalog, kv: &Kv) -> (bool, Vec<String>) {
     let pointer = kv.pointer().unwrap();
     let newest = |kind, versions: &[u64]| kv.get(&key(kind, versions[0])).unwrap();
-    let tracking = Tracking::open(newest(Kind::Tracking, &pointer.tracking)).unwrap();
-    let listing = Listing::open(newest(Kind::Listing, &pointer.listing)).unwrap();
+    let tracking = Tracking::open(newest(SnapshotKind::Tracking, &pointer.tracking)).unwrap();
+    let listing = Listing::open(newest(SnapshotKind::Listing, &pointer.listing)).unwrap();
     let ids = (0..listing.len()).map(|row| listing.id(row).unwrap().to_owned());
     let live = tracking
         .goal("g-1")

@@ -1,12 +1,11 @@
 //! Resources and credentials, command by command.
 
+use contract::catalog::{Get, GetPubKey, IssuePubKey, IssueToken, List, Put, RevokeToken};
 use serde_json::{Value, json};
-use signpost::{
-    catalog::{AppId, credentials},
-    origin::catalog::{Command, Resource},
-};
 
 use crate::{Catalog, app, app_calling, body, demo::Demo, offer, refused, under_every_fault, with};
+use contract::catalog::{Command, Resource};
+use domain::model::{AppId, credentials};
 
 const O: Resource = Resource::Offer;
 
@@ -32,11 +31,11 @@ fn what_was_put_is_read_back() {
         // All of them again, page by page, in the bytewise order of their ids.
         let (mut listed, mut cursor) = (Vec::new(), None);
         loop {
-            let list = Command::List {
+            let list = Command::List(List {
                 resource,
                 limit: 5,
                 cursor,
-            };
+            });
             let page = body(&catalog.send(list).unwrap(), 200);
             let resources = page[resource.plural()].as_array().unwrap();
             assert!(resources.len() <= 5);
@@ -53,7 +52,7 @@ fn what_was_put_is_read_back() {
         assert!(listed.iter().eq(documents.keys()), "{listed:?}");
     }
     let id = "none".to_owned();
-    let unknown = refused(catalog.send(Command::Get { resource: O, id }));
+    let unknown = refused(catalog.send(Command::Get(Get { resource: O, id })));
     assert_eq!(unknown.0, "not_found");
 }
 
@@ -158,11 +157,11 @@ fn a_repeated_put_changes_neither_revision_nor_update_time() {
         .map(|(name, value)| format!("\"{name}\" : {value}"))
         .collect();
     let rewritten = format!(" {{ {} }} ", members.join(", ")).replace("1.25", "1.250");
-    let again = Command::Put {
+    let again = Command::Put(Put {
         resource: O,
         id: "o-1".into(),
         body: rewritten,
-    };
+    });
     assert_eq!(body(&catalog.send(again).unwrap(), 200), first);
     assert_eq!(catalog.dump(), before);
 
@@ -206,11 +205,19 @@ fn pub_key(catalog: &Catalog, command: fn(String) -> Command, status: u16) -> Op
 }
 
 fn issued(catalog: &Catalog) -> Option<String> {
-    pub_key(catalog, |publisher_id| Command::IssuePubKey { publisher_id }, 201)
+    pub_key(
+        catalog,
+        |publisher_id| Command::IssuePubKey(IssuePubKey { publisher_id }),
+        201,
+    )
 }
 
 fn shown(catalog: &Catalog) -> Option<String> {
-    pub_key(catalog, |publisher_id| Command::GetPubKey { publisher_id }, 200)
+    pub_key(
+        catalog,
+        |publisher_id| Command::GetPubKey(GetPubKey { publisher_id }),
+        200,
+    )
 }
 
 /// The publisher's Pub-Key as the edge knows it, of these.
@@ -244,7 +251,7 @@ fn the_last_pub_key_is_the_one() {
     assert_eq!(valid(&catalog, &[&second]), [&second]);
     let publisher_id = "nobody".to_owned();
     assert_eq!(
-        refused(catalog.send(Command::IssuePubKey { publisher_id })).0,
+        refused(catalog.send(Command::IssuePubKey(IssuePubKey { publisher_id }))).0,
         "not_found"
     );
 
@@ -265,7 +272,9 @@ fn the_last_pub_key_is_the_one() {
 
 fn issue_token(catalog: &Catalog) -> Option<(String, String)> {
     let advertiser_id = "northwind".to_owned();
-    let reply = catalog.send(Command::IssueToken { advertiser_id }).ok()?;
+    let reply = catalog
+        .send(Command::IssueToken(IssueToken { advertiser_id }))
+        .ok()?;
     let issued = body(&reply, 201);
     let text = |name: &str| issued[name].as_str().unwrap().to_owned();
     Some((text("token_id"), text("token")))
@@ -326,10 +335,10 @@ fn an_advertisers_two_newest_tokens_are_valid_until_revoked() {
 
     let revoke = |id: &str| {
         let (advertiser_id, token_id) = ("northwind".into(), id.into());
-        catalog.send(Command::RevokeToken {
+        catalog.send(Command::RevokeToken(RevokeToken {
             advertiser_id,
             token_id,
-        })
+        }))
     };
     assert_eq!(refused(revoke(&a.0)).0, "not_found");
     assert_eq!(revoke(&c.0).unwrap().status, 204);
@@ -339,7 +348,7 @@ fn an_advertisers_two_newest_tokens_are_valid_until_revoked() {
     assert_eq!(token_hashes(&catalog), hashes(&[&b, &d]));
     let advertiser_id = "nobody".to_owned();
     assert_eq!(
-        refused(catalog.send(Command::IssueToken { advertiser_id })).0,
+        refused(catalog.send(Command::IssueToken(IssueToken { advertiser_id }))).0,
         "not_found"
     );
 

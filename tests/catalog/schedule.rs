@@ -1,26 +1,26 @@
 //! When the catalog publishes.
 
 use proptest::prelude::*;
-use signpost::origin::catalog::{
-    Resource, changes,
-    publication::Kind,
-    schedule::{listing_due_ms, next_alarm, tracking_due_ms},
-};
 
 use crate::{
     Catalog, NOON, offer, prepare_listing, prepare_tracking,
-    shell::{self, Kv},
+    service::{self, Kv},
+};
+use contract::{catalog::Resource, kv::SnapshotKind};
+use origin::catalog::{
+    revisions,
+    schedule::{listing_due_ms, next_alarm, tracking_due_ms},
 };
 
 const REFRESH_MS: i64 = 300_000;
 
 /// Publishes what is due of a kind, as the object does.
-fn publish(catalog: &Catalog, kind: Kind) {
+fn publish(catalog: &Catalog, kind: SnapshotKind) {
     let prepared = match kind {
-        Kind::Tracking => prepare_tracking(&catalog.db, catalog.now()),
-        Kind::Listing => prepare_listing(&catalog.db, catalog.now()),
+        SnapshotKind::Tracking => prepare_tracking(&catalog.db, catalog.now()),
+        SnapshotKind::Listing => prepare_listing(&catalog.db, catalog.now()),
     };
-    shell::publish(catalog, &Kv::default(), &prepared.unwrap()).unwrap();
+    service::publish(catalog, &Kv::default(), prepared.unwrap()).unwrap();
 }
 
 fn tracking_due(catalog: &Catalog) -> Option<i64> {
@@ -43,7 +43,7 @@ fn changes_are_gathered_for_a_second_and_published_every_ten_at_most() {
         "a later change does not put it off"
     );
     catalog.wait(200);
-    publish(&catalog, Kind::Tracking);
+    publish(&catalog, SnapshotKind::Tracking);
     assert_eq!(tracking_due(&catalog), None);
 
     let published = catalog.now();
@@ -54,7 +54,7 @@ fn changes_are_gathered_for_a_second_and_published_every_ten_at_most() {
     change("d");
     assert_eq!(tracking_due(&catalog), Some(published + 10_000));
     catalog.wait(950);
-    publish(&catalog, Kind::Tracking);
+    publish(&catalog, SnapshotKind::Tracking);
     catalog.wait(60_000);
     change("e");
     assert_eq!(
@@ -68,7 +68,7 @@ fn changes_are_gathered_for_a_second_and_published_every_ten_at_most() {
 fn reading_and_a_repeated_offer_make_nothing_due() {
     let catalog = Catalog::small();
     catalog.put(Resource::Offer, "o-1", &offer(&["g-1"]));
-    publish(&catalog, Kind::Tracking);
+    publish(&catalog, SnapshotKind::Tracking);
     catalog.put(Resource::Offer, "o-1", &offer(&["g-1"]));
     catalog.get(Resource::Offer, "o-1");
     assert_eq!(tracking_due(&catalog), None);
@@ -82,7 +82,7 @@ fn a_change_made_while_a_publication_is_under_way_is_published_next() {
     catalog.wait(100);
     catalog.put(Resource::Offer, "o-1", &offer(&["g-1", "g-2"]));
     catalog.wait(100);
-    shell::publish(&catalog, &Kv::default(), &prepared).unwrap();
+    service::publish(&catalog, &Kv::default(), prepared).unwrap();
     let due = tracking_due(&catalog).unwrap();
     assert!(
         (catalog.now() + 1..=catalog.now() + 10_000).contains(&due),
@@ -103,13 +103,13 @@ fn the_listing_is_rebuilt_on_every_fifth_minute() {
         (NOON + 7 * REFRESH_MS + 123_456, NOON + 8 * REFRESH_MS),
     ] {
         catalog.now_ms.set(built_at_ms);
-        publish(&catalog, Kind::Listing);
+        publish(&catalog, SnapshotKind::Listing);
         assert_eq!(due(), expected, "built at noon + {}", built_at_ms - NOON);
     }
     // Publications of the other kind have no part in it.
     let before = due();
     catalog.wait(3 * REFRESH_MS);
-    publish(&catalog, Kind::Tracking);
+    publish(&catalog, SnapshotKind::Tracking);
     assert_eq!(due(), before);
 }
 
@@ -120,7 +120,7 @@ fn a_listing_of_before_the_boundary_does_not_stand_for_the_one_after_it() {
     catalog.now_ms.set(NOON + REFRESH_MS - 100);
     let prepared = prepare_listing(&catalog.db, catalog.now()).unwrap();
     catalog.wait(500);
-    shell::publish(&catalog, &Kv::default(), &prepared).unwrap();
+    service::publish(&catalog, &Kv::default(), prepared).unwrap();
     assert_eq!(listing_due_ms(&catalog.db), Ok(NOON + REFRESH_MS));
 }
 
@@ -135,12 +135,12 @@ proptest! {
     ) {
         let catalog = Catalog::empty();
         for (mark, at) in [
-            (changes::TRACKING_DIRTY_SINCE, dirty_since),
-            (changes::TRACKING_BUILT_AT, tracking_built_at),
-            (changes::LISTING_BUILT_AT, listing_built_at),
+            (revisions::TRACKING_DIRTY_SINCE, dirty_since),
+            (revisions::TRACKING_BUILT_AT, tracking_built_at),
+            (revisions::LISTING_BUILT_AT, listing_built_at),
         ] {
             if let Some(at) = at {
-                changes::set(&catalog.db, mark, NOON + at).unwrap();
+                revisions::set(&catalog.db, mark, NOON + at).unwrap();
             }
         }
         let tracking = dirty_since.map(|dirty| (dirty + 1_000).max(tracking_built_at.map_or(dirty, |built| built + 10_000)));

@@ -1,16 +1,19 @@
 //! The two snapshots show exactly the catalog: against the naive model over the fixtures, and at the boundaries of dates.
 
+use contract::catalog::IssuePubKey;
 use serde_json::{Value, json};
-use signpost::{
-    catalog::{AppId, Country, Offer, OfferId, Platform, credentials},
-    origin::catalog::{Command, Resource, publication},
-};
 
 use crate::{
     Catalog, NOON, app, body,
     demo::{self, Demo},
     offer, prepare_tracking, with,
 };
+use contract::catalog::{Command, Resource};
+use domain::{
+    catalog::Offer,
+    model::{AppId, Country, OfferId, Platform, credentials},
+};
+use origin::catalog::publication;
 
 /// The seconds around every date in the fixtures, and one far from all.
 fn instants(demo: &Demo) -> Vec<i64> {
@@ -27,7 +30,9 @@ fn instants(demo: &Demo) -> Vec<i64> {
 fn the_tracking_snapshot_shows_exactly_the_catalog() {
     let catalog = Catalog::of_fixtures();
     let publisher_id = "lumen-arcade".to_owned();
-    let issued = catalog.send(Command::IssuePubKey { publisher_id }).unwrap();
+    let issued = catalog
+        .send(Command::IssuePubKey(IssuePubKey { publisher_id }))
+        .unwrap();
     let pub_key = body(&issued, 201)["pub_key"].as_str().unwrap().to_owned();
     let demo = Demo::read();
     let tracking = catalog.tracking();
@@ -71,7 +76,7 @@ fn the_tracking_snapshot_shows_exactly_the_catalog() {
         let url = offer["target_url"].as_str().or(offer["lp_url"].as_str()).unwrap();
         assert_eq!(
             shown.target,
-            signpost::tracking::target::Template::parse(url).unwrap().as_str()
+            domain::tracking::target::Template::parse(url).unwrap().as_str()
         );
         assert_eq!(offer["os"], shown.os.as_str());
         let (advertiser, tokens) = tracking.advertiser(&shown).unwrap();
@@ -199,7 +204,7 @@ fn what_the_operator_changes_is_in_the_next_snapshots() {
         (offer.is_live(catalog.now()), catalog.listed().len())
     };
     assert_eq!(live("o-1"), (true, 1));
-    let revision = |tracking: &signpost::catalog::snapshot::tracking::Tracking| {
+    let revision = |tracking: &domain::catalog::snapshot::tracking::Tracking| {
         tracking.goal("g-1").unwrap().offer.revision
     };
     let before = revision(&catalog.tracking());
@@ -237,11 +242,11 @@ fn a_snapshot_too_large_for_one_row_is_kept_in_parts() {
         let prepared = prepare_tracking(&catalog.db, NOON).unwrap();
         let parts = catalog.rows("SELECT part, version FROM snapshot_parts WHERE kind = 'tracking'");
         assert_eq!(parts.len(), 2, "{} bytes", prepared.bytes.len());
-        let newest = publication::newest(&catalog.db, publication::Kind::Tracking).unwrap();
+        let newest = publication::newest(&catalog.db, contract::kv::SnapshotKind::Tracking).unwrap();
         assert!(newest.as_ref() == Some(&prepared.bytes));
     }
     assert_eq!(
-        publication::newest(&catalog.db, publication::Kind::Listing),
+        publication::newest(&catalog.db, contract::kv::SnapshotKind::Listing),
         Ok(None)
     );
 }

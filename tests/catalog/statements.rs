@@ -1,19 +1,18 @@
 //! The SQL itself: a bound integer arrives as a double, so it may only meet what turns it back.
 
+use contract::catalog::{AppNames, GetPubKey, GetStatus, IssuePubKey, IssueToken, List, RevokeToken};
 use std::collections::BTreeSet;
 
 use serde_json::json;
-use signpost::{
-    catalog::{AppId, OfferId},
-    origin::{
-        catalog::{Command, Resource, handover, import, limits, publication, schedule, sql},
-        counters::OfferStats,
-        database::Database,
-    },
-    time::UtcDay,
-};
 
 use crate::{Catalog, NOON, app_calling, body, demo::Demo, prepare_listing, prepare_tracking, with};
+use contract::{
+    catalog::{Command, Resource},
+    counters::OfferStats,
+};
+use domain::model::{AppId, OfferId, time::UtcDay};
+use origin::catalog::{callback_sync::queue, import, limits, publication, schedule, sql};
+use platform::database::Database;
 
 /// Every text that the catalog runs, from a catalog that did everything it can.
 fn everything() -> (Catalog, BTreeSet<String>) {
@@ -30,30 +29,35 @@ fn everything() -> (Catalog, BTreeSet<String>) {
             catalog.get(resource, id);
         }
         let (limit, cursor) = (10, None);
-        let list = Command::List {
+        let list = Command::List(List {
             resource,
             limit,
             cursor,
-        };
+        });
         body(&catalog.send(list).unwrap(), 200);
     }
     for command in [
-        |publisher_id| Command::IssuePubKey { publisher_id },
-        |publisher_id| Command::GetPubKey { publisher_id },
+        |publisher_id| Command::IssuePubKey(IssuePubKey { publisher_id }),
+        |publisher_id| Command::GetPubKey(GetPubKey { publisher_id }),
     ] {
         catalog.send(command("lumen-arcade".into())).unwrap();
     }
     let advertiser_id = "mangrove-mobile".to_owned();
-    let issue = Command::IssueToken { advertiser_id };
+    let issue = Command::IssueToken(IssueToken { advertiser_id });
     let issued = body(&catalog.send(issue).unwrap(), 201);
-    let revoke = Command::RevokeToken {
+    let revoke = Command::RevokeToken(RevokeToken {
         advertiser_id: "mangrove-mobile".into(),
         token_id: issued["token_id"].as_str().unwrap().into(),
-    };
+    });
     catalog.send(revoke).unwrap();
-    body(&catalog.send(Command::Status).unwrap(), 200);
+    body(&catalog.send(Command::Status(GetStatus {})).unwrap(), 200);
     let publisher_id = "lumen-arcade".to_owned();
-    body(&catalog.send(Command::AppNames { publisher_id }).unwrap(), 200);
+    body(
+        &catalog
+            .send(Command::AppNames(AppNames { publisher_id }))
+            .unwrap(),
+        200,
+    );
     let app = *demo.apps.keys().collect::<Vec<_>>().first().unwrap();
     catalog.terms(app, &["60240"]);
     let changed = json!({ "callback": app_calling("https://acme.example.com/cb")["callback"] });
@@ -61,14 +65,14 @@ fn everything() -> (Catalog, BTreeSet<String>) {
 
     let db = &catalog.db;
     let app = AppId::parse(app).unwrap();
-    assert!(handover::of_app(db, app).unwrap().is_some());
+    assert!(queue::of_app(db, app).unwrap().is_some());
     assert_eq!(
-        handover::claim(db, NOON, NOON + handover::OWN_TRY_MS, 10)
+        queue::claim(db, NOON, NOON + queue::OWN_TRY_MS, 10)
             .unwrap()
             .len(),
         1
     );
-    handover::told(db, app, 1 << 52).unwrap();
+    queue::told(db, app, 1 << 52).unwrap();
     import::discard(db, "other").unwrap();
     import::discard_all(db).unwrap();
     limits::pushed(db, limits::changed(db).unwrap().through).unwrap();

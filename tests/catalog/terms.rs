@@ -1,25 +1,19 @@
 //! What an app's outbox is told when it asks.
 
+use contract::catalog::{GetTerms, IssueToken, Put, RevokeToken};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use signpost::{
-    catalog::{CurrencyRate, MicroUsd, OfferId, credentials, money::PerUsd},
-    origin::{
-        catalog::{
-            Command, Resource,
-            schema::MIGRATIONS,
-            terms::{CallbackSettings, GoalTerms, OfferTerms},
-        },
-        command::{Bytes, Command as _},
-        database::Database,
-        migrations::migrate,
-    },
-    params,
-};
 
 use crate::{
     Catalog, Faults, NOON, app, app_calling, body, demo::Demo, offer, refused, sqlite::Sqlite, with,
 };
+use contract::{
+    catalog::{CallbackSettings, Command, GoalTerms, OfferTerms, Resource},
+    operation::{Bytes, Command as _},
+};
+use domain::model::{CurrencyRate, MicroUsd, OfferId, credentials, money::PerUsd};
+use origin::catalog::schema::MIGRATIONS;
+use platform::{database::Database, migrations::migrate, params};
 
 const APP: &str = "10000001";
 
@@ -146,7 +140,12 @@ fn the_tokens_are_the_advertisers_two_newest_that_are_not_revoked() {
     catalog.put(Resource::Advertiser, "southwind", &json!({ "name": "Southwind" }));
     let issue = |advertiser: &str| {
         let advertiser_id = advertiser.into();
-        let issued = body(&catalog.send(Command::IssueToken { advertiser_id }).unwrap(), 201);
+        let issued = body(
+            &catalog
+                .send(Command::IssueToken(IssueToken { advertiser_id }))
+                .unwrap(),
+            201,
+        );
         let hash = credentials::hash(issued["token"].as_str().unwrap());
         let id = issued["token_id"].as_str().unwrap().to_owned();
         (id, Bytes(hash.to_vec()))
@@ -158,10 +157,10 @@ fn the_tokens_are_the_advertisers_two_newest_that_are_not_revoked() {
     assert!(!told().contains(&a.1));
     assert_eq!(told(), [b.1.clone(), c.1]);
     let (advertiser_id, token_id) = ("northwind".into(), c.0);
-    let revoke = Command::RevokeToken {
+    let revoke = Command::RevokeToken(RevokeToken {
         advertiser_id,
         token_id,
-    };
+    });
     catalog.send(revoke).unwrap();
     assert_eq!(told(), [b.1]);
 }
@@ -171,18 +170,20 @@ fn terms_stand_until_the_operator_changes_them_and_not_a_question_longer() {
     let catalog = with_app();
     catalog.put(Resource::Offer, "o-1", &offer(&["g-1"]));
     let ask = |since: Option<i64>| {
-        let asked = catalog.send(Command::Terms {
+        let asked = catalog.send(Command::Terms(GetTerms {
             app_id: APP.into(),
             offers: vec!["o-1".into()],
             since,
-        });
+        }));
         asked.unwrap()
     };
     let stands = |since: i64| ask(Some(since)).status == 204;
     let advertiser_id = || "northwind".to_owned();
     let issue = || {
         let advertiser_id = advertiser_id();
-        let issued = catalog.send(Command::IssueToken { advertiser_id }).unwrap();
+        let issued = catalog
+            .send(Command::IssueToken(IssueToken { advertiser_id }))
+            .unwrap();
         body(&issued, 201)["token_id"].as_str().unwrap().to_owned()
     };
     let token_id = issue();
@@ -194,10 +195,10 @@ fn terms_stand_until_the_operator_changes_them_and_not_a_question_longer() {
         }),
         ("a token", &|| drop(issue())),
         ("a token revoked", &|| {
-            let revoke = Command::RevokeToken {
+            let revoke = Command::RevokeToken(RevokeToken {
                 advertiser_id: advertiser_id(),
                 token_id: token_id.clone(),
-            };
+            });
             catalog.send(revoke).unwrap();
         }),
         ("a callback", &|| {
@@ -255,11 +256,11 @@ fn only_the_first_question_writes() {
     catalog.terms(APP, &[]);
     assert_eq!(catalog.db.writes(), 1);
     assert_eq!(catalog.dump(), asked_before().dump());
-    let terms = Command::Terms {
+    let terms = Command::Terms(GetTerms {
         app_id: APP.into(),
         offers: Vec::new(),
         since: None,
-    };
+    });
     assert!(terms.is_idempotent());
 }
 
@@ -297,7 +298,7 @@ proptest! {
         let document = app("acme").to_string();
         let written = document.replace("\"per_usd\":1000", &format!("\"per_usd\":{whole}.{rest:06}"));
         let written = written.replace("\"decimals\":0", &format!("\"decimals\":{decimals}"));
-        let put = Command::Put { resource: Resource::App, id: APP.into(), body: written };
+        let put = Command::Put(Put { resource: Resource::App, id: APP.into(), body: written });
         catalog.send(put).unwrap();
         let told = catalog.terms(APP, &[]).currency;
         prop_assert_eq!((told.per_usd, told.decimals), (PerUsd(per_usd), decimals));

@@ -2,17 +2,20 @@
 //! endpoint is to be tried again.
 
 use serde_json::{Value, json};
-use signpost::{
-    catalog::credentials::Vault,
-    origin::catalog::{
-        Resource, changes,
-        handover::{next_ms, of_app, told},
-        schedule::tracking_due_ms,
-        terms::CallbackSettings,
-    },
-};
 
-use crate::{Catalog, STORE_KEYS, app, app_calling, body, demo, demo::Demo, handover::id, with};
+use crate::{
+    Catalog, STORE_KEYS, app, app_calling, body,
+    callback_sync::id,
+    demo::{self, Demo},
+    with,
+};
+use contract::catalog::{CallbackSettings, Resource};
+use domain::model::credentials::Vault;
+use origin::catalog::{
+    callback_sync::queue::{next_ms, of_app, told},
+    revisions,
+    schedule::tracking_due_ms,
+};
 
 const APP: &str = "10000001";
 const SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
@@ -37,7 +40,7 @@ fn settled() -> Catalog {
 fn settle(catalog: &Catalog) {
     let settings = settings(catalog);
     told(&catalog.db, id(APP), settings.revision).unwrap();
-    changes::clear(&catalog.db, changes::TRACKING_DIRTY_SINCE).unwrap();
+    revisions::clear(&catalog.db, revisions::TRACKING_DIRTY_SINCE).unwrap();
     assert!(!is_anything_due(catalog));
     catalog.wait(86_400_000);
 }
@@ -130,7 +133,7 @@ fn a_repeated_import_of_a_whole_catalog_changes_nothing() {
         for app in Demo::read().apps.keys() {
             catalog.terms(app, &[]);
         }
-        changes::clear(&catalog.db, changes::TRACKING_DIRTY_SINCE).unwrap();
+        revisions::clear(&catalog.db, revisions::TRACKING_DIRTY_SINCE).unwrap();
         let before = catalog.dump();
         catalog.wait(86_400_000);
         let again = body(&catalog.import("again", &text).unwrap(), 200);

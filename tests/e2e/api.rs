@@ -39,7 +39,7 @@ type Counts = BTreeMap<String, BTreeMap<String, u64>>;
 
 #[test]
 fn schemathesis_finds_no_answer_that_the_document_does_not_have() {
-    let (signpost, _) = Setup::new().config("contained.capnp").start_with_fixtures();
+    let (signpost, _) = Setup::new().config("no_internet.capnp").start_with_fixtures();
     let folder = tempfile::tempdir().expect("a temporary folder");
     for file in [SETTINGS, "hooks.py"] {
         let from = root().join("tests/e2e/api").join(file);

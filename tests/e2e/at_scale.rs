@@ -72,7 +72,7 @@ fn the_planned_size_is_published_listed_and_clicked_within_its_limits() {
         let size = value.metadata().unwrap().len();
         assert!(size < KV_VALUE, "{:?} has {size} bytes", value.file_name());
     }
-    let metrics = signpost.operator("GET", "metrics", None).expect(200).body;
+    let [metrics, _] = signpost.metrics_at("");
     let held: u64 = metrics
         .lines()
         .filter(|line| line.starts_with("signpost_isolate_held_bytes{"))

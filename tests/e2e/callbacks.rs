@@ -15,9 +15,9 @@ mod reversals;
 mod signatures;
 
 use serde_json::{Value, json};
-use signpost::time::SECOND_MS;
 
 use crate::harness::{Setup, Signpost, Wall, in_time};
+use domain::model::time::SECOND_MS;
 
 /// Beyond all tries of [`quick`].
 const TRIES_MS: i64 = 60 * SECOND_MS;

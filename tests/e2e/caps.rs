@@ -3,13 +3,13 @@
 use std::{collections::BTreeSet, sync::Barrier, thread};
 
 use serde_json::{Value, json};
-use signpost::tracking::click_id::{self, Opened};
 use url::Url;
 
 use crate::{
     clicks::{MACHINES, click_id_of, keys, redirected, refused},
     harness::{ANDROID_APP, Answer, IOS_APP, Setup, Signpost, WEB_APP, away_from_midnight, demo, eventually},
 };
+use domain::tracking::click_id::{self, Opened};
 
 const THREADS: usize = 64;
 

@@ -8,14 +8,14 @@ mod parameters;
 mod refusals;
 mod targets;
 
-use signpost::tracking::{
+use url::{Url, form_urlencoded};
+
+use crate::harness::{Answer, Signpost, default_setting};
+use domain::tracking::{
     click::Click,
     click_id::{self, Opened},
     keys::KeyRing,
 };
-use url::{Url, form_urlencoded};
-
-use crate::harness::{Answer, Signpost, default_setting};
 
 pub const CLICK: &str = "/v2/tracking/click";
 /// A click that is redirected: goal 410271 is of offer 23817, which is for Android in every country and has no cap.

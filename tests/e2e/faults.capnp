@@ -1,28 +1,58 @@
-# Signpost with what it depends on made unreliable: KV and the objects are reached through `faults.js`, which refuses what
-# its control socket says it should.
+# Signpost with unreliable KV and objects: both Workers reach them through `faults.js`, which breaks those that its control
+# socket names.
 
 using Workerd = import "/workerd/workerd.capnp";
 using Local = import "../../fixtures/local/workerd.capnp";
 
 const config :Workerd.Config = (
   services = [
-    (name = "signpost", worker = .signpost),
+    (name = "edge", worker = .edge),
+    (name = "origin", worker = .origin),
     (name = "faults", worker = .faults),
     (name = "kv", disk = (path = "kv", writable = true)),
     (name = "objects", disk = (path = "objects", writable = true)),
     (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
   ],
   sockets = [
-    (name = "http", address = "127.0.0.1:0", http = (), service = "signpost"),
+    (name = "http", address = "127.0.0.1:0", http = (), service = "edge"),
     (name = "control", address = "127.0.0.1:0", http = (), service = "faults"),
   ],
 );
 
-const signpost :Workerd.Worker = (
+const edge :Workerd.Worker = (
   modules = [
-    (name = "entry.js", esModule = embed "../../build/entry.js"),
-    (name = "index.js", esModule = embed "../../build/index.js"),
-    (name = "./index_bg.wasm", wasm = embed "../../build/index_bg.wasm"),
+    (name = "entry.js", esModule = embed "../../build/edge/entry.js"),
+    (name = "fair_queue.js", esModule = embed "../../build/edge/fair_queue.js"),
+    (name = "index.js", esModule = embed "../../build/edge/index.js"),
+    (name = "./index_bg.wasm", wasm = embed "../../build/edge/index_bg.wasm"),
+  ],
+  compatibilityDate = "2026-04-01",
+  bindings = [
+    (name = "ORIGIN", service = "origin"),
+    (name = "CATALOG", durableObjectNamespace = (className = "UnreliableCatalog", serviceName = "faults")),
+    (name = "COUNTERS", durableObjectNamespace = (className = "UnreliableCounters", serviceName = "faults")),
+    (name = "CLICKS", durableObjectNamespace = (className = "Clicks", serviceName = "origin")),
+    (name = "LEDGERS", durableObjectNamespace = (className = "UnreliableLedger", serviceName = "faults")),
+    (name = "OUTBOXES", durableObjectNamespace = (className = "UnreliableOutbox", serviceName = "faults")),
+    (name = "SNAPSHOTS", kvNamespace = (name = "faults", entrypoint = "UnreliableKv")),
+    (name = "TRACKING_URL", fromEnvironment = "TRACKING_URL"),
+    (name = "REPORTING_HOST", fromEnvironment = "REPORTING_HOST"),
+    (name = "OFFERS_HOST", fromEnvironment = "OFFERS_HOST"),
+    (name = "TRACKING_HOST", fromEnvironment = "TRACKING_HOST"),
+    (name = "OPERATOR_HOST", fromEnvironment = "OPERATOR_HOST"),
+    (name = "TRUST_COUNTRY_HEADER", fromEnvironment = "TRUST_COUNTRY_HEADER"),
+    (name = "REVALIDATE_SECONDS", fromEnvironment = "REVALIDATE_SECONDS"),
+    (name = "OPERATOR_TOKEN", fromEnvironment = "OPERATOR_TOKEN"),
+    (name = "CLICK_KEYS", fromEnvironment = "CLICK_KEYS"),
+    (name = "REPORT_KEY_MAC", fromEnvironment = "REPORT_KEY_MAC"),
+  ],
+);
+
+const origin :Workerd.Worker = (
+  modules = [
+    (name = "entry.js", esModule = embed "../../build/origin/entry.js"),
+    (name = "index.js", esModule = embed "../../build/origin/index.js"),
+    (name = "./index_bg.wasm", wasm = embed "../../build/origin/index_bg.wasm"),
   ],
   compatibilityDate = "2026-04-01",
   durableObjectNamespaces = Local.namespaces,
@@ -39,13 +69,10 @@ const signpost :Workerd.Worker = (
     (name = "OFFERS_HOST", fromEnvironment = "OFFERS_HOST"),
     (name = "TRACKING_HOST", fromEnvironment = "TRACKING_HOST"),
     (name = "OPERATOR_HOST", fromEnvironment = "OPERATOR_HOST"),
-    (name = "TRUST_COUNTRY_HEADER", fromEnvironment = "TRUST_COUNTRY_HEADER"),
-    (name = "REVALIDATE_SECONDS", fromEnvironment = "REVALIDATE_SECONDS"),
     (name = "ALLOW_PRIVATE_CALLBACKS", fromEnvironment = "ALLOW_PRIVATE_CALLBACKS"),
     (name = "CALLBACK_SCHEDULE", fromEnvironment = "CALLBACK_SCHEDULE"),
     (name = "CALLBACK_TIMEOUT_MS", fromEnvironment = "CALLBACK_TIMEOUT_MS"),
     (name = "OPERATOR_TOKEN", fromEnvironment = "OPERATOR_TOKEN"),
-    (name = "CLICK_KEYS", fromEnvironment = "CLICK_KEYS"),
     (name = "STORE_KEYS", fromEnvironment = "STORE_KEYS"),
     (name = "REPORT_KEY_MAC", fromEnvironment = "REPORT_KEY_MAC"),
   ],
@@ -63,9 +90,9 @@ const faults :Workerd.Worker = (
   durableObjectStorage = (localDisk = "objects"),
   bindings = [
     (name = "DISK", service = "kv"),
-    (name = "CATALOG", durableObjectNamespace = (className = "Catalog", serviceName = "signpost")),
-    (name = "COUNTERS", durableObjectNamespace = (className = "Counters", serviceName = "signpost")),
-    (name = "LEDGERS", durableObjectNamespace = (className = "Ledger", serviceName = "signpost")),
-    (name = "OUTBOXES", durableObjectNamespace = (className = "Outbox", serviceName = "signpost")),
+    (name = "CATALOG", durableObjectNamespace = (className = "Catalog", serviceName = "origin")),
+    (name = "COUNTERS", durableObjectNamespace = (className = "Counters", serviceName = "origin")),
+    (name = "LEDGERS", durableObjectNamespace = (className = "Ledger", serviceName = "origin")),
+    (name = "OUTBOXES", durableObjectNamespace = (className = "Outbox", serviceName = "origin")),
   ],
 );

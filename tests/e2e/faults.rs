@@ -8,9 +8,9 @@ use std::{
 };
 
 use serde_json::json;
-use signpost::time::SECOND_MS;
 
 use crate::harness::{ANDROID_APP, PUBLISHER, Setup, Signpost, in_time};
+use domain::model::time::SECOND_MS;
 
 /// A Signpost whose isolate asks for newer snapshots on every request.
 fn unreliable() -> (Signpost, String) {

@@ -164,7 +164,10 @@ impl Signpost {
     fn hold(&self, method: &str, address: &str, answer: &Answer) {
         let is = |name: &str| self.setup.config.ends_with(name);
         // Of two ways into one Signpost, the control socket is the other.
-        let bases = [Some(self.base()), is("ways.capnp").then(|| self.control())];
+        let bases = [
+            Some(self.base()),
+            is("ordinary_path.capnp").then(|| self.control()),
+        ];
         let mut targets = bases
             .iter()
             .flatten()
@@ -198,7 +201,17 @@ impl Signpost {
         self.send(method, &format!("/v1/operator/{path}"), &headers, body)
     }
 
-    /// A series of the operator's metrics, by its name and labels as they are written there.
+    /// The metrics of both Workers: the edge's isolate, then the catalog and the origin's isolate.
+    #[track_caller]
+    pub fn metrics_at(&self, base: &str) -> [String; 2] {
+        let authorization = format!("Bearer {OPERATOR_TOKEN}");
+        let headers = [("Authorization", authorization.as_str())];
+        ["/metrics", "/v1/operator/metrics"]
+            .map(|path| self.get(&format!("{base}{path}"), &headers).expect(200).body)
+    }
+
+    /// A series of either Worker's metrics, by its name and labels as they are written there. One that both have is the sum;
+    /// of their memory it is the larger.
     #[track_caller]
     pub fn metric(&self, series: &str) -> u64 {
         self.metric_at("", series)
@@ -207,17 +220,20 @@ impl Signpost {
     /// The same where another address leads to it.
     #[track_caller]
     pub fn metric_at(&self, base: &str, series: &str) -> u64 {
-        let authorization = format!("Bearer {OPERATOR_TOKEN}");
-        let address = format!("{base}/v1/operator/metrics");
-        let metrics = self
-            .get(&address, &[("Authorization", &authorization)])
-            .expect(200)
-            .body;
-        let found = metrics
-            .lines()
-            .find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
-        let value = found.unwrap_or_else(|| panic!("no {series} in {metrics}"));
-        value.parse().expect("a whole number")
+        let texts = self.metrics_at(base);
+        let found = texts.iter().filter_map(|text| {
+            let mut lines = text.lines();
+            lines.find_map(|line| line.strip_prefix(series)?.strip_prefix(' '))
+        });
+        let found: Vec<u64> = found
+            .map(|value| value.parse().expect("a whole number"))
+            .collect();
+        assert!(!found.is_empty(), "no {series} in {texts:?}");
+        if series.ends_with("_bytes") {
+            found.into_iter().max().unwrap_or(0)
+        } else {
+            found.into_iter().sum()
+        }
     }
 
     #[track_caller]
@@ -317,5 +333,5 @@ pub fn encoded(text: &str) -> String {
 }
 
 pub fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }

@@ -17,13 +17,14 @@ mod caps;
 mod clicks;
 mod conformance;
 mod conversions;
-mod express;
+mod fast_path;
 mod faults;
 mod harness;
 #[path = "../support/many_facts.rs"]
 mod many_facts;
 #[path = "../support/random.rs"]
 mod numbers;
+mod observability;
 mod offers;
 mod operator;
 mod overload;
@@ -31,5 +32,4 @@ mod overload;
 mod planned;
 mod readme;
 mod reports;
-mod trust;
-mod watch;
+mod security;

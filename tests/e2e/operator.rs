@@ -3,9 +3,9 @@
 mod documents;
 
 use serde_json::{Value, json};
-use signpost::edge::openapi::DOCUMENT;
 
 use crate::harness::{Setup, Signpost, demo};
+use origin::description::DESCRIPTION;
 
 fn offer(goals: &Value) -> Value {
     json!({
@@ -279,7 +279,7 @@ fn each_host_serves_its_own_interface() {
 fn the_document_of_all_this_is_served_as_json() {
     let signpost = demo();
     let served = signpost.get("/openapi.json", &[]).expect(200);
-    assert!(served.body == DOCUMENT, "another document");
+    assert!(served.body == DESCRIPTION, "another document");
     assert_eq!(served.json()["openapi"], "3.1.0");
     let head = signpost.send("HEAD", "/openapi.json", &[], b"").expect(200);
     for header in ["Content-Type", "Cache-Control"] {

@@ -2,13 +2,12 @@
 //! clients that left without a word. Here an app's share of postbacks and of bodies; `rooms` has each room to its last place,
 //! `turns` what connections that never pause do to the rest.
 
-mod rooms;
-mod turns;
+mod fair_queue;
+mod limits;
 
 use std::{thread, time::Duration};
 
 use serde_json::json;
-use signpost::edge::admission::{BODIES, CONVERSIONS};
 
 use crate::{
     faults::break_down,
@@ -16,9 +15,14 @@ use crate::{
         ANDROID_APP, Answer, CONVERSION, IOS_APP, Raw, Setup, Signpost, Wall, accepted, eventually, timed,
     },
 };
+use edge::limits::Pool;
+use platform::concurrency_limit::Limit;
+
+const BODIES: Limit = Pool::Bodies.limit();
+const CONVERSIONS: Limit = Pool::Conversions.limit();
 
 /// Postbacks of an app.
-const SHARE: usize = CONVERSIONS.share;
+const SHARE: usize = CONVERSIONS.per_owner;
 /// A refusal that waits for nothing, on a busy machine.
 const AT_ONCE: Duration = Duration::from_secs(2);
 /// In which workerd learns that a connection was reset.
@@ -187,8 +191,8 @@ fn who_never_sends_a_body_whole_holds_up_none_but_its_own_app() {
     };
     let mut left = 0;
     for round in 0..3 {
-        let waiting = sent(&signpost, &vec![half.clone(); BODIES.share]);
-        eventually(&BODIES.share, || under_way(&signpost, "body"));
+        let waiting = sent(&signpost, &vec![half.clone(); BODIES.per_owner]);
+        eventually(&BODIES.per_owner, || under_way(&signpost, "body"));
         refused_at_once(|| offers(ANDROID_APP));
         offers(IOS_APP).expect(200);
         wall.pay(&format!("u-{round}"));

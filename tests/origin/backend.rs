@@ -2,12 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use signpost::{
-    origin::database::{Database, DatabaseError, Row, Value},
+use crate::sqlite::{Fault, Faults, Sqlite};
+use platform::{
+    database::{Database, DatabaseError, Row, Value},
     params,
 };
-
-use crate::sqlite::{Fault, Faults, Sqlite};
 
 fn with_table() -> Sqlite {
     let db = Sqlite::in_memory();

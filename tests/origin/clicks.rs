@@ -1,13 +1,14 @@
 //! `origin/clicks`: records of clicks that a short id stands for.
 
-use signpost::origin::{
-    clicks::{self, Command, MIGRATIONS, Reply, sql},
-    command::Bytes,
-};
-
 use crate::{
     asked_until_answered, assert_only_listed_statements, dump, migrated, sqlite::Sqlite, under_every_fault,
 };
+use contract::clicks::{Get, Put};
+use contract::{
+    clicks::{Command, Reply},
+    operation::Bytes,
+};
+use origin::clicks::{self, MIGRATIONS, sql};
 
 const NOW: i64 = 1_768_478_400_000;
 const WEEK_MS: i64 = 7 * 86_400_000;
@@ -17,11 +18,11 @@ fn nonce(n: u32) -> Bytes {
 }
 
 fn put(n: u32, record: &[u8], expires_at_ms: i64) -> Command {
-    Command::Put {
+    Command::Put(Put {
         nonce: nonce(n),
         record: Bytes(record.to_vec()),
         expires_at_ms,
-    }
+    })
 }
 
 fn send(db: &Sqlite, now_ms: i64, command: Command) -> Reply {
@@ -29,7 +30,7 @@ fn send(db: &Sqlite, now_ms: i64, command: Command) -> Reply {
 }
 
 fn get(db: &Sqlite, now_ms: i64, n: u32) -> Option<Vec<u8>> {
-    match send(db, now_ms, Command::Get { nonce: nonce(n) }) {
+    match send(db, now_ms, Command::Get(Get { nonce: nonce(n) })) {
         Reply::Found(found) => found.record.map(|record| record.0),
         other => panic!("{other:?}"),
     }

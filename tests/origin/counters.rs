@@ -1,20 +1,26 @@
 //! `origin/counters`: counting, figures, forgetting, and every write broken, example by example. Caps are next door.
 
-use signpost::{
-    catalog::{AppId, Country, OfferId, PublisherId},
-    origin::{
-        counters::{self, Applied, Command, Kind, Limit, MIGRATIONS, OfferStats, Reply, Take, Taken, sql},
-        database::{Database, Row, Value},
-        forward,
-    },
-    time::{DAY_MS, HOUR_MS, UtcDay},
-    tracking::batch::ClickSum,
-};
-
 use crate::{
     asked_until_answered, assert_only_listed_statements, counters_conversions::paid, dump, migrated,
     sqlite::Sqlite, under_every_fault,
 };
+use contract::counters::{Flush, SetLimits, Stats};
+use contract::{
+    counters::{CapKind, Command, Limit, OfferStats, Reply, Take, Taken},
+    operation::Applied,
+};
+use domain::{
+    model::{
+        AppId, Country, OfferId, PublisherId,
+        time::{DAY_MS, HOUR_MS, UtcDay},
+    },
+    tracking::click_counts::ClickSum,
+};
+use origin::{
+    batches,
+    counters::{self, MIGRATIONS, sql},
+};
+use platform::database::{Database, Row, Value};
 
 /// 2026-01-15, 12:00 UTC.
 pub const NOON: i64 = 20_468 * DAY_MS + 12 * HOUR_MS;
@@ -37,7 +43,7 @@ pub fn ask_take(db: &Sqlite, now_ms: i64, take: Take) -> Taken {
 /// A take of a click on offer `o`, by an edge that knows the cap as 3 since revision 1.
 pub fn click(key: &str, now_ms: i64) -> Take {
     Take {
-        kind: Kind::Click,
+        kind: CapKind::Click,
         key: key.into(),
         offer: offer("o"),
         day: UtcDay::of_ms(now_ms),
@@ -57,12 +63,12 @@ pub const REFUSED: Taken = Taken {
 
 pub fn set_limit(db: &Sqlite, limit: Option<u32>, revision: i64) {
     let limits = vec![Limit {
-        kind: Kind::Click,
+        kind: CapKind::Click,
         offer: offer("o"),
         limit,
         revision,
     }];
-    send(db, NOON, Command::SetLimits { limits });
+    send(db, NOON, Command::SetLimits(SetLimits { limits }));
 }
 
 pub fn sum(offer_id: &str, day: UtcDay, clicks: u32) -> ClickSum {
@@ -81,11 +87,11 @@ fn flush(db: &Sqlite, now_ms: i64, isolate: &str, sequence: u64, sums: Vec<Click
     match send(
         db,
         now_ms,
-        Command::Flush {
+        Command::Flush(Flush {
             isolate: isolate.into(),
             sequence,
             sums,
-        },
+        }),
     ) {
         Reply::Applied(Applied { applied }) => applied,
         other => panic!("{other:?}"),
@@ -96,9 +102,9 @@ pub fn stats(db: &Sqlite, now_ms: i64) -> Vec<OfferStats> {
     match send(
         db,
         now_ms,
-        Command::Stats {
+        Command::Stats(Stats {
             today: UtcDay::of_ms(now_ms),
-        },
+        }),
     ) {
         Reply::Stats(json) => serde_json::from_str(json.get()).unwrap(),
         other => panic!("{other:?}"),
@@ -230,7 +236,7 @@ fn figures_span_thirty_days_and_caps_only_today() {
         &db,
         NOON,
         Take {
-            kind: Kind::Conversion,
+            kind: CapKind::Conversion,
             ..click("c", NOON)
         },
     );
@@ -269,9 +275,9 @@ fn figures_of_three_hundred_offers_fit_in_30_kilobytes() {
     let reply = send(
         &db,
         NOON,
-        Command::Stats {
+        Command::Stats(Stats {
             today: UtcDay::of_ms(NOON),
-        },
+        }),
     );
     assert!(serde_json::to_string(&reply).unwrap().len() < 30_000);
 }
@@ -301,7 +307,7 @@ fn each_thing_is_kept_for_its_time_and_no_longer() {
         &db,
         NOON,
         Take {
-            kind: Kind::Conversion,
+            kind: CapKind::Conversion,
             ..click("b", NOON)
         },
     );
@@ -361,30 +367,30 @@ fn whatever_write_breaks_a_client_that_repeats_ends_with_exact_counts() {
                 revision: 2,
                 ..click("b", NOON)
             }),
-            Command::Flush {
+            Command::Flush(Flush {
                 isolate: "i".into(),
                 sequence: 1,
                 sums: vec![sum("o", today, 2), sum("p", today, 3)],
-            },
+            }),
             Command::Take(click("c", NOON)),
-            Command::SetLimits {
+            Command::SetLimits(SetLimits {
                 limits: vec![Limit {
-                    kind: Kind::Click,
+                    kind: CapKind::Click,
                     offer: offer("o"),
                     limit: Some(4),
                     revision: 3,
                 }],
-            },
+            }),
             Command::Take(click("c", NOON)),
             Command::Take(Take {
-                kind: Kind::Conversion,
+                kind: CapKind::Conversion,
                 ..click("a", NOON)
             }),
-            Command::Flush {
+            Command::Flush(Flush {
                 isolate: "i".into(),
                 sequence: 2,
                 sums: vec![sum("o", today, 1)],
-            },
+            }),
         ]
     };
     let outcomes = under_every_fault(MIGRATIONS, |db| {
@@ -422,15 +428,15 @@ fn every_statement_is_listed_for_the_conformance_test() {
     counters::alarm(&db, NOON).unwrap();
     counters::next_alarm(&db, NOON).unwrap();
     send(&db, NOON, paid("outbox-1", 1, &[("o", 0, 1, 1)]));
-    forward::prepare(&db, NOON).unwrap();
-    let batches = forward::outstanding(&db, NOON).unwrap();
-    forward::failed(&db, &batches[0], NOON).unwrap();
-    forward::acknowledge(&db, &batches[0]).unwrap();
+    batches::prepare(&db, NOON).unwrap();
+    let batches = batches::outstanding(&db, NOON).unwrap();
+    batches::failed(&db, &batches[0], NOON).unwrap();
+    batches::acknowledge(&db, &batches[0]).unwrap();
     // The book is shared: row by row it is an outbox that fills it.
-    let listed = [sql::ALL, forward::sql::ALL].concat();
+    let listed = [sql::ALL, batches::sql::ALL].concat();
     let listed: Vec<_> = listed
         .into_iter()
-        .filter(|sql| *sql != forward::sql::ADD)
+        .filter(|sql| *sql != batches::sql::ADD)
         .collect();
     assert_only_listed_statements(&db, &listed, MIGRATIONS);
 }

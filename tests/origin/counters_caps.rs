@@ -1,14 +1,12 @@
 //! `origin/counters`: what a daily cap gives and what it refuses.
 
-use signpost::{
-    origin::counters::{Kind, MIGRATIONS, Take},
-    time::UtcDay,
-};
-
 use crate::{
     counters::{NOON, REFUSED, ask_take, click, gave, offer, set_limit, stats},
     migrated,
 };
+use contract::counters::{CapKind, Take};
+use domain::model::time::UtcDay;
+use origin::counters::MIGRATIONS;
 
 #[test]
 fn a_cap_gives_what_it_has_and_no_more() {
@@ -59,7 +57,7 @@ fn a_cap_is_whole_again_at_midnight_utc_and_the_day_before_keeps_its_count() {
 fn clicks_and_conversions_and_offers_have_caps_of_their_own() {
     let db = migrated(MIGRATIONS);
     let conversion = Take {
-        kind: Kind::Conversion,
+        kind: CapKind::Conversion,
         ..click("a", NOON)
     };
     let elsewhere = Take {
@@ -141,12 +139,12 @@ fn a_day_that_cannot_tell_a_repeat_any_more_gives_nothing() {
         ..click("", NOON)
     };
     for (kind, age, taken) in [
-        (Kind::Click, 1, true),
-        (Kind::Click, 2, false),
-        (Kind::Conversion, 29, true),
-        (Kind::Conversion, 30, false),
-        (Kind::Click, -1, true),
-        (Kind::Click, -2, false),
+        (CapKind::Click, 1, true),
+        (CapKind::Click, 2, false),
+        (CapKind::Conversion, 29, true),
+        (CapKind::Conversion, 30, false),
+        (CapKind::Click, -1, true),
+        (CapKind::Click, -2, false),
     ] {
         assert_eq!(
             ask_take(&db, NOON, of_day(kind, age)).taken,

@@ -1,20 +1,24 @@
 //! `origin/counters`: what outboxes paid and took back, in the offers' 30-day figures.
 
-use signpost::{
-    catalog::{AppId, Country},
-    origin::{
-        counters::{self, Applied, Command, ConversionSum, MIGRATIONS, Reply},
-        forward::{self, Batch, Earned},
-    },
-    time::{DAY_MS, HOUR_MS, UtcDay},
-};
-
 use crate::{
     asked_until_answered,
     counters::{NOON, offer, send, stats, sum},
     dump, migrated,
     sqlite::Sqlite,
     under_every_fault,
+};
+use contract::counters::{AddConversions, Flush};
+use contract::{
+    counters::{Command, ConversionSum, Reply},
+    operation::Applied,
+};
+use domain::model::{
+    AppId, Country,
+    time::{DAY_MS, HOUR_MS, UtcDay},
+};
+use origin::{
+    batches::{self, Batch, BatchRow},
+    counters::{self, MIGRATIONS},
 };
 
 /// Offer, day's age at noon, conversions, payout in micro-USD.
@@ -27,11 +31,11 @@ pub fn paid(source: &str, sequence: u64, sums: &[Paid]) -> Command {
         conversions,
         payout_micro_usd,
     };
-    Command::AddConversions {
+    Command::AddConversions(AddConversions {
         source: source.into(),
         sequence,
         sums: sums.iter().map(sum).collect(),
-    }
+    })
 }
 
 /// Whether it was applied.
@@ -71,11 +75,11 @@ fn an_outboxs_batch_counts_once() {
 #[test]
 fn an_isolate_and_an_outbox_of_one_name_are_two() {
     let db = migrated(MIGRATIONS);
-    let flush = Command::Flush {
+    let flush = Command::Flush(Flush {
         isolate: "x".into(),
         sequence: 9,
         sums: vec![sum("o", UtcDay::of_ms(NOON), 5)],
-    };
+    });
     assert!(add(&db, NOON, flush.clone()));
     assert!(add(&db, NOON, paid("x", 1, &[("o", 0, 1, 1)])));
     assert!(!add(&db, NOON, flush));
@@ -162,9 +166,9 @@ fn an_outbox_that_was_silent_for_forty_days_repeats_its_last_batch_in_vain() {
 
 #[test]
 fn a_batch_of_the_book_is_read_by_the_counters() {
-    let outbox = migrated(&[forward::TABLES]);
-    let earned = Earned {
-        destination: counters::object_name(&offer("o")),
+    let outbox = migrated(&[&[batches::sql::TABLES]]);
+    let earned = BatchRow {
+        destination: contract::counters::object_name(&offer("o")),
         day: UtcDay::of_ms(NOON),
         app: AppId::parse("00000042").unwrap(),
         offer: offer("o"),
@@ -174,18 +178,18 @@ fn a_batch_of_the_book_is_read_by_the_counters() {
         conversions: 3,
         revenue_micro_usd: 750_000,
     };
-    let reversed = Earned {
+    let reversed = BatchRow {
         country: Country::parse("DE"),
         conversions: -1,
         revenue_micro_usd: -250_000,
         ..earned.clone()
     };
     for earned in [earned, reversed] {
-        forward::add(&outbox, &earned).unwrap();
+        batches::add(&outbox, &earned).unwrap();
     }
-    forward::prepare(&outbox, NOON).unwrap();
-    let [batch] = forward::outstanding(&outbox, NOON).unwrap().try_into().unwrap();
-    let command = batch.to_counters("outbox-00000042").unwrap();
+    batches::prepare(&outbox, NOON).unwrap();
+    let [batch] = batches::outstanding(&outbox, NOON).unwrap().try_into().unwrap();
+    let command = Command::from(batch.to_counters("outbox-00000042").unwrap());
     assert_eq!(
         command,
         paid(

@@ -5,13 +5,10 @@
 //! taken in a day than the highest limit that governed it. Need not hold: that a batch whose answer was lost is told
 //! "applied" when it is repeated.
 
+use contract::counters::{AddConversions, Flush, SetLimits};
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use signpost::{
-    origin::counters::{self, Applied, Command, ConversionSum, Kind, Limit, MIGRATIONS, Reply, Take, Taken},
-    time::{DAY_MS, UtcDay},
-};
 
 use crate::{
     asked_until_answered,
@@ -19,13 +16,19 @@ use crate::{
     dump, migrated,
     sqlite::{Fault, Faults},
 };
+use contract::{
+    counters::{CapKind, Command, ConversionSum, Limit, Reply, Take, Taken},
+    operation::Applied,
+};
+use domain::model::time::{DAY_MS, UtcDay};
+use origin::counters::{self, MIGRATIONS};
 
 const OFFERS: [&str; 2] = ["o", "p"];
 
 #[derive(Clone, Debug)]
 enum Op {
     Take {
-        kind: Kind,
+        kind: CapKind,
         offer: usize,
         key: u8,
         age: i32,
@@ -33,7 +36,7 @@ enum Op {
         revision: i64,
     },
     SetLimit {
-        kind: Kind,
+        kind: CapKind,
         offer: usize,
         limit: Option<u32>,
         revision: i64,
@@ -58,7 +61,7 @@ enum Op {
 }
 
 fn ops() -> impl Strategy<Value = Vec<(Op, Vec<Option<Fault>>)>> {
-    let kind = prop_oneof![Just(Kind::Click), Just(Kind::Conversion)];
+    let kind = prop_oneof![Just(CapKind::Click), Just(CapKind::Conversion)];
     let op = prop_oneof![
         12 => (kind.clone(), 0..2_usize, 0..8_u8, 0..3_i32, 0..5_u32, 0..4_i64).prop_map(
             |(kind, offer, key, age, limit, revision)| Op::Take { kind, offer, key, age, limit, revision }
@@ -78,10 +81,10 @@ fn ops() -> impl Strategy<Value = Vec<(Op, Vec<Option<Fault>>)>> {
 
 #[derive(Default)]
 struct Model {
-    takes: BTreeMap<(Kind, i64, String), u32>,
-    limits: BTreeMap<(Kind, usize), (i64, Option<u32>)>,
-    taken: BTreeMap<(Kind, i64, usize), u32>,
-    highest_limit: BTreeMap<(Kind, i64, usize), u32>,
+    takes: BTreeMap<(CapKind, i64, String), u32>,
+    limits: BTreeMap<(CapKind, usize), (i64, Option<u32>)>,
+    taken: BTreeMap<(CapKind, i64, usize), u32>,
+    highest_limit: BTreeMap<(CapKind, i64, usize), u32>,
     marks: BTreeMap<u8, (u64, i64)>,
     clicks: BTreeMap<(i64, usize), u64>,
     /// The highest batch of each outbox, for ever.
@@ -94,21 +97,21 @@ struct Model {
 const PAYOUT: i64 = 250_000;
 
 impl Model {
-    fn learn(&mut self, kind: Kind, offer: usize, limit: Option<u32>, revision: i64) {
+    fn learn(&mut self, kind: CapKind, offer: usize, limit: Option<u32>, revision: i64) {
         let known = self.limits.entry((kind, offer)).or_insert((revision, limit));
         if revision > known.0 {
             *known = (revision, limit);
         }
     }
 
-    fn take(&mut self, kind: Kind, offer: usize, key: String, day: i64, today: i64) -> Taken {
+    fn take(&mut self, kind: CapKind, offer: usize, key: String, day: i64, today: i64) -> Taken {
         let limit = self.limits[&(kind, offer)].1.unwrap_or(u32::MAX);
         let highest = self.highest_limit.entry((kind, day, offer)).or_default();
         *highest = limit.max(*highest);
         if let Some(&left) = self.takes.get(&(kind, day, key.clone())) {
             return Taken { taken: true, left };
         }
-        let kept = if kind == Kind::Click { 2 } else { 30 };
+        let kept = if kind == CapKind::Click { 2 } else { 30 };
         let taken = self.taken.entry((kind, day, offer)).or_default();
         if today - day >= kept || *taken >= limit {
             return Taken {
@@ -125,7 +128,7 @@ impl Model {
     fn sweep(&mut self, now_ms: i64) {
         let today = UtcDay::of_ms(now_ms).number();
         self.takes
-            .retain(|(kind, day, _), _| today - day < if *kind == Kind::Click { 2 } else { 30 });
+            .retain(|(kind, day, _), _| today - day < if *kind == CapKind::Click { 2 } else { 30 });
         self.taken.retain(|(_, day, _), _| today - day < 40);
         self.clicks.retain(|(day, _), _| today - day < 40);
         self.conversions.retain(|(day, _), _| today - day < 40);
@@ -156,7 +159,7 @@ proptest! {
                 }
                 Op::SetLimit { kind, offer: n, limit, revision } => {
                     let limits = vec![Limit { kind, offer: offer(OFFERS[n]), limit, revision }];
-                    ask(Command::SetLimits { limits });
+                    ask(Command::SetLimits(SetLimits { limits }));
                     model.learn(kind, n, limit, revision);
                 }
                 Op::Flush { isolate, ahead, offer: n, age, clicks } => {
@@ -166,7 +169,7 @@ proptest! {
                     let day = today.minus(age);
                     let is_new = !model.marks.contains_key(&isolate) || ahead > 0;
                     let sums = vec![sum(OFFERS[n], day, clicks), sum(OFFERS[n], day, 1)];
-                    let reply = ask(Command::Flush { isolate: format!("i{isolate}"), sequence, sums });
+                    let reply = ask(Command::Flush(Flush { isolate: format!("i{isolate}"), sequence, sums }));
                     let Reply::Applied(Applied { applied }) = reply else { panic!("another reply") };
                     prop_assert!(is_new || !applied, "a repeat was applied");
                     if is_new {
@@ -186,7 +189,7 @@ proptest! {
                         payout_micro_usd: conversions * PAYOUT,
                     });
                     let source = format!("outbox-{outbox}");
-                    let reply = ask(Command::AddConversions { source, sequence, sums: halves.to_vec() });
+                    let reply = ask(Command::AddConversions(AddConversions { source, sequence, sums: halves.to_vec() }));
                     let Reply::Applied(Applied { applied }) = reply else { panic!("another reply") };
                     prop_assert!(is_new || !applied, "a repeat was applied");
                     if is_new {
@@ -217,7 +220,7 @@ proptest! {
             prop_assert_eq!(stats.conversions, u64::try_from(conversions.max(0)).unwrap());
             prop_assert_eq!(stats.payout_micro_usd, conversions.max(0) * PAYOUT);
             let taken = |kind| model.taken.get(&(kind, today, n)).copied().unwrap_or(0);
-            prop_assert_eq!((stats.clicks_taken, stats.conversions_taken), (taken(Kind::Click), taken(Kind::Conversion)));
+            prop_assert_eq!((stats.clicks_taken, stats.conversions_taken), (taken(CapKind::Click), taken(CapKind::Conversion)));
         }
         let rows = |table: &str| dump(&db, table);
         let traffic: i64 = rows("traffic").iter().map(|row| row.integer(6).unwrap()).sum();

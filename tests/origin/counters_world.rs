@@ -1,16 +1,30 @@
-//! One counters object as its shell runs it, clock, alarm and restarts included, with all the ledgers it tells.
+//! One counters object, clock, alarm and restarts included, with all the ledgers it tells. It runs the production service.
 
-use std::collections::BTreeMap;
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    future::poll_fn,
+    pin::pin,
+    rc::Rc,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
 
-use signpost::{
-    origin::{
-        counters::{self, Command},
-        database::{Database, DatabaseError},
-        forward::{self, Batch, LONGEST_WAIT_MS},
-        ledger,
-    },
-    time::{DAY_MS, MINUTE_MS},
-    tracking::batch::ClickSum,
+use futures_util::FutureExt;
+
+use contract::{
+    counters,
+    ledger::{self, AddOffers},
+    operation::{CallError, ObjectAddress, Operation, Unanswered},
+};
+use domain::{model::time::DAY_MS, tracking::click_counts::ClickSum};
+use origin::{
+    batches::{self, Batch, LONGEST_WAIT_MS},
+    counters::{publisher, service::CountersService},
+};
+use platform::{
+    database::{Database, DatabaseError, Row, Value},
+    traits::{Clock, ObjectCall, ObjectStorage},
 };
 
 use crate::{asked_until_answered, counters::NOON, dump, sqlite::Sqlite};
@@ -28,7 +42,7 @@ fn kind(ledger: &str, clicked: impl std::fmt::Debug) -> Kind {
 }
 
 fn ledger_of(batch: &Batch) -> String {
-    ledger::object_name(&counters::publisher(batch).unwrap())
+    ledger::object_name(&publisher(batch).unwrap())
 }
 
 /// Of each ledger.
@@ -50,24 +64,21 @@ pub enum Answer {
     Refused,
 }
 
-/// All publishers' ledgers, as `ledger::Command` says they behave.
+/// All publishers' ledgers, as [`AddOffers`] says they behave.
 #[derive(Default)]
 pub struct Ledgers {
     highest: BTreeMap<String, u64>,
     pub totals: Totals,
-    arrived: Vec<(String, ledger::Command)>,
+    arrived: Vec<(String, AddOffers)>,
 }
 
 impl Ledgers {
-    fn tell(&mut self, name: &str, command: &ledger::Command) {
-        let ledger::Command::AddOffers {
+    fn tell(&mut self, name: &str, batch: &AddOffers) {
+        let AddOffers {
             source,
             sequence,
             sums,
-        } = command
-        else {
-            panic!("{command:?}");
-        };
+        } = batch;
         assert_eq!(source, SOURCE);
         let highest = self.highest.entry(name.to_owned()).or_default();
         if sequence <= highest {
@@ -79,7 +90,91 @@ impl Ledgers {
             let of_sum = (&sum.offer, sum.day, sum.app, sum.country, &sum.placement);
             *self.totals.entry(kind(name, of_sum)).or_default() += sum.clicks;
         }
-        self.arrived.push((name.to_owned(), command.clone()));
+        self.arrived.push((name.to_owned(), batch.clone()));
+    }
+}
+
+/// The platform's traits: a clock, an alarm beside the database, and calls that wait for the world's answer.
+pub struct Outside<'a> {
+    db: &'a Sqlite,
+    now_ms: Cell<i64>,
+    alarm_ms: Cell<Option<i64>>,
+    calls: RefCell<Vec<Rc<Call>>>,
+}
+
+struct Call {
+    ledger: String,
+    batch: AddOffers,
+    answer: RefCell<Option<Result<String, CallError>>>,
+    waker: RefCell<Option<Waker>>,
+}
+
+impl Call {
+    fn answer(&self, answer: Result<String, CallError>) {
+        self.answer.replace(Some(answer));
+        self.waker.take().unwrap().wake();
+    }
+}
+
+struct Storage<'a>(Rc<Outside<'a>>);
+
+impl Database for Storage<'_> {
+    fn query(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, DatabaseError> {
+        self.0.db.query(sql, parameters)
+    }
+
+    fn transaction<T, E: From<DatabaseError>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        self.0.db.transaction(work)
+    }
+}
+
+impl ObjectStorage for Storage<'_> {
+    async fn alarm(&self) -> Result<Option<i64>, DatabaseError> {
+        Ok(self.0.alarm_ms.get())
+    }
+
+    fn set_alarm(&self, at_ms: Option<i64>) -> Result<(), DatabaseError> {
+        self.0.alarm_ms.set(at_ms);
+        Ok(())
+    }
+
+    fn size(&self) -> Result<i64, DatabaseError> {
+        Ok(0)
+    }
+}
+
+struct Runtime<'a>(Rc<Outside<'a>>);
+
+impl Clock for Runtime<'_> {
+    fn now_ms(&self) -> i64 {
+        self.0.now_ms.get()
+    }
+}
+
+impl ObjectCall for Runtime<'_> {
+    async fn call<O: Operation>(
+        &self,
+        to: &ObjectAddress,
+        operation: O,
+        _timeout: Duration,
+    ) -> Result<O::Answer, CallError> {
+        let command = serde_json::to_string(&operation.into()).unwrap();
+        let ledger::Command::AddOffers(batch) = serde_json::from_str(&command).unwrap() else {
+            panic!("{command}");
+        };
+        let call = Rc::new(Call {
+            ledger: to.name.clone(),
+            batch,
+            answer: RefCell::default(),
+            waker: RefCell::default(),
+        });
+        self.0.calls.borrow_mut().push(Rc::clone(&call));
+        let answer = poll_fn(|context| {
+            call.waker.replace(Some(context.waker().clone()));
+            call.answer.take().map_or(Poll::Pending, Poll::Ready)
+        })
+        .await;
+        answer.map(|json| serde_json::from_str(&json).unwrap())
     }
 }
 
@@ -120,11 +215,10 @@ impl Flush {
     }
 }
 
-/// One object as its shell runs it, with the ledgers it tells.
+/// One object over its process' restarts, with the ledgers it tells.
 pub struct World<'a> {
     db: &'a Sqlite,
-    pub now_ms: i64,
-    pub alarm_ms: Option<i64>,
+    out: Rc<Outside<'a>>,
     pub ledgers: Ledgers,
     sequences: BTreeMap<usize, u64>,
     flushed: Totals,
@@ -132,30 +226,49 @@ pub struct World<'a> {
 
 impl<'a> World<'a> {
     pub fn new(db: &'a Sqlite) -> Self {
+        let out = Outside {
+            db,
+            now_ms: Cell::new(NOON),
+            alarm_ms: Cell::new(None),
+            calls: RefCell::default(),
+        };
         Self {
             db,
-            now_ms: NOON,
-            alarm_ms: None,
+            out: Rc::new(out),
             ledgers: Ledgers::default(),
             sequences: BTreeMap::new(),
             flushed: Totals::new(),
         }
     }
 
+    pub fn now_ms(&self) -> i64 {
+        self.out.now_ms.get()
+    }
+
+    pub fn pass(&self, ms: i64) {
+        self.out.now_ms.set(self.now_ms() + ms);
+    }
+
+    pub fn alarm_ms(&self) -> Option<i64> {
+        self.out.alarm_ms.get()
+    }
+
+    /// A new process, which remembers nothing.
+    fn start(&self) -> CountersService<Storage<'a>, Runtime<'a>> {
+        let (storage, runtime) = (Storage(Rc::clone(&self.out)), Runtime(Rc::clone(&self.out)));
+        CountersService::new(Some(SOURCE.to_owned()), storage, runtime)
+    }
+
     pub fn flush(&mut self, flush: &Flush) {
         let sequence = self.sequences.entry(flush.isolate).or_default();
         *sequence += 1;
-        let command = Command::Flush {
+        let command = counters::Command::Flush(counters::Flush {
             isolate: format!("i{}", flush.isolate),
             sequence: *sequence,
             sums: flush.sums(),
-        };
+        });
         for _ in 0..=usize::from(flush.repeated) {
-            asked_until_answered(|| counters::handle(self.db, self.now_ms, command.clone()));
-            let at_ms = counters::alarm_after_command(self.db, self.now_ms)
-                .unwrap()
-                .unwrap();
-            self.alarm_ms = Some(self.alarm_ms.map_or(at_ms, |set_ms| set_ms.min(at_ms)));
+            asked_until_answered(|| self.start().command(command.clone()).now_or_never().unwrap());
         }
         for sum in flush.sums() {
             let name = format!("ledger-{}", sum.publisher);
@@ -164,65 +277,55 @@ impl<'a> World<'a> {
         }
     }
 
-    /// As `Shell::wake_async`: re-armed first, and once more when all went well.
     pub fn wake(&mut self, wake: &Wake) {
-        self.alarm_ms = Some(self.now_ms + MINUTE_MS);
-        if let Ok(Some(next_ms)) = self.work(wake) {
-            self.alarm_ms = next_ms;
-        }
-    }
-
-    /// As `Counters::work`; `None` if it was cut off.
-    fn work(&mut self, wake: &Wake) -> Result<Option<Option<i64>>, DatabaseError> {
         let mut steps = 0;
         let mut cut_off = || {
             steps += 1;
             Some(steps) == wake.cut_off_after
         };
-        let woken_ms = self.now_ms;
-        let sweep_due_ms = counters::alarm(self.db, woken_ms);
-        let more = forward::prepare(self.db, woken_ms);
-        let mut batches = forward::outstanding(self.db, woken_ms)?;
-        if wake.reversed {
-            batches.reverse();
-        }
-        if cut_off() {
-            return Ok(None);
-        }
-        if let Some(flush) = &wake.meanwhile {
-            self.flush(flush);
-        }
-        let mut settled = Ok(());
-        let answers = wake
-            .answers
-            .iter()
-            .copied()
-            .chain(std::iter::repeat(Answer::Told));
-        for (batch, answer) in batches.iter().zip(answers) {
-            if !matches!(answer, Answer::Down | Answer::Refused) {
-                let command = batch.to_ledger(SOURCE).unwrap();
-                self.ledgers.tell(&ledger_of(batch), &command);
+        let service = self.start();
+        let mut alarm = pin!(service.alarm());
+        let mut poll = || {
+            alarm
+                .as_mut()
+                .poll(&mut Context::from_waker(Waker::noop()))
+                .is_ready()
+        };
+        let mut done = poll();
+        if !cut_off() {
+            if let Some(flush) = &wake.meanwhile {
+                self.flush(flush);
             }
-            self.now_ms += wake.took_ms;
-            if cut_off() {
-                return Ok(None);
+            let mut answers = wake
+                .answers
+                .iter()
+                .copied()
+                .chain(std::iter::repeat(Answer::Told));
+            while !done {
+                let last = self.out.calls.borrow().len() - 1;
+                let call = self
+                    .out
+                    .calls
+                    .borrow_mut()
+                    .remove(if wake.reversed { last } else { 0 });
+                let answer = answers.next().unwrap();
+                if !matches!(answer, Answer::Down | Answer::Refused) {
+                    self.ledgers.tell(&call.ledger, &call.batch);
+                }
+                self.pass(wake.took_ms);
+                if cut_off() {
+                    break;
+                }
+                call.answer(match answer {
+                    Answer::Told => Ok(r#"{"applied":true}"#.to_owned()),
+                    Answer::Lost | Answer::Down => Err(Unanswered::default().into()),
+                    Answer::Refused => Err(CallError::of_answer(400, "{}".into(), None)),
+                });
+                done = poll();
             }
-            settled = settled.and(self.settle(batch, answer));
         }
-        settled?;
-        if more? || sweep_due_ms?.is_some_and(|due_ms| due_ms <= woken_ms) {
-            Ok(Some(Some(self.now_ms)))
-        } else {
-            counters::next_alarm(self.db, self.now_ms).map(Some)
-        }
-    }
-
-    fn settle(&self, batch: &Batch, answer: Answer) -> Result<(), DatabaseError> {
-        match answer {
-            Answer::Told => forward::acknowledge(self.db, batch),
-            Answer::Lost | Answer::Down => forward::failed(self.db, batch, self.now_ms),
-            Answer::Refused => forward::refused(self.db, batch, self.now_ms),
-        }
+        // A process that was cut off waits for no answer any more.
+        self.out.calls.take();
     }
 
     /// A batch arrives once more, from an attempt that was given up.
@@ -243,11 +346,9 @@ impl<'a> World<'a> {
                 u64::try_from(row.integer(1).unwrap()).unwrap();
             waits = true;
         }
-        for batch in forward::outstanding(self.db, EVER_MS).unwrap() {
+        for batch in batches::outstanding(self.db, EVER_MS).unwrap() {
             waits = true;
-            let ledger::Command::AddOffers { sequence, sums, .. } = batch.to_ledger(SOURCE).unwrap() else {
-                panic!("not a batch");
-            };
+            let AddOffers { sequence, sums, .. } = batch.to_ledger(SOURCE).unwrap();
             let name = ledger_of(&batch);
             if sequence > self.ledgers.highest.get(&name).copied().unwrap_or(0) {
                 *found.entry(name).or_default() += sums.iter().map(|sum| sum.clicks).sum::<u64>();
@@ -255,12 +356,12 @@ impl<'a> World<'a> {
         }
         assert_eq!(found, clicks(&self.flushed));
         if waits {
-            let latest_ms = self.now_ms + LONGEST_WAIT_MS;
+            let latest_ms = self.now_ms() + LONGEST_WAIT_MS;
             assert!(
-                self.alarm_ms.is_some_and(|at_ms| at_ms <= latest_ms),
+                self.alarm_ms().is_some_and(|at_ms| at_ms <= latest_ms),
                 "{:?} at {}",
-                self.alarm_ms,
-                self.now_ms
+                self.alarm_ms(),
+                self.now_ms()
             );
         }
     }
@@ -268,15 +369,15 @@ impl<'a> World<'a> {
     /// All is well again: alarms as they are set, until only the sweep of another day is left to do.
     pub fn settle_down(&mut self) {
         for _ in 0..100 {
-            match self.alarm_ms {
-                Some(at_ms) if at_ms < self.now_ms + DAY_MS / 2 => {
-                    self.now_ms = self.now_ms.max(at_ms);
+            match self.alarm_ms() {
+                Some(at_ms) if at_ms < self.now_ms() + DAY_MS / 2 => {
+                    self.pass((at_ms - self.now_ms()).max(0));
                     self.wake(&Wake::default());
                     self.check();
                 }
                 _ => {
                     assert_eq!(dump(self.db, "traffic"), []);
-                    assert_eq!(forward::outstanding(self.db, EVER_MS), Ok(vec![]));
+                    assert_eq!(batches::outstanding(self.db, EVER_MS), Ok(vec![]));
                     assert_eq!(self.ledgers.totals, self.flushed);
                     return;
                 }

@@ -1,25 +1,23 @@
 //! Schemas over time.
 
-use signpost::origin::{
-    database::Database,
-    migrations::{Migration, migrate},
-};
-
 use crate::{
     asked_until_answered, dump,
     sqlite::{Fault, Faults, Sqlite},
 };
+use platform::{
+    database::Database,
+    migrations::{Migration, migrate},
+};
 
 const FIRST: Migration = &[
-    "CREATE TABLE a (id INTEGER PRIMARY KEY) STRICT",
-    "INSERT INTO a VALUES (1)",
+    &["CREATE TABLE a (id INTEGER PRIMARY KEY) STRICT"],
+    &["INSERT INTO a VALUES (1)"],
 ];
-const SECOND: Migration = &["INSERT INTO a VALUES (2)"];
-const BROKEN: Migration = &["INSERT INTO a VALUES (3)", "INSERT INTO no_such_table VALUES (1)"];
+const SECOND: Migration = &[&["INSERT INTO a VALUES (2)"]];
+const BROKEN: Migration = &[&["INSERT INTO a VALUES (3)", "INSERT INTO no_such_table VALUES (1)"]];
 
 fn integers(db: &Sqlite, table: &str) -> Vec<Vec<i64>> {
-    let row_of =
-        |row: &signpost::origin::database::Row| (0..row.0.len()).map(|n| row.integer(n).unwrap()).collect();
+    let row_of = |row: &platform::database::Row| (0..row.0.len()).map(|n| row.integer(n).unwrap()).collect();
     dump(db, table).iter().map(row_of).collect()
 }
 
@@ -80,7 +78,7 @@ fn no_statement_hides_a_second_one() {
         migrate(
             &db,
             100,
-            &[&["CREATE TABLE a (id INTEGER) STRICT; CREATE TABLE b (id INTEGER) STRICT"]]
+            &[&[&["CREATE TABLE a (id INTEGER) STRICT; CREATE TABLE b (id INTEGER) STRICT"]]]
         )
         .is_err()
     );

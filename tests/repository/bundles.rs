@@ -9,7 +9,7 @@ const MARKS: [&[u8]; 2] = [b"a test asked for it", b"/v1/bench/report"];
 
 fn bundle(folder: &str) -> Option<Vec<u8>> {
     fs::read(
-        Path::new(env!("CARGO_MANIFEST_DIR"))
+        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
             .join(folder)
             .join("index_bg.wasm"),
     )

@@ -8,16 +8,16 @@ use std::{
 
 use chrono::NaiveDate;
 use serde_json::Value;
-use signpost::{
-    catalog::Country,
+
+use super::read;
+use domain::{
+    model::Country,
     reporting::{
         Measure, Sums,
         dimension::{self, KEY},
         metric::get,
     },
 };
-
-use super::read;
 
 const RESTATED: &str = "2026-11-03";
 const COLUMNS: &str = "app_id,app_name,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue";
@@ -322,7 +322,7 @@ fn the_generator_still_prints_the_demo_facts() {
                 .args(&awk[1..])
                 .args(["-v", &format!("restated={restated}"), "-f", "fixtures/facts.awk"])
                 .env("LC_ALL", "C")
-                .current_dir(env!("CARGO_MANIFEST_DIR"))
+                .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
                 .output();
             // Not every machine has every awk.
             let Ok(printed) = printed else { continue };

@@ -47,7 +47,7 @@ fn crates(platform: &str) -> Vec<Value> {
             "--filter-platform",
             platform,
         ])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
         .output()
         .unwrap();
     assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));

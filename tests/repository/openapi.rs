@@ -8,18 +8,18 @@ use std::{
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
-use signpost::{
-    catalog::{Category, Country, OfferType, Platform},
-    conversions::state::{Reason, Status},
-    edge::routes,
-    offers::request as offers,
-    reporting::{Dimension, Metric, query},
-};
 
 use crate::{
     document::{document, escaped, resolved, schema},
     read, sources,
 };
+use domain::{
+    conversions::state::{Reason, Status},
+    model::{Category, Country, OfferType, Platform},
+    offers::request as offers,
+    reporting::{Dimension, Metric, query},
+};
+use platform::http::router::Route;
 
 /// Every operation of the document: its path, its method and what is said of it.
 fn operations(document: &Value) -> Vec<(&str, &str, &Value)> {
@@ -66,6 +66,19 @@ fn assert_valid(schema: &Validator, instance: &Value) {
     assert!(errors.is_empty(), "{instance}: {errors:?}");
 }
 
+/// Path and method of each endpoint of a route table.
+fn rows<H, P>(table: &[Route<H, P>]) -> Vec<(String, String)> {
+    let endpoints = table.iter().flat_map(|route| {
+        route
+            .endpoints
+            .iter()
+            .map(move |endpoint| (route.pattern, endpoint.method))
+    });
+    endpoints
+        .map(|(path, method)| (path.to_owned(), method.as_str().to_owned()))
+        .collect()
+}
+
 #[test]
 fn the_document_has_the_paths_and_methods_of_the_route_table() {
     let document = document();
@@ -78,8 +91,9 @@ fn the_document_has_the_paths_and_methods_of_the_route_table() {
             (segments.collect::<Vec<_>>().join("/"), method.to_uppercase())
         })
         .collect();
-    let answered: BTreeSet<_> = routes::routes()
-        .flat_map(|(path, methods)| methods.map(move |method| (path.to_owned(), method.as_str().to_owned())))
+    let answered: BTreeSet<_> = [rows(edge::routes::ROUTES), rows(origin::routes::ROUTES)]
+        .into_iter()
+        .flatten()
         .collect();
     assert_eq!(documented, answered);
 }
@@ -90,7 +104,7 @@ fn refusals() -> BTreeSet<(String, String)> {
     for path in sources("src") {
         let text = fs::read_to_string(&path).unwrap();
         let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
-        for made in code.split("Refusal::new(").skip(1) {
+        for made in code.split("ApiError::new(").skip(1) {
             let (status, rest) = made.split_once(',').unwrap();
             let code = rest.split('"').nth(1).unwrap();
             found.insert((status.trim().to_owned(), code.to_owned()));

@@ -1,9 +1,10 @@
 //! The README's recipes for attribution partners: each postback, its macros filled as the partner fills them, says to
 //! Signpost what the recipe means it to say.
 
-use signpost::{
-    catalog::AppId,
+use crate::read;
+use domain::{
     conversions::{parameters::Postback, state::Status},
+    model::AppId,
     tracking::{
         click::Click,
         click_id::{self, DEFAULT_MAX},
@@ -11,8 +12,6 @@ use signpost::{
         target::Template,
     },
 };
-
-use crate::read;
 
 const ADDRESS: &str = "https://track.example.com/v2/tracking/conversion?";
 

@@ -25,7 +25,12 @@ pub struct Demo {
 
 /// The lines as they are imported.
 pub fn text() -> String {
-    std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/catalog.ndjson")).unwrap()
+    std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/..",
+        "/fixtures/catalog.ndjson"
+    ))
+    .unwrap()
 }
 
 impl Demo {

@@ -2,11 +2,12 @@
 
 use jsonschema::{Draft, Validator};
 use serde_json::{Value, json};
-use signpost::edge::openapi::DOCUMENT;
+
+use origin::description::DESCRIPTION;
 
 /// The document that Signpost serves.
 pub fn document() -> Value {
-    serde_json::from_str(DOCUMENT).expect("JSON")
+    serde_json::from_str(DESCRIPTION).expect("JSON")
 }
 
 /// Where something stands that a reference at this place, if there is one, leads to.

@@ -10,7 +10,7 @@
 
 use std::fmt::Write;
 
-use signpost::time::UtcDay;
+use domain::model::time::UtcDay;
 
 /// Days from [`date`] 0 on, the longest range that a report may ask for.
 pub const DAYS: usize = 90;

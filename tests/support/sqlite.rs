@@ -27,7 +27,8 @@ use rusqlite::{
     limits::Limit,
     types::{ToSqlOutput, ValueRef},
 };
-use signpost::origin::database::{Database, DatabaseError, Row, Value};
+
+use platform::database::{Database, DatabaseError, Row, Value};
 
 /// What goes wrong with a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

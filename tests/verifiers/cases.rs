@@ -8,15 +8,15 @@ use base64::{
 };
 use serde::Serialize;
 use serde_json::json;
-use signpost::{
+
+use crate::random::Random;
+use domain::{
     callbacks::{
         fields::{Decimal, Fields},
         request::{Endpoint, Request},
     },
     catalog::app::{Callback, CallbackMethod, LegacyMd5},
 };
-
-use crate::random::Random;
 
 const REQUESTS: usize = 40;
 

@@ -26,7 +26,7 @@ impl Receiver {
         drop(listener);
         let process = Command::new("python3")
             .args(["-B", "fixtures/verifiers/receiver.py", &port.to_string(), secret])
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

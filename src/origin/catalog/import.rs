@@ -7,25 +7,23 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    Context, Reply, Resource,
-    resources::{self, By},
+    Context,
+    resources::{self, WriteSource},
     sql,
 };
-use crate::{
-    catalog::{
-        Offer,
-        advertiser::Advertiser,
-        app::App,
+use contract::{catalog::Resource, operation::Reply};
+use domain::{
+    catalog::{Offer, advertiser::Advertiser, app::App, publisher::Publisher},
+    model::{
+        api_error::{ApiError, common},
         document::{self, Document, INVALID_FIELD},
-        publisher::Publisher,
+        lines::{LineErrors, TooLong},
     },
-    lines::{LineErrors, TooLong},
-    origin::{
-        command::Failure,
-        database::{Database, DatabaseError},
-    },
+};
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
     params,
-    refusal::{Refusal, common},
 };
 
 /// The longest line, in bytes: a staged line is a row of SQLite, which holds 2 MB, and a document may have 1 MiB of it.
@@ -33,7 +31,7 @@ pub const MAX_LINE: usize = 1_500_000;
 /// Lines applied at a time: what is in memory at once.
 const PAGE: i64 = 20;
 
-const INVALID_IMPORT: Refusal = Refusal::new(
+const INVALID_IMPORT: ApiError = ApiError::new(
     400,
     "invalid_import",
     "nothing was imported: some lines are wrong",
@@ -86,20 +84,20 @@ fn kind_code(resource: Resource) -> i64 {
 ///
 /// # Errors
 /// What is wrong with the line, naming the field if it is one.
-pub fn read(text: &str) -> Result<(Resource, String, String), Refusal> {
+pub fn read(text: &str) -> Result<(Resource, String, String), ApiError> {
     let mut members: Map<String, Json> = serde_json::from_str(text)
-        .map_err(|error| common::INVALID_JSON.because(document::problem(&error)))?;
+        .map_err(|error| common::INVALID_JSON.with_message(document::problem(&error)))?;
     let kind = members
         .remove("kind")
-        .ok_or_else(|| common::MISSING_FIELD.because("kind is missing"))?;
+        .ok_or_else(|| common::MISSING_FIELD.with_message("kind is missing"))?;
     let resource = Resource::ALL
         .into_iter()
         .find(|resource| kind == resource.singular())
-        .ok_or_else(|| INVALID_FIELD.because("kind: must be publisher, app, advertiser or offer"))?;
+        .ok_or_else(|| INVALID_FIELD.with_message("kind: must be publisher, app, advertiser or offer"))?;
     let id = match members.remove("id") {
         Some(Json::String(id)) => id,
-        Some(_) => return Err(INVALID_FIELD.because("id: must be a string")),
-        None => return Err(common::MISSING_FIELD.because("id is missing")),
+        Some(_) => return Err(INVALID_FIELD.with_message("id: must be a string")),
+        None => return Err(common::MISSING_FIELD.with_message("id is missing")),
     };
     let document = Json::Object(members).to_string();
     match resource {
@@ -151,7 +149,14 @@ fn apply_lines(
             let Some(last) = rows.last() else { break };
             after = last.integer(0)?;
             for row in &rows {
-                match resources::put(db, context, By::Import, resource, row.text(1)?, row.text(2)?) {
+                match resources::put(
+                    db,
+                    context,
+                    WriteSource::Import,
+                    resource,
+                    row.text(1)?,
+                    row.text(2)?,
+                ) {
                     Ok(()) => imported += 1,
                     Err(Failure::Refused(refusal)) => errors.add(row.integer(0)?, None, refusal.message),
                     Err(broken) => return Err(broken),

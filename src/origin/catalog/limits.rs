@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{changes, sql};
-use crate::{
-    catalog::OfferId,
-    origin::{
-        command::Failure,
-        counters::{self, Kind, Limit},
-        database::{Database, DatabaseError},
-    },
+use super::{revisions, sql};
+use contract::counters;
+use contract::counters::{CapKind, Limit};
+use domain::model::OfferId;
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
     params,
 };
 
@@ -28,7 +27,7 @@ pub struct Changed {
 
 /// The caps that changed since the counters were last told. An offer that never had one is not worth a word.
 pub fn changed(db: &impl Database) -> Result<Changed, Failure> {
-    let pushed = changes::get(db, PUSHED)?.unwrap_or(0);
+    let pushed = revisions::get(db, PUSHED)?.unwrap_or(0);
     let rows = db.query(sql::LIST_CHANGED_LIMITS, params![pushed, MOST])?;
     let mut changed = Changed {
         by_object: BTreeMap::new(),
@@ -36,13 +35,13 @@ pub fn changed(db: &impl Database) -> Result<Changed, Failure> {
     };
     for row in rows {
         let offer =
-            OfferId::parse(row.text(0)?).ok_or_else(|| Failure::Broken("a stored id is none".into()))?;
+            OfferId::parse(row.text(0)?).ok_or_else(|| Failure::Internal("a stored id is none".into()))?;
         let revision = row.integer(3)?;
         let limits = changed
             .by_object
             .entry(counters::object_name(&offer))
             .or_default();
-        for (column, kind) in [(1, Kind::Click), (2, Kind::Conversion)] {
+        for (column, kind) in [(1, CapKind::Click), (2, CapKind::Conversion)] {
             let limit = row
                 .optional_integer(column)?
                 .map(|limit| u32::try_from(limit).unwrap_or(u32::MAX));
@@ -60,5 +59,5 @@ pub fn changed(db: &impl Database) -> Result<Changed, Failure> {
 
 /// Notes that the counters know the caps up to a change.
 pub fn pushed(db: &impl Database, through: i64) -> Result<(), DatabaseError> {
-    changes::set(db, PUSHED, through)
+    revisions::set(db, PUSHED, through)
 }

@@ -4,56 +4,36 @@
 
 use serde_json::json;
 
-use super::{Reply, changes, sql};
-use crate::{
-    catalog::snapshot::pointer::{LISTED_VERSIONS, Pointer},
-    origin::{
-        command::Failure,
-        counters::OfferStats,
-        database::{Database, DatabaseError, Row},
-    },
-    params,
-    time::{HOUR_MS, UtcDay},
+use super::{revisions, sql};
+use contract::{
+    counters::OfferStats,
+    kv::{LISTED_VERSIONS, Pointer, SnapshotKind},
+    operation::Reply,
 };
-
-/// The two snapshots, as their rows are marked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Tracking,
-    Listing,
-}
-
-impl Kind {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Tracking => "tracking",
-            Self::Listing => "listing",
-        }
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        [Self::Tracking, Self::Listing]
-            .into_iter()
-            .find(|kind| kind.as_str() == text)
-    }
-
-    fn built_at(self) -> &'static str {
-        match self {
-            Self::Tracking => changes::TRACKING_BUILT_AT,
-            Self::Listing => changes::LISTING_BUILT_AT,
-        }
-    }
-}
+use domain::model::time::{HOUR_MS, UtcDay};
+use platform::{
+    database::{Database, DatabaseError, Row},
+    failure::Failure,
+    params,
+};
 
 /// A snapshot that was built and kept, and is still to be written to KV.
 #[derive(Debug)]
 pub struct Prepared {
-    pub kind: Kind,
+    pub kind: SnapshotKind,
     pub version: u64,
     /// When the tables were read, in milliseconds, and the last change that was in them.
     pub built_at_ms: i64,
     pub change: i64,
     pub bytes: Vec<u8>,
+}
+
+/// The mark that holds when a snapshot was last published.
+fn built_at(kind: SnapshotKind) -> &'static str {
+    match kind {
+        SnapshotKind::Tracking => revisions::TRACKING_BUILT_AT,
+        SnapshotKind::Listing => revisions::LISTING_BUILT_AT,
+    }
 }
 
 /// How long a version stays in KV after it left the pointer; an isolate that was asleep may still ask for it.
@@ -87,7 +67,7 @@ pub fn keep_stats(
 }
 
 /// The newest snapshot of a kind, whole.
-pub fn newest(db: &impl Database, kind: Kind) -> Result<Option<Vec<u8>>, DatabaseError> {
+pub fn newest(db: &impl Database, kind: SnapshotKind) -> Result<Option<Vec<u8>>, DatabaseError> {
     let rows = db.query(sql::GET_SNAPSHOT, params![kind.as_str()])?;
     let parts = rows
         .iter()
@@ -119,7 +99,7 @@ pub fn chunk_unwritten(db: &impl Database, key: &str) -> Result<(), DatabaseErro
 
 /// Chunks that no listing in KV uses: neither one that the pointer lists nor one that left it within the hour.
 pub fn expired_chunks(db: &impl Database) -> Result<Vec<String>, DatabaseError> {
-    keys(&db.query(sql::LIST_EXPIRED_CHUNKS, params![Kind::Listing.as_str()])?)
+    keys(&db.query(sql::LIST_EXPIRED_CHUNKS, params![SnapshotKind::Listing.as_str()])?)
 }
 
 pub fn forget_chunk(db: &impl Database, key: &str) -> Result<(), DatabaseError> {
@@ -142,8 +122,10 @@ pub fn enter(db: &impl Database, prepared: &Prepared, now_ms: i64) -> Result<(),
         db.execute(sql::ENTER_VERSION, params![kind, version])?;
         db.execute(sql::SUPERSEDE_VERSIONS, params![now_ms, kind, kind, listed])?;
         // A rebuild of the listing confirms the tracking snapshot too, unless that is behind.
-        if prepared.kind == Kind::Tracking || changes::get(db, changes::TRACKING_DIRTY_SINCE)?.is_none() {
-            changes::set(db, changes::CONFIRMED_AT, prepared.built_at_ms)?;
+        if prepared.kind == SnapshotKind::Tracking
+            || revisions::get(db, revisions::TRACKING_DIRTY_SINCE)?.is_none()
+        {
+            revisions::set(db, revisions::CONFIRMED_AT, prepared.built_at_ms)?;
         }
         Ok(())
     })
@@ -152,16 +134,16 @@ pub fn enter(db: &impl Database, prepared: &Prepared, now_ms: i64) -> Result<(),
 /// Notes that the pointer in KV lists a snapshot: until then it is due. What changed while it was under way still is.
 pub fn published(db: &impl Database, prepared: &Prepared) -> Result<(), DatabaseError> {
     db.transaction(|| {
-        if prepared.kind == Kind::Tracking && changes::last(db)? == prepared.change {
-            changes::clear(db, changes::TRACKING_DIRTY_SINCE)?;
+        if prepared.kind == SnapshotKind::Tracking && revisions::last(db)? == prepared.change {
+            revisions::clear(db, revisions::TRACKING_DIRTY_SINCE)?;
         }
-        changes::set(db, prepared.kind.built_at(), prepared.built_at_ms)
+        revisions::set(db, built_at(prepared.kind), prepared.built_at_ms)
     })
 }
 
 /// The pointer as it is to be written.
 pub fn pointer(db: &impl Database) -> Result<Pointer, DatabaseError> {
-    let versions = |kind: Kind| {
+    let versions = |kind: SnapshotKind| {
         let rows = db.query(sql::LIST_POINTED_VERSIONS, params![kind.as_str()])?;
         let version = |row: &Row| row.integer(0).map(|version| u64::try_from(version).unwrap_or(0));
         rows.iter()
@@ -169,14 +151,14 @@ pub fn pointer(db: &impl Database) -> Result<Pointer, DatabaseError> {
             .collect::<Result<Vec<_>, DatabaseError>>()
     };
     Ok(Pointer {
-        confirmed_at_ms: changes::get(db, changes::CONFIRMED_AT)?.unwrap_or(0),
-        tracking: versions(Kind::Tracking)?,
-        listing: versions(Kind::Listing)?,
+        confirmed_at_ms: revisions::get(db, revisions::CONFIRMED_AT)?.unwrap_or(0),
+        tracking: versions(SnapshotKind::Tracking)?,
+        listing: versions(SnapshotKind::Listing)?,
     })
 }
 
 /// Versions that left the pointer more than an hour ago.
-pub fn expired_versions(db: &impl Database, now_ms: i64) -> Result<Vec<(Kind, u64)>, DatabaseError> {
+pub fn expired_versions(db: &impl Database, now_ms: i64) -> Result<Vec<(SnapshotKind, u64)>, DatabaseError> {
     let rows = db.query(
         sql::LIST_EXPIRED_VERSIONS,
         params![now_ms.saturating_sub(KEPT_MS)],
@@ -185,14 +167,14 @@ pub fn expired_versions(db: &impl Database, now_ms: i64) -> Result<Vec<(Kind, u6
         .filter_map(|row| {
             let version = row.integer(1).map(|version| u64::try_from(version).unwrap_or(0));
             match (row.text(0), version) {
-                (Ok(kind), Ok(version)) => Kind::parse(kind).map(|kind| Ok((kind, version))),
+                (Ok(kind), Ok(version)) => SnapshotKind::parse(kind).map(|kind| Ok((kind, version))),
                 (Err(error), _) | (_, Err(error)) => Some(Err(error)),
             }
         })
         .collect()
 }
 
-pub fn forget_version(db: &impl Database, kind: Kind, version: u64) -> Result<(), DatabaseError> {
+pub fn forget_version(db: &impl Database, kind: SnapshotKind, version: u64) -> Result<(), DatabaseError> {
     db.execute(
         sql::DELETE_VERSION,
         params![kind.as_str(), i64::try_from(version).unwrap_or(i64::MAX)],
@@ -217,18 +199,18 @@ pub const COUNTED: [&str; 7] = [
 pub fn status(db: &impl Database, bytes: i64) -> Result<Reply, Failure> {
     let row = db
         .query_first(sql::COUNT_RESOURCES, params![])?
-        .ok_or_else(|| Failure::Broken("counting gave no row".into()))?;
+        .ok_or_else(|| Failure::Internal("counting gave no row".into()))?;
     let mut status = serde_json::Map::new();
     for (column, name) in COUNTED.into_iter().enumerate() {
         status.insert(name.into(), row.integer(column)?.into());
     }
     for mark in [
-        changes::VERSION,
-        changes::TRACKING_DIRTY_SINCE,
-        changes::TRACKING_BUILT_AT,
-        changes::LISTING_BUILT_AT,
+        revisions::VERSION,
+        revisions::TRACKING_DIRTY_SINCE,
+        revisions::TRACKING_BUILT_AT,
+        revisions::LISTING_BUILT_AT,
     ] {
-        status.insert(mark.into(), json!(changes::get(db, mark)?));
+        status.insert(mark.into(), json!(revisions::get(db, mark)?));
     }
     status.insert(BYTES.into(), bytes.into());
     Ok(Reply::ok(&status.into()))

@@ -1,55 +1,40 @@
 //! Publishers, apps, advertisers and offers as resources: put whole, read one, read all page by page.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use super::{Context, Reply, UNKNOWN_RESOURCE, apps, changes, sql};
-use crate::{
-    catalog::{
-        AppId, GoalId, Offer, OfferId,
-        advertiser::Advertiser,
-        app::App,
+use super::{Context, apps, revisions, sql};
+use contract::{
+    catalog::{MAX_PAGE, Resource, UNKNOWN_RESOURCE},
+    operation::Reply,
+};
+use domain::{
+    catalog::{Offer, advertiser::Advertiser, app::App, publisher::Publisher, snapshot::bodies},
+    model::{
+        GoalId, OfferId,
+        api_error::ApiError,
         document::{Document, FieldError, INVALID_FIELD},
-        publisher::Publisher,
-        snapshot::bodies,
     },
-    origin::{
-        command::Failure,
-        database::{Database, Row},
-    },
+};
+use platform::{
+    database::{Database, Row},
+    failure::Failure,
     params,
-    refusal::Refusal,
 };
 
-/// The kinds of resource the operator writes. The order is the order in which an import applies them: what is referred
-/// to comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Resource {
-    Publisher,
-    App,
-    Advertiser,
-    Offer,
+/// The statements and the id member of each kind of resource.
+trait Stored {
+    /// The member that carries the resource's id in an answer.
+    fn id_member(self) -> &'static str;
+
+    /// Reads a resource's id, its document, and the columns that the answer adds to it.
+    fn select_one(self) -> &'static str;
+
+    /// The same for all resources after an id, up to a limit.
+    fn select_page(self) -> &'static str;
 }
 
-impl Resource {
-    pub const ALL: [Self; 4] = [Self::Publisher, Self::App, Self::Advertiser, Self::Offer];
-
-    /// As a path and the answer's list are named.
-    pub fn plural(self) -> &'static str {
-        match self {
-            Self::Publisher => "publishers",
-            Self::App => "apps",
-            Self::Advertiser => "advertisers",
-            Self::Offer => "offers",
-        }
-    }
-
-    pub fn singular(self) -> &'static str {
-        self.plural().trim_end_matches('s')
-    }
-
-    /// The member that carries the resource's id in an answer.
+impl Stored for Resource {
     fn id_member(self) -> &'static str {
         match self {
             Self::Publisher => "publisher_id",
@@ -59,14 +44,6 @@ impl Resource {
         }
     }
 
-    pub fn is_id(self, id: &str) -> bool {
-        match self {
-            Self::App => AppId::parse(id).is_some(),
-            _ => OfferId::parse(id).is_some(),
-        }
-    }
-
-    /// Reads a resource's id, its document, and what the answer adds to it.
     fn select_one(self) -> &'static str {
         match self {
             Self::Publisher => sql::GET_PUBLISHER,
@@ -76,7 +53,6 @@ impl Resource {
         }
     }
 
-    /// The same of all after an id, at most so many.
     fn select_page(self) -> &'static str {
         match self {
             Self::Publisher => sql::LIST_PUBLISHERS,
@@ -93,15 +69,12 @@ const MAX_BODY: usize = 768 << 10;
 /// The longest document, in bytes, as it is stored: it is a SQLite value.
 const MAX_DOCUMENT: usize = 1 << 20;
 
-/// The most resources a page of a list holds.
-pub const MAX_PAGE: u32 = 1_000;
-
-/// What an app that is put as it is stored means.
+/// Where a write comes from. It decides what an app means that is written as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
-    /// A PUT of the app: that its callback's endpoint is to be tried again.
+pub enum WriteSource {
+    /// A PUT: the app's callback endpoint is to be tried again.
     Put,
-    /// A line of an import: nothing. Whoever imports the whole catalog every day says nothing of any endpoint.
+    /// A line of an import: nothing. A daily import of the whole catalog says nothing of any endpoint.
     Import,
 }
 
@@ -109,7 +82,7 @@ pub enum By {
 pub fn put(
     db: &impl Database,
     context: &Context<'_>,
-    by: By,
+    by: WriteSource,
     resource: Resource,
     id: &str,
     body: &str,
@@ -120,7 +93,7 @@ pub fn put(
             _ => "must be 1 to 64 characters of A-Z, a-z, 0-9 and -",
         };
         return Err(INVALID_FIELD
-            .because(format!("{}: {rule}", resource.id_member()))
+            .with_message(format!("{}: {rule}", resource.id_member()))
             .into());
     }
     match resource {
@@ -141,14 +114,9 @@ fn put_publisher(
     if is_stored(db, sql::GET_PUBLISHER_DOCUMENT, id, &document)? {
         return Ok(());
     }
-    changes::record(db, context.now_ms)?;
+    revisions::record(db, context.now_ms)?;
     db.execute(sql::PUT_PUBLISHER, params![id, document, publisher.approved])?;
     Ok(())
-}
-
-/// What an app's callback is sealed for.
-pub fn callback_purpose(app_id: &str) -> String {
-    format!("callback/{app_id}")
 }
 
 fn put_advertiser(
@@ -161,25 +129,25 @@ fn put_advertiser(
     if is_stored(db, sql::GET_ADVERTISER_DOCUMENT, id, &document)? {
         return Ok(());
     }
-    changes::record(db, context.now_ms)?;
+    revisions::record(db, context.now_ms)?;
     db.execute(sql::PUT_ADVERTISER, params![id, document])?;
     Ok(())
 }
 
 fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer) -> Result<(), Failure> {
-    let offer_id = OfferId::parse(id).ok_or_else(|| Failure::Broken("an id was checked".into()))?;
+    let offer_id = OfferId::parse(id).ok_or_else(|| Failure::Internal("an id was checked".into()))?;
     require_reference(
         db,
         Resource::Advertiser,
         "advertiser_id",
         offer.advertiser_id.as_str(),
     )?;
-    let target = offer.target().map_err(Refusal::from)?;
+    let target = offer.target().map_err(ApiError::from)?;
     let document = to_document(offer)?;
 
     if document.len() > MAX_DOCUMENT {
         return Err(INVALID_FIELD
-            .because(format!("the offer has more than {MAX_DOCUMENT} bytes"))
+            .with_message(format!("the offer has more than {MAX_DOCUMENT} bytes"))
             .into());
     }
     // `upd_ts` does not move either: publishers' clients poll for what did.
@@ -187,14 +155,14 @@ fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
         return Ok(());
     }
 
-    let revision = changes::record(db, context.now_ms)?;
+    let revision = revisions::record(db, context.now_ms)?;
     put_goals(db, context, &offer_id, offer)?;
     let updated_at_s = context.now_ms.div_euclid(1_000);
     let body = bodies::render_body(&offer_id, offer, updated_at_s);
     if body.len() > MAX_BODY {
         let problem =
             format!("the offer's texts are too long together, at most {MAX_BODY} bytes as it is listed");
-        return Err(INVALID_FIELD.because(problem).into());
+        return Err(INVALID_FIELD.with_message(problem).into());
     }
     let body_length = i64::try_from(body.len()).unwrap_or(i64::MAX);
     db.execute(
@@ -233,7 +201,7 @@ fn put_goals(db: &impl Database, context: &Context<'_>, id: &OfferId, offer: &Of
             && owner != id.as_str()
         {
             let problem = format!("goal {} belongs to offer {owner}", goal.id);
-            return Err(Refusal::from(FieldError::new(format!("goals[{place}].id"), problem)).into());
+            return Err(ApiError::from(FieldError::new(format!("goals[{place}].id"), problem)).into());
         }
     }
     db.execute(sql::RETIRE_GOALS, params![context.now_ms, id.as_str()])?;
@@ -269,7 +237,7 @@ pub fn require(db: &impl Database, resource: Resource, id: &str) -> Result<(), F
         return Ok(());
     }
     Err(UNKNOWN_RESOURCE
-        .because(format!("there is no {} {id}", resource.singular()))
+        .with_message(format!("there is no {} {id}", resource.singular()))
         .into())
 }
 
@@ -284,13 +252,13 @@ pub(super) fn require_reference(
         return Ok(());
     }
     let problem = format!("there is no {} {id}", resource.singular());
-    Err(Refusal::from(FieldError::new(field, problem)).into())
+    Err(ApiError::from(FieldError::new(field, problem)).into())
 }
 
 pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<Reply, Failure> {
     let row = db
         .query_first(resource.select_one(), params![id])?
-        .ok_or_else(|| UNKNOWN_RESOURCE.because(format!("there is no {} {id}", resource.singular())))?;
+        .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no {} {id}", resource.singular())))?;
     Ok(Reply::ok(&shown(db, resource, &row)?))
 }
 
@@ -332,7 +300,7 @@ fn shown(db: &impl Database, resource: Resource, row: &Row) -> Result<Json, Fail
     let mut members = serde_json::Map::new();
     members.insert(resource.id_member().into(), id.into());
     let document: Json = serde_json::from_str(row.text(1)?)
-        .map_err(|error| Failure::Broken(format!("a stored document does not parse: {error}")))?;
+        .map_err(|error| Failure::Internal(format!("a stored document does not parse: {error}")))?;
     if let Json::Object(document) = document {
         members.extend(document);
     }
@@ -365,5 +333,6 @@ fn shown(db: &impl Database, resource: Resource, row: &Row) -> Result<Json, Fail
 }
 
 pub(super) fn to_document(value: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string(value).map_err(|error| Failure::Broken(format!("a document is not JSON: {error}")))
+    serde_json::to_string(value)
+        .map_err(|error| Failure::Internal(format!("a document is not JSON: {error}")))
 }

@@ -1,11 +1,8 @@
 //! When the catalog publishes and hands over. The object has one alarm; it stands at the earliest of what is due.
 
-use super::{changes, handover};
-use crate::{
-    offers::page::REFRESH_MS,
-    origin::database::{Database, DatabaseError},
-    time::SECOND_MS,
-};
+use super::{callback_sync::queue, revisions};
+use domain::{model::time::SECOND_MS, offers::page::REFRESH_MS};
+use platform::database::{Database, DatabaseError};
 
 /// Changes of the operator are gathered this long before they are published.
 const COALESCE_MS: i64 = SECOND_MS;
@@ -15,10 +12,10 @@ const TRACKING_EVERY_MS: i64 = 10 * SECOND_MS;
 
 /// When the tracking snapshot is to be published, if anything changed.
 pub fn tracking_due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
-    let Some(dirty_since_ms) = changes::get(db, changes::TRACKING_DIRTY_SINCE)? else {
+    let Some(dirty_since_ms) = revisions::get(db, revisions::TRACKING_DIRTY_SINCE)? else {
         return Ok(None);
     };
-    let built_at_ms = changes::get(db, changes::TRACKING_BUILT_AT)?.unwrap_or(0);
+    let built_at_ms = revisions::get(db, revisions::TRACKING_BUILT_AT)?.unwrap_or(0);
     let due_ms = dirty_since_ms
         .saturating_add(COALESCE_MS)
         .max(built_at_ms.saturating_add(TRACKING_EVERY_MS));
@@ -27,7 +24,7 @@ pub fn tracking_due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError>
 
 /// When the listing is to be rebuilt: on the next boundary after it was last published, at once if it never was.
 pub fn listing_due_ms(db: &impl Database) -> Result<i64, DatabaseError> {
-    let built_at_ms = changes::get(db, changes::LISTING_BUILT_AT)?;
+    let built_at_ms = revisions::get(db, revisions::LISTING_BUILT_AT)?;
     Ok(built_at_ms.map_or(0, |built_at_ms| {
         built_at_ms
             .div_euclid(REFRESH_MS)
@@ -39,7 +36,7 @@ pub fn listing_due_ms(db: &impl Database) -> Result<i64, DatabaseError> {
 /// Where the alarm is to stand; never in the past.
 pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError> {
     let listing_ms = listing_due_ms(db)?;
-    let others = [tracking_due_ms(db)?, handover::next_ms(db)?];
+    let others = [tracking_due_ms(db)?, queue::next_ms(db)?];
     let due_ms = others.into_iter().flatten().fold(listing_ms, i64::min);
     Ok(due_ms.max(now_ms))
 }

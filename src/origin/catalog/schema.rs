@@ -4,8 +4,10 @@
 //! STRICT, because a Durable Object binds every integer as a JavaScript number and only a STRICT column turns it back;
 //! WITHOUT ROWID where rows are small, because there a write counts as one row written instead of two.
 
-/// Migrations in order; one is never changed once released.
-pub const MIGRATIONS: &[&[&str]] = &[TABLES, OUTBOXES];
+use platform::migrations::Migration;
+
+/// Versions of the schema in order. A released one never changes.
+pub const MIGRATIONS: &[Migration] = &[&[TABLES]];
 
 const TABLES: &[&str] = &[
     // Counters and marks: `change` (grows with every write of the operator), `version` (of the newest snapshot),
@@ -18,12 +20,14 @@ const TABLES: &[&str] = &[
         pub_key_hash BLOB,
         pub_key_sealed BLOB
      ) STRICT, WITHOUT ROWID",
-    // `callback_sealed` holds the callback with its secrets; the document has them masked.
+    // `callback_sealed` holds the callback with its secrets; the document has them masked. `callback_revision` is the
+    // revision that set, changed or removed it.
     "CREATE TABLE apps (
         id TEXT PRIMARY KEY,
         publisher_id TEXT NOT NULL,
         document TEXT NOT NULL,
-        callback_sealed BLOB
+        callback_sealed BLOB,
+        callback_revision INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
     "CREATE TABLE advertisers (id TEXT PRIMARY KEY, document TEXT NOT NULL) STRICT, WITHOUT ROWID",
     // `issued` orders an advertiser's tokens: the newest two are valid.
@@ -117,12 +121,7 @@ const TABLES: &[&str] = &[
         document TEXT NOT NULL,
         PRIMARY KEY (import_id, kind, line)
      ) STRICT",
-];
-
-const OUTBOXES: &[&str] = &[
-    // The change that an app's callback is from, set, changed or removed; 0 if it is from before this migration.
-    "ALTER TABLE apps ADD COLUMN callback_revision INTEGER NOT NULL DEFAULT 0",
-    // The apps whose outbox has asked for terms; `due_at_ms` is when the alarm is to hand it callback settings that it
+    // The apps whose outbox has asked for terms; `due_at_ms` is when the alarm pushes callback settings that the outbox
     // does not have.
     "CREATE TABLE outboxes (app_id TEXT PRIMARY KEY, due_at_ms INTEGER) STRICT, WITHOUT ROWID",
     "CREATE INDEX outboxes_due ON outboxes (due_at_ms) WHERE due_at_ms IS NOT NULL",

@@ -3,14 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    changes,
-    publication::{Kind, Prepared},
-    sql,
-};
-use crate::{
+use super::{publication::Prepared, revisions, sql};
+use contract::kv::SnapshotKind;
+use domain::{
     catalog::{
-        AdvertiserId, AppId, CountrySet, GoalId, MicroUsd, Offer, OfferId, OfferType, Platform, PublisherId,
+        Offer,
         app::App,
         offer::is_live,
         snapshot::{
@@ -19,12 +16,15 @@ use crate::{
             tracking::{self, Source, SourceAdvertiser, SourceGoal, SourceOffer, SourcePublisher},
         },
     },
-    origin::{
-        command::Failure,
-        database::{Database, DatabaseError, Row},
+    model::{
+        AdvertiserId, AppId, CountrySet, GoalId, MicroUsd, OfferId, OfferType, Platform, PublisherId,
+        time::{DAY_MS, UtcDay},
     },
+};
+use platform::{
+    database::{Database, DatabaseError, Row},
+    failure::Failure,
     params,
-    time::{DAY_MS, UtcDay},
 };
 
 /// Rows read at a time: few enough that a page of the longest targets stays small.
@@ -51,12 +51,12 @@ pub fn prepare_tracking(db: &impl Database, now_ms: i64) -> Result<Prepared, Fai
     db.transaction(|| {
         let version = next_version(db)?;
         let bytes = tracking::build(version, now_ms, &source);
-        keep(db, Kind::Tracking, version, &bytes)?;
+        keep(db, SnapshotKind::Tracking, version, &bytes)?;
         Ok(Prepared {
-            kind: Kind::Tracking,
+            kind: SnapshotKind::Tracking,
             version,
             built_at_ms: now_ms,
-            change: changes::last(db)?,
+            change: revisions::last(db)?,
             bytes,
         })
     })
@@ -83,7 +83,7 @@ fn read_all<T>(
 }
 
 fn damaged(what: &str, row: &Row) -> Failure {
-    Failure::Broken(format!("a stored {what} does not read: {:?}", row.0.first()))
+    Failure::Internal(format!("a stored {what} does not read: {:?}", row.0.first()))
 }
 
 fn publisher(row: &Row) -> Result<SourcePublisher, Failure> {
@@ -185,12 +185,12 @@ pub fn prepare_listing(db: &impl Database, now_ms: i64) -> Result<Prepared, Fail
         let version = next_version(db)?;
         keep_chunks(db, &offers, &chunks, version)?;
         let bytes = listing::build_index(version, now_ms, &offers, &chunks);
-        keep(db, Kind::Listing, version, &bytes)?;
+        keep(db, SnapshotKind::Listing, version, &bytes)?;
         Ok(Prepared {
-            kind: Kind::Listing,
+            kind: SnapshotKind::Listing,
             version,
             built_at_ms: now_ms,
-            change: changes::last(db)?,
+            change: revisions::last(db)?,
             bytes,
         })
     })
@@ -284,22 +284,22 @@ fn keep_new_chunk(db: &impl Database, offers: &[ListedOffer], chunk: &ChunkPlan)
     let mut stored = Vec::with_capacity(of_chunk.len());
     for offer in of_chunk {
         let row = db.query_first(sql::GET_BODY, params![offer.id.as_str()])?;
-        let row = row.ok_or_else(|| Failure::Broken(format!("offer {} has no body", offer.id)))?;
+        let row = row.ok_or_else(|| Failure::Internal(format!("offer {} has no body", offer.id)))?;
         stored.push(row.blob(0)?.to_vec());
     }
     let bytes = bodies::build_chunk(&stored)
-        .map_err(|damage| Failure::Broken(format!("chunk {}: {damage}", chunk.key)))?;
+        .map_err(|damage| Failure::Internal(format!("chunk {}: {damage}", chunk.key)))?;
     db.execute(sql::INSERT_CHUNK, params![chunk.key.as_str()])?;
     db.execute(sql::INSERT_CHUNK_BYTES, params![chunk.key.as_str(), bytes])?;
     Ok(())
 }
 
 fn next_version(db: &impl Database) -> Result<u64, DatabaseError> {
-    changes::next(db, changes::VERSION).map(|version| u64::try_from(version).unwrap_or_default())
+    revisions::next(db, revisions::VERSION).map(|version| u64::try_from(version).unwrap_or_default())
 }
 
 /// Keeps a snapshot's bytes in place of the one before it.
-fn keep(db: &impl Database, kind: Kind, version: u64, bytes: &[u8]) -> Result<(), DatabaseError> {
+fn keep(db: &impl Database, kind: SnapshotKind, version: u64, bytes: &[u8]) -> Result<(), DatabaseError> {
     let version = i64::try_from(version).unwrap_or(i64::MAX);
     db.execute(sql::DELETE_SNAPSHOT, params![kind.as_str()])?;
     for (part, bytes) in (0_i64..).zip(bytes.chunks(PART)) {

@@ -1,7 +1,7 @@
 //! Every statement the catalog runs. A bound integer arrives as a double; each meets a STRICT INTEGER column or a LIMIT,
 //! which turn it back.
 
-crate::statements! {
+platform::statements! {
     // Marks.
     pub const GET_MARK = "SELECT value FROM state WHERE name = ?";
     pub const SET_MARK = "INSERT INTO state (name, value) VALUES (?, ?)

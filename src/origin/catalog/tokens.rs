@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use super::{Context, Reply, UNKNOWN_RESOURCE, changes, resources, sql};
-use crate::{
-    catalog::{advertiser::VALID_TOKENS, credentials},
-    origin::{command::Failure, database::Database},
-    params,
-    refusal::common,
+use super::{Context, resources, revisions, sql};
+use contract::{catalog::UNKNOWN_RESOURCE, operation::Reply};
+use domain::{
+    catalog::advertiser::VALID_TOKENS,
+    model::{api_error::common, credentials},
 };
+use platform::{database::Database, failure::Failure, params};
 
 fn pub_key_purpose(publisher_id: &str) -> String {
     format!("pub_key/{publisher_id}")
@@ -28,7 +28,7 @@ pub fn issue_pub_key(
             pub_key.as_bytes(),
             context.random()?,
         )
-        .ok_or_else(|| Failure::Broken("the vault did not seal a Pub-Key".into()))?;
+        .ok_or_else(|| Failure::Internal("the vault did not seal a Pub-Key".into()))?;
     db.transaction(|| {
         let updated = db.query(
             sql::SET_PUB_KEY,
@@ -36,10 +36,10 @@ pub fn issue_pub_key(
         )?;
         if updated.is_empty() {
             return Err(UNKNOWN_RESOURCE
-                .because(format!("there is no publisher {publisher_id}"))
+                .with_message(format!("there is no publisher {publisher_id}"))
                 .into());
         }
-        changes::record(db, context.now_ms)?;
+        revisions::record(db, context.now_ms)?;
         Ok(Reply::created(&json!({ "pub_key": pub_key })))
     })
 }
@@ -48,17 +48,17 @@ pub fn issue_pub_key(
 pub fn pub_key(db: &impl Database, context: &Context<'_>, publisher_id: &str) -> Result<Reply, Failure> {
     let row = db
         .query_first(sql::GET_PUB_KEY, params![publisher_id])?
-        .ok_or_else(|| UNKNOWN_RESOURCE.because(format!("there is no publisher {publisher_id}")))?;
+        .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no publisher {publisher_id}")))?;
     if row.is_null(0) {
         return Err(UNKNOWN_RESOURCE
-            .because("this publisher has no Pub-Key yet")
+            .with_message("this publisher has no Pub-Key yet")
             .into());
     }
     let plain = context
         .vault
         .open(&pub_key_purpose(publisher_id), row.blob(0)?)
         .and_then(|plain| String::from_utf8(plain).ok())
-        .ok_or_else(|| Failure::Broken(format!("the Pub-Key of {publisher_id} does not open")))?;
+        .ok_or_else(|| Failure::Internal(format!("the Pub-Key of {publisher_id} does not open")))?;
     Ok(Reply::ok(&json!({ "pub_key": plain })))
 }
 
@@ -66,8 +66,8 @@ pub fn pub_key(db: &impl Database, context: &Context<'_>, publisher_id: &str) ->
 pub fn issue_token(db: &impl Database, context: &Context<'_>, advertiser_id: &str) -> Result<Reply, Failure> {
     let (token_id, token) = credentials::advertiser_token(context.random()?);
     db.transaction(|| {
-        resources::require(db, super::Resource::Advertiser, advertiser_id)?;
-        let issued = changes::record(db, context.now_ms)?;
+        resources::require(db, contract::catalog::Resource::Advertiser, advertiser_id)?;
+        let issued = revisions::record(db, context.now_ms)?;
         db.execute(
             sql::INSERT_TOKEN,
             params![
@@ -100,9 +100,9 @@ pub fn revoke_token(
     db.transaction(|| {
         let ended = db.query(sql::REVOKE_TOKEN, params![advertiser_id, token_id])?;
         if ended.is_empty() {
-            return Err(common::NOT_FOUND.because("there is no such token").into());
+            return Err(common::NOT_FOUND.with_message("there is no such token").into());
         }
-        changes::record(db, context.now_ms)?;
+        revisions::record(db, context.now_ms)?;
         Ok(Reply::no_content())
     })
 }

@@ -1,17 +1,17 @@
 //! The schema of `origin/clicks` and every statement it runs. A record is one row written: an index on the expiry would
 //! be a second, so the sweep walks the primary key instead, a slice at a time.
 
-use crate::origin::migrations::Migration;
+use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[
+pub const MIGRATIONS: &[Migration] = &[&[&[
     "CREATE TABLE records (
        nonce BLOB NOT NULL PRIMARY KEY, record BLOB NOT NULL, expires_at_ms INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
     // One row while a sweep is under way: the last nonce it has seen.
     "CREATE TABLE sweep (only INTEGER PRIMARY KEY CHECK (only = 1), reached BLOB NOT NULL) STRICT",
-]];
+]]];
 
-crate::statements! {
+platform::statements! {
     /// nonce, record, expiry
     pub const PUT = "INSERT INTO records (nonce, record, expires_at_ms) VALUES (?, ?, ?) ON CONFLICT (nonce) DO NOTHING";
     /// nonce, time → record

@@ -2,10 +2,10 @@
 //! answered in the meantime.
 
 use super::sql;
-use crate::{
-    origin::database::{Database, DatabaseError},
+use domain::model::time::DAY_MS;
+use platform::{
+    database::{Database, DatabaseError},
     params,
-    time::DAY_MS,
 };
 
 const WEEK_MS: i64 = 7 * DAY_MS;

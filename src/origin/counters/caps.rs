@@ -1,26 +1,13 @@
 //! Daily caps. What was taken is a count for each day, so that a cap is whole again at 00:00 UTC with nothing to do;
 //! and as no other command runs between a read and the write that rests on it, a cap is never exceeded.
 
-use super::{
-    command::{Kind, Limit, Take, Taken},
-    sql, sweep,
-};
-use crate::{
-    catalog::OfferId,
-    origin::database::{Database, DatabaseError, Row},
+use super::{sql, sweep};
+use contract::counters::{CapKind, Limit, Take, Taken};
+use domain::model::{OfferId, time::UtcDay};
+use platform::{
+    database::{Database, DatabaseError, Row},
     params,
-    time::UtcDay,
 };
-
-impl Kind {
-    /// As the tables have it.
-    pub(super) fn number(self) -> i64 {
-        match self {
-            Self::Click => 0,
-            Self::Conversion => 1,
-        }
-    }
-}
 
 pub fn take(db: &impl Database, now_ms: i64, take: &Take) -> Result<Taken, DatabaseError> {
     let (kind, day) = (take.kind.number(), take.day.number());
@@ -58,8 +45,8 @@ pub fn take(db: &impl Database, now_ms: i64, take: &Take) -> Result<Taken, Datab
             if gives {
                 db.execute(sql::RECORD_TAKE, params![kind, day, take.key.as_str(), left])?;
                 let (clicks, conversions) = match take.kind {
-                    Kind::Click => (1_u32, 0_u32),
-                    Kind::Conversion => (0, 1),
+                    CapKind::Click => (1_u32, 0_u32),
+                    CapKind::Conversion => (0, 1),
                 };
                 db.execute(
                     sql::ADD_TAKEN,
@@ -91,7 +78,7 @@ pub fn set_limits(db: &impl Database, limits: &[Limit]) -> Result<(), DatabaseEr
 /// Remembers a limit unless one of the same or a higher revision is known.
 fn learn(
     db: &impl Database,
-    kind: Kind,
+    kind: CapKind,
     offer: &OfferId,
     limit: Option<u32>,
     revision: i64,

@@ -3,19 +3,16 @@
 
 use serde_json::value::RawValue;
 
-use super::{
-    command::{Applied, ConversionSum},
-    sql,
+use super::sql;
+use crate::batches;
+use contract::{counters::ConversionSum, operation::Applied};
+use domain::{
+    model::{Country, time::UtcDay},
+    tracking::click_counts::ClickSum,
 };
-use crate::{
-    catalog::Country,
-    origin::{
-        database::{Database, DatabaseError, json},
-        forward,
-    },
+use platform::{
+    database::{Database, DatabaseError, json},
     params,
-    time::UtcDay,
-    tracking::batch::ClickSum,
 };
 
 /// Sums handed to the database as one JSON text: of at most 300 bytes each, 600 KB where a value may have 2 MB.
@@ -31,7 +28,7 @@ pub fn flush(
     sequence: u64,
     sums: &[ClickSum],
 ) -> Result<Applied, DatabaseError> {
-    let Some(sequence) = forward::unless_applied(db, sql::MARK, isolate, sequence)? else {
+    let Some(sequence) = batches::unless_applied(db, sql::MARK, isolate, sequence)? else {
         return Ok(Applied { applied: false });
     };
     db.transaction(|| {
@@ -52,7 +49,7 @@ pub fn add_conversions(
     sequence: u64,
     sums: &[ConversionSum],
 ) -> Result<Applied, DatabaseError> {
-    let Some(sequence) = forward::unless_applied(db, sql::SOURCE, source, sequence)? else {
+    let Some(sequence) = batches::unless_applied(db, sql::SOURCE, source, sequence)? else {
         return Ok(Applied { applied: false });
     };
     db.transaction(|| {

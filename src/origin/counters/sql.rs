@@ -1,11 +1,12 @@
-//! The counters' schema and every statement they run, but for those of the book ([`crate::origin::forward`]). Rows written are what an object costs, so every table is its
-//! primary key (WITHOUT ROWID) and none has another index.
+//! The counters' schema and statements, without those of [`batches`]. Rows written are what an object costs, so every table
+//! is its primary key (WITHOUT ROWID) and none has another index.
 
-use crate::origin::migrations::Migration;
+use crate::batches;
+use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[COUNTING, FORWARDING, CONVERSIONS];
+pub const MIGRATIONS: &[Migration] = &[&[TABLES, batches::sql::TABLES]];
 
-const COUNTING: Migration = &[
+const TABLES: &[&str] = &[
     // The governing cap of each offer; one without a limit stays, so that a stale snapshot cannot bring it back.
     "CREATE TABLE limits (
        kind INTEGER NOT NULL, offer TEXT NOT NULL, daily_limit INTEGER, revision INTEGER NOT NULL,
@@ -30,37 +31,12 @@ const COUNTING: Migration = &[
     "CREATE TABLE marks (
        isolate TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, seen_ms INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
-    // What the publishers' ledgers are to be told. A click without a country or placement has '' there, since a
-    // primary key holds no NULL.
-    "CREATE TABLE traffic (
-       publisher TEXT NOT NULL, day INTEGER NOT NULL, app INTEGER NOT NULL, offer TEXT NOT NULL,
-       country TEXT NOT NULL, placement TEXT NOT NULL, clicks INTEGER NOT NULL,
-       PRIMARY KEY (publisher, day, app, offer, country, placement)
-     ) STRICT, WITHOUT ROWID",
-];
-
-const FORWARDING: Migration = &[
-    // Of each publisher the last batch: `sums` is what its ledger has not confirmed yet, a JSON list of
-    // `ledger::OfferSum`, and NULL once it has; the row stays, so that the sequence goes on. `sums` is the last column:
-    // a row is judged without reading its long text.
-    "CREATE TABLE forwards (
-       publisher TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, attempts INTEGER NOT NULL,
-       due_ms INTEGER NOT NULL, sums TEXT
-     ) STRICT, WITHOUT ROWID",
-];
-
-/// Brings `traffic` and `forwards` to what `forward::TABLES` has. To the counters a destination is a publisher's id.
-const CONVERSIONS: Migration = &[
-    "ALTER TABLE traffic RENAME COLUMN publisher TO destination",
-    "ALTER TABLE traffic ADD COLUMN conversions INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE traffic ADD COLUMN revenue_micro_usd INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE forwards RENAME COLUMN publisher TO destination",
-    // The highest batch applied of each outbox. It is never forgotten, unlike an isolate's: an outbox may be silent for
-    // weeks and then repeat its last batch.
+    // The highest batch applied of each outbox. It is never deleted, unlike an isolate's: an outbox may be silent for weeks
+    // and then repeat its last batch.
     "CREATE TABLE sources (source TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL) STRICT, WITHOUT ROWID",
 ];
 
-crate::statements! {
+platform::statements! {
     /// kind, day, key, offer → what an earlier take of the key was told; revision and limit that govern; taken so far.
     pub const STANDING = "SELECT
         (SELECT remaining FROM takes WHERE kind = ?1 AND day = ?2 AND key = ?3),

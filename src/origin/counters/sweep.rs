@@ -1,10 +1,11 @@
 //! What the counters forget, once a day, in alarms of bounded work.
 
-use super::{command::Kind, sql};
-use crate::{
-    origin::database::{Database, DatabaseError},
+use super::sql;
+use contract::counters::CapKind;
+use domain::model::time::{DAY_MS, UtcDay, next_night_ms};
+use platform::{
+    database::{Database, DatabaseError},
     params,
-    time::{DAY_MS, UtcDay, next_night_ms},
 };
 
 /// A click is asked about again within seconds; yesterday's may come just after midnight.
@@ -24,10 +25,10 @@ const _: () = assert!(DAILY_DAYS > CONVERSION_TAKES_DAYS && DAILY_DAYS > CLICK_T
 const ROWS: i64 = 10_000;
 
 /// The first day of which takes are kept, and so can be told from repeats.
-pub(super) fn first_day_of_takes(kind: Kind, now_ms: i64) -> UtcDay {
+pub(super) fn first_day_of_takes(kind: CapKind, now_ms: i64) -> UtcDay {
     let days = match kind {
-        Kind::Click => CLICK_TAKES_DAYS,
-        Kind::Conversion => CONVERSION_TAKES_DAYS,
+        CapKind::Click => CLICK_TAKES_DAYS,
+        CapKind::Conversion => CONVERSION_TAKES_DAYS,
     };
     UtcDay::of_ms(now_ms).minus(days - 1)
 }
@@ -39,13 +40,13 @@ pub(super) fn first_day_of_takes(kind: Kind, now_ms: i64) -> UtcDay {
 /// What the database says; the work may then be done again.
 pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     let [clicks, conversions] =
-        [Kind::Click, Kind::Conversion].map(|kind| first_day_of_takes(kind, now_ms).number());
+        [CapKind::Click, CapKind::Conversion].map(|kind| first_day_of_takes(kind, now_ms).number());
     let daily = UtcDay::of_ms(now_ms).minus(DAILY_DAYS - 1).number();
     let marks = now_ms.saturating_sub(MARK_MS);
-    db.execute(sql::SWEEP_TAKES, params![Kind::Click.number(), clicks, ROWS])?;
+    db.execute(sql::SWEEP_TAKES, params![CapKind::Click.number(), clicks, ROWS])?;
     db.execute(
         sql::SWEEP_TAKES,
-        params![Kind::Conversion.number(), conversions, ROWS],
+        params![CapKind::Conversion.number(), conversions, ROWS],
     )?;
     db.execute(sql::SWEEP_DAILY, params![daily])?;
     db.execute(sql::SWEEP_MARKS, params![marks, ROWS])?;

@@ -4,16 +4,15 @@
 use worker::{Request, Response};
 
 use super::report::{self, Unmade};
-use crate::{
-    origin::{command::Failure, database::Database},
-    reporting::{engine::Budget, format::Format, query::Query, render::Renderer},
-};
-
-pub const REPORT: &str = "bench";
-pub const TIMES: &str = "x-times";
+use contract::ledger;
+use domain::reporting::{engine::Budget, format::Format, query::Query, render::Renderer};
+use platform::{database::Database, failure::Failure};
 
 pub async fn report(db: &impl Database, mut request: Request) -> Result<Response, Failure> {
-    let times = request.headers().get(TIMES)?.and_then(|times| times.parse().ok());
+    let times = request
+        .headers()
+        .get(ledger::BENCH_TIMES)?
+        .and_then(|times| times.parse().ok());
     let body = request.text().await?;
     let mut answer = Vec::new();
     for _ in 0..times.unwrap_or(1) {
@@ -21,7 +20,7 @@ pub async fn report(db: &impl Database, mut request: Request) -> Result<Response
         let made = report::make(db, &query, &Budget::default());
         let report = made.map_err(|unmade| match unmade {
             Unmade::Failure(failure) => failure,
-            Unmade::Damaged(cause) => Failure::Broken(cause),
+            Unmade::Damaged(cause) => Failure::Internal(cause),
         })?;
         answer = Renderer::new(report.page, Format::Json, report.names).whole();
     }

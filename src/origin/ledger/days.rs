@@ -8,25 +8,19 @@ use super::{
     segments::{self, Layer},
     sql,
 };
-use crate::{
-    catalog::{MicroUsd, document::FieldError},
-    origin::{
-        catalog::resources::MAX_PAGE,
-        command::{Failure, Reply},
-        database::Database,
-    },
-    params,
-    refusal::Refusal,
+use contract::{catalog::MAX_PAGE, operation::Reply};
+use domain::{
+    model::{MicroUsd, api_error::ApiError, document::FieldError, time::UtcDay},
     reporting::Measure,
-    time::UtcDay,
 };
+use platform::{database::Database, failure::Failure, params};
 
 /// A page of days, the newest first; `before` is the cursor that the page before it gave, a date.
 pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<Reply, Failure> {
     let before = match before {
         None => i64::from(i32::MAX),
         Some(cursor) => UtcDay::parse(cursor)
-            .ok_or_else(|| Refusal::from(FieldError::new("cursor", "is not one that a list gave")))?
+            .ok_or_else(|| ApiError::from(FieldError::new("cursor", "is not one that a list gave")))?
             .number(),
     };
     // One day more than asked for says whether there is a next page.

@@ -3,10 +3,10 @@
 //! come in all the time and would hide that nothing was loaded, so they say it only where nothing ever was.
 
 use super::sql;
-use crate::{
-    origin::database::{Database, DatabaseError},
+use domain::model::time::{DAY_MS, UtcDay};
+use platform::{
+    database::{Database, DatabaseError},
     params,
-    time::{DAY_MS, UtcDay},
 };
 
 const LOADED: &str = "loaded_through_ms";

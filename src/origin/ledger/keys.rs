@@ -5,29 +5,26 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Context, sql};
-use crate::{
-    catalog::{
+use contract::operation::Reply;
+use domain::{
+    model::{
+        api_error::{ApiError, common},
         credentials,
         document::{Document, FieldError, check_text},
     },
-    origin::{
-        command::{Failure, Reply},
-        database::Database,
-    },
-    params,
-    refusal::{Refusal, common},
     reporting::{
         keys::INVALID_API_KEY,
         rate::{self, Verdict},
     },
 };
+use platform::{database::Database, failure::Failure, params};
 
 /// What a key may do, in the specification's words (5, Reporting).
 const SCOPE: &str = "ia-reporting.READ";
 /// A publisher has a key for each of its systems, and one more while it rotates.
 const MAX_KEYS: i64 = 100;
 
-const TOO_MANY_KEYS: Refusal = Refusal::new(
+const TOO_MANY_KEYS: ApiError = ApiError::new(
     409,
     "too_many_keys",
     "a publisher has at most 100 report keys: revoke one that is not used",
@@ -55,10 +52,10 @@ pub fn create(db: &impl Database, context: &Context<'_>, body: &str) -> Result<R
     if count >= MAX_KEYS {
         return Err(TOO_MANY_KEYS.into());
     }
-    let random = (context.random)().map_err(Failure::Broken)?;
+    let random = (context.random)().map_err(Failure::Internal)?;
     let (secret, id) = random
         .split_first_chunk::<16>()
-        .ok_or(Failure::Broken("no randomness".into()))?;
+        .ok_or(Failure::Internal("no randomness".into()))?;
     let id = hex::encode(id.get(..8).unwrap_or_default());
     let api_key = (context.mac)()?.issue(context.publisher, *secret);
     let hash = credentials::hash(&api_key).to_vec();
@@ -91,7 +88,9 @@ pub fn list(db: &impl Database) -> Result<Reply, Failure> {
 pub fn revoke(db: &impl Database, key_id: &str) -> Result<Reply, Failure> {
     let ended = db.query(sql::REVOKE_KEY, params![key_id])?;
     if ended.is_empty() {
-        return Err(common::NOT_FOUND.because("there is no such report key").into());
+        return Err(common::NOT_FOUND
+            .with_message("there is no such report key")
+            .into());
     }
     Ok(Reply::no_content())
 }

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::sql;
-use crate::{
-    origin::database::{Database, DatabaseError, json},
+use domain::model::time::MINUTE_MS;
+use platform::{
+    database::{Database, DatabaseError, json},
     params,
-    time::MINUTE_MS,
 };
 
 /// For how long the catalog's names are taken to be what they were: a report shows a renamed app within a minute.

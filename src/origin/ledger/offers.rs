@@ -3,20 +3,22 @@
 use std::collections::BTreeMap;
 
 use super::{
-    command::{Applied, OfferSum},
     freshness,
     segments::{self, Layer},
     sql,
 };
-use crate::{
-    catalog::{AppId, Country},
-    origin::{
-        database::{Database, DatabaseError},
-        forward,
+use crate::batches;
+use contract::{ledger::OfferSum, operation::Applied};
+use domain::{
+    model::{
+        AppId, Country,
+        time::{MINUTE_MS, UtcDay},
     },
-    params,
     reporting::{Dimension, Measure, dimension::OWN_DEMAND_SOURCE, metric::Sums, segment::Segmenter},
-    time::{MINUTE_MS, UtcDay},
+};
+use platform::{
+    database::{Database, DatabaseError},
+    params,
 };
 
 const SDK_V: &str = "api";
@@ -37,7 +39,7 @@ pub fn add(
     sequence: u64,
     sums: &[OfferSum],
 ) -> Result<Applied, DatabaseError> {
-    let Some(sequence) = forward::unless_applied(db, sql::GET_MARK, source, sequence)? else {
+    let Some(sequence) = batches::unless_applied(db, sql::GET_MARK, source, sequence)? else {
         return Ok(Applied { applied: false });
     };
     db.transaction(|| {

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use super::{freshness, names, segments::Segments};
-use crate::{
-    origin::{command::Failure, database::Database},
-    refusal::Refusal,
+use domain::{
+    model::api_error::ApiError,
     reporting::{
         Dimension,
         engine::{self, Budget, EngineError, PAGE_TOO_LARGE, RESULT_TOO_LARGE},
@@ -13,9 +12,10 @@ use crate::{
         query::Query,
     },
 };
+use platform::{database::Database, failure::Failure};
 
 /// Rather no report than one that reads damaged facts wrong. Which segment it is goes to the log.
-pub const DAMAGED_FACTS: Refusal = Refusal::new(
+pub const DAMAGED_FACTS: ApiError = ApiError::new(
     500,
     "damaged_facts",
     "some of the stored facts are damaged, and no report is made of them",

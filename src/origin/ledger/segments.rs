@@ -2,9 +2,8 @@
 //! is added to all the time stays a few segments.
 
 use super::sql;
-use crate::{
-    origin::database::{Database, DatabaseError, Value, json},
-    params,
+use domain::{
+    model::time::UtcDay,
     reporting::{
         Dimension, Measure,
         dimension::KEY,
@@ -14,7 +13,10 @@ use crate::{
             COLUMNS, Column, Encoded, Image, KeyColumn, MAX_IMAGE, MAX_ROWS, MeasureColumn, Segmenter,
         },
     },
-    time::UtcDay,
+};
+use platform::{
+    database::{Database, DatabaseError, Value, json},
+    params,
 };
 
 /// The two layers of a day (`design.md` section 8). Their numbers are stored.

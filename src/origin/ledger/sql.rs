@@ -1,8 +1,8 @@
 //! The ledger's schema and every statement it runs.
 
-use crate::origin::migrations::Migration;
+use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[
+pub const MIGRATIONS: &[Migration] = &[&[&[
     // By hash, since that is how a request asks; an operator's list is short.
     "CREATE TABLE report_keys (
        hash BLOB PRIMARY KEY, key_id TEXT NOT NULL, label TEXT NOT NULL, created_ms INTEGER NOT NULL,
@@ -37,9 +37,9 @@ pub const MIGRATIONS: &[Migration] = &[&[
      ) STRICT, WITHOUT ROWID",
     // `segments`, the last id given out, and what `freshness` keeps.
     "CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-]];
+]]];
 
-crate::statements! {
+platform::statements! {
     // Keys.
     /// hash, id, label, time
     pub const INSERT_KEY = "INSERT INTO report_keys (hash, key_id, label, created_ms) VALUES (?, ?, ?, ?)";

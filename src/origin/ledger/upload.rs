@@ -11,20 +11,19 @@ use super::{
     segments::{self, Layer},
     sql,
 };
-use crate::{
-    origin::{
-        command::Failure,
-        database::{Database, DatabaseError, json},
-    },
-    params,
-    refusal::Refusal,
+use domain::{
+    model::{api_error::ApiError, time::UtcDay},
     reporting::{
         Measure,
         facts::{Fact, INVALID_FACTS},
         metric::MAX_OF_A_DAY,
         segment::Segmenter,
     },
-    time::UtcDay,
+};
+use platform::{
+    database::{Database, DatabaseError, json},
+    failure::Failure,
+    params,
 };
 
 /// What facts may take in memory over all uploads of an object before one of them has to stage its own, in bytes.
@@ -33,7 +32,7 @@ pub const BUFFERED: usize = 12 << 20;
 const FACT: usize = 96;
 const DAY: usize = 2 << 10;
 
-pub const IDEMPOTENCY_KEY_REUSED: Refusal = Refusal::new(
+pub const IDEMPOTENCY_KEY_REUSED: ApiError = ApiError::new(
     409,
     "idempotency_key_reused",
     "this Idempotency-Key was spent on other facts",
@@ -75,7 +74,7 @@ impl Upload {
         self.digest.update(bytes);
     }
 
-    /// Takes a fact in. Cannot fail: where it says it may, it suits a [`Reader`](crate::reporting::facts::Reader).
+    /// Takes a fact in. Cannot fail: where it says it may, it suits a [`Reader`](domain::reporting::facts::Reader).
     pub fn add(&mut self, fact: &Fact<'_>) -> Result<(), DatabaseError> {
         let day = self.days.entry(fact.day).or_insert_with(|| {
             self.buffered += DAY;
@@ -144,7 +143,7 @@ impl Upload {
                 });
             }
             if let Some(problem) = overflow(db, self.number)? {
-                return Err(INVALID_FACTS.because(problem).into());
+                return Err(INVALID_FACTS.with_message(problem).into());
             }
             let count = i64::try_from(rows).unwrap_or(i64::MAX);
             db.execute(sql::SPEND_KEY, params![key, digest.to_vec(), count, now_ms])?;

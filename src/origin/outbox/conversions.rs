@@ -1,36 +1,36 @@
 //! What a postback writes (`design.md` section 6, "Order of writes"). The rules are `conversions`'; here they meet the
-//! rows. Each function is one transaction; what happens between two of them is [`super::flow`]'s.
+//! rows. Each function is one transaction; what happens between two of them is [`super::commit`]'s.
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    command::{Answer, Conversion},
-    entries, erasing,
+    entries,
     reservations::{self, Ended, Reservation},
-    sql,
+    retention, sql,
 };
-use crate::{
-    catalog::{AdvertiserId, CurrencyRate, MicroUsd, OfferId, credentials},
+use contract::{
+    catalog::{OfferTerms, Terms},
+    counters::{CapKind, Take},
+    outbox::{Answer, Conversion},
+};
+use domain::{
     conversions::{
         ids::{RowKey, transaction_id},
         parameters::INVALID_CLICK_ID,
         reward::{PayableGoal, check_window, paid_goal},
         state::{Movement, Outcome, Reason, State, Status, is_judged, next},
     },
-    origin::{
-        catalog::terms::{OfferTerms, Terms},
-        command::Failure,
-        counters::{Kind, Take},
-        database::{Database, DatabaseError, json},
-    },
-    params,
-    refusal::Refusal,
-    time::UtcDay,
+    model::{AdvertiserId, CurrencyRate, MicroUsd, OfferId, api_error::ApiError, credentials, time::UtcDay},
     tracking::click_id::Nonce,
+};
+use platform::{
+    database::{Database, DatabaseError, json},
+    failure::Failure,
+    params,
 };
 
 /// Not the advertiser whose offer was clicked: the same for a token that is unknown, revoked, or another advertiser's.
-pub const INVALID_TOKEN: Refusal = Refusal::new(
+pub const INVALID_TOKEN: ApiError = ApiError::new(
     401,
     "invalid_token",
     "token is not a valid token of the advertiser whose offer was clicked",
@@ -53,7 +53,7 @@ pub struct Approval {
 impl Approval {
     pub fn nonce(&self) -> Result<Nonce, Failure> {
         let nonce = self.conversion.nonce.0.as_slice();
-        Nonce::try_from(nonce).map_err(|_| Failure::Broken("a nonce has 12 bytes".into()))
+        Nonce::try_from(nonce).map_err(|_| Failure::Internal("a nonce has 12 bytes".into()))
     }
 
     pub fn transaction_id(&self, movement: Movement) -> Result<String, Failure> {
@@ -84,7 +84,7 @@ impl Approval {
 pub enum Admitted {
     Settled(Answer),
     /// Taken down in the log, where that is worth it, and refused.
-    Refused(Refusal),
+    Refused(ApiError),
     /// The cap has to be asked; `own` if it is for this postback, and not for an earlier copy of it that got no further.
     Reserved {
         reservation: Box<Reservation>,
@@ -114,7 +114,7 @@ pub fn admit(
     // Offers are never deleted, so a click that was sealed here is of one that there is.
     let (offer_id, offer) = OfferId::parse(&conversion.click.offer)
         .and_then(|id| terms.offers.get_key_value(&id))
-        .ok_or_else(|| INVALID_CLICK_ID.because("click_id is of an offer that there is not"))?;
+        .ok_or_else(|| INVALID_CLICK_ID.with_message("click_id is of an offer that there is not"))?;
     check_token(conversion, offer)?;
     let (rows, reserved) = of_click(db, &conversion.nonce.0)?;
     let goal = goal_of(&rows, &reserved, conversion.goal.as_deref(), offer)?;
@@ -160,7 +160,7 @@ pub fn admit(
         && let Some(limit) = offer.conversion_cap
     {
         let take = Take {
-            kind: Kind::Conversion,
+            kind: CapKind::Conversion,
             key: format!("{}/{}", hex::encode(&conversion.nonce.0), approval.goal),
             offer: approval.offer.clone(),
             day: UtcDay::of_ms(now_ms),
@@ -190,7 +190,7 @@ pub fn settle(
     now_ms: i64,
     reservation: &Reservation,
     taken: bool,
-) -> Result<Result<Answer, Refusal>, Failure> {
+) -> Result<Result<Answer, ApiError>, Failure> {
     let approval = &reservation.approval;
     let nonce = &approval.conversion.nonce.0;
     db.transaction(|| {
@@ -221,13 +221,13 @@ pub fn settle(
             Err(Reason::Capped.refusal())
         };
         if erase {
-            erasing::mark(db, &approval.transaction_id(Movement::Reward)?)?;
+            retention::mark(db, &approval.transaction_id(Movement::Reward)?)?;
         }
         Ok(settled)
     })
 }
 
-fn check_token(conversion: &Conversion, offer: &OfferTerms) -> Result<(), Refusal> {
+fn check_token(conversion: &Conversion, offer: &OfferTerms) -> Result<(), ApiError> {
     let presented = credentials::CredentialHash::try_from(conversion.token.0.as_slice());
     let valid = presented.is_ok_and(|presented| {
         // All of them are compared, so that the time tells nothing.
@@ -263,7 +263,7 @@ fn goal_of<'t>(
     reserved: &[Reservation],
     named: Option<&str>,
     offer: &'t OfferTerms,
-) -> Result<PayableGoal<'t>, Refusal> {
+) -> Result<PayableGoal<'t>, ApiError> {
     let goals: Vec<_> = offer
         .goals
         .iter()
@@ -289,7 +289,7 @@ fn goal_of<'t>(
 }
 
 /// What speaks against a conversion, and how its sender is told.
-type Objection = (Reason, Refusal);
+type Objection = (Reason, ApiError);
 
 fn window_closed(now_ms: i64, approval: &Approval, offer: &OfferTerms) -> Option<Objection> {
     let clicked_at_ms = approval.conversion.click.clicked_at_ms;
@@ -332,7 +332,7 @@ fn commit(
     let status = outcome
         .state
         .answer()
-        .map_err(|_| Failure::Broken("a refusal is no outcome".into()))?;
+        .map_err(|_| Failure::Internal("a refusal is no outcome".into()))?;
     approval.answer(status, outcome.duplicate)
 }
 

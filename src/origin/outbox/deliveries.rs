@@ -2,15 +2,21 @@
 //! written down. A claim puts its callback off by more than a try can take, so that a try whose process has died is
 //! made again.
 
-use super::{about, about::About, entries, sql};
-use crate::{
+use super::{
+    endpoint::{self, OutboxState},
+    entries, sql,
+};
+use domain::{
     callbacks::{
         delivery::{Judgement, Next},
         fields::Fields,
     },
-    origin::database::{Database, DatabaseError, json},
+    model::time::MINUTE_MS,
+};
+use platform::{
+    database::{Database, DatabaseError, json},
+    http_call::HttpCall,
     params,
-    time::MINUTE_MS,
 };
 
 /// A callback that is to be tried now.
@@ -35,6 +41,22 @@ pub struct Attempt {
     pub body: String,
     /// Why there was no answer.
     pub error: Option<String>,
+}
+
+impl Attempt {
+    pub fn of(call: &HttpCall) -> Self {
+        let (http_status, body, error) = match &call.outcome {
+            Ok(answer) => (Some(answer.status), answer.body.clone(), None),
+            Err(no_answer) => (None, String::new(), Some(no_answer.message.clone())),
+        };
+        Self {
+            at_ms: call.at_ms,
+            took_ms: call.took_ms,
+            http_status,
+            body,
+            error,
+        }
+    }
 }
 
 /// How long a callback is left alone that this code cannot read, in milliseconds.
@@ -128,7 +150,7 @@ pub fn conclude(
         )?;
         if delivery != entries::WAITING && !concluded.is_empty() {
             db.execute(sql::RELEASE_REVERSAL, params![now_ms, tried.entry])?;
-            super::erasing::ended(db, tried.entry)?;
+            super::retention::ended(db, tried.entry)?;
         }
         note_health(db, now_ms, tried, judgement)
     })
@@ -141,8 +163,8 @@ fn note_health(
     tried: &Try,
     judgement: &Judgement,
 ) -> Result<(), DatabaseError> {
-    let about = about::read(db)?.filter(|about| about.callback.revision == tried.revision);
-    let Some(About {
+    let about = endpoint::read(db)?.filter(|about| about.callback.revision == tried.revision);
+    let Some(OutboxState {
         health, disabled_ms, ..
     }) = about
     else {
@@ -157,7 +179,7 @@ fn note_health(
     if (noted, disabled) == (health, disabled_ms) {
         return Ok(());
     }
-    about::set_health(db, noted, disabled)
+    endpoint::set_health(db, noted, disabled)
 }
 
 /// When the next try is due; none if nothing waits, or nothing may go out.
@@ -165,7 +187,7 @@ fn note_health(
 /// # Errors
 /// What the database says.
 pub fn due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
-    let Some(about) = about::read(db)?.filter(About::has_endpoint) else {
+    let Some(about) = endpoint::read(db)?.filter(OutboxState::has_endpoint) else {
         return Ok(None);
     };
     let first = db.query_first(sql::FIRST_DUE, &[])?;

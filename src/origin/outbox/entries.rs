@@ -3,22 +3,24 @@
 
 use serde::Deserialize;
 
-use super::{conversions::Approval, erasing, sql};
-use crate::{
+use super::{conversions::Approval, retention, sql};
+use crate::batches::{self, BatchRow};
+use contract::counters;
+use domain::{
     callbacks::fields::{Decimal, Fields, Status},
-    catalog::MicroUsd,
     conversions::{
         reward::Amounts,
         state::{Movement, State},
     },
-    origin::{
-        command::Failure,
-        counters,
-        database::{Database, DatabaseError, Row, json},
-        forward::{self, Earned},
+    model::{
+        MicroUsd,
+        time::{SECOND_MS, UtcDay},
     },
+};
+use platform::{
+    database::{Database, DatabaseError, Row, json},
+    failure::Failure,
     params,
-    time::{SECOND_MS, UtcDay},
 };
 
 /// Where sums for the publisher's ledger go, in the book of [`forward`]. Those for counters go by their objects' names.
@@ -62,7 +64,7 @@ pub fn amend(
         ],
     )?;
     if state != State::Approved {
-        erasing::ended(db, entry)?;
+        retention::ended(db, entry)?;
     }
     Ok(entry)
 }
@@ -88,7 +90,7 @@ pub fn move_money(
         Movement::Reversal => reverse(db, now_ms, approval)?,
     };
     let click = &approval.conversion.click;
-    let earned = Earned {
+    let earned = BatchRow {
         destination: TO_LEDGER.into(),
         day: UtcDay::of_ms(now_ms),
         app: click.app,
@@ -104,7 +106,7 @@ pub fn move_money(
     };
     // The offer's figures know neither country nor placement.
     let of_offer = counters::object_name(&approval.offer);
-    Ok(forward::add_to(db, &earned, Some(&of_offer))?)
+    Ok(batches::add_to(db, &earned, Some(&of_offer))?)
 }
 
 /// Enters the reversal of what was paid, which waits until the reward has been sent: a receiver that was told to take
@@ -167,7 +169,7 @@ fn insert(
             json(fields)?
         ],
     )?;
-    let entered = entered.ok_or_else(|| Failure::Broken("RETURNING gave no row".into()))?;
+    let entered = entered.ok_or_else(|| Failure::Internal("RETURNING gave no row".into()))?;
     Ok(entered.integer(0)?)
 }
 
@@ -194,7 +196,7 @@ impl Paid {
     fn find(db: &impl Database, transaction_id: &str) -> Result<Self, Failure> {
         let row = db
             .query_first(sql::GET_PAID, params![transaction_id])?
-            .ok_or_else(|| Failure::Broken(format!("{transaction_id} was paid and is not in the log")))?;
+            .ok_or_else(|| Failure::Internal(format!("{transaction_id} was paid and is not in the log")))?;
         Ok(Self {
             entry: row.integer(0)?,
             payout_micro_usd: row.integer(1)?,

@@ -5,18 +5,21 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json, value::RawValue};
 
-use super::{about, about::About, conversions::state_of, entries, sql};
-use crate::{
+use super::{
+    conversions::state_of,
+    endpoint::{self, OutboxState},
+    entries, sql,
+};
+use contract::operation::Reply;
+use domain::{
     callbacks::fields::Decimal,
-    catalog::document::INVALID_FIELD,
     conversions::state::{State, Status},
-    origin::{
-        command::{Failure, Reply},
-        database::{Database, DatabaseError, Row, json as as_json},
-    },
+    model::{api_error::common, document::INVALID_FIELD, time::SECOND_MS},
+};
+use platform::{
+    database::{Database, DatabaseError, Row, json as as_json},
+    failure::Failure,
     params,
-    refusal::common,
-    time::SECOND_MS,
 };
 
 /// What `?status=` may be, by its number in `sql::LIST`.
@@ -51,7 +54,7 @@ pub fn list(
     limit: u32,
     cursor: Option<&str>,
 ) -> Result<Reply, Failure> {
-    let about = about::read(db)?;
+    let about = endpoint::read(db)?;
     let mut status = status.map(status_number).transpose()?;
     let after_last = last_entry(db)?.saturating_add(1);
     let before = match cursor {
@@ -60,7 +63,9 @@ pub fn list(
             .parse::<i64>()
             .ok()
             .filter(|entry| (1..1 << 52).contains(entry))
-            .ok_or_else(|| INVALID_FIELD.because("cursor: must be one that a page before this one gave"))?
+            .ok_or_else(|| {
+                INVALID_FIELD.with_message("cursor: must be one that a page before this one gave")
+            })?
             .min(after_last),
     };
     let delivery = match state {
@@ -84,7 +89,7 @@ pub fn list(
         Some(DEAD) => Some(entries::DEAD),
         Some(_) => {
             return Err(INVALID_FIELD
-                .because("state: must be waiting, delivered, dead, no_endpoint or refused")
+                .with_message("state: must be waiting, delivered, dead, no_endpoint or refused")
                 .into());
         }
     };
@@ -121,12 +126,12 @@ pub fn last_entry(db: &impl Database) -> Result<i64, DatabaseError> {
 
 /// `GET …/conversions/{transaction_id}`.
 pub fn get(db: &impl Database, transaction_id: &str) -> Result<Reply, Failure> {
-    let about = about::read(db)?;
+    let about = endpoint::read(db)?;
     let rows = db.query(sql::GET_ENTRY, params![transaction_id])?;
     let (mut shown, _) = shown(db, about.as_ref(), &rows)?;
     let entry = shown
         .pop()
-        .ok_or_else(|| common::NOT_FOUND.because("there is no such conversion"))?;
+        .ok_or_else(|| common::NOT_FOUND.with_message("there is no such conversion"))?;
     reply(&entry)
 }
 
@@ -134,13 +139,18 @@ fn status_number(status: &str) -> Result<i64, Failure> {
     let known = STATUSES.iter().find(|(name, _)| *name == status);
     known.map(|(_, number)| *number).ok_or_else(|| {
         INVALID_FIELD
-            .because("status: must be pending, approved, rejected, reversed or refused")
+            .with_message("status: must be pending, approved, rejected, reversed or refused")
             .into()
     })
 }
 
 /// These entries, as far as their attempts have room on one page. `end` is the cursor of a page that has them all.
-fn page(db: &impl Database, about: Option<&About>, rows: &[Row], end: Option<i64>) -> Result<Reply, Failure> {
+fn page(
+    db: &impl Database,
+    about: Option<&OutboxState>,
+    rows: &[Row],
+    end: Option<i64>,
+) -> Result<Reply, Failure> {
     let (mut conversions, mut end, mut room) = (Vec::with_capacity(rows.len()), end, MAX_TEXT);
     for chunk in rows.chunks(CHUNK) {
         let (entries, text) = shown(db, about, chunk)?;
@@ -175,7 +185,7 @@ fn reply(body: &impl Serialize) -> Result<Reply, Failure> {
 /// With the bytes of their attempts' texts.
 fn shown<'r>(
     db: &impl Database,
-    about: Option<&About>,
+    about: Option<&OutboxState>,
     rows: &'r [Row],
 ) -> Result<(Vec<Shown<'r>>, usize), DatabaseError> {
     let entries: Vec<i64> = rows.iter().map(|row| row.integer(0)).collect::<Result<_, _>>()?;
@@ -225,7 +235,11 @@ struct Said {
     value: Decimal,
 }
 
-fn show<'r>(row: &'r Row, about: Option<&About>, attempts: Vec<Json>) -> Result<Shown<'r>, DatabaseError> {
+fn show<'r>(
+    row: &'r Row,
+    about: Option<&OutboxState>,
+    attempts: Vec<Json>,
+) -> Result<Shown<'r>, DatabaseError> {
     let said: Said = entries::parse(row, 6)?;
     let delivery = row.optional_integer(2)?;
     let original = row.optional_text(8)?;
@@ -248,7 +262,7 @@ fn show<'r>(row: &'r Row, about: Option<&About>, attempts: Vec<Json>) -> Result<
     };
     let next_try_ms = match state {
         // None is due while the endpoint is switched off.
-        Some(WAITING) if about.is_some_and(About::has_endpoint) => row.optional_integer(3)?,
+        Some(WAITING) if about.is_some_and(OutboxState::has_endpoint) => row.optional_integer(3)?,
         _ => None,
     };
     // Digit by digit as it was sent: a double could not hold them all.
@@ -272,8 +286,8 @@ fn show<'r>(row: &'r Row, about: Option<&About>, attempts: Vec<Json>) -> Result<
     })
 }
 
-fn has_callback(about: Option<&About>) -> bool {
-    about.is_some_and(About::has_callback)
+fn has_callback(about: Option<&OutboxState>) -> bool {
+    about.is_some_and(OutboxState::has_callback)
 }
 
 /// The attempts of these entries, and the bytes of their texts.

@@ -4,14 +4,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::{conversions::Approval, entries, sql};
-use crate::{
-    origin::{
-        command::Failure,
-        counters::Take,
-        database::{Database, DatabaseError, Value, json},
-    },
+use contract::counters::Take;
+use domain::model::time::SECOND_MS;
+use platform::{
+    database::{Database, DatabaseError, Value, json},
+    failure::Failure,
     params,
-    time::SECOND_MS,
 };
 
 /// How long a reservation is its request's own affair, in milliseconds; then the alarm takes it up.
@@ -37,7 +35,8 @@ pub struct Ended {
 /// What the database says.
 pub fn make(db: &impl Database, now_ms: i64, approval: Approval, take: Take) -> Result<Reservation, Failure> {
     let number = db.query_first(sql::NEXT_RESERVATION, &[])?;
-    let number = number.ok_or_else(|| Failure::Broken("an outbox knows itself before it reserves".into()))?;
+    let number =
+        number.ok_or_else(|| Failure::Internal("an outbox knows itself before it reserves".into()))?;
     let reservation = Reservation {
         approval,
         take,

@@ -1,14 +1,15 @@
 //! The outbox's schema and every statement it runs. Integers that a statement computes with meet STRICT columns, which
 //! turn the bound doubles back.
 
-use crate::origin::{forward, migrations::Migration};
+use crate::batches;
+use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[CONVERSIONS, forward::TABLES];
+pub const MIGRATIONS: &[Migration] = &[&[TABLES, batches::sql::TABLES]];
 
-const CONVERSIONS: Migration = &[
+const TABLES: &[&str] = &[
     // One row. Whose outbox this is (an object that its alarm has started is not told its name), the app's callback as
     // the catalog last handed it over, sealed, and how its endpoint has been doing.
-    "CREATE TABLE about (
+    "CREATE TABLE outbox (
        only INTEGER PRIMARY KEY CHECK (only = 1),
        app INTEGER NOT NULL,
        publisher TEXT,
@@ -92,17 +93,17 @@ macro_rules! forgotten {
     };
 }
 
-crate::statements! {
+platform::statements! {
     /// → publisher, callback's revision, callback, failures, resumes, disabled
-    pub const GET_ABOUT = "SELECT publisher, callback_revision, callback_sealed, failures, resumes_ms, disabled_ms, app
-        FROM about";
+    pub const GET_STATE = "SELECT publisher, callback_revision, callback_sealed, failures, resumes_ms, disabled_ms, app
+        FROM outbox";
     /// app, publisher, callback's revision, callback
-    pub const SET_ABOUT = "INSERT INTO about (only, app, publisher, callback_revision, callback_sealed)
+    pub const SET_STATE = "INSERT INTO outbox (only, app, publisher, callback_revision, callback_sealed)
         VALUES (1, ?, ?, ?, ?)
         ON CONFLICT (only) DO UPDATE SET publisher = COALESCE(excluded.publisher, publisher),
           callback_revision = excluded.callback_revision, callback_sealed = excluded.callback_sealed";
     /// failures, resumes, disabled
-    pub const SET_HEALTH = "UPDATE about SET failures = ?, resumes_ms = ?, disabled_ms = ?";
+    pub const SET_HEALTH = "UPDATE outbox SET failures = ?, resumes_ms = ?, disabled_ms = ?";
     /// nonce → NULL, goal, names, state, entry of each conversion; the reservation, and NULLs, of each on its way
     pub const OF_CLICK = "SELECT NULL, goal, names, state, entry FROM conversions WHERE nonce = ?1
         UNION ALL SELECT approval, NULL, NULL, NULL, NULL FROM reservations WHERE nonce = ?1";
@@ -116,7 +117,7 @@ crate::statements! {
     /// advertiser, goal, txn, nonce
     pub const FREE_TXN = "DELETE FROM txns WHERE advertiser = ? AND goal = ? AND txn = ? AND nonce = ?";
     /// → a number that no other reservation has
-    pub const NEXT_RESERVATION = "UPDATE about SET reserved = reserved + 1 RETURNING reserved";
+    pub const NEXT_RESERVATION = "UPDATE outbox SET reserved = reserved + 1 RETURNING reserved";
     /// nonce, goal, due, number, user, reservation
     pub const RESERVE = "INSERT INTO reservations (nonce, goal, due_ms, attempts, number, user_id, approval)
         VALUES (?, ?, ?, 0, ?, ?, ?)";
@@ -148,7 +149,7 @@ crate::statements! {
         FROM entries WHERE transaction_id = ?";
 
     /// time, callbacks at most → entry, tries, fields, callback's revision
-    pub const DUE = "SELECT entry, tries, fields, (SELECT callback_revision FROM about) FROM entries
+    pub const DUE = "SELECT entry, tries, fields, (SELECT callback_revision FROM outbox) FROM entries
         WHERE delivery = 0 AND due_ms <= ? ORDER BY due_ms LIMIT ?";
     /// time, JSON list of entries
     pub const CLAIM = "UPDATE entries SET due_ms = ? WHERE entry IN (SELECT value FROM json_each(?))";
@@ -223,21 +224,21 @@ crate::statements! {
     pub const MORE_TO_SWEEP = "SELECT
         EXISTS (SELECT 1 FROM (SELECT at_ms FROM attempts ORDER BY attempt LIMIT 1) WHERE at_ms < ?)
         OR EXISTS (SELECT 1 FROM (SELECT at_ms FROM entries
-          WHERE entry > (SELECT cleared_entry FROM about) ORDER BY entry LIMIT 1) WHERE at_ms < ?)";
+          WHERE entry > (SELECT cleared_entry FROM outbox) ORDER BY entry LIMIT 1) WHERE at_ms < ?)";
     /// entries looked at, first time kept → the last entry that is old enough
     pub const LAST_TO_CLEAR = "SELECT MAX(entry) FROM (SELECT entry, at_ms FROM entries
-        WHERE entry > (SELECT cleared_entry FROM about) ORDER BY entry LIMIT ?) WHERE at_ms < ?";
+        WHERE entry > (SELECT cleared_entry FROM outbox) ORDER BY entry LIMIT ?) WHERE at_ms < ?";
     /// last entry: what waits is only marked
     pub const MARK_OLD = "UPDATE entries SET erase = 1
-        WHERE entry > (SELECT cleared_entry FROM about) AND entry <= ? AND user_id IS NOT NULL";
+        WHERE entry > (SELECT cleared_entry FROM outbox) AND entry <= ? AND user_id IS NOT NULL";
     /// last entry
     pub const BLANK_OLD_ATTEMPTS = "UPDATE attempts SET body = '' WHERE body <> '' AND entry IN
-        (SELECT entry FROM entries WHERE entry > (SELECT cleared_entry FROM about) AND entry <= ?
+        (SELECT entry FROM entries WHERE entry > (SELECT cleared_entry FROM outbox) AND entry <= ?
           AND erase = 1 AND delivery IS NOT 0)";
     /// last entry
     pub const CLEAR_OLD = concat!("UPDATE entries SET ", forgotten!(), "
-        WHERE entry > (SELECT cleared_entry FROM about) AND entry <= ? AND erase = 1 AND delivery IS NOT 0");
+        WHERE entry > (SELECT cleared_entry FROM outbox) AND entry <= ? AND erase = 1 AND delivery IS NOT 0");
     /// last entry
-    pub const SET_CLEARED = "UPDATE about SET cleared_entry = ?";
+    pub const SET_CLEARED = "UPDATE outbox SET cleared_entry = ?";
     pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM entries)";
 }

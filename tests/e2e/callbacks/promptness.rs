@@ -1,11 +1,10 @@
 //! How soon callbacks come: at once after the commit, and for one app whatever another's receiver does.
 
-use signpost::time::SECOND_MS;
-
 use crate::{
     callbacks::becomes,
     harness::{Behaviour, Receiver, Setup, in_time, now_ms},
 };
+use domain::model::time::SECOND_MS;
 
 /// What waits for a receiver that hangs.
 const QUEUE: usize = 1_000;

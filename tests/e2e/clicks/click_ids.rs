@@ -3,18 +3,18 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
-use signpost::{
-    catalog::{AppId, Country},
+
+use crate::{
+    clicks::{CLICK, RIGHT, click_id_of, keys, redirected},
+    harness::{Setup, Signpost, default_setting, demo, now_ms},
+};
+use domain::{
+    model::{AppId, Country},
     tracking::{
         click::Click,
         click_id::{self, DEFAULT_MAX, Nonce, OpenError, Opened, SHORT_MAX, Sealed},
         keys::KeyRing,
     },
-};
-
-use crate::{
-    clicks::{CLICK, RIGHT, click_id_of, keys, redirected},
-    harness::{Setup, Signpost, default_setting, demo, now_ms},
 };
 
 /// How far the clock of workerd and that of the test may lie apart, with the request in between.

@@ -1,12 +1,12 @@
 //! Confirmed clicks are counted, each once; machines are redirected and not counted.
 
 use serde_json::{Value, json};
-use signpost::time::UtcDay;
 
 use crate::{
     clicks::{CLICK, DESKTOP, MACHINES, redirected},
     harness::{PUBLISHER, Publisher, WEB_APP, away_from_midnight, demo, eventually, now_ms},
 };
+use domain::model::time::UtcDay;
 
 /// The counted clicks: app, offer, country, placement, clicks.
 type Counted = (String, String, String, String, u64);

@@ -2,15 +2,15 @@
 
 use percent_encoding::percent_decode_str;
 use serde_json::json;
-use signpost::tracking::{
-    click_id::{self, Opened},
-    parameters::NAMES,
-};
 use url::Url;
 
 use crate::{
     clicks::{CLICK, click_of, keys, redirected, refused},
     harness::{ANDROID_APP, Answer, demo},
+};
+use domain::tracking::{
+    click_id::{self, Opened},
+    parameters::NAMES,
 };
 
 /// What RFC 3986 makes of a value, by the letter: all but unreserved characters encoded.

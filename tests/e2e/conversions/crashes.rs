@@ -11,13 +11,13 @@ use std::{
 };
 
 use serde_json::json;
-use signpost::time::{SECOND_MS, UtcDay};
 
 use crate::{
     clicks::keys,
     conversions::{accepted_id, refused, revenue::revenue},
     harness::{Answer, CONVERSION, Receiver, Setup, Wall, in_time, now_ms, seal},
 };
+use domain::model::time::{SECOND_MS, UtcDay};
 
 const CONVERSIONS: usize = 10_000;
 /// As many again of an offer with a cap.

@@ -1,13 +1,13 @@
 //! Conversions while something that they need is out of order: told to come again, or paid all the same; once.
 
 use serde_json::{Value, json};
-use signpost::time::SECOND_MS;
 
 use crate::{
     conversions::{refused, revenue::revenue},
     faults::break_down,
     harness::{Receiver, Setup, Signpost, accepted, away_from_midnight, callback, in_time, states},
 };
+use domain::model::time::SECOND_MS;
 
 /// Beyond a few of the retries of what was held up.
 const RETRIES_MS: i64 = 60 * SECOND_MS;

@@ -2,13 +2,13 @@
 //! never by what the user chose.
 
 use serde_json::{Value, json};
-use signpost::time::{DAY_MS, SECOND_MS};
 
 use crate::{
     clicks::{click_id_of, redirected},
     conversions::refused,
     harness::{GOALS, Receiver, Wall, accepted, demo, now_ms},
 };
+use domain::model::time::{DAY_MS, SECOND_MS};
 
 /// The goal and the payout that the log says of a conversion.
 #[track_caller]

@@ -1,18 +1,17 @@
 //! Postbacks that are refused: each rule, and which one is told of several.
 
 use serde_json::json;
-use signpost::{
-    catalog::AppId,
-    time::DAY_MS,
-    tracking::{
-        click_id::{self, SHORT_MAX},
-        keys::KeyRing,
-    },
-};
 
 use crate::{
     conversions::refused,
     harness::{CONVERSION, accepted, away_from_midnight, demo, nonce, now_ms, seal},
+};
+use domain::{
+    model::{AppId, time::DAY_MS},
+    tracking::{
+        click_id::{self, SHORT_MAX},
+        keys::KeyRing,
+    },
 };
 
 const OTHER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";

@@ -1,12 +1,12 @@
 //! What conversions pay is the publisher's revenue in its reports, and what is taken back no longer is.
 
 use serde_json::{Value, json};
-use signpost::time::{SECOND_MS, UtcDay};
 
 use crate::{
     clicks::click_id_of,
     harness::{Publisher, accepted, away_from_midnight, demo, in_time, now_ms},
 };
+use domain::model::time::{SECOND_MS, UtcDay};
 
 /// Beyond the interval at which revenue is handed to the ledger, on a busy machine.
 const HANDED_ON_MS: i64 = 30 * SECOND_MS;

@@ -4,16 +4,16 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
-use signpost::{
-    catalog::{AppId, Country},
+
+use super::{Answer, Receiver, Signpost, default_setting, now_ms, with};
+use domain::{
+    model::{AppId, Country},
     tracking::{
         click::Click,
         click_id::{self, DEFAULT_MAX, Nonce},
         keys::KeyRing,
     },
 };
-
-use super::{Answer, Receiver, Signpost, default_setting, now_ms, with};
 
 pub const CONVERSION: &str = "/v2/tracking/conversion";
 /// What callbacks are signed with, unless a test sets another.

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
-use signpost::time::SECOND_MS;
 
 use super::{LOG, Signpost, in_time};
+use domain::model::time::SECOND_MS;
 
 /// Beyond the waiting of any test for what it expects in the log.
 const FENCE_MS: i64 = 20 * SECOND_MS;

@@ -175,6 +175,16 @@ pub fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
+/// The program that npm has installed for this platform.
+fn workerd() -> PathBuf {
+    let packages = std::fs::read_dir(root().join("node_modules/@cloudflare")).expect("the npm packages");
+    let programs = packages.filter_map(|package| {
+        let program = package.ok()?.path().join("bin/workerd");
+        program.is_file().then_some(program)
+    });
+    programs.last().expect("workerd, which `make setup` installs")
+}
+
 pub(super) fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
     let log = OpenOptions::new()
         .create(true)
@@ -182,7 +192,7 @@ pub(super) fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
         .open(state.join(LOG))
         .expect("a log");
     let mut console = log.try_clone().expect("a log");
-    let workerd = root().join("node_modules/@cloudflare/workerd-linux-64/bin/workerd");
+    let workerd = workerd();
     let workerd = workerd.to_str().expect("a path of UTF-8");
     let mut program = setup.launcher.iter().map(String::as_str).chain([workerd]);
     let mut child = Command::new(program.next().expect("a program"))
@@ -207,7 +217,7 @@ pub(super) fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
         .expect("workerd, which `make setup` installs");
     // workerd tells on the control descriptor where it listens.
     let mut ports = Ports::default();
-    let two = ["faults.capnp", "ways.capnp"]
+    let two = ["faults.capnp", "ordinary_path.capnp"]
         .iter()
         .any(|name| setup.config.ends_with(name));
     let inspected = setup.arguments.iter().any(|argument| argument == INSPECTOR);

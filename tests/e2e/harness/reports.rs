@@ -11,9 +11,9 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use signpost::time::UtcDay;
 
 use super::{Answer, OPERATOR_TOKEN, Signpost, now_ms};
+use domain::model::time::UtcDay;
 
 pub const REPORT: &str = "/v1/core/reporting/public/signal/report/generate";
 

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use signpost::time::{DAY_MS, SECOND_MS};
+use domain::model::time::{DAY_MS, SECOND_MS};
 
 /// How long what happens after an answer may take on a busy machine.
 const PATIENCE_MS: i64 = 10 * SECOND_MS;

@@ -7,13 +7,15 @@ use std::{
 
 use serde_json::{Value, json};
 
-use signpost::edge::admission::{QUERIES, QUERIES_OF_KEY};
-
 use crate::{
     harness::{Answer, Publisher, REPORT, ReportKey, Setup, Signpost, demo, eventually, with},
     overload::{metric, refused_at_once, sent, under_way},
     reports::{csv, query},
 };
+use edge::limits::{Pool, QUERIES_OF_KEY};
+use platform::concurrency_limit::Limit;
+
+const QUERIES: Limit = Pool::Queries.limit();
 
 /// Rows with a long value each: a page of them takes some 8 MB, and is sent as it is read.
 const ROWS: usize = 50_000;
@@ -61,7 +63,7 @@ fn a_publisher_whose_queries_never_come_whole_holds_up_no_other() {
     let [slow, other] = ["slow-keys", "no-slow-keys"].map(|id| signpost.publisher(id));
     let (own_key, other_key) = (slow.create_key("good"), other.create_key("good"));
     // As many keys as would take all places, each no more than its share.
-    let keys = QUERIES.places / QUERIES_OF_KEY;
+    let keys = QUERIES.permits / QUERIES_OF_KEY;
     let halves: Vec<_> = (0..keys)
         .map(|n| slow.create_key(&format!("slow {n}")))
         .flat_map(|key| vec![half(&key); QUERIES_OF_KEY])
@@ -70,7 +72,7 @@ fn a_publisher_whose_queries_never_come_whole_holds_up_no_other() {
     let shed = || metric(&signpost, "shed_total", "query");
     eventually(&halves.len(), || under_way(&signpost, "query") + shed());
     ask_with(&signpost, &other_key).expect(204);
-    assert_eq!(under_way(&signpost, "query"), QUERIES.share);
+    assert_eq!(under_way(&signpost, "query"), QUERIES.per_owner);
     refused_at_once(|| ask_with(&signpost, &own_key));
     drop(waiting);
     eventually(&0, || under_way(&signpost, "query"));

@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use signpost::time::{SECOND_MS, UtcDay};
 
 use crate::{
     faults::break_down,
     harness::{Publisher, Setup, Signpost, away_from_midnight, demo, eventually, in_time, now_ms},
     reports::csv,
 };
+use domain::model::time::{SECOND_MS, UtcDay};
 
 /// Beyond a few of the retries of what hands the counts on, which double from 5 seconds.
 const RETRIES_MS: i64 = 60 * SECOND_MS;

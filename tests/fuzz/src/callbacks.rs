@@ -3,27 +3,25 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use serde_json::Value;
-use signpost::{
+use url::{Host, Url};
+
+use super::{
+    clicks::{check_location, shape},
+    world::NOW_S,
+};
+use domain::{
     callbacks::{
         fields::{Decimal, Fields, Status, TABLE},
         guard::Guard,
         request::{Endpoint, Request},
         signature::{Secret, query_signature, webhook_signature},
     },
-    catalog::{
-        Country,
-        app::{Callback, CallbackMethod, LegacyMd5},
-    },
+    catalog::app::{Callback, CallbackMethod, LegacyMd5},
+    model::Country,
     tracking::{
         alphabet,
         target::{self, Macros, Template},
     },
-};
-use url::{Host, Url};
-
-use super::{
-    clicks::{check_location, shape},
-    world::NOW_S,
 };
 
 /// The longest template that is taken. A canonical one may be longer, since it is percent-encoded.

@@ -1,23 +1,23 @@
 //! Clicks: the query of a tracking URL down to the redirect, and the click ids that come back with conversions.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use signpost::{
-    catalog::{AppId, Country, Platform},
+use url::Url;
+use xxhash_rust::xxh64::xxh64;
+
+use super::world::{KEYS, NOW_MS, TRACKING};
+use domain::{
+    model::{AppId, Country, Platform},
     tracking::{
         alphabet,
         click::Click,
+        click_codec,
         click_id::{self, Nonce, OpenError, Opened, Sealed},
         decision::{self, Visitor},
-        packing,
         parameters::ClickParameters,
         redirect::{kind, redirect},
         target::{self, Macros},
     },
 };
-use url::Url;
-use xxhash_rust::xxh64::xxh64;
-
-use super::world::{KEYS, NOW_MS, TRACKING};
 
 const NONCE: Nonce = *b"twelve bytes";
 
@@ -184,9 +184,9 @@ pub fn id(input: &[u8]) {
         let again = click_id::seal(&KEYS, &click, NONCE, click_id::SHORT_MAX);
         assert!(matches!(again, Sealed::Short { record, .. } if record == input));
     }
-    if let Some(click) = packing::unpack(app, input) {
+    if let Some(click) = click_codec::unpack(app, input) {
         let mut packed = Vec::new();
-        packing::pack(&click, &mut packed);
+        click_codec::pack(&click, &mut packed);
         assert_eq!(packed, input);
     }
 }
@@ -277,7 +277,7 @@ pub fn sound() -> Vec<(String, Vec<u8>)> {
             }
         }
         let mut packed = Vec::new();
-        packing::pack(&click, &mut packed);
+        click_codec::pack(&click, &mut packed);
         found.push((format!("packing-of-{name}"), packed));
     }
     found

@@ -1,7 +1,8 @@
 //! Conversion postbacks: the query, and of a POST the form.
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use signpost::{conversions::parameters::Postback, tracking::click_id};
+
+use domain::{conversions::parameters::Postback, tracking::click_id};
 
 /// A postback's query, and from the second line on its form.
 ///

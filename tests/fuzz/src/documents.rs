@@ -1,22 +1,23 @@
 //! The operator's documents, as the lines of an import bring them.
 
 use serde_json::Value;
-use signpost::{
+
+use super::{callbacks::LONGEST_AS_WRITTEN, clicks::is_header_value, offers::any_app, world::publish};
+use contract::catalog::Resource;
+use domain::{
     callbacks::request::Endpoint,
     catalog::{
-        Offer, OfferId,
+        Offer,
         advertiser::Advertiser,
         app::{App, MASKED_SECRET},
-        document::Document,
         publisher::Publisher,
         snapshot::{bodies::Chunk, listing::Listing},
     },
+    model::{OfferId, document::Document},
     offers::page::{Page, parts},
-    origin::catalog::{Resource, import},
     tracking::target::Template,
 };
-
-use super::{callbacks::LONGEST_AS_WRITTEN, clicks::is_header_value, offers::any_app, world::publish};
+use origin::catalog::import;
 
 /// A line of an import: a resource, its kind and its id.
 ///

@@ -3,14 +3,14 @@
 use std::convert::Infallible;
 
 use serde_json::{Value, json};
-use signpost::{
-    catalog::money::MicroUsd,
+
+use domain::{
+    model::{money::MicroUsd, time::UtcDay},
     reporting::{
         dimension::KEY,
         facts::{self, Format, INVALID_FACTS, Outcome, Reader},
         metric::Measure,
     },
-    time::UtcDay,
 };
 
 /// A row as the reader hands it on.

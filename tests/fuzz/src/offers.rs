@@ -3,20 +3,21 @@
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
-use signpost::{
+use url::form_urlencoded;
+
+use super::world::{CATALOG, listing_of};
+use domain::{
     catalog::{
-        AppId, Country, Offer, OfferType, Platform,
+        Offer,
         snapshot::{bodies::Chunk, listing::Listing},
     },
+    model::{AppId, Country, OfferType, Platform},
     offers::{
         page::{AppListing, Page, parts},
         request::{Filter, MAX_FILTERS, MAX_SIZE, MAX_VALUES, OffersRequest},
         selection::{Selection, Selector},
     },
 };
-use url::form_urlencoded;
-
-use super::world::{CATALOG, listing_of};
 
 struct Shelf {
     selector: Selector,

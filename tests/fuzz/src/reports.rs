@@ -7,7 +7,10 @@ use std::{
 };
 
 use serde_json::Value;
-use signpost::{
+
+use super::world::{FACTS, LEDGER};
+use domain::{
+    model::time::UtcDay,
     reporting::{
         Dimension, Metric, Sums,
         engine::{Budget, EngineError, run, run_measured},
@@ -16,10 +19,7 @@ use signpost::{
         query::{Column, MAX_COUNT, MAX_FILTERS, MAX_ORDER, MAX_SPAN_DAYS, MAX_VALUES, Query},
         render::Renderer,
     },
-    time::UtcDay,
 };
-
-use super::world::{FACTS, LEDGER};
 
 /// The body of a report request.
 ///

@@ -1,21 +1,22 @@
 //! Segments of facts, as a ledger's rows of SQLite hold them.
 
-use signpost::{
-    reporting::{Dimension, Measure, dimension::KEY},
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use super::{
+    reports::check_written,
+    world::{FACTS, Fact, LEDGER, Ledger},
+};
+use domain::{
+    model::time::UtcDay,
     reporting::{
+        Dimension, Measure,
+        dimension::KEY,
         engine::{Budget, EngineError, SegmentRef, run},
         query::Query,
         segment::{
             COLUMNS, Codes, Column, Corrupt, Encoded, Image, KeyColumn, MAX_ROWS, MeasureColumn, Segmenter,
         },
     },
-    time::UtcDay,
-};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
-
-use super::{
-    reports::check_written,
-    world::{FACTS, Fact, LEDGER, Ledger},
 };
 
 /// What goes before the checksum of a column.

@@ -1,16 +1,20 @@
 //! Values of snapshots, as KV hands them out.
 
 use serde_json::json;
-use signpost::{
-    catalog::{
-        AppId, Country, OfferId, OfferType, Platform,
-        snapshot::{
-            bodies::Chunk,
-            envelope::{HEADER, Kind},
-            listing::Listing,
-            tracking::Tracking,
-        },
+use xxhash_rust::xxh64::xxh64;
+
+use super::{
+    offers::any_app,
+    world::{CATALOG, KEYS, NOW_MS, PUBLISHED},
+};
+use domain::{
+    catalog::snapshot::{
+        bodies::Chunk,
+        envelope::{HEADER, Kind},
+        listing::Listing,
+        tracking::Tracking,
     },
+    model::{AppId, Country, OfferId, OfferType, Platform},
     offers::{
         page::{MissingChunk, Page, parts},
         request::OffersRequest,
@@ -20,12 +24,6 @@ use signpost::{
         decision::{Visitor, decide},
         redirect::{kind, redirect},
     },
-};
-use xxhash_rust::xxh64::xxh64;
-
-use super::{
-    offers::any_app,
-    world::{CATALOG, KEYS, NOW_MS, PUBLISHED},
 };
 
 /// A value of any kind.

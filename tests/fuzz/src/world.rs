@@ -4,12 +4,12 @@
 use std::{collections::BTreeMap, convert::Infallible, sync::LazyLock};
 
 use serde_json::{Map, Value};
-use signpost::{
+
+use domain::{
     catalog::{
-        AdvertiserId, AppId, GoalId, MicroUsd, Offer, OfferId, PublisherId,
+        Offer,
         advertiser::Advertiser,
         app::App,
-        document::Document,
         publisher::Publisher,
         snapshot::{
             bodies::{body_hash, build_chunk, render_body},
@@ -17,13 +17,13 @@ use signpost::{
             tracking::{self, Source, SourceAdvertiser, SourceGoal, SourceOffer, SourcePublisher, Tracking},
         },
     },
+    model::{AdvertiserId, AppId, GoalId, MicroUsd, OfferId, PublisherId, document::Document, time::UtcDay},
     offers::page::AppListing,
     reporting::{
         engine::{self, SegmentRef},
         facts::{Format, Reader},
         segment::{Column, Segmenter},
     },
-    time::UtcDay,
     tracking::keys::KeyRing,
 };
 
@@ -263,7 +263,7 @@ pub static FACTS: LazyLock<Vec<Fact>> = LazyLock::new(|| {
         .filter(|line| days.iter().any(|day| line.starts_with(day)));
     let mut facts = Vec::new();
     let mut reader = Reader::new(Format::Csv, None);
-    let mut keep = |fact: signpost::reporting::facts::Fact<'_>| {
+    let mut keep = |fact: domain::reporting::facts::Fact<'_>| {
         facts.push((fact.day, fact.key.map(str::to_owned), fact.sums));
         Ok::<(), Infallible>(())
     };

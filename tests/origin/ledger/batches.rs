@@ -1,12 +1,12 @@
 //! What Signpost itself counted: each batch once, placements bounded, and a replaced day leaves it alone.
 
-use signpost::{
-    catalog::{AppId, Country, OfferId},
-    origin::ledger::{OfferSum, offers, upload},
-    time::DAY_MS,
+use super::{
+    super::{asked_until_answered, dump},
+    *,
 };
-
-use super::{super::asked_until_answered, super::dump, *};
+use contract::ledger::OfferSum;
+use domain::model::{AppId, Country, OfferId, time::DAY_MS};
+use origin::ledger::{offers, upload};
 
 const NOW_MS: i64 = 20_001 * DAY_MS + 5;
 

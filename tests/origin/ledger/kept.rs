@@ -1,19 +1,19 @@
 //! What a ledger keeps beside its facts: names of apps, up to when there is data, and the list of days.
 
+use contract::ledger::ListDays;
 use serde_json::{Value, json};
-use signpost::{
-    catalog::PublisherId,
-    origin::{
-        command::{Failure, Reply as Told},
-        ledger::{Command, Context, Reply, handle, names, offers, upload},
-    },
-    time::DAY_MS,
-};
 
 use super::{
     super::{Database, dump},
     *,
 };
+use contract::{
+    ledger::{Command, Reply},
+    operation::Reply as Told,
+};
+use domain::model::{PublisherId, time::DAY_MS};
+use origin::ledger::{Context, handle, names, offers, upload};
+use platform::failure::Failure;
 
 /// In the middle of `day(10)`.
 const NOW_MS: i64 = 20_010 * DAY_MS + DAY_MS / 2;
@@ -110,13 +110,13 @@ fn days(db: &Sqlite, limit: u32, before: Option<&str>) -> Result<Value, String> 
     let context = Context {
         now_ms: NOW_MS,
         random: &|| Err("nothing is issued".into()),
-        mac: &|| Err(Failure::Broken("nothing is issued".into())),
+        mac: &|| Err(Failure::Internal("nothing is issued".into())),
         publisher: &publisher,
     };
-    let command = Command::ListDays {
+    let command = Command::ListDays(ListDays {
         limit,
         before: before.map(Into::into),
-    };
+    });
     match handle(db, &context, command) {
         Ok(Reply::Operator(Told { body, .. })) => Ok(serde_json::from_str(&body).unwrap()),
         other => Err(format!("{other:?}")),

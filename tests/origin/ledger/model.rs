@@ -2,13 +2,11 @@
 //! sums, alarms and restarts, with writes that break at random and senders that ask until they are answered.
 
 use proptest::prelude::*;
-use signpost::{
-    catalog::{AppId, OfferId},
-    origin::ledger::{OfferSum, offers, upload},
-    time::DAY_MS,
-};
 
 use super::{super::asked_until_answered, *};
+use contract::ledger::OfferSum;
+use domain::model::{AppId, OfferId, time::DAY_MS};
+use origin::ledger::{offers, upload};
 
 #[derive(Clone, Debug)]
 enum Op {

@@ -1,11 +1,12 @@
 //! Every statement that a ledger lists is one that it runs, and it runs no other.
 
+use contract::ledger::{CreateKey, ListDays, ListKeys, RevokeKey};
 use std::collections::BTreeMap as Names;
 
-use signpost::origin::ledger::{Command, Context, handle, keys::admit, names, offers, upload};
-use signpost::{catalog::PublisherId, reporting::keys::KeyMac};
-
 use super::*;
+use contract::ledger::Command;
+use domain::{model::PublisherId, reporting::keys::KeyMac};
+use origin::ledger::{Context, handle, keys::admit, names, offers, upload};
 
 #[test]
 fn a_ledger_runs_the_statements_it_lists_and_no_other() {
@@ -20,14 +21,14 @@ fn a_ledger_runs_the_statements_it_lists_and_no_other() {
     };
     let key = mac.issue(&publisher, [7; 16]);
     for command in [
-        Command::CreateKey {
+        Command::CreateKey(CreateKey {
             body: r#"{"label":"x"}"#.into(),
-        },
-        Command::ListKeys {},
-        Command::ListDays {
+        }),
+        Command::ListKeys(ListKeys {}),
+        Command::ListDays(ListDays {
             limit: 10,
             before: None,
-        },
+        }),
     ] {
         handle(&db, &context, command).unwrap();
     }
@@ -35,9 +36,9 @@ fn a_ledger_runs_the_statements_it_lists_and_no_other() {
     handle(
         &db,
         &context,
-        Command::RevokeKey {
+        Command::RevokeKey(RevokeKey {
             key_id: "none".into(),
-        },
+        }),
     )
     .unwrap_err();
     for n in 1..=8 {

@@ -1,14 +1,11 @@
 //! Days replaced and batches added, also where it breaks half-way.
 
-use signpost::origin::{
-    command::Failure,
-    ledger::{segments, upload},
-};
-
 use super::{
     super::{Database, asked_until_answered, dump},
     *,
 };
+use origin::ledger::{segments, upload};
+use platform::failure::Failure;
 
 const NOW_MS: i64 = 20_050 * 86_400_000;
 
@@ -102,7 +99,7 @@ fn a_spent_key_is_told_from_another_batch_under_it() {
 #[test]
 fn a_day_never_has_more_than_can_be_added_up_exactly() {
     let db = ledger();
-    let most = signpost::reporting::metric::MAX_OF_A_DAY;
+    let most = domain::reporting::metric::MAX_OF_A_DAY;
     let with = |requests, revenue| vec![(day(1), key(1), [requests, 0, 0, 0, revenue])];
     upload(1, &with(most - 1, -most))
         .apply(&db, NOW_MS, "k1", 1)
@@ -179,7 +176,7 @@ fn a_damaged_segment_is_refused_and_never_read_wrong() {
     for at in [0, 3, 30, bytes.len() / 2, bytes.len() - 1] {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0x10;
-        db.execute("UPDATE columns SET bytes = ?", signpost::params![damaged])
+        db.execute("UPDATE columns SET bytes = ?", platform::params![damaged])
             .unwrap();
         let query = Query {
             start: day(0),

@@ -1,20 +1,19 @@
 //! When an outbox has itself woken: for what is due a net, for the rest its time, and nothing where nothing can be done.
 
-use signpost::{
-    callbacks::health::{FAILING_AFTER, Health},
-    origin::{forward, outbox::next_alarm},
-    time::{HOUR_MS, UtcDay},
-};
-
 use super::*;
+use domain::{
+    callbacks::health::{FAILING_AFTER, Health},
+    model::time::{HOUR_MS, UtcDay},
+};
+use origin::{batches, outbox::next_alarm};
 
 const NET_MS: i64 = 15_000;
 
 /// Takes the sums for other objects out of the way, which would have the alarm come in seconds.
 fn told(db: &Sqlite, now_ms: i64) {
-    forward::prepare(db, now_ms).unwrap();
-    for batch in forward::outstanding(db, now_ms).unwrap() {
-        forward::acknowledge(db, &batch).unwrap();
+    batches::prepare(db, now_ms).unwrap();
+    for batch in batches::outstanding(db, now_ms).unwrap() {
+        batches::acknowledge(db, &batch).unwrap();
     }
 }
 
@@ -33,7 +32,7 @@ fn an_outbox_that_has_nothing_is_never_woken() {
 #[test]
 fn what_is_due_has_a_net_and_what_is_not_has_its_time() {
     let (db, _) = with_rewards(1);
-    assert_eq!(next_alarm(&db, NOW), Ok(Some(NOW + forward::COALESCE_MS)));
+    assert_eq!(next_alarm(&db, NOW), Ok(Some(NOW + batches::COALESCE_MS)));
     told(&db, NOW);
     assert_eq!(next_alarm(&db, NOW), Ok(Some(NOW + NET_MS)));
     let tried = claim(&db, NOW).remove(0);
@@ -63,7 +62,7 @@ fn a_failing_endpoint_is_called_again_when_it_has_been_left_alone() {
     let (db, _) = with_rewards(1);
     told(&db, NOW);
     let resumes_ms = NOW + 25_000;
-    about::set_health(
+    endpoint::set_health(
         &db,
         Health {
             failures: FAILING_AFTER,
@@ -83,7 +82,7 @@ fn a_reversal_that_waits_for_its_reward_has_no_time_of_its_own() {
     told(&db, NOW);
     let tried = claim(&db, NOW).remove(0);
     let late = Judgement {
-        next: signpost::callbacks::delivery::Next::At(NOW + 3 * HOUR_MS),
+        next: domain::callbacks::delivery::Next::At(NOW + 3 * HOUR_MS),
         ..judged(&tried, NOW, 500, None)
     };
     sent::conclude(&db, NOW, &tried, &attempt(NOW, 500), &late).unwrap();

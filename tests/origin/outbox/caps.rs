@@ -1,22 +1,19 @@
 //! Conversions under a cap: one is asked for each, once, for the day it came on, whatever stops the asking half way.
 
-use signpost::{
-    origin::{
-        counters::Kind,
-        forward::wait_ms,
-        outbox::conversions::{Admitted, admit, settle},
-    },
-    time::UtcDay,
-};
-
 use super::*;
+use contract::counters::CapKind;
+use domain::model::time::UtcDay;
+use origin::{
+    batches::wait_ms,
+    outbox::conversions::{Admitted, admit, settle},
+};
 
 const APPROVED: Result<(&str, bool), &str> = Ok(("approved", false));
 const CAPPED: Result<(&str, bool), &str> = Err("conversion_capped");
 const NET_MS: i64 = 15_000;
 
-fn take_up(db: &Sqlite, world: &World) -> Result<(), Failure> {
-    now(flow::take_up(db, world)).map(drop)
+fn resume_overdue(db: &Sqlite, world: &World) -> Result<(), Failure> {
+    now(commit::resume_overdue(db, world)).map(drop)
 }
 
 /// The one reservation there is: when it is taken up, and how often it was.
@@ -37,7 +34,7 @@ fn a_cap_is_asked_once_for_each_conversion_with_all_that_it_is_judged_by() {
         convert(&db, &world, &sent.clone().says(status)).unwrap();
     }
     let take = Take {
-        kind: Kind::Conversion,
+        kind: CapKind::Conversion,
         key: format!("{}/g-2", "ab".repeat(12)),
         offer: OfferId::parse(OFFER).unwrap(),
         day: UtcDay::of_ms(NOW),
@@ -133,18 +130,18 @@ fn counters_that_do_not_answer_leave_the_conversion_to_the_alarm() {
     assert_eq!(outbox::next_alarm(&db, NOW), Ok(Some(NOW + NET_MS)));
     // Not before it is due.
     world.pass(NET_MS - 1);
-    take_up(&db, &world).unwrap();
+    resume_overdue(&db, &world).unwrap();
     assert_eq!(world.takes.borrow().len(), 1);
     world.pass(1);
     for attempt in 0..4 {
-        assert_eq!(refusal(take_up(&db, &world)), common::UNAVAILABLE);
+        assert_eq!(refusal(resume_overdue(&db, &world)), common::UNAVAILABLE);
         let due_ms = world.now_ms.get() + wait_ms(attempt);
         assert_eq!(reservation(&db), (due_ms, i64::from(attempt) + 1));
         assert_eq!(outbox::next_alarm(&db, world.now_ms.get()), Ok(Some(due_ms)));
         world.now_ms.set(due_ms);
     }
     world.counters_answer.set(true);
-    take_up(&db, &world).unwrap();
+    resume_overdue(&db, &world).unwrap();
     assert_eq!(entry(&db, &reward_id(1))["status"], "approved");
     assert!(dump(&db, "reservations").is_empty());
     assert_eq!(told(&db, &world, &conversion(1)), Ok(("approved", true)));
@@ -160,7 +157,7 @@ fn an_alarm_takes_up_what_others_left_although_one_of_them_fails() {
         convert(&db, &world, &conversion(n)).unwrap_err();
     }
     world.pass(NET_MS);
-    refusal(take_up(&db, &world));
+    refusal(resume_overdue(&db, &world));
     assert_eq!(
         world.takes.borrow().len(),
         8 + 8,
@@ -168,8 +165,8 @@ fn an_alarm_takes_up_what_others_left_although_one_of_them_fails() {
     );
     world.counters_answer.set(true);
     world.pass(wait_ms(0));
-    take_up(&db, &world).unwrap();
-    take_up(&db, &world).unwrap();
+    resume_overdue(&db, &world).unwrap();
+    resume_overdue(&db, &world).unwrap();
     assert!(dump(&db, "reservations").is_empty());
     let paid = entries(&db)
         .iter()
@@ -251,7 +248,7 @@ fn an_approval_that_another_hand_saw_refused_is_refused() {
         assert!(waiting.as_mut().poll(&mut context).is_pending());
         world.held.set(false);
         world.pass(NET_MS);
-        take_up(&db, &world).unwrap();
+        resume_overdue(&db, &world).unwrap();
         let Poll::Ready(outcome) = waiting.poll(&mut context) else {
             panic!("it is answered");
         };
@@ -307,7 +304,7 @@ fn a_repeat_is_of_the_goal_that_its_first_copy_reserved_whatever_became_of_the_g
     let answer = convert(&db, &world, &conversion(1)).unwrap();
     assert_eq!(answer.transaction_id, reward_id(1));
     world.pass(NET_MS);
-    take_up(&db, &world).unwrap();
+    resume_overdue(&db, &world).unwrap();
     assert_eq!(entries(&db).len(), 1);
 }
 
@@ -323,7 +320,7 @@ fn nothing_is_taken_for_a_reservation_that_has_ended() {
     // The alarm has read both and waits for the first, as a copy of the second is told no.
     world.held.set(true);
     let mut context = Context::from_waker(Waker::noop());
-    let mut alarm = pin!(flow::take_up(&db, &world));
+    let mut alarm = pin!(commit::resume_overdue(&db, &world));
     assert!(alarm.as_mut().poll(&mut context).is_pending());
     world.held.set(false);
     assert_eq!(told(&db, &world, &conversion(2)), CAPPED);
@@ -338,7 +335,7 @@ fn a_user_is_forgotten_also_of_a_conversion_that_waits_for_its_cap() {
     world.counters_answer.set(false);
     let waiting = conversion(1);
     convert(&db, &world, &waiting).unwrap_err();
-    let erased = json(signpost::origin::outbox::erasing::erase(&db, &waiting.click.user_id).unwrap());
+    let erased = json(origin::outbox::retention::erase(&db, &waiting.click.user_id).unwrap());
     assert_eq!((&erased["erased"], &erased["waiting"]), (&0.into(), &1.into()));
     world.counters_answer.set(true);
     assert_eq!(told(&db, &world, &conversion(1)), Ok(("approved", true)));

@@ -1,15 +1,12 @@
 //! Who is paid for what: tokens, goals, windows, the senders' own ids, and what is frozen when it is paid.
 
-use signpost::{
-    origin::{
-        command::Bytes,
-        forward::{self, Earned},
-        outbox::conversions::INVALID_TOKEN,
-    },
-    time::UtcDay,
-};
-
 use super::*;
+use contract::operation::Bytes;
+use domain::model::time::UtcDay;
+use origin::{
+    batches::{self, BatchRow},
+    outbox::conversions::INVALID_TOKEN,
+};
 
 const APPROVED: Result<(&str, bool), &str> = Ok(("approved", false));
 const REPEATED: Result<(&str, bool), &str> = Ok(("approved", true));
@@ -196,7 +193,7 @@ fn a_txn_is_used_once_for_an_advertiser_and_a_goal() {
         Ok(("reversed", false))
     );
     // Another advertiser counts by itself; so does another app, which has another outbox.
-    world.change(|offer| offer.advertiser_id = signpost::catalog::AdvertiserId::parse("other").unwrap());
+    world.change(|offer| offer.advertiser_id = domain::model::AdvertiserId::parse("other").unwrap());
     assert_eq!(told(&db, &world, &conversion(5).txn("t")), APPROVED);
     assert_eq!(told(&db, &world, &conversion(6).txn("t")), Err("duplicate_txn"));
     assert_eq!(told(&outbox(), &world, &conversion(6).txn("t")), APPROVED);
@@ -367,26 +364,26 @@ fn sums_for_two_in_one_statement_are_those_of_two() {
         (None, None, -5),
         (Some("DE"), None, 7),
     ] {
-        let of_ledger = Earned {
+        let of_ledger = BatchRow {
             destination: "ledger".into(),
             day: UtcDay::of_ms(NOW),
             app: app(),
             offer: OfferId::parse(OFFER).unwrap(),
-            country: country.and_then(signpost::catalog::Country::parse),
+            country: country.and_then(domain::model::Country::parse),
             placement: placement.map(str::to_owned),
             clicks: 0,
             conversions: 1,
             revenue_micro_usd: revenue,
         };
-        let of_counters = Earned {
+        let of_counters = BatchRow {
             destination: "counters-7".into(),
             country: None,
             placement: None,
             ..of_ledger.clone()
         };
-        forward::add_to(&together, &of_ledger, Some("counters-7")).unwrap();
-        forward::add(&apart, &of_ledger).unwrap();
-        forward::add(&apart, &of_counters).unwrap();
+        batches::add_to(&together, &of_ledger, Some("counters-7")).unwrap();
+        batches::add(&apart, &of_ledger).unwrap();
+        batches::add(&apart, &of_counters).unwrap();
     }
     assert_eq!(dump(&together, "traffic"), dump(&apart, "traffic"));
 }

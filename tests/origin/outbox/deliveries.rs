@@ -1,16 +1,15 @@
 //! Callbacks on their way: what goes out when, what an answer makes of it, and what an endpoint that is set, changed,
 //! disabled or failing does to those that wait.
 
-use signpost::callbacks::health::{FAILING_AFTER, Health};
-
 use super::*;
+use domain::callbacks::health::{FAILING_AFTER, Health};
 
 const WAITING: Option<i64> = Some(0);
 const DELIVERED: Option<i64> = Some(1);
 const DEAD: Option<i64> = Some(2);
 
 fn health(db: &Sqlite) -> (Health, Option<i64>) {
-    let about = about::read(db).unwrap().unwrap();
+    let about = endpoint::read(db).unwrap().unwrap();
     (about.health, about.disabled_ms)
 }
 
@@ -59,7 +58,7 @@ fn a_try_ends_as_the_answer_says() {
     ];
     for (status, says, delivery, wait_ms, works) in cases {
         let (db, _) = with_rewards(1);
-        about::set_health(
+        endpoint::set_health(
             &db,
             Health {
                 failures: 2,
@@ -113,7 +112,7 @@ fn a_try_that_ends_after_a_replay_does_not_end_the_new_schedule_unless_it_delive
         answer(&db, NOW, &claim(&db, NOW)[0], 500);
         let later = NOW + DAY_MS;
         let under_way = claim(&db, later).remove(0);
-        outbox::operating::replay(&db, later, &reward_id(1), UNDER_WAY_MS).unwrap();
+        outbox::replay::replay(&db, later, &reward_id(1), UNDER_WAY_MS).unwrap();
         answer(&db, later + 5, &under_way, status);
         assert_eq!(standing(&db, &reward_id(1)).0, delivery, "{status}");
         assert_eq!(standing(&db, &reward_id(1)).2, tries, "{status}");
@@ -147,7 +146,7 @@ fn an_endpoint_that_keeps_failing_is_noted_and_one_success_makes_it_well() {
     assert!(resumes_ms > NOW + DAY_MS);
     let first = (1..=5).filter_map(|n| standing(&db, &reward_id(n)).1).min();
     assert_eq!(sent::due_ms(&db).unwrap(), first.max(Some(resumes_ms)));
-    about::set_health(
+    endpoint::set_health(
         &db,
         Health {
             resumes_ms: resumes_ms + DAY_MS,
@@ -173,7 +172,7 @@ fn nothing_is_due_without_an_endpoint_that_may_be_called() {
     let tried = claim(&db, NOW + 5).remove(0);
     answer(&db, NOW + 6, &tried, 410);
     assert_eq!(sent::due_ms(&db).unwrap(), None);
-    assert!(!about::read(&db).unwrap().unwrap().has_endpoint());
+    assert!(!endpoint::read(&db).unwrap().unwrap().has_endpoint());
 }
 
 #[test]
@@ -181,7 +180,7 @@ fn enabling_and_new_settings_release_all_but_what_is_under_way() {
     type Release = fn(&Sqlite, i64);
     let releases: [(&str, Release); 2] = [
         ("enable", |db, now_ms| {
-            outbox::operating::enable(db, now_ms, UNDER_WAY_MS).unwrap();
+            outbox::replay::enable(db, now_ms, UNDER_WAY_MS).unwrap();
         }),
         ("settings", |db, now_ms| {
             assert!(learn(db, now_ms, &settings(2, true)));
@@ -193,13 +192,13 @@ fn enabling_and_new_settings_release_all_but_what_is_under_way() {
         // 1 waits for hours, 2 is under way, 3 disables the endpoint, 4 was delivered before.
         let tries = claim(&db, now_ms);
         let late = Judgement {
-            next: signpost::callbacks::delivery::Next::At(now_ms + 5 * 3_600_000),
+            next: domain::callbacks::delivery::Next::At(now_ms + 5 * 3_600_000),
             ..judged(&tries[0], now_ms, 500, None)
         };
         sent::conclude(&db, now_ms, &tries[0], &attempt(now_ms, 500), &late).unwrap();
         answer(&db, now_ms, &tries[3], 200);
         answer(&db, now_ms, &tries[2], 410);
-        assert!(!about::read(&db).unwrap().unwrap().has_endpoint());
+        assert!(!endpoint::read(&db).unwrap().unwrap().has_endpoint());
         release(&db, now_ms + 10);
         assert_eq!(health(&db), (Health::default(), None), "{how}");
         assert_eq!(
@@ -223,13 +222,13 @@ fn of_settings_the_highest_revision_governs_in_whatever_order_they_come() {
     assert!(learn(&db, NOW, &settings(9, true)));
     let tried = claim(&db, NOW + DAY_MS).remove(0);
     answer(&db, NOW + DAY_MS, &tried, 410);
-    let before = about::read(&db).unwrap();
+    let before = endpoint::read(&db).unwrap();
     for older in [settings(9, false), settings(8, false), settings(1, true)] {
         assert!(!learn(&db, NOW + DAY_MS, &older));
-        assert_eq!(about::read(&db).unwrap(), before);
+        assert_eq!(endpoint::read(&db).unwrap(), before);
     }
     assert!(learn(&db, NOW + DAY_MS, &settings(10, false)));
-    let after = about::read(&db).unwrap().unwrap();
+    let after = endpoint::read(&db).unwrap().unwrap();
     assert_eq!((after.callback, after.disabled_ms), (settings(10, false), None));
     // Whose app it is was learnt from the first conversion, and stays.
     assert_eq!(after.publisher, PublisherId::parse("acme"));
@@ -239,10 +238,10 @@ fn of_settings_the_highest_revision_governs_in_whatever_order_they_come() {
 fn an_outbox_that_was_told_of_its_callback_first_learns_its_publisher_from_a_conversion() {
     let (db, world) = (outbox(), World::new());
     assert!(learn(&db, NOW, &settings(4, true)));
-    assert_eq!(about::read(&db).unwrap().unwrap().publisher, None);
+    assert_eq!(endpoint::read(&db).unwrap().unwrap().publisher, None);
     // The terms' callback, of revision 1, is older than what the catalog has handed over since.
     convert(&db, &world, &conversion(1)).unwrap();
-    let known = about::read(&db).unwrap().unwrap();
+    let known = endpoint::read(&db).unwrap().unwrap();
     assert_eq!(known.publisher, PublisherId::parse("acme"));
     assert_eq!((known.app, known.callback), (app(), settings(4, true)));
 }
@@ -290,7 +289,7 @@ fn a_reversal_of_what_was_sent_goes_at_once() {
 fn a_replayed_reversal_still_waits_for_its_reward() {
     let (db, world) = with_rewards(1);
     convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
-    outbox::operating::replay(&db, NOW + 1, &reversal_id(1), UNDER_WAY_MS).unwrap();
+    outbox::replay::replay(&db, NOW + 1, &reversal_id(1), UNDER_WAY_MS).unwrap();
     assert_eq!(standing(&db, &reversal_id(1)), (WAITING, None, 0));
     let body = r#"{"since":0,"state":"waiting"}"#;
     replay_many(&db, NOW + DAY_MS, body).unwrap();
@@ -315,7 +314,7 @@ fn rewards_and_reversals_that_are_replayed_together_go_in_their_order() {
         answer(&db, later, &tries[0], 200);
     }
     // One that is sent again by itself has nothing to wait for.
-    outbox::operating::replay(&db, later, &reversal_id(1), UNDER_WAY_MS).unwrap();
+    outbox::replay::replay(&db, later, &reversal_id(1), UNDER_WAY_MS).unwrap();
     assert_eq!(ids(&claim(&db, later)), [reversal_id(1)]);
 }
 

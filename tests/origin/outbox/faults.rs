@@ -37,7 +37,7 @@ fn sent(db: &Sqlite, world: &World, postbacks: &[Conversion]) -> Left {
         .iter()
         .map(|postback| {
             let outcome = asked_until_answered(|| match convert(db, world, postback) {
-                Err(Failure::Broken(cause)) => Err(cause),
+                Err(Failure::Internal(cause)) => Err(cause),
                 outcome => Ok(outcome),
             });
             match outcome {
@@ -128,7 +128,7 @@ fn the_alarm_finishes_what_a_request_left_once() {
         world.counters_answer.set(true);
         for _ in 0..3 {
             world.pass(15_000);
-            let _ = now(flow::take_up(db, &world));
+            let _ = now(commit::resume_overdue(db, &world));
         }
         sent(db, &world, &[conversion(1)])
     });
@@ -187,7 +187,7 @@ fn a_user_is_forgotten_whatever_breaks() {
     let outcomes = under_every_fault(outbox::MIGRATIONS, |db| {
         let world = World::new();
         sent_until_done(db, &world, &[conversion(1)]);
-        asked_until_answered(|| outbox::erasing::erase(db, "user-1"));
+        asked_until_answered(|| outbox::retention::erase(db, "user-1"));
         for round in 0..4 {
             let now_ms = NOW + round * UNDER_WAY_MS;
             for tried in sent::claim(db, now_ms, CONNECTIONS, UNDER_WAY_MS).unwrap_or_default() {

@@ -2,9 +2,9 @@
 
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use serde_json::json as j;
-use signpost::origin::outbox::log::{MAX_TEXT, WALK};
 
 use super::*;
+use origin::outbox::log::{MAX_TEXT, WALK};
 
 const STATUSES: [&str; 5] = ["approved", "pending", "rejected", "reversed", "refused"];
 const STATES: [&str; 5] = ["waiting", "delivered", "dead", "no_endpoint", "refused"];
@@ -98,7 +98,7 @@ fn a_reward_says_how_its_callback_stands() {
         paid(j!({ "state": "delivered", "attempts": [first, second] }))
     );
 
-    outbox::operating::replay(&db, NOW + 30_000, &reward_id(1), UNDER_WAY_MS).unwrap();
+    outbox::replay::replay(&db, NOW + 30_000, &reward_id(1), UNDER_WAY_MS).unwrap();
     let tried = claim(&db, NOW + 30_000).remove(0);
     abort(&db, NOW + 30_000, &tried);
     let third = j!({ "at": NOW_S + 30, "ms": 120, "http_status": 400, "body": "answer 400" });
@@ -106,7 +106,7 @@ fn a_reward_says_how_its_callback_stands() {
         shown(),
         paid(j!({ "state": "dead", "attempts": [first, second, third] }))
     );
-    outbox::erasing::erase(&db, "user-1").unwrap();
+    outbox::retention::erase(&db, "user-1").unwrap();
     assert!(shown()["user_id"].is_null() && shown().as_object().unwrap().contains_key("user_id"));
 }
 

@@ -1,23 +1,22 @@
 //! Every statement that an outbox lists is one that it runs, it runs no other, and none that runs often reads a table
 //! that only grows.
 
-use signpost::origin::{
-    database::Value,
-    forward,
-    outbox::{erasing, next_alarm, sql},
-};
-
 use super::{super::assert_only_listed_statements, *};
+use origin::{
+    batches,
+    outbox::{next_alarm, retention, sql},
+};
+use platform::database::Value;
 
 #[test]
 fn an_outbox_runs_the_statements_it_lists_and_no_other() {
     let (db, world) = (outbox(), World::capped(2));
     world.counters_answer.set(false);
     convert(&db, &world, &conversion(1).txn("t")).unwrap_err();
-    erasing::erase(&db, &conversion(1).click.user_id).unwrap();
+    retention::erase(&db, &conversion(1).click.user_id).unwrap();
     world.counters_answer.set(true);
     world.pass(15_000);
-    now(flow::take_up(&db, &world)).unwrap();
+    now(commit::resume_overdue(&db, &world)).unwrap();
     convert(&db, &world, &conversion(2).says(Status::Pending)).unwrap();
     convert(&db, &world, &conversion(2)).unwrap();
     convert(&db, &world, &conversion(3).txn("u")).unwrap_err();
@@ -25,7 +24,7 @@ fn an_outbox_runs_the_statements_it_lists_and_no_other() {
     let now_ms = world.now_ms.get();
     learn(&db, now_ms, &settings(2, true));
     let tries = claim(&db, now_ms);
-    erasing::erase(&db, "user-1").unwrap();
+    retention::erase(&db, "user-1").unwrap();
     answer(&db, now_ms, &tries[0], 500);
     answer(&db, now_ms, &tries[1], 200);
     for state in [None, Some("dead")] {
@@ -37,16 +36,16 @@ fn an_outbox_runs_the_statements_it_lists_and_no_other() {
     operator::status(&db).unwrap();
     operator::enable(&db, now_ms, UNDER_WAY_MS).unwrap();
     next_alarm(&db, now_ms).unwrap();
-    erasing::sweep(&db, now_ms + 500 * DAY_MS).unwrap();
+    retention::sweep(&db, now_ms + 500 * DAY_MS).unwrap();
     // The sums for other objects.
     for _ in 0..2 {
-        forward::prepare(&db, now_ms).unwrap();
+        batches::prepare(&db, now_ms).unwrap();
     }
-    let batches = forward::outstanding(&db, now_ms).unwrap();
-    forward::failed(&db, &batches[0], now_ms).unwrap();
-    forward::acknowledge(&db, &batches[1]).unwrap();
+    let batches = batches::outstanding(&db, now_ms).unwrap();
+    batches::failed(&db, &batches[0], now_ms).unwrap();
+    batches::acknowledge(&db, &batches[1]).unwrap();
 
-    let listed = [sql::ALL, forward::sql::ALL].concat();
+    let listed = [sql::ALL, batches::sql::ALL].concat();
     assert_only_listed_statements(&db, &listed, outbox::MIGRATIONS);
 }
 
@@ -155,7 +154,7 @@ fn what_runs_often_finds_its_rows_by_a_key() {
     for (sql, steps) in hot {
         let mut plan = plan(&db, sql);
         // The one row of `about`, and what says no more than that two queries are one.
-        plan.retain(|step| step != "SCAN about" && !step.contains("SCALAR SUBQUERY"));
+        plan.retain(|step| step != "SCAN outbox" && !step.contains("SCALAR SUBQUERY"));
         plan.retain(|step| !["COMPOUND QUERY", "LEFT-MOST SUBQUERY", "UNION ALL"].contains(&step.as_str()));
         let found: Vec<_> = plan
             .iter()
@@ -173,7 +172,7 @@ fn what_runs_often_finds_its_rows_by_a_key() {
 fn what_reads_the_log_from_end_to_end_stops_after_some_rows() {
     let db = outbox();
     // What such a statement has made itself, one row, and the conversions that wait for their cap just now.
-    const SMALL: [&str; 5] = ["(", "json_each", "CONSTANT ROW", "about", "reservations"];
+    const SMALL: [&str; 5] = ["(", "json_each", "CONSTANT ROW", "outbox", "reservations"];
     // By the statement, what stops it: a number of rows, or the first one.
     let bounded = [
         (sql::SWEEP_ATTEMPTS, "LIMIT ?"),

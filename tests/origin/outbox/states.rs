@@ -1,8 +1,7 @@
 //! Every status of every state through the tables: what `conversions::state` decides is what is stored, told and paid.
 
-use signpost::conversions::state::{Reason, State, next};
-
 use super::*;
+use domain::conversions::state::{Reason, State, next};
 
 /// A row of click 1 in each state, and the state it is in after what spoke against it is gone.
 fn in_state(state: Option<State>) -> (Sqlite, World) {

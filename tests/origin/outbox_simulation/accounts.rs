@@ -2,21 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use signpost::{
-    catalog::OfferId,
-    origin::{
-        counters::{self, OfferStats},
-        database::Database,
-        forward,
-    },
-    time::UtcDay,
-};
-
 use super::{
     catalog::OFFERS,
     model::{DEAD, Entry, sums},
     world::{World, day_of},
 };
+use contract::counters::OfferStats;
+use domain::model::{OfferId, time::UtcDay};
+use origin::{batches, counters};
+use platform::database::Database;
 
 impl World {
     pub fn check_caps(&self, entries: &[Entry]) {
@@ -69,7 +63,7 @@ impl World {
             let offer = OFFERS
                 .into_iter()
                 .find(|offer| entry.fields.contains(&format!(r#""offer_id":"{offer}""#)));
-            let counters = counters::object_name(&OfferId::parse(offer.unwrap()).unwrap());
+            let counters = contract::counters::object_name(&OfferId::parse(offer.unwrap()).unwrap());
             for destination in ["ledger".to_owned(), counters] {
                 let sum = expected.entry(destination).or_default();
                 sum.0 += if entry.after.is_none() { 1 } else { -1 };
@@ -86,7 +80,7 @@ impl World {
             sum.0 += row.integer(1).unwrap();
             sum.1 += row.integer(2).unwrap();
         }
-        for batch in forward::outstanding(&self.out.db, i64::MAX >> 11).unwrap() {
+        for batch in batches::outstanding(&self.out.db, i64::MAX >> 11).unwrap() {
             if batch.sequence > self.model.told.get(&batch.destination).map_or(0, |told| told.0) {
                 let (conversions, revenue) = sums(&batch);
                 let sum = found.entry(batch.destination).or_default();
@@ -141,8 +135,10 @@ impl World {
 
         let mut figures: BTreeMap<String, (i64, i64)> = BTreeMap::new();
         for db in self.counters.values() {
-            let command = counters::Command::Stats { today };
-            let counters::Reply::Stats(stats) = counters::handle(db, self.now_ms(), command).unwrap() else {
+            let command = contract::counters::Command::Stats(contract::counters::Stats { today });
+            let contract::counters::Reply::Stats(stats) =
+                counters::handle(db, self.now_ms(), command).unwrap()
+            else {
                 panic!("no figures");
             };
             for of_offer in serde_json::from_str::<Vec<OfferStats>>(stats.get()).unwrap() {

@@ -3,24 +3,25 @@
 
 use std::rc::Rc;
 
-use signpost::{
-    catalog::{
-        AdvertiserId, Country, CurrencyRate, OfferId, PublisherId,
-        money::{PerUsd, Rounding},
-    },
-    origin::{
-        catalog::terms::{CallbackSettings, GoalTerms, OfferTerms, Terms},
-        command::Bytes,
-        counters::{self, Limit},
-        outbox::Conversion,
-    },
-    tracking::click::Click,
-};
-
 use super::{
     ops::{Change, Postback},
-    outside::Operation,
-    world::{World, app},
+    runtime::Operation,
+    world::{STORE_KEYS, World, app},
+};
+use contract::{
+    catalog::{CallbackSettings, GoalTerms, OfferTerms, Terms, callback_purpose},
+    counters::{self, Limit},
+    operation::Bytes,
+    outbox::Conversion,
+};
+use domain::{
+    catalog::app::{Callback, CallbackMethod},
+    model::{
+        AdvertiserId, Country, CurrencyRate, OfferId, PublisherId,
+        credentials::Vault,
+        money::{PerUsd, Rounding},
+    },
+    tracking::click::Click,
 };
 
 /// The offers: the first always has a cap, and all their goals are called `GOALS` of it.
@@ -34,6 +35,7 @@ impl World {
         self.revision += 1;
         let revision = self.revision;
         let mut terms = Terms::clone(&self.terms);
+        terms.change = revision;
         match change {
             Change::Cap(nth, cap, told) => {
                 let offer = OfferId::parse(OFFERS[*nth]).unwrap();
@@ -42,15 +44,15 @@ impl World {
                 of_offer.revision = revision;
                 if *told {
                     let limit = Limit {
-                        kind: counters::Kind::Conversion,
+                        kind: counters::CapKind::Conversion,
                         offer: offer.clone(),
                         limit: *cap,
                         revision,
                     };
                     let db = &self.counters[&counters::object_name(&offer)];
                     self.model.limit(&limit);
-                    let command = counters::Command::SetLimits { limits: vec![limit] };
-                    counters::handle(db, self.now_ms(), command).unwrap();
+                    let command = counters::Command::SetLimits(counters::SetLimits { limits: vec![limit] });
+                    origin::counters::handle(db, self.now_ms(), command).unwrap();
                 }
             }
             Change::Payout(nth, payout) => {
@@ -73,7 +75,7 @@ impl World {
             Change::Callback(set, told) => {
                 terms.callback = CallbackSettings {
                     revision,
-                    sealed: set.then(|| Bytes(revision.to_le_bytes().to_vec())),
+                    sealed: set.then(|| sealed(revision)),
                 };
                 if *told {
                     self.operate(Operation::Settings(terms.callback.clone()));
@@ -111,6 +113,25 @@ impl World {
     }
 }
 
+/// A callback whose URL names its revision, sealed as the catalog seals it.
+fn sealed(revision: i64) -> Bytes {
+    let callback = Callback {
+        url: format!("https://receiver.example/{revision}"),
+        method: CallbackMethod::Post,
+        secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".into(),
+        previous_secret: None,
+        legacy_md5: None,
+    };
+    let json = serde_json::to_vec(&callback).unwrap();
+    let purpose = callback_purpose(&app().to_string());
+    Bytes(
+        Vault::parse(STORE_KEYS)
+            .unwrap()
+            .seal(&purpose, &json, [7; 12])
+            .unwrap(),
+    )
+}
+
 pub fn user_id(user: u8) -> String {
     format!("user {user}")
 }
@@ -139,7 +160,7 @@ pub fn first_terms() -> Terms {
         ],
     };
     Terms {
-        change: 0,
+        change: 1,
         publisher_id: PublisherId::parse("pub").unwrap(),
         currency: CurrencyRate {
             name: "gems".into(),
@@ -149,7 +170,7 @@ pub fn first_terms() -> Terms {
         },
         callback: CallbackSettings {
             revision: 1,
-            sealed: Some(Bytes(vec![1])),
+            sealed: Some(sealed(1)),
         },
         offers: OFFERS
             .into_iter()

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use signpost::origin::{
-    command::Failure,
-    database::Database,
-    outbox::{Answer, Conversion, about, about::About, next_alarm},
-};
-
 use super::{
     accounts::hex,
     model::{Callback, DELIVERED, Entry, WAITING},
-    object::{BROKEN_MS, NET_MS, UNDER_WAY_MS},
-    outside::{Event, Operation},
+    runtime::{Event, Operation, TRY_MS},
     world::World,
 };
+use contract::outbox::{Answer, Conversion};
+use origin::outbox::{
+    NET_MS,
+    endpoint::{self, OutboxState},
+    next_alarm,
+};
+use platform::{database::Database, failure::Failure, object_shell::FAILED_ALARM_RETRY_MS};
 
 impl World {
     pub fn entries(&self) -> Vec<Entry> {
@@ -53,7 +53,9 @@ impl World {
     /// After what was committed together.
     pub fn after_step(&mut self) {
         let now_ms = self.now_ms();
-        let journal = self.out.journal.take();
+        let mut journal = self.out.journal.take();
+        // The service starts what an operation made due before its caller is answered.
+        journal.sort_by_key(|event| !matches!(event, Event::Operated { .. }));
         let entries = self.entries();
         for entry in entries.iter().filter(|entry| entry.delivery.is_some()) {
             self.model
@@ -68,10 +70,10 @@ impl World {
                     ended: false,
                 });
         }
-        let about = about::read(&self.out.db).unwrap();
-        let revision = about.as_ref().map(|about| about.callback.revision);
+        let state = endpoint::read(&self.out.db).unwrap();
+        let revision = state.as_ref().map(|state| state.callback.revision);
         if self.model.faults {
-            self.believe(&entries, about.as_ref());
+            self.believe(&entries, state.as_ref());
         }
         let mut may_start = false;
         let mut released = revision > self.model.revision;
@@ -99,10 +101,9 @@ impl World {
                         self.model.operated(now_ms, &operation, &entries);
                     }
                 }
-                Event::Claimed { tried, revision } => self.model.claimed(now_ms, &tried, revision),
+                Event::Claimed { tried } => self.model.claimed(now_ms, &tried),
                 Event::Concluded {
                     tried,
-                    revision,
                     judgement,
                     http_status,
                     written,
@@ -115,19 +116,18 @@ impl World {
                             "{id} never had a {status}"
                         );
                     }
-                    self.model
-                        .concluded(now_ms, &tried, &judgement, revision, written);
+                    self.model.concluded(now_ms, &tried, &judgement, written);
                 }
                 Event::Broke => self.model.broke = true,
             }
         }
         if self.model.faults {
-            self.believe(&entries, about.as_ref());
+            self.believe(&entries, state.as_ref());
         } else if may_start {
-            self.check_started(about.as_ref());
+            self.check_started(state.as_ref());
         }
         if released {
-            let latest_ms = now_ms + UNDER_WAY_MS;
+            let latest_ms = now_ms + TRY_MS;
             let sql = format!("SELECT COUNT(*) FROM entries WHERE delivery = 0 AND due_ms > {latest_ms}");
             assert_eq!(self.number(&sql), 0, "not released");
         }
@@ -135,8 +135,8 @@ impl World {
     }
 
     /// A write that broke may have been done all the same: how callbacks stand is taken from the table.
-    fn believe(&mut self, entries: &[Entry], about: Option<&About>) {
-        self.model.disabled = about.is_some_and(|about| about.disabled_ms.is_some());
+    fn believe(&mut self, entries: &[Entry], state: Option<&OutboxState>) {
+        self.model.disabled = state.is_some_and(|state| state.disabled_ms.is_some());
         for entry in entries {
             if let (Some(callback), Some(delivery)) =
                 (self.model.callbacks.get_mut(&entry.entry), entry.delivery)
@@ -165,12 +165,13 @@ impl World {
     }
 
     /// What is due and has room is under way.
-    fn check_started(&self, about: Option<&About>) {
-        let Some(about) = about.filter(|about| about.has_endpoint()) else {
+    fn check_started(&self, state: Option<&OutboxState>) {
+        // A process that has not opened its database yet starts nothing: the alarm does.
+        let Some(state) = state.filter(|state| state.has_endpoint() && self.service.is_ready()) else {
             return;
         };
         let now_ms = self.now_ms();
-        if about.health.room(self.object.under_way(), now_ms) > 0 {
+        if state.health.room(self.service.in_flight(), now_ms) > 0 {
             let sql = format!("SELECT COUNT(*) FROM entries WHERE delivery = 0 AND due_ms <= {now_ms}");
             assert_eq!(self.number(&sql), 0, "there is room for more");
         }
@@ -182,7 +183,7 @@ impl World {
         let set_ms = self.out.alarm_ms.get();
         let broke = std::mem::take(&mut self.model.broke);
         let net_ms = if broke || self.model.faults {
-            BROKEN_MS
+            FAILED_ALARM_RETRY_MS
         } else {
             NET_MS
         };
@@ -199,7 +200,7 @@ impl World {
     /// When something is due, by the tables alone.
     fn due_ms(&self) -> Option<i64> {
         let db = &self.out.db;
-        let about = about::read(db).unwrap()?;
+        let state = endpoint::read(db).unwrap()?;
         let first = |sql: &str| {
             db.query_first(sql, &[])
                 .unwrap()
@@ -208,10 +209,10 @@ impl World {
                 .unwrap()
         };
         let callbacks = first("SELECT MIN(due_ms) FROM entries WHERE delivery = 0");
-        let opens_ms = about.health.opens_ms().unwrap_or(0);
+        let opens_ms = state.health.opens_ms().unwrap_or(0);
         let dues = [
             callbacks
-                .filter(|_| about.has_endpoint())
+                .filter(|_| state.has_endpoint())
                 .map(|due_ms| due_ms.max(opens_ms)),
             first("SELECT MIN(due_ms) FROM reservations"),
             first("SELECT MIN(due_ms) FROM forwards WHERE sums IS NOT NULL"),
@@ -304,10 +305,10 @@ impl World {
         let named = "SELECT COUNT(*) FROM attempts a JOIN entries e USING (entry)
             WHERE e.user_id IS NULL AND a.body <> ''";
         assert_eq!(self.number(named), 0, "an attempt names who was erased");
-        if let Some(about) = about::read(&self.out.db).unwrap()
-            && about.disabled_ms.is_some()
+        if let Some(state) = endpoint::read(&self.out.db).unwrap()
+            && state.disabled_ms.is_some()
         {
-            let says_so = self.receivers.unwilling.contains(&about.callback.revision);
+            let says_so = self.receivers.unwilling.contains(&state.callback.revision);
             assert!(says_so, "disabled by another endpoint");
         }
     }

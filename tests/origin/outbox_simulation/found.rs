@@ -1,16 +1,15 @@
 //! What the simulation has found, each as the few operations that it comes down to. The checks are the simulation's.
 
-use signpost::{
-    conversions::state::Status,
-    time::{DAY_MS, MINUTE_MS},
-};
-
 use super::{
     ops::{Change, Op, Postback, Way},
     receivers::Manner,
     world::World,
 };
 use crate::sqlite::Faults;
+use domain::{
+    conversions::state::Status,
+    model::time::{DAY_MS, MINUTE_MS},
+};
 
 fn carry_out(ops: impl IntoIterator<Item = Op>) {
     let mut world = World::new(true, 0);

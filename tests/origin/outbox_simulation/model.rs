@@ -3,21 +3,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use signpost::{
-    callbacks::delivery::{Judgement, Next},
-    catalog::OfferId,
-    conversions::state::Status,
-    origin::{
-        command::Failure,
-        counters::{Limit, Take},
-        forward::Batch,
-        ledger::OfferSum,
-        outbox::{Answer, Conversion, deliveries::Try},
-    },
-    time::UtcDay,
+use super::runtime::{Operation, TRY_MS};
+use contract::{
+    counters::{Limit, Take},
+    ledger::OfferSum,
+    outbox::{Answer, Conversion},
 };
-
-use super::{object::UNDER_WAY_MS, outside::Operation};
+use domain::{
+    callbacks::delivery::{Judgement, Next},
+    conversions::state::Status,
+    model::{OfferId, time::UtcDay},
+};
+use origin::{batches::Batch, outbox::deliveries::Try};
+use platform::failure::Failure;
 
 /// How a callback stands, as the table has it.
 pub const WAITING: i64 = 0;
@@ -128,7 +126,7 @@ impl Model {
 
     pub fn release(&mut self, now_ms: i64) {
         self.disabled = false;
-        let under_way = now_ms + 1..=now_ms + UNDER_WAY_MS;
+        let under_way = now_ms + 1..=now_ms + TRY_MS;
         for callback in self.callbacks.values_mut() {
             if !under_way.contains(&callback.not_before_ms) && callback.delivery == WAITING {
                 callback.tries = 0;
@@ -174,9 +172,9 @@ impl Model {
         }
     }
 
-    pub fn claimed(&mut self, now_ms: i64, tried: &Try, revision: i64) {
+    pub fn claimed(&mut self, now_ms: i64, tried: &Try) {
         assert!(!self.disabled, "called although it said that it wants no more");
-        assert_eq!(Some(revision), self.revision);
+        assert_eq!(Some(tried.revision), self.revision);
         let callback = &self.callbacks[&tried.entry];
         if let Some(reward) = callback.reward {
             assert!(self.callbacks[&reward].ended, "a reversal goes before its reward");
@@ -193,18 +191,11 @@ impl Model {
             "{} goes too early",
             callback.transaction_id
         );
-        callback.not_before_ms = now_ms + UNDER_WAY_MS;
+        callback.not_before_ms = now_ms + TRY_MS;
         self.flights.push((tried.entry, tried.tries));
     }
 
-    pub fn concluded(
-        &mut self,
-        now_ms: i64,
-        tried: &Try,
-        judgement: &Judgement,
-        revision: i64,
-        written: bool,
-    ) {
+    pub fn concluded(&mut self, now_ms: i64, tried: &Try, judgement: &Judgement, written: bool) {
         let flight = self
             .flights
             .iter()
@@ -213,7 +204,7 @@ impl Model {
         if !written {
             return;
         }
-        if judgement.disables && Some(revision) == self.revision {
+        if judgement.disables && Some(tried.revision) == self.revision {
             self.disabled = true;
         }
         let callback = self.callbacks.get_mut(&tried.entry).unwrap();
@@ -235,7 +226,7 @@ impl Model {
     }
 
     pub fn operated(&mut self, now_ms: i64, operation: &Operation, entries: &[Entry]) {
-        let under_way = now_ms + 1..=now_ms + UNDER_WAY_MS;
+        let under_way = now_ms + 1..=now_ms + TRY_MS;
         let mut again = |is_meant: &dyn Fn(&Callback) -> bool| {
             let known: BTreeSet<_> = entries
                 .iter()

@@ -1,8 +1,7 @@
 //! What may happen.
 
-use signpost::conversions::state::Status;
-
 use super::receivers::Manner;
+use domain::conversions::state::Status;
 
 #[derive(Clone, Debug)]
 pub struct Postback {

@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::{prelude::*, sample::select};
-use signpost::callbacks::fields::{Fields, Status};
 
-use super::outside::Http;
+use domain::callbacks::{
+    fields::{Fields, Status},
+    request::Request,
+};
+use platform::http_call::HttpAnswer;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
@@ -46,11 +49,19 @@ pub struct Receivers {
 
 impl Receivers {
     /// A callback arrives; the answer is what its sender gets if nothing is lost on the way.
-    pub fn receive(&mut self, revision: i64, fields: &Fields, manner: Manner) -> Option<Http> {
+    pub fn receive(&mut self, request: &Request, manner: Manner) -> Option<HttpAnswer> {
+        let (_, revision) = request.url.rsplit_once('/').unwrap();
+        let revision: i64 = revision.parse().unwrap();
+        let mut body: serde_json::Value = serde_json::from_str(request.body.as_deref().unwrap()).unwrap();
+        // Amounts are numbers in a callback, and texts in what it is made of.
+        for amount in ["value", "payout"] {
+            body[amount] = body[amount].to_string().into();
+        }
+        let fields: Fields = serde_json::from_value(body).unwrap();
         let id = &fields.transaction_id;
         assert!(!fields.user_id.is_empty());
         let first = self.seen.entry(id.clone()).or_insert_with(|| fields.clone());
-        assert_eq!(first, fields, "one transaction id says two things");
+        assert_eq!(*first, fields, "one transaction id says two things");
         let is_reversal = fields.status == Status::Reversed;
         // A click's identity, as the world puts it into c1.
         let click = fields.c1.clone().unwrap();
@@ -84,10 +95,10 @@ impl Receivers {
             self.unwilling.insert(revision);
         }
         *self.answers.entry((id.clone(), status)).or_default() += 1;
-        Some(Http {
+        Some(HttpAnswer {
             status,
             retry_after,
-            webhook_delivery,
+            webhook_delivery: webhook_delivery.map(str::to_owned),
             body: format!("{} thanks you", fields.user_id),
         })
     }

@@ -8,30 +8,33 @@ use std::{
     task::{Context, Waker},
 };
 
-use signpost::{
-    catalog::{AppId, OfferId},
-    origin::{
-        catalog::terms::Terms,
-        command::Applied,
-        counters::{self, Take},
-        forward::Batch,
-        ledger, outbox,
-    },
-    time::{DAY_MS, SECOND_MS, UtcDay},
-    tracking::click::Click,
-};
-
 use super::{
     catalog::{OFFERS, first_terms, user_id},
     model::Model,
-    object::Object,
     ops::{Change, Death, Op, Way},
-    outside::{Answered, Asked, Call, Operation, Outside, Task},
     receivers::{Manner, Receivers},
+    runtime::{self, Answered, Asked, Operation, Outside, Service, Task},
 };
 use crate::{
     migrated,
     sqlite::{Faults, Sqlite},
+};
+use contract::{
+    catalog::{self, GetTerms, Terms},
+    counters,
+    ledger::{self, AddOffers},
+    operation::{Applied, Reply},
+};
+use domain::{
+    model::{
+        AppId, OfferId,
+        time::{DAY_MS, SECOND_MS, UtcDay},
+    },
+    tracking::click::Click,
+};
+use origin::{
+    batches::{self, Batch},
+    outbox,
 };
 
 /// Whose outbox it is.
@@ -39,7 +42,7 @@ pub fn app() -> AppId {
     AppId::from_number(42).unwrap()
 }
 
-pub const SOURCE: &str = "outbox-00000042";
+pub const STORE_KEYS: &str = "1:6c6f63616c2073746f7265206b65792c206e6f7420666f722070726f64756374";
 /// Noon of a day.
 pub const NOON: i64 = 20_000 * DAY_MS + DAY_MS / 2;
 
@@ -54,8 +57,8 @@ pub fn random(state: &Cell<u64>) -> u64 {
 
 pub struct World {
     pub out: Rc<Outside>,
-    pub object: Rc<Object>,
-    in_turns: bool,
+    pub service: Rc<Service>,
+    locks: bool,
     tasks: Vec<Task>,
     death: Option<Death>,
     pub counters: BTreeMap<String, Sqlite>,
@@ -70,7 +73,7 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(in_turns: bool, seed: u64) -> Self {
+    pub fn new(locks: bool, seed: u64) -> Self {
         let out = Rc::new(Outside {
             db: migrated(outbox::MIGRATIONS),
             now_ms: Cell::new(NOON),
@@ -82,13 +85,15 @@ impl World {
         });
         let counters = OFFERS.map(|offer| counters::object_name(&OfferId::parse(offer).unwrap()));
         Self {
-            object: Object::new(&out, in_turns),
+            service: runtime::start(&out, locks),
             out,
-            in_turns,
+            locks,
             tasks: vec![],
             death: None,
-            counters: counters.map(|name| (name, migrated(counters::MIGRATIONS))).into(),
-            ledger: migrated(ledger::MIGRATIONS),
+            counters: counters
+                .map(|name| (name, migrated(origin::counters::MIGRATIONS)))
+                .into(),
+            ledger: migrated(origin::ledger::MIGRATIONS),
             terms: Rc::new(first_terms()),
             revision: 1,
             receivers: Receivers::default(),
@@ -97,6 +102,15 @@ impl World {
             stragglers: vec![],
             model: Model::default(),
         }
+    }
+
+    fn process(&self) -> (Rc<Outside>, Rc<Service>) {
+        (Rc::clone(&self.out), Rc::clone(&self.service))
+    }
+
+    fn wake(&mut self) {
+        let (out, service) = self.process();
+        self.spawn(runtime::wake(out, service));
     }
 
     pub fn now_ms(&self) -> i64 {
@@ -113,7 +127,8 @@ impl World {
         match op {
             Op::Convert(postback) => {
                 let conversion = self.conversion(&postback);
-                self.spawn(Rc::clone(&self.object).convert(conversion));
+                let (out, service) = self.process();
+                self.spawn(runtime::convert(out, service, conversion));
             }
             Op::Resolve(nth, way) => {
                 let count = self.out.calls.borrow().len();
@@ -126,10 +141,10 @@ impl World {
             Op::Alarm(late_ms) => {
                 if let Some(at_ms) = self.out.alarm_ms.get() {
                     self.pass((at_ms - self.now_ms()).max(0) + late_ms);
-                    self.spawn(Rc::clone(&self.object).wake());
+                    self.wake();
                 }
             }
-            Op::AlarmAgain => self.spawn(Rc::clone(&self.object).wake()),
+            Op::AlarmAgain => self.wake(),
             Op::Receivers(manner) => self.manner = manner,
             Op::Change(change) => self.change(&change),
             Op::Replay(nth) => {
@@ -179,7 +194,8 @@ impl World {
     }
 
     pub fn operate(&mut self, operation: Operation) {
-        self.spawn(Rc::clone(&self.object).operate(operation));
+        let (out, service) = self.process();
+        self.spawn(runtime::operate(out, service, operation));
     }
 
     fn spawn(&mut self, task: impl Future<Output = ()> + 'static) {
@@ -267,21 +283,17 @@ impl World {
         }
         self.tasks.clear();
         self.out.spawned.take();
-        self.object = Object::new(&self.out, self.in_turns);
+        self.service = runtime::start(&self.out, self.locks);
         self.model.died();
     }
 
     /// Time goes on, and those who have waited long enough give up.
     fn pass(&mut self, ms: i64) {
         let until_ms = self.now_ms() + ms;
-        let limit_ms = |call: &Call| match call.asked {
-            Asked::Send { .. } => call.began_ms + 10 * SECOND_MS,
-            _ => call.began_ms + 5 * SECOND_MS,
-        };
         loop {
             let first = {
                 let calls = self.out.calls.borrow();
-                let ends = calls.iter().map(|call| limit_ms(call)).enumerate();
+                let ends = calls.iter().map(|call| call.until_ms).enumerate();
                 ends.min_by_key(|(_, end_ms)| *end_ms)
             };
             match first {
@@ -317,63 +329,84 @@ impl World {
             self.stragglers.push(call.asked.clone());
         }
         let answer = call.arrived.take().filter(|_| way == Way::Well);
-        call.answer.replace(Some(answer.unwrap_or(Answered::Nothing)));
+        call.answer(answer.unwrap_or(Answered::Nothing));
         self.out.calls.borrow_mut().remove(nth);
     }
 
     /// A call reaches the other side. `late`: its sender does not wait for it any more.
     fn arrive(&mut self, asked: &Asked, late: bool) -> Answered {
         match asked {
-            Asked::Terms => Answered::Terms(Rc::clone(&self.terms)),
-            Asked::Take(take) => Answered::Taken(self.take(take, late)),
-            Asked::Tell(batch) => {
-                self.tell(batch);
-                Answered::Applied
-            }
-            Asked::Send { revision, fields } => self
+            Asked::Object(to, json) => Answered::Object(match to.binding {
+                catalog::BINDING => self.ask_catalog(json),
+                counters::BINDING => self.ask_counters(&to.name, json, late),
+                ledger::BINDING => self.ask_ledger(json),
+                other => panic!("a call to {other}"),
+            }),
+            Asked::Http(request) => self
                 .receivers
-                .receive(*revision, fields, self.manner)
+                .receive(request, self.manner)
                 .map_or(Answered::Nothing, Answered::Http),
         }
     }
 
-    fn take(&mut self, take: &Take, late: bool) -> bool {
-        let db = &self.counters[&counters::object_name(&take.offer)];
-        let command = counters::Command::Take(take.clone());
-        let counters::Reply::Taken(taken) = counters::handle(db, self.now_ms(), command).unwrap() else {
-            panic!("not an answer to a take");
+    fn ask_catalog(&self, json: &str) -> String {
+        let catalog::Command::Terms(GetTerms { since, offers, .. }) = serde_json::from_str(json).unwrap()
+        else {
+            panic!("{json} to the catalog");
         };
-        self.model.took(take, taken.taken, late);
-        taken.taken
+        let reply = if since == Some(self.terms.change) {
+            Reply::no_content()
+        } else {
+            let mut terms = Terms::clone(&self.terms);
+            terms
+                .offers
+                .retain(|id, _| offers.iter().any(|offer| offer == id.as_str()));
+            Reply::ok(&serde_json::to_value(terms).unwrap())
+        };
+        serde_json::to_string(&reply).unwrap()
     }
 
-    fn tell(&mut self, batch: &Batch) {
-        let applied = if batch.destination == "ledger" {
-            let context = ledger::Context {
-                now_ms: self.now_ms(),
-                random: &|| Err("no need of it".into()),
-                mac: &|| panic!("no key is issued"),
-                publisher: &self.terms.publisher_id,
-            };
-            let command = ledger::Command::AddOffers {
-                source: SOURCE.into(),
-                sequence: batch.sequence,
-                sums: batch.read().unwrap(),
-            };
-            match ledger::handle(&self.ledger, &context, command).unwrap() {
-                ledger::Reply::Applied(applied) => applied,
-                ledger::Reply::Operator(reply) => panic!("{reply:?}"),
+    fn ask_counters(&mut self, name: &str, json: &str, late: bool) -> String {
+        let command: counters::Command = serde_json::from_str(json).unwrap();
+        let db = &self.counters[name];
+        let reply = origin::counters::handle(db, self.now_ms(), command.clone()).unwrap();
+        match (&command, &reply) {
+            (counters::Command::Take(take), counters::Reply::Taken(taken)) => {
+                self.model.took(take, taken.taken, late);
             }
-        } else {
-            let command = batch.to_counters(SOURCE).unwrap();
-            let db = &self.counters[&batch.destination];
-            match counters::handle(db, self.now_ms(), command).unwrap() {
-                counters::Reply::Applied(applied) => applied,
-                reply => panic!("{reply:?}"),
+            (counters::Command::AddConversions(batch), counters::Reply::Applied(applied)) => {
+                self.told(name, batch.sequence, *applied);
             }
+            other => panic!("{other:?}"),
+        }
+        serde_json::to_string(&reply).unwrap()
+    }
+
+    fn ask_ledger(&mut self, json: &str) -> String {
+        let command: ledger::Command = serde_json::from_str(json).unwrap();
+        let ledger::Command::AddOffers(AddOffers { sequence, .. }) = command else {
+            panic!("{json} to the ledger");
         };
-        if applied == (Applied { applied: true }) {
-            self.model.told(batch);
+        let context = origin::ledger::Context {
+            now_ms: self.now_ms(),
+            random: &|| Err("no need of it".into()),
+            mac: &|| panic!("no key is issued"),
+            publisher: &self.terms.publisher_id,
+        };
+        let reply = origin::ledger::handle(&self.ledger, &context, command).unwrap();
+        let ledger::Reply::Applied(applied) = &reply else {
+            panic!("{reply:?}");
+        };
+        self.told("ledger", sequence, *applied);
+        serde_json::to_string(&reply).unwrap()
+    }
+
+    /// A batch that was applied now was never confirmed, so its sender still has it.
+    fn told(&mut self, destination: &str, sequence: u64, applied: Applied) {
+        if applied.applied {
+            let outstanding = batches::outstanding(&self.out.db, i64::MAX >> 11).unwrap();
+            let is_it = |batch: &&Batch| batch.destination == destination && batch.sequence == sequence;
+            self.model.told(outstanding.iter().find(is_it).unwrap());
         }
     }
 }

@@ -1,0 +1,350 @@
+//! Calls to objects. An object takes one command enum as JSON and answers with JSON; each [`Operation`] names its answer's
+//! type. An object refuses with an [`ApiError`](domain::model::api_error::ApiError).
+
+use std::{borrow::Cow, fmt};
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{DeserializeOwned, Error},
+};
+use xxhash_rust::xxh64::xxh64;
+
+use domain::model::api_error::common;
+
+/// An object's command enum, as it travels.
+pub trait Command: Serialize + DeserializeOwned {
+    /// Whether sending it twice has the effect of sending it once, so that it may be repeated when its answer was lost.
+    fn is_idempotent(&self) -> bool;
+
+    /// Whether it may travel in a request header: it is frequent and holds no secret.
+    fn fits_header(&self) -> bool;
+}
+
+/// One operation of an object.
+pub trait Operation: Into<Self::Command> {
+    type Command: Command;
+    type Answer: DeserializeOwned;
+}
+
+/// An operation's repeatability in [`operations!`](crate::operations).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeat {
+    /// May be sent again.
+    Idempotent,
+    /// May be sent again, and is so frequent that it travels in a header.
+    IdempotentInHeader,
+    /// Must not be sent again: each call has an effect of its own.
+    Once,
+}
+
+/// Declares an object's command enum: one line for each operation, with its payload, its answer and its [`Repeat`].
+/// Variants travel in snake case: `{"take": {…}}`.
+#[macro_export]
+macro_rules! operations {
+    ($(#[$doc:meta])* pub enum $command:ident {
+        $($(#[$variant_doc:meta])* $variant:ident($payload:ty) -> $answer:ty, $repeat:ident;)*
+    }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum $command { $($(#[$variant_doc])* $variant($payload)),* }
+
+        impl $crate::operation::Command for $command {
+            fn is_idempotent(&self) -> bool {
+                match self { $(Self::$variant(_) => !matches!(Repeat::$repeat, Repeat::Once)),* }
+            }
+
+            fn fits_header(&self) -> bool {
+                match self { $(Self::$variant(_) => matches!(Repeat::$repeat, Repeat::IdempotentInHeader)),* }
+            }
+        }
+
+        $(
+            impl From<$payload> for $command {
+                fn from(operation: $payload) -> Self {
+                    Self::$variant(operation)
+                }
+            }
+
+            impl Operation for $payload {
+                type Command = $command;
+                type Answer = $answer;
+            }
+        )*
+    };
+}
+
+/// An object's address: its namespace's binding, its name, and a path for objects that take more than commands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectAddress {
+    pub binding: &'static str,
+    pub name: String,
+    /// Begins with `/`.
+    pub path: String,
+}
+
+/// The answer of an operation that says nothing but that it was carried out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Done {}
+
+/// The longest command, in bytes of JSON, that travels in a header and not in the body: a body costs its reader one more
+/// turn of the event loop.
+const MAX_HEADER_COMMAND: usize = 4 << 10;
+
+/// The header that a brief command travels in. Cloudflare's logs of a request leave out the value of a header whose name
+/// says "secret", as they do not of an address: it holds who clicked.
+pub const COMMAND_HEADER: &str = "signpost-secret-command";
+
+/// The header's value for a brief command; none for one that needs a body.
+pub fn to_header(json: &str) -> Option<String> {
+    (json.len() <= MAX_HEADER_COMMAND).then(|| URL_SAFE_NO_PAD.encode(json))
+}
+
+/// The JSON of a command that came in a header.
+pub fn from_header(value: &str) -> Option<Vec<u8>> {
+    URL_SAFE_NO_PAD.decode(value).ok()
+}
+
+/// What the operator's commands answer: a status and, but for 204, a JSON body.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reply {
+    pub status: u16,
+    pub body: String,
+}
+
+impl Reply {
+    pub fn ok(body: &serde_json::Value) -> Self {
+        Self {
+            status: 200,
+            body: body.to_string(),
+        }
+    }
+
+    pub fn created(body: &serde_json::Value) -> Self {
+        Self {
+            status: 201,
+            body: body.to_string(),
+        }
+    }
+
+    pub fn no_content() -> Self {
+        Self {
+            status: 204,
+            body: String::new(),
+        }
+    }
+}
+
+/// The answer to a numbered batch of counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Applied {
+    /// False for a repeat, which is counted already.
+    pub applied: bool,
+}
+
+/// Why a caller has no answer to its command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallError {
+    /// The object's own refusal, as it is to be passed on: its status, its `{error, code}`, and its `Retry-After`.
+    Refused {
+        status: u16,
+        body: String,
+        retry_after_s: Option<u32>,
+    },
+    /// No answer, or a broken one: the command may or may not have been carried out.
+    Unanswered(Unanswered),
+}
+
+/// What is known when an object did not answer; the first two as Workers sets them on the error it throws.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unanswered {
+    /// The object has more to do than it can; asking again makes it worse.
+    pub overloaded: bool,
+    /// The cause is likely to pass.
+    pub retryable: bool,
+    /// For the log.
+    pub message: String,
+}
+
+impl CallError {
+    /// From an answer that is not 200.
+    pub fn of_answer(status: u16, body: String, retry_after_s: Option<u32>) -> Self {
+        if status == common::INTERNAL_ERROR.status {
+            Self::Unanswered(Unanswered {
+                overloaded: false,
+                retryable: true,
+                message: body,
+            })
+        } else {
+            Self::Refused {
+                status,
+                body,
+                retry_after_s,
+            }
+        }
+    }
+
+    /// Whether who was asked said anything, be it a refusal.
+    pub fn was_answered<T>(outcome: &Result<T, Self>) -> bool {
+        !matches!(outcome, Err(Self::Unanswered(_)))
+    }
+
+    /// The code that the caller reads.
+    pub fn code(&self) -> Cow<'static, str> {
+        match self {
+            Self::Refused { body, .. } => code_in(body).map_or(Cow::Borrowed(UNCODED), Cow::Owned),
+            Self::Unanswered(_) => Cow::Borrowed(common::UNAVAILABLE.code),
+        }
+    }
+
+    /// Whether `command` should be sent a second time.
+    pub fn invites_repeat(&self, command: &impl Command) -> bool {
+        match self {
+            Self::Refused { .. } => false,
+            Self::Unanswered(cause) => cause.retryable && !cause.overloaded && command.is_idempotent(),
+        }
+    }
+}
+
+impl From<Unanswered> for CallError {
+    fn from(cause: Unanswered) -> Self {
+        Self::Unanswered(cause)
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused { status, .. } => write!(f, "refused with {status}: {}", self.code()),
+            Self::Unanswered(Unanswered {
+                overloaded: true,
+                message,
+                ..
+            }) => write!(f, "overloaded: {message}"),
+            Self::Unanswered(Unanswered { message, .. }) => write!(f, "unanswered: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
+
+/// The code of an answer that has none.
+const UNCODED: &str = "none";
+
+/// The code of an answer that is `{error, code}`.
+pub fn code_in(body: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Coded {
+        code: String,
+    }
+    serde_json::from_str::<Coded>(body).ok().map(|coded| coded.code)
+}
+
+/// Which of `objects` objects a key belongs to. Another answer for the same key would lose what is stored under it.
+pub fn shard(key: &[u8], objects: u64) -> u64 {
+    xxh64(key, 0).checked_rem(objects).unwrap_or(0)
+}
+
+/// Bytes, in JSON as base64url without padding.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Bytes(pub Vec<u8>);
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&URL_SAFE_NO_PAD.encode(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        URL_SAFE_NO_PAD.decode(text).map(Self).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    enum Ask {
+        Again,
+        Once,
+    }
+
+    impl Command for Ask {
+        fn is_idempotent(&self) -> bool {
+            matches!(self, Self::Again)
+        }
+
+        fn fits_header(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn only_an_idempotent_command_to_an_object_that_is_not_overloaded_is_sent_again() {
+        let unanswered = |overloaded, retryable| {
+            CallError::from(Unanswered {
+                overloaded,
+                retryable,
+                message: "reset".into(),
+            })
+        };
+        assert!(unanswered(false, true).invites_repeat(&Ask::Again));
+        assert!(!unanswered(false, true).invites_repeat(&Ask::Once));
+        assert!(!unanswered(true, true).invites_repeat(&Ask::Again));
+        assert!(!unanswered(false, false).invites_repeat(&Ask::Again));
+    }
+
+    #[test]
+    fn a_refusal_is_an_answer_and_an_internal_error_is_none() {
+        let refused = CallError::of_answer(409, "{}".into(), None);
+        assert!(matches!(refused, CallError::Refused { status: 409, .. }));
+        assert!(!refused.invites_repeat(&Ask::Again));
+        assert!(CallError::of_answer(500, "{}".into(), None).invites_repeat(&Ask::Again));
+        let unavailable = CallError::of_answer(503, "{}".into(), Some(2));
+        assert!(matches!(
+            unavailable,
+            CallError::Refused {
+                retry_after_s: Some(2),
+                ..
+            }
+        ));
+    }
+
+    #[test]
+    fn the_log_is_told_codes_and_never_what_was_sent() {
+        let body = common::INVALID_JSON
+            .with_message("unknown field `demo-user-1`")
+            .body();
+        let refused = CallError::of_answer(400, body, None);
+        assert_eq!(refused.to_string(), "refused with 400: invalid_json");
+        assert_eq!(refused.code(), "invalid_json");
+        assert_eq!(CallError::of_answer(500, "{}".into(), None).code(), "unavailable");
+        assert_eq!(CallError::of_answer(404, "not JSON".into(), None).code(), "none");
+    }
+
+    #[test]
+    fn a_brief_command_travels_in_a_header_as_it_is() {
+        for json in [
+            r#"{"again":{}}"#.to_owned(),
+            "\"\u{7f}é?#&%\u{1f600}\"".repeat(200),
+        ] {
+            let value = to_header(&json).unwrap();
+            assert_eq!(from_header(&value).unwrap(), json.as_bytes());
+            assert!(value.is_ascii());
+        }
+        assert_eq!(to_header(&"x".repeat(MAX_HEADER_COMMAND + 1)), None);
+    }
+
+    #[test]
+    fn bytes_survive_json() {
+        let bytes = Bytes(vec![0, 255, 62, 63]);
+        let json = serde_json::to_string(&bytes).unwrap();
+        assert_eq!(json, r#""AP8-Pw""#);
+        assert_eq!(serde_json::from_str::<Bytes>(&json).unwrap(), bytes);
+        assert!(serde_json::from_str::<Bytes>(r#""AP8+Pw==""#).is_err());
+    }
+}

@@ -1,0 +1,306 @@
+//! Each rule as a table, the whole schedule walked through them, and what holds for any answer.
+
+use proptest::{option, prelude::*};
+
+use super::*;
+use crate::model::time::{HOUR_MS, MINUTE_MS, http_date};
+
+/// A whole second, so that an HTTP date can name it.
+const NOW_MS: i64 = 1_790_000_000_000;
+/// After the fourth try of the default schedule the next one is due in half an hour: less 20 %, 24 minutes.
+const MADE: u32 = 4;
+const SCHEDULED_MS: i64 = 24 * MINUTE_MS;
+const LAST: u32 = 12;
+
+fn answered(status: u16) -> Answer<'static> {
+    Answer {
+        status,
+        retry_after: None,
+        webhook_delivery: None,
+    }
+}
+
+fn judged(tries_made: u32, answer: Answer<'_>) -> Judgement {
+    judge(
+        &Schedule::default(),
+        tries_made,
+        &Outcome::Answered(answer),
+        NOW_MS,
+        0,
+    )
+}
+
+/// How long after [`NOW_MS`] the next try is, after a 503 with this `Retry-After`.
+fn wait_ms(retry_after: &str) -> i64 {
+    let answer = Answer {
+        retry_after: Some(retry_after),
+        ..answered(503)
+    };
+    match judged(MADE, answer).next {
+        Next::At(at_ms) => at_ms - NOW_MS,
+        other => panic!("{retry_after}: {other:?}"),
+    }
+}
+
+#[test]
+fn any_2xx_delivers_even_at_the_last_try() {
+    for status in [200, 201, 202, 204, 226, 299] {
+        for made in [1, LAST] {
+            let expected = Judgement {
+                next: Next::Delivered,
+                disables: false,
+                endpoint_works: true,
+            };
+            assert_eq!(judged(made, answered(status)), expected, "{status}");
+        }
+    }
+}
+
+#[test]
+fn any_other_answer_is_tried_again_until_the_last_try() {
+    for status in [
+        0, 100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 404, 409, 411, 429, 500, 501, 503, 599, 999,
+    ] {
+        let again = judged(MADE, answered(status));
+        assert_eq!(again.next, Next::At(NOW_MS + SCHEDULED_MS), "{status}");
+        assert!(!again.disables && !again.endpoint_works, "{status}");
+        assert_eq!(judged(LAST, answered(status)).next, Next::Dead, "{status}");
+    }
+}
+
+#[test]
+fn no_answer_is_tried_again_until_the_last_try() {
+    for (made, next) in [
+        (MADE, Next::At(NOW_MS + SCHEDULED_MS)),
+        (LAST - 1, Next::At(NOW_MS + 23 * HOUR_MS / 10 * 8)),
+        (LAST, Next::Dead),
+        (u32::MAX, Next::Dead),
+    ] {
+        let expected = Judgement {
+            next,
+            disables: false,
+            endpoint_works: false,
+        };
+        let judgement = judge(&Schedule::default(), made, &Outcome::Failed, NOW_MS, 0);
+        assert_eq!(judgement, expected, "{made}");
+    }
+}
+
+#[test]
+fn what_the_receiver_says_of_delivery_is_done() {
+    let (again, disabled) = (Next::At(NOW_MS + SCHEDULED_MS), true);
+    // Status, `webhook-delivery`; what becomes of the callback, whether the endpoint is disabled, whether it works.
+    for (status, said, next, disables, works) in [
+        (410, None, Next::Kept, disabled, false),
+        (410, Some("nonsense"), Next::Kept, disabled, false),
+        (500, Some("disable"), Next::Kept, disabled, false),
+        (302, Some("disable"), Next::Kept, disabled, false),
+        (200, Some("disable"), Next::Delivered, disabled, true),
+        (400, Some("abort-message"), Next::Dead, false, true),
+        (503, Some("abort-message"), Next::Dead, false, true),
+        (301, Some("abort-message"), Next::Dead, false, true),
+        (204, Some("abort-message"), Next::Delivered, false, true),
+        // Both are said, so both are done.
+        (410, Some("abort-message"), Next::Dead, disabled, true),
+        (400, Some("abort-message, disable"), Next::Dead, disabled, true),
+        (
+            200,
+            Some("abort-message, disable"),
+            Next::Delivered,
+            disabled,
+            true,
+        ),
+        // In any case, with blanks around it, or sent twice.
+        (500, Some(" DISABLE\t"), Next::Kept, disabled, false),
+        (500, Some("disable, disable"), Next::Kept, disabled, false),
+        (500, Some("\tAbort-Message "), Next::Dead, false, true),
+        // Garbage says nothing.
+        (500, Some(""), again, false, false),
+        (500, Some("disabled"), again, false, false),
+        (500, Some("do not disable"), again, false, false),
+        (500, Some("abort message"), again, false, false),
+        (500, Some("\"disable\""), again, false, false),
+        (500, Some("ｄisable"), again, false, false),
+    ] {
+        let answer = Answer {
+            webhook_delivery: said,
+            ..answered(status)
+        };
+        let expected = Judgement {
+            next,
+            disables,
+            endpoint_works: works,
+        };
+        assert_eq!(judged(MADE, answer), expected, "{answer:?}");
+        if next != again {
+            assert_eq!(judged(LAST, answer), expected, "{answer:?} to the last try");
+        }
+    }
+}
+
+#[test]
+fn retry_after_is_respected_between_the_scheduled_delay_and_a_day() {
+    let in_s = |seconds: i64| http_date(NOW_MS + seconds * SECOND_MS);
+    for (retry_after, expected_s) in [
+        ("3600", 3_600),
+        (" 3600\t", 3_600),
+        ("03600", 3_600),
+        (&in_s(3_600), 3_600),
+        (&format!(" {} ", in_s(3_600)), 3_600),
+        ("86399", 86_399),
+        ("86400", 86_400),
+        (&in_s(86_399), 86_399),
+    ] {
+        assert_eq!(wait_ms(retry_after), expected_s * SECOND_MS, "{retry_after}");
+    }
+    for longer in [
+        "86401",
+        "9223372036854775",
+        "9223372036854775807",
+        "9223372036854775808",
+        "99999999999999999999999999999999",
+        &in_s(86_401),
+        "Fri, 31 Dec 9999 23:59:59 GMT",
+    ] {
+        assert_eq!(wait_ms(longer), DAY_MS, "{longer}");
+    }
+    for shorter in [
+        "0",
+        "1",
+        "1439",
+        "1440",
+        &in_s(60),
+        &in_s(0),
+        &in_s(-60),
+        "Thu, 01 Jan 1970 00:00:00 GMT",
+    ] {
+        assert_eq!(wait_ms(shorter), SCHEDULED_MS, "{shorter}");
+    }
+}
+
+#[test]
+fn a_retry_after_that_cannot_be_read_is_ignored() {
+    for garbage in [
+        "",
+        " ",
+        "-1",
+        "-9999999",
+        "+3600",
+        "3600.5",
+        "1e9",
+        "1h",
+        "3600, 3600",
+        "soon",
+        "٣٦٠٠",
+        "0x9999",
+        "Mon, 99 Foo 2026 99:99:99 GMT",
+        "2026-12-31T00:00:00Z",
+    ] {
+        assert_eq!(wait_ms(garbage), SCHEDULED_MS, "{garbage}");
+    }
+}
+
+#[test]
+fn retry_after_never_shortens_a_delay_of_more_than_a_day() {
+    let schedule = Schedule::parse("0,200000").unwrap();
+    for retry_after in ["0", "86400", "160001", "999999"] {
+        let answer = Answer {
+            retry_after: Some(retry_after),
+            ..answered(429)
+        };
+        let next = judge(&schedule, 1, &Outcome::Answered(answer), NOW_MS, 0).next;
+        assert_eq!(next, Next::At(NOW_MS + 160_000 * SECOND_MS), "{retry_after}");
+    }
+}
+
+#[test]
+fn retry_after_counts_for_nothing_where_nothing_is_tried_again() {
+    let asking = |status| Answer {
+        retry_after: Some("3600"),
+        ..answered(status)
+    };
+    assert_eq!(judged(LAST, asking(503)).next, Next::Dead);
+    assert_eq!(judged(MADE, asking(410)).next, Next::Kept);
+    assert_eq!(judged(MADE, asking(200)).next, Next::Delivered);
+}
+
+/// What headers may say: what is meant to be read, what is nearly that, and anything.
+fn headers() -> impl Strategy<Value = (Option<String>, Option<String>)> {
+    let date = (NOW_MS - 3 * DAY_MS..NOW_MS + 3 * DAY_MS).prop_map(http_date);
+    let number = prop_oneof![
+        (0..200_000_u32).prop_map(|seconds| seconds.to_string()),
+        "[0-9]{1,30}"
+    ];
+    let retry_after = prop_oneof![number, date, "[-+ ]?[0-9.,:]{0,12}", ".{0,20}"];
+    let delivery = prop_oneof!["disable", "abort-message", "[ ,a-z-]{0,16}", ".{0,20}"];
+    (option::of(retry_after), option::of(delivery))
+}
+
+fn schedules() -> impl Strategy<Value = Schedule> {
+    let configured = prop::collection::vec(0..=604_800_u32, 1..=50).prop_map(|delays| {
+        let delays: Vec<_> = delays.iter().map(u32::to_string).collect();
+        Schedule::parse(&delays.join(",")).unwrap()
+    });
+    prop_oneof![Just(Schedule::default()), configured]
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_answered_the_next_try_is_neither_in_the_past_nor_out_of_reach(
+        schedule in schedules(),
+        made in 1..=52_u32,
+        status in prop_oneof![Just(410), 190..600_u16, any::<u16>()],
+        (retry_after, webhook_delivery) in headers(),
+        random: u32,
+        now_ms in prop_oneof![Just(NOW_MS), 0..4 * NOW_MS, any::<i64>()],
+    ) {
+        let answer = Answer {
+            status,
+            retry_after: retry_after.as_deref(),
+            webhook_delivery: webhook_delivery.as_deref(),
+        };
+        let judgement = judge(&schedule, made, &Outcome::Answered(answer), now_ms, random);
+        prop_assert_eq!(judgement.next == Next::Delivered, status / 100 == 2);
+        if status / 100 == 2 {
+            prop_assert!(judgement.endpoint_works);
+        }
+        match judgement.next {
+            Next::At(at_ms) => {
+                let earliest_ms = schedule.delay_ms(made, random).unwrap();
+                let latest_ms = schedule.delay_ms(made, u32::MAX).unwrap().max(DAY_MS);
+                prop_assert!(at_ms >= now_ms.saturating_add(earliest_ms));
+                prop_assert!(at_ms <= now_ms.saturating_add(latest_ms));
+                prop_assert!(made < schedule.tries() && !judgement.disables && !judgement.endpoint_works);
+            }
+            Next::Kept => prop_assert!(judgement.disables),
+            Next::Dead => prop_assert!(made >= schedule.tries() || judgement.endpoint_works),
+            Next::Delivered => {}
+        }
+    }
+
+    #[test]
+    fn a_receiver_that_never_answers_well_gets_every_try_of_the_schedule_and_no_other(
+        draws in prop::collection::vec(any::<u32>(), 12),
+        lengths_ms in prop::collection::vec(0..=10_000_i64, 12),
+        statuses in prop::collection::vec(option::of(prop_oneof![300..410_u16, 411..600_u16]), 12),
+    ) {
+        let schedule = Schedule::default();
+        let (mut now_ms, mut gaps_ms) = (NOW_MS, Vec::new());
+        for (made, ((random, length_ms), status)) in (1..).zip(draws.into_iter().zip(&lengths_ms).zip(statuses)) {
+            now_ms += length_ms;
+            let outcome = status.map_or(Outcome::Failed, |status| Outcome::Answered(answered(status)));
+            match judge(&schedule, made, &outcome, now_ms, random).next {
+                Next::At(at_ms) => {
+                    gaps_ms.push(at_ms - now_ms);
+                    now_ms = at_ms;
+                }
+                Next::Dead => prop_assert_eq!(made, 12),
+                other => prop_assert!(false, "{:?}", other),
+            }
+        }
+        let whole_ms = 347_735 * SECOND_MS;
+        prop_assert_eq!(gaps_ms.len(), 11);
+        prop_assert!((whole_ms * 8 / 10..=whole_ms * 12 / 10).contains(&gaps_ms.iter().sum()));
+        prop_assert_eq!(now_ms - NOW_MS, gaps_ms.iter().sum::<i64>() + lengths_ms.iter().sum::<i64>());
+    }
+}

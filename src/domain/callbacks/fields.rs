@@ -1,0 +1,332 @@
+//! What a callback says of a reward. The values are frozen when the conversion is committed, so that every try says
+//! the same whatever the operator changes in between.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use serde_json::value::RawValue;
+
+use crate::model::{CurrencyRate, MicroUsd, money::InAppAmount};
+
+/// The values of one callback, kept as JSON under the names that they are sent by. What the click or the conversion did
+/// not carry is `None`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fields {
+    pub user_id: String,
+    /// In the app's currency; negative for a reversal.
+    pub value: Decimal,
+    /// In USD; negative for a reversal.
+    pub payout: Decimal,
+    /// The name of the app's currency.
+    pub currency: String,
+    /// Ours, the same on every try. A reversal has its own.
+    pub transaction_id: String,
+    pub offer_id: String,
+    pub goal_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal_value: Option<String>,
+    pub app_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gaid: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idfa: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub c1: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub c2: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub c3: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub c4: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub c5: Option<String>,
+    /// ISO 3166-1 alpha-2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub country: Option<String>,
+    /// Seconds since the Unix epoch.
+    pub click_ts: i64,
+    /// Seconds since the Unix epoch.
+    pub conversion_ts: i64,
+    pub status: Status,
+    /// What a reversal takes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original_transaction_id: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    Approved,
+    Reversed,
+}
+
+impl Status {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::Reversed => "reversed",
+        }
+    }
+}
+
+/// An amount as the decimal text that it is shown with. A float could not hold the largest, nor write all as they were.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Decimal(String);
+
+impl Decimal {
+    /// A payout, in USD.
+    pub fn usd(amount: MicroUsd) -> Self {
+        let mut text = String::new();
+        amount.write_usd(&mut text);
+        Self(text)
+    }
+
+    /// A reward, in the app's currency.
+    pub fn in_app(currency: &CurrencyRate, amount: InAppAmount) -> Self {
+        let mut text = String::new();
+        currency.write_amount(&mut text, amount);
+        Self(text)
+    }
+
+    /// `None` unless the text is a JSON number without exponent, so that it can stand in a body as it is.
+    pub fn parse(text: &str) -> Option<Self> {
+        let plain = text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'));
+        (plain && serde_json::from_str::<&RawValue>(text).is_ok()).then(|| Self(text.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The exact negative, as a reversal says it.
+    pub fn negated(&self) -> Self {
+        match self.0.strip_prefix('-') {
+            Some(positive) => Self(positive.to_owned()),
+            // Zero has no sign.
+            None if self.0.bytes().all(|byte| matches!(byte, b'0' | b'.')) => self.clone(),
+            None => Self(format!("-{}", self.0)),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Decimal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| D::Error::custom("must be a decimal number, as a text"))
+    }
+}
+
+/// One field's value, by how a JSON body writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value<'a> {
+    Text(&'a str),
+    /// An amount.
+    Decimal(&'a Decimal),
+    /// A time, in seconds since the Unix epoch.
+    Seconds(i64),
+}
+
+impl<'a> Value<'a> {
+    /// As a query shows it, before it is percent-encoded.
+    pub fn text(self) -> Cow<'a, str> {
+        match self {
+            Self::Text(text) => text.into(),
+            Self::Decimal(amount) => amount.as_str().into(),
+            Self::Seconds(seconds) => seconds.to_string().into(),
+        }
+    }
+
+    /// As a JSON body shows it.
+    pub fn json(self) -> String {
+        match self {
+            Self::Text(text) => serde_json::Value::from(text).to_string(),
+            Self::Decimal(_) | Self::Seconds(_) => self.text().into_owned(),
+        }
+    }
+}
+
+/// How a field is read; `None` if this callback does not carry it.
+pub type Get = for<'a> fn(&'a Fields) -> Option<Value<'a>>;
+
+/// Every field by its name, in the order of `design.md` section 7: what a query, a macro and a JSON body alike go by.
+pub const TABLE: [(&str, Get); 21] = [
+    ("user_id", |fields| Some(Value::Text(&fields.user_id))),
+    ("value", |fields| Some(Value::Decimal(&fields.value))),
+    ("payout", |fields| Some(Value::Decimal(&fields.payout))),
+    ("currency", |fields| Some(Value::Text(&fields.currency))),
+    ("transaction_id", |fields| {
+        Some(Value::Text(&fields.transaction_id))
+    }),
+    ("offer_id", |fields| Some(Value::Text(&fields.offer_id))),
+    ("goal_id", |fields| Some(Value::Text(&fields.goal_id))),
+    ("goal_value", |fields| optional(&fields.goal_value)),
+    ("app_id", |fields| Some(Value::Text(&fields.app_id))),
+    ("gaid", |fields| optional(&fields.gaid)),
+    ("idfa", |fields| optional(&fields.idfa)),
+    ("c1", |fields| optional(&fields.c1)),
+    ("c2", |fields| optional(&fields.c2)),
+    ("c3", |fields| optional(&fields.c3)),
+    ("c4", |fields| optional(&fields.c4)),
+    ("c5", |fields| optional(&fields.c5)),
+    ("country", |fields| optional(&fields.country)),
+    ("click_ts", |fields| Some(Value::Seconds(fields.click_ts))),
+    ("conversion_ts", |fields| {
+        Some(Value::Seconds(fields.conversion_ts))
+    }),
+    ("status", |fields| Some(Value::Text(fields.status.as_str()))),
+    ("original_transaction_id", |fields| {
+        optional(&fields.original_transaction_id)
+    }),
+];
+
+fn optional(text: &Option<String>) -> Option<Value<'_>> {
+    text.as_deref().map(Value::Text)
+}
+
+impl Fields {
+    /// What this callback carries, in the table's order.
+    pub fn present(&self) -> impl Iterator<Item = (&'static str, Value<'_>)> {
+        TABLE
+            .into_iter()
+            .filter_map(|(name, get)| Some((name, get(self)?)))
+    }
+}
+
+#[cfg(test)]
+pub mod strategies {
+    //! Random callbacks for the properties of this folder.
+
+    use proptest::{option, prelude::*};
+
+    use super::*;
+
+    /// Any text at all, and the ones that mean something in a URL.
+    fn text() -> impl Strategy<Value = String> {
+        prop_oneof![
+            ".{0,20}",
+            "[%&=+#?/{}\"'\\\\ a-c.;]{0,12}",
+            Just("{c1}".to_owned()),
+            Just("..".to_owned()),
+        ]
+    }
+
+    pub fn fields() -> impl Strategy<Value = Fields> {
+        let amounts = (any::<i64>(), 0..=6_u8, any::<i32>());
+        let texts = prop::collection::vec(text(), 6);
+        let optional = prop::collection::vec(option::of(text()), 10);
+        (amounts, texts, optional, any::<(u32, u32, bool)>()).prop_map(
+            |((value, decimals, payout), texts, optional, (click_ts, conversion_ts, approved))| {
+                let mut amount = String::new();
+                crate::model::money::write_decimal(&mut amount, value.into(), decimals);
+                let [user_id, currency, offer_id, goal_id, app_id, id] = texts.try_into().unwrap();
+                let [goal_value, gaid, idfa, c1, c2, c3, c4, c5, country, original] =
+                    optional.try_into().unwrap();
+                Fields {
+                    user_id,
+                    value: Decimal::parse(&amount).unwrap(),
+                    payout: Decimal::usd(MicroUsd(payout.into())),
+                    currency,
+                    transaction_id: format!("t{}", id.len()),
+                    offer_id,
+                    goal_id,
+                    goal_value,
+                    app_id,
+                    gaid,
+                    idfa,
+                    c1,
+                    c2,
+                    c3,
+                    c4,
+                    c5,
+                    country,
+                    click_ts: click_ts.into(),
+                    conversion_ts: conversion_ts.into(),
+                    status: if approved {
+                        Status::Approved
+                    } else {
+                        Status::Reversed
+                    },
+                    original_transaction_id: original,
+                }
+            },
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_decimal_is_a_plain_number() {
+        for good in [
+            "0",
+            "-1",
+            "12.34",
+            "-0.5",
+            "170141183460469231731687303715884105727",
+        ] {
+            assert_eq!(Decimal::parse(good).unwrap().as_str(), good);
+        }
+        for bad in [
+            "", "-", "1.", ".5", "01", "1e3", "+1", " 1", "1,5", "1-2", "NaN", "1}", "\"1\"",
+        ] {
+            assert!(Decimal::parse(bad).is_none(), "{bad}");
+        }
+        assert!(serde_json::from_str::<Decimal>("\"1,\"").is_err());
+        assert_eq!(Decimal::usd(MicroUsd(-1_250_000)).as_str(), "-1.25");
+    }
+
+    #[test]
+    fn a_reversal_says_the_negative_of_what_was_said() {
+        for (said, negative) in [
+            ("1", "-1"),
+            ("0.75", "-0.75"),
+            ("-0.5", "0.5"),
+            ("9007199254740993.000001", "-9007199254740993.000001"),
+            ("0", "0"),
+            ("0.00", "0.00"),
+        ] {
+            let said = Decimal::parse(said).unwrap();
+            assert_eq!(said.negated().as_str(), negative);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_negative_is_exact_and_its_own_is_what_was(amount in any::<i64>(), decimals in 0..=6_u8) {
+            let written = |amount: i128| {
+                let mut text = String::new();
+                crate::model::money::write_decimal(&mut text, amount, decimals);
+                Decimal::parse(&text).unwrap()
+            };
+            let said = written(amount.into());
+            prop_assert_eq!(said.negated(), written(-i128::from(amount)));
+            prop_assert_eq!(said.negated().negated(), said);
+        }
+
+        #[test]
+        fn what_is_kept_is_what_was_frozen(fields in strategies::fields()) {
+            let kept = serde_json::to_string(&fields).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Fields>(&kept).unwrap(), fields);
+        }
+
+        #[test]
+        fn the_table_has_every_field_under_the_name_it_is_kept_by(fields in strategies::fields()) {
+            let kept: serde_json::Map<_, _> = serde_json::from_value(serde_json::to_value(&fields).unwrap()).unwrap();
+            let present: Vec<_> = fields.present().collect();
+            prop_assert_eq!(kept.len(), present.len());
+            for (name, value) in present {
+                let text = match &kept[name] {
+                    serde_json::Value::String(text) => text.clone(),
+                    other => other.to_string(),
+                };
+                prop_assert_eq!(value.text(), text);
+            }
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The pace of a failing endpoint, against a naive model and beside the schedule of its callbacks.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    callbacks::{
+        delivery::{Next, Outcome, judge},
+        schedule::Schedule,
+    },
+    model::time::{DAY_MS, HOUR_MS},
+};
+
+const NOW_MS: i64 = 1_790_000_000_000;
+
+/// An endpoint that failed so often in a row, the last time at `now_ms`.
+fn after(failures: u32, now_ms: i64) -> Health {
+    (0..failures).fold(Health::default(), |health, _| health.failed(now_ms))
+}
+
+#[test]
+fn an_endpoint_that_works_gets_six_tries_at_once() {
+    for failures in 0..FAILING_AFTER {
+        let health = after(failures, NOW_MS);
+        let room: Vec<_> = (0..=8).map(|under_way| health.room(under_way, NOW_MS)).collect();
+        assert_eq!(room, [6, 5, 4, 3, 2, 1, 0, 0, 0], "after {failures} failures");
+        assert!(!health.is_failing() && health.opens_ms().is_none());
+    }
+}
+
+#[test]
+fn the_fifth_failure_in_a_row_makes_it_a_failing_one() {
+    let health = after(5, NOW_MS);
+    assert!(health.is_failing());
+    assert_eq!(health.opens_ms(), Some(NOW_MS + SECOND_MS));
+    for (under_way, after_ms, room) in [
+        (0, 0, 0),
+        (0, 999, 0),
+        (0, 1_000, 1),
+        (1, 1_000, 0),
+        (6, DAY_MS, 0),
+    ] {
+        assert_eq!(
+            health.room(under_way, NOW_MS + after_ms),
+            room,
+            "{under_way} after {after_ms} ms"
+        );
+    }
+}
+
+#[test]
+fn each_further_failure_doubles_the_pause_up_to_half_a_minute() {
+    let (mut now_ms, mut health, mut pauses_s) = (NOW_MS, after(4, NOW_MS), Vec::new());
+    for _ in 0..9 {
+        health = health.failed(now_ms);
+        let opens_ms = health.opens_ms().unwrap();
+        pauses_s.push((opens_ms - now_ms) / SECOND_MS);
+        now_ms = opens_ms;
+    }
+    assert_eq!(pauses_s, [1, 2, 4, 8, 16, 30, 30, 30, 30]);
+}
+
+#[test]
+fn one_success_opens_it_again_and_forgets_the_failures() {
+    let health = after(1_000, NOW_MS).succeeded();
+    assert_eq!(health, Health::default());
+    assert_eq!(health.room(0, NOW_MS), 6);
+    assert!(!after(4, NOW_MS).succeeded().failed(NOW_MS).is_failing());
+}
+
+#[test]
+fn six_tries_that_fail_together_push_the_pace_by_a_step_each_at_most() {
+    let working = after(4, NOW_MS - HOUR_MS);
+    let health = (0..6).fold(working, |health, _| health.failed(NOW_MS));
+    assert_eq!(health.opens_ms(), Some(NOW_MS + 30 * SECOND_MS));
+    // A clock that steps back does not let it open earlier.
+    assert_eq!(health.failed(NOW_MS - HOUR_MS).opens_ms(), health.opens_ms());
+}
+
+#[test]
+fn no_count_and_no_clock_overflows() {
+    for failures in [u32::MAX - 1, u32::MAX] {
+        for now_ms in [i64::MIN, 0, i64::MAX] {
+            let health = Health {
+                failures,
+                resumes_ms: 0,
+            }
+            .failed(now_ms);
+            assert_eq!(health.failures, u32::MAX);
+            let expected = now_ms.saturating_add(30 * SECOND_MS).max(0);
+            assert_eq!(health.opens_ms(), Some(expected));
+        }
+    }
+    for failures in 0..200 {
+        let health = Health {
+            failures,
+            resumes_ms: i64::MIN,
+        }
+        .failed(NOW_MS);
+        assert!(health.resumes_ms <= NOW_MS + 30 * SECOND_MS, "{failures}");
+    }
+}
+
+/// Walks one callback of an endpoint that is dead; `before` is what happens to its health just before a try is due.
+/// Returns when each try was due, and when it started.
+fn walk(random: u32, mut before: impl FnMut(Health, i64) -> Health) -> Vec<(i64, i64)> {
+    let (schedule, mut health, mut tries) = (Schedule::default(), Health::default(), Vec::new());
+    let mut due_ms = NOW_MS + schedule.delay_ms(0, random).unwrap();
+    for made in 1.. {
+        health = before(health, due_ms);
+        let start_ms = health.opens_ms().map_or(due_ms, |opens_ms| opens_ms.max(due_ms));
+        assert!(
+            health.room(0, start_ms) > 0,
+            "try {made} starts when the endpoint opens"
+        );
+        tries.push((due_ms, start_ms));
+        let end_ms = start_ms + 10 * SECOND_MS;
+        health = health.failed(end_ms);
+        match judge(&schedule, made, &Outcome::Failed, end_ms, random).next {
+            Next::At(at_ms) => due_ms = at_ms,
+            next => {
+                assert_eq!((next, made), (Next::Dead, schedule.tries()));
+                break;
+            }
+        }
+    }
+    tries
+}
+
+#[test]
+fn the_pace_is_never_slower_than_the_schedule_of_the_one_callback_that_fails() {
+    for random in [0, u32::MAX / 2, u32::MAX] {
+        let tries = walk(random, |health, _| health);
+        assert_eq!(tries.len(), 12);
+        assert!(
+            tries.iter().all(|(due_ms, start_ms)| due_ms == start_ms),
+            "{tries:?}"
+        );
+    }
+}
+
+#[test]
+fn where_others_fail_too_the_pace_delays_a_try_by_half_a_minute_at_most() {
+    for random in [0, u32::MAX / 2, u32::MAX] {
+        let tries = walk(random, |health, due_ms| {
+            // Ten probes for other callbacks, the last of them just now.
+            (0..10).fold(health, |health, _| health.failed(due_ms))
+        });
+        let delay_ms = |(due_ms, start_ms): &(i64, i64)| start_ms - due_ms;
+        assert_eq!(tries.iter().map(delay_ms).max(), Some(30 * SECOND_MS));
+        let (last_ms, longest_ms) = (tries.last().unwrap().1, 347_735 * SECOND_MS / 10 * 12);
+        assert!(last_ms - NOW_MS <= longest_ms + 12 * 30 * SECOND_MS + 11 * 10 * SECOND_MS);
+    }
+}
+
+#[test]
+fn a_dead_endpoint_is_probed_often_enough_to_be_found_out_when_it_is_well_again() {
+    // It is dead for a day, with always another callback due, and each probe takes its whole 10 s.
+    let (mut now_ms, mut health, mut starts_ms) = (NOW_MS, Health::default(), Vec::new());
+    while now_ms < NOW_MS + DAY_MS {
+        assert!(health.room(0, now_ms) > 0);
+        starts_ms.push(now_ms);
+        now_ms += 10 * SECOND_MS;
+        health = health.failed(now_ms);
+        now_ms = health.opens_ms().unwrap_or(now_ms);
+    }
+    let gaps_ms = starts_ms.windows(2).map(|pair| pair[1] - pair[0]);
+    assert_eq!(gaps_ms.max(), Some(40 * SECOND_MS));
+    assert!(starts_ms.len() < 2_200, "{} probes", starts_ms.len());
+    assert_eq!(health.room(0, now_ms), 1);
+    assert_eq!(health.succeeded().room(0, now_ms + 1), 6);
+}
+
+/// The same rules, told by the whole history: when each try ended, and whether well.
+#[derive(Default)]
+struct Model(Vec<(i64, bool)>);
+
+impl Model {
+    /// When the failures since the last success ended.
+    fn failures(&self) -> Vec<i64> {
+        let newest_first = self.0.iter().rev();
+        let mut failures: Vec<_> = newest_first
+            .take_while(|(_, well)| !well)
+            .map(|(at_ms, _)| *at_ms)
+            .collect();
+        failures.reverse();
+        failures
+    }
+
+    fn opens_ms(&self) -> Option<i64> {
+        let pauses_s = [1, 2, 4, 8, 16].into_iter().chain(std::iter::repeat(30));
+        let beyond = self.failures().into_iter().skip(4);
+        beyond
+            .zip(pauses_s)
+            .map(|(at_ms, pause_s)| at_ms + pause_s * 1_000)
+            .max()
+    }
+
+    fn room(&self, under_way: usize, now_ms: i64) -> usize {
+        match self.opens_ms() {
+            None => 6_usize.saturating_sub(under_way),
+            Some(opens_ms) if now_ms >= opens_ms && under_way == 0 => 1,
+            Some(_) => 0,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// Time passes, or the clock steps back.
+    Wait(i64),
+    /// As many tries as there is room for start.
+    Start,
+    /// One that is under way ends.
+    End { well: bool },
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        2 => prop_oneof![0..3_000_i64, 0..60_000_i64, -40_000..0_i64].prop_map(Step::Wait),
+        3 => Just(Step::Start),
+        6 => prop::bool::weighted(0.1).prop_map(|well| Step::End { well }),
+    ];
+    prop::collection::vec(step, 1..200)
+}
+
+proptest! {
+    #[test]
+    fn the_endpoint_is_never_called_more_than_it_bears(steps in steps()) {
+        let (mut health, mut model) = (Health::default(), Model::default());
+        let (mut now_ms, mut under_way) = (NOW_MS, 0_usize);
+        for step in steps {
+            let before = health;
+            match step {
+                Step::Wait(ms) => now_ms += ms,
+                Step::Start => {
+                    let room = health.room(under_way, now_ms);
+                    if room > 0 && health.is_failing() {
+                        prop_assert_eq!((room, under_way), (1, 0));
+                        prop_assert!(now_ms >= health.resumes_ms);
+                    }
+                    under_way += room;
+                }
+                Step::End { .. } if under_way == 0 => {}
+                Step::End { well } => {
+                    under_way -= 1;
+                    model.0.push((now_ms, well));
+                    health = if well { health.succeeded() } else { health.failed(now_ms) };
+                    if well {
+                        prop_assert_eq!(health.room(under_way, now_ms), 6 - under_way);
+                    } else {
+                        prop_assert!(health.resumes_ms >= before.resumes_ms);
+                        prop_assert!(health.failures == before.failures + 1);
+                    }
+                }
+            }
+            prop_assert!(under_way <= 6);
+            prop_assert_eq!(health.opens_ms(), model.opens_ms());
+            prop_assert_eq!(health.is_failing(), model.failures().len() >= 5);
+            for other in 0..8 {
+                prop_assert_eq!(health.room(other, now_ms), model.room(other, now_ms));
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! When a callback is tried: a list of delays, each taken with some chance, so that what failed together does not come
+//! back together (`design.md` section 7).
+
+use crate::model::time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS};
+
+/// How many tries a configured schedule may have.
+const MOST_TRIES: usize = 50;
+/// The longest delay of a configured schedule, in milliseconds.
+const LONGEST_MS: i64 = 7 * DAY_MS;
+
+/// How long a try may take unless the configuration says otherwise, in milliseconds.
+pub const DEFAULT_TIMEOUT_MS: u32 = 10_000;
+
+/// Reads `CALLBACK_TIMEOUT_MS`: how long a try may take, headers and body, in milliseconds.
+///
+/// # Errors
+/// What the setting must be, with its name.
+pub fn timeout_ms(text: Option<&str>) -> Result<u32, String> {
+    let Some(text) = text else {
+        return Ok(DEFAULT_TIMEOUT_MS);
+    };
+    text.parse()
+        .ok()
+        .filter(|ms| (100..=60_000).contains(ms))
+        .ok_or_else(|| "CALLBACK_TIMEOUT_MS: must be 100 to 60000 milliseconds".to_owned())
+}
+
+/// The delay before each try of a callback, in milliseconds: whole seconds, at least one of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule(Vec<i64>);
+
+impl Default for Schedule {
+    /// Twelve tries over 96 hours.
+    fn default() -> Self {
+        let delays_ms = [
+            0,
+            5 * SECOND_MS,
+            30 * SECOND_MS,
+            5 * MINUTE_MS,
+            30 * MINUTE_MS,
+            2 * HOUR_MS,
+            5 * HOUR_MS,
+            10 * HOUR_MS,
+            14 * HOUR_MS,
+            20 * HOUR_MS,
+            22 * HOUR_MS,
+            23 * HOUR_MS,
+        ];
+        Self(delays_ms.into())
+    }
+}
+
+impl Schedule {
+    /// Reads `CALLBACK_SCHEDULE`: the delay before each try in seconds, separated by commas.
+    ///
+    /// # Errors
+    /// What the setting must be, with its name.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let delay_ms = |seconds: &str| {
+            let seconds: u32 = seconds.trim().parse().ok()?;
+            Some(i64::from(seconds) * SECOND_MS).filter(|delay_ms| *delay_ms <= LONGEST_MS)
+        };
+        text.split(',')
+            .map(delay_ms)
+            .collect::<Option<Vec<_>>>()
+            .filter(|delays_ms| delays_ms.len() <= MOST_TRIES)
+            .map(Self)
+            .ok_or_else(|| {
+                format!(
+                    "CALLBACK_SCHEDULE: must be 1 to {MOST_TRIES} delays in seconds, separated by commas, each at \
+                     most {}",
+                    LONGEST_MS / SECOND_MS
+                )
+            })
+    }
+
+    /// How often a callback is tried before it is dead.
+    pub fn tries(&self) -> u32 {
+        u32::try_from(self.0.len()).unwrap_or(u32::MAX)
+    }
+
+    /// How long after the end of try number `tries_made` the next one is due, in milliseconds: the delay less 20 % for
+    /// a `random` of 0, plus 20 % for the greatest. `None`: there is no further one. With no try made, it is the delay
+    /// of the first, which counts from the commit.
+    pub fn delay_ms(&self, tries_made: u32, random: u32) -> Option<i64> {
+        let delay_ms = self.0.get(usize::try_from(tries_made).ok()?)?;
+        // At most 2^28 ms times 2^32. Whole seconds make the fifths exact, and so the bounds.
+        let jitter_ms = delay_ms * 2 / 5 * i64::from(random) / i64::from(u32::MAX);
+        Some(delay_ms - delay_ms / 5 + jitter_ms)
+    }
+}
+
+#[cfg(test)]
+mod tests;

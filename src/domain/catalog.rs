@@ -1,0 +1,11 @@
+//! Publishers and their apps, advertisers and their offers, as the operator's API takes them (docs/OPERATING.md, "The
+//! operator's API"), and the snapshots of them that the edge reads.
+
+pub mod advertiser;
+pub mod app;
+pub mod offer;
+pub mod plain_text;
+pub mod publisher;
+pub mod snapshot;
+
+pub use offer::{Goal, Offer};

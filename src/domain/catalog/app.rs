@@ -1,0 +1,137 @@
+//! A publisher's app: where its users are, what its currency is, and where its callbacks go.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    callbacks::request::Endpoint,
+    model::{
+        CurrencyRate, OfferId, Platform, PublisherId,
+        document::{Document, FieldError, check_text, check_web_url},
+    },
+};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct App {
+    pub publisher_id: PublisherId,
+    pub name: String,
+    pub platform: Platform,
+    pub currency: CurrencyRate,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback: Option<Callback>,
+    /// Where a click that is refused with 403 or 410 is sent instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback_url: Option<String>,
+    /// Offers this app does not show; an id that is not known yet may be blocked ahead of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocked_offers: Vec<OfferId>,
+}
+
+/// Where and how completion callbacks are sent (`design.md` section 7).
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Callback {
+    pub url: String,
+    pub method: CallbackMethod,
+    pub secret: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous_secret: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub legacy_md5: Option<LegacyMd5>,
+}
+
+impl fmt::Debug for Callback {
+    /// Without the secrets: a document may be logged.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Callback")
+            .field("url", &self.url)
+            .field("method", &self.method)
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CallbackMethod {
+    #[serde(rename = "GET")]
+    Get,
+    #[serde(rename = "POST")]
+    Post,
+}
+
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LegacyMd5 {
+    pub secret: String,
+}
+
+impl fmt::Debug for LegacyMd5 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LegacyMd5")
+    }
+}
+
+/// What the operator's interface shows in place of a secret. It is not a valid secret, so that a document which was
+/// read and sent back as it was is refused rather than kept with its secret lost.
+pub const MASKED_SECRET: &str = "********";
+
+impl App {
+    /// The fallback URL as it goes into a header: ASCII, its host in punycode.
+    pub fn fallback(&self) -> Option<String> {
+        let url = url::Url::parse(self.fallback_url.as_deref()?).ok()?;
+        Some(url.into())
+    }
+
+    /// The app as the operator may read it.
+    pub fn masked(&self) -> Self {
+        let mut masked = self.clone();
+        if let Some(callback) = &mut masked.callback {
+            let secrets = [
+                Some(&mut callback.secret),
+                callback.previous_secret.as_mut(),
+                callback.legacy_md5.as_mut().map(|legacy| &mut legacy.secret),
+            ];
+            for secret in secrets.into_iter().flatten() {
+                MASKED_SECRET.clone_into(secret);
+            }
+        }
+        masked
+    }
+}
+
+impl Document for App {
+    fn check(&self) -> Result<(), FieldError> {
+        check_text("name", &self.name, 200)?;
+        check_text("currency.name", &self.currency.name, 50)?;
+        if self.currency.decimals > 6 {
+            return Err(FieldError::new("currency.decimals", "must be from 0 to 6"));
+        }
+        if let Some(callback) = &self.callback {
+            callback.check()?;
+        }
+        if let Some(url) = &self.fallback_url {
+            check_web_url("fallback_url", url)?;
+        }
+        if self.blocked_offers.len() > 1_000 {
+            return Err(FieldError::new("blocked_offers", "must be at most 1000 offers"));
+        }
+        Ok(())
+    }
+}
+
+impl Callback {
+    fn check(&self) -> Result<(), FieldError> {
+        Endpoint::parse(self)?;
+        if let Some(legacy) = &self.legacy_md5 {
+            check_text("callback.legacy_md5.secret", &legacy.secret, 200)?;
+            if legacy.secret == MASKED_SECRET {
+                return Err(FieldError::new(
+                    "callback.legacy_md5.secret",
+                    "is the mask, not a secret",
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,205 @@
+//! An offer and its goals, as the operator writes them (`design.md` section 10).
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    model::{
+        AdvertiserId, Category, Country, CountrySet, GoalId, MicroUsd, OfferType, Platform,
+        document::{Document, FieldError, check_length, check_text, check_web_url},
+        time::LATEST_S,
+    },
+    tracking::{
+        click_id,
+        target::{self, Template},
+    },
+};
+
+/// Days after a click within which its conversion is paid, unless the offer says otherwise.
+pub const DEFAULT_CONVERSION_WINDOW_DAYS: u16 = 30;
+pub const MAX_CONVERSION_WINDOW_DAYS: u16 = 90;
+const MAX_GOALS: usize = 50;
+const MAX_CAP: u32 = 1_000_000_000;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Offer {
+    pub advertiser_id: AdvertiserId,
+    pub off_type: OfferType,
+    /// The identifier of the app the offer promotes.
+    pub s_id: String,
+    pub name: String,
+    pub lp_url: String,
+    /// Where a click is redirected, with macros; `lp_url` if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_url: Option<String>,
+    /// The longest click id that the advertiser's side carries back, in characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub click_id_max: Option<u16>,
+    pub ic_url: String,
+    /// Plain text or HTML; shown as plain text.
+    pub desc: String,
+    pub ctg: Vec<Category>,
+    pub os: Platform,
+    pub geo_tgt: GeoTarget,
+    pub goals: Vec<Goal>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversion_cap: Option<Cap>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub click_cap: Option<Cap>,
+    /// UNIX seconds; live from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starts_at: Option<i64>,
+    /// UNIX seconds; no longer live from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends_at: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversion_window_days: Option<u16>,
+    pub active: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GeoTarget {
+    /// Empty: every country.
+    #[serde(default)]
+    pub include: Vec<Country>,
+    #[serde(default)]
+    pub exclude: Vec<Country>,
+}
+
+impl GeoTarget {
+    pub fn countries(&self) -> CountrySet {
+        CountrySet::targeted(&self.include, &self.exclude)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Goal {
+    pub id: GoalId,
+    pub ttl: String,
+    /// Numbered steps separated by line breaks; plain text or HTML, shown as plain text.
+    pub instr: String,
+    pub payout_usd: MicroUsd,
+    pub ord: u32,
+    /// The advertiser's event code.
+    #[serde(default)]
+    pub gl_val: Option<String>,
+}
+
+/// A limit for each UTC day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cap {
+    pub dur: CapPeriod,
+    pub lim: u32,
+}
+
+/// The specification's 2.4 shows no period but this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CapPeriod {
+    #[serde(rename = "DAILY")]
+    Daily,
+}
+
+impl Offer {
+    /// The goals in the order they are shown: by `ord`, then by id.
+    pub fn goals_in_order(&self) -> Vec<&Goal> {
+        let mut goals: Vec<_> = self.goals.iter().collect();
+        goals.sort_by(|a, b| a.ord.cmp(&b.ord).then_with(|| a.id.cmp(&b.id)));
+        goals
+    }
+
+    pub fn conversion_window_days(&self) -> u16 {
+        self.conversion_window_days
+            .unwrap_or(DEFAULT_CONVERSION_WINDOW_DAYS)
+    }
+
+    /// Where clicks are sent.
+    pub fn target(&self) -> Result<Template, FieldError> {
+        let (path, url) = match &self.target_url {
+            Some(target_url) => ("target_url", target_url),
+            None => ("lp_url", &self.lp_url),
+        };
+        Template::parse(url).map_err(|problem| FieldError::new(path, problem))
+    }
+}
+
+/// Whether an offer takes clicks at an instant: active, started (`starts_at` in UNIX seconds) and not ended.
+pub fn is_live(active: bool, starts_at: Option<i64>, ends_at: Option<i64>, now_ms: i64) -> bool {
+    let reached = |seconds: i64| now_ms >= seconds.saturating_mul(1_000);
+    active && starts_at.is_none_or(reached) && !ends_at.is_some_and(reached)
+}
+
+impl Document for Offer {
+    fn check(&self) -> Result<(), FieldError> {
+        check_text("s_id", &self.s_id, 200)?;
+        check_text("name", &self.name, 200)?;
+        check_text("lp_url", &self.lp_url, 2_048)?;
+        if !target::is_openable(&self.lp_url) {
+            return Err(FieldError::new(
+                "lp_url",
+                "must be a URL of the web or of a store",
+            ));
+        }
+        self.target()?;
+        if let Some(max) = self.click_id_max
+            && !(click_id::SHORT_MAX..=click_id::LONGEST).contains(&usize::from(max))
+        {
+            return Err(FieldError::new(
+                "click_id_max",
+                "must be from 50 to 1000 characters",
+            ));
+        }
+        check_web_url("ic_url", &self.ic_url)?;
+        check_length("desc", &self.desc, 10_000)?;
+        if self.goals.is_empty() || self.goals.len() > MAX_GOALS {
+            return Err(FieldError::new("goals", "must be 1 to 50 goals"));
+        }
+        for (place, goal) in self.goals.iter().enumerate() {
+            goal.check(place)?;
+            if self.goals.iter().take(place).any(|earlier| earlier.id == goal.id) {
+                return Err(FieldError::new(
+                    format!("goals[{place}].id"),
+                    "is used twice in this offer",
+                ));
+            }
+        }
+        for (path, at) in [("starts_at", self.starts_at), ("ends_at", self.ends_at)] {
+            if at.is_some_and(|at| !(0..=LATEST_S).contains(&at)) {
+                return Err(FieldError::new(path, "must be UNIX seconds from 1970 to 9999"));
+            }
+        }
+        for (path, cap) in [
+            ("conversion_cap.lim", self.conversion_cap),
+            ("click_cap.lim", self.click_cap),
+        ] {
+            if cap.is_some_and(|cap| cap.lim > MAX_CAP) {
+                return Err(FieldError::new(path, "must be at most 1000000000"));
+            }
+        }
+        if let (Some(starts_at), Some(ends_at)) = (self.starts_at, self.ends_at)
+            && ends_at <= starts_at
+        {
+            return Err(FieldError::new("ends_at", "must be after starts_at"));
+        }
+        if self
+            .conversion_window_days
+            .is_some_and(|days| !(1..=MAX_CONVERSION_WINDOW_DAYS).contains(&days))
+        {
+            return Err(FieldError::new("conversion_window_days", "must be from 1 to 90"));
+        }
+        Ok(())
+    }
+}
+
+impl Goal {
+    fn check(&self, place: usize) -> Result<(), FieldError> {
+        check_text(&format!("goals[{place}].ttl"), &self.ttl, 500)?;
+        check_length(&format!("goals[{place}].instr"), &self.instr, 10_000)?;
+        if let Some(gl_val) = &self.gl_val {
+            check_text(&format!("goals[{place}].gl_val"), gl_val, 200)?;
+        }
+        Ok(())
+    }
+}

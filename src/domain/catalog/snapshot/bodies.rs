@@ -1,0 +1,269 @@
+//! The bodies of offers: the JSON of the specification's 2.4, rendered when an offer is written, with cuts where a page
+//! puts in what depends on the app (amounts in its currency, tracking URLs) and on the moment (metrics, caps).
+//! Rendering an offer is then copying bytes and writing numbers.
+//!
+//! Bodies travel in chunks under keys made of their contents, so that only chunks that changed are written to KV.
+
+use rkyv::rancor::Failure;
+use serde::Serialize;
+use serde_json::json;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+
+use super::{
+    columns::{Fields, Rows, Span, Strings, StringsBuilder, archive, columns},
+    envelope::{Damage, Kind},
+};
+use crate::{
+    catalog::{Offer, plain_text::plain_text},
+    model::{MicroUsd, OfferId},
+};
+
+/// The format of a body and of a chunk. A body that was rendered in another one has to be rendered again.
+pub const FORMAT: u8 = 1;
+
+/// Bytes of a body's cuts, each a `u32` place in its text: where the offer's `inapp_pyt` goes, where the tracking URLs
+/// go, and where the id of its first goal begins and ends.
+const CUTS: usize = 16;
+/// Bytes of a goal: the place where its `inapp_pyt` goes, `u32`, and its payout in micro-USD, `i64`.
+const GOAL: usize = 12;
+
+/// One offer's body, as the catalog's database keeps it.
+#[derive(rkyv::Archive, rkyv::Serialize)]
+struct StoredBody {
+    /// The offer's JSON without what goes into the cuts, and without what is appended: metrics, caps, closing brace.
+    text: Vec<u8>,
+    cuts: Vec<u8>,
+    goals: Vec<u8>,
+}
+
+columns! {
+    /// The bodies of a chunk: a row of three columns each.
+    StoredChunk, ChunkColumns {
+        text_ends,
+        texts,
+        cuts,
+        goal_ends,
+        goals,
+    }
+}
+
+/// Renders an offer's body, to be kept with the offer. `upd_ts_s` is the time of its last change, in UNIX seconds.
+pub fn render_body(id: &OfferId, offer: &Offer, upd_ts_s: i64) -> Vec<u8> {
+    let goals = offer.goals_in_order();
+    let mut json = Json("{".to_owned());
+    json.member("id", id);
+    json.member("upd_ts", &upd_ts_s);
+    json.member("off_type", &offer.off_type);
+    json.member("s_id", &offer.s_id);
+    json.member("name", &plain_text(&offer.name));
+    json.member("lp_url", &offer.lp_url);
+    json.payout(MicroUsd(goals.iter().map(|goal| goal.payout_usd.0).sum()));
+    let inapp_at = json.place();
+    json.member("crtvs", &json!({ "ic_url": offer.ic_url }));
+    json.member("desc", &json!({ "raw": plain_text(&offer.desc) }));
+    json.member("ctg", &offer.ctg);
+
+    json.0.push_str(",\"gls\":[");
+    let mut first_goal = None;
+    let mut goal_rows = Vec::with_capacity(goals.len() * GOAL);
+    for goal in goals {
+        json.0.push_str(if first_goal.is_none() { "{" } else { ",{" });
+        json.member("id", &goal.id);
+        // The id's own characters are never escaped, and a quote follows them.
+        let id_end = json.place().saturating_sub(1);
+        first_goal.get_or_insert((id_end.saturating_sub(place(goal.id.as_str().len())), id_end));
+        json.member("gl_val", &goal.gl_val);
+        json.member("ttl", &plain_text(&goal.ttl));
+        json.member("instr", &plain_text(&goal.instr));
+        json.payout(goal.payout_usd);
+        goal_rows.extend_from_slice(&json.place().to_le_bytes());
+        goal_rows.extend_from_slice(&goal.payout_usd.0.to_le_bytes());
+        json.member("ord", &goal.ord);
+        json.0.push('}');
+    }
+    json.0.push(']');
+
+    let tracking_at = json.place();
+    json.member("geo_tgt", &offer.geo_tgt);
+    json.member("os", &offer.os);
+    let (goal_start, goal_end) = first_goal.unwrap_or_default();
+    let cuts = [inapp_at, tracking_at, goal_start, goal_end]
+        .map(u32::to_le_bytes)
+        .concat();
+    archive(&StoredBody {
+        text: json.0.into_bytes(),
+        cuts,
+        goals: goal_rows,
+    })
+}
+
+/// What a body is recognised by.
+pub fn body_hash(body: &[u8]) -> [u8; 16] {
+    xxh3_128(body).to_le_bytes()
+}
+
+/// The key of a chunk of bodies with these hashes, in this order: 32 hex digits.
+pub fn chunk_key<'a>(body_hashes: impl IntoIterator<Item = &'a [u8; 16]>) -> String {
+    let mut hash = Xxh3::new();
+    hash.update(&[FORMAT]);
+    body_hashes
+        .into_iter()
+        .for_each(|body_hash| hash.update(body_hash));
+    format!("{:032x}", hash.digest128())
+}
+
+/// The KV value of a chunk, from the bodies that [`render_body`] made.
+pub fn build_chunk<B: AsRef<[u8]>>(bodies: impl IntoIterator<Item = B>) -> Result<Vec<u8>, Damage> {
+    let (mut texts, mut cuts, mut goals) = (StringsBuilder::default(), Vec::new(), StringsBuilder::default());
+    for body in bodies {
+        let body = rkyv::access::<ArchivedStoredBody, Failure>(body.as_ref()).map_err(|_| Damage::Corrupt)?;
+        texts.push(body.text.as_slice());
+        cuts.extend_from_slice(
+            body.cuts
+                .as_slice()
+                .first_chunk::<CUTS>()
+                .ok_or(Damage::Corrupt)?,
+        );
+        goals.push(body.goals.as_slice());
+    }
+    let chunk = StoredChunk {
+        text_ends: texts.ends,
+        texts: texts.blob,
+        cuts,
+        goal_ends: goals.ends,
+        goals: goals.blob,
+    };
+    Ok(chunk.into_value(Kind::Bodies, FORMAT))
+}
+
+/// A JSON object being written.
+struct Json(String);
+
+impl Json {
+    fn member(&mut self, name: &str, value: &impl Serialize) {
+        if !self.0.ends_with('{') {
+            self.0.push(',');
+        }
+        // Plain values in memory cannot fail to serialise.
+        let value = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
+        self.0.extend(["\"", name, "\":", &value]);
+    }
+
+    fn payout(&mut self, amount: MicroUsd) {
+        self.0.push_str(",\"pyt\":{\"cur\":\"USD\",\"amt\":");
+        amount.write_usd(&mut self.0);
+        self.0.push('}');
+    }
+
+    fn place(&self) -> u32 {
+        place(self.0.len())
+    }
+}
+
+/// An offer's JSON is a few megabytes at most; one beyond `u32` would read as damaged.
+fn place(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+/// A chunk of bodies, read in place.
+#[derive(Debug)]
+pub struct Chunk {
+    bytes: Vec<u8>,
+    columns: ChunkColumns,
+}
+
+impl Chunk {
+    pub fn open(bytes: Vec<u8>) -> Result<Self, Damage> {
+        let columns = ChunkColumns::open(&bytes, Kind::Bodies, FORMAT)?;
+        Ok(Self { bytes, columns })
+    }
+
+    /// Bytes it takes in memory.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The body at a place in the chunk.
+    pub fn body(&self, slot: u32) -> Option<Body<'_>> {
+        let ChunkColumns {
+            text_ends,
+            texts,
+            cuts,
+            goal_ends,
+            goals,
+        } = self.columns;
+        let column = |span: Span| span.of(&self.bytes);
+        let text = Strings::new(column(text_ends), column(texts)).bytes(slot)?;
+        let mut cuts = Fields(Rows::<CUTS>::new(column(cuts)).get(slot)?);
+        let goals = Strings::new(column(goal_ends), column(goals)).bytes(slot)?;
+        let mut cut = || cuts.u32().and_then(|at| usize::try_from(at).ok());
+        let (inapp_at, tracking_at, goal_start, goal_end) = (cut()?, cut()?, cut()?, cut()?);
+        let first_goal = text.get(goal_start..goal_end)?;
+        Some(Body {
+            text,
+            inapp_at,
+            tracking_at,
+            first_goal,
+            goals: Rows::new(goals),
+        })
+    }
+}
+
+/// A body in a chunk.
+#[derive(Clone, Copy, Debug)]
+pub struct Body<'a> {
+    text: &'a [u8],
+    inapp_at: usize,
+    tracking_at: usize,
+    first_goal: &'a [u8],
+    goals: Rows<'a, GOAL>,
+}
+
+/// What a page puts into a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut<'a> {
+    /// The offer's `inapp_pyt`.
+    OfferAmount,
+    /// The `inapp_pyt` of the goal at this place.
+    GoalAmount(usize),
+    /// `trk_url` and `trk_url_base`, for the goal with this id.
+    Tracking(&'a [u8]),
+}
+
+impl<'a> Body<'a> {
+    /// What its goals pay, in the order they are shown.
+    pub fn payouts(&self) -> impl Iterator<Item = MicroUsd> {
+        self.goals
+            .iter()
+            .filter_map(goal_fields)
+            .map(|(_, payout)| payout)
+    }
+
+    /// Copies the body, up to where metrics and caps go, and calls `fill` at each cut; the members that it writes
+    /// begin with a comma. `None`, with a part of it written, if the cuts make no sense.
+    pub fn splice(&self, out: &mut Vec<u8>, mut fill: impl FnMut(&mut Vec<u8>, Cut<'a>)) -> Option<()> {
+        let mut done = 0;
+        let mut copy_to = |out: &mut Vec<u8>, at: usize| {
+            out.extend_from_slice(self.text.get(done..at)?);
+            done = at;
+            Some(())
+        };
+        copy_to(out, self.inapp_at)?;
+        fill(out, Cut::OfferAmount);
+        for (place, goal) in self.goals.iter().enumerate() {
+            copy_to(out, goal_fields(goal)?.0)?;
+            fill(out, Cut::GoalAmount(place));
+        }
+        copy_to(out, self.tracking_at)?;
+        fill(out, Cut::Tracking(self.first_goal));
+        copy_to(out, self.text.len())
+    }
+}
+
+fn goal_fields(goal: &[u8; GOAL]) -> Option<(usize, MicroUsd)> {
+    let mut fields = Fields(goal);
+    Some((usize::try_from(fields.u32()?).ok()?, MicroUsd(fields.i64()?)))
+}
+
+#[cfg(test)]
+mod tests;

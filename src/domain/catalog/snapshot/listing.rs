@@ -1,0 +1,321 @@
+//! The listing: the index of the offers that may be listed, in the order of their ids. It holds what filters, caps and
+//! metrics need and says where each offer's body is; it is small, since it is rebuilt every five minutes.
+//!
+//! Opening one is a checksum and constant-time checks: it is made of columns that are read where they lie.
+
+use std::{collections::HashMap, ops::Range};
+
+use xxhash_rust::xxh64::xxh64;
+
+use super::{
+    bodies::chunk_key,
+    columns::{Fields, Rows, Span, Strings, StringsBuilder, U32Column, columns},
+    envelope::{Damage, Kind},
+};
+use crate::model::{Country, CountrySet, MicroUsd, OfferId, OfferType, Platform};
+
+const FORMAT: u8 = 1;
+
+/// A chunk ends after an offer whose id hashes to 0 modulo this, so that an offer added or removed changes the chunk
+/// it is in and no other.
+const CHUNK_MEAN: u64 = 64;
+/// Whatever the ids, a chunk has at most this many offers, and ends once its bodies have this many bytes: an isolate
+/// keeps few chunks, so none may be large. With a last body of 768 KiB it is still below the 2 MB of a SQLite value.
+const CHUNK_OFFERS: usize = 256;
+const CHUNK_BYTES: u64 = 1 << 20;
+
+/// What the catalog knows of an offer that is live now.
+#[derive(Clone, Debug)]
+pub struct ListedOffer {
+    pub id: OfferId,
+    pub off_type: OfferType,
+    pub os: Platform,
+    pub countries: CountrySet,
+    /// What is left today of each cap that is set. An offer with 0 left keeps its place in its chunk and is not listed.
+    pub conversion_left: Option<u32>,
+    pub click_left: Option<u32>,
+    /// Sums over the last 30 days.
+    pub clicks: u64,
+    pub conversions: u64,
+    pub payout: MicroUsd,
+    pub body_hash: [u8; 16],
+    /// Bytes of the body.
+    pub body_len: u32,
+}
+
+impl ListedOffer {
+    fn is_capped_out(&self) -> bool {
+        self.conversion_left == Some(0) || self.click_left == Some(0)
+    }
+}
+
+/// A chunk of bodies: its key, and which of the offers are in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChunkPlan {
+    pub key: String,
+    pub range: Range<usize>,
+}
+
+/// Divides offers, sorted by id, into chunks. Caps play no part in it, so that an offer that caps out or comes back
+/// changes no chunk.
+pub fn plan_chunks(offers: &[ListedOffer]) -> Vec<ChunkPlan> {
+    let mut chunks = Vec::new();
+    let mut bytes = 0;
+    let mut start = 0;
+    for (end, offer) in (1..).zip(offers) {
+        bytes += u64::from(offer.body_len);
+        let is_cut = xxh64(offer.id.as_str().as_bytes(), 0).is_multiple_of(CHUNK_MEAN);
+        if is_cut || end - start >= CHUNK_OFFERS || bytes >= CHUNK_BYTES || end == offers.len() {
+            let hashes = offers
+                .get(start..end)
+                .unwrap_or_default()
+                .iter()
+                .map(|offer| &offer.body_hash);
+            chunks.push(ChunkPlan {
+                key: chunk_key(hashes),
+                range: start..end,
+            });
+            (start, bytes) = (end, 0);
+        }
+    }
+    chunks
+}
+
+columns! {
+    StoredListing, ListingColumns {
+        /// One row: version `u64`, time it was built in milliseconds `i64`.
+        header,
+        id_ends,
+        ids,
+        /// Codes of [`OfferType`] and of [`Platform`], a byte an offer.
+        off_types,
+        platforms,
+        /// `u32` an offer: a row of `country_sets`. Many offers have the same few targets.
+        targets,
+        country_sets,
+        figures,
+        key_ends,
+        keys,
+    }
+}
+
+/// Bytes of an offer's figures: clicks `u64`, conversions `u64`, payout `i64`, conversions left and clicks left `u32`
+/// each, chunk `u32`, place in the chunk `u32`, which caps are set `u8`.
+const FIGURES: usize = 41;
+const HAS_CONVERSION_CAP: u8 = 1;
+const HAS_CLICK_CAP: u8 = 2;
+
+/// The KV value of the index of offers, sorted by id, whose bodies are in `chunks` as [`plan_chunks`] divided them.
+pub fn build_index(version: u64, built_at_ms: i64, offers: &[ListedOffer], chunks: &[ChunkPlan]) -> Vec<u8> {
+    let mut index = StoredListing::default();
+    let (mut ids, mut known_sets) = (StringsBuilder::default(), HashMap::new());
+    for (chunk, plan) in (0_u32..).zip(chunks) {
+        for (slot, offer) in (0_u32..).zip(offers.get(plan.range.clone()).unwrap_or_default()) {
+            if offer.is_capped_out() {
+                continue;
+            }
+            ids.push(offer.id.as_str());
+            index.off_types.push(offer.off_type.code());
+            index.platforms.push(offer.os.code());
+            let next_set = u32::try_from(known_sets.len()).unwrap_or(u32::MAX);
+            let set = *known_sets.entry(offer.countries).or_insert_with(|| {
+                index.country_sets.extend_from_slice(&offer.countries.bits());
+                next_set
+            });
+            index.targets.extend_from_slice(&set.to_le_bytes());
+            let caps = u8::from(offer.conversion_left.is_some()) * HAS_CONVERSION_CAP
+                + u8::from(offer.click_left.is_some()) * HAS_CLICK_CAP;
+            let figures = &mut index.figures;
+            figures.extend_from_slice(&offer.clicks.to_le_bytes());
+            figures.extend_from_slice(&offer.conversions.to_le_bytes());
+            figures.extend_from_slice(&offer.payout.0.to_le_bytes());
+            figures.extend_from_slice(&offer.conversion_left.unwrap_or_default().to_le_bytes());
+            figures.extend_from_slice(&offer.click_left.unwrap_or_default().to_le_bytes());
+            figures.extend_from_slice(&chunk.to_le_bytes());
+            figures.extend_from_slice(&slot.to_le_bytes());
+            figures.push(caps);
+        }
+    }
+    let keys: StringsBuilder = chunks.iter().map(|chunk| &chunk.key).collect();
+    index.header.extend_from_slice(&version.to_le_bytes());
+    index.header.extend_from_slice(&built_at_ms.to_le_bytes());
+    (index.id_ends, index.ids) = (ids.ends, ids.blob);
+    (index.key_ends, index.keys) = (keys.ends, keys.blob);
+    index.into_value(Kind::Listing, FORMAT)
+}
+
+/// An opened index. Rows are numbered from 0 in the order of the ids, bytewise.
+#[derive(Debug)]
+pub struct Listing {
+    bytes: Vec<u8>,
+    columns: ListingColumns,
+    version: u64,
+    built_at_ms: i64,
+    len: u32,
+}
+
+/// What changes about a listed offer without its body changing, and where that body is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Figures {
+    pub clicks: u64,
+    pub conversions: u64,
+    pub payout: MicroUsd,
+    pub conversion_left: Option<u32>,
+    pub click_left: Option<u32>,
+    /// The number of the chunk its body is in, for [`Listing::chunk_key`].
+    pub chunk: u32,
+    /// The body's place in that chunk.
+    pub slot: u32,
+}
+
+impl Listing {
+    pub fn open(bytes: Vec<u8>) -> Result<Self, Damage> {
+        let columns = ListingColumns::open(&bytes, Kind::Listing, FORMAT)?;
+        let mut header = Fields(columns.header.of(&bytes));
+        let (Some(version), Some(built_at_ms)) = (header.u64(), header.i64()) else {
+            return Err(Damage::Corrupt);
+        };
+        let len = u32::try_from(columns.off_types.of(&bytes).len()).map_err(|_| Damage::Corrupt)?;
+        let listing = Self {
+            bytes,
+            columns,
+            version,
+            built_at_ms,
+            len,
+        };
+        if listing.has_whole_columns() {
+            Ok(listing)
+        } else {
+            Err(Damage::Corrupt)
+        }
+    }
+
+    fn has_whole_columns(&self) -> bool {
+        let rows = self.off_types().len();
+        [
+            self.ids().len(),
+            self.platforms().len(),
+            self.targets().len(),
+            self.figure_rows().len(),
+        ]
+        .into_iter()
+        .all(|len| len == rows)
+    }
+
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// When its data was read, in milliseconds since the epoch.
+    pub fn built_at_ms(&self) -> i64 {
+        self.built_at_ms
+    }
+
+    /// Bytes it holds.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// How many offers are listed.
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    pub fn id(&self, row: u32) -> Option<&str> {
+        self.ids().get(row)
+    }
+
+    /// The row of an offer, if it is listed.
+    pub fn find(&self, id: &OfferId) -> Option<u32> {
+        self.ids().find_sorted(id.as_str().as_bytes())
+    }
+
+    pub fn off_type(&self, row: u32) -> Option<OfferType> {
+        let code = self.off_types().get(usize::try_from(row).ok()?)?;
+        OfferType::from_code(*code)
+    }
+
+    pub fn platform(&self, row: u32) -> Option<Platform> {
+        let code = self.platforms().get(usize::try_from(row).ok()?)?;
+        Platform::from_code(*code)
+    }
+
+    pub fn countries(&self, row: u32) -> Option<CountrySet> {
+        let set = self.targets().get(row)?;
+        self.country_sets().get(set).copied().map(CountrySet::from_bits)
+    }
+
+    pub fn figures(&self, row: u32) -> Option<Figures> {
+        let mut fields = Fields(self.figure_rows().get(row)?);
+        let (clicks, conversions, payout) = (fields.u64()?, fields.u64()?, MicroUsd(fields.i64()?));
+        let (conversion_left, click_left) = (fields.u32()?, fields.u32()?);
+        let (chunk, slot, caps) = (fields.u32()?, fields.u32()?, fields.u8()?);
+        Some(Figures {
+            clicks,
+            conversions,
+            payout,
+            conversion_left: (caps & HAS_CONVERSION_CAP != 0).then_some(conversion_left),
+            click_left: (caps & HAS_CLICK_CAP != 0).then_some(click_left),
+            chunk,
+            slot,
+        })
+    }
+
+    /// The key of a chunk of bodies.
+    pub fn chunk_key(&self, chunk: u32) -> Option<&str> {
+        self.chunk_keys().get(chunk)
+    }
+
+    /// The keys of all chunks. One that the listing before has too need not be written again.
+    pub fn chunk_keys(&self) -> Strings<'_> {
+        Strings::new(self.column(self.columns.key_ends), self.column(self.columns.keys))
+    }
+
+    /// The codes of all rows' offer types, and below of their platforms: what filters scan.
+    pub fn off_types(&self) -> &[u8] {
+        self.column(self.columns.off_types)
+    }
+
+    pub fn platforms(&self) -> &[u8] {
+        self.column(self.columns.platforms)
+    }
+
+    /// For each row, whether it is for a country.
+    pub fn for_country(&self, country: Country) -> impl Iterator<Item = bool> {
+        let sets = self
+            .country_sets()
+            .iter()
+            .map(|&bits| CountrySet::from_bits(bits).contains(country));
+        let sets: Vec<bool> = sets.collect();
+        self.targets()
+            .iter()
+            .map(move |set| usize::try_from(set).is_ok_and(|set| sets.get(set) == Some(&true)))
+    }
+
+    fn column(&self, span: Span) -> &[u8] {
+        span.of(&self.bytes)
+    }
+
+    fn ids(&self) -> Strings<'_> {
+        Strings::new(self.column(self.columns.id_ends), self.column(self.columns.ids))
+    }
+
+    fn targets(&self) -> U32Column<'_> {
+        U32Column::new(self.column(self.columns.targets))
+    }
+
+    fn country_sets(&self) -> Rows<'_, 32> {
+        Rows::new(self.column(self.columns.country_sets))
+    }
+
+    fn figure_rows(&self) -> Rows<'_, FIGURES> {
+        Rows::new(self.column(self.columns.figures))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,330 @@
+//! The tracking snapshot: what a click, a credential check or a conversion needs of the catalog, in place. A look-up
+//! costs a hash or a binary search and reads a row of fixed width; nothing is parsed when an isolate starts.
+
+mod building;
+
+use super::{
+    columns::{Fields, HashIndex, Rows, Span, Strings, U32Column, columns, find_sorted},
+    envelope::{Damage, Kind},
+};
+use crate::{
+    catalog::offer::is_live,
+    model::{
+        AppId, CountrySet, CurrencyRate, Platform,
+        credentials::CredentialHash,
+        money::{PerUsd, Rounding},
+    },
+};
+
+pub use building::{Source, SourceAdvertiser, SourceGoal, SourceOffer, SourcePublisher, build};
+
+const FORMAT: u8 = 1;
+
+/// "No cap" in a column of limits.
+const NO_LIMIT: u32 = u32::MAX;
+
+/// Bytes of a publisher: approved `u8`, has a Pub-Key `u8`, the key's hash.
+const PUBLISHER_ROW: usize = 2 + 32;
+/// Of an app: id `u32`, row of its publisher `u32`, platform, decimals and rounding `u8` each, millionths of a unit per
+/// USD `i64`, and where its blocked offers begin and end `u32` each.
+const APP_ROW: usize = 4 + 4 + 1 + 1 + 1 + 8 + 4 + 4;
+/// Of an offer: row of its advertiser `u32`, active, platform and whether it names its countries `u8` each, countries,
+/// start and end in UNIX seconds `i64` each, click cap, longest click id and conversion window in days `u32` each,
+/// revision `i64`.
+const OFFER_ROW: usize = 4 + 1 + 1 + 1 + 32 + 8 + 8 + 4 + 4 + 4 + 8;
+/// Of a goal: row of its offer `u32`, retired `u8`.
+const GOAL_ROW: usize = 4 + 1;
+/// The texts of an app, in the order in which they are pushed.
+const APP_TEXTS: u32 = 2;
+
+columns! {
+    StoredTracking, TrackingColumns {
+        /// One row: version `u64`, time it was built in milliseconds `i64`.
+        header,
+        publishers,
+        publisher_id_ends,
+        publisher_ids,
+        /// `u32` an app, ascending.
+        app_ids,
+        apps,
+        app_text_ends,
+        app_texts,
+        /// `u32` an entry: rows of offers, each app's end to end.
+        blocked,
+        advertiser_id_ends,
+        advertiser_ids,
+        token_ends,
+        tokens,
+        offers,
+        offer_id_ends,
+        offer_ids,
+        target_ends,
+        targets,
+        goals,
+        goal_id_ends,
+        goal_ids,
+        goal_index,
+    }
+}
+
+/// An open tracking snapshot.
+pub struct Tracking {
+    bytes: Vec<u8>,
+    columns: TrackingColumns,
+    version: u64,
+    built_at_ms: i64,
+}
+
+impl Tracking {
+    /// Opens a value from KV; one that is damaged, foreign or of an unknown format is refused.
+    pub fn open(bytes: Vec<u8>) -> Result<Self, Damage> {
+        let columns = TrackingColumns::open(&bytes, Kind::Tracking, FORMAT)?;
+        let mut header = Fields(columns.header.of(&bytes));
+        let (Some(version), Some(built_at_ms)) = (header.u64(), header.i64()) else {
+            return Err(Damage::Corrupt);
+        };
+        Ok(Self {
+            bytes,
+            columns,
+            version,
+            built_at_ms,
+        })
+    }
+
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Milliseconds since the epoch.
+    pub fn built_at_ms(&self) -> i64 {
+        self.built_at_ms
+    }
+
+    /// Bytes it holds.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub fn app(&self, id: AppId) -> Option<AppView<'_>> {
+        let ids = U32Column::new(self.columns.app_ids.of(&self.bytes));
+        let row = find_sorted(ids.len(), |row| Some(ids.get(row)?.cmp(&id.number())))?;
+        self.app_at(row)
+    }
+
+    fn app_at(&self, row: u32) -> Option<AppView<'_>> {
+        let mut fields = Fields(Rows::<APP_ROW>::new(self.columns.apps.of(&self.bytes)).get(row)?);
+        let id = AppId::from_number(fields.u32()?)?;
+        let publisher = self.publisher_at(fields.u32()?)?;
+        let platform = Platform::from_code(fields.u8()?)?;
+        let decimals = fields.u8()?;
+        let rounding = match fields.u8()? {
+            code if code == Rounding::Up as u8 => Rounding::Up,
+            code if code == Rounding::Nearest as u8 => Rounding::Nearest,
+            _ => Rounding::Down,
+        };
+        let per_usd = PerUsd(fields.i64()?);
+        let blocked = (fields.u32()?, fields.u32()?);
+        let text = |place| {
+            self.app_texts()
+                .get(row.checked_mul(APP_TEXTS)?.checked_add(place)?)
+        };
+        let fallback_url = text(1).filter(|url| !url.is_empty());
+        Some(AppView {
+            snapshot: self,
+            id,
+            publisher,
+            platform,
+            currency_name: text(0)?,
+            per_usd,
+            decimals,
+            rounding,
+            fallback_url,
+            blocked,
+        })
+    }
+
+    fn publisher_at(&self, row: u32) -> Option<PublisherView<'_>> {
+        let mut fields =
+            Fields(Rows::<PUBLISHER_ROW>::new(self.columns.publishers.of(&self.bytes)).get(row)?);
+        let approved = fields.u8()? != 0;
+        let has_key = fields.u8()? != 0;
+        let hash = fields.bytes::<32>()?;
+        let id = self.publisher_ids().get(row)?;
+        Some(PublisherView {
+            id,
+            approved,
+            pub_key_hash: has_key.then_some(hash),
+        })
+    }
+
+    /// A goal by its id, the `rid` of a click; also one that is retired.
+    pub fn goal(&self, id: &str) -> Option<GoalView<'_>> {
+        let ids = self.goal_ids();
+        let index = HashIndex::new(self.columns.goal_index.of(&self.bytes));
+        let row = index.lookup(id.as_bytes(), |row| ids.bytes(row) == Some(id.as_bytes()))?;
+        let mut fields = Fields(Rows::<GOAL_ROW>::new(self.columns.goals.of(&self.bytes)).get(row)?);
+        let offer = self.offer_at(fields.u32()?)?;
+        let retired = fields.u8()? != 0;
+        Some(GoalView {
+            id: ids.get(row)?,
+            offer,
+            retired,
+        })
+    }
+
+    fn offer_at(&self, row: u32) -> Option<OfferView<'_>> {
+        let mut fields = Fields(Rows::<OFFER_ROW>::new(self.columns.offers.of(&self.bytes)).get(row)?);
+        let limit = |limit: u32| (limit != NO_LIMIT).then_some(limit);
+        Some(OfferView {
+            row,
+            id: self.offer_ids().get(row)?,
+            target: self.targets().get(row)?,
+            advertiser: fields.u32()?,
+            active: fields.u8()? != 0,
+            os: Platform::from_code(fields.u8()?)?,
+            includes_countries: fields.u8()? != 0,
+            countries: CountrySet::from_bits(*fields.bytes::<32>()?),
+            starts_at: fields.i64()?,
+            ends_at: fields.i64()?,
+            click_cap: limit(fields.u32()?),
+            click_id_max: limit(fields.u32()?),
+            conversion_window_days: fields.u32()?,
+            revision: fields.i64()?,
+        })
+    }
+
+    /// An advertiser's id and the hashes of its valid tokens, 32 bytes each, end to end.
+    pub fn advertiser(&self, offer: &OfferView<'_>) -> Option<(&str, &[u8])> {
+        let id = self.advertiser_ids().get(offer.advertiser)?;
+        Some((id, self.tokens().bytes(offer.advertiser)?))
+    }
+
+    /// How many (apps, offers, goals) it holds.
+    pub fn counts(&self) -> (usize, usize, usize) {
+        let apps = U32Column::new(self.columns.app_ids.of(&self.bytes)).len();
+        (apps, self.offer_ids().len(), self.goal_ids().len())
+    }
+
+    fn strings(&self, ends: Span, blob: Span) -> Strings<'_> {
+        Strings::new(ends.of(&self.bytes), blob.of(&self.bytes))
+    }
+
+    fn publisher_ids(&self) -> Strings<'_> {
+        self.strings(self.columns.publisher_id_ends, self.columns.publisher_ids)
+    }
+
+    fn app_texts(&self) -> Strings<'_> {
+        self.strings(self.columns.app_text_ends, self.columns.app_texts)
+    }
+
+    fn advertiser_ids(&self) -> Strings<'_> {
+        self.strings(self.columns.advertiser_id_ends, self.columns.advertiser_ids)
+    }
+
+    fn tokens(&self) -> Strings<'_> {
+        self.strings(self.columns.token_ends, self.columns.tokens)
+    }
+
+    fn offer_ids(&self) -> Strings<'_> {
+        self.strings(self.columns.offer_id_ends, self.columns.offer_ids)
+    }
+
+    fn targets(&self) -> Strings<'_> {
+        self.strings(self.columns.target_ends, self.columns.targets)
+    }
+
+    fn goal_ids(&self) -> Strings<'_> {
+        self.strings(self.columns.goal_id_ends, self.columns.goal_ids)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct PublisherView<'a> {
+    pub id: &'a str,
+    pub approved: bool,
+    pub pub_key_hash: Option<&'a CredentialHash>,
+}
+
+#[derive(Clone, Copy)]
+pub struct AppView<'a> {
+    snapshot: &'a Tracking,
+    pub id: AppId,
+    pub publisher: PublisherView<'a>,
+    pub platform: Platform,
+    currency_name: &'a str,
+    per_usd: PerUsd,
+    decimals: u8,
+    rounding: Rounding,
+    pub fallback_url: Option<&'a str>,
+    /// The range of its rows in the column of blocked offers.
+    blocked: (u32, u32),
+}
+
+impl<'a> AppView<'a> {
+    pub fn currency(&self) -> CurrencyRate {
+        CurrencyRate {
+            name: self.currency_name.to_owned(),
+            per_usd: self.per_usd,
+            decimals: self.decimals,
+            rounding: self.rounding,
+        }
+    }
+
+    fn blocked_rows(&self) -> impl Iterator<Item = u32> + use<'a> {
+        let column = U32Column::new(self.snapshot.columns.blocked.of(&self.snapshot.bytes));
+        (self.blocked.0..self.blocked.1).map_while(move |at| column.get(at))
+    }
+
+    pub fn blocks(&self, offer: &OfferView<'_>) -> bool {
+        self.blocked_rows().any(|row| row == offer.row)
+    }
+
+    /// The ids of the offers it blocks.
+    pub fn blocked_offers(&self) -> impl Iterator<Item = &'a str> {
+        let ids = self.snapshot.offer_ids();
+        self.blocked_rows().filter_map(move |row| ids.get(row))
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct GoalView<'a> {
+    pub id: &'a str,
+    pub offer: OfferView<'a>,
+    /// No longer an offer's goal: not clickable, still convertible.
+    pub retired: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct OfferView<'a> {
+    row: u32,
+    pub id: &'a str,
+    /// The redirect's template, canonical.
+    pub target: &'a str,
+    advertiser: u32,
+    active: bool,
+    pub os: Platform,
+    /// Whether it names the countries it is for, so that an unknown one is not among them.
+    pub includes_countries: bool,
+    pub countries: CountrySet,
+    starts_at: i64,
+    ends_at: i64,
+    /// Clicks a UTC day.
+    pub click_cap: Option<u32>,
+    /// The longest click id that the advertiser's side carries back, in characters.
+    pub click_id_max: Option<u32>,
+    pub conversion_window_days: u32,
+    /// The change of the catalog that last changed the offer.
+    pub revision: i64,
+}
+
+impl OfferView<'_> {
+    /// Whether it takes clicks at an instant, its cap aside.
+    pub fn is_live(&self, now_ms: i64) -> bool {
+        let starts_at = (self.starts_at != i64::MIN).then_some(self.starts_at);
+        let ends_at = (self.ends_at != i64::MAX).then_some(self.ends_at);
+        is_live(self.active, starts_at, ends_at, now_ms)
+    }
+}
+
+#[cfg(test)]
+mod tests;

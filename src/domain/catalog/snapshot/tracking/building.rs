@@ -1,0 +1,173 @@
+//! Building a tracking snapshot: the catalog in, the value for KV out.
+
+use super::{APP_ROW, FORMAT, GOAL_ROW, NO_LIMIT, OFFER_ROW, PUBLISHER_ROW, StoredTracking};
+use crate::{
+    catalog::{
+        app::App,
+        snapshot::{
+            columns::{HashIndex, Strings, StringsBuilder, U32Column},
+            envelope::Kind,
+        },
+    },
+    model::{
+        AdvertiserId, AppId, CountrySet, GoalId, OfferId, Platform, PublisherId, credentials::CredentialHash,
+    },
+};
+
+/// The catalog as the snapshot takes it. Every list is sorted by id.
+#[derive(Debug, Default)]
+pub struct Source {
+    pub publishers: Vec<SourcePublisher>,
+    pub apps: Vec<(AppId, App)>,
+    pub advertisers: Vec<SourceAdvertiser>,
+    pub offers: Vec<SourceOffer>,
+    pub goals: Vec<SourceGoal>,
+}
+
+#[derive(Debug)]
+pub struct SourcePublisher {
+    pub id: PublisherId,
+    pub approved: bool,
+    pub pub_key_hash: Option<CredentialHash>,
+}
+
+#[derive(Debug)]
+pub struct SourceAdvertiser {
+    pub id: AdvertiserId,
+    /// The hashes of the valid tokens.
+    pub tokens: Vec<CredentialHash>,
+}
+
+#[derive(Debug)]
+pub struct SourceOffer {
+    pub id: OfferId,
+    pub advertiser_id: AdvertiserId,
+    pub active: bool,
+    pub starts_at: Option<i64>,
+    pub ends_at: Option<i64>,
+    pub os: Platform,
+    pub countries: CountrySet,
+    /// Whether it names the countries it is for.
+    pub includes_countries: bool,
+    pub click_cap: Option<u32>,
+    pub click_id_max: Option<u32>,
+    pub conversion_window_days: u32,
+    pub revision: i64,
+    /// The redirect's template, canonical.
+    pub target: String,
+}
+
+#[derive(Debug)]
+pub struct SourceGoal {
+    pub id: GoalId,
+    pub offer_id: OfferId,
+    pub retired: bool,
+}
+
+/// Builds a snapshot. A reference to what is not in the source leaves the row out of reach, never wrong.
+pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
+    let publisher_ids: StringsBuilder = source
+        .publishers
+        .iter()
+        .map(|publisher| publisher.id.as_str())
+        .collect();
+    let offer_ids: StringsBuilder = source.offers.iter().map(|offer| offer.id.as_str()).collect();
+    let advertiser_ids: StringsBuilder = source
+        .advertisers
+        .iter()
+        .map(|advertiser| advertiser.id.as_str())
+        .collect();
+    let goal_ids: StringsBuilder = source.goals.iter().map(|goal| goal.id.as_str()).collect();
+    let publisher_rows = Strings::new(&publisher_ids.ends, &publisher_ids.blob);
+    let offer_rows = Strings::new(&offer_ids.ends, &offer_ids.blob);
+    let advertiser_rows = Strings::new(&advertiser_ids.ends, &advertiser_ids.blob);
+    let row = |rows: Strings<'_>, id: &str| rows.find_sorted(id.as_bytes()).unwrap_or(u32::MAX);
+
+    let mut publishers = Vec::with_capacity(source.publishers.len() * PUBLISHER_ROW);
+    for publisher in &source.publishers {
+        publishers.push(u8::from(publisher.approved));
+        publishers.push(u8::from(publisher.pub_key_hash.is_some()));
+        publishers.extend(publisher.pub_key_hash.unwrap_or_default());
+    }
+
+    let mut apps = Vec::with_capacity(source.apps.len() * APP_ROW);
+    let mut app_texts = StringsBuilder::default();
+    let mut blocked: Vec<u32> = Vec::new();
+    for (id, app) in &source.apps {
+        let first_blocked = u32::try_from(blocked.len()).unwrap_or(u32::MAX);
+        blocked.extend(
+            app.blocked_offers
+                .iter()
+                .filter_map(|offer| offer_rows.find_sorted(offer.as_str().as_bytes())),
+        );
+        let blocked_end = u32::try_from(blocked.len()).unwrap_or(u32::MAX);
+        apps.extend(id.number().to_le_bytes());
+        apps.extend(row(publisher_rows, app.publisher_id.as_str()).to_le_bytes());
+        apps.extend([
+            app.platform.code(),
+            app.currency.decimals,
+            app.currency.rounding as u8,
+        ]);
+        apps.extend(app.currency.per_usd.0.to_le_bytes());
+        apps.extend(first_blocked.to_le_bytes());
+        apps.extend(blocked_end.to_le_bytes());
+        app_texts.push(&app.currency.name);
+        app_texts.push(app.fallback().unwrap_or_default());
+    }
+
+    let mut offers = Vec::with_capacity(source.offers.len() * OFFER_ROW);
+    for offer in &source.offers {
+        offers.extend(row(advertiser_rows, offer.advertiser_id.as_str()).to_le_bytes());
+        offers.extend([
+            u8::from(offer.active),
+            offer.os.code(),
+            u8::from(offer.includes_countries),
+        ]);
+        offers.extend(offer.countries.bits());
+        offers.extend(offer.starts_at.unwrap_or(i64::MIN).to_le_bytes());
+        offers.extend(offer.ends_at.unwrap_or(i64::MAX).to_le_bytes());
+        offers.extend(offer.click_cap.unwrap_or(NO_LIMIT).to_le_bytes());
+        offers.extend(offer.click_id_max.unwrap_or(NO_LIMIT).to_le_bytes());
+        offers.extend(offer.conversion_window_days.to_le_bytes());
+        offers.extend(offer.revision.to_le_bytes());
+    }
+    let targets: StringsBuilder = source.offers.iter().map(|offer| offer.target.as_str()).collect();
+
+    let mut goals = Vec::with_capacity(source.goals.len() * GOAL_ROW);
+    for goal in &source.goals {
+        goals.extend(row(offer_rows, goal.offer_id.as_str()).to_le_bytes());
+        goals.push(u8::from(goal.retired));
+    }
+    let goal_keys: Vec<_> = source.goals.iter().map(|goal| goal.id.as_str()).collect();
+    let tokens: StringsBuilder = source
+        .advertisers
+        .iter()
+        .map(|advertiser| advertiser.tokens.concat())
+        .collect();
+
+    let stored = StoredTracking {
+        header: [version.to_le_bytes(), built_at_ms.to_le_bytes()].concat(),
+        publishers,
+        publisher_id_ends: publisher_ids.ends,
+        publisher_ids: publisher_ids.blob,
+        app_ids: U32Column::bytes(source.apps.iter().map(|(id, _)| id.number())),
+        apps,
+        app_text_ends: app_texts.ends,
+        app_texts: app_texts.blob,
+        blocked: U32Column::bytes(blocked),
+        advertiser_id_ends: advertiser_ids.ends,
+        advertiser_ids: advertiser_ids.blob,
+        token_ends: tokens.ends,
+        tokens: tokens.blob,
+        offers,
+        offer_id_ends: offer_ids.ends,
+        offer_ids: offer_ids.blob,
+        target_ends: targets.ends,
+        targets: targets.blob,
+        goals,
+        goal_id_ends: goal_ids.ends,
+        goal_ids: goal_ids.blob,
+        goal_index: HashIndex::bytes(&goal_keys),
+    };
+    stored.into_value(Kind::Tracking, FORMAT)
+}

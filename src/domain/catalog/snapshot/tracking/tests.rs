@@ -1,0 +1,223 @@
+//! The tracking snapshot gives back what it was built from, and never more than that.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    catalog::{app::App, snapshot::columns::archive},
+    model::{AdvertiserId, Country, GoalId, OfferId, PublisherId},
+};
+
+fn id<T>(parse: impl Fn(&str) -> Option<T>, text: &str) -> T {
+    parse(text).unwrap()
+}
+
+fn app(publisher: &str, blocked: &[&str]) -> App {
+    let currency = r#"{"name": "Gems", "per_usd": 42.5, "decimals": 2, "rounding": "nearest"}"#;
+    let mut app: App = serde_json::from_str(&format!(
+        r#"{{"publisher_id": "{publisher}", "name": "An app", "platform": "ios", "currency": {currency}}}"#
+    ))
+    .unwrap();
+    app.blocked_offers = blocked.iter().map(|offer| id(OfferId::parse, offer)).collect();
+    app
+}
+
+fn offer(name: &str) -> SourceOffer {
+    SourceOffer {
+        id: id(OfferId::parse, name),
+        advertiser_id: id(AdvertiserId::parse, "adv"),
+        active: true,
+        starts_at: Some(100),
+        ends_at: None,
+        os: Platform::Android,
+        countries: CountrySet::targeted(&[Country::parse("DE").unwrap()], &[]),
+        includes_countries: true,
+        click_cap: Some(7),
+        click_id_max: None,
+        conversion_window_days: 30,
+        revision: 12,
+        target: format!("https://example.com/{name}?c={{click_id}}"),
+    }
+}
+
+fn source() -> Source {
+    Source {
+        publishers: vec![
+            SourcePublisher {
+                id: id(PublisherId::parse, "a"),
+                approved: true,
+                pub_key_hash: Some([7; 32]),
+            },
+            SourcePublisher {
+                id: id(PublisherId::parse, "b"),
+                approved: false,
+                pub_key_hash: None,
+            },
+        ],
+        apps: vec![
+            (id(AppId::parse, "00000001"), app("a", &["o-2", "not-there"])),
+            (
+                id(AppId::parse, "20000000"),
+                App {
+                    fallback_url: Some("https://fall.example/".into()),
+                    ..app("b", &[])
+                },
+            ),
+        ],
+        advertisers: vec![SourceAdvertiser {
+            id: id(AdvertiserId::parse, "adv"),
+            tokens: vec![[1; 32], [2; 32]],
+        }],
+        offers: vec![offer("o-1"), offer("o-2")],
+        goals: vec![
+            SourceGoal {
+                id: id(GoalId::parse, "g-1"),
+                offer_id: id(OfferId::parse, "o-1"),
+                retired: false,
+            },
+            SourceGoal {
+                id: id(GoalId::parse, "g-2"),
+                offer_id: id(OfferId::parse, "o-2"),
+                retired: true,
+            },
+        ],
+    }
+}
+
+#[test]
+fn everything_is_read_back_as_it_was_built() {
+    let tracking = Tracking::open(build(5, 1_000, &source())).unwrap();
+    assert_eq!(
+        (tracking.version(), tracking.built_at_ms(), tracking.counts()),
+        (5, 1_000, (2, 2, 2))
+    );
+
+    let first = tracking.app(id(AppId::parse, "00000001")).unwrap();
+    assert_eq!((first.publisher.id, first.publisher.approved), ("a", true));
+    assert_eq!(first.publisher.pub_key_hash, Some(&[7; 32]));
+    assert_eq!(
+        (first.platform, first.currency()),
+        (Platform::Ios, app("a", &[]).currency)
+    );
+    assert_eq!(first.fallback_url, None);
+    assert_eq!(
+        first.blocked_offers().collect::<Vec<_>>(),
+        ["o-2"],
+        "an offer that is not there blocks nothing"
+    );
+    let second = tracking.app(id(AppId::parse, "20000000")).unwrap();
+    assert_eq!(
+        (second.publisher.pub_key_hash, second.fallback_url),
+        (None, Some("https://fall.example/"))
+    );
+    assert!(tracking.app(id(AppId::parse, "00000002")).is_none());
+
+    let goal = tracking.goal("g-1").unwrap();
+    assert_eq!((goal.id, goal.offer.id, goal.retired), ("g-1", "o-1", false));
+    assert_eq!(goal.offer.target, "https://example.com/o-1?c={click_id}");
+    assert_eq!(
+        (goal.offer.click_cap, goal.offer.click_id_max, goal.offer.revision),
+        (Some(7), None, 12)
+    );
+    assert!(goal.offer.countries.contains(Country::parse("DE").unwrap()) && goal.offer.includes_countries);
+    assert!(!first.blocks(&goal.offer) && first.blocks(&tracking.goal("g-2").unwrap().offer));
+    assert!(tracking.goal("g-2").unwrap().retired);
+    assert!(tracking.goal("g-3").is_none() && tracking.goal("").is_none());
+    let (advertiser, tokens) = tracking.advertiser(&goal.offer).unwrap();
+    assert_eq!(
+        (advertiser, tokens),
+        ("adv", [[1; 32], [2; 32]].concat().as_slice())
+    );
+    assert!(
+        !goal.offer.is_live(99_999) && goal.offer.is_live(100_000),
+        "it starts at 100 s"
+    );
+}
+
+#[test]
+fn a_row_that_refers_to_nothing_is_out_of_reach() {
+    let mut source = source();
+    source.publishers.remove(0);
+    source.offers.remove(0);
+    let tracking = Tracking::open(build(1, 0, &source)).unwrap();
+    assert!(tracking.app(id(AppId::parse, "00000001")).is_none());
+    assert!(tracking.goal("g-1").is_none());
+}
+
+/// As `design.md` section 3 plans for.
+#[test]
+fn twenty_thousand_offers_fit_a_kv_value() {
+    let mut source = source();
+    source.offers = (0..20_000)
+        .map(|n| SourceOffer {
+            target: format!("https://example.com/{}", "x".repeat(150)),
+            ..offer(&format!("{n:05}"))
+        })
+        .collect();
+    source.goals = (0..60_000)
+        .map(|n| SourceGoal {
+            id: id(GoalId::parse, &format!("{n:07}")),
+            offer_id: id(OfferId::parse, &format!("{:05}", n / 3)),
+            retired: false,
+        })
+        .collect();
+    source.apps = (0..5_000)
+        .map(|n| (AppId::from_number(n).unwrap(), app("a", &[])))
+        .collect();
+    let bytes = build(1, 0, &source);
+    assert!(bytes.len() < 10 << 20, "{} bytes", bytes.len());
+    let tracking = Tracking::open(bytes).unwrap();
+    for n in 0..60_000 {
+        assert_eq!(
+            tracking.goal(&format!("{n:07}")).unwrap().offer.id,
+            format!("{:05}", n / 3)
+        );
+    }
+    assert!((0..5_000).all(|n| tracking.app(AppId::from_number(n).unwrap()).is_some()));
+}
+
+proptest! {
+    /// Bytes that pass the checksum are still not trusted to make sense.
+    #[test]
+    fn a_snapshot_of_nonsense_never_panics(
+        columns in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 23),
+    ) {
+        let mut columns = columns.into_iter();
+        let mut next = || columns.next().unwrap_or_default();
+        let stored = StoredTracking {
+            header: next(), publishers: next(), publisher_id_ends: next(), publisher_ids: next(), app_ids: next(),
+            apps: next(), app_text_ends: next(), app_texts: next(), blocked: next(), advertiser_id_ends: next(),
+            advertiser_ids: next(), token_ends: next(), tokens: next(), offers: next(), offer_id_ends: next(),
+            offer_ids: next(), target_ends: next(), targets: next(), goals: next(), goal_id_ends: next(),
+            goal_ids: next(), goal_index: next(),
+        };
+        if let Ok(tracking) = Tracking::open(stored.into_value(Kind::Tracking, FORMAT)) {
+            for n in 0..8 {
+                if let Some(app) = tracking.app_at(n) {
+                    let _ = (app.currency(), app.blocked_offers().count());
+                }
+                if let Some(offer) = tracking.offer_at(n) {
+                    let _ = (tracking.advertiser(&offer), offer.is_live(0));
+                }
+            }
+            let _ = (tracking.goal("g-1"), tracking.app(AppId::from_number(1).unwrap()), tracking.counts());
+        }
+    }
+
+    #[test]
+    fn a_changed_byte_is_noticed(at in 0..10_000_usize, bit in 0..8_u8) {
+        let mut bytes = build(1, 0, &source());
+        let at = at % bytes.len();
+        bytes[at] ^= 1 << bit;
+        // Two bytes of the envelope are not used.
+        prop_assert!(Tracking::open(bytes).is_err() || (6..8).contains(&at));
+    }
+}
+
+#[test]
+fn a_value_that_is_no_archive_is_refused() {
+    for payload in [archive(&vec![1_u8; 3]), Vec::new(), vec![0xFF; 400]] {
+        let value = crate::catalog::snapshot::envelope::wrap(Kind::Tracking, FORMAT, &payload);
+        assert!(Tracking::open(value).is_err());
+    }
+}

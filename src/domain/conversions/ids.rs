@@ -1,0 +1,108 @@
+//! What a conversion is known by: its row, and the transaction ids of the callbacks that follow from it.
+
+use sha2::{Digest, Sha256};
+
+use super::state::Movement;
+use crate::{model::AppId, tracking::click_id::Nonce};
+
+/// One click reaching one goal: there is one row, and one reward, for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RowKey<'a> {
+    pub app: AppId,
+    pub nonce: Nonce,
+    /// The id of the goal that is paid, however the sender named it.
+    pub goal: &'a str,
+}
+
+/// Keeps these hashes apart from any other that may be made of the same values, and from those of a later form.
+const DOMAIN: &[u8] = b"signpost transaction 1\0";
+
+/// The transaction id of a reward or of its reversal, in the form of a UUID (version 8 of RFC 9562, which leaves the
+/// bits to us), since publishers keep it in columns of that type.
+///
+/// It is derived, not drawn, so that a commit that is tried again after a fault has the same one. It identifies and
+/// does not authenticate: who knows the click id and the goal can work it out.
+pub fn transaction_id(row: &RowKey<'_>, movement: Movement) -> String {
+    let kind = match movement {
+        Movement::Reward => 0,
+        Movement::Reversal => 1,
+    };
+    // All but the goal have a fixed length, so no two rows are hashed from the same bytes.
+    let hash: [u8; 32] = Sha256::new()
+        .chain_update(DOMAIN)
+        .chain_update([kind])
+        .chain_update(row.app.number().to_be_bytes())
+        .chain_update(row.nonce)
+        .chain_update(row.goal)
+        .finalize()
+        .into();
+    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ..] = hash;
+    let uuid = [
+        &[a, b, c, d][..],
+        &[e, f],
+        &[g & 0x0f | 0x80, h],
+        &[i & 0x3f | 0x80, j],
+        &[k, l, m, n, o, p],
+    ];
+    uuid.map(hex::encode).join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn row(app: u32, nonce: Nonce, goal: &str) -> RowKey<'_> {
+        RowKey {
+            app: AppId::from_number(app).unwrap(),
+            nonce,
+            goal,
+        }
+    }
+
+    #[test]
+    fn a_transaction_id_never_changes_between_releases() {
+        let row = row(42, *b"twelve bytes", "60118-1");
+        assert_eq!(
+            transaction_id(&row, Movement::Reward),
+            "8b837895-86b5-8359-bb78-6e1bc0ff2171"
+        );
+        assert_eq!(
+            transaction_id(&row, Movement::Reversal),
+            "f5a87670-949e-8e8c-af55-55ee5c1d0a9e"
+        );
+    }
+
+    #[test]
+    fn each_part_of_the_row_and_the_reversal_make_another_id() {
+        let rows = [
+            row(42, [0; 12], "g1"),
+            row(43, [0; 12], "g1"),
+            row(42, [1; 12], "g1"),
+            row(42, [0; 12], "g2"),
+            row(42, [0; 12], "g"),
+            row(42, [0; 12], ""),
+        ];
+        let ids: HashSet<_> = rows
+            .iter()
+            .flat_map(|row| {
+                [Movement::Reward, Movement::Reversal].map(|movement| transaction_id(row, movement))
+            })
+            .collect();
+        assert_eq!(ids.len(), 2 * rows.len());
+    }
+
+    proptest! {
+        #[test]
+        fn an_id_has_the_form_of_a_uuid(app in 0..100_000_000_u32, nonce: Nonce, goal in ".{0,64}") {
+            let id = transaction_id(&row(app, nonce, &goal), Movement::Reward);
+            let groups: Vec<_> = id.split('-').collect();
+            prop_assert_eq!(groups.iter().map(|group| group.len()).collect::<Vec<_>>(), [8, 4, 4, 4, 12]);
+            prop_assert!(groups.concat().bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')));
+            prop_assert!(groups[2].starts_with('8') && groups[3].starts_with(['8', '9', 'a', 'b']), "{}", id);
+        }
+    }
+}

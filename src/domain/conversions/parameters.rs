@@ -1,0 +1,186 @@
+//! What a postback says, read from its query and, of a POST, from its form body. Advertisers' partners write our
+//! address into templates of their own, so one field has many names, and what they had no value for may stand there
+//! as the template left it.
+
+use std::{array, borrow::Cow};
+
+use percent_encoding::percent_decode_str;
+
+use super::state::Status;
+use crate::{
+    model::api_error::{ApiError, common::MISSING_FIELD},
+    tracking::{click_id, parameters::INVALID_PARAMETER},
+};
+
+pub const INVALID_CLICK_ID: ApiError = ApiError::new(400, "invalid_click_id", "click_id is not a click id");
+
+/// The parameters that a postback may carry: first the names that a click id goes by, in the order in which they are
+/// looked at, ours before those of partners. All other parameters are ignored.
+const NAMES: [&str; 11] = [
+    "click_id",
+    "clickid",
+    "transaction_id",
+    "tid",
+    "cid",
+    "subid",
+    "aff_sub",
+    "token",
+    "goal",
+    "txn",
+    "status",
+];
+
+/// How a macro of a template begins and ends: `{goal}`, `{{goal}}`, `${goal}`, `[goal]`, `%goal%`.
+const MACROS: [(&str, &str); 4] = [("{", "}"), ("${", "}"), ("[", "]"), ("%", "%")];
+
+/// The longest `goal`, in characters: the longest event code that the catalog takes.
+const LONGEST_GOAL: usize = 200;
+/// The longest `txn`, in bytes.
+const LONGEST_TXN: usize = 128;
+
+/// A postback, checked as far as that goes without a key or the catalog. No text is empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Postback<'a> {
+    /// A click id in form; whether it is one of ours only its key tells.
+    pub click_id: Cow<'a, str>,
+    /// The advertiser's token.
+    pub token: Cow<'a, str>,
+    /// The id or the event code of a goal.
+    pub goal: Option<Cow<'a, str>>,
+    /// The sender's own id of the conversion.
+    pub txn: Option<Cow<'a, str>>,
+    pub status: Status,
+}
+
+impl<'a> Postback<'a> {
+    /// Reads a query string as it stands in the URL, without the `?`, and the `application/x-www-form-urlencoded` body
+    /// of a POST. The two count as one list: a sender may put its token in the address and the rest in the body.
+    ///
+    /// A value that is empty or an unreplaced macro counts as absent. A parameter may be repeated with the same value,
+    /// as by a proxy that passes on both lists, but not with another.
+    ///
+    /// The first fault is told, in this order: repeated parameters and bad percent-encoding, from left to right, query
+    /// before body; then the click id, `token`, `goal`, `txn`, `status`.
+    pub fn parse(query: &'a str, form: Option<&'a str>) -> Result<Self, ApiError> {
+        let [click_ids @ .., token, goal, txn, status] = scan(query, form)?;
+        let click_id = choose_click_id(click_ids)?;
+        let token = token.ok_or_else(|| missing("token"))?;
+        if goal
+            .as_ref()
+            .is_some_and(|goal| goal.chars().count() > LONGEST_GOAL)
+        {
+            return Err(
+                INVALID_PARAMETER.with_message(format!("goal must be at most {LONGEST_GOAL} characters"))
+            );
+        }
+        // A `txn` with a macro left inside would be the same in all conversions, and refused in all but the first. (A
+        // `goal` with one is an unknown goal: it must not become the first goal instead.)
+        let txn = txn.filter(|txn| !holds_macro(txn));
+        if txn.as_ref().is_some_and(|txn| txn.len() > LONGEST_TXN) {
+            return Err(INVALID_PARAMETER.with_message(format!("txn must be at most {LONGEST_TXN} bytes")));
+        }
+        let status = match status {
+            None => Status::default(),
+            Some(text) => Status::parse(&text).ok_or_else(|| {
+                INVALID_PARAMETER.with_message("status must be one of approved, pending, rejected, reversed")
+            })?,
+        };
+        Ok(Self {
+            click_id,
+            token,
+            goal,
+            txn,
+            status,
+        })
+    }
+}
+
+/// The click id, of the values of all its names. Partners send ids of their own under some of these names beside our
+/// click id under another (Keitaro: ours as `subid`, its own as `tid`), so the first that is a click id in form is
+/// taken, and others are no contradiction. If several are in form, the order of the names decides: refusing would lose
+/// a conversion, and this way every copy of it is attributed alike.
+fn choose_click_id<const N: usize>(values: [Option<Cow<'_, str>>; N]) -> Result<Cow<'_, str>, ApiError> {
+    let mut refusal = missing("click_id");
+    for text in values.into_iter().flatten() {
+        if click_id::is_in_form(&text) {
+            return Ok(text);
+        }
+        refusal = INVALID_CLICK_ID;
+    }
+    Err(refusal)
+}
+
+fn missing(name: &str) -> ApiError {
+    MISSING_FIELD.with_message(format!(
+        "{name} is required, and a macro that was not replaced does not count"
+    ))
+}
+
+/// The value of each parameter of [`NAMES`] that has one.
+fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<[Option<Cow<'a, str>>; NAMES.len()], ApiError> {
+    let mut values = array::from_fn(|_| None);
+    for pair in query
+        .split('&')
+        .chain(form.into_iter().flat_map(|form| form.split('&')))
+    {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        // A name that does not decode may have been meant as any, so it is not taken for an unknown one.
+        let name = decode(name).ok_or_else(|| badly_encoded("the name of a parameter"))?;
+        let Some((known, slot)) = NAMES.iter().zip(&mut values).find(|(known, _)| **known == name) else {
+            continue;
+        };
+        // As it was sent, `%goal%` is bad percent-encoding.
+        if is_macro(value) {
+            continue;
+        }
+        let value = decode(value).ok_or_else(|| badly_encoded(known))?;
+        if value.is_empty() || is_macro(&value) {
+            continue;
+        }
+        match slot {
+            None => *slot = Some(value),
+            Some(earlier) if *earlier == value => {}
+            Some(_) => {
+                return Err(INVALID_PARAMETER.with_message(format!("{known} is given with two values")));
+            }
+        }
+    }
+    Ok(values)
+}
+
+fn badly_encoded(what: &str) -> ApiError {
+    INVALID_PARAMETER.with_message(format!("{what} is not valid percent-encoded UTF-8"))
+}
+
+/// Decodes as forms are encoded, where a `+` is a space, since partners encode queries so, too. `None` if a `%` is not
+/// followed by two hexadecimal digits, or the bytes are not UTF-8.
+fn decode(text: &str) -> Option<Cow<'_, str>> {
+    let well_formed = text.split('%').skip(1).all(|after| {
+        matches!(after.as_bytes(), [high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit())
+    });
+    if !well_formed {
+        return None;
+    }
+    if text.contains('+') {
+        // What was a `+` before it was encoded is a `%2B` still.
+        let spaced = text.replace('+', " ");
+        let decoded = percent_decode_str(&spaced).decode_utf8().ok()?;
+        return Some(Cow::Owned(decoded.into_owned()));
+    }
+    percent_decode_str(text).decode_utf8().ok()
+}
+
+/// Whether a text is a macro from end to end.
+fn is_macro(text: &str) -> bool {
+    MACROS
+        .iter()
+        .any(|(begin, end)| text.strip_prefix(begin).is_some_and(|rest| rest.ends_with(end)))
+}
+
+/// Whether a macro in braces stands in a text. Brackets and percent signs are too common in plain ones.
+fn holds_macro(text: &str) -> bool {
+    text.split_once('{').is_some_and(|(_, rest)| rest.contains('}'))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,407 @@
+use proptest::{prelude::*, sample::select};
+
+use super::*;
+use crate::{
+    model::AppId,
+    tracking::{
+        click::Click,
+        click_id::{DEFAULT_MAX, SHORT_MAX, seal},
+        keys::KeyRing,
+    },
+};
+
+/// A click id in form, another for each number.
+fn click_id(number: u8) -> String {
+    let keys = KeyRing::parse(&format!("1:seal:{}", "5a".repeat(32))).unwrap();
+    let click = Click {
+        offer: "60118".into(),
+        goal: "60118-1".into(),
+        app: AppId::parse("00000042").unwrap(),
+        user_id: "player_1".into(),
+        gaid: None,
+        idfa: None,
+        custom: [const { None }; 5],
+        placement: None,
+        country: None,
+        clicked_at_ms: 1_790_000_000_123,
+    };
+    let longest = if number.is_multiple_of(2) {
+        DEFAULT_MAX
+    } else {
+        SHORT_MAX
+    };
+    seal(&keys, &click, [number; 12], longest).id().to_owned()
+}
+
+fn parse(query: &str) -> Result<Postback<'_>, &'static str> {
+    parse_post(query, None)
+}
+
+fn parse_post<'a>(query: &'a str, form: Option<&'a str>) -> Result<Postback<'a>, &'static str> {
+    Postback::parse(query, form).map_err(|refusal| {
+        assert_eq!(refusal.status, 400, "{query} {form:?}");
+        refusal.code
+    })
+}
+
+fn message(query: &str) -> String {
+    Postback::parse(query, None).unwrap_err().message.into_owned()
+}
+
+/// The least that a postback says.
+fn shortest() -> String {
+    format!("click_id={}&token=adv_x", click_id(0))
+}
+
+#[test]
+fn a_postback_with_everything_in_it_is_read() {
+    let id = click_id(0);
+    let query = format!("click_id={id}&token=adv_x&goal=level+5%2B&txn=order%2F17&status=Pending&payout=1.5");
+    let expected = Postback {
+        click_id: id.as_str().into(),
+        token: "adv_x".into(),
+        goal: Some("level 5+".into()),
+        txn: Some("order/17".into()),
+        status: Status::Pending,
+    };
+    assert_eq!(parse(&query), Ok(expected));
+}
+
+#[test]
+fn query_and_body_are_one_list() {
+    let (id, shortest) = (click_id(0), shortest());
+    let body = format!("click_id={id}&token=adv_x");
+    assert_eq!(parse_post("", Some(&body)), parse(&shortest));
+    let body = format!("click_id={id}");
+    assert_eq!(parse_post("token=adv_x", Some(&body)), parse(&shortest));
+    assert_eq!(parse_post(&shortest, Some("")), parse(&shortest));
+    assert_eq!(parse_post(&shortest, Some(&shortest)), parse(&shortest));
+    assert_eq!(
+        parse_post(&shortest, Some("token=adv_y")),
+        Err("invalid_parameter")
+    );
+}
+
+#[test]
+fn the_queries_that_partners_really_send_are_understood() {
+    let id = click_id(0);
+    let ours = |query: &str| query.replace("OURS", &id);
+    // Query, then the `goal`, `txn` and status that it says.
+    let table = [
+        // TUNE
+        (
+            "token=adv_x&transaction_id=OURS&goal=3021&txn=9910-1&status=approved&payout=0.80",
+            (Some("3021"), Some("9910-1"), Status::Approved),
+        ),
+        // Everflow, an event without an order
+        (
+            "token=adv_x&transaction_id=OURS&goal=&txn=&status=approved",
+            (None, None, Status::Approved),
+        ),
+        // Affise, which carries the click id in a sub
+        (
+            "token=adv_x&aff_sub=OURS&goal=reg&status=%7Bstatus%7D",
+            (Some("reg"), None, Status::Approved),
+        ),
+        // Keitaro: its own id as tid
+        (
+            "token=adv_x&subid=OURS&status=rejected&payout=1&currency=usd&tid=7781",
+            (None, None, Status::Rejected),
+        ),
+        // RedTrack
+        (
+            "token=adv_x&clickid=OURS&sum=1.2&type=Purchase",
+            (None, None, Status::Approved),
+        ),
+        // AppsFlyer: an unfilled event in one of its spellings
+        (
+            "clickid=OURS&token=adv_x&goal=(event-name)&txn=%7Btransaction_id%7D",
+            (Some("(event-name)"), None, Status::Approved),
+        ),
+        // Branch
+        (
+            "click_id=OURS&token=adv_x&goal=$%7B(last_attributed_touch_data.goalid)!%7D",
+            (None, None, Status::Approved),
+        ),
+        // BitLabs
+        (
+            "cid=OURS&token=adv_x&goal=[%25GOAL:ID%25]&txn=[%25TX%25]",
+            (None, None, Status::Approved),
+        ),
+    ];
+    for (query, (goal, txn, status)) in table {
+        let query = ours(query);
+        let postback = parse(&query).unwrap_or_else(|code| panic!("{code}: {query}"));
+        assert_eq!(
+            (&*postback.click_id, &*postback.token),
+            (&*id, "adv_x"),
+            "{query}"
+        );
+        assert_eq!(
+            (postback.goal.as_deref(), postback.txn.as_deref(), postback.status),
+            (goal, txn, status),
+            "{query}"
+        );
+    }
+}
+
+#[test]
+fn of_several_click_ids_the_first_name_in_the_table_decides() {
+    for (place, first) in NAMES[..7].iter().enumerate() {
+        // What comes later in the table stands first in the query.
+        let pairs: Vec<_> = NAMES[place..7].iter().rev().zip(0..).collect();
+        let query: String = pairs
+            .iter()
+            .map(|(name, number)| format!("{name}={}&", click_id(*number)))
+            .collect();
+        let expected = click_id(pairs.last().unwrap().1);
+        assert_eq!(
+            parse(&format!("{query}token=t")).unwrap().click_id,
+            expected,
+            "{first}"
+        );
+    }
+}
+
+#[test]
+fn an_id_of_the_partners_own_does_not_hide_our_click_id() {
+    let id = click_id(1);
+    let hash = "c3".repeat(32);
+    for own in [
+        "17",
+        "7f9c24e8-3b1d-4c0e-9a57-0d9f6f1f2a3b",
+        &hash,
+        "{clickid}",
+        "",
+        "a%20b",
+    ] {
+        let query = format!("click_id={own}&tid={own}&aff_sub={id}&token=t");
+        assert_eq!(parse(&query).unwrap().click_id, id, "{query}");
+        let query = format!("click_id={own}&tid={own}&token=t");
+        let code = if matches!(own, "" | "{clickid}") {
+            "missing_field"
+        } else {
+            "invalid_click_id"
+        };
+        assert_eq!(parse(&query), Err(code), "{query}");
+    }
+}
+
+#[test]
+fn a_macro_that_was_not_replaced_counts_as_absent() {
+    let (id, shortest) = (click_id(0), shortest());
+    for left in [
+        "{goal}",
+        "{{event.name}}",
+        "%7Bgoal%7D",
+        "%7bgoal}",
+        "${goal}",
+        "%24%7Bgoal%7D",
+        "$%7B(x)!%7D",
+        "[goal]",
+        "[[goal]]",
+        "%5Bgoal%5D",
+        "%goal%",
+        "%25goal%25",
+        "%AB%",
+        "{a b}",
+        "{a+b}",
+        "{a}{b}",
+        "{}",
+    ] {
+        let query = format!("{shortest}&goal={left}&txn={left}&status={left}");
+        assert_eq!(parse(&query), parse(&shortest), "{left}");
+        assert_eq!(
+            parse(&format!("click_id={left}&token=t")),
+            Err("missing_field"),
+            "{left}"
+        );
+        assert_eq!(
+            parse(&format!("click_id={id}&token={left}")),
+            Err("missing_field"),
+            "{left}"
+        );
+    }
+}
+
+#[test]
+fn a_macro_inside_a_value_makes_no_txn_and_no_other_goal() {
+    let query = format!("{}&goal=level_%7Bn%7D&txn=order-{{id}}", shortest());
+    let postback = parse(&query).unwrap();
+    assert_eq!(
+        (postback.goal.as_deref(), postback.txn),
+        (Some("level_{n}"), None)
+    );
+    for plain in ["50%25", "[5", "a[5]", "%255", "{", "}", "}{", "$5", "(x)"] {
+        let query = format!("{}&goal={plain}&txn={plain}", shortest());
+        let postback = parse(&query).unwrap();
+        assert!(
+            postback.goal.is_some() && postback.goal == postback.txn,
+            "{plain}"
+        );
+    }
+}
+
+#[test]
+fn a_parameter_may_be_repeated_but_not_contradicted() {
+    let shortest = shortest();
+    let with_goal = format!("{shortest}&goal=g1");
+    for same in [
+        "goal=g1",
+        "goal=",
+        "goal",
+        "goal={goal}",
+        "goal=%671",
+        "go%61l=g1",
+    ] {
+        assert_eq!(parse(&format!("{with_goal}&{same}")), parse(&with_goal), "{same}");
+        assert_eq!(parse(&format!("{same}&{with_goal}")), parse(&with_goal), "{same}");
+    }
+    for other in [
+        "goal=g2",
+        "goal=G1",
+        "go%61l=g2",
+        "goal=+g1",
+        "token=adv_y",
+        "click_id=x",
+    ] {
+        assert_eq!(
+            parse(&format!("{with_goal}&{other}")),
+            Err("invalid_parameter"),
+            "{other}"
+        );
+    }
+    assert_eq!(
+        message(&format!("{with_goal}&goal=g2")),
+        "goal is given with two values"
+    );
+}
+
+#[test]
+fn each_fault_has_its_code() {
+    let (id, shortest) = (click_id(0), shortest());
+    let table: &[(&str, &str)] = &[
+        ("", "missing_field"),
+        ("token=t", "missing_field"),
+        (&format!("click_id={id}"), "missing_field"),
+        (&format!("click_id={id}&token="), "missing_field"),
+        (&format!("CLICK_ID={id}&token=t"), "missing_field"),
+        ("click_id=x&token=t", "invalid_click_id"),
+        (&format!("click_id={id}A&token=t"), "invalid_click_id"),
+        (&format!("click_id={id}=&token=t"), "invalid_click_id"),
+        (&format!("click_id=+{id}&token=t"), "invalid_click_id"),
+        (
+            &format!("{shortest}&goal={}", "é".repeat(201)),
+            "invalid_parameter",
+        ),
+        (
+            &format!("{shortest}&txn={}x", "é".repeat(64)),
+            "invalid_parameter",
+        ),
+        (&format!("{shortest}&status=1"), "invalid_parameter"),
+        (&format!("{shortest}&status=declined"), "invalid_parameter"),
+        (&format!("{shortest}&status=approved+"), "invalid_parameter"),
+        (&format!("{shortest}&goal=%"), "invalid_parameter"),
+        (&format!("{shortest}&goal=%4"), "invalid_parameter"),
+        (&format!("{shortest}&goal=%4g"), "invalid_parameter"),
+        (&format!("{shortest}&goal=%+4"), "invalid_parameter"),
+        (&format!("{shortest}&goal=%ff"), "invalid_parameter"),
+        (&format!("{shortest}&goal=a+%ff"), "invalid_parameter"),
+        (&format!("{shortest}&g%zz=1"), "invalid_parameter"),
+    ];
+    for (query, code) in table {
+        assert_eq!(parse(query), Err(*code), "{query}");
+    }
+    let longest = format!("{shortest}&goal={}&txn={}", "é".repeat(200), "é".repeat(64));
+    assert!(parse(&longest).is_ok());
+    assert!(message("token=t").starts_with("click_id is required"));
+    assert!(message(&format!("click_id={id}")).starts_with("token is required"));
+}
+
+#[test]
+fn of_several_faults_the_first_in_the_documented_order_is_told() {
+    let id = click_id(0);
+    let faults = [
+        ("token=%zz", "invalid_parameter"),
+        ("click_id=x", "invalid_click_id"),
+        ("token=", "missing_field"),
+        ("status=1", "invalid_parameter"),
+    ];
+    for (place, (_, code)) in faults.iter().enumerate() {
+        let mut pairs: Vec<_> = faults[place..]
+            .iter()
+            .rev()
+            .map(|(pair, _)| (*pair).to_owned())
+            .collect();
+        if place > 1 {
+            pairs.push(format!("click_id={id}"));
+        }
+        if place > 2 {
+            pairs.push("token=t".into());
+        }
+        let query = pairs.join("&");
+        assert_eq!(parse(&query), Err(*code), "{query}");
+    }
+}
+
+#[test]
+fn unknown_parameters_are_ignored_whatever_they_hold() {
+    let shortest = shortest();
+    let odd = format!("&&{shortest}&payout=%zz&payout=%ff&Token=x&=x&flag&%7Bk%7D=v");
+    assert_eq!(parse(&odd), parse(&shortest));
+}
+
+#[test]
+fn nothing_is_copied_that_is_not_encoded() {
+    let query = format!("{}&goal=g1&txn=a+b", shortest());
+    let postback = parse(&query).unwrap();
+    assert!(matches!(
+        (&postback.click_id, &postback.token, &postback.goal, &postback.txn),
+        (
+            Cow::Borrowed(_),
+            Cow::Borrowed("adv_x"),
+            Some(Cow::Borrowed("g1")),
+            Some(Cow::Owned(_))
+        )
+    ));
+}
+
+proptest! {
+    #[test]
+    fn what_a_form_encoder_writes_is_read_back(
+        name in select(&NAMES[..7]),
+        token in "[ -z~é☃]{1,40}",
+        goal in proptest::option::of("[ -z~é☃]{1,40}"),
+        txn in proptest::option::of("[ -z~é☃]{1,40}"),
+        status in proptest::option::of(select(Status::ALL.as_slice())),
+        posted: bool,
+    ) {
+        let whole = |text: &str| text.starts_with('[') && text.ends_with(']') || text.starts_with('%') && text.ends_with('%');
+        let texts = [Some(&token), goal.as_ref(), txn.as_ref()];
+        prop_assume!(!texts.into_iter().flatten().any(|text| whole(text)));
+        let id = click_id(0);
+        let mut form = url::form_urlencoded::Serializer::new(String::new());
+        form.append_pair(name, &id).append_pair("token", &token);
+        for (name, value) in [("goal", &goal), ("txn", &txn)] {
+            value.as_ref().inspect(|value| { form.append_pair(name, value); });
+        }
+        status.inspect(|status| { form.append_pair("status", status.as_str()); });
+        let encoded = form.finish();
+        let postback = if posted { parse_post("", Some(&encoded)) } else { parse(&encoded) };
+        let expected = Postback {
+            click_id: id.as_str().into(),
+            token: token.into(),
+            goal: goal.map(Cow::Owned),
+            txn: txn.map(Cow::Owned),
+            status: status.unwrap_or_default(),
+        };
+        prop_assert_eq!(postback, Ok(expected));
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(query in "([a-z_]{0,6}|click_id|token|goal|[=&%+{}]|%[0-9a-fA-F]{2}|.){0,24}", form in proptest::option::of(".{0,40}")) {
+        if let Ok(postback) = parse_post(&query, form.as_deref()) {
+            prop_assert!(!postback.click_id.is_empty() && !postback.token.is_empty());
+        }
+    }
+}

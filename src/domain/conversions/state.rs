@@ -1,0 +1,341 @@
+//! The states of a conversion, and what a postback makes of them. A row is one click reaching one goal; this table
+//! alone says when money moves, so that it moves once however often, and in whatever order, postbacks come.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::api_error::ApiError;
+
+pub const CONVERSION_CAPPED: ApiError = ApiError::new(
+    409,
+    "conversion_capped",
+    "the offer has reached its conversion cap for this UTC day",
+);
+pub const CONVERSION_WINDOW_CLOSED: ApiError = ApiError::new(
+    410,
+    "conversion_window_closed",
+    "the click is older than the offer's conversion window",
+);
+pub const DUPLICATE_TXN: ApiError = ApiError::new(
+    409,
+    "duplicate_txn",
+    "txn was already used for another conversion of this goal",
+);
+
+/// What a postback says of a conversion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    #[default]
+    Approved,
+    Pending,
+    Rejected,
+    Reversed,
+}
+
+impl Status {
+    pub const ALL: [Self; 4] = [Self::Approved, Self::Pending, Self::Rejected, Self::Reversed];
+
+    /// One of the four names, in any case. Numbers are none: networks do not agree on what 1 and 2 mean.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|status| status.as_str().eq_ignore_ascii_case(text))
+    }
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::Pending => "pending",
+            Self::Rejected => "rejected",
+            Self::Reversed => "reversed",
+        }
+    }
+}
+
+/// What a row holds once a postback is committed. (`reserving` is no state in this sense: such a row is on its way to
+/// one, and copies wait for it.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum State {
+    Pending,
+    /// Paid.
+    Approved,
+    /// Never paid. Final.
+    Rejected,
+    /// Paid, and taken back. Final.
+    Reversed,
+    /// Reversed before it was known, so never paid. Final.
+    Tombstone,
+    /// Kept for the log only: when it is sent again, it is judged afresh.
+    Refused(Reason),
+}
+
+/// Why a conversion was refused although it was well-formed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reason {
+    Capped,
+    WindowClosed,
+    DuplicateTxn,
+}
+
+impl Reason {
+    pub const ALL: [Self; 3] = [Self::Capped, Self::WindowClosed, Self::DuplicateTxn];
+
+    pub fn refusal(self) -> ApiError {
+        match self {
+            Self::Capped => CONVERSION_CAPPED,
+            Self::WindowClosed => CONVERSION_WINDOW_CLOSED,
+            Self::DuplicateTxn => DUPLICATE_TXN,
+        }
+    }
+}
+
+impl State {
+    /// What the sender is told: the `status` of a 200, or the refusal.
+    pub fn answer(self) -> Result<Status, ApiError> {
+        match self {
+            Self::Pending => Ok(Status::Pending),
+            Self::Approved => Ok(Status::Approved),
+            Self::Rejected => Ok(Status::Rejected),
+            Self::Reversed | Self::Tombstone => Ok(Status::Reversed),
+            Self::Refused(reason) => Err(reason.refusal()),
+        }
+    }
+}
+
+/// Money moving, and a callback with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Movement {
+    /// The cap is taken, the goal is paid, the publisher is called.
+    Reward,
+    /// The publisher is called once more, with the exact negative of what was paid.
+    Reversal,
+}
+
+/// What a postback makes of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub state: State,
+    /// Nothing changes: the sender gets the first one's transaction id and `duplicate: true`.
+    pub duplicate: bool,
+    pub movement: Option<Movement>,
+}
+
+/// What a postback makes of a row in a state, or of none. If it [is judged](is_judged), it is because nothing speaks
+/// against it; else the row is [`State::Refused`] and the table is not asked.
+pub fn next(current: Option<State>, status: Status) -> Outcome {
+    use {State as S, Status as E};
+    match (current, status) {
+        (None | Some(S::Refused(_)), E::Approved) => paid(),
+        (None | Some(S::Refused(_)), E::Pending) => becomes(S::Pending),
+        (None | Some(S::Refused(_)), E::Rejected) => becomes(S::Rejected),
+        // An approval that was overtaken by its reversal must find something that stops it.
+        (None | Some(S::Refused(_)), E::Reversed) => becomes(S::Tombstone),
+
+        (Some(S::Pending), E::Approved) => paid(),
+        (Some(S::Pending), E::Pending) => stays(S::Pending),
+        // Nothing was paid yet, so there is nothing to take back.
+        (Some(S::Pending), E::Rejected | E::Reversed) => becomes(S::Rejected),
+
+        // `pending` is overtaken by the approval, or sent again after it.
+        (Some(S::Approved), E::Approved | E::Pending) => stays(S::Approved),
+        (Some(S::Approved), E::Rejected | E::Reversed) => Outcome {
+            movement: Some(Movement::Reversal),
+            ..becomes(S::Reversed)
+        },
+
+        (
+            Some(last @ (S::Rejected | S::Reversed | S::Tombstone)),
+            E::Approved | E::Pending | E::Rejected | E::Reversed,
+        ) => stays(last),
+    }
+}
+
+/// Whether the conversion window and the uniqueness of `txn` are checked, and, for an approval, the cap: for what may
+/// lead to a reward and is not known yet. A rejection or a reversal costs no one anything and is always taken down.
+pub fn is_judged(current: Option<State>, status: Status) -> bool {
+    matches!(current, None | Some(State::Refused(_))) && matches!(status, Status::Approved | Status::Pending)
+}
+
+const fn becomes(state: State) -> Outcome {
+    Outcome {
+        state,
+        duplicate: false,
+        movement: None,
+    }
+}
+
+const fn paid() -> Outcome {
+    Outcome {
+        state: State::Approved,
+        duplicate: false,
+        movement: Some(Movement::Reward),
+    }
+}
+
+const fn stays(state: State) -> Outcome {
+    Outcome {
+        state,
+        duplicate: true,
+        movement: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*, sample::select};
+
+    use super::{Movement::*, State::*, *};
+
+    const REFUSED: [State; 3] = [
+        Refused(Reason::Capped),
+        Refused(Reason::WindowClosed),
+        Refused(Reason::DuplicateTxn),
+    ];
+
+    #[test]
+    fn every_status_of_every_row_has_its_outcome() {
+        type Row = (Option<State>, [(State, bool, Option<Movement>); 4]);
+        let same = |state| [(state, true, None); 4];
+        let fresh = [
+            (Approved, false, Some(Reward)),
+            (Pending, false, None),
+            (Rejected, false, None),
+            (Tombstone, false, None),
+        ];
+        // In the order of `Status::ALL`: approved, pending, rejected, reversed.
+        let mut table: Vec<Row> = vec![
+            (None, fresh),
+            (
+                Some(Pending),
+                [
+                    (Approved, false, Some(Reward)),
+                    (Pending, true, None),
+                    (Rejected, false, None),
+                    (Rejected, false, None),
+                ],
+            ),
+            (
+                Some(Approved),
+                [
+                    (Approved, true, None),
+                    (Approved, true, None),
+                    (Reversed, false, Some(Reversal)),
+                    (Reversed, false, Some(Reversal)),
+                ],
+            ),
+            (Some(Rejected), same(Rejected)),
+            (Some(Reversed), same(Reversed)),
+            (Some(Tombstone), same(Tombstone)),
+        ];
+        table.extend(REFUSED.map(|refused| (Some(refused), fresh)));
+        for (current, outcomes) in table {
+            for (status, (state, duplicate, movement)) in Status::ALL.into_iter().zip(outcomes) {
+                let expected = Outcome {
+                    state,
+                    duplicate,
+                    movement,
+                };
+                assert_eq!(next(current, status), expected, "{current:?} {status:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_may_come_to_be_paid_and_is_not_known_is_judged() {
+        for status in Status::ALL {
+            let payable = matches!(status, Status::Approved | Status::Pending);
+            for unknown in [None].into_iter().chain(REFUSED.map(Some)) {
+                assert_eq!(is_judged(unknown, status), payable, "{unknown:?} {status:?}");
+            }
+            for known in [Pending, Approved, Rejected, Reversed, Tombstone] {
+                assert!(!is_judged(Some(known), status), "{known:?} {status:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_status_is_one_of_four_names_in_any_case() {
+        for status in Status::ALL {
+            assert_eq!(Status::parse(status.as_str()), Some(status));
+            assert_eq!(Status::parse(&status.as_str().to_uppercase()), Some(status));
+        }
+        assert_eq!(Status::parse("Approved"), Some(Status::Approved));
+        for other in [
+            "",
+            "1",
+            "2",
+            "0",
+            "approve",
+            "approved ",
+            "declined",
+            "chargeback",
+        ] {
+            assert_eq!(Status::parse(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn the_sender_is_told_the_state_or_the_refusal() {
+        let told =
+            [Pending, Approved, Rejected, Reversed, Tombstone].map(|state| state.answer().unwrap().as_str());
+        assert_eq!(told, ["pending", "approved", "rejected", "reversed", "reversed"]);
+        let refused = Reason::ALL.map(|reason| {
+            let refusal = Refused(reason).answer().unwrap_err();
+            (refusal.status, refusal.code)
+        });
+        assert_eq!(
+            refused,
+            [
+                (409, "conversion_capped"),
+                (410, "conversion_window_closed"),
+                (409, "duplicate_txn")
+            ]
+        );
+    }
+
+    /// The places in a history where money moves: the first approval, unless a rejection or a reversal came before it;
+    /// and the first of those after it.
+    fn naive_movements(history: &[Status]) -> Vec<(usize, Movement)> {
+        let refusals = |status: &Status| matches!(status, Status::Rejected | Status::Reversed);
+        let Some(reward) = history.iter().position(|status| *status == Status::Approved) else {
+            return Vec::new();
+        };
+        if history[..reward].iter().any(refusals) {
+            return Vec::new();
+        }
+        let reversal = history[reward..].iter().position(refusals);
+        let reversal = reversal.map(|after| (reward + after, Reversal));
+        [(reward, Reward)].into_iter().chain(reversal).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn money_moves_at_most_once_each_way_whatever_comes(
+            history in vec((select(Status::ALL.as_slice()), proptest::option::weighted(0.3, select(Reason::ALL.as_slice()))), 0..12),
+        ) {
+            let mut current = None;
+            let mut movements = Vec::new();
+            // What was refused counts as never sent.
+            let mut taken = Vec::new();
+            for (status, reason) in history {
+                if let Some(reason) = reason.filter(|_| is_judged(current, status)) {
+                    current = Some(Refused(reason));
+                    continue;
+                }
+                let outcome = next(current, status);
+                prop_assert_eq!(outcome.duplicate, current == Some(outcome.state));
+                prop_assert!(!outcome.duplicate || outcome.movement.is_none());
+                if matches!(current, Some(Rejected | Reversed | Tombstone)) {
+                    prop_assert_eq!(current, Some(outcome.state), "a final state changed");
+                }
+                if let Some(movement) = outcome.movement {
+                    movements.push((taken.len(), movement));
+                }
+                taken.push(status);
+                current = Some(outcome.state);
+            }
+            prop_assert!(movements.len() <= 2);
+            prop_assert_eq!(movements, naive_movements(&taken));
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Signpost's rules as pure functions. Nothing here knows a Workers type, a clock, randomness or I/O: the time and random
+//! bytes are arguments. So every rule builds and is tested natively.
+//!
+//! - [`model`]: identifiers, money, countries, time, credentials, errors;
+//! - [`catalog`]: publishers, apps, advertisers, offers, and the snapshots of them that the edge reads;
+//! - [`offers`]: the offers request, its filters, its pages;
+//! - [`tracking`]: click parameters, the sealed click, the redirect;
+//! - [`conversions`]: the postback, the states of a conversion, the reward;
+//! - [`callbacks`]: the completion callback, its signature, its schedule;
+//! - [`reporting`]: the report query, facts, segments, and the engine that aggregates them.
+
+pub mod callbacks;
+pub mod catalog;
+pub mod conversions;
+pub mod model;
+pub mod offers;
+pub mod reporting;
+pub mod tracking;

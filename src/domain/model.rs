@@ -1,0 +1,19 @@
+//! The values that every interface shares. Each is checked where it enters: a function that takes a [`Country`] cannot
+//! be handed `"UK"`.
+
+pub mod api_error;
+pub mod ascii_split;
+pub mod country;
+pub mod credentials;
+pub mod document;
+pub mod enums;
+pub mod ids;
+pub mod lines;
+pub mod money;
+pub mod seeded_hash;
+pub mod time;
+
+pub use country::{Country, CountrySet};
+pub use enums::{Category, OfferType, Platform};
+pub use ids::{AdvertiserId, AppId, GoalId, OfferId, PublisherId};
+pub use money::{CurrencyRate, MicroUsd};

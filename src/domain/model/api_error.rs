@@ -1,0 +1,97 @@
+//! What a caller is told when a request is not carried out: the status, the `{error, code}` body that the
+//! specification's part 7 gives to reporting errors and Signpost to all, and when to try again.
+//!
+//! The modules that own a rule own its refusals, as constants beside the rule. What went wrong inside is never part
+//! of one: it goes to the log where it happened.
+
+use std::borrow::Cow;
+
+use serde_json::json;
+
+/// A stated refusal. `message` is for people, `code` is for programs and never changes once released.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiError {
+    pub status: u16,
+    pub code: &'static str,
+    pub message: Cow<'static, str>,
+    /// Seconds after which the same request may succeed; sent as `Retry-After`.
+    pub retry_after_s: Option<u32>,
+}
+
+impl ApiError {
+    pub const fn new(status: u16, code: &'static str, message: &'static str) -> Self {
+        Self {
+            status,
+            code,
+            message: Cow::Borrowed(message),
+            retry_after_s: None,
+        }
+    }
+
+    pub const fn retry_after(mut self, seconds: u32) -> Self {
+        self.retry_after_s = Some(seconds);
+        self
+    }
+
+    /// The same refusal, told with what is particular about this request.
+    pub fn with_message(&self, message: impl Into<String>) -> Self {
+        Self {
+            message: Cow::Owned(message.into()),
+            ..self.clone()
+        }
+    }
+
+    /// The JSON body, `{"error": …, "code": …}`.
+    pub fn body(&self) -> String {
+        json!({ "error": self.message, "code": self.code }).to_string()
+    }
+}
+
+/// Refusals that every interface shares.
+pub mod common {
+    use super::ApiError;
+
+    pub const INVALID_JSON: ApiError = ApiError::new(400, "invalid_json", "the body is not valid JSON");
+    pub const MISSING_FIELD: ApiError = ApiError::new(400, "missing_field", "a required field is missing");
+    pub const NOT_FOUND: ApiError = ApiError::new(404, "not_found", "there is nothing at this address");
+    pub const METHOD_NOT_ALLOWED: ApiError = ApiError::new(
+        405,
+        "method_not_allowed",
+        "this address does not answer that method",
+    );
+    pub const PAYLOAD_TOO_LARGE: ApiError = ApiError::new(
+        413,
+        "payload_too_large",
+        "the body is larger than this address takes",
+    );
+    pub const UNSUPPORTED_MEDIA_TYPE: ApiError = ApiError::new(
+        415,
+        "unsupported_media_type",
+        "this address does not take that Content-Type",
+    );
+    pub const INTERNAL_ERROR: ApiError =
+        ApiError::new(500, "internal_error", "something went wrong on our side");
+    pub const UNAVAILABLE: ApiError =
+        ApiError::new(503, "unavailable", "temporarily unavailable, try again shortly").retry_after(2);
+    /// There is no room for it: it was not begun.
+    pub const BUSY: ApiError = ApiError::new(
+        503,
+        "unavailable",
+        "too much is under way at the moment, try again shortly",
+    )
+    .retry_after(2);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_body_is_error_and_code_and_nothing_else() {
+        let refusal = common::NOT_FOUND.with_message("no \"such\" offer");
+        assert_eq!(
+            refusal.body(),
+            r#"{"code":"not_found","error":"no \"such\" offer"}"#
+        );
+    }
+}

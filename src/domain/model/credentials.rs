@@ -1,0 +1,159 @@
+//! Credentials. What we only check (Pub-Keys at the edge, advertisers' tokens) is kept as a hash; what must be read
+//! back or signed with (Pub-Keys on the publisher's settings page, callback secrets) is kept sealed in a [`Vault`].
+//!
+//! All of them are 128 random bits or more, so a plain SHA-256 is enough: there is no dictionary to try.
+
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use chacha20poly1305::{
+    ChaCha20Poly1305, KeyInit, Nonce,
+    aead::{Aead, Payload},
+};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+/// SHA-256 of a credential.
+pub type CredentialHash = [u8; 32];
+
+pub fn hash(credential: &str) -> CredentialHash {
+    Sha256::digest(credential.as_bytes()).into()
+}
+
+/// What tells credentials apart in the log, and nothing else: the beginning of the hash.
+pub fn fingerprint(credential: &str) -> String {
+    hex::encode(hash(credential).first_chunk::<6>().unwrap_or(&[0; 6]))
+}
+
+/// Compares in a time that does not depend on where two hashes differ.
+pub fn matches(presented: &CredentialHash, stored: &[u8]) -> bool {
+    presented.as_slice().ct_eq(stored).into()
+}
+
+/// A Pub-Key: 32 upper-case hexadecimal digits (`design.md` section 10).
+pub fn pub_key(random: [u8; 16]) -> String {
+    hex::encode_upper(random)
+}
+
+/// An advertiser's conversion token and the id it is listed and revoked by.
+pub fn advertiser_token(random: [u8; 32]) -> (String, String) {
+    let [id, secret] = [&random[..8], &random[8..]].map(|bytes| BASE64_URL_SAFE_NO_PAD.encode(bytes));
+    // Ids must match [A-Za-z0-9-]; the alphabet of base64url has one character more.
+    (id.replace('_', "-"), format!("adv_{secret}"))
+}
+
+/// Seals what must be read back, with ChaCha20-Poly1305 under the `STORE_KEYS` secret. A sealed value is the key's id,
+/// a random nonce and the ciphertext; it opens only for the purpose (`pub_key/lumen-arcade`) it was sealed for, so that
+/// a value copied to another row is refused.
+pub struct Vault {
+    /// The first key seals; all of them open.
+    keys: Vec<(u8, ChaCha20Poly1305)>,
+}
+
+impl Vault {
+    /// From `STORE_KEYS`: a comma-separated list of `id:key`, id from 0 to 255, key 64 hexadecimal digits.
+    pub fn parse(configuration: &str) -> Result<Self, &'static str> {
+        let mut keys = Vec::new();
+        for item in configuration
+            .split(',')
+            .map(str::trim)
+            .filter(|item| !item.is_empty())
+        {
+            let (id, key) = item.split_once(':').ok_or("STORE_KEYS: an item is id:key")?;
+            let id = id
+                .parse::<u8>()
+                .map_err(|_| "STORE_KEYS: an id is a number from 0 to 255")?;
+            let key = parse_key(key).ok_or("STORE_KEYS: a key is 64 hexadecimal digits")?;
+            if keys.iter().any(|(known, _)| *known == id) {
+                return Err("STORE_KEYS: two keys have the same id");
+            }
+            keys.push((id, ChaCha20Poly1305::new(&key.into())));
+        }
+        if keys.is_empty() {
+            Err("STORE_KEYS holds no key")
+        } else {
+            Ok(Self { keys })
+        }
+    }
+
+    /// `nonce` must be random: it is what keeps two values sealed under one key apart.
+    pub fn seal(&self, purpose: &str, plain: &[u8], nonce: [u8; 12]) -> Option<Vec<u8>> {
+        let (id, cipher) = self.keys.first()?;
+        let payload = Payload {
+            msg: plain,
+            aad: purpose.as_bytes(),
+        };
+        let sealed = cipher.encrypt(&Nonce::from(nonce), payload).ok()?;
+        Some([&[*id][..], &nonce, &sealed].concat())
+    }
+
+    /// `None` for a value that is damaged, was sealed for another purpose, or under a key that is no longer listed.
+    pub fn open(&self, purpose: &str, sealed: &[u8]) -> Option<Vec<u8>> {
+        let (&id, rest) = sealed.split_first()?;
+        let (nonce, sealed) = rest.split_first_chunk::<12>()?;
+        let (_, cipher) = self.keys.iter().find(|(known, _)| *known == id)?;
+        cipher
+            .decrypt(
+                &Nonce::from(*nonce),
+                Payload {
+                    msg: sealed,
+                    aad: purpose.as_bytes(),
+                },
+            )
+            .ok()
+    }
+}
+
+/// A key of a configuration: 32 bytes as 64 hexadecimal digits.
+pub fn parse_key(digits: &str) -> Option<[u8; 32]> {
+    let mut key = [0; 32];
+    hex::decode_to_slice(digits, &mut key).ok().map(|()| key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEYS: &str = "1:000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+
+    #[test]
+    fn credentials_look_as_stated() {
+        assert_eq!(pub_key([0xAB; 16]), "AB".repeat(16));
+        let (id, token) = advertiser_token([0xFF; 32]);
+        assert!(crate::model::OfferId::parse(&id).is_some(), "{id} is not an id");
+        assert_eq!(token.len(), 4 + 32);
+    }
+
+    #[test]
+    fn a_sealed_value_opens_for_its_purpose_alone() {
+        let vault = Vault::parse(KEYS).unwrap();
+        let sealed = vault.seal("pub_key/a", b"secret", [7; 12]).unwrap();
+        assert_eq!(vault.open("pub_key/a", &sealed).as_deref(), Some(&b"secret"[..]));
+        assert_eq!(vault.open("pub_key/b", &sealed), None);
+        for at in 0..sealed.len() {
+            let mut changed = sealed.clone();
+            changed[at] ^= 1;
+            assert_eq!(vault.open("pub_key/a", &changed), None, "changed at {at}");
+        }
+    }
+
+    #[test]
+    fn a_new_first_key_seals_while_the_old_one_still_opens() {
+        let old = Vault::parse(KEYS).unwrap().seal("p", b"x", [1; 12]).unwrap();
+        let rotated = Vault::parse(&format!("2:{},{KEYS}", "ff".repeat(32))).unwrap();
+        assert_eq!(rotated.open("p", &old).as_deref(), Some(&b"x"[..]));
+        assert_eq!(rotated.seal("p", b"x", [1; 12]).unwrap()[0], 2);
+    }
+
+    #[test]
+    fn a_list_that_is_wrong_is_refused() {
+        for bad in [
+            "",
+            "1",
+            "1:ff",
+            "256:00",
+            &format!("{KEYS},{KEYS}"),
+            &format!("x{KEYS}"),
+        ] {
+            assert!(Vault::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! How an operator's JSON becomes a checked resource: one place for "unknown fields are refused" and "an error names
+//! its field", whatever the resource.
+
+mod strict;
+
+use serde::de::DeserializeOwned;
+
+use self::strict::Strict;
+use crate::model::api_error::{ApiError, common};
+
+pub const INVALID_FIELD: ApiError =
+    ApiError::new(400, "invalid_field", "a field has a value it may not have");
+pub const UNKNOWN_FIELD: ApiError = ApiError::new(400, "unknown_field", "a field is not known");
+
+/// A field that may not be as it is. `path` is as the operator would write it: `goals[1].payout_usd`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    pub path: String,
+    pub problem: String,
+}
+
+impl FieldError {
+    pub fn new(path: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            problem: problem.into(),
+        }
+    }
+}
+
+impl From<FieldError> for ApiError {
+    fn from(error: FieldError) -> Self {
+        INVALID_FIELD.with_message(format!("{}: {}", error.path, error.problem))
+    }
+}
+
+/// A resource that comes in as one JSON object.
+pub trait Document: DeserializeOwned {
+    /// What the types alone cannot say: lengths, ranges, and how fields go together. The first fault wins.
+    fn check(&self) -> Result<(), FieldError>;
+
+    /// Reads and checks a whole resource; nothing is kept of one that has a fault.
+    fn from_json(text: &str) -> Result<Self, ApiError> {
+        if text.trim_start().starts_with('[') {
+            return Err(common::INVALID_JSON.with_message("the body must be a JSON object"));
+        }
+        let mut json = serde_json::Deserializer::from_str(text);
+        let document: Self = serde_path_to_error::deserialize(Strict(&mut json)).map_err(|error| {
+            let path = error.path().to_string();
+            refuse(&path, error.inner())
+        })?;
+        json.end()
+            .map_err(|error| common::INVALID_JSON.with_message(error.to_string()))?;
+        document.check()?;
+        Ok(document)
+    }
+}
+
+fn refuse(path: &str, error: &serde_json::Error) -> ApiError {
+    if !error.is_data() {
+        return common::INVALID_JSON.with_message(error.to_string());
+    }
+    let problem = problem(error);
+    let kind = if problem.starts_with("missing field") {
+        common::MISSING_FIELD
+    } else if problem.starts_with("unknown field") {
+        UNKNOWN_FIELD
+    } else {
+        INVALID_FIELD
+    };
+    match path {
+        "." | "" => kind.with_message(problem),
+        path => kind.with_message(format!("{path}: {problem}")),
+    }
+}
+
+/// What is wrong with a JSON text, without the place: in a body that a program wrote on one line it says nothing.
+pub fn problem(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at line ")
+        .map_or(text.as_str(), |(problem, _)| problem)
+        .to_owned()
+}
+
+/// A text of 1 to `max` characters.
+pub fn check_text(path: &str, text: &str, max: usize) -> Result<(), FieldError> {
+    if text.trim().is_empty() {
+        return Err(FieldError::new(path, "must not be empty"));
+    }
+    check_length(path, text, max)
+}
+
+/// A text of at most `max` characters, possibly none.
+pub fn check_length(path: &str, text: &str, max: usize) -> Result<(), FieldError> {
+    if text.contains(|character: char| character.is_control() && !matches!(character, '\n' | '\r' | '\t')) {
+        return Err(FieldError::new(path, "must not contain control characters"));
+    }
+    if text.chars().count() > max {
+        return Err(FieldError::new(path, format!("must be at most {max} characters")));
+    }
+    Ok(())
+}
+
+/// An absolute `http` or `https` URL without credentials, at most 2,048 characters.
+pub fn check_web_url(path: &str, text: &str) -> Result<(), FieldError> {
+    check_text(path, text, 2_048)?;
+    // A URL parser leaves these out without a word, and then checks another text than the one that is sent on.
+    if text
+        .contains(|character: char| character.is_control() || character.is_whitespace() || character == '\\')
+    {
+        return Err(FieldError::new(
+            path,
+            "must not contain spaces, control characters or backslashes",
+        ));
+    }
+    let url =
+        url::Url::parse(text).map_err(|error| FieldError::new(path, format!("is not a URL: {error}")))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(FieldError::new(path, "must be an http or https URL"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(FieldError::new(path, "must not carry credentials"));
+    }
+    Ok(())
+}

@@ -1,0 +1,281 @@
+//! A page of offers, the body of the specification's 2.4, put together for the app that asks: bodies copied from their
+//! chunks, with amounts in the app's currency, its tracking URLs, and what caps and metrics are now.
+
+use std::io::Write;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::{
+    catalog::snapshot::{
+        bodies::{Body, Chunk, Cut},
+        listing::{Figures, Listing},
+    },
+    model::{
+        AppId, CurrencyRate, MicroUsd, OfferId, Platform,
+        money::InAppAmount,
+        time::{MINUTE_MS, SECOND_MS},
+    },
+};
+
+/// How often the listing is rebuilt: on every fifth minute of the hour (the specification's 4.2).
+pub const REFRESH_MS: i64 = 5 * MINUTE_MS;
+/// How long a page may be kept while the rebuild that should have been is awaited.
+const OVERDUE_S: u32 = 5;
+
+/// What a page needs to know of the app that asks.
+#[derive(Clone, Debug)]
+pub struct AppListing {
+    pub id: AppId,
+    pub platform: Platform,
+    pub currency: CurrencyRate,
+    pub blocked: Vec<OfferId>,
+}
+
+/// A chunk of bodies was not there, or does not have the body that the listing says it has. `key` is as in [`Part`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingChunk {
+    pub key: String,
+}
+
+/// Neighbouring rows of a page whose bodies are in one chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part<'a> {
+    /// The chunk's key; empty if the listing is damaged.
+    pub key: &'a str,
+    pub rows: &'a [u32],
+}
+
+/// The parts of a page, in its order. A large page with a rare filter may need most of the chunks there are, more than
+/// an isolate can hold: load one after the other, and [`Page::add`] each.
+pub fn parts<'a>(listing: &'a Listing, rows: &'a [u32]) -> impl Iterator<Item = Part<'a>> {
+    let chunk = |row: &u32| listing.figures(*row).map(|figures| figures.chunk);
+    rows.chunk_by(move |a, b| chunk(a) == chunk(b)).map(move |rows| {
+        let key = rows
+            .first()
+            .and_then(chunk)
+            .and_then(|chunk| listing.chunk_key(chunk));
+        Part {
+            key: key.unwrap_or_default(),
+            rows,
+        }
+    })
+}
+
+/// A strong validator for a rendered page, with its quotes.
+pub fn etag(page: &[u8]) -> String {
+    format!("\"{:032x}\"", xxh3_128(page))
+}
+
+/// Seconds that a page may be kept: until the next rebuild after the one its listing came from.
+pub fn max_age_s(now_ms: i64, built_at_ms: i64) -> u32 {
+    let next_ms = built_at_ms
+        .div_euclid(REFRESH_MS)
+        .saturating_add(1)
+        .saturating_mul(REFRESH_MS);
+    let left_ms = next_ms.saturating_sub(now_ms);
+    if left_ms <= 0 {
+        return OVERDUE_S;
+    }
+    // A clock behind the catalog's makes no page live longer than a listing does.
+    let left_s = (left_ms.min(REFRESH_MS) + SECOND_MS - 1) / SECOND_MS;
+    u32::try_from(left_s).unwrap_or(OVERDUE_S)
+}
+
+/// A page being written: what is the same for all of its offers, and scratch space.
+#[derive(Debug)]
+pub struct Page<'a> {
+    currency: &'a CurrencyRate,
+    /// `,"inapp_pyt":{"cur":"Coins","amt":`
+    inapp_pyt: String,
+    /// `https://…/v2/tracking/click?rid=`, escaped as inside a JSON string.
+    click_url: String,
+    /// `&app=10000001`
+    app_parameter: String,
+    amounts: Vec<InAppAmount>,
+    number: String,
+    out: Vec<u8>,
+}
+
+impl<'a> Page<'a> {
+    /// `tracking_url` is the service's own address, from its configuration, without a slash at its end.
+    pub fn new(app: &'a AppListing, tracking_url: &str) -> Self {
+        let name = serde_json::Value::from(app.currency.name.as_str());
+        let url = serde_json::Value::from(format!("{tracking_url}/v2/tracking/click?rid=")).to_string();
+        Self {
+            currency: &app.currency,
+            inapp_pyt: format!(",\"inapp_pyt\":{{\"cur\":{name},\"amt\":"),
+            click_url: url.trim_matches('"').to_owned(),
+            app_parameter: format!("&app={}", app.id),
+            amounts: Vec::new(),
+            number: String::new(),
+            out: b"{\"offers\":[".to_vec(),
+        }
+    }
+
+    /// Adds the next part of the page, from its chunk. After an error the page is of no use.
+    pub fn add(&mut self, listing: &Listing, part: Part<'_>, chunk: &Chunk) -> Result<(), MissingChunk> {
+        for &row in part.rows {
+            let figures = listing.figures(row);
+            let offer = figures.and_then(|figures| Some((chunk.body(figures.slot)?, figures)));
+            let added = offer.and_then(|(body, figures)| self.offer(&body, &figures));
+            added.ok_or_else(|| MissingChunk {
+                key: part.key.to_owned(),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The body of the answer; `total` counts the offers on all pages.
+    pub fn finish(mut self, total: u32) -> Vec<u8> {
+        // Writing to a Vec cannot fail.
+        let _ = write!(self.out, "],\"total\":{total}}}");
+        // It may be kept for minutes.
+        self.out.shrink_to_fit();
+        self.out
+    }
+
+    fn offer(&mut self, body: &Body<'_>, figures: &Figures) -> Option<()> {
+        if !self.out.ends_with(b"[") {
+            self.out.push(b',');
+        }
+        let Self {
+            currency,
+            inapp_pyt,
+            click_url,
+            app_parameter,
+            amounts,
+            number,
+            out,
+        } = self;
+        amounts.clear();
+        amounts.extend(body.payouts().map(|payout| currency.convert(payout)));
+        // An offer pays what its goals pay as they are shown, each rounded by itself.
+        let sum = InAppAmount(amounts.iter().fold(0, |sum, amount| sum.saturating_add(amount.0)));
+        let mut amount = |out: &mut Vec<u8>, amount: InAppAmount| {
+            number.clear();
+            currency.write_amount(number, amount);
+            extend(out, &[inapp_pyt, number, "}"]);
+        };
+        body.splice(out, |out, cut| match cut {
+            Cut::OfferAmount => amount(out, sum),
+            Cut::GoalAmount(place) => amount(out, amounts.get(place).copied().unwrap_or_default()),
+            Cut::Tracking(goal) => {
+                extend(out, &[",\"trk_url\":\"", click_url]);
+                out.extend_from_slice(goal);
+                extend(
+                    out,
+                    &[app_parameter, USER_DATA, "\",\"trk_url_base\":\"", click_url],
+                );
+                out.extend_from_slice(goal);
+                extend(out, &[app_parameter, "\""]);
+            }
+        })?;
+        self.metrics(figures);
+        self.cap("conversion_cap", figures.conversion_left);
+        self.cap("click_cap", figures.click_left);
+        self.out.push(b'}');
+        Some(())
+    }
+
+    /// Over the last 30 days; none while there are no clicks to divide by.
+    fn metrics(&mut self, figures: &Figures) {
+        if figures.clicks == 0 {
+            return;
+        }
+        let conversions = i128::from(figures.conversions).saturating_mul(1_000_000);
+        extend(&mut self.out, &[",\"metrics\":[{\"m_type\":\"GLOBAL\",\"cr\":"]);
+        self.micros(per_click(conversions, figures.clicks));
+        extend(&mut self.out, &[",\"epc\":"]);
+        self.micros(per_click(i128::from(figures.payout.0), figures.clicks));
+        extend(&mut self.out, &["}]"]);
+    }
+
+    fn cap(&mut self, name: &str, left: Option<u32>) {
+        if let Some(left) = left {
+            extend(&mut self.out, &[",\"", name, "\":{\"dur\":\"DAILY\",\"lim\":"]);
+            let _ = write!(self.out, "{left}}}");
+        }
+    }
+
+    /// A number of millionths as a decimal.
+    fn micros(&mut self, millionths: i64) {
+        self.number.clear();
+        MicroUsd(millionths).write_usd(&mut self.number);
+        self.out.extend_from_slice(self.number.as_bytes());
+    }
+}
+
+/// The placeholders of `trk_url`, which the app replaces (the specification's 4.3).
+const USER_DATA: &str = "&user_id={your_user_id}&gaid={gaid_for_android}&idfa={idfa_for_ios}";
+
+/// To the nearest, halves away from zero. Reversals may have made a sum negative.
+fn per_click(sum: i128, clicks: u64) -> i64 {
+    let clicks = u128::from(clicks);
+    let size = (sum.unsigned_abs() + clicks / 2) / clicks;
+    let size = i64::try_from(size).unwrap_or(i64::MAX);
+    if sum < 0 { -size } else { size }
+}
+
+fn extend(out: &mut Vec<u8>, parts: &[&str]) {
+    parts
+        .iter()
+        .for_each(|part| out.extend_from_slice(part.as_bytes()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_kept_until_the_next_rebuild() {
+        let noon_ms = 1_800_000_000_000;
+        for (now_ms, built_at_ms, expected_s) in [
+            (noon_ms, noon_ms, 300),
+            (noon_ms + 1, noon_ms, 300),
+            (noon_ms + 1_000, noon_ms, 299),
+            (noon_ms + 299_001, noon_ms, 1),
+            // Rebuilt by hand in between: the next boundary is no further.
+            (noon_ms + 200_000, noon_ms + 120_000, 100),
+            // The rebuild is overdue.
+            (noon_ms + 300_000, noon_ms, 5),
+            (noon_ms + 86_400_000, noon_ms, 5),
+            // Clocks that differ, and ones that are nonsense.
+            (noon_ms - 10_000, noon_ms, 300),
+            (i64::MIN, i64::MAX, 300),
+            (i64::MAX, i64::MIN, 5),
+        ] {
+            assert_eq!(
+                max_age_s(now_ms, built_at_ms),
+                expected_s,
+                "{now_ms} {built_at_ms}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_etag_is_strong_and_follows_every_byte() {
+        let tag = etag(b"{}");
+        assert_eq!(
+            (tag.len(), tag.starts_with('"'), tag.ends_with('"')),
+            (34, true, true)
+        );
+        assert_eq!(tag, etag(b"{}"));
+        assert_ne!(tag, etag(b"{} "));
+    }
+
+    #[test]
+    fn a_rate_is_rounded_to_the_nearest_millionth() {
+        for (sum, clicks, expected) in [
+            (0, 7, 0),
+            (2_000_000, 3, 666_667),
+            (1_000_000, 3, 333_333),
+            (1, 2, 1),
+            (-1, 2, -1),
+            (-1_000_000, 3, -333_333),
+            (i128::from(u64::MAX) * 1_000_000, 1, i64::MAX),
+            (1, u64::MAX, 0),
+        ] {
+            assert_eq!(per_click(sum, clicks), expected, "{sum} / {clicks}");
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Whatever is asked of whatever facts, the rows are those of the naive model.
+
+use proptest::{prelude::*, sample::subsequence};
+
+use super::{day, rows, tight};
+use crate::reporting::{
+    Dimension, Metric,
+    engine::{
+        testing::{Fact, Memory, all_rows, page_of},
+        *,
+    },
+    query::{Column as By, Filter, Order},
+};
+
+/// Everything is small, so that keys meet; texts are of one, two and three bytes a character, and one is another's start.
+fn facts(most: usize) -> impl Strategy<Value = Vec<Fact>> {
+    let text = |values: &'static [&'static str]| prop::sample::select(values).prop_map(str::to_owned);
+    let key = [
+        text(&["10000001", "10000002", "20000000"]),
+        text(&["DE", "US", "ZZ", "FR"]),
+        text(&["home", "homé", "home-2", "ключ", "a", "b", "c", "d", "e"]),
+        text(&[
+            "Bannière",
+            "banner",
+            "日本",
+            "unknown",
+            "t1",
+            "t2",
+            "t3",
+            "t4",
+            "t5",
+        ]),
+        text(&["house", "unknown", "x"]),
+        text(&["7.0.0", "7.0.10", "7.0.2"]),
+    ];
+    let number = prop_oneof![
+        Just(0),
+        0..3_i64,
+        0..300_i64,
+        0..70_000_i64,
+        (1_i64 << 46)..(1 << 47)
+    ];
+    let sums = (prop::array::uniform4(number.clone()), number, any::<bool>()).prop_map(
+        |([requests, responses, impressions, clicks], revenue, back)| {
+            [
+                requests,
+                responses,
+                impressions,
+                clicks,
+                if back { -revenue } else { revenue },
+            ]
+        },
+    );
+    prop::collection::vec((0..8_i64, key, sums), 0..most).prop_map(|facts| {
+        facts
+            .into_iter()
+            .map(|(number, key, sums)| (day(number), key, sums))
+            .collect()
+    })
+}
+
+fn filter() -> impl Strategy<Value = Filter> {
+    let values: Vec<(Dimension, &[&str])> = vec![
+        (
+            Dimension::Date,
+            &["2024-10-04", "2024-10-05", "2024-10-07", "2031-01-01", "today"],
+        ),
+        (Dimension::App, &["10000001", "10000002", "99999999"]),
+        (Dimension::Country, &["DE", "US", "XX", "ZZ"]),
+        (Dimension::PlacementId, &["", "a", "home", "homé", "zzz", "ключ"]),
+        (Dimension::AdTag, &["Bannière", "banner", "t1", "t2", "日本"]),
+        (Dimension::DemandSource, &["house", "unknown", "x"]),
+        (Dimension::SdkV, &["7.0.0", "7.0.1", "7.0.2"]),
+    ];
+    prop::sample::select(values).prop_flat_map(|(dimension, values)| {
+        subsequence(values.to_vec(), 0..=values.len()).prop_map(move |values| Filter {
+            dimension,
+            values: values.into_iter().map(str::to_owned).collect(),
+        })
+    })
+}
+
+fn query() -> impl Strategy<Value = Query> {
+    let dimensions = subsequence(Dimension::ALL.to_vec(), 1..=7).prop_shuffle();
+    let metrics = subsequence(Metric::ALL.to_vec(), 1..=9).prop_shuffle();
+    let filters = prop::collection::vec(filter(), 0..3).prop_map(|mut filters| {
+        let mut seen = Vec::new();
+        filters.retain(|filter| {
+            !seen.contains(&filter.dimension) && {
+                seen.push(filter.dimension);
+                true
+            }
+        });
+        filters
+    });
+    (dimensions, metrics, filters, 0..4_i64, 0..10_i64).prop_flat_map(
+        |(dimensions, metrics, filters, start, days)| {
+            let columns: Vec<By> = dimensions
+                .iter()
+                .copied()
+                .map(By::Dimension)
+                .chain(Metric::ALL.into_iter().map(By::Metric))
+                .collect();
+            let order = prop::collection::vec((prop::sample::select(columns), any::<bool>()), 0..4);
+            let count = prop_oneof![1..9_u32, Just(10_000)];
+            (order, prop_oneof![1..4_u64, Just(u64::MAX)], count).prop_map(move |(order, page, count)| {
+                Query {
+                    start: day(start),
+                    end: day(start + days),
+                    dimensions: dimensions.clone(),
+                    metrics: metrics.clone(),
+                    filters: filters.clone(),
+                    order: order
+                        .into_iter()
+                        .map(|(column, ascending)| Order { column, ascending })
+                        .collect(),
+                    page,
+                    count,
+                }
+            })
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn a_page_has_the_rows_that_looking_at_every_fact_gives(
+        facts in facts(120), layers in 1..4_usize, query in query(), dense in prop_oneof![Just(0), Just(1 << 20)],
+    ) {
+        let source = Memory::of(&facts, layers);
+        let expected = all_rows(&facts, &query);
+        let (page, effort) = run_measured(&source, &query, &Budget { dense, ..Budget::default() }).unwrap();
+        prop_assert_eq!(page.total, expected.len() as u64);
+        prop_assert_eq!(rows(&page), page_of(&expected, &query));
+        prop_assert_eq!((&page.dimensions, &page.metrics), (&query.dimensions, &query.metrics));
+        // Every segment is read once.
+        prop_assert_eq!(source.reads.get(), effort.segments);
+        prop_assert!(effort.segments <= source.segments.len() as u64 && effort.splits == 0);
+    }
+
+    #[test]
+    fn memory_that_is_too_small_changes_no_row(
+        facts in facts(120), layers in 1..4_usize, query in query(), bytes in 0..60_000_usize,
+    ) {
+        let source = Memory::of(&facts, layers);
+        let expected = all_rows(&facts, &query);
+        match run(&source, &query, &tight(bytes)) {
+            Ok(page) => {
+                prop_assert_eq!(page.total, expected.len() as u64);
+                prop_assert_eq!(rows(&page), page_of(&expected, &query));
+            }
+            // Only where there is no memory for one segment; and it ends.
+            Err(error) => prop_assert!(error == EngineError::TooLarge && bytes < 25_000, "{:?}", error),
+        }
+    }
+
+    #[test]
+    fn a_query_is_too_large_exactly_when_it_has_more_groups(
+        facts in facts(100), query in query(), groups in 0..60_u64, bytes in prop_oneof![Just(40_000_usize), Just(1 << 20)],
+    ) {
+        let source = Memory::of(&facts, 2);
+        let budget = Budget { groups, kept: 512, bytes, ..Budget::default() };
+        let expected = all_rows(&facts, &query);
+        match run(&source, &query, &budget) {
+            Ok(page) => {
+                prop_assert!(expected.len() as u64 <= groups);
+                prop_assert_eq!(rows(&page), page_of(&expected, &query));
+            }
+            Err(error) => {
+                prop_assert_eq!(error, EngineError::TooLarge);
+                prop_assert!(expected.len() as u64 > groups);
+            }
+        }
+    }
+
+    #[test]
+    fn pages_put_together_are_the_whole_once(facts in facts(100), query in query(), count in 1..40_u32) {
+        let source = Memory::of(&facts, 2);
+        let expected = all_rows(&facts, &query);
+        let mut all = Vec::new();
+        for page in 1.. {
+            let page = run(&source, &Query { page, count, ..query.clone() }, &Budget::default()).unwrap();
+            prop_assert_eq!(page.total, expected.len() as u64);
+            all.extend(rows(&page));
+            if page.rows() < count as usize {
+                break;
+            }
+        }
+        prop_assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn a_changed_byte_is_corrupt_and_never_another_answer(
+        facts in facts(60), query in query(), segment: prop::sample::Index, column in 0..11_usize,
+        at: prop::sample::Index, bit in 0..8_u8,
+    ) {
+        prop_assume!(!facts.is_empty());
+        let mut source = Memory::of(&facts, 2);
+        let before = run(&source, &query, &Budget::default()).unwrap();
+        let segment = segment.index(source.segments.len());
+        let (reference, columns) = &mut source.segments[segment];
+        let reference = *reference;
+        let at = at.index(columns[column].len());
+        columns[column][at] ^= 1_u8 << bit;
+        let plan = plan::Plan::of(&query);
+        let read = plan.columns.iter().any(|of| usize::from(of.number()) == column)
+            && !plan.counted(vec![reference]).is_empty();
+        match run(&source, &query, &Budget::default()) {
+            Err(EngineError::Corrupt { segment: named, cause }) => {
+                prop_assert!(read);
+                prop_assert_eq!((named, usize::from(cause.column)), (segment as i64, column));
+            }
+            Ok(page) => {
+                // Not looked at, because it is not needed or because a filter leaves nothing of its segment.
+                prop_assert!(!read || !query.filters.is_empty());
+                prop_assert_eq!(page, before);
+            }
+            Err(error) => prop_assert!(false, "{error:?}"),
+        }
+    }
+}

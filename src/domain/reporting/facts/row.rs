@@ -1,0 +1,171 @@
+//! A row's values: what each column takes, and what a day may have of a measure.
+
+use std::{collections::BTreeMap, ops::RangeInclusive};
+
+use super::{
+    Fact, Format,
+    column::{COLUMNS, Kind, Texts},
+    number,
+    problem::{Problem, bare, quoted},
+};
+use crate::{
+    model::{country::Country, ids::AppId, time::UtcDay},
+    reporting::{
+        Dimension, Measure, Sums,
+        dimension::{KEY, MAX_VALUE, OWN_DEMAND_SOURCE, is_value},
+        metric::MAX_OF_A_DAY,
+    },
+};
+
+/// The days that facts may be of: a year that was mistyped is noticed.
+const DAYS: RangeInclusive<&str> = "2000-01-01"..="2099-12-31";
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Checks a row. `day` is the one that the whole upload is for.
+pub fn fact<'v>(texts: &Texts<'v>, format: Format, day: Option<UtcDay>) -> Result<Fact<'v>, Problem> {
+    let mut fact = Fact {
+        // Without a day there is a date, or the row is refused.
+        day: day.unwrap_or(UtcDay::of_ms(0)),
+        key: KEY.map(Dimension::unknown),
+        sums: Sums::default(),
+        app_name: None,
+    };
+    for (column, text) in COLUMNS.iter().zip(texts) {
+        let checked = match (column.kind, *text) {
+            (Kind::Date, Some(text)) => date(text, day).map(|day| fact.day = day),
+            (Kind::Key(at, dimension), Some(text)) => value(dimension, text).map(|value| {
+                if let Some(slot) = fact.key.get_mut(at) {
+                    *slot = value;
+                }
+            }),
+            (Kind::AppName, Some("") | None) => Ok(()),
+            (Kind::AppName, Some(name)) => check_text(name).map(|()| fact.app_name = Some(name)),
+            (Kind::Sum(measure), Some(text)) => amount(measure, text, format).map(|amount| {
+                if let Some(slot) = fact.sums.get_mut(measure.index()) {
+                    *slot = amount;
+                }
+            }),
+            (Kind::Date, None) if day.is_some() => Ok(()),
+            (Kind::Date | Kind::Key(_, Dimension::App) | Kind::Sum(_), None) => Err("is missing".to_owned()),
+            (Kind::Key(..), None) => Ok(()),
+        };
+        checked.map_err(|message| Problem::of_column(column.name, message))?;
+    }
+    Ok(fact)
+}
+
+/// A day that facts may be of.
+///
+/// # Errors
+/// What it should have been.
+pub fn day(text: &str) -> Result<UtcDay, String> {
+    // Dates so written are ordered as their texts.
+    let found = UtcDay::parse(text).filter(|_| DAYS.contains(&text));
+    found.ok_or_else(|| {
+        let (first, last) = (DAYS.start(), DAYS.end());
+        format!(
+            "must be a date from {first} to {last}, written YYYY-MM-DD, not {}",
+            quoted(text)
+        )
+    })
+}
+
+fn date(text: &str, of_all: Option<UtcDay>) -> Result<UtcDay, String> {
+    match of_all {
+        Some(of_all) if UtcDay::parse(text) == Some(of_all) => Ok(of_all),
+        Some(of_all) => Err(format!(
+            "must be {of_all}, the day that the upload is for, not {}",
+            quoted(text)
+        )),
+        None => day(text),
+    }
+}
+
+fn value(dimension: Dimension, text: &str) -> Result<&str, String> {
+    match (dimension, text) {
+        (Dimension::App, text) => match AppId::parse(text) {
+            Some(_) => Ok(text),
+            None => Err(format!("must be exactly 8 digits, not {}", quoted(text))),
+        },
+        (_, "") => Ok(dimension.unknown()),
+        (Dimension::Country, text) => match Country::parse(text) {
+            Some(country) => Ok(country.as_str()),
+            None if text.eq_ignore_ascii_case(dimension.unknown()) => Ok(dimension.unknown()),
+            None => Err(format!(
+                "must be an assigned ISO 3166 alpha-2 code or empty, not {}",
+                quoted(text)
+            )),
+        },
+        // In any case of letters: nobody could tell the two apart in a report.
+        (Dimension::DemandSource, text) if text.eq_ignore_ascii_case(OWN_DEMAND_SOURCE) => Err(format!(
+            "must not be {OWN_DEMAND_SOURCE:?}: those facts are written by Signpost itself"
+        )),
+        (_, text) => check_text(text).map(|()| text),
+    }
+}
+
+/// A text of a dimension or an app's name. A byte order mark in one is what is left of two files joined into one, and
+/// nobody would see it in a report.
+fn check_text(text: &str) -> Result<(), String> {
+    // Most are ASCII, which needs no look at characters.
+    let plain = text.len() <= MAX_VALUE && text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if plain || (is_value(text) && !text.contains(BYTE_ORDER_MARK)) {
+        return Ok(());
+    }
+    Err(format!(
+        "must be at most 128 bytes without control characters or byte order marks, not {}",
+        quoted(text)
+    ))
+}
+
+fn amount(measure: Measure, text: &str, format: Format) -> Result<i64, String> {
+    let (amount, expected) = match measure {
+        Measure::Revenue => (
+            number::micro_usd(text, format),
+            "USD, a decimal number with at most 6 decimals and at most 9007199254.740992 either way",
+        ),
+        _ => (number::count(text), "a whole number from 0 to 9007199254740992"),
+    };
+    amount.ok_or_else(|| {
+        let found = match format {
+            Format::Csv => quoted(text),
+            Format::Ndjson => bare(text),
+        };
+        format!("must be {expected}, not {found}")
+    })
+}
+
+/// What each day of an upload has received so far.
+#[derive(Debug, Default)]
+pub struct Days(BTreeMap<UtcDay, Sums>);
+
+impl Days {
+    /// Counts a row, unless its day would have more of a measure than a day may have.
+    pub fn add(&mut self, fact: &Fact<'_>) -> Result<(), Problem> {
+        let totals = self.0.entry(fact.day).or_default();
+        let mut sums = *totals;
+        for ((sum, amount), measure) in sums.iter_mut().zip(fact.sums).zip(Measure::ALL) {
+            // Neither is above 2^53. What is taken back counts as what is given: any part of the rows must fit.
+            *sum += amount.abs();
+            if *sum > MAX_OF_A_DAY {
+                return Err(Problem::of_column(
+                    measure.name(),
+                    format!(
+                        "brings {} above what a day may have, {MAX_OF_A_DAY}{}",
+                        fact.day,
+                        unit(measure)
+                    ),
+                ));
+            }
+        }
+        *totals = sums;
+        Ok(())
+    }
+}
+
+fn unit(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Revenue => " micro-USD, whichever way",
+        _ => "",
+    }
+}

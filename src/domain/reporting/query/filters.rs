@@ -1,0 +1,79 @@
+//! The filters of a query: the specification's 2.1 and 4.1.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, value::RawValue};
+
+use super::{
+    Filter, MAX_FILTERS, MAX_VALUES,
+    parsing::{INVALID_DIMENSION, INVALID_FILTER, list, object},
+};
+use crate::{model::api_error::ApiError, reporting::Dimension};
+
+/// Reads `filters`, the member of that name in the body.
+pub(super) fn read_filters(filters: &Value, body: &str) -> Result<Vec<Filter>, ApiError> {
+    let mut read: Vec<Filter> = Vec::new();
+    let items = list(filters, "filters", MAX_FILTERS, &INVALID_FILTER)?;
+    let spelled = spelled_filters(body).unwrap_or_default();
+    for (place, item) in items.iter().enumerate() {
+        let filter = read_filter(item, &format!("filters[{place}]"), spelled.get(place).copied())?;
+        match read.iter_mut().find(|of| of.dimension == filter.dimension) {
+            Some(same) => same
+                .values
+                .retain(|value| filter.values.binary_search(value).is_ok()),
+            None => read.push(filter),
+        }
+    }
+    Ok(read)
+}
+
+fn read_filter(filter: &Value, path: &str, spelled: Option<&RawValue>) -> Result<Filter, ApiError> {
+    let members = object(filter, path, &["dimension", "values"], &INVALID_FILTER)?;
+    let fault = |fault: &str| INVALID_FILTER.with_message(format!("{path}{fault}"));
+    let dimension = members
+        .get("dimension")
+        .ok_or_else(|| fault(".dimension is missing"))?
+        .as_str()
+        .and_then(Dimension::parse)
+        .ok_or(INVALID_DIMENSION)?;
+    let values = members.get("values").ok_or_else(|| fault(".values is missing"))?;
+    let path = format!("{path}.values");
+    let items = list(values, &path, MAX_VALUES, &INVALID_FILTER)?;
+    let mut values = Vec::new();
+    let mut numbers = None;
+    for (place, item) in items.iter().enumerate() {
+        let mut value = match item {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => numbers
+                .get_or_insert_with(|| spelled.and_then(spelled_values).unwrap_or_default())
+                .get(place)
+                .map_or_else(|| number.to_string(), |spelled| spelled.get().to_owned()),
+            _ => {
+                let message = format!("{path}[{place}] must be a string or a number");
+                return Err(INVALID_FILTER.with_message(message));
+            }
+        };
+        if dimension == Dimension::Country {
+            value.make_ascii_uppercase();
+        }
+        values.push(value);
+    }
+    if values.is_empty() {
+        return Err(INVALID_FILTER.with_message(format!("{path} must not be empty")));
+    }
+    values.sort_unstable();
+    values.dedup();
+    Ok(Filter { dimension, values })
+}
+
+/// A number counts as it is spelled, which a [`Value`] does not keep: an SDK's version may be 7.10. So the filters are
+/// read a second time, as text. Of a member that is there twice, both readings take the last.
+fn spelled_filters(body: &str) -> Option<Vec<&RawValue>> {
+    let members: BTreeMap<String, &RawValue> = serde_json::from_str(body).ok()?;
+    serde_json::from_str(members.get("filters")?.get()).ok()
+}
+
+fn spelled_values(filter: &RawValue) -> Option<Vec<&RawValue>> {
+    let members: BTreeMap<String, &RawValue> = serde_json::from_str(filter.get()).ok()?;
+    serde_json::from_str(members.get("values")?.get()).ok()
+}

@@ -1,0 +1,232 @@
+//! Queries drawn at random, against a naive reading of them.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{model::api_error::ApiError, reporting::query::parsing::INCOMPATIBLE_DIMENSION_METRIC};
+
+/// A query as it is drawn: what it says, not yet how.
+#[derive(Clone, Debug)]
+struct Drawn {
+    start: i64,
+    days: i64,
+    dimensions: Vec<Dimension>,
+    metrics: Vec<Metric>,
+    filters: Vec<(Dimension, Vec<String>)>,
+    order: Vec<(usize, bool)>,
+    page: Option<u64>,
+    count: Option<u32>,
+}
+
+prop_compose! {
+    fn drawn()(
+        start in -719_528..2_932_000_i64,
+        days in 0..=90_i64,
+        dimensions in prop::collection::vec(prop::sample::select(&Dimension::ALL[..]), 1..9),
+        metrics in prop::collection::vec(prop::sample::select(&Metric::ALL[..]), 1..12),
+        filters in prop::collection::vec(
+            (prop::sample::select(&Dimension::ALL[..]), prop::collection::vec("[a-cA-C]|[0-2]|é\"", 1..6)), 0..5),
+        order in prop::collection::vec((0..16_usize, any::<bool>()), 0..6),
+        page in prop::option::of(1..=MAX_PAGE),
+        count in prop::option::of(1..=MAX_COUNT),
+    ) -> Drawn {
+        Drawn { start, days, dimensions, metrics, filters, order, page, count }
+    }
+}
+
+impl Drawn {
+    fn dates(&self) -> [UtcDay; 2] {
+        [self.start, self.start + self.days].map(|number| UtcDay::from_number(number).unwrap())
+    }
+
+    /// The order's columns: the metrics, and the dimensions that are requested.
+    fn columns(&self) -> Vec<(Column, bool)> {
+        let all: Vec<_> = Metric::ALL
+            .map(Column::Metric)
+            .into_iter()
+            .chain(self.dimensions.iter().copied().map(Column::Dimension))
+            .collect();
+        self.order
+            .iter()
+            .map(|(nth, ascending)| (all[nth % all.len()], *ascending))
+            .collect()
+    }
+
+    fn body(&self) -> Value {
+        let [start, end] = self.dates();
+        let name = |column: Column| match column {
+            Column::Dimension(dimension) => dimension.name(),
+            Column::Metric(metric) => metric.name(),
+        };
+        let number = |value: &String| {
+            value
+                .parse::<u8>()
+                .map_or_else(|_| json!(value), |number| json!(number))
+        };
+        let filters: Vec<_> = self.filters.iter().map(|(dimension, values)| {
+            json!({ "dimension": dimension.name(), "values": values.iter().map(number).collect::<Vec<_>>() })
+        }).collect();
+        let order: Vec<_> = self
+            .columns()
+            .into_iter()
+            .map(|(column, ascending)| json!({ "column": name(column), "ascending": ascending }))
+            .collect();
+        let mut body = json!({
+            "date_range": { "start_date": start.to_string(), "end_date": end.to_string() },
+            "dimensions": self.dimensions.iter().map(|of| of.name()).collect::<Vec<_>>(),
+            "metrics": self.metrics.iter().map(|of| of.name()).collect::<Vec<_>>(),
+            "filters": filters,
+            "order_by": order,
+            "pagination": {},
+        });
+        if let Some(page) = self.page {
+            body["pagination"]["page"] = json!(page);
+        }
+        if let Some(count) = self.count {
+            body["pagination"]["count"] = json!(count);
+        }
+        body
+    }
+
+    fn expected(&self) -> Result<Query, ApiError> {
+        let columns = self.columns();
+        let by_tag = self.dimensions.contains(&Dimension::AdTag)
+            || self
+                .filters
+                .iter()
+                .any(|(dimension, _)| *dimension == Dimension::AdTag);
+        let forbidden =
+            |name: &str| ["ad_requests", "ad_responses", "fill_rate", "show_rate"].contains(&name);
+        let counted = self.metrics.iter().any(|metric| forbidden(metric.name()))
+            || columns
+                .iter()
+                .any(|(column, _)| matches!(column, Column::Metric(of) if forbidden(of.name())));
+        if by_tag && counted {
+            return Err(INCOMPATIBLE_DIMENSION_METRIC);
+        }
+        let [start, end] = self.dates();
+        let dimensions = firsts(self.dimensions.iter().copied(), |of| *of);
+        let metrics = firsts(self.metrics.iter().copied(), |of| *of);
+        let filtered = firsts(self.filters.iter().map(|(dimension, _)| *dimension), |of| *of);
+        let filters = filtered
+            .into_iter()
+            .map(|dimension| {
+                let sets = self
+                    .filters
+                    .iter()
+                    .filter(|(of, _)| *of == dimension)
+                    .map(|(_, values)| {
+                        let upper = |value: &String| match dimension {
+                            Dimension::Country => value.to_ascii_uppercase(),
+                            _ => value.clone(),
+                        };
+                        values.iter().map(upper).collect::<BTreeSet<_>>()
+                    });
+                let all = sets.reduce(|all, set| &all & &set).unwrap();
+                Filter {
+                    dimension,
+                    values: all.into_iter().collect(),
+                }
+            })
+            .collect();
+        let mut order: Vec<_> = firsts(columns.into_iter(), |(column, _)| *column)
+            .into_iter()
+            .map(|(column, ascending)| Order { column, ascending })
+            .collect();
+        if order.is_empty() {
+            order = match dimensions.contains(&Dimension::Date) {
+                true => vec![by(Column::Dimension(Dimension::Date), true)],
+                false => vec![by(Column::Metric(metrics[0]), false)],
+            };
+        }
+        Ok(Query {
+            start,
+            end,
+            dimensions,
+            metrics,
+            filters,
+            order,
+            page: self.page.unwrap_or(1),
+            count: self.count.unwrap_or(10_000),
+        })
+    }
+}
+
+/// The items whose key has not been before.
+fn firsts<T: Copy, K: PartialEq>(items: impl Iterator<Item = T>, key: impl Fn(&T) -> K) -> Vec<T> {
+    let mut seen = Vec::new();
+    items
+        .filter(|item| {
+            let new = !seen.contains(&key(item));
+            seen.push(key(item));
+            new
+        })
+        .collect()
+}
+
+/// JSON of the shapes and words that queries are made of.
+fn any_json() -> impl Strategy<Value = Value> {
+    let words = vec![
+        "date_range",
+        "start_date",
+        "end_date",
+        "dimensions",
+        "metrics",
+        "filters",
+        "order_by",
+        "pagination",
+        "dimension",
+        "values",
+        "column",
+        "ascending",
+        "page",
+        "count",
+        "date",
+        "ad_tag",
+        "clicks",
+        "fill_rate",
+        "2026-08-01",
+        "2026-10-30",
+        "US",
+        "",
+    ];
+    let word = prop::sample::select(words);
+    let leaf = prop_oneof![
+        Just(json!(null)),
+        any::<bool>().prop_map(|of| json!(of)),
+        any::<i64>().prop_map(|of| json!(of)),
+        any::<f64>().prop_map(|of| json!(of)),
+        word.clone().prop_map(|of| json!(of)),
+        ".{0,4}".prop_map(|of| json!(of)),
+    ];
+    leaf.prop_recursive(4, 40, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(|of| json!(of)),
+            prop::collection::hash_map(word.clone().prop_map(str::to_owned), inner, 0..6)
+                .prop_map(|of| json!(of)),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_valid_query_is_read_as_it_was_meant(drawn in drawn()) {
+        prop_assert_eq!(Query::parse(&drawn.body().to_string()), drawn.expected(), "{}", drawn.body());
+    }
+
+    #[test]
+    fn whatever_is_sent_is_read_or_refused(
+        json in any_json(),
+        member in prop::sample::select(vec!["dimensions", "metrics", "date_range", "filters", "order_by", "pagination"]),
+        text in ".{0,40}",
+    ) {
+        for body in [json.to_string(), with(member, json).to_string(), text] {
+            if let Err(refusal) = Query::parse(&body) {
+                prop_assert_eq!(refusal.status, 400);
+            }
+        }
+    }
+}

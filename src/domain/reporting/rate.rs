@@ -1,0 +1,133 @@
+//! How often a report key may ask: once in two seconds (the specification's part 8), told as the IETF's draft on
+//! rate-limit headers (draft-ietf-httpapi-ratelimit-headers-10) has it.
+
+use crate::model::api_error::ApiError;
+
+/// The least time between two accepted requests of a key, in milliseconds.
+pub const INTERVAL_MS: i64 = 2_000;
+
+/// What the header `RateLimit-Policy` says.
+pub const POLICY: &str = r#""report";q=1;w=2"#;
+
+pub const RATE_LIMIT_EXCEEDED: ApiError =
+    ApiError::new(429, "rate_limit_exceeded", "rate limit exceeded").retry_after(2);
+
+/// Whether a request may go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The time of this request is the key's last accepted from now on.
+    Accepted,
+    /// It may be repeated after so many milliseconds, 1 to [`INTERVAL_MS`]. Nothing is kept of it.
+    Wait(i64),
+}
+
+/// Decides by the key's last accepted request. One that lies in the future, because the clock went back, holds nobody
+/// up: how long it would is not known.
+pub fn decide(last_accepted_ms: Option<i64>, now_ms: i64) -> Verdict {
+    match last_accepted_ms.and_then(|last| now_ms.checked_sub(last)) {
+        Some(elapsed @ 0..INTERVAL_MS) => Verdict::Wait(INTERVAL_MS - elapsed),
+        _ => Verdict::Accepted,
+    }
+}
+
+impl Verdict {
+    /// What the header `RateLimit` says: none is left, and when the next is accepted.
+    pub fn rate_limit(self) -> String {
+        format!(r#""report";r=0;t={}"#, self.next_in_s())
+    }
+
+    pub fn refusal(self) -> Option<ApiError> {
+        match self {
+            Self::Accepted => None,
+            Self::Wait(_) => Some(RATE_LIMIT_EXCEEDED.retry_after(self.next_in_s())),
+        }
+    }
+
+    /// Seconds until the next request is accepted, rounded up.
+    fn next_in_s(self) -> u32 {
+        let wait_ms = match self {
+            Self::Accepted => INTERVAL_MS,
+            Self::Wait(wait_ms) => wait_ms,
+        };
+        u32::try_from(wait_ms).unwrap_or(0).div_ceil(1_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_second_request_within_two_seconds_waits_for_their_end() {
+        for (last, now, verdict) in [
+            (None, 0, Verdict::Accepted),
+            (Some(5_000), 5_000, Verdict::Wait(2_000)),
+            (Some(5_000), 5_001, Verdict::Wait(1_999)),
+            (Some(5_000), 6_999, Verdict::Wait(1)),
+            (Some(5_000), 7_000, Verdict::Accepted),
+            (Some(5_000), 4_999, Verdict::Accepted),
+            (Some(i64::MAX), i64::MIN, Verdict::Accepted),
+            (Some(i64::MIN), i64::MAX, Verdict::Accepted),
+        ] {
+            assert_eq!(decide(last, now), verdict, "{last:?} {now}");
+        }
+    }
+
+    #[test]
+    fn the_headers_say_whole_seconds_rounded_up() {
+        for (verdict, seconds) in [
+            (Verdict::Accepted, 2),
+            (Verdict::Wait(2_000), 2),
+            (Verdict::Wait(1_001), 2),
+            (Verdict::Wait(1_000), 1),
+            (Verdict::Wait(1), 1),
+        ] {
+            assert_eq!(verdict.rate_limit(), format!("\"report\";r=0;t={seconds}"));
+            if let Some(refusal) = verdict.refusal() {
+                assert_eq!((refusal.status, refusal.retry_after_s), (429, Some(seconds)));
+                assert_eq!(
+                    refusal.body(),
+                    r#"{"code":"rate_limit_exceeded","error":"rate limit exceeded"}"#
+                );
+            }
+        }
+        assert_eq!(Verdict::Accepted.refusal(), None);
+        assert_eq!(POLICY, format!("\"report\";q=1;w={}", INTERVAL_MS / 1_000));
+    }
+
+    proptest! {
+        /// Against the list of everything that was accepted, while the clock also jumps back.
+        #[test]
+        fn a_key_has_one_request_in_two_seconds(steps in prop::collection::vec(
+            prop_oneof![8 => 0..2_500_i64, 1 => Just(2_000), 1 => Just(1_999), 1 => -5_000..0_i64], 1..60,
+        )) {
+            let (mut now, mut last) = (1_000_000, None);
+            let mut accepted: Vec<i64> = Vec::new();
+            for step in steps {
+                now += step;
+                if step < 0 {
+                    // Nothing that the old clock said counts on the new one, unless it is past there too.
+                    accepted.retain(|at| *at <= now);
+                    if last > Some(now) {
+                        accepted.clear();
+                    }
+                }
+                let free = accepted.iter().all(|at| now - at >= 2_000);
+                match decide(last, now) {
+                    Verdict::Accepted => {
+                        prop_assert!(free);
+                        accepted.push(now);
+                        last = Some(now);
+                    }
+                    Verdict::Wait(wait) => {
+                        prop_assert!(!free && (1..=2_000).contains(&wait));
+                        prop_assert_eq!(decide(last, now + wait), Verdict::Accepted);
+                        prop_assert_ne!(decide(last, now + wait - 1), Verdict::Accepted);
+                    }
+                }
+            }
+        }
+    }
+}

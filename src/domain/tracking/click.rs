@@ -1,0 +1,99 @@
+//! A click as it is remembered: everything that a conversion and its callback need later, and nothing else. It is
+//! sealed into the click id, so the click id is its only record.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{AppId, Country};
+
+/// What was clicked, by whom, where and when. Borrowed from the request while it is sealed, owned when it is opened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Click<'a> {
+    pub offer: Cow<'a, str>,
+    /// The goal that the tracking URL named. It says which offer was clicked, not which goal is paid.
+    pub goal: Cow<'a, str>,
+    pub app: AppId,
+    pub user_id: Cow<'a, str>,
+    pub gaid: Option<Cow<'a, str>>,
+    pub idfa: Option<Cow<'a, str>>,
+    /// `c1` to `c5`, in this order.
+    pub custom: [Option<Cow<'a, str>>; 5],
+    pub placement: Option<Cow<'a, str>>,
+    pub country: Option<Country>,
+    /// Milliseconds since the Unix epoch.
+    pub clicked_at_ms: i64,
+}
+
+impl Click<'_> {
+    /// The same click, free of the request that it was read from.
+    pub fn into_owned(self) -> Click<'static> {
+        fn owned(text: Cow<'_, str>) -> Cow<'static, str> {
+            Cow::Owned(text.into_owned())
+        }
+        Click {
+            offer: owned(self.offer),
+            goal: owned(self.goal),
+            app: self.app,
+            user_id: owned(self.user_id),
+            gaid: self.gaid.map(owned),
+            idfa: self.idfa.map(owned),
+            custom: self.custom.map(|text| text.map(owned)),
+            placement: self.placement.map(owned),
+            country: self.country,
+            clicked_at_ms: self.clicked_at_ms,
+        }
+    }
+}
+
+#[cfg(test)]
+pub mod strategies {
+    //! Random clicks for the properties of this folder.
+
+    use proptest::{option, prelude::*};
+
+    use super::*;
+
+    /// Texts of every shape that the packing tells apart, up to 128 characters.
+    pub fn text() -> impl Strategy<Value = Cow<'static, str>> {
+        prop_oneof![
+            4 => "[A-Za-z0-9_@.-]{1,24}",
+            2 => "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+            1 => "[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}",
+            1 => "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9]{4}-[0-9]{4}-[0-9]{12}",
+            2 => "[0-9]{1,22}",
+            1 => "[A-Za-z0-9_@.-]{0,128}",
+            1 => ".{0,20}",
+        ]
+        .prop_map(Cow::Owned)
+    }
+
+    pub fn click() -> impl Strategy<Value = Click<'static>> {
+        let instants = prop_oneof![3 => 1_767_225_600_000..4_000_000_000_000_i64, 1 => any::<i64>()];
+        (
+            (text(), text(), 0..100_000_000_u32, text()),
+            (
+                option::of(text()),
+                option::of(text()),
+                proptest::array::uniform5(option::of(text())),
+            ),
+            (option::of(text()), option::of(any::<u8>()), instants),
+        )
+            .prop_map(
+                |((offer, goal, app, user_id), (gaid, idfa, custom), (placement, country, clicked_at_ms))| {
+                    Click {
+                        offer,
+                        goal,
+                        app: AppId::from_number(app).unwrap(),
+                        user_id,
+                        gaid,
+                        idfa,
+                        custom,
+                        placement,
+                        country: country.and_then(Country::from_index),
+                        clicked_at_ms,
+                    }
+                },
+            )
+    }
+}

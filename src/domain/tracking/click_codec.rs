@@ -1,0 +1,392 @@
+//! The packing of a click, as small as it goes in a few lines, since it has to fit a click id of 255 characters. The
+//! app is not in it: it stands in the click id's readable header.
+//!
+//! | part | as |
+//! |---|---|
+//! | which optional texts follow | varint: bits 0 gaid, 1 idfa, 2 to 6 `c1` to `c5`, 7 placement |
+//! | country | one byte: its place in the list of countries, 255 for none |
+//! | time | varint, zigzag: milliseconds since 2026-01-01 |
+//! | offer, goal, user_id, then the optional ones | texts |
+//!
+//! A text begins with a varint: 0 or 1 is a UUID in lower or upper case (16 bytes follow), 2 a decimal number (a
+//! varint), 3 any UTF-8 (a varint of its length, and its bytes), and 4 + n a text of n characters of the alphabet, ten
+//! of them in eight bytes. Varints are little-endian groups of seven bits.
+
+use std::borrow::Cow;
+
+use super::{alphabet, click::Click};
+use crate::model::{AppId, Country, country::COUNTRIES};
+
+/// 2026-01-01T00:00:00Z: no click is older, and the time fits six bytes until 2095.
+const EPOCH_MS: i64 = 1_767_225_600_000;
+
+const NO_COUNTRY: u8 = u8::MAX;
+const _: () = assert!(COUNTRIES <= NO_COUNTRY as usize);
+
+const UUID_LOWER: u64 = 0;
+const UUID_UPPER: u64 = 1;
+const NUMBER: u64 = 2;
+const UTF8: u64 = 3;
+/// Plus the number of characters.
+const CHARACTERS: u64 = 4;
+
+/// 66^10 is below 2^64, so ten characters are one number of eight bytes.
+const GROUP: usize = 10;
+/// The least number of bytes that hold a group of so many characters.
+const GROUP_BYTES: [usize; GROUP + 1] = [0, 1, 2, 3, 4, 4, 5, 6, 7, 7, 8];
+
+/// Appends a click's packing. Equal clicks, and no others, have equal packings (their apps aside).
+pub fn pack(click: &Click<'_>, out: &mut Vec<u8>) {
+    let [c1, c2, c3, c4, c5] = &click.custom;
+    let optional = [&click.gaid, &click.idfa, c1, c2, c3, c4, c5, &click.placement];
+    let present = optional
+        .iter()
+        .rev()
+        .fold(0, |bits, text| bits << 1 | u64::from(text.is_some()));
+    put_varint(present, out);
+    out.push(click.country.map_or(NO_COUNTRY, Country::index));
+    put_varint(zigzag(click.clicked_at_ms.wrapping_sub(EPOCH_MS)), out);
+    for text in [&click.offer, &click.goal, &click.user_id] {
+        put_text(text, out);
+    }
+    for text in optional.into_iter().flatten() {
+        put_text(text, out);
+    }
+}
+
+/// The click of an app that has this packing; `None` if no click has.
+pub fn unpack(app: AppId, packed: &[u8]) -> Option<Click<'static>> {
+    let mut reader = Reader { rest: packed };
+    let present = reader.varint()?;
+    let country = match reader.byte()? {
+        NO_COUNTRY => None,
+        index => Some(Country::from_index(index)?),
+    };
+    let clicked_at_ms = unzigzag(reader.varint()?).wrapping_add(EPOCH_MS);
+    let [offer, goal, user_id] = [reader.text()?, reader.text()?, reader.text()?];
+    let mut optional = [const { None }; 8];
+    for (bit, text) in optional.iter_mut().enumerate() {
+        if present >> bit & 1 == 1 {
+            *text = Some(reader.text()?);
+        }
+    }
+    let [gaid, idfa, c1, c2, c3, c4, c5, placement] = optional;
+    let custom = [c1, c2, c3, c4, c5];
+    let click = Click {
+        offer,
+        goal,
+        app,
+        user_id,
+        gaid,
+        idfa,
+        custom,
+        placement,
+        country,
+        clicked_at_ms,
+    };
+
+    // One comparison refuses every other way to write the same click: long varints, numbers beyond their group, a
+    // text in the wrong shape, bytes left over.
+    let mut again = Vec::with_capacity(packed.len());
+    pack(&click, &mut again);
+    (again == packed).then_some(click)
+}
+
+fn put_text(text: &str, out: &mut Vec<u8>) {
+    let bytes = text.as_bytes();
+    if let Some(number) = decimal(text) {
+        put_varint(NUMBER, out);
+        put_varint(number, out);
+    } else if let Some((shape, uuid)) = uuid(bytes) {
+        put_varint(shape, out);
+        out.extend_from_slice(&uuid.to_be_bytes());
+    } else if alphabet::holds(text) {
+        put_varint(CHARACTERS + bytes.len() as u64, out);
+        for group in bytes.chunks(GROUP) {
+            let digits = group.iter().filter_map(|&byte| alphabet::number_of(byte));
+            let number = digits.fold(0, |number, digit| {
+                number * u64::from(alphabet::SIZE) + u64::from(digit)
+            });
+            out.extend(number.to_le_bytes().iter().take(group_bytes(group.len())));
+        }
+    } else {
+        put_varint(UTF8, out);
+        put_varint(bytes.len() as u64, out);
+        out.extend_from_slice(bytes);
+    }
+}
+
+fn group_bytes(characters: usize) -> usize {
+    GROUP_BYTES.get(characters).copied().unwrap_or(size_of::<u64>())
+}
+
+/// A number that is written the way numbers are printed.
+fn decimal(text: &str) -> Option<u64> {
+    match text.as_bytes() {
+        [b'0'] => Some(0),
+        [b'1'..=b'9', ..] => text.parse().ok(),
+        _ => None,
+    }
+}
+
+/// A UUID in groups of 8, 4, 4, 4 and 12, and whether its letters are upper case. One with letters of both cases is
+/// not taken, and one without letters counts as lower case.
+fn uuid(text: &[u8]) -> Option<(u64, u128)> {
+    if text.len() != 36 {
+        return None;
+    }
+    let (mut number, mut lower, mut upper) = (0, false, false);
+    for (place, &byte) in text.iter().enumerate() {
+        if matches!(place, 8 | 13 | 18 | 23) {
+            if byte != b'-' {
+                return None;
+            }
+            continue;
+        }
+        let digit = char::from(byte).to_digit(16)?;
+        lower |= byte.is_ascii_lowercase();
+        upper |= byte.is_ascii_uppercase();
+        number = number << 4 | u128::from(digit);
+    }
+    match (lower, upper) {
+        (true, true) => None,
+        (_, false) => Some((UUID_LOWER, number)),
+        (false, true) => Some((UUID_UPPER, number)),
+    }
+}
+
+fn uuid_text(number: u128) -> String {
+    let mut text = String::with_capacity(36);
+    for digit in 0..32_u32 {
+        if matches!(digit, 8 | 12 | 16 | 20) {
+            text.push('-');
+        }
+        let value = number >> (124 - 4 * digit) & 0xf;
+        text.extend(
+            u32::try_from(value)
+                .ok()
+                .and_then(|value| char::from_digit(value, 16)),
+        );
+    }
+    text
+}
+
+fn put_varint(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+fn zigzag(number: i64) -> u64 {
+    (number << 1 ^ number >> 63).cast_unsigned()
+}
+
+fn unzigzag(number: u64) -> i64 {
+    (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
+}
+
+/// Reads parts off the front. `None` where the bytes end too soon or hold what is never written.
+struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    fn byte(&mut self) -> Option<u8> {
+        let (&byte, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(byte)
+    }
+
+    fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (bytes, rest) = self.rest.split_at_checked(count)?;
+        self.rest = rest;
+        Some(bytes)
+    }
+
+    fn varint(&mut self) -> Option<u64> {
+        let mut number = 0;
+        for shift in (0..u64::BITS).step_by(7) {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    fn text(&mut self) -> Option<Cow<'static, str>> {
+        let text = match self.varint()? {
+            shape @ (UUID_LOWER | UUID_UPPER) => {
+                let &uuid = self.bytes(16)?.first_chunk()?;
+                let text = uuid_text(u128::from_be_bytes(uuid));
+                if shape == UUID_UPPER {
+                    text.to_ascii_uppercase()
+                } else {
+                    text
+                }
+            }
+            NUMBER => self.varint()?.to_string(),
+            UTF8 => {
+                let length = usize::try_from(self.varint()?).ok()?;
+                String::from_utf8(self.bytes(length)?.to_vec()).ok()?
+            }
+            characters => self.characters(usize::try_from(characters - CHARACTERS).ok()?)?,
+        };
+        Some(Cow::Owned(text))
+    }
+
+    fn characters(&mut self, count: usize) -> Option<String> {
+        let (whole, last) = (count / GROUP, count % GROUP);
+        let length = whole
+            .checked_mul(size_of::<u64>())?
+            .checked_add(group_bytes(last))?;
+        let packed = self.bytes(length)?;
+        let mut text = String::with_capacity(count);
+        for group in packed.chunks(size_of::<u64>()) {
+            let number = group
+                .iter()
+                .rev()
+                .fold(0, |number: u64, &byte| number << 8 | u64::from(byte));
+            for place in (0..GROUP.min(count - text.len())).rev() {
+                let digit = number / u64::from(alphabet::SIZE).pow(place as u32) % u64::from(alphabet::SIZE);
+                text.push(alphabet::character(digit as u8)?);
+            }
+        }
+        Some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+    use crate::tracking::click::strategies;
+
+    fn packed(click: &Click<'_>) -> Vec<u8> {
+        let mut out = Vec::new();
+        pack(click, &mut out);
+        out
+    }
+
+    fn click(user_id: &'static str) -> Click<'static> {
+        Click {
+            offer: "60118".into(),
+            goal: "60118-1".into(),
+            app: AppId::parse("00000042").unwrap(),
+            user_id: user_id.into(),
+            gaid: None,
+            idfa: None,
+            custom: [const { None }; 5],
+            placement: None,
+            country: None,
+            clicked_at_ms: EPOCH_MS,
+        }
+    }
+
+    #[test]
+    fn a_text_takes_the_bytes_that_its_shape_needs() {
+        let table = [
+            ("", 1),
+            ("0", 2),
+            ("007", 1 + 3),
+            ("18446744073709551615", 1 + 10),
+            ("18446744073709551616", 1 + 16),
+            ("38400000-8cf0-11bd-b23e-10b96e40000d", 1 + 16),
+            ("38400000-8CF0-11BD-B23E-10B96E40000D", 1 + 16),
+            ("38400000-8cf0-11BD-b23e-10b96e40000d", 1 + 24 + 5),
+            ("384000008cf0-11bd-b23e-10b96e40000d-", 1 + 24 + 5),
+            ("player_one@example.com", 1 + 16 + 2),
+            ("é", 2 + 2),
+        ];
+        for (text, bytes) in table {
+            let mut out = Vec::new();
+            put_text(text, &mut out);
+            assert_eq!(out.len(), bytes, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_group_takes_the_least_bytes_that_hold_it() {
+        for (characters, &bytes) in GROUP_BYTES.iter().enumerate() {
+            let values = 66_u128.pow(characters as u32);
+            assert!(values <= 1 << (8 * bytes), "{characters} characters");
+            assert!(
+                bytes == 0 || values > 1 << (8 * (bytes - 1)),
+                "{characters} characters"
+            );
+        }
+    }
+
+    #[test]
+    fn a_packing_written_another_way_is_refused() {
+        let app = AppId::parse("00000042").unwrap();
+        let right = packed(&click("7"));
+        // Presence, country, time, offer (2 and a varint of three bytes), goal (head and six bytes), user_id.
+        assert_eq!(
+            right,
+            [&[0, 255, 0, 2, 0xd6, 0xd5, 3, 11][..], &right[8..14], &[2, 7]].concat()
+        );
+        assert_eq!(unpack(app, &right), Some(click("7")));
+        let table = [
+            (
+                "a varint that could be shorter",
+                [&[0x80, 0][..], &right[1..]].concat(),
+            ),
+            (
+                "a bit for a text that does not exist",
+                [&[0x80, 2][..], &right[1..]].concat(),
+            ),
+            (
+                "a country that does not exist",
+                [&[0, 254][..], &right[2..]].concat(),
+            ),
+            ("a number as characters", [&right[..14], &[5, 7]].concat()),
+            (
+                "a character beyond the alphabet",
+                [&right[..14], &[5, 66]].concat(),
+            ),
+            ("characters as UTF-8", [&right[..14], &[3, 1, b'x']].concat()),
+            ("bytes that are not UTF-8", [&right[..14], &[3, 1, 0xff]].concat()),
+            (
+                "a UUID without letters as upper case",
+                [&right[..14], &[1], &[0x11; 16]].concat(),
+            ),
+            ("a byte left over", [&right[..], &[0]].concat()),
+            ("a byte missing", right[..15].to_vec()),
+            (
+                "more characters than there can be",
+                [&right[..14], &[0xff; 9], &[1]].concat(),
+            ),
+        ];
+        for (what, bytes) in table {
+            assert_eq!(unpack(app, &bytes), None, "{what}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_click_unpacks_to_itself(click in strategies::click()) {
+            prop_assert_eq!(unpack(click.app, &packed(&click)), Some(click));
+        }
+
+        #[test]
+        fn bytes_that_unpack_are_the_packing_of_what_they_unpack_to(
+            random in vec(any::<u8>(), 0..60),
+            click in strategies::click(),
+            place: prop::sample::Index,
+            byte: u8,
+        ) {
+            let mut altered = packed(&click);
+            *place.get_mut(&mut altered) = byte;
+            for bytes in [random, altered] {
+                if let Some(click) = unpack(click.app, &bytes) {
+                    prop_assert_eq!(packed(&click), bytes);
+                }
+            }
+        }
+    }
+}

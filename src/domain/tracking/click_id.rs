@@ -1,0 +1,300 @@
+//! The click id: a click sealed into the text that the advertiser's side carries back with a conversion.
+//!
+//! | bytes | hold |
+//! |---|---|
+//! | 1 | version: 1 a whole click, 2 a short id |
+//! | 1 | id of the key |
+//! | 4 | app, big-endian |
+//! | 2 | check bytes over all readable parts and the length |
+//! | 12 | nonce: the click's identity |
+//! | whole: the rest | ChaCha20-Poly1305 over the click's packing, with the first 8 bytes authenticated |
+//! | short: 16 | the start of an HMAC-SHA256 over the 20 bytes before |
+//!
+//! The text is base64url without padding, in its one strict spelling. A click too long for its offer goes out under a
+//! short id, and its whole bytes, the record, are stored under the nonce before the redirect.
+//!
+//! The check bytes keep no one out: they tell an id under a key that this instance does not have yet, which is worth
+//! another try, from a text that was never an id.
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use chacha20poly1305::{AeadInOut, Tag};
+use hmac::Mac;
+use xxhash_rust::xxh64::xxh64;
+
+use super::{
+    click::Click,
+    click_codec,
+    keys::{ClickKey, KeyRing},
+};
+use crate::model::AppId;
+
+/// The longest a short click id may be, in characters. It is 48.
+pub const SHORT_MAX: usize = 50;
+/// The longest click id of an offer that says nothing about it, in characters.
+pub const DEFAULT_MAX: usize = 255;
+/// The longest click id an offer may allow, in characters.
+pub const LONGEST: usize = 1_000;
+
+/// What tells one click from every other.
+pub type Nonce = [u8; 12];
+
+const WHOLE: u8 = 1;
+const SHORT: u8 = 2;
+
+const HEADER_LEN: usize = 8;
+const PREFIX_LEN: usize = HEADER_LEN + size_of::<Nonce>();
+const TAG_LEN: usize = 16;
+const SHORT_LEN: usize = PREFIX_LEN + TAG_LEN;
+/// Room for all but the longest clicks, so that sealing allocates this buffer once.
+const USUAL_LEN: usize = 256;
+
+/// A click id to send, and what must be stored before it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sealed {
+    Whole { id: String },
+    Short { id: String, record: Vec<u8> },
+}
+
+impl Sealed {
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Whole { id } | Self::Short { id, .. } => id,
+        }
+    }
+}
+
+/// What a click id says.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one at a time, and taken apart where it is opened; and only large where pointers have 64 bits"
+)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Opened {
+    Whole {
+        click: Click<'static>,
+        nonce: Nonce,
+    },
+    /// The click is in the record stored under the nonce: see [`open_record`].
+    Short {
+        app: AppId,
+        nonce: Nonce,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenError {
+    /// No click id at all.
+    Malformed,
+    /// A click id in form, under a key that is not in the ring: retired, or not deployed here yet.
+    UnknownKey,
+    /// A click id in form, under a known key, that was not sealed with it; or a record of another click.
+    Forged,
+}
+
+/// Seals a click into an id of at most `max_chars` characters, or into a short one if it does not fit. `max_chars` is
+/// from [`SHORT_MAX`] to [`LONGEST`]. No two clicks may ever have the same nonce.
+pub fn seal(keys: &KeyRing, click: &Click<'_>, nonce: Nonce, max_chars: usize) -> Sealed {
+    let key = keys.sealing();
+    let whole = seal_whole(key, click, nonce);
+    if text_len(whole.len()) <= max_chars.min(LONGEST) {
+        return Sealed::Whole {
+            id: URL_SAFE_NO_PAD.encode(&whole),
+        };
+    }
+    let prefix = Header {
+        version: SHORT,
+        key_id: key.id(),
+        app: click.app,
+        nonce,
+    }
+    .prefix(SHORT_LEN);
+    let mac = key.short().chain_update(prefix).finalize().into_bytes();
+    let mut short = prefix.to_vec();
+    short.extend(mac.iter().take(TAG_LEN));
+    Sealed::Short {
+        id: URL_SAFE_NO_PAD.encode(&short),
+        record: whole,
+    }
+}
+
+fn seal_whole(key: &ClickKey, click: &Click<'_>, nonce: Nonce) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(USUAL_LEN);
+    bytes.resize(PREFIX_LEN, 0);
+    click_codec::pack(click, &mut bytes);
+    // The prefix covers the length, which is known only now.
+    let total = bytes.len() + TAG_LEN;
+    let prefix = Header {
+        version: WHOLE,
+        key_id: key.id(),
+        app: click.app,
+        nonce,
+    }
+    .prefix(total);
+    let (space, packed) = bytes.split_at_mut(PREFIX_LEN);
+    space.copy_from_slice(&prefix);
+    let (header, _) = prefix.split_at(HEADER_LEN);
+    let sealed = key
+        .cipher()
+        .encrypt_inout_detached(&nonce.into(), header, packed.into());
+    match sealed {
+        Ok(tag) => bytes.extend_from_slice(&tag),
+        // Only a message beyond 256 GiB fails. Whatever it was, it must not go out in clear.
+        Err(_) => bytes.clear(),
+    }
+    bytes
+}
+
+/// Whether a text is a click id in form, under whatever key: [`open`] calls no other text one.
+pub fn is_in_form(text: &str) -> bool {
+    text.len() <= LONGEST
+        && URL_SAFE_NO_PAD
+            .decode(text)
+            .is_ok_and(|bytes| Header::read(&bytes).is_some())
+}
+
+/// Opens a click id as it came back.
+pub fn open(keys: &KeyRing, id: &str) -> Result<Opened, OpenError> {
+    if id.len() > LONGEST {
+        return Err(OpenError::Malformed);
+    }
+    let mut bytes = URL_SAFE_NO_PAD.decode(id).map_err(|_| OpenError::Malformed)?;
+    let header = Header::read(&bytes).ok_or(OpenError::Malformed)?;
+    let key = keys.find(header.key_id).ok_or(OpenError::UnknownKey)?;
+    let Header {
+        version, app, nonce, ..
+    } = header;
+    if version == WHOLE {
+        return Ok(Opened::Whole {
+            click: open_whole(key, &header, &mut bytes)?,
+            nonce,
+        });
+    }
+    let (prefix, tag) = bytes.split_at_checked(PREFIX_LEN).ok_or(OpenError::Malformed)?;
+    let mac = key.short().chain_update(prefix);
+    mac.verify_truncated_left(tag).map_err(|_| OpenError::Forged)?;
+    Ok(Opened::Short { app, nonce })
+}
+
+/// Opens the record of a short click id, which must be of the app and the nonce that the id said.
+pub fn open_record(
+    keys: &KeyRing,
+    record: &[u8],
+    app: AppId,
+    nonce: Nonce,
+) -> Result<Click<'static>, OpenError> {
+    let header = Header::read(record)
+        .filter(|header| header.version == WHOLE)
+        .ok_or(OpenError::Malformed)?;
+    if header.app != app || header.nonce != nonce {
+        return Err(OpenError::Forged);
+    }
+    let key = keys.find(header.key_id).ok_or(OpenError::UnknownKey)?;
+    open_whole(key, &header, &mut record.to_vec())
+}
+
+fn open_whole(key: &ClickKey, header: &Header, bytes: &mut [u8]) -> Result<Click<'static>, OpenError> {
+    let (prefix, sealed) = bytes
+        .split_at_mut_checked(PREFIX_LEN)
+        .ok_or(OpenError::Malformed)?;
+    let (authenticated, _) = prefix.split_at(HEADER_LEN);
+    let (packed, tag) = sealed
+        .split_last_chunk_mut::<TAG_LEN>()
+        .ok_or(OpenError::Malformed)?;
+    key.cipher()
+        .decrypt_inout_detached(
+            &header.nonce.into(),
+            authenticated,
+            (&mut *packed).into(),
+            &Tag::from(*tag),
+        )
+        .map_err(|_| OpenError::Forged)?;
+    click_codec::unpack(header.app, packed).ok_or(OpenError::Forged)
+}
+
+/// The characters that base64 without padding makes of so many bytes.
+const fn text_len(bytes: usize) -> usize {
+    (bytes * 4).div_ceil(3)
+}
+
+/// What is readable without a key.
+#[derive(Clone, Copy)]
+struct Header {
+    version: u8,
+    key_id: u8,
+    app: AppId,
+    nonce: Nonce,
+}
+
+impl Header {
+    /// The first bytes of a click id that has `total` bytes.
+    fn prefix(&self, total: usize) -> [u8; PREFIX_LEN] {
+        let [a, b, c, d] = self.app.number().to_be_bytes();
+        let [check, check_too] = self.check(total);
+        let mut prefix = [0; PREFIX_LEN];
+        let (header, nonce) = prefix.split_at_mut(HEADER_LEN);
+        header.copy_from_slice(&[self.version, self.key_id, a, b, c, d, check, check_too]);
+        nonce.copy_from_slice(&self.nonce);
+        prefix
+    }
+
+    /// `None` unless the bytes have a version's form: its length, an app, and the right check bytes.
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let (&[version, key_id, a, b, c, d, check, check_too], rest) =
+            bytes.split_first_chunk::<HEADER_LEN>()?;
+        let (&nonce, _) = rest.split_first_chunk()?;
+        let app = AppId::from_number(u32::from_be_bytes([a, b, c, d]))?;
+        let header = Self {
+            version,
+            key_id,
+            app,
+            nonce,
+        };
+        let in_form = match version {
+            WHOLE => bytes.len() > SHORT_LEN,
+            SHORT => bytes.len() == SHORT_LEN,
+            _ => false,
+        };
+        (in_form && [check, check_too] == header.check(bytes.len())).then_some(header)
+    }
+
+    fn check(&self, total: usize) -> [u8; 2] {
+        let mut readable = [0; 6 + size_of::<Nonce>()];
+        let (head, nonce) = readable.split_at_mut(6);
+        let [a, b, c, d] = self.app.number().to_be_bytes();
+        head.copy_from_slice(&[self.version, self.key_id, a, b, c, d]);
+        nonce.copy_from_slice(&self.nonce);
+        let [.., high, low] = xxh64(&readable, total as u64).to_be_bytes();
+        [high, low]
+    }
+}
+
+/// Nonces for one instance of the module: 8 random bytes that it draws once, and a counter. It ends after 2^32, and
+/// then the instance draws again.
+#[derive(Clone, Debug)]
+pub struct NonceSource {
+    base: [u8; 8],
+    next: Option<u32>,
+}
+
+impl NonceSource {
+    pub fn new(base: [u8; 8]) -> Self {
+        Self { base, next: Some(0) }
+    }
+}
+
+impl Iterator for NonceSource {
+    type Item = Nonce;
+
+    fn next(&mut self) -> Option<Nonce> {
+        let counter = self.next?;
+        self.next = counter.checked_add(1);
+        let mut nonce = [0; 12];
+        let (base, count) = nonce.split_at_mut(self.base.len());
+        base.copy_from_slice(&self.base);
+        count.copy_from_slice(&counter.to_be_bytes());
+        Some(nonce)
+    }
+}
+
+#[cfg(test)]
+mod tests;

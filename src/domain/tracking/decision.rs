@@ -1,0 +1,129 @@
+//! What becomes of a click (`design.md` section 5): decided from the request and the snapshot alone, in this order:
+//! parameters, app and goal known, publisher approved, offer live, country and device platform allowed. The cap, which
+//! may have to be asked for, comes after.
+
+use super::parameters::ClickParameters;
+use crate::{
+    catalog::{
+        publisher::PUBLISHER_NOT_APPROVED,
+        snapshot::tracking::{AppView, GoalView, OfferView, Tracking},
+    },
+    model::{AppId, Country, Platform, api_error::ApiError},
+};
+
+pub const UNKNOWN_GOAL: ApiError = ApiError::new(404, "unknown_goal", "rid is not a goal we know");
+pub const UNKNOWN_APP: ApiError = ApiError::new(404, "unknown_app", "app is not an app we know");
+pub const NOT_AVAILABLE_IN_COUNTRY: ApiError = ApiError::new(
+    403,
+    "not_available_in_country",
+    "this offer is not available in your country",
+);
+pub const NOT_AVAILABLE_ON_PLATFORM: ApiError = ApiError::new(
+    403,
+    "not_available_on_platform",
+    "this offer is not available on your device",
+);
+pub const OFFER_ENDED: ApiError = ApiError::new(410, "offer_ended", "this offer has ended");
+pub const OFFER_CAPPED: ApiError =
+    ApiError::new(410, "offer_capped", "this offer has reached its limit for today");
+
+/// What is known of a click besides its query.
+#[derive(Clone, Copy, Debug)]
+pub struct Visitor {
+    /// `None` where the network does not know.
+    pub country: Option<Country>,
+    /// `None` for a desktop and for what is not recognised.
+    pub platform: Option<Platform>,
+    pub now_ms: i64,
+}
+
+/// A click that may be redirected.
+#[derive(Clone)]
+pub struct Allowed<'a> {
+    pub parameters: ClickParameters<'a>,
+    pub app: AppView<'a>,
+    pub goal: GoalView<'a>,
+}
+
+/// A click that is refused, and where its app sends such clicks.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Refused<'a> {
+    pub refusal: ApiError,
+    pub fallback_url: Option<&'a str>,
+}
+
+impl Refused<'_> {
+    fn plain(refusal: ApiError) -> Self {
+        Self {
+            refusal,
+            fallback_url: None,
+        }
+    }
+}
+
+/// Refuses a click for an app; 403 and 410 go to the app's fallback if it has one.
+pub fn refuse<'a>(app: &AppView<'a>, refusal: ApiError) -> Refused<'a> {
+    let to_fallback = matches!(refusal.status, 403 | 410);
+    Refused {
+        refusal,
+        fallback_url: app.fallback_url.filter(|_| to_fallback),
+    }
+}
+
+/// Decides on a click; `query` is what follows the `?`, as it was sent.
+pub fn decide<'a>(
+    tracking: &'a Tracking,
+    query: &'a str,
+    visitor: Visitor,
+) -> Result<Allowed<'a>, Refused<'a>> {
+    let parameters = ClickParameters::parse(query).map_err(Refused::plain)?;
+    let app = AppId::parse(&parameters.app)
+        .and_then(|id| tracking.app(id))
+        .ok_or_else(|| Refused::plain(UNKNOWN_APP))?;
+    let goal = tracking
+        .goal(&parameters.rid)
+        .ok_or_else(|| Refused::plain(UNKNOWN_GOAL))?;
+    match refusal_for(&app, &goal, visitor) {
+        Some(refusal) => Err(refuse(&app, refusal)),
+        None => Ok(Allowed {
+            parameters,
+            app,
+            goal,
+        }),
+    }
+}
+
+fn refusal_for(app: &AppView<'_>, goal: &GoalView<'_>, visitor: Visitor) -> Option<ApiError> {
+    let offer = &goal.offer;
+    if !app.publisher.approved {
+        Some(PUBLISHER_NOT_APPROVED)
+    } else if goal.retired || !offer.is_live(visitor.now_ms) || app.blocks(offer) {
+        // An offer that the app blocks is over for it: its users must not be led to what it chose not to show.
+        Some(OFFER_ENDED)
+    } else if !allows_country(offer, visitor.country) {
+        Some(NOT_AVAILABLE_IN_COUNTRY)
+    } else if !allows_platform(offer, visitor.platform) {
+        Some(NOT_AVAILABLE_ON_PLATFORM)
+    } else {
+        None
+    }
+}
+
+/// A country that is not known is refused only where the offer names those it is for.
+fn allows_country(offer: &OfferView<'_>, country: Option<Country>) -> bool {
+    match country {
+        Some(country) => offer.countries.contains(country),
+        None => !offer.includes_countries,
+    }
+}
+
+/// Only a positive mismatch is refused: an Android device on an iOS offer, or the reverse.
+fn allows_platform(offer: &OfferView<'_>, device: Option<Platform>) -> bool {
+    !matches!(
+        (device, offer.os),
+        (Some(Platform::Android), Platform::Ios) | (Some(Platform::Ios), Platform::Android)
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,391 @@
+//! The click parameters of the specification's 2.5, read from the raw query string. This runs on every click, so the
+//! query is walked once, and a value is copied only if it is percent-encoded.
+
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+
+use super::alphabet;
+use crate::model::{
+    api_error::{ApiError, common::MISSING_FIELD},
+    ascii_split,
+};
+
+pub const INVALID_USER_ID: ApiError = ApiError::new(
+    400,
+    "invalid_user_id",
+    "user_id must be 1 to 128 letters, digits or characters of _ @ - .",
+);
+pub const INVALID_CUSTOM_PARAMETER: ApiError = ApiError::new(
+    400,
+    "invalid_custom_parameter",
+    "c1 to c5 must be at most 128 letters, digits or characters of _ @ - .",
+);
+pub const INVALID_PARAMETER: ApiError = ApiError::new(400, "invalid_parameter", "a parameter is not valid");
+
+/// The longest `user_id` and `c1` to `c5`, in characters.
+const LONGEST_IDENTIFIER: usize = 128;
+/// The longest `gaid`, `idfa` and `placement`, in characters.
+const LONGEST_LABEL: usize = 64;
+
+/// The parameters that a click may carry. All others are ignored.
+pub const NAMES: [&str; 11] = [
+    "rid",
+    "app",
+    "user_id",
+    "gaid",
+    "idfa",
+    "c1",
+    "c2",
+    "c3",
+    "c4",
+    "c5",
+    "placement",
+];
+
+/// What a click says, checked as far as that goes without knowing any goal or app. No text is empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClickParameters<'a> {
+    /// The goal. Any text: one that is no goal's is simply unknown.
+    pub rid: Cow<'a, str>,
+    /// The app. Any text, as for `rid`.
+    pub app: Cow<'a, str>,
+    pub user_id: Cow<'a, str>,
+    pub gaid: Option<Cow<'a, str>>,
+    pub idfa: Option<Cow<'a, str>>,
+    /// `c1` to `c5`, in this order.
+    pub custom: [Option<Cow<'a, str>>; 5],
+    pub placement: Option<Cow<'a, str>>,
+}
+
+impl<'a> ClickParameters<'a> {
+    /// Reads a query string as it stands in the URL, without the `?`.
+    ///
+    /// The first fault is told, in this order: repeated parameters and bad percent-encoding, from left to right; then
+    /// `rid`, `app`, `user_id`, `c1` to `c5`, `gaid`, `idfa`, `placement`.
+    pub fn parse(query: &'a str) -> Result<Self, ApiError> {
+        let [rid, app, user_id, gaid, idfa, c1, c2, c3, c4, c5, placement] = scan(query)?;
+        let rid = required("rid", rid)?;
+        let app = required("app", app)?;
+        let user_id = required("user_id", user_id)?;
+        if !is_allowed(&user_id, LONGEST_IDENTIFIER) {
+            return Err(if has_placeholder(&user_id) {
+                INVALID_USER_ID
+                    .with_message("user_id still holds a placeholder; put the user's identifier in its place")
+            } else {
+                INVALID_USER_ID
+            });
+        }
+        let custom = [c1, c2, c3, c4, c5].map(present);
+        for (number, text) in (1..).zip(&custom) {
+            if text
+                .as_ref()
+                .is_some_and(|text| !is_allowed(text, LONGEST_IDENTIFIER))
+            {
+                return Err(INVALID_CUSTOM_PARAMETER.with_message(format!(
+                    "c{number} must be at most {LONGEST_IDENTIFIER} letters, digits or characters of _ @ - ."
+                )));
+            }
+        }
+        // Devices without an advertising identifier leave the tracking URL's placeholder where it was.
+        let gaid = label("gaid", gaid.filter(|text| !has_placeholder(text)))?;
+        let idfa = label("idfa", idfa.filter(|text| !has_placeholder(text)))?;
+        let placement = label("placement", placement)?;
+        Ok(Self {
+            rid,
+            app,
+            user_id,
+            gaid,
+            idfa,
+            custom,
+            placement,
+        })
+    }
+}
+
+/// The decoded value of each parameter of [`NAMES`] that the query holds.
+fn scan(query: &str) -> Result<[Option<Cow<'_, str>>; NAMES.len()], ApiError> {
+    let mut values = [const { None }; NAMES.len()];
+    for pair in ascii_split::split_all(query, b'&') {
+        let (name, value) = ascii_split::split_once(pair, b'=').unwrap_or((pair, ""));
+        // A name that does not decode may have been meant as any, so it is not taken for an unknown one.
+        let name = decode(name).ok_or_else(|| badly_encoded("the name of a parameter"))?;
+        let Some((known, slot)) = NAMES.iter().zip(&mut values).find(|(known, _)| **known == name) else {
+            continue;
+        };
+        if slot.is_some() {
+            return Err(INVALID_PARAMETER.with_message(format!("{known} is given more than once")));
+        }
+        *slot = Some(decode(value).ok_or_else(|| badly_encoded(known))?);
+    }
+    Ok(values)
+}
+
+fn badly_encoded(what: &str) -> ApiError {
+    INVALID_PARAMETER.with_message(format!("{what} is not valid percent-encoded UTF-8"))
+}
+
+/// `None` if a `%` is not followed by two hexadecimal digits, or the bytes are not UTF-8. A `+` stays a `+`.
+fn decode(text: &str) -> Option<Cow<'_, str>> {
+    if !text.as_bytes().contains(&b'%') {
+        return Some(Cow::Borrowed(text));
+    }
+    let mut escapes = text.split('%').skip(1);
+    let well_formed = escapes.all(|after| {
+        matches!(after.as_bytes(), [high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit())
+    });
+    if well_formed {
+        percent_decode_str(text).decode_utf8().ok()
+    } else {
+        None
+    }
+}
+
+fn required<'a>(name: &str, value: Option<Cow<'a, str>>) -> Result<Cow<'a, str>, ApiError> {
+    present(value).ok_or_else(|| MISSING_FIELD.with_message(format!("{name} is required")))
+}
+
+/// An optional `gaid`, `idfa` or `placement`.
+fn label<'a>(name: &str, value: Option<Cow<'a, str>>) -> Result<Option<Cow<'a, str>>, ApiError> {
+    let value = present(value);
+    if value
+        .as_ref()
+        .is_some_and(|text| !is_allowed(text, LONGEST_LABEL))
+    {
+        return Err(INVALID_PARAMETER.with_message(format!(
+            "{name} must be at most {LONGEST_LABEL} letters, digits or characters of _ @ - ."
+        )));
+    }
+    Ok(value)
+}
+
+/// An empty value says no more than an absent one.
+fn present(value: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
+    value.filter(|text| !text.is_empty())
+}
+
+fn is_allowed(text: &str, longest: usize) -> bool {
+    text.len() <= longest && alphabet::holds(text)
+}
+
+fn has_placeholder(text: &str) -> bool {
+    text.contains(['{', '}'])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SHORTEST: &str = "rid=g1&app=00000042&user_id=u1";
+
+    fn parse(query: &str) -> Result<ClickParameters<'_>, &'static str> {
+        ClickParameters::parse(query).map_err(|refusal| {
+            assert_eq!(refusal.status, 400, "{query}");
+            refusal.code
+        })
+    }
+
+    fn message(query: &str) -> String {
+        ClickParameters::parse(query).unwrap_err().message.into_owned()
+    }
+
+    #[test]
+    fn a_tracking_url_with_everything_in_it_is_read() {
+        let query = "rid=60118-1&app=00000042&user_id=player_1@mail.example&gaid=38400000-8cf0-11bd-b23e-10b96e40000d\
+            &idfa=6D92078A-8246-4BA4-AE5B-76104861E7DC&c1=a&c2=b&c3=c&c4=d&c5=e&placement=home.top";
+        let click = parse(query).unwrap();
+        assert_eq!(
+            (&*click.rid, &*click.app, &*click.user_id),
+            ("60118-1", "00000042", "player_1@mail.example")
+        );
+        assert_eq!(
+            click.gaid.as_deref(),
+            Some("38400000-8cf0-11bd-b23e-10b96e40000d")
+        );
+        assert_eq!(
+            click.idfa.as_deref(),
+            Some("6D92078A-8246-4BA4-AE5B-76104861E7DC")
+        );
+        assert_eq!(click.custom.map(Option::unwrap), ["a", "b", "c", "d", "e"]);
+        assert_eq!(click.placement.as_deref(), Some("home.top"));
+    }
+
+    #[test]
+    fn nothing_is_copied_that_is_not_percent_encoded() {
+        let click = ClickParameters::parse("rid=g1&app=00000042&user_id=u%40x&c1=v").unwrap();
+        assert!(matches!(
+            (&click.rid, &click.custom[0]),
+            (Cow::Borrowed("g1"), Some(Cow::Borrowed("v")))
+        ));
+        assert!(matches!(&click.user_id, Cow::Owned(decoded) if decoded == "u@x"));
+    }
+
+    #[test]
+    fn names_may_be_percent_encoded() {
+        let click = parse("%72id=g1&app=00000042&user%5Fid=u1&%631=v").unwrap();
+        assert_eq!((&*click.user_id, click.custom[0].as_deref()), ("u1", Some("v")));
+    }
+
+    #[test]
+    fn unknown_parameters_are_ignored_whatever_they_hold() {
+        let odd = format!("{SHORTEST}&&utm=%zz&utm=%ff&USER_ID=x&c6=%7B&=x&flag");
+        assert_eq!(parse(&odd), parse(SHORTEST));
+    }
+
+    #[test]
+    fn an_empty_optional_parameter_is_an_absent_one() {
+        let empty = format!("{SHORTEST}&gaid=&idfa&c1=&c5&placement=");
+        assert_eq!(parse(&empty), parse(SHORTEST));
+    }
+
+    #[test]
+    fn a_placeholder_left_in_an_advertising_identifier_counts_as_absent() {
+        for value in [
+            "{gaid_for_android}",
+            "%7Bgaid%7D",
+            "%7bgaid}",
+            "{",
+            &format!("{{{}}}", "x".repeat(100)),
+        ] {
+            assert_eq!(
+                parse(&format!("{SHORTEST}&gaid={value}&idfa={value}")),
+                parse(SHORTEST),
+                "{value}"
+            );
+        }
+    }
+
+    #[test]
+    fn each_fault_has_its_code() {
+        let longest = "x".repeat(128);
+        let longer = "x".repeat(129);
+        let longer_label = "x".repeat(65);
+        let table: &[(&str, &str)] = &[
+            ("", "missing_field"),
+            ("app=00000042&user_id=u1", "missing_field"),
+            ("rid=&app=00000042&user_id=u1", "missing_field"),
+            ("rid=g1&user_id=u1", "missing_field"),
+            ("rid=g1&app=00000042", "missing_field"),
+            ("rid=g1&app=00000042&user_id=", "missing_field"),
+            ("rid=g1&app=00000042&user_id", "missing_field"),
+            ("rid=g1&app=00000042&user_id=a+b", "invalid_user_id"),
+            ("rid=g1&app=00000042&user_id=a%20b", "invalid_user_id"),
+            ("rid=g1&app=00000042&user_id=a%2Bb", "invalid_user_id"),
+            ("rid=g1&app=00000042&user_id=é", "invalid_user_id"),
+            ("rid=g1&app=00000042&user_id=%C3%A9", "invalid_user_id"),
+            ("rid=g1&app=00000042&user_id=a%00", "invalid_user_id"),
+            ("rid=g1&app=00000042&user_id={your_user_id}", "invalid_user_id"),
+            (
+                "rid=g1&app=00000042&user_id=%7Byour_user_id%7D",
+                "invalid_user_id",
+            ),
+            (
+                &format!("rid=g1&app=00000042&user_id={longer}"),
+                "invalid_user_id",
+            ),
+            (&format!("{SHORTEST}&c1=a b"), "invalid_custom_parameter"),
+            (&format!("{SHORTEST}&c5=%7Bc5%7D"), "invalid_custom_parameter"),
+            (&format!("{SHORTEST}&c3={longer}"), "invalid_custom_parameter"),
+            (&format!("{SHORTEST}&gaid=a/b"), "invalid_parameter"),
+            (&format!("{SHORTEST}&gaid={longer_label}"), "invalid_parameter"),
+            (&format!("{SHORTEST}&idfa={longer_label}"), "invalid_parameter"),
+            (
+                &format!("{SHORTEST}&placement={longer_label}"),
+                "invalid_parameter",
+            ),
+            (&format!("{SHORTEST}&placement={{x}}"), "invalid_parameter"),
+            (&format!("{SHORTEST}&user_id=u1"), "invalid_parameter"),
+            (&format!("{SHORTEST}&user%5Fid=u2"), "invalid_parameter"),
+            (&format!("{SHORTEST}&c1=&c1=x"), "invalid_parameter"),
+            (&format!("{SHORTEST}&gaid={{gaid}}&gaid=x"), "invalid_parameter"),
+            (&format!("{SHORTEST}&c1=%"), "invalid_parameter"),
+            (&format!("{SHORTEST}&c1=%4"), "invalid_parameter"),
+            (&format!("{SHORTEST}&c1=%4g"), "invalid_parameter"),
+            (&format!("{SHORTEST}&c1=%+4"), "invalid_parameter"),
+            (&format!("{SHORTEST}&c1=%ff"), "invalid_parameter"),
+            (&format!("{SHORTEST}&gaid={{%zz"), "invalid_parameter"),
+            (&format!("{SHORTEST}&c%zz=1"), "invalid_parameter"),
+        ];
+        for (query, code) in table {
+            assert_eq!(parse(query), Err(*code), "{query}");
+        }
+        let label = "x".repeat(64);
+        assert!(
+            parse(&format!(
+                "rid=g1&app=1&user_id={longest}&c1={longest}&gaid={label}&placement={label}"
+            ))
+            .is_ok()
+        );
+    }
+
+    #[test]
+    fn the_message_names_the_parameter() {
+        assert_eq!(message("rid=g1&user_id=u1"), "app is required");
+        assert_eq!(
+            message(&format!("{SHORTEST}&c4=!")).split_once(' ').unwrap().0,
+            "c4"
+        );
+        assert_eq!(
+            message(&format!("{SHORTEST}&idfa=!")).split_once(' ').unwrap().0,
+            "idfa"
+        );
+        assert_eq!(
+            message(&format!("{SHORTEST}&rid=g1")),
+            "rid is given more than once"
+        );
+        assert!(message("rid=g1&app=1&user_id={id}").contains("placeholder"));
+    }
+
+    #[test]
+    fn of_several_faults_the_first_in_the_documented_order_is_told() {
+        let faults = [
+            ("c1=%zz", "invalid_parameter"),
+            ("user_id=!", "invalid_user_id"),
+            ("c2=!", "invalid_custom_parameter"),
+            ("placement=!", "invalid_parameter"),
+        ];
+        for (place, (_, code)) in faults.iter().enumerate() {
+            // What comes later in the order stands first in the query.
+            let pairs: Vec<_> = faults[place..].iter().rev().map(|(pair, _)| *pair).collect();
+            let user = if place > 1 { "&user_id=u1" } else { "" };
+            let query = format!("{}&rid=g1&app=1{user}", pairs.join("&"));
+            assert_eq!(parse(&query), Err(*code), "{query}");
+        }
+        assert_eq!(message("user_id=!&app="), "rid is required");
+    }
+
+    proptest! {
+        #[test]
+        fn a_value_is_read_back_however_it_was_encoded(
+            values in proptest::collection::vec("[A-Za-z0-9_@.-]{1,64}", NAMES.len()),
+            escaped: [bool; 7],
+            order in Just((0..NAMES.len()).collect::<Vec<_>>()).prop_shuffle(),
+        ) {
+            let escape = |text: &str, shift: usize| -> String {
+                text.bytes().enumerate().map(|(at, byte)| match escaped[(at + shift) % escaped.len()] {
+                    true => format!("%{byte:02x}"),
+                    false => char::from(byte).to_string(),
+                }).collect()
+            };
+            let pair = |&place: &usize| format!("{}={}", escape(NAMES[place], place), escape(&values[place], place + 1));
+            let query = order.iter().map(pair).collect::<Vec<_>>().join("&");
+            let click = ClickParameters::parse(&query).unwrap();
+            let custom = click.custom.map(Option::unwrap);
+            let [c1, c2, c3, c4, c5] = custom.each_ref();
+            let (gaid, idfa, placement) = (click.gaid.unwrap(), click.idfa.unwrap(), click.placement.unwrap());
+            let read = [&click.rid, &click.app, &click.user_id, &gaid, &idfa, c1, c2, c3, c4, c5, &placement];
+            prop_assert_eq!(read.map(|text| text.to_string()).to_vec(), values);
+        }
+
+        #[test]
+        fn whatever_is_accepted_keeps_to_the_alphabet(query in "(rid|app|user_id|c1|gaid|[a-z%=&]{0,4}|[&=%{}a-f0-9+ ]{0,6}){0,12}") {
+            if let Ok(click) = ClickParameters::parse(&format!("{SHORTEST}&{query}")) {
+                for text in click.custom.iter().chain([&click.gaid, &click.idfa, &click.placement]).flatten() {
+                    prop_assert!(!text.is_empty() && alphabet::holds(text));
+                }
+            }
+        }
+    }
+}

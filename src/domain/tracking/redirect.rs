@@ -1,0 +1,73 @@
+//! The redirect of a click that was let through: sealed, put into its offer's target, and what it counts as.
+
+use super::{
+    click::Click,
+    click_counts::ClickKind,
+    click_id::{self, Nonce, Sealed},
+    decision::{Allowed, Visitor},
+    keys::KeyRing,
+    target::{self, Macros},
+};
+use crate::model::{Country, OfferId, PublisherId, time::UtcDay};
+
+/// What a location is longer than its template and its click id by, as a rule: so that it is allocated once.
+const MACROS_LEN: usize = 256;
+
+/// Where a click is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redirect {
+    /// A short id's record must be kept before the redirect goes out.
+    pub sealed: Sealed,
+    pub location: String,
+}
+
+/// Seals a click and fills it into its offer's target. No two clicks may have the same nonce.
+pub fn redirect(allowed: &Allowed<'_>, visitor: Visitor, keys: &KeyRing, nonce: Nonce) -> Redirect {
+    let offer = &allowed.goal.offer;
+    let parameters = &allowed.parameters;
+    let custom = parameters.custom.each_ref();
+    let click = Click {
+        offer: offer.id.into(),
+        goal: allowed.goal.id.into(),
+        app: allowed.app.id,
+        user_id: parameters.user_id.as_ref().into(),
+        gaid: parameters.gaid.as_deref().map(Into::into),
+        idfa: parameters.idfa.as_deref().map(Into::into),
+        custom: custom.map(|custom| custom.as_deref().map(Into::into)),
+        placement: parameters.placement.as_deref().map(Into::into),
+        country: visitor.country,
+        clicked_at_ms: visitor.now_ms,
+    };
+    let longest = offer
+        .click_id_max
+        .and_then(|max| usize::try_from(max).ok())
+        .unwrap_or(click_id::DEFAULT_MAX);
+    let sealed = click_id::seal(keys, &click, nonce, longest);
+    let macros = Macros {
+        click_id: sealed.id(),
+        goal_id: allowed.goal.id,
+        offer_id: offer.id,
+        // Eight digits, so the text is the same as the number's.
+        app_id: &parameters.app,
+        user_id: &parameters.user_id,
+        gaid: parameters.gaid.as_deref().unwrap_or_default(),
+        idfa: parameters.idfa.as_deref().unwrap_or_default(),
+        custom: custom.map(|custom| custom.as_deref().unwrap_or_default()),
+        country: visitor.country.map_or("", Country::as_str),
+    };
+    let mut location = String::with_capacity(offer.target.len() + sealed.id().len() + MACROS_LEN);
+    target::fill(offer.target, &macros, &mut location);
+    Redirect { sealed, location }
+}
+
+/// What a click is counted under. `None` where the snapshot holds an id that is none.
+pub fn kind(allowed: &Allowed<'_>, visitor: Visitor) -> Option<ClickKind> {
+    Some(ClickKind {
+        publisher: PublisherId::parse(allowed.app.publisher.id)?,
+        day: UtcDay::of_ms(visitor.now_ms),
+        offer: OfferId::parse(allowed.goal.offer.id)?,
+        app: allowed.app.id,
+        country: visitor.country,
+        placement: allowed.parameters.placement.as_deref().map(str::to_owned),
+    })
+}

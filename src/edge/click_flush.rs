@@ -1,0 +1,107 @@
+//! Sends the isolate's click counts to the counters, in the lifetime of a click that was already answered.
+
+use std::{rc::Rc, time::Duration};
+
+use futures_util::{StreamExt, stream};
+use worker::Delay;
+
+use crate::isolate::{Isolate, RequestContext};
+use contract::{counters, operation::CallError};
+use domain::tracking::click_counts::{Batch, ClickKind, Duty};
+use platform::{
+    CONNECTIONS, faults, log, panics::catch_panics, runtime, traits::ObjectCall, workers::Workers,
+};
+
+/// How long a batch waits for its answer.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// How often a request that sends batches tries again those that stay unanswered; after that the next click's does.
+/// What a request may still do after its answer ends after 30 seconds.
+const TRIES: usize = 3;
+
+/// Counts a click that was answered.
+pub fn count(context: &RequestContext, kind: ClickKind) {
+    let object = counters::object(&kind.offer);
+    let duty = context
+        .isolate
+        .counts
+        .borrow_mut()
+        .add(object, kind, context.now_ms);
+    let wait_ms = match duty {
+        Duty::None => return,
+        Duty::SendNow => 0,
+        Duty::SendAfter(wait_ms) => u64::try_from(wait_ms).unwrap_or(0),
+    };
+    let (workers, isolate) = (context.workers.clone(), Rc::clone(&context.isolate));
+    context.lifetime.wait_until(async move {
+        if wait_ms > 0 {
+            Delay::from(Duration::from_millis(wait_ms)).await;
+        }
+        send(&workers, &isolate).await;
+    });
+}
+
+/// Sends what is due, and what came meanwhile and is nobody else's to send.
+async fn send(workers: &Workers, isolate: &Isolate) {
+    let mut tries = 0;
+    while tries < TRIES {
+        let batches = isolate.counts.borrow_mut().take(runtime::now_ms());
+        let sent: Vec<bool> = stream::iter(batches)
+            .map(|batch| send_batch(workers, isolate, batch))
+            .buffer_unordered(CONNECTIONS)
+            .collect()
+            .await;
+        if sent.into_iter().all(|arrived| arrived) {
+            if isolate.counts.borrow().is_left() {
+                continue;
+            }
+            return;
+        }
+        tries += 1;
+        let pause_ms = isolate.counts.borrow().interval_ms();
+        Delay::from(Duration::from_millis(u64::try_from(pause_ms).unwrap_or(0))).await;
+    }
+}
+
+/// Whether the batch arrived. A panic on the way is one more reason why that may not be known.
+async fn send_batch(workers: &Workers, isolate: &Isolate, batch: Batch) -> bool {
+    let (object, sequence) = (batch.object, batch.sequence);
+    let sent = catch_panics(try_send(workers, isolate, batch)).await;
+    sent.unwrap_or_else(|panic| {
+        log::error("click_flush", format_args!("batch {sequence}: {panic}"));
+        let mut counts = isolate.counts.borrow_mut();
+        counts.unanswered(object, sequence, false, runtime::now_ms());
+        false
+    })
+}
+
+async fn try_send(workers: &Workers, isolate: &Isolate, batch: Batch) -> bool {
+    let Batch {
+        object,
+        sequence,
+        sums,
+    } = batch;
+    faults::pass("click_flush", "before");
+    let flush = counters::Flush {
+        isolate: isolate.id.clone(),
+        sequence,
+        sums,
+    };
+    let name = counters::name(object);
+    let answer = workers
+        .call(&counters::address(name.clone()), flush, TIMEOUT)
+        .await;
+    faults::pass("click_flush", "after");
+    let mut counts = isolate.counts.borrow_mut();
+    match answer {
+        Ok(_) => {
+            counts.confirmed(object, sequence);
+            true
+        }
+        Err(error) => {
+            log::warn("click_flush", format_args!("{name}: batch {sequence}: {error}"));
+            let busy = matches!(&error, CallError::Unanswered(cause) if cause.overloaded);
+            counts.unanswered(object, sequence, busy, runtime::now_ms());
+            false
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! A click, `GET /v2/tracking/click`: one string in, one string out.
+
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use super::enter;
+use crate::{
+    click::{ClickRequest, prepare},
+    routes,
+};
+use contract::counters;
+use domain::{
+    model::ascii_split::split_once,
+    tracking::{click_id::Sealed, redirect::Redirect},
+};
+use platform::{faults, http::router::Interface, runtime::whole_ms};
+
+/// The parts of the string, a line each: neither a URL nor a header holds a line break. A missing one is empty.
+struct FastRequest<'r> {
+    country: &'r str,
+    purpose: &'r str,
+    sec_purpose: &'r str,
+    user_agent: &'r str,
+    url: &'r str,
+}
+
+impl<'r> FastRequest<'r> {
+    fn parse(text: &'r str) -> Option<Self> {
+        let (country, rest) = split_once(text, b'\n')?;
+        let (purpose, rest) = split_once(rest, b'\n')?;
+        let (sec_purpose, rest) = split_once(rest, b'\n')?;
+        let (user_agent, url) = split_once(rest, b'\n')?;
+        Some(Self {
+            country,
+            purpose,
+            sec_purpose,
+            user_agent,
+            url,
+        })
+    }
+}
+
+/// Where a `GET` request is redirected, if it is a click that can be answered at once; it is counted then. `now_ms` is
+/// milliseconds since the Unix epoch.
+#[wasm_bindgen]
+pub fn redirect(request: &str, now_ms: f64) -> Option<String> {
+    answer(&FastRequest::parse(request)?, whole_ms(now_ms))
+}
+
+fn answer(request: &FastRequest<'_>, now_ms: i64) -> Option<String> {
+    let (isolate, query) = enter(request.url, routes::CLICK, Interface::Tracking, now_ms)?;
+    let tracking = isolate.tracking.get()?;
+    let click = ClickRequest {
+        is_head: false,
+        country: request.country,
+        purpose: request.purpose,
+        sec_purpose: request.sec_purpose,
+        user_agent: request.user_agent,
+        query,
+    };
+    let prepared = prepare(&isolate, &tracking, &click, now_ms).ok()?;
+    if prepared.needs.is_some() {
+        return None;
+    }
+    let nonce = isolate.nonce().ok()?;
+    let Redirect { sealed, location } = prepared.seal(&isolate, nonce);
+    if matches!(sealed, Sealed::Short { .. }) {
+        return None;
+    }
+    if let Some(kind) = prepared.counted() {
+        let object = counters::object(&kind.offer);
+        let mut counts = isolate.counts.borrow_mut();
+        faults::pass("fast_path", "a click");
+        counts.add(object, kind, now_ms);
+    }
+    isolate.traffic.fast_redirect();
+    Some(location)
+}

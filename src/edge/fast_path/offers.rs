@@ -1,0 +1,73 @@
+//! A page of offers, `POST /v1/offer/api`, that is in memory or can be made of bodies in memory.
+
+use js_sys::{Array, Uint8Array};
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use super::enter;
+use crate::{
+    offers::{self, PageRequest, Prepared},
+    routes,
+};
+use domain::{model::ascii_split::split_once, offers::request::OffersRequest};
+use platform::{
+    faults,
+    http::{answer::JSON, body::is_media_type, router::Interface},
+    runtime::whole_ms,
+};
+
+/// The parts of the string, a line each. A missing header is empty.
+struct FastRequest<'r> {
+    content_type: &'r str,
+    app_id: &'r str,
+    pub_key: &'r str,
+    url: &'r str,
+}
+
+impl<'r> FastRequest<'r> {
+    fn parse(text: &'r str) -> Option<Self> {
+        let (content_type, rest) = split_once(text, b'\n')?;
+        let (app_id, rest) = split_once(rest, b'\n')?;
+        let (pub_key, url) = split_once(rest, b'\n')?;
+        Some(Self {
+            content_type,
+            app_id,
+            pub_key,
+            url,
+        })
+    }
+}
+
+/// The answer to a `POST` request with this body, if it is for a page that can be given at once: the values of
+/// `Cache-Control`, `ETag` and `Last-Modified`, and the page. `now_ms` is milliseconds since the Unix epoch.
+#[wasm_bindgen]
+pub fn page(request: &str, body: &[u8], now_ms: f64) -> Option<Array> {
+    answer(&FastRequest::parse(request)?, body, whole_ms(now_ms))
+}
+
+fn answer(request: &FastRequest<'_>, body: &[u8], now_ms: i64) -> Option<Array> {
+    let (isolate, _) = enter(request.url, routes::OFFERS, Interface::Offers, now_ms)?;
+    if !is_media_type(request.content_type, &[JSON]) {
+        return None;
+    }
+    let (tracking, listing) = (isolate.tracking.get()?, isolate.listing.get()?);
+    let app = offers::authorize(&isolate, &tracking, request.app_id, request.pub_key, now_ms).ok()?;
+    if !offers::would_admit(&isolate, app.id, now_ms) {
+        return None;
+    }
+    let offers_request = OffersRequest::from_body(std::str::from_utf8(body).ok()?).ok()?;
+    let Prepared::Ready(page) =
+        PageRequest::new(&tracking, &listing, &app, &offers_request).prepare(&isolate)
+    else {
+        return None;
+    };
+    // Taken last: a token that is taken here must not be taken again on the ordinary path.
+    offers::admit(&isolate, app.id, now_ms).ok()?;
+    faults::pass("fast_path", "offers");
+    isolate.traffic.fast_offers();
+    Some(Array::of4(
+        &offers::cache_control(&listing, now_ms).into(),
+        &page.etag.as_str().into(),
+        &page.last_modified.as_str().into(),
+        &Uint8Array::from(page.body.as_slice()),
+    ))
+}

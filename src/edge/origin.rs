@@ -1,0 +1,69 @@
+//! Passes requests on to the origin Worker, where one address serves both: the operator's interface and the API's description.
+
+#[cfg(feature = "faults")]
+use serde_json::Value;
+use worker::{Request, Response, web_sys};
+
+use crate::{isolate::RequestContext, snapshots};
+use contract::origin::{BINDING, REFRESH};
+use domain::{
+    catalog::snapshot::tracking::Tracking,
+    model::api_error::{ApiError, common},
+    offers::selection::Selector,
+};
+use platform::{http::answer::Answer, log};
+
+/// Passes a request on, and its answer back as it comes. A refresh is answered once this isolate has its snapshots, so that
+/// the operator's next call here is answered from them whatever KV shows by then.
+pub async fn pass_on(context: &RequestContext, request: Request, path: &str) -> Result<Answer, ApiError> {
+    let response = send(context, request).await.map_err(unavailable)?;
+    if path == REFRESH && response.status_code() == 200 {
+        let adopted = async {
+            snapshots::load_from_catalog::<Tracking>(&context.workers, &context.isolate).await?;
+            snapshots::load_from_catalog::<Selector>(&context.workers, &context.isolate).await
+        };
+        adopted.await.map_err(unavailable)?;
+    }
+    Ok(Answer::pass_unread(response))
+}
+
+async fn send(context: &RequestContext, request: Request) -> Result<Response, String> {
+    let origin = context
+        .workers
+        .env
+        .service(BINDING)
+        .map_err(|error| error.to_string())?;
+    // Another handle to it; the method of that name would make a second body.
+    let request: web_sys::Request = Clone::clone(request.inner());
+    origin
+        .fetch_request(request)
+        .await
+        .map_err(|error| error.to_string())
+}
+
+fn unavailable(error: impl std::fmt::Display) -> ApiError {
+    log::error("origin", error);
+    common::UNAVAILABLE
+}
+
+/// Arms both Workers' faults, or looks at them: their counts add up.
+#[cfg(feature = "faults")]
+pub async fn command_faults(context: &RequestContext, request: Request, query: &str) -> Answer {
+    let mut own = platform::faults::armed::command(query);
+    let other: Value = match send(context, request).await {
+        Ok(mut response) => response.json().await.unwrap_or_default(),
+        Err(_) => Value::Null,
+    };
+    let fired = own["fired"].as_u64().unwrap_or(0) + other["fired"].as_u64().unwrap_or(0);
+    own["fired"] = fired.into();
+    if let (Some(passed), Some(others)) = (own["passed"].as_array_mut(), other["passed"].as_array()) {
+        passed.extend(
+            others
+                .iter()
+                .filter(|place| !passed.contains(place))
+                .cloned()
+                .collect::<Vec<_>>(),
+        );
+    }
+    Answer::json(200, own.to_string())
+}

@@ -1,0 +1,79 @@
+//! Detects an outage: several different objects of a kind failed to answer in a row. One alone says little: it may be busy, or
+//! moving.
+
+use std::collections::BTreeSet;
+
+use domain::model::time::MINUTE_MS;
+
+/// Different owners whose objects must fail in a row.
+const OWNERS: usize = 3;
+/// A failure counts for this long, in milliseconds: without requests nobody would notice that an outage is over.
+const COUNTS_MS: i64 = MINUTE_MS;
+
+/// The owners whose objects failed since one last answered.
+#[derive(Debug, Default)]
+pub struct Reachability {
+    owners: BTreeSet<String>,
+    last_ms: i64,
+}
+
+impl Reachability {
+    /// Records whether an owner's object answered.
+    pub fn note(&mut self, owner: &str, answered: bool, now_ms: i64) {
+        if answered || now_ms.saturating_sub(self.last_ms) > COUNTS_MS {
+            self.owners.clear();
+        }
+        if !answered {
+            self.last_ms = now_ms;
+            if self.owners.len() < OWNERS {
+                self.owners.insert(owner.to_owned());
+            }
+        }
+    }
+
+    /// Whether the last call failed.
+    pub fn has_failed(&self, now_ms: i64) -> bool {
+        !self.owners.is_empty() && now_ms.saturating_sub(self.last_ms) <= COUNTS_MS
+    }
+
+    /// Whether the last calls to several owners' objects failed.
+    pub fn is_outage(&self, now_ms: i64) -> bool {
+        self.has_failed(now_ms) && self.owners.len() >= OWNERS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_owners_in_a_row_are_many_and_one_of_them_often_is_not() {
+        let mut outages = Reachability::default();
+        assert!(!outages.has_failed(0));
+        for now_ms in 0..10 {
+            outages.note("a", false, now_ms);
+        }
+        assert!(outages.has_failed(10) && !outages.is_outage(10));
+        outages.note("b", false, 10);
+        assert!(!outages.is_outage(10));
+        outages.note("c", false, 11);
+        assert!(outages.is_outage(11));
+        outages.note("d", false, 12);
+        assert!(outages.is_outage(12));
+        outages.note("b", true, 13);
+        assert!(!outages.has_failed(13));
+    }
+
+    #[test]
+    fn what_was_long_ago_says_nothing() {
+        let mut outages = Reachability::default();
+        for owner in ["a", "b", "c"] {
+            outages.note(owner, false, 0);
+        }
+        assert!(outages.is_outage(COUNTS_MS));
+        assert!(!outages.has_failed(COUNTS_MS + 1));
+        // Nor does it count with what is new.
+        outages.note("d", false, COUNTS_MS + 1);
+        assert!(outages.has_failed(COUNTS_MS + 1) && !outages.is_outage(COUNTS_MS + 1));
+    }
+}

@@ -1,0 +1,17 @@
+//! Callback settings as a row holds them: in the catalog that issues them and in the outbox that keeps them.
+
+use contract::{catalog::CallbackSettings, operation::Bytes};
+use platform::database::{DatabaseError, Row};
+
+/// Reads callback settings from a revision and, in the column after it, a sealed callback.
+pub fn read(row: &Row, revision: usize) -> Result<CallbackSettings, DatabaseError> {
+    let sealed = revision + 1;
+    Ok(CallbackSettings {
+        revision: row.integer(revision)?,
+        sealed: if row.is_null(sealed) {
+            None
+        } else {
+            Some(Bytes(row.blob(sealed)?.to_vec()))
+        },
+    })
+}

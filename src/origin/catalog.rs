@@ -1,0 +1,82 @@
+//! The catalog: one object, the source of truth for publishers, apps, advertisers, offers and goals, behind the operator's
+//! interface. It publishes the snapshots that the edge reads.
+
+mod apps;
+pub mod callback_sync;
+pub mod import;
+pub mod kv_writer;
+pub mod limits;
+#[cfg(target_arch = "wasm32")]
+mod object;
+pub mod publication;
+pub mod resources;
+pub mod revisions;
+pub mod schedule;
+pub mod schema;
+pub mod service;
+pub mod snapshots;
+pub mod sql;
+pub mod terms;
+pub mod tokens;
+
+use contract::{
+    catalog::{
+        AppNames, Command, Get, GetPubKey, GetStatus, GetTerms, IssuePubKey, IssueToken, List, Put,
+        RevokeToken,
+    },
+    operation::Reply,
+};
+use domain::{callbacks::guard::Guard, model::credentials::Vault};
+use platform::{database::Database, failure::Failure};
+
+/// What a command needs besides the database: the time, a source of randomness, the keys to what is sealed, and the rule
+/// of where callbacks may go.
+pub struct Context<'a> {
+    pub now_ms: i64,
+    pub random: &'a dyn Fn() -> Result<[u8; 32], String>,
+    pub vault: &'a Vault,
+    pub guard: &'a Guard,
+}
+
+impl Context<'_> {
+    /// Fresh random bytes, at most 32. Without them nothing is issued or sealed.
+    fn random<const N: usize>(&self) -> Result<[u8; N], Failure> {
+        let drawn = (self.random)().map_err(Failure::Internal)?;
+        let mut bytes = [0; N];
+        bytes.iter_mut().zip(drawn).for_each(|(to, from)| *to = from);
+        Ok(bytes)
+    }
+}
+
+/// Carries out one command.
+pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Result<Reply, Failure> {
+    match command {
+        Command::Put(Put { resource, id, body }) => db.transaction(|| {
+            resources::put(db, context, resources::WriteSource::Put, resource, &id, &body)?;
+            resources::get(db, resource, &id)
+        }),
+        Command::Get(Get { resource, id }) => resources::get(db, resource, &id),
+        Command::List(List {
+            resource,
+            limit,
+            cursor,
+        }) => resources::list(db, resource, limit, cursor.as_deref()),
+        Command::IssuePubKey(IssuePubKey { publisher_id }) => {
+            tokens::issue_pub_key(db, context, &publisher_id)
+        }
+        Command::GetPubKey(GetPubKey { publisher_id }) => tokens::pub_key(db, context, &publisher_id),
+        Command::IssueToken(IssueToken { advertiser_id }) => tokens::issue_token(db, context, &advertiser_id),
+        Command::RevokeToken(RevokeToken {
+            advertiser_id,
+            token_id,
+        }) => tokens::revoke_token(db, context, &advertiser_id, &token_id),
+        Command::AppNames(AppNames { publisher_id }) => resources::app_names(db, &publisher_id),
+        Command::Terms(GetTerms {
+            app_id,
+            offers,
+            since,
+        }) => terms::of(db, &app_id, &offers, since),
+        // The object says what it takes.
+        Command::Status(GetStatus {}) => publication::status(db, 0),
+    }
+}

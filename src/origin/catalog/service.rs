@@ -1,0 +1,308 @@
+//! The catalog: commands, imports, and publication to KV by an alarm.
+
+use std::cell::Cell;
+
+use futures_util::{Stream, StreamExt, future::join};
+
+use super::{
+    Context,
+    callback_sync::push::CallbackPush,
+    handle,
+    import::{self, MAX_LINE},
+    kv_writer::KvWriter,
+    publication,
+    schedule::{listing_due_ms, next_alarm, tracking_due_ms},
+    schema::MIGRATIONS,
+    terms,
+};
+use contract::{
+    catalog::{CHUNK_PATH, Command, GetTerms, Put, Refreshed, Resource, snapshot_path},
+    kv::SnapshotKind,
+    operation::Reply,
+};
+use domain::{
+    callbacks::guard::Guard,
+    model::{
+        AppId,
+        api_error::common,
+        credentials::Vault,
+        lines::{LineErrors, Lines, TooLong},
+        time::SECOND_MS,
+    },
+};
+use platform::{
+    failure::Failure,
+    log,
+    object_shell::ObjectShell,
+    panics::panics_to_failure,
+    single_flight::{Outcome, SingleFlight},
+    traits::{Clock, Kv, ObjectCall, ObjectStorage, Random, Sleep},
+};
+
+/// The longest import, in bytes.
+const MAX_IMPORT: usize = 64 << 20;
+/// How soon an alarm whose work failed is tried again.
+const RETRY_MS: i64 = 5 * SECOND_MS;
+
+/// The catalog's configuration.
+pub struct Settings {
+    /// The keys of `STORE_KEYS`.
+    pub vault: Result<Vault, &'static str>,
+    /// Decides where callbacks may go.
+    pub guard: Guard,
+}
+
+pub struct CatalogService<D, R> {
+    shell: ObjectShell<D, R>,
+    settings: Settings,
+    /// One publication at a time: two would number and write their versions in between each other. And KV takes one write of
+    /// the pointer a second, so waiting refreshes share the next publication.
+    publishing: SingleFlight<Result<Refreshed, Failure>>,
+    /// When the pointer was last written.
+    pointed_at_ms: Cell<i64>,
+    imports: Cell<u64>,
+}
+
+impl<D, R> CatalogService<D, R>
+where
+    D: ObjectStorage,
+    R: Clock + Random + Sleep + ObjectCall + Kv,
+{
+    pub fn new(name: Option<String>, storage: D, runtime: R, settings: Settings) -> Self {
+        Self {
+            shell: ObjectShell::new("catalog", name, storage, runtime, MIGRATIONS).with_alarm_retry(RETRY_MS),
+            settings,
+            publishing: SingleFlight::default(),
+            pointed_at_ms: Cell::new(0),
+            imports: Cell::new(0),
+        }
+    }
+
+    pub fn storage(&self) -> &D {
+        self.shell.storage()
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.shell.runtime().now_ms()
+    }
+
+    fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+        let vault = self.settings.vault.as_ref();
+        work(&Context {
+            now_ms: self.now_ms(),
+            random: &|| self.shell.runtime().random(),
+            vault: vault.map_err(|error| Failure::Internal((*error).to_owned()))?,
+            guard: &self.settings.guard,
+        })
+    }
+
+    fn callback_push<'a>(&'a self, db: &'a D) -> CallbackPush<'a, D, R> {
+        CallbackPush {
+            db,
+            runtime: self.shell.runtime(),
+        }
+    }
+
+    fn kv_writer<'a>(&'a self, db: &'a D) -> KvWriter<'a, D, R> {
+        KvWriter {
+            db,
+            runtime: self.shell.runtime(),
+        }
+    }
+
+    /// Carries a command out. A PUT of an app is answered once the app's outbox has its callback settings.
+    ///
+    /// # Errors
+    /// The command is refused, or the database failed.
+    pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
+        let put_app = match &command {
+            Command::Put(Put {
+                resource: Resource::App,
+                id,
+                ..
+            }) => AppId::parse(id),
+            _ => None,
+        };
+        // Outboxes ask for terms several hundred times a second, and such a command makes nothing due.
+        let is_terms = matches!(command, Command::Terms(_));
+        let reply = self
+            .shell
+            .command(
+                |db, _| match command {
+                    Command::Terms(GetTerms {
+                        app_id,
+                        offers,
+                        since,
+                    }) => terms::of(db, &app_id, &offers, since),
+                    Command::Status(_) => publication::status(db, db.size()?),
+                    command => self.with_context(|context| handle(db, context, command)),
+                },
+                |db, now_ms| {
+                    if is_terms && self.shell.wakes_by(i64::MAX) {
+                        Ok(None)
+                    } else {
+                        next_alarm(db, now_ms).map(Some)
+                    }
+                },
+            )
+            .await?;
+        if let Some(app) = put_app.filter(|_| reply.status == 200) {
+            self.callback_push(self.shell.storage()).app(app).await?;
+        }
+        Ok(reply)
+    }
+
+    /// `POST /v1/operator/import`: lines are staged as they arrive and applied at the end.
+    ///
+    /// # Errors
+    /// The import is refused as a whole, or the database failed; nothing of it is applied then.
+    pub async fn import<S: Stream<Item = Result<Vec<u8>, E>> + Unpin, E>(
+        &self,
+        chunks: Option<S>,
+    ) -> Result<Reply, Failure> {
+        let db = self.shell.ready().await?;
+        self.imports.set(self.imports.get() + 1);
+        let import_id = format!("import-{}", self.imports.get());
+        if self.imports.get() == 1 {
+            // An import does not outlive the object's process, so its staged lines are of no use.
+            import::discard_all(db)?;
+        }
+        // Also after a panic no staged line stays behind.
+        let outcome = panics_to_failure(async {
+            let errors = stage(db, chunks, &import_id).await?;
+            if errors.is_empty() {
+                self.with_context(|context| import::apply(db, context, &import_id))
+            } else {
+                Ok(import::refuse(&errors))
+            }
+        })
+        .await;
+        let discarded = import::discard(db, &import_id);
+        // Also after a failure: the write may have happened.
+        self.shell.wake_by(next_alarm(db, self.now_ms())?)?;
+        let reply = outcome?;
+        discarded?;
+        if reply.status == 200 {
+            // The import stands, whether its settings could be pushed by now or not.
+            let pushed = self.callback_push(db).imported().await;
+            pushed.unwrap_or_else(|failure| log::error("catalog", format_args!("import: {failure}")));
+        }
+        Ok(reply)
+    }
+
+    /// `POST /v1/operator/refresh`: rebuilds and publishes both snapshots.
+    ///
+    /// # Errors
+    /// A snapshot could not be built or written.
+    pub async fn refresh(&self) -> Result<Refreshed, Failure> {
+        let db = self.shell.ready().await?;
+        self.kv_writer(db).ask_counters().await;
+        // Joined after the counters' answers, so that a shared publication has them. A failure is shared, too: each caller
+        // would have met it.
+        match self.publishing.join(|_| true).await {
+            Outcome::Shared(refreshed) => refreshed,
+            Outcome::Lead(leader) => leader.run(panics_to_failure(self.publish_both(db))).await,
+        }
+    }
+
+    async fn publish_both(&self, db: &D) -> Result<Refreshed, Failure> {
+        let writer = self.kv_writer(db);
+        let tracking = writer.tracking().await?;
+        let listing = writer.listing().await?;
+        let refreshed = Refreshed {
+            tracking: tracking.version,
+            listing: listing.version,
+        };
+        writer.point(&[tracking, listing], &self.pointed_at_ms).await?;
+        self.shell.set_alarm(Some(next_alarm(db, self.now_ms())?))?;
+        Ok(refreshed)
+    }
+
+    /// The bytes of a snapshot or a chunk, by the path that names it.
+    ///
+    /// # Errors
+    /// 404 if there is none, or the database failed.
+    pub async fn value(&self, path: &str) -> Result<Vec<u8>, Failure> {
+        let db = self.shell.ready().await?;
+        let bytes = if let Some(key) = path.strip_prefix(CHUNK_PATH) {
+            publication::chunk(db, key)?
+        } else {
+            match [SnapshotKind::Tracking, SnapshotKind::Listing]
+                .into_iter()
+                .find(|kind| snapshot_path(*kind) == path)
+            {
+                Some(kind) => publication::newest(db, kind)?,
+                None => None,
+            }
+        };
+        Ok(bytes.ok_or(common::NOT_FOUND)?)
+    }
+
+    /// Pushes the callback settings that are due, and publishes. A failure of one does not hold the other up.
+    pub async fn alarm(&self) {
+        self.shell
+            .wake(async |db| {
+                let push = self.callback_push(db);
+                let (pushed, published) = join(push.due(), self.publish_due(db)).await;
+                pushed.and(published)?;
+                Ok(Some(next_alarm(db, self.now_ms())?))
+            })
+            .await;
+    }
+
+    /// Publishes the tracking snapshot if it changed, and the listing on its boundary. A failure of one does not hold the
+    /// other up.
+    async fn publish_due(&self, db: &D) -> Result<(), Failure> {
+        let writer = self.kv_writer(db);
+        let listing_due = listing_due_ms(db)? <= self.now_ms();
+        if listing_due {
+            writer.ask_counters().await;
+        }
+        let _leader = self.publishing.lead().await;
+        let mut outcomes = Vec::new();
+        if tracking_due_ms(db)?.is_some_and(|due_ms| due_ms <= self.now_ms()) {
+            outcomes.push(writer.tracking().await);
+        }
+        if listing_due {
+            outcomes.push(writer.listing().await);
+        }
+        let (written, failed): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
+        let written: Vec<_> = written.into_iter().flatten().collect();
+        if !written.is_empty() {
+            writer.point(&written, &self.pointed_at_ms).await?;
+        }
+        if listing_due {
+            writer.sweep().await?;
+        }
+        match failed.into_iter().find_map(Result::err) {
+            Some(failure) => Err(failure),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Stages an import's lines as they arrive.
+async fn stage<S: Stream<Item = Result<Vec<u8>, E>> + Unpin, E>(
+    db: &impl ObjectStorage,
+    chunks: Option<S>,
+    import_id: &str,
+) -> Result<LineErrors, Failure> {
+    let mut errors = LineErrors::default();
+    let Some(mut chunks) = chunks else {
+        return Ok(errors);
+    };
+    let mut stage_line = |line, bytes: Result<&[u8], TooLong>| {
+        import::stage(db, import_id, line, bytes, &mut errors).map_err(Failure::from)
+    };
+    let (mut lines, mut read) = (Lines::new(MAX_LINE), 0);
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|_| common::INVALID_JSON.with_message("the body ended early"))?;
+        read += chunk.len();
+        if read > MAX_IMPORT {
+            return Err(common::PAYLOAD_TOO_LARGE.into());
+        }
+        lines.push(&chunk, &mut stage_line)?;
+    }
+    lines.finish(&mut stage_line)?;
+    Ok(errors)
+}

@@ -1,0 +1,44 @@
+//! Click records: 256 objects by hash of the click's nonce. A record belongs to a click whose sealed form is too long for the
+//! systems that carry it back, so that a short id can stand for it (docs/DECISIONS.md, "Clicks").
+
+#[cfg(target_arch = "wasm32")]
+mod object;
+pub mod service;
+pub mod sql;
+mod sweep;
+
+pub use sql::MIGRATIONS;
+pub use sweep::{alarm, next_alarm};
+
+use contract::{
+    clicks::{Command, Found, Get, Put, Reply},
+    operation::Bytes,
+};
+use platform::{
+    database::{Database, DatabaseError},
+    params,
+};
+
+/// Carries out one command.
+///
+/// # Errors
+/// The database failed; the command may then be sent again.
+pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> Result<Reply, DatabaseError> {
+    match command {
+        Command::Put(Put {
+            nonce,
+            record,
+            expires_at_ms,
+        }) => {
+            db.execute(sql::PUT, params![nonce.0, record.0, expires_at_ms])?;
+            Ok(Reply::Done {})
+        }
+        Command::Get(Get { nonce }) => {
+            let row = db.query_first(sql::GET, params![nonce.0, now_ms])?;
+            let record = row
+                .map(|row| row.blob(0).map(|record| Bytes(record.to_vec())))
+                .transpose()?;
+            Ok(Reply::Found(Found { record }))
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The click records' Durable Object.
+
+use std::panic::RefUnwindSafe;
+
+use worker::{DurableObject, Env, Request, Response, Result, State, durable_object};
+
+use super::service::ClicksService;
+use platform::{
+    durable::DurableDatabase,
+    object_http::{command_in, respond},
+    panics::panics_to_failure,
+    workers::Workers,
+};
+
+#[durable_object(alarm)]
+pub struct Clicks {
+    service: ClicksService<DurableDatabase, Workers>,
+}
+
+/// The shell is unwind-safe, and there is nothing else.
+impl RefUnwindSafe for Clicks {}
+
+impl DurableObject for Clicks {
+    fn new(state: State, env: Env) -> Self {
+        Self {
+            service: ClicksService::new(state.id().name(), DurableDatabase::new(&state), Workers::new(env)),
+        }
+    }
+
+    async fn fetch(&self, request: Request) -> Result<Response> {
+        let reply = panics_to_failure(async { self.service.command(command_in(request).await?).await });
+        respond("clicks", reply.await)
+    }
+
+    async fn alarm(&self) -> Result<Response> {
+        self.service.alarm().await;
+        Response::empty()
+    }
+}

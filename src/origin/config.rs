@@ -1,0 +1,65 @@
+//! The origin's configuration: the bindings of its `wrangler.toml` that are plain text or secrets, checked once an isolate.
+
+use domain::{
+    callbacks::schedule::{Schedule, timeout_ms},
+    model::credentials::Vault,
+    reporting::keys::KeyMac,
+};
+use platform::http::hosts::{Hosts, OperatorToken};
+
+pub struct Config {
+    pub hosts: Hosts,
+    pub operator_token: OperatorToken,
+}
+
+impl Config {
+    /// `read` gives a binding's text. The objects read their own settings when they need them; all are checked here, so that a
+    /// fault is noticed at the first request and not at the first secret or callback.
+    ///
+    /// # Errors
+    /// A setting is missing or wrong. The text names the binding and never shows a secret.
+    pub fn read(read: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let read = |name: &str| read(name).filter(|text| !text.is_empty());
+        let required = |name: &str| read(name).ok_or_else(|| format!("{name} is not set"));
+        Vault::parse(&required("STORE_KEYS")?)?;
+        KeyMac::parse(&required("REPORT_KEY_MAC")?)?;
+        if let Some(schedule) = read("CALLBACK_SCHEDULE") {
+            Schedule::parse(&schedule)?;
+        }
+        timeout_ms(read("CALLBACK_TIMEOUT_MS").as_deref())?;
+        Ok(Self {
+            hosts: Hosts::read(read),
+            operator_token: OperatorToken::read(read),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_names_its_binding() {
+        let key = "ab".repeat(32);
+        let store_keys = format!("1:{key}");
+        let config = |wrong: &str, value: &str| {
+            Config::read(|name| match name {
+                name if name == wrong => Some(value.to_owned()),
+                "STORE_KEYS" => Some(store_keys.clone()),
+                "REPORT_KEY_MAC" => Some(key.clone()),
+                _ => None,
+            })
+        };
+        assert!(config("", "").is_ok());
+        for (name, value) in [
+            ("STORE_KEYS", "1:short"),
+            ("STORE_KEYS", ""),
+            ("REPORT_KEY_MAC", "short"),
+            ("CALLBACK_SCHEDULE", "soon"),
+            ("CALLBACK_TIMEOUT_MS", "-1"),
+        ] {
+            let error = config(name, value).err().unwrap();
+            assert!(error.contains(name), "{error}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Counters: 64 objects by hash of the offer id. They take from daily caps, exactly, add up the clicks that the edge's
+//! isolates counted, and pass them on to the publishers' ledgers (docs/DECISIONS.md, "Clicks"). The outboxes send them
+//! conversions, for the offers' 30-day figures.
+
+mod caps;
+mod counting;
+#[cfg(target_arch = "wasm32")]
+mod object;
+pub mod service;
+pub mod sql;
+mod sweep;
+
+pub use sql::MIGRATIONS;
+pub use sweep::alarm;
+
+use crate::batches::{self, Batch};
+use contract::counters::{AddConversions, Command, Flush, Reply, SetLimits, Stats};
+use domain::model::PublisherId;
+use platform::database::{Database, DatabaseError};
+
+/// Carries out one command.
+///
+/// # Errors
+/// The database failed; the command may then be sent again.
+pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> Result<Reply, DatabaseError> {
+    match command {
+        Command::Take(take) => caps::take(db, now_ms, &take).map(Reply::Taken),
+        Command::SetLimits(SetLimits { limits }) => caps::set_limits(db, &limits).map(|()| Reply::Done {}),
+        Command::Flush(Flush {
+            isolate,
+            sequence,
+            sums,
+        }) => counting::flush(db, now_ms, &isolate, sequence, &sums).map(Reply::Applied),
+        Command::AddConversions(AddConversions {
+            source,
+            sequence,
+            sums,
+        }) => counting::add_conversions(db, &source, sequence, &sums).map(Reply::Applied),
+        Command::Stats(Stats { today }) => counting::stats(db, today).map(Reply::Stats),
+    }
+}
+
+/// The publisher whose ledger a batch of the counters is for.
+///
+/// # Errors
+/// The destination is no publisher's id. It concerns no other batch.
+pub fn publisher(batch: &Batch) -> Result<PublisherId, String> {
+    let destination = &batch.destination;
+    PublisherId::parse(destination).ok_or_else(|| format!("{destination:?} is no publisher's id"))
+}
+
+/// When the object has to be woken, given all that it holds: to sweep, or to forward.
+pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+    Ok(earliest([
+        sweep::due_ms(db, now_ms)?,
+        batches::due_ms(db, now_ms)?,
+    ]))
+}
+
+/// When a command has the object woken. What only an alarm begins, a batch that is sent again, has its alarm already;
+/// so a take asks only whether traffic waits.
+pub fn alarm_after_command<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+    Ok(earliest([
+        sweep::due_ms(db, now_ms)?,
+        batches::traffic_due_ms(db, now_ms)?,
+    ]))
+}
+
+fn earliest(times: [Option<i64>; 2]) -> Option<i64> {
+    times.into_iter().flatten().min()
+}

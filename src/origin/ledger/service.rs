@@ -1,0 +1,325 @@
+//! A ledger: report keys, facts and reports, and an alarm that merges segments.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    time::Duration,
+};
+
+use futures_util::Stream;
+
+use super::{
+    Context, MIGRATIONS, alarm, handle, keys, names, next_alarm,
+    page_memory::{PageMemory, PagePermit},
+    report::{self, DAMAGED_FACTS, Report, Unmade},
+    uploads::Uploads,
+};
+use contract::{
+    catalog,
+    ledger::{Command, Reply, Upload},
+    operation::{self, CallError},
+};
+use domain::{
+    model::{
+        PublisherId,
+        api_error::{ApiError, common},
+        time::{MINUTE_MS, SECOND_MS, rfc_3339},
+    },
+    reporting::{
+        Dimension, engine::Budget, format::Format, keys::KeyMac, query::Query, rate, render::Renderer,
+    },
+};
+use platform::{
+    concurrency_limit::{ConcurrencyLimit, Limit},
+    failure::Failure,
+    log,
+    object_shell::ObjectShell,
+    traits::{Clock, ObjectCall, ObjectStorage, Random},
+};
+
+/// Pages up to this size are rendered whole, in bytes; larger ones are streamed.
+const WHOLE: usize = 256 << 10;
+/// The catalog's time to answer an operator's call.
+const CATALOG_TIMEOUT: Duration = Duration::from_secs(25);
+/// The time that a report waits for names of apps, which it can do without.
+const NAMES_TIMEOUT: Duration = Duration::from_millis(1_500);
+const NAMES_RETRY_MS: i64 = 10 * SECOND_MS;
+
+/// Reports that wait for their text or for names: up to 256 KiB of query each are 8 MiB. They are made one after the other.
+const REPORTS: Limit = Limit {
+    permits: 32,
+    per_owner: 32,
+    lease_ms: MINUTE_MS,
+};
+/// Uploads that arrive at a time and share the staging memory.
+const UPLOADS: Limit = Limit {
+    permits: 16,
+    per_owner: 16,
+    lease_ms: 16 * MINUTE_MS,
+};
+
+pub struct LedgerService<D, R> {
+    shell: ObjectShell<D, R>,
+    /// `REPORT_KEY_MAC`. It is parsed only where a key is issued.
+    report_key_mac: String,
+    staging: Uploads,
+    /// Bytes that its pages being sent hold.
+    page_memory: PageMemory,
+    reports: ConcurrencyLimit,
+    uploads: ConcurrencyLimit,
+    /// When the catalog last confirmed the publisher and told the names of its apps.
+    confirmed_at_ms: Cell<Option<i64>>,
+    /// Reports do not ask for names before this time, after the catalog failed to give them.
+    names_wait_until_ms: Cell<i64>,
+    /// Names that are still to be stored: an object that nothing was stored in writes nothing.
+    names: RefCell<Option<BTreeMap<String, String>>>,
+}
+
+/// A report's answer, or the error in its place; both carry the headers of the rate limit.
+pub struct ReportAnswer {
+    pub headers: Vec<(&'static str, String)>,
+    pub body: ReportBody,
+}
+
+pub enum ReportBody {
+    Error(ApiError),
+    /// No facts match the query: 204.
+    Nothing,
+    Whole(Vec<u8>),
+    /// To be streamed, in the memory that the permit stands for.
+    Stream(Box<Renderer>, PagePermit),
+}
+
+impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
+    pub fn new(name: Option<String>, storage: D, runtime: R, report_key_mac: String) -> Self {
+        Self {
+            shell: ObjectShell::new("ledger", name, storage, runtime, MIGRATIONS),
+            report_key_mac,
+            staging: Uploads::default(),
+            page_memory: PageMemory::default(),
+            reports: ConcurrencyLimit::new(REPORTS),
+            uploads: ConcurrencyLimit::new(UPLOADS),
+            confirmed_at_ms: Cell::new(None),
+            names_wait_until_ms: Cell::new(0),
+            names: RefCell::new(None),
+        }
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.shell.runtime().now_ms()
+    }
+
+    /// Carries out another object's batch. Its sender knows that the publisher exists.
+    ///
+    /// # Errors
+    /// The command is refused, or the database failed.
+    pub async fn command(&self, publisher: &PublisherId, command: Command) -> Result<Reply, Failure> {
+        let carry_out = |db: &D, now_ms| {
+            self.store_names(db)?;
+            let context = Context {
+                now_ms,
+                random: &|| self.shell.runtime().random(),
+                mac: &|| KeyMac::parse(&self.report_key_mac).map_err(|error| Failure::Internal(error.into())),
+                publisher,
+            };
+            handle(db, &context, command)
+        };
+        self.shell.command(carry_out, next_alarm).await
+    }
+
+    /// Carries out an operator's command. The catalog is asked first: nothing is created for an unknown publisher.
+    ///
+    /// # Errors
+    /// 404 for an unknown publisher; otherwise as [`command`](Self::command).
+    pub async fn operator_command(
+        &self,
+        publisher: &PublisherId,
+        command: Command,
+    ) -> Result<Reply, Failure> {
+        self.require_publisher(publisher, CATALOG_TIMEOUT).await?;
+        self.command(publisher, command).await
+    }
+
+    pub async fn alarm(&self) {
+        let now_ms = self.now_ms();
+        self.shell
+            .wake(async |db| alarm(db, now_ms).map_err(Failure::from))
+            .await;
+    }
+
+    /// The database, its schema up to date.
+    ///
+    /// # Errors
+    /// Newer code has migrated the database, or it does not work.
+    pub async fn ready(&self) -> Result<&D, Failure> {
+        self.shell.ready().await
+    }
+
+    /// Has the catalog confirm the publisher, and takes its apps' names over. A publisher is never deleted, so one that was
+    /// confirmed stays so while the catalog is out of reach.
+    async fn require_publisher(&self, publisher: &PublisherId, timeout: Duration) -> Result<(), Failure> {
+        let now_ms = self.now_ms();
+        let confirmed_at_ms = self.confirmed_at_ms.get();
+        if confirmed_at_ms.is_some_and(|at_ms| now_ms.saturating_sub(at_ms) < names::FRESH_MS) {
+            return Ok(());
+        }
+        let ask = catalog::AppNames {
+            publisher_id: publisher.to_string(),
+        };
+        let catalog = catalog::address(catalog::COMMAND_PATH);
+        match self.shell.runtime().call(&catalog, ask, timeout).await {
+            Ok(reply) => {
+                let names = serde_json::from_str(&reply.body)
+                    .map_err(|error| Failure::Internal(error.to_string()))?;
+                self.names.replace(Some(names));
+                self.confirmed_at_ms.set(Some(now_ms));
+                Ok(())
+            }
+            Err(CallError::Refused { status: 404, .. }) => Err(common::NOT_FOUND
+                .with_message(format!("there is no publisher {publisher}"))
+                .into()),
+            Err(_) if confirmed_at_ms.is_some() => Ok(()),
+            Err(error) => {
+                log::error("ledger", format_args!("the catalog: {error}"));
+                Err(common::UNAVAILABLE.into())
+            }
+        }
+    }
+
+    /// Updates the names of apps if the catalog gives them soon. A name may be a minute old; one that cannot be had now
+    /// stays as it was.
+    async fn refresh_names(&self, db: &D, publisher: &PublisherId) {
+        let now_ms = self.now_ms();
+        if now_ms < self.names_wait_until_ms.get() {
+            return;
+        }
+        let confirmed = self.require_publisher(publisher, NAMES_TIMEOUT).await;
+        if let Err(failure) = confirmed.and_then(|()| self.store_names(db)) {
+            log::error("ledger", format_args!("names of apps: {failure}"));
+            self.names_wait_until_ms.set(now_ms + NAMES_RETRY_MS);
+        }
+    }
+
+    fn store_names(&self, db: &D) -> Result<(), Failure> {
+        let names = self.names.borrow().clone();
+        if let Some(names) = names {
+            names::keep(db, &names)?;
+            self.names.replace(None);
+        }
+        Ok(())
+    }
+
+    /// `POST …/report/generate`, from the check of the key on: every later answer carries the headers of the rate limit.
+    /// `body` is read once there is a permit.
+    ///
+    /// # Errors
+    /// The key is not valid, too many reports wait, or the database failed.
+    pub async fn report(
+        &self,
+        publisher: &PublisherId,
+        key: &str,
+        accept: Option<&str>,
+        body: impl AsyncFnOnce() -> Result<String, Failure>,
+    ) -> Result<ReportAnswer, Failure> {
+        let _permit = self.reports.acquire_any(self.now_ms())?;
+        let body = body().await?;
+        let db = self.shell.ready().await?;
+        let verdict = keys::admit(db, self.now_ms(), key)?;
+        let made = match verdict.refusal() {
+            None => self.make_report(db, publisher, &body, accept).await,
+            Some(refusal) => Err(refusal),
+        };
+        let mut answer = made.unwrap_or_else(|error| ReportAnswer {
+            headers: Vec::new(),
+            body: ReportBody::Error(error),
+        });
+        answer.headers.extend([
+            ("RateLimit-Policy", rate::POLICY.to_owned()),
+            ("RateLimit", verdict.rate_limit()),
+            ("Cache-Control", "no-store".to_owned()),
+        ]);
+        Ok(answer)
+    }
+
+    async fn make_report(
+        &self,
+        db: &D,
+        publisher: &PublisherId,
+        body: &str,
+        accept: Option<&str>,
+    ) -> Result<ReportAnswer, ApiError> {
+        let query = Query::parse(body)?;
+        if query.dimensions.contains(&Dimension::App) {
+            self.refresh_names(db, publisher).await;
+        }
+        let report = report::make(db, &query, &Budget::default()).map_err(|unmade| {
+            let (cause, error) = match unmade {
+                Unmade::Failure(Failure::Refused(error)) => return error,
+                Unmade::Failure(Failure::Internal(cause)) => (cause, common::INTERNAL_ERROR),
+                Unmade::Damaged(cause) => (cause, DAMAGED_FACTS),
+            };
+            log::error("ledger", cause);
+            error
+        })?;
+        self.render(report, &query, Format::from_accept(accept))
+    }
+
+    fn render(&self, mut report: Report, query: &Query, format: Format) -> Result<ReportAnswer, ApiError> {
+        let mut headers = vec![
+            ("X-Total-Count", report.page.total.to_string()),
+            ("X-Page", query.page.to_string()),
+            ("X-Page-Size", query.count.to_string()),
+        ];
+        headers.extend(
+            report
+                .through_ms
+                .map(|through_ms| ("X-Data-Through", rfc_3339(through_ms))),
+        );
+        if report.page.is_of_nothing() {
+            return Ok(ReportAnswer {
+                headers,
+                body: ReportBody::Nothing,
+            });
+        }
+        headers.push(("Content-Type", format.media_type().to_owned()));
+        report.page.shrink();
+        let bytes = report.page.bytes();
+        let renderer = Renderer::new(report.page, format, report.names);
+        let body = if bytes <= WHOLE {
+            ReportBody::Whole(renderer.whole())
+        } else {
+            let permit = self.page_memory.take(bytes).ok_or(common::UNAVAILABLE)?;
+            ReportBody::Stream(Box::new(renderer), permit)
+        };
+        Ok(ReportAnswer { headers, body })
+    }
+
+    /// An upload of facts, whose chunks have been unpacked. `chunks` is called once there is a permit; an `Err` in them ends
+    /// the upload.
+    ///
+    /// # Errors
+    /// The upload is refused, or the database failed; nothing of it counts then.
+    pub async fn facts<S: Stream<Item = Result<Vec<u8>, E>> + Unpin, E>(
+        &self,
+        publisher: &PublisherId,
+        upload: Upload,
+        chunks: impl FnOnce() -> Result<Option<S>, Failure>,
+    ) -> Result<operation::Reply, Failure> {
+        let _permit = self.uploads.acquire_any(self.now_ms())?;
+        self.require_publisher(publisher, CATALOG_TIMEOUT).await?;
+        let db = self.shell.ready().await?;
+        self.store_names(db)?;
+        let received = match chunks() {
+            Ok(chunks) => {
+                self.staging
+                    .receive(db, self.shell.runtime(), upload, chunks)
+                    .await
+            }
+            Err(failure) => Err(failure),
+        };
+        // Also after a failure: it may have written before, and these writes need their alarm.
+        let armed = self.shell.wake_for(next_alarm(db, self.now_ms()));
+        let reply = received?;
+        armed.map(|()| reply)
+    }
+}

@@ -1,0 +1,146 @@
+//! Uploads of facts: checked and staged chunk by chunk.
+
+use std::cell::Cell;
+
+use futures_util::{Stream, StreamExt};
+use serde_json::json;
+
+use super::upload::{self, BUFFERED, Upload};
+use contract::{ledger::Target, operation::Reply};
+use domain::{
+    model::api_error::common,
+    reporting::facts::{Format, INVALID_FACTS, Reader},
+};
+use platform::{database::Database, failure::Failure, panics::panics_to_failure, traits::Clock};
+
+/// The most that an upload may have, unpacked, in bytes.
+const MAX_UPLOAD: usize = 64 << 20;
+
+const ENDED_EARLY: &str = "nothing was kept: the body ended early";
+const NOT_GZIP: &str = "nothing was kept: the body does not unpack as gzip of one member";
+/// What a sender that failed sends, and would clear a day.
+const EMPTY: &str =
+    "nothing was kept: the body is empty; a day without facts is a header of CSV, or an empty line of NDJSON";
+
+/// The uploads of one object.
+#[derive(Default)]
+pub struct Uploads {
+    /// Whether the facts that an earlier process staged are deleted: its uploads had the same numbers.
+    cleared: Cell<bool>,
+    started: Cell<i64>,
+    in_progress: Cell<usize>,
+}
+
+/// One upload in progress.
+struct InProgress<'r>(&'r Cell<usize>);
+
+impl<'r> InProgress<'r> {
+    fn begin(count: &'r Cell<usize>) -> Self {
+        count.set(count.get() + 1);
+        Self(count)
+    }
+
+    /// What each upload may hold in memory, in bytes.
+    fn share(&self) -> usize {
+        BUFFERED / self.0.get().max(1)
+    }
+}
+
+impl Drop for InProgress<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get().saturating_sub(1));
+    }
+}
+
+impl Uploads {
+    /// Receives one upload: all of it counts afterwards, or nothing.
+    ///
+    /// # Errors
+    /// The upload is refused, or the database failed.
+    pub async fn receive<S: Stream<Item = Result<Vec<u8>, E>> + Unpin, E>(
+        &self,
+        db: &impl Database,
+        clock: &impl Clock,
+        info: contract::ledger::Upload,
+        chunks: Option<S>,
+    ) -> Result<Reply, Failure> {
+        if !self.cleared.get() {
+            upload::discard_all(db)?;
+            self.cleared.set(true);
+        }
+        let number = self.started.get() + 1;
+        self.started.set(number);
+        // Also after a panic nothing stays behind that was staged.
+        let received = panics_to_failure(self.stage(db, clock, info, chunks, number)).await;
+        let discarded = upload::discard(db, number);
+        let reply = received?;
+        discarded?;
+        Ok(reply)
+    }
+
+    async fn stage<S: Stream<Item = Result<Vec<u8>, E>> + Unpin, E>(
+        &self,
+        db: &impl Database,
+        clock: &impl Clock,
+        info: contract::ledger::Upload,
+        chunks: Option<S>,
+        number: i64,
+    ) -> Result<Reply, Failure> {
+        let in_progress = InProgress::begin(&self.in_progress);
+        let day = match info.target {
+            Target::Day(day) => Some(day),
+            Target::Batch(_) => None,
+        };
+        let mut reader = Reader::new(info.format, day);
+        let mut upload = Upload::new(number);
+        let mut read = 0;
+        if let Some(mut stream) = chunks {
+            while let Some(chunk) = stream.next().await {
+                let Ok(chunk) = chunk else {
+                    return Ok(unread(if info.gzip { NOT_GZIP } else { ENDED_EARLY }));
+                };
+                read += chunk.len();
+                if read > MAX_UPLOAD {
+                    return Err(common::PAYLOAD_TOO_LARGE
+                        .with_message("facts are at most 64 MiB, unpacked: send them in parts")
+                        .into());
+                }
+                upload.note(&chunk);
+                reader.push(&chunk, &mut |fact| upload.add(&fact))?;
+                upload.stage_above(db, in_progress.share())?;
+            }
+        }
+        // Of CSV the reader misses the header.
+        if read == 0 && info.format == Format::Ndjson {
+            return Ok(unread(EMPTY));
+        }
+        let outcome = reader.finish(&mut |fact| upload.add(&fact))?;
+        if !outcome.errors.is_empty() {
+            return Ok(Reply {
+                status: INVALID_FACTS.status,
+                body: outcome.errors.body(&INVALID_FACTS),
+            });
+        }
+        let (rows, now_ms) = (outcome.rows, clock.now_ms());
+        let body = match info.target {
+            Target::Day(day) => {
+                upload.replace(db, now_ms, day)?;
+                json!({ "rows": rows })
+            }
+            Target::Batch(key) => {
+                let added = upload.apply(db, now_ms, &key, rows)?;
+                json!({ "rows": added.rows, "duplicate": added.duplicate })
+            }
+        };
+        Ok(Reply::ok(&body))
+    }
+}
+
+/// A fault of the upload as a whole, and of no line of it.
+fn unread(problem: &'static str) -> Reply {
+    let body = json!({ "error": problem, "code": INVALID_FACTS.code, "lines": [] });
+    Reply {
+        status: INVALID_FACTS.status,
+        body: body.to_string(),
+    }
+}

@@ -1,0 +1,99 @@
+//! The operator's metrics: the catalog's figures, and those of this isolate.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::{
+    catalog::{
+        publication::{BYTES, COUNTED},
+        revisions::{LISTING_BUILT_AT, TRACKING_BUILT_AT, TRACKING_DIRTY_SINCE},
+    },
+    entry::RequestContext,
+    outbox::delivery_log,
+};
+use contract::catalog::{COMMAND_PATH, GetStatus, address};
+use platform::{
+    http::{
+        answer::Answer,
+        traffic::{write_memory, write_pools},
+    },
+    log,
+    prometheus::MetricsText,
+    traits::ObjectCall,
+};
+
+/// The catalog's time to answer a scrape: an isolate's own counts are wanted most while the catalog does not answer.
+const CATALOG_TIMEOUT: Duration = Duration::from_millis(1_500);
+
+/// `GET /v1/operator/metrics`.
+pub async fn answer(context: &RequestContext) -> Answer {
+    let status = context
+        .workers
+        .call(&address(COMMAND_PATH), GetStatus {}, CATALOG_TIMEOUT)
+        .await;
+    let catalog = status
+        .inspect_err(|error| log::error("objects", error))
+        .ok()
+        .and_then(|reply| serde_json::from_str(&reply.body).ok());
+    Answer::new(200)
+        .body("text/plain; version=0.0.4", text(context, catalog.as_ref()))
+        .header("Cache-Control", "no-store")
+}
+
+fn text(context: &RequestContext, catalog: Option<&Value>) -> String {
+    let mut metrics = MetricsText::default();
+    metrics.value(
+        "catalog_up",
+        "Whether the catalog answered this scrape; if it did not, its own figures are missing.",
+        u8::from(catalog.is_some()),
+    );
+    if let Some(catalog) = catalog {
+        write_catalog(&mut metrics, catalog);
+    }
+    let isolate = &context.isolate;
+    write_pools(&mut metrics, isolate.pools.each());
+    write_memory(&mut metrics);
+    isolate.traffic.write(&mut metrics, &isolate.traffic.requests());
+    let tries = delivery_log::so_far();
+    metrics.metric(
+        "isolate_callback_tries_total",
+        "Tries of callbacks by the outboxes that live in this isolate, by outcome.",
+        [
+            ([("outcome", "delivered")], tries.delivered),
+            ([("outcome", "failed")], tries.failed),
+            ([("outcome", "dead")], tries.dead),
+        ],
+    );
+    metrics.text()
+}
+
+fn write_catalog(metrics: &mut MetricsText, catalog: &Value) {
+    let number = |name: &str| catalog.get(name).and_then(Value::as_i64).unwrap_or(0);
+    metrics.metric(
+        "catalog_resources",
+        "Resources in the catalog, by kind.",
+        COUNTED.iter().map(|name| ([("kind", *name)], number(name))),
+    );
+    metrics.value(
+        "catalog_bytes",
+        "The size of the catalog's object, which may have 10 GB.",
+        number(BYTES),
+    );
+    for (mark, help) in [
+        (
+            TRACKING_BUILT_AT,
+            "When the tracking snapshot was last published, in Unix milliseconds.",
+        ),
+        (
+            LISTING_BUILT_AT,
+            "When the listing was last published, in Unix milliseconds.",
+        ),
+        (
+            TRACKING_DIRTY_SINCE,
+            "Since when changes wait to be published, in Unix milliseconds; 0 if none do.",
+        ),
+    ] {
+        metrics.value(mark, help, number(mark));
+    }
+}

@@ -1,0 +1,108 @@
+//! The operator's interface (docs/OPERATING.md, "The operator's API"): each call is one operation of an object, which checks
+//! and keeps everything.
+
+mod catalog;
+mod ledger;
+mod outbox;
+
+use std::time::Duration;
+
+use url::form_urlencoded;
+
+use crate::{description::DESCRIPTION, entry::RequestContext, metrics, routes::Handler};
+use contract::operation::{ObjectAddress, Operation, Reply};
+use domain::model::{
+    api_error::{ApiError, common},
+    document::INVALID_FIELD,
+};
+use platform::{http::answer::Answer, traits::ObjectCall};
+use worker::Request;
+
+/// The longest document, in bytes.
+const MAX_DOCUMENT: usize = 1 << 20;
+/// Resources on a page of a list unless `limit` says otherwise.
+const DEFAULT_PAGE: u32 = 100;
+/// An object's time to answer. Some ask further objects, of which each has 5 s.
+const TIMEOUT: Duration = Duration::from_secs(25);
+
+/// `GET /openapi.json`. It changes only with a deployment.
+pub fn describe() -> Answer {
+    Answer::json(200, DESCRIPTION).header("Cache-Control", "public, max-age=3600")
+}
+
+/// Carries out a call of the operator.
+pub async fn call(
+    context: &RequestContext,
+    handler: Handler,
+    segments: &[&str],
+    request: Request,
+    query: &str,
+) -> Result<Answer, ApiError> {
+    match handler {
+        Handler::Health | Handler::Describe => Err(common::NOT_FOUND),
+        Handler::Metrics => Ok(metrics::answer(context).await),
+        Handler::List(_)
+        | Handler::Read(_)
+        | Handler::Write(_)
+        | Handler::IssuePubKey
+        | Handler::ReadPubKey
+        | Handler::IssueToken
+        | Handler::RevokeToken
+        | Handler::Import
+        | Handler::Refresh => catalog::call(context, handler, segments, request, query).await,
+        Handler::ListReportKeys
+        | Handler::CreateReportKey
+        | Handler::RevokeReportKey
+        | Handler::ListFacts
+        | Handler::AddFacts
+        | Handler::ReplaceFacts => ledger::call(context, handler, segments, request, query).await,
+        Handler::ListCallbacks => outbox::list_callbacks(context, query).await,
+        Handler::ListConversions
+        | Handler::ReadConversion
+        | Handler::ReplayConversion
+        | Handler::ReplayConversions
+        | Handler::ReadCallback
+        | Handler::EnableCallback
+        | Handler::TestCallback
+        | Handler::EraseUser => outbox::call(context, handler, segments, request, query).await,
+    }
+}
+
+/// Asks an object for an operation of the operator's.
+async fn ask<O: Operation<Answer = Reply>>(
+    context: &RequestContext,
+    to: &ObjectAddress,
+    operation: O,
+) -> Answer {
+    let reply = context.workers.call(to, operation, TIMEOUT).await;
+    reply.map_or_else(Answer::from, Answer::from)
+}
+
+/// A segment of the path, as the pattern's `{}` are numbered.
+fn segment(segments: &[&str], at: usize) -> String {
+    segments
+        .get(at)
+        .map(|segment| (*segment).to_owned())
+        .unwrap_or_default()
+}
+
+/// The `limit`, of at most `most`, and the `cursor` of a list.
+fn read_page(query: &str, most: u32) -> Result<(u32, Option<String>), ApiError> {
+    let (mut limit, mut cursor) = (DEFAULT_PAGE, None);
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        match name.as_ref() {
+            "limit" => {
+                limit = value
+                    .parse()
+                    .ok()
+                    .filter(|limit| (1..=most).contains(limit))
+                    .ok_or_else(|| {
+                        INVALID_FIELD.with_message(format!("limit: must be an integer from 1 to {most}"))
+                    })?;
+            }
+            "cursor" => cursor = Some(value.into_owned()),
+            _ => {}
+        }
+    }
+    Ok((limit, cursor))
+}

@@ -1,0 +1,126 @@
+//! The operator's calls to the catalog.
+
+use std::time::Duration;
+
+use serde_json::json;
+use worker::{Method, Request, RequestInit, Response};
+
+use super::{MAX_DOCUMENT, ask, read_page, segment};
+use crate::{entry::RequestContext, routes::Handler};
+use contract::{
+    catalog::{
+        COMMAND_PATH, Get, GetPubKey, IMPORT_PATH, IssuePubKey, IssueToken, List, MAX_PAGE, Put,
+        REFRESH_PATH, Refreshed, RevokeToken, address,
+    },
+    operation::{CallError, ObjectAddress, Reply},
+};
+use domain::model::api_error::{ApiError, common};
+use platform::{
+    http::{
+        answer::{Answer, JSON},
+        body,
+    },
+    object_call::{self, broken},
+};
+
+/// A refresh asks 64 counters and writes snapshots of many MB.
+const REFRESH_TIMEOUT: Duration = Duration::from_secs(120);
+/// An import arrives as fast as its sender sends it. One that is cut off, here or by its sender, is not applied: that begins
+/// with its last byte.
+const IMPORT_TIMEOUT: Duration = Duration::from_secs(900);
+
+pub async fn call(
+    context: &RequestContext,
+    handler: Handler,
+    segments: &[&str],
+    mut request: Request,
+    query: &str,
+) -> Result<Answer, ApiError> {
+    let catalog = address(COMMAND_PATH);
+    let segment = |at| segment(segments, at);
+    Ok(match handler {
+        Handler::List(resource) => {
+            let (limit, cursor) = read_page(query, MAX_PAGE)?;
+            let list = List {
+                resource,
+                limit,
+                cursor,
+            };
+            ask(context, &catalog, list).await
+        }
+        Handler::Read(resource) => {
+            let id = segment(0);
+            ask(context, &catalog, Get { resource, id }).await
+        }
+        Handler::Write(resource) => {
+            body::check_media_type(&request, &[JSON], false)?;
+            let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
+            let id = segment(0);
+            ask(context, &catalog, Put { resource, id, body }).await
+        }
+        Handler::IssuePubKey => {
+            let publisher_id = segment(0);
+            ask(context, &catalog, IssuePubKey { publisher_id }).await
+        }
+        Handler::ReadPubKey => {
+            let publisher_id = segment(0);
+            ask(context, &catalog, GetPubKey { publisher_id }).await
+        }
+        Handler::IssueToken => {
+            let advertiser_id = segment(0);
+            ask(context, &catalog, IssueToken { advertiser_id }).await
+        }
+        Handler::RevokeToken => {
+            let revoke = RevokeToken {
+                advertiser_id: segment(0),
+                token_id: segment(1),
+            };
+            ask(context, &catalog, revoke).await
+        }
+        Handler::Import => {
+            body::check_media_type(&request, &["application/x-ndjson"], true)?;
+            import(context, &request)
+                .await
+                .map_or_else(Answer::from, Answer::from)
+        }
+        Handler::Refresh => refresh(context).await.unwrap_or_else(Answer::from),
+        _ => return Err(common::NOT_FOUND),
+    })
+}
+
+/// Passes an import's body on as it arrives: it is larger than an isolate should hold.
+async fn import(context: &RequestContext, request: &Request) -> Result<Reply, CallError> {
+    let mut init = RequestInit::new();
+    init.with_method(Method::Post);
+    if let Some(body) = request.inner().body() {
+        init.with_body(Some(body.into()));
+    }
+    send(context, &address(IMPORT_PATH), &init, IMPORT_TIMEOUT).await
+}
+
+/// Rebuilds and publishes both snapshots. It is answered once both are in KV.
+async fn refresh(context: &RequestContext) -> Result<Answer, CallError> {
+    let mut init = RequestInit::new();
+    init.with_method(Method::Post);
+    let reply = send(context, &address(REFRESH_PATH), &init, REFRESH_TIMEOUT).await?;
+    let Refreshed { tracking, listing } = serde_json::from_str(&reply.body).map_err(broken)?;
+    let body = json!({ "tracking_version": tracking, "listing_version": listing });
+    Ok(Answer::json(200, body.to_string()).header("Cache-Control", "no-store"))
+}
+
+async fn send(
+    context: &RequestContext,
+    to: &ObjectAddress,
+    init: &RequestInit,
+    timeout: Duration,
+) -> Result<Reply, CallError> {
+    let request = Request::new_with_init(&object_call::url(to), init).map_err(broken)?;
+    let mut response: Response = object_call::send(&context.workers.env, to, request, timeout).await?;
+    let body = response.text().await.map_err(broken)?;
+    let status = response.status_code();
+    if status < 400 {
+        Ok(Reply { status, body })
+    } else {
+        Err(CallError::of_answer(status, body, None))
+    }
+}

@@ -1,0 +1,131 @@
+//! The operator's calls to a publisher's ledger: report keys and facts.
+
+use std::time::Duration;
+
+use worker::{Headers, Method, Request, RequestInit, Response};
+
+use super::{MAX_DOCUMENT, ask, read_page, segment};
+use crate::{entry::RequestContext, routes::Handler};
+use contract::{
+    catalog::MAX_PAGE,
+    ledger::{self, CreateKey, FACTS, ListDays, ListKeys, OPERATOR, RevokeKey, Target, Upload, address},
+    operation::CallError,
+};
+use domain::{
+    model::{
+        PublisherId,
+        api_error::{ApiError, common},
+        document::FieldError,
+    },
+    reporting::facts::{self, Format},
+};
+use platform::{
+    http::{
+        answer::{Answer, JSON},
+        body::{self, header},
+    },
+    object_call::{self, broken},
+};
+
+/// A body of 64 MiB takes as long as its sender does: 0.6 Mbit/s at least.
+const UPLOAD_TIMEOUT: Duration = Duration::from_secs(900);
+/// The media types of facts.
+const CSV: &str = "text/csv";
+const NDJSON: &str = "application/x-ndjson";
+
+const MISSING_IDEMPOTENCY_KEY: ApiError = ApiError::new(
+    400,
+    "missing_field",
+    "Idempotency-Key: a header of 1 to 255 printable characters is required, so that a batch sent twice counts once",
+);
+
+pub async fn call(
+    context: &RequestContext,
+    handler: Handler,
+    segments: &[&str],
+    mut request: Request,
+    query: &str,
+) -> Result<Answer, ApiError> {
+    let segment = |at| segment(segments, at);
+    let publisher = PublisherId::parse(&segment(0))
+        .ok_or_else(|| common::NOT_FOUND.with_message("there is no such publisher"))?;
+    let ledger = address(&publisher, OPERATOR);
+    Ok(match handler {
+        Handler::CreateReportKey => {
+            body::check_media_type(&request, &[JSON], false)?;
+            let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
+            ask(context, &ledger, CreateKey { body }).await
+        }
+        Handler::ListReportKeys => ask(context, &ledger, ListKeys {}).await,
+        Handler::RevokeReportKey => {
+            let key_id = segment(1);
+            ask(context, &ledger, RevokeKey { key_id }).await
+        }
+        Handler::ListFacts => {
+            let (limit, before) = read_page(query, MAX_PAGE)?;
+            ask(context, &ledger, ListDays { limit, before }).await
+        }
+        Handler::ReplaceFacts => {
+            let day = facts::day(&segment(1)).map_err(|problem| FieldError::new("date", problem))?;
+            upload(context, &publisher, &request, Target::Day(day)).await?
+        }
+        Handler::AddFacts => {
+            let key = header(&request, "Idempotency-Key")
+                .filter(|key| {
+                    (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
+                })
+                .ok_or(MISSING_IDEMPOTENCY_KEY)?;
+            upload(context, &publisher, &request, Target::Batch(key)).await?
+        }
+        _ => return Err(common::NOT_FOUND),
+    })
+}
+
+/// Passes an upload on to the ledger as it arrives.
+async fn upload(
+    context: &RequestContext,
+    publisher: &PublisherId,
+    request: &Request,
+    target: Target,
+) -> Result<Answer, ApiError> {
+    body::check_media_type(request, &[CSV, NDJSON], true)?;
+    let format = if body::check_media_type(request, &[CSV], true).is_ok() {
+        Format::Csv
+    } else {
+        Format::Ndjson
+    };
+    let encoding = header(request, "Content-Encoding").unwrap_or_default();
+    let gzip = match encoding.to_ascii_lowercase().as_str() {
+        "" | "identity" => false,
+        "gzip" => true,
+        _ => {
+            return Err(
+                common::UNSUPPORTED_MEDIA_TYPE.with_message("the Content-Encoding must be gzip, or none")
+            );
+        }
+    };
+    let upload = Upload { target, format, gzip };
+    Ok(match send(context, publisher, request, &upload).await {
+        Ok(response) => Answer::pass(response).await,
+        Err(error) => error.into(),
+    })
+}
+
+async fn send(
+    context: &RequestContext,
+    publisher: &PublisherId,
+    request: &Request,
+    upload: &Upload,
+) -> Result<Response, CallError> {
+    let headers = Headers::new();
+    let description = serde_json::to_string(upload).map_err(broken)?;
+    headers.set(Upload::HEADER, &description).map_err(broken)?;
+    let mut init = RequestInit::new();
+    init.with_method(Method::Post).with_headers(headers);
+    if let Some(body) = request.inner().body() {
+        init.with_body(Some(body.into()));
+    }
+    let to = ledger::address(publisher, FACTS);
+    let request = Request::new_with_init(&object_call::url(&to), &init).map_err(broken)?;
+    object_call::send(&context.workers.env, &to, request, UPLOAD_TIMEOUT).await
+}

@@ -1,0 +1,145 @@
+//! The operator's calls to an app's outbox: the log of conversions, and its callbacks.
+
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream};
+use percent_encoding::percent_decode_str;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use url::form_urlencoded;
+use worker::Request;
+
+use super::{MAX_DOCUMENT, TIMEOUT, ask, read_page, segment};
+use crate::{entry::RequestContext, outbox::replay::replay_in_steps, routes::Handler};
+use contract::{
+    catalog::{self, MAX_PAGE, Resource},
+    operation::Reply,
+    outbox::{self, Enable, Erase, Get, GetStatus, List, Replay, ReplayMany, Test},
+};
+use domain::model::{
+    AppId,
+    api_error::{ApiError, common},
+};
+use platform::{
+    CONNECTIONS,
+    http::{
+        answer::{Answer, JSON},
+        body,
+    },
+    log,
+    traits::ObjectCall,
+};
+
+/// Outboxes asked for one page of `GET …/callbacks`.
+const MAX_ASKED: u32 = 100;
+/// The time of each to answer: few are asked at a time, and where one hangs all may.
+const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A page of the catalog's apps.
+#[derive(Deserialize)]
+struct Apps {
+    apps: Vec<App>,
+    cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct App {
+    app_id: AppId,
+    publisher_id: String,
+    /// Only whether there is one.
+    callback: Option<serde::de::IgnoredAny>,
+}
+
+/// `GET …/callbacks`: the health of the endpoints of a page of apps, as each app's outbox says. Apps without a callback are
+/// left out, so a page may be short; an outbox that does not answer is `unknown`.
+pub async fn list_callbacks(context: &RequestContext, query: &str) -> Result<Answer, ApiError> {
+    let (limit, cursor) = read_page(query, MAX_ASKED)?;
+    let list = catalog::List {
+        resource: Resource::App,
+        limit,
+        cursor,
+    };
+    let catalog = catalog::address(catalog::COMMAND_PATH);
+    let page = match context.workers.call(&catalog, list, TIMEOUT).await {
+        Ok(reply) => reply,
+        Err(error) => return Ok(error.into()),
+    };
+    let Apps { apps, cursor } = serde_json::from_str(&page.body).map_err(|_| {
+        log::error("operator", "the catalog's list of apps does not read");
+        common::INTERNAL_ERROR
+    })?;
+    let with_callback = apps.into_iter().filter(|app| app.callback.is_some());
+    let callbacks: Vec<_> = stream::iter(with_callback)
+        .map(|app| status(context, app))
+        .buffered(CONNECTIONS)
+        .collect()
+        .await;
+    Ok(Reply::ok(&json!({ "callbacks": callbacks, "cursor": cursor })).into())
+}
+
+async fn status(context: &RequestContext, app: App) -> Map<String, Value> {
+    let outbox = outbox::address(app.app_id);
+    let reply = context.workers.call(&outbox, GetStatus {}, STATUS_TIMEOUT).await;
+    let mut status: Map<_, _> = reply
+        .ok()
+        .and_then(|reply| serde_json::from_str(&reply.body).ok())
+        .unwrap_or_else(|| [("state".to_owned(), "unknown".into())].into_iter().collect());
+    status.insert("app_id".into(), app.app_id.to_string().into());
+    status.insert("publisher_id".into(), app.publisher_id.into());
+    status
+}
+
+pub async fn call(
+    context: &RequestContext,
+    handler: Handler,
+    segments: &[&str],
+    mut request: Request,
+    query: &str,
+) -> Result<Answer, ApiError> {
+    let segment = |at| segment(segments, at);
+    let app =
+        AppId::parse(&segment(0)).ok_or_else(|| common::NOT_FOUND.with_message("there is no such app"))?;
+    let outbox = outbox::address(app);
+    Ok(match handler {
+        Handler::ListConversions => {
+            let (limit, cursor) = read_page(query, MAX_PAGE)?;
+            let filter = |name: &str| {
+                form_urlencoded::parse(query.as_bytes())
+                    .find(|(found, _)| found == name)
+                    .map(|(_, value)| value.into_owned())
+            };
+            let list = List {
+                status: filter("status"),
+                state: filter("state"),
+                limit,
+                cursor,
+            };
+            ask(context, &outbox, list).await
+        }
+        Handler::ReadConversion => {
+            let transaction_id = segment(1);
+            ask(context, &outbox, Get { transaction_id }).await
+        }
+        Handler::ReplayConversion => {
+            let transaction_id = segment(1);
+            ask(context, &outbox, Replay { transaction_id }).await
+        }
+        Handler::ReplayConversions => {
+            body::check_media_type(&request, &[JSON], false)?;
+            let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
+            let step = async |step: ReplayMany| context.workers.call(&outbox, step, TIMEOUT).await;
+            replay_in_steps(&body, step)
+                .await
+                .map_or_else(Answer::from, Answer::from)
+        }
+        Handler::ReadCallback => ask(context, &outbox, GetStatus {}).await,
+        Handler::EnableCallback => ask(context, &outbox, Enable {}).await,
+        Handler::TestCallback => ask(context, &outbox, Test {}).await,
+        // The alphabet of user ids has an @, which a client may encode.
+        Handler::EraseUser => {
+            let user_id = percent_decode_str(&segment(1)).decode_utf8_lossy().into_owned();
+            ask(context, &outbox, Erase { user_id }).await
+        }
+        _ => return Err(common::NOT_FOUND),
+    })
+}

@@ -1,0 +1,216 @@
+//! What the operator does with callbacks: sends them again, lets an endpoint go on, sees how it is doing.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{endpoint, entries, log, sql};
+use contract::{
+    operation::Reply,
+    outbox::{ReplayMany, Replayed},
+};
+use domain::model::{
+    api_error::ApiError,
+    document::{Document, FieldError},
+    time::{LATEST_S, SECOND_MS},
+};
+use platform::{
+    database::{Database, Row, json as as_json},
+    failure::Failure,
+    params,
+};
+
+pub const NOTHING_TO_SEND: ApiError = ApiError::new(
+    409,
+    "nothing_to_send",
+    "the conversion was not paid, so it has no callback",
+);
+pub const ERASED: ApiError = ApiError::new(
+    409,
+    "erased",
+    "the user's identifiers are gone, so the callback cannot be sent again",
+);
+
+/// `POST …/conversions/{transaction_id}/replay`: the callback has a whole new schedule, its first try at once; that of a
+/// reversal when its reward has ended. A reward that was taken back is taken back again after it. One that is under way
+/// is left to it: it would be sent twice at once.
+pub fn replay(
+    db: &impl Database,
+    now_ms: i64,
+    transaction_id: &str,
+    under_way_ms: i64,
+) -> Result<Reply, Failure> {
+    let under_way_until = now_ms.saturating_add(under_way_ms);
+    let replayed = db.transaction(|| {
+        let replayed = db.query_first(sql::REPLAY, params![now_ms, transaction_id, under_way_until])?;
+        if let Some(replayed) = &replayed {
+            let entry = replayed.integer(0)?;
+            db.execute(sql::REPLAY_REVERSALS, params![now_ms, entry - 1, entry])?;
+        }
+        db.execute(sql::HOLD_REVERSALS, params![now_ms])?;
+        Ok::<_, Failure>(replayed)
+    })?;
+    let shown = log::get(db, transaction_id)?;
+    if replayed.is_none() {
+        let found = db.query_first(sql::GET_PAID, params![transaction_id])?;
+        let delivery = found.map_or(Ok(None), |row| row.optional_integer(2))?;
+        return Err(delivery.map_or(NOTHING_TO_SEND, |_| ERASED).into());
+    }
+    Ok(shown)
+}
+
+/// Which callbacks to send again.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Range {
+    /// UNIX seconds: conversions from then on.
+    since: i64,
+    /// UNIX seconds: conversions before then.
+    #[serde(default)]
+    until: Option<i64>,
+    #[serde(default)]
+    state: Ended,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Ended {
+    #[default]
+    Dead,
+    Delivered,
+    Waiting,
+}
+
+impl Document for Range {
+    fn check(&self) -> Result<(), FieldError> {
+        // Milliseconds, sent by mistake, would find nothing and pass for success.
+        if !(0..=LATEST_S).contains(&self.since) {
+            return Err(FieldError::new("since", "must be UNIX seconds"));
+        }
+        if self
+            .until
+            .is_some_and(|until| !(self.since..=LATEST_S).contains(&until))
+        {
+            return Err(FieldError::new(
+                "until",
+                "must be UNIX seconds, and not before since",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Entries that a step of a replay looks at: if it replays them all, some 100 ms of an object's time, in which it
+/// answers nobody.
+pub const STEP: i64 = 20_000;
+
+/// `POST …/conversions/replay`, in steps, between which the outbox answers others. `ask` carries a command out; what is
+/// not a step's answer is passed on as it is.
+///
+/// # Errors
+/// What `ask` says; the steps before were carried out.
+pub async fn replay_in_steps<E>(
+    body: &str,
+    ask: impl AsyncFn(ReplayMany) -> Result<Reply, E>,
+) -> Result<Reply, E> {
+    let (mut after, mut until, mut replayed) = (0, None, 0_i64);
+    loop {
+        let body = body.to_owned();
+        let reply = ask(ReplayMany { body, after, until }).await?;
+        let step = serde_json::from_str::<Replayed>(&reply.body);
+        let Some(step) = step.ok().filter(|_| reply.status == 200) else {
+            return Ok(reply);
+        };
+        replayed = replayed.saturating_add(step.replayed);
+        let Some(next) = step.next else {
+            return Ok(Reply::ok(&json!({ "replayed": replayed })));
+        };
+        (after, until) = (next, Some(step.until));
+    }
+}
+
+/// A step of `POST …/conversions/replay`: the entries after this one. An operator who does not say until when means the
+/// first step's time, which the answer says and the steps that follow are told, or the conversions that come meanwhile
+/// would be sent twice.
+pub fn replay_many(
+    db: &impl Database,
+    now_ms: i64,
+    body: &str,
+    after: i64,
+    until: Option<i64>,
+    under_way_ms: i64,
+) -> Result<Reply, Failure> {
+    let range = Range::from_json(body)?;
+    let delivery = match range.state {
+        Ended::Dead => entries::DEAD,
+        Ended::Delivered => entries::DELIVERED,
+        Ended::Waiting => entries::WAITING,
+    };
+    // The seconds of a conversion are whole, so the last one of "until now" is this one.
+    let until = range
+        .until
+        .or(until)
+        .unwrap_or(now_ms.div_euclid(SECOND_MS).saturating_add(1));
+    let last = after.saturating_add(STEP);
+    let count = db.query_first(
+        sql::COUNT_TO_REPLAY,
+        params![delivery, range.since, until, after, last],
+    )?;
+    let replayed = count.map_or(Ok(0), |row| row.integer(0))?;
+    if replayed > 0 {
+        db.transaction(|| {
+            db.execute(
+                sql::REPLAY_MANY,
+                params![
+                    delivery,
+                    range.since,
+                    until,
+                    after,
+                    last,
+                    now_ms,
+                    now_ms.saturating_add(under_way_ms)
+                ],
+            )?;
+            db.execute(sql::REPLAY_REVERSALS, params![now_ms, after, last])?;
+            db.execute(sql::HOLD_REVERSALS, params![now_ms])
+        })?;
+    }
+    let step = Replayed {
+        replayed,
+        next: (last < log::last_entry(db)?).then_some(last),
+        until,
+    };
+    Ok(Reply {
+        status: 200,
+        body: as_json(&step)?,
+    })
+}
+
+/// `POST …/callback/enable`.
+pub fn enable(db: &impl Database, now_ms: i64, under_way_ms: i64) -> Result<Reply, Failure> {
+    if endpoint::read(db)?.is_some() {
+        db.transaction(|| endpoint::release(db, now_ms, under_way_ms))?;
+    }
+    status(db)
+}
+
+/// `GET …/callback`.
+pub fn status(db: &impl Database) -> Result<Reply, Failure> {
+    let about = endpoint::read(db)?;
+    let state = match &about {
+        None => "none",
+        Some(about) if !about.has_callback() => "none",
+        Some(about) if about.disabled_ms.is_some() => "disabled",
+        Some(about) if about.health.is_failing() => "failing",
+        Some(_) => "healthy",
+    };
+    let counts = db.query_first(sql::COUNT_STANDING, &[])?.unwrap_or(Row(vec![]));
+    let next_try_ms = super::deliveries::due_ms(db)?;
+    Ok(Reply::ok(&json!({
+        "state": state,
+        "consecutive_failures": about.map_or(0, |about| about.health.failures),
+        "next_try_ts": next_try_ms.map(|ms| ms.div_euclid(SECOND_MS)),
+        "waiting": counts.integer(0)?,
+        "dead": counts.integer(1)?,
+        "reserving": counts.integer(2)?,
+    })))
+}

@@ -1,0 +1,53 @@
+//! Revenue and reversals for the publisher's ledger and the offers' counters, in numbered [batches](crate::batches).
+
+use std::time::Duration;
+
+use super::{
+    callback_sender::PEER_TIMEOUT,
+    endpoint::{self, OutboxState},
+    entries::TO_LEDGER,
+};
+use crate::batches::{Batch, DeliveryError, sender};
+use contract::{counters, ledger, outbox};
+use platform::{
+    database::{Database, DatabaseError},
+    traits::{Clock, ObjectCall},
+};
+
+/// A ledger's time to answer.
+const LEDGER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Sends all batches that are due.
+///
+/// # Errors
+/// The database failed.
+pub async fn send(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result<(), DatabaseError> {
+    let Some(state) = endpoint::read(db)? else {
+        return Ok(());
+    };
+    let source = outbox::object_name(state.app);
+    let deliver = async |batch: &Batch| send_batch(runtime, &state, &source, batch).await;
+    while sender::send(db, runtime, &source, deliver).await? {}
+    Ok(())
+}
+
+async fn send_batch(
+    runtime: &impl ObjectCall,
+    state: &OutboxState,
+    source: &str,
+    batch: &Batch,
+) -> Result<(), DeliveryError> {
+    let applied = if batch.destination == TO_LEDGER {
+        let publisher = state.publisher.as_ref();
+        let publisher =
+            publisher.ok_or_else(|| DeliveryError::Unanswered("the publisher is not known yet".into()))?;
+        let operation = batch.to_ledger(source).map_err(DeliveryError::Refused)?;
+        let ledger = ledger::address(publisher, ledger::BATCH);
+        runtime.call(&ledger, operation, LEDGER_TIMEOUT).await
+    } else {
+        let operation = batch.to_counters(source).map_err(DeliveryError::Refused)?;
+        let counters = counters::address(batch.destination.clone());
+        runtime.call(&counters, operation, PEER_TIMEOUT).await
+    };
+    applied.map(drop).map_err(DeliveryError::from)
+}

@@ -1,0 +1,414 @@
+//! An outbox: carries postbacks and the operator's commands to the tables, calls publishers, and keeps an alarm set while
+//! anything waits. Callbacks, reservations and batches go on beside the requests that began them; a process that dies in
+//! between leaves them to the alarm.
+
+use std::{cell::Cell, rc::Rc};
+
+use super::{
+    MIGRATIONS, NET_MS,
+    callback_sender::{self, CallbackSender, PEER_TIMEOUT},
+    click_locks::ClickLocks,
+    commit::{self, Peers},
+    deliveries::{self, Attempt, Try},
+    delivery_log,
+    endpoint::{self, OutboxState, StateCache},
+    log, next_alarm, replay, retention, revenue_batches,
+    terms_client::TermsClient,
+};
+use contract::{
+    counters::{self, Take},
+    outbox::{Command, Conversion, Erase, Get, List, Replay, ReplayMany, Reply},
+};
+use domain::{
+    callbacks::{
+        delivery::{Judgement, Next, judge},
+        request::Endpoint,
+    },
+    conversions::parameters::INVALID_CLICK_ID,
+    model::{AppId, OfferId, api_error::common, time::MINUTE_MS},
+};
+use platform::{
+    concurrency_limit::{ConcurrencyLimit, Limit},
+    failure::Failure,
+    http_call::HttpCall,
+    object_shell::ObjectShell,
+    panics::{panic_to_failure, panics_to_failure},
+    traits::{Clock, Http, ObjectCall, ObjectStorage, Random, Sleep, Spawn},
+};
+
+/// Postbacks that wait, for the catalog, for a counter or for each other: 10 KB each are 2.5 MB, of which an isolate may hold
+/// several outboxes'. An outbox commits about 500 a second, so the last of them waits for half a second.
+const CONVERSIONS: Limit = Limit {
+    permits: 256,
+    per_owner: 256,
+    lease_ms: MINUTE_MS,
+};
+
+/// The runtime that an outbox needs.
+pub trait Runtime: Clock + Random + Sleep + Spawn + ObjectCall + Http {}
+
+impl<R: Clock + Random + Sleep + Spawn + ObjectCall + Http> Runtime for R {}
+
+/// Sees each try of a callback begin and end. Production logs them; the simulation checks them.
+pub trait Observer {
+    fn claimed(&self, _tried: &Try) {}
+
+    fn concluded(&self, now_ms: i64, tried: &Try, call: &HttpCall, judgement: &Judgement, written: bool);
+}
+
+/// Production's observer: counts tries and logs those that did not deliver.
+pub struct DeliveryLog;
+
+impl Observer for DeliveryLog {
+    fn concluded(&self, now_ms: i64, tried: &Try, call: &HttpCall, judgement: &Judgement, _written: bool) {
+        delivery_log::note(now_ms, tried, call, tried.tries.saturating_add(1), judgement);
+    }
+}
+
+/// Tasks that outlive their requests share it, so it lives behind an [`Rc`].
+pub struct OutboxService<D, R, O> {
+    shell: ObjectShell<D, R>,
+    observer: O,
+    terms_client: TermsClient,
+    conversions: ConcurrencyLimit,
+    /// One conversion of a click at a time, by its nonce.
+    click_locks: ClickLocks,
+    /// Whether the catalog has confirmed the app.
+    confirmed: Cell<bool>,
+    state_cache: StateCache,
+    /// Tries under way.
+    in_flight: Cell<usize>,
+    is_resuming: Cell<bool>,
+    is_sending_batches: Cell<bool>,
+    sender: CallbackSender,
+}
+
+/// A callback that was claimed, and where it goes.
+struct Claimed {
+    tried: Try,
+    endpoint: Rc<Endpoint>,
+}
+
+impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> OutboxService<D, R, O> {
+    pub fn new(
+        name: Option<String>,
+        storage: D,
+        runtime: R,
+        observer: O,
+        sender: CallbackSender,
+        click_locks: ClickLocks,
+    ) -> Rc<Self> {
+        Rc::new(Self {
+            shell: ObjectShell::new("outbox", name, storage, runtime, MIGRATIONS),
+            observer,
+            terms_client: TermsClient::default(),
+            conversions: ConcurrencyLimit::new(CONVERSIONS),
+            click_locks,
+            confirmed: Cell::new(false),
+            state_cache: StateCache::default(),
+            in_flight: Cell::new(0),
+            is_resuming: Cell::new(false),
+            is_sending_batches: Cell::new(false),
+            sender,
+        })
+    }
+
+    fn runtime(&self) -> &R {
+        self.shell.runtime()
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.runtime().now_ms()
+    }
+
+    fn spawn(&self, task: impl Future<Output = ()> + 'static) {
+        self.runtime().spawn("outbox", task);
+    }
+
+    /// Whether this process has opened its database. Before that it starts no callback: the alarm does.
+    pub fn is_ready(&self) -> bool {
+        self.shell.is_ready()
+    }
+
+    /// Tries of callbacks that are under way.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.get()
+    }
+
+    /// Carries out a command for an app, and starts the callbacks that it makes due.
+    ///
+    /// # Errors
+    /// The command is refused, or something failed; a postback may then be sent again.
+    pub async fn command(self: &Rc<Self>, app: AppId, command: Command) -> Result<Reply, Failure> {
+        let answered = panics_to_failure(self.answer(app, command)).await;
+        // Also after a refusal: an earlier copy may have been finished on the way.
+        self.start_due();
+        // A write that reported an error may have happened, and nothing was armed for it.
+        if matches!(answered, Err(Failure::Internal(_)))
+            && self.shell.is_ready()
+            && let Err(failure) = panic_to_failure(|| self.arm())
+        {
+            platform::log::error("outbox", failure);
+        }
+        answered
+    }
+
+    /// Resumes reservations, sends batches, deletes what has expired, and starts the callbacks that are due.
+    pub async fn alarm(self: &Rc<Self>) {
+        self.shell
+            .wake(async |db| {
+                self.spawn(Rc::clone(self).resume_overdue());
+                self.spawn(Rc::clone(self).send_batches());
+                let swept = retention::sweep(db, self.now_ms());
+                self.start_due();
+                let next = [swept?, next_alarm(db, self.now_ms())?];
+                Ok(next.into_iter().flatten().min())
+            })
+            .await;
+    }
+
+    async fn answer(&self, app: AppId, command: Command) -> Result<Reply, Failure> {
+        if let Command::Convert(conversion) = &command {
+            let _permit = self.conversions.acquire_any(self.now_ms())?;
+            return self.convert(app, conversion).await;
+        }
+        if !matches!(command, Command::Settings(_)) {
+            self.require_app(app).await?;
+        }
+        let db = self.shell.ready().await?;
+        if matches!(command, Command::Test(_)) {
+            let endpoint = self.sender.endpoint(endpoint::read(db)?.as_ref())?;
+            let terms = self.terms_client.terms(self.runtime(), app, None).await?;
+            return callback_sender::test(&self.sender, self.runtime(), endpoint, app, &terms.currency)
+                .await
+                .map(Reply::Operator);
+        }
+        let reply = self.carry_out(db, app, command)?;
+        self.arm()?;
+        Ok(reply)
+    }
+
+    async fn convert(&self, app: AppId, conversion: &Conversion) -> Result<Reply, Failure> {
+        let offer = OfferId::parse(&conversion.click.offer).ok_or(INVALID_CLICK_ID)?;
+        // Copies wait for the catalog together, and only then for each other.
+        let terms = self.terms_client.terms(self.runtime(), app, Some(&offer)).await;
+        let terms = terms.map_err(|failure| match failure {
+            // The same for an unknown offer: neither an app nor an offer is ever deleted.
+            Failure::Refused(error) if error.status == 404 => INVALID_CLICK_ID
+                .with_message("click_id is of an app that there is not")
+                .into(),
+            failure => failure,
+        })?;
+        let db = self.shell.ready().await?;
+        let lock = self.click_locks.of(&conversion.nonce.0);
+        let _locked = lock.acquire().await;
+        commit::convert(db, self, conversion, &terms)
+            .await
+            .map(Reply::Answer)
+    }
+
+    /// Commands that need nobody else, in one step.
+    fn carry_out(&self, db: &D, app: AppId, command: Command) -> Result<Reply, Failure> {
+        let (now_ms, try_ms) = (self.now_ms(), self.sender.under_way_ms());
+        self.state_cache.set_nowhere(false);
+        let reply = match command {
+            Command::Settings(settings) => {
+                endpoint::learn(db, now_ms, app, None, &settings, try_ms)?;
+                return Ok(Reply::Done {});
+            }
+            Command::List(List {
+                status,
+                state,
+                limit,
+                cursor,
+            }) => log::list(db, status.as_deref(), state.as_deref(), limit, cursor.as_deref()),
+            Command::Get(Get { transaction_id }) => log::get(db, &transaction_id),
+            Command::Replay(Replay { transaction_id }) => replay::replay(db, now_ms, &transaction_id, try_ms),
+            Command::ReplayMany(ReplayMany { body, after, until }) => {
+                replay::replay_many(db, now_ms, &body, after, until, try_ms)
+            }
+            Command::Status(_) => replay::status(db),
+            Command::Enable(_) => replay::enable(db, now_ms, try_ms),
+            Command::Erase(Erase { user_id }) => retention::erase(db, &user_id),
+            Command::Convert(_) | Command::Test(_) => Err(common::NOT_FOUND.into()),
+        };
+        reply.map(Reply::Operator)
+    }
+
+    /// Makes sure that the catalog has the app, and that this outbox has its callback, before anything is stored.
+    async fn require_app(&self, app: AppId) -> Result<(), Failure> {
+        if self.confirmed.get() {
+            return Ok(());
+        }
+        match self.terms_client.terms(self.runtime(), app, None).await {
+            Ok(terms) => {
+                let db = self.shell.ready().await?;
+                let (publisher, try_ms) = (Some(&terms.publisher_id), self.sender.under_way_ms());
+                self.state_cache.set_nowhere(false);
+                endpoint::learn(db, self.now_ms(), app, publisher, &terms.callback, try_ms)?;
+            }
+            Err(Failure::Refused(error)) if error.status == 404 => return Err(error.into()),
+            // The settings it had before are enough to see and repair by.
+            Err(failure) => {
+                if endpoint::read(self.shell.ready().await?)?.is_none() {
+                    return Err(failure);
+                }
+            }
+        }
+        self.confirmed.set(true);
+        Ok(())
+    }
+
+    /// Arms the alarm for the time at which something is due.
+    fn arm(&self) -> Result<(), Failure> {
+        self.shell
+            .wake_for(next_alarm(self.shell.storage(), self.now_ms()))
+    }
+
+    /// Claims the callbacks that are due, as far as there is room.
+    fn claim(&self) -> Result<Vec<Claimed>, Failure> {
+        if !self.is_ready() || self.state_cache.leads_nowhere() {
+            return Ok(Vec::new());
+        }
+        let db = self.shell.storage();
+        let Some(state) = endpoint::read(db)?.filter(OutboxState::has_endpoint) else {
+            self.state_cache.set_nowhere(true);
+            return Ok(Vec::new());
+        };
+        let room = state.health.room(self.in_flight.get(), self.now_ms());
+        if room == 0 {
+            return Ok(Vec::new());
+        }
+        let Some(endpoint) = self.sender.endpoint(Some(&state))? else {
+            return Ok(Vec::new());
+        };
+        let tries = deliveries::claim(db, self.now_ms(), room, self.sender.under_way_ms())?;
+        self.committed()?;
+        Ok(tries
+            .into_iter()
+            .map(|tried| Claimed {
+                tried,
+                endpoint: Rc::clone(&endpoint),
+            })
+            .collect())
+    }
+
+    /// Starts the callbacks that are due and have room. An object lives for as long as it waits for an answer, so these
+    /// tasks need no request to hold them.
+    fn start_due(self: &Rc<Self>) {
+        let claimed = panic_to_failure(|| self.claim()).unwrap_or_else(|failure| {
+            platform::log::error("outbox", failure);
+            Vec::new()
+        });
+        for claimed in claimed {
+            self.observer.claimed(&claimed.tried);
+            self.in_flight.set(self.in_flight.get().saturating_add(1));
+            self.spawn(Rc::clone(self).deliver(claimed));
+        }
+    }
+
+    /// Makes a try; as it ends, the next begins.
+    async fn deliver(self: Rc<Self>, claimed: Claimed) {
+        let concluded = panics_to_failure(self.attempt(&claimed)).await;
+        self.in_flight.set(self.in_flight.get().saturating_sub(1));
+        if let Err(failure) = concluded {
+            // The claim expires, and the callback is tried again.
+            platform::log::error("outbox", failure);
+        }
+        self.start_due();
+    }
+
+    async fn attempt(&self, Claimed { tried, endpoint }: &Claimed) -> Result<(), Failure> {
+        let call = self.sender.send(self.runtime(), endpoint, &tried.fields).await;
+        let random = self.runtime().random().map_err(Failure::Internal)?;
+        let [a, b, c, d, ..] = random;
+        let judgement = judge(
+            &self.sender.schedule,
+            tried.tries.saturating_add(1),
+            &call.delivery_outcome(),
+            self.now_ms(),
+            u32::from_le_bytes([a, b, c, d]),
+        );
+        let attempt = Attempt::of(&call);
+        let concluded =
+            deliveries::conclude(self.shell.storage(), self.now_ms(), tried, &attempt, &judgement);
+        self.observer
+            .concluded(self.now_ms(), tried, &call, &judgement, concluded.is_ok());
+        concluded?;
+        if judgement.next == Next::Delivered {
+            self.committed()
+        } else {
+            // The next try, or the next probe, may be due before the alarm that is set.
+            self.arm()
+        }
+    }
+
+    /// Resumes the conversions whose requests left them waiting for their cap.
+    async fn resume_overdue(self: Rc<Self>) {
+        if self.is_resuming.replace(true) {
+            return;
+        }
+        loop {
+            let resumed = panics_to_failure(commit::resume_overdue(self.shell.storage(), &*self)).await;
+            self.start_due();
+            match resumed {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(failure) => {
+                    platform::log::warn("outbox", format_args!("a cap: {failure}"));
+                    break;
+                }
+            }
+        }
+        self.is_resuming.set(false);
+    }
+
+    /// Sends revenue to the publisher's ledger and conversions to the offers' counters.
+    async fn send_batches(self: Rc<Self>) {
+        if self.is_sending_batches.replace(true) {
+            return;
+        }
+        let db = self.shell.storage();
+        let sent = panics_to_failure(async { Ok(revenue_batches::send(db, self.runtime()).await?) }).await;
+        self.is_sending_batches.set(false);
+        if let Err(failure) = sent.and_then(|()| self.arm()) {
+            platform::log::error("outbox", failure);
+        }
+    }
+}
+
+impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Peers
+    for OutboxService<D, R, O>
+{
+    fn now_ms(&self) -> i64 {
+        self.runtime().now_ms()
+    }
+
+    fn under_way_ms(&self) -> i64 {
+        self.sender.under_way_ms()
+    }
+
+    fn state_cache(&self) -> Option<&StateCache> {
+        Some(&self.state_cache)
+    }
+
+    async fn take(&self, take: &Take) -> Result<bool, Failure> {
+        let counters = counters::address(counters::object_name(&take.offer));
+        let taken = self.runtime().call(&counters, take.clone(), PEER_TIMEOUT).await;
+        taken.map(|taken| taken.taken).map_err(|error| {
+            platform::log::warn("outbox", format_args!("{}: {error}", counters.name));
+            common::UNAVAILABLE.into()
+        })
+    }
+
+    fn committed(&self) -> Result<(), Failure> {
+        // An alarm that comes soon enough asks itself what is due, so most commits need not.
+        if self
+            .shell
+            .wakes_by(self.runtime().now_ms().saturating_add(NET_MS))
+        {
+            return Ok(());
+        }
+        self.arm()
+    }
+}

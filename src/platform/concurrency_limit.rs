@@ -1,0 +1,254 @@
+//! Concurrency limiter with a per-tenant share; rejects immediately when full. So waiting requests take bounded memory and
+//! bounded time, and one tenant leaves permits for the others.
+//!
+//! Counts decide and not times: the clock of a Worker stands still between two I/O events, so that the time a request has
+//! waited for the processor cannot be measured.
+
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
+
+use xxhash_rust::xxh64::xxh64;
+
+use domain::model::api_error::{ApiError, common};
+
+/// The limit of one pool.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    pub permits: usize,
+    /// Permits that one owner may hold of them.
+    pub per_owner: usize,
+    /// A permit is free after this many milliseconds, whatever became of its holder. It is a safety net: a permit returns as
+    /// it is dropped, but the runtime may abandon a request without dropping anything.
+    pub lease_ms: i64,
+}
+
+/// A pool of permits.
+#[derive(Debug)]
+pub struct ConcurrencyLimit {
+    limit: Limit,
+    state: Rc<RefCell<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Permits in use, by number: when the lease ends, and the hashes of the owner and of its part.
+    in_use: BTreeMap<u64, (i64, [u64; 2])>,
+    last: u64,
+    rejected: u64,
+}
+
+/// A permit, held until it is dropped.
+#[derive(Debug)]
+#[must_use]
+pub struct Permit {
+    state: Rc<RefCell<State>>,
+    number: u64,
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.state.borrow_mut().in_use.remove(&self.number);
+    }
+}
+
+impl ConcurrencyLimit {
+    pub fn new(limit: Limit) -> Self {
+        Self {
+            limit,
+            state: Rc::default(),
+        }
+    }
+
+    /// Takes a permit for an owner: an app, a publisher, an offer; anything that has an object of its own.
+    ///
+    /// # Errors
+    /// [`BUSY`](common::BUSY) when no permit is left, or none of the owner's share.
+    pub fn acquire(&self, owner: &str, now_ms: i64) -> Result<Permit, ApiError> {
+        self.acquire_part(owner, (owner, self.limit.per_owner), now_ms)
+    }
+
+    /// Takes a permit for a part of an owner, such as a publisher's key, which has a smaller share of its own. So a part
+    /// leaves permits for the other parts, and all parts together for other owners. A part's name must not be an owner's.
+    ///
+    /// # Errors
+    /// [`BUSY`](common::BUSY) when no permit is left, or none of either share.
+    pub fn acquire_part(
+        &self,
+        owner: &str,
+        (part, per_part): (&str, usize),
+        now_ms: i64,
+    ) -> Result<Permit, ApiError> {
+        let owners = [owner, part].map(|owner| xxh64(owner.as_bytes(), 0));
+        let claims = [(owners[0], self.limit.per_owner), (owners[1], per_part)];
+        let mut state = self.state.borrow_mut();
+        if self.is_full(&state, claims) {
+            state.in_use.retain(|_, (until_ms, _)| *until_ms > now_ms);
+        }
+        if self.is_full(&state, claims) {
+            state.rejected += 1;
+            return Err(common::BUSY);
+        }
+        state.last += 1;
+        let number = state.last;
+        let until_ms = now_ms.saturating_add(self.limit.lease_ms);
+        state.in_use.insert(number, (until_ms, owners));
+        Ok(Permit {
+            state: Rc::clone(&self.state),
+            number,
+        })
+    }
+
+    /// Takes a permit from a pool without owners.
+    ///
+    /// # Errors
+    /// [`BUSY`](common::BUSY) when no permit is left.
+    pub fn acquire_any(&self, now_ms: i64) -> Result<Permit, ApiError> {
+        self.acquire("", now_ms)
+    }
+
+    /// Scans the permits in use: a few hundred numbers cost less than one call to an object.
+    fn is_full(&self, State { in_use, .. }: &State, claims: [(u64, usize); 2]) -> bool {
+        let is_spent = |(owner, share)| {
+            in_use.len() >= share
+                && in_use
+                    .values()
+                    .filter(|(_, owners)| owners.contains(&owner))
+                    .count()
+                    >= share
+        };
+        in_use.len() >= self.limit.permits || claims.into_iter().any(is_spent)
+    }
+
+    /// Permits in use.
+    pub fn in_use(&self) -> usize {
+        self.state.borrow().in_use.len()
+    }
+
+    /// Requests that were rejected so far.
+    pub fn rejected(&self) -> u64 {
+        self.state.borrow().rejected
+    }
+}
+
+/// Declares a Worker's pools: an enum, and a struct with one [`ConcurrencyLimit`] for each of its variants. Each has its name
+/// in the metrics and its [`Limit`].
+#[macro_export]
+macro_rules! pools {
+    ($($(#[$doc:meta])* $pool:ident $name:literal = $limit:expr;)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Pool { $($(#[$doc])* $pool),* }
+
+        impl Pool {
+            pub const fn limit(self) -> Limit {
+                match self { $(Self::$pool => $limit),* }
+            }
+        }
+
+        /// The pools of an isolate.
+        #[derive(Debug)]
+        pub struct Pools([(&'static str, ConcurrencyLimit); [$($name),*].len()]);
+
+        impl Default for Pools {
+            fn default() -> Self {
+                Self([$(($name, ConcurrencyLimit::new(Pool::$pool.limit()))),*])
+            }
+        }
+
+        impl Pools {
+            #[expect(clippy::indexing_slicing, reason = "there is one for each variant")]
+            pub fn of(&self, pool: Pool) -> &ConcurrencyLimit {
+                &self.0[pool as usize].1
+            }
+
+            /// Each by its name in the metrics.
+            pub fn each(&self) -> impl Iterator<Item = (&'static str, &ConcurrencyLimit)> + Clone {
+                self.0.iter().map(|(name, pool)| (*name, pool))
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    const LIMIT: Limit = Limit {
+        permits: 4,
+        per_owner: 3,
+        lease_ms: 1_000,
+    };
+
+    #[test]
+    fn beyond_the_bound_it_is_busy_until_a_place_comes_back() {
+        let pool = ConcurrencyLimit::new(LIMIT);
+        let mut permits: Vec<_> = ["a", "b", "c", "d"]
+            .iter()
+            .map(|owner| pool.acquire(owner, 0).unwrap())
+            .collect();
+        let refusal = pool.acquire("e", 0).unwrap_err();
+        assert_eq!(
+            (refusal.status, refusal.code, refusal.retry_after_s),
+            (503, "unavailable", Some(2))
+        );
+        permits.pop();
+        let _last = pool.acquire("e", 0).unwrap();
+        pool.acquire("f", 0).unwrap_err();
+        assert_eq!((pool.in_use(), pool.rejected()), (4, 2));
+    }
+
+    #[test]
+    fn an_owner_leaves_pool_for_others() {
+        let pool = ConcurrencyLimit::new(LIMIT);
+        let own: Vec<_> = (0..3).map(|_| pool.acquire("a", 0).unwrap()).collect();
+        pool.acquire("a", 0).unwrap_err();
+        let _other = pool.acquire("b", 0).unwrap();
+        drop(own);
+        let _again = pool.acquire("a", 0).unwrap();
+    }
+
+    #[test]
+    fn a_part_leaves_pool_for_others_and_all_parts_for_other_owners() {
+        let pool = ConcurrencyLimit::new(LIMIT);
+        let enter = |owner, part| pool.acquire_part(owner, (part, 2), 0);
+        let mut first: Vec<_> = (0..2).map(|_| enter("a", "a1").unwrap()).collect();
+        enter("a", "a1").unwrap_err();
+        let _second = enter("a", "a2").unwrap();
+        // Neither of these parts has its share, but their owner has.
+        enter("a", "a2").unwrap_err();
+        enter("a", "a3").unwrap_err();
+        let other = enter("b", "b1").unwrap();
+        enter("b", "b1").unwrap_err();
+        assert_eq!((pool.in_use(), pool.rejected()), (4, 4));
+        drop(other);
+        first.pop();
+        let _again = enter("a", "a3").unwrap();
+        enter("a", "a1").unwrap_err();
+    }
+
+    #[test]
+    fn a_panic_gives_its_place_back() {
+        let pool = ConcurrencyLimit::new(LIMIT);
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let _permit = pool.acquire("a", 0).unwrap();
+            panic!("in a handler");
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(pool.in_use(), 0);
+    }
+
+    #[test]
+    fn a_place_that_nobody_gives_back_is_free_again_in_the_end() {
+        let pool = ConcurrencyLimit::new(LIMIT);
+        for _ in 0..4 {
+            std::mem::forget(pool.acquire("a", 0).or_else(|_| pool.acquire("b", 0)).unwrap());
+        }
+        pool.acquire("c", 999).unwrap_err();
+        let late = pool.acquire("c", 1_000).unwrap();
+        assert_eq!(pool.in_use(), 1);
+        // One that was given up is nobody else's when it comes back after all.
+        let kept: Vec<_> = (0..3).map(|_| pool.acquire("d", 1_000).unwrap()).collect();
+        drop(late);
+        assert_eq!(pool.in_use(), kept.len());
+    }
+}

@@ -1,0 +1,14 @@
+//! Requests and answers over HTTP, as both Workers read and write them.
+
+pub mod address;
+#[cfg(target_arch = "wasm32")]
+pub mod answer;
+#[cfg(target_arch = "wasm32")]
+pub mod body;
+#[cfg(target_arch = "wasm32")]
+pub mod entry;
+pub mod hosts;
+#[cfg(target_arch = "wasm32")]
+pub mod request_log;
+pub mod router;
+pub mod traffic;

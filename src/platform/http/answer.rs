@@ -1,0 +1,186 @@
+//! An answer before it becomes a response: what every handler returns.
+
+use std::borrow::Cow;
+
+use worker::{Headers, Response, ResponseBody, Result};
+
+use super::request_log::LogFields;
+use crate::log;
+use contract::operation::{CallError, Reply, code_in};
+use domain::model::api_error::{ApiError, common};
+
+pub const JSON: &str = "application/json";
+
+pub struct Answer {
+    status: u16,
+    headers: Vec<(Cow<'static, str>, String)>,
+    body: Vec<u8>,
+    /// The code of a refusal, also where the body does not show it.
+    code: Option<Cow<'static, str>>,
+    log_fields: LogFields,
+    /// An object's answer that is passed on as it comes, its body a stream that is not looked at.
+    passed: Option<Response>,
+}
+
+impl Answer {
+    pub fn new(status: u16) -> Self {
+        Self {
+            status,
+            headers: Vec::new(),
+            body: Vec::new(),
+            code: None,
+            log_fields: LogFields::default(),
+            passed: None,
+        }
+    }
+
+    /// An object's answer as it comes. One that refuses is short, and is read for its code.
+    pub async fn pass(mut response: Response) -> Self {
+        let answer = Self::new(response.status_code());
+        if answer.status < 400 {
+            return Self {
+                passed: Some(response),
+                ..answer
+            };
+        }
+        let body = response.text().await.unwrap_or_default();
+        Self {
+            headers: response
+                .headers()
+                .entries()
+                .map(|(name, value)| (Cow::Owned(name), value))
+                .collect(),
+            code: code_in(&body).map(Cow::Owned),
+            body: body.into_bytes(),
+            ..answer
+        }
+    }
+
+    /// Another Worker's answer as it comes, refusals included.
+    pub fn pass_unread(response: Response) -> Self {
+        let status = response.status_code();
+        Self {
+            passed: Some(response),
+            ..Self::new(status)
+        }
+    }
+
+    pub fn status(&self) -> u16 {
+        self.status
+    }
+
+    pub fn json(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        Self::new(status).body(JSON, body)
+    }
+
+    pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((Cow::Borrowed(name), value.into()));
+        self
+    }
+
+    /// A header of an answer that an object gave.
+    pub fn passed_header(&self, name: &str) -> Option<String> {
+        self.passed.as_ref()?.headers().get(name).ok().flatten()
+    }
+
+    pub fn coded(mut self, code: impl Into<Cow<'static, str>>) -> Self {
+        self.code = Some(code.into());
+        self
+    }
+
+    pub fn code(&self) -> Option<&str> {
+        self.code.as_deref()
+    }
+
+    pub fn with_log_fields(mut self, log_fields: LogFields) -> Self {
+        self.log_fields = log_fields;
+        self
+    }
+
+    pub fn log_fields(&self) -> &LogFields {
+        &self.log_fields
+    }
+
+    /// When to ask again, if there is a time.
+    pub fn retry_after(self, seconds: Option<u32>) -> Self {
+        match seconds {
+            Some(seconds) => self.header("Retry-After", seconds.to_string()),
+            None => self,
+        }
+    }
+
+    pub fn body(mut self, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
+        self.body = body.into();
+        self.header("Content-Type", content_type)
+    }
+
+    /// The same answer to a HEAD request.
+    pub fn without_body(mut self) -> Self {
+        self.body.clear();
+        self
+    }
+
+    pub fn into_response(self) -> Result<Response> {
+        if let Some(passed) = self.passed {
+            return Ok(passed);
+        }
+        let headers = Headers::new();
+        for (name, value) in &self.headers {
+            headers.set(name, value)?;
+        }
+        let body = if self.body.is_empty() {
+            ResponseBody::Empty
+        } else {
+            ResponseBody::Body(self.body)
+        };
+        Ok(Response::from_body(body)?
+            .with_status(self.status)
+            .with_headers(headers))
+    }
+}
+
+impl From<ApiError> for Answer {
+    fn from(refusal: ApiError) -> Self {
+        Self::json(refusal.status, refusal.body())
+            .header("Cache-Control", "no-store")
+            .coded(refusal.code)
+            .retry_after(refusal.retry_after_s)
+    }
+}
+
+impl From<Reply> for Answer {
+    /// An object's answer to the operator.
+    fn from(reply: Reply) -> Self {
+        let code = (reply.status >= 400).then(|| code_in(&reply.body)).flatten();
+        let answer = match reply.status {
+            204 => Self::new(204),
+            status => Self::json(status, reply.body),
+        }
+        .header("Cache-Control", "no-store");
+        match code {
+            Some(code) => answer.coded(code),
+            None => answer,
+        }
+    }
+}
+
+impl From<CallError> for Answer {
+    /// An object's refusal is passed on; an object that did not answer is for the log, and the caller tries again.
+    fn from(error: CallError) -> Self {
+        let code = error.code();
+        match error {
+            CallError::Refused {
+                status,
+                body,
+                retry_after_s,
+            } => Self::json(status, body)
+                .header("Cache-Control", "no-store")
+                .coded(code)
+                .retry_after(retry_after_s),
+            CallError::Unanswered(_) => {
+                log::error("objects", error);
+                common::UNAVAILABLE.into()
+            }
+        }
+    }
+}

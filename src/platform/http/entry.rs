@@ -1,0 +1,92 @@
+//! The parts of a Worker's entry that do not depend on its routes: containment of panics, refused bodies, the response.
+
+use serde_json::{Map, Value};
+use worker::{Request, Response, web_sys};
+
+use super::{
+    address::Address,
+    answer::{Answer, JSON},
+    body,
+};
+use crate::{
+    failure::Failure,
+    log,
+    panics::{catch_panics, panics_to_failure},
+};
+use contract::origin::HEALTH;
+use domain::model::api_error::{ApiError, common};
+
+/// Refused for a missing and for a wrong token alike.
+pub const INVALID_OPERATOR_TOKEN: ApiError = ApiError::new(
+    401,
+    "invalid_operator_token",
+    "the operator's token is missing or wrong",
+);
+
+/// The answer to a call without the operator's token.
+pub fn unauthorized() -> Answer {
+    Answer::from(INVALID_OPERATOR_TOKEN).header("WWW-Authenticate", "Bearer")
+}
+
+/// Makes the response to a request. `answer` also gets a second handle to the request, for its method and headers.
+pub async fn serve(
+    request: Request,
+    answer: impl AsyncFnOnce(Request, &web_sys::Request) -> Answer,
+) -> worker::Result<Response> {
+    // Another handle to it; the method of that name would make a second body.
+    let sent = Clone::clone(request.inner());
+    // Code around a handler may panic, too; a panic in the handler is caught there, to be counted and logged.
+    let answered = catch_panics(answer(request, &sent)).await;
+    let answer = answered.unwrap_or_else(|panic| {
+        log::error("entry", panic);
+        common::INTERNAL_ERROR.into()
+    });
+    let status = answer.status();
+    if status >= 400 && !matches!(sent.method().as_str(), "GET" | "HEAD") {
+        body::discard(sent, status).await;
+    }
+    respond(answer)
+}
+
+/// The response of an answer.
+pub fn respond(answer: Answer) -> worker::Result<Response> {
+    // The runtime refuses a header value that came in with a document; the caller gets a stated error then.
+    answer.into_response().or_else(|error| {
+        log::error("entry", format_args!("the answer was not taken: {error}"));
+        Answer::from(common::INTERNAL_ERROR).into_response()
+    })
+}
+
+/// The answer to every request while the configuration is broken. A load balancer knows only the 503 of the health route.
+pub fn unconfigured(url: &str) -> Answer {
+    match Address::parse(url) {
+        Some(Address { path: HEALTH, .. }) => common::UNAVAILABLE
+            .with_message("the configuration is broken")
+            .into(),
+        _ => common::INTERNAL_ERROR.into(),
+    }
+}
+
+/// The answer of the health route: 200, or 503 with the reason why the host is not served.
+pub fn health(mut body: Map<String, Value>, why: Option<&str>) -> Answer {
+    let Some(why) = why else {
+        body.insert("status".into(), "ok".into());
+        return Answer::json(200, Value::Object(body).to_string()).header("Cache-Control", "no-store");
+    };
+    let error = common::UNAVAILABLE.with_message(format!("not served from here: {why}"));
+    body.insert("status".into(), "unavailable".into());
+    body.insert("error".into(), error.message.as_ref().into());
+    body.insert("code".into(), error.code.into());
+    Answer::from(error).body(JSON, Value::Object(body).to_string())
+}
+
+/// Runs a handler: a panic in it costs this request alone, and is logged like any other failure.
+pub async fn handle(handler: impl Future<Output = Result<Answer, ApiError>>) -> Answer {
+    let handled = panics_to_failure(async { Ok(handler.await?) }).await;
+    handled.unwrap_or_else(|failure| {
+        if let Failure::Internal(cause) = &failure {
+            log::error("entry", cause);
+        }
+        failure.into_answer().into()
+    })
+}

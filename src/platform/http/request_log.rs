@@ -1,0 +1,234 @@
+//! Counts and logs a request once its answer is there. Here alone it is decided which requests leave a line: those that
+//! matter, and of requests that anybody can send at will only the first of a kind in a minute.
+
+use worker::web_sys;
+
+use super::{
+    answer::Answer,
+    router::{Method, Route, RouteName, Routed, Subject},
+    traffic::Traffic,
+};
+use crate::{
+    log::{self, Event, Level, Line},
+    runtime::now_ms,
+};
+use domain::model::{AppId, api_error::ApiError};
+
+/// Lines of one kind that an isolate writes in a minute, for each app or publisher that they are known to be about: requests
+/// without credentials; failures that hit everybody, or refusals of a known caller; failures that cost a conversion or a
+/// report.
+const ANYBODY: u32 = 1;
+const FAILURES: u32 = 10;
+const LOSSES: u32 = 60;
+
+/// The outcome of a postback that was answered 503 before its owner was known: its click id is under an unknown key, or
+/// there was no permit for its form. Anybody may send such.
+const UNREAD: &str = "unread";
+
+/// A handler's knowledge of a request, beyond its answer.
+#[derive(Default)]
+pub struct LogFields {
+    pub app: Option<String>,
+    pub offer: Option<String>,
+    pub publisher: Option<String>,
+    /// The fingerprint of the report key.
+    pub key: Option<String>,
+    pub transaction_id: Option<String>,
+    pub outcome: Option<&'static str>,
+    pub duplicate: Option<bool>,
+    pub rows: Option<i64>,
+}
+
+impl LogFields {
+    /// The answer with these fields. A failure of ours shows whom it hit; a refusal by the edge may be anybody's, who has
+    /// seen a click id or has a revoked key, and is to leave few lines.
+    pub fn attach_to(self, answered: Result<Answer, ApiError>) -> Answer {
+        match answered {
+            Ok(answer) => answer.with_log_fields(self),
+            Err(error) if error.status >= 500 => Answer::from(error).with_log_fields(self),
+            Err(error) => error.into(),
+        }
+    }
+
+    /// Whether a click id that we sealed, or a report key that we issued, identifies the request's owner.
+    fn is_known(&self) -> bool {
+        self.app.is_some() || self.key.is_some()
+    }
+}
+
+/// A request's part in the counts and the log.
+pub struct RequestInfo<'r> {
+    method: &'r str,
+    name: RouteName,
+    pattern: Option<&'static str>,
+    subject: Option<Subject>,
+    shows_item: bool,
+    segments: Vec<&'r str>,
+}
+
+impl<'r> RequestInfo<'r> {
+    /// `unrouted` is the name of a request that no route of the table takes.
+    pub fn new<H, P>(method: &'r str, routed: &Routed<'r, H, P>, unrouted: RouteName) -> Self {
+        match routed {
+            Routed::To {
+                route:
+                    Route {
+                        name,
+                        pattern,
+                        subject,
+                        shows_item,
+                        ..
+                    },
+                segments,
+                ..
+            } => Self {
+                method,
+                name: *name,
+                pattern: Some(pattern),
+                subject: *subject,
+                shows_item: *shows_item,
+                segments: segments.clone(),
+            },
+            _ => Self {
+                method,
+                name: unrouted,
+                pattern: None,
+                subject: None,
+                shows_item: false,
+                segments: Vec::new(),
+            },
+        }
+    }
+
+    /// Whether it is an operator's change.
+    fn is_change(&self) -> bool {
+        self.name == RouteName::Operator && self.pattern.is_some() && !matches!(self.method, "GET" | "HEAD")
+    }
+
+    /// The id of a kind of resource, if the path is about it. A path that found nothing may hold anything, also a misplaced
+    /// secret.
+    fn subject_id(&self, subject: Subject, status: u16) -> Option<&'r str> {
+        let is_about = self.subject == Some(subject) && !matches!(status, 401 | 404);
+        let first = self.segments.first().copied().filter(|id| is_about && is_id(id));
+        first.filter(|id| subject != Subject::App || AppId::parse(id).is_some())
+    }
+
+    /// The second id in the path. It is never a user's.
+    fn item(&self, status: u16) -> Option<&'r str> {
+        let is_shown = self.name == RouteName::Operator && status < 400 && self.shows_item;
+        self.segments.get(1).copied().filter(|id| is_shown && is_id(id))
+    }
+}
+
+/// Counts a request, and writes its line to the log if it matters. `began_ms` is when it arrived.
+pub fn note(
+    traffic: &Traffic,
+    info: &RequestInfo<'_>,
+    request: &web_sys::Request,
+    answer: &Answer,
+    began_ms: i64,
+) {
+    let (status, fields) = (answer.status(), answer.log_fields());
+    traffic.answered(info.name, status, answer.code());
+    let outcome = (info.name == RouteName::Conversion).then(|| match (fields.outcome, status) {
+        (Some(outcome), _) => outcome,
+        (None, 503) if fields.app.is_none() => UNREAD,
+        (None, 500..) => "unavailable",
+        _ => "refused",
+    });
+    if let Some(outcome) = outcome {
+        let repeats = fields.duplicate == Some(true);
+        traffic.conversion(if repeats { "duplicate" } else { outcome });
+    }
+    let Some((event, most)) = event(info, answer) else {
+        return;
+    };
+    let ray = ray(request);
+    let line = Line {
+        ray: ray.as_deref(),
+        method: Method::parse(info.method).map(Method::as_str),
+        route: Some(info.pattern.unwrap_or(info.name.as_str())),
+        status: Some(status),
+        code: answer.code(),
+        outcome,
+        duplicate: fields.duplicate,
+        app: fields.app.as_deref().or(info.subject_id(Subject::App, status)),
+        offer: fields
+            .offer
+            .as_deref()
+            .or(info.subject_id(Subject::Offer, status)),
+        publisher: fields
+            .publisher
+            .as_deref()
+            .or(info.subject_id(Subject::Publisher, status)),
+        advertiser: info.subject_id(Subject::Advertiser, status),
+        item: info.item(status),
+        transaction_id: fields.transaction_id.as_deref(),
+        key: fields.key.as_deref(),
+        rows: fields.rows,
+        ms: Some(now_ms().saturating_sub(began_ms)),
+        ..Line::new(now_ms(), level(event, status), event)
+    };
+    match most {
+        Some(most) => {
+            // Strangers take no line of known callers. Whoever has seen one click id counts as known, with any token: that
+            // caller takes the lines of the click's app and of no other.
+            let kind = format!(
+                "{event:?} {} {} {}",
+                info.name.as_str(),
+                answer.code().unwrap_or(""),
+                fields.is_known()
+            );
+            let owner = fields.app.as_deref().or(fields.publisher.as_deref());
+            log::write_some(&kind, owner, most, line);
+        }
+        None => log::write(&line),
+    }
+}
+
+/// Whether a request leaves a line, and how many of its kind may in a minute.
+fn event(info: &RequestInfo<'_>, answer: &Answer) -> Option<(Event, Option<u32>)> {
+    let (status, fields) = (answer.status(), answer.log_fields());
+    Some(match (info.name, status) {
+        (_, 401) if fields.is_known() => (Event::Refused, Some(FAILURES)),
+        (_, 401) => (Event::Refused, Some(ANYBODY)),
+        (RouteName::Conversion, 503) if !fields.is_known() => (Event::Conversion, Some(ANYBODY)),
+        (RouteName::Conversion, 500..) => (Event::Conversion, Some(LOSSES)),
+        // Its click id did not open, or it never came to that: anybody may send such a one.
+        (RouteName::Conversion, _) if !fields.is_known() => (Event::Conversion, Some(ANYBODY)),
+        (RouteName::Conversion, _) => (Event::Conversion, None),
+        (RouteName::Report, 500..) => (Event::Report, Some(LOSSES)),
+        (RouteName::Report, 429) => (Event::Report, Some(ANYBODY)),
+        (RouteName::Report, _) if !fields.is_known() => (Event::Report, Some(ANYBODY)),
+        (RouteName::Report, _) => (Event::Report, None),
+        (RouteName::Operator, _) if info.is_change() => (Event::Operator, None),
+        (_, 500..) => (Event::Request, Some(FAILURES)),
+        _ => return None,
+    })
+}
+
+fn level(event: Event, status: u16) -> Level {
+    match (event, status) {
+        (_, 500..) => Level::Error,
+        (Event::Refused, _) => Level::Warn,
+        _ => Level::Info,
+    }
+}
+
+/// Cloudflare's id of a request. A client may send one to a server that is not behind Cloudflare, so its form is checked.
+fn ray(request: &web_sys::Request) -> Option<String> {
+    let ray = request.headers().get("cf-ray").ok().flatten()?;
+    let (id, place) = ray.split_once('-').unwrap_or((&ray, ""));
+    let is_ray = id.len() == 16
+        && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && place.len() <= 3
+        && place.bytes().all(|byte| byte.is_ascii_uppercase());
+    is_ray.then_some(ray)
+}
+
+fn is_id(text: &str) -> bool {
+    (1..=64).contains(&text.len())
+        && text
+            .bytes()
+            .all(|byte| byte == b'-' || byte.is_ascii_alphanumeric())
+}

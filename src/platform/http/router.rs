@@ -1,0 +1,286 @@
+//! Routing by a table: one row for each path, with its interface, its methods and handlers, its name in the metrics, the
+//! concurrency pool that its calls enter, and the resource that it is about in the log.
+
+/// The interface that a route belongs to. In production each has a host of its own and answers only there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interface {
+    Reporting,
+    Offers,
+    Tracking,
+    Operator,
+    /// On every host.
+    Any,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    Get,
+    Head,
+    Post,
+    Put,
+    Delete,
+}
+
+impl Method {
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Get, Self::Head, Self::Post, Self::Put, Self::Delete]
+            .into_iter()
+            .find(|method| method.as_str() == name)
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Head => "HEAD",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// A route's name in the metrics and the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RouteName {
+    Click,
+    Conversion,
+    Offers,
+    Report,
+    Operator,
+    Health,
+    /// No route.
+    None,
+}
+
+impl RouteName {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Click => "click",
+            Self::Conversion => "conversion",
+            Self::Offers => "offers",
+            Self::Report => "report",
+            Self::Operator => "operator",
+            Self::Health => "health",
+            Self::None => "none",
+        }
+    }
+}
+
+/// The kind of resource that the first segment of a path names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    Publisher,
+    App,
+    Advertiser,
+    Offer,
+}
+
+/// One method of a route. `P` is the Worker's enum of concurrency pools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Endpoint<H, P> {
+    pub method: Method,
+    pub handler: H,
+    /// The pool that the entry takes a permit from before the handler runs. A handler whose permit has an owner takes it
+    /// itself.
+    pub pool: Option<P>,
+}
+
+/// An endpoint whose handler takes its own permits, or needs none.
+pub const fn on<H: Copy, P: Copy>(method: Method, handler: H) -> Endpoint<H, P> {
+    Endpoint {
+        method,
+        handler,
+        pool: None,
+    }
+}
+
+impl<H: Copy, P: Copy> Endpoint<H, P> {
+    /// The same endpoint, with a permit from a pool.
+    pub const fn within(self, pool: P) -> Self {
+        Self {
+            method: self.method,
+            handler: self.handler,
+            pool: Some(pool),
+        }
+    }
+}
+
+/// One row of a route table.
+#[derive(Clone, Copy, Debug)]
+pub struct Route<H: 'static, P: 'static> {
+    pub interface: Interface,
+    /// `{}` stands for one segment.
+    pub pattern: &'static str,
+    pub name: RouteName,
+    pub subject: Option<Subject>,
+    /// Whether the log may show the second segment. It may not where that identifies a user.
+    pub shows_item: bool,
+    pub endpoints: &'static [Endpoint<H, P>],
+}
+
+impl<H, P> Route<H, P> {
+    pub const fn new(
+        interface: Interface,
+        pattern: &'static str,
+        name: RouteName,
+        endpoints: &'static [Endpoint<H, P>],
+    ) -> Self {
+        Self {
+            interface,
+            pattern,
+            name,
+            subject: None,
+            shows_item: true,
+            endpoints,
+        }
+    }
+
+    /// The same route, about a kind of resource.
+    pub const fn about(mut self, subject: Subject) -> Self {
+        self.subject = Some(subject);
+        self
+    }
+
+    /// The same route, whose second segment identifies a user.
+    pub const fn hides_item(mut self) -> Self {
+        self.shows_item = false;
+        self
+    }
+}
+
+/// Where a request goes.
+#[derive(Debug)]
+pub enum Routed<'p, H: 'static, P: 'static> {
+    To {
+        route: &'static Route<H, P>,
+        endpoint: &'static Endpoint<H, P>,
+        /// The segments that stand where the pattern has `{}`, in order.
+        segments: Vec<&'p str>,
+    },
+    /// The path is known and the method is not; the value of `Allow`.
+    Methods(String),
+    Nowhere,
+}
+
+/// Finds a request's route. `serves` says whether the host it came to serves an interface.
+pub fn find<'p, H, P>(
+    table: &'static [Route<H, P>],
+    method: &str,
+    path: &'p str,
+    serves: impl Fn(Interface) -> bool,
+) -> Routed<'p, H, P> {
+    for route in table {
+        let Some(segments) = matched(route.pattern, path) else {
+            continue;
+        };
+        if !serves(route.interface) {
+            return Routed::Nowhere;
+        }
+        let method = Method::parse(method);
+        let endpoint = route
+            .endpoints
+            .iter()
+            .find(|endpoint| Some(endpoint.method) == method);
+        return match endpoint {
+            Some(endpoint) => Routed::To {
+                route,
+                endpoint,
+                segments,
+            },
+            None => {
+                let methods = route.endpoints.iter().map(|endpoint| endpoint.method.as_str());
+                Routed::Methods(methods.collect::<Vec<_>>().join(", "))
+            }
+        };
+    }
+    Routed::Nowhere
+}
+
+/// The segments that stand where the pattern has `{}`.
+fn matched<'p>(pattern: &str, path: &'p str) -> Option<Vec<&'p str>> {
+    if !pattern.contains('{') {
+        return (pattern == path).then(Vec::new);
+    }
+    let (mut pattern, mut path) = (pattern.split('/'), path.split('/'));
+    let mut segments = Vec::new();
+    loop {
+        match (pattern.next(), path.next()) {
+            (None, None) => return Some(segments),
+            (Some("{}"), Some(segment)) if !segment.is_empty() => segments.push(segment),
+            (Some(expected), Some(segment)) if expected == segment => {}
+            _ => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &[Route<u8, ()>] = &[
+        Route::new(
+            Interface::Tracking,
+            "/click",
+            RouteName::Click,
+            &[on(Method::Get, 1), on(Method::Head, 1)],
+        ),
+        Route::new(
+            Interface::Any,
+            "/healthz",
+            RouteName::Health,
+            &[on(Method::Get, 2)],
+        ),
+        Route::new(
+            Interface::Operator,
+            "/apps/{}/token/{}",
+            RouteName::Operator,
+            &[on(Method::Delete, 3).within(())],
+        ),
+    ];
+
+    fn found<'p>(
+        method: &str,
+        path: &'p str,
+        serves: impl Fn(Interface) -> bool,
+    ) -> Option<(u8, Vec<&'p str>)> {
+        match find(TABLE, method, path, serves) {
+            Routed::To {
+                endpoint, segments, ..
+            } => Some((endpoint.handler, segments)),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_request_finds_its_handler_and_the_segments_of_its_path() {
+        let anywhere = |_| true;
+        assert_eq!(found("GET", "/click", anywhere), Some((1, vec![])));
+        assert_eq!(
+            found("DELETE", "/apps/a/token/t-1", anywhere),
+            Some((3, vec!["a", "t-1"]))
+        );
+        for nowhere in ["/", "/apps/a/token/", "/click/", "/apps/a/token/t/2", "//healthz"] {
+            assert!(
+                matches!(find(TABLE, "GET", nowhere, anywhere), Routed::Nowhere),
+                "{nowhere}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_wrong_method_is_told_the_right_ones() {
+        for method in ["POST", "PATCH"] {
+            let Routed::Methods(allowed) = find(TABLE, method, "/click", |_| true) else {
+                panic!("{method} is not allowed");
+            };
+            assert_eq!(allowed, "GET, HEAD");
+        }
+    }
+
+    #[test]
+    fn a_host_serves_only_its_own_interface() {
+        let tracking_only = |interface| matches!(interface, Interface::Tracking | Interface::Any);
+        assert_eq!(found("DELETE", "/apps/a/token/t", tracking_only), None);
+        assert_eq!(found("GET", "/healthz", tracking_only), Some((2, vec![])));
+    }
+}

@@ -1,0 +1,139 @@
+//! A call to a publisher's endpoint and its outcome.
+
+use domain::callbacks::delivery::{Answer, Outcome};
+
+/// How a call went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpCall {
+    /// When it began, in milliseconds.
+    pub at_ms: i64,
+    pub took_ms: i64,
+    pub outcome: Result<HttpAnswer, NoAnswer>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpAnswer {
+    pub status: u16,
+    pub retry_after: Option<String>,
+    pub webhook_delivery: Option<String>,
+    /// The first [`READ`](domain::callbacks::request::READ) bytes of the body.
+    pub body: String,
+}
+
+/// Why there was no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoAnswer {
+    /// One word for the service's log, which may not show the callback's URL.
+    pub cause: &'static str,
+    /// For the operator, in the app's log of conversions.
+    pub message: String,
+}
+
+impl NoAnswer {
+    pub fn new(cause: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            cause,
+            message: message.into(),
+        }
+    }
+}
+
+impl HttpCall {
+    /// The outcome as the delivery rules judge it.
+    pub fn delivery_outcome(&self) -> Outcome<'_> {
+        match &self.outcome {
+            Ok(answer) => Outcome::Answered(Answer {
+                status: answer.status,
+                retry_after: answer.retry_after.as_deref(),
+                webhook_delivery: answer.webhook_delivery.as_deref(),
+            }),
+            Err(_) => Outcome::Failed,
+        }
+    }
+}
+
+#[cfg(target_arch = "wasm32")]
+pub use fetch::send;
+
+#[cfg(target_arch = "wasm32")]
+mod fetch {
+    //! The call itself, by the runtime's `fetch`.
+
+    use std::time::Duration;
+
+    use futures_util::StreamExt;
+    use worker::{AbortController, Fetch, Headers, Method, RequestInit, RequestRedirect, Response};
+
+    use super::{HttpAnswer, HttpCall, NoAnswer};
+    use crate::runtime::{self, with_timeout};
+    use domain::{
+        callbacks::request::{READ, Request},
+        catalog::app::CallbackMethod,
+    };
+
+    /// Sends a request and reads the beginning of its answer. Redirects are not followed; `timeout` covers headers and body.
+    pub async fn send(request: &Request, timeout: Duration) -> HttpCall {
+        let at_ms = runtime::now_ms();
+        let abort = AbortController::default();
+        let outcome = with_timeout(timeout, exchange(request, &abort)).await;
+        let outcome = outcome.unwrap_or_else(|_| {
+            let message = format!("no whole answer within {} ms", timeout.as_millis());
+            Err(NoAnswer::new("timeout", message))
+        });
+        // Closes whatever is still open: an answer that was cut, or one that did not come.
+        abort.abort();
+        HttpCall {
+            at_ms,
+            took_ms: runtime::now_ms().saturating_sub(at_ms),
+            outcome,
+        }
+    }
+
+    async fn exchange(request: &Request, abort: &AbortController) -> Result<HttpAnswer, NoAnswer> {
+        let failed = |error: worker::Error| NoAnswer::new("connection", format!("no answer: {error}"));
+        let headers = Headers::new();
+        for (name, value) in &request.headers {
+            headers.set(name, value).map_err(failed)?;
+        }
+        let mut init = RequestInit::new();
+        init.with_method(match request.method {
+            CallbackMethod::Get => Method::Get,
+            CallbackMethod::Post => Method::Post,
+        })
+        .with_headers(headers)
+        .with_redirect(RequestRedirect::Manual);
+        if let Some(body) = &request.body {
+            init.with_body(Some(body.as_str().into()));
+        }
+        let request = worker::Request::new_with_init(&request.url, &init).map_err(failed)?;
+        let mut response = Fetch::Request(request)
+            .send_with_signal(&abort.signal())
+            .await
+            .map_err(failed)?;
+        let header = |name: &str| response.headers().get(name).ok().flatten();
+        let (retry_after, webhook_delivery) = (header("retry-after"), header("webhook-delivery"));
+        let half = |error| NoAnswer::new("broken_answer", format!("half an answer: {error}"));
+        Ok(HttpAnswer {
+            status: response.status_code(),
+            retry_after,
+            webhook_delivery,
+            body: beginning(&mut response).await.map_err(half)?,
+        })
+    }
+
+    /// The first [`READ`] bytes of a body. It is an error if the body breaks off before them.
+    async fn beginning(response: &mut Response) -> worker::Result<String> {
+        let mut bytes = Vec::new();
+        // These have no body, and asking for one would be an error.
+        if !matches!(response.status_code(), 204 | 205 | 304) {
+            let mut stream = response.stream()?;
+            while bytes.len() < READ
+                && let Some(chunk) = stream.next().await
+            {
+                bytes.extend_from_slice(&chunk?);
+            }
+        }
+        bytes.truncate(READ);
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}

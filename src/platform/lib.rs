@@ -1,0 +1,31 @@
+//! The Workers runtime behind small traits, and the parts that both Workers share: objects' storage and alarms, calls to
+//! objects, requests and answers over HTTP, the log, concurrency limits, containment of panics.
+//!
+//! Modules that need the runtime exist only in Wasm; the rest is built and tested natively.
+
+pub mod concurrency_limit;
+pub mod database;
+#[cfg(target_arch = "wasm32")]
+pub mod durable;
+pub mod failure;
+pub mod faults;
+pub mod http;
+pub mod http_call;
+pub mod log;
+pub mod migrations;
+#[cfg(target_arch = "wasm32")]
+pub mod object_call;
+#[cfg(target_arch = "wasm32")]
+pub mod object_http;
+pub mod object_shell;
+pub mod panics;
+pub mod prometheus;
+#[cfg(target_arch = "wasm32")]
+pub mod runtime;
+pub mod single_flight;
+pub mod traits;
+#[cfg(target_arch = "wasm32")]
+pub mod workers;
+
+/// Cloudflare gives an invocation six connections; further ones queue.
+pub const CONNECTIONS: usize = 6;

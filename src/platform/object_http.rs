@@ -1,0 +1,67 @@
+//! An object's requests and answers over HTTP: a JSON command in, JSON out.
+
+use serde::{Serialize, de::DeserializeOwned};
+use worker::{Request, Response};
+
+use crate::{failure::Failure, log};
+use contract::operation::{COMMAND_HEADER, from_header};
+use domain::model::api_error::{ApiError, common};
+
+/// The command in a request: in a header if it is short, else in its body.
+///
+/// # Errors
+/// The request holds no such command.
+pub async fn command_in<C: DeserializeOwned>(mut request: Request) -> Result<C, Failure> {
+    let header = request.headers().get(COMMAND_HEADER)?;
+    let json = match header.as_deref().and_then(from_header) {
+        Some(json) => json,
+        None => request.bytes().await?,
+    };
+    serde_json::from_slice(&json)
+        .map_err(|error| Failure::Refused(common::INVALID_JSON.with_message(error.to_string())))
+}
+
+/// The answer to a command. Never an `Err`: the caller would hear of a broken object and not of the failure.
+pub fn respond<R: Serialize>(place: &'static str, reply: Result<R, Failure>) -> worker::Result<Response> {
+    let json = reply
+        .and_then(|reply| serde_json::to_vec(&reply).map_err(|error| Failure::Internal(error.to_string())));
+    match json {
+        Ok(json) => answer(200, json),
+        Err(failure) => fail(place, failure),
+    }
+}
+
+/// A JSON answer.
+pub fn answer(status: u16, json: Vec<u8>) -> worker::Result<Response> {
+    Ok(Response::builder()
+        .with_status(status)
+        .with_header("content-type", "application/json")?
+        .with_header("cache-control", "no-store")?
+        .fixed(json))
+}
+
+/// The answer to a request that was not carried out; an internal cause goes to the log.
+pub fn fail(place: &'static str, failure: Failure) -> worker::Result<Response> {
+    if let Failure::Internal(cause) = &failure {
+        log::error(place, cause);
+    }
+    refuse(&failure.into_answer())
+}
+
+/// An error as an HTTP answer.
+pub fn refuse(error: &ApiError) -> worker::Result<Response> {
+    let mut answer = Response::builder()
+        .with_status(error.status)
+        .with_header("content-type", "application/json")?
+        .with_header("cache-control", "no-store")?;
+    if let Some(seconds) = error.retry_after_s {
+        answer = answer.with_header("retry-after", &seconds.to_string())?;
+    }
+    Ok(answer.fixed(error.body().into_bytes()))
+}
+
+impl From<worker::Error> for Failure {
+    fn from(error: worker::Error) -> Self {
+        Self::Internal(error.to_string())
+    }
+}

@@ -1,0 +1,61 @@
+//! Containment of panics: a panic costs the request or task it happened in and nothing else.
+
+use std::{
+    any::Any,
+    future::poll_fn,
+    panic::{AssertUnwindSafe, catch_unwind},
+    task::Poll,
+};
+
+use futures_util::FutureExt;
+
+use crate::{failure::Failure, log};
+
+/// Runs code that may panic; `Err` is the panic's message. Borrows and locks of the code are free again.
+pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| message(&*panic))
+}
+
+/// The same for a future: each of its polls is caught.
+///
+/// Not `async fn`, like the others here that take a future: the compiler would store the argument and the awaited future
+/// (23 KB instead of 3 KB for each waiting request, nested four deep).
+pub fn catch_panics<T>(work: impl Future<Output = T>) -> impl Future<Output = Result<T, String>> {
+    let mut work = Box::pin(work);
+    poll_fn(move |context| match catch_panic(|| work.as_mut().poll(context)) {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(done)) => Poll::Ready(Ok(done)),
+        Err(panic) => Poll::Ready(Err(panic)),
+    })
+}
+
+/// A panic as one more [`Failure`].
+pub fn panic_to_failure<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    catch_panic(work).unwrap_or_else(|panic| Err(Failure::Internal(panic)))
+}
+
+/// The same for a future.
+pub fn panics_to_failure<T>(
+    work: impl Future<Output = Result<T, Failure>>,
+) -> impl Future<Output = Result<T, Failure>> {
+    catch_panics(work).map(|done| done.unwrap_or_else(|panic| Err(Failure::Internal(panic))))
+}
+
+/// A task that nobody waits for: a panic in it is logged under `place`. One that reached the runtime's task queue would
+/// leave the tasks behind it waiting for the next event.
+pub fn log_panics(place: &'static str, task: impl Future<Output = ()>) -> impl Future<Output = ()> {
+    catch_panics(task).map(move |done| {
+        if let Err(panic) = done {
+            log::error(place, panic);
+        }
+    })
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let message = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message");
+    format!("panic: {message}")
+}

@@ -1,0 +1,93 @@
+//! The Workers runtime as functions: the time, randomness, configuration, timeouts.
+
+use std::time::Duration;
+
+use futures_util::{
+    FutureExt, Stream, StreamExt,
+    future::{Either, select},
+};
+use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
+use wasm_bindgen_futures::spawn_local;
+use worker::{Delay, Env};
+
+use crate::panics::log_panics;
+use domain::model::seeded_hash;
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_namespace = crypto, js_name = getRandomValues, catch)]
+    fn get_random_values(bytes: &mut [u8]) -> Result<JsValue, JsValue>;
+}
+
+/// Milliseconds since the Unix epoch. In production it stands still between two I/O events.
+pub fn now_ms() -> i64 {
+    whole_ms(js_sys::Date::now())
+}
+
+/// A time from JavaScript. An f64 holds whole milliseconds for 285,000 years.
+pub fn whole_ms(now_ms: f64) -> i64 {
+    now_ms as i64
+}
+
+/// 32 random bytes. The runtime gives them only while it serves a request or an alarm.
+///
+/// # Errors
+/// Outside of a request: nothing may be issued or sealed without randomness.
+pub fn random() -> Result<[u8; 32], String> {
+    let mut bytes = [0; 32];
+    match get_random_values(&mut bytes) {
+        Ok(_) => Ok(bytes),
+        Err(error) => Err(format!("no randomness: {error:?}")),
+    }
+}
+
+/// Draws the process's hash seed, once. It must be called before the first seeded map is made, while a request is served:
+/// without randomness it is left for the next call.
+pub fn draw_seed() {
+    if seeded_hash::seed() == 0
+        && let Ok(random) = random()
+        && let Some((seed, _)) = random.split_first_chunk()
+    {
+        seeded_hash::set_seed(u64::from_le_bytes(*seed));
+    }
+}
+
+/// A binding of plain text, or a secret. One that is not set is `undefined` on Cloudflare and `null` on workerd.
+pub fn binding(env: &Env, name: &str) -> Option<String> {
+    js_sys::Reflect::get(env, &name.into()).ok()?.as_string()
+}
+
+/// Waits for a future, at most for `time`; it is dropped after that.
+pub fn with_timeout<T>(
+    time: Duration,
+    future: impl Future<Output = T>,
+) -> impl Future<Output = Result<T, String>> {
+    select(Box::pin(future), Delay::from(time)).map(move |first| match first {
+        Either::Left((value, _)) => Ok(value),
+        Either::Right(_) => Err(format!("no answer within {time:?}")),
+    })
+}
+
+/// Chunks of a body that are read before the event loop gets a turn.
+const CHUNKS: u32 = 64;
+
+/// A body that yields to the event loop. workerd looks at sockets and timers once nothing else is left to do, and chunks of
+/// one byte that arrive as fast as they are read leave it something to do: no time limit would go off before they end.
+pub fn yielding<S: Stream>(body: S) -> impl Stream<Item = S::Item> + Unpin {
+    let mut read = 0_u32;
+    Box::pin(body.then(move |chunk| {
+        read = read.wrapping_add(1);
+        let yields = read.is_multiple_of(CHUNKS);
+        async move {
+            if yields {
+                Delay::from(Duration::ZERO).await;
+            }
+            chunk
+        }
+    }))
+}
+
+/// Runs a task beside the request that started it. A panic in it is logged under `place`.
+pub fn spawn_logged(place: &'static str, task: impl Future<Output = ()> + 'static) {
+    spawn_local(log_panics(place, task));
+}

@@ -1,0 +1,95 @@
+//! The [traits](crate::traits) as Workers implements them.
+
+use std::time::Duration;
+
+use worker::{Delay, Env, kv::KvStore};
+
+use crate::{
+    http_call::{self, HttpCall},
+    object_call, runtime,
+    traits::{Clock, Http, Kv, ObjectCall, Random, Sleep, Spawn},
+};
+use contract::{
+    kv,
+    operation::{CallError, ObjectAddress, Operation},
+};
+use domain::callbacks::request::Request;
+
+/// The runtime as a Worker or an object has it, by its bindings.
+#[derive(Clone)]
+pub struct Workers {
+    pub env: Env,
+}
+
+impl Workers {
+    /// Also draws the hash seed, if that was not done before.
+    pub fn new(env: Env) -> Self {
+        runtime::draw_seed();
+        Self { env }
+    }
+
+    /// A binding of plain text, or a secret; none if it is not set or empty.
+    pub fn setting(&self, name: &str) -> Option<String> {
+        runtime::binding(&self.env, name).filter(|text| !text.is_empty())
+    }
+
+    fn kv(&self) -> Result<KvStore, String> {
+        self.env.kv(kv::BINDING).map_err(|error| error.to_string())
+    }
+}
+
+impl Clock for Workers {
+    fn now_ms(&self) -> i64 {
+        runtime::now_ms()
+    }
+}
+
+impl Random for Workers {
+    fn random(&self) -> Result<[u8; 32], String> {
+        runtime::random()
+    }
+}
+
+impl Sleep for Workers {
+    fn sleep(&self, time: Duration) -> impl Future<Output = ()> {
+        Delay::from(time)
+    }
+}
+
+impl Spawn for Workers {
+    fn spawn(&self, place: &'static str, task: impl Future<Output = ()> + 'static) {
+        runtime::spawn_logged(place, task);
+    }
+}
+
+impl ObjectCall for Workers {
+    fn call<O: Operation>(
+        &self,
+        to: &ObjectAddress,
+        operation: O,
+        timeout: Duration,
+    ) -> impl Future<Output = Result<O::Answer, CallError>> {
+        object_call::call(&self.env, to, operation, timeout)
+    }
+}
+
+impl Kv for Workers {
+    async fn put(&self, key: &str, bytes: &[u8]) -> Result<(), String> {
+        let put = self
+            .kv()?
+            .put_bytes(key, bytes)
+            .map_err(|error| error.to_string())?;
+        put.execute().await.map_err(|error| error.to_string())
+    }
+
+    async fn delete(&self, key: &str) -> Result<(), String> {
+        let deleted = self.kv()?.delete(key).await;
+        deleted.map_err(|error| error.to_string())
+    }
+}
+
+impl Http for Workers {
+    fn send(&self, request: &Request, timeout: Duration) -> impl Future<Output = HttpCall> {
+        http_call::send(request, timeout)
+    }
+}

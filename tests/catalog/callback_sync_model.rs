@@ -1,0 +1,200 @@
+//! Any order of PUTs, imports, questions and alarms, with messages that are lost or late. The outboxes keep what they are
+//! told by the rule that the real ones have: the newest wins.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::{
+    Catalog, app, app_calling,
+    callback_sync::{id, put},
+    with,
+};
+use contract::catalog::CallbackSettings;
+use domain::model::AppId;
+use origin::catalog::callback_sync::queue::{AGAIN_MS, Handover, OWN_TRY_MS, claim, next_ms, of_app, told};
+
+/// What happens to a message to an outbox.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    Lost,
+    /// It arrives, and the answer does not.
+    Unanswered,
+    Answered,
+    /// It arrives after the next one.
+    Late,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// The app is put with this callback, and the PUT tries to hand it over.
+    Put(u8, Option<u8>, Fate),
+    Rename(u8, u8),
+    /// The app is imported with this callback, and the import tries to hand over what is due by then.
+    Import(u8, Option<u8>, Fate),
+    /// An outbox asks, and its answer arrives or not.
+    Ask(u8, bool),
+    /// The alarm goes off after this time.
+    Alarm(i64, Fate),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let fate = prop_oneof![
+        Just(Fate::Lost),
+        Just(Fate::Unanswered),
+        Just(Fate::Answered),
+        Just(Fate::Late)
+    ];
+    let app = 0..3_u8;
+    prop_oneof![
+        (app.clone(), proptest::option::of(0..3_u8), fate.clone()).prop_map(|(a, c, f)| Step::Put(a, c, f)),
+        (app.clone(), any::<u8>()).prop_map(|(a, name)| Step::Rename(a, name)),
+        (app.clone(), proptest::option::of(0..3_u8), fate.clone())
+            .prop_map(|(a, c, f)| Step::Import(a, c, f)),
+        (app, any::<bool>()).prop_map(|(a, arrives)| Step::Ask(a, arrives)),
+        (0..20_000_i64, fate).prop_map(|(ms, f)| Step::Alarm(ms, f)),
+    ]
+}
+
+fn with_callback(path: Option<u8>) -> Value {
+    let url = path.map(|path| format!("https://acme.example.com/{path}"));
+    json!({ "callback": url.map(|url| app_calling(&url)["callback"].take()) })
+}
+
+/// The catalog, its apps' outboxes, and the messages between them.
+struct World {
+    catalog: Catalog,
+    documents: BTreeMap<AppId, Value>,
+    outboxes: BTreeMap<AppId, CallbackSettings>,
+    late: Vec<Handover>,
+}
+
+impl World {
+    fn new() -> Self {
+        let catalog = Catalog::small();
+        let documents: BTreeMap<_, _> = (0..3)
+            .map(|n| (Self::app(n), with(app("acme"), &with_callback(None))))
+            .collect();
+        for (id, document) in &documents {
+            put(&catalog, &id.to_string(), document);
+        }
+        Self {
+            catalog,
+            documents,
+            outboxes: BTreeMap::new(),
+            late: Vec::new(),
+        }
+    }
+
+    fn app(n: u8) -> AppId {
+        id(&format!("1000000{n}"))
+    }
+
+    fn arrive(&mut self, handover: Handover) {
+        // Only an outbox that has asked before is told anything, so the least it has is an answer that was lost.
+        let kept = self
+            .outboxes
+            .entry(handover.app)
+            .or_insert_with(|| handover.settings.clone());
+        if handover.settings.revision > kept.revision {
+            *kept = handover.settings;
+        }
+    }
+
+    fn send(&mut self, handover: Handover, fate: Fate) {
+        match fate {
+            Fate::Lost => {}
+            Fate::Unanswered => self.arrive(handover),
+            Fate::Late => self.late.push(handover),
+            Fate::Answered => {
+                self.arrive(handover.clone());
+                told(&self.catalog.db, handover.app, handover.settings.revision).unwrap();
+                for late in std::mem::take(&mut self.late) {
+                    self.arrive(late);
+                }
+            }
+        }
+    }
+
+    fn put(&mut self, app: AppId, members: &Value) {
+        let document = self.documents.get_mut(&app).unwrap();
+        *document = with(document.take(), members);
+        put(&self.catalog, &app.to_string(), document);
+    }
+
+    fn import(&mut self, app: AppId, members: &Value) {
+        let known = self.documents.get_mut(&app).unwrap();
+        let document = with(known.clone(), members);
+        let line = with(document.clone(), &json!({ "kind": "app", "id": app.to_string() }));
+        let before = self.catalog.dump();
+        let reply = self.catalog.import("i", &line.to_string()).unwrap();
+        assert_eq!(reply.status, 200);
+        assert_eq!(self.catalog.dump() == before, document == *known);
+        *known = document;
+    }
+
+    /// Tries what is due within this time.
+    fn hand_over(&mut self, within_ms: i64, limit: u32, fate: Fate) {
+        let now_ms = self.catalog.now();
+        for handover in claim(&self.catalog.db, now_ms, now_ms + within_ms, limit).unwrap() {
+            self.send(handover, fate);
+        }
+    }
+
+    fn alarm(&mut self, fate: Fate) {
+        self.hand_over(0, 2, fate);
+    }
+
+    fn run(&mut self, step: Step) {
+        match step {
+            Step::Put(n, callback, fate) => {
+                let app = Self::app(n);
+                self.put(app, &with_callback(callback));
+                if let Some(handover) = of_app(&self.catalog.db, app).unwrap() {
+                    self.send(handover, fate);
+                }
+            }
+            Step::Rename(n, name) => self.put(Self::app(n), &json!({ "name": format!("App {name}") })),
+            Step::Import(n, callback, fate) => {
+                self.import(Self::app(n), &with_callback(callback));
+                self.hand_over(OWN_TRY_MS, 48, fate);
+            }
+            Step::Ask(n, arrives) => {
+                let app = Self::app(n);
+                let settings = self.catalog.terms(&app.to_string(), &[]).callback;
+                if arrives {
+                    self.arrive(Handover { app, settings });
+                }
+            }
+            Step::Alarm(ms, fate) => {
+                self.catalog.wait(ms);
+                self.alarm(fate);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn every_outbox_comes_to_have_the_settings_that_the_operator_put_last(
+        steps in proptest::collection::vec(step(), 1..30)
+    ) {
+        let mut world = World::new();
+        for step in steps {
+            world.run(step);
+        }
+        // From now on nothing is lost.
+        for _ in 0..4 {
+            world.catalog.wait(AGAIN_MS);
+            world.alarm(Fate::Answered);
+        }
+        prop_assert_eq!(next_ms(&world.catalog.db), Ok(None));
+        for (app, settings) in world.outboxes {
+            let current = world.catalog.terms(&app.to_string(), &[]).callback;
+            prop_assert_eq!(settings, current, "{}", app);
+        }
+    }
+}

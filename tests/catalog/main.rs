@@ -1,0 +1,294 @@
+//! `origin/catalog` on a real SQLite: the same SQL and the same handlers as in production, over a backend that imitates a
+//! Durable Object's and breaks where it is told to. What the object's shell does around them, it does here by hand.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "clippy knows a test's helpers only inside #[cfg(test)]"
+)]
+
+#[path = "../support/demo.rs"]
+mod demo;
+#[path = "../support/sqlite.rs"]
+mod sqlite;
+
+mod callback_sync;
+mod callback_sync_model;
+mod caps;
+mod chunks;
+mod guard;
+mod import;
+mod publication;
+mod resources;
+mod schedule;
+mod service;
+mod snapshots;
+mod statements;
+mod terms;
+mod unchanged;
+
+use contract::catalog::{Get, GetTerms, Put};
+use std::cell::Cell;
+
+use serde_json::{Value, json};
+use sqlite::{Fault, Faults, Sqlite};
+
+use contract::{
+    catalog::{Command, Resource, Terms},
+    operation::Reply,
+};
+use domain::{
+    callbacks::guard::Guard,
+    catalog::snapshot::{listing::Listing, tracking::Tracking},
+    model::{
+        credentials::Vault,
+        lines::{LineErrors, Lines, TooLong},
+    },
+};
+use origin::catalog::{
+    self, Context,
+    import::{MAX_LINE, apply, discard, refuse, stage},
+    schema::MIGRATIONS,
+    snapshots::{prepare_listing, prepare_tracking},
+};
+use platform::{
+    database::{Database, Row},
+    failure::Failure,
+    migrations::migrate,
+};
+
+/// 2026-01-15, 12:00 UTC: on a boundary of the listing's rebuilds.
+const NOON: i64 = 20_468 * 86_400_000 + 12 * 3_600_000;
+
+const STORE_KEYS: &str = "1:000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+
+/// The catalog's object: its database, its clock, and a source of randomness that never says the same twice.
+struct Catalog {
+    db: Sqlite,
+    now_ms: Cell<i64>,
+    drawn: Cell<u8>,
+    vault: Vault,
+    /// As in production, with no hosts of our own.
+    guard: Guard,
+}
+
+impl Catalog {
+    fn empty() -> Self {
+        let db = Sqlite::in_memory();
+        migrate(&db, NOON, MIGRATIONS).unwrap();
+        Self {
+            db,
+            now_ms: Cell::new(NOON),
+            drawn: Cell::new(0),
+            vault: Vault::parse(STORE_KEYS).unwrap(),
+            guard: Guard::default(),
+        }
+    }
+
+    /// With a publisher `acme` and an advertiser `northwind`.
+    fn small() -> Self {
+        let catalog = Self::empty();
+        catalog.put(
+            Resource::Publisher,
+            "acme",
+            &json!({ "name": "Acme", "approved": true }),
+        );
+        catalog.put(Resource::Advertiser, "northwind", &json!({ "name": "Northwind" }));
+        catalog
+    }
+
+    /// With the demo catalog.
+    fn of_fixtures() -> Self {
+        let catalog = Self::empty();
+        assert_eq!(catalog.import("fixtures", &demo::text()).unwrap().status, 200);
+        catalog
+    }
+
+    fn now(&self) -> i64 {
+        self.now_ms.get()
+    }
+
+    fn wait(&self, ms: i64) {
+        self.now_ms.set(self.now() + ms);
+    }
+
+    fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> T) -> T {
+        let random = || {
+            self.drawn.set(self.drawn.get() + 1);
+            Ok([self.drawn.get(); 32])
+        };
+        work(&Context {
+            now_ms: self.now(),
+            random: &random,
+            vault: &self.vault,
+            guard: &self.guard,
+        })
+    }
+
+    fn send(&self, command: Command) -> Result<Reply, Failure> {
+        self.with_context(|context| catalog::handle(&self.db, context, command))
+    }
+
+    fn try_put(&self, resource: Resource, id: &str, document: &Value) -> Result<Reply, Failure> {
+        self.send(Command::Put(Put {
+            resource,
+            id: id.into(),
+            body: document.to_string(),
+        }))
+    }
+
+    #[track_caller]
+    fn put(&self, resource: Resource, id: &str, document: &Value) -> Value {
+        body(&self.try_put(resource, id, document).unwrap(), 200)
+    }
+
+    #[track_caller]
+    fn get(&self, resource: Resource, id: &str) -> Value {
+        let id = id.into();
+        body(&self.send(Command::Get(Get { resource, id })).unwrap(), 200)
+    }
+
+    fn try_terms(&self, app: &str, offers: &[&str]) -> Result<Reply, Failure> {
+        self.send(Command::Terms(GetTerms {
+            app_id: app.into(),
+            offers: offers.iter().map(|&offer| offer.to_owned()).collect(),
+            since: None,
+        }))
+    }
+
+    /// What an app's outbox is told when it asks.
+    #[track_caller]
+    fn terms(&self, app: &str, offers: &[&str]) -> Terms {
+        let reply = self.try_terms(app, offers).unwrap();
+        assert_eq!(reply.status, 200);
+        serde_json::from_str(&reply.body).unwrap()
+    }
+
+    /// An import, as the object's shell has it: every line is staged, and then all are applied or none.
+    fn import(&self, import_id: &str, text: &str) -> Result<Reply, Failure> {
+        let mut errors = LineErrors::default();
+        let mut lines = Lines::new(MAX_LINE);
+        let mut stage_line = |line, bytes: Result<&[u8], TooLong>| {
+            stage(&self.db, import_id, line, bytes, &mut errors).map_err(Failure::from)
+        };
+        for chunk in text.as_bytes().chunks(4_000) {
+            lines.push(chunk, &mut stage_line)?;
+        }
+        lines.finish(&mut stage_line)?;
+        if errors.is_empty() {
+            self.with_context(|context| apply(&self.db, context, import_id))
+        } else {
+            discard(&self.db, import_id)?;
+            Ok(refuse(&errors))
+        }
+    }
+
+    #[track_caller]
+    fn tracking(&self) -> Tracking {
+        Tracking::open(prepare_tracking(&self.db, self.now()).unwrap().bytes).unwrap()
+    }
+
+    #[track_caller]
+    fn listing(&self) -> Listing {
+        Listing::open(prepare_listing(&self.db, self.now()).unwrap().bytes).unwrap()
+    }
+
+    #[track_caller]
+    fn listed(&self) -> Vec<String> {
+        let listing = self.listing();
+        (0..listing.len())
+            .map(|row| listing.id(row).unwrap().to_owned())
+            .collect()
+    }
+
+    fn rows(&self, sql: &str) -> Vec<Row> {
+        self.db.query(sql, &[]).unwrap()
+    }
+
+    /// What is kept, but for what an import has staged.
+    fn dump(&self) -> Vec<Vec<Row>> {
+        const TABLES: [&str; 9] = [
+            "state",
+            "publishers",
+            "apps",
+            "outboxes",
+            "advertisers",
+            "advertiser_tokens",
+            "offers",
+            "offer_documents",
+            "goals",
+        ];
+        TABLES
+            .map(|table| self.rows(&format!("SELECT * FROM {table}")))
+            .into()
+    }
+}
+
+#[track_caller]
+fn body(reply: &Reply, status: u16) -> Value {
+    assert_eq!(reply.status, status, "{reply:?}");
+    serde_json::from_str(&reply.body).unwrap()
+}
+
+/// The code and the message of a refusal.
+#[track_caller]
+fn refused(reply: Result<Reply, Failure>) -> (&'static str, String) {
+    match reply {
+        Err(Failure::Refused(refusal)) => (refusal.code, refusal.message.into_owned()),
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+/// Runs `scenario` on new catalogs, one for every write that it makes and every way in which that write can break.
+fn under_every_fault(prepared: impl Fn() -> Catalog, scenario: impl Fn(&Catalog, &str)) {
+    let untroubled = prepared();
+    untroubled.db.inject(Faults::none());
+    scenario(&untroubled, "no fault");
+    let writes = untroubled.db.writes();
+    assert!(writes > 0, "the scenario writes nothing");
+    for nth in 1..=writes {
+        for fault in [Fault::Before, Fault::After] {
+            let catalog = prepared();
+            catalog.db.inject(Faults::at(nth, fault));
+            scenario(&catalog, &format!("write {nth} broken: {fault:?}"));
+        }
+    }
+}
+
+fn app(publisher: &str) -> Value {
+    json!({
+        "publisher_id": publisher, "name": "An app", "platform": "android",
+        "currency": { "name": "Coins", "per_usd": 1000, "decimals": 0, "rounding": "down" }
+    })
+}
+
+/// An app of `acme` with a callback to this URL.
+fn app_calling(url: &str) -> Value {
+    let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    let callback = json!({ "url": url, "method": "GET", "secret": secret });
+    with(app("acme"), &json!({ "callback": callback }))
+}
+
+fn goal(id: &str) -> Value {
+    json!({ "id": id, "ttl": "Install", "instr": "1. Install", "payout_usd": 1.25, "ord": 1, "gl_val": null })
+}
+
+/// An offer of the small catalog, with goals of these ids.
+fn offer(goals: &[&str]) -> Value {
+    json!({
+        "advertiser_id": "northwind", "off_type": "CPI", "s_id": "com.example.game", "name": "A game",
+        "lp_url": "https://play.google.com/store/apps/details?id=com.example.game",
+        "ic_url": "https://cdn.example.com/icon.png", "desc": "Play it", "ctg": ["GAMING"], "os": "android",
+        "geo_tgt": { "include": [], "exclude": [] }, "active": true,
+        "goals": goals.iter().map(|id| goal(id)).collect::<Vec<_>>(),
+    })
+}
+
+/// A document but for these members.
+fn with(mut document: Value, members: &Value) -> Value {
+    for (name, value) in members.as_object().unwrap() {
+        document[name] = value.clone();
+    }
+    document
+}

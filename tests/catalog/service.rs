@@ -1,0 +1,217 @@
+//! The catalog's service on a mock runtime: KV that breaks where a test says, a clock that a test sets, and objects that never
+//! answer.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    time::Duration,
+};
+
+use futures_util::FutureExt;
+
+use contract::{
+    kv::{self, Pointer, SnapshotKind},
+    operation::{CallError, ObjectAddress, Operation, Unanswered},
+};
+use domain::{
+    callbacks::guard::Guard,
+    catalog::snapshot::{listing::Listing, tracking::Tracking},
+    model::credentials::Vault,
+};
+use origin::catalog::{
+    kv_writer::KvWriter,
+    publication::Prepared,
+    schedule::next_alarm,
+    service::{CatalogService, Settings},
+};
+use platform::{
+    database::{Database, DatabaseError, Row, Value},
+    failure::Failure,
+    traits::{Clock, ObjectCall, ObjectStorage, Random, Sleep},
+};
+
+use crate::{
+    Catalog, STORE_KEYS,
+    sqlite::{Fault, Sqlite},
+};
+
+#[derive(Default)]
+pub struct Kv {
+    pub values: RefCell<BTreeMap<String, Vec<u8>>>,
+    pub writes: Cell<usize>,
+    /// The write that breaks.
+    pub fault: Cell<Option<(usize, Fault)>>,
+}
+
+impl Kv {
+    fn change(&self, change: impl FnOnce(&mut BTreeMap<String, Vec<u8>>)) -> Result<(), String> {
+        self.writes.set(self.writes.get() + 1);
+        let fault = self.fault.get().filter(|(nth, _)| *nth == self.writes.get());
+        if fault != Some((self.writes.get(), Fault::Before)) {
+            change(&mut self.values.borrow_mut());
+        }
+        fault.map_or(Ok(()), |_| Err("KV".into()))
+    }
+
+    pub fn get(&self, key: &str) -> Option<Vec<u8>> {
+        self.values.borrow().get(key).cloned()
+    }
+
+    pub fn pointer(&self) -> Option<Pointer> {
+        self.get(kv::KEY)
+            .map(|bytes| serde_json::from_slice(&bytes).unwrap())
+    }
+}
+
+struct Runtime<'a> {
+    catalog: &'a Catalog,
+    kv: &'a Kv,
+}
+
+impl Clock for Runtime<'_> {
+    fn now_ms(&self) -> i64 {
+        self.catalog.now()
+    }
+}
+
+impl Random for Runtime<'_> {
+    fn random(&self) -> Result<[u8; 32], String> {
+        self.catalog.with_context(|context| (context.random)())
+    }
+}
+
+impl Sleep for Runtime<'_> {
+    async fn sleep(&self, time: Duration) {
+        self.catalog.wait(i64::try_from(time.as_millis()).unwrap());
+    }
+}
+
+impl ObjectCall for Runtime<'_> {
+    async fn call<O: Operation>(
+        &self,
+        _to: &ObjectAddress,
+        _operation: O,
+        _timeout: Duration,
+    ) -> Result<O::Answer, CallError> {
+        Err(Unanswered::default().into())
+    }
+}
+
+impl platform::traits::Kv for Runtime<'_> {
+    async fn put(&self, key: &str, bytes: &[u8]) -> Result<(), String> {
+        self.kv
+            .change(|values| drop(values.insert(key.to_owned(), bytes.to_vec())))
+    }
+
+    async fn delete(&self, key: &str) -> Result<(), String> {
+        self.kv.change(|values| drop(values.remove(key)))
+    }
+}
+
+struct Storage<'a> {
+    db: &'a Sqlite,
+    alarm_ms: Cell<Option<i64>>,
+}
+
+impl Database for Storage<'_> {
+    fn query(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, DatabaseError> {
+        self.db.query(sql, parameters)
+    }
+
+    fn transaction<T, E: From<DatabaseError>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        self.db.transaction(work)
+    }
+}
+
+impl ObjectStorage for Storage<'_> {
+    async fn alarm(&self) -> Result<Option<i64>, DatabaseError> {
+        Ok(self.alarm_ms.get())
+    }
+
+    fn set_alarm(&self, at_ms: Option<i64>) -> Result<(), DatabaseError> {
+        self.alarm_ms.set(at_ms);
+        Ok(())
+    }
+
+    fn size(&self) -> Result<i64, DatabaseError> {
+        Ok(0)
+    }
+}
+
+/// Everything answers at once here.
+fn now<T>(work: impl Future<Output = T>) -> T {
+    work.now_or_never().unwrap()
+}
+
+fn with_writer<T>(
+    catalog: &Catalog,
+    kv: &Kv,
+    work: impl FnOnce(&KvWriter<'_, Sqlite, Runtime<'_>>) -> T,
+) -> T {
+    let runtime = Runtime { catalog, kv };
+    work(&KvWriter {
+        db: &catalog.db,
+        runtime: &runtime,
+    })
+}
+
+/// Writes a snapshot that was prepared to KV and then the pointer to it.
+pub fn publish(catalog: &Catalog, kv: &Kv, prepared: Prepared) -> Result<(), Failure> {
+    with_writer(catalog, kv, |writer| {
+        let written = now(writer.write_snapshot(prepared))?;
+        now(writer.point(&[written], &Cell::new(0)))
+    })
+}
+
+pub fn publish_listing(catalog: &Catalog, kv: &Kv) -> Result<(), Failure> {
+    with_writer(catalog, kv, |writer| {
+        let written = now(writer.listing())?;
+        now(writer.point(&[written], &Cell::new(0)))
+    })
+}
+
+pub fn sweep(catalog: &Catalog, kv: &Kv) -> Result<(), Failure> {
+    with_writer(catalog, kv, |writer| now(writer.sweep()))
+}
+
+/// Lets the alarm go off as often as it is due, each time in a new process.
+pub fn run_for(catalog: &Catalog, kv: &Kv, ms: i64) {
+    let end_ms = catalog.now() + ms;
+    let mut alarm_ms = next_alarm(&catalog.db, catalog.now()).unwrap();
+    while alarm_ms < end_ms {
+        catalog.now_ms.set(alarm_ms.max(catalog.now()));
+        let storage = Storage {
+            db: &catalog.db,
+            alarm_ms: Cell::new(None),
+        };
+        let settings = Settings {
+            vault: Vault::parse(STORE_KEYS),
+            guard: Guard::default(),
+        };
+        let service = CatalogService::new(None, storage, Runtime { catalog, kv }, settings);
+        now(service.alarm());
+        let set_ms = service.storage().alarm_ms.get().unwrap();
+        alarm_ms = set_ms.max(catalog.now() + 1);
+        check_reachable(kv);
+    }
+    catalog.now_ms.set(end_ms);
+}
+
+/// Whatever the pointer lists is in KV and whole, and so are the chunks of the listings.
+pub fn check_reachable(kv: &Kv) {
+    let Some(pointer) = kv.pointer() else { return };
+    for version in pointer.tracking {
+        let value = kv.get(&SnapshotKind::Tracking.key(version)).unwrap();
+        assert_eq!(Tracking::open(value).unwrap().version(), version);
+    }
+    for version in pointer.listing {
+        let listing = Listing::open(kv.get(&SnapshotKind::Listing.key(version)).unwrap()).unwrap();
+        let keys = listing.chunk_keys();
+        for chunk in (0..).map_while(|place| keys.get(place)) {
+            assert!(
+                kv.get(&kv::bodies_key(chunk)).is_some(),
+                "chunk {chunk} of listing {version}"
+            );
+        }
+    }
+}

@@ -1,0 +1,20 @@
+# Signpost with no way out: what it would call answers from here, so that whatever URL a test makes up is called nowhere.
+
+using Workerd = import "/workerd/workerd.capnp";
+using Local = import "../../fixtures/local/workerd.capnp";
+
+const config :Workerd.Config = (
+  services = [
+    (name = "edge", worker = Local.edge),
+    (name = "origin", worker = Local.origin),
+    (name = "kv", disk = (path = "kv", writable = true)),
+    (name = "objects", disk = (path = "objects", writable = true)),
+    (name = "internet", worker = .internet),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "edge")],
+);
+
+const internet :Workerd.Worker = (
+  modules = [(name = "no_internet.js", esModule = embed "no_internet.js")],
+  compatibilityDate = "2026-04-01",
+);

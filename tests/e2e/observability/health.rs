@@ -1,0 +1,278 @@
+//! `GET /healthz`: what a load balancer is told of each host, while what is behind it fails and when it is mended.
+
+use std::cell::Cell;
+
+use serde_json::{Value, json};
+
+use crate::{
+    faults::break_down,
+    harness::{Answer, CONVERSION, REPORT, Setup, Signpost, Wall, in_time, now_ms},
+};
+use contract::kv;
+use domain::model::time::DAY_MS;
+
+const TRACKING: &str = "track.example.com";
+const OFFERS: &str = "offers.example.com";
+const REPORTING: &str = "reporting.example.com";
+const OPERATOR: &str = "127.0.0.1";
+
+/// One with a host for each interface, as production has them, whose isolate asks for news on every request.
+fn hosts() -> Signpost {
+    let setup = Setup::new()
+        .config("faults.capnp")
+        .var("REVALIDATE_SECONDS", "0")
+        .var("TRACKING_HOST", TRACKING)
+        .var("OFFERS_HOST", OFFERS)
+        .var("REPORTING_HOST", REPORTING)
+        .var("OPERATOR_HOST", OPERATOR);
+    setup.start_with_fixtures().0
+}
+
+fn ask(signpost: &Signpost, host: &str) -> Answer {
+    let answer = signpost.get("/healthz", &[("Host", host)]);
+    assert_eq!(answer.header("Cache-Control"), Some("no-store"), "{answer:?}");
+    let head = signpost.send("HEAD", "/healthz", &[("Host", host)], &[]);
+    assert_eq!((head.status, head.body.as_str()), (answer.status, ""), "{head:?}");
+    answer
+}
+
+/// What is said of these hosts: tracking, offers, reporting and the operator's.
+fn statuses(signpost: &Signpost) -> [u16; 4] {
+    [TRACKING, OFFERS, REPORTING, OPERATOR].map(|host| signpost.get("/healthz", &[("Host", host)]).status)
+}
+
+/// Counts the states of the four hosts that were told as they are.
+#[derive(Default)]
+struct Told {
+    states: Cell<usize>,
+}
+
+impl Told {
+    /// Fails the test unless this is said at once.
+    #[track_caller]
+    fn is(&self, signpost: &Signpost, expected: [u16; 4]) {
+        assert_eq!(statuses(signpost), expected);
+        self.states.set(self.states.get() + 1);
+    }
+
+    /// The same, soon.
+    #[track_caller]
+    fn becomes(&self, signpost: &Signpost, expected: [u16; 4]) {
+        in_time(20_000, &expected, || statuses(signpost));
+        self.states.set(self.states.get() + 1);
+    }
+
+    #[track_caller]
+    fn count(&self, least: usize) {
+        let states = self.states.get();
+        println!("{states} states of 4 hosts, all told as they are");
+        assert!(states >= least, "{states}");
+    }
+}
+
+/// Fails the test unless a part of the service is said to be as this.
+#[track_caller]
+fn part(answer: &Answer, name: &str, expected: &Value) {
+    let part = &answer.json()["interfaces"][name];
+    for (member, value) in expected.as_object().expect("members") {
+        assert_eq!(&part[member], value, "{name} in {answer:?}");
+    }
+}
+
+#[test]
+fn each_host_is_told_of_what_it_serves_while_things_fail_and_when_they_are_mended() {
+    let (signpost, told) = (hosts(), Told::default());
+    told.becomes(&signpost, [200; 4]);
+    let tracking = ask(&signpost, TRACKING).expect(200);
+    let body = tracking.json();
+    assert_eq!(
+        (&body["status"], body["snapshot_age_s"].as_i64() < Some(60)),
+        (&json!("ok"), true),
+        "{body}"
+    );
+    assert_eq!(
+        body["interfaces"],
+        json!({"clicks": {"served": true}, "conversions": {"served": true}}),
+        "a host tells of what it serves"
+    );
+    part(&ask(&signpost, OFFERS), "offers", &json!({"served": true}));
+
+    // From memory goes on what is served from memory.
+    break_down(&signpost, "kv,catalog");
+    told.becomes(&signpost, [200, 200, 200, 503]);
+    let operator = ask(&signpost, OPERATOR).unwell();
+    assert!(operator.header("Retry-After").is_some(), "{operator:?}");
+    part(
+        &operator,
+        "operator",
+        &json!({"served": false, "why": "catalog_unreachable"}),
+    );
+    part(
+        &ask(&signpost, TRACKING),
+        "conversions",
+        &json!({"served": false, "why": "catalog_unreachable"}),
+    );
+    // A report that no ledger answers, while the catalog does not either: no object does.
+    let report = |publisher: &str, status: u16| {
+        let key = issued_key(publisher);
+        let headers = [
+            ("Host", REPORTING),
+            ("Content-Type", "application/json"),
+            ("X-Api-Key", key.as_str()),
+        ];
+        signpost.send("POST", REPORT, &headers, b"{}").expect(status);
+    };
+    break_down(&signpost, "catalog,ledger");
+    report("lumen-arcade", 503);
+    told.becomes(&signpost, [200, 200, 503, 503]);
+    part(
+        &ask(&signpost, REPORTING),
+        "reports",
+        &json!({"served": false, "why": "objects_unreachable"}),
+    );
+
+    // Where the catalog answers, one ledger that does not is that publisher's, and several in a row are all.
+    break_down(&signpost, "ledger");
+    told.becomes(&signpost, [200; 4]);
+    report("lumen-arcade", 503);
+    report("lumen-arcade", 503);
+    ask(&signpost, REPORTING).expect(200);
+    report("a-second", 503);
+    report("a-third", 503);
+    part(
+        &ask(&signpost, REPORTING).unwell(),
+        "reports",
+        &json!({"served": false, "why": "ledgers_unreachable"}),
+    );
+    break_down(&signpost, "");
+    // It is nobody's key, which a ledger says.
+    report("lumen-arcade", 401);
+    told.becomes(&signpost, [200; 4]);
+    told.count(5);
+}
+
+#[test]
+fn postbacks_are_not_served_where_the_outboxes_of_several_apps_do_not_answer() {
+    let (signpost, told) = (hosts(), Told::default());
+    told.becomes(&signpost, [200; 4]);
+    // Whether there is such an app is its outbox's to say.
+    let postback = |app: &str| {
+        let wall = Wall {
+            signpost: &signpost,
+            app: app.to_owned(),
+            id: "silent".to_owned(),
+            token: String::new(),
+            token_id: String::new(),
+        };
+        let query = format!("click_id={}&token=adv_nobodys", wall.click_id("u-1"));
+        signpost.get(&format!("{CONVERSION}?{query}"), &[("Host", TRACKING)])
+    };
+    let conversions = |expected: &Value| part(&ask(&signpost, TRACKING).expect(200), "conversions", expected);
+    break_down(&signpost, "outboxes");
+    for app in ["70000021", "70000022", "70000022"] {
+        postback(app).refused(503, "unavailable");
+        conversions(&json!({"served": true}));
+    }
+    postback("70000023").refused(503, "unavailable");
+    conversions(&json!({"served": false, "why": "outboxes_unreachable"}));
+    // Clicks cannot be sent again: they judge the host.
+    told.is(&signpost, [200; 4]);
+    break_down(&signpost, "");
+    postback("70000021").refused(400, "invalid_click_id");
+    conversions(&json!({"served": true}));
+    told.count(2);
+}
+
+/// A key of a publisher that need not be known: whether it is one is its ledger's to say.
+fn issued_key(publisher: &str) -> String {
+    let keys = domain::reporting::keys::KeyMac::parse(&crate::harness::default_setting("REPORT_KEY_MAC"));
+    let publisher = domain::model::PublisherId::parse(publisher).expect("a publisher");
+    keys.expect("keys").issue(&publisher, [7; 16])
+}
+
+#[test]
+fn a_cold_start_without_kv_and_catalog_is_said_at_once_and_mends_by_itself() {
+    let (signpost, told) = (hosts(), Told::default());
+    signpost.restart();
+    break_down(&signpost, "kv,catalog");
+    told.is(&signpost, [503, 503, 200, 503]);
+    part(
+        &ask(&signpost, TRACKING),
+        "clicks",
+        &json!({"served": false, "why": "no_snapshot"}),
+    );
+    // Nobody but the load balancer asks, and that is enough.
+    break_down(&signpost, "");
+    told.becomes(&signpost, [200; 4]);
+
+    // What hangs is not waited for.
+    signpost.restart();
+    break_down(&signpost, "kv-hangs,catalog");
+    let asked_ms = now_ms();
+    ask(&signpost, TRACKING).unwell();
+    assert!(
+        now_ms() - asked_ms < 4_500,
+        "GET and HEAD took {} ms",
+        now_ms() - asked_ms
+    );
+    told.is(&signpost, [503, 503, 200, 503]);
+    break_down(&signpost, "");
+    told.becomes(&signpost, [200; 4]);
+    told.count(4);
+}
+
+#[test]
+fn offers_are_not_served_on_a_snapshot_that_nobody_confirmed_for_a_day_and_clicks_are() {
+    let (signpost, told) = (hosts(), Told::default());
+    told.becomes(&signpost, [200; 4]);
+    let path = signpost.state.path().join("kv").join(kv::KEY);
+    let fresh = std::fs::read_to_string(&path).expect("a pointer");
+    signpost.restart_after(|| {
+        let mut old: kv::Pointer = serde_json::from_str(&fresh).expect("a pointer");
+        old.confirmed_at_ms -= DAY_MS + 60_000;
+        std::fs::write(&path, serde_json::to_string(&old).expect("JSON")).expect("written");
+    });
+    break_down(&signpost, "catalog");
+    let offers = ask(&signpost, OFFERS).unwell();
+    part(
+        &offers,
+        "offers",
+        &json!({"served": false, "why": "snapshot_unconfirmed"}),
+    );
+    assert!(
+        offers.json()["snapshot_age_s"].as_i64() > Some(86_400),
+        "{offers:?}"
+    );
+    told.is(&signpost, [200, 503, 200, 503]);
+    signpost
+        .get(
+            "/v2/tracking/click?rid=410271&app=10000001&user_id=u",
+            &[("Host", TRACKING), ("CF-IPCountry", "DE")],
+        )
+        .expect(302);
+    break_down(&signpost, "");
+    std::fs::write(&path, fresh).expect("written");
+    told.becomes(&signpost, [200; 4]);
+    told.count(3);
+}
+
+#[test]
+fn where_the_configuration_is_broken_no_host_is_served() {
+    let signpost = Setup::new().var("CLICK_KEYS", "nonsense").start();
+    signpost.get("/healthz", &[]).refused(503, "unavailable");
+    signpost
+        .get("/v2/tracking/click", &[])
+        .refused(500, "internal_error");
+    in_time(10_000, &true, || {
+        signpost
+            .log_lines()
+            .iter()
+            .any(|line| line["where"] == "configuration" && line["level"] == "error")
+    });
+    let without = Setup::new().var("OPERATOR_TOKEN", "").start();
+    part(
+        &without.get("/healthz", &[]),
+        "operator",
+        &json!({"served": false, "why": "no_operator_token"}),
+    );
+}

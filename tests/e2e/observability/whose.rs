@@ -1,0 +1,141 @@
+//! What strangers send at will neither takes the lines of those who are known nor counts as theirs.
+
+use serde_json::{Value, json};
+
+use crate::{
+    faults::break_down,
+    harness::{Setup, Signpost, Wall, eventually, in_time, now_ms, seal},
+    overload::{filled, postback},
+};
+use domain::tracking::keys::KeyRing;
+use edge::limits::Pool;
+use platform::concurrency_limit::Limit;
+
+const CONVERSIONS: Limit = Pool::Conversions.limit();
+
+/// More than are told of anybody in a minute, less than of those who are known.
+const MANY: usize = 5;
+
+fn lines(signpost: &Signpost, about: &Value) -> Vec<Value> {
+    let mut lines = signpost.log_lines();
+    lines.retain(|line| {
+        let mut members = about.as_object().expect("members").iter();
+        members.all(|(name, value)| line[name] == *value)
+    });
+    lines
+}
+
+fn conversions(signpost: &Signpost, outcome: &str) -> u64 {
+    signpost.metric(&format!(
+        "signpost_isolate_conversions_total{{outcome=\"{outcome}\"}}"
+    ))
+}
+
+#[test]
+fn a_flood_of_click_ids_under_no_key_hides_no_conversion_that_was_not_taken() {
+    let signpost = Setup::new().config("faults.capnp").start();
+    let wall = signpost.wall("whose", "70000011", None);
+    let unknown = "200:seal:0f0e0d0c0b0a09080706050403020100f0e0d0c0b0a090807060504030201000";
+    let unknown = seal(
+        &KeyRing::parse(unknown).expect("keys"),
+        &wall.click("u-1", now_ms()),
+    );
+    for _ in 0..MANY {
+        wall.convert(&unknown, "").refused(503, "unavailable");
+    }
+    break_down(&signpost, "outboxes");
+    for n in 0..MANY {
+        wall.convert(&wall.click_id(&format!("u-{n}")), "")
+            .refused(503, "unavailable");
+    }
+    let own = json!({"event": "conversion", "outcome": "unavailable", "app": wall.app, "offer": wall.id});
+    eventually(&MANY, || lines(&signpost, &own).len());
+    let strangers = lines(&signpost, &json!({"event": "conversion", "outcome": "unread"}));
+    // One a minute, and a minute may have ended meanwhile.
+    assert!((1..=2).contains(&strangers.len()), "{strangers:#?}");
+    assert!(
+        strangers.iter().all(|line| line.get("app").is_none()),
+        "{strangers:#?}"
+    );
+    assert_eq!(conversions(&signpost, "unread"), MANY as u64);
+    assert_eq!(conversions(&signpost, "unavailable"), MANY as u64);
+}
+
+#[test]
+fn junk_tokens_for_clicks_of_one_app_take_no_line_of_anothers() {
+    let signpost = Setup::new().config("faults.capnp").start();
+    let flooded = signpost.wall("flooded", "70000012", None);
+    let other = signpost.wall("beside", "70000013", None);
+    let id = flooded.click_id("u-1");
+    let junk = |wall: &Wall<'_>, click_id: &str| {
+        let query = format!("click_id={click_id}&token=adv_junk");
+        wall.signpost.convert(&query)
+    };
+    for _ in 0..15 {
+        junk(&flooded, &id).refused(401, "invalid_token");
+    }
+    junk(&other, &other.click_id("u-1")).refused(401, "invalid_token");
+    let wrong = |wall: &Wall<'_>| json!({"event": "refused", "code": "invalid_token", "app": wall.app});
+    eventually(&1, || lines(&signpost, &wrong(&other)).len());
+
+    // More than are told of losses.
+    break_down(&signpost, "outboxes");
+    for _ in 0..70 {
+        junk(&flooded, &id).refused(503, "unavailable");
+    }
+    other
+        .convert(&other.click_id("u-2"), "")
+        .refused(503, "unavailable");
+    let lost = |wall: &Wall<'_>| json!({"event": "conversion", "outcome": "unavailable", "app": wall.app});
+    eventually(&1, || lines(&signpost, &lost(&other)).len());
+}
+
+#[test]
+fn a_postback_that_finds_no_room_says_whose_it_is() {
+    let signpost = Setup::new().config("faults.capnp").start();
+    let wall = signpost.wall("whose", "70000011", None);
+    let requests: Vec<_> = (0..CONVERSIONS.per_owner)
+        .map(|n| postback(&wall, &format!("u-{n}")))
+        .collect();
+    filled(
+        &signpost,
+        ("conversion", "outboxes-hangs"),
+        &requests,
+        || wall.convert(&wall.click_id("one-too-many"), ""),
+        || {
+            let shed = json!({"event": "conversion", "status": 503, "app": wall.app, "offer": wall.id});
+            eventually(&1, || lines(&signpost, &shed).len());
+        },
+    );
+}
+
+fn ask_in_vain(signpost: &Signpost, api_key: &str) {
+    signpost
+        .report_with(api_key, b"{}")
+        .refused(401, "invalid_api_key");
+}
+
+#[test]
+fn guesses_at_report_keys_do_not_hide_that_a_revoked_one_is_in_use() {
+    let signpost = Setup::new().start();
+    let publisher = signpost.publisher("whose-keys");
+    let key = publisher.create_key("gone");
+    publisher.revoke_key(&key);
+    for _ in 0..MANY {
+        ask_in_vain(&signpost, "sk_a_0_0");
+    }
+    ask_in_vain(&signpost, &key.api_key);
+    let known = json!({"event": "refused", "code": "invalid_api_key", "publisher": "whose-keys"});
+    in_time(10_000, &1, || lines(&signpost, &known).len());
+    assert!(lines(&signpost, &known)[0]["key"].is_string());
+    // Nor does who has one write as many lines as he likes.
+    for _ in 0..30 {
+        ask_in_vain(&signpost, &key.api_key);
+    }
+    let code = json!({"event": "refused", "code": "invalid_api_key"});
+    assert!(
+        lines(&signpost, &code).len() < 25,
+        "{:#?}",
+        lines(&signpost, &code)
+    );
+}

@@ -1,0 +1,156 @@
+//! Users who click: each is redirected to a click id that can be paid, and is counted once; a cap is never exceeded.
+
+use serde_json::json;
+
+use super::world::{Client, Outcome, Sent, World};
+use crate::{
+    clicks::click_id_of,
+    harness::{CONVERSION, Wall, in_time, now_ms},
+    numbers::Random,
+};
+use domain::model::time::{SECOND_MS, UtcDay};
+
+/// Clicks a day of the offer that has a cap.
+const CAP: usize = 40;
+/// Beyond the seconds that a batch waits before it is sent, and on its way.
+const FLUSHED_MS: i64 = 3 * SECOND_MS;
+
+/// A click that may be counted: in which life of workerd it was redirected, and when; none if it was cut off.
+struct Clicked {
+    answered: Option<(usize, i64)>,
+}
+
+pub struct Clicks<'w> {
+    world: &'w World<'w>,
+    wall: Wall<'w>,
+    random: Random,
+    clicks: Vec<Clicked>,
+    /// Redirects of the offer with a cap.
+    capped: usize,
+    /// Short click ids that were not paid yet; how many there were.
+    short: Vec<String>,
+    paid: usize,
+    began_ms: i64,
+}
+
+impl<'w> Clicks<'w> {
+    /// Its offers are found after the next refresh.
+    pub fn new(world: &'w World<'w>, id: &str, app: &str, seed: u64) -> Self {
+        let wall = world.signpost.unpublished_wall(id, app, None);
+        wall.put_offer_as(
+            &format!("{id}-cap"),
+            &json!({"click_cap": {"dur": "DAILY", "lim": CAP}}),
+        );
+        wall.put_offer_as(&format!("{id}-short"), &json!({"click_id_max": 50}));
+        Self {
+            world,
+            wall,
+            random: Random(seed),
+            clicks: Vec::new(),
+            capped: 0,
+            short: Vec::new(),
+            paid: 0,
+            began_ms: now_ms(),
+        }
+    }
+
+    fn day_changed(&self) -> bool {
+        UtcDay::of_ms(self.began_ms) != UtcDay::of_ms(now_ms())
+    }
+
+    fn click(&mut self, offer: &str) -> Outcome {
+        let life = self.world.life();
+        let path = format!(
+            "/v2/tracking/click?rid={offer}-1&app={}&user_id={}-u",
+            self.wall.app, self.wall.id
+        );
+        let outcome = self.world.attempt("clicks", "GET", &path, &Sent::default());
+        // One that was answered as the life changed counts for neither.
+        let answered = matches!(outcome, Outcome::Done(_)) && life == self.world.life();
+        if !matches!(outcome, Outcome::Refused(_)) {
+            self.clicks.push(Clicked {
+                answered: answered.then(|| (life, now_ms())),
+            });
+        }
+        outcome
+    }
+
+    fn pay(&mut self) {
+        let Some(click_id) = self.short.pop() else { return };
+        let path = format!("{CONVERSION}?click_id={click_id}&token={}", self.wall.token);
+        let answer = self
+            .world
+            .until_told("conversions", "GET", &path, &Sent::default());
+        assert_eq!(
+            answer.status, 200,
+            "the record of a redirected click is lost: {answer:?}"
+        );
+        self.paid += 1;
+    }
+
+    /// How many clicks must have been counted by now.
+    fn flushed(&self) -> u64 {
+        let flushed = self.clicks.iter().filter(|click| {
+            click.answered.is_some_and(|(life, at_ms)| {
+                at_ms + FLUSHED_MS <= self.world.end_of(life).unwrap_or(i64::MAX)
+            })
+        });
+        flushed.count() as u64
+    }
+
+    fn counted(&self) -> u64 {
+        self.world.signpost.known_publisher(&self.wall.id).clicks()
+    }
+}
+
+impl Client for Clicks<'_> {
+    fn step(&mut self) {
+        let id = self.wall.id.clone();
+        match self.random.below(20) {
+            0 => {
+                if let Outcome::Refused(answer) = self.click(&format!("{id}-cap")) {
+                    assert_eq!(
+                        (answer.status, answer.code().as_str()),
+                        (410, "offer_capped"),
+                        "{answer:?}"
+                    );
+                } else {
+                    self.capped +=
+                        usize::from(self.clicks.last().is_some_and(|click| click.answered.is_some()));
+                    assert!(
+                        self.capped <= CAP || self.day_changed(),
+                        "{} clicks of a cap of {CAP}",
+                        self.capped
+                    );
+                }
+            }
+            1 => {
+                if let Outcome::Done(answer) = self.click(&format!("{id}-short")) {
+                    self.short.push(click_id_of(&answer));
+                }
+            }
+            2 => self.pay(),
+            _ => {
+                if let Outcome::Refused(answer) = self.click(&id) {
+                    panic!("{answer:?}");
+                }
+            }
+        }
+    }
+
+    fn verify(&mut self) -> usize {
+        while !self.short.is_empty() {
+            self.pay();
+        }
+        // The batch of the last clicks is the last life's, and nothing cuts it off.
+        in_time(30 * SECOND_MS, &true, || self.counted() >= self.flushed());
+        let (counted, clicked) = (self.counted(), self.clicks.len() as u64);
+        assert!(counted <= clicked, "{counted} clicks are counted of {clicked}");
+        let flushed = self.flushed();
+        println!(
+            "{}: {clicked} clicks, {flushed} surely flushed, {counted} counted",
+            self.wall.id
+        );
+        usize::try_from(flushed).unwrap() + self.paid
+    }
+}

@@ -1,0 +1,414 @@
+//! The operator's interface for who is not the operator: with every method on every address, by every spelling of a path
+//! and of a host, without a token configured, and from a browser.
+
+use std::collections::BTreeSet;
+
+use super::{request, status};
+use crate::harness::{OPERATOR_TOKEN, Setup, Signpost, answer_to, default_setting, demo, root};
+use platform::http::hosts::OperatorToken;
+
+/// The methods that workerd reads; Cloudflare lets any through.
+const METHODS: [&str; 30] = [
+    "GET",
+    "HEAD",
+    "POST",
+    "PUT",
+    "DELETE",
+    "PATCH",
+    "OPTIONS",
+    "TRACE",
+    "COPY",
+    "LOCK",
+    "MKCOL",
+    "MOVE",
+    "PROPFIND",
+    "PROPPATCH",
+    "SEARCH",
+    "UNLOCK",
+    "ACL",
+    "REPORT",
+    "MKACTIVITY",
+    "CHECKOUT",
+    "MERGE",
+    "MSEARCH",
+    "NOTIFY",
+    "SUBSCRIBE",
+    "UNSUBSCRIBE",
+    "PURGE",
+    "QUERY",
+    "get",
+    "Put",
+    "ANYTHING",
+];
+/// What a client may send that has no business to be another method or address.
+const OVERRIDES: [&[u8]; 6] = [
+    b"X-HTTP-Method-Override: GET",
+    b"X-HTTP-Method: GET",
+    b"X-Method-Override: GET",
+    b"X-Original-URL: /healthz",
+    b"X-Rewrite-URL: /healthz",
+    b"X-Forwarded-Host: operator.example",
+];
+
+/// The operator's addresses, as the route table has them, for an app and a publisher of the demo.
+fn addresses() -> BTreeSet<String> {
+    let table = std::fs::read_to_string(root().join("src/edge/routes.rs")).unwrap();
+    let table = table
+        .split("const ROUTES")
+        .nth(1)
+        .unwrap()
+        .split("];\n")
+        .next()
+        .unwrap();
+    let texts = table.split('"').filter(|text| text.starts_with("/v1/operator/"));
+    let addresses: BTreeSet<_> = texts
+        .map(|path| {
+            let id = if path.contains("/apps/") {
+                "10000001"
+            } else {
+                "lumen-arcade"
+            };
+            path.replacen("{}", id, 1).replace("{}", "2026-01-05")
+        })
+        .collect();
+    assert!(addresses.len() >= 20, "{addresses:?}");
+    addresses
+}
+
+fn ask(signpost: &Signpost, method: &str, target: &str, lines: &[&[u8]]) -> String {
+    answer_to(
+        &signpost.base(),
+        &request(&format!("{method} {target}"), lines, ""),
+    )
+}
+
+fn authorization() -> Vec<u8> {
+    format!("Authorization: Bearer {OPERATOR_TOKEN}").into_bytes()
+}
+
+#[test]
+fn without_the_token_no_method_on_any_address_is_told_more_than_that_it_is_missing() {
+    let signpost = demo();
+    let refusal = ask(&signpost, "GET", "/v1/operator/publishers", &[]);
+    assert_eq!(status(&refusal), 401, "{refusal}");
+    let (head, body) = refusal.split_once("\r\n\r\n").unwrap();
+    let of_head: Vec<_> = head
+        .split("\r\n")
+        .filter(|line| !line.starts_with("Content-Length"))
+        .collect();
+    assert!(body.contains("invalid_operator_token"), "{refusal}");
+    let unknown = [
+        "/v1/operator/",
+        "/v1/operator/nowhere",
+        "/v1/operator/publishers/x/y/z",
+    ];
+    let unknown = unknown.into_iter().map(str::to_owned);
+    let (mut refused, mut no_method) = (0, 0);
+    for address in addresses().into_iter().chain(unknown) {
+        for method in METHODS {
+            let lines = if method == "POST" { &OVERRIDES[..] } else { &[] };
+            let answer = ask(&signpost, method, &address, lines);
+            match method {
+                "HEAD" => assert_eq!(answer.trim_end(), of_head.join("\r\n"), "{address}"),
+                // The runtime knows no such method.
+                "get" | "Put" | "ANYTHING" => {
+                    assert_eq!(status(&answer), 501, "{method} {address}: {answer}");
+                    no_method += 1;
+                    continue;
+                }
+                _ => assert_eq!(answer, refusal, "{method} {address}"),
+            }
+            refused += 1;
+        }
+    }
+    println!(
+        "{} methods and addresses without the token: {refused} refused alike, {no_method} by the runtime",
+        refused + no_method
+    );
+    assert!(refused >= 780, "{refused}");
+}
+
+#[test]
+fn with_it_a_method_is_what_it_is_called_and_no_other() {
+    let signpost = demo();
+    let token = authorization();
+    for address in addresses() {
+        for method in METHODS
+            .into_iter()
+            .filter(|method| !matches!(*method, "GET" | "POST" | "PUT" | "DELETE"))
+        {
+            let answer = ask(&signpost, method, &address, &[&token]);
+            let refused = if matches!(method, "get" | "Put" | "ANYTHING") {
+                501
+            } else {
+                405
+            };
+            assert_eq!(status(&answer), refused, "{method} {address}: {answer}");
+            assert!(
+                refused == 501 || answer.contains("Allow: "),
+                "{method} {address}: {answer}"
+            );
+        }
+    }
+    // A GET that would like to be another is a GET.
+    for method in ["DELETE", "PUT", "POST"] {
+        let lines = [
+            token.clone(),
+            format!("X-HTTP-Method-Override: {method}").into_bytes(),
+            format!("X-HTTP-Method: {method}").into_bytes(),
+        ];
+        let lines: Vec<_> = lines.iter().map(Vec::as_slice).collect();
+        let target = format!("/v1/operator/publishers/lumen-arcade?_method={method}");
+        let answer = ask(&signpost, "GET", &target, &lines);
+        assert_eq!(status(&answer), 200, "{answer}");
+    }
+    // The same of the interfaces that everybody reaches: there a method that is taken for a GET would count a click, and
+    // pay a conversion.
+    let wall = signpost.wall("trust-methods", "78060301", None);
+    let click = format!(
+        "/v2/tracking/click?rid={}&app={}&user_id=u",
+        wall.goal("1"),
+        wall.app
+    );
+    for method in METHODS
+        .into_iter()
+        .filter(|method| !matches!(*method, "GET" | "HEAD" | "POST"))
+    {
+        let click_id = wall.click_id("u-1");
+        let conversion = format!("/v2/tracking/conversion?click_id={click_id}&token={}", wall.token);
+        for target in [click.as_str(), &conversion, "/v1/offer/api", "/healthz"] {
+            let answer = ask(&signpost, method, target, &[]);
+            assert!(
+                matches!(status(&answer), 405 | 501),
+                "{method} {target}: {answer}"
+            );
+        }
+    }
+    assert_eq!(wall.entries("").len(), 0);
+}
+
+/// Other spellings of `/v1/operator/publishers`, and ways round to it.
+const SPELLINGS: [&str; 38] = [
+    "//v1/operator/publishers",
+    "/v1//operator/publishers",
+    "/v1/operator//publishers",
+    "/v1/./operator/publishers",
+    "/x/../v1/operator/publishers",
+    "/v1/operator/../operator/publishers",
+    "/v1/%2e%2e/v1/operator/publishers",
+    "/v1/%2E/operator/publishers",
+    "/v1/x/.%2e/operator/publishers",
+    "/v1/operator/%2e%2e/operator/publishers",
+    "/v1%2foperator/publishers",
+    "/v1/operator%2Fpublishers",
+    "/v1/operator%5cpublishers",
+    "/v1\\operator\\publishers",
+    "/v1/%6fperator/publishers",
+    "/%76%31/operator/publishers",
+    "/v1/operator%00/publishers",
+    "/v1/operator/publishers%00",
+    "/v1/operator/publishers%20",
+    "/v1/operator\t/publishers",
+    "/v1/operator;x=y/publishers",
+    "/v1;/operator/publishers",
+    "/v1/operator/publishers;x",
+    "/v1/operator/publishers/",
+    "/v1/operator/publishers.json",
+    "/V1/operator/publishers",
+    "/v1/Operator/publishers",
+    "/v1/OPERATOR/PUBLISHERS",
+    "/v1/oper\u{430}tor/publishers",
+    "/v1/\u{ff4f}perator/publishers",
+    "/v1/operator",
+    "/v1/operator?/publishers",
+    "/v1/operator#/publishers",
+    "/healthz/../v1/operator/publishers",
+    "/healthz%00/../v1/operator/publishers",
+    "/v1/offer/api/../../operator/publishers",
+    "/v2/tracking/click/../../../v1/operator/publishers",
+    "/?url=/v1/operator/publishers",
+];
+
+#[test]
+fn no_spelling_of_a_path_leads_past_the_token_or_to_another_host() {
+    let signpost = Setup::new()
+        .var("OPERATOR_HOST", "operator.example")
+        .var("TRACKING_HOST", "track.example")
+        .start();
+    let token = authorization();
+    let send = |target: &str, host: &str, lines: &[&[u8]]| {
+        let lines: Vec<_> = lines.iter().map(|line| [line, &b"\r\n"[..]].concat()).collect();
+        let head = format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
+        answer_to(
+            &signpost.base(),
+            &[head.as_bytes(), &lines.concat(), b"\r\n"].concat(),
+        )
+    };
+    let right = send("/v1/operator/publishers", "operator.example", &[&token]);
+    assert!(
+        status(&right) == 200 && right.contains("\"publishers\""),
+        "{right}"
+    );
+    for path in SPELLINGS {
+        let answer = send(path, "operator.example", &[]);
+        assert!(matches!(status(&answer), 401 | 404), "{path}: {answer}");
+        for lines in [&[][..], &[&token[..]]] {
+            let answer = send(path, "track.example", lines);
+            assert_eq!(status(&answer), 404, "{path}: {answer}");
+        }
+    }
+    // A target that is no path is refused by the runtime, whatever it carries.
+    for target in [
+        "http://operator.example/v1/operator/publishers",
+        "https://operator.example/v1/operator/publishers",
+        "http://track.example@operator.example/v1/operator/publishers",
+        "v1/operator/publishers",
+        "*",
+    ] {
+        let answer = send(target, "track.example", &[&token]);
+        assert!(matches!(status(&answer), 400 | 404 | 500), "{target}: {answer}");
+        assert!(!answer.contains("publishers\":"), "{target}: {answer}");
+    }
+
+    // A host is its name, in any case and with any port; a header that names another is not listened to.
+    for host in [
+        "operator.example",
+        "OPERATOR.example",
+        "operator.example:443",
+        "Operator.Example:80",
+    ] {
+        assert_eq!(
+            status(&send("/v1/operator/publishers", host, &[&token])),
+            200,
+            "{host}"
+        );
+        assert_eq!(status(&send("/v1/operator/publishers", host, &[])), 401, "{host}");
+    }
+    for host in [
+        "",
+        "track.example",
+        "operator.example.",
+        "operator.example.track.example",
+        "xoperator.example",
+        "track.example:80:operator.example",
+        "operator.example@track.example",
+        "track.example@operator.example",
+        "operator.example:x@track.example",
+        "track.example/operator.example",
+        "operator.example/",
+        "operator.example?",
+        "operator.example#",
+        "track.example#operator.example",
+        "track.example\\operator.example",
+        "operator.example\\track.example",
+        "operator.example, track.example",
+        "operator%2eexample",
+        "operator\u{3002}example",
+        "\u{43e}perator.example",
+        "[operator.example]",
+        "[::1]",
+        "127.0.0.1",
+        "localhost",
+        "track.example\r\nHost: operator.example",
+        "operator.example\r\nHost: track.example",
+        "track.example\r\nX-Forwarded-Host: operator.example",
+        "track.example\r\nForwarded: host=operator.example",
+        "track.example\r\nX-Host: operator.example\r\nX-Original-Host: operator.example",
+        "track.example\r\n operator.example",
+    ] {
+        let answer = send("/v1/operator/publishers", host, &[&token]);
+        assert!(matches!(status(&answer), 400 | 404 | 500), "{host}: {answer}");
+        assert!(!answer.contains("publishers\":"), "{host}: {answer}");
+    }
+    assert_eq!(status(&send("/healthz", "track.example", &[])), 503, "it goes on");
+}
+
+/// What may be tried where the configuration has no token, or an empty one.
+const OF_NOTHING: [&str; 12] = [
+    "",
+    " ",
+    "Bearer",
+    "Bearer ",
+    "Bearer  ",
+    "bearer \t",
+    "Bearer null",
+    "Bearer undefined",
+    "Bearer \"\"",
+    "Bearer None",
+    "Bearer \u{feff}",
+    "Basic Og==",
+];
+
+#[test]
+fn a_token_that_is_empty_or_was_forgotten_locks_the_interface() {
+    let signpost = Setup::new().var("OPERATOR_TOKEN", "").start();
+    let nothing = ask(&signpost, "GET", "/v1/operator/publishers", &[]);
+    assert_eq!(status(&nothing), 401, "{nothing}");
+    for value in OF_NOTHING.into_iter().chain([OPERATOR_TOKEN]) {
+        let line = format!("Authorization: {value}");
+        for method in ["GET", "POST", "PUT", "DELETE"] {
+            let answer = ask(&signpost, method, "/v1/operator/publishers", &[line.as_bytes()]);
+            assert_eq!(answer, nothing, "{line:?}");
+        }
+    }
+    for unset in [None, Some(String::new())] {
+        let token = OperatorToken::read(|_| unset.clone().filter(|text| !text.is_empty()));
+        for value in OF_NOTHING {
+            assert!(!token.authorizes(Some(value)), "{value:?}");
+        }
+        assert!(!token.authorizes(None));
+    }
+}
+
+#[test]
+fn a_page_in_a_browser_reaches_nothing_and_reads_nothing() {
+    let signpost = demo();
+    let wall = signpost.wall("trust-browser", "78060302", None);
+    let click_id = wall.click_id("u-1");
+    let conversion = format!("/v2/tracking/conversion?click_id={click_id}&token=x");
+    let targets = addresses().into_iter().chain(
+        [
+            "/v1/offer/api",
+            crate::harness::REPORT,
+            "/healthz",
+            "/v2/tracking/click?rid=410271&app=10000001&user_id=u",
+        ]
+        .map(str::to_owned)
+        .into_iter()
+        .chain([conversion]),
+    );
+    for target in targets {
+        let is_operators = target.starts_with("/v1/operator/");
+        for (method, lines) in [
+            // The question before a request with headers of its own, and what needs no question.
+            (
+                "OPTIONS",
+                &[
+                    &b"Access-Control-Request-Method: PUT"[..],
+                    b"Access-Control-Request-Headers: authorization",
+                ][..],
+            ),
+            ("GET", &[b"Cookie: token=local-operator-token"]),
+            (
+                "POST",
+                &[b"Content-Type: text/plain", b"Cookie: token=local-operator-token"],
+            ),
+            ("POST", &[b"Content-Type: application/x-www-form-urlencoded"]),
+        ] {
+            let origin = [
+                &b"Origin: https://evil.example"[..],
+                b"Referer: https://evil.example/",
+                b"Sec-Fetch-Mode: cors",
+            ];
+            let answer = ask(&signpost, method, &target, &[lines, &origin].concat());
+            assert!(
+                !answer.to_ascii_lowercase().contains("access-control-"),
+                "{method} {target}: {answer}"
+            );
+            if is_operators {
+                assert_eq!(status(&answer), 401, "{method} {target}: {answer}");
+            }
+            assert!(!answer.contains("Set-Cookie"), "{method} {target}: {answer}");
+        }
+    }
+}

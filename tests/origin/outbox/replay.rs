@@ -1,0 +1,409 @@
+//! What the operator does with callbacks: sends them again, one or many, and sees and mends the endpoint.
+
+use proptest::{collection::vec, option, prelude::*, sample::select};
+use serde_json::json as j;
+
+use super::*;
+use domain::callbacks::health::{FAILING_AFTER, Health};
+use origin::outbox::replay::{STEP, enable, replay, replay_in_steps, status};
+
+const NOW_S: i64 = NOW / SECOND_MS;
+
+/// Rewards of clicks 1 to 6, a minute after each other: 1 and 4 delivered, 2 and 5 dead, 3 and 6 waiting for hours.
+fn ended() -> Sqlite {
+    let (db, world) = (outbox(), World::new());
+    for n in 1..=6 {
+        convert(&db, &world, &conversion(n)).unwrap();
+        let now_ms = world.now_ms.get();
+        for tried in claim(&db, now_ms) {
+            match n % 3 {
+                1 => answer(&db, now_ms, &tried, 200),
+                2 => abort(&db, now_ms, &tried),
+                _ => {
+                    let late = Judgement {
+                        next: domain::callbacks::delivery::Next::At(NOW + DAY_MS),
+                        ..judged(&tried, now_ms, 500, None)
+                    };
+                    sent::conclude(&db, now_ms, &tried, &attempt(now_ms, 500), &late).unwrap();
+                }
+            }
+        }
+        world.pass(60_000);
+    }
+    db
+}
+
+/// The clicks whose rewards are due at this time.
+fn due(db: &Sqlite, now_ms: i64) -> Vec<u8> {
+    let tries = claim(db, now_ms);
+    assert!(tries.iter().all(|tried| tried.tries == 0));
+    let mut clicks: Vec<_> = (1..=6)
+        .filter(|n| ids(&tries).contains(&reward_id(*n).as_str()))
+        .collect();
+    assert_eq!(clicks.len(), tries.len());
+    clicks.sort();
+    clicks
+}
+
+#[test]
+fn a_replay_is_a_whole_new_schedule_that_begins_at_once() {
+    let db = ended();
+    let later = NOW + 3_600_000;
+    for n in [1, 2, 3] {
+        let shown = json(replay(&db, later, &reward_id(n), UNDER_WAY_MS).unwrap());
+        assert_eq!(shown, entry(&db, &reward_id(n)));
+        assert_eq!(
+            (&shown["state"], &shown["next_try_ts"]),
+            (&j!("waiting"), &j!(later / SECOND_MS))
+        );
+        assert_eq!(shown["attempts"].as_array().unwrap().len(), 1);
+        assert_eq!(standing(&db, &reward_id(n)), (Some(0), Some(later), 0));
+    }
+    let fields = claim(&db, later).remove(0).fields;
+    assert_eq!(
+        (fields.transaction_id, fields.conversion_ts),
+        (reward_id(1), NOW_S),
+        "it says what it said"
+    );
+}
+
+#[test]
+fn a_replay_without_an_endpoint_waits_for_one() {
+    let db = ended();
+    learn(&db, NOW, &settings(2, false));
+    let shown = json(replay(&db, NOW, &reward_id(1), UNDER_WAY_MS).unwrap());
+    assert_eq!(
+        (&shown["state"], shown.get("next_try_ts")),
+        (&j!("no_endpoint"), None)
+    );
+}
+
+#[test]
+fn what_has_no_callback_cannot_be_replayed() {
+    let (db, world) = (outbox(), World::new());
+    convert(&db, &world, &conversion(1).says(Status::Pending)).unwrap();
+    convert(&db, &world, &conversion(2).says(Status::Reversed)).unwrap();
+    world.cap(Some(0));
+    convert(&db, &world, &conversion(3)).unwrap_err();
+    let before = dump(&db, "entries");
+    for n in 1..=3 {
+        let refused = refusal(replay(&db, NOW, &reward_id(n), UNDER_WAY_MS));
+        assert_eq!((refused.status, refused.code), (409, "nothing_to_send"));
+    }
+    let refused = refusal(replay(&db, NOW, &reward_id(4), UNDER_WAY_MS));
+    assert_eq!((refused.status, refused.code), (404, "not_found"));
+    assert_eq!(dump(&db, "entries"), before);
+}
+
+#[test]
+fn many_are_replayed_by_state_and_time() {
+    let at = |minutes: i64| NOW_S + 60 * minutes;
+    let cases = [
+        (j!({ "since": 0 }), vec![2, 5]),
+        (j!({ "since": 0, "state": "dead" }), vec![2, 5]),
+        (j!({ "since": 0, "state": "delivered" }), vec![1, 4]),
+        (j!({ "since": 0, "state": "waiting" }), vec![3, 6]),
+        (j!({ "since": at(1) }), vec![2, 5]),
+        (j!({ "since": at(1) + 1 }), vec![5]),
+        (j!({ "since": at(1), "until": at(4) }), vec![2]),
+        (j!({ "since": at(1), "until": at(4) + 1 }), vec![2, 5]),
+        (j!({ "since": at(4), "until": at(4) }), vec![]),
+        (
+            j!({ "since": at(0), "until": null, "state": "delivered" }),
+            vec![1, 4],
+        ),
+        (j!({ "since": at(60) }), vec![]),
+    ];
+    let later = NOW + 3_600_000;
+    for (body, expected) in cases {
+        let db = ended();
+        let replayed = json(replay_many(&db, later, &body.to_string()).unwrap());
+        assert_eq!(replayed, j!({ "replayed": expected.len() }), "{body}");
+        assert_eq!(due(&db, later), expected, "{body}");
+    }
+}
+
+#[test]
+fn until_now_has_the_second_that_is_running() {
+    let db = ended();
+    let body = r#"{"since":0}"#;
+    let of_2 = NOW + 60_000;
+    assert_eq!(json(replay_many(&db, of_2, body).unwrap()), j!({ "replayed": 1 }));
+    assert_eq!(
+        json(replay_many(&ended(), of_2 - 1, body).unwrap()),
+        j!({ "replayed": 0 })
+    );
+}
+
+#[test]
+fn reversals_are_replayed_by_their_own_time() {
+    let (db, world) = (outbox(), World::new());
+    convert(&db, &world, &conversion(1)).unwrap();
+    send_all(&db, NOW, 200);
+    world.pass(DAY_MS);
+    convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
+    send_all(&db, NOW + DAY_MS, 200);
+    let body = j!({ "since": NOW_S + 1, "state": "delivered" }).to_string();
+    assert_eq!(
+        json(replay_many(&db, NOW + 2 * DAY_MS, &body).unwrap()),
+        j!({ "replayed": 1 })
+    );
+    assert_eq!(ids(&claim(&db, NOW + 2 * DAY_MS)), [reversal_id(1)]);
+}
+
+#[test]
+fn a_range_that_does_not_read_changes_nothing() {
+    let db = ended();
+    let before = dump(&db, "entries");
+    for (body, code, says) in [
+        ("", "invalid_json", ""),
+        ("[0]", "invalid_json", "object"),
+        ("{\"since\":0}}", "invalid_json", ""),
+        ("{}", "missing_field", "since"),
+        ("{\"since\":\"0\"}", "invalid_field", "since"),
+        ("{\"since\":0.5}", "invalid_field", "since"),
+        ("{\"since\":-1}", "invalid_field", "since"),
+        ("{\"since\":4503599627370497}", "invalid_field", "since"),
+        ("{\"since\":5,\"until\":4}", "invalid_field", "until"),
+        (
+            "{\"since\":5,\"until\":4503599627370497}",
+            "invalid_field",
+            "until",
+        ),
+        ("{\"since\":0,\"state\":\"refused\"}", "invalid_field", "state"),
+        ("{\"since\":0,\"state\":\"Dead\"}", "invalid_field", "state"),
+        ("{\"since\":0,\"from\":0}", "unknown_field", "from"),
+    ] {
+        let refused = refusal(replay_many(&db, NOW, body));
+        assert_eq!(
+            (refused.status, refused.code),
+            (400, code),
+            "{body}: {}",
+            refused.message
+        );
+        assert!(refused.message.contains(says), "{body}: {}", refused.message);
+    }
+    assert_eq!(dump(&db, "entries"), before);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_replay_sends_what_it_means_once_in_however_many_steps(
+        ends in vec(select([None, Some(200), Some(400)].as_slice()), 1..12),
+        times in select([1, STEP / 3, STEP - 1, STEP, STEP + 1, 2 * STEP + 1].as_slice()),
+        (since, until) in (0..12_i64, option::of(0..12_i64)),
+        (state, delivery) in select([("waiting", 0), ("delivered", 1), ("dead", 2)].as_slice()),
+    ) {
+        let (db, world) = (outbox(), World::new());
+        for (n, end) in (1..).zip(&ends) {
+            convert(&db, &world, &conversion(n)).unwrap();
+            let now_ms = world.now_ms.get();
+            let tries = claim(&db, now_ms);
+            match end {
+                Some(400) => abort(&db, now_ms, &tries[0]),
+                Some(status) => answer(&db, now_ms, &tries[0], *status),
+                // Its process has died; it is not due again for a while.
+                None => {}
+            }
+            world.pass(SECOND_MS);
+        }
+        spread(&db, times);
+        let is_meant = |n: i64, found: i64| {
+            found == delivery && n > since && until.is_none_or(|until| n <= since + until)
+        };
+        let before = dump(&db, "entries");
+        // A day later, so that nothing is due by then that was not replayed.
+        let later = NOW + DAY_MS;
+        let body = j!({
+            "since": NOW_S + since, "until": until.map(|until| NOW_S + since + until), "state": state,
+        });
+        let replayed = json(replay_many(&db, later, &body.to_string()).unwrap());
+        let mut meant = 0;
+        for (n, (was, is)) in (1..).zip(before.iter().zip(&dump(&db, "entries"))) {
+            if is_meant(n, was.integer(7).unwrap()) {
+                meant += 1;
+                let stands = (is.integer(7).unwrap(), is.integer(8).unwrap(), is.integer(9).unwrap());
+                prop_assert_eq!(stands, (0, later, 0));
+            } else {
+                prop_assert_eq!(was, is);
+            }
+        }
+        prop_assert_eq!(replayed, j!({ "replayed": meant }));
+    }
+}
+
+#[test]
+fn until_now_is_the_first_steps_now_in_every_step() {
+    let (db, world) = with_rewards(2);
+    world.pass(SECOND_MS);
+    send_all(&db, world.now_ms.get(), 200);
+    spread(&db, STEP);
+    let steps = RefCell::new(vec![]);
+    let ask = async |step: ReplayMany| {
+        let ReplayMany { body, after, until } = step;
+        let now_ms = world.now_ms.get();
+        steps.borrow_mut().push((after, until));
+        let step = operator::replay_many(&db, now_ms, &body, after, until, UNDER_WAY_MS);
+        // What is paid and delivered between two steps is in the second of them.
+        world.pass(10 * SECOND_MS);
+        let n = u8::try_from(10 + steps.borrow().len()).unwrap();
+        convert(&db, &world, &conversion(n)).unwrap();
+        send_all(&db, world.now_ms.get(), 200);
+        step
+    };
+    let replayed = now(replay_in_steps(r#"{"since":0,"state":"delivered"}"#, ask)).unwrap();
+    assert_eq!(json(replayed), j!({ "replayed": 2 }));
+    let until = Some(NOW_S + 4);
+    assert_eq!(*steps.borrow(), [(0, None), (STEP, until), (2 * STEP, until)]);
+    let attempts = |n| entry(&db, &reward_id(n))["attempts"].as_array().unwrap().len();
+    assert_eq!([1, 2, 11, 12].map(attempts), [2, 2, 1, 1]);
+}
+
+#[test]
+fn a_reversal_waits_for_a_reward_that_was_replayed_in_an_earlier_step() {
+    let (db, world) = with_rewards(1);
+    world.pass(SECOND_MS);
+    convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
+    send_all(&db, world.now_ms.get(), 200);
+    send_all(&db, world.now_ms.get(), 200);
+    spread(&db, STEP);
+    let later = NOW + DAY_MS;
+    let replayed = json(replay_many(&db, later, r#"{"since":0,"state":"delivered"}"#).unwrap());
+    // It went with its reward, and is not counted by itself.
+    assert_eq!(replayed, j!({ "replayed": 1 }));
+    assert_eq!(ids(&claim(&db, later)), [reward_id(1)]);
+    assert_eq!(standing(&db, &reversal_id(1)), (Some(0), None, 0));
+}
+
+#[test]
+fn a_replayed_reward_that_was_taken_back_is_taken_back_again_after_it() {
+    for many in [false, true] {
+        let (db, world) = with_rewards(1);
+        let dies = claim(&db, NOW).remove(0);
+        abort(&db, NOW, &dies);
+        convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
+        assert_eq!(send_all(&db, world.now_ms.get(), 200), [reversal_id(1)]);
+        let later = NOW + DAY_MS;
+        if many {
+            replay_many(&db, later, r#"{"since":0}"#).unwrap();
+        } else {
+            replay(&db, later, &reward_id(1), UNDER_WAY_MS).unwrap();
+        }
+        assert_eq!(send_all(&db, later, 200), [reward_id(1), reversal_id(1)]);
+    }
+}
+
+#[test]
+fn a_replay_leaves_a_try_that_is_under_way_alone() {
+    let (db, _) = with_rewards(1);
+    let tried = claim(&db, NOW).remove(0);
+    replay(&db, NOW + 1, &reward_id(1), UNDER_WAY_MS).unwrap();
+    replay_many(&db, NOW + 1, r#"{"since":0,"state":"waiting"}"#).unwrap();
+    assert!(claim(&db, NOW + 2).is_empty());
+    answer(&db, NOW + 3, &tried, 200);
+    assert_eq!(entry(&db, &reward_id(1))["state"], "delivered");
+}
+
+#[test]
+fn what_is_no_steps_answer_is_passed_on() {
+    let step = |next: Json| Reply::ok(&j!({ "replayed": 1, "next": next, "until": 5 }));
+    let answers = [
+        Reply {
+            status: 503,
+            ..step(Json::Null)
+        },
+        Reply::ok(&j!({ "replayed": 7 })),
+        Reply::no_content(),
+    ];
+    for last in answers {
+        for steps in 0..3_u8 {
+            let left = Cell::new(steps);
+            let ask = async |_: ReplayMany| {
+                let Some(fewer) = left.get().checked_sub(1) else {
+                    return Ok::<_, Failure>(last.clone());
+                };
+                left.set(fewer);
+                Ok(step(j!(9)))
+            };
+            assert_eq!(now(replay_in_steps("{}", ask)).unwrap(), last);
+        }
+    }
+    let fails = async |_| Err::<Reply, _>(Failure::Internal("gone".into()));
+    assert_eq!(
+        now(replay_in_steps("{}", fails)),
+        Err(Failure::Internal("gone".into()))
+    );
+}
+
+#[test]
+fn an_endpoint_that_is_enabled_leaves_alone_what_has_a_whole_schedule_and_is_due() {
+    let (db, world) = with_rewards(5);
+    let now_ms = world.now_ms.get();
+    let mut tries = claim(&db, now_ms);
+    answer(&db, now_ms, &tries.remove(0), 500);
+    let written = || {
+        enable(&db, now_ms + DAY_MS, UNDER_WAY_MS).unwrap();
+        let tries = "SELECT COUNT(*) FROM entries WHERE delivery = 0 AND tries = 0 AND due_ms <= ?";
+        let whole = db.query_first(tries, params![now_ms + DAY_MS]).unwrap().unwrap();
+        assert_eq!(whole.integer(0).unwrap(), 5);
+        dump(&db, "writes").len()
+    };
+    db.execute("CREATE TABLE writes (entry INTEGER) STRICT", &[])
+        .unwrap();
+    let counted =
+        "CREATE TRIGGER counted AFTER UPDATE ON entries BEGIN INSERT INTO writes VALUES (new.entry); END";
+    db.execute(counted, &[]).unwrap();
+    assert_eq!(written(), 1, "the one that had failed");
+    assert_eq!(written(), 1);
+}
+
+#[test]
+fn the_endpoint_is_shown_as_it_stands() {
+    let db = outbox();
+    let none = j!({
+        "state": "none", "consecutive_failures": 0, "next_try_ts": null, "waiting": 0, "dead": 0, "reserving": 0,
+    });
+    assert_eq!(json(status(&db).unwrap()), none);
+    assert_eq!(json(enable(&db, NOW, UNDER_WAY_MS).unwrap()), none);
+    learn(&db, NOW, &settings(1, false));
+    assert_eq!(json(status(&db).unwrap()), none);
+
+    let db = ended();
+    let shown = |state: &str, failures: u32, next: Json| {
+        j!({
+            "state": state, "consecutive_failures": failures, "next_try_ts": next,
+            "waiting": 2, "dead": 2, "reserving": 0,
+        })
+    };
+    let in_a_day = j!(NOW_S + 86_400);
+    assert_eq!(json(status(&db).unwrap()), shown("healthy", 1, in_a_day.clone()));
+    let resumes_ms = NOW + 2 * DAY_MS;
+    let failing = Health {
+        failures: FAILING_AFTER,
+        resumes_ms,
+    };
+    endpoint::set_health(&db, failing, None).unwrap();
+    assert_eq!(
+        json(status(&db).unwrap()),
+        shown("failing", 5, j!(resumes_ms / SECOND_MS))
+    );
+    endpoint::set_health(&db, failing, Some(NOW)).unwrap();
+    assert_eq!(json(status(&db).unwrap()), shown("disabled", 5, Json::Null));
+    let enabled = json(enable(&db, NOW + 3_600_000, UNDER_WAY_MS).unwrap());
+    assert_eq!(enabled, shown("healthy", 0, j!(NOW_S + 3_600)));
+    learn(&db, NOW, &settings(2, false));
+    assert_eq!(json(status(&db).unwrap()), shown("none", 0, Json::Null));
+}
+
+#[test]
+fn conversions_that_wait_for_their_cap_are_counted() {
+    let (db, world) = (outbox(), World::capped(1));
+    world.counters_answer.set(false);
+    for n in 1..=3 {
+        convert(&db, &world, &conversion(n)).unwrap_err();
+    }
+    let shown = json(status(&db).unwrap());
+    assert_eq!((&shown["reserving"], &shown["waiting"]), (&j!(3), &j!(0)));
+}
