@@ -11,7 +11,7 @@ use crate::{
     load::{Light, Run},
     mix::Kind,
     planned,
-    observability::{Memory, Series, megabytes, metric},
+    watch::{Memory, Series, megabytes, metric},
     world::{DAYS, World, date},
 };
 

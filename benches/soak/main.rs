@@ -42,7 +42,7 @@ mod threads;
 #[expect(dead_code, reason = "`make bench` uses more of it")]
 #[path = "../shared/time.rs"]
 mod time;
-mod observability;
+mod watch;
 mod world;
 
 use std::{process::ExitCode, sync::atomic::Ordering, thread};
@@ -52,7 +52,7 @@ use e2e::harness;
 use judge::Verdict;
 use load::Run;
 use tally::Tally;
-use observability::{Watch, disk, megabytes};
+use watch::{Watch, disk, megabytes};
 use world::World;
 
 /// Clients that wait for an answer each: what keeps workerd's one thread busy, and below what sheds.

@@ -2,7 +2,14 @@
 
 use serde_json::json;
 
-use crate::{book::{Paid, Sums}, harness::{CONVERSION, GOALS, OPERATOR_TOKEN, REPORT, encoded, now_ms, seal}, mix::{About, Kind, Request, operator, text}, planned, random::Random, world::{APPS, DAYS, EDITED, OFFERS, Seller, WALLS, World, csv, date}};
+use crate::{
+    book::{Paid, Sums},
+    harness::{CONVERSION, GOALS, OPERATOR_TOKEN, REPORT, encoded, now_ms, seal},
+    mix::{About, Kind, Request, operator, text},
+    planned,
+    random::Random,
+    world::{APPS, DAYS, EDITED, OFFERS, Seller, WALLS, World, csv, date},
+};
 use domain::model::time::DAY_MS;
 
 const OFFERS_PATH: &str = "/v1/offer/api";

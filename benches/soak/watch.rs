@@ -166,11 +166,13 @@ pub fn metric(signpost: &Signpost, name: &str) -> Option<f64> {
     let authorization = format!("Bearer {OPERATOR_TOKEN}");
     let headers = [("Authorization", authorization.as_str())];
     let name = format!("signpost_isolate_{name} ");
-    let found = ["/metrics", "/v1/operator/metrics"].into_iter().filter_map(|path| {
-        let answer = signpost.try_send("GET", path, &headers, b"").ok()?;
-        let mut lines = answer.body.lines();
-        lines.find_map(|line| line.strip_prefix(&name)?.parse().ok())
-    });
+    let found = ["/metrics", "/v1/operator/metrics"]
+        .into_iter()
+        .filter_map(|path| {
+            let answer = signpost.try_send("GET", path, &headers, b"").ok()?;
+            let mut lines = answer.body.lines();
+            lines.find_map(|line| line.strip_prefix(&name)?.parse().ok())
+        });
     found.max_by(f64::total_cmp)
 }
 

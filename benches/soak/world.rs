@@ -5,8 +5,15 @@ use std::{collections::VecDeque, sync::Mutex};
 
 use serde_json::{Value, json};
 
-use crate::{book::{Book, Clicks, Publishers, Sums}, harness::{ReportKey, Setup, Signpost, callback, default_setting, now_ms}, planned};
-use domain::{model::{AppId, Country, time::UtcDay}, tracking::{click::Click, keys::KeyRing}};
+use crate::{
+    book::{Book, Clicks, Publishers, Sums},
+    harness::{ReportKey, Setup, Signpost, callback, default_setting, now_ms},
+    planned,
+};
+use domain::{
+    model::{AppId, Country, time::UtcDay},
+    tracking::{click::Click, keys::KeyRing},
+};
 
 pub const OFFERS: usize = 2_000;
 pub const APPS: usize = 50;

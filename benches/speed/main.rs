@@ -1,4 +1,4 @@
-//! `make bench`: what `design.md` section 9 asks for, measured and told as a table. Everything runs on plain workerd on
+//! `make bench`: what docs/PERFORMANCE.md, "Targets" asks for, measured and told as a table. Everything runs on plain workerd on
 //! loopback, ours and its yardstick in turn; what one part needs is in the file of its name. `ONLY=` names the parts to
 //! run, `ROUNDS=` how often each pair is measured.
 

@@ -1,4 +1,4 @@
-//! Completion callbacks (`design.md` section 7): what a publisher is told when one of its users earns a reward, and how
+//! Completion callbacks (docs/DECISIONS.md, "Completion callbacks"): what a publisher is told when one of its users earns a reward, and how
 //! it can tell that we said so.
 //!
 //! What is sent:

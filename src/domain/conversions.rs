@@ -1,4 +1,4 @@
-//! Conversions: `GET|POST /v2/tracking/conversion` (`design.md` section 6), as pure functions. The order of writes is
+//! Conversions: `GET|POST /v2/tracking/conversion` (docs/DECISIONS.md, "Conversions"), as pure functions. The order of writes is
 //! the shell's; what is written, and what follows from it, is decided here.
 //!
 //! - [`parameters`]: what the advertiser's side sent, under all the names it may have;

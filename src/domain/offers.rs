@@ -1,4 +1,4 @@
-//! Offers: `POST /v1/offer/api` (`design.md` section 4). A request is read (`request`), the offers it is for are found
+//! Offers: `POST /v1/offer/api` (docs/DECISIONS.md, "Offers"). A request is read (`request`), the offers it is for are found
 //! in the listing (`selection`), and their bodies are put together for the app that asks (`page`).
 
 pub mod page;

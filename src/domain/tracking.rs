@@ -1,4 +1,4 @@
-//! Clicks: `GET /v2/tracking/click` (`design.md` section 5), from the query string to the redirect, as pure functions.
+//! Clicks: `GET /v2/tracking/click` (docs/DECISIONS.md, "Clicks"), from the query string to the redirect, as pure functions.
 //!
 //! What a request says:
 //! - [`parameters`]: the click parameters of the specification's 2.5, checked;

@@ -1,7 +1,7 @@
 //! The little of SQL that the origin needs, so that one text of it runs on a Durable Object's SQLite in production and
 //! on `rusqlite` in native tests.
 //!
-//! What a Durable Object's SQLite forces on every caller (`platform.md`): integers are bound as JavaScript numbers, so
+//! What a Durable Object's SQLite forces on every caller (docs/PLATFORM.md): integers are bound as JavaScript numbers, so
 //! one beyond 2^53 is refused rather than rounded; a column must belong to a STRICT table or be CAST, or a bound
 //! integer becomes a REAL; there is no BEGIN; a value holds at most 2 MB and a statement 100 parameters; and an error
 //! after a write rolls nothing back outside [`Database::transaction`].

@@ -1,4 +1,4 @@
-//! The size Signpost plans for (`design.md` section 3): 20,000 offers of 3 goals each, 5,000 apps.
+//! The size Signpost plans for (docs/ARCHITECTURE.md, "Snapshots"): 20,000 offers of 3 goals each, 5,000 apps.
 
 use std::collections::BTreeSet;
 

@@ -20,7 +20,8 @@ fn workerd_takes_every_statement_of_every_object() {
         ("outbox", outbox::MIGRATIONS, &of_outbox),
     ];
     for (object, migrations, statements) in objects {
-        let body = json!({ "migrations": migrations.concat(), "statements": statements }).to_string();
+        let body =
+            json!({ "migrations": migrations.concat().concat(), "statements": statements }).to_string();
         let refused = workerd
             .send("POST", &format!("/{object}"), &[], body.as_bytes())
             .expect(200);

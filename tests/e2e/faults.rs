@@ -142,7 +142,7 @@ fn clicks_made_while_the_counters_were_down_are_counted_when_they_are_back() {
         signpost
             .log_lines()
             .iter()
-            .any(|line| line["where"] == "counting")
+            .any(|line| line["where"] == "click_flush")
     };
     in_time(20 * SECOND_MS, &true, in_vain);
     break_down(&signpost, "");
@@ -161,7 +161,7 @@ fn a_click_is_counted_also_if_it_comes_while_an_earlier_one_is_sent_again() {
     // Whoever was to send it has given up, and leaves it to the next click.
     let in_vain = || {
         let lines = signpost.log_lines();
-        lines.iter().filter(|line| line["where"] == "counting").count()
+        lines.iter().filter(|line| line["where"] == "click_flush").count()
     };
     in_time(20 * SECOND_MS, &3, in_vain);
     break_down(&signpost, "");

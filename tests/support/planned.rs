@@ -1,5 +1,5 @@
 //! A made-up catalog of any size, for tests and benches: one publisher's apps, and offers of three goals each. Signpost
-//! plans for 20,000 offers and 5,000 apps (`design.md` section 3).
+//! plans for 20,000 offers and 5,000 apps (docs/ARCHITECTURE.md, "Snapshots").
 
 #![allow(dead_code, reason = "no binary uses all of it")]
 #![expect(

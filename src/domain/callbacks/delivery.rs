@@ -1,4 +1,4 @@
-//! What one try of a callback means for it and for its endpoint (`design.md` section 7): delivered, tried again, kept
+//! What one try of a callback means for it and for its endpoint (docs/DECISIONS.md, "Completion callbacks"): delivered, tried again, kept
 //! or dead. The receiver has its say by its status, `Retry-After` and `webhook-delivery`.
 
 use super::schedule::Schedule;

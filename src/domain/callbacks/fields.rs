@@ -150,7 +150,7 @@ impl<'a> Value<'a> {
 /// How a field is read; `None` if this callback does not carry it.
 pub type Get = for<'a> fn(&'a Fields) -> Option<Value<'a>>;
 
-/// Every field by its name, in the order of `design.md` section 7: what a query, a macro and a JSON body alike go by.
+/// Every field by its name, in the order of docs/DECISIONS.md, "Completion callbacks": what a query, a macro and a JSON body alike go by.
 pub const TABLE: [(&str, Get); 21] = [
     ("user_id", |fields| Some(Value::Text(&fields.user_id))),
     ("value", |fields| Some(Value::Decimal(&fields.value))),

@@ -1,4 +1,4 @@
-//! The network guard: which callback URLs Signpost calls (`design.md` section 7, last bullets). It is asked when a URL
+//! The network guard: which callback URLs Signpost calls (docs/DECISIONS.md, "Completion callbacks", last bullets). It is asked when a URL
 //! is configured, and again before each call, since rules and hosts may have changed in between.
 //!
 //! It judges the address, not the answer of DNS: a public name may resolve to a private address, today or at the next

@@ -1,4 +1,4 @@
-//! How many tries may be under way to one endpoint (`design.md` section 7). One that keeps failing gets one probe at a
+//! How many tries may be under way to one endpoint (docs/DECISIONS.md, "Completion callbacks"). One that keeps failing gets one probe at a
 //! time, paced, so that it does not hold up its object, and opens again at the first try that it answers well.
 
 use crate::model::time::SECOND_MS;

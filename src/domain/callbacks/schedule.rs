@@ -1,5 +1,5 @@
 //! When a callback is tried: a list of delays, each taken with some chance, so that what failed together does not come
-//! back together (`design.md` section 7).
+//! back together (docs/DECISIONS.md, "Completion callbacks").
 
 use crate::model::time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS};
 

@@ -29,7 +29,7 @@ pub struct App {
     pub blocked_offers: Vec<OfferId>,
 }
 
-/// Where and how completion callbacks are sent (`design.md` section 7).
+/// Where and how completion callbacks are sent (docs/DECISIONS.md, "Completion callbacks").
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Callback {

@@ -1,4 +1,4 @@
-//! An offer and its goals, as the operator writes them (`design.md` section 10).
+//! An offer and its goals, as the operator writes them (docs/OPERATING.md, "The operator's API").
 
 use serde::{Deserialize, Serialize};
 

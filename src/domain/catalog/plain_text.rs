@@ -1,4 +1,4 @@
-//! Offer texts are shown as plain text (`design.md` section 4): what an advertiser's feed brings as HTML loses its
+//! Offer texts are shown as plain text (docs/DECISIONS.md, "Offers"): what an advertiser's feed brings as HTML loses its
 //! tags and entities and keeps its line breaks; what is not HTML stays as it was written.
 //!
 //! The converter is our own because the small crates for it are made for whole pages: they fold the line breaks that

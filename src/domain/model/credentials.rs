@@ -28,7 +28,7 @@ pub fn matches(presented: &CredentialHash, stored: &[u8]) -> bool {
     presented.as_slice().ct_eq(stored).into()
 }
 
-/// A Pub-Key: 32 upper-case hexadecimal digits (`design.md` section 10).
+/// A Pub-Key: 32 upper-case hexadecimal digits (docs/OPERATING.md, "The operator's API").
 pub fn pub_key(random: [u8; 16]) -> String {
     hex::encode_upper(random)
 }

@@ -93,7 +93,7 @@ pub enum Rounding {
 pub struct InAppAmount(pub i128);
 
 impl CurrencyRate {
-    /// A payout in the app's currency: payout × rate, rounded by the app's setting (`design.md` section 4).
+    /// A payout in the app's currency: payout × rate, rounded by the app's setting (docs/DECISIONS.md, "Offers").
     pub fn convert(&self, payout: MicroUsd) -> InAppAmount {
         // micro-USD × micro-units is 12 decimals; 10^12 × 10^15 fits an i128 with room to spare.
         let exact = i128::from(payout.0).saturating_mul(i128::from(self.per_usd.0));

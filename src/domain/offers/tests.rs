@@ -163,7 +163,7 @@ fn decimal(units: u128, decimals: u8) -> Value {
     }
 }
 
-/// The offer of the specification's 2.4 by the rules of `design.md` section 4, with nothing prepared.
+/// The offer of the specification's 2.4 by the rules of docs/DECISIONS.md, "Offers", with nothing prepared.
 fn naive(app: &AppListing, id: &OfferId, offer: &Offer, now: &Now) -> Value {
     let CurrencyRate {
         name,

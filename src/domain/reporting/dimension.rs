@@ -45,7 +45,7 @@ impl Dimension {
         KEY.iter().position(|dimension| *dimension == self)
     }
 
-    /// What stands for a value that is not known (`design.md` section 8, "zeros"): an empty one is read as this.
+    /// What stands for a value that is not known (docs/DECISIONS.md, "Reports", "zeros"): an empty one is read as this.
     pub fn unknown(self) -> &'static str {
         match self {
             Self::Country => "ZZ",

@@ -1,5 +1,5 @@
 //! The engine: adds up facts in their segments, and finds the rows of one page. Pure, and the same code natively and in
-//! Wasm. `design.md` section 8, "Engine".
+//! Wasm. docs/DECISIONS.md, "Reports", "Engine".
 //!
 //! Each segment is read once, and one at a time. Its distinct values are numbered as they are first seen
 //! (`dictionary`), a row's group is those numbers packed into a key (`layout`), and runs of rows with one key (`batch`)

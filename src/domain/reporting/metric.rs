@@ -90,7 +90,7 @@ impl Metric {
         Self::ALL.into_iter().find(|metric| metric.name() == name)
     }
 
-    /// The formulas of `design.md` section 8; none for a plain sum. Ratios are of sums, never means of ratios. Revenue is
+    /// The formulas of docs/DECISIONS.md, "Reports"; none for a plain sum. Ratios are of sums, never means of ratios. Revenue is
     /// in micro-USD already, so that ecpm takes no million.
     pub fn ratio(self) -> Option<Ratio> {
         const MILLION: i64 = 1_000_000;

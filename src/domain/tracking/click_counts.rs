@@ -1,4 +1,4 @@
-//! Counting clicks (`design.md` section 5). A click is answered first and counted after: clicks add up in the isolate as
+//! Counting clicks (docs/DECISIONS.md, "Clicks"). A click is answered first and counted after: clicks add up in the isolate as
 //! sums, and the sums go to the counters in batches. A batch is numbered, and its number counts once however often it
 //! arrives, so a batch whose answer was lost is simply sent again.
 //!

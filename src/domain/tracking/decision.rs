@@ -1,4 +1,4 @@
-//! What becomes of a click (`design.md` section 5): decided from the request and the snapshot alone, in this order:
+//! What becomes of a click (docs/DECISIONS.md, "Clicks"): decided from the request and the snapshot alone, in this order:
 //! parameters, app and goal known, publisher approved, offer live, country and device platform allowed. The cap, which
 //! may have to be asked for, comes after.
 

@@ -1,7 +1,7 @@
 //! An app is put: its document with the secrets masked, and its callback sealed and handed over to its outbox.
 //!
 //! To an outbox, new settings are the operator's word that the endpoint is to be tried again, and all that waits gets a
-//! whole new schedule (`design.md` section 7). An import of the whole catalog every day does not say so: under it, nothing
+//! whole new schedule (docs/DECISIONS.md, "Completion callbacks"). An import of the whole catalog every day does not say so: under it, nothing
 //! would ever be dead-lettered.
 
 use super::{

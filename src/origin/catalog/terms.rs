@@ -1,5 +1,5 @@
 //! What an app's outbox asks before it judges a conversion: whom the app belongs to, what its currency is worth, where its
-//! callbacks go, and what the offers pay. Nothing of it may rest on a snapshot (`design.md` section 3).
+//! callbacks go, and what the offers pay. Nothing of it may rest on a snapshot (docs/ARCHITECTURE.md, "Snapshots").
 
 use std::collections::BTreeMap;
 

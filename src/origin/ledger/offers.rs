@@ -1,4 +1,4 @@
-//! The `offers` layer: what Signpost itself counted, as facts (`design.md` section 6, last point).
+//! The `offers` layer: what Signpost itself counted, as facts (docs/DECISIONS.md, "Conversions", last point).
 
 use std::collections::BTreeMap;
 

@@ -19,7 +19,7 @@ use platform::{
     params,
 };
 
-/// The two layers of a day (`design.md` section 8). Their numbers are stored.
+/// The two layers of a day (docs/DECISIONS.md, "Reports"). Their numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
     /// The facts interface's.

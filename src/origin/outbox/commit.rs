@@ -1,4 +1,4 @@
-//! The order in which a conversion is written (`design.md` section 6), over other objects that may not answer: a
+//! The order in which a conversion is written (docs/DECISIONS.md, "Conversions"), over other objects that may not answer: a
 //! reservation is durable before the cap is asked, and what the cap said is written with what follows from it. Whoever
 //! comes next, the alarm or another copy, goes on from what is stored.
 

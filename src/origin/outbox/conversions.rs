@@ -1,4 +1,4 @@
-//! What a postback writes (`design.md` section 6, "Order of writes"). The rules are `conversions`'; here they meet the
+//! What a postback writes (docs/DECISIONS.md, "Conversions", "Order of writes"). The rules are `conversions`'; here they meet the
 //! rows. Each function is one transaction; what happens between two of them is [`super::commit`]'s.
 
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The log as the operator reads it (`design.md` section 10): an entry for each transaction id, with every attempt.
+//! The log as the operator reads it (docs/OPERATING.md, "The operator's API"): an entry for each transaction id, with every attempt.
 
 use std::collections::HashMap;
 

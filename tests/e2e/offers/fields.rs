@@ -35,7 +35,7 @@ fn converted(payout_usd: &Value, currency: &Value) -> i128 {
     exact / step + i128::from(up)
 }
 
-/// An offer for an app, by the rules of `design.md` section 4. Texts are as they were written.
+/// An offer for an app, by the rules of docs/DECISIONS.md, "Offers". Texts are as they were written.
 fn expected(served: &Served, app_id: &str, offer_id: &str, updated_at: &Value) -> Value {
     let offer = &served.demo.offers[offer_id];
     let currency = &served.demo.apps[app_id]["currency"];

@@ -76,7 +76,7 @@ fn others_are_served(wall: &Wall<'_>, receiver: &Receiver, is_on: impl Fn() -> b
 #[test]
 fn connections_that_never_pause_shut_out_neither_others_nor_callbacks() {
     let receiver = Receiver::start();
-    let (signpost, _) = Setup::new().start_with_fixtures();
+    let (signpost, _) = Setup::new().var("FAIR_QUEUE", "true").start_with_fixtures();
     let wall = signpost.wall("turns", "79100004", Some(&receiver));
     let click = format!(
         "GET {CLICK}?rid={}&app={}&user_id=u-1 HTTP/1.1\r\nHost: t.signpost.example\r\n\r\n",
@@ -104,7 +104,7 @@ fn connections_that_never_pause_shut_out_neither_others_nor_callbacks() {
 #[test]
 fn a_body_of_many_small_chunks_shuts_out_neither_others_nor_callbacks() {
     let receiver = Receiver::start();
-    let (signpost, _) = Setup::new().start_with_fixtures();
+    let (signpost, _) = Setup::new().var("FAIR_QUEUE", "true").start_with_fixtures();
     let wall = signpost.wall("turns-of-bodies", "79100005", Some(&receiver));
     let (is_over, answered) = (AtomicBool::new(false), AtomicUsize::new(0));
     // From strangers; what is refused is read all the same, up to 4 MiB of it.

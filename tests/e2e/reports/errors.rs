@@ -1,4 +1,4 @@
-//! Every row of the specification's table of errors (part 7) and of `design.md` section 8's, with its status, message and
+//! Every row of the specification's table of errors (part 7) and of docs/DECISIONS.md, "Reports"'s, with its status, message and
 //! code.
 
 use serde_json::{Value, json};

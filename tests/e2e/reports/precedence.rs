@@ -1,4 +1,4 @@
-//! A request with two errors is told of the one that is checked first (`design.md` section 8).
+//! A request with two errors is told of the one that is checked first (docs/DECISIONS.md, "Reports").
 
 use serde_json::{Value, json};
 

@@ -52,12 +52,12 @@ const OVERRIDES: [&[u8]; 6] = [
 
 /// The operator's addresses, as the route table has them, for an app and a publisher of the demo.
 fn addresses() -> BTreeSet<String> {
-    let table = std::fs::read_to_string(root().join("src/edge/routes.rs")).unwrap();
+    let table = std::fs::read_to_string(root().join("src/origin/routes.rs")).unwrap();
     let table = table
         .split("const ROUTES")
         .nth(1)
         .unwrap()
-        .split("];\n")
+        .split("\n];")
         .next()
         .unwrap();
     let texts = table.split('"').filter(|text| text.starts_with("/v1/operator/"));

@@ -70,7 +70,7 @@ fn any_filters() -> impl Strategy<Value = Vec<(&'static str, Vec<String>)>> {
     proptest::collection::vec(filter, 0..4)
 }
 
-/// The rules of `design.md` section 4, an offer at a time.
+/// The rules of docs/DECISIONS.md, "Offers", an offer at a time.
 fn is_selected((offer, geo): &Indexed, app: &AppListing, filters: &[(&str, Vec<String>)]) -> bool {
     let for_country = |code: &String| {
         let country = Country::parse(code).unwrap();

@@ -1,4 +1,4 @@
-//! The columns of facts, `design.md` section 10: one table for both formats, and a row of texts in its order.
+//! The columns of facts, docs/OPERATING.md, "The operator's API": one table for both formats, and a row of texts in its order.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Reads a query from the body of a request. The checks stand in the order of `design.md` section 8, and the first
+//! Reads a query from the body of a request. The checks stand in the order of docs/DECISIONS.md, "Reports", and the first
 //! that fails is the answer; the messages are those of the specification's part 7.
 
 use serde_json::{Map, Value};

@@ -158,7 +158,7 @@ fn a_chunk_ends_at_its_limits_whatever_the_ids() {
     assert_eq!(lengths(&offers), [4; 150]);
 }
 
-/// `design.md` section 3: 20,000 offers with 3 goals each.
+/// docs/PERFORMANCE.md, "Limits at scale": 20,000 offers with 3 goals each.
 #[test]
 fn a_listing_of_the_planned_size_fits_its_values() {
     let text = "Rebuild the keep, train its garrison and hold the passes against the Cinder Host. ".repeat(6);

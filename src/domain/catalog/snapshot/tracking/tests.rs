@@ -144,7 +144,7 @@ fn a_row_that_refers_to_nothing_is_out_of_reach() {
     assert!(tracking.goal("g-1").is_none());
 }
 
-/// As `design.md` section 3 plans for.
+/// As docs/ARCHITECTURE.md, "Snapshots" plans for.
 #[test]
 fn twenty_thousand_offers_fit_a_kv_value() {
     let mut source = source();

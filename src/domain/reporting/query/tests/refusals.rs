@@ -8,7 +8,7 @@ use crate::reporting::query::parsing::INCOMPATIBLE_DIMENSION_METRIC;
 /// Rows: a member, its value, and the message.
 type Rows = &'static [(&'static str, &'static str, &'static str)];
 
-/// By `code`: what of the specification's part 7 and of `design.md` section 8 can be wrong with a body.
+/// By `code`: what of the specification's part 7 and of docs/DECISIONS.md, "Reports" can be wrong with a body.
 const REFUSALS: &[(&str, Rows)] = &[
     (
         "missing_field",
