@@ -1,154 +1,157 @@
-# Everything Signpost needs is installed below, into .tools/ and node_modules/ or by rustup, pinned; the second run
-# finds it without the network.
+# Everything Signpost needs is installed below, into .tools/ and node_modules/ or by rustup, pinned; the second run finds
+# it without the network. `.ci/step` prints a line for each step, and keeps what the step prints in target/logs/.
 
 NIGHTLY := nightly-2026-05-20
-HOST := $(shell uname -m)-unknown-linux-gnu
 STABLE := $(shell sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
+# This machine as rustup names it, where rustup is there already. In a recipe: setup installs nothing that changes it.
+HOST = $(shell rustup show 2>/dev/null | sed -n 's/^Default host: //p')
 
 TOOLS := $(CURDIR)/.tools
-APT := apt-get update -qq && apt-get install -y -qq
+# Debian's packages are installed where Debian's installer is, and named where it is not.
+APT = command -v apt-get >/dev/null || { echo "Signpost needs these packages, by the names that Debian gives them: $(1)" >&2; exit 1; }; \
+	apt-get update -qq && apt-get install -y -qq $(1)
 WASM_RUSTUP := $(TOOLS)/rustup
-# The toolchain that rust-toolchain.toml names must be one that is there: rustup may not be allowed to fetch it by itself.
+# The toolchain that rust-toolchain.toml names must be installed: rustup may not be allowed to fetch it by itself.
 STABLE_READY := $(TOOLS)/stable-$(STABLE)
 NIGHTLY_READY := $(WASM_RUSTUP)/$(NIGHTLY)
-# A folder a version: a new version here is installed, and not taken for the one that is there.
+# Each version has a folder, so that a new version here is installed.
 WORKER_BUILD_VERSION := 0.8.7
 WASM_BINDGEN_VERSION := 0.2.129
 WORKER_BUILD := $(TOOLS)/worker-build-$(WORKER_BUILD_VERSION)/bin/worker-build
 WASM_BINDGEN := $(TOOLS)/wasm-bindgen-$(WASM_BINDGEN_VERSION)/bin/wasm-bindgen
 PIP_READY := $(TOOLS)/pip
-# The library that the tests of callbacks ask for a second opinion; by the contents of its requirements.
+# The library whose verdict the tests of callbacks compare with ours; by the contents of its requirements.
 PYTHON_REQUIREMENTS := tests/verifiers/requirements.txt
 PYTHON_READY := $(TOOLS)/python/.signpost-$(firstword $(shell sha256sum $(PYTHON_REQUIREMENTS)))
-# What sends Signpost what its document allows, and what it does not.
+# schemathesis, which sends requests that openapi.yaml allows, and requests that it does not.
 API_REQUIREMENTS := tests/e2e/api/requirements.txt
 API_PYTHON_READY := $(TOOLS)/api-python/.signpost-$(firstword $(shell sha256sum $(API_REQUIREMENTS)))
-# What only `make audit` needs, and only where there is a database to ask.
+# Only `make audit` needs it, and only where its database can be reached.
 CARGO_AUDIT_VERSION := 0.22.2
 CARGO_AUDIT := $(TOOLS)/cargo-audit-$(CARGO_AUDIT_VERSION)/bin/cargo-audit
 ADVISORIES := https://github.com/RustSec/advisory-db
-# What only `make bench` needs. wrk is Debian's, Hono comes with the npm packages.
+# Only `make bench` needs these. wrk is Debian's, Hono comes with the npm packages.
 OHA_VERSION := 1.16.0
 OHA := $(TOOLS)/oha-$(OHA_VERSION)/bin/oha
 BENCH_REQUIREMENTS := benches/requirements.txt
 BENCH_PYTHON := $(TOOLS)/bench-python
 BENCH_PYTHON_READY := $(BENCH_PYTHON)/.signpost-$(firstword $(shell sha256sum $(BENCH_REQUIREMENTS)))
-# What only `make fuzz-parsers` and its shorter form need.
+# Only `make fuzz` needs these.
 CARGO_FUZZ_VERSION := 0.13.2
 CARGO_FUZZ := $(TOOLS)/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
 FUZZ_TARGETS := $(shell sed -n 's/^name = "\([a-z_]*\)"$$/\1/p' tests/fuzz/Cargo.toml)
 FUZZ_SECONDS := 60
-# Those that reach unsafe code of a crate: rkyv reads archives in place, and the ciphers pick their instructions.
+# The targets that reach unsafe code of a crate: rkyv reads archives in place, and the ciphers pick their instructions.
 FUZZ_UNSAFE := snapshots click_id
 HONO := target/bench/hono.js
-BENCH_BUNDLE := target/bench/build/index_bg.wasm
-FAULTS_BUNDLE := target/faults/build/index_bg.wasm
 NPM_READY := node_modules/.signpost-$(firstword $(shell sha256sum package-lock.json))
-BUNDLE := build/index_bg.wasm
 
-SOURCES := $(shell find src -name '*.rs') src/edge/entry.js build.rs openapi.yaml Cargo.toml Cargo.lock Makefile package-lock.json
+# The two modules as they are deployed; with the benches' route; with places that panic when a test asks for it. The last
+# two have folders of their own, so that neither is ever deployed.
+BUNDLES := build/edge/index_bg.wasm build/origin/index_bg.wasm
+BENCH_BUNDLES := target/bench/edge/index_bg.wasm target/bench/origin/index_bg.wasm
+FAULTS_BUNDLES := target/faults/edge/index_bg.wasm target/faults/origin/index_bg.wasm
+
+SHARED_SOURCES := $(shell find src/domain src/contract src/platform -name '*.rs' -o -name Cargo.toml) \
+	Cargo.toml Cargo.lock Makefile package-lock.json
+EDGE_SOURCES := $(SHARED_SOURCES) $(shell find src/edge -type f)
+ORIGIN_SOURCES := $(SHARED_SOURCES) $(shell find src/origin -type f) openapi.yaml
 
 # worker-build takes the toolchain named `nightly`, and fetches its helpers unless it is told where they are. simd128 halves
-# what the report engine takes; every V8 since 2021 has it.
-WASM_ENV := MAKEFLAGS= RUSTFLAGS='-C target-feature=+simd128' RUSTUP_HOME=$(WASM_RUSTUP) RUSTUP_TOOLCHAIN=nightly CARGO_TARGET_DIR=$(CURDIR)/target/wasm \
-	WASM_BINDGEN_BIN=$(WASM_BINDGEN) \
-	WASM_OPT_BIN=$(CURDIR)/node_modules/.bin/wasm-opt \
-	ESBUILD_BIN=$(CURDIR)/node_modules/@esbuild/linux-x64/bin/esbuild
+# the report engine's time; every V8 since 2021 has it.
+WASM_ENV = MAKEFLAGS= RUSTFLAGS=-Ctarget-feature=+simd128 RUSTUP_HOME=$(WASM_RUSTUP) RUSTUP_TOOLCHAIN=nightly \
+	CARGO_TARGET_DIR=$(CURDIR)/target/wasm WASM_BINDGEN_BIN=$(WASM_BINDGEN) \
+	WASM_OPT_BIN=$(CURDIR)/node_modules/.bin/wasm-opt ESBUILD_BIN=$$(echo $(CURDIR)/node_modules/@esbuild/*/bin/esbuild)
 
 # wasm-opt is two thirds of a build's time for 3 % of its size: `make deploy` takes it, `make test WASM_FLAGS=` tests it.
 WASM_FLAGS := --no-opt
 
-.PHONY: help run test chaos check lint-native lint-wasm compiled audit fuzz fuzz-api fuzz-parsers fuzz-memory fuzz-brief fuzz-build bench bench-setup soak deploy fmt clean build setup
+.PHONY: help run test chaos tested lint-native lint-wasm compiled tests audit fuzz fuzz-api fuzz-parsers fuzz-memory \
+	fuzz-build bench bench-setup soak deploy fmt clean build faults setup
 .DELETE_ON_ERROR:
 
+# A name and a command: `$(call step,Name,command)`.
+step = @.ci/step '$(1)' '$(2)'
+
 help:
-	@echo 'make run     start Signpost on 127.0.0.1:8787   PORT= STATE= VARS="NAME:value …"'
+	@echo 'make run     start Signpost on http://localhost:8787   PORT= STATE= VARS="NAME:value …"'
 	@echo 'make test    formatting, lints, native tests, end-to-end tests on workerd'
 	@echo 'make chaos   the test that kills workerd at random, at length   KILLS=200 SEED=…'
 	@echo 'make bench   speed, as ratios to yardsticks          ONLY="click …" ROUNDS=9'
-	@echo 'make fuzz    what comes from outside, against its properties   FUZZ_SECONDS=60 for each, API_SECONDS=300'
+	@echo 'make fuzz    random input for every parser   FUZZ_SECONDS=60 for each, API_SECONDS=300'
 	@echo 'make fuzz-memory   the same for what reaches unsafe code, with AddressSanitizer'
-	@echo 'make audit   known vulnerabilities of what it is built from'
+	@echo 'make audit   known vulnerabilities of the crates'
 	@echo 'make soak    mixed traffic at the limit, then twice as much   MINUTES=10 OVERLOAD_SECONDS=60'
-	@echo 'make deploy  wrangler deploy (see the README first)'
+	@echo 'make deploy  wrangler deploy, the origin first (see docs/OPERATING.md, "Deploying")'
 	@echo 'make fmt     format the sources'
 	@echo 'make clean   remove what was built; the tools stay'
 
-run: build
+run:
+	@.ci/steps build WASM_FLAGS=$(WASM_FLAGS)
 	@exec fixtures/local/run.sh
 
-# Two at a time up to the tests: optimising the module and building the tools keep one core busy each. The tests wait for
-# workerd, timers and disks more than they compute.
 test:
-	@$(MAKE) --no-print-directory --jobs=2 check build $(FAULTS_BUNDLE) compiled fuzz-build audit
-	cargo test --quiet --locked --lib --bins
-	cargo test --quiet --locked --test '*' -- --test-threads=8
-	@$(MAKE) --no-print-directory fuzz-brief
+	@.ci/steps tested WASM_FLAGS=$(WASM_FLAGS)
+
+tested: lint-native lint-wasm tests audit
+
+lint-native: $(STABLE_READY)
+	$(call step,Check format and lints,\
+		cargo fmt --check && cargo clippy --quiet --locked --workspace --all-targets -- -D warnings)
+
+# After the bundles: cargo locks the folder that they share.
+lint-wasm: $(NIGHTLY_READY) | build faults
+	$(call step,Check lints of the Workers,$(WASM_ENV) cargo clippy --quiet --locked -p signpost-edge -p signpost-origin \
+		--lib --target wasm32-unknown-unknown -- -D warnings)
+
+# After the lints, for the same reason.
+compiled: lint-native
+	$(call step,Compile the tests,cargo test --quiet --locked --workspace --no-run)
+
+# The tests wait for workerd, timers and disks more than they compute.
+tests: compiled lint-wasm audit | build faults
+	$(call step,Run the unit tests,cargo test --quiet --locked --workspace --lib)
+	$(call step,Run the tests on SQLite and on workerd,\
+		cargo test --quiet --locked --no-fail-fast -p signpost-tests -- --test-threads=8)
+
+# The lock files against the known vulnerabilities, where their database can be reached; a test checks the licences.
+audit: $(STABLE_READY)
+	$(call step,Look for known vulnerabilities,\
+		if timeout 20 git ls-remote --quiet $(ADVISORIES) HEAD >/dev/null 2>&1; then \
+			MAKEFLAGS= make --no-print-directory $(CARGO_AUDIT); \
+			for lock in Cargo.lock tests/fuzz/Cargo.lock; do $(CARGO_AUDIT) audit --url $(ADVISORIES) --file $$lock; done; \
+		else echo "not done: $(ADVISORIES) cannot be reached from here"; fi)
 
 # Prints what each kind of request came to; a run that fails says which SEED brings it back. Then every place panics of
 # which `make test` tries some.
 chaos: KILLS ?= 200
-chaos: build $(FAULTS_BUNDLE)
-	@SEED='$(SEED)' KILLS='$(KILLS)' cargo test --quiet --locked --test e2e security::chaos -- --nocapture
-	@PANICS=1 cargo test --quiet --locked --test e2e security::panics -- --nocapture --test-threads=2
-
-check: lint-native lint-wasm
-
-lint-native: $(STABLE_READY)
-	cargo fmt --check
-	cargo clippy --quiet --locked --all-targets -- -D warnings
-
-lint-wasm: $(NIGHTLY_READY)
-	$(WASM_ENV) cargo clippy --quiet --locked --lib --target wasm32-unknown-unknown -- -D warnings
-
-# After the lints, which hold the same folder's lock.
-compiled: lint-native
-	cargo test --quiet --locked --no-run
-
-# The lock files against the known vulnerabilities, where their database can be had; licences are a test of their own.
-audit: $(STABLE_READY)
-	@if timeout 20 git ls-remote --quiet $(ADVISORIES) HEAD >/dev/null 2>&1; \
-	then $(MAKE) --no-print-directory $(CARGO_AUDIT) && \
-		for lock in Cargo.lock tests/fuzz/Cargo.lock; do $(CARGO_AUDIT) audit --url $(ADVISORIES) --file $$lock || exit 1; done; \
-	else echo 'audit: not done, $(ADVISORIES) cannot be reached from here'; fi
+chaos: build faults
+	@SEED='$(SEED)' KILLS='$(KILLS)' cargo test --quiet --locked -p signpost-tests --test e2e security::chaos -- --nocapture
+	@PANICS=1 cargo test --quiet --locked -p signpost-tests --test e2e security::panics -- --nocapture --test-threads=2
 
 # schemathesis for so many seconds, with another seed each time; `make test` has a short run with one seed.
 API_SECONDS := 300
 
 fuzz-api: build
-	API_SECONDS=$(API_SECONDS) cargo test --quiet --locked --test e2e schemathesis -- --nocapture
+	API_SECONDS=$(API_SECONDS) cargo test --quiet --locked -p signpost-tests --test e2e schemathesis -- --nocapture
 
 # Compiled before it runs: what cargo does would be in the way of the first figures.
-bench: build bench-setup $(HONO) $(BENCH_BUNDLE)
-	cargo bench --quiet --locked --bench speed --no-run
-	@ONLY='$(ONLY)' ROUNDS='$(ROUNDS)' OHA='$(OHA)' PYTHONPATH='$(BENCH_PYTHON)' cargo bench --quiet --locked --bench speed
+bench: build bench-setup $(HONO) $(BENCH_BUNDLES)
+	$(call step,Compile the benchmarks,cargo bench --quiet --locked -p signpost-benches --bench speed --no-run)
+	@ONLY='$(ONLY)' ROUNDS='$(ROUNDS)' OHA='$(OHA)' PYTHONPATH='$(BENCH_PYTHON)' \
+		cargo bench --quiet --locked -p signpost-benches --bench speed
 
 # Compiled before it runs, like the benches, whose profile it shares.
 soak: build
-	cargo bench --quiet --locked --bench soak --no-run
-	@MINUTES='$(MINUTES)' OVERLOAD_SECONDS='$(OVERLOAD_SECONDS)' CLIENTS='$(CLIENTS)' cargo bench --quiet --locked --bench soak
+	$(call step,Compile the soak test,cargo bench --quiet --locked -p signpost-benches --bench soak --no-run)
+	@MINUTES='$(MINUTES)' OVERLOAD_SECONDS='$(OVERLOAD_SECONDS)' CLIENTS='$(CLIENTS)' \
+		cargo bench --quiet --locked -p signpost-benches --bench soak
 
 bench-setup: setup $(OHA) $(BENCH_PYTHON_READY)
-	@command -v wrk >/dev/null || { $(APT) wrk; }
-
-$(OHA): | $(STABLE_READY)
-	$(QUICK) CARGO_PROFILE_RELEASE_OPT_LEVEL=2 cargo install oha --version $(OHA_VERSION) --locked --root $(TOOLS)/oha-$(OHA_VERSION)
+	@command -v wrk >/dev/null || { $(call APT,wrk); }
 
 $(HONO): benches/yardsticks/hono.js package-lock.json | setup
 	node_modules/.bin/esbuild $< --bundle --minify --format=esm --log-level=warning --outfile=$@
-
-# With what only benches may reach. In a folder of its own, so that it is never deployed.
-$(BENCH_BUNDLE): $(SOURCES) $(BUNDLE) | setup
-	$(WASM_ENV) $(WORKER_BUILD) --release --panic-unwind $(WASM_FLAGS) --out-dir target/bench/build . -- --features bench
-	cp src/edge/entry.js target/bench/build/
-	@touch $@
-
-# With places that panic when a test asks for it. In a folder of its own, so that it is never deployed; and after the one
-# that is, since cargo leaves what it links in the same place.
-$(FAULTS_BUNDLE): $(SOURCES) $(BUNDLE) | setup
-	$(WASM_ENV) $(WORKER_BUILD) --release --panic-unwind $(WASM_FLAGS) --out-dir target/faults/build . -- --features faults
-	cp src/edge/entry.js target/faults/build/
-	@touch $@
 
 fuzz: fuzz-parsers fuzz-api
 
@@ -160,16 +163,11 @@ fuzz-memory: $(CARGO_FUZZ)
 	$(call fuzz_build,address)
 	@$(call fuzz,address,target/fuzz,$(FUZZ_SECONDS),1,$(FUZZ_UNSAFE))
 
-# A few seconds each, and nothing left over from earlier runs: what `make test` can spend.
-fuzz-brief: fuzz-build
-	@rm -rf target/fuzz/brief
-	@$(call fuzz,none,target/fuzz/brief,2,$(shell nproc),$(FUZZ_TARGETS))
-
 fuzz-build: $(CARGO_FUZZ)
 	$(call fuzz_build,none)
 
-# A sanitizer. cargo-fuzz takes no --locked, so the lock file is checked before. Without cfg(fuzzing), by which crates change
-# what they do: what is fuzzed is what is deployed, with debug assertions and checked arithmetic.
+# A sanitizer. cargo-fuzz takes no --locked, so the lock file is checked before. Without cfg(fuzzing), which changes what
+# crates do: what is fuzzed is what is deployed, with debug assertions and checked arithmetic.
 define fuzz_build
 cargo fetch --quiet --locked --target $(HOST) --manifest-path tests/fuzz/Cargo.toml
 RUSTUP_HOME=$(WASM_RUSTUP) RUSTUP_TOOLCHAIN=nightly $(CARGO_FUZZ) build --fuzz-dir tests/fuzz \
@@ -181,9 +179,10 @@ define fuzz
 printf '%s\n' $(5) | xargs -P$(4) -I{} tests/fuzz/run.sh target/fuzz/$(1)/$(HOST)/release $(2) $(3) {}
 endef
 
-# Built anew, so that no bundle of a quick turn is deployed.
+# Built anew, so that no bundle of a quick turn is deployed. The origin first: the edge binds its objects.
 deploy: | setup
 	rm -rf build && $(MAKE) build WASM_FLAGS=
+	npx wrangler deploy --env production --config src/origin/wrangler.toml
 	npx wrangler deploy --env production
 
 fmt: $(STABLE_READY)
@@ -192,79 +191,89 @@ fmt: $(STABLE_READY)
 clean:
 	rm -rf build target
 
-build: $(BUNDLE)
+build: $(BUNDLES)
+faults: $(FAULTS_BUNDLES)
 
-# --panic-unwind: without it a panic in an object hangs its caller, and takes the memory of every object with it.
-$(BUNDLE): $(SOURCES) | setup
-	$(WASM_ENV) $(WORKER_BUILD) --release --panic-unwind $(WASM_FLAGS)
-	cp src/edge/entry.js build/
-	@touch $@
+# What is built, its crate, and its feature. --panic-unwind: without it a panic in an object hangs its caller, and takes the
+# memory of every object with it. worker-build takes the folder as seen from the crate.
+bundle = $(call step,Build $(1),$(WASM_ENV) $(WORKER_BUILD) --release --panic-unwind $(WASM_FLAGS) \
+	--out-dir ../../$(@D) src/$(2) $(if $(3),-- --features $(3)) && cp src/$(2)/*.js $(@D)/ && touch $@)
+
+# One after the other: cargo locks the folder that they share, so that each crate is compiled once for both.
+build/edge/index_bg.wasm: $(EDGE_SOURCES) | setup
+	$(call bundle,the edge module,edge)
+build/origin/index_bg.wasm: $(ORIGIN_SOURCES) | build/edge/index_bg.wasm
+	$(call bundle,the origin module,origin)
+target/faults/edge/index_bg.wasm: $(EDGE_SOURCES) | $(BUNDLES)
+	$(call bundle,the edge module with faults,edge,faults)
+target/faults/origin/index_bg.wasm: $(ORIGIN_SOURCES) | target/faults/edge/index_bg.wasm
+	$(call bundle,the origin module with faults,origin,faults)
+target/bench/edge/index_bg.wasm: $(EDGE_SOURCES) | $(BUNDLES)
+	$(call bundle,the edge module for benchmarks,edge,bench)
+target/bench/origin/index_bg.wasm: $(ORIGIN_SOURCES) | target/bench/edge/index_bg.wasm
+	$(call bundle,the origin module for benchmarks,origin,bench)
 
 setup: $(STABLE_READY) $(NIGHTLY_READY) $(WORKER_BUILD) $(WASM_BINDGEN) $(NPM_READY) $(PYTHON_READY) $(API_PYTHON_READY)
 
+# The first step, before which nothing else starts.
 $(STABLE_READY):
-	@[ "$(HOST)" = x86_64-unknown-linux-gnu ] && [ "$$(uname -s)" = Linux ] || \
-		{ echo 'Signpost is built and tested on Linux, x86-64' >&2; exit 1; }
-	@command -v rustup >/dev/null || { echo 'Signpost needs rustup, see https://rustup.rs' >&2; exit 1; }
-	@command -v cc >/dev/null && command -v curl >/dev/null && command -v npm >/dev/null || \
-		{ $(APT) build-essential curl nodejs npm; }
-	rustup toolchain install $(STABLE) --profile minimal -c clippy -c rustfmt --no-self-update
-	@mkdir -p $(TOOLS) && touch $@
+	@command -v rustup >/dev/null || { echo "Signpost needs rustup, see https://rustup.rs" >&2; exit 1; }
+	$(call step,Install Rust $(STABLE),\
+		command -v cc >/dev/null && command -v curl >/dev/null && command -v npm >/dev/null || \
+			{ $(call APT,build-essential curl nodejs npm); }; \
+		rustup toolchain install $(STABLE) --profile minimal -c clippy -c rustfmt --no-self-update; \
+		mkdir -p $(TOOLS) && touch $@)
 
 $(NIGHTLY_READY): | $(STABLE_READY)
-	RUSTUP_HOME=$(WASM_RUSTUP) rustup toolchain install $(NIGHTLY) --profile minimal -c rust-src -c clippy \
-		-t wasm32-unknown-unknown --no-self-update
-	ln -sfn $(NIGHTLY)-$(HOST) $(WASM_RUSTUP)/toolchains/nightly-$(HOST)
-	@touch $@
+	$(call step,Install Rust $(NIGHTLY),export RUSTUP_HOME=$(WASM_RUSTUP); \
+		rustup toolchain install $(NIGHTLY) --profile minimal -c rust-src -c clippy -t wasm32-unknown-unknown --no-self-update; \
+		ln -sfn $(NIGHTLY)-$(HOST) $(WASM_RUSTUP)/toolchains/nightly-$(HOST); \
+		touch $@)
 
 # The tools run for seconds and are built once: not optimised they take two seconds more of a build, and half the time to
-# be built. In one folder, since they are built from much that is the same.
+# be built. They share a folder, since they share many crates.
 QUICK := CARGO_TARGET_DIR=$(CURDIR)/target/tools CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 
 $(WORKER_BUILD): | $(STABLE_READY)
-	$(QUICK) cargo install worker-build --version $(WORKER_BUILD_VERSION) --locked \
-		--root $(TOOLS)/worker-build-$(WORKER_BUILD_VERSION)
+	$(call step,Install worker-build,$(QUICK) cargo install worker-build --version $(WORKER_BUILD_VERSION) --locked \
+		--root $(TOOLS)/worker-build-$(WORKER_BUILD_VERSION))
+
+# Without --locked: the lock file of this version names a crate that is no longer served.
+$(WASM_BINDGEN): | $(STABLE_READY) $(WORKER_BUILD)
+	$(call step,Install wasm-bindgen,$(QUICK) cargo install wasm-bindgen-cli --version $(WASM_BINDGEN_VERSION) \
+		--root $(TOOLS)/wasm-bindgen-$(WASM_BINDGEN_VERSION))
 
 $(CARGO_AUDIT): | $(STABLE_READY)
 	$(QUICK) cargo install cargo-audit --version $(CARGO_AUDIT_VERSION) --locked --no-default-features \
 		--root $(TOOLS)/cargo-audit-$(CARGO_AUDIT_VERSION)
 
 $(CARGO_FUZZ): | $(STABLE_READY) $(NIGHTLY_READY) $(PIP_READY)
-	@command -v c++ >/dev/null || { $(APT) g++; }
+	@command -v c++ >/dev/null || { $(call APT,g++); }
 	$(QUICK) cargo install cargo-fuzz --version $(CARGO_FUZZ_VERSION) --locked \
 		--root $(TOOLS)/cargo-fuzz-$(CARGO_FUZZ_VERSION)
 
-# Without --locked: the lock file of this version names a crate that is no longer served.
-$(WASM_BINDGEN): | $(STABLE_READY)
-	$(QUICK) cargo install wasm-bindgen-cli --version $(WASM_BINDGEN_VERSION) \
-		--root $(TOOLS)/wasm-bindgen-$(WASM_BINDGEN_VERSION)
+$(OHA): | $(STABLE_READY)
+	$(QUICK) CARGO_PROFILE_RELEASE_OPT_LEVEL=2 cargo install oha --version $(OHA_VERSION) --locked --root $(TOOLS)/oha-$(OHA_VERSION)
 
 # By the lock file's contents and not its age, which a checkout changes.
 $(NPM_READY): | $(STABLE_READY)
-	npm ci --ignore-scripts --no-fund --no-audit
-	@mkdir -p $(TOOLS) && touch $@
+	$(call step,Install the npm packages,npm ci --ignore-scripts --no-fund --no-audit && touch $@)
 
 # One for all that need it, since Debian's packages are not installed twice at once.
 $(PIP_READY): | $(STABLE_READY)
-	@python3 -m pip --version >/dev/null 2>&1 || { $(APT) python3 python3-pip; }
+	@python3 -m pip --version >/dev/null 2>&1 || { $(call APT,python3 python3-pip); }
 	@touch $@
 
-# --target: nothing of the machine's own Python changes, and Debian's pip allows no less.
 $(PYTHON_READY): | $(PIP_READY)
-	$(call pip_install,$(TOOLS)/python,$(PYTHON_REQUIREMENTS))
-	@touch $@
+	$(call step,Install the verifiers for callbacks,$(call pip_install,$(TOOLS)/python,$(PYTHON_REQUIREMENTS)) && touch $@)
 
 $(API_PYTHON_READY): | $(PIP_READY)
-	$(call pip_install,$(TOOLS)/api-python,$(API_REQUIREMENTS))
-	@touch $@
+	$(call step,Install schemathesis,$(call pip_install,$(TOOLS)/api-python,$(API_REQUIREMENTS)) && touch $@)
 
 $(BENCH_PYTHON_READY): | $(PIP_READY)
-	$(call pip_install,$(BENCH_PYTHON),$(BENCH_REQUIREMENTS))
-	@touch $@
+	$(call step,Install the yardsticks in Python,$(call pip_install,$(BENCH_PYTHON),$(BENCH_REQUIREMENTS)) && touch $@)
 
-# A folder, and the requirements that are to be in it.
-define pip_install
-rm -rf $(1)
-python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --require-hashes \
-	--target $(1) -r $(2)
-endef
+# A folder, and the requirements that are to be in it. --target: nothing of the machine's own Python changes, and Debian's
+# pip allows no less.
+pip_install = rm -rf $(1) && python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps \
+	--require-hashes --target $(1) -r $(2)

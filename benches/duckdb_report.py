@@ -13,7 +13,7 @@ import duckdb
 DIMENSIONS = ["app_id", "country", "placement_id", "ad_tag", "demand_source", "sdk_v"]
 MEASURES = ["ad_requests", "ad_responses", "impressions", "clicks"]
 
-# What a row holds, and how: counts as they are, revenue in USD from whole micro-USD.
+# The columns of a row: counts unchanged, revenue in USD from whole micro-USD.
 METRICS = """SUM(impressions) AS impressions, SUM(clicks) AS clicks, SUM(revenue) / 1000000 AS revenue"""
 DAYS = "date BETWEEN '2026-01-01' AND '2026-03-31'"
 
@@ -32,13 +32,13 @@ def load(facts):
     db = duckdb.connect(config={"threads": 1})
     db.execute("CREATE TEMP TABLE texts AS SELECT * FROM read_csv(?, all_varchar = true)", [facts])
     for name in DIMENSIONS:
-        # In bytewise order, so that ENUMs are ordered as Signpost orders texts.
+        # In the order of bytes, so that ENUMs sort like texts in Signpost.
         db.execute(f"CREATE TYPE {name}_enum AS ENUM (SELECT DISTINCT {name} FROM texts ORDER BY {name})")
     columns = ["date::DATE AS date"]
     columns += [f"{name}::{name}_enum AS {name}" for name in DIMENSIONS]
     columns += [f"{name}::INTEGER AS {name}" for name in MEASURES]
     columns += ["(revenue::DECIMAL(18, 6) * 1000000)::BIGINT AS revenue"]
-    # As Signpost keeps them: by day, and within by the dimensions.
+    # Sorted like Signpost's segments: by day, then by the dimensions.
     order = ", ".join(["date", *DIMENSIONS])
     db.execute(f"CREATE TABLE facts AS SELECT {', '.join(columns)} FROM texts ORDER BY {order}")
     db.execute("DROP TABLE texts")

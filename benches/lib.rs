@@ -1,1 +1,1 @@
-//! Benches have no library of their own; see the `[[bench]]` targets in `Cargo.toml`.
+//! This package has no library; see the `[[bench]]` targets in `Cargo.toml`.

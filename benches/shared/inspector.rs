@@ -1,4 +1,4 @@
-//! V8's inspector: how large an isolate's heap is.
+//! V8's inspector: the size of an isolate's heap.
 
 use std::net::{Ipv4Addr, TcpStream};
 
@@ -7,24 +7,30 @@ use tungstenite::{Message, client};
 
 use crate::harness::Signpost;
 
-/// What V8 holds for an isolate, in bytes.
+/// V8's memory for an isolate, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Heap {
     pub used: f64,
     pub reserved: f64,
-    /// Of buffers outside the heap.
+    /// Buffers outside the heap.
     pub buffers: f64,
 }
 
-/// The heap of the isolate behind an inspector. As it stands: asked to collect garbage first, workerd
-/// may not answer for minutes.
-pub fn heap(signpost: &Signpost) -> Heap {
+/// The heap of a Worker's isolate, `edge` or `origin`, without a garbage collection: asked for one first, workerd may
+/// not answer for minutes.
+pub fn heap(signpost: &Signpost, worker: &str) -> Heap {
     let port = signpost.inspector();
     let targets = signpost
         .get(&format!("http://127.0.0.1:{port}/json"), &[])
         .expect(200)
         .json();
-    let url = targets[0]["webSocketDebuggerUrl"].as_str().expect("an isolate");
+    let target = targets
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|target| target["id"] == worker);
+    let target = target.unwrap_or_else(|| panic!("no isolate of {worker} in {targets}"));
+    let url = target["webSocketDebuggerUrl"].as_str().expect("an address");
 
     let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("the inspector listens");
     let (mut socket, _) = client(url, stream).expect("a WebSocket");
@@ -36,7 +42,7 @@ pub fn heap(signpost: &Signpost) -> Heap {
                 continue;
             };
             let answer: Value = serde_json::from_str(&text).expect("JSON");
-            // The rest are events.
+            // Other messages are events.
             if answer["id"] == id {
                 assert!(answer.get("error").is_none(), "{method}: {answer}");
                 return answer["result"].clone();

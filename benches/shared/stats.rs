@@ -1,11 +1,11 @@
-//! What is said of the figures of several rounds: their median, and where the true one lies.
+//! Statistics over the figures of several rounds: their median and its confidence interval.
 //!
-//! The interval is the order statistics' own: a figure of a round lies above the true median as often as below, whatever
-//! its distribution, so how many of n do is binomial, and the k-th smallest and the k-th largest enclose the median with
-//! a probability that follows from n and k alone. Nothing is assumed to be normal, and one round that went wrong on a
-//! busy machine moves nothing. Below six rounds no pair reaches 95 %: then it is all there is, and says so.
+//! The interval uses order statistics. A round's figure lies above the true median as often as below, whatever its
+//! distribution, so the number above is binomial, and the k-th smallest and k-th largest of n enclose the median with a
+//! probability that depends on n and k alone. It assumes no normal distribution, and one bad round on a busy machine
+//! changes nothing. Below six rounds no pair reaches 95 %; then the interval is the full range, with its confidence.
 
-/// How sure the interval is to be.
+/// The wanted confidence of the interval.
 const CONFIDENCE: f64 = 0.95;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,11 +13,11 @@ pub struct Estimate {
     pub median: f64,
     pub low: f64,
     pub high: f64,
-    /// With which probability the median lies from `low` to `high`.
+    /// The probability that the median lies from `low` to `high`.
     pub confidence: f64,
 }
 
-/// `None` without figures.
+/// Returns `None` without figures.
 pub fn estimate(figures: &[f64]) -> Option<Estimate> {
     let mut sorted = figures.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -31,7 +31,7 @@ pub fn estimate(figures: &[f64]) -> Option<Estimate> {
     })
 }
 
-/// Of each round, the first side's figure over the second's.
+/// For each round, the first side's figure divided by the second's.
 pub fn ratios(ours: &[f64], theirs: &[f64]) -> Vec<f64> {
     ours.iter()
         .zip(theirs)
@@ -39,7 +39,7 @@ pub fn ratios(ours: &[f64], theirs: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// Of each round, how much more the first side's figure is than the second's.
+/// For each round, the first side's figure minus the second's.
 pub fn differences(ours: &[f64], theirs: &[f64]) -> Vec<f64> {
     ours.iter()
         .zip(theirs)
@@ -47,7 +47,7 @@ pub fn differences(ours: &[f64], theirs: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// The figure that a share of all, from 0 to 1, does not exceed; of figures that are sorted.
+/// The quantile of sorted figures, for a share from 0 to 1.
 pub fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.max(1) - 1).copied()
@@ -62,15 +62,15 @@ fn median(sorted: &[f64]) -> Option<f64> {
     Some((sorted.get(middle - 1)? + upper) / 2.0)
 }
 
-/// How many figures may be left out at either end.
+/// The number of figures to leave out at each end.
 fn enclosing(figures: usize) -> usize {
     let more = (1..figures.div_ceil(2)).take_while(|outside| confidence(figures, *outside) >= CONFIDENCE);
     more.last().unwrap_or(0)
 }
 
-/// That neither more than all but `outside` figures lie below the median, nor above it.
+/// The probability that more than `outside` figures lie on each side of the median.
 fn confidence(figures: usize, outside: usize) -> f64 {
-    // The chance that exactly `k` of `figures` do, of which each is made from the one before.
+    // The probability that exactly `k` of `figures` lie on one side, each derived from the previous.
     let mut exactly = 0.5_f64.powi(i32::try_from(figures).unwrap_or(i32::MAX));
     let mut at_most = 0.0;
     for k in 0..=outside {

@@ -1,8 +1,8 @@
-//! How long the threads of a process ran, by the kernel's own account.
+//! CPU times of a process' threads, from the kernel.
 
 use std::{collections::BTreeMap, fs};
 
-/// By thread of a process: nanoseconds in which it ran, and in which it was ready to.
+/// By thread: nanoseconds in which it ran, and in which it was ready to run.
 pub struct Threads(BTreeMap<String, (u64, u64)>);
 
 impl Threads {
@@ -10,8 +10,8 @@ impl Threads {
         let tasks = fs::read_dir(format!("/proc/{process}/task")).expect("a process");
         let tasks = tasks.filter_map(|task| {
             let task = task.ok()?;
-            let told = fs::read_to_string(task.path().join("schedstat")).ok()?;
-            let mut numbers = told.split_whitespace().map(str::parse);
+            let stat = fs::read_to_string(task.path().join("schedstat")).ok()?;
+            let mut numbers = stat.split_whitespace().map(str::parse);
             let (Some(Ok(ran)), Some(Ok(waited))) = (numbers.next(), numbers.next()) else {
                 return None;
             };
@@ -20,7 +20,7 @@ impl Threads {
         Self(tasks.collect())
     }
 
-    /// What was added since then.
+    /// The times since `before`.
     pub fn since(mut self, before: &Self) -> Self {
         for (thread, (ran, waited)) in &mut self.0 {
             let (ran_before, waited_before) = before.0.get(thread).copied().unwrap_or_default();
@@ -30,31 +30,31 @@ impl Threads {
         self
     }
 
-    /// Of all threads, in seconds.
+    /// The running time of all threads, in seconds.
     pub fn ran_s(&self) -> f64 {
         self.0.values().map(|(ran, _)| *ran as f64 / 1e9).sum()
     }
 
-    /// Of the thread that had the most to do, in seconds, whether it had a core or waited for one.
+    /// The time in seconds in which the busiest thread ran or waited for a core.
     pub fn busiest_s(&self) -> f64 {
         let busy = self.0.values().map(|(ran, waited)| (ran + waited) as f64 / 1e9);
         busy.fold(0.0, f64::max)
     }
 }
 
-/// The time that this process ran, all threads, in seconds.
+/// The running time of this process, all threads, in seconds.
 #[allow(dead_code, reason = "not every bench is its own load generator")]
 pub fn own_ran_s() -> f64 {
     stat_s(11)
 }
 
-/// The same of processes that this one started and that have ended.
+/// The running time of ended child processes, in seconds.
 pub fn children_ran_s() -> f64 {
     stat_s(13)
 }
 
-/// The sum of two neighbouring fields of proc(5)'s `stat`, in hundredths there: so many after the name, 14 and 15 for the
-/// process, 16 and 17 for its children.
+/// The sum of two neighbouring fields of proc(5)'s `stat`, converted from hundredths to seconds: fields 14 and 15 are
+/// the process, 16 and 17 its children. `skip` counts the fields after the name.
 fn stat_s(skip: usize) -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").expect("a process");
     let (_, fields) = stat.rsplit_once(") ").expect("a name");

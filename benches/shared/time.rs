@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-/// Runs from when it is started.
+/// Starts when it is created.
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {

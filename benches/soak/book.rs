@@ -1,5 +1,5 @@
-//! What was acknowledged, so that it can be asked for at the end: conversions and what they pay, callbacks, clicks and
-//! facts. A client writes down what it was told, and what it does not know the end of.
+//! Acknowledged work, to be checked at the end: conversions and their payments, callbacks, clicks and facts. A client
+//! records the answers it got and the requests whose outcome it does not know.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -11,7 +11,7 @@ use std::{
 
 use crate::harness::{Behaviour, Received, Receiver};
 
-/// Sums of facts, or of conversions, in whole numbers.
+/// Sums of facts or of conversions, in whole numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     pub impressions: i64,
@@ -29,14 +29,14 @@ impl Sums {
     }
 }
 
-/// Clicks of a publisher's apps that were sent and could have been counted, and those of them that were redirected.
+/// Clicks of a publisher's apps: sent ones that could have been counted, and redirected ones among them.
 #[derive(Default)]
 pub struct Clicks {
     pub sent: AtomicU64,
     pub redirected: AtomicU64,
 }
 
-/// A conversion that was answered 200 once, by its transaction id.
+/// A conversion that was answered 200.
 #[derive(Clone, Copy, Debug)]
 pub struct Paid {
     pub wall: usize,
@@ -46,34 +46,34 @@ pub struct Paid {
 #[derive(Default)]
 pub struct Book {
     pub paid: Mutex<HashMap<String, Paid>>,
-    /// The last conversions that were paid, to be repeated: what was sent, and what was told.
+    /// The last paid conversions, for repeats: the request and its transaction id.
     pub recent: Mutex<Vec<(String, String)>>,
-    /// By publisher.
+    /// Clicks by publisher.
     pub clicks: BTreeMap<String, Clicks>,
-    /// Answers that contradict what was told before.
+    /// Answers that contradict earlier ones.
     pub contradictions: Mutex<Vec<String>>,
 }
 
-/// Conversions that may be repeated.
+/// The number of conversions that may be repeated.
 const RECENT: usize = 4_096;
 
 impl Book {
-    /// A conversion of a new click was answered 200.
+    /// Records that a conversion of a new click was answered 200.
     pub fn pay(&self, transaction: &str, paid: Paid, sent: &str) {
         self.paid
             .lock()
             .expect("a book")
             .insert(transaction.to_owned(), paid);
         let mut recent = self.recent.lock().expect("a book");
-        let told = (sent.to_owned(), transaction.to_owned());
+        let conversion = (sent.to_owned(), transaction.to_owned());
         if recent.len() < RECENT {
-            recent.push(told);
+            recent.push(conversion);
         } else {
             let at = transaction
                 .bytes()
                 .fold(0, |at, byte| at * 31 + usize::from(byte))
                 % RECENT;
-            recent[at] = told;
+            recent[at] = conversion;
         }
     }
 
@@ -90,37 +90,37 @@ impl Book {
     }
 }
 
-/// By transaction, how often its callback was answered 2xx, and how often it came.
-type Told = HashMap<String, (u32, u32)>;
+/// By transaction id: the number of 2xx answers to its callback, and the number of calls.
+type Deliveries = HashMap<String, (u32, u32)>;
 
-/// A publisher's server that fails now and then, and knows what it has acknowledged.
+/// A publisher's server that fails now and then and counts its answers.
 pub struct Publishers {
     pub receiver: Receiver,
-    told: Arc<Mutex<Told>>,
+    deliveries: Arc<Mutex<Deliveries>>,
 }
 
 impl Publishers {
     pub fn start() -> Self {
-        let (receiver, told) = (Receiver::start(), Arc::new(Mutex::new(Told::new())));
+        let (receiver, deliveries) = (Receiver::start(), Arc::new(Mutex::new(Deliveries::new())));
         receiver.forget();
-        let book = Arc::clone(&told);
+        let book = Arc::clone(&deliveries);
         receiver.set(Behaviour::of(move |received| answer(&book, received)));
-        Self { receiver, told }
+        Self { receiver, deliveries }
     }
 
-    pub fn told(&self) -> Told {
-        self.told.lock().expect("a book").clone()
+    pub fn deliveries(&self) -> Deliveries {
+        self.deliveries.lock().expect("a book").clone()
     }
 }
 
-/// One in fifty fails the first time, one in two hundred is dropped, one in a thousand fails thrice: by the last figures of
-/// its id, which are random.
-fn answer(book: &Mutex<Told>, received: &Received) -> Behaviour {
+/// Answers by the last digits of the transaction id, which are random: 1 in 50 fails the first time, 1 in 200 gets no
+/// answer the first time, 1 in 1,000 fails three times.
+fn answer(book: &Mutex<Deliveries>, received: &Received) -> Behaviour {
     let transaction = received.transaction_id().to_owned();
     let tail = transaction.get(transaction.len() - 6..).unwrap_or("0");
     let luck = u32::from_str_radix(tail, 16).unwrap_or(0) % 1_000;
-    let mut told = book.lock().expect("a book");
-    let (acknowledged, came) = told.entry(transaction).or_default();
+    let mut deliveries = book.lock().expect("a book");
+    let (acknowledged, came) = deliveries.entry(transaction).or_default();
     *came += 1;
     match (luck, *came) {
         (0, ..=3) | (1..=20, 1) => Behaviour::status(503),

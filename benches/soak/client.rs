@@ -1,5 +1,5 @@
-//! A client: a connection of its own that is kept, and what it was told. What it does not know the end of, since it was
-//! shed or not answered, it asks again once the load is gone.
+//! A client with a connection of its own. It repeats requests without a known outcome, which were shed or not
+//! answered, after the load.
 
 use std::{
     io,
@@ -22,18 +22,18 @@ use crate::{
     world::{self, DAYS, ROWS, WALLS, World},
 };
 
-/// How long a report key rests, and how often the operator refreshes.
+/// The time between two requests with one report key, and between two refreshes by the operator.
 const REST_MS: i64 = 2_050;
 const REFRESH_MS: i64 = 10_000;
 
-/// Whether an answer may be a shed one.
+/// Whether a request may be shed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Load {
     Bearable,
     TooMuch,
 }
 
-/// A request without an answer that says what became of it.
+/// A request whose outcome is unknown.
 struct Unresolved {
     kind: Kind,
     request: Request,
@@ -42,7 +42,7 @@ struct Unresolved {
 
 #[derive(Clone, Copy)]
 struct Upload {
-    anew: bool,
+    replaces: bool,
     sums: Sums,
 }
 
@@ -50,29 +50,29 @@ pub struct Client<'w> {
     world: &'w World,
     number: usize,
     random: Random,
-    /// And since when it is idle.
+    /// The kept connection, and since when it is idle.
     connection: Option<(Raw, Stopwatch)>,
-    /// Since somebody has last taken it away.
+    /// The answers since the last `take_tallies`.
     pub tally: Arc<Mutex<Tally>>,
-    /// Answers that are not stated, for their reader.
+    /// Undocumented answers, to be printed.
     pub wrong: Vec<String>,
     unresolved: Vec<Unresolved>,
-    /// What was acknowledged of the day that this client loads.
+    /// The acknowledged facts of the day that only this client loads.
     pub facts: Sums,
 }
 
 static REFRESHED_MS: AtomicI64 = AtomicI64::new(0);
 static SEEDS: AtomicUsize = AtomicUsize::new(1_000);
-/// How long a connection is kept that nothing is sent on.
+/// How long an idle connection is kept, in seconds.
 const IDLE_S: f64 = 3.0;
-/// Kept connections that were found closed.
+/// The number of kept connections that were found closed.
 pub static CLOSED: AtomicUsize = AtomicUsize::new(0);
-/// Wrong answers that a client keeps to show.
+/// The number of wrong answers that a client stores.
 const SHOWN: usize = 3;
 
 impl<'w> Client<'w> {
     pub fn new(world: &'w World, number: usize) -> Self {
-        // What the days held before is this client's from now on.
+        // The facts that the day held before count as this client's.
         let facts = day_of(number).map_or_else(Sums::default, |(_, day)| world::csv(None, day, ROWS).1);
         Self {
             world,
@@ -86,7 +86,7 @@ impl<'w> Client<'w> {
         }
     }
 
-    /// Sends the next request. `late_us` is how long ago it should have been sent.
+    /// Sends the next request. `late_us` is its delay in microseconds.
     pub fn step(&mut self, load: Load, late_us: u64) {
         let now = now_ms();
         let refreshed = REFRESHED_MS.load(Ordering::Relaxed);
@@ -94,7 +94,7 @@ impl<'w> Client<'w> {
         if now - refreshed > REFRESH_MS && is_first().is_ok() {
             return self.send(Kind::Refresh, load, late_us);
         }
-        let kind = Kind::drawn(&mut self.random);
+        let kind = Kind::pick(&mut self.random);
         self.send(kind, load, late_us);
     }
 
@@ -104,7 +104,7 @@ impl<'w> Client<'w> {
             Kind::Report => self.report(load, late_us),
             Kind::Facts => self.upload(load, late_us),
             kind => match requests::request(self.world, kind, &mut self.random) {
-                Some(request) => self.ask(kind, request, None, load, late_us),
+                Some(request) => self.perform(kind, request, None, load, late_us),
                 None => self.send(Kind::Click, load, late_us),
             },
         }
@@ -115,7 +115,7 @@ impl<'w> Client<'w> {
         let Some((from_ms, key)) = rested else {
             return self.send(Kind::Click, load, late_us);
         };
-        // One that has not rested is refused, which is an answer as any other.
+        // A key used too early is refused, which is a documented answer too.
         if from_ms > now_ms() && !self.random.next().is_multiple_of(20) {
             self.world
                 .report_keys
@@ -125,34 +125,44 @@ impl<'w> Client<'w> {
             return self.send(Kind::Click, load, late_us);
         }
         let request = requests::report(self.world, &key.api_key, &mut self.random);
-        self.ask(Kind::Report, request, None, load, late_us);
+        self.perform(Kind::Report, request, None, load, late_us);
         let rested = (now_ms() + REST_MS, key);
         self.world.report_keys.lock().expect("keys").push_back(rested);
     }
 
-    /// The first clients load a day each; the others add to days that only grow.
+    /// The first clients load a day each; the others add to a shared day that only grows.
     fn upload(&mut self, load: Load, late_us: u64) {
-        // Until it is known what became of the last one, another would be of unknown effect.
-        if let Some(at) = self.unresolved.iter().position(|asked| asked.facts.is_some()) {
+        // While the last upload is unresolved, another one would have an unknown effect.
+        if let Some(at) = self
+            .unresolved
+            .iter()
+            .position(|unresolved| unresolved.facts.is_some())
+        {
             let Unresolved { kind, request, facts } = self.unresolved.swap_remove(at);
-            return self.ask(kind, request, facts, load, late_us);
+            return self.perform(kind, request, facts, load, late_us);
         }
         let own = day_of(self.number);
-        let anew = own.is_some() && self.random.below(2) == 0;
+        let replaces = own.is_some() && self.random.below(2) == 0;
         let (seller, day) = own.unwrap_or((self.number % WALLS, DAYS));
         let seed = SEEDS.fetch_add(1, Ordering::Relaxed);
-        let (request, sums) = requests::facts(self.world, seller, day, anew, seed);
-        self.ask(Kind::Facts, request, Some(Upload { anew, sums }), load, late_us);
+        let (request, sums) = requests::facts(self.world, seller, day, replaces, seed);
+        self.perform(
+            Kind::Facts,
+            request,
+            Some(Upload { replaces, sums }),
+            load,
+            late_us,
+        );
     }
 
-    fn ask(&mut self, kind: Kind, request: Request, facts: Option<Upload>, load: Load, late_us: u64) {
+    fn perform(&mut self, kind: Kind, request: Request, facts: Option<Upload>, load: Load, late_us: u64) {
         let watch = Stopwatch::start();
         let answered = self.exchange(&request);
-        let told_us = (watch.seconds() * 1e6) as u64;
+        let latency_us = (watch.seconds() * 1e6) as u64;
         match answered {
             Ok(answer) => {
                 let code = code_of(&answer);
-                self.note(kind, answer.status, &code, told_us, late_us);
+                self.record(kind, answer.status, &code, latency_us, late_us);
                 let stated = request.stated.contains(&(answer.status, &code));
                 let shed = load == Load::TooMuch
                     && is_shed(answer.status)
@@ -161,36 +171,36 @@ impl<'w> Client<'w> {
                 if !stated && !shed && self.wrong.len() < SHOWN {
                     self.wrong.push(format!("{}: {answer:?}", kind.name()));
                 }
-                self.write_down(kind, request, facts, &answer);
+                self.record_answer(kind, request, facts, &answer);
             }
             Err(error) => {
-                self.note(kind, 0, &error, told_us, late_us);
+                self.record(kind, 0, &error, latency_us, late_us);
                 if self.wrong.len() < SHOWN {
                     self.wrong.push(format!("{}: {error}", kind.name()));
                 }
                 if let About::Click(publisher) = &request.about {
                     self.world.book.clicked(publisher, false);
                 }
-                self.keep_in_mind(kind, request, facts);
+                self.record_unresolved(kind, request, facts);
             }
         }
     }
 
-    fn note(&self, kind: Kind, status: u16, code: &str, told_us: u64, late_us: u64) {
+    fn record(&self, kind: Kind, status: u16, code: &str, latency_us: u64, late_us: u64) {
         let mut tally = self.tally.lock().expect("a tally");
-        tally.note(kind, status, code, told_us, late_us);
+        tally.record(kind, status, code, latency_us, late_us);
     }
 
-    /// On the kept connection, which holds each answer against `openapi.yaml`, and as HTTP clients do: workerd closes one
-    /// that was idle for five seconds, and a request that meets that is sent again on a new one.
+    /// Uses the kept connection, which checks each answer against `openapi.yaml`. workerd closes a connection that
+    /// was idle for five seconds; a request that finds it closed is sent again on a new one, as HTTP clients do.
     fn exchange(&mut self, request: &Request) -> Result<Answer, String> {
-        if let Some((mut kept, last)) = self.connection.take()
+        if let Some((mut idle, last)) = self.connection.take()
             && last.seconds() < IDLE_S
         {
-            match kept.exchange(&request.text) {
-                Ok(answer) => return Ok(self.keep(kept, answer)),
+            match idle.exchange(&request.text) {
+                Ok(answer) => return Ok(self.keep(idle, answer)),
                 Err(error) if !is_closed(&error) => return Err(error.to_string()),
-                Err(_) => self.met_closed(&request.about),
+                Err(_) => self.record_closed(&request.about),
             }
         }
         let connected = self.world.signpost.try_raw();
@@ -200,8 +210,8 @@ impl<'w> Client<'w> {
         Ok(self.keep(connection, answer))
     }
 
-    /// Whether it was carried out is not known.
-    fn met_closed(&self, about: &About) {
+    /// Counts a closed connection. The request's outcome is unknown.
+    fn record_closed(&self, about: &About) {
         CLOSED.fetch_add(1, Ordering::Relaxed);
         if let About::Click(publisher) = about {
             self.world.book.clicked(publisher, false);
@@ -213,7 +223,7 @@ impl<'w> Client<'w> {
         answer
     }
 
-    fn write_down(&mut self, kind: Kind, request: Request, facts: Option<Upload>, answer: &Answer) {
+    fn record_answer(&mut self, kind: Kind, request: Request, facts: Option<Upload>, answer: &Answer) {
         let book = &self.world.book;
         match (&request.about, answer.status) {
             (About::Click(publisher), 302) => book.clicked(publisher, true),
@@ -225,27 +235,27 @@ impl<'w> Client<'w> {
                 book.contradict(format!("{before} is now {answer:?}"));
             }
             (_, 200) => {
-                if let Some(Upload { anew, sums }) = facts {
-                    self.facts = if anew { sums } else { self.facts.plus(sums) };
+                if let Some(Upload { replaces, sums }) = facts {
+                    self.facts = if replaces { sums } else { self.facts.plus(sums) };
                 }
             }
-            (_, status) if status >= 500 => self.keep_in_mind(kind, request, facts),
+            (_, status) if status >= 500 => self.record_unresolved(kind, request, facts),
             _ => {}
         }
     }
 
-    /// Conversions and facts may have been carried out.
-    fn keep_in_mind(&mut self, kind: Kind, request: Request, facts: Option<Upload>) {
+    /// Conversions and facts may have taken effect.
+    fn record_unresolved(&mut self, kind: Kind, request: Request, facts: Option<Upload>) {
         if facts.is_some() || matches!(request.about, About::Conversion(_)) {
             self.unresolved.push(Unresolved { kind, request, facts });
         }
     }
 
-    /// Asks again what is not known, with time in between, and returns what stays unknown.
+    /// Repeats unresolved requests with pauses, and returns how many stay unresolved.
     pub fn settle(&mut self) -> usize {
         for _ in 0..5 {
             for Unresolved { kind, request, facts } in std::mem::take(&mut self.unresolved) {
-                self.ask(kind, request, facts, Load::TooMuch, 0);
+                self.perform(kind, request, facts, Load::TooMuch, 0);
             }
             if self.unresolved.is_empty() {
                 break;
@@ -256,13 +266,13 @@ impl<'w> Client<'w> {
     }
 }
 
-/// The seller and the day that are a client's alone.
+/// The seller and the day that only this client loads.
 fn day_of(number: usize) -> Option<(usize, usize)> {
     let day = number / WALLS;
     (day < DAYS / 2).then_some((number % WALLS, day))
 }
 
-/// Whether the other end had closed the connection before it answered anything.
+/// Whether the peer closed the connection before it answered.
 fn is_closed(error: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
     matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
@@ -275,7 +285,7 @@ fn transaction(answer: &Answer) -> String {
         .to_owned()
 }
 
-/// The `code` of a refusal, without reading the whole as JSON.
+/// The `code` of an error, found without parsing the whole body.
 fn code_of(answer: &Answer) -> String {
     if answer.status < 400 {
         return String::new();

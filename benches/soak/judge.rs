@@ -1,4 +1,4 @@
-//! What must be true at the end, and whether it is.
+//! The soak's verdicts.
 
 use std::{collections::BTreeMap, sync::atomic::Ordering, thread, time::Duration};
 
@@ -15,30 +15,30 @@ use crate::{
     world::{DAYS, World, date},
 };
 
-/// What the last third of a run may take more than the second, of memory: so much of it, or so many bytes if that is more.
-/// The first third is for caches to fill. In ten minutes a third is some 300,000 requests, so what keeps 100 bytes of each
-/// is found. A module's memory never shrinks: it is as much as its fullest moment took, which may come late.
+/// How much more memory the last third of a run may take than the second: a share, or a number of bytes if that is
+/// more. The first third fills caches. A third of ten minutes is about 300,000 requests, so a leak of 100 bytes a
+/// request is found. A module's memory never shrinks and stays at its peak, which may come late.
 const GROWTH: f64 = 0.10;
 const SLACK: f64 = 8e6;
 const SLACK_OF_MODULE: f64 = 16e6;
 /// An isolate has 128 MB for everything.
 const MODULE: f64 = 128e6;
-/// What is shed waits for nothing but its connection's turn, nobody waits for many turns, and what users wait for is nearly
-/// all served. A turn of a thousand connections takes some 0.6 s where one thread does it all.
+/// A shed request waits only for its connection's turn, no connection waits for many turns, and nearly all clicks are
+/// served. A turn of 1,000 connections takes about 0.6 s on one thread.
 const SHED_P99_MS: f64 = 2_000.0;
-const TOLD_P999_MS: f64 = 10_000.0;
+const LATENCY_P999_MS: f64 = 10_000.0;
 const CLICKS_SERVED: f64 = 0.99;
 const GOODPUT: f64 = 0.5;
-/// How soon all is served in time once the load is gone, in seconds and milliseconds.
+/// The time until all is served in time after the load, in seconds; and the limit of a latency, in milliseconds.
 const RECOVERED_S: u32 = 10;
 const IN_TIME_MS: f64 = 250.0;
-/// How soon it is all as fast as before: the callbacks of what was converted meanwhile are made first, six at a time for
-/// each app, on the one thread that there is here for all objects and the edge.
+/// The time until latencies are as before, in seconds. The callbacks of conversions during the load come first, six
+/// at a time for each app, on the one thread that runs all objects and the edge here.
 pub const AS_BEFORE_S: u32 = 300;
 
-/// How long the last callbacks are waited for, in seconds: some are tried again after a minute.
+/// The longest wait for the last callbacks, in seconds: some are tried again after a minute.
 const CALLBACKS_S: usize = 240;
-/// How often a report is looked at until all clicks are in it. A key may ask every two seconds.
+/// The number of reports until all clicks are in them. A key may be used every two seconds.
 const LOOKS: usize = 90;
 const LOOK: Duration = Duration::from_millis(2_500);
 
@@ -52,7 +52,7 @@ fn verdict(what: &'static str, met: bool, found: String) -> Verdict {
     Verdict { what, met, found }
 }
 
-/// Of the minutes at the limit.
+/// Verdicts on the minutes at the limit.
 pub fn steady(runs: &[Run], clients: &[Client<'_>], memory: &Memory, from_s: f64, to_s: f64) -> Vec<Verdict> {
     let unanswered: u64 = runs.iter().map(|run| run.tally.unanswered()).sum();
     let wrong: Vec<&String> = clients.iter().flat_map(|client| &client.wrong).collect();
@@ -60,7 +60,7 @@ pub fn steady(runs: &[Run], clients: &[Client<'_>], memory: &Memory, from_s: f64
     let shown = wrong.first().map_or(String::new(), |first| format!(": {first}"));
     let mut verdicts = vec![
         verdict(
-            "no answer that is not stated for its route",
+            "every answer is documented for its route",
             wrong.is_empty() && unanswered == 0,
             format!(
                 "{sent} requests, {unanswered} not answered, {} others shown{shown}",
@@ -70,7 +70,7 @@ pub fn steady(runs: &[Run], clients: &[Client<'_>], memory: &Memory, from_s: f64
         verdict(
             "the clients were not the limit",
             runs.iter().all(|run| run.busy >= 0.9 || run.generating < 0.9),
-            runs.last().map_or_else(String::new, Run::told),
+            runs.last().map_or_else(String::new, Run::summary),
         ),
     ];
     for (what, series, slack) in [
@@ -95,7 +95,7 @@ fn flat(what: &'static str, series: &Series, slack: f64, from_s: f64, to_s: f64)
     verdict(what, last > 0.0 && last <= second + allowed, found)
 }
 
-/// Of the load beyond the limit.
+/// Verdicts on the load beyond the limit.
 pub fn overload(
     limit: &[Run],
     run: &Run,
@@ -113,14 +113,14 @@ pub fn overload(
     };
     let served = |kind: Kind| tally.of(kind).served() as f64 / tally.of(kind).sent().max(1) as f64;
     let (all, conversions) = (of_limit(&Kind::ALL), of_limit(&[Kind::Conversion]));
-    let shed_p99 = tally.shed_times().quantile(0.99);
-    let told = tally.told_times();
+    let shed_p99 = tally.shed_latencies().quantile(0.99);
+    let latencies = tally.latencies();
     let module = memory.module.most(from_s);
     let process = memory.process.most(from_s);
     let before = memory.process.median(0.0, from_s).unwrap_or(0.0);
     vec![
         verdict(
-            "every request is answered, as stated or with 429 or 503 and Retry-After",
+            "every request is answered as documented, or with 429 or 503 and Retry-After",
             tally.unanswered() == 0 && clients.iter().all(|client| client.wrong.is_empty()),
             format!(
                 "{} sent, {} shed, {} not answered",
@@ -130,17 +130,17 @@ pub fn overload(
             ),
         ),
         verdict(
-            "what is shed is told soon",
+            "shed requests are answered soon",
             shed_p99 < SHED_P99_MS,
             format!("p99 {shed_p99:.1} ms"),
         ),
         verdict(
-            "no connection is passed over for long",
-            told.quantile(0.999) < TOLD_P999_MS,
-            told.told(),
+            "no connection waits for long",
+            latencies.quantile(0.999) < LATENCY_P999_MS,
+            latencies.summary(),
         ),
         verdict(
-            "it goes on serving",
+            "requests are still served",
             all >= GOODPUT,
             format!(
                 "{:.0} % of the limit, {:.0} % of its conversions",
@@ -169,7 +169,7 @@ pub fn overload(
     ]
 }
 
-/// What a client is told once the load is gone, second by second.
+/// The latencies of one client after the load, second by second.
 pub struct Recovery {
     before: Light,
     backlog: u64,
@@ -187,9 +187,9 @@ impl Recovery {
         }
     }
 
-    /// Returns whether all is as before: the median and the slowest of a hundred at most twice what they were, and 5 ms for
-    /// the noise of a machine.
-    pub fn note(&mut self, second: u32, now: Light) -> bool {
+    /// Returns whether latencies are as before: median and p99 at most twice as high, plus 5 ms for the noise of a
+    /// machine.
+    pub fn record(&mut self, second: u32, now: Light) -> bool {
         let as_before = |now: f64, before: f64| now <= before * 2.0 + 5.0;
         if now.shed == 0 && now.p99_ms < IN_TIME_MS {
             self.in_time_s.get_or_insert(second);
@@ -201,25 +201,25 @@ impl Recovery {
     }
 
     pub fn verdicts(&self) -> [Verdict; 2] {
-        let told = |second: Option<u32>| {
+        let time = |second: Option<u32>| {
             second.map_or_else(|| "not in time".to_owned(), |second| format!("after {second} s"))
         };
         [
             verdict(
-                "it recovers by itself: nothing is shed, 99 of 100 within 250 ms",
+                "it recovers without help: nothing is shed, p99 below 250 ms",
                 self.in_time_s.is_some_and(|second| second <= RECOVERED_S),
-                told(self.in_time_s),
+                time(self.in_time_s),
             ),
             verdict(
-                "and all is as before once callbacks have caught up",
+                "latencies are as before once callbacks have caught up",
                 self.as_before_s.is_some(),
-                format!("{}, with {} callbacks", told(self.as_before_s), self.backlog),
+                format!("{}, with {} callbacks", time(self.as_before_s), self.backlog),
             ),
         ]
     }
 }
 
-/// Callbacks that are not yet delivered.
+/// The number of callbacks that are not delivered.
 pub fn waiting(world: &World) -> u64 {
     let page = world
         .signpost
@@ -230,16 +230,16 @@ pub fn waiting(world: &World) -> u64 {
     apps.iter().map(|app| app["waiting"].as_u64().unwrap_or(1)).sum()
 }
 
-/// Of what was acknowledged, once nothing is under way any more.
-pub fn kept(world: &World, clients: &[Client<'_>], unknown: usize) -> Vec<Verdict> {
+/// Verdicts on acknowledged work, once nothing is in flight.
+pub fn acknowledged(world: &World, clients: &[Client<'_>], unknown: usize) -> Vec<Verdict> {
     let mut verdicts = vec![verdict(
-        "what became of each conversion and upload is known",
+        "the outcome of each conversion and upload is known",
         unknown == 0,
-        format!("{unknown} without an answer after five more tries"),
+        format!("{unknown} not answered after five more tries"),
     )];
     let contradictions = world.book.contradictions.lock().expect("a book");
     verdicts.push(verdict(
-        "a repeat has the first one's id",
+        "a repeated conversion has the same id",
         contradictions.is_empty(),
         format!("{} others {:?}", contradictions.len(), contradictions.first()),
     ));
@@ -279,7 +279,7 @@ pub fn kept(world: &World, clients: &[Client<'_>], unknown: usize) -> Vec<Verdic
     clicks_off.extend(clicks_of(world, planned::PUBLISHER, found));
     let uncounted = metric(&world.signpost, "clicks_uncounted_total").unwrap_or(f64::NAN);
     verdicts.push(verdict(
-        "facts in the reports are those acknowledged",
+        "reports contain the acknowledged facts",
         facts_off.is_empty(),
         format!(
             "{} of {} publishers off {facts_off:?}",
@@ -288,7 +288,7 @@ pub fn kept(world: &World, clients: &[Client<'_>], unknown: usize) -> Vec<Verdic
         ),
     ));
     verdicts.push(verdict(
-        "revenue in the reports is that of conversions acknowledged",
+        "reports contain the revenue of acknowledged conversions",
         paid_off.is_empty(),
         format!(
             "{} conversions, {paid_micros} micro-USD, off: {paid_off:?}",
@@ -296,36 +296,36 @@ pub fn kept(world: &World, clients: &[Client<'_>], unknown: usize) -> Vec<Verdic
         ),
     ));
     verdicts.push(verdict(
-        "clicks counted are those redirected",
+        "the redirected clicks are counted",
         clicks_off.is_empty() && uncounted == 0.0,
         format!("{clicks} counted, {uncounted} given up, off: {clicks_off:?}"),
     ));
     verdicts
 }
 
-/// Of what came after the load, and to the one client that is alone before and after it.
+/// The verdict on answers after the load, and to the one client that runs alone.
 pub fn afterwards(clients: &[Client<'_>]) -> Verdict {
     let wrong: Vec<&String> = clients.iter().flat_map(|client| &client.wrong).collect();
     verdict(
-        "nor before and after the load",
+        "every answer before and after the load is documented",
         wrong.is_empty(),
         format!("{} {:?}", wrong.len(), wrong.first()),
     )
 }
 
-/// Until there is too much load no callback has any reason to come again once it was answered 2xx.
+/// Without overload, no callback is sent again after a 2xx answer.
 pub fn once(world: &World) -> Verdict {
-    let told = world.publishers.told();
-    let twice = told
+    let deliveries = world.publishers.deliveries();
+    let twice = deliveries
         .values()
         .filter(|(acknowledged, _)| *acknowledged > 1)
         .count();
-    let found = format!("{twice} of {} acknowledged twice", told.len());
-    verdict("no callback comes again that was acknowledged", twice == 0, found)
+    let found = format!("{twice} of {} acknowledged twice", deliveries.len());
+    verdict("no acknowledged callback is sent again", twice == 0, found)
 }
 
-/// Each conversion that was answered 200 has a callback that was answered 2xx, and there is no other. Callbacks come at least
-/// once: a try whose answer the overloaded machine did not come to read in time is made again.
+/// Each conversion that was answered 200 has a callback that was answered 2xx, and there are no others. Callbacks are
+/// sent at least once: an attempt is repeated if the overloaded machine did not read its answer in time.
 fn delivered(world: &World) -> Verdict {
     let mut left = 0;
     for _ in 0..CALLBACKS_S {
@@ -335,19 +335,24 @@ fn delivered(world: &World) -> Verdict {
         }
         thread::sleep(Duration::from_secs(1));
     }
-    let (told, paid) = (world.publishers.told(), world.book.paid.lock().expect("a book"));
-    let missing = paid
-        .keys()
-        .filter(|id| told.get(*id).is_none_or(|(acknowledged, _)| *acknowledged == 0));
-    let foreign = told.keys().filter(|id| !paid.contains_key(*id)).count();
-    let twice = told
+    let (deliveries, paid) = (
+        world.publishers.deliveries(),
+        world.book.paid.lock().expect("a book"),
+    );
+    let missing = paid.keys().filter(|id| {
+        deliveries
+            .get(*id)
+            .is_none_or(|(acknowledged, _)| *acknowledged == 0)
+    });
+    let foreign = deliveries.keys().filter(|id| !paid.contains_key(*id)).count();
+    let twice = deliveries
         .values()
         .filter(|(acknowledged, _)| *acknowledged > 1)
         .count();
-    let again = told.values().filter(|(_, came)| *came > 1).count();
+    let again = deliveries.values().filter(|(_, came)| *came > 1).count();
     let missing = missing.count();
     verdict(
-        "each conversion is delivered, and nothing else",
+        "each conversion is delivered, and no other",
         left == 0 && missing == 0 && foreign == 0,
         format!(
             "{} conversions, {missing} not delivered, {twice} twice, {foreign} unknown, {left} still waiting; {again} were \
@@ -360,17 +365,17 @@ fn delivered(world: &World) -> Verdict {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Reported {
     facts: Sums,
-    /// What Signpost counted itself.
+    /// Sums that Signpost counted itself.
     offers: Sums,
 }
 
-/// What a publisher's report says once all its clicks and conversions are in it; or as it is if they are not in time.
+/// The sums in a publisher's report once all its clicks and conversions are in it, or the last ones if time runs out.
 fn reported(world: &World, publisher: &Publisher<'_>, id: &str) -> Reported {
     let redirected = i64::try_from(world.book.clicks[id].redirected.load(Ordering::Relaxed)).unwrap_or(0);
     let mut last = None;
     for _ in 0..LOOKS {
         let found = report(world, publisher);
-        // Twice the same with all the clicks: the sums of conversions come in batches of their own.
+        // Two equal reports with all the clicks: the sums of conversions arrive in batches of their own.
         if last == Some(found) && found.offers.clicks >= redirected {
             break;
         }
@@ -403,7 +408,7 @@ fn report(world: &World, publisher: &Publisher<'_>) -> Reported {
     }
 }
 
-/// What is wrong with the clicks counted: fewer than were redirected, or more than were sent.
+/// An error if fewer clicks were counted than redirected, or more than sent.
 fn clicks_of(world: &World, id: &str, counted: i64) -> Option<String> {
     let clicks = &world.book.clicks[id];
     let [redirected, sent] = [&clicks.redirected, &clicks.sent].map(|n| n.load(Ordering::Relaxed));

@@ -1,5 +1,5 @@
-//! The load: as much as is answered by a number of clients that wait for each answer, or arrivals at a rate whether they are
-//! answered or not.
+//! Load generation: clients that each wait for their answer, or arrivals at a fixed rate whether they are answered or
+//! not.
 
 use std::{
     sync::{
@@ -19,19 +19,19 @@ use crate::{
     world::World,
 };
 
-/// A client's thread has next to nothing on its stack.
+/// A client's thread needs almost no stack.
 const STACK: usize = 512 << 10;
-/// What an arrival may be late before it counts so.
+/// The delay from which an arrival counts as late, in seconds.
 const LATE_S: f64 = 0.005;
 
-/// What a stretch of load came to.
+/// The result of a run.
 pub struct Run {
     pub tally: Tally,
     pub seconds: f64,
-    /// The share in which workerd's busiest thread ran or was ready to, and in which the clients ran, of one core.
+    /// Shares of one core: workerd's busiest thread running or ready to run, and all clients running.
     pub busy: f64,
     pub generating: f64,
-    /// Of workerd, all threads, for each request.
+    /// The CPU time of all workerd threads for each request, in microseconds.
     pub cpu_us: f64,
 }
 
@@ -40,7 +40,7 @@ impl Run {
         self.tally.served() as f64 / self.seconds
     }
 
-    pub fn told(&self) -> String {
+    pub fn summary(&self) -> String {
         format!(
             "{:.0} requests a second, of which {:.0} served, for {:.0} µs of CPU each; workerd's thread busy {:.0} %, the \
              clients {:.0} % of a core",
@@ -53,7 +53,7 @@ impl Run {
     }
 }
 
-fn taken(tallies: &[std::sync::Arc<Mutex<Tally>>]) -> Tally {
+fn take_tallies(tallies: &[std::sync::Arc<Mutex<Tally>>]) -> Tally {
     let mut all = Tally::default();
     for tally in tallies {
         all.add(&std::mem::take(&mut *tally.lock().expect("a tally")));
@@ -61,10 +61,10 @@ fn taken(tallies: &[std::sync::Arc<Mutex<Tally>>]) -> Tally {
     all
 }
 
-/// Sees a stretch of load through: `step` is what each client does again and again until it says that it is over.
+/// Runs all clients in threads: each repeats `step` until it returns false.
 fn run(world: &World, clients: &mut [Client<'_>], step: impl Fn(&mut Client<'_>, f64) -> bool + Sync) -> Run {
     let tallies: Vec<_> = clients.iter().map(|client| client.tally.clone()).collect();
-    drop(taken(&tallies));
+    drop(take_tallies(&tallies));
     let (threads, ran_s) = (Threads::of(world.signpost.process()), own_ran_s());
     let (watch, step) = (Stopwatch::start(), &step);
     thread::scope(|scope| {
@@ -76,10 +76,10 @@ fn run(world: &World, clients: &mut [Client<'_>], step: impl Fn(&mut Client<'_>,
             started.expect("a thread");
         }
     });
-    // With what was still to be answered at the end.
+    // Includes the requests in flight at the end.
     let seconds = watch.seconds();
     let threads = Threads::of(world.signpost.process()).since(&threads);
-    let tally = taken(&tallies);
+    let tally = take_tallies(&tallies);
     Run {
         cpu_us: threads.ran_s() * 1e6 / tally.sent().max(1) as f64,
         tally,
@@ -89,7 +89,7 @@ fn run(world: &World, clients: &mut [Client<'_>], step: impl Fn(&mut Client<'_>,
     }
 }
 
-/// Each client sends its next request as soon as it has its answer.
+/// Closed loop: each client sends its next request when it has its answer.
 pub fn closed(world: &World, clients: &mut [Client<'_>], seconds: f64) -> Run {
     run(world, clients, |client, now| {
         client.step(Load::Bearable, 0);
@@ -97,8 +97,8 @@ pub fn closed(world: &World, clients: &mut [Client<'_>], seconds: f64) -> Run {
     })
 }
 
-/// Has each client open its connection before there is too much load, as behind a proxy that keeps its connections: a
-/// thousand that come at once are not what is to be looked at.
+/// Opens each client's connection before the overload, like a proxy that keeps its connections: a thousand
+/// connections opened at once are not part of the test.
 pub fn connect(world: &World, clients: &mut [Client<'_>]) {
     run(world, clients, |client, _| {
         client.send(Kind::Click, Load::TooMuch, 0);
@@ -106,7 +106,7 @@ pub fn connect(world: &World, clients: &mut [Client<'_>]) {
     });
 }
 
-/// Arrivals at a rate, each taken by the next client that is free; and the share of them that found none in time.
+/// Open loop: arrivals at a rate, each sent by the next free client. Also returns the share of late arrivals.
 pub fn open(world: &World, clients: &mut [Client<'_>], per_second: f64, seconds: f64) -> (Run, f64) {
     let (next, late) = (AtomicU64::new(0), AtomicU64::new(0));
     let step = |client: &mut Client<'_>, now: f64| {
@@ -128,7 +128,7 @@ pub fn open(world: &World, clients: &mut [Client<'_>], per_second: f64, seconds:
     (run, late.into_inner() as f64 / all)
 }
 
-/// What a single client was told, in milliseconds: the middle, the slowest of a hundred; and how many times it was shed.
+/// The latencies of a single client, in milliseconds, and how many of its requests were shed.
 #[derive(Clone, Copy)]
 pub struct Light {
     pub median_ms: f64,
@@ -136,17 +136,17 @@ pub struct Light {
     pub shed: u64,
 }
 
-/// A single client's requests of what users wait for, for so many seconds.
+/// Measures user-facing requests of a single client for some seconds.
 pub fn light(client: &mut Client<'_>, seconds: f64) -> Light {
     let watch = Stopwatch::start();
-    drop(taken(std::slice::from_ref(&client.tally)));
+    drop(take_tallies(std::slice::from_ref(&client.tally)));
     while watch.seconds() < seconds {
         for kind in [Kind::Click, Kind::NewPage, Kind::Conversion] {
             client.send(kind, Load::TooMuch, 0);
         }
         thread::sleep(Duration::from_millis(5));
     }
-    let tally = taken(std::slice::from_ref(&client.tally));
+    let tally = take_tallies(std::slice::from_ref(&client.tally));
     let times = tally.times();
     Light {
         median_ms: times.quantile(0.5),

@@ -1,5 +1,6 @@
-//! `make soak`: mixed traffic at the machine's limit for minutes, then twice as much, and at the end an account of every
-//! promise that was made. `MINUTES=` and `OVERLOAD_SECONDS=` say for how long; `CLIENTS=` how many there are at the limit.
+//! `make soak`: mixed traffic at the machine's limit for minutes, then twice as much, and at the end a check of
+//! everything acknowledged. `MINUTES=` and `OVERLOAD_SECONDS=` set the times, `CLIENTS=` the number of clients at the
+//! limit.
 
 #![allow(
     clippy::unwrap_used,
@@ -28,7 +29,6 @@ mod load;
 mod mix;
 #[path = "../../tests/support/planned.rs"]
 mod planned;
-#[expect(dead_code, reason = "the tests use more of it")]
 #[path = "../../tests/support/random.rs"]
 mod random;
 mod requests;
@@ -55,11 +55,11 @@ use tally::Tally;
 use watch::{Watch, disk, megabytes};
 use world::World;
 
-/// Clients that wait for an answer each: what keeps workerd's one thread busy, and below what sheds.
+/// Clients in a closed loop: enough to keep workerd's one thread busy, and few enough that nothing is shed.
 const CLIENTS: usize = 48;
-/// Connections of arrivals that wait for nobody.
+/// Connections of the open loop.
 const CONNECTIONS: usize = 1_000;
-/// How many times the limit is too much.
+/// The overload as a multiple of the limit.
 const TIMES: f64 = 2.0;
 
 fn setting(name: &str, default: f64) -> f64 {
@@ -80,9 +80,9 @@ fn main() -> ExitCode {
         .collect();
     let watch = Watch::start();
     let verdicts = thread::scope(|scope| {
-        scope.spawn(|| watch.look(&world.signpost));
-        scope.spawn(|| watch.ask(&world.signpost));
-        let verdicts = driven(&world, &mut clients, &watch, at_limit, seconds, overload_s);
+        scope.spawn(|| watch.watch_process(&world.signpost));
+        scope.spawn(|| watch.watch_module(&world.signpost));
+        let verdicts = run_load(&world, &mut clients, &watch, at_limit, seconds, overload_s);
         watch.end();
         verdicts
     });
@@ -97,7 +97,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn driven(
+fn run_load(
     world: &World,
     clients: &mut Vec<Client<'_>>,
     watch: &Watch,
@@ -106,7 +106,7 @@ fn driven(
     overload_s: f64,
 ) -> Vec<Verdict> {
     let mut probe = clients.pop().expect("a client");
-    // The first of each kind are slow: code is compiled, caches are empty.
+    // The first requests of each kind are slow: code is compiled and caches are empty.
     load::light(&mut probe, 2.0);
     let before = load::light(&mut probe, 5.0);
     println!(
@@ -124,8 +124,8 @@ fn driven(
         println!(
             "\n{:.0} s: {}; {}; on disk {}\n",
             watch.now() - from_s,
-            run.told(),
-            watch.seen().told(),
+            run.summary(),
+            watch.samples().summary(),
             megabytes(disk(world.signpost.state.path()))
         );
         println!("{}", run.tally.table(run.seconds));
@@ -134,20 +134,20 @@ fn driven(
     let to_s = watch.now();
     let all = summed(&limit);
     println!(
-        "\nin all, {at_limit} clients, {:.0} s\n\n{}",
+        "\ntotal, {at_limit} clients, {:.0} s\n\n{}",
         to_s - from_s,
         all.tally.table(all.seconds)
     );
-    let mut verdicts = judge::steady(&limit, clients, &watch.seen(), from_s, to_s);
+    let mut verdicts = judge::steady(&limit, clients, &watch.samples(), from_s, to_s);
     verdicts.push(judge::once(world));
-    println!("callbacks that wait: {}", judge::waiting(world));
+    println!("waiting callbacks: {}", judge::waiting(world));
 
     if overload_s > 0.0 {
-        // What fills caches is not the limit.
+        // The first third fills caches and is not the limit.
         let warm = &limit[limit.len() / 3..];
         let rate = warm.iter().map(Run::per_second).sum::<f64>() / warm.len() as f64;
         println!(
-            "too much: {:.0} arrivals a second on {} connections",
+            "overload: {:.0} arrivals a second on {} connections",
             rate * TIMES,
             clients.len()
         );
@@ -157,41 +157,39 @@ fn driven(
         let (run, late) = load::open(world, clients, rate * TIMES, overload_s);
         println!(
             "\n{}; {:.1} % of the arrivals found no client in time\n",
-            run.told(),
+            run.summary(),
             late * 100.0
         );
         println!("{}", run.tally.table(run.seconds));
-        println!("from sending to the answer: {}", run.tally.told_times().told());
-        println!("what was shed: {}", run.tally.shed_times().told());
-        verdicts.extend(judge::overload(warm, &run, clients, &watch.seen(), from_s));
+        println!("latencies: {}", run.tally.latencies().summary());
+        println!("shed requests: {}", run.tally.shed_latencies().summary());
+        verdicts.extend(judge::overload(warm, &run, clients, &watch.samples(), from_s));
         verdicts.extend(recovered(world, &mut probe, before));
     }
-    // What they were told under load was judged.
+    // The answers under load have their verdict already.
     clients.iter_mut().for_each(|client| client.wrong.clear());
     clients.push(probe);
     let unknown = clients.iter_mut().map(Client::settle).sum();
     verdicts.push(judge::afterwards(clients));
-    verdicts.extend(judge::kept(world, clients, unknown));
+    verdicts.extend(judge::acknowledged(world, clients, unknown));
     let closed = client::CLOSED.load(Ordering::Relaxed);
-    println!(
-        "{closed} requests met a kept connection that was closed meanwhile, and were sent again on a new one"
-    );
+    println!("{closed} requests found their kept connection closed and were sent again on a new one");
     println!(
         "at the end: {}; on disk {}",
-        watch.seen().told(),
+        watch.samples().summary(),
         megabytes(disk(world.signpost.state.path()))
     );
     verdicts
 }
 
-/// Looks at what one client alone is told, until it is as it was before there was any load.
+/// Watches the latencies of one client alone until they are as before the load.
 fn recovered(world: &World, probe: &mut Client<'_>, before: load::Light) -> [Verdict; 2] {
     let backlog = judge::waiting(world);
-    println!("the load is gone; callbacks that wait: {backlog}");
+    println!("the load has ended; waiting callbacks: {backlog}");
     let mut recovery = judge::Recovery::after(before, backlog);
     for second in 1..=judge::AS_BEFORE_S {
         let now = load::light(probe, 1.0);
-        if recovery.note(second, now) {
+        if recovery.record(second, now) {
             break;
         }
         if second.is_multiple_of(10) {
@@ -208,7 +206,8 @@ fn summed(runs: &[Run]) -> Run {
     let mut tally = Tally::default();
     runs.iter().for_each(|run| tally.add(&run.tally));
     let seconds: f64 = runs.iter().map(|run| run.seconds).sum();
-    let mean = |of: fn(&Run) -> f64| runs.iter().map(|run| of(run) * run.seconds).sum::<f64>() / seconds;
+    let mean =
+        |figure: fn(&Run) -> f64| runs.iter().map(|run| figure(run) * run.seconds).sum::<f64>() / seconds;
     Run {
         tally,
         seconds,

@@ -1,4 +1,4 @@
-//! The mix: what kinds of requests there are, how often each comes, and what each may be answered.
+//! The mix: the kinds of requests, the share of each and its documented answers.
 
 use std::fmt::Write;
 
@@ -42,8 +42,8 @@ impl Kind {
         match self {
             Self::Click => "click",
             Self::CappedClick => "click with a cap",
-            Self::KnownPage => "offers, asked before",
-            Self::NewPage => "offers, never asked",
+            Self::KnownPage => "offers, cached",
+            Self::NewPage => "offers, not cached",
             Self::Conversion => "conversion",
             Self::Repeat => "conversion, repeated",
             Self::CappedConversion => "conversion with a cap",
@@ -56,7 +56,7 @@ impl Kind {
         }
     }
 
-    /// Of a thousand requests. A refresh comes by the clock.
+    /// The share in a thousand requests. Refreshes are sent by the clock instead.
     fn share(self) -> usize {
         match self {
             Self::Click => 600,
@@ -75,7 +75,7 @@ impl Kind {
         }
     }
 
-    pub fn drawn(random: &mut Random) -> Self {
+    pub fn pick(random: &mut Random) -> Self {
         let mut at = random.below(1_000);
         for kind in Self::ALL {
             match at.checked_sub(kind.share()) {
@@ -87,25 +87,25 @@ impl Kind {
     }
 }
 
-/// A request, and what its address states that it may be answered: statuses with their codes, none for one without.
+/// A request and its documented answers: statuses with their codes, empty without a code.
 pub struct Request {
     pub text: Vec<u8>,
     pub stated: &'static [(u16, &'static str)],
     pub about: About,
 }
 
-/// What is to be written down of an answer.
+/// The record that an answer makes.
 pub enum About {
     Nothing,
     /// A click that counts for this publisher if it is redirected.
     Click(String),
     /// The first conversion of a click.
     Conversion(Paid),
-    /// One that was answered before with this transaction id.
+    /// A conversion that was answered before with this transaction id.
     Repeat(String),
 }
 
-/// A request as it is sent.
+/// The bytes of a request.
 pub fn text(method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     let mut head = format!("{method} {path} HTTP/1.1\r\nHost: signpost.example\r\n");
     // Writing to a String cannot fail.

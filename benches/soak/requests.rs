@@ -1,4 +1,4 @@
-//! Requests of each kind, made up as they are sent.
+//! Requests of each kind, generated when they are sent.
 
 use serde_json::json;
 
@@ -19,7 +19,7 @@ const CONVERTED: &[(u16, &str)] = &[(200, "")];
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 const CSV: (&str, &str) = ("Content-Type", "text/csv");
 
-/// Kinds whose requests depend on nothing that their client has done before; none for the others.
+/// A request of a kind that depends on no earlier answer; `None` for the other kinds.
 pub fn request(world: &World, kind: Kind, random: &mut Random) -> Option<Request> {
     Some(match kind {
         Kind::Click => click(world, random),
@@ -90,7 +90,7 @@ fn redirecting(
     }
 }
 
-/// Two thirds are of offers for everybody, one third of any offer, from any country: some are refused.
+/// Two thirds are for offers of every country and one third for any offer, from any country, so some are refused.
 fn click(world: &World, random: &mut Random) -> Request {
     let country = COUNTRIES[random.below(COUNTRIES.len())];
     match random.below(100) {
@@ -301,7 +301,7 @@ fn malformed(world: &World, random: &mut Random) -> Request {
     }
 }
 
-/// A report of a seller's, or a dashboard's own of its offers.
+/// A seller's report, or one of its offers as a dashboard requests it.
 pub fn report(world: &World, api_key: &str, random: &mut Random) -> Request {
     let dimensions = [
         &["date"][..],
@@ -325,11 +325,11 @@ pub fn report(world: &World, api_key: &str, random: &mut Random) -> Request {
     }
 }
 
-/// Facts of a day that this client alone loads, anew or some more of them; and their sums.
-pub fn facts(world: &World, seller: usize, day: usize, anew: bool, seed: usize) -> (Request, Sums) {
+/// Facts for a day that only this client loads, replacing or adding; and their sums.
+pub fn facts(world: &World, seller: usize, day: usize, replaces: bool, seed: usize) -> (Request, Sums) {
     let path = format!("publishers/{}/facts", world.sellers[seller].id);
     let of = date(world.today, day);
-    let (text, sums) = if anew {
+    let (text, sums) = if replaces {
         let (body, sums) = csv(None, seed, 200);
         (
             operator("PUT", &format!("{path}/{of}"), CSV, body.as_bytes()),

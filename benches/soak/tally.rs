@@ -1,14 +1,14 @@
-//! What was answered, by kind: how often each status, and how long it took, in buckets that are added up.
+//! Answers by kind: how often each status, and latencies in buckets that can be added up.
 
 use std::{array, collections::BTreeMap, fmt::Write};
 
 use crate::mix::Kind;
 
-/// Buckets for each doubling of a microsecond: a figure is told at most a sixteenth too large.
+/// Buckets for each doubling of a microsecond. A reported latency is at most 1/16 too large.
 const FINE: usize = 16;
 const BUCKETS: usize = 28 * FINE;
 
-/// How long requests took.
+/// A histogram of latencies.
 #[derive(Clone)]
 pub struct Times {
     buckets: Vec<u64>,
@@ -25,7 +25,7 @@ impl Default for Times {
 }
 
 impl Times {
-    pub fn note(&mut self, us: u64) {
+    pub fn record(&mut self, us: u64) {
         let us = us.max(FINE as u64);
         let doublings = us.ilog2() as usize;
         let fine = (us >> (doublings - 4)) as usize - FINE;
@@ -44,7 +44,7 @@ impl Times {
         self.buckets.iter().sum()
     }
 
-    /// In milliseconds, the time within which this share was answered.
+    /// The latency in milliseconds within which this share was answered.
     pub fn quantile(&self, share: f64) -> f64 {
         let rank = (self.count() as f64 * share).ceil() as u64;
         let mut seen = 0;
@@ -58,8 +58,8 @@ impl Times {
         0.0
     }
 
-    /// As figures for a reader.
-    pub fn told(&self) -> String {
+    /// The usual quantiles as text.
+    pub fn summary(&self) -> String {
         format!(
             "p50 {:.1} ms, p99 {:.1} ms, p99.9 {:.1} ms, max {:.1} ms",
             self.quantile(0.5),
@@ -74,15 +74,15 @@ impl Times {
     }
 }
 
-/// What one kind of request came to.
+/// The results of one kind of request.
 #[derive(Clone, Default)]
 pub struct Answers {
     pub times: Times,
-    /// Since they were sent, and not since they should have been, whatever they were answered.
-    pub told_times: Times,
-    /// Of what was shed, with 429 or 503.
-    pub shed_times: Times,
-    /// By status and code; 0 is no answer.
+    /// Latencies from the sending, whatever the answer. `times` counts from the scheduled time.
+    pub latencies: Times,
+    /// Latencies of requests that were shed with 429 or 503.
+    pub shed_latencies: Times,
+    /// Counts by status and code; status 0 means no answer.
     pub statuses: BTreeMap<(u16, String), u64>,
 }
 
@@ -101,7 +101,7 @@ impl Answers {
         none.map(|(_, n)| n).sum()
     }
 
-    /// Served: with what the route states for it, be it a refusal of its own.
+    /// Requests with a documented answer, including documented refusals.
     pub fn served(&self) -> u64 {
         self.sent() - self.shed() - self.unanswered()
     }
@@ -111,7 +111,7 @@ pub fn is_shed(status: u16) -> bool {
     matches!(status, 429 | 503)
 }
 
-/// All kinds.
+/// The results of all kinds.
 #[derive(Clone)]
 pub struct Tally([Answers; Kind::ALL.len()]);
 
@@ -122,8 +122,8 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// `told_us` ago it was sent, and `late_us` before that it should have been.
-    pub fn note(&mut self, kind: Kind, status: u16, code: &str, told_us: u64, late_us: u64) {
+    /// Records an answer `latency_us` after the sending, which was `late_us` behind its schedule.
+    pub fn record(&mut self, kind: Kind, status: u16, code: &str, latency_us: u64, late_us: u64) {
         let answers = &mut self.0[kind as usize];
         match answers.statuses.get_mut(&(status, code.to_owned())) {
             Some(n) => *n += 1,
@@ -131,20 +131,20 @@ impl Tally {
                 answers.statuses.insert((status, code.to_owned()), 1);
             }
         }
-        answers.told_times.note(told_us);
-        // What is shed is shed from when it is sent: before that nobody could have told it.
+        answers.latencies.record(latency_us);
+        // A shed request counts from its sending, since Signpost could not answer it before.
         if is_shed(status) {
-            answers.shed_times.note(told_us);
+            answers.shed_latencies.record(latency_us);
         } else {
-            answers.times.note(told_us + late_us);
+            answers.times.record(latency_us + late_us);
         }
     }
 
     pub fn add(&mut self, other: &Self) {
         for (own, other) in self.0.iter_mut().zip(&other.0) {
             own.times.add(&other.times);
-            own.told_times.add(&other.told_times);
-            own.shed_times.add(&other.shed_times);
+            own.latencies.add(&other.latencies);
+            own.shed_latencies.add(&other.shed_latencies);
             for (status, n) in &other.statuses {
                 *own.statuses.entry(status.clone()).or_default() += n;
             }
@@ -171,17 +171,17 @@ impl Tally {
         self.0.iter().map(Answers::unanswered).sum()
     }
 
-    /// Of all kinds together.
+    /// The latencies of all kinds together.
     pub fn times(&self) -> Times {
         self.together(|answers| &answers.times)
     }
 
-    pub fn told_times(&self) -> Times {
-        self.together(|answers| &answers.told_times)
+    pub fn latencies(&self) -> Times {
+        self.together(|answers| &answers.latencies)
     }
 
-    pub fn shed_times(&self) -> Times {
-        self.together(|answers| &answers.shed_times)
+    pub fn shed_latencies(&self) -> Times {
+        self.together(|answers| &answers.shed_latencies)
     }
 
     fn together(&self, of: fn(&Answers) -> &Times) -> Times {
@@ -190,7 +190,7 @@ impl Tally {
         all
     }
 
-    /// A table, of so many seconds.
+    /// A table of a run of so many seconds.
     pub fn table(&self, seconds: f64) -> String {
         let mut text = "| kind | requests | a second | p50 ms | p99 | p99.9 | max | answers |\n|---|---|---|---|---|---|---|---|\n"
             .to_owned();

@@ -1,4 +1,4 @@
-//! What the process takes meanwhile: memory by the kernel, by the module's metrics and by V8's inspector, and the disk.
+//! Memory of the process by the kernel, of the modules by their metrics and of V8 by its inspector; and the disk.
 
 use std::{
     fs,
@@ -19,8 +19,8 @@ use crate::{
 };
 
 const PAUSE: Duration = Duration::from_secs(1);
-/// Each costs requests.
-const ASKING_PAUSE: Duration = Duration::from_secs(5);
+/// Longer, since each look takes requests away.
+const MODULE_PAUSE: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy)]
 pub struct Sample {
@@ -44,7 +44,7 @@ impl Series {
         quantile(&bytes, 0.5)
     }
 
-    /// The medians of the first, the second and the last third of what was seen between two times.
+    /// The medians of each third between two times.
     pub fn thirds(&self, from_s: f64, to_s: f64) -> [f64; 3] {
         let within = self
             .0
@@ -77,7 +77,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    pub fn told(&self) -> String {
+    pub fn summary(&self) -> String {
         format!(
             "process {}, module {}, V8 {}",
             megabytes(self.process.last()),
@@ -89,7 +89,7 @@ impl Memory {
 
 pub struct Watch {
     since: Stopwatch,
-    seen: Mutex<Memory>,
+    samples: Mutex<Memory>,
     ended: AtomicBool,
 }
 
@@ -97,7 +97,7 @@ impl Watch {
     pub fn start() -> Self {
         Self {
             since: Stopwatch::start(),
-            seen: Mutex::default(),
+            samples: Mutex::default(),
             ended: AtomicBool::new(false),
         }
     }
@@ -106,38 +106,42 @@ impl Watch {
         self.since.seconds()
     }
 
-    pub fn seen(&self) -> Memory {
-        self.seen.lock().expect("memory").clone()
+    pub fn samples(&self) -> Memory {
+        self.samples.lock().expect("memory").clone()
     }
 
     pub fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);
     }
 
-    /// Looks at what the kernel says until it is ended.
-    pub fn look(&self, signpost: &Signpost) {
+    /// Samples the kernel's figure until the end.
+    pub fn watch_process(&self, signpost: &Signpost) {
         while !self.ended.load(Ordering::Relaxed) {
             let sample = self.sample(resident(signpost.process()));
-            self.seen.lock().expect("memory").process.0.push(sample);
+            self.samples.lock().expect("memory").process.0.push(sample);
             thread::sleep(PAUSE);
         }
     }
 
-    /// Asks the module for its metrics until it is ended.
-    pub fn ask(&self, signpost: &Signpost) {
+    /// Samples the modules' metrics until the end.
+    pub fn watch_module(&self, signpost: &Signpost) {
         while !self.ended.load(Ordering::Relaxed) {
             let module = module(signpost).map(|bytes| self.sample(bytes));
-            self.seen.lock().expect("memory").module.0.extend(module);
-            thread::sleep(ASKING_PAUSE);
+            self.samples.lock().expect("memory").module.0.extend(module);
+            thread::sleep(MODULE_PAUSE);
         }
     }
 
-    /// Asks V8, while there is no load: it answers its inspector between two requests, and at the limit there is no such
-    /// moment.
+    /// Samples V8's memory of both Workers and keeps the larger. Runs only without load: workerd answers the
+    /// inspector between two requests, and at the limit there is no such moment.
     pub fn ask_v8(&self, signpost: &Signpost) {
-        let heap = inspector::heap(signpost);
-        let sample = self.sample(heap.reserved + heap.buffers);
-        self.seen.lock().expect("memory").heap.0.push(sample);
+        let larger = ["edge", "origin"]
+            .map(|worker| inspector::heap(signpost, worker))
+            .map(|heap| heap.reserved + heap.buffers)
+            .into_iter()
+            .fold(0.0, f64::max);
+        let sample = self.sample(larger);
+        self.samples.lock().expect("memory").heap.0.push(sample);
     }
 
     fn sample(&self, bytes: f64) -> Sample {
@@ -161,7 +165,7 @@ fn module(signpost: &Signpost) -> Option<f64> {
     metric(signpost, "wasm_memory_bytes")
 }
 
-/// A metric of an isolate without labels, or with these: the larger of the two Workers'.
+/// A metric of an isolate, by name and labels: the larger of the two Workers' values.
 pub fn metric(signpost: &Signpost, name: &str) -> Option<f64> {
     let authorization = format!("Bearer {OPERATOR_TOKEN}");
     let headers = [("Authorization", authorization.as_str())];
@@ -176,7 +180,7 @@ pub fn metric(signpost: &Signpost, name: &str) -> Option<f64> {
     found.max_by(f64::total_cmp)
 }
 
-/// The size of a folder with all that is in it.
+/// The size of a folder with its contents, in bytes.
 pub fn disk(folder: &Path) -> f64 {
     let Ok(entries) = fs::read_dir(folder) else {
         return 0.0;
@@ -189,7 +193,7 @@ pub fn disk(folder: &Path) -> f64 {
     entries.flatten().map(size).sum()
 }
 
-/// Of bytes, in megabytes of a million.
+/// Bytes in megabytes of a million.
 pub fn megabytes(bytes: f64) -> String {
     format!("{:.1} MB", bytes / 1e6)
 }

@@ -1,4 +1,4 @@
-//! What is there before the load: a made-up catalog of the size that `make bench` uses, and publishers with an app, an
+//! The state before the load: a generated catalog of the size that `make bench` uses, and publishers with an app, an
 //! offer, callbacks, facts and report keys each.
 
 use std::{collections::VecDeque, sync::Mutex};
@@ -17,19 +17,20 @@ use domain::{
 
 pub const OFFERS: usize = 2_000;
 pub const APPS: usize = 50;
-/// Publishers with all that there is, and report keys of each.
+/// The number of publishers with all of this, and of report keys for each.
 pub const WALLS: usize = 8;
 const KEYS: usize = 12;
-/// Days of facts before today, and rows of each; the load replaces the earlier half of them, a day to a client.
+/// Days of facts before today, and rows of each. The load replaces the first half of the days, one day for each
+/// client.
 pub const DAYS: usize = 40;
 pub const ROWS: usize = 500;
-/// Offers whose documents the operator puts again and again.
+/// Offers whose documents the operator puts repeatedly.
 pub const EDITED: usize = 20;
-/// Of a day, so that some are refused in the end.
+/// Daily caps, low enough that some requests are refused in the end.
 const CAP: u32 = 300;
 const CLICK_CAP: u32 = 3_000;
 
-/// An app with a callback, and its offers: one plain, one with a cap of conversions, one with a cap of clicks.
+/// An app with a callback and three offers: one without caps, one with a conversion cap, one with a click cap.
 pub struct Seller {
     pub id: String,
     pub app: AppId,
@@ -52,11 +53,11 @@ pub struct World {
     pub sellers: Vec<Seller>,
     pub pub_key: String,
     pub keys: KeyRing,
-    /// Keys of the sellers, those that rested longest first, and since when.
+    /// Report keys of the sellers, each with the time when it may be used again, the earliest first.
     pub report_keys: Mutex<VecDeque<(i64, ReportKey)>>,
     pub edited: Vec<(String, Value)>,
     pub today: UtcDay,
-    /// What was loaded of days that the load leaves alone, for each seller.
+    /// The loaded facts of days that the load does not change, for each seller.
     pub loaded: Sums,
     pub book: Book,
 }
@@ -131,7 +132,7 @@ impl World {
         }
     }
 
-    /// A click on a seller's offer, without a request for it.
+    /// A click on a seller's offer, made without a request.
     pub fn click<'c>(&self, seller: &Seller, offer: &'c str, user_id: &'c str, at_ms: i64) -> Click<'c> {
         Click {
             offer: offer.into(),
@@ -153,7 +154,7 @@ pub fn date(today: UtcDay, n: usize) -> UtcDay {
     today.minus(i32::try_from(n).expect("a day") + 1)
 }
 
-/// Facts by a seed, with their sums; with a date in each row if there is one.
+/// Generated facts with their sums; each row has the date if there is one.
 pub fn csv(date: Option<UtcDay>, seed: usize, rows: usize) -> (String, Sums) {
     let mut text = String::with_capacity(rows * 80 + 200);
     if date.is_some() {

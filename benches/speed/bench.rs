@@ -1,4 +1,4 @@
-//! What the parts have in common: how many rounds, where files go, states that are made once, and yardsticks.
+//! Shared parts of the benches: rounds, files, states that are built once, and yardsticks.
 
 use std::{cell::RefCell, collections::BTreeMap, path::Path, rc::Rc};
 
@@ -13,15 +13,15 @@ use crate::{
     time::Stopwatch,
 };
 
-/// The fewest of which neither the best nor the worst has to be within the 95 % interval.
+/// The fewest rounds whose 95 % interval leaves out the best and the worst.
 const ROUNDS: usize = 9;
 
-/// Lines of a catalog that are imported at a time, so that none takes long.
-const IMPORTED: usize = 2_000;
-/// How many facts there are, of a publisher each.
+/// Lines of a catalog in each import, so that no import takes long.
+const IMPORT_LINES: usize = 2_000;
+/// Numbers of facts, one publisher each.
 pub const FACTS: [usize; 3] = [10_000, 100_000, 1_000_000];
 
-/// The publisher with so many of [`FACTS`].
+/// The publisher with this many of [`FACTS`].
 pub fn facts_publisher(facts: usize) -> String {
     format!("facts-{facts}")
 }
@@ -34,7 +34,7 @@ pub struct Bench {
     facts: RefCell<BTreeMap<(usize, usize), Rc<TempDir>>>,
 }
 
-/// A state with a catalog that is published.
+/// A state with a published catalog.
 pub struct Catalog {
     pub state: TempDir,
     pub pub_key: String,
@@ -51,12 +51,12 @@ impl Bench {
         }
     }
 
-    /// For files that go with the run.
+    /// A folder for the files of a run.
     pub fn scratch(&self) -> &Path {
         self.scratch.path()
     }
 
-    /// The machine, by its cores and memory only.
+    /// The machine's cores and memory.
     pub fn machine(&self) -> String {
         let cores = std::thread::available_parallelism().map_or(0, usize::from);
         let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
@@ -77,7 +77,7 @@ impl Bench {
         )
     }
 
-    /// The state of a made-up catalog of this size, made the first time it is asked for.
+    /// The state with a generated catalog of this size, built on first use.
     pub fn catalog(&self, offers: usize, apps: usize) -> Rc<Catalog> {
         if let Some(known) = self.catalogs.borrow().get(&(offers, apps)) {
             return Rc::clone(known);
@@ -86,12 +86,12 @@ impl Bench {
         let signpost = Setup::new().start();
         let catalog = planned::catalog(offers, apps);
         let lines: Vec<&str> = catalog.lines().collect();
-        for lines in lines.chunks(IMPORTED) {
+        for lines in lines.chunks(IMPORT_LINES) {
             signpost.import(&lines.join("\n")).expect(200);
         }
         let pub_key = signpost.issue_pub_key(planned::PUBLISHER);
         signpost.refresh();
-        let state = kept(&signpost);
+        let state = copy_state(&signpost);
         let catalog = Rc::new(Catalog { state, pub_key });
         eprintln!(
             "  {offers} offers and {apps} apps loaded in {:.0} s",
@@ -114,27 +114,28 @@ impl Bench {
             let csv = |day| many_facts::csv(day, rows(day));
             publisher.put_days(many_facts::DAYS, many_facts::date, csv, rows);
         }
-        let state = Rc::new(kept(&signpost));
+        let state = Rc::new(copy_state(&signpost));
         eprintln!("  {FACTS:?} facts loaded in {:.0} s", watch.seconds());
         let mut all = self.facts.borrow_mut();
         Rc::clone(all.entry((offers, apps)).or_insert(state))
     }
 
-    /// A Signpost on a state of its own with this catalog. The offers interface's shield is off: it would refuse the load.
+    /// A Signpost on its own copy of this catalog's state. The offers rate limit is off, since it would refuse the
+    /// load.
     pub fn signpost(&self, catalog: &Catalog) -> Setup {
         config("signpost")
             .state(catalog.state.path())
             .var("OFFERS_RATE", "0")
     }
 
-    /// A yardstick by its name, which is a workerd as any other to the harness.
+    /// A yardstick by name. To the harness it is a workerd like any other.
     pub fn yardstick(&self, name: &str) -> Setup {
         config(name).undocumented()
     }
 }
 
-/// A copy of the state of a Signpost, as it is while that is down.
-fn kept(signpost: &Signpost) -> TempDir {
+/// Copies the state of a stopped Signpost.
+fn copy_state(signpost: &Signpost) -> TempDir {
     let state = tempfile::tempdir().expect("a temporary folder");
     signpost.restart_after(|| copy_folder(signpost.state.path(), state.path()));
     state
@@ -145,7 +146,7 @@ fn config(name: &str) -> Setup {
     Setup::new().config(file.to_str().expect("a path of UTF-8"))
 }
 
-/// A row of throughput: ours must be so many times the yardstick's.
+/// A row of throughput. The target is a multiple of the yardstick's.
 pub fn throughput(work: &str, target: Option<f64>, ours: &[Load], theirs: &[Load]) -> Row {
     let rates = |loads: &[Load]| -> Vec<f64> { loads.iter().map(|load| load.per_second).collect() };
     let found = estimate(&ratios(&rates(ours), &rates(theirs))).expect("rounds");
@@ -159,10 +160,10 @@ pub fn throughput(work: &str, target: Option<f64>, ours: &[Load], theirs: &[Load
         let used: Vec<f64> = loads.iter().map(|load| load.cpu_us).collect();
         estimate(&used).expect("rounds").median
     };
-    let is_the_servers = ours.iter().chain(theirs).all(Load::is_the_servers);
+    let server_is_limit = ours.iter().chain(theirs).all(Load::server_is_limit);
     let verdict = match target {
         None => Verdict::Reported,
-        Some(_) if !is_the_servers => Verdict::Unproven,
+        Some(_) if !server_is_limit => Verdict::Unproven,
         Some(target) => Verdict::of(found.median >= target),
     };
     Row {
@@ -184,7 +185,7 @@ pub fn throughput(work: &str, target: Option<f64>, ours: &[Load], theirs: &[Load
     }
 }
 
-/// How many requests of a kind a Signpost has answered well, as it says itself.
+/// The number of requests of a kind that Signpost's own metrics count as answered well.
 pub fn answered(signpost: &Signpost, what: &str) -> u64 {
     signpost.metric(&format!("signpost_isolate_answered_total{{what=\"{what}\"}}"))
 }

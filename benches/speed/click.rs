@@ -1,5 +1,5 @@
-//! Clicks: a redirect with all checks, sealed and counted, against a constant one, and against one whose link is read
-//! from KV.
+//! Clicks: a redirect with all checks, sealed and counted, against a constant redirect and against one whose link is
+//! read from KV.
 
 use crate::{
     bench::{Bench, answered, throughput},
@@ -12,11 +12,11 @@ use crate::{
 
 const OFFERS: usize = 2_000;
 const APPS: usize = 50;
-/// Different clicks of a run: no two in a row are of one goal or one user.
+/// Different clicks of a run. No two neighbours have the same goal or user.
 const CLICKS: usize = 1_000;
 const SECONDS: f64 = 2.0;
 
-/// What a browser on a phone sends.
+/// The headers of a browser on a phone.
 const BROWSER: [(&str, &str); 3] = [
     (
         "User-Agent",
@@ -29,7 +29,7 @@ const BROWSER: [(&str, &str); 3] = [
     ("Accept-Language", "de-DE,de;q=0.9,en;q=0.7"),
 ];
 const COUNTRY: (&str, &str) = ("CF-IPCountry", "DE");
-/// What Cloudflare's network says of a request, in the header that stands for it here.
+/// Cloudflare's `request.cf`, in the header that stands for it here.
 const NETWORK: (&str, &str) = (
     "CF-Blob",
     r#"{"clientTcpRtt":18,"longitude":"8.68417","latitude":"50.11552","tlsCipher":"AEAD-AES128-GCM-SHA256","continent":"EU","asn":3320,"country":"DE","isEUCountry":"1","colo":"FRA","timezone":"Europe/Berlin","city":"Frankfurt am Main","region":"Hesse","regionCode":"HE","postalCode":"60313","httpProtocol":"HTTP/2","tlsVersion":"TLSv1.3","asOrganization":"Example Telecom"}"#,
@@ -40,7 +40,7 @@ const TAIL_REQUESTS: u32 = 5_000;
 const P99_TIMES: f64 = 1.5;
 const P99_MORE_MS: f64 = 0.3;
 
-/// Clicks on offers for every country and on those for Germany, from apps for Android, with an advertising id.
+/// Clicks from Android apps with an advertising id, on offers for every country and for Germany.
 pub fn paths(offers: usize, apps: usize) -> Vec<String> {
     let for_germany = (0..offers).filter(|offer| {
         offer % 3 == 0 && (offer % 4 == 0 || planned::countries(*offer).any(|country| country == COUNTRY.1))
@@ -57,14 +57,14 @@ pub fn paths(offers: usize, apps: usize) -> Vec<String> {
     paths.collect()
 }
 
-/// As a browser sends them, from Germany.
+/// The clicks as a browser in Germany sends them.
 pub fn requests(bench: &Bench, paths: &[String]) -> Requests {
     let requests = Requests::get(bench.scratch(), paths);
     let headers = BROWSER.iter().chain([&COUNTRY]);
     headers.fold(requests, |requests, (name, value)| requests.header(name, value))
 }
 
-/// Runs a load of clicks, all of which must be redirected by their own account.
+/// Runs a load of clicks and checks by Signpost's metrics that all were redirected.
 pub fn load(bench: &Bench, signpost: &Signpost, requests: &mut Requests, seconds: f64) -> Load {
     let before = answered(signpost, "redirect");
     let load = requests.run(bench.scratch(), signpost, seconds);
@@ -135,28 +135,28 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
             &found[0],
             &found[2],
         )
-        .told(),
+        .printed(),
         throughput(
             "click, spread over offers and apps, against a constant 302",
             Some(0.9),
             &found[1],
             &found[2],
         )
-        .told(),
+        .printed(),
         throughput(
             "click, one offer's, against Hono and a link in KV",
             Some(2.5),
             &found[0],
             &found[3],
         )
-        .told(),
+        .printed(),
         throughput(
             "click, spread over offers and apps, against Hono and a link in KV",
             Some(2.5),
             &found[1],
             &found[3],
         )
-        .told(),
+        .printed(),
     ];
     let found = interleaved(
         "click with the network's country",
@@ -167,8 +167,8 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
         ],
     );
     let work = "the same, the country from `request.cf` as in production";
-    rows.push(throughput(work, Some(0.9), &found[0], &found[1]).told());
-    rows.push(tail(bench, &ours, &constant, &paths[0]).told());
+    rows.push(throughput(work, Some(0.9), &found[0], &found[1]).printed());
+    rows.push(tail(bench, &ours, &constant, &paths[0]).printed());
     rows
 }
 

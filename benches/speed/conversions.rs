@@ -1,5 +1,5 @@
-//! Conversions: accepted and on disk, against an object that does nothing but one INSERT; and how soon the first callback
-//! follows.
+//! Conversions: accepted and on disk, against an object that does nothing but one INSERT; and the delay of the first
+//! callback.
 
 use std::{thread, time::Duration};
 
@@ -16,9 +16,9 @@ use crate::{
 use domain::tracking::keys::KeyRing;
 
 const SECONDS: f64 = 2.0;
-/// Clicks that are there to be converted: more than any run can take.
+/// Clicks to convert: more than any run can use.
 const CLICKS: usize = 400_000;
-/// With callbacks, each round leaves thousands to be sent, which the next has to wait for.
+/// With callbacks each round leaves thousands to send, and the next round has to wait for them.
 const ROUNDS_WITH_CALLBACKS: usize = 3;
 const DRAINED_MS: i64 = 120_000;
 
@@ -31,7 +31,7 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
     let signpost = Setup::new().start();
     let wall = signpost.wall("speed-plain", "79000901", None);
     let clicks = clicks(&wall, CLICKS);
-    // The object's rows are what the yardstick is measured by, so it may be sent the same again.
+    // The yardstick counts the object's rows, so a request may be repeated.
     let mut bare_requests = Requests::get(bench.scratch(), &clicks[..1_000]);
     let mut requests = Requests::get(bench.scratch(), &[]).once(clicks);
     let check = wall.convert(&wall.click_id("u-check"), "");
@@ -44,7 +44,7 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
         }],
     );
     let work = "conversions, one app, durable, against one bare INSERT";
-    let mut rows = vec![throughput(work, Some(0.6), &found[0], &found[1]).told()];
+    let mut rows = vec![throughput(work, Some(0.6), &found[0], &found[1]).printed()];
     drop(signpost);
 
     let receiver = bench.yardstick("receiver").start();
@@ -66,12 +66,12 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
         ],
     );
     let work = "the same with callbacks on, receiver answering in 5 ms";
-    rows.push(throughput(work, None, &found[0], &found[1]).told());
-    rows.push(first_callback().told());
+    rows.push(throughput(work, None, &found[0], &found[1]).printed());
+    rows.push(first_callback().printed());
     rows
 }
 
-/// Where the rows are that a conversion leaves.
+/// The namespace and the query that counts the rows of conversions.
 type Stored = (&'static str, &'static str);
 const OURS: Stored = ("signpost-outbox", "SELECT count(*) FROM conversions");
 const BARE: Stored = ("bare", "SELECT count(*) FROM conversions");
@@ -86,13 +86,13 @@ fn load(bench: &Bench, server: &Signpost, (namespace, sql): Stored, requests: &m
     };
     let before = count();
     let load = requests.run(bench.scratch(), server, SECONDS);
-    let kept = count() - before;
+    let stored = count() - before;
     let sent = i64::try_from(load.requests).expect("a count");
-    assert!(kept >= sent, "{kept} of {sent} were kept");
+    assert!(stored >= sent, "{stored} of {sent} were stored");
     load
 }
 
-/// Postbacks of clicks of different users, none of which was converted before.
+/// Postbacks of clicks of different users, each for the first time.
 fn clicks(wall: &Wall<'_>, clicks: usize) -> Vec<String> {
     let keys = KeyRing::parse(&default_setting("CLICK_KEYS")).expect("keys");
     let clicked_at_ms = now_ms();
@@ -103,7 +103,7 @@ fn clicks(wall: &Wall<'_>, clicks: usize) -> Vec<String> {
     (0..clicks).map(postback).collect()
 }
 
-/// From when a conversion is sent, which is before its commit, to when its callback is there.
+/// Measured from the sending of a conversion, which is before its commit, to the arrival of its callback.
 fn first_callback() -> Row {
     let signpost = Setup::new().start();
     let receiver = Receiver::start();

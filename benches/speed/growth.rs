@@ -1,4 +1,4 @@
-//! How what a request costs grows with what there is: offers, apps, facts.
+//! The cost of a request as offers, apps and facts grow.
 
 use serde_json::json;
 
@@ -15,27 +15,27 @@ use crate::{
 
 const OFFERS: [usize; 3] = [200, 2_000, 20_000];
 const APPS: [usize; 2] = [50, 5_000];
-/// The other of the two while one grows.
+/// The number of the one while the other grows.
 const USUAL_OFFERS: usize = OFFERS[1];
 const USUAL_APPS: usize = APPS[0];
 const SECONDS: f64 = 1.0;
-/// What grows does so by factors of ten and more: fewer rounds show it.
+/// The sizes grow by factors of ten and more, so fewer rounds suffice.
 const ROUNDS: usize = 5;
 
 pub fn rows(bench: &Bench) -> Vec<Row> {
     let by_offers = OFFERS.map(|offers| (offers, USUAL_APPS));
     let by_apps = APPS.map(|apps| (USUAL_OFFERS, apps));
     vec![
-        row("click, µs", "offers", &OFFERS, &clicks(bench, &by_offers)).told(),
+        row("click, µs", "offers", &OFFERS, &clicks(bench, &by_offers)).printed(),
         row(
             "offers page never seen before, µs",
             "offers",
             &OFFERS,
             &pages(bench, &by_offers),
         )
-        .told(),
-        row("click, µs", "apps", &APPS, &clicks(bench, &by_apps)).told(),
-        reports(bench).told(),
+        .printed(),
+        row("click, µs", "apps", &APPS, &clicks(bench, &by_apps)).printed(),
+        reports(bench).printed(),
     ]
 }
 
@@ -45,7 +45,7 @@ fn clicks(bench: &Bench, sizes: &[(usize, usize)]) -> Vec<Vec<f64>> {
         .iter()
         .map(|(offers, apps)| {
             let ours = bench.signpost(&bench.catalog(*offers, *apps)).start();
-            // As many different ones in each: what they are summed by is not what grows here.
+            // The same number of different clicks in each, so that the number of counted sums does not grow.
             let paths = click::paths(OFFERS[0].min(*offers), USUAL_APPS.min(*apps));
             let mut requests = click::requests(bench, &paths);
             move || 1e6 / click::load(bench, &ours, &mut requests, SECONDS).per_second
@@ -55,7 +55,7 @@ fn clicks(bench: &Bench, sizes: &[(usize, usize)]) -> Vec<Vec<f64>> {
     interleaved("clicks", ROUNDS.min(bench.rounds), &mut sides)
 }
 
-/// Microseconds of a page that nobody asked for before, in each of these catalogs, by round.
+/// Microseconds of an uncached page in each of these catalogs, by round.
 fn pages(bench: &Bench, sizes: &[(usize, usize)]) -> Vec<Vec<f64>> {
     let mut sides: Vec<_> = sizes
         .iter()
@@ -71,7 +71,7 @@ fn pages(bench: &Bench, sizes: &[(usize, usize)]) -> Vec<Vec<f64>> {
     interleaved("pages", ROUNDS.min(bench.rounds), &mut sides)
 }
 
-/// Milliseconds of a report over HTTP by date and app, with more and more facts.
+/// Milliseconds of a report over HTTP by date and app, for growing numbers of facts.
 fn reports(bench: &Bench) -> Row {
     let (offers, apps) = (OFFERS[2], APPS[1]);
     let catalog = bench.catalog(offers, apps);
@@ -90,7 +90,7 @@ fn reports(bench: &Bench) -> Row {
         .map(|publisher| {
             let query = &query;
             move || {
-                // The key is made before the clock runs.
+                // The key is issued before the measurement.
                 let ask = publisher.prepare("application/json", query);
                 let watch = Stopwatch::start();
                 let answer = ask();

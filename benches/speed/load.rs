@@ -1,6 +1,6 @@
-//! The load generators: `wrk` for how much a workerd answers when it has all it can take, `oha` for how long it takes at
-//! a rate that it can stand. Both check that every answer was one that was wanted, and what is said of a workerd comes
-//! with how busy it and the generator were: where its thread was not, and the generator was, that was the limit.
+//! The load generators: `wrk` measures the throughput of a saturated workerd, `oha` the latency at a bearable rate.
+//! Both check every answer. Each result says how busy workerd and the generator were: if workerd's thread was not
+//! saturated and the generator was, the generator was the limit.
 
 use std::{
     fs,
@@ -16,30 +16,30 @@ use crate::{
     time::Stopwatch,
 };
 
-/// One thread of wrk keeps a core's worth of workerd busy, and workerd runs requests on one thread.
+/// One thread of wrk saturates workerd, which runs requests on one thread.
 const CONNECTIONS: u32 = 32;
-/// More than can be answered of what may be sent only once.
+/// More requests per second than workerd can answer, for requests that may be sent only once.
 const MOST_PER_SECOND: f64 = 15_000.0;
-/// Above this share of a run a thread has all it can do.
+/// The share of a run above which a thread is saturated.
 const SATURATED: f64 = 0.9;
 
-/// What a run of wrk found.
+/// The result of a run of wrk.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     pub requests: u64,
     pub per_second: f64,
-    /// The share of the run in which workerd's busiest thread ran, or was ready to.
+    /// The share of the run in which workerd's busiest thread ran or was ready to run.
     pub busy: f64,
     /// The share of the run in which the generator ran.
     pub generating: f64,
-    /// Of workerd, all threads, for each request.
+    /// The CPU time of all workerd threads for each request, in microseconds.
     pub cpu_us: f64,
 }
 
 impl Load {
-    /// Whether the generator could have sent more: its connections always wait for an answer each, be it that workerd's
-    /// thread is busy or that the disk is.
-    pub fn is_the_servers(&self) -> bool {
+    /// Whether the generator could have sent more. Its connections always wait for an answer, because workerd's
+    /// thread or the disk is busy.
+    pub fn server_is_limit(&self) -> bool {
         self.busy >= SATURATED || self.generating < SATURATED
     }
 }
@@ -49,7 +49,7 @@ impl Load {
 pub struct Requests {
     method: &'static str,
     path: String,
-    /// Which part of a request a line of the file is.
+    /// The part of a request that a line of the file holds.
     line: &'static str,
     lines: Lines,
     headers: Vec<(String, String)>,
@@ -57,36 +57,36 @@ pub struct Requests {
 
 #[derive(Clone)]
 enum Lines {
-    /// Sent again and again, in turn.
+    /// Sent repeatedly, in turn.
     Again(PathBuf),
-    /// Sent once each, by runs that take the next so many.
+    /// Sent once each; every run takes the next ones.
     Once(Vec<String>),
 }
 
 impl Requests {
-    /// `GET` of these paths, again and again.
+    /// `GET` of these paths, repeatedly.
     pub fn get(folder: &Path, paths: &[String]) -> Self {
         Self {
             method: "GET",
             path: "/".to_owned(),
             line: "path",
-            lines: Lines::Again(written(folder, paths)),
+            lines: Lines::Again(write_lines(folder, paths)),
             headers: Vec::new(),
         }
     }
 
-    /// `POST` of these bodies, again and again.
+    /// `POST` of these bodies, repeatedly.
     pub fn post(folder: &Path, path: &str, bodies: &[String]) -> Self {
         Self {
             method: "POST",
             path: path.to_owned(),
             line: "body",
-            lines: Lines::Again(written(folder, bodies)),
+            lines: Lines::Again(write_lines(folder, bodies)),
             headers: Vec::new(),
         }
     }
 
-    /// Each only once, over all runs.
+    /// Sends each only once, over all runs.
     pub fn once(mut self, lines: Vec<String>) -> Self {
         self.lines = Lines::Once(lines);
         self
@@ -104,14 +104,14 @@ impl Requests {
             .collect()
     }
 
-    /// Loads a workerd for so many seconds with all that it can take.
+    /// Loads a workerd as much as possible for some seconds.
     pub fn run(&mut self, folder: &Path, server: &Signpost, seconds: f64) -> Load {
         let (file, enough) = match &mut self.lines {
             Lines::Again(file) => (file.clone(), None),
             Lines::Once(lines) => {
                 let most = (MOST_PER_SECOND * seconds) as usize;
                 let next = &lines[..most.min(lines.len())];
-                (written(folder, next), Some(next.len()))
+                (write_lines(folder, next), Some(next.len()))
             }
         };
         let url = format!("{}{}", server.base(), self.path);
@@ -128,23 +128,23 @@ impl Requests {
         }
         let before = Threads::of(server.process());
         let children_before_s = children_ran_s();
-        let told = said(&mut wrk);
+        let output = output_of(&mut wrk);
         let generating_s = children_ran_s() - children_before_s;
         let threads = Threads::of(server.process()).since(&before);
-        let last = told.lines().rfind(|line| line.starts_with('{'));
-        let last = last.unwrap_or_else(|| panic!("wrk said nothing of its run: {told}"));
+        let last = output.lines().rfind(|line| line.starts_with('{'));
+        let last = last.unwrap_or_else(|| panic!("wrk printed no result: {output}"));
         let found: Value = serde_json::from_str(last).expect("JSON");
         let number = |name: &str| {
             found[name]
                 .as_u64()
-                .unwrap_or_else(|| panic!("no {name}: {told}"))
+                .unwrap_or_else(|| panic!("no {name}: {output}"))
         };
         for error in ["connect", "read", "write", "status", "timeout"] {
-            assert_eq!(number(error), 0, "{error} errors of {url}: {told}");
+            assert_eq!(number(error), 0, "{error} errors of {url}: {output}");
         }
         let requests = number("requests");
         if let Lines::Once(lines) = &mut self.lines {
-            // What was under way at the end is spent too.
+            // Requests in flight at the end are used up too.
             let used = usize::try_from(requests).expect("a count") + CONNECTIONS as usize;
             assert!(
                 used < lines.len(),
@@ -164,15 +164,15 @@ impl Requests {
     }
 }
 
-/// What a run of oha found, in milliseconds.
+/// The result of a run of oha, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Latency {
     pub p50: f64,
     pub p99: f64,
 }
 
-/// Asks for a path so many times at a fixed rate. A request that could not be sent in time counts from when it should
-/// have been (latency correction): a stall is felt by all whom it holds up. All answers have this status.
+/// Requests a path at a fixed rate and checks the status of all answers. A delayed request counts from its scheduled
+/// time (latency correction), so a stall shows in every request that it delays.
 pub fn latency(
     server: &Signpost,
     path: &str,
@@ -201,8 +201,8 @@ pub fn latency(
     for (name, value) in headers {
         oha.arg("-H").arg(format!("{name}: {value}"));
     }
-    let told = said(oha.arg(format!("{}{path}", server.base())));
-    let found: Value = serde_json::from_str(&told).unwrap_or_else(|error| panic!("{error} in {told}"));
+    let output = output_of(oha.arg(format!("{}{path}", server.base())));
+    let found: Value = serde_json::from_str(&output).unwrap_or_else(|error| panic!("{error} in {output}"));
     let statuses = &found["statusCodeDistribution"];
     assert_eq!(
         statuses,
@@ -213,7 +213,7 @@ pub fn latency(
     );
     let percentile = |name: &str| {
         let seconds = found["latencyPercentiles"][name].as_f64();
-        seconds.unwrap_or_else(|| panic!("no {name} in {told}")) * 1e3
+        seconds.unwrap_or_else(|| panic!("no {name} in {output}")) * 1e3
     };
     Latency {
         p50: percentile("p50"),
@@ -221,14 +221,14 @@ pub fn latency(
     }
 }
 
-/// Writes the lines of a run to a file of its own.
-fn written(folder: &Path, lines: &[String]) -> PathBuf {
+/// Writes the lines of a run to a new file.
+fn write_lines(folder: &Path, lines: &[String]) -> PathBuf {
     let file = tempfile::NamedTempFile::new_in(folder).expect("a file");
     fs::write(file.path(), lines.join("\n") + "\n").expect("a file written");
     file.into_temp_path().keep().expect("a file kept")
 }
 
-fn said(command: &mut Command) -> String {
+fn output_of(command: &mut Command) -> String {
     let output = command
         .output()
         .unwrap_or_else(|error| panic!("{command:?}: {error}"));
@@ -241,8 +241,8 @@ fn said(command: &mut Command) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// One after the other in each round, the order turned round from one to the next, so that what changes on the machine
-/// meanwhile meets both alike. One round before, not counted, warms them up.
+/// Runs all sides in each round, alternating their order, so that changes of the machine affect them alike. One
+/// uncounted round before warms them up.
 pub fn interleaved<T>(what: &str, rounds: usize, sides: &mut [&mut dyn FnMut() -> T]) -> Vec<Vec<T>> {
     let watch = Stopwatch::start();
     let mut found: Vec<Vec<T>> = sides.iter().map(|_| Vec::new()).collect();

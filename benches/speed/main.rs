@@ -1,6 +1,6 @@
-//! `make bench`: what docs/PERFORMANCE.md, "Targets" asks for, measured and told as a table. Everything runs on plain workerd on
-//! loopback, ours and its yardstick in turn; what one part needs is in the file of its name. `ONLY=` names the parts to
-//! run, `ROUNDS=` how often each pair is measured.
+//! `make bench`: measures the targets of docs/PERFORMANCE.md, "Targets", and prints a table. Everything runs on plain
+//! workerd on loopback, Signpost and its yardstick in turn; each part has a file of its name. `ONLY=` selects parts,
+//! `ROUNDS=` sets how often each pair is measured.
 
 #![allow(
     clippy::unwrap_used,
@@ -76,7 +76,7 @@ fn main() -> ExitCode {
         .find(|part| PARTS.iter().all(|(known, _)| known != *part))
     {
         let known = PARTS.map(|(part, _)| part).join(", ");
-        eprintln!("ONLY: there is no part '{unknown}'; there are {known}");
+        eprintln!("ONLY: unknown part '{unknown}'; the parts are {known}");
         return ExitCode::from(2);
     }
     let bench = Bench::new();
@@ -88,7 +88,7 @@ fn main() -> ExitCode {
         }
         let watch = Stopwatch::start();
         eprintln!("{part}");
-        // What a part started ends while it unwinds; the other parts are measured all the same.
+        // Unwinding ends what the part started; the other parts are still measured.
         match catch_unwind(AssertUnwindSafe(|| measure(&bench))) {
             Ok(found) => rows.extend(found),
             Err(_) => failed.push(part),
@@ -96,10 +96,10 @@ fn main() -> ExitCode {
         eprintln!("{part}: {:.0} s", watch.seconds());
     }
     println!("\n{}", table::markdown(&bench.machine(), &rows));
-    eprintln!("{:.0} s in all", watch.seconds());
+    eprintln!("{:.0} s in total", watch.seconds());
     if failed.is_empty() {
         return ExitCode::SUCCESS;
     }
-    eprintln!("not measured, or answered wrong: {}", failed.join(", "));
+    eprintln!("failed parts: {}", failed.join(", "));
     ExitCode::FAILURE
 }

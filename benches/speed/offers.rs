@@ -1,5 +1,5 @@
-//! The offers page: from memory, and made for a request that nobody sent before, against a Worker that answers the same
-//! bytes whatever it is sent.
+//! The offers page: from memory, and built for a request that was never sent before, against a Worker with a constant
+//! answer.
 
 use serde_json::{Value, json};
 
@@ -14,9 +14,9 @@ use crate::{
 pub const PATH: &str = "/v1/offer/api";
 const SECONDS: f64 = 2.0;
 const PAGE: usize = 20;
-/// More than all runs of a row together can take.
+/// More than all runs of a row together use.
 pub const UNSEEN: usize = 190_000;
-/// The countries that made-up offers are for, and some that none is.
+/// Countries that the generated offers target, and others that none targets.
 const COUNTRIES: [&str; 10] = ["DE", "FR", "US", "GB", "BR", "IN", "JP", "MX", "TR", "ID"];
 const OTHERS: [&str; 40] = [
     "AD", "AE", "AG", "AI", "AL", "AM", "AO", "AR", "AT", "AU", "BA", "BB", "BD", "BE", "BG", "BH", "BJ",
@@ -24,8 +24,8 @@ const OTHERS: [&str; 40] = [
     "EE", "EG", "ES", "FI", "FJ", "GA",
 ];
 
-/// Requests that all differ, each for a page of twenty with a country filter: the page, one country that offers are for,
-/// and three others. They come in an order in which neighbours have nothing in common.
+/// Different requests, each for a page of 20 with a country filter: the page number, one targeted country and three
+/// others. Neighbours have nothing in common.
 pub fn unseen(bodies: usize, offers: usize) -> Vec<String> {
     // Two in five of the offers of two platforms pass the filter.
     let pages = offers * 2 / 3 * 2 / 5 / PAGE;
@@ -35,7 +35,7 @@ pub fn unseen(bodies: usize, offers: usize) -> Vec<String> {
     let all = pages * COUNTRIES.len() * triples.len();
     assert!(bodies <= all, "there are only {all} different requests");
     let body = |n: usize| {
-        // A prime, which no factor of `all` is: all numbers come, each once.
+        // A prime that does not divide `all`, so every number comes once.
         let n = n * 7_368_787 % all;
         let (page, rest) = (n % pages + 1, n / pages);
         let (country, [a, b, c]) = (COUNTRIES[rest % 10], triples[rest / 10]);
@@ -56,7 +56,7 @@ pub fn requests(bench: &Bench, catalog: &Catalog, bodies: &[String]) -> Requests
         .header("Pub-Key", &catalog.pub_key)
 }
 
-/// Runs a load, all of which must be pages by our own account.
+/// Runs a load and checks by Signpost's metrics that all answers were pages.
 pub fn load(bench: &Bench, signpost: &Signpost, requests: &mut Requests) -> Load {
     let before = answered(signpost, "offers");
     let load = requests.run(bench.scratch(), signpost, SECONDS);
@@ -66,18 +66,18 @@ pub fn load(bench: &Bench, signpost: &Signpost, requests: &mut Requests) -> Load
 }
 
 pub fn rows(bench: &Bench) -> Vec<Row> {
-    vec![from_memory(bench).told(), not_seen_before(bench).told()]
+    vec![from_memory(bench).printed(), not_seen_before(bench).printed()]
 }
 
-/// The Worker that answers what we answered, with the headers that we gave it.
+/// The Worker with a constant answer: the same body and headers as ours.
 fn constant(bench: &Bench, answer: &Answer) -> Signpost {
     let headers = ["Content-Type", "Cache-Control", "ETag", "Last-Modified", "Vary"];
     let headers: serde_json::Map<String, Value> = headers
         .iter()
         .filter_map(|name| Some(((*name).to_owned(), json!(answer.header(name)?))))
         .collect();
-    let told = json!({"body": answer.body, "headers": headers}).to_string();
-    let constant = bench.yardstick("constant").var("ANSWER", &told).start();
+    let setting = json!({"body": answer.body, "headers": headers}).to_string();
+    let constant = bench.yardstick("constant").var("ANSWER", &setting).start();
     let theirs = constant.send("POST", PATH, &[], b"{}").expect(200);
     assert_eq!(theirs.body, answer.body);
     for (name, value) in &headers {
@@ -86,7 +86,7 @@ fn constant(bench: &Bench, answer: &Answer) -> Signpost {
     constant
 }
 
-/// The page of a request, which must be a whole one.
+/// The page for a request. It must be full.
 fn page(signpost: &Signpost, requests: &Requests, body: &str) -> Answer {
     let answer = signpost
         .send("POST", PATH, &requests.headers(), body.as_bytes())
@@ -122,7 +122,7 @@ fn not_seen_before(bench: &Bench) -> Row {
     let first = bodies.remove(0);
     let mut pages = requests(bench, &catalog, &[]);
     let constant = constant(bench, &page(&ours, &pages, &first));
-    // The yardstick does not read what it is sent, so it may be sent the same again.
+    // The yardstick does not parse its requests, so it may get them repeatedly.
     let mut constants = requests(bench, &catalog, &bodies[..1_000]);
     pages = pages.once(bodies);
     let found = interleaved(

@@ -1,6 +1,6 @@
-//! Reports over a million facts, against DuckDB on the same facts: one thread, native, ENUM columns, its own JSON. Both
-//! sides are timed from the query to the bytes of the answer; ours by what one of many reports within one request takes
-//! more than one alone, so that the way over HTTP is in neither.
+//! Reports over a million facts against DuckDB on the same facts: one thread, native, ENUM columns, its own JSON.
+//! Both are timed from the query to the bytes of the answer. Ours is the additional time of many reports in one
+//! request over a single one, so that HTTP is in neither.
 
 #[path = "report/duckdb.rs"]
 mod duckdb;
@@ -19,11 +19,11 @@ use crate::{
     time::Stopwatch,
 };
 
-/// Of one request, besides the first: enough that the way to the ledger does not show.
+/// Reports in one request besides the first: enough that the call to the ledger does not matter.
 const TIMES: usize = 10;
 const METRICS: [&str; 3] = ["impressions", "clicks", "revenue"];
 
-/// What is asked, and how many times DuckDB's speed ours is to be.
+/// A query, and the target as a multiple of DuckDB's speed.
 struct Work {
     name: &'static str,
     target: f64,
@@ -44,7 +44,7 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
     }
     let mut rows = Vec::new();
     for (number, work) in works.iter().enumerate() {
-        rows.push(row(bench, &ours, &publisher, &mut theirs, number, work).told());
+        rows.push(row(bench, &ours, &publisher, &mut theirs, number, work).printed());
     }
     rows
 }
@@ -110,10 +110,10 @@ fn row(
     let body = work.query.to_string();
     let mut our_side = || {
         let watch = Stopwatch::start();
-        made(ours, publisher, &body, 1);
+        last_report(ours, publisher, &body, 1);
         let alone_ms = watch.ms();
         let watch = Stopwatch::start();
-        made(ours, publisher, &body, 1 + TIMES);
+        last_report(ours, publisher, &body, 1 + TIMES);
         (watch.ms() - alone_ms) / TIMES as f64
     };
     let mut their_side = || theirs.ms(number, TIMES);
@@ -130,8 +130,8 @@ fn row(
     }
 }
 
-/// What the route of bench builds answers: the last of so many reports.
-fn made(ours: &Signpost, publisher: &Publisher<'_>, body: &str, reports: usize) -> Vec<u8> {
+/// The answer of the route that exists only in bench builds: the last of so many reports.
+fn last_report(ours: &Signpost, publisher: &Publisher<'_>, body: &str, reports: usize) -> Vec<u8> {
     let path = format!("/v1/bench/report?publisher={}&times={reports}", publisher.id);
     ours.send("POST", &path, &[], body.as_bytes())
         .expect(200)
@@ -140,22 +140,23 @@ fn made(ours: &Signpost, publisher: &Publisher<'_>, body: &str, reports: usize) 
 }
 
 fn answer(ours: &Signpost, publisher: &Publisher<'_>, query: &Value) -> Value {
-    serde_json::from_slice(&made(ours, publisher, &query.to_string(), 1)).expect("JSON")
+    serde_json::from_slice(&last_report(ours, publisher, &query.to_string(), 1)).expect("JSON")
 }
 
-/// The same rows in the same order. Of numbers DuckDB writes zeros too, and ours are rounded to six decimals; names of
-/// apps are Signpost's own.
+/// Asserts the same rows in the same order. DuckDB also writes zeros of numbers, ours are rounded to six decimals,
+/// and names of apps are Signpost's own.
 fn assert_same(work: &str, ours: &Value, theirs: &Value) {
     let (ours, theirs) = (ours["rows"].as_array(), theirs.as_array());
     let (ours, theirs) = (ours.expect("our rows"), theirs.expect("their rows"));
     assert_eq!(ours.len(), theirs.len(), "{work}");
     for (at, (ours, theirs)) in ours.iter().zip(theirs).enumerate() {
-        for (name, told) in theirs.as_object().expect("a row") {
+        for (name, expected) in theirs.as_object().expect("a row") {
             let same = if METRICS.contains(&name.as_str()) {
-                let [ours, theirs] = [&ours[name], told].map(|number| number.as_f64().unwrap_or(0.0) * 1e6);
+                let [ours, theirs] =
+                    [&ours[name], expected].map(|number| number.as_f64().unwrap_or(0.0) * 1e6);
                 ours.round() == theirs.round()
             } else {
-                ours[name] == *told
+                ours[name] == *expected
             };
             assert!(same, "{work}, row {at}, {name}: {ours} and {theirs:?}");
         }

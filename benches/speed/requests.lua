@@ -1,6 +1,5 @@
--- The requests of a run of wrk, from files that the driver writes, and what became of them, as one line of JSON.
--- Arguments: the method, what a line of the file is ("path" or "body"), "again" or "once", the file, and then the names
--- and values of headers in turn.
+-- The requests of a wrk run from a file, and the run's results as one line of JSON. Arguments: the method, the
+-- content of a line ("path" or "body"), "again" or "once", the file, and then names and values of headers in turn.
 
 local requests, at, once = {}, 0, false
 
@@ -22,7 +21,7 @@ end
 function request()
   at = at + 1
   if at > #requests then
-    -- A run that has used up what may be used once ends here: what is counted is over by then.
+    -- A run stops when requests that may be sent only once are used up; the measurement is over by then.
     if once then
       wrk.thread:stop()
     end

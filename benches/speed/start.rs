@@ -1,4 +1,4 @@
-//! The first redirect of a fresh isolate, with the largest catalog that is planned for in KV.
+//! The first redirect of a fresh isolate, with the largest planned catalog in KV.
 
 use crate::{
     bench::Bench,
@@ -15,7 +15,7 @@ const APPS: usize = 5_000;
 const MORE_MS: f64 = 15.0;
 
 struct First {
-    /// From the request to its answer, on a connection that is open.
+    /// From the request to its answer, on an open connection.
     redirect_ms: f64,
     /// From the start of the process to that answer.
     process_ms: f64,
@@ -49,7 +49,7 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
             spread(&theirs_whole, ms)
         )],
     };
-    vec![row.told()]
+    vec![row.printed()]
 }
 
 fn first(server: &Signpost, path: &str) -> First {

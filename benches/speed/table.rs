@@ -1,4 +1,4 @@
-//! The table: a row for each thing that is measured, as Markdown, and whether its target is met.
+//! The result table: one Markdown row for each measurement, with its verdict.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ pub enum Verdict {
     Missed,
     /// There is no target.
     Reported,
-    /// workerd was not the limit of what was measured.
+    /// The load generator, and not workerd, was the limit.
     Unproven,
 }
 
@@ -29,23 +29,23 @@ impl Verdict {
     }
 }
 
-/// Figures with their units, as they are to be read.
+/// A row with figures as text, including their units.
 #[derive(Clone, Debug)]
 pub struct Row {
     pub work: String,
     pub ours: String,
     pub yardstick: String,
-    /// Ours to the yardstick's, with its interval; a difference where the target is one.
+    /// The ratio of ours to the yardstick's with its interval, or a difference if the target is one.
     pub ratio: String,
     pub target: String,
     pub verdict: Verdict,
-    /// What a reader needs to believe it: how busy workerd was, what was checked.
+    /// Details for the reader: how busy workerd was, and what was checked.
     pub notes: Vec<String>,
 }
 
 impl Row {
     /// Prints the row as soon as it is known.
-    pub fn told(self) -> Self {
+    pub fn printed(self) -> Self {
         println!("{}", self.line());
         for note in &self.notes {
             println!("    {note}");
@@ -66,7 +66,7 @@ impl Row {
     }
 }
 
-/// The whole, with the notes below it.
+/// The whole table, with the notes below it.
 pub fn markdown(machine: &str, rows: &[Row]) -> String {
     let mut text =
         format!("{machine}\n\n| work | ours | yardstick | ratio | target | |\n|---|---|---|---|---|---|\n");
@@ -82,7 +82,7 @@ pub fn markdown(machine: &str, rows: &[Row]) -> String {
     text
 }
 
-/// The median of a side's rounds with the least and the most, by a format of one figure.
+/// The median of a side's rounds with the minimum and maximum, formatted by `show`.
 pub fn spread(figures: &[f64], show: impl Fn(f64) -> String) -> String {
     let Some(Estimate { median, .. }) = estimate(figures) else {
         return "none".to_owned();
@@ -92,7 +92,7 @@ pub fn spread(figures: &[f64], show: impl Fn(f64) -> String) -> String {
     format!("{} ({} to {})", show(median), show(least), show(most))
 }
 
-/// A median with its interval, by a format of one figure.
+/// A median with its interval, formatted by `show`.
 pub fn interval(found: &Estimate, show: impl Fn(f64) -> String) -> String {
     let sure = if found.confidence < 0.95 {
         format!(", {:.0} % sure", found.confidence * 100.0)
@@ -112,12 +112,12 @@ pub fn times(ratio: f64) -> String {
     format!("{ratio:.2} ×")
 }
 
-/// What happens so often a second.
+/// A rate per second.
 pub fn per_second(rate: f64) -> String {
     format!("{} /s", grouped(rate))
 }
 
-/// A whole number with its thousands set apart.
+/// A whole number with thousands separators.
 pub fn grouped(number: f64) -> String {
     let digits = format!("{number:.0}");
     let mut text = String::new();
@@ -130,12 +130,12 @@ pub fn grouped(number: f64) -> String {
     text
 }
 
-/// Of milliseconds.
+/// Milliseconds.
 pub fn ms(ms: f64) -> String {
     format!("{ms:.2} ms")
 }
 
-/// Of bytes, in megabytes of a million.
+/// Bytes in megabytes of a million.
 pub fn megabytes(bytes: f64) -> String {
     format!("{:.1} MB", bytes / 1e6)
 }

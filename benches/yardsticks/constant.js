@@ -1,4 +1,4 @@
-// The constant-body Worker: reads what it is sent, and answers the same bytes and headers whatever it is.
+// The constant Worker: reads the request's body and always answers the same bytes and headers.
 import { env } from "cloudflare:workers";
 const { body, headers } = JSON.parse(env.ANSWER);
 export default {

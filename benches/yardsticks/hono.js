@@ -1,4 +1,4 @@
-// What people write today: a link is read from KV and redirected to, nothing checked and nothing counted.
+// A common way to write it today: reads a link from KV and redirects, without checks or counts.
 import { Hono } from "hono";
 
 const app = new Hono();

@@ -1,4 +1,4 @@
-// The bare object: one INSERT for each request, answered when it is on disk, and a Worker in front that hands it over.
+// The bare object: one INSERT for each request, answered when it is on disk, behind a Worker that forwards requests.
 import { DurableObject } from "cloudflare:workers";
 
 export class Bare extends DurableObject {

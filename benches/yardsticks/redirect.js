@@ -1,4 +1,4 @@
-// The 3-line Worker: a constant 302. Nothing on this runtime is faster.
+// The 3-line Worker: a constant 302, the fastest redirect on this runtime.
 import { env } from "cloudflare:workers";
 const headers = { Location: env.LOCATION };
 export default { fetch: () => new Response(null, { status: 302, headers }) };

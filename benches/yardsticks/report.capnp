@@ -1,4 +1,4 @@
-# Signpost built for benches: with the route that makes a report so many times over.
+# Signpost's bench build, with the route that computes a report several times.
 
 using Workerd = import "/workerd/workerd.capnp";
 using Common = import "common.capnp";

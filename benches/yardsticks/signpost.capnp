@@ -1,4 +1,4 @@
-# Signpost as a local run has it, but that a header may bring what Cloudflare's network says of a request (`request.cf`).
+# Signpost like a local run, except that a header may carry Cloudflare's `request.cf`.
 
 using Workerd = import "/workerd/workerd.capnp";
 using Common = import "common.capnp";

@@ -1,5 +1,5 @@
-//! The catalog: one object, the source of truth for publishers, apps, advertisers and offers. Snapshots, chunks and imports
-//! are large and travel as bytes over paths of their own.
+//! The catalog: one object, the source of truth for publishers, apps, advertisers and offers. Snapshots, chunks and
+//! imports are large, so they are sent as bytes and have paths of their own.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use domain::model::{AdvertiserId, AppId, CurrencyRate, OfferId, PublisherId, api
 
 /// The namespace's binding.
 pub const BINDING: &str = "CATALOG";
-/// The name of the one catalog object. A changed name would lose the catalog.
+/// The name of the one catalog object. With another name, the catalog would be lost.
 pub const OBJECT_NAME: &str = "catalog";
 
 pub const COMMAND_PATH: &str = "/command";
@@ -20,7 +20,7 @@ pub const REFRESH_PATH: &str = "/refresh";
 const SNAPSHOT_PATH: &str = "/snapshot/";
 pub const CHUNK_PATH: &str = "/chunk/";
 
-/// The catalog's address for one of its paths.
+/// The catalog's address with one of its paths.
 pub fn address(path: impl Into<String>) -> ObjectAddress {
     ObjectAddress {
         binding: BINDING,
@@ -37,10 +37,10 @@ pub fn chunk_path(key: &str) -> String {
     format!("{CHUNK_PATH}{key}")
 }
 
-/// Answered for a resource that does not exist.
+/// The answer for a resource that does not exist.
 pub const UNKNOWN_RESOURCE: ApiError = ApiError::new(404, "not_found", "there is no such resource");
 
-/// Resources on a page of a list, at most.
+/// The most resources on a page of a list.
 pub const MAX_PAGE: u32 = 1_000;
 
 /// The versions that a refresh published.
@@ -51,7 +51,7 @@ pub struct Refreshed {
 }
 
 operations! {
-    /// All are idempotent but the two that issue a credential.
+    /// Every command is idempotent except the two that issue a credential.
     pub enum Command {
         Put(Put) -> Reply, Idempotent;
         Get(Get) -> Reply, Idempotent;
@@ -66,7 +66,7 @@ operations! {
     }
 }
 
-/// Replaces a resource whole, or creates it. `body` is the operator's JSON.
+/// Creates a resource or replaces it as a whole. `body` is the operator's JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Put {
     pub resource: Resource,
@@ -87,7 +87,7 @@ pub struct List {
     pub cursor: Option<String>,
 }
 
-/// Each call makes the Pub-Key before it invalid.
+/// Issues a new Pub-Key. Each call invalidates the previous one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IssuePubKey {
     pub publisher_id: String,
@@ -98,7 +98,7 @@ pub struct GetPubKey {
     pub publisher_id: String,
 }
 
-/// Each call makes the token before last invalid.
+/// Issues a new token. Each call invalidates the token before last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IssueToken {
     pub advertiser_id: String,
@@ -110,29 +110,29 @@ pub struct RevokeToken {
     pub token_id: String,
 }
 
-/// Asks for the names of a publisher's apps, by app. A ledger learns from it, too, whether the publisher exists.
+/// Reads the names of a publisher's apps, by app id. A ledger also uses it to check that the publisher exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppNames {
     pub publisher_id: String,
 }
 
-/// Asks for the terms of an app and of offers. The reply's body is [`Terms`]. From then on the app's outbox is told when
-/// its callback settings change.
+/// Reads the terms of an app and of offers. The reply's body is [`Terms`]. From then on the catalog sends each change
+/// of the app's callback settings to its outbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetTerms {
     pub app_id: String,
     pub offers: Vec<String>,
-    /// The revision that the asker has all of them as of: a 204 says that it is still the newest.
+    /// The revision at which the caller read all of these terms. The answer is 204 if it is still the newest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<i64>,
 }
 
-/// Asks for the catalog's own figures, for the operator's metrics.
+/// Reads the catalog's own figures, for the operator's metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetStatus {}
 
-/// The kinds of resources of the operator's API, in the order in which an import applies them: references come after what
-/// they refer to.
+/// The kinds of resources of the operator's API, in the order in which an import applies them: a resource follows those
+/// that it refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Resource {
@@ -145,7 +145,7 @@ pub enum Resource {
 impl Resource {
     pub const ALL: [Self; 4] = [Self::Publisher, Self::App, Self::Advertiser, Self::Offer];
 
-    /// As a path and the answer's list are named.
+    /// The name in paths, and of the list in an answer.
     pub fn plural(self) -> &'static str {
         match self {
             Self::Publisher => "publishers",
@@ -167,16 +167,16 @@ impl Resource {
     }
 }
 
-/// What an outbox has to know of the catalog to judge and pay conversions.
+/// The catalog's data with which an outbox decides and pays conversions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terms {
-    /// The last change of the catalog that they were read after: as long as it is the last, they are what they were.
+    /// The catalog's revision at which they were read. They are current while it is the newest.
     #[serde(default)]
     pub change: i64,
     pub publisher_id: PublisherId,
     pub currency: CurrencyRate,
     pub callback: CallbackSettings,
-    /// Of the offers asked for, those that there are; also paused and ended ones.
+    /// The requested offers that exist, including paused and ended ones.
     pub offers: BTreeMap<OfferId, OfferTerms>,
 }
 
@@ -186,11 +186,11 @@ pub struct OfferTerms {
     /// Hashes of the advertiser's valid tokens, the older one first.
     pub tokens: Vec<Bytes>,
     pub conversion_window_days: u16,
-    /// Conversions a UTC day.
+    /// Conversions for each UTC day.
     pub conversion_cap: Option<u32>,
-    /// The change of the catalog that the cap is from.
+    /// The revision of the cap.
     pub revision: i64,
-    /// By `ord`, then by id; retired ones too, which still pay the clicks made before.
+    /// By `ord`, then by id. Retired goals are included, since earlier clicks still pay them.
     pub goals: Vec<GoalTerms>,
 }
 
@@ -204,17 +204,16 @@ pub struct GoalTerms {
     pub retired: bool,
 }
 
-/// An app's callback as its outbox keeps it. The default is that of an app that never had one.
+/// An app's callback as its outbox stores it. The default is that of an app that never had one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallbackSettings {
-    /// The change of the catalog that they are from; newer ones take the place of older ones.
+    /// The catalog's revision of the settings. A higher revision replaces a lower one.
     pub revision: i64,
-    /// The callback's JSON under `STORE_KEYS`, sealed for [`callback_purpose`](contract::catalog::callback_purpose); none
-    /// while the app has no callback.
+    /// The callback's JSON, encrypted with `STORE_KEYS` for [`callback_purpose`]; `None` while the app has no callback.
     pub sealed: Option<Bytes>,
 }
 
-/// The purpose that an app's callback is sealed for.
+/// The purpose for which an app's callback is sealed.
 pub fn callback_purpose(app_id: &str) -> String {
     format!("callback/{app_id}")
 }

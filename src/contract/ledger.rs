@@ -1,4 +1,4 @@
-//! The ledgers: one object for each publisher. Facts and reports are streams and travel over paths of their own.
+//! The ledgers: one object for each publisher. Facts and reports are streams and have paths of their own.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,61 +12,61 @@ use domain::{
 /// The namespace's binding.
 pub const BINDING: &str = "LEDGERS";
 
-/// The name of a publisher's object. A changed name would lose the publisher's numbers.
+/// The name of a publisher's object. With another name, the publisher's facts would be lost.
 pub fn object_name(publisher: &PublisherId) -> String {
     format!("ledger-{publisher}")
 }
 
-/// Another object's batch.
+/// The path of batches from other objects.
 pub const BATCH: &str = "batch";
-/// The operator's commands. The publisher must be in the catalog.
+/// The path of the operator's commands. The publisher must be in the catalog.
 pub const OPERATOR: &str = "operator";
 pub const REPORT: &str = "report";
 pub const FACTS: &str = "facts";
 /// Bench builds only.
 #[cfg(feature = "bench")]
 pub const BENCH: &str = "bench";
-/// How often a bench's report is made.
+/// The number of times that a benchmark's report is made.
 #[cfg(feature = "bench")]
 pub const BENCH_TIMES: &str = "x-times";
 
-/// The address of a publisher's ledger. The path names the publisher, since an object that its alarm has started does not
-/// know its name.
-pub fn address(publisher: &PublisherId, what: &str) -> ObjectAddress {
+/// The address of a publisher's ledger. The path contains the publisher, since an object that its alarm started does
+/// not know its name.
+pub fn address(publisher: &PublisherId, purpose: &str) -> ObjectAddress {
     ObjectAddress {
         binding: BINDING,
         name: object_name(publisher),
-        path: format!("/{publisher}/{what}"),
+        path: format!("/{publisher}/{purpose}"),
     }
 }
 
 /// The publisher and the purpose in an address's path.
 pub fn parse_path(path: &str) -> Option<(PublisherId, &str)> {
-    let (publisher, what) = path.strip_prefix('/')?.split_once('/')?;
-    Some((PublisherId::parse(publisher)?, what))
+    let (publisher, purpose) = path.strip_prefix('/')?.split_once('/')?;
+    Some((PublisherId::parse(publisher)?, purpose))
 }
 
-/// An upload, as the operator's interface has checked it.
+/// The parameters of an upload, checked by the operator's interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Upload {
     pub target: Target,
     pub format: Format,
-    /// Not as `Content-Encoding`, which the runtime might act on.
+    /// A field and not the header `Content-Encoding`, which the runtime might decode.
     pub gzip: bool,
 }
 
 impl Upload {
-    /// The header that carries it, as JSON.
+    /// The header that contains it as JSON.
     pub const HEADER: &str = "x-upload";
 }
 
-/// The place where uploaded facts go.
+/// The target of an upload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
-    /// They replace the facts loaded for a day.
+    /// The facts replace those loaded for a day.
     Day(UtcDay),
-    /// They are added, once for this key.
+    /// The facts are added, once for this idempotency key.
     Batch(String),
 }
 
@@ -80,10 +80,10 @@ operations! {
     }
 }
 
-/// One batch of another object's sums, for the `offers` layer.
+/// A batch of another object's sums, for the `offers` layer.
 ///
-/// Idempotent by source and sequence: a source has one batch in flight to a ledger and its sequences increase, so whatever
-/// is not above the highest applied one is a repeat.
+/// Idempotent by source and sequence: a source has one batch in flight to a ledger and its sequences increase, so a
+/// batch that is not above the highest applied sequence is a repeat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddOffers {
     pub source: String,
@@ -91,7 +91,7 @@ pub struct AddOffers {
     pub sums: Vec<OfferSum>,
 }
 
-/// `POST …/report_keys`; `body` is the operator's JSON. Each call issues another key.
+/// `POST …/report_keys`. `body` is the operator's JSON. Each call issues another key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreateKey {
     pub body: String,
@@ -121,7 +121,7 @@ pub struct OfferSum {
     pub app: AppId,
     pub offer: OfferId,
     pub country: Option<Country>,
-    /// As the click carried it; a ledger keeps 200 of an app's day apart.
+    /// The click's placement. A ledger distinguishes 200 placements for each app and day.
     pub placement: Option<String>,
     #[serde(default)]
     pub clicks: u64,
@@ -130,52 +130,11 @@ pub struct OfferSum {
     pub revenue_micro_usd: i64,
 }
 
-/// An answer, as the object writes it. Who asked reads the type that its command names.
+/// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
     Applied(Applied),
-    /// To the operator's commands.
+    /// The answer to an operator's command.
     Operator(operation::Reply),
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_are_written_as_older_and_newer_code_reads_them() {
-        let sums = vec![OfferSum {
-            day: UtcDay::from_number(20_000).unwrap(),
-            app: AppId::parse("00000042").unwrap(),
-            offer: OfferId::parse("o-1").unwrap(),
-            country: Country::parse("DE"),
-            placement: None,
-            clicks: 2,
-            revenue_micro_usd: 0,
-        }];
-        let add = Command::AddOffers(AddOffers {
-            source: "counters-1".into(),
-            sequence: 3,
-            sums,
-        });
-        let cases = [
-            (
-                add,
-                concat!(
-                    r#"{"add_offers":{"source":"counters-1","sequence":3,"sums":[{"day":20000,"app":"00000042","#,
-                    r#""offer":"o-1","country":"DE","placement":null,"clicks":2,"revenue_micro_usd":0}]}}"#
-                ),
-            ),
-            (Command::ListKeys(ListKeys {}), r#"{"list_keys":{}}"#),
-            (
-                Command::RevokeKey(RevokeKey { key_id: "k".into() }),
-                r#"{"revoke_key":{"key_id":"k"}}"#,
-            ),
-        ];
-        for (command, json) in cases {
-            assert_eq!(serde_json::to_string(&command).unwrap(), json);
-            assert_eq!(serde_json::from_str::<Command>(json).unwrap(), command);
-        }
-    }
 }

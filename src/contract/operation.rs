@@ -1,5 +1,5 @@
-//! Calls to objects. An object takes one command enum as JSON and answers with JSON; each [`Operation`] names its answer's
-//! type. An object refuses with an [`ApiError`](domain::model::api_error::ApiError).
+//! Calls to objects. An object takes one command enum as JSON and answers with JSON. Each [`Operation`] declares the
+//! type of its answer. An object refuses with an [`ApiError`](domain::model::api_error::ApiError).
 
 use std::{borrow::Cow, fmt};
 
@@ -12,12 +12,12 @@ use xxhash_rust::xxh64::xxh64;
 
 use domain::model::api_error::common;
 
-/// An object's command enum, as it travels.
+/// An object's command enum, which is sent as JSON.
 pub trait Command: Serialize + DeserializeOwned {
-    /// Whether sending it twice has the effect of sending it once, so that it may be repeated when its answer was lost.
+    /// Whether it may be sent again after its answer was lost.
     fn is_idempotent(&self) -> bool;
 
-    /// Whether it may travel in a request header: it is frequent and holds no secret.
+    /// Whether it may be sent in a request header, because it is frequent and contains no secret.
     fn fits_header(&self) -> bool;
 }
 
@@ -27,19 +27,19 @@ pub trait Operation: Into<Self::Command> {
     type Answer: DeserializeOwned;
 }
 
-/// An operation's repeatability in [`operations!`](crate::operations).
+/// Whether an operation may be repeated, for [`operations!`](crate::operations).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// May be sent again.
+    /// It may be sent again.
     Idempotent,
-    /// May be sent again, and is so frequent that it travels in a header.
+    /// It may be sent again, and is so frequent that it is sent in a header.
     IdempotentInHeader,
-    /// Must not be sent again: each call has an effect of its own.
+    /// It must not be sent again, since each call has an effect.
     Once,
 }
 
 /// Declares an object's command enum: one line for each operation, with its payload, its answer and its [`Repeat`].
-/// Variants travel in snake case: `{"take": {…}}`.
+/// Variants are in snake case in JSON: `{"take": {…}}`.
 #[macro_export]
 macro_rules! operations {
     ($(#[$doc:meta])* pub enum $command:ident {
@@ -49,6 +49,11 @@ macro_rules! operations {
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum $command { $($(#[$variant_doc])* $variant($payload)),* }
+
+        impl $command {
+            /// The operations' names.
+            pub const NAMES: &[&str] = &[$(stringify!($variant)),*];
+        }
 
         impl $crate::operation::Command for $command {
             fn is_idempotent(&self) -> bool {
@@ -75,7 +80,7 @@ macro_rules! operations {
     };
 }
 
-/// An object's address: its namespace's binding, its name, and a path for objects that take more than commands.
+/// An object's address: its namespace's binding, its name, and a path for objects with more than commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectAddress {
     pub binding: &'static str,
@@ -84,29 +89,29 @@ pub struct ObjectAddress {
     pub path: String,
 }
 
-/// The answer of an operation that says nothing but that it was carried out.
+/// The empty answer of a successful operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done {}
 
-/// The longest command, in bytes of JSON, that travels in a header and not in the body: a body costs its reader one more
-/// turn of the event loop.
+/// The longest command that is sent in a header, in bytes of JSON. A header saves the receiver a turn of the event
+/// loop, which reading a body costs.
 const MAX_HEADER_COMMAND: usize = 4 << 10;
 
-/// The header that a brief command travels in. Cloudflare's logs of a request leave out the value of a header whose name
-/// says "secret", as they do not of an address: it holds who clicked.
+/// The header of a short command. Cloudflare's request logs redact headers named "secret" but not URLs, and this
+/// command contains user ids.
 pub const COMMAND_HEADER: &str = "signpost-secret-command";
 
-/// The header's value for a brief command; none for one that needs a body.
+/// The header's value for a short command; `None` for one that needs a body.
 pub fn to_header(json: &str) -> Option<String> {
     (json.len() <= MAX_HEADER_COMMAND).then(|| URL_SAFE_NO_PAD.encode(json))
 }
 
-/// The JSON of a command that came in a header.
+/// The JSON of a command in a header.
 pub fn from_header(value: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(value).ok()
 }
 
-/// What the operator's commands answer: a status and, but for 204, a JSON body.
+/// The answer to an operator's command: a status and, except for 204, a JSON body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reply {
     pub status: u16,
@@ -139,36 +144,36 @@ impl Reply {
 /// The answer to a numbered batch of counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Applied {
-    /// False for a repeat, which is counted already.
+    /// False for a repeat, which was counted before.
     pub applied: bool,
 }
 
-/// Why a caller has no answer to its command.
+/// The failure of a call to an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallError {
-    /// The object's own refusal, as it is to be passed on: its status, its `{error, code}`, and its `Retry-After`.
+    /// The object's refusal, to be passed on: its status, its `{error, code}`, and its `Retry-After`.
     Refused {
         status: u16,
         body: String,
         retry_after_s: Option<u32>,
     },
-    /// No answer, or a broken one: the command may or may not have been carried out.
+    /// No answer, or a broken one. The command may or may not have been carried out.
     Unanswered(Unanswered),
 }
 
-/// What is known when an object did not answer; the first two as Workers sets them on the error it throws.
+/// The cause of a missing answer. Workers sets the first two fields on the error that it throws.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unanswered {
-    /// The object has more to do than it can; asking again makes it worse.
+    /// The object is overloaded, so a retry would make it worse.
     pub overloaded: bool,
-    /// The cause is likely to pass.
+    /// The cause is likely to be temporary.
     pub retryable: bool,
-    /// For the log.
+    /// A message for the log.
     pub message: String,
 }
 
 impl CallError {
-    /// From an answer that is not 200.
+    /// The error for an answer that is not 200.
     pub fn of_answer(status: u16, body: String, retry_after_s: Option<u32>) -> Self {
         if status == common::INTERNAL_ERROR.status {
             Self::Unanswered(Unanswered {
@@ -185,12 +190,12 @@ impl CallError {
         }
     }
 
-    /// Whether who was asked said anything, be it a refusal.
+    /// Whether the object answered, even with a refusal.
     pub fn was_answered<T>(outcome: &Result<T, Self>) -> bool {
         !matches!(outcome, Err(Self::Unanswered(_)))
     }
 
-    /// The code that the caller reads.
+    /// The code in the error that the caller receives.
     pub fn code(&self) -> Cow<'static, str> {
         match self {
             Self::Refused { body, .. } => code_in(body).map_or(Cow::Borrowed(UNCODED), Cow::Owned),
@@ -198,7 +203,7 @@ impl CallError {
         }
     }
 
-    /// Whether `command` should be sent a second time.
+    /// Whether `command` should be sent again.
     pub fn invites_repeat(&self, command: &impl Command) -> bool {
         match self {
             Self::Refused { .. } => false,
@@ -229,10 +234,10 @@ impl fmt::Display for CallError {
 
 impl std::error::Error for CallError {}
 
-/// The code of an answer that has none.
+/// Stands for the code of an answer without one.
 const UNCODED: &str = "none";
 
-/// The code of an answer that is `{error, code}`.
+/// The code of an answer `{error, code}`.
 pub fn code_in(body: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Coded {
@@ -241,12 +246,12 @@ pub fn code_in(body: &str) -> Option<String> {
     serde_json::from_str::<Coded>(body).ok().map(|coded| coded.code)
 }
 
-/// Which of `objects` objects a key belongs to. Another answer for the same key would lose what is stored under it.
+/// The number of a key's object, below `objects`. It must never change for a key, or the data stored under it is lost.
 pub fn shard(key: &[u8], objects: u64) -> u64 {
     xxh64(key, 0).checked_rem(objects).unwrap_or(0)
 }
 
-/// Bytes, in JSON as base64url without padding.
+/// Bytes that are base64url without padding in JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Bytes(pub Vec<u8>);
 
@@ -268,14 +273,14 @@ mod tests {
     use super::*;
 
     #[derive(Serialize, Deserialize)]
-    enum Ask {
-        Again,
+    enum TestCommand {
+        Idempotent,
         Once,
     }
 
-    impl Command for Ask {
+    impl Command for TestCommand {
         fn is_idempotent(&self) -> bool {
-            matches!(self, Self::Again)
+            matches!(self, Self::Idempotent)
         }
 
         fn fits_header(&self) -> bool {
@@ -284,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_idempotent_command_to_an_object_that_is_not_overloaded_is_sent_again() {
+    fn only_idempotent_commands_are_retried_and_not_to_an_overloaded_object() {
         let unanswered = |overloaded, retryable| {
             CallError::from(Unanswered {
                 overloaded,
@@ -292,18 +297,18 @@ mod tests {
                 message: "reset".into(),
             })
         };
-        assert!(unanswered(false, true).invites_repeat(&Ask::Again));
-        assert!(!unanswered(false, true).invites_repeat(&Ask::Once));
-        assert!(!unanswered(true, true).invites_repeat(&Ask::Again));
-        assert!(!unanswered(false, false).invites_repeat(&Ask::Again));
+        assert!(unanswered(false, true).invites_repeat(&TestCommand::Idempotent));
+        assert!(!unanswered(false, true).invites_repeat(&TestCommand::Once));
+        assert!(!unanswered(true, true).invites_repeat(&TestCommand::Idempotent));
+        assert!(!unanswered(false, false).invites_repeat(&TestCommand::Idempotent));
     }
 
     #[test]
-    fn a_refusal_is_an_answer_and_an_internal_error_is_none() {
+    fn a_refusal_is_an_answer_and_an_internal_error_is_not() {
         let refused = CallError::of_answer(409, "{}".into(), None);
         assert!(matches!(refused, CallError::Refused { status: 409, .. }));
-        assert!(!refused.invites_repeat(&Ask::Again));
-        assert!(CallError::of_answer(500, "{}".into(), None).invites_repeat(&Ask::Again));
+        assert!(!refused.invites_repeat(&TestCommand::Idempotent));
+        assert!(CallError::of_answer(500, "{}".into(), None).invites_repeat(&TestCommand::Idempotent));
         let unavailable = CallError::of_answer(503, "{}".into(), Some(2));
         assert!(matches!(
             unavailable,
@@ -315,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn the_log_is_told_codes_and_never_what_was_sent() {
+    fn the_log_shows_the_code_of_a_refusal_but_not_its_message() {
         let body = common::INVALID_JSON
             .with_message("unknown field `demo-user-1`")
             .body();
@@ -327,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_brief_command_travels_in_a_header_as_it_is() {
+    fn a_short_command_round_trips_through_a_header() {
         for json in [
             r#"{"again":{}}"#.to_owned(),
             "\"\u{7f}é?#&%\u{1f600}\"".repeat(200),
@@ -340,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_survive_json() {
+    fn bytes_round_trip_through_json() {
         let bytes = Bytes(vec![0, 255, 62, 63]);
         let json = serde_json::to_string(&bytes).unwrap();
         assert_eq!(json, r#""AP8-Pw""#);

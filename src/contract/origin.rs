@@ -1,13 +1,13 @@
-//! The origin Worker's addresses that the edge knows: it passes requests to them on by the service binding, where one
-//! address serves both Workers.
+//! The origin Worker's paths that the edge knows. Where one address serves both Workers, the edge forwards requests for
+//! them by the service binding.
 
-/// The service binding by which the edge reaches the origin Worker.
+/// The edge's service binding to the origin Worker.
 pub const BINDING: &str = "ORIGIN";
-/// The paths of the operator's interface begin with it.
+/// The prefix of the operator's interface.
 pub const OPERATOR_PREFIX: &str = "/v1/operator/";
-/// `POST` rebuilds and publishes both snapshots. An edge that passes it on adopts them.
+/// `POST` rebuilds and publishes both snapshots. An edge that forwards it adopts them.
 pub const REFRESH: &str = "/v1/operator/refresh";
-/// The description of the API.
+/// The OpenAPI description.
 pub const DESCRIPTION: &str = "/openapi.json";
-/// Each Worker has its own.
+/// The health route, which each Worker has.
 pub const HEALTH: &str = "/healthz";

@@ -9,13 +9,12 @@ use domain::{conversions::state::Status, model::AppId, tracking::click::Click};
 /// The namespace's binding.
 pub const BINDING: &str = "OUTBOXES";
 
-/// The name of an app's object. A changed name would lose the app's conversions.
+/// The name of an app's object. With another name, the app's conversions would be lost.
 pub fn object_name(app: AppId) -> String {
     format!("outbox-{app}")
 }
 
-/// The address of an app's outbox. The path names the app, since an object that its alarm has started does not know its
-/// name.
+/// The address of an app's outbox. The path contains the app, since an object started by its alarm has no name.
 pub fn address(app: AppId) -> ObjectAddress {
     ObjectAddress {
         binding: BINDING,
@@ -33,8 +32,7 @@ operations! {
     pub enum Command {
         /// A postback. Idempotent by click and goal: a repeat gets the first one's outcome.
         Convert(Box<Conversion>) -> Answer, IdempotentInHeader;
-        /// The app's callback as the catalog has it now. Idempotent by revision: the highest governs, in whatever order
-        /// they arrive.
+        /// The app's current callback settings. Idempotent by revision: the highest applies, in any order of arrival.
         Settings(CallbackSettings) -> Done, Idempotent;
         List(List) -> operation::Reply, Idempotent;
         Get(Get) -> operation::Reply, Idempotent;
@@ -47,7 +45,7 @@ operations! {
     }
 }
 
-/// `GET …/conversions`: the log, newest first.
+/// `GET …/conversions`: the log of conversions, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct List {
     pub status: Option<String>,
@@ -73,9 +71,9 @@ pub struct Replay {
 pub struct ReplayMany {
     /// The operator's JSON.
     pub body: String,
-    /// The `next` of the step before; 0 at first.
+    /// `next` of the previous step; 0 at first.
     pub after: i64,
-    /// The `until` of the step before.
+    /// `until` of the previous step.
     pub until: Option<i64>,
 }
 
@@ -87,7 +85,7 @@ pub struct GetStatus {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enable {}
 
-/// `POST …/callback_test`. Each call sends one.
+/// `POST …/callback_test`. Each call sends a test callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Test {}
 
@@ -97,25 +95,25 @@ pub struct Erase {
     pub user_id: String,
 }
 
-/// A postback as the edge has read it: the click is opened, the token is a hash.
+/// A postback with its click id opened and its token hashed by the edge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversion {
-    /// The click's identity.
+    /// The click's nonce, which identifies it.
     pub nonce: Bytes,
     pub click: Click<'static>,
     /// SHA-256 of the advertiser's token.
     pub token: Bytes,
-    /// The goal as the sender named it.
+    /// The goal parameter as it was sent.
     pub goal: Option<String>,
-    /// The sender's own id.
+    /// The sender's own id of the conversion.
     pub txn: Option<String>,
     pub status: Status,
 }
 
-/// What the sender of a postback is told.
+/// The answer to a postback.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// The reward's, also when it was taken back.
+    /// The reward's id, even after a reversal.
     pub transaction_id: String,
     pub status: Status,
     pub duplicate: bool,
@@ -125,18 +123,18 @@ pub struct Answer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replayed {
     pub replayed: i64,
-    /// The last entry that it looked at, if there are more.
+    /// The last entry that this step looked at, if there are more.
     pub next: Option<i64>,
-    /// UNIX seconds: conversions before then were meant, and are in the steps that follow.
+    /// The end of the replayed period in UNIX seconds, which all further steps keep.
     pub until: i64,
 }
 
-/// An answer, as the object writes it. Who asked reads the type that its command names.
+/// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
     Answer(Answer),
-    /// To the operator's commands.
+    /// The answer to an operator's command.
     Operator(operation::Reply),
     Done {},
 }
@@ -170,86 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_written_as_older_and_newer_code_reads_them() {
-        let text = |text: &str| Some(text.to_owned());
-        let cases = [
-            (
-                Command::Convert(Box::new(conversion())),
-                concat!(
-                    r#"{"convert":{"nonce":"________________","click":{"offer":"o-1","goal":"g-1","app":"00000042","#,
-                    r#""user_id":"u","gaid":"g","idfa":null,"custom":["c",null,null,null,null],"placement":null,"#,
-                    r#""country":"DE","clicked_at_ms":1768478400123},"#,
-                    r#""token":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","goal":"purchase","txn":null,"#,
-                    r#""status":"approved"}}"#
-                ),
-            ),
-            (
-                Command::Settings(CallbackSettings {
-                    revision: 7,
-                    sealed: Some(Bytes(vec![1, 2, 3])),
-                }),
-                r#"{"settings":{"revision":7,"sealed":"AQID"}}"#,
-            ),
-            (
-                Command::Settings(CallbackSettings {
-                    revision: 8,
-                    sealed: None,
-                }),
-                r#"{"settings":{"revision":8,"sealed":null}}"#,
-            ),
-            (
-                Command::List(List {
-                    status: text("refused"),
-                    state: None,
-                    limit: 100,
-                    cursor: text("9"),
-                }),
-                r#"{"list":{"status":"refused","state":null,"limit":100,"cursor":"9"}}"#,
-            ),
-            (
-                Command::Get(Get {
-                    transaction_id: "t".into(),
-                }),
-                r#"{"get":{"transaction_id":"t"}}"#,
-            ),
-            (
-                Command::Replay(Replay {
-                    transaction_id: "t".into(),
-                }),
-                r#"{"replay":{"transaction_id":"t"}}"#,
-            ),
-            (
-                Command::ReplayMany(ReplayMany {
-                    body: "{}".into(),
-                    after: 0,
-                    until: None,
-                }),
-                r#"{"replay_many":{"body":"{}","after":0,"until":null}}"#,
-            ),
-            (
-                Command::ReplayMany(ReplayMany {
-                    body: "{}".into(),
-                    after: 20_000,
-                    until: Some(1_768_478_401),
-                }),
-                r#"{"replay_many":{"body":"{}","after":20000,"until":1768478401}}"#,
-            ),
-            (Command::Status(GetStatus {}), r#"{"status":{}}"#),
-            (Command::Enable(Enable {}), r#"{"enable":{}}"#),
-            (Command::Test(Test {}), r#"{"test":{}}"#),
-            (
-                Command::Erase(Erase { user_id: "u".into() }),
-                r#"{"erase":{"user_id":"u"}}"#,
-            ),
-        ];
-        for (command, json) in cases {
-            assert_eq!(serde_json::to_string(&command).unwrap(), json);
-            assert_eq!(serde_json::from_str::<Command>(json).unwrap(), command);
-        }
-    }
-
-    #[test]
-    fn answers_are_read_by_the_type_that_the_command_names() {
+    fn answers_are_read_as_the_answer_type_of_their_operation() {
         let answers = [
             (Status::Approved, "approved"),
             (Status::Pending, "pending"),
@@ -281,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_sends_a_callback_is_not_sent_twice_by_itself() {
+    fn commands_that_send_a_callback_are_not_retried() {
         let id = || "t".to_owned();
         assert!(Command::Convert(Box::new(conversion())).is_idempotent());
         assert!(Command::Erase(Erase { user_id: id() }).is_idempotent());

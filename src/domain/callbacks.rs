@@ -1,16 +1,16 @@
-//! Completion callbacks (docs/DECISIONS.md, "Completion callbacks"): what a publisher is told when one of its users earns a reward, and how
-//! it can tell that we said so.
+//! Completion callbacks: the signed requests that tell a publisher of a reward or of its reversal, as pure functions
+//! (docs/DECISIONS.md, "Completion callbacks").
 //!
-//! What is sent:
-//! - [`fields`]: what a callback says, frozen when the conversion is committed;
-//! - [`request`]: the request of one try;
-//! - [`signature`]: how its receiver can tell that it is ours;
-//! - [`guard`]: where it may go.
+//! Content and target:
+//! - [`fields`]: the values of a callback, frozen when the conversion is committed;
+//! - [`request`]: builds the HTTP request of one try;
+//! - [`signature`]: signs it, so that the receiver can verify the sender;
+//! - [`guard`]: decides which addresses may be called.
 //!
-//! When it is sent:
-//! - [`schedule`]: the tries of one callback, and the time between them;
-//! - [`delivery`]: what an answer, or none, means for it;
-//! - [`health`]: how many tries may be under way to one endpoint.
+//! Delivery:
+//! - [`schedule`]: the delays between the tries of one callback;
+//! - [`delivery`]: decides from the result of a try what happens next;
+//! - [`health`]: limits the tries in flight to one endpoint.
 
 pub mod delivery;
 pub mod fields;

@@ -1,4 +1,4 @@
-//! Publishers and their apps, advertisers and their offers, as the operator's API takes them (docs/OPERATING.md, "The
+//! The catalog: publishers and their apps, advertisers and their offers as documents (docs/OPERATING.md, "The
 //! operator's API"), and the snapshots of them that the edge reads.
 
 pub mod advertiser;

@@ -1,10 +1,10 @@
-//! Conversions: `GET|POST /v2/tracking/conversion` (docs/DECISIONS.md, "Conversions"), as pure functions. The order of writes is
-//! the shell's; what is written, and what follows from it, is decided here.
+//! Conversions: `GET|POST /v2/tracking/conversion`, as pure functions (docs/DECISIONS.md, "Conversions"). They decide
+//! what is written; the outbox in `origin` decides the order of writes.
 //!
-//! - [`parameters`]: what the advertiser's side sent, under all the names it may have;
-//! - [`state`]: what a conversion becomes by it, and whether money moves;
+//! - [`parameters`]: parses a postback, whose fields may have several names;
+//! - [`state`]: the table of a conversion's states, which decides when money moves;
 //! - [`reward`]: which goal is paid, how much, and until when;
-//! - [`ids`]: what a conversion is known by.
+//! - [`ids`]: the key of a conversion and its transaction ids.
 
 pub mod ids;
 pub mod parameters;

@@ -1,4 +1,4 @@
-//! Signpost's rules as pure functions. Nothing here knows a Workers type, a clock, randomness or I/O: the time and random
+//! Signpost's rules as pure functions. The crate has no Workers types, clock, randomness or I/O: the time and random
 //! bytes are arguments. So every rule builds and is tested natively.
 //!
 //! - [`model`]: identifiers, money, countries, time, credentials, errors;

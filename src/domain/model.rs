@@ -1,5 +1,4 @@
-//! The values that every interface shares. Each is checked where it enters: a function that takes a [`Country`] cannot
-//! be handed `"UK"`.
+//! The values that every interface shares. Each is validated when it is parsed: a [`Country`] cannot hold `"UK"`.
 
 pub mod api_error;
 pub mod ascii_split;
@@ -12,6 +11,7 @@ pub mod lines;
 pub mod money;
 pub mod seeded_hash;
 pub mod time;
+pub mod url_template;
 
 pub use country::{Country, CountrySet};
 pub use enums::{Category, OfferType, Platform};

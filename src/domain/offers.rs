@@ -1,5 +1,5 @@
-//! Offers: `POST /v1/offer/api` (docs/DECISIONS.md, "Offers"). A request is read (`request`), the offers it is for are found
-//! in the listing (`selection`), and their bodies are put together for the app that asks (`page`).
+//! Offers: `POST /v1/offer/api` (docs/DECISIONS.md, "Offers"). [`request`] parses a request, [`selection`] finds the
+//! matching offers in the listing, and [`page`] renders them for the app.
 
 pub mod page;
 pub mod request;

@@ -1,6 +1,6 @@
-//! Reports: who may ask (`keys`) and how often (`rate`), what is asked (`query`), what there is to count (`facts`, kept
-//! in columnar `segment`s), how it is added up (`engine`), and how rows are written (`page`, `format`, `numbers`,
-//! `render`). docs/DECISIONS.md, "Reports".
+//! Reports: report keys (`keys`) and their rate limit (`rate`), the report query (`query`), uploaded facts (`facts`),
+//! columnar storage (`segment`), aggregation (`engine`), and output (`page`, `format`, `numbers`, `render`).
+//! docs/DECISIONS.md, "Reports".
 
 pub mod dimension;
 pub mod engine;

@@ -1,18 +1,18 @@
-//! Clicks: `GET /v2/tracking/click` (docs/DECISIONS.md, "Clicks"), from the query string to the redirect, as pure functions.
+//! Clicks: `GET /v2/tracking/click`, as pure functions from the query string to the redirect. See docs/DECISIONS.md,
+//! "Clicks".
 //!
-//! What a request says:
-//! - [`parameters`]: the click parameters of the specification's 2.5, checked;
-//! - [`user_agent`]: the device's platform, and whether a person clicked at all;
+//! Reading the request:
+//! - [`parameters`]: parses and checks the click parameters;
+//! - [`user_agent`]: the device's platform, and whether the click is a confirmed one;
 //! - [`alphabet`]: the characters that identifiers and custom parameters may hold.
 //!
-//! What is made of it:
-//! - [`decision`]: whether the click is redirected, from the snapshot alone;
-//! - [`click`]: a click, as it is remembered;
-//! - [`click_id`]: the click sealed into the text that a conversion carries back, over its packing ([`click_codec`]) and
-//!   under the service's keys ([`keys`]);
-//! - [`target`]: where the click is redirected, with the click filled in;
-//! - [`redirect`]: these three in one step;
-//! - [`click_counts`]: the click counted, after it was answered.
+//! Answering it:
+//! - [`decision`]: decides from the snapshot alone whether the click is redirected;
+//! - [`click`]: the record of a click that is sealed into its click id;
+//! - [`click_id`]: seals and opens click ids, with the encoding of [`click_codec`] and the service's [`keys`];
+//! - [`target`]: checks redirect templates and fills in their macros;
+//! - [`redirect`]: seals a click and fills its target in one step;
+//! - [`click_counts`]: adds up clicks after they were answered, and numbers the batches sent to the counters.
 
 pub mod alphabet;
 pub mod click;

@@ -1,5 +1,5 @@
-//! Bench builds only: `POST /v1/bench/report?publisher=…&times=…` has a publisher's ledger make the same report several times,
-//! so that the time of a report can be told from the time of the way to it. It asks for no key and knows no rate.
+//! Benchmark builds only: `POST /v1/bench/report?publisher=…&times=…` makes a report several times in its ledger, which
+//! separates its time from the time of the call. The route has no authentication and no rate limit.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(900);
 pub async fn report(context: &RequestContext, mut request: Request, query: &str) -> Answer {
     let value = |name: &str| {
         let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-        pairs.find(|(of, _)| *of == name).map(|(_, value)| value)
+        pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
     };
     let (Some(publisher), Ok(body)) = (
         value("publisher").and_then(PublisherId::parse),

@@ -1,5 +1,5 @@
-//! A cache that is bounded by the bytes it holds: least recently used goes first. An isolate has 128 MB for everything,
-//! and its memory never shrinks, so what is kept is counted in bytes and not in entries.
+//! An LRU cache with a limit in bytes. It does not limit entries, since an isolate has 128 MB in total and its memory
+//! never shrinks.
 
 use std::{cell::RefCell, hash::Hash, rc::Rc};
 
@@ -7,7 +7,7 @@ use lru::LruCache;
 
 pub struct ByteCache<K: Hash + Eq, V> {
     entries: RefCell<LruCache<K, (Rc<V>, usize)>>,
-    held: RefCell<usize>,
+    size: RefCell<usize>,
     budget: usize,
 }
 
@@ -16,7 +16,7 @@ impl<K: Hash + Eq, V> ByteCache<K, V> {
     pub fn new(budget: usize) -> Self {
         Self {
             entries: RefCell::new(LruCache::unbounded()),
-            held: RefCell::new(0),
+            size: RefCell::new(0),
             budget,
         }
     }
@@ -28,36 +28,36 @@ impl<K: Hash + Eq, V> ByteCache<K, V> {
             .map(|(value, _)| Rc::clone(value))
     }
 
-    /// Keeps a value of `size` bytes, and lets go of the oldest until the budget is kept. One that is larger than the
-    /// whole budget is handed back without being kept.
+    /// Adds a value of `size` bytes, and evicts the least recently used ones beyond the budget. A value larger than the
+    /// whole budget is returned without being cached.
     pub fn insert(&self, key: K, value: V, size: usize) -> Rc<V> {
         let value = Rc::new(value);
         if size > self.budget {
             return value;
         }
         let mut entries = self.entries.borrow_mut();
-        let mut held = self.held.borrow_mut();
+        let mut total = self.size.borrow_mut();
         if let Some((_, (_, replaced))) = entries.push(key, (Rc::clone(&value), size)) {
-            *held = held.saturating_sub(replaced);
+            *total = total.saturating_sub(replaced);
         }
-        *held += size;
-        while *held > self.budget {
+        *total += size;
+        while *total > self.budget {
             let Some((_, (_, oldest))) = entries.pop_lru() else {
                 break;
             };
-            *held = held.saturating_sub(oldest);
+            *total = total.saturating_sub(oldest);
         }
         value
     }
 
     pub fn clear(&self) {
         self.entries.borrow_mut().clear();
-        *self.held.borrow_mut() = 0;
+        *self.size.borrow_mut() = 0;
     }
 
-    /// Bytes held.
-    pub fn held(&self) -> usize {
-        *self.held.borrow()
+    /// The size of all cached values in bytes.
+    pub fn size(&self) -> usize {
+        *self.size.borrow()
     }
 }
 
@@ -66,20 +66,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_recently_used_goes_first_and_the_budget_is_kept() {
+    fn the_least_recently_used_values_are_evicted_beyond_the_budget() {
         let cache = ByteCache::new(100);
         cache.insert("a", 1, 40);
         cache.insert("b", 2, 40);
         assert!(cache.get(&"a").is_some());
         cache.insert("c", 3, 40);
         assert!(cache.get(&"b").is_none() && cache.get(&"a").is_some() && cache.get(&"c").is_some());
-        assert_eq!(cache.held(), 80);
+        assert_eq!(cache.size(), 80);
         cache.insert("a", 4, 10);
-        assert_eq!((cache.held(), cache.get(&"a").as_deref()), (50, Some(&4)));
+        assert_eq!((cache.size(), cache.get(&"a").as_deref()), (50, Some(&4)));
         assert_eq!(*cache.insert("d", 5, 101), 5);
         assert!(
             cache.get(&"d").is_none(),
-            "what is larger than the budget is not kept"
+            "a value larger than the budget is not cached"
         );
     }
 }

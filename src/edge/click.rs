@@ -1,5 +1,5 @@
-//! `GET /v2/tracking/click`: the redirect (docs/DECISIONS.md, "Clicks"). It is decided from memory and answered; counting
-//! comes after. Only an offer with a click cap, and a click too long for its offer's click id, wait for the origin.
+//! `GET /v2/tracking/click`: the redirect of a click (docs/DECISIONS.md, "Clicks"). It is decided from memory and
+//! counted after the answer. A click waits for the origin only if its offer has a click cap or needs a short click id.
 
 use std::{fmt::Display, time::Duration};
 
@@ -38,15 +38,15 @@ use platform::{
     traits::ObjectCall,
 };
 
-/// The origin's time to answer a click that has to ask it.
+/// The timeout of a click's call to the origin.
 const ORIGIN_TIMEOUT: Duration = Duration::from_secs(5);
-/// A record of a short click id is kept as long as its conversion could be paid, and a week more.
+/// The lifetime of a short click id's record: the longest conversion window of 90 days, and a week more.
 const RECORD_KEPT_MS: i64 = 97 * DAY_MS;
 
 /// The parts of a request that a click's answer depends on. A missing header is empty.
 pub struct ClickRequest<'r> {
     pub is_head: bool,
-    /// By `CF-IPCountry` where that is trusted, else by the network: `entry.js` has the same rule.
+    /// From `CF-IPCountry` if that is trusted, else from `request.cf`. `entry.js` has the same rule.
     pub country: &'r str,
     pub purpose: &'r str,
     pub sec_purpose: &'r str,
@@ -54,7 +54,7 @@ pub struct ClickRequest<'r> {
     pub query: &'r str,
 }
 
-/// A click that the decision allows.
+/// An allowed click.
 pub struct Prepared<'t> {
     allowed: Allowed<'t>,
     visitor: Visitor,
@@ -63,17 +63,17 @@ pub struct Prepared<'t> {
     pub needs: Option<Need>,
 }
 
-/// Something that a click has to wait for, or that only a request with a lifetime can do.
+/// A need of a click that only the ordinary path can satisfy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// One of the offer's daily cap, of this many.
+    /// A take from the offer's daily cap, which has this limit.
     Cap(u32),
-    /// An owner for the batch of counts that it opens: the batch is sent in that request's lifetime.
+    /// An owner for a new batch of counts, which is sent in the lifetime of the owner's request.
     BatchOwner,
 }
 
-/// Decides a click, from memory alone. Both paths begin here: the fast path goes on if nothing is needed, and the ordinary
-/// path satisfies the need first.
+/// Decides a click from memory. Both paths begin here. The fast path continues only if the click has no need; the
+/// ordinary path satisfies the need first.
 ///
 /// # Errors
 /// The click is refused.
@@ -109,12 +109,12 @@ pub fn prepare<'t>(
 }
 
 impl Prepared<'_> {
-    /// Seals the click and fills it into the target URL.
+    /// Seals the click and inserts its click id into the target URL.
     pub fn seal(&self, isolate: &Isolate, nonce: Nonce) -> Redirect {
         redirect::redirect(&self.allowed, self.visitor, &isolate.config.click_keys, nonce)
     }
 
-    /// The click as it is counted, if it is.
+    /// The kind under which the click is counted, if it counts.
     pub fn counted(&self) -> Option<ClickKind> {
         self.counts
             .then(|| redirect::kind(&self.allowed, self.visitor))
@@ -165,23 +165,23 @@ pub async fn click(context: &RequestContext, request: &Request, query: &str) -> 
     }
 }
 
-/// Satisfies the needs of a click, and counts it. Returns where it is redirected.
+/// Satisfies the needs of a click and counts it. Returns its redirect URL.
 async fn satisfy(context: &RequestContext, prepared: &Prepared<'_>) -> Result<String, ApiError> {
     let isolate = &context.isolate;
     let offer = &prepared.allowed.goal.offer;
     let nonce = isolate.nonce().map_err(unavailable)?;
     let permit = match prepared.needs {
-        Some(Need::Cap(limit)) => take_of_cap(context, prepared, limit, nonce).await?,
+        Some(Need::Cap(limit)) => take_from_cap(context, prepared, limit, nonce).await?,
         _ => None,
     };
     let Redirect { sealed, location } = prepared.seal(isolate, nonce);
     if let Sealed::Short { record, .. } = &sealed {
-        // A click that took of the cap is not refused any more for want of a permit.
+        // A click that took from the cap has a permit already, so it is not rejected here.
         let _permit = match permit {
             Some(permit) => permit,
             None => isolate.pools.of(Pool::Clicks).acquire(offer.id, context.now_ms)?,
         };
-        keep_record(context, nonce, record).await?;
+        store_record(context, nonce, record).await?;
     }
     if let Some(kind) = prepared.counted() {
         click_flush::count(context, kind);
@@ -189,9 +189,9 @@ async fn satisfy(context: &RequestContext, prepared: &Prepared<'_>) -> Result<St
     Ok(location)
 }
 
-/// Takes one of the offer's clicks of today; returns the permit that it waited with. A click that does not count takes
-/// nothing, and is refused only where the cap is known to be spent.
-async fn take_of_cap(
+/// Takes one from the offer's click cap of today, and returns the permit that it held. A click that does not count
+/// takes nothing, and is refused only if the cap is known to be spent.
+async fn take_from_cap(
     context: &RequestContext,
     prepared: &Prepared<'_>,
     limit: u32,
@@ -200,7 +200,7 @@ async fn take_of_cap(
     let isolate = &context.isolate;
     let offer = &prepared.allowed.goal.offer;
     let day = UtcDay::of_ms(context.now_ms);
-    // A cap that the operator changes comes with a new revision, and is asked for again.
+    // A change of the cap has a new revision, so the counters are asked again.
     let spent = (day.number(), offer.revision);
     if isolate.spent.borrow().get(offer.id) == Some(&spent) {
         return Err(OFFER_CAPPED);
@@ -224,23 +224,23 @@ async fn take_of_cap(
         return Ok(Some(permit));
     }
     let mut known = isolate.spent.borrow_mut();
-    known.retain(|_, (of_day, _)| *of_day == day.number());
+    known.retain(|_, (known_day, _)| *known_day == day.number());
     known.insert(offer.id.to_owned(), spent);
     Err(OFFER_CAPPED)
 }
 
-/// Keeps the record of a short click id before the redirect goes out: a conversion may come back at once.
-async fn keep_record(context: &RequestContext, nonce: Nonce, record: &[u8]) -> Result<(), ApiError> {
+/// Stores the record of a short click id before the redirect is sent, since a conversion may follow at once.
+async fn store_record(context: &RequestContext, nonce: Nonce, record: &[u8]) -> Result<(), ApiError> {
     let put = clicks::Put {
         nonce: Bytes(nonce.to_vec()),
         record: Bytes(record.to_vec()),
         expires_at_ms: context.now_ms.saturating_add(RECORD_KEPT_MS),
     };
-    let kept = context
+    let stored = context
         .workers
         .call(&clicks::address(&nonce), put, ORIGIN_TIMEOUT)
         .await;
-    kept.map(drop).map_err(unavailable)
+    stored.map(drop).map_err(unavailable)
 }
 
 fn unavailable(error: impl Display) -> ApiError {
@@ -255,7 +255,7 @@ fn redirect_to(location: impl Into<String>) -> Answer {
         .header("Referrer-Policy", "no-referrer")
 }
 
-/// The answer to a refused click: to the app's fallback, or a page for a browser, or JSON for anything else.
+/// The answer to a refused click: a redirect to the app's fallback if it has one, else a page for a browser or JSON.
 fn refuse(request: &Request, error: &ApiError, fallback_url: Option<&str>) -> Answer {
     if let Some(url) = fallback_url {
         return redirect_to(url).coded(error.code);
@@ -263,7 +263,7 @@ fn refuse(request: &Request, error: &ApiError, fallback_url: Option<&str>) -> An
     if !header(request, "Accept").is_some_and(|accept| accept.contains("text/html")) {
         return error.clone().into();
     }
-    // The page holds nothing of a request; if it ever did, the policy keeps it from running.
+    // The page contains no input. The policy is a second defence, in case that changes.
     Answer::new(error.status)
         .body("text/html; charset=utf-8", page(error))
         .header("Cache-Control", "no-store")
@@ -276,7 +276,7 @@ fn refuse(request: &Request, error: &ApiError, fallback_url: Option<&str>) -> An
         .retry_after(error.retry_after_s)
 }
 
-/// A short readable page. Messages hold nothing of a request; they are escaped in case one ever does.
+/// A short HTML page. Messages contain no input; they are escaped in case that changes.
 fn page(error: &ApiError) -> String {
     let title = match error.status {
         400 | 404 => "This link is not complete",

@@ -1,4 +1,4 @@
-//! Sends the isolate's click counts to the counters, in the lifetime of a click that was already answered.
+//! Flushes the isolate's click counts to the counters, in the lifetime of a click that was already answered.
 
 use std::{rc::Rc, time::Duration};
 
@@ -12,11 +12,11 @@ use platform::{
     CONNECTIONS, faults, log, panics::catch_panics, runtime, traits::ObjectCall, workers::Workers,
 };
 
-/// How long a batch waits for its answer.
+/// The timeout of one batch.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// How often a request that sends batches tries again those that stay unanswered; after that the next click's does.
-/// What a request may still do after its answer ends after 30 seconds.
-const TRIES: usize = 3;
+/// The most attempts of one request that end with unanswered batches. Then a later click's request retries them, since
+/// the runtime ends a request's background work 30 seconds after its answer.
+const MAX_ATTEMPTS: usize = 3;
 
 /// Counts a click that was answered.
 pub fn count(context: &RequestContext, kind: ClickKind) {
@@ -40,10 +40,10 @@ pub fn count(context: &RequestContext, kind: ClickKind) {
     });
 }
 
-/// Sends what is due, and what came meanwhile and is nobody else's to send.
+/// Sends the due batches, and then those that became due meanwhile and have no other request to send them.
 async fn send(workers: &Workers, isolate: &Isolate) {
-    let mut tries = 0;
-    while tries < TRIES {
+    let mut attempts = 0;
+    while attempts < MAX_ATTEMPTS {
         let batches = isolate.counts.borrow_mut().take(runtime::now_ms());
         let sent: Vec<bool> = stream::iter(batches)
             .map(|batch| send_batch(workers, isolate, batch))
@@ -56,13 +56,13 @@ async fn send(workers: &Workers, isolate: &Isolate) {
             }
             return;
         }
-        tries += 1;
+        attempts += 1;
         let pause_ms = isolate.counts.borrow().interval_ms();
         Delay::from(Duration::from_millis(u64::try_from(pause_ms).unwrap_or(0))).await;
     }
 }
 
-/// Whether the batch arrived. A panic on the way is one more reason why that may not be known.
+/// Sends one batch and returns whether it was confirmed. A panic counts as a missing answer.
 async fn send_batch(workers: &Workers, isolate: &Isolate, batch: Batch) -> bool {
     let (object, sequence) = (batch.object, batch.sequence);
     let sent = catch_panics(try_send(workers, isolate, batch)).await;

@@ -1,35 +1,35 @@
-//! The edge's configuration: the bindings of `wrangler.toml` that are plain text or secrets, read once an isolate.
+//! The edge's configuration, from plain text bindings and secrets. Each isolate reads it once.
 
 use crate::rate_limit::Rate;
 use domain::{model::time::SECOND_MS, reporting::keys::KeyMac, tracking::keys::KeyRing};
 use platform::http::hosts::{Hosts, OperatorToken};
 
-/// A change is in force everywhere within two minutes: it is published within 10 seconds, KV may answer from its cache for
-/// 60, and an isolate asks every 20.
+/// With this interval, a change of the catalog applies everywhere within two minutes: it is published within 10 s, KV
+/// may answer from its cache for 60 s, and an isolate asks every 20 s.
 const DEFAULT_REVALIDATE_MS: i64 = 20 * SECOND_MS;
 
 pub struct Config {
-    /// `TRACKING_URL`: the address that tracking URLs are built on. Never taken from a request.
+    /// `TRACKING_URL`: the base of tracking URLs. It is never taken from a request.
     pub tracking_url: String,
     pub hosts: Hosts,
-    /// `OFFERS_RATE`: the rate limit of the offers interface; `None` is off.
+    /// `OFFERS_RATE`: the rate limit of the offers interface; `None` turns it off.
     pub offers_rate: Option<Rate>,
-    /// `TRUST_COUNTRY_HEADER`: read `CF-IPCountry` before `request.cf`. Only where no client can send it.
+    /// `TRUST_COUNTRY_HEADER`: prefer `CF-IPCountry` to `request.cf`. Only safe where no client can send that header.
     pub trust_country_header: bool,
-    /// `REVALIDATE_SECONDS`: how often an isolate asks for a newer snapshot, in milliseconds.
+    /// `REVALIDATE_SECONDS`: the interval at which an isolate asks for newer snapshots, here in milliseconds.
     pub revalidate_ms: i64,
     pub operator_token: OperatorToken,
     /// `CLICK_KEYS`.
     pub click_keys: KeyRing,
-    /// `REPORT_KEY_MAC`: tells an issued report key from junk without asking its ledger.
+    /// `REPORT_KEY_MAC`: verifies that a report key was issued, without a call to its ledger.
     pub report_keys: KeyMac,
 }
 
 impl Config {
-    /// `read` gives a binding's text.
+    /// `read` returns a binding's text.
     ///
     /// # Errors
-    /// A setting is missing or wrong. The text names the binding and never shows a secret.
+    /// A setting is missing or invalid. The message names the binding and never contains a secret.
     pub fn read(read: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let read = |name: &str| read(name).filter(|text| !text.is_empty());
         let required = |name: &str| read(name).ok_or_else(|| format!("{name} is not set"));
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_names_its_binding() {
+    fn an_error_names_its_binding() {
         let (key, mac) = (format!("1:seal:{}", "ab".repeat(32)), "ab".repeat(32));
         let config = |wrong: &str, value: &str| {
             Config::read(|name| match name {

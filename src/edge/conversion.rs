@@ -1,5 +1,5 @@
-//! `GET|POST /v2/tracking/conversion` (docs/DECISIONS.md, "Conversions"): the edge reads the postback and opens the click; the
-//! app's outbox judges everything else.
+//! `GET|POST /v2/tracking/conversion` (docs/DECISIONS.md, "Conversions"): the edge parses the postback and opens the
+//! click id; the app's outbox decides everything else.
 
 use std::time::Duration;
 
@@ -38,12 +38,12 @@ use platform::{
     traits::ObjectCall,
 };
 
-/// The longest body, in bytes: parameters of an ordinary URL.
+/// The longest form in bytes. It has the parameters of an ordinary URL.
 const MAX_BODY: usize = 16 << 10;
 const FORM: &str = "application/x-www-form-urlencoded";
-/// An outbox's time to answer: it waits for the catalog and for a counter, 5 s each at most.
+/// The timeout of an outbox, which may wait for the catalog and for the counters, 5 s each.
 const OUTBOX_TIMEOUT: Duration = Duration::from_secs(25);
-/// The time to read the record of a short click id.
+/// The timeout for the record of a short click id.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub async fn conversion(context: &RequestContext, request: Request, query: &str) -> Answer {
@@ -67,10 +67,10 @@ async fn convert(
                 .of(Pool::Forms)
                 .acquire_any(context.now_ms)?;
             let body = body::read(&mut request, MAX_BODY).await;
-            // Whatever is wrong with a form is told as of its parameters.
-            let body = body.map_err(|refusal| match refusal.status {
-                400 => INVALID_PARAMETER.with_message(refusal.message),
-                _ => refusal,
+            // An unreadable form is an error of its parameters and not of JSON.
+            let body = body.map_err(|error| match error.status {
+                400 => INVALID_PARAMETER.with_message(error.message),
+                _ => error,
             })?;
             let not_text = |_| INVALID_PARAMETER.with_message("the body is not UTF-8");
             Some(String::from_utf8(body).map_err(not_text)?)
@@ -109,15 +109,15 @@ async fn convert(
     })
 }
 
-/// The click that an id stands for, its identity, and a permit to wait in for its app's outbox. Notes whose it is as soon as
-/// it is known.
+/// Opens a click id. Returns the click, its nonce, and a permit for the call to its app's outbox. Sets the app and the
+/// offer in `log_fields` as soon as they are known.
 async fn open(
     context: &RequestContext,
     id: &str,
     log_fields: &mut LogFields,
 ) -> Result<(Click<'static>, Nonce, Permit), ApiError> {
     let keys = &context.isolate.config.click_keys;
-    let enter = |log_fields: &mut LogFields, app: AppId| {
+    let acquire = |log_fields: &mut LogFields, app: AppId| {
         let owner = log_fields.app.insert(app.to_string());
         context
             .isolate
@@ -128,11 +128,11 @@ async fn open(
     match click_id::open(keys, id).map_err(refuse)? {
         Opened::Whole { click, nonce } => {
             log_fields.offer = Some(click.offer.to_string());
-            let permit = enter(log_fields, click.app)?;
+            let permit = acquire(log_fields, click.app)?;
             Ok((click, nonce, permit))
         }
         Opened::Short { app, nonce } => {
-            let permit = enter(log_fields, app)?;
+            let permit = acquire(log_fields, app)?;
             let record = record(context, nonce).await?;
             let click = click_id::open_record(keys, &record, app, nonce).map_err(refuse)?;
             log_fields.offer = Some(click.offer.to_string());
@@ -143,7 +143,7 @@ async fn open(
 
 fn refuse(error: OpenError) -> ApiError {
     match error {
-        // It may have been sealed under a key that is not deployed here yet.
+        // The key may be new and not deployed here yet.
         OpenError::UnknownKey => {
             common::UNAVAILABLE.with_message("click_id is under a key that is not known here yet")
         }
@@ -151,7 +151,8 @@ fn refuse(error: OpenError) -> ApiError {
     }
 }
 
-/// The record of a click with a short id. It was there before its redirect, and stays for longer than any window.
+/// The record of a short click id. It was stored before the redirect and outlives every conversion window, so a missing
+/// record means that the window has closed.
 async fn record(context: &RequestContext, nonce: Nonce) -> Result<Vec<u8>, ApiError> {
     let get = clicks::Get {
         nonce: Bytes(nonce.to_vec()),

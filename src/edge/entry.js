@@ -1,18 +1,17 @@
-// The edge Worker's entry. A click and a page of offers first take the fast path, one call into WebAssembly
-// (src/edge/fast_path.rs); every other request, and each that needs to wait, goes to the module's own handler, the ordinary
-// path.
+// The edge Worker's entry. A click or a page of offers first takes the fast path, one call into WebAssembly
+// (src/edge/fast_path.rs). Other requests, and those that must wait, take the ordinary path, the module's own handler.
 //
-// A plain object, since a class that extends WorkerEntrypoint costs a tenth of the clicks a second. The module's default
-// export is such a class, and holds the module's exported functions on its prototype.
+// The export is a plain object, since a class that extends WorkerEntrypoint serves 10 % fewer clicks a second. The
+// module's default export is such a class, and has the module's exported functions on its prototype.
 import Module from "./index.js";
 import { fairQueue } from "./fair_queue.js";
 export * from "./index.js";
 
 const { fetch: ordinary, redirect, page, fault } = Module.prototype;
 
-// Only a body of known and moderate length is read before its sender is known: a filter of a few hundred values. A body that
-// a stranger sends slowly would be held until it ends, on each connection.
 const OFFERS = "/v1/offer/api";
+// The longest body that is read before authentication, in bytes: enough for a filter of a few hundred values. Its
+// length must be known, since an unknown sender could otherwise keep a body of any size open on each connection.
 const MAX_BODY = 8_192;
 
 export default {
@@ -33,8 +32,8 @@ function answer(request, env, ctx) {
   return ordinaryPath(request, env, ctx);
 }
 
-// waitUntil keeps a request alive whose client has left: otherwise the runtime abandons it without a word to WebAssembly, where
-// its memory and its permits would never be free again.
+// waitUntil keeps a request alive after its client has left. Otherwise the runtime abandons it without notice to
+// WebAssembly, where its memory and its permits would never be freed.
 function ordinaryPath(request, env, ctx) {
   const response = ordinary.call({ env, ctx }, request);
   ctx.waitUntil(response);
@@ -44,7 +43,7 @@ function ordinaryPath(request, env, ctx) {
 function fastClick(request, env) {
   const { url, headers } = request;
   const header = (name) => headers.get(name) ?? "";
-  // Reading `cf` parses it, so a local run, which trusts the header, does without.
+  // Reading `cf` parses it, so a local run, which trusts the header, avoids it.
   const country = (env.TRUST_COUNTRY_HEADER === "true" && header("CF-IPCountry")) || (request.cf?.country ?? "");
   // In the order of `FastRequest` in fast_path/click.rs.
   const parts = `${country}\n${header("Purpose")}\n${header("Sec-Purpose")}\n${header("User-Agent")}\n${url}`;
@@ -57,7 +56,7 @@ function fastClick(request, env) {
   }
 }
 
-// A length beside `Transfer-Encoding` says nothing: the body has as many chunks as its sender likes.
+// With `Transfer-Encoding`, Content-Length is not binding: the sender may send any number of chunks.
 function mayBeFast({ url, headers }) {
   const length = headers.get("Content-Length");
   return (
@@ -76,7 +75,7 @@ async function fastOffers(request, env, ctx) {
   try {
     body = new Uint8Array(await request.arrayBuffer());
   } catch {
-    // It ended early, which the ordinary path answers.
+    // The body ended early. The ordinary path answers with the error.
     return ordinaryPath(request, env, ctx);
   }
   // In the order of `FastRequest` in fast_path/offers.rs.
@@ -94,11 +93,11 @@ async function fastOffers(request, env, ctx) {
       },
     });
   }
-  // The body is used up, so the ordinary path gets the same request with the bytes that were read.
+  // The body is consumed, so the ordinary path gets a copy of the request with the bytes that were read.
   return ordinaryPath(new Request(request, { body }), env, ctx);
 }
 
-// A panic costs one request: the ordinary path answers it, with a 500 if it panics as well.
+// After a panic the ordinary path answers the request, with 500 if it panics too.
 function caught(fastPath) {
   try {
     return fastPath();

@@ -1,4 +1,4 @@
-//! The ordinary path of a request: every one that did not take the fast path comes in here and goes to its handler.
+//! The ordinary path: routes every request that the fast path did not answer to its handler.
 
 use worker::{Context, Env, Request, Response, event, web_sys};
 
@@ -56,10 +56,10 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
     let serves = |interface| context.isolate.config.hosts.serves(address.host, interface);
     let is_operators = address.path.starts_with(OPERATOR_PREFIX) && serves(Interface::Operator);
     if is_operators || address.path == DESCRIPTION {
-        // The origin counts and logs it.
+        // The origin counts and logs this request.
         return entry::handle(Box::pin(origin::pass_on(context, request, address.path))).await;
     }
-    // As it was sent: `worker` takes every method that it does not know for a GET.
+    // The method as it was sent, since `worker` takes an unknown method for GET.
     let method = sent.method();
     let routed = find(ROUTES, &method, address.path, serves);
     let info = RequestInfo::new(&method, &routed, RouteName::None);
@@ -79,8 +79,8 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
     }
 }
 
-/// Each handler's future is boxed: together they would be one very large function, which V8 takes 10 ms to compile on a cold
-/// isolate's first click.
+/// Calls a request's handler. The handlers' futures are boxed: together they would be one very large function, which V8
+/// takes 10 ms to compile on a cold isolate's first click.
 async fn handle(
     context: &RequestContext,
     routed: Routed<'_, Handler, Pool>,

@@ -1,13 +1,13 @@
-//! The fast path: a click, and a page of offers, each in one synchronous call from `entry.js`.
+//! The fast path: answers a click or a page of offers in one synchronous call from `entry.js`.
 //!
-//! Through the module's own handler ([`crate::entry`]) the two cost half as much again as the same answer from JavaScript:
-//! every header read from here, every value handed to the runtime and the promise around it cross between JavaScript and
-//! WebAssembly. So `entry.js` reads the few things that the answer depends on, and asks here first.
+//! On the ordinary path ([`crate::entry`]) they cost 50 % more than an answer from JavaScript, since each header, each
+//! value for the runtime and the promise cross between JavaScript and WebAssembly. So `entry.js` reads the few inputs
+//! of the answer and calls this module first.
 //!
-//! Nothing here may wait, reach for a binding or need the request's lifetime. A request that would, or that is to be refused,
-//! is left uncounted and goes the ordinary path: `None` is always a right answer. Both paths decide with the same
-//! `prepare`; a header that begins to matter has to be added to a path's request here and in `entry.js`. A test sends the
-//! same requests both ways.
+//! Nothing here may wait, use a binding or need the request's lifetime. A request that needs one of these, or must be
+//! refused, returns `None` uncounted and takes the ordinary path, so `None` is always correct. Both paths decide with
+//! the same `prepare`. If the decision comes to depend on another header, it must be added to the request here and in
+//! `entry.js`. A test sends the same requests on both paths.
 
 mod click;
 mod offers;
@@ -22,15 +22,15 @@ use platform::{
     log,
 };
 
-/// The isolate and the request's query, if the request is for this path and no newer snapshot is to be asked for first.
+/// The isolate and the request's query, if the request is for this path and no check for a newer snapshot is due.
 fn enter<'u>(url: &'u str, path: &str, interface: Interface, now_ms: i64) -> Option<(Rc<Isolate>, &'u str)> {
     let isolate = Isolate::existing()?;
     let address = Address::parse(url)?;
-    let is_its = address.path == path && isolate.config.hosts.serves(address.host, interface);
-    (is_its && !snapshots::is_due(&isolate, now_ms)).then_some((isolate, address.query))
+    let matches = address.path == path && isolate.config.hosts.serves(address.host, interface);
+    (matches && !snapshots::is_due(&isolate, now_ms)).then_some((isolate, address.query))
 }
 
-/// Logs an exception of the fast path: a panic.
+/// Logs an exception of the fast path, which is a panic.
 #[wasm_bindgen]
 pub fn fault(what: &str) {
     log::error("fast_path", what);

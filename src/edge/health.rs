@@ -1,11 +1,11 @@
-//! `GET /healthz`: the state of this isolate for a load balancer, for the host that it asks.
+//! `GET /healthz`: the health of this isolate for a load balancer, for the interfaces of the requested host.
 //!
-//! Clicks and offers come from memory and go on whatever is behind them, so they are judged by the isolate's snapshots.
-//! Conversions, reports and the operator live in objects: whether these can be reached is asked of one, the catalog, by a
-//! probe in the background, so that frequent health checks wake it no more often than an isolate asks for news. Outboxes
-//! and ledgers are many, and none is woken for this: the last postbacks and reports tell of theirs. A click cannot be sent
-//! again and all else can, so where a host serves several it is judged by the first of clicks, offers, reports and the
-//! operator.
+//! - Clicks and offers are served from memory, so the isolate's snapshots decide.
+//! - The other interfaces need objects. A background probe calls the catalog, at most as often as an isolate asks for
+//!   newer snapshots. Outboxes and ledgers are many and none is woken for this: the last postbacks and reports decide.
+//!
+//! If a host serves several interfaces, its status is that of the first of clicks, offers, reports and the operator,
+//! since a lost click cannot be repeated and everything else can.
 
 use std::{
     cell::{Cell, RefCell},
@@ -33,35 +33,35 @@ use platform::{
     traits::ObjectCall,
 };
 
-/// How long an isolate that knows nothing yet is waited for, and how often it is looked at.
+/// The longest wait for the first snapshots and the first probe, and the polling interval.
 const WAIT_MS: i64 = 1_500;
-const LOOK: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What an isolate knows of the objects.
+/// The isolate's record of which objects are reachable.
 #[derive(Default)]
 pub struct Reach {
     probed_at_ms: Cell<i64>,
-    /// Whether the catalog answered the last probe.
+    /// Whether the catalog answered the last probe; `None` before the first.
     catalog: Cell<Option<bool>>,
     ledgers: RefCell<Reachability>,
     outboxes: RefCell<Reachability>,
 }
 
 impl Reach {
-    /// Whether the ledger of a report's publisher answered.
+    /// Records whether the ledger of a report's publisher answered.
     pub fn ledger(&self, publisher: &PublisherId, answered: bool) {
         let mut ledgers = self.ledgers.borrow_mut();
         ledgers.note(publisher.as_str(), answered, now_ms());
     }
 
-    /// Whether the outbox of a postback's app answered.
+    /// Records whether the outbox of a postback's app answered.
     pub fn outbox(&self, app: AppId, answered: bool) {
         let mut outboxes = self.outboxes.borrow_mut();
         outboxes.note(&app.to_string(), answered, now_ms());
     }
 
-    /// Asks the catalog for something small that it does not have, in the background, when that was not done lately.
+    /// Probes the catalog in the background, if that is due: reads a resource that does not exist.
     fn probe(context: &RequestContext) {
         let isolate = Rc::clone(&context.isolate);
         let since_ms = context.now_ms.saturating_sub(isolate.reach.probed_at_ms.get());
@@ -71,18 +71,18 @@ impl Reach {
         isolate.reach.probed_at_ms.set(context.now_ms);
         let workers = context.workers.clone();
         let probe = async move {
-            let nothing = Get {
+            let get = Get {
                 resource: Resource::Publisher,
                 id: "-".into(),
             };
-            let asked = workers.call(&address(COMMAND_PATH), nothing, PROBE_TIMEOUT).await;
-            isolate.reach.catalog.set(Some(CallError::was_answered(&asked)));
+            let outcome = workers.call(&address(COMMAND_PATH), get, PROBE_TIMEOUT).await;
+            isolate.reach.catalog.set(Some(CallError::was_answered(&outcome)));
         };
         context.lifetime.wait_until(log_panics("health", probe));
     }
 }
 
-/// Why an interface is not served, or that it is.
+/// Whether an interface is served; `Err` has the reason why not.
 type Served = Result<(), &'static str>;
 
 pub async fn health(context: &RequestContext, host: &str) -> Answer {
@@ -93,11 +93,11 @@ pub async fn health(context: &RequestContext, host: &str) -> Answer {
         Interface::Reporting,
         Interface::Operator,
     ];
-    // A host that is nobody's, or an address, tells of all.
-    let is_ones = all
+    // An unknown host, such as an IP address, reports all interfaces.
+    let is_known_host = all
         .iter()
         .any(|interface| isolate.config.hosts.serves(host, *interface));
-    let serves = |interface| !is_ones || isolate.config.hosts.serves(host, interface);
+    let serves = |interface| !is_known_host || isolate.config.hosts.serves(host, interface);
     let by_memory = serves(Interface::Tracking) || serves(Interface::Offers);
     let by_objects =
         serves(Interface::Tracking) || serves(Interface::Reporting) || serves(Interface::Operator);
@@ -110,36 +110,36 @@ pub async fn health(context: &RequestContext, host: &str) -> Answer {
     if by_objects {
         Reach::probe(context);
     }
-    let is_known = || {
-        (!by_memory || !isolate.tracking.is_awaited(now_ms()))
-            && (!serves(Interface::Offers) || !isolate.listing.is_awaited(now_ms()))
+    let is_ready = || {
+        (!by_memory || !isolate.tracking.is_loading(now_ms()))
+            && (!serves(Interface::Offers) || !isolate.listing.is_loading(now_ms()))
             && (!by_objects || by_memory || isolate.reach.catalog.get().is_some())
     };
     let until_ms = context.now_ms.saturating_add(WAIT_MS);
-    while !is_known() && now_ms() < until_ms {
-        Delay::from(LOOK).await;
+    while !is_ready() && now_ms() < until_ms {
+        Delay::from(POLL_INTERVAL).await;
     }
 
     let catalog = reached(isolate.reach.catalog.get(), "catalog_unreachable");
-    let mut told = Map::new();
-    let mut judged = None;
-    let mut tell = |name: &str, served: Served, mut part: Map<String, Value>, judges: bool| {
+    let mut interfaces = Map::new();
+    let mut status = None;
+    let mut report = |name: &str, served: Served, mut part: Map<String, Value>, decides: bool| {
         part.insert("served".into(), served.is_ok().into());
         part.extend(served.err().map(|why| ("why".to_owned(), why.into())));
-        told.insert(name.into(), part.into());
-        if judges && judged.is_none() {
-            judged = Some(served);
+        interfaces.insert(name.into(), part.into());
+        if decides && status.is_none() {
+            status = Some(served);
         }
     };
     let snapshot = isolate.tracking.get();
     let clicks = snapshot.as_ref().map(|_| ()).ok_or("no_snapshot");
     if serves(Interface::Tracking) {
-        tell("clicks", clicks, Map::new(), true);
-        // A postback is nothing without either.
+        report("clicks", clicks, Map::new(), true);
+        // A postback needs the catalog and its outbox.
         let outboxes = isolate.reach.outboxes.borrow();
-        let is_heard = !outboxes.is_outage(now_ms());
-        let served = catalog.and(is_heard.then_some(()).ok_or("outboxes_unreachable"));
-        tell("conversions", served, Map::new(), false);
+        let is_reachable = !outboxes.is_outage(now_ms());
+        let served = catalog.and(is_reachable.then_some(()).ok_or("outboxes_unreachable"));
+        report("conversions", served, Map::new(), false);
     }
     if serves(Interface::Offers) {
         let listing = isolate.listing.get();
@@ -157,7 +157,7 @@ pub async fn health(context: &RequestContext, host: &str) -> Answer {
             part.insert("listing_version".into(), listing.version().into());
             part.insert("listing_age_s".into(), (age_ms / SECOND_MS).into());
         }
-        tell("offers", served, part, true);
+        report("offers", served, part, true);
     }
     if serves(Interface::Reporting) {
         let ledgers = isolate.reach.ledgers.borrow();
@@ -168,7 +168,7 @@ pub async fn health(context: &RequestContext, host: &str) -> Answer {
         } else {
             Ok(())
         };
-        tell("reports", served, Map::new(), true);
+        report("reports", served, Map::new(), true);
     }
     if serves(Interface::Operator) {
         let configured = isolate
@@ -177,10 +177,10 @@ pub async fn health(context: &RequestContext, host: &str) -> Answer {
             .is_set()
             .then_some(())
             .ok_or("no_operator_token");
-        tell("operator", configured.and(catalog), Map::new(), true);
+        report("operator", configured.and(catalog), Map::new(), true);
     }
     let mut body = Map::new();
-    body.insert("interfaces".into(), told.into());
+    body.insert("interfaces".into(), interfaces.into());
     if let Some(snapshot) = &snapshot {
         body.insert("snapshot_version".into(), snapshot.version().into());
         body.insert(
@@ -188,7 +188,7 @@ pub async fn health(context: &RequestContext, host: &str) -> Answer {
             isolate.tracking.age_s(context.now_ms).into(),
         );
     }
-    entry::health(body, judged.and_then(Result::err))
+    entry::health(body, status.and_then(Result::err))
 }
 
 fn reached(answered: Option<bool>, why: &'static str) -> Served {

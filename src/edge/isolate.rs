@@ -1,8 +1,7 @@
-//! The memory of one isolate between requests. It is a cache and a batch of counts: all of it may vanish at any moment, and
-//! is built anew.
+//! The memory of one isolate between requests: caches and counts. The runtime may discard it at any moment.
 //!
-//! No borrow is held over an `await`: requests interleave there. And no request waits for another's future, since the
-//! runtime drops a task that another request wakes; they share finished values only.
+//! No borrow is held across an `await`, where requests interleave. No request awaits another's future, since the
+//! runtime drops a task that another request wakes; requests share only finished values.
 
 use std::{
     cell::{Cell, RefCell},
@@ -31,20 +30,20 @@ use domain::{
 };
 use platform::{runtime, workers::Workers};
 
-/// The bodies an isolate keeps, in bytes: all of the 20,000 offers that Signpost plans for, which take 30 MB, since a page
-/// that nobody asked for before takes twenty of any. With the two snapshots (some 5 MB and 1 MB at that size and 5,000
-/// apps, twice that while a new one comes in) and the pages this stays below 48 MiB.
+/// The cache of bodies, in bytes. It holds all bodies of the planned 20,000 offers, which take 30 MB, since a new page
+/// needs any 20 of them. With the two snapshots (about 5 MB and 1 MB at that size and 5,000 apps, twice that during an
+/// update) and the pages the total stays below 48 MiB.
 const CHUNK_BUDGET: usize = 32 << 20;
-/// The rendered pages an isolate keeps, in bytes. Few: made of bodies in memory, a page is soon made again.
+/// The cache of rendered pages, in bytes. It is small, since a page is quickly rendered again from cached bodies.
 const PAGE_BUDGET: usize = 4 << 20;
 
 pub struct Isolate {
     pub config: Config,
-    /// Tells this isolate's batches of counts from all others'.
+    /// The isolate's random name, which identifies its batches of counts.
     pub id: String,
     pub tracking: SnapshotSlot<Tracking>,
     pub listing: SnapshotSlot<Selector>,
-    /// When the pointer was last asked for.
+    /// The time of the last request for the pointer, in milliseconds.
     pub revalidated_at_ms: Cell<i64>,
     pub chunks: ByteCache<String, Chunk>,
     pub pages: ByteCache<PageKey, Rendered>,
@@ -52,22 +51,21 @@ pub struct Isolate {
     pub pools: Pools,
     pub counts: RefCell<ClickCounts>,
     nonces: RefCell<NonceSource>,
-    /// Offers whose click cap is spent: for which day, under which revision of the offer.
+    /// Offers whose click cap is spent, with the day and the revision of the offer.
     pub spent: RefCell<HashMap<String, (i64, i64)>>,
     pub traffic: EdgeTraffic,
-    /// What is known of the objects.
     pub reach: Reach,
 }
 
-/// The place of a snapshot in an isolate.
+/// An isolate's snapshot of one kind, and the state of its loading.
 pub struct SnapshotSlot<T> {
     value: RefCell<Option<Rc<T>>>,
-    /// When the catalog last said that this is its newest, in milliseconds.
+    /// The time when the catalog last confirmed that this snapshot is the newest, in milliseconds.
     pub confirmed_at_ms: Cell<i64>,
-    /// Until when a request is loading the first one, so that others wait for it rather than load their own.
+    /// The lease of the request that loads the first snapshot, during which others wait instead of loading their own.
     pub loading_until_ms: Cell<i64>,
-    /// Until when nobody tries again, after neither KV nor the catalog had one.
-    pub refused_until_ms: Cell<i64>,
+    /// The time before which nobody loads again, after neither KV nor the catalog had a snapshot.
+    pub unavailable_until_ms: Cell<i64>,
 }
 
 impl<T> SnapshotSlot<T> {
@@ -76,26 +74,26 @@ impl<T> SnapshotSlot<T> {
             value: RefCell::new(None),
             confirmed_at_ms: Cell::new(0),
             loading_until_ms: Cell::new(0),
-            refused_until_ms: Cell::new(0),
+            unavailable_until_ms: Cell::new(0),
         }
     }
 
-    /// Whether there is none yet, and a request is loading the first.
-    pub fn is_awaited(&self, now_ms: i64) -> bool {
+    /// Whether a request is loading the first snapshot.
+    pub fn is_loading(&self, now_ms: i64) -> bool {
         self.value.borrow().is_none() && self.loading_until_ms.get() > now_ms
     }
 
-    /// Whether it was just found that there is none to load.
-    pub fn was_refused(&self, now_ms: i64) -> bool {
-        self.refused_until_ms.get() > now_ms
+    /// Whether a load failed just now.
+    pub fn is_unavailable(&self, now_ms: i64) -> bool {
+        self.unavailable_until_ms.get() > now_ms
     }
 
-    /// Whether the first is to be loaded by whoever asks.
-    pub fn is_wanting(&self, now_ms: i64) -> bool {
-        self.value.borrow().is_none() && !self.is_awaited(now_ms) && !self.was_refused(now_ms)
+    /// Whether the caller should load the first snapshot.
+    pub fn needs_load(&self, now_ms: i64) -> bool {
+        self.value.borrow().is_none() && !self.is_loading(now_ms) && !self.is_unavailable(now_ms)
     }
 
-    /// How long ago the catalog said that this is its newest, in seconds.
+    /// The time since the catalog confirmed that this snapshot is the newest, in seconds.
     pub fn age_s(&self, now_ms: i64) -> i64 {
         now_ms.saturating_sub(self.confirmed_at_ms.get()).max(0) / 1_000
     }
@@ -104,13 +102,13 @@ impl<T> SnapshotSlot<T> {
         self.value.borrow().clone()
     }
 
-    /// Keeps a value unless `keeps` prefers the one that is held: decided in one step, since another request may have
-    /// brought a newer one while this one waited. Returns what is held now.
-    pub fn offer(&self, value: T, keeps: impl FnOnce(&T, &T) -> bool) -> Rc<T> {
-        let mut held = self.value.borrow_mut();
-        match held.as_ref() {
+    /// Stores a value, unless `keeps` prefers the current one: another request may have stored a newer one while this
+    /// one waited. Returns the value that is then current.
+    pub fn replace_unless(&self, value: T, keeps: impl FnOnce(&T, &T) -> bool) -> Rc<T> {
+        let mut current = self.value.borrow_mut();
+        match current.as_ref() {
             Some(own) if keeps(own, &value) => Rc::clone(own),
-            _ => Rc::clone(held.insert(Rc::new(value))),
+            _ => Rc::clone(current.insert(Rc::new(value))),
         }
     }
 }
@@ -120,13 +118,13 @@ thread_local! {
 }
 
 impl Isolate {
-    /// The isolate's memory, if there was a request before.
+    /// The isolate's memory, unless this is its first request.
     pub fn existing() -> Option<Rc<Self>> {
         ISOLATE.with_borrow(Clone::clone)
     }
 
-    /// The isolate's memory; the first request reads the configuration and draws the randomness, which the runtime
-    /// gives out only while a request is served.
+    /// The isolate's memory. The first request reads the configuration and draws the randomness, which the runtime
+    /// provides only during a request.
     fn current(workers: &Workers) -> Result<Rc<Self>, String> {
         if let Some(isolate) = Self::existing() {
             return Ok(isolate);
@@ -155,7 +153,7 @@ impl Isolate {
         Ok(isolate)
     }
 
-    /// A nonce that no other click has. After 2^32 the source is drawn anew.
+    /// A unique nonce for a click. After 2^32 nonces a new base is drawn.
     pub fn nonce(&self) -> Result<Nonce, String> {
         if let Some(nonce) = self.nonces.borrow_mut().next() {
             return Ok(nonce);
@@ -166,11 +164,11 @@ impl Isolate {
         self.nonces
             .borrow_mut()
             .next()
-            .ok_or_else(|| "a new source is empty".to_owned())
+            .ok_or_else(|| "a new nonce source is empty".to_owned())
     }
 }
 
-/// One request's bindings and lifetime, the isolate, and the time it arrived.
+/// A request's bindings, lifetime and time of arrival, and the isolate.
 pub struct RequestContext {
     pub workers: Workers,
     pub lifetime: Context,
@@ -180,7 +178,7 @@ pub struct RequestContext {
 
 impl RequestContext {
     /// # Errors
-    /// The configuration is broken.
+    /// The configuration is invalid.
     pub fn new(env: Env, lifetime: Context) -> Result<Self, String> {
         let workers = Workers::new(env);
         let isolate = Isolate::current(&workers)?;

@@ -1,8 +1,8 @@
-//! The edge Worker: HTTP in and out, and the memory of one isolate. A handler parses, asks the domain, and carries out its
-//! decision.
+//! The edge Worker: HTTP handlers and the memory of one isolate. A handler parses a request, lets the domain decide,
+//! and carries out the decision.
 //!
-//! A click and a page of offers first take the [`fast_path`], one synchronous call from `entry.js`; every other request, and
-//! each that needs to wait, comes in at [`entry`].
+//! A click or a page of offers first takes the [`fast_path`], one synchronous call from `entry.js`. Every other
+//! request, and each that must wait, takes the ordinary path in [`entry`].
 
 pub mod byte_cache;
 pub mod config;

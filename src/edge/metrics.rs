@@ -1,4 +1,4 @@
-//! `GET /metrics`: the counts of this isolate. Every isolate has its own.
+//! `GET /metrics`: the metrics of this isolate.
 
 use std::{cell::Cell, collections::BTreeMap};
 
@@ -12,14 +12,13 @@ use platform::{
     prometheus::MetricsText,
 };
 
-/// Requests answered since the isolate started. The fast path counts by cells of its own; other requests are counted when
-/// their answer is there.
+/// Requests answered since the isolate started. The fast path has counters of its own.
 #[derive(Default)]
 pub struct EdgeTraffic {
     pub ordinary: Traffic,
     fast_redirects: Cell<u64>,
     fast_offers: Cell<u64>,
-    /// Clicks that the ordinary path redirected to their offer.
+    /// Clicks that the ordinary path redirected to their offer, without fallbacks.
     redirects: Cell<u64>,
 }
 
@@ -36,7 +35,7 @@ impl EdgeTraffic {
         self.fast_offers.set(self.fast_offers.get() + 1);
     }
 
-    /// All requests, by route and status, of both paths.
+    /// The requests of both paths, by route and status.
     fn requests(&self) -> BTreeMap<(RouteName, u16), u64> {
         let mut requests = self.ordinary.requests();
         *requests.entry((RouteName::Click, 302)).or_default() += self.fast_redirects.get();
@@ -60,7 +59,7 @@ fn text(context: &RequestContext) -> String {
     write_traffic(&mut metrics, &isolate.traffic);
     metrics.value(
         "isolate_clicks_uncounted_total",
-        "Clicks redirected but lost to counting.",
+        "Clicks that were redirected but not counted.",
         isolate.counts.borrow().dropped(),
     );
     metrics.text()
@@ -72,21 +71,21 @@ fn write_snapshots(metrics: &mut MetricsText, context: &RequestContext) {
     let listing = isolate.listing.get();
     metrics.value(
         "isolate_tracking_version",
-        "The tracking snapshot in this isolate.",
+        "Version of the tracking snapshot in this isolate.",
         tracking.as_ref().map_or(0, |tracking| tracking.version()),
     );
     metrics.value(
         "isolate_snapshot_age_seconds",
-        "How long ago the catalog said that this is its newest.",
+        "Time since the catalog confirmed that this snapshot is the newest.",
         isolate.tracking.age_s(context.now_ms),
     );
     let (apps, offers, goals) = tracking.as_ref().map_or((0, 0, 0), |tracking| tracking.counts());
     metrics.metric(
         "isolate_tracking_resources",
-        "What that snapshot holds, by kind.",
+        "Resources in that snapshot, by kind.",
         [("apps", apps), ("offers", offers), ("goals", goals)].map(|(kind, count)| ([("kind", kind)], count)),
     );
-    let held = [
+    let memory = [
         (
             "tracking",
             tracking.as_ref().map_or(0, |tracking| tracking.size()),
@@ -95,13 +94,13 @@ fn write_snapshots(metrics: &mut MetricsText, context: &RequestContext) {
             "listing",
             listing.as_ref().map_or(0, |listing| listing.listing().size()),
         ),
-        ("bodies", isolate.chunks.held()),
-        ("pages", isolate.pages.held()),
+        ("bodies", isolate.chunks.size()),
+        ("pages", isolate.pages.size()),
     ];
     metrics.metric(
         "isolate_held_bytes",
-        "Memory this isolate holds, by what for.",
-        held.map(|(what, bytes)| ([("what", what)], bytes)),
+        "Memory used by this isolate's data, by kind.",
+        memory.map(|(what, bytes)| ([("what", what)], bytes)),
     );
 }
 
@@ -123,7 +122,7 @@ fn write_traffic(metrics: &mut MetricsText, traffic: &EdgeTraffic) {
     ];
     metrics.metric(
         "isolate_answered_total",
-        "Requests that got what they asked for, by kind.",
+        "Successful requests, by kind.",
         answered.map(|(what, count)| ([("what", what)], count)),
     );
     metrics.metric(

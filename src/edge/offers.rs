@@ -1,4 +1,4 @@
-//! `POST /v1/offer/api`, and its `GET` twin for clients that revalidate (docs/DECISIONS.md, "Offers").
+//! `POST /v1/offer/api`, and the equivalent `GET` for clients that revalidate (docs/DECISIONS.md, "Offers").
 
 use std::{hash::Hash, rc::Rc};
 
@@ -37,21 +37,21 @@ use platform::{
     log,
 };
 
-/// One message for whatever is wrong: which part of a pair of credentials exists is nobody's business.
+/// One error for all causes, so that it does not reveal whether an app exists.
 const INVALID_CREDENTIALS: ApiError = ApiError::new(
     401,
     "invalid_credentials",
     "App-Id and Pub-Key are missing or do not match",
 );
 
-/// A Pub-Key that was regenerated must stop working; a snapshot that has not been confirmed for this long cannot say.
+/// The longest use of an unconfirmed snapshot to check credentials, since a replaced Pub-Key must stop working.
 const CREDENTIALS_VALID_MS: i64 = DAY_MS;
 
-/// A rendered page. It is the same for everyone who sends this request for this app while the snapshots are the same.
+/// A rendered page. It depends only on the app, the request and the snapshots.
 pub struct Rendered {
     pub body: Vec<u8>,
     pub etag: String,
-    /// When its listing was built, as HTTP has it.
+    /// The build time of its listing as an HTTP date.
     pub last_modified: String,
 }
 
@@ -60,19 +60,19 @@ pub struct PageKey {
     listing: u64,
     tracking: u64,
     app: AppId,
-    /// A hash of the request: the request itself may hold thousands of values, and a key is kept as long as its page.
+    /// A hash of the request, which may itself have thousands of values.
     request: u128,
 }
 
-/// What an entry of the cache costs besides its page, in bytes, generously.
-const ENTRY: usize = 512;
+/// The overhead of a cached page in bytes, a generous estimate.
+const ENTRY_OVERHEAD: usize = 512;
 
 pub async fn post(context: &RequestContext, mut request: Request) -> Result<Answer, ApiError> {
     body::check_media_type(&request, &[JSON], false)?;
     let tracking = snapshots::current::<Tracking>(context).await?;
     let app = asking_app(context, &tracking, &request)?;
     admit(&context.isolate, app.id, context.now_ms)?;
-    // Only now: no stranger's body takes memory.
+    // The body is read after authentication, so an unknown sender's body takes no memory.
     let text = {
         let bodies = context.isolate.pools.of(Pool::Bodies);
         let _permit = bodies.acquire(&app.id.to_string(), context.now_ms)?;
@@ -94,7 +94,7 @@ pub async fn get(context: &RequestContext, request: Request, query: &str) -> Res
     .await
 }
 
-/// The app that a request is for, by its headers.
+/// The app of a request, from its headers.
 fn asking_app<'t>(
     context: &RequestContext,
     tracking: &'t Tracking,
@@ -143,13 +143,13 @@ pub fn cache_control(listing: &Selector, now_ms: i64) -> String {
     format!("private, max-age={max_age_s}")
 }
 
-/// Whether the app has a share of this isolate left, for what is not yet to be taken from it.
+/// Whether the rate limit would admit a request now. Takes no token.
 pub fn would_admit(isolate: &Isolate, app: AppId, now_ms: i64) -> bool {
     let rate = isolate.config.offers_rate;
     rate.is_none_or(|rate| isolate.rate_limiter.would_admit(rate, app, now_ms))
 }
 
-/// Takes a request from the app's share of this isolate.
+/// Takes a token of the app's rate limit in this isolate.
 pub fn admit(isolate: &Isolate, app: AppId, now_ms: i64) -> Result<(), ApiError> {
     match isolate.config.offers_rate {
         Some(rate) => isolate.rate_limiter.admit(rate, app, now_ms),
@@ -163,13 +163,13 @@ fn digest(request: &OffersRequest) -> u128 {
     hasher.digest128()
 }
 
-/// Whether the snapshot is one to check credentials by.
+/// Whether the tracking snapshot is recent enough to check credentials.
 pub fn are_credentials_known(isolate: &Isolate, now_ms: i64) -> bool {
     let confirmed_at_ms = isolate.tracking.confirmed_at_ms.get();
     now_ms.saturating_sub(confirmed_at_ms) <= CREDENTIALS_VALID_MS
 }
 
-/// The app that a request is for, if its credentials are right. A header that is missing is empty here.
+/// The app of a request, if its credentials are valid. A missing header is empty.
 pub fn authorize<'t>(
     isolate: &Isolate,
     tracking: &'t Tracking,
@@ -199,7 +199,7 @@ pub fn authorize<'t>(
     }
 }
 
-/// A page that an app asks for.
+/// A request for a page.
 pub struct PageRequest<'a> {
     key: PageKey,
     listing: &'a Selector,
@@ -207,10 +207,10 @@ pub struct PageRequest<'a> {
     request: &'a OffersRequest,
 }
 
-/// A page, or what it has to wait for.
+/// A page, or the need that it must wait for.
 pub enum Prepared<'a> {
     Ready(Rc<Rendered>),
-    /// Bodies that are not in memory.
+    /// Bodies that are not cached.
     NeedsBodies(PageRequest<'a>),
 }
 
@@ -235,7 +235,7 @@ impl<'a> PageRequest<'a> {
         }
     }
 
-    /// The page, from memory alone: itself, or made of the bodies in memory. Both paths begin here.
+    /// The page from memory: from the cache, or rendered from cached bodies. Both paths begin here.
     pub fn prepare(self, isolate: &Isolate) -> Prepared<'a> {
         let page = isolate.pages.get(&self.key).or_else(|| self.render(isolate));
         page.map_or(Prepared::NeedsBodies(self), Prepared::Ready)
@@ -244,7 +244,7 @@ impl<'a> PageRequest<'a> {
     fn render(&self, isolate: &Isolate) -> Option<Rc<Rendered>> {
         let (app, listing) = (self.app_listing(), self.listing.listing());
         let Selection { rows, total } = self.listing.select(&app, self.request);
-        // All bodies before anything is written, which would be in vain without the last.
+        // Collects all bodies first, so that nothing is rendered if one is missing.
         let parts: Option<Vec<_>> = page::parts(listing, &rows)
             .map(|part| Some((part, isolate.chunks.get(&part.key.to_owned())?)))
             .collect();
@@ -252,10 +252,10 @@ impl<'a> PageRequest<'a> {
         for (part, chunk) in parts? {
             page.add(listing, part, &chunk).ok()?;
         }
-        Some(self.keep(isolate, page.finish(total)))
+        Some(self.cache(isolate, page.finish(total)))
     }
 
-    /// Makes the page, and loads the bodies it needs.
+    /// Loads the missing bodies and renders the page.
     async fn load(&self, context: &RequestContext) -> Result<Rc<Rendered>, ApiError> {
         let isolate = &context.isolate;
         let app_id = self.app.id.to_string();
@@ -263,8 +263,8 @@ impl<'a> PageRequest<'a> {
         let (app, listing) = (self.app_listing(), self.listing.listing());
         let Selection { rows, total } = self.listing.select(&app, self.request);
         let mut page = Page::new(&app, &isolate.config.tracking_url);
-        // A page of a thousand with a rare filter may need more chunks than an isolate can hold, so they are loaded a few at a
-        // time; a page of the usual size lies in one or two.
+        // A page of 1,000 offers with a rare filter may need more chunks than fit an isolate's memory, so a few are
+        // loaded at a time. A page of usual size needs one or two.
         let parts: Vec<_> = page::parts(listing, &rows).collect();
         for parts in parts.chunks(CONNECTIONS) {
             let loads = parts
@@ -274,13 +274,13 @@ impl<'a> PageRequest<'a> {
                 page.add(listing, *part, &chunk).map_err(|missing| {
                     log::error(
                         "snapshots",
-                        format_args!("bodies {}: not what the listing says", missing.key),
+                        format_args!("bodies {}: do not match the listing", missing.key),
                     );
                     common::UNAVAILABLE
                 })?;
             }
         }
-        Ok(self.keep(isolate, page.finish(total)))
+        Ok(self.cache(isolate, page.finish(total)))
     }
 
     fn app_listing(&self) -> AppListing {
@@ -292,8 +292,8 @@ impl<'a> PageRequest<'a> {
         }
     }
 
-    fn keep(&self, isolate: &Isolate, body: Vec<u8>) -> Rc<Rendered> {
-        let size = body.len() + ENTRY;
+    fn cache(&self, isolate: &Isolate, body: Vec<u8>) -> Rc<Rendered> {
+        let size = body.len() + ENTRY_OVERHEAD;
         let page = Rendered {
             etag: page::etag(&body),
             last_modified: http_date(self.listing.listing().built_at_ms()),
@@ -303,7 +303,7 @@ impl<'a> PageRequest<'a> {
     }
 }
 
-/// Whether an `If-None-Match` header lists this validator (RFC 9110 section 13.1.2, weak comparison).
+/// Whether an `If-None-Match` header lists this ETag, by weak comparison (RFC 9110 section 13.1.2).
 fn lists(header: &str, etag: &str) -> bool {
     header
         .split(',')

@@ -1,4 +1,5 @@
-//! Passes requests on to the origin Worker, where one address serves both: the operator's interface and the API's description.
+//! Forwards requests to the origin Worker where one address serves both Workers: the operator's interface and the API's
+//! description.
 
 #[cfg(feature = "faults")]
 use serde_json::Value;
@@ -13,8 +14,8 @@ use domain::{
 };
 use platform::{http::answer::Answer, log};
 
-/// Passes a request on, and its answer back as it comes. A refresh is answered once this isolate has its snapshots, so that
-/// the operator's next call here is answered from them whatever KV shows by then.
+/// Forwards a request and returns its answer unchanged. A refresh is answered after this isolate has loaded the new
+/// snapshots, so that the operator's next call sees them, even if KV does not show them yet.
 pub async fn pass_on(context: &RequestContext, request: Request, path: &str) -> Result<Answer, ApiError> {
     let response = send(context, request).await.map_err(unavailable)?;
     if path == REFRESH && response.status_code() == 200 {
@@ -33,7 +34,7 @@ async fn send(context: &RequestContext, request: Request) -> Result<Response, St
         .env
         .service(BINDING)
         .map_err(|error| error.to_string())?;
-    // Another handle to it; the method of that name would make a second body.
+    // Clones the handle. The request's own method `clone` would duplicate the body.
     let request: web_sys::Request = Clone::clone(request.inner());
     origin
         .fetch_request(request)
@@ -46,8 +47,12 @@ fn unavailable(error: impl std::fmt::Display) -> ApiError {
     common::UNAVAILABLE
 }
 
-/// Arms both Workers' faults, or looks at them: their counts add up.
+/// Sends a test's command to the faults of both Workers and adds their counts.
 #[cfg(feature = "faults")]
+#[allow(
+    clippy::indexing_slicing,
+    reason = "both are objects, and no deployment has this"
+)]
 pub async fn command_faults(context: &RequestContext, request: Request, query: &str) -> Answer {
     let mut own = platform::faults::armed::command(query);
     let other: Value = match send(context, request).await {

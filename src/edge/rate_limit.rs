@@ -1,5 +1,5 @@
-//! The rate limit of the offers interface (docs/DECISIONS.md, "Offers"): a token bucket for each app in the isolate's memory.
-//! It keeps one app's loop from starving the others on a machine; it is no quota, and counts nothing over locations.
+//! The rate limit of the offers interface (docs/DECISIONS.md, "Offers"): a token bucket for each app and isolate. It
+//! protects other apps on the machine from one app's loop. It is not a quota, since isolates do not share counts.
 
 use std::{cell::RefCell, collections::HashMap};
 
@@ -8,7 +8,7 @@ use domain::model::{AppId, api_error::ApiError};
 pub const RATE_LIMIT_EXCEEDED: ApiError =
     ApiError::new(429, "rate_limit_exceeded", "rate limit exceeded").retry_after(1);
 
-/// Requests a second, and how many may come at once.
+/// Requests a second, and the size of a burst.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     per_second: f64,
@@ -21,7 +21,7 @@ impl Rate {
         burst: 200.0,
     };
 
-    /// `OFFERS_RATE`: `rate` or `rate,burst`; 0 turns the limit off. Without a burst it is twice the rate.
+    /// Parses `OFFERS_RATE`: `rate` or `rate,burst`. The default burst is twice the rate. 0 turns the limit off.
     pub fn parse(text: &str) -> Result<Option<Self>, String> {
         let number = |text: &str| text.trim().parse::<u32>().ok().map(f64::from);
         let (rate, burst) = match text.split_once(',') {
@@ -36,7 +36,7 @@ impl Rate {
     }
 }
 
-/// The buckets of one isolate. Only apps whose credentials were right have one, so there are at most as many as apps.
+/// The buckets of one isolate. Only apps with valid credentials have one, so there are at most as many as apps.
 #[derive(Default)]
 pub struct RateLimiter {
     buckets: RefCell<HashMap<AppId, Bucket>>,
@@ -48,9 +48,9 @@ struct Bucket {
 }
 
 impl RateLimiter {
-    /// Takes a request's token, or refuses it.
+    /// Takes a token for a request, or refuses it.
     pub fn admit(&self, rate: Rate, app: AppId, now_ms: i64) -> Result<(), ApiError> {
-        self.filled(rate, app, now_ms, |tokens| {
+        self.with_tokens(rate, app, now_ms, |tokens| {
             if *tokens < 1.0 {
                 return Err(RATE_LIMIT_EXCEEDED);
             }
@@ -59,23 +59,23 @@ impl RateLimiter {
         })
     }
 
-    /// Whether a request would be admitted now; none is.
+    /// Whether a request would be admitted now. Takes no token.
     pub fn would_admit(&self, rate: Rate, app: AppId, now_ms: i64) -> bool {
-        self.filled(rate, app, now_ms, |tokens| *tokens >= 1.0)
+        self.with_tokens(rate, app, now_ms, |tokens| *tokens >= 1.0)
     }
 
-    /// The app's tokens as they are at this time.
-    fn filled<T>(&self, rate: Rate, app: AppId, now_ms: i64, of: impl FnOnce(&mut f64) -> T) -> T {
+    /// Refills the app's bucket, and calls `work` with its tokens.
+    fn with_tokens<T>(&self, rate: Rate, app: AppId, now_ms: i64, work: impl FnOnce(&mut f64) -> T) -> T {
         let mut buckets = self.buckets.borrow_mut();
         let bucket = buckets.entry(app).or_insert(Bucket {
             tokens: rate.burst,
             filled_at_ms: now_ms,
         });
-        // The clock of an isolate may step back; then nothing is filled.
+        // An isolate's clock may step back, which refills nothing.
         let elapsed_ms = u32::try_from(now_ms.saturating_sub(bucket.filled_at_ms)).unwrap_or(0);
         bucket.tokens = (bucket.tokens + f64::from(elapsed_ms) * rate.per_second / 1_000.0).min(rate.burst);
         bucket.filled_at_ms = now_ms;
-        of(&mut bucket.tokens)
+        work(&mut bucket.tokens)
     }
 }
 
@@ -84,31 +84,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_burst_passes_and_then_the_rate() {
+    fn a_burst_is_admitted_and_then_the_rate() {
         let rate = Rate::parse("10,20").unwrap().unwrap();
         let (limiter, app) = (RateLimiter::default(), AppId::from_number(1).unwrap());
         let admitted = |now_ms: i64, requests: usize| {
             (0..requests)
                 .filter(|_| {
-                    let would_be = limiter.would_admit(rate, app, now_ms);
-                    let is = limiter.admit(rate, app, now_ms).is_ok();
-                    assert_eq!(would_be, is, "asking takes nothing");
-                    is
+                    let expected = limiter.would_admit(rate, app, now_ms);
+                    let admitted = limiter.admit(rate, app, now_ms).is_ok();
+                    assert_eq!(expected, admitted, "would_admit takes no token");
+                    admitted
                 })
                 .count()
         };
         assert_eq!(admitted(0, 100), 20);
         assert_eq!(admitted(1_000, 100), 10);
-        assert_eq!(admitted(900, 100), 0, "a clock that steps back fills nothing");
+        assert_eq!(admitted(900, 100), 0, "a clock that steps back refills nothing");
         assert_eq!(admitted(3_600_000, 100), 20);
         assert!(
             limiter.admit(rate, AppId::from_number(2).unwrap(), 0).is_ok(),
-            "another app has its own"
+            "another app has its own bucket"
         );
     }
 
     #[test]
-    fn the_rate_is_read_or_refused() {
+    fn an_invalid_rate_is_refused() {
         assert_eq!(Rate::parse("0").unwrap(), None);
         assert_eq!(Rate::parse("100").unwrap(), Some(Rate::DEFAULT));
         for bad in ["", "x", "-1", "10,0", "10,x", "1.5"] {

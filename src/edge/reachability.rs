@@ -1,13 +1,12 @@
-//! Detects an outage: several different objects of a kind failed to answer in a row. One alone says little: it may be busy, or
-//! moving.
+//! Detects an outage: several objects of a kind failed to answer in a row. A single one may just be busy or moving.
 
 use std::collections::BTreeSet;
 
 use domain::model::time::MINUTE_MS;
 
-/// Different owners whose objects must fail in a row.
+/// Number of different owners whose objects must fail in a row.
 const OWNERS: usize = 3;
-/// A failure counts for this long, in milliseconds: without requests nobody would notice that an outage is over.
+/// The time for which a failure counts, in milliseconds. Without it an outage would never end if no requests arrive.
 const COUNTS_MS: i64 = MINUTE_MS;
 
 /// The owners whose objects failed since one last answered.
@@ -47,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn several_owners_in_a_row_are_many_and_one_of_them_often_is_not() {
+    fn an_outage_needs_failures_of_several_owners_in_a_row() {
         let mut outages = Reachability::default();
         assert!(!outages.has_failed(0));
         for now_ms in 0..10 {
@@ -65,14 +64,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_long_ago_says_nothing() {
+    fn old_failures_do_not_count() {
         let mut outages = Reachability::default();
         for owner in ["a", "b", "c"] {
             outages.note(owner, false, 0);
         }
         assert!(outages.is_outage(COUNTS_MS));
         assert!(!outages.has_failed(COUNTS_MS + 1));
-        // Nor does it count with what is new.
+        // They do not count together with new ones either.
         outages.note("d", false, COUNTS_MS + 1);
         assert!(outages.has_failed(COUNTS_MS + 1) && !outages.is_outage(COUNTS_MS + 1));
     }

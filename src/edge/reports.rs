@@ -1,4 +1,4 @@
-//! `POST …/report/generate`: junk is refused here, and the rest belongs to the ledger of the publisher that the key names.
+//! `POST …/report/generate`: refuses forged keys and oversized queries, and calls the publisher's ledger for the rest.
 
 use std::time::Duration;
 
@@ -22,16 +22,16 @@ use platform::{
     object_call::{self, broken},
 };
 
-/// A ledger's time to answer.
+/// The timeout of a ledger.
 const TIMEOUT: Duration = Duration::from_secs(25);
 
 pub async fn report(context: &RequestContext, request: Request) -> Answer {
     let mut log_fields = LogFields::default();
-    let answered = made(context, request, &mut log_fields).await;
+    let answered = generate(context, request, &mut log_fields).await;
     log_fields.attach_to(answered)
 }
 
-async fn made(
+async fn generate(
     context: &RequestContext,
     mut request: Request,
     log_fields: &mut LogFields,
@@ -40,21 +40,21 @@ async fn made(
     body::check_media_type(&request, &[JSON], true)?;
     let api_key = header(&request, "X-Api-Key").unwrap_or_default();
     let Some(publisher) = isolate.config.report_keys.publisher(&api_key) else {
-        // The size comes before the key, but no stranger's body is kept for it.
+        // The size is checked before the key, but without storing the body of an unauthenticated sender.
         body::measure(&mut request, MAX_BODY).await?;
         return Err(INVALID_API_KEY);
     };
     log_fields.publisher = Some(publisher.to_string());
     log_fields.key = Some(credentials::fingerprint(&api_key));
     let body = {
-        // The ledger alone knows whether the key was revoked: until then its body holds up others under the same key, and
-        // never those of other publishers.
+        // Only the ledger knows whether the key was revoked. Until then its queries take permits of the same key and
+        // publisher, and never those of other publishers.
         let key = (api_key.as_str(), QUERIES_OF_KEY);
         let queries = isolate.pools.of(Pool::Queries);
         let _permit = queries.acquire_part(publisher.as_str(), key, *now_ms)?;
         body::read(&mut request, MAX_BODY).await?
     };
-    // Whether it is JSON comes after the key and the rate, which are the ledger's; what is not even text is none.
+    // The ledger checks the key and the rate before the JSON. Bytes that are not text become invalid JSON for it.
     let body = String::from_utf8(body).unwrap_or_else(|_| char::REPLACEMENT_CHARACTER.into());
     let _permit = isolate
         .pools
@@ -78,7 +78,7 @@ async fn made(
     Ok(answer)
 }
 
-/// Asks for a report. The ledger's answer goes to the caller as it comes, refusals included.
+/// Requests a report from the ledger. Its answer, even a refusal, is returned unchanged.
 async fn send(
     context: &RequestContext,
     publisher: &PublisherId,

@@ -1,4 +1,4 @@
-//! The edge's route table. Other paths are the origin's, or nobody's.
+//! The edge's route table. Other paths belong to the origin or do not exist.
 
 use crate::limits::Pool;
 use contract::origin::HEALTH;

@@ -1,6 +1,6 @@
-//! Snapshots in the isolate (docs/ARCHITECTURE.md, "Snapshots"). An isolate serves from the one it has while it asks, in the
-//! background, for a newer one; a click never waits for KV once there is one. Only a cold isolate waits: for KV, then for
-//! the catalog, once; then it answers 503.
+//! Loads snapshots into the isolate (docs/ARCHITECTURE.md, "Snapshots"). A request is served from the current snapshot
+//! while a newer one is loaded in the background. Only a cold isolate waits: for KV, and if that fails once for the
+//! catalog. Then it answers 503.
 
 use std::{rc::Rc, time::Duration};
 
@@ -29,28 +29,28 @@ use platform::{
     workers::Workers,
 };
 
-/// How long KV may answer for the pointer from its own cache, in seconds; the documentation allows no less.
+/// The time for which KV may serve the pointer from its cache, in seconds: the documented minimum.
 const POINTER_TTL_S: u64 = 60;
-/// How long a read of KV may take: one that hangs must not hold a cold isolate that the catalog could serve.
+/// The timeout of a KV read. It is short, so that a cold isolate falls back to the catalog when KV hangs.
 const KV_TIMEOUT: Duration = Duration::from_secs(3);
-/// The catalog's time to answer.
+/// The timeout of the catalog.
 const CATALOG_TIMEOUT: Duration = Duration::from_secs(10);
-/// An isolate that has asked for nothing this long has slept.
-const SLEPT_MS: i64 = 30 * MINUTE_MS;
-/// How long a cold load may take before another request tries one of its own.
+/// An isolate that has not asked for the pointer for this long has been idle.
+const IDLE_MS: i64 = 30 * MINUTE_MS;
+/// The lease of a cold load, after which another request may load.
 const LOADING_MS: i64 = 10 * SECOND_MS;
-/// How long requests of a cold isolate are refused after KV and the catalog had nothing.
-const NOTHING_FOUND_MS: i64 = SECOND_MS;
+/// The time for which a cold isolate answers 503 after KV and the catalog had no snapshot.
+const UNAVAILABLE_MS: i64 = SECOND_MS;
 
-/// A kind of snapshot, as the isolate handles it.
+/// A kind of snapshot in an isolate.
 pub trait Snapshot: Sized {
     const KIND: SnapshotKind;
     fn open(bytes: Vec<u8>) -> Result<Self, Damage>;
     fn version(&self) -> u64;
     fn built_at_ms(&self) -> i64;
-    fn held(isolate: &Isolate) -> &SnapshotSlot<Self>;
-    /// Its versions, newest first.
-    fn listed(pointer: &Pointer) -> &[u64];
+    fn slot(isolate: &Isolate) -> &SnapshotSlot<Self>;
+    /// The published versions, newest first.
+    fn versions(pointer: &Pointer) -> &[u64];
 }
 
 impl Snapshot for Tracking {
@@ -68,11 +68,11 @@ impl Snapshot for Tracking {
         self.built_at_ms()
     }
 
-    fn held(isolate: &Isolate) -> &SnapshotSlot<Self> {
+    fn slot(isolate: &Isolate) -> &SnapshotSlot<Self> {
         &isolate.tracking
     }
 
-    fn listed(pointer: &Pointer) -> &[u64] {
+    fn versions(pointer: &Pointer) -> &[u64] {
         &pointer.tracking
     }
 }
@@ -92,36 +92,36 @@ impl Snapshot for Selector {
         self.listing().built_at_ms()
     }
 
-    fn held(isolate: &Isolate) -> &SnapshotSlot<Self> {
+    fn slot(isolate: &Isolate) -> &SnapshotSlot<Self> {
         &isolate.listing
     }
 
-    fn listed(pointer: &Pointer) -> &[u64] {
+    fn versions(pointer: &Pointer) -> &[u64] {
         &pointer.listing
     }
 }
 
-/// The snapshot to serve from.
+/// The current snapshot. A cold isolate loads it first.
 pub async fn current<S: Snapshot>(context: &RequestContext) -> Result<Rc<S>, ApiError> {
-    if let Some(held) = S::held(&context.isolate).get() {
+    if let Some(snapshot) = S::slot(&context.isolate).get() {
         revalidate_in_background(context);
-        return Ok(held);
+        return Ok(snapshot);
     }
     let _permit = context
         .isolate
         .pools
         .of(Pool::Starts)
         .acquire_any(context.now_ms)?;
-    let held = S::held(&context.isolate);
-    // Others of this cold isolate poll on timers of their own: they may not wait for this request's future, and a
-    // snapshot of many MB loaded by each of them would not fit the isolate.
-    while held.is_awaited(runtime::now_ms()) {
+    let slot = S::slot(&context.isolate);
+    // Only one request loads, since several loads of many MB would not fit the isolate. The others poll by timers of
+    // their own, since they may not await its future.
+    while slot.is_loading(runtime::now_ms()) {
         Delay::from(Duration::from_millis(5)).await;
     }
-    if let Some(loaded) = held.get() {
+    if let Some(loaded) = slot.get() {
         return Ok(loaded);
     }
-    if held.was_refused(runtime::now_ms()) {
+    if slot.is_unavailable(runtime::now_ms()) {
         return Err(common::UNAVAILABLE);
     }
     load_first(&context.workers, &context.isolate)
@@ -129,16 +129,15 @@ pub async fn current<S: Snapshot>(context: &RequestContext) -> Result<Rc<S>, Api
         .ok_or(common::UNAVAILABLE)
 }
 
-/// Sees to it that the isolate has a snapshot and that it stays the newest, without waiting for it: for who asks how the
-/// isolate is, and must be answered whatever hangs.
+/// Loads or revalidates the snapshot in the background, for health checks, which must be answered even if a load hangs.
 pub fn keep_current<S: Snapshot + 'static>(context: &RequestContext) {
-    let held = S::held(&context.isolate);
-    if held.get().is_some() {
+    let slot = S::slot(&context.isolate);
+    if slot.get().is_some() {
         revalidate_in_background(context);
-    } else if held.is_wanting(runtime::now_ms()) {
+    } else if slot.needs_load(runtime::now_ms()) {
         let (workers, isolate) = (context.workers.clone(), Rc::clone(&context.isolate));
-        // Taken before anyone else may run: what comes next waits for this load and begins none.
-        held.loading_until_ms.set(runtime::now_ms() + LOADING_MS);
+        // Set before another request can run, so that later ones wait for this load.
+        slot.loading_until_ms.set(runtime::now_ms() + LOADING_MS);
         context.lifetime.wait_until(async move {
             load_first::<S>(&workers, &isolate).await;
         });
@@ -146,26 +145,26 @@ pub fn keep_current<S: Snapshot + 'static>(context: &RequestContext) {
 }
 
 async fn load_first<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Option<Rc<S>> {
-    let held = S::held(isolate);
-    held.loading_until_ms.set(runtime::now_ms() + LOADING_MS);
+    let slot = S::slot(isolate);
+    slot.loading_until_ms.set(runtime::now_ms() + LOADING_MS);
     let loaded = catch_panics(load_cold::<S>(workers, isolate)).await;
-    held.loading_until_ms.set(0);
+    slot.loading_until_ms.set(0);
     let loaded = loaded.unwrap_or_else(|panic| {
         log::error("snapshots", panic);
         None
     });
     if loaded.is_none() {
-        held.refused_until_ms.set(runtime::now_ms() + NOTHING_FOUND_MS);
+        slot.unavailable_until_ms.set(runtime::now_ms() + UNAVAILABLE_MS);
     }
     loaded
 }
 
-/// The snapshot to serve from where it matters that it is not long past: the bodies of a listing leave KV an hour after
-/// it, so an isolate that slept longer asks before it serves.
+/// The current snapshot, revalidated first if the isolate has been idle: the bodies of a listing are deleted from KV an
+/// hour after it left the pointer.
 pub async fn recent<S: Snapshot>(context: &RequestContext) -> Result<Rc<S>, ApiError> {
     let isolate = &context.isolate;
-    let slept_ms = context.now_ms.saturating_sub(isolate.revalidated_at_ms.get());
-    if slept_ms > SLEPT_MS && S::held(isolate).get().is_some() {
+    let idle_ms = context.now_ms.saturating_sub(isolate.revalidated_at_ms.get());
+    if idle_ms > IDLE_MS && S::slot(isolate).get().is_some() {
         isolate.revalidated_at_ms.set(context.now_ms);
         revalidate(&context.workers, isolate).await;
     }
@@ -193,28 +192,27 @@ async fn load_cold<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Option<
     }
 }
 
-/// Takes the newest snapshot from `origin/catalog` itself, past KV.
+/// Loads the newest snapshot from the catalog, bypassing KV.
 pub async fn load_from_catalog<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Result<Rc<S>, String> {
     let path = catalog::snapshot_path(S::KIND);
     let bytes = read_object(workers, &path).await?.ok_or("the catalog has none")?;
     let snapshot = S::open(bytes).map_err(|damage| damage.to_string())?;
-    let held = S::held(isolate);
-    held.confirmed_at_ms.set(runtime::now_ms());
-    Ok(keep(held, snapshot))
+    let slot = S::slot(isolate);
+    slot.confirmed_at_ms.set(runtime::now_ms());
+    Ok(store_if_newer(slot, snapshot))
 }
 
-/// The newer of the two is served from: while one was read from KV, a refresh may have brought a newer one.
-fn keep<S: Snapshot>(held: &SnapshotSlot<S>, snapshot: S) -> Rc<S> {
-    held.offer(snapshot, |own, other| own.version() >= other.version())
+/// Stores a snapshot unless the current one is newer: a refresh may have stored one during a read from KV.
+fn store_if_newer<S: Snapshot>(slot: &SnapshotSlot<S>, snapshot: S) -> Rc<S> {
+    slot.replace_unless(snapshot, |own, other| own.version() >= other.version())
 }
 
-/// Whether the pointer has not been asked for lately.
+/// Whether a request for the pointer is due.
 pub fn is_due(isolate: &Isolate, now_ms: i64) -> bool {
     now_ms.saturating_sub(isolate.revalidated_at_ms.get()) >= isolate.config.revalidate_ms
 }
 
-/// Asks for the pointer in the background when it has not been asked for lately. If the runtime cuts the request off
-/// in between, the next one that is due asks again.
+/// Requests the pointer in the background, if that is due. If the runtime cuts this off, a later request tries again.
 fn revalidate_in_background(context: &RequestContext) {
     let isolate = Rc::clone(&context.isolate);
     if !is_due(&isolate, context.now_ms) {
@@ -252,17 +250,17 @@ async fn read_pointer(workers: &Workers) -> Result<Option<Pointer>, String> {
         .transpose()
 }
 
-/// Brings the isolate to the newest version in the pointer that it can have. One that is missing, damaged or of an
-/// unknown format is passed over; what is held stays until there is a better one.
+/// Loads the newest usable version in the pointer. Versions that are missing, damaged or of an unknown format are
+/// skipped, and the current snapshot stays until a newer one is loaded.
 async fn adopt<S: Snapshot>(workers: &Workers, isolate: &Isolate, pointer: &Pointer) -> Option<Rc<S>> {
-    let held = S::held(isolate);
-    let confirm = |at_ms: i64| held.confirmed_at_ms.set(held.confirmed_at_ms.get().max(at_ms));
-    for &version in S::listed(pointer) {
-        let is_newest = S::listed(pointer).first() == Some(&version);
-        if let Some(own) = held.get()
+    let slot = S::slot(isolate);
+    let confirm = |at_ms: i64| slot.confirmed_at_ms.set(slot.confirmed_at_ms.get().max(at_ms));
+    for &version in S::versions(pointer) {
+        let is_newest = S::versions(pointer).first() == Some(&version);
+        if let Some(own) = slot.get()
             && own.version() >= version
         {
-            // Equal, or newer: after a refresh the isolate may be ahead of what KV shows it.
+            // Equal, or newer: after a refresh the isolate may be ahead of KV.
             if is_newest {
                 confirm(pointer.confirmed_at_ms);
             }
@@ -273,13 +271,13 @@ async fn adopt<S: Snapshot>(workers: &Workers, isolate: &Isolate, pointer: &Poin
             .map(|bytes| bytes.map(S::open))
         {
             Ok(Some(Ok(snapshot))) => {
-                // One that has been superseded was the truth when it was built, and nobody knows until when.
+                // A superseded version was current when it was built, and it is unknown for how long.
                 confirm(if is_newest {
                     pointer.confirmed_at_ms
                 } else {
                     snapshot.built_at_ms()
                 });
-                return Some(keep(held, snapshot));
+                return Some(store_if_newer(slot, snapshot));
             }
             Ok(Some(Err(damage))) => log::error(
                 "snapshots",
@@ -295,7 +293,7 @@ async fn adopt<S: Snapshot>(workers: &Workers, isolate: &Isolate, pointer: &Poin
             ),
         }
     }
-    held.get()
+    slot.get()
 }
 
 async fn read_value(workers: &Workers, key: &str) -> Result<Option<Vec<u8>>, String> {
@@ -305,7 +303,7 @@ async fn read_value(workers: &Workers, key: &str) -> Result<Option<Vec<u8>>, Str
         .map_err(|error| error.to_string())
 }
 
-/// A chunk of offer bodies: from memory, else from KV, else from the catalog.
+/// A chunk of offer bodies, from the cache, from KV, or else from the catalog.
 pub async fn chunk(workers: &Workers, isolate: &Isolate, key: &str) -> Result<Rc<Chunk>, ApiError> {
     if let Some(chunk) = isolate.chunks.get(&key.to_owned()) {
         return Ok(chunk);
@@ -334,7 +332,7 @@ pub async fn chunk(workers: &Workers, isolate: &Isolate, key: &str) -> Result<Rc
     Ok(isolate.chunks.insert(key.to_owned(), chunk, size))
 }
 
-/// Reads a snapshot or a chunk from the catalog; `None` if it has no such one.
+/// Reads a snapshot or a chunk from the catalog; `None` if it does not exist.
 async fn read_object(workers: &Workers, path: &str) -> Result<Option<Vec<u8>>, String> {
     let to = catalog::address(path);
     let request = Request::new(&object_call::url(&to), Method::Get).map_err(|error| error.to_string())?;

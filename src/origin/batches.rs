@@ -1,10 +1,9 @@
-//! Numbered batches, by which one object hands sums to others, exactly once whatever fails (docs/DECISIONS.md, "Clicks"): the
-//! counters their clicks, an outbox its revenue.
+//! Numbered batches: one object sends sums to others exactly once, whatever fails (docs/DECISIONS.md, "Clicks").
+//! Counters send clicks, and outboxes send revenue and conversions.
 //!
-//! A batch is written down, under the next number of its destination, in the transaction that takes its sums out of
-//! `traffic`, and stays until its receiver has confirmed it; no other batch to that destination is opened before. So it
-//! can be sent again after any failure: a receiver applies a number once. The [`sender`] does the sending; its caller
-//! decides where a destination is.
+//! The transaction that takes sums out of `traffic` stores them as a batch under the next number of their destination.
+//! A destination has one batch at a time, which stays until its receiver confirms it. It can be sent again after any
+//! failure, because a receiver applies each number once. The caller of [`sender`] maps destinations to objects.
 
 pub mod sender;
 pub mod sql;
@@ -21,21 +20,20 @@ use platform::{
     params,
 };
 
-/// How long traffic waits for more of it, in milliseconds.
+/// How long traffic is collected before a batch is opened, in milliseconds.
 pub const COALESCE_MS: i64 = 2 * SECOND_MS;
-/// How long a batch waits after its first failure, and how far doubling that goes, in milliseconds.
+/// The backoff after a batch's first failure, and the limit of its doubling, in milliseconds.
 pub const FIRST_WAIT_MS: i64 = 5 * SECOND_MS;
 pub const LONGEST_WAIT_MS: i64 = 5 * MINUTE_MS;
-/// Sums in a batch: of at most 300 bytes each, 300 KB where a value may have 2 MB.
+/// Sums in a batch: at most 300 bytes each make 300 KB, and a SQLite value may have 2 MB.
 pub const SUMS: i64 = 1_000;
-/// Batches that one alarm prepares, and that it sends: at six connections, and with receivers that never answer for 10 s
-/// each, 80 s of the 15 minutes that an alarm may take.
+/// Batches that one alarm opens and sends at most. If no receiver answers, their timeouts, 10 s each on six connections,
+/// add up to 80 s of the 15 minutes that an alarm may run.
 pub const BATCHES: usize = 48;
-/// Rows of traffic after which an alarm begins no further batch: some 50 ms of an object's time, in which it answers
-/// nobody.
+/// Rows of traffic after which an alarm opens no further batch: about 50 ms, in which the object answers no request.
 const ROWS: i64 = 10_000;
 
-/// What is added to what waits for a destination.
+/// Sums to be added to a destination's waiting traffic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchRow {
     pub destination: String,
@@ -44,39 +42,38 @@ pub struct BatchRow {
     pub offer: OfferId,
     pub country: Option<Country>,
     pub placement: Option<String>,
-    /// Never negative, since a ledger reads no such number.
+    /// Unsigned, because a ledger refuses negative clicks.
     pub clicks: u32,
     /// Negative for reversals, as is the revenue.
     pub conversions: i64,
     pub revenue_micro_usd: i64,
 }
 
-/// What one receiver is to be told.
+/// A batch of sums for one receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
     pub destination: String,
     pub sequence: u64,
-    /// How often it failed so far.
+    /// Failed attempts so far.
     pub attempts: u32,
-    /// A JSON list of objects with all that [`BatchRow`] has but the destination; one that older code wrote has neither
-    /// conversions nor revenue.
+    /// A JSON list of objects with the members of [`BatchRow`] except the destination. A batch of older code has
+    /// neither conversions nor revenue.
     pub sums: String,
 }
 
 impl Batch {
-    /// The sums as their receiver reads them, who ignores what does not concern it.
+    /// Parses the sums as a receiver's type, which ignores unknown members.
     ///
     /// # Errors
-    /// What in the batch this code cannot read. It concerns no other batch.
+    /// This code cannot parse the batch. Other batches are not affected.
     pub fn read<T: DeserializeOwned>(&self) -> Result<Vec<T>, String> {
         serde_json::from_str(&self.sums).map_err(|error| error.to_string())
     }
 
-    /// The operation for the ledger that the batch is for. `source` is the sending object's name: a ledger tells batches
-    /// apart by it and by their numbers.
+    /// The operation for the batch's ledger. It deduplicates by `source`, the sending object's name, and the number.
     ///
     /// # Errors
-    /// This code cannot read the batch. It concerns no other batch.
+    /// As [`read`](Self::read).
     pub fn to_ledger(&self, source: &str) -> Result<AddOffers, String> {
         Ok(AddOffers {
             source: source.to_owned(),
@@ -85,10 +82,10 @@ impl Batch {
         })
     }
 
-    /// The operation for the counters object that the batch is for, by the same rules.
+    /// The operation for the batch's counters object, likewise.
     ///
     /// # Errors
-    /// This code cannot read the batch. It concerns no other batch.
+    /// As [`read`](Self::read).
     pub fn to_counters(&self, source: &str) -> Result<AddConversions, String> {
         Ok(AddConversions {
             source: source.to_owned(),
@@ -98,12 +95,12 @@ impl Batch {
     }
 }
 
-/// Why a receiver does not have a batch, or may not have it. The text is for the log.
+/// The reason that a batch was not confirmed. The text is for the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryError {
-    /// It will not have it, or the batch cannot be read.
+    /// The receiver refused the batch, or this code cannot parse it.
     Refused(String),
-    /// It may do better the next time.
+    /// The receiver did not answer, or its error is temporary; a retry may succeed.
     Unanswered(String),
 }
 
@@ -118,13 +115,13 @@ impl From<CallError> for DeliveryError {
     }
 }
 
-/// Adds to what waits. It belongs in the transaction in which what it tells of is written.
+/// Adds to the waiting traffic, within the transaction that writes the rows that it sums up.
 pub fn add(db: &impl Database, row: &BatchRow) -> Result<(), DatabaseError> {
     add_to(db, row, None)
 }
 
-/// The same, for a further destination too, which knows neither country nor placement. It is one statement, since each
-/// costs a crossing out of Wasm and back.
+/// The same, also for a further destination, without country and placement. It is one statement, because each statement
+/// costs a call out of Wasm and back.
 pub fn add_to(db: &impl Database, row: &BatchRow, further: Option<&str>) -> Result<(), DatabaseError> {
     db.execute(
         sql::ADD,
@@ -143,11 +140,8 @@ pub fn add_to(db: &impl Database, row: &BatchRow, further: Option<&str>) -> Resu
     )
 }
 
-/// Begins batches of traffic that waits, of the destinations that have none on its way, the longest unserved first.
-/// Returns whether it left some that could be sent at once.
-///
-/// # Errors
-/// What the database says; what was begun until then stands, and the rest can be begun again.
+/// Opens batches for waiting traffic of destinations without an open batch, the longest unserved first. Returns whether
+/// more could be opened at once. After an error, the batches opened so far stay, and the call may be repeated.
 pub fn prepare(db: &impl Database, now_ms: i64) -> Result<bool, DatabaseError> {
     let limit = i64::try_from(BATCHES + 1).unwrap_or(i64::MAX);
     let (mut rows, mut more) = (0, false);
@@ -155,14 +149,14 @@ pub fn prepare(db: &impl Database, now_ms: i64) -> Result<bool, DatabaseError> {
         if batches == BATCHES || rows >= ROWS {
             return Ok(true);
         }
-        let taken = open_batch(db, destination.text(0)?, now_ms)?;
-        rows += taken;
-        more |= taken == SUMS;
+        let rows_taken = open_batch(db, destination.text(0)?, now_ms)?;
+        rows += rows_taken;
+        more |= rows_taken == SUMS;
     }
     Ok(more)
 }
 
-/// Returns how many rows it took.
+/// Opens one batch. Returns the number of rows that it took.
 fn open_batch(db: &impl Database, destination: &str, now_ms: i64) -> Result<i64, DatabaseError> {
     db.transaction(|| {
         let opened = db.query_first(sql::OPEN_BATCH, params![destination, now_ms, SUMS])?;
@@ -172,7 +166,7 @@ fn open_batch(db: &impl Database, destination: &str, now_ms: i64) -> Result<i64,
     })
 }
 
-/// The batches that are due, at most [`BATCHES`], the longest due first.
+/// The due batches, at most [`BATCHES`], the longest due first.
 pub fn outstanding(db: &impl Database, now_ms: i64) -> Result<Vec<Batch>, DatabaseError> {
     let limit = i64::try_from(BATCHES).unwrap_or(i64::MAX);
     let batch = |row: &Row| {
@@ -189,28 +183,24 @@ pub fn outstanding(db: &impl Database, now_ms: i64) -> Result<Vec<Batch>, Databa
         .collect()
 }
 
-/// The receiver has this batch: whether it applied it now or before makes no difference. Another one is left alone.
-///
-/// # Errors
-/// What the database says; the batch may then be sent again.
+/// Closes exactly this batch, which the receiver has applied now or before. After an error it may be sent again.
 pub fn acknowledge(db: &impl Database, batch: &Batch) -> Result<(), DatabaseError> {
     let sequence = integer(batch.sequence)?;
     db.execute(sql::CLOSE_BATCH, params![batch.destination.as_str(), sequence])
 }
 
-/// The receiver may not have this batch, which is sent again after a wait that doubles with each failure. Another one is
-/// left alone.
+/// Schedules exactly this batch for a retry, with a backoff that doubles with each failure: it was not answered.
 pub fn failed(db: &impl Database, batch: &Batch, now_ms: i64) -> Result<(), DatabaseError> {
     put_off(db, batch, now_ms, wait_ms(batch.attempts))
 }
 
-/// The receiver will not have this batch, or it cannot be read. Nothing that was counted is thrown away: newer code may
-/// do better, so it is tried again, at the longest wait.
+/// Schedules exactly this batch for a retry after the longest backoff: it was refused, or cannot be parsed. Its sums
+/// are kept, because newer code may send or accept them.
 pub fn refused(db: &impl Database, batch: &Batch, now_ms: i64) -> Result<(), DatabaseError> {
     put_off(db, batch, now_ms, LONGEST_WAIT_MS)
 }
 
-/// Whether a receiver that answered so will answer so again; a 503 passes.
+/// Whether a retry would be refused again. That holds for every 4xx; a 503 is temporary.
 pub fn is_refusal(error: &CallError) -> bool {
     matches!(
         error,
@@ -231,7 +221,7 @@ fn put_off(db: &impl Database, batch: &Batch, now_ms: i64, wait_ms: i64) -> Resu
     )
 }
 
-/// How long a batch waits that had failed `attempts` times before it failed now, in milliseconds.
+/// The backoff, in milliseconds, after a failure that `attempts` failures preceded.
 pub fn wait_ms(attempts: u32) -> i64 {
     2_i64
         .saturating_pow(attempts)
@@ -239,7 +229,7 @@ pub fn wait_ms(attempts: u32) -> i64 {
         .min(LONGEST_WAIT_MS)
 }
 
-/// When forwarding has to go on; never if nothing waits.
+/// When the next batch is due to be opened or sent; never if nothing waits.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     let earliest = db.query_first(sql::EARLIEST_DUE, &[])?;
     let earliest = earliest.map_or(Ok(None), |row| row.optional_integer(0))?;
@@ -249,16 +239,16 @@ pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseEr
         .min())
 }
 
-/// When the next batch has to be begun; never if no traffic waits for one.
+/// When the next batch is due to be opened; never if no traffic waits for one.
 pub fn traffic_due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     let waits = db.query_first(sql::IS_ANY_WAITING, &[])?;
     let waits = waits.map_or(Ok(false), |row| row.boolean(0))?;
     Ok(waits.then(|| now_ms.saturating_add(COALESCE_MS)))
 }
 
-/// The receiver's end: the sequence of a sender's batch as tables have it, and none if the batch is a repeat. A sender has
-/// one batch in flight to a receiver and its sequences increase, so whatever is not above the highest that was applied
-/// is one. `mark` is the receiver's statement that reads the highest by the sender's name.
+/// For receivers: the number of a sender's batch as a SQL integer, or `None` if the batch was applied before. A sender
+/// has one batch in flight to a receiver and numbers increase, so a number not above the last applied one is a repeat.
+/// `mark` is the receiver's statement that reads the last applied number by the sender's name.
 pub fn unless_applied(
     db: &impl Database,
     mark: &str,
@@ -280,5 +270,5 @@ fn number<T: TryFrom<i64>>(column: i64) -> Result<T, DatabaseError> {
 }
 
 fn integer(sequence: u64) -> Result<i64, DatabaseError> {
-    i64::try_from(sequence).map_err(|_| DatabaseError(format!("{sequence} is no sequence number")))
+    i64::try_from(sequence).map_err(|_| DatabaseError(format!("{sequence} is not a sequence number")))
 }

@@ -1,4 +1,4 @@
-//! Callback settings as a row holds them: in the catalog that issues them and in the outbox that keeps them.
+//! Reads callback settings from a row, in the catalog's tables and in the outbox's.
 
 use contract::{catalog::CallbackSettings, operation::Bytes};
 use platform::database::{DatabaseError, Row};

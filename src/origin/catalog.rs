@@ -1,5 +1,5 @@
-//! The catalog: one object, the source of truth for publishers, apps, advertisers, offers and goals, behind the operator's
-//! interface. It publishes the snapshots that the edge reads.
+//! The catalog: one object, the source of truth for publishers, apps, advertisers, offers and goals. The operator's
+//! interface writes it, and it publishes the snapshots that the edge reads.
 
 mod apps;
 pub mod callback_sync;
@@ -29,8 +29,7 @@ use contract::{
 use domain::{callbacks::guard::Guard, model::credentials::Vault};
 use platform::{database::Database, failure::Failure};
 
-/// What a command needs besides the database: the time, a source of randomness, the keys to what is sealed, and the rule
-/// of where callbacks may go.
+/// Everything a command needs besides the database: time, randomness, encryption, and the rule for callback URLs.
 pub struct Context<'a> {
     pub now_ms: i64,
     pub random: &'a dyn Fn() -> Result<[u8; 32], String>,
@@ -39,11 +38,11 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Fresh random bytes, at most 32. Without them nothing is issued or sealed.
+    /// Returns `N` fresh random bytes, at most 32.
     fn random<const N: usize>(&self) -> Result<[u8; N], Failure> {
-        let drawn = (self.random)().map_err(Failure::Internal)?;
+        let random = (self.random)().map_err(Failure::Internal)?;
         let mut bytes = [0; N];
-        bytes.iter_mut().zip(drawn).for_each(|(to, from)| *to = from);
+        bytes.iter_mut().zip(random).for_each(|(to, from)| *to = from);
         Ok(bytes)
     }
 }
@@ -75,8 +74,8 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
             app_id,
             offers,
             since,
-        }) => terms::of(db, &app_id, &offers, since),
-        // The object says what it takes.
+        }) => terms::current(db, &app_id, &offers, since),
+        // The service answers `Status` with the size of its database; this arm does not know it.
         Command::Status(GetStatus {}) => publication::status(db, 0),
     }
 }

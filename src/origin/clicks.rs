@@ -1,5 +1,5 @@
-//! Click records: 256 objects by hash of the click's nonce. A record belongs to a click whose sealed form is too long for the
-//! systems that carry it back, so that a short id can stand for it (docs/DECISIONS.md, "Clicks").
+//! Click records: 256 objects, chosen by a hash of the click's nonce. A short click id refers to a record here; it is
+//! used where the sealed click id is too long for the systems that send it back (docs/DECISIONS.md, "Clicks").
 
 #[cfg(target_arch = "wasm32")]
 mod object;

@@ -1,4 +1,4 @@
-//! The origin's configuration: the bindings of its `wrangler.toml` that are plain text or secrets, checked once an isolate.
+//! The origin's configuration: the variables and secrets of its `wrangler.toml`, checked once per isolate.
 
 use domain::{
     callbacks::schedule::{Schedule, timeout_ms},
@@ -13,8 +13,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// `read` gives a binding's text. The objects read their own settings when they need them; all are checked here, so that a
-    /// fault is noticed at the first request and not at the first secret or callback.
+    /// Checks all settings, also those that the objects read themselves when they need them, so that a fault is noticed
+    /// at the first request and not at the first callback. `read` returns a binding's text.
     ///
     /// # Errors
     /// A setting is missing or wrong. The text names the binding and never shows a secret.

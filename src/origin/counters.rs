@@ -1,6 +1,6 @@
-//! Counters: 64 objects by hash of the offer id. They take from daily caps, exactly, add up the clicks that the edge's
-//! isolates counted, and pass them on to the publishers' ledgers (docs/DECISIONS.md, "Clicks"). The outboxes send them
-//! conversions, for the offers' 30-day figures.
+//! Counters: 64 objects, chosen by a hash of the offer's id. They enforce daily caps exactly, and add up the clicks of
+//! the edge's isolates and send the sums to the publishers' ledgers (docs/DECISIONS.md, "Clicks"). Outboxes send them
+//! conversions for the offers' 30-day figures.
 
 mod caps;
 mod counting;
@@ -40,16 +40,16 @@ pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> Result<Repl
     }
 }
 
-/// The publisher whose ledger a batch of the counters is for.
+/// The publisher whose ledger a batch is for.
 ///
 /// # Errors
-/// The destination is no publisher's id. It concerns no other batch.
+/// The batch's destination is not a publisher id. Other batches are not affected.
 pub fn publisher(batch: &Batch) -> Result<PublisherId, String> {
     let destination = &batch.destination;
     PublisherId::parse(destination).ok_or_else(|| format!("{destination:?} is no publisher's id"))
 }
 
-/// When the object has to be woken, given all that it holds: to sweep, or to forward.
+/// The time for the alarm, given the object's rows: the next sweep, or the next batch.
 pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     Ok(earliest([
         sweep::due_ms(db, now_ms)?,
@@ -57,8 +57,8 @@ pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, Datab
     ]))
 }
 
-/// When a command has the object woken. What only an alarm begins, a batch that is sent again, has its alarm already;
-/// so a take asks only whether traffic waits.
+/// The time for the alarm after a command. A command begins no retry of a batch, which has its alarm already, so only
+/// waiting traffic is checked.
 pub fn alarm_after_command<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     Ok(earliest([
         sweep::due_ms(db, now_ms)?,

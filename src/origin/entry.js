@@ -1,7 +1,7 @@
-// The origin Worker's entry: the module's own handler, and the Durable Objects.
+// The origin Worker's entry: exports the module's handler and the Durable Objects.
 //
-// waitUntil keeps a request alive whose client has left: otherwise the runtime abandons it without a word to WebAssembly, where
-// its memory and its permits would never be free again.
+// waitUntil keeps a request running after its client has disconnected. Otherwise the runtime drops it without notifying
+// WebAssembly, and its memory and permits are never released.
 import Module from "./index.js";
 export * from "./index.js";
 

@@ -32,10 +32,10 @@ use platform::{
     workers::Workers,
 };
 
-/// The catalog's time to answer a probe.
+/// The timeout of a health probe of the catalog.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The memory of an isolate of the origin Worker, beside its objects'.
+/// The state of an isolate of the origin Worker, apart from its objects.
 pub struct Isolate {
     config: Config,
     pub pools: Pools,
@@ -98,7 +98,7 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
     if address.path == faults::armed::PATH {
         return Answer::json(200, faults::armed::command(address.query).to_string());
     }
-    // As it was sent: `worker` takes every method that it does not know for a GET.
+    // Read the method from the raw request: `worker` reports unknown methods as GET.
     let method = sent.method();
     let config = &context.isolate.config;
     let serves = |interface| config.hosts.serves(address.host, interface);
@@ -158,19 +158,19 @@ async fn handle(
     }
 }
 
-/// `GET /healthz`: the operator's interface is served while its token is configured and the catalog answers.
+/// `GET /healthz`: healthy while the operator's token is configured and the catalog answers.
 async fn health(context: &RequestContext) -> Answer {
     let nothing = Get {
         resource: Resource::Publisher,
         id: "-".into(),
     };
-    let asked = context
+    let reply = context
         .workers
         .call(&address(COMMAND_PATH), nothing, PROBE_TIMEOUT)
         .await;
     let why = if !context.isolate.config.operator_token.is_set() {
         Some("no_operator_token")
-    } else if !CallError::was_answered(&asked) {
+    } else if !CallError::was_answered(&reply) {
         Some("catalog_unreachable")
     } else {
         None

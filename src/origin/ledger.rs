@@ -1,7 +1,7 @@
-//! Ledgers: one object for each publisher. A ledger owns the publisher's report keys and their rate, keeps its facts in
-//! columnar segments, and answers its reports (docs/DECISIONS.md, "Reports").
+//! Ledgers: one object for each publisher. A ledger owns the publisher's report keys and their rate limit, stores its
+//! facts in columnar segments, and makes its reports (docs/DECISIONS.md, "Reports").
 //!
-//! A day has two layers: `loaded` belongs to the facts interface, `offers` to Signpost's own counts. A report adds both.
+//! A day has two layers: the operator uploads `loaded`, and `offers` holds Signpost's own counts. A report adds both.
 
 #[cfg(all(target_arch = "wasm32", feature = "bench"))]
 mod bench;
@@ -35,11 +35,11 @@ use platform::{
 };
 use segments::Merged;
 
-/// What a command needs besides the database.
+/// Everything a command needs besides the database.
 pub struct Context<'a> {
     pub now_ms: i64,
     pub random: &'a dyn Fn() -> Result<[u8; 32], String>,
-    /// The keys of `REPORT_KEY_MAC`; asked for only where a key is issued.
+    /// Parses the keys of `REPORT_KEY_MAC`; called only where a report key is issued.
     pub mac: &'a dyn Fn() -> Result<KeyMac, Failure>,
     pub publisher: &'a PublisherId,
 }
@@ -70,15 +70,15 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
     }
 }
 
-/// Merges of one alarm: some 100 ms of an object's time, in which it answers nobody.
+/// Merges in one alarm: about 100 ms, during which the object answers no request.
 const MERGES: usize = 4;
-/// How soon after a change a crowded day is merged.
+/// The delay before a day with many segments is merged, in milliseconds.
 const MERGE_AFTER_MS: i64 = SECOND_MS;
 
-/// One alarm's work. Returns when the next alarm is due.
+/// Does one alarm's work. Returns when the next alarm is due.
 ///
 /// # Errors
-/// The database failed, or a segment is corrupt; the work may then be done again.
+/// The database failed, or a segment is corrupt. The work may be repeated.
 pub fn alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     offers::sweep(db, now_ms)?;
     for _ in 0..MERGES {
@@ -89,7 +89,7 @@ pub fn alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
     next_alarm(db, now_ms)
 }
 
-/// When the object has to be woken, given what it holds; none if nothing waits.
+/// The time for the alarm, given the object's rows; none if no work waits.
 pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     if segments::is_crowded(db)? {
         return Ok(Some(now_ms + MERGE_AFTER_MS));

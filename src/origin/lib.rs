@@ -1,12 +1,12 @@
-//! The origin Worker: one Durable Object kind a module, each over its own SQLite, and the operator's interface.
+//! The origin Worker: five kinds of Durable Objects, each with its own SQLite database, and the operator's interface.
 //!
-//! All objects have one shape:
-//! - `object.rs`, the shell: it parses a request, calls the service and answers; it exists only in Wasm;
-//! - `service.rs`: the orchestration over the [platform's traits](platform::traits); production and simulation run the same;
+//! Each kind is a module of the same shape:
+//! - `object.rs`, the shell: parses a request, calls the service and answers; it exists only in Wasm;
+//! - `service.rs`: orchestration over the [platform's traits](platform::traits), also run by the simulation;
 //! - `sql.rs`: schema and statements;
 //! - the rules beside them, each a function of the database, the time and a command.
 //!
-//! An object's operations and its name are in [`contract`].
+//! [`contract`] defines each object's name and operations.
 
 pub mod batches;
 mod callback_settings;

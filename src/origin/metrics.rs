@@ -23,7 +23,8 @@ use platform::{
     traits::ObjectCall,
 };
 
-/// The catalog's time to answer a scrape: an isolate's own counts are wanted most while the catalog does not answer.
+/// The timeout of the call to the catalog. It is short, because the isolate's own counts matter most while the catalog
+/// does not answer.
 const CATALOG_TIMEOUT: Duration = Duration::from_millis(1_500);
 
 /// `GET /v1/operator/metrics`.
@@ -55,14 +56,14 @@ fn text(context: &RequestContext, catalog: Option<&Value>) -> String {
     write_pools(&mut metrics, isolate.pools.each());
     write_memory(&mut metrics);
     isolate.traffic.write(&mut metrics, &isolate.traffic.requests());
-    let tries = delivery_log::so_far();
+    let attempts = delivery_log::counts();
     metrics.metric(
         "isolate_callback_tries_total",
         "Tries of callbacks by the outboxes that live in this isolate, by outcome.",
         [
-            ([("outcome", "delivered")], tries.delivered),
-            ([("outcome", "failed")], tries.failed),
-            ([("outcome", "dead")], tries.dead),
+            ([("outcome", "delivered")], attempts.delivered),
+            ([("outcome", "failed")], attempts.failed),
+            ([("outcome", "dead")], attempts.dead),
         ],
     );
     metrics.text()

@@ -1,5 +1,5 @@
-//! The operator's interface (docs/OPERATING.md, "The operator's API"): each call is one operation of an object, which checks
-//! and keeps everything.
+//! The operator's interface (docs/OPERATING.md, "The operator's API"): each call is one operation of an object, which
+//! validates and stores everything.
 
 mod catalog;
 mod ledger;
@@ -22,7 +22,7 @@ use worker::Request;
 const MAX_DOCUMENT: usize = 1 << 20;
 /// Resources on a page of a list unless `limit` says otherwise.
 const DEFAULT_PAGE: u32 = 100;
-/// An object's time to answer. Some ask further objects, of which each has 5 s.
+/// The timeout of a call to an object. Some call further objects, each with a timeout of 5 s.
 const TIMEOUT: Duration = Duration::from_secs(25);
 
 /// `GET /openapi.json`. It changes only with a deployment.
@@ -68,7 +68,7 @@ pub async fn call(
     }
 }
 
-/// Asks an object for an operation of the operator's.
+/// Sends an operation of the operator to an object.
 async fn ask<O: Operation<Answer = Reply>>(
     context: &RequestContext,
     to: &ObjectAddress,
@@ -78,7 +78,7 @@ async fn ask<O: Operation<Answer = Reply>>(
     reply.map_or_else(Answer::from, Answer::from)
 }
 
-/// A segment of the path, as the pattern's `{}` are numbered.
+/// A segment of the path, by the number of its `{}` in the route's pattern.
 fn segment(segments: &[&str], at: usize) -> String {
     segments
         .get(at)

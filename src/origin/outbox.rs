@@ -1,12 +1,12 @@
-//! Outboxes: one object for each app. An outbox makes conversions durable, pays each once, and delivers their callbacks to
-//! the publisher (docs/DECISIONS.md, "Conversions" and "Completion callbacks").
+//! Outboxes: one object for each app. An outbox makes conversions durable, pays each once, and delivers their callbacks
+//! to the publisher (docs/DECISIONS.md, "Conversions" and "Completion callbacks").
 //!
-//! - [`conversions`], [`reservations`] and [`commit`]: the rows that a postback writes, and their order;
-//! - [`entries`] and [`log`]: the entry of each transaction id, and how the operator reads it;
-//! - [`deliveries`]: callbacks in delivery; [`endpoint`]: where they go;
+//! - [`conversions`], [`reservations`] and [`commit`]: the rows that a postback writes, and the order of writes;
+//! - [`entries`] and [`log`]: the log's entries, one for each transaction id, and the operator's view of them;
+//! - [`deliveries`], [`callback_sender`] and [`endpoint`]: attempts of callbacks, and the state of their endpoint;
 //! - [`click_locks`]: one conversion of a click at a time;
-//! - [`terms_client`]: the catalog's terms; [`revenue_batches`]: sums for ledgers and counters;
-//! - [`replay`] and [`retention`]: the operator's repairs, and what is deleted.
+//! - [`terms_client`] and [`terms_cache`]: the catalog's terms; [`revenue_batches`]: sums for ledgers and counters;
+//! - [`replay`] and [`retention`]: the operator's replays, and deletion.
 
 pub mod callback_sender;
 pub mod click_locks;
@@ -37,25 +37,25 @@ use platform::{
     params,
 };
 
-/// How long due work may wait for the request that should begin it, in milliseconds; then the alarm does.
+/// How long the alarm leaves due work to the request or task that should do it, in milliseconds.
 pub const NET_MS: i64 = 15 * SECOND_MS;
 
-/// When the object must wake, given its rows; never if nothing waits. Work that is due already is under way, or waits for
-/// room: the alarm is only its safety net.
+/// The time for the alarm, given the object's rows; never if no work waits. Work that is due already is in flight or
+/// waits for a free connection, so for it the alarm is only a safety net.
 pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     let reserved = db.query_first(sql::FIRST_RESERVATION, params![])?;
-    let dues = [
+    let due_times = [
         reserved.map_or(Ok(None), |row| row.optional_integer(0))?,
         deliveries::due_ms(db)?,
         batches::due_ms(db, now_ms)?,
         retention::due_ms(db, now_ms)?,
     ];
-    let wakes = dues.into_iter().flatten().map(|due_ms| {
+    let alarms = due_times.into_iter().flatten().map(|due_ms| {
         if due_ms <= now_ms {
             now_ms.saturating_add(NET_MS)
         } else {
             due_ms
         }
     });
-    Ok(wakes.min())
+    Ok(alarms.min())
 }

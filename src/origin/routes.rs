@@ -39,8 +39,7 @@ use Handler::*;
 
 type Row = Route<Handler, Pool>;
 
-/// The paths of the operator's interface begin with it. Under it the token is asked for before anything is said about which
-/// paths there are.
+/// The prefix of the operator's paths. The token is checked first, so that strangers cannot learn which paths exist.
 pub const OPERATOR: &str = contract::origin::OPERATOR_PREFIX;
 
 type Endpoints = &'static [Endpoint<Handler, Pool>];
@@ -120,7 +119,7 @@ pub const ROUTES: &[Row] = &[
 
     operator("/v1/operator/import", &[on(Post, Import).within(Uploads)]),
     operator("/v1/operator/refresh", &[on(Post, Refresh).within(Operator)]),
-    // No permit: it tells how full the pools are.
+    // Without a permit, because it reports how full the pools are.
     operator("/v1/operator/metrics", &[on(Get, Metrics)]),
     operator("/v1/operator/callbacks", &[on(Get, ListCallbacks).within(Operator)]),
 ];

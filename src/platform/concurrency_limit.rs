@@ -1,8 +1,8 @@
-//! Concurrency limiter with a per-tenant share; rejects immediately when full. So waiting requests take bounded memory and
-//! bounded time, and one tenant leaves permits for the others.
+//! Concurrency limiter with a per-tenant share; rejects immediately when full. So waiting requests take bounded memory
+//! and bounded time, and one tenant leaves permits for the others.
 //!
-//! Counts decide and not times: the clock of a Worker stands still between two I/O events, so that the time a request has
-//! waited for the processor cannot be measured.
+//! The limit is a count and not a waiting time: a Worker's clock stands still between two I/O events, so the time for
+//! which a request has waited for the processor cannot be measured.
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
@@ -14,10 +14,10 @@ use domain::model::api_error::{ApiError, common};
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
     pub permits: usize,
-    /// Permits that one owner may hold of them.
+    /// The most permits of one owner.
     pub per_owner: usize,
-    /// A permit is free after this many milliseconds, whatever became of its holder. It is a safety net: a permit returns as
-    /// it is dropped, but the runtime may abandon a request without dropping anything.
+    /// A permit is freed after this many milliseconds even if it was not returned. Dropping a permit returns it, but
+    /// the runtime may abandon a request without dropping its values.
     pub lease_ms: i64,
 }
 
@@ -30,7 +30,7 @@ pub struct ConcurrencyLimit {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Permits in use, by number: when the lease ends, and the hashes of the owner and of its part.
+    /// Permits in use, by number: the end of the lease, and the hashes of the owner and of its part.
     in_use: BTreeMap<u64, (i64, [u64; 2])>,
     last: u64,
     rejected: u64,
@@ -58,19 +58,20 @@ impl ConcurrencyLimit {
         }
     }
 
-    /// Takes a permit for an owner: an app, a publisher, an offer; anything that has an object of its own.
+    /// Takes a permit for an owner: an app, a publisher, an offer, or anything else with an object of its own.
     ///
     /// # Errors
-    /// [`BUSY`](common::BUSY) when no permit is left, or none of the owner's share.
+    /// [`BUSY`](common::BUSY) if the pool or the owner's share is used up.
     pub fn acquire(&self, owner: &str, now_ms: i64) -> Result<Permit, ApiError> {
         self.acquire_part(owner, (owner, self.limit.per_owner), now_ms)
     }
 
-    /// Takes a permit for a part of an owner, such as a publisher's key, which has a smaller share of its own. So a part
-    /// leaves permits for the other parts, and all parts together for other owners. A part's name must not be an owner's.
+    /// Takes a permit for a part of an owner, such as a publisher's key, which has a smaller share of its own. So a
+    /// part leaves permits for the other parts, and all parts together for other owners. A part's name must not be an
+    /// owner's.
     ///
     /// # Errors
-    /// [`BUSY`](common::BUSY) when no permit is left, or none of either share.
+    /// [`BUSY`](common::BUSY) if the pool or either share is used up.
     pub fn acquire_part(
         &self,
         owner: &str,
@@ -100,7 +101,7 @@ impl ConcurrencyLimit {
     /// Takes a permit from a pool without owners.
     ///
     /// # Errors
-    /// [`BUSY`](common::BUSY) when no permit is left.
+    /// [`BUSY`](common::BUSY) if the pool is used up.
     pub fn acquire_any(&self, now_ms: i64) -> Result<Permit, ApiError> {
         self.acquire("", now_ms)
     }
@@ -118,19 +119,19 @@ impl ConcurrencyLimit {
         in_use.len() >= self.limit.permits || claims.into_iter().any(is_spent)
     }
 
-    /// Permits in use.
+    /// Number of permits in use.
     pub fn in_use(&self) -> usize {
         self.state.borrow().in_use.len()
     }
 
-    /// Requests that were rejected so far.
+    /// Number of rejected requests.
     pub fn rejected(&self) -> u64 {
         self.state.borrow().rejected
     }
 }
 
-/// Declares a Worker's pools: an enum, and a struct with one [`ConcurrencyLimit`] for each of its variants. Each has its name
-/// in the metrics and its [`Limit`].
+/// Declares a Worker's pools, each with its name in the metrics and its [`Limit`]: an enum, and a struct with one
+/// [`ConcurrencyLimit`] for each variant.
 #[macro_export]
 macro_rules! pools {
     ($($(#[$doc:meta])* $pool:ident $name:literal = $limit:expr;)*) => {
@@ -159,7 +160,7 @@ macro_rules! pools {
                 &self.0[pool as usize].1
             }
 
-            /// Each by its name in the metrics.
+            /// All pools with their names in the metrics.
             pub fn each(&self) -> impl Iterator<Item = (&'static str, &ConcurrencyLimit)> + Clone {
                 self.0.iter().map(|(name, pool)| (*name, pool))
             }
@@ -180,7 +181,7 @@ mod tests {
     };
 
     #[test]
-    fn beyond_the_bound_it_is_busy_until_a_place_comes_back() {
+    fn a_full_pool_rejects_until_a_permit_is_returned() {
         let pool = ConcurrencyLimit::new(LIMIT);
         let mut permits: Vec<_> = ["a", "b", "c", "d"]
             .iter()
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_leaves_pool_for_others() {
+    fn an_owner_leaves_permits_for_others() {
         let pool = ConcurrencyLimit::new(LIMIT);
         let own: Vec<_> = (0..3).map(|_| pool.acquire("a", 0).unwrap()).collect();
         pool.acquire("a", 0).unwrap_err();
@@ -208,13 +209,13 @@ mod tests {
     }
 
     #[test]
-    fn a_part_leaves_pool_for_others_and_all_parts_for_other_owners() {
+    fn a_part_leaves_permits_for_other_parts_and_all_parts_for_other_owners() {
         let pool = ConcurrencyLimit::new(LIMIT);
         let enter = |owner, part| pool.acquire_part(owner, (part, 2), 0);
         let mut first: Vec<_> = (0..2).map(|_| enter("a", "a1").unwrap()).collect();
         enter("a", "a1").unwrap_err();
         let _second = enter("a", "a2").unwrap();
-        // Neither of these parts has its share, but their owner has.
+        // Neither part has used up its share, but their owner has.
         enter("a", "a2").unwrap_err();
         enter("a", "a3").unwrap_err();
         let other = enter("b", "b1").unwrap();
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_gives_its_place_back() {
+    fn a_panic_returns_its_permit() {
         let pool = ConcurrencyLimit::new(LIMIT);
         let panicked = catch_unwind(AssertUnwindSafe(|| {
             let _permit = pool.acquire("a", 0).unwrap();
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_nobody_gives_back_is_free_again_in_the_end() {
+    fn a_permit_that_is_never_returned_is_freed_after_its_lease() {
         let pool = ConcurrencyLimit::new(LIMIT);
         for _ in 0..4 {
             std::mem::forget(pool.acquire("a", 0).or_else(|_| pool.acquire("b", 0)).unwrap());
@@ -246,9 +247,9 @@ mod tests {
         pool.acquire("c", 999).unwrap_err();
         let late = pool.acquire("c", 1_000).unwrap();
         assert_eq!(pool.in_use(), 1);
-        // One that was given up is nobody else's when it comes back after all.
-        let kept: Vec<_> = (0..3).map(|_| pool.acquire("d", 1_000).unwrap()).collect();
+        // Returning a permit frees no other permit.
+        let others: Vec<_> = (0..3).map(|_| pool.acquire("d", 1_000).unwrap()).collect();
         drop(late);
-        assert_eq!(pool.in_use(), kept.len());
+        assert_eq!(pool.in_use(), others.len());
     }
 }

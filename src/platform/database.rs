@@ -1,16 +1,17 @@
-//! The little of SQL that the origin needs, so that one text of it runs on a Durable Object's SQLite in production and
-//! on `rusqlite` in native tests.
+//! The SQL interface of the origin. The same statements run on a Durable Object's SQLite in production and on
+//! `rusqlite` in native tests.
 //!
-//! What a Durable Object's SQLite forces on every caller (docs/PLATFORM.md): integers are bound as JavaScript numbers, so
-//! one beyond 2^53 is refused rather than rounded; a column must belong to a STRICT table or be CAST, or a bound
-//! integer becomes a REAL; there is no BEGIN; a value holds at most 2 MB and a statement 100 parameters; and an error
-//! after a write rolls nothing back outside [`Database::transaction`].
+//! A Durable Object's SQLite has these limits (docs/PLATFORM.md, "SQLite in an object"):
+//! - Integers are bound as JavaScript numbers, so one beyond 2^53 is refused instead of rounded.
+//! - A bound integer becomes a REAL, unless its column belongs to a STRICT table or is CAST.
+//! - There is no BEGIN, and outside [`Database::transaction`] an error after a write rolls nothing back.
+//! - A value has at most 2 MB, and a statement at most 100 parameters.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// The largest integer that survives a JavaScript number, 2^53.
+/// The largest integer that a JavaScript number represents exactly, 2^53.
 pub const MAX_INTEGER: i64 = 1 << 53;
 
 /// A bound parameter or a column.
@@ -24,21 +25,21 @@ pub enum Value {
 }
 
 impl Value {
-    /// An integer as the JavaScript number that it is bound as.
+    /// Converts an integer to a JavaScript number, to bind it.
     ///
     /// # Errors
-    /// Beyond 2^53, where numbers are no longer whole.
+    /// The integer is beyond 2^53, so the number might not be exact.
     pub fn number(integer: i64) -> Result<f64, DatabaseError> {
         if integer.unsigned_abs() > MAX_INTEGER.unsigned_abs() {
             return Err(DatabaseError(format!("{integer} is beyond 2^53")));
         }
-        #[expect(clippy::cast_precision_loss, reason = "with_timeout 2^53")]
+        #[expect(clippy::cast_precision_loss, reason = "within 2^53")]
         Ok(integer as f64)
     }
 
-    /// A column that came back as a JavaScript number, which does not say whether SQLite held an integer.
+    /// Converts a column from a JavaScript number, which does not say whether SQLite stored an integer.
     pub fn from_number(number: f64) -> Self {
-        #[expect(clippy::cast_possible_truncation, reason = "whole and with_timeout 2^53")]
+        #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
         if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
             Self::Integer(number as i64)
         } else {
@@ -47,15 +48,12 @@ impl Value {
     }
 }
 
-/// A list as one bound text, for `json_each`.
-///
-/// # Errors
-/// What does not serialize, which no list of plain values does.
+/// Serializes a list to one text parameter, for `json_each`. It does not fail for plain values.
 pub fn json(list: &impl Serialize) -> Result<String, DatabaseError> {
     serde_json::to_string(list).map_err(|error| DatabaseError(error.to_string()))
 }
 
-/// What the database said. It is for the log; a caller of Signpost never reads it.
+/// An error message of the database, for the log. It is never part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatabaseError(pub String);
 
@@ -67,17 +65,17 @@ impl fmt::Display for DatabaseError {
 
 impl std::error::Error for DatabaseError {}
 
-/// One object's database. Nothing here waits: within a command no other request runs between two statements.
+/// One object's database. Its methods are synchronous, so no other request runs between two statements of a command.
 pub trait Database {
-    /// Runs a statement that has no rows to return.
+    /// Runs a statement that returns no rows.
     fn execute(&self, sql: &str, parameters: &[Value]) -> Result<(), DatabaseError> {
         self.query(sql, parameters).map(drop)
     }
 
-    /// Runs a statement to its end and returns its rows.
+    /// Runs a statement and returns all its rows.
     fn query(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, DatabaseError>;
 
-    /// Runs `work` as one transaction: an `Err` undoes every write in it. Transactions do not nest.
+    /// Runs `work` as one transaction. An `Err` or a panic rolls back its writes. Transactions do not nest.
     fn transaction<T, E: From<DatabaseError>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E>;
 
     /// The first row, if there is one.
@@ -86,7 +84,7 @@ pub trait Database {
     }
 }
 
-/// One row of an answer, by column position.
+/// One row of a result. Its columns are read by index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row(pub Vec<Value>);
 
@@ -105,7 +103,7 @@ impl Row {
         }
     }
 
-    /// An integer; a REAL that is whole comes back as one too ([`Value::from_number`]).
+    /// An integer, or a whole REAL ([`Value::from_number`]).
     pub fn integer(&self, column: usize) -> Result<i64, DatabaseError> {
         match self.0.get(column) {
             Some(Value::Integer(integer)) => Ok(*integer),
@@ -196,8 +194,8 @@ macro_rules! params {
     ($($value:expr),* $(,)?) => { &[$($crate::database::Value::from($value)),*] };
 }
 
-/// An object's SQL as constants, and [`ALL`](crate::migrations::ALL) of it, so that a conformance test can run
-/// each text on workerd and a native one can show that there is no other.
+/// Declares an object's SQL statements as constants, and `ALL` of them, so that a conformance test can run each on
+/// workerd and a native test can check that there are no others.
 #[macro_export]
 macro_rules! statements {
     ($($(#[$attribute:meta])* pub const $name:ident = $sql:expr;)*) => {

@@ -1,7 +1,7 @@
 //! [`Database`] over a Durable Object's own SQLite, `ctx.storage.sql`.
 //!
-//! The bindings are ours because `worker`'s leave out `transactionSync`, and declare the cursor's methods as never
-//! throwing: a throw would then skip every Rust frame and leave the caller waiting. Here everything catches.
+//! It declares its own bindings because `worker`'s omit `transactionSync` and declare that a cursor's methods never
+//! throw: an exception would skip all Rust frames and leave the caller waiting. Here every method catches.
 
 use std::{
     cell::Cell,
@@ -60,7 +60,7 @@ extern "C" {
     fn to_array(this: &RawRows) -> Result<Array, JsValue>;
 }
 
-/// One object's database, and its one alarm, which is stored in it.
+/// One object's storage: its database, and the alarm stored in it.
 pub struct DurableDatabase {
     storage: DurableStorage,
     sql: Result<SqlStorage, DatabaseError>,
@@ -68,10 +68,10 @@ pub struct DurableDatabase {
 }
 
 impl DurableDatabase {
-    /// The database of the object whose state this is. An object without one answers every statement with an error.
+    /// The storage of an object from its state. Without a SQLite database every statement fails.
     pub fn new(state: &State) -> Self {
         let storage: DurableStorage = JsValue::from(state.storage().as_raw()).unchecked_into();
-        let sql = storage.sql().map_err(thrown);
+        let sql = storage.sql().map_err(from_exception);
         Self {
             storage,
             sql,
@@ -82,18 +82,18 @@ impl DurableDatabase {
     fn exec(&self, sql: &str, parameters: &[Value]) -> Result<SqlCursor, DatabaseError> {
         let bindings = Array::new();
         for parameter in parameters {
-            bindings.push(&bound(parameter)?);
+            bindings.push(&to_js(parameter)?);
         }
         let storage = self.sql.as_ref().map_err(Clone::clone)?;
         faults::pass("before", sql);
-        let cursor = storage.exec(sql, &bindings).map_err(thrown);
+        let cursor = storage.exec(sql, &bindings).map_err(from_exception);
         faults::pass("after", sql);
         cursor
     }
 }
 
 impl Database for DurableDatabase {
-    /// A statement without rows is through when `exec` returns, so the cursor is not asked for any.
+    /// Does not read the cursor: a statement without rows is complete when `exec` returns.
     fn execute(&self, sql: &str, parameters: &[Value]) -> Result<(), DatabaseError> {
         self.exec(sql, parameters).map(drop)
     }
@@ -103,11 +103,11 @@ impl Database for DurableDatabase {
             .exec(sql, parameters)?
             .raw()
             .and_then(|rows| rows.to_array())
-            .map_err(thrown)?;
+            .map_err(from_exception)?;
         rows.iter()
             .map(|row| {
-                let columns = row.dyn_into::<Array>().map_err(thrown)?;
-                columns.iter().map(fetched).collect::<Result<_, _>>().map(Row)
+                let columns = row.dyn_into::<Array>().map_err(from_exception)?;
+                columns.iter().map(from_js).collect::<Result<_, _>>().map(Row)
             })
             .collect()
     }
@@ -116,28 +116,30 @@ impl Database for DurableDatabase {
         if self.in_transaction.replace(true) {
             return Err(DatabaseError("transactions do not nest".into()).into());
         }
-        // Nothing looks at these two between a panic and the end of this function.
+        // After a panic in `work`, neither cell is in an intermediate state.
         let work = AssertUnwindSafe(Cell::new(Some(work)));
         let outcome = AssertUnwindSafe(Cell::new(None));
-        let settled = self.storage.transaction_sync(&mut || {
-            // A panic must not unwind through JavaScript's frames; it goes on below, when the rollback is done.
+        let transaction = self.storage.transaction_sync(&mut || {
+            // A panic must not unwind through JavaScript frames. It is resumed below, after the rollback.
             let done = work.take().map(|work| catch_unwind(AssertUnwindSafe(work)));
-            let keeps = matches!(done, Some(Ok(Ok(_))));
+            let commits = matches!(done, Some(Ok(Ok(_))));
             outcome.set(done);
-            if keeps {
+            if commits {
                 Ok(JsValue::UNDEFINED)
             } else {
                 Err(JsValue::from_str("rolled back"))
             }
         });
         self.in_transaction.set(false);
-        match (outcome.take(), settled) {
+        match (outcome.take(), transaction) {
             (Some(Ok(Err(error))), _) => Err(error),
             (Some(Err(panic)), _) => resume_unwind(panic),
             (Some(Ok(Ok(done))), Ok(_)) => Ok(done),
-            (Some(Ok(Ok(_))), Err(error)) => Err(thrown(error).into()),
-            (None, settled) => Err(settled
-                .map_or_else(thrown, |_| DatabaseError("the transaction did not run".into()))
+            (Some(Ok(Ok(_))), Err(error)) => Err(from_exception(error).into()),
+            (None, transaction) => Err(transaction
+                .map_or_else(from_exception, |_| {
+                    DatabaseError("the transaction did not run".into())
+                })
                 .into()),
         }
     }
@@ -147,29 +149,33 @@ impl ObjectStorage for DurableDatabase {
     fn size(&self) -> Result<i64, DatabaseError> {
         let storage = self.sql.as_ref().map_err(Clone::clone)?;
         #[expect(clippy::cast_possible_truncation, reason = "at most 10 GB")]
-        storage.database_size().map(|bytes| bytes as i64).map_err(thrown)
+        storage
+            .database_size()
+            .map(|bytes| bytes as i64)
+            .map_err(from_exception)
     }
 
     async fn alarm(&self) -> Result<Option<i64>, DatabaseError> {
-        let at_ms = JsFuture::from(self.storage.get_alarm().map_err(thrown)?)
+        let at_ms = JsFuture::from(self.storage.get_alarm().map_err(from_exception)?)
             .await
-            .map_err(thrown)?;
+            .map_err(from_exception)?;
         #[expect(clippy::cast_possible_truncation, reason = "a time in milliseconds")]
         Ok(at_ms.as_f64().map(|at_ms| at_ms as i64))
     }
 
-    /// Its promise needs no waiting for, since no answer leaves the object before its writes are durable.
+    /// Does not await the promise: the runtime holds answers back until the object's writes are durable.
     fn set_alarm(&self, at_ms: Option<i64>) -> Result<(), DatabaseError> {
         match at_ms {
             Some(at_ms) => self.storage.set_alarm(Value::number(at_ms)?),
             None => self.storage.delete_alarm(),
         }
         .map(drop)
-        .map_err(thrown)
+        .map_err(from_exception)
     }
 }
 
-fn bound(value: &Value) -> Result<JsValue, DatabaseError> {
+/// A parameter as a JavaScript value.
+fn to_js(value: &Value) -> Result<JsValue, DatabaseError> {
     Ok(match value {
         Value::Null => JsValue::NULL,
         Value::Integer(integer) => JsValue::from_f64(Value::number(*integer)?),
@@ -179,7 +185,8 @@ fn bound(value: &Value) -> Result<JsValue, DatabaseError> {
     })
 }
 
-fn fetched(value: JsValue) -> Result<Value, DatabaseError> {
+/// A column from a JavaScript value.
+fn from_js(value: JsValue) -> Result<Value, DatabaseError> {
     if value.is_null() {
         Ok(Value::Null)
     } else if let Some(number) = value.as_f64() {
@@ -192,12 +199,12 @@ fn fetched(value: JsValue) -> Result<Value, DatabaseError> {
         value
             .dyn_into::<Uint8Array>()
             .map(|bytes| Value::Blob(bytes.to_vec()))
-            .map_err(thrown)
+            .map_err(from_exception)
     }
 }
 
-/// A JavaScript exception as text for the log.
-pub(crate) fn thrown(error: JsValue) -> DatabaseError {
+/// A JavaScript exception as an error with its message.
+pub(crate) fn from_exception(error: JsValue) -> DatabaseError {
     let message = error
         .dyn_ref::<js_sys::Error>()
         .map(|error| String::from(error.message()));

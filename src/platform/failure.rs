@@ -1,21 +1,21 @@
-//! Why a service did not carry an operation out.
+//! The error of a service: a refusal for the caller, or an internal failure for the log.
 
 use std::fmt;
 
 use crate::database::DatabaseError;
 use domain::model::api_error::{ApiError, common};
 
-/// Why an object did not carry a command out.
+/// The error of a command that an object did not carry out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The caller is told.
+    /// The error that the caller receives.
     Refused(ApiError),
-    /// The log is told; the caller reads [`common::INTERNAL_ERROR`].
+    /// The cause for the log. The caller receives [`common::INTERNAL_ERROR`].
     Internal(String),
 }
 
 impl Failure {
-    /// What the caller reads.
+    /// The error that the caller receives.
     pub fn into_answer(self) -> ApiError {
         match self {
             Self::Refused(refusal) => refusal,
@@ -24,7 +24,7 @@ impl Failure {
     }
 }
 
-/// For the log: of a refusal only its code, since its message may repeat what was sent.
+/// The text for the log. A refusal shows only its code, since its message may repeat the caller's input.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -51,14 +51,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_internal_cause_is_never_told_to_the_caller() {
+    fn an_internal_cause_is_never_part_of_the_answer() {
         let internal = Failure::from(DatabaseError("no such table: takes".into()));
         assert!(format!("{internal:?}").contains("takes"));
         assert_eq!(internal.into_answer(), common::INTERNAL_ERROR);
     }
 
     #[test]
-    fn the_log_is_told_codes_and_never_what_was_sent() {
+    fn the_log_shows_the_code_of_a_refusal_but_not_its_message() {
         let refused = common::INVALID_JSON.with_message("unknown field `demo-user-1`");
         assert_eq!(Failure::from(refused).to_string(), "refused: invalid_json");
         assert_eq!(Failure::Internal("no disk".into()).to_string(), "no disk");

@@ -1,7 +1,7 @@
-//! Test builds only (`--features faults`): the places that work passes, one of which a test may have panic, so that it can
-//! be seen that a panic costs one request and nothing else. In any other build [`pass`] is nothing at all.
+//! Fault injection for test builds (`--features faults`): a test can make one of the marked points panic, to show that
+//! a panic costs one request and nothing else. In any other build [`pass`] does nothing.
 
-/// Panics, if a test has asked for it here: `when` and `what` name the place.
+/// A point that panics if a test has armed it. `when` and `what` identify it.
 #[inline]
 pub fn pass(when: &'static str, what: &str) {
     #[cfg(feature = "faults")]
@@ -12,16 +12,15 @@ pub fn pass(when: &'static str, what: &str) {
 
 #[cfg(feature = "faults")]
 pub mod armed {
-    //! Which place panics next, and which were passed. One instance of WebAssembly serves the edge and all objects of a
-    //! local run, so what a request of the test's own sets here holds for all of them.
+    //! The armed point, and the points that were passed. In a local run one WebAssembly instance serves a Worker and
+    //! all its objects, so a test arms them with one request.
 
     use std::{cell::RefCell, collections::BTreeSet};
 
     use percent_encoding::percent_decode_str;
     use serde_json::{Value, json};
 
-    /// Where a test sets it: `?when=…&what=…&times=…`, all percent-encoded, answered with what came of the last one; or
-    /// looks, `?look`.
+    /// The path of a test's commands, see [`command`].
     pub const PATH: &str = "/v1/signpost-faults";
 
     #[derive(Default)]
@@ -52,13 +51,13 @@ pub mod armed {
         assert!(!fires, "a test asked for it: {when} {what}");
     }
 
-    /// How often the place that is set has panicked.
+    /// How often the armed point has panicked.
     pub fn look() -> Value {
         json!({ "fired": ARMED.with_borrow(|armed| armed.fired) })
     }
 
-    /// Has the next to pass this place panic, so many times, and says how often the last place did and what was passed
-    /// since it was set.
+    /// Makes a point panic the next `times` times. Returns how often the previous point panicked, and the points that
+    /// were passed since it was armed.
     pub fn set(when: String, what: String, times: u32) -> Value {
         let last = ARMED.with_borrow_mut(|armed| {
             std::mem::replace(
@@ -74,7 +73,7 @@ pub mod armed {
         json!({ "fired": last.fired, "passed": last.passed })
     }
 
-    /// Carries out a test's query, `?look` or `?when=…&what=…&times=…`.
+    /// Carries out a test's command: `?look`, or `?when=…&what=…&times=…` with percent-encoded values.
     pub fn command(query: &str) -> Value {
         if query == "look" {
             return look();

@@ -1,4 +1,4 @@
-//! Requests and answers over HTTP, as both Workers read and write them.
+//! HTTP requests and answers, for both Workers.
 
 pub mod address;
 #[cfg(target_arch = "wasm32")]

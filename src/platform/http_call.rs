@@ -2,10 +2,10 @@
 
 use domain::callbacks::delivery::{Answer, Outcome};
 
-/// How a call went.
+/// A call and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpCall {
-    /// When it began, in milliseconds.
+    /// The start in milliseconds since the epoch.
     pub at_ms: i64,
     pub took_ms: i64,
     pub outcome: Result<HttpAnswer, NoAnswer>,
@@ -20,12 +20,12 @@ pub struct HttpAnswer {
     pub body: String,
 }
 
-/// Why there was no answer.
+/// The reason for a missing answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoAnswer {
     /// One word for the service's log, which may not show the callback's URL.
     pub cause: &'static str,
-    /// For the operator, in the app's log of conversions.
+    /// A message for the operator, in the app's log of conversions.
     pub message: String,
 }
 
@@ -39,7 +39,7 @@ impl NoAnswer {
 }
 
 impl HttpCall {
-    /// The outcome as the delivery rules judge it.
+    /// The outcome for the delivery rules.
     pub fn delivery_outcome(&self) -> Outcome<'_> {
         match &self.outcome {
             Ok(answer) => Outcome::Answered(Answer {
@@ -57,7 +57,7 @@ pub use fetch::send;
 
 #[cfg(target_arch = "wasm32")]
 mod fetch {
-    //! The call itself, by the runtime's `fetch`.
+    //! The call by the runtime's `fetch`.
 
     use std::time::Duration;
 
@@ -71,7 +71,7 @@ mod fetch {
         catalog::app::CallbackMethod,
     };
 
-    /// Sends a request and reads the beginning of its answer. Redirects are not followed; `timeout` covers headers and body.
+    /// Sends a request and reads the beginning of its answer, within `timeout`. Redirects are not followed.
     pub async fn send(request: &Request, timeout: Duration) -> HttpCall {
         let at_ms = runtime::now_ms();
         let abort = AbortController::default();
@@ -80,7 +80,7 @@ mod fetch {
             let message = format!("no whole answer within {} ms", timeout.as_millis());
             Err(NoAnswer::new("timeout", message))
         });
-        // Closes whatever is still open: an answer that was cut, or one that did not come.
+        // Closes the connection if it is still open: the answer was longer than `READ`, or did not arrive.
         abort.abort();
         HttpCall {
             at_ms,
@@ -112,19 +112,19 @@ mod fetch {
             .map_err(failed)?;
         let header = |name: &str| response.headers().get(name).ok().flatten();
         let (retry_after, webhook_delivery) = (header("retry-after"), header("webhook-delivery"));
-        let half = |error| NoAnswer::new("broken_answer", format!("half an answer: {error}"));
+        let broken = |error| NoAnswer::new("broken_answer", format!("half an answer: {error}"));
         Ok(HttpAnswer {
             status: response.status_code(),
             retry_after,
             webhook_delivery,
-            body: beginning(&mut response).await.map_err(half)?,
+            body: beginning(&mut response).await.map_err(broken)?,
         })
     }
 
-    /// The first [`READ`] bytes of a body. It is an error if the body breaks off before them.
+    /// The first [`READ`] bytes of a body. Fails if the body breaks off before them.
     async fn beginning(response: &mut Response) -> worker::Result<String> {
         let mut bytes = Vec::new();
-        // These have no body, and asking for one would be an error.
+        // These statuses have no body, and reading one would fail.
         if !matches!(response.status_code(), 204 | 205 | 304) {
             let mut stream = response.stream()?;
             while bytes.len() < READ

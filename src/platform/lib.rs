@@ -1,7 +1,7 @@
-//! The Workers runtime behind small traits, and the parts that both Workers share: objects' storage and alarms, calls to
-//! objects, requests and answers over HTTP, the log, concurrency limits, containment of panics.
+//! The Workers runtime behind small traits, and the parts that both Workers share: objects' storage and alarms, calls
+//! to objects, HTTP requests and answers, the log, concurrency limits, and containment of panics.
 //!
-//! Modules that need the runtime exist only in Wasm; the rest is built and tested natively.
+//! Modules that need the runtime exist only in Wasm. The others are built and tested natively.
 
 pub mod concurrency_limit;
 pub mod database;
@@ -27,5 +27,5 @@ pub mod traits;
 #[cfg(target_arch = "wasm32")]
 pub mod workers;
 
-/// Cloudflare gives an invocation six connections; further ones queue.
+/// Cloudflare's limit of simultaneous connections for one invocation. Further ones queue.
 pub const CONNECTIONS: usize = 6;

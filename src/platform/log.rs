@@ -1,8 +1,8 @@
-//! The log: one JSON object a line, with the fields that are named here and no others. Building a line is pure; writing it
-//! is the shell's, and so is keeping what anybody can bring about at will from filling the log.
+//! The log: one JSON object on each line, with the fields that are declared here. A [`Sampler`] limits lines, so that
+//! nobody can flood the log.
 //!
-//! A line never holds a secret, a token, a key, a click id, or what says who a user is. What comes from elsewhere as free
-//! text goes through [`scrubbed`] first.
+//! A line never contains a secret, a token, a key, a click id or personal data of a user. Free text from outside passes
+//! [`scrubbed`] first.
 
 use std::collections::HashMap;
 
@@ -14,35 +14,35 @@ mod console;
 
 pub use console::{error, warn, write, write_some};
 
-/// How much a line matters, and by which of the console's three ways it goes out.
+/// The severity of a line, which selects the console's method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// As it should be.
+    /// Normal operation.
     Info,
-    /// Somebody else has to do something, or it mends itself.
+    /// Someone other than the operator must act, or the problem passes by itself.
     Warn,
-    /// The operator has to look.
+    /// The operator must investigate.
     Error,
 }
 
-/// What a line is about.
+/// The kind of event that a line reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
     /// A postback.
     Conversion,
-    /// A change that the operator asked for.
+    /// A change by the operator.
     Operator,
     /// A report.
     Report,
-    /// A try of a callback that did not deliver it.
+    /// A failed attempt of a callback.
     Callback,
-    /// A credential that is missing or wrong.
+    /// A missing or wrong credential.
     Refused,
     /// Any other request that was answered 5xx.
     Request,
-    /// Something behind a request that did not work.
+    /// A failure inside the service.
     Fault,
 }
 
@@ -60,10 +60,10 @@ impl Event {
 
 macro_rules! line {
     ($($(#[$doc:meta])* $field:ident as $name:literal: $type:ty,)*) => {
-        /// A line of the log. What does not apply is left out.
+        /// A line of the log. Fields that do not apply are omitted.
         #[derive(Clone, Debug)]
         pub struct Line<'a> {
-            /// When it was written, in Unix milliseconds.
+            /// The time of writing, in Unix milliseconds.
             pub ts: i64,
             pub level: Level,
             pub event: Event,
@@ -96,46 +96,47 @@ macro_rules! line {
 }
 
 line! {
-    /// Cloudflare's id of the request, by which it is found in Cloudflare's own logs.
+    /// Cloudflare's id of the request, which also identifies it in Cloudflare's own logs.
     ray as "ray": &'a str,
     method as "method": &'a str,
-    /// The path as the route table has it: what varies in it is `{}`.
+    /// The pattern of the route table, with `{}` for variable segments.
     route as "route": &'a str,
-    /// Of the HTTP answer; in a callback's line, the receiver's.
+    /// The status of the HTTP answer; in a callback's line, of the receiver's answer.
     status as "status": u16,
-    /// Of the answer's `{error, code}`.
+    /// The code of the answer's `{error, code}`.
     code as "code": &'a str,
-    /// What became of a conversion: approved, pending, rejected, reversed, refused, unavailable, unread.
+    /// The outcome of a conversion: approved, pending, rejected, reversed, refused, unavailable, unread.
     outcome as "outcome": &'a str,
-    /// Whether the conversion was known already.
+    /// Whether the conversion is a repeat.
     duplicate as "duplicate": bool,
     app as "app": &'a str,
     offer as "offer": &'a str,
     publisher as "publisher": &'a str,
     advertiser as "advertiser": &'a str,
-    /// The other id in an operator's path, of what was there: a key's, a token's, a transaction's, a day.
+    /// The second id in an operator's path, of a key, a token or a transaction, or a day. Omitted if it was not found.
     item as "item": &'a str,
     transaction_id as "transaction_id": &'a str,
-    /// The beginning of the SHA-256 of the report key.
+    /// The fingerprint of the report key: the beginning of its SHA-256.
     key as "key": &'a str,
-    /// Rows that match a report, on all pages.
+    /// Rows of a report, on all pages.
     rows as "rows": i64,
-    /// Tries made of a callback, this one included.
+    /// Number of this attempt of a callback, from 1.
     tries as "try": u32,
-    /// Why a try had no answer: timeout, connection, broken_answer, forbidden, not_a_url.
+    /// The reason for a missing answer: timeout, connection, broken_answer, forbidden, not_a_url.
     cause as "cause": &'a str,
-    /// When it is tried again, in Unix seconds.
+    /// The time of the next attempt, in Unix seconds.
     next_try as "next_try": i64,
-    /// Whether it is not tried again by itself.
+    /// Whether the callback is now a dead letter.
     dead as "dead": bool,
-    /// Whether the endpoint has switched itself off.
+    /// Whether the endpoint is now disabled.
     disabled as "disabled": bool,
-    /// The part of the service that a fault was met in.
+    /// The part of the service where a fault occurred.
     place as "where": &'a str,
+    /// The message of a fault.
     what as "what": &'a str,
-    /// How many lines of this kind were left out before this one.
+    /// Number of lines of this kind that were omitted before this one.
     skipped as "skipped": u64,
-    /// How long it took, in milliseconds.
+    /// The duration in milliseconds.
     ms as "ms": i64,
 }
 
@@ -149,36 +150,36 @@ fn member(text: &mut String, name: &str, value: &impl Serialize) {
     text.push_str(&serde_json::to_string(value).unwrap_or_else(|_| "null".into()));
 }
 
-/// How many owners have lines of one kind to themselves in a minute: what is kept is bounded, and so is what is written.
+/// The most owners with counts of their own for each kind of line. It bounds memory and the number of lines.
 const OWNERS: usize = 100;
 
-/// How many lines of one kind are written in a minute; the rest is counted. One isolate has one.
+/// Limits the lines of each kind in a minute, and counts the omitted ones. Each isolate has one sampler.
 #[derive(Debug, Default)]
 pub struct Sampler {
-    kinds: HashMap<String, Kind>,
+    kinds: HashMap<String, KindCounts>,
 }
 
 #[derive(Debug, Default)]
-struct Kind {
-    /// Of the lines that are nobody's, and of those of owners that there was no room for.
-    shared: Count,
-    owners: HashMap<String, Count>,
+struct KindCounts {
+    /// The count of lines without an owner, and of owners beyond [`OWNERS`].
+    shared: LineCount,
+    owners: HashMap<String, LineCount>,
 }
 
 #[derive(Debug, Default)]
-struct Count {
+struct LineCount {
     minute: i64,
     written: u32,
     skipped: u64,
 }
 
 impl Sampler {
-    /// Whether a line of this kind is written now, if at most `most` are in a minute: then, how many were left out since
-    /// the last. The first [`OWNERS`] owners of a minute have so many each; all others, and lines that are nobody's, so
-    /// many together. Kinds are named by what is in the code (a place; an event, a route and a refusal), so there are few.
+    /// Whether to write a line of this kind now; `Some` has the number of lines omitted since the last one. In a
+    /// minute, each of the first [`OWNERS`] owners may have `most` lines; all others, and lines without an owner, share
+    /// `most`. Kinds are constants of the code (a place; or an event, a route and a refusal), so there are few.
     pub fn admit(&mut self, kind: &str, owner: Option<&str>, most: u32, now_ms: i64) -> Option<u64> {
         if !self.kinds.contains_key(kind) {
-            self.kinds.insert(kind.to_owned(), Kind::default());
+            self.kinds.insert(kind.to_owned(), KindCounts::default());
         }
         let minute = now_ms.div_euclid(MINUTE_MS);
         let count = self.kinds.get_mut(kind)?.count(owner, minute);
@@ -195,21 +196,21 @@ impl Sampler {
     }
 }
 
-impl Kind {
-    /// What counts an owner's lines in this minute.
-    fn count(&mut self, owner: Option<&str>, minute: i64) -> &mut Count {
+impl KindCounts {
+    /// The count for an owner's lines in this minute.
+    fn count(&mut self, owner: Option<&str>, minute: i64) -> &mut LineCount {
         let Some(owner) = owner else {
             return &mut self.shared;
         };
         if self.owners.len() >= OWNERS && !self.owners.contains_key(owner) {
-            // Those of earlier minutes make room. Who has lines in this one stays: his count would begin anew.
+            // Evicts the owners of earlier minutes only: the count of an evicted owner restarts.
             let shared = &mut self.shared;
             self.owners.retain(|_, count| {
-                let stays = count.minute == minute;
-                if !stays {
+                let is_current = count.minute == minute;
+                if !is_current {
                     shared.skipped = shared.skipped.saturating_add(count.skipped);
                 }
-                stays
+                is_current
             });
             if self.owners.len() >= OWNERS {
                 return &mut self.shared;
@@ -220,12 +221,12 @@ impl Kind {
 }
 
 /// The longest free text of a line, in characters.
-const LONGEST: usize = 300;
-/// The longest word of it that cannot be a secret, in characters: the shortest secret that Signpost issues has 32.
-const WORD: usize = 24;
+const MAX_TEXT: usize = 300;
+/// The longest word that cannot be a secret, in characters: the shortest secret that Signpost issues has 32.
+const MAX_WORD: usize = 24;
 
-/// Free text as it may stand in the log: without what is quoted in it, without queries of URLs, with long words cut. What
-/// an error quotes is what was sent; a long word may be a key.
+/// Free text made safe for the log: quoted parts and URL queries are removed, and long words are cut. Errors quote the
+/// caller's input, and a long word may be a key.
 pub fn scrubbed(text: &str) -> String {
     let (mut out, mut word) = (String::new(), String::new());
     let mut until = None;
@@ -252,14 +253,14 @@ pub fn scrubbed(text: &str) -> String {
         }
     }
     end_word(&mut out, &mut word);
-    if out.chars().count() > LONGEST {
-        out = out.chars().take(LONGEST).chain(['…']).collect();
+    if out.chars().count() > MAX_TEXT {
+        out = out.chars().take(MAX_TEXT).chain(['…']).collect();
     }
     out
 }
 
 fn end_word(out: &mut String, word: &mut String) {
-    if word.chars().count() > WORD {
+    if word.chars().count() > MAX_WORD {
         out.extend(word.chars().take(4).chain(['…']));
     } else {
         out.push_str(word);
@@ -274,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_one_json_object_with_what_applies() {
+    fn a_line_is_one_json_object_with_the_fields_that_apply() {
         let line = Line {
             status: Some(503),
             code: Some("un\"available\n"),
@@ -295,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_too_often_is_counted_and_told_with_the_next() {
+    fn omitted_lines_are_counted_in_the_next_line() {
         let mut sampler = Sampler::default();
         assert_eq!(sampler.admit("a", None, 2, 0), Some(0));
         assert_eq!(sampler.admit("a", None, 2, 1_000), Some(0));
@@ -305,7 +306,7 @@ mod tests {
         assert_eq!(
             sampler.admit("b", None, 2, 3_000),
             Some(0),
-            "another kind has its own"
+            "another kind has its own count"
         );
         assert_eq!(sampler.admit("a", None, 2, 60_000), Some(2));
         assert_eq!(sampler.admit("a", None, 2, 60_001), Some(0));
@@ -313,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn each_owner_has_lines_of_his_own_and_no_more_are_kept_than_there_is_room_for() {
+    fn each_owner_has_a_count_of_its_own_up_to_a_bounded_number_of_owners() {
         let mut sampler = Sampler::default();
         let mut admit = |owner: &str, now_ms: i64| sampler.admit("a", Some(owner), 1, now_ms);
         let name = |n: usize| format!("owner-{n}");
@@ -321,11 +322,11 @@ mod tests {
             assert_eq!(admit(&name(n), 0), Some(0));
             assert_eq!(admit(&name(n), 0), None);
         }
-        // Those there is no room for share what is left, however many they are, and free nobody of his count.
+        // Further owners share one count, however many they are, and evict no owner of this minute.
         assert_eq!(admit("one", 0), Some(0));
         assert_eq!(admit("another", 0), None);
         assert_eq!(admit(&name(0), 59_999), None);
-        // One that stays tells of his own, and the lines of all that were forgotten are told together.
+        // A remaining owner reports its own omitted lines, and the shared count those of all evicted owners.
         assert_eq!(admit(&name(0), 60_000), Some(2));
         assert_eq!(admit("one", 60_000), Some(0));
         for n in 1..OWNERS - 1 {
@@ -338,8 +339,8 @@ mod tests {
     }
 
     #[test]
-    fn free_text_loses_what_may_be_a_secret() {
-        for (text, scrubbed_text) in [
+    fn possible_secrets_are_removed_from_free_text() {
+        for (text, expected) in [
             (
                 "no such table: takes: SQLITE_ERROR",
                 "no such table: takes: SQLITE_ERROR",
@@ -360,8 +361,8 @@ mod tests {
             ),
             ("a\nb", "a b"),
         ] {
-            assert_eq!(scrubbed(text), scrubbed_text);
+            assert_eq!(scrubbed(text), expected);
         }
-        assert_eq!(scrubbed(&"ab ".repeat(500)).chars().count(), LONGEST + 1);
+        assert_eq!(scrubbed(&"ab ".repeat(500)).chars().count(), MAX_TEXT + 1);
     }
 }

@@ -1,13 +1,13 @@
-//! Schemas over time: an object's ordered list of migrations, each applied once, in a transaction, and recorded. A
-//! deployment restarts every object, and for a while old and new code run side by side; so a database that newer code
-//! has already migrated is refused rather than written to by rules it no longer keeps.
+//! Schema migrations: an object has an ordered list of them. Each is applied once, in a transaction, and recorded.
+//! During a deployment old and new code run at the same time, so a database that newer code has migrated is refused:
+//! old code could break the new schema's rules.
 
 use super::database::{Database, DatabaseError};
 
-/// One version of a schema: groups of statements, so that objects can share a group of tables. Each statement is a text of
-/// its own, since `rusqlite` prepares only the first of several.
+/// One version of a schema: groups of statements, so that objects can share a group of tables. Statements are separate
+/// texts, since `rusqlite` prepares only the first of several.
 ///
-/// A released migration never changes; a correction is a further one.
+/// A released migration never changes. A correction is a further migration.
 pub type Migration = &'static [&'static [&'static str]];
 
 crate::statements! {
@@ -16,11 +16,11 @@ crate::statements! {
     pub const RECORD = "INSERT INTO migrations (version, applied_at_ms) VALUES (?, ?)";
 }
 
-/// Brings the database to the last of `migrations`, the first of which is version 1. May be repeated at any time, also
-/// after an error that hides whether a migration was applied.
+/// Applies the missing ones of `migrations`, the first of which is version 1. It may be repeated at any time, even
+/// after an error that leaves open whether a migration was applied.
 ///
 /// # Errors
-/// What the database says, or that it is newer than `migrations`; then nothing was changed.
+/// The schema is newer than `migrations`, or the database failed.
 pub fn migrate(db: &impl Database, now_ms: i64, migrations: &[Migration]) -> Result<(), DatabaseError> {
     db.execute(CREATE, &[])?;
     let found = db

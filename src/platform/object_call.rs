@@ -10,7 +10,7 @@ use worker::{
     web_sys::{RequestInit, Response},
 };
 
-use crate::{durable::thrown, runtime::with_timeout};
+use crate::{durable::from_exception, runtime::with_timeout};
 use contract::operation::{
     COMMAND_HEADER, CallError, Command, ObjectAddress, Operation, Unanswered, to_header,
 };
@@ -23,11 +23,11 @@ extern "C" {
     fn fetch(this: &ObjectStub, url: &str, init: &RequestInit) -> Result<Promise, JsValue>;
 }
 
-/// Sends an operation to an object and reads its answer. One that may be repeated and fails in a way that is likely to
-/// pass is sent once more, within the same `timeout`.
+/// Sends an operation to an object and reads its answer. An idempotent operation is retried once after an error that is
+/// likely to be temporary, within the same `timeout`.
 ///
 /// # Errors
-/// The object's refusal, or that there was no answer in time; then the operation may or may not have been carried out.
+/// The object's refusal; or no answer in time, and then the operation may or may not have been carried out.
 pub async fn call<O: Operation>(
     env: &Env,
     to: &ObjectAddress,
@@ -47,8 +47,8 @@ async fn send_command<C: Command>(
     let json = serde_json::to_string(command).map_err(broken)?;
     let init = RequestInit::new();
     let in_header = to_header(&json).filter(|_| command.fits_header());
-    // The most frequent commands do without an abort signal: it costs two objects of the runtime's, and such a request ends
-    // with its visitor's.
+    // The most frequent commands have no abort signal: it costs two objects of the runtime, and such a call ends with
+    // the visitor's request.
     let abort = in_header.is_none().then(AbortController::default);
     match in_header {
         Some(value) => init.set_headers(&headers(&value)?),
@@ -78,15 +78,12 @@ async fn send_command<C: Command>(
     })
 }
 
-/// An address as a URL. Only its path is read.
+/// The URL for an address. The object reads only its path.
 pub fn url(to: &ObjectAddress) -> String {
     format!("https://object{}", to.path)
 }
 
-/// Sends a request whose body or answer is a stream; once, since a stream cannot be sent again.
-///
-/// # Errors
-/// There was no answer in time.
+/// Sends a request whose body or answer is a stream. It is not retried, since a stream cannot be sent again.
 pub async fn send(
     env: &Env,
     to: &ObjectAddress,
@@ -101,7 +98,7 @@ pub async fn send(
     answer.map_err(broken)
 }
 
-/// One attempt. A stub that has thrown stays broken, so each attempt has its own.
+/// One attempt. It creates a stub of its own, since a stub that has thrown stays broken.
 async fn attempt(env: &Env, to: &ObjectAddress, init: &RequestInit) -> Result<Response, CallError> {
     let namespace = env.durable_object(to.binding).map_err(broken)?;
     let stub = namespace
@@ -126,7 +123,7 @@ async fn attempt(env: &Env, to: &ObjectAddress, init: &RequestInit) -> Result<Re
     ))
 }
 
-/// The headers of a command that travels in one.
+/// The headers of a request with its command in a header.
 fn headers(command: &str) -> Result<JsValue, CallError> {
     let headers = Object::new();
     Reflect::set(&headers, &COMMAND_HEADER.into(), &command.into()).map_err(|error| unanswered(&error))?;
@@ -140,22 +137,22 @@ async fn text_of(response: &Response) -> Result<String, CallError> {
     Ok(text.as_string().unwrap_or_default())
 }
 
-/// The error that Workers threw, with the two marks that it sets on its errors.
+/// An exception of Workers, with the two properties that it sets on its errors.
 fn unanswered(error: &JsValue) -> CallError {
-    let marked = |mark: &str| {
+    let has = |property: &str| {
         error.is_object()
-            && Reflect::get(error, &JsValue::from_str(mark)).is_ok_and(|value| value.is_truthy())
+            && Reflect::get(error, &JsValue::from_str(property)).is_ok_and(|value| value.is_truthy())
     };
-    let (overloaded, retryable) = (marked("overloaded"), marked("retryable"));
+    let (overloaded, retryable) = (has("overloaded"), has("retryable"));
     Unanswered {
         overloaded,
         retryable,
-        message: thrown(error.clone()).0,
+        message: from_exception(error.clone()).0,
     }
     .into()
 }
 
-/// An error that a repeat does not mend: a missing binding, an answer of other code in the moments of a deployment.
+/// An error that a retry does not fix: a missing binding, or an answer of another version during a deployment.
 pub fn broken(error: impl Display) -> CallError {
     Unanswered {
         message: error.to_string(),

@@ -1,4 +1,4 @@
-//! An object's requests and answers over HTTP: a JSON command in, JSON out.
+//! An object's HTTP requests and answers: a JSON command in, JSON out.
 
 use serde::{Serialize, de::DeserializeOwned};
 use worker::{Request, Response};
@@ -7,10 +7,10 @@ use crate::{failure::Failure, log};
 use contract::operation::{COMMAND_HEADER, from_header};
 use domain::model::api_error::{ApiError, common};
 
-/// The command in a request: in a header if it is short, else in its body.
+/// Reads the command of a request from its header, or else from its body.
 ///
 /// # Errors
-/// The request holds no such command.
+/// `invalid_json` if there is no such command.
 pub async fn command_in<C: DeserializeOwned>(mut request: Request) -> Result<C, Failure> {
     let header = request.headers().get(COMMAND_HEADER)?;
     let json = match header.as_deref().and_then(from_header) {
@@ -21,7 +21,7 @@ pub async fn command_in<C: DeserializeOwned>(mut request: Request) -> Result<C, 
         .map_err(|error| Failure::Refused(common::INVALID_JSON.with_message(error.to_string())))
 }
 
-/// The answer to a command. Never an `Err`: the caller would hear of a broken object and not of the failure.
+/// The answer to a command. It is never an `Err`, which the caller would see as a broken object.
 pub fn respond<R: Serialize>(place: &'static str, reply: Result<R, Failure>) -> worker::Result<Response> {
     let json = reply
         .and_then(|reply| serde_json::to_vec(&reply).map_err(|error| Failure::Internal(error.to_string())));
@@ -40,7 +40,7 @@ pub fn answer(status: u16, json: Vec<u8>) -> worker::Result<Response> {
         .fixed(json))
 }
 
-/// The answer to a request that was not carried out; an internal cause goes to the log.
+/// The answer to a failed request. Logs an internal cause.
 pub fn fail(place: &'static str, failure: Failure) -> worker::Result<Response> {
     if let Failure::Internal(cause) = &failure {
         log::error(place, cause);

@@ -1,8 +1,7 @@
-//! The part that all objects share: schema, commands, and an alarm that is set with the writes it belongs to and re-arms
-//! itself before it works.
+//! The shell of all objects: schema, commands, and an alarm that is set together with the writes that need it and is
+//! re-armed before its work begins.
 //!
-//! The caller always gets an answer: an error is logged and answered, and a panic is caught where a build unwinds (a build
-//! that aborts leaves its caller hanging; see docs/PLATFORM.md, "Panics and errors").
+//! The caller always gets an answer: errors and panics are logged and answered (docs/PLATFORM.md, "Panics and errors").
 
 use std::cell::Cell;
 
@@ -16,7 +15,7 @@ use crate::{
 };
 use domain::model::time::{MINUTE_MS, SECOND_MS};
 
-/// When an alarm whose work failed is tried again. Cloudflare's own retries end after six.
+/// The delay before a failed alarm is retried. Cloudflare's own retries end after six.
 pub const FAILED_ALARM_RETRY_MS: i64 = if cfg!(feature = "faults") {
     2 * SECOND_MS
 } else {
@@ -28,20 +27,20 @@ const NEARLY_FULL: i64 = 8_000_000_000;
 
 /// An object's storage with its schema and its alarm.
 ///
-/// The cells are set in single steps that cannot panic, and the database rolls a panicking transaction back: after a panic
-/// both are as they were.
+/// After a panic the object stays consistent: the cells are set in single steps that cannot panic, and the database
+/// rolls a panicking transaction back.
 pub struct ObjectShell<D, R> {
-    /// Where its lines in the log are from.
+    /// The object's kind, which is `where` in the log.
     place: &'static str,
-    /// The object's own name, if the runtime tells it.
+    /// The object's own name, if the runtime provides it.
     name: Option<String>,
     storage: D,
     runtime: R,
     migrations: &'static [Migration],
     migrated: Cell<bool>,
-    /// How soon an alarm whose work failed is tried again, in milliseconds.
+    /// The delay before a failed alarm is retried, in milliseconds.
     alarm_retry_ms: i64,
-    /// The alarm as it is set, once that is known.
+    /// The current alarm, once it is known.
     alarm: Cell<Option<KnownAlarm>>,
 }
 
@@ -70,7 +69,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         }
     }
 
-    /// Another time after which an alarm whose work failed is tried again.
+    /// Replaces the delay before a failed alarm is retried.
     pub fn with_alarm_retry(self, alarm_retry_ms: i64) -> Self {
         Self {
             alarm_retry_ms,
@@ -78,20 +77,20 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         }
     }
 
-    /// The traits that the object runs on.
+    /// The runtime's traits.
     pub fn runtime(&self) -> &R {
         &self.runtime
     }
 
-    /// The object's own name. The runtime tells it to an object that a call started, and not to one that its alarm started.
+    /// The object's own name. The runtime provides it if a call started the object, and not if its alarm did.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// Carries a command out: `handle` does it and `next_alarm` says when the object must wake after it.
+    /// Carries out a command by `handle`, and arms the alarm for the time that `next_alarm` then returns.
     ///
     /// # Errors
-    /// The refusal or failure of `handle`, or of the alarm that its writes need.
+    /// The refusal or failure of `handle`, or a failure of the alarm that its writes need.
     pub async fn command<T, E: Into<Failure>>(
         &self,
         handle: impl FnOnce(&D, i64) -> Result<T, E>,
@@ -99,26 +98,26 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
     ) -> Result<T, Failure> {
         self.ready().await?;
         let now_ms = self.runtime.now_ms();
-        // From here to the alarm nothing awaits: the writes and the alarm are one commit, and no other command runs
-        // between a read and the write that rests on it.
+        // There is no await until the alarm is set: the writes and the alarm are one commit, and no other command runs
+        // between a read and a write that depends on it.
         let reply = panic_to_failure(|| handle(&self.storage, now_ms).map_err(Into::into));
         if let Err(refused @ Failure::Refused(_)) = reply {
             return Err(refused);
         }
-        // Also after a failure: it may have written before, and these writes need their alarm.
+        // A failed command may have written before it failed, and those writes need their alarm.
         let armed = panic_to_failure(|| self.wake_for(next_alarm(&self.storage, now_ms)));
         let reply = reply?;
         armed.map(|()| reply)
     }
 
-    /// Answers an alarm: `work` does the due work and says when the next alarm is. It never fails, since the runtime drops
-    /// an alarm that throws six times. Commands are served while `work` waits, so its last step must rest on the database
-    /// as it is then.
+    /// Handles an alarm: `work` does the due work and returns the time of the next alarm. It never fails, since the
+    /// runtime drops an alarm that throws six times. Commands are served while `work` waits, so its last step must read
+    /// the database again.
     pub async fn wake(&self, work: impl AsyncFnOnce(&D) -> Result<Option<i64>, Failure>) {
         let now_ms = self.runtime.now_ms();
-        // The alarm that was set has gone off. If it still counted as set, no later write would set another.
+        // The alarm has fired. If it still counted as set, no later write would set another.
         self.alarm.set(Some(KnownAlarm { at_ms: None }));
-        // First of all, so that an alarm follows whatever becomes of this one.
+        // Set first, so that another alarm follows even if this one fails.
         let mut done = self.set_alarm(Some(now_ms.saturating_add(self.alarm_retry_ms)));
         if done.is_ok() {
             let worked = async {
@@ -138,15 +137,15 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         }
     }
 
-    /// The storage, its schema up to date.
+    /// The storage, with its schema up to date.
     ///
     /// # Errors
-    /// Newer code has migrated the database, or it does not work.
+    /// Newer code has migrated the database, or the database failed.
     pub async fn ready(&self) -> Result<&D, Failure> {
         self.migrate(self.runtime.now_ms())?;
         if self.alarm.get().is_none() {
             let at_ms = self.storage.alarm().await?;
-            // Another request may have set it while this one waited.
+            // Another request may have set the alarm during the await.
             if self.alarm.get().is_none() {
                 self.alarm.set(Some(KnownAlarm { at_ms }));
             }
@@ -163,16 +162,13 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         self.migrated.get()
     }
 
-    /// Whether the alarm that is set goes off at `at_ms` or before.
+    /// Whether the current alarm fires at `at_ms` or before.
     pub fn wakes_by(&self, at_ms: i64) -> bool {
         let set_ms = self.alarm.get().and_then(|alarm| alarm.at_ms);
         set_ms.is_some_and(|set_ms| set_ms <= at_ms)
     }
 
-    /// Arms the alarm for the time at which the database has something due, if it has.
-    ///
-    /// # Errors
-    /// The database's error in `next`, or the storage's.
+    /// Arms the alarm for `next`, the time at which the database has work due, if any.
     pub fn wake_for(&self, next: Result<Option<i64>, DatabaseError>) -> Result<(), Failure> {
         match next? {
             Some(at_ms) => self.wake_by(at_ms),
@@ -180,10 +176,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         }
     }
 
-    /// Arms the alarm for `at_ms` or before. An alarm that is due earlier stays: only its own work may move it.
-    ///
-    /// # Errors
-    /// The storage's.
+    /// Arms the alarm for `at_ms` or before. An alarm that is due earlier stays, since only its own work may move it.
     pub fn wake_by(&self, at_ms: i64) -> Result<(), Failure> {
         if self.wakes_by(at_ms) {
             Ok(())
@@ -192,10 +185,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         }
     }
 
-    /// Arms the alarm for `at_ms` and not before; `None` disarms it.
-    ///
-    /// # Errors
-    /// The storage's.
+    /// Arms the alarm for exactly `at_ms`; `None` disarms it.
     pub fn set_alarm(&self, at_ms: Option<i64>) -> Result<(), Failure> {
         self.storage.set_alarm(at_ms)?;
         self.alarm.set(Some(KnownAlarm { at_ms }));

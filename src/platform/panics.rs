@@ -11,15 +11,15 @@ use futures_util::FutureExt;
 
 use crate::{failure::Failure, log};
 
-/// Runs code that may panic; `Err` is the panic's message. Borrows and locks of the code are free again.
+/// Runs code that may panic; `Err` is the panic's message. Unwinding releases the code's borrows and locks.
 pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| message(&*panic))
 }
 
 /// The same for a future: each of its polls is caught.
 ///
-/// Not `async fn`, like the others here that take a future: the compiler would store the argument and the awaited future
-/// (23 KB instead of 3 KB for each waiting request, nested four deep).
+/// None of these functions is an `async fn`: the compiler would store the argument and the awaited future. Nested four
+/// deep, that takes 23 KB instead of 3 KB for each waiting request.
 pub fn catch_panics<T>(work: impl Future<Output = T>) -> impl Future<Output = Result<T, String>> {
     let mut work = Box::pin(work);
     poll_fn(move |context| match catch_panic(|| work.as_mut().poll(context)) {
@@ -29,7 +29,7 @@ pub fn catch_panics<T>(work: impl Future<Output = T>) -> impl Future<Output = Re
     })
 }
 
-/// A panic as one more [`Failure`].
+/// Converts a panic to a [`Failure`].
 pub fn panic_to_failure<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_panic(work).unwrap_or_else(|panic| Err(Failure::Internal(panic)))
 }
@@ -41,8 +41,8 @@ pub fn panics_to_failure<T>(
     catch_panics(work).map(|done| done.unwrap_or_else(|panic| Err(Failure::Internal(panic))))
 }
 
-/// A task that nobody waits for: a panic in it is logged under `place`. One that reached the runtime's task queue would
-/// leave the tasks behind it waiting for the next event.
+/// Wraps a background task: a panic in it is logged under `place`. A panic that reached the runtime's task queue would
+/// delay the other tasks in it until the next event.
 pub fn log_panics(place: &'static str, task: impl Future<Output = ()>) -> impl Future<Output = ()> {
     catch_panics(task).map(move |done| {
         if let Err(panic) = done {

@@ -1,16 +1,16 @@
-//! Prometheus' text format, version 0.0.4: each metric is announced once, and its series follow.
+//! Prometheus' text format, version 0.0.4: each metric has one header, which its series follow.
 
 use std::fmt::{Display, Write};
 
-/// What a scrape is answered.
+/// The text of the metrics.
 #[derive(Default)]
 pub struct MetricsText {
     text: String,
 }
 
 impl MetricsText {
-    /// A metric, `signpost_{name}`, with its series: their labels, and their values. What is counted since the start ends
-    /// in `_total` and is a counter; anything else is a gauge.
+    /// Adds the metric `signpost_{name}` and its series, each with its labels and value. A name that ends in `_total`
+    /// is a counter since the start; any other is a gauge.
     pub fn metric<'l, const N: usize, V: Display>(
         &mut self,
         name: &str,
@@ -38,7 +38,7 @@ impl MetricsText {
         }
     }
 
-    /// The same of one series without labels.
+    /// Adds a metric with one series without labels.
     pub fn value(&mut self, name: &str, help: &str, value: impl Display) {
         self.metric::<0, _>(name, help, [([], value)]);
     }
@@ -60,10 +60,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn metrics_are_written_as_prometheus_reads_them() {
-        let mut exposition = MetricsText::default();
-        exposition.value("held_bytes", "What is held.", 7);
-        exposition.metric(
+    fn metrics_are_written_in_prometheus_text_format() {
+        let mut metrics = MetricsText::default();
+        metrics.value("used_bytes", "Memory in use.", 7);
+        metrics.metric(
             "refused_total",
             "Refused.",
             [
@@ -72,8 +72,8 @@ mod tests {
             ],
         );
         assert_eq!(
-            exposition.text(),
-            "# HELP signpost_held_bytes What is held.\n# TYPE signpost_held_bytes gauge\nsignpost_held_bytes 7\n\
+            metrics.text(),
+            "# HELP signpost_used_bytes Memory in use.\n# TYPE signpost_used_bytes gauge\nsignpost_used_bytes 7\n\
              # HELP signpost_refused_total Refused.\n# TYPE signpost_refused_total counter\n\
              signpost_refused_total{route=\"click\",code=\"a\\\"b\\\\c\\nd\"} 1\n\
              signpost_refused_total{route=\"offers\",code=\"x\"} 2\n"

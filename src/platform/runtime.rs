@@ -1,4 +1,4 @@
-//! The Workers runtime as functions: the time, randomness, configuration, timeouts.
+//! Functions of the Workers runtime: time, randomness, configuration, timeouts.
 
 use std::time::Duration;
 
@@ -19,20 +19,20 @@ extern "C" {
     fn get_random_values(bytes: &mut [u8]) -> Result<JsValue, JsValue>;
 }
 
-/// Milliseconds since the Unix epoch. In production it stands still between two I/O events.
+/// Milliseconds since the Unix epoch. In production the clock stands still between two I/O events.
 pub fn now_ms() -> i64 {
     whole_ms(js_sys::Date::now())
 }
 
-/// A time from JavaScript. An f64 holds whole milliseconds for 285,000 years.
+/// Converts a time from JavaScript. An f64 represents whole milliseconds for 285,000 years.
 pub fn whole_ms(now_ms: f64) -> i64 {
     now_ms as i64
 }
 
-/// 32 random bytes. The runtime gives them only while it serves a request or an alarm.
+/// 32 random bytes.
 ///
 /// # Errors
-/// Outside of a request: nothing may be issued or sealed without randomness.
+/// The runtime provides randomness only while it serves a request or an alarm.
 pub fn random() -> Result<[u8; 32], String> {
     let mut bytes = [0; 32];
     match get_random_values(&mut bytes) {
@@ -41,8 +41,8 @@ pub fn random() -> Result<[u8; 32], String> {
     }
 }
 
-/// Draws the process's hash seed, once. It must be called before the first seeded map is made, while a request is served:
-/// without randomness it is left for the next call.
+/// Draws the process's hash seed, once. It must be called during a request, before the first seeded map is created.
+/// Without randomness, the next call tries again.
 pub fn draw_seed() {
     if seeded_hash::seed() == 0
         && let Ok(random) = random()
@@ -52,12 +52,12 @@ pub fn draw_seed() {
     }
 }
 
-/// A binding of plain text, or a secret. One that is not set is `undefined` on Cloudflare and `null` on workerd.
+/// A plain text binding or secret. An unset binding is `undefined` on Cloudflare and `null` on workerd.
 pub fn binding(env: &Env, name: &str) -> Option<String> {
     js_sys::Reflect::get(env, &name.into()).ok()?.as_string()
 }
 
-/// Waits for a future, at most for `time`; it is dropped after that.
+/// Waits for a future for at most `time`, and then drops it.
 pub fn with_timeout<T>(
     time: Duration,
     future: impl Future<Output = T>,
@@ -68,11 +68,11 @@ pub fn with_timeout<T>(
     })
 }
 
-/// Chunks of a body that are read before the event loop gets a turn.
+/// Chunks of a body that are read before yielding to the event loop.
 const CHUNKS: u32 = 64;
 
-/// A body that yields to the event loop. workerd looks at sockets and timers once nothing else is left to do, and chunks of
-/// one byte that arrive as fast as they are read leave it something to do: no time limit would go off before they end.
+/// Wraps a body so that reading it yields to the event loop. workerd polls sockets and timers only when nothing else is
+/// left to do, so without yielding, chunks of one byte that arrive as fast as they are read would delay every timeout.
 pub fn yielding<S: Stream>(body: S) -> impl Stream<Item = S::Item> + Unpin {
     let mut read = 0_u32;
     Box::pin(body.then(move |chunk| {
@@ -87,7 +87,7 @@ pub fn yielding<S: Stream>(body: S) -> impl Stream<Item = S::Item> + Unpin {
     }))
 }
 
-/// Runs a task beside the request that started it. A panic in it is logged under `place`.
+/// Runs a task in the background of the request that started it. A panic in it is logged under `place`.
 pub fn spawn_logged(place: &'static str, task: impl Future<Output = ()> + 'static) {
     spawn_local(log_panics(place, task));
 }

@@ -1,5 +1,5 @@
-//! Single-flight: callers arriving during a run share the next run, which starts after they arrived and so sees what they
-//! wrote before. However many callers come, each waits for at most two runs.
+//! Single flight: callers that arrive during a run share the next run, which starts after they arrived and so sees
+//! their earlier writes. However many callers arrive, each waits for at most two runs.
 
 use std::{
     cell::{Cell, RefCell},
@@ -8,16 +8,16 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-/// Runs one at a time, and the outcome of the last.
+/// Runs one at a time, and keeps the outcome of the last.
 ///
-/// A library's lock does not do: one that wakes a single waiter does not wake the callers whose run is done, and they would
-/// stand behind every later caller.
+/// A lock from a library is not enough: it wakes a single waiter, so callers whose run is done would wait behind every
+/// later caller.
 ///
-/// All requests of an object share one I/O context, so an object may wait for another request's work; at the edge that is
-/// not allowed.
+/// Only for objects: all requests of an object share one I/O context, so one may wait for another's work. At the edge
+/// the runtime does not allow that.
 #[derive(Debug)]
 pub struct SingleFlight<T> {
-    /// Callers so far.
+    /// Number of callers so far.
     arrivals: Cell<u64>,
     last: RefCell<Option<Run<T>>>,
     is_running: Cell<bool>,
@@ -26,21 +26,21 @@ pub struct SingleFlight<T> {
 
 #[derive(Debug)]
 struct Run<T> {
-    /// The last arrival before it began.
+    /// The last arrival before the run began.
     covers: u64,
     outcome: T,
 }
 
-/// What a caller gets.
+/// The result of [`SingleFlight::join`].
 #[derive(Debug)]
 pub enum Outcome<'s, T> {
-    /// A run that began after the caller arrived is done.
+    /// The outcome of a run that began after the caller arrived.
     Shared(T),
-    /// The caller runs it.
+    /// The caller must do the run.
     Lead(Leader<'s, T>),
 }
 
-/// The right to run, which one caller has at a time. Dropped, also by a panic, it passes to the next.
+/// The right to run, which one caller has at a time. When it is dropped, also by a panic, it passes to the next caller.
 #[derive(Debug)]
 #[must_use]
 pub struct Leader<'s, T>(&'s SingleFlight<T>);
@@ -57,8 +57,8 @@ impl<T> Default for SingleFlight<T> {
 }
 
 impl<T: Clone> SingleFlight<T> {
-    /// Waits until a run is done for this caller, or is the caller's to do. `serves` says whether an outcome has what this
-    /// caller needs.
+    /// Waits until a run for this caller is done, or the caller must do it. `serves` says whether an outcome is usable
+    /// for this caller.
     pub async fn join(&self, serves: impl Fn(&T) -> bool) -> Outcome<'_, T> {
         let arrival = self.arrivals.get().saturating_add(1);
         self.arrivals.set(arrival);
@@ -78,7 +78,7 @@ impl<T: Clone> SingleFlight<T> {
 }
 
 impl<T> SingleFlight<T> {
-    /// Waits until nobody runs.
+    /// Waits for the right to run.
     pub async fn lead(&self) -> Leader<'_, T> {
         poll_fn(|context| self.poll_lead(context)).await
     }
@@ -96,7 +96,7 @@ impl<T> SingleFlight<T> {
 }
 
 impl<T> Leader<'_, T> {
-    /// Runs for all who arrived by now. They share the outcome.
+    /// Runs for all callers that have arrived. They share the outcome.
     pub async fn run(self, work: impl Future<Output = T>) -> T
     where
         T: Clone,
@@ -112,7 +112,7 @@ impl<T> Leader<'_, T> {
 }
 
 impl<T> Drop for Leader<'_, T> {
-    /// Wakes in the order of arrival: each finds its outcome, and the first without one leads.
+    /// Wakes all waiters in the order of arrival: each finds its outcome, and the first without one leads.
     fn drop(&mut self) {
         self.0.is_running.set(false);
         for waker in mem::take(&mut *self.0.waiting.borrow_mut()) {
@@ -139,44 +139,44 @@ mod tests {
 
     use super::*;
 
-    /// Which piece of work it was, and whether it succeeded.
-    type WorkOutcome = Result<usize, usize>;
+    /// The number of a run, and whether it succeeded.
+    type RunOutcome = Result<usize, usize>;
 
-    /// Work that ends when it is told so.
+    /// A single flight with runs that end on command.
     #[derive(Default)]
-    struct Works {
-        flight: SingleFlight<WorkOutcome>,
-        begun: RefCell<Vec<Work>>,
+    struct Flight {
+        flight: SingleFlight<RunOutcome>,
+        runs: RefCell<Vec<TestRun>>,
     }
 
-    struct Work {
-        /// How many had come as it began.
+    struct TestRun {
+        /// Number of callers when it began.
         covers: u64,
         end: Rc<End>,
     }
 
-    /// Whether it succeeds, once it is to end; and who does it. Whoever does it has this, too.
+    /// Whether a run succeeds, once it is to end; and its waker. The running future has a second reference.
     #[derive(Default)]
     struct End(Cell<Option<bool>>, RefCell<Option<Waker>>);
 
-    impl Work {
-        fn is_under_way(&self) -> bool {
+    impl TestRun {
+        fn is_running(&self) -> bool {
             Rc::strong_count(&self.end) > 1
         }
     }
 
-    impl Works {
-        async fn wait(&self) -> WorkOutcome {
+    impl Flight {
+        async fn wait(&self) -> RunOutcome {
             match self.flight.join(Result::is_ok).await {
                 Outcome::Shared(outcome) => outcome,
-                Outcome::Lead(leader) => leader.run(self.work()).await,
+                Outcome::Lead(leader) => leader.run(self.run()).await,
             }
         }
 
-        async fn work(&self) -> WorkOutcome {
+        async fn run(&self) -> RunOutcome {
             let end = Rc::<End>::default();
-            let number = self.begun.borrow().len();
-            self.begun.borrow_mut().push(Work {
+            let number = self.runs.borrow().len();
+            self.runs.borrow_mut().push(TestRun {
                 covers: self.flight.arrivals.get(),
                 end: Rc::clone(&end),
             });
@@ -188,29 +188,25 @@ mod tests {
         }
 
         fn end(&self, succeeds: bool) {
-            if let Some(work) = self.begun.borrow().last() {
-                work.end.0.set(Some(succeeds));
-                if let Some(waker) = work.end.1.borrow_mut().take() {
+            if let Some(run) = self.runs.borrow().last() {
+                run.end.0.set(Some(succeeds));
+                if let Some(waker) = run.end.1.borrow_mut().take() {
                     waker.wake();
                 }
             }
         }
 
-        fn under_way(&self) -> usize {
-            self.begun
-                .borrow()
-                .iter()
-                .filter(|work| work.is_under_way())
-                .count()
+        fn running(&self) -> usize {
+            self.runs.borrow().iter().filter(|run| run.is_running()).count()
         }
     }
 
-    /// One who waits, and is looked at when it is woken and not before, as by a runtime.
-    struct Waiting<'w> {
-        /// The number of its arrival, and of the last piece of work that had ended by then.
+    /// A caller, which is polled only after it was woken, as by a runtime.
+    struct Caller<'f> {
+        /// The number of its arrival, and of the runs that had ended by then.
         arrival: u64,
         ended: usize,
-        future: Pin<Box<dyn Future<Output = WorkOutcome> + 'w>>,
+        future: Pin<Box<dyn Future<Output = RunOutcome> + 'f>>,
         woken: Arc<Woken>,
     }
 
@@ -222,18 +218,18 @@ mod tests {
         }
     }
 
-    impl<'w> Waiting<'w> {
-        fn new(works: &'w Works, arrival: u64) -> Self {
+    impl<'f> Caller<'f> {
+        fn new(flight: &'f Flight, arrival: u64) -> Self {
             Self {
                 arrival,
-                ended: works.begun.borrow().len() - works.under_way(),
-                future: Box::pin(works.wait()),
+                ended: flight.runs.borrow().len() - flight.running(),
+                future: Box::pin(flight.wait()),
                 woken: Arc::new(Woken(AtomicBool::new(true))),
             }
         }
 
-        /// What it is told, if it was woken for that.
-        fn look(&mut self) -> Option<WorkOutcome> {
+        /// Its outcome, if it was woken and is done.
+        fn poll(&mut self) -> Option<RunOutcome> {
             if !self.woken.0.swap(false, Ordering::Relaxed) {
                 return None;
             }
@@ -246,75 +242,75 @@ mod tests {
     }
 
     #[test]
-    fn those_who_come_while_it_is_under_way_share_the_next() {
-        let works = Works::default();
-        let mut all = [1, 2, 3].map(|arrival| Waiting::new(&works, arrival));
-        assert_eq!(all.each_mut().map(Waiting::look), [None; 3]);
-        works.end(true);
-        // It began before the others came.
-        assert_eq!(all.each_mut().map(Waiting::look), [Some(Ok(0)), None, None]);
-        // Who comes now stands behind no one, and holds up no one.
-        let mut fourth = Waiting::new(&works, 4);
-        assert_eq!(fourth.look(), None);
-        assert_eq!(all[2].look(), None);
-        works.end(true);
-        assert_eq!(all[1].look(), Some(Ok(1)));
-        assert_eq!(all[2].look(), Some(Ok(1)));
-        assert_eq!(fourth.look(), None);
-        works.end(true);
-        assert_eq!(fourth.look(), Some(Ok(2)));
+    fn callers_that_arrive_during_a_run_share_the_next() {
+        let flight = Flight::default();
+        let mut callers = [1, 2, 3].map(|arrival| Caller::new(&flight, arrival));
+        assert_eq!(callers.each_mut().map(Caller::poll), [None; 3]);
+        flight.end(true);
+        // The run began before the others arrived.
+        assert_eq!(callers.each_mut().map(Caller::poll), [Some(Ok(0)), None, None]);
+        // A later caller does not delay the earlier ones.
+        let mut fourth = Caller::new(&flight, 4);
+        assert_eq!(fourth.poll(), None);
+        assert_eq!(callers[2].poll(), None);
+        flight.end(true);
+        assert_eq!(callers[1].poll(), Some(Ok(1)));
+        assert_eq!(callers[2].poll(), Some(Ok(1)));
+        assert_eq!(fourth.poll(), None);
+        flight.end(true);
+        assert_eq!(fourth.poll(), Some(Ok(2)));
     }
 
     #[test]
-    fn what_failed_or_was_given_up_is_done_again() {
-        let works = Works::default();
-        let [mut first, mut second, mut third] = [1, 2, 3].map(|arrival| Waiting::new(&works, arrival));
-        for waiting in [&mut first, &mut second, &mut third] {
-            assert_eq!(waiting.look(), None);
+    fn a_run_that_failed_or_was_abandoned_is_repeated() {
+        let flight = Flight::default();
+        let [mut first, mut second, mut third] = [1, 2, 3].map(|arrival| Caller::new(&flight, arrival));
+        for caller in [&mut first, &mut second, &mut third] {
+            assert_eq!(caller.poll(), None);
         }
         drop(first);
-        assert_eq!((second.look(), third.look()), (None, None));
-        works.end(false);
-        assert_eq!((second.look(), third.look()), (Some(Err(1)), None));
-        works.end(true);
-        assert_eq!(third.look(), Some(Ok(2)));
+        assert_eq!((second.poll(), third.poll()), (None, None));
+        flight.end(false);
+        assert_eq!((second.poll(), third.poll()), (Some(Err(1)), None));
+        flight.end(true);
+        assert_eq!(third.poll(), Some(Ok(2)));
     }
 
     #[test]
-    fn a_turn_comes_in_order() {
-        let works = Works::default();
-        let mut first = Waiting::new(&works, 1);
-        assert_eq!(first.look(), None);
-        let mut turn = pin!(works.flight.lead());
+    fn callers_lead_in_the_order_of_arrival() {
+        let flight = Flight::default();
+        let mut first = Caller::new(&flight, 1);
+        assert_eq!(first.poll(), None);
+        let mut lead = pin!(flight.flight.lead());
         let woken = Arc::new(Woken(AtomicBool::new(false)));
         let waker = Waker::from(Arc::clone(&woken));
-        assert!(turn.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-        let mut second = Waiting::new(&works, 2);
-        assert_eq!(second.look(), None);
-        works.end(true);
-        assert_eq!(first.look(), Some(Ok(0)));
+        assert!(lead.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        let mut second = Caller::new(&flight, 2);
+        assert_eq!(second.poll(), None);
+        flight.end(true);
+        assert_eq!(first.poll(), Some(Ok(0)));
         assert!(woken.0.load(Ordering::Relaxed));
-        let turn = turn.as_mut().poll(&mut Context::from_waker(&waker));
-        assert_eq!((second.look(), works.under_way()), (None, 0));
-        drop(turn);
-        assert_eq!((second.look(), works.under_way()), (None, 1));
+        let leader = lead.as_mut().poll(&mut Context::from_waker(&waker));
+        assert_eq!((second.poll(), flight.running()), (None, 0));
+        drop(leader);
+        assert_eq!((second.poll(), flight.running()), (None, 1));
     }
 
     #[derive(Clone, Copy, Debug)]
     enum Step {
-        Come,
+        Arrive,
         Leave(usize),
         End(bool),
     }
 
     proptest! {
-        /// Nobody is told of work that began before it came, nor of another's failure; there is one piece of work at a
-        /// time; and who came is served by the second that ends after that, if none fails and nobody leaves.
+        /// No caller gets the outcome of a run that began before it arrived, nor another caller's failure. There is one
+        /// run at a time. Without failures and leaving callers, a caller waits for at most two runs to end.
         #[test]
-        fn each_is_served_by_work_that_began_after_it_came(
+        fn each_caller_gets_the_outcome_of_a_run_that_began_after_it_arrived(
             steps in prop::collection::vec(
                 prop_oneof![
-                    3 => Just(Step::Come),
+                    3 => Just(Step::Arrive),
                     1 => (0usize..8).prop_map(Step::Leave),
                     3 => prop::bool::weighted(0.8).prop_map(Step::End),
                 ],
@@ -322,38 +318,38 @@ mod tests {
             ),
             calm in any::<bool>(),
         ) {
-            let works = Works::default();
-            let (mut waiting, mut came, mut failed) = (Vec::new(), 0, BTreeSet::new());
-            let is_calm = |step: &Step| matches!(step, Step::Come | Step::End(true));
+            let flight = Flight::default();
+            let (mut callers, mut arrivals, mut failed) = (Vec::new(), 0, BTreeSet::new());
+            let is_calm = |step: &Step| matches!(step, Step::Arrive | Step::End(true));
             let steps: Vec<_> = steps.into_iter().filter(|step| !calm || is_calm(step)).collect();
             let rest = iter::repeat_n(Step::End(true), 2 * steps.len());
             for step in steps.iter().copied().chain(rest) {
                 match step {
-                    Step::Come => {
-                        came += 1;
-                        waiting.push(Waiting::new(&works, came));
+                    Step::Arrive => {
+                        arrivals += 1;
+                        callers.push(Caller::new(&flight, arrivals));
                     }
-                    Step::Leave(at) if at < waiting.len() => drop(waiting.remove(at)),
+                    Step::Leave(at) if at < callers.len() => drop(callers.remove(at)),
                     Step::Leave(_) => {}
-                    Step::End(succeeds) => works.end(succeeds),
+                    Step::End(succeeds) => flight.end(succeeds),
                 }
-                // Until nobody is woken any more.
-                while waiting.iter().any(|one| one.woken.0.load(Ordering::Relaxed)) {
-                    waiting.retain_mut(|one| {
-                        let Some(outcome) = one.look() else {
+                // Polls until no caller is woken.
+                while callers.iter().any(|caller| caller.woken.0.load(Ordering::Relaxed)) {
+                    callers.retain_mut(|caller| {
+                        let Some(outcome) = caller.poll() else {
                             return true;
                         };
                         let (Ok(number) | Err(number)) = outcome;
-                        assert!(works.begun.borrow()[number].covers >= one.arrival);
+                        assert!(flight.runs.borrow()[number].covers >= caller.arrival);
                         assert!(outcome.is_ok() || failed.insert(number));
-                        assert!(!calm || number <= one.ended + 1);
+                        assert!(!calm || number <= caller.ended + 1);
                         false
                     });
                 }
-                prop_assert!(works.under_way() <= 1);
-                prop_assert!(waiting.is_empty() || works.under_way() == 1);
+                prop_assert!(flight.running() <= 1);
+                prop_assert!(callers.is_empty() || flight.running() == 1);
             }
-            prop_assert!(waiting.is_empty());
+            prop_assert!(callers.is_empty());
         }
     }
 }

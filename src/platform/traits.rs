@@ -1,5 +1,5 @@
-//! The runtime as small traits. A service takes only those it uses; production passes [`Workers`](crate::workers::Workers),
-//! and tests pass mocks, so that both run the same service.
+//! The runtime as small traits. A service takes only those that it uses. Production passes
+//! [`Workers`](crate::workers::Workers) and tests pass mocks, so both run the same service.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use contract::operation::{CallError, ObjectAddress, Operation};
 use domain::callbacks::request::Request;
 
 pub trait Clock {
-    /// Milliseconds since the Unix epoch. In production it stands still between two I/O events.
+    /// Milliseconds since the Unix epoch. In production the clock stands still between two I/O events.
     fn now_ms(&self) -> i64;
 }
 
@@ -17,7 +17,7 @@ pub trait Random {
     /// 32 random bytes.
     ///
     /// # Errors
-    /// In Workers, outside of a request or an alarm: nothing may be issued or sealed then.
+    /// The runtime provides randomness only while it serves a request or an alarm.
     fn random(&self) -> Result<[u8; 32], String>;
 }
 
@@ -26,35 +26,29 @@ pub trait Sleep {
 }
 
 pub trait Spawn {
-    /// Runs a task to its end beside the request that started it. A panic in it is logged under `place`.
+    /// Runs a task in the background of the request that started it. A panic in it is logged under `place`.
     fn spawn(&self, place: &'static str, task: impl Future<Output = ()> + 'static);
 }
 
-/// An object's own storage: its database, and the one alarm that is stored in it.
+/// An object's own storage: its database, and the alarm stored in it.
 pub trait ObjectStorage: Database {
-    /// When the alarm is due, in milliseconds; none if it is not set.
+    /// The time of the alarm in milliseconds; `None` if it is not set.
     fn alarm(&self) -> impl Future<Output = Result<Option<i64>, DatabaseError>>;
 
-    /// Sets the alarm in place of any other, or removes it. Without an await after a write, it commits together with that
-    /// write.
-    ///
-    /// # Errors
-    /// The storage refused it; the alarm is then as it was.
+    /// Replaces or removes the alarm. Without an await after a write, it commits together with that write. After an
+    /// error the alarm is unchanged.
     fn set_alarm(&self, at_ms: Option<i64>) -> Result<(), DatabaseError>;
 
     /// The database's size in bytes.
-    ///
-    /// # Errors
-    /// The object has no database.
     fn size(&self) -> Result<i64, DatabaseError>;
 }
 
 pub trait ObjectCall {
-    /// Calls an object and reads its answer. An idempotent operation that fails in a way that is likely to pass is sent
-    /// once more, within the same `timeout`.
+    /// Calls an object and reads its answer. An idempotent operation is retried once after an error that is likely to
+    /// be temporary, within the same `timeout`.
     ///
     /// # Errors
-    /// The object's refusal, or that there was no answer in time; then the operation may or may not have been carried out.
+    /// The object's refusal; or no answer in time, and then the operation may or may not have been carried out.
     fn call<O: Operation>(
         &self,
         to: &ObjectAddress,
@@ -63,16 +57,15 @@ pub trait ObjectCall {
     ) -> impl Future<Output = Result<O::Answer, CallError>>;
 }
 
-/// The KV namespace that snapshots are published in.
+/// The KV namespace of the published snapshots.
 pub trait Kv {
-    /// Errors are for the log, as all of these traits' texts are.
+    /// Stores a value. The error is a text for the log.
     fn put(&self, key: &str, bytes: &[u8]) -> impl Future<Output = Result<(), String>>;
 
     fn delete(&self, key: &str) -> impl Future<Output = Result<(), String>>;
 }
 
 pub trait Http {
-    /// Sends a callback and reads the beginning of its answer. Redirects are not followed, and without a whole answer
-    /// within `timeout` there is none.
+    /// Sends a callback and reads the beginning of its answer, within `timeout`. Redirects are not followed.
     fn send(&self, request: &Request, timeout: Duration) -> impl Future<Output = HttpCall>;
 }

@@ -1,4 +1,4 @@
-//! The [traits](crate::traits) as Workers implements them.
+//! The [traits](crate::traits) on the Workers runtime.
 
 use std::time::Duration;
 
@@ -15,20 +15,20 @@ use contract::{
 };
 use domain::callbacks::request::Request;
 
-/// The runtime as a Worker or an object has it, by its bindings.
+/// The runtime of a Worker or an object, with its bindings.
 #[derive(Clone)]
 pub struct Workers {
     pub env: Env,
 }
 
 impl Workers {
-    /// Also draws the hash seed, if that was not done before.
+    /// Also draws the hash seed if there is none yet.
     pub fn new(env: Env) -> Self {
         runtime::draw_seed();
         Self { env }
     }
 
-    /// A binding of plain text, or a secret; none if it is not set or empty.
+    /// A plain text binding or secret; `None` if it is unset or empty.
     pub fn setting(&self, name: &str) -> Option<String> {
         runtime::binding(&self.env, name).filter(|text| !text.is_empty())
     }

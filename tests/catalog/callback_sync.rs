@@ -1,8 +1,8 @@
-//! Handing callback settings over to the outboxes of their apps, step by step.
+//! Pushes of callback settings to the outboxes of their apps, step by step.
 
 use serde_json::{Value, json};
 
-use crate::{Catalog, Faults, NOON, app, app_calling, body, under_every_fault, with};
+use crate::{Catalog, Faults, NOON, app, app_with_url, body, under_every_fault, with};
 use contract::catalog::{CallbackSettings, Resource};
 use domain::model::AppId;
 use origin::catalog::{
@@ -24,16 +24,16 @@ pub fn put(catalog: &Catalog, app: &str, document: &Value) {
     catalog.put(Resource::App, app, document);
 }
 
-/// What is to be handed over for the app.
+/// The settings to push for the app.
 fn due(catalog: &Catalog) -> Option<CallbackSettings> {
     of_app(&catalog.db, id(APP)).unwrap().map(|due| due.settings)
 }
 
-fn tell(catalog: &Catalog, settings: &CallbackSettings) {
+fn confirm(catalog: &Catalog, settings: &CallbackSettings) {
     told(&catalog.db, id(APP), settings.revision).unwrap();
 }
 
-/// The URL that settings hold; none without a callback.
+/// The URL in these settings, if they have a callback.
 fn url(catalog: &Catalog, settings: &CallbackSettings) -> Option<String> {
     let sealed = settings.sealed.as_ref()?;
     let plain = catalog.vault.open(&format!("callback/{APP}"), &sealed.0).unwrap();
@@ -41,8 +41,8 @@ fn url(catalog: &Catalog, settings: &CallbackSettings) -> Option<String> {
     Some(callback["url"].as_str().unwrap().to_owned())
 }
 
-/// With an app without a callback, whose outbox has asked.
-fn asked() -> Catalog {
+/// A catalog with an app without a callback, whose outbox has requested terms.
+fn with_known_outbox() -> Catalog {
     let catalog = Catalog::small();
     put(&catalog, APP, &app("acme"));
     catalog.terms(APP, &[]);
@@ -50,16 +50,16 @@ fn asked() -> Catalog {
 }
 
 #[test]
-fn only_an_outbox_that_has_asked_is_told() {
+fn callbacks_are_pushed_only_to_outboxes_that_requested_terms() {
     let catalog = Catalog::small();
-    put(&catalog, APP, &app_calling(ONE));
-    put(&catalog, "10000002", &app_calling(ONE));
+    put(&catalog, APP, &app_with_url(ONE));
+    put(&catalog, "10000002", &app_with_url(ONE));
     assert_eq!((due(&catalog), next_ms(&catalog.db)), (None, Ok(None)));
     let terms = catalog.terms(APP, &[]);
     assert_eq!(url(&catalog, &terms.callback).as_deref(), Some(ONE));
-    assert_eq!(due(&catalog), None, "it has just been told");
+    assert_eq!(due(&catalog), None, "the answer carried the settings");
     for app in [APP, "10000002"] {
-        put(&catalog, app, &app_calling(TWO));
+        put(&catalog, app, &app_with_url(TWO));
     }
     let settings = due(&catalog).unwrap();
     assert!(settings.revision > terms.callback.revision);
@@ -69,17 +69,17 @@ fn only_an_outbox_that_has_asked_is_told() {
 }
 
 #[test]
-fn a_callback_that_is_set_changed_repeated_or_removed_is_handed_over() {
-    let catalog = asked();
+fn a_callback_that_is_set_changed_repeated_or_removed_is_pushed() {
+    let catalog = with_known_outbox();
     let mut before = catalog.terms(APP, &[]).callback;
     for (document, expected) in [
-        (app_calling(ONE), Some(ONE)),
-        (app_calling(TWO), Some(TWO)),
-        // The endpoint is to be tried again.
-        (app_calling(TWO), Some(TWO)),
-        (with(app_calling(TWO), &json!({ "name": "Renamed" })), Some(TWO)),
+        (app_with_url(ONE), Some(ONE)),
+        (app_with_url(TWO), Some(TWO)),
+        // A repeated PUT makes the outbox try the endpoint again.
+        (app_with_url(TWO), Some(TWO)),
+        (with(app_with_url(TWO), &json!({ "name": "Renamed" })), Some(TWO)),
         (app("acme"), None),
-        (app_calling(ONE), Some(ONE)),
+        (app_with_url(ONE), Some(ONE)),
     ] {
         put(&catalog, APP, &document);
         let settings = due(&catalog).unwrap();
@@ -87,15 +87,15 @@ fn a_callback_that_is_set_changed_repeated_or_removed_is_handed_over() {
         assert_eq!(url(&catalog, &settings).as_deref(), expected);
         assert_eq!(catalog.terms(APP, &[]).callback, settings);
         assert_eq!(due(&catalog).as_ref(), Some(&settings), "an answer may be lost");
-        tell(&catalog, &settings);
+        confirm(&catalog, &settings);
         assert_eq!((due(&catalog), next_ms(&catalog.db)), (None, Ok(None)));
         before = settings;
     }
 }
 
 #[test]
-fn what_is_no_change_of_the_callback_is_not_handed_over() {
-    let catalog = asked();
+fn changes_of_other_fields_push_no_callback() {
+    let catalog = with_known_outbox();
     let before = catalog.terms(APP, &[]).callback;
     put(&catalog, APP, &app("acme"));
     put(&catalog, APP, &with(app("acme"), &json!({ "name": "Renamed" })));
@@ -106,8 +106,8 @@ fn what_is_no_change_of_the_callback_is_not_handed_over() {
     );
     assert_eq!((due(&catalog), catalog.terms(APP, &[]).callback), (None, before));
 
-    // What is due stays so, and with it the revision of what was set.
-    put(&catalog, APP, &app_calling(ONE));
+    // Pending settings stay pending and keep their revision.
+    put(&catalog, APP, &app_with_url(ONE));
     put(&catalog, APP, &app("acme"));
     let removal = due(&catalog).unwrap();
     assert_eq!(removal.sealed, None);
@@ -117,27 +117,27 @@ fn what_is_no_change_of_the_callback_is_not_handed_over() {
 }
 
 #[test]
-fn an_older_revision_that_was_told_leaves_the_newer_one_due() {
-    let catalog = asked();
-    put(&catalog, APP, &app_calling(ONE));
+fn confirming_an_older_revision_leaves_the_newer_one_due() {
+    let catalog = with_known_outbox();
+    put(&catalog, APP, &app_with_url(ONE));
     let older = due(&catalog).unwrap();
-    put(&catalog, APP, &app_calling(TWO));
+    put(&catalog, APP, &app_with_url(TWO));
     let newer = due(&catalog).unwrap();
-    tell(&catalog, &older);
+    confirm(&catalog, &older);
     assert_eq!(due(&catalog).as_ref(), Some(&newer));
-    tell(&catalog, &newer);
+    confirm(&catalog, &newer);
     assert_eq!(due(&catalog), None);
-    tell(&catalog, &older);
+    confirm(&catalog, &older);
     assert_eq!(due(&catalog), None);
 }
 
 #[test]
-fn the_alarm_leaves_the_first_try_to_the_put_and_waits_between_its_own() {
-    let catalog = asked();
+fn the_put_pushes_first_and_the_alarm_retries_at_intervals() {
+    let catalog = with_known_outbox();
     catalog.now_ms.set(NOON + 50_000);
     revisions::set(&catalog.db, revisions::LISTING_BUILT_AT, NOON).unwrap();
     let published = || revisions::clear(&catalog.db, revisions::TRACKING_DIRTY_SINCE).unwrap();
-    put(&catalog, APP, &app_calling(ONE));
+    put(&catalog, APP, &app_with_url(ONE));
     published();
     let put_at = catalog.now();
     let claimed = || {
@@ -157,24 +157,24 @@ fn the_alarm_leaves_the_first_try_to_the_put_and_waits_between_its_own() {
         catalog.wait(1);
         assert_eq!(claimed(), 1);
     }
-    // A new PUT tries for itself, and the alarm soon after it.
-    put(&catalog, APP, &app_calling(TWO));
+    // A new PUT makes the first attempt itself, and the alarm follows soon after.
+    put(&catalog, APP, &app_with_url(TWO));
     assert!(alarm() <= catalog.now() + OWN_TRY_MS);
-    tell(&catalog, &due(&catalog).unwrap());
+    confirm(&catalog, &due(&catalog).unwrap());
     published();
-    assert_eq!(alarm(), NOON + 300_000, "nothing but the listing");
+    assert_eq!(alarm(), NOON + 300_000, "only the listing is due");
 }
 
 #[test]
-fn those_that_fail_do_not_hold_up_the_others() {
+fn failing_outboxes_do_not_delay_others() {
     let catalog = Catalog::small();
     let apps: Vec<_> = (0..10).map(|n| format!("1000000{n}")).collect();
     for app in &apps {
-        put(&catalog, app, &app_calling(ONE));
+        put(&catalog, app, &app_with_url(ONE));
         catalog.terms(app, &[]);
     }
     for app in &apps {
-        put(&catalog, app, &app_calling(TWO));
+        put(&catalog, app, &app_with_url(TWO));
         catalog.wait(1);
     }
     catalog.wait(OWN_TRY_MS);
@@ -193,16 +193,16 @@ fn those_that_fail_do_not_hold_up_the_others() {
         tried.extend(page);
         catalog.wait(1);
     }
-    assert_eq!(tried, apps, "the longest due first");
+    assert_eq!(tried, apps, "the earliest due first");
     assert_eq!(claimed(), [""; 0]);
 }
 
 #[test]
-fn an_import_hands_over_what_it_changed() {
+fn an_import_pushes_the_callbacks_it_changed() {
     let catalog = Catalog::small();
     let apps: Vec<_> = (0..5).map(|n| format!("1000000{n}")).collect();
     for app in &apps {
-        put(&catalog, app, &app_calling(ONE));
+        put(&catalog, app, &app_with_url(ONE));
     }
     for app in &apps[..3] {
         catalog.terms(app, &[]);
@@ -210,16 +210,16 @@ fn an_import_hands_over_what_it_changed() {
     let line = |document: Value, id: &str| with(document, &json!({ "kind": "app", "id": id })).to_string();
     let lines = [
         line(app("acme"), &apps[0]),
-        line(app_calling(TWO), &apps[1]),
-        line(app_calling(TWO), &apps[3]),
-        line(app_calling(TWO), "10000009"),
+        line(app_with_url(TWO), &apps[1]),
+        line(app_with_url(TWO), &apps[3]),
+        line(app_with_url(TWO), "10000009"),
     ];
     body(&catalog.import("i", &lines.join("\n")).unwrap(), 200);
     let now_ms = catalog.now();
     assert_eq!(
         claim(&catalog.db, now_ms, now_ms, 48),
         Ok(Vec::new()),
-        "not the alarm's yet"
+        "not due for the alarm yet"
     );
     let own = || claim(&catalog.db, now_ms, now_ms + OWN_TRY_MS, 48).unwrap();
     let claimed: Vec<_> = own().iter().map(|due| due.app.to_string()).collect();
@@ -233,14 +233,14 @@ fn an_import_hands_over_what_it_changed() {
 }
 
 #[test]
-fn a_put_that_breaks_has_changed_the_settings_and_their_handover_or_neither() {
+fn a_put_that_fails_changes_settings_and_queue_together_or_not_at_all() {
     let prepared = || {
-        let catalog = asked();
-        put(&catalog, APP, &app_calling(ONE));
-        tell(&catalog, &due(&catalog).unwrap());
+        let catalog = with_known_outbox();
+        put(&catalog, APP, &app_with_url(ONE));
+        confirm(&catalog, &due(&catalog).unwrap());
         catalog
     };
-    for new in [app_calling(TWO), app("acme")] {
+    for new in [app_with_url(TWO), app("acme")] {
         let expected = new["callback"]["url"].as_str();
         under_every_fault(prepared, |catalog, fault| {
             let outcome = catalog.try_put(Resource::App, APP, &new);
@@ -257,10 +257,10 @@ fn a_put_that_breaks_has_changed_the_settings_and_their_handover_or_neither() {
 }
 
 #[test]
-fn what_breaks_while_handing_over_is_handed_over_again_or_is_done() {
+fn a_push_that_fails_is_retried_or_was_recorded() {
     let prepared = || {
-        let catalog = asked();
-        put(&catalog, APP, &app_calling(ONE));
+        let catalog = with_known_outbox();
+        put(&catalog, APP, &app_with_url(ONE));
         catalog.wait(OWN_TRY_MS);
         catalog
     };
@@ -287,26 +287,26 @@ fn what_breaks_while_handing_over_is_handed_over_again_or_is_done() {
 }
 
 #[test]
-fn a_first_question_that_breaks_is_asked_again() {
+fn a_first_request_for_terms_that_fails_can_be_repeated() {
     let prepared = || {
         let catalog = Catalog::small();
-        put(&catalog, APP, &app_calling(ONE));
+        put(&catalog, APP, &app_with_url(ONE));
         catalog
     };
     under_every_fault(prepared, |catalog, fault| {
-        let noted = catalog.try_terms(APP, &[]).is_ok();
+        let answered = catalog.try_terms(APP, &[]).is_ok();
         catalog.db.inject(Faults::none());
-        if !noted {
+        if !answered {
             catalog.terms(APP, &[]);
         }
-        put(catalog, APP, &app_calling(TWO));
+        put(catalog, APP, &app_with_url(TWO));
         assert!(due(catalog).is_some(), "{fault}");
     });
 }
 
 #[test]
-fn no_statement_of_a_handover_reads_all_apps_or_all_outboxes() {
-    let catalog = asked();
+fn no_statement_of_the_push_queue_scans_all_apps_or_outboxes() {
+    let catalog = with_known_outbox();
     for sql in [
         sql::GET_NEXT_HANDOVER,
         sql::LIST_HANDOVERS,

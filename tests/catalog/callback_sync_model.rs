@@ -1,5 +1,5 @@
-//! Any order of PUTs, imports, questions and alarms, with messages that are lost or late. The outboxes keep what they are
-//! told by the rule that the real ones have: the newest wins.
+//! Property test of callback settings: any order of PUTs, imports, requests for terms and alarms, with lost and late
+//! messages. An outbox accepts a higher revision only, like the production outbox.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::{
-    Catalog, app, app_calling,
+    Catalog, app, app_with_url,
     callback_sync::{id, put},
     with,
 };
@@ -15,27 +15,27 @@ use contract::catalog::CallbackSettings;
 use domain::model::AppId;
 use origin::catalog::callback_sync::queue::{AGAIN_MS, Handover, OWN_TRY_MS, claim, next_ms, of_app, told};
 
-/// What happens to a message to an outbox.
+/// The outcome of a message to an outbox.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Lost,
-    /// It arrives, and the answer does not.
+    /// It arrives, and the answer is lost.
     Unanswered,
     Answered,
-    /// It arrives after the next one.
+    /// It arrives after the next answered message.
     Late,
 }
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// The app is put with this callback, and the PUT tries to hand it over.
+    /// Puts the app with this callback and tries to push it.
     Put(u8, Option<u8>, Fate),
     Rename(u8, u8),
-    /// The app is imported with this callback, and the import tries to hand over what is due by then.
+    /// Imports the app with this callback and tries to push what is due by then.
     Import(u8, Option<u8>, Fate),
-    /// An outbox asks, and its answer arrives or not.
-    Ask(u8, bool),
-    /// The alarm goes off after this time.
+    /// An outbox requests the terms; whether the answer arrives.
+    RequestTerms(u8, bool),
+    /// The alarm runs after this many milliseconds.
     Alarm(i64, Fate),
 }
 
@@ -52,17 +52,17 @@ fn step() -> impl Strategy<Value = Step> {
         (app.clone(), any::<u8>()).prop_map(|(a, name)| Step::Rename(a, name)),
         (app.clone(), proptest::option::of(0..3_u8), fate.clone())
             .prop_map(|(a, c, f)| Step::Import(a, c, f)),
-        (app, any::<bool>()).prop_map(|(a, arrives)| Step::Ask(a, arrives)),
+        (app, any::<bool>()).prop_map(|(a, arrives)| Step::RequestTerms(a, arrives)),
         (0..20_000_i64, fate).prop_map(|(ms, f)| Step::Alarm(ms, f)),
     ]
 }
 
 fn with_callback(path: Option<u8>) -> Value {
     let url = path.map(|path| format!("https://acme.example.com/{path}"));
-    json!({ "callback": url.map(|url| app_calling(&url)["callback"].take()) })
+    json!({ "callback": url.map(|url| app_with_url(&url)["callback"].take()) })
 }
 
-/// The catalog, its apps' outboxes, and the messages between them.
+/// The catalog, its apps' outboxes and the late messages between them.
 struct World {
     catalog: Catalog,
     documents: BTreeMap<AppId, Value>,
@@ -92,13 +92,13 @@ impl World {
     }
 
     fn arrive(&mut self, handover: Handover) {
-        // Only an outbox that has asked before is told anything, so the least it has is an answer that was lost.
-        let kept = self
+        // The catalog pushes only to an outbox that requested terms; here at most that answer was lost.
+        let stored = self
             .outboxes
             .entry(handover.app)
             .or_insert_with(|| handover.settings.clone());
-        if handover.settings.revision > kept.revision {
-            *kept = handover.settings;
+        if handover.settings.revision > stored.revision {
+            *stored = handover.settings;
         }
     }
 
@@ -134,8 +134,8 @@ impl World {
         *known = document;
     }
 
-    /// Tries what is due within this time.
-    fn hand_over(&mut self, within_ms: i64, limit: u32, fate: Fate) {
+    /// Tries to push what is due within this many milliseconds.
+    fn push_due(&mut self, within_ms: i64, limit: u32, fate: Fate) {
         let now_ms = self.catalog.now();
         for handover in claim(&self.catalog.db, now_ms, now_ms + within_ms, limit).unwrap() {
             self.send(handover, fate);
@@ -143,7 +143,7 @@ impl World {
     }
 
     fn alarm(&mut self, fate: Fate) {
-        self.hand_over(0, 2, fate);
+        self.push_due(0, 2, fate);
     }
 
     fn run(&mut self, step: Step) {
@@ -158,9 +158,9 @@ impl World {
             Step::Rename(n, name) => self.put(Self::app(n), &json!({ "name": format!("App {name}") })),
             Step::Import(n, callback, fate) => {
                 self.import(Self::app(n), &with_callback(callback));
-                self.hand_over(OWN_TRY_MS, 48, fate);
+                self.push_due(OWN_TRY_MS, 48, fate);
             }
-            Step::Ask(n, arrives) => {
+            Step::RequestTerms(n, arrives) => {
                 let app = Self::app(n);
                 let settings = self.catalog.terms(&app.to_string(), &[]).callback;
                 if arrives {
@@ -179,14 +179,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn every_outbox_comes_to_have_the_settings_that_the_operator_put_last(
+    fn every_outbox_converges_to_the_last_settings(
         steps in proptest::collection::vec(step(), 1..30)
     ) {
         let mut world = World::new();
         for step in steps {
             world.run(step);
         }
-        // From now on nothing is lost.
+        // From here on no message is lost.
         for _ in 0..4 {
             world.catalog.wait(AGAIN_MS);
             world.alarm(Fate::Answered);

@@ -1,4 +1,4 @@
-//! What the counters say of offers, and what they are told.
+//! Offer statistics that the catalog reads from the counters, and caps that it pushes to them.
 
 use std::collections::BTreeSet;
 
@@ -57,7 +57,7 @@ fn caps(click: Value, conversion: Value) -> Value {
 }
 
 #[test]
-fn what_is_left_of_a_cap_is_what_was_not_taken_today() {
+fn a_listing_shows_the_part_of_a_cap_not_taken_today() {
     let catalog = Catalog::small();
     let today = UtcDay::of_ms(NOON);
     for (click, conversion, taken, expected) in [
@@ -66,7 +66,7 @@ fn what_is_left_of_a_cap_is_what_was_not_taken_today() {
         (json!(10), json!(null), (9, 99), Some((Some(1), None))),
         (json!(null), json!(5), (99, 4), Some((None, Some(1)))),
         (json!(10), json!(5), (3, 2), Some((Some(7), Some(3)))),
-        // Either of them spent, or lowered below what was taken.
+        // One of them is spent, or was lowered below the number taken.
         (json!(10), json!(5), (10, 0), None),
         (json!(10), json!(5), (0, 5), None),
         (json!(10), json!(5), (11, 6), None),
@@ -99,7 +99,7 @@ fn what_is_left_of_a_cap_is_what_was_not_taken_today() {
                 (1_000, 30, 45_500_000)
             );
         }
-        // After midnight nothing has been taken, and the figures stand.
+        // The next day nothing is taken yet, and the statistics stay.
         catalog.now_ms.set(today.minus(-1).start_ms());
         let shown = figures(&catalog, "o-1");
         let whole = [&click, &conversion].map(|lim| lim.as_u64());
@@ -115,7 +115,7 @@ fn what_is_left_of_a_cap_is_what_was_not_taken_today() {
 }
 
 #[test]
-fn counts_are_kept_for_offers_that_are_not_there_yet_and_written_only_when_they_change() {
+fn statistics_are_stored_for_unknown_offers_and_written_only_when_they_change() {
     let catalog = Catalog::small();
     let today = UtcDay::of_ms(NOON);
     let changes = || catalog.rows("SELECT total_changes()")[0].integer(0).unwrap();
@@ -147,7 +147,7 @@ fn counts_are_kept_for_offers_that_are_not_there_yet_and_written_only_when_they_
     assert_eq!(figures(&catalog, "o-2").unwrap().click_left, Some(7));
 }
 
-/// The counters' object, with clicks on an offer.
+/// A counters database with clicks on an offer.
 fn counters_with_clicks(offer: &str, day: UtcDay, clicks: u32) -> Sqlite {
     let db = Sqlite::in_memory();
     migrate(&db, 0, counters::MIGRATIONS).unwrap();
@@ -170,7 +170,7 @@ fn counters_with_clicks(offer: &str, day: UtcDay, clicks: u32) -> Sqlite {
 }
 
 #[test]
-fn figures_are_of_the_last_30_days_and_end_with_them() {
+fn statistics_cover_the_last_30_days() {
     let catalog = Catalog::small();
     catalog.put(O, "o-1", &offer(&["g-1"]));
     let clicked = UtcDay::of_ms(NOON);
@@ -183,9 +183,9 @@ fn figures_are_of_the_last_30_days_and_end_with_them() {
             contract::counters::Command::Stats(contract::counters::Stats { today }),
         )
         .unwrap();
-        // As the catalog reads what the counters wrote.
-        let told: Vec<OfferStats> = serde_json::from_value(serde_json::to_value(answer).unwrap()).unwrap();
-        keep_stats(&catalog.db, "counters-0", today, &told).unwrap();
+        // The catalog parses the JSON that the counters wrote.
+        let stats: Vec<OfferStats> = serde_json::from_value(serde_json::to_value(answer).unwrap()).unwrap();
+        keep_stats(&catalog.db, "counters-0", today, &stats).unwrap();
         catalog.now_ms.set(today.start_ms());
         assert_eq!(
             figures(&catalog, "o-1").unwrap().clicks,
@@ -196,24 +196,24 @@ fn figures_are_of_the_last_30_days_and_end_with_them() {
     assert_eq!(catalog.now(), clicked.start_ms() + 31 * DAY_MS);
 }
 
-/// What the counters are told: kind, offer and limit, in no order.
-fn told(catalog: &Catalog) -> BTreeSet<(CapKind, String, Option<u32>)> {
+/// The caps that are pushed to the counters: kind, offer and limit.
+fn push_changed(catalog: &Catalog) -> BTreeSet<(CapKind, String, Option<u32>)> {
     let changed = limits::changed(&catalog.db).unwrap();
-    let mut told = BTreeSet::new();
+    let mut caps = BTreeSet::new();
     for (object, limits) in changed.by_object {
         for limit in limits {
             assert_eq!(object, contract::counters::object_name(&limit.offer));
             assert!(limit.revision <= changed.through);
-            let is_new = told.insert((limit.kind, limit.offer.as_str().to_owned(), limit.limit));
-            assert!(is_new, "{limit:?} is told twice");
+            let is_new = caps.insert((limit.kind, limit.offer.as_str().to_owned(), limit.limit));
+            assert!(is_new, "{limit:?} was pushed twice");
         }
     }
     limits::pushed(&catalog.db, changed.through).unwrap();
-    told
+    caps
 }
 
 #[test]
-fn each_changed_cap_is_told_once() {
+fn each_changed_cap_is_pushed_once() {
     let catalog = Catalog::small();
     let put = |offer_id: &str, click: Value, conversion: Value| {
         let goal = format!("g-{offer_id}");
@@ -225,33 +225,33 @@ fn each_changed_cap_is_told_once() {
             (CapKind::Conversion, offer.to_owned(), conversion),
         ]
     };
-    assert_eq!(told(&catalog), [].into());
+    assert_eq!(push_changed(&catalog), [].into());
     put("o-1", json!(10), json!(null));
     put("o-2", json!(null), json!(null));
     put("o-3", json!(1), json!(2));
     let expected = [both("o-1", Some(10), None), both("o-3", Some(1), Some(2))].concat();
-    assert_eq!(told(&catalog), expected.into_iter().collect());
-    assert_eq!(told(&catalog), [].into(), "once");
+    assert_eq!(push_changed(&catalog), expected.into_iter().collect());
+    assert_eq!(push_changed(&catalog), [].into(), "once");
 
     put("o-1", json!(10), json!(null));
-    assert_eq!(told(&catalog), [].into(), "a repeated PUT changes no cap");
+    assert_eq!(push_changed(&catalog), [].into(), "a repeated PUT changes no cap");
     put("o-1", json!(9), json!(null));
     put("o-2", json!(null), json!(null));
-    assert_eq!(told(&catalog), both("o-1", Some(9), None).into());
+    assert_eq!(push_changed(&catalog), both("o-1", Some(9), None).into());
     put("o-1", json!(null), json!(null));
     assert_eq!(
-        told(&catalog),
+        push_changed(&catalog),
         both("o-1", None, None).into(),
-        "a cap that is gone is told, too"
+        "a removed cap is pushed too"
     );
-    // Not told before the counters answered: told again.
+    // Without a confirmation the cap is pushed again.
     put("o-3", json!(5), json!(2));
     assert_eq!(limits::changed(&catalog.db).unwrap().by_object.len(), 1);
-    assert_eq!(told(&catalog), both("o-3", Some(5), Some(2)).into());
+    assert_eq!(push_changed(&catalog), both("o-3", Some(5), Some(2)).into());
 }
 
 #[test]
-fn more_caps_than_one_call_should_carry_are_told_in_turn() {
+fn more_caps_than_one_call_carries_are_pushed_in_slices() {
     let catalog = Catalog::small();
     let lines: String = (0..2_001)
         .map(|n| {
@@ -263,7 +263,7 @@ fn more_caps_than_one_call_should_carry_are_told_in_turn() {
         })
         .collect();
     assert_eq!(catalog.import("i", &lines).unwrap().status, 200);
-    let [first, second, third] = [0; 3].map(|_| told(&catalog));
+    let [first, second, third] = [0; 3].map(|_| push_changed(&catalog));
     assert_eq!((first.len(), second.len(), third.len()), (4_000, 2, 0));
     assert!(first.is_disjoint(&second));
 }

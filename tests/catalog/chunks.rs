@@ -1,4 +1,4 @@
-//! Chunks of bodies, under keys made of their contents: what is in them, and when each is written and forgotten.
+//! Chunks of offer bodies, content-addressed: their contents, and when each is written to KV and deleted.
 
 use std::collections::BTreeSet;
 
@@ -19,8 +19,8 @@ use origin::catalog::publication::{chunk, chunk_written, chunks_to_write, keep_s
 const O: Resource = Resource::Offer;
 const HOUR_MS: i64 = 3_600_000;
 
-/// A catalog of some chunks.
-fn many() -> Catalog {
+/// A catalog with several chunks.
+fn with_several_chunks() -> Catalog {
     let catalog = Catalog::small();
     let lines: String = (0..600)
         .map(|n| {
@@ -35,12 +35,12 @@ fn many() -> Catalog {
 fn keys(listing: &Listing) -> BTreeSet<String> {
     let keys = listing.chunk_keys();
     (0..)
-        .map_while(|place| keys.get(place))
+        .map_while(|index| keys.get(index))
         .map(str::to_owned)
         .collect()
 }
 
-/// Builds the listing and writes what KV does not have yet. Returns the keys of its chunks, and of those written.
+/// Builds the listing and writes missing chunks. Returns the keys of all its chunks and of those written.
 fn rebuild(catalog: &Catalog) -> (BTreeSet<String>, Vec<String>) {
     let listing = catalog.listing();
     let written = chunks_to_write(&catalog.db).unwrap();
@@ -51,8 +51,8 @@ fn rebuild(catalog: &Catalog) -> (BTreeSet<String>, Vec<String>) {
 }
 
 #[test]
-fn every_listed_offer_has_its_body_where_the_listing_says() {
-    let catalog = many();
+fn every_listed_offer_has_its_body_at_the_listed_position() {
+    let catalog = with_several_chunks();
     let listing = catalog.listing();
     assert_eq!(listing.len(), 600);
     for row in 0..listing.len() {
@@ -72,8 +72,8 @@ fn every_listed_offer_has_its_body_where_the_listing_says() {
 }
 
 #[test]
-fn only_what_changed_is_written() {
-    let catalog = many();
+fn only_changed_chunks_are_written() {
+    let catalog = with_several_chunks();
     let (all, written) = rebuild(&catalog);
     assert!(all.len() > 4, "{all:?}");
     assert!(written.iter().eq(&all));
@@ -88,10 +88,10 @@ fn only_what_changed_is_written() {
     rebuild(&catalog);
     assert!(
         changes() - before < 5,
-        "a rebuild that changes nothing writes the index alone"
+        "a rebuild without changes writes only the index"
     );
 
-    // The time of a change is part of a body, so that any change of an offer is one.
+    // A body contains the update time, so every change of an offer changes its body.
     let mut before = all;
     for members in [
         json!({ "name": "Another" }),
@@ -103,7 +103,7 @@ fn only_what_changed_is_written() {
         assert_eq!(
             (after.len(), after.difference(&before).count()),
             (before.len(), 1),
-            "one chunk in place of another"
+            "one chunk replaces another"
         );
         assert!(written.iter().eq(after.difference(&before)));
         before = after;
@@ -111,8 +111,8 @@ fn only_what_changed_is_written() {
 }
 
 #[test]
-fn an_offer_that_is_capped_out_or_comes_back_changes_no_chunk() {
-    let catalog = many();
+fn an_offer_whose_cap_is_spent_or_raised_changes_no_chunk() {
+    let catalog = with_several_chunks();
     let cap = json!({ "click_cap": { "dur": "DAILY", "lim": 5 } });
     catalog.put(O, "o-300", &with(offer(&["g-300"]), &cap));
     let (all, _) = rebuild(&catalog);
@@ -132,7 +132,7 @@ fn an_offer_that_is_capped_out_or_comes_back_changes_no_chunk() {
 }
 
 /// The keys of the chunks in KV.
-fn in_kv(kv: &Kv) -> BTreeSet<String> {
+fn kv_keys(kv: &Kv) -> BTreeSet<String> {
     let values = kv.values.borrow();
     values
         .keys()
@@ -147,9 +147,9 @@ fn a_chunk_stays_as_long_as_a_listing_that_uses_it_is_in_kv() {
     let put = |name: &str| catalog.put(O, "o-1", &with(offer(&["g-1"]), &json!({ "name": name })));
     put("First");
     publish_listing(&catalog, &kv).unwrap();
-    let first = in_kv(&kv);
+    let first = kv_keys(&kv);
     put("Second");
-    // Its listing is in the pointer for two more, and in KV for an hour after that, however long a rebuild takes.
+    // The listing stays in the pointer for two more versions, and in KV for an hour after that.
     for (wait_ms, stays) in [
         (300_000, true),
         (10 * HOUR_MS, true),
@@ -162,28 +162,28 @@ fn a_chunk_stays_as_long_as_a_listing_that_uses_it_is_in_kv() {
             publish_listing(&catalog, &kv).unwrap();
         }
         sweep(&catalog, &kv).unwrap();
-        assert_eq!(in_kv(&kv).is_superset(&first), stays, "{wait_ms} later");
+        assert_eq!(kv_keys(&kv).is_superset(&first), stays, "{wait_ms} later");
         let key = first.first().unwrap();
         assert_eq!(
             chunk(&catalog.db, key).unwrap().is_some(),
             stays,
-            "an isolate that was asleep may ask for it"
+            "an idle isolate may still request it"
         );
     }
 }
 
 #[test]
-fn a_chunk_that_is_used_again_is_revived() {
+fn a_chunk_in_use_again_is_not_deleted() {
     let (catalog, kv) = (Catalog::small(), Kv::default());
     let put = |name: &str| catalog.put(O, "o-1", &with(offer(&["g-1"]), &json!({ "name": name })));
     catalog.put(O, "o-1", &offer(&["g-1"]));
     publish_listing(&catalog, &kv).unwrap();
-    let first = in_kv(&kv);
+    let first = kv_keys(&kv);
     let put_at = catalog.now();
     put("Another");
     catalog.wait(300_000);
     publish_listing(&catalog, &kv).unwrap();
-    // The document is what it was, at the time it was: so is the body, to the byte.
+    // The same document at the same time makes the same body, byte for byte.
     catalog.now_ms.set(put_at);
     catalog.put(O, "o-1", &offer(&["g-1"]));
     catalog.wait(600_000);
@@ -192,16 +192,20 @@ fn a_chunk_that_is_used_again_is_revived() {
     assert_eq!(
         kv.writes.get(),
         writes + 2,
-        "KV has the chunk still: only the listing and the pointer are written"
+        "KV still has the chunk: only listing and pointer are written"
     );
     for _ in 0..5 {
         catalog.wait(HOUR_MS);
         publish_listing(&catalog, &kv).unwrap();
         sweep(&catalog, &kv).unwrap();
     }
-    assert_eq!(in_kv(&kv), first, "the one that is used stays and the other went");
-    // One that was forgotten is made and written anew.
+    assert_eq!(
+        kv_keys(&kv),
+        first,
+        "the used chunk stays and the other is deleted"
+    );
+    // A deleted chunk is built and written again.
     put("Another");
     publish_listing(&catalog, &kv).unwrap();
-    assert_eq!(in_kv(&kv).len(), 2);
+    assert_eq!(kv_keys(&kv).len(), 2);
 }

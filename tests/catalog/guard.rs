@@ -1,14 +1,14 @@
-//! The network guard where callbacks are configured. Its rules have their own tests; here, that nothing goes by it.
+//! Every way to configure a callback applies the network guard. The guard's rules have tests of their own.
 
 use serde_json::json;
 
-use crate::{Catalog, app_calling, body, refused, with};
+use crate::{Catalog, app_with_url, body, refused, with};
 use contract::catalog::Resource;
 use domain::callbacks::guard::Guard;
 
 const APP: Resource = Resource::App;
 
-/// URLs that a callback may not go to in production, each with a word of why, and whether a local run takes it.
+/// URLs that production refuses, each with a part of the message and whether a local run accepts it.
 const REFUSED: [(&str, &str, bool); 13] = [
     ("http://acme.example.com/cb", "https://", true),
     ("http://127.0.0.1:9000/cb", "https://", true),
@@ -41,12 +41,12 @@ fn catalog(allow_private: bool) -> Catalog {
 }
 
 #[test]
-fn a_put_with_such_a_callback_is_refused_and_leaves_nothing() {
+fn a_put_with_a_forbidden_callback_is_refused_and_changes_nothing() {
     for allow_private in [false, true] {
         let catalog = catalog(allow_private);
         for (url, problem, local) in REFUSED {
             let before = catalog.dump();
-            let outcome = catalog.try_put(APP, "10000001", &app_calling(url));
+            let outcome = catalog.try_put(APP, "10000001", &app_with_url(url));
             if allow_private && local {
                 assert_eq!(body(&outcome.unwrap(), 200)["callback"]["url"], url);
                 continue;
@@ -61,14 +61,14 @@ fn a_put_with_such_a_callback_is_refused_and_leaves_nothing() {
 }
 
 #[test]
-fn a_line_of_an_import_with_such_a_callback_is_named() {
+fn an_import_line_with_a_forbidden_callback_is_reported() {
     for allow_private in [false, true] {
         let catalog = catalog(allow_private);
         let url = |n: usize| REFUSED.map(|(url, ..)| url)[n];
         let lines: Vec<_> = (0..REFUSED.len())
             .map(|n| {
                 let line = json!({ "kind": "app", "id": format!("1000000{}", n % 10) });
-                with(app_calling(url(n)), &line).to_string()
+                with(app_with_url(url(n)), &line).to_string()
             })
             .collect();
         let expected: Vec<_> = (1..)
@@ -79,8 +79,8 @@ fn a_line_of_an_import_with_such_a_callback_is_named() {
         let before = catalog.dump();
         let reply = body(&catalog.import("i", &lines.join("\n")).unwrap(), 400);
         let wrong = reply["lines"].as_array().unwrap();
-        let named: Vec<_> = wrong.iter().map(|line| line["line"].clone()).collect();
-        assert_eq!(named, expected);
+        let reported_lines: Vec<_> = wrong.iter().map(|line| line["line"].clone()).collect();
+        assert_eq!(reported_lines, expected);
         for line in wrong {
             let message = line["message"].as_str().unwrap();
             assert!(message.starts_with("callback.url: "), "{message}");
@@ -90,16 +90,16 @@ fn a_line_of_an_import_with_such_a_callback_is_named() {
     let local: Vec<_> = REFUSED
         .iter()
         .filter(|(.., local)| *local)
-        .map(|(url, ..)| with(app_calling(url), &json!({ "kind": "app", "id": "10000001" })).to_string())
+        .map(|(url, ..)| with(app_with_url(url), &json!({ "kind": "app", "id": "10000001" })).to_string())
         .collect();
     let imported = body(&catalog(true).import("i", &local.join("\n")).unwrap(), 200);
     assert_eq!(imported["imported"], local.len());
 }
 
 #[test]
-fn an_app_whose_callback_is_refused_by_now_can_be_put_without_it() {
+fn an_app_with_a_now_forbidden_callback_can_be_put_without_it() {
     let mut catalog = catalog(true);
-    let local = app_calling("http://127.0.0.1:9000/cb");
+    let local = app_with_url("http://127.0.0.1:9000/cb");
     catalog.put(APP, "10000001", &local);
     catalog.guard.allow_private = false;
     refused(catalog.try_put(APP, "10000001", &local));
@@ -109,7 +109,7 @@ fn an_app_whose_callback_is_refused_by_now_can_be_put_without_it() {
 #[test]
 fn a_post_with_macros_in_its_url_is_refused() {
     let catalog = catalog(false);
-    let mut document = app_calling("https://acme.example.com/cb?u={user_id}");
+    let mut document = app_with_url("https://acme.example.com/cb?u={user_id}");
     catalog.put(APP, "10000001", &document);
     document["callback"]["method"] = json!("POST");
     let (code, message) = refused(catalog.try_put(APP, "10000001", &document));

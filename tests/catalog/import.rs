@@ -1,4 +1,4 @@
-//! Imports: all or nothing, whatever breaks.
+//! Imports are atomic under every fault.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn line(kind: &str, id: &str, document: Value) -> String {
     with(document, &json!({ "kind": kind, "id": id })).to_string() + "\n"
 }
 
-/// What is referred to comes after what refers to it; some of it is new and some of it replaces.
+/// Import lines that refer to later lines. Some resources are new, others replace existing ones.
 fn lines() -> String {
     line("offer", "o-1", offer(&["g-2", "g-3"]))
         + &line(
@@ -40,7 +40,7 @@ fn staged(catalog: &Catalog) -> usize {
     catalog.rows("SELECT import_id FROM import_lines").len()
 }
 
-/// What an operator reads of everything there is.
+/// All resources as an operator reads them.
 fn read(catalog: &Catalog) -> Vec<Value> {
     [
         (Resource::Publisher, "acme"),
@@ -56,8 +56,8 @@ fn read(catalog: &Catalog) -> Vec<Value> {
 }
 
 #[test]
-fn an_import_brings_what_single_puts_would_have() {
-    let imported = Catalog::of_fixtures();
+fn an_import_stores_the_same_as_single_puts() {
+    let imported = Catalog::from_fixtures();
     let put = Catalog::empty();
     let demo = Demo::read();
     for (resource, documents) in [
@@ -70,7 +70,7 @@ fn an_import_brings_what_single_puts_would_have() {
             put.put(resource, id, document);
         }
     }
-    // The order of the lines is another, and so are the revisions; an edge does not show them.
+    // Line order differs from the order of PUTs, and so do revisions, which an edge does not show.
     for table in ["publishers", "apps", "advertisers", "offer_documents", "goals"] {
         let sql = format!("SELECT * FROM {table} ORDER BY id");
         assert_eq!(imported.rows(&sql), put.rows(&sql), "{table}");
@@ -80,7 +80,7 @@ fn an_import_brings_what_single_puts_would_have() {
 }
 
 #[test]
-fn a_wrong_line_leaves_nothing_and_is_named() {
+fn a_wrong_line_is_reported_and_aborts_its_import() {
     let catalog = prepared();
     let before = catalog.dump();
     let good = lines();
@@ -94,7 +94,7 @@ fn a_wrong_line_leaves_nothing_and_is_named() {
             line("offer", "o-3", with(offer(&["g-9"]), &json!({ "colour": "red" }))),
             "colour",
         ),
-        // Right by themselves, and wrong by what is there or comes with them.
+        // Each is valid alone and conflicts with stored resources or with other lines.
         (
             line(
                 "offer",
@@ -123,14 +123,14 @@ fn a_wrong_line_leaves_nothing_and_is_named() {
         assert_eq!(catalog.dump(), before, "{reply}");
         assert_eq!(staged(&catalog), 0, "{reply}");
     }
-    // Twenty are named, all are counted.
+    // The reply lists 20 lines and counts all.
     let reply = body(&catalog.import("wrong", &"nonsense\n".repeat(33)).unwrap(), 400);
     assert_eq!(reply["lines"].as_array().unwrap().len(), 20);
     assert!(reply["error"].as_str().unwrap().contains("33"), "{reply}");
 }
 
 #[test]
-fn an_import_that_breaks_at_any_write_is_there_whole_or_not_at_all() {
+fn an_import_that_fails_at_any_write_is_applied_whole_or_not_at_all() {
     let old = prepared().dump();
     let (new, new_read) = {
         let catalog = prepared();
@@ -149,7 +149,7 @@ fn an_import_that_breaks_at_any_write_is_there_whole_or_not_at_all() {
             Err(Failure::Internal(_)) => assert!(state == old || state == new, "{fault}"),
             Err(Failure::Refused(refusal)) => panic!("{fault}: {refusal:?}"),
         }
-        // The operator sends it again, to the same process or to the one after it.
+        // The operator repeats the import, in the same process or in a new one.
         catalog.db.inject(Faults::none());
         discard_all(&catalog.db).unwrap();
         let again = body(&catalog.import("import-2", &lines()).unwrap(), 200);
@@ -160,7 +160,7 @@ fn an_import_that_breaks_at_any_write_is_there_whole_or_not_at_all() {
 }
 
 #[test]
-fn two_imports_at_once_do_not_mix() {
+fn concurrent_imports_do_not_mix() {
     let catalog = prepared();
     let mut errors = LineErrors::default();
     let other = line("publisher", "gamma", json!({ "name": "Gamma", "approved": true }));
@@ -168,13 +168,13 @@ fn two_imports_at_once_do_not_mix() {
     assert!(errors.is_empty());
     let reply = catalog.import("mine", &lines()).unwrap();
     assert_eq!(body(&reply, 200), json!({ "imported": 6 }));
-    assert_eq!(staged(&catalog), 1, "the other's line waits for its own end");
+    assert_eq!(staged(&catalog), 1, "the other import's line stays staged");
     discard(&catalog.db, "other").unwrap();
     assert_eq!(staged(&catalog), 0);
 }
 
 #[test]
-fn more_lines_than_are_applied_at_a_time_are_all_applied() {
+fn an_import_of_several_slices_is_applied_whole() {
     let catalog = Catalog::small();
     let lines: String = (0..1_001)
         .map(|n| {

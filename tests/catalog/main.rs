@@ -1,5 +1,5 @@
-//! `origin/catalog` on a real SQLite: the same SQL and the same handlers as in production, over a backend that imitates a
-//! Durable Object's and breaks where it is told to. What the object's shell does around them, it does here by hand.
+//! Tests of `origin::catalog` on a real SQLite: production SQL and handlers over a backend that imitates a Durable
+//! Object's and fails where a test injects a fault. Only `service` runs the object's service; the rest call handlers.
 
 #![allow(
     clippy::unwrap_used,
@@ -58,18 +58,18 @@ use platform::{
     migrations::migrate,
 };
 
-/// 2026-01-15, 12:00 UTC: on a boundary of the listing's rebuilds.
+/// 2026-01-15, 12:00 UTC, which is a boundary of the listing's rebuild interval.
 const NOON: i64 = 20_468 * 86_400_000 + 12 * 3_600_000;
 
 const STORE_KEYS: &str = "1:000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
-/// The catalog's object: its database, its clock, and a source of randomness that never says the same twice.
+/// The catalog's object: its database, its clock and a source of random bytes that never repeats itself.
 struct Catalog {
     db: Sqlite,
     now_ms: Cell<i64>,
-    drawn: Cell<u8>,
+    draws: Cell<u8>,
     vault: Vault,
-    /// As in production, with no hosts of our own.
+    /// The guard's production settings, without own hosts.
     guard: Guard,
 }
 
@@ -80,13 +80,13 @@ impl Catalog {
         Self {
             db,
             now_ms: Cell::new(NOON),
-            drawn: Cell::new(0),
+            draws: Cell::new(0),
             vault: Vault::parse(STORE_KEYS).unwrap(),
             guard: Guard::default(),
         }
     }
 
-    /// With a publisher `acme` and an advertiser `northwind`.
+    /// A catalog with a publisher `acme` and an advertiser `northwind`.
     fn small() -> Self {
         let catalog = Self::empty();
         catalog.put(
@@ -98,8 +98,8 @@ impl Catalog {
         catalog
     }
 
-    /// With the demo catalog.
-    fn of_fixtures() -> Self {
+    /// A catalog with the imported demo fixtures.
+    fn from_fixtures() -> Self {
         let catalog = Self::empty();
         assert_eq!(catalog.import("fixtures", &demo::text()).unwrap().status, 200);
         catalog
@@ -115,8 +115,8 @@ impl Catalog {
 
     fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> T) -> T {
         let random = || {
-            self.drawn.set(self.drawn.get() + 1);
-            Ok([self.drawn.get(); 32])
+            self.draws.set(self.draws.get() + 1);
+            Ok([self.draws.get(); 32])
         };
         work(&Context {
             now_ms: self.now(),
@@ -157,7 +157,7 @@ impl Catalog {
         }))
     }
 
-    /// What an app's outbox is told when it asks.
+    /// The terms that the app's outbox receives.
     #[track_caller]
     fn terms(&self, app: &str, offers: &[&str]) -> Terms {
         let reply = self.try_terms(app, offers).unwrap();
@@ -165,7 +165,7 @@ impl Catalog {
         serde_json::from_str(&reply.body).unwrap()
     }
 
-    /// An import, as the object's shell has it: every line is staged, and then all are applied or none.
+    /// Imports like the service: every line is staged, then all are applied or none.
     fn import(&self, import_id: &str, text: &str) -> Result<Reply, Failure> {
         let mut errors = LineErrors::default();
         let mut lines = Lines::new(MAX_LINE);
@@ -206,7 +206,7 @@ impl Catalog {
         self.db.query(sql, &[]).unwrap()
     }
 
-    /// What is kept, but for what an import has staged.
+    /// All stored rows except staged import lines.
     fn dump(&self) -> Vec<Vec<Row>> {
         const TABLES: [&str; 9] = [
             "state",
@@ -231,21 +231,21 @@ fn body(reply: &Reply, status: u16) -> Value {
     serde_json::from_str(&reply.body).unwrap()
 }
 
-/// The code and the message of a refusal.
+/// The code and message of a refused command.
 #[track_caller]
 fn refused(reply: Result<Reply, Failure>) -> (&'static str, String) {
     match reply {
         Err(Failure::Refused(refusal)) => (refusal.code, refusal.message.into_owned()),
-        other => panic!("not refused: {other:?}"),
+        other => panic!("expected a refusal: {other:?}"),
     }
 }
 
-/// Runs `scenario` on new catalogs, one for every write that it makes and every way in which that write can break.
+/// Runs `scenario` once without a fault and then once for each of its writes and each kind of fault, on new catalogs.
 fn under_every_fault(prepared: impl Fn() -> Catalog, scenario: impl Fn(&Catalog, &str)) {
-    let untroubled = prepared();
-    untroubled.db.inject(Faults::none());
-    scenario(&untroubled, "no fault");
-    let writes = untroubled.db.writes();
+    let fault_free = prepared();
+    fault_free.db.inject(Faults::none());
+    scenario(&fault_free, "no fault");
+    let writes = fault_free.db.writes();
     assert!(writes > 0, "the scenario writes nothing");
     for nth in 1..=writes {
         for fault in [Fault::Before, Fault::After] {
@@ -263,8 +263,8 @@ fn app(publisher: &str) -> Value {
     })
 }
 
-/// An app of `acme` with a callback to this URL.
-fn app_calling(url: &str) -> Value {
+/// An app of `acme` with a callback to `url`.
+fn app_with_url(url: &str) -> Value {
     let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     let callback = json!({ "url": url, "method": "GET", "secret": secret });
     with(app("acme"), &json!({ "callback": callback }))
@@ -274,7 +274,7 @@ fn goal(id: &str) -> Value {
     json!({ "id": id, "ttl": "Install", "instr": "1. Install", "payout_usd": 1.25, "ord": 1, "gl_val": null })
 }
 
-/// An offer of the small catalog, with goals of these ids.
+/// An offer of the small catalog with goals of these ids.
 fn offer(goals: &[&str]) -> Value {
     json!({
         "advertiser_id": "northwind", "off_type": "CPI", "s_id": "com.example.game", "name": "A game",
@@ -285,7 +285,7 @@ fn offer(goals: &[&str]) -> Value {
     })
 }
 
-/// A document but for these members.
+/// The document with these members replaced or added.
 fn with(mut document: Value, members: &Value) -> Value {
     for (name, value) in members.as_object().unwrap() {
         document[name] = value.clone();

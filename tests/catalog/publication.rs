@@ -1,4 +1,4 @@
-//! Publishing to KV, in the steps of the object's shell, with whatever breaks in between.
+//! Publication to KV, with faults in KV, in the database and between steps.
 
 use serde_json::json;
 
@@ -19,7 +19,7 @@ const O: Resource = Resource::Offer;
 const HOUR_MS: i64 = 3_600_000;
 const KINDS: [SnapshotKind; 2] = [SnapshotKind::Tracking, SnapshotKind::Listing];
 
-fn entered(catalog: &Catalog, kind: SnapshotKind, version: u64) -> Pointer {
+fn enter_version(catalog: &Catalog, kind: SnapshotKind, version: u64) -> Pointer {
     let prepared = Prepared {
         kind,
         version,
@@ -42,7 +42,7 @@ fn the_pointer_lists_the_three_newest_of_each_kind() {
         (SnapshotKind::Listing, 5, vec![1], vec![5, 3, 2]),
         (SnapshotKind::Listing, 6, vec![1], vec![6, 5, 3]),
         (SnapshotKind::Tracking, 10, vec![10, 1], vec![6, 5, 3]),
-        // Once more, as after a lost answer.
+        // A repetition, as after a lost answer.
         (SnapshotKind::Tracking, 10, vec![10, 1], vec![6, 5, 3]),
         (SnapshotKind::Listing, 100, vec![10, 1], vec![100, 6, 5]),
         (SnapshotKind::Listing, 6, vec![10, 1], vec![100, 6, 5]),
@@ -53,7 +53,7 @@ fn the_pointer_lists_the_three_newest_of_each_kind() {
             tracking,
             listing,
         };
-        assert_eq!(entered(&catalog, kind, version), expected);
+        assert_eq!(enter_version(&catalog, kind, version), expected);
     }
 }
 
@@ -64,7 +64,7 @@ fn a_version_stays_in_kv_for_an_hour_after_it_left_the_pointer() {
     for kind in KINDS {
         for version in 1..=4 {
             catalog.wait(1_000);
-            entered(
+            enter_version(
                 &catalog,
                 kind,
                 version + 10 * u64::from(kind == SnapshotKind::Listing),
@@ -78,16 +78,16 @@ fn a_version_stays_in_kv_for_an_hour_after_it_left_the_pointer() {
         [(SnapshotKind::Tracking, 1)]
     );
     assert_eq!(expired(listing_left + HOUR_MS), [(SnapshotKind::Tracking, 1)]);
-    // Later versions do not put it off.
+    // Later versions do not postpone the expiry.
     catalog.wait(HOUR_MS);
-    entered(&catalog, SnapshotKind::Tracking, 20);
+    enter_version(&catalog, SnapshotKind::Tracking, 20);
     let both = [(SnapshotKind::Tracking, 1), (SnapshotKind::Listing, 11)];
     assert_eq!(expired(listing_left + HOUR_MS + 1), both);
     for _ in 0..2 {
         forget_version(&catalog.db, SnapshotKind::Tracking, 1).unwrap();
         assert_eq!(expired(listing_left + HOUR_MS + 1), [(SnapshotKind::Listing, 11)]);
     }
-    // What the pointer lists never expires.
+    // A version in the pointer never expires.
     assert_eq!(
         expired(i64::MAX >> 11),
         [(SnapshotKind::Tracking, 2), (SnapshotKind::Listing, 11)]
@@ -95,7 +95,7 @@ fn a_version_stays_in_kv_for_an_hour_after_it_left_the_pointer() {
 }
 
 #[test]
-fn versions_grow_whatever_is_built() {
+fn versions_of_both_kinds_increase() {
     let catalog = Catalog::small();
     let mut last = 0;
     for _ in 0..3 {
@@ -113,10 +113,10 @@ fn versions_grow_whatever_is_built() {
     }
 }
 
-/// What an edge finds: whether goal `g-1` is clickable, and which offers are listed.
-fn seen(catalog: &Catalog, kv: &Kv) -> (bool, Vec<String>) {
+/// The edge's view: whether goal `g-1` accepts clicks, and the ids of listed offers.
+fn edge_view(catalog: &Catalog, kv: &Kv) -> (bool, Vec<String>) {
     let pointer = kv.pointer().unwrap();
-    let newest = |kind, versions: &[u64]| kv.get(&key(kind, versions[0])).unwrap();
+    let newest = |kind: SnapshotKind, versions: &[u64]| kv.get(&kind.key(versions[0])).unwrap();
     let tracking = Tracking::open(newest(SnapshotKind::Tracking, &pointer.tracking)).unwrap();
     let listing = Listing::open(newest(SnapshotKind::Listing, &pointer.listing)).unwrap();
     let ids = (0..listing.len()).map(|row| listing.id(row).unwrap().to_owned());
@@ -127,43 +127,43 @@ fn seen(catalog: &Catalog, kv: &Kv) -> (bool, Vec<String>) {
 }
 
 #[test]
-fn what_changes_is_in_kv_within_seconds_and_listed_within_five_minutes() {
+fn a_change_is_in_kv_within_seconds_and_in_the_listing_within_five_minutes() {
     let (catalog, kv) = (Catalog::small(), Kv::default());
     catalog.put(O, "o-1", &offer(&["g-1"]));
     run_for(&catalog, &kv, 1_001);
-    assert_eq!(seen(&catalog, &kv), (true, vec!["o-1".into()]));
+    assert_eq!(edge_view(&catalog, &kv), (true, vec!["o-1".into()]));
     catalog.put(O, "o-1", &with(offer(&["g-1"]), &json!({ "active": false })));
     run_for(&catalog, &kv, 10_001);
-    assert_eq!(seen(&catalog, &kv), (false, vec!["o-1".into()]));
+    assert_eq!(edge_view(&catalog, &kv), (false, vec!["o-1".into()]));
     run_for(&catalog, &kv, 300_001 - 11_002);
-    assert_eq!(seen(&catalog, &kv), (false, vec![]));
-    // A day of nothing: three listings and their hour, one tracking snapshot, no chunk.
+    assert_eq!(edge_view(&catalog, &kv), (false, vec![]));
+    // A day without changes leaves the listings of an hour, two tracking snapshots and no chunk.
     run_for(&catalog, &kv, 24 * HOUR_MS);
     let keys: Vec<_> = kv.values.borrow().keys().cloned().collect();
-    let of = |prefix: &str| keys.iter().filter(|key| key.starts_with(prefix)).count();
-    assert_eq!((of("tracking-"), of("bodies-")), (2, 0), "{keys:?}");
-    assert!((15..=17).contains(&of("listing-")), "{keys:?}");
+    let count = |prefix: &str| keys.iter().filter(|key| key.starts_with(prefix)).count();
+    assert_eq!((count("tracking-"), count("bodies-")), (2, 0), "{keys:?}");
+    assert!((15..=17).contains(&count("listing-")), "{keys:?}");
     assert!(
         catalog.now() - kv.pointer().unwrap().confirmed_at_ms <= 300_000,
         "confirmed with every rebuild"
     );
 }
 
-/// A catalog that is published, of which then an offer is paused and another one comes.
-fn changed() -> (Catalog, Kv) {
+/// A published catalog with two unpublished changes: one offer is paused and another is new.
+fn with_unpublished_changes() -> (Catalog, Kv) {
     let (catalog, kv) = (Catalog::small(), Kv::default());
     catalog.put(O, "o-1", &offer(&["g-1"]));
     run_for(&catalog, &kv, 20_000);
     catalog.put(O, "o-1", &with(offer(&["g-1"]), &json!({ "active": false })));
     catalog.put(O, "o-2", &offer(&["g-2"]));
-    assert!(seen(&catalog, &kv).0);
+    assert!(edge_view(&catalog, &kv).0);
     (catalog, kv)
 }
 
 #[test]
-fn a_publication_that_kv_breaks_is_made_up_for() {
+fn a_publication_that_fails_in_kv_is_retried() {
     let writes = {
-        let (catalog, kv) = changed();
+        let (catalog, kv) = with_unpublished_changes();
         kv.writes.set(0);
         run_for(&catalog, &kv, 310_000);
         kv.writes.get()
@@ -171,12 +171,12 @@ fn a_publication_that_kv_breaks_is_made_up_for() {
     assert!(writes >= 5, "{writes}");
     for nth in 1..=writes {
         for fault in [Fault::Before, Fault::After] {
-            let (catalog, kv) = changed();
+            let (catalog, kv) = with_unpublished_changes();
             kv.writes.set(0);
             kv.fault.set(Some((nth, fault)));
             run_for(&catalog, &kv, 330_000);
             assert_eq!(
-                seen(&catalog, &kv),
+                edge_view(&catalog, &kv),
                 (false, vec!["o-2".into()]),
                 "write {nth} to KV: {fault:?}"
             );
@@ -185,9 +185,9 @@ fn a_publication_that_kv_breaks_is_made_up_for() {
 }
 
 #[test]
-fn a_publication_that_the_database_breaks_is_made_up_for() {
+fn a_publication_that_fails_in_the_database_is_retried() {
     let writes = {
-        let (catalog, kv) = changed();
+        let (catalog, kv) = with_unpublished_changes();
         catalog.db.inject(Faults::none());
         run_for(&catalog, &kv, 310_000);
         catalog.db.writes()
@@ -195,33 +195,36 @@ fn a_publication_that_the_database_breaks_is_made_up_for() {
     let mut lost = Vec::new();
     for nth in 1..=writes {
         for fault in [Fault::Before, Fault::After] {
-            let (catalog, kv) = changed();
+            let (catalog, kv) = with_unpublished_changes();
             catalog.db.inject(Faults::at(nth, fault));
             run_for(&catalog, &kv, 330_000);
-            if seen(&catalog, &kv) != (false, vec!["o-2".into()]) {
+            if edge_view(&catalog, &kv) != (false, vec!["o-2".into()]) {
                 lost.push((nth, fault));
             }
         }
     }
     assert!(
         lost.is_empty(),
-        "never published after these of {writes} writes broke: {lost:?}"
+        "of {writes} writes, the failure of these loses the publication: {lost:?}"
     );
 }
 
 #[test]
-fn a_publication_that_a_crash_cut_off_is_made_up_for() {
-    let (catalog, kv) = changed();
+fn a_publication_interrupted_by_a_crash_is_retried() {
+    let (catalog, kv) = with_unpublished_changes();
     catalog.wait(10_000);
-    // The object's process ends while KV has not answered yet.
+    // The object's process ends before KV answered.
     prepare_tracking(&catalog.db, catalog.now()).unwrap();
     run_for(&catalog, &kv, 60_000);
-    assert!(!seen(&catalog, &kv).0, "the paused offer is still clickable");
+    assert!(
+        !edge_view(&catalog, &kv).0,
+        "the paused offer still accepts clicks"
+    );
 }
 
-/// A catalog whose listing changed once, hours ago, and which was rebuilt and never swept since.
+/// A catalog whose listing changed once, hours ago. It was rebuilt since, but never swept.
 fn unswept() -> (Catalog, Kv) {
-    let (catalog, kv) = changed();
+    let (catalog, kv) = with_unpublished_changes();
     for _ in 0..40 {
         catalog.wait(300_000);
         publish_listing(&catalog, &kv).unwrap();
@@ -230,7 +233,7 @@ fn unswept() -> (Catalog, Kv) {
 }
 
 #[test]
-fn a_sweep_that_breaks_is_made_up_for() {
+fn a_sweep_that_fails_is_completed_by_the_next() {
     let swept = |catalog: &Catalog, kv: &Kv| {
         sweep(catalog, kv).unwrap();
         check_reachable(kv);
@@ -255,9 +258,9 @@ fn a_sweep_that_breaks_is_made_up_for() {
 }
 
 #[test]
-fn what_the_pointer_lists_is_not_swept_however_long_nothing_was_published() {
-    let (catalog, kv) = changed();
-    // KV or the object is away for hours, just after the listing changed.
+fn versions_in_the_pointer_are_not_swept_after_hours_without_publication() {
+    let (catalog, kv) = with_unpublished_changes();
+    // KV or the object is unavailable for hours, just after the listing changed.
     run_for(&catalog, &kv, 310_000);
     catalog.wait(3 * HOUR_MS);
     run_for(&catalog, &kv, 1_000);

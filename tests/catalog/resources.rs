@@ -1,17 +1,17 @@
-//! Resources and credentials, command by command.
+//! Commands on resources and credentials.
 
 use contract::catalog::{Get, GetPubKey, IssuePubKey, IssueToken, List, Put, RevokeToken};
 use serde_json::{Value, json};
 
-use crate::{Catalog, app, app_calling, body, demo::Demo, offer, refused, under_every_fault, with};
+use crate::{Catalog, app, app_with_url, body, demo::Demo, offer, refused, under_every_fault, with};
 use contract::catalog::{Command, Resource};
 use domain::model::{AppId, credentials};
 
 const O: Resource = Resource::Offer;
 
 #[test]
-fn what_was_put_is_read_back() {
-    let catalog = Catalog::of_fixtures();
+fn a_stored_resource_reads_back_and_is_listed() {
+    let catalog = Catalog::from_fixtures();
     let demo = Demo::read();
     for (resource, documents) in [
         (Resource::Publisher, &demo.publishers),
@@ -28,7 +28,7 @@ fn what_was_put_is_read_back() {
             }
             assert_eq!(catalog.put(resource, id, document), read);
         }
-        // All of them again, page by page, in the bytewise order of their ids.
+        // Lists all of them page by page, ordered by the bytes of their ids.
         let (mut listed, mut cursor) = (Vec::new(), None);
         loop {
             let list = Command::List(List {
@@ -57,7 +57,7 @@ fn what_was_put_is_read_back() {
 }
 
 #[test]
-fn what_is_referred_to_must_be_there_and_a_refused_put_leaves_nothing() {
+fn a_put_with_an_unknown_reference_is_refused_and_changes_nothing() {
     let catalog = Catalog::small();
     catalog.put(
         Resource::Publisher,
@@ -88,7 +88,7 @@ fn what_is_referred_to_must_be_there_and_a_refused_put_leaves_nothing() {
 }
 
 #[test]
-fn a_goal_stays_with_its_offer_is_retired_and_comes_back() {
+fn a_goal_belongs_to_one_offer_and_can_be_retired_and_restored() {
     let catalog = Catalog::small();
     catalog.put(O, "o-1", &offer(&["g-1", "g-2", "g-3"]));
     let (code, message) = refused(catalog.try_put(O, "o-2", &offer(&["g-4", "g-2"])));
@@ -101,9 +101,9 @@ fn a_goal_stays_with_its_offer_is_retired_and_comes_back() {
     let left = catalog.put(O, "o-1", &offer(&["g-3"]));
     assert_eq!(left["retired_goals"], json!(["g-1", "g-2"]));
     let retired_at_ms = "SELECT id, retired_at_ms FROM goals ORDER BY id";
-    let retired_at = |place: usize| catalog.rows(retired_at_ms)[place].optional_integer(1).unwrap();
+    let retired_at = |index: usize| catalog.rows(retired_at_ms)[index].optional_integer(1).unwrap();
     assert_eq!(retired_at(0), Some(catalog.now()));
-    // A retired goal is still its offer's.
+    // A retired goal still belongs to its offer.
     refused(catalog.try_put(O, "o-2", &offer(&["g-1"])));
 
     catalog.wait(1_000);
@@ -120,7 +120,7 @@ fn a_goal_stays_with_its_offer_is_retired_and_comes_back() {
 }
 
 #[test]
-fn a_goal_is_known_as_retired_as_long_as_it_could_convert() {
+fn a_retired_goal_stays_in_the_snapshot_while_it_can_convert() {
     const DAY_MS: i64 = 86_400_000;
     let catalog = Catalog::small();
     catalog.put(O, "o-1", &offer(&["g-1", "g-2"]));
@@ -132,7 +132,7 @@ fn a_goal_is_known_as_retired_as_long_as_it_could_convert() {
         tracking.goal("g-1").map(|goal| goal.retired)
     };
     assert_eq!(retired(0), Some(true));
-    // The longest window is 90 days, and a week is for what comes late.
+    // The longest conversion window is 90 days, plus a week for late postbacks.
     assert_eq!(retired(97 * DAY_MS), Some(true));
     assert_eq!(retired(97 * DAY_MS + 1), None);
     refused(catalog.try_put(O, "o-2", &offer(&["g-1"])));
@@ -149,7 +149,7 @@ fn a_repeated_put_changes_neither_revision_nor_update_time() {
     let before = catalog.dump();
     catalog.wait(60_000);
     assert_eq!(catalog.put(O, "o-1", &document), first);
-    // The same, otherwise written.
+    // The same document with other order, spacing and number format.
     let mut reordered: Vec<_> = document.as_object().unwrap().iter().rev().collect();
     reordered.rotate_left(3);
     let members: Vec<_> = reordered
@@ -171,7 +171,7 @@ fn a_repeated_put_changes_neither_revision_nor_update_time() {
 }
 
 #[test]
-fn a_put_that_breaks_leaves_the_offer_as_it_was_or_as_it_is_to_be() {
+fn a_put_that_fails_leaves_the_old_or_the_new_offer() {
     let prepared = || {
         let catalog = Catalog::small();
         catalog.put(O, "o-1", &offer(&["g-1", "g-2"]));
@@ -220,7 +220,7 @@ fn shown(catalog: &Catalog) -> Option<String> {
     )
 }
 
-/// The publisher's Pub-Key as the edge knows it, of these.
+/// The subset of these Pub-Keys that the edge accepts.
 fn valid<'k>(catalog: &Catalog, keys: &[&'k String]) -> Vec<&'k String> {
     let tracking = catalog.tracking();
     let app = tracking.app(AppId::parse("10000001").unwrap()).unwrap();
@@ -230,7 +230,7 @@ fn valid<'k>(catalog: &Catalog, keys: &[&'k String]) -> Vec<&'k String> {
 }
 
 #[test]
-fn the_last_pub_key_is_the_one() {
+fn only_the_last_pub_key_is_valid() {
     let with_app = || {
         let catalog = Catalog::small();
         catalog.put(Resource::App, "10000001", &app("acme"));
@@ -241,7 +241,7 @@ fn the_last_pub_key_is_the_one() {
     let [first, second] = [0; 2].map(|_| issued(&catalog).unwrap());
     assert_eq!(shown(&catalog), Some(second.clone()));
     assert_eq!(valid(&catalog, &[&first, &second]), [&second]);
-    // A publisher that is put again keeps its key.
+    // A repeated PUT of the publisher keeps its key.
     catalog.put(
         Resource::Publisher,
         "acme",
@@ -255,7 +255,7 @@ fn the_last_pub_key_is_the_one() {
         "not_found"
     );
 
-    // What its settings page shows is what the edge accepts, also after a write that broke.
+    // After any failed write the operator still reads the key that the edge accepts.
     let prepared = || {
         let catalog = with_app();
         issued(&catalog).unwrap();
@@ -280,7 +280,7 @@ fn issue_token(catalog: &Catalog) -> Option<(String, String)> {
     Some((text("token_id"), text("token")))
 }
 
-/// The hashes of the advertiser's tokens as the edge knows them.
+/// The hashes of the advertiser's tokens in the tracking snapshot.
 fn token_hashes(catalog: &Catalog) -> Vec<u8> {
     let tracking = catalog.tracking();
     let goal = tracking.goal("g-1").unwrap();
@@ -325,7 +325,7 @@ fn an_advertisers_two_newest_tokens_are_valid_until_revoked() {
         { "token_id": b.0, "issued_at": issued_at }, { "token_id": c.0, "issued_at": issued_at + 1 },
     ]);
     assert_eq!(advertiser["tokens"], expected);
-    // The advertiser is put again and keeps them.
+    // A PUT of the advertiser keeps its tokens.
     catalog.put(
         Resource::Advertiser,
         "northwind",
@@ -369,11 +369,11 @@ fn an_advertisers_two_newest_tokens_are_valid_until_revoked() {
 #[test]
 fn a_callbacks_secret_is_sealed_and_never_shown() {
     let catalog = Catalog::small();
-    let document = app_calling("https://acme.example.com/cb");
+    let document = app_with_url("https://acme.example.com/cb");
     let shown = catalog.put(Resource::App, "10000001", &document);
     assert_eq!(shown["callback"]["url"], "https://acme.example.com/cb");
-    let kept = format!("{:?} {shown}", catalog.rows("SELECT * FROM apps"));
-    assert!(!kept.contains("MfKQ9r8"), "{kept}");
+    let stored = format!("{:?} {shown}", catalog.rows("SELECT * FROM apps"));
+    assert!(!stored.contains("MfKQ9r8"), "{stored}");
     let rows = catalog.rows("SELECT callback_sealed FROM apps");
     let opened = catalog
         .vault

@@ -1,4 +1,4 @@
-//! When the catalog publishes.
+//! The schedule by which the catalog publishes snapshots.
 
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ use origin::catalog::{
 
 const REFRESH_MS: i64 = 300_000;
 
-/// Publishes what is due of a kind, as the object does.
+/// Publishes a new snapshot of this kind.
 fn publish(catalog: &Catalog, kind: SnapshotKind) {
     let prepared = match kind {
         SnapshotKind::Tracking => prepare_tracking(&catalog.db, catalog.now()),
@@ -28,7 +28,7 @@ fn tracking_due(catalog: &Catalog) -> Option<i64> {
 }
 
 #[test]
-fn changes_are_gathered_for_a_second_and_published_every_ten_at_most() {
+fn changes_are_batched_for_one_second_and_published_at_most_every_ten_seconds() {
     let catalog = Catalog::empty();
     assert_eq!(tracking_due(&catalog), None, "nothing to publish");
     let name = |name: &str| serde_json::json!({ "name": name });
@@ -40,7 +40,7 @@ fn changes_are_gathered_for_a_second_and_published_every_ten_at_most() {
     assert_eq!(
         tracking_due(&catalog),
         Some(NOON + 1_000),
-        "a later change does not put it off"
+        "a later change does not postpone it"
     );
     catalog.wait(200);
     publish(&catalog, SnapshotKind::Tracking);
@@ -60,12 +60,12 @@ fn changes_are_gathered_for_a_second_and_published_every_ten_at_most() {
     assert_eq!(
         tracking_due(&catalog),
         Some(catalog.now() + 1_000),
-        "long after the last"
+        "long after the last publication"
     );
 }
 
 #[test]
-fn reading_and_a_repeated_offer_make_nothing_due() {
+fn reads_and_repeated_puts_make_no_publication_due() {
     let catalog = Catalog::small();
     catalog.put(Resource::Offer, "o-1", &offer(&["g-1"]));
     publish(&catalog, SnapshotKind::Tracking);
@@ -75,7 +75,7 @@ fn reading_and_a_repeated_offer_make_nothing_due() {
 }
 
 #[test]
-fn a_change_made_while_a_publication_is_under_way_is_published_next() {
+fn a_change_during_a_publication_is_published_next() {
     let catalog = Catalog::small();
     catalog.put(Resource::Offer, "o-1", &offer(&["g-1"]));
     let prepared = prepare_tracking(&catalog.db, catalog.now()).unwrap();
@@ -94,7 +94,7 @@ fn a_change_made_while_a_publication_is_under_way_is_published_next() {
 fn the_listing_is_rebuilt_on_every_fifth_minute() {
     let catalog = Catalog::small();
     let due = || listing_due_ms(&catalog.db).unwrap();
-    assert!(due() <= NOON, "at once if it never was");
+    assert!(due() <= NOON, "at once without an earlier build");
     for (built_at_ms, expected) in [
         (NOON, NOON + REFRESH_MS),
         (NOON + 1, NOON + REFRESH_MS),
@@ -106,7 +106,7 @@ fn the_listing_is_rebuilt_on_every_fifth_minute() {
         publish(&catalog, SnapshotKind::Listing);
         assert_eq!(due(), expected, "built at noon + {}", built_at_ms - NOON);
     }
-    // Publications of the other kind have no part in it.
+    // Publishing the other kind changes nothing here.
     let before = due();
     catalog.wait(3 * REFRESH_MS);
     publish(&catalog, SnapshotKind::Tracking);
@@ -114,9 +114,9 @@ fn the_listing_is_rebuilt_on_every_fifth_minute() {
 }
 
 #[test]
-fn a_listing_of_before_the_boundary_does_not_stand_for_the_one_after_it() {
+fn a_listing_built_before_the_boundary_is_rebuilt_at_the_boundary() {
     let catalog = Catalog::small();
-    // Rebuilt by hand just before five past; KV takes a while.
+    // A listing built just before the boundary is published after it, since KV takes 500 ms.
     catalog.now_ms.set(NOON + REFRESH_MS - 100);
     let prepared = prepare_listing(&catalog.db, catalog.now()).unwrap();
     catalog.wait(500);
@@ -128,7 +128,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn the_alarm_stands_at_the_earliest_of_what_is_due_and_never_in_the_past(
+    fn the_alarm_is_set_to_the_earliest_due_time_and_never_in_the_past(
         dirty_since in proptest::option::of(-30_000..30_000_i64),
         tracking_built_at in proptest::option::of(-30_000..30_000_i64),
         listing_built_at in proptest::option::of(-900_000..1_i64),

@@ -1,5 +1,4 @@
-//! The catalog's service on a mock runtime: KV that breaks where a test says, a clock that a test sets, and objects that never
-//! answer.
+//! Mock runtime for the catalog's service: KV with injected faults, a clock set by tests, objects that never answer.
 
 use std::{
     cell::{Cell, RefCell},
@@ -39,7 +38,7 @@ use crate::{
 pub struct Kv {
     pub values: RefCell<BTreeMap<String, Vec<u8>>>,
     pub writes: Cell<usize>,
-    /// The write that breaks.
+    /// The number of the write that fails, from 1, and how.
     pub fault: Cell<Option<(usize, Fault)>>,
 }
 
@@ -138,7 +137,7 @@ impl ObjectStorage for Storage<'_> {
     }
 }
 
-/// Everything answers at once here.
+/// Completes a future that never waits here.
 fn now<T>(work: impl Future<Output = T>) -> T {
     work.now_or_never().unwrap()
 }
@@ -155,7 +154,7 @@ fn with_writer<T>(
     })
 }
 
-/// Writes a snapshot that was prepared to KV and then the pointer to it.
+/// Writes a prepared snapshot and then the pointer to KV.
 pub fn publish(catalog: &Catalog, kv: &Kv, prepared: Prepared) -> Result<(), Failure> {
     with_writer(catalog, kv, |writer| {
         let written = now(writer.write_snapshot(prepared))?;
@@ -174,7 +173,7 @@ pub fn sweep(catalog: &Catalog, kv: &Kv) -> Result<(), Failure> {
     with_writer(catalog, kv, |writer| now(writer.sweep()))
 }
 
-/// Lets the alarm go off as often as it is due, each time in a new process.
+/// Runs due alarms for `ms` milliseconds, each in a new process.
 pub fn run_for(catalog: &Catalog, kv: &Kv, ms: i64) {
     let end_ms = catalog.now() + ms;
     let mut alarm_ms = next_alarm(&catalog.db, catalog.now()).unwrap();
@@ -197,7 +196,7 @@ pub fn run_for(catalog: &Catalog, kv: &Kv, ms: i64) {
     catalog.now_ms.set(end_ms);
 }
 
-/// Whatever the pointer lists is in KV and whole, and so are the chunks of the listings.
+/// Checks that KV holds each version in the pointer, intact, and each chunk of its listings.
 pub fn check_reachable(kv: &Kv) {
     let Some(pointer) = kv.pointer() else { return };
     for version in pointer.tracking {
@@ -207,7 +206,7 @@ pub fn check_reachable(kv: &Kv) {
     for version in pointer.listing {
         let listing = Listing::open(kv.get(&SnapshotKind::Listing.key(version)).unwrap()).unwrap();
         let keys = listing.chunk_keys();
-        for chunk in (0..).map_while(|place| keys.get(place)) {
+        for chunk in (0..).map_while(|index| keys.get(index)) {
             assert!(
                 kv.get(&kv::bodies_key(chunk)).is_some(),
                 "chunk {chunk} of listing {version}"

@@ -1,4 +1,4 @@
-//! The two snapshots show exactly the catalog: against the naive model over the fixtures, and at the boundaries of dates.
+//! The two snapshots equal the catalog: compared with a naive model over the fixtures, and at the boundaries of dates.
 
 use contract::catalog::IssuePubKey;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use domain::{
 };
 use origin::catalog::publication;
 
-/// The seconds around every date in the fixtures, and one far from all.
+/// The seconds on both sides of every date in the fixtures, and noon, in UNIX seconds.
 fn instants(demo: &Demo) -> Vec<i64> {
     let dates = |offer: &Value| ["starts_at", "ends_at"].map(|date| offer[date].as_i64());
     let mut instants: Vec<_> = demo.offers.values().flat_map(dates).flatten().collect();
@@ -28,7 +28,7 @@ fn instants(demo: &Demo) -> Vec<i64> {
 
 #[test]
 fn the_tracking_snapshot_shows_exactly_the_catalog() {
-    let catalog = Catalog::of_fixtures();
+    let catalog = Catalog::from_fixtures();
     let publisher_id = "lumen-arcade".to_owned();
     let issued = catalog
         .send(Command::IssuePubKey(IssuePubKey { publisher_id }))
@@ -110,7 +110,7 @@ fn the_tracking_snapshot_shows_exactly_the_catalog() {
 
 #[test]
 fn the_listing_shows_exactly_the_offers_that_are_live() {
-    let catalog = Catalog::of_fixtures();
+    let catalog = Catalog::from_fixtures();
     let demo = Demo::read();
     for instant in instants(&demo) {
         catalog.now_ms.set(instant * 1_000);
@@ -167,7 +167,7 @@ fn an_offer_is_live_from_its_first_millisecond_to_its_last() {
     ] {
         catalog.now_ms.set(now_ms);
         assert_eq!(catalog.listed().len(), usize::from(is_live), "{now_ms}");
-        // A tracking snapshot knows every offer, and each click its own instant.
+        // A tracking snapshot holds every offer, and each click compares its own time.
         assert_eq!(
             catalog.tracking().goal("g-1").unwrap().offer.is_live(now_ms),
             is_live,
@@ -177,7 +177,7 @@ fn an_offer_is_live_from_its_first_millisecond_to_its_last() {
 }
 
 #[test]
-fn what_the_operator_changes_is_in_the_next_snapshots() {
+fn the_operators_changes_are_in_the_next_snapshots() {
     let catalog = Catalog::small();
     catalog.put(
         Resource::App,
@@ -192,7 +192,7 @@ fn what_the_operator_changes_is_in_the_next_snapshots() {
     assert_eq!(
         blocked(),
         Vec::<String>::new(),
-        "what is not there is blocked once it is"
+        "an unknown offer is blocked once it exists"
     );
     catalog.put(Resource::Offer, "o-1", &offer(&["g-1"]));
     assert_eq!(blocked(), ["o-1"]);
@@ -227,7 +227,7 @@ fn what_the_operator_changes_is_in_the_next_snapshots() {
 }
 
 #[test]
-fn a_snapshot_too_large_for_one_row_is_kept_in_parts() {
+fn a_snapshot_too_large_for_one_row_is_stored_in_parts() {
     let catalog = Catalog::small();
     let long = "x".repeat(1_900);
     let lines: String = (0..900)

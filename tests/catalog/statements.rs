@@ -1,11 +1,11 @@
-//! The SQL itself: a bound integer arrives as a double, so it may only meet what turns it back.
+//! The SQL texts. A bound integer arrives as a double, so a statement must convert it back before it uses it.
 
 use contract::catalog::{AppNames, GetPubKey, GetStatus, IssuePubKey, IssueToken, List, RevokeToken};
 use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::{Catalog, NOON, app_calling, body, demo::Demo, prepare_listing, prepare_tracking, with};
+use crate::{Catalog, NOON, app_with_url, body, demo::Demo, prepare_listing, prepare_tracking, with};
 use contract::{
     catalog::{Command, Resource},
     counters::OfferStats,
@@ -14,9 +14,9 @@ use domain::model::{AppId, OfferId, time::UtcDay};
 use origin::catalog::{callback_sync::queue, import, limits, publication, schedule, sql};
 use platform::database::Database;
 
-/// Every text that the catalog runs, from a catalog that did everything it can.
-fn everything() -> (Catalog, BTreeSet<String>) {
-    let catalog = Catalog::of_fixtures();
+/// A catalog that ran every command and job, and every SQL text that it ran.
+fn run_everything() -> (Catalog, BTreeSet<String>) {
+    let catalog = Catalog::from_fixtures();
     let demo = Demo::read();
     for (resource, documents) in [
         (Resource::Publisher, &demo.publishers),
@@ -60,7 +60,7 @@ fn everything() -> (Catalog, BTreeSet<String>) {
     );
     let app = *demo.apps.keys().collect::<Vec<_>>().first().unwrap();
     catalog.terms(app, &["60240"]);
-    let changed = json!({ "callback": app_calling("https://acme.example.com/cb")["callback"] });
+    let changed = json!({ "callback": app_with_url("https://acme.example.com/cb")["callback"] });
     catalog.put(Resource::App, app, &with(demo.apps[app].clone(), &changed));
 
     let db = &catalog.db;
@@ -85,7 +85,7 @@ fn everything() -> (Catalog, BTreeSet<String>) {
         conversions_taken: 1,
     };
     publication::keep_stats(db, "counters-0", UtcDay::of_ms(NOON), &[stats]).unwrap();
-    // A body that older code rendered.
+    // A body rendered by an older version.
     db.execute("UPDATE offer_bodies SET format = 0 WHERE id = '60240'", &[])
         .unwrap();
     let tracking = prepare_tracking(db, NOON).unwrap();
@@ -105,7 +105,7 @@ fn everything() -> (Catalog, BTreeSet<String>) {
     publication::expired_chunks(db).unwrap();
     publication::chunk_unwritten(db, "none").unwrap();
     publication::forget_chunk(db, "none").unwrap();
-    // Every offer that was listed has ended: its chunks are no longer in use.
+    // Every listed offer has ended, so its chunks are unused.
     prepare_listing(db, 1 << 52).unwrap();
     schedule::next_alarm(db, NOON).unwrap();
     let ran = db.statements();
@@ -113,13 +113,13 @@ fn everything() -> (Catalog, BTreeSet<String>) {
 }
 
 #[test]
-fn no_statement_is_left_that_nothing_runs() {
-    let (_, ran) = everything();
+fn every_listed_statement_is_run() {
+    let (_, ran) = run_everything();
     let unused: Vec<_> = sql::ALL.iter().filter(|sql| !ran.contains(**sql)).collect();
     assert!(unused.is_empty(), "{unused:#?}");
 }
 
-/// Whether a text has a parameter as an operand of arithmetic, where it is a double, outside of a CAST.
+/// Whether a parameter is an operand of arithmetic outside of a CAST, where it would be a double.
 fn has_bare_arithmetic(sql: &str) -> bool {
     const OPERATORS: [char; 7] = ['+', '-', '*', '/', '%', '|', '&'];
     let parts: Vec<_> = sql.split('?').collect();
@@ -143,15 +143,15 @@ fn no_parameter_is_an_operand_of_arithmetic() {
     ] {
         assert_eq!(has_bare_arithmetic(sql), expected, "{sql}");
     }
-    let (_, ran) = everything();
+    let (_, ran) = run_everything();
     assert!(ran.len() > 60, "only {} ran", ran.len());
     let bare: Vec<_> = ran.iter().filter(|sql| has_bare_arithmetic(sql)).collect();
     assert!(bare.is_empty(), "{bare:#?}");
 }
 
 #[test]
-fn every_table_turns_a_bound_integer_back() {
-    let (catalog, _) = everything();
+fn every_table_is_strict_and_stores_bound_integers_as_integers() {
+    let (catalog, _) = run_everything();
     let tables = catalog.rows("PRAGMA table_list");
     let own: Vec<_> = tables
         .iter()

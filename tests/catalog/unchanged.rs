@@ -1,10 +1,10 @@
-//! Apps that are sent again as they are stored, secrets included: an import of them changes nothing, a PUT says that the
-//! endpoint is to be tried again.
+//! Apps sent again exactly as stored, secrets included. An import of them changes nothing; a PUT makes the outbox try
+//! the endpoint again.
 
 use serde_json::{Value, json};
 
 use crate::{
-    Catalog, STORE_KEYS, app, app_calling, body,
+    Catalog, STORE_KEYS, app, app_with_url, body,
     callback_sync::id,
     demo::{self, Demo},
     with,
@@ -22,22 +22,22 @@ const SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 const OTHER_SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX";
 
 /// An app whose callback has all three secrets.
-fn calling() -> Value {
-    let mut document = app_calling("https://acme.example.com/cb?u={user_id}");
+fn app_with_secrets() -> Value {
+    let mut document = app_with_url("https://acme.example.com/cb?u={user_id}");
     document["callback"]["previous_secret"] = json!(SECRET);
     document["callback"]["legacy_md5"] = json!({ "secret": "for the old receiver" });
     document
 }
 
-/// With such an app, whose outbox has its settings, and with nothing left to do.
-fn settled() -> Catalog {
+/// A catalog with that app, whose outbox has its settings, and with no work due.
+fn synced_catalog() -> Catalog {
     let catalog = Catalog::small();
-    catalog.put(Resource::App, APP, &calling());
-    settle(&catalog);
+    catalog.put(Resource::App, APP, &app_with_secrets());
+    sync(&catalog);
     catalog
 }
 
-fn settle(catalog: &Catalog) {
+fn sync(catalog: &Catalog) {
     let settings = settings(catalog);
     told(&catalog.db, id(APP), settings.revision).unwrap();
     revisions::clear(&catalog.db, revisions::TRACKING_DIRTY_SINCE).unwrap();
@@ -49,7 +49,7 @@ fn settings(catalog: &Catalog) -> CallbackSettings {
     catalog.terms(APP, &[]).callback
 }
 
-/// What is to be handed over to the app's outbox.
+/// The settings to push to the app's outbox.
 fn due(catalog: &Catalog) -> Option<CallbackSettings> {
     of_app(&catalog.db, id(APP)).unwrap().map(|due| due.settings)
 }
@@ -79,15 +79,15 @@ type Send = fn(&Catalog, &Value);
 
 const BOTH: [(&str, Send); 2] = [("PUT", put), ("import", import)];
 
-/// Documents that differ from [`calling`] in one thing of the callback each.
+/// Documents that each differ from [`app_with_secrets`] in one property of the callback.
 fn changed() -> Vec<Value> {
     let another = |members: &Value| {
-        let mut document = calling();
+        let mut document = app_with_secrets();
         document["callback"] = with(document["callback"].take(), members);
         document
     };
     let without = |member: &str| {
-        let mut document = calling();
+        let mut document = app_with_secrets();
         document["callback"].as_object_mut().unwrap().remove(member);
         document
     };
@@ -95,9 +95,9 @@ fn changed() -> Vec<Value> {
         another(&json!({ "secret": OTHER_SECRET })),
         another(&json!({ "previous_secret": OTHER_SECRET })),
         another(&json!({ "legacy_md5": { "secret": "for the new receiver" } })),
-        another(&json!({ "secret": SECRET, "previous_secret": calling()["callback"]["secret"] })),
+        another(&json!({ "secret": SECRET, "previous_secret": app_with_secrets()["callback"]["secret"] })),
         another(&json!({ "url": "https://acme.example.com/cb?u={value}" })),
-        // A POST has no macros in its URL.
+        // A POST allows no macros in its URL.
         another(&json!({ "url": "https://acme.example.com/cb", "method": "POST" })),
         without("previous_secret"),
         without("legacy_md5"),
@@ -105,16 +105,16 @@ fn changed() -> Vec<Value> {
 }
 
 #[test]
-fn an_import_of_what_is_stored_changes_nothing() {
-    let catalog = settled();
-    let (before, drawn) = (catalog.dump(), catalog.drawn.get());
+fn an_import_of_the_stored_app_changes_nothing() {
+    let catalog = synced_catalog();
+    let (before, draws) = (catalog.dump(), catalog.draws.get());
     for _ in 0..3 {
-        import(&catalog, &calling());
+        import(&catalog, &app_with_secrets());
         catalog.wait(86_400_000);
         assert_eq!(catalog.dump(), before);
         assert!(!is_anything_due(&catalog));
     }
-    assert_eq!(catalog.drawn.get(), drawn, "nothing was sealed");
+    assert_eq!(catalog.draws.get(), draws, "no secret was encrypted again");
 }
 
 #[test]
@@ -123,12 +123,12 @@ fn a_repeated_import_of_a_whole_catalog_changes_nothing() {
         .apps
         .iter()
         .map(|(id, document)| {
-            let line = json!({ "kind": "app", "id": id, "callback": calling()["callback"] });
+            let line = json!({ "kind": "app", "id": id, "callback": app_with_secrets()["callback"] });
             with(document.clone(), &line).to_string() + "\n"
         })
         .collect();
     for (text, count) in [(demo::text(), 84), (with_callbacks, Demo::read().apps.len())] {
-        let catalog = Catalog::of_fixtures();
+        let catalog = Catalog::from_fixtures();
         assert_eq!(catalog.import("first", &text).unwrap().status, 200);
         for app in Demo::read().apps.keys() {
             catalog.terms(app, &[]);
@@ -144,8 +144,8 @@ fn a_repeated_import_of_a_whole_catalog_changes_nothing() {
 }
 
 #[test]
-fn an_import_of_what_is_stored_leaves_due_what_the_outbox_was_not_told_yet() {
-    let catalog = settled();
+fn an_import_of_the_stored_app_keeps_its_pending_callback_push() {
+    let catalog = synced_catalog();
     put(&catalog, &changed()[0]);
     let (settings, before) = (due(&catalog).unwrap(), catalog.dump());
     catalog.wait(1_000);
@@ -155,10 +155,10 @@ fn an_import_of_what_is_stored_leaves_due_what_the_outbox_was_not_told_yet() {
 }
 
 #[test]
-fn anything_of_the_callback_that_changed_is_a_change_however_it_is_sent() {
+fn every_change_of_the_callback_is_pushed_after_put_and_import() {
     for (how, send) in BOTH {
         for document in changed() {
-            let catalog = settled();
+            let catalog = synced_catalog();
             let before = settings(&catalog);
             send(&catalog, &document);
             let after = settings(&catalog);
@@ -168,7 +168,7 @@ fn anything_of_the_callback_that_changed_is_a_change_however_it_is_sent() {
             assert_eq!(opened(&catalog.vault, &after), *sent, "{how}");
             assert!(tracking_due_ms(&catalog.db).unwrap().is_some(), "{how}: {sent}");
         }
-        let catalog = settled();
+        let catalog = synced_catalog();
         let before = settings(&catalog);
         send(&catalog, &app("acme"));
         let removal = settings(&catalog);
@@ -177,57 +177,61 @@ fn anything_of_the_callback_that_changed_is_a_change_however_it_is_sent() {
             "{how}"
         );
         assert_eq!(due(&catalog), Some(removal.clone()), "{how}");
-        send(&catalog, &calling());
+        send(&catalog, &app_with_secrets());
         let again = settings(&catalog);
         assert!(again.revision > removal.revision, "{how}");
-        assert_eq!(opened(&catalog.vault, &again), calling()["callback"], "{how}");
+        assert_eq!(
+            opened(&catalog.vault, &again),
+            app_with_secrets()["callback"],
+            "{how}"
+        );
     }
 }
 
 #[test]
-fn a_put_of_what_is_stored_has_the_endpoint_tried_again_each_time() {
-    let catalog = settled();
+fn a_put_of_the_stored_app_makes_the_outbox_try_the_endpoint_again() {
+    let catalog = synced_catalog();
     let mut before = settings(&catalog);
     for _ in 0..3 {
-        put(&catalog, &calling());
+        put(&catalog, &app_with_secrets());
         let after = settings(&catalog);
         assert!(after.revision > before.revision);
         assert_ne!(after.sealed, before.sealed);
-        assert_eq!(opened(&catalog.vault, &after), calling()["callback"]);
+        assert_eq!(opened(&catalog.vault, &after), app_with_secrets()["callback"]);
         assert_eq!(due(&catalog), Some(after.clone()));
-        settle(&catalog);
+        sync(&catalog);
         before = after;
     }
 }
 
 #[test]
-fn an_import_that_changes_an_app_but_not_its_callback_is_not_handed_over() {
-    let catalog = settled();
+fn an_import_that_changes_only_other_fields_pushes_no_callback() {
+    let catalog = synced_catalog();
     let before = settings(&catalog);
-    let renamed = with(calling(), &json!({ "name": "Renamed" }));
+    let renamed = with(app_with_secrets(), &json!({ "name": "Renamed" }));
     import(&catalog, &renamed);
     assert_eq!(catalog.get(Resource::App, APP)["name"], "Renamed");
     assert!(tracking_due_ms(&catalog.db).unwrap().is_some());
     assert_eq!((due(&catalog), settings(&catalog)), (None, before.clone()));
-    // By a PUT the endpoint is tried again, whatever else changes.
-    put(&catalog, &calling());
+    // A PUT makes the outbox try the endpoint again, whatever else changed.
+    put(&catalog, &app_with_secrets());
     assert!(due(&catalog).unwrap().revision > before.revision);
 }
 
 #[test]
-fn a_seal_that_no_key_opens_any_more_is_made_anew_by_an_import() {
+fn an_import_encrypts_a_secret_again_that_no_key_decrypts() {
     const NEW_KEY: &str = "2:ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff";
-    let mut catalog = settled();
+    let mut catalog = synced_catalog();
     let before = settings(&catalog);
-    // As long as the old key is listed, the seal stands.
+    // The stored ciphertext stays as long as the old key is listed.
     catalog.vault = Vault::parse(&format!("{NEW_KEY},{STORE_KEYS}")).unwrap();
-    import(&catalog, &calling());
+    import(&catalog, &app_with_secrets());
     assert_eq!((due(&catalog), settings(&catalog)), (None, before.clone()));
 
     catalog.vault = Vault::parse(NEW_KEY).unwrap();
-    import(&catalog, &calling());
-    let anew = settings(&catalog);
-    assert!(anew.revision > before.revision);
-    assert_eq!(due(&catalog), Some(anew.clone()));
-    assert_eq!(opened(&catalog.vault, &anew), calling()["callback"]);
+    import(&catalog, &app_with_secrets());
+    let resealed = settings(&catalog);
+    assert!(resealed.revision > before.revision);
+    assert_eq!(due(&catalog), Some(resealed.clone()));
+    assert_eq!(opened(&catalog.vault, &resealed), app_with_secrets()["callback"]);
 }

@@ -1,6 +1,6 @@
-//! The corpora of `tests/fuzz/corpus`, real shapes and what broke a property once, through the functions that libFuzzer
-//! calls; on stable, in seconds. `cargo test --test corpora -- --ignored renew` writes those anew that are made of binary
-//! formats: after a change of one.
+//! Replays `tests/fuzz/corpus` through the fuzz targets, on stable and in seconds. A corpus holds realistic inputs and
+//! inputs that once violated a property. After a change of a binary format,
+//! `cargo test -p signpost-tests --test corpora -- --ignored renew` writes the inputs made from it again.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,14 +10,19 @@
     reason = "clippy knows a test's helpers only inside #[cfg(test)]"
 )]
 
+mod formats;
 #[path = "../fuzz/src/lib.rs"]
 mod fuzz;
+#[path = "../support/random.rs"]
+mod random;
 
 use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
+
+use random::Random;
 
 fn folder(name: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
@@ -32,13 +37,26 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Says which input it was, since the property that fails knows only its bytes.
-struct Input<'p>(&'p Path);
+/// The number of changed inputs for each target, and the time limit for all of them.
+const CHANGED_INPUTS: usize = 2_000;
+/// Bytes that have a meaning to a parser.
+const INTERESTING: &[u8] = b"\0\n\r\"%&+,-./0:;=?@[\\]{}\x7f\x80\xff";
+
+/// On a panic, prints the input's file and saves its bytes, since a failed property reports only its own values.
+struct Input<'p> {
+    path: &'p Path,
+    bytes: Vec<u8>,
+}
 
 impl Drop for Input<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("this is what happens with {}", self.0.display());
+            let found = std::env::temp_dir().join("signpost-found");
+            let saved = fs::write(&found, &self.bytes).map(|()| found);
+            eprintln!(
+                "this happens with {}, or a change of it: {saved:?}",
+                self.path.display()
+            );
         }
     }
 }
@@ -49,10 +67,58 @@ fn every_property_holds_for_every_corpus() {
         let inputs = files(&folder("corpus").join(name));
         assert!(inputs.len() >= 20, "{name} has only {}", inputs.len());
         for path in inputs {
-            let _input = Input(&path);
-            target(&fs::read(&path).unwrap());
+            let input = Input {
+                path: &path,
+                bytes: fs::read(&path).unwrap(),
+            };
+            target(&input.bytes);
         }
     }
+}
+
+/// Runs each input with a few random changes, and finds within seconds a property that a change of a parser violates.
+/// `make fuzz` finds more, since libFuzzer is guided by the branches that an input takes.
+#[test]
+fn every_property_holds_for_changed_inputs() {
+    let mut random = Random(1);
+    for (name, target) in fuzz::TARGETS {
+        let inputs: Vec<_> = files(&folder("corpus").join(name))
+            .into_iter()
+            .map(|path| (fs::read(&path).unwrap(), path))
+            .collect();
+        let mut tried = 0;
+        while tried < CHANGED_INPUTS {
+            for (bytes, path) in &inputs {
+                let other = &inputs[random.below(inputs.len())].0;
+                let input = Input {
+                    path,
+                    bytes: changed(bytes, other, &mut random),
+                };
+                target(&input.bytes);
+                tried += 1;
+            }
+        }
+    }
+}
+
+/// The input with one to four changes, some of which come from another input.
+fn changed(input: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut bytes = input.to_vec();
+    for _ in 0..=random.below(4) {
+        let at = random.below(bytes.len() + 1);
+        let to = at + random.below(bytes.len() - at + 1).min(16);
+        let from = random.below(other.len() + 1);
+        let part = &other[from..(from + 16).min(other.len())];
+        match random.below(6) {
+            0 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
+            1 if at < bytes.len() => bytes[at] = INTERESTING[random.below(INTERESTING.len())],
+            2 => drop(bytes.drain(at..to)),
+            3 => drop(bytes.splice(at..to, part.iter().copied())),
+            4 => drop(bytes.splice(at..at, part.iter().copied())),
+            _ => bytes.truncate(at),
+        }
+    }
+    bytes
 }
 
 #[test]
@@ -73,7 +139,7 @@ fn every_target_has_its_binary_and_its_corpus() {
 }
 
 #[test]
-fn what_is_fuzzed_is_built_of_the_same_crates_as_what_is_deployed() {
+fn fuzz_targets_build_with_the_deployed_crate_versions() {
     let versions = |path: PathBuf| -> BTreeMap<String, Vec<String>> {
         let lock: toml::Table = fs::read_to_string(path).unwrap().parse().unwrap();
         let mut versions: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -90,20 +156,40 @@ fn what_is_fuzzed_is_built_of_the_same_crates_as_what_is_deployed() {
         };
         assert!(
             fuzzed.iter().all(|version| deployed.contains(version)),
-            "{name}: {fuzzed:?} in tests/fuzz/Cargo.lock, {deployed:?} in Cargo.lock, which is to be copied there"
+            "{name}: {fuzzed:?} in tests/fuzz/Cargo.lock, {deployed:?} in Cargo.lock, copy the version to tests/fuzz/Cargo.lock"
         );
+    }
+}
+
+/// Names of files and what is in them.
+type NamedInputs = Vec<(String, Vec<u8>)>;
+
+/// The corpora's inputs that are made of binary formats, by target.
+fn valid_inputs() -> [(&'static str, NamedInputs); 3] {
+    [
+        ("click_id", fuzz::clicks::valid_inputs()),
+        ("snapshots", fuzz::snapshots::valid_inputs()),
+        ("segments", fuzz::segments::valid_inputs()),
+    ]
+}
+
+/// Stored and sent values outlive the code that wrote them: sealed click ids, snapshots in KV and segments. Each has a
+/// version byte; a new format needs a new version, and code that still reads the old one.
+#[test]
+fn each_binary_format_is_written_byte_for_byte_as_before() {
+    for (name, inputs) in valid_inputs() {
+        for (file, bytes) in inputs {
+            let path = folder("corpus").join(name).join(&file);
+            assert!(fs::read(&path).unwrap() == bytes, "{} differs", path.display());
+        }
     }
 }
 
 #[test]
 #[ignore = "writes into the sources"]
-fn renew_what_is_made_of_binary_formats() {
-    for (name, sound) in [
-        ("click_id", fuzz::clicks::sound()),
-        ("snapshots", fuzz::snapshots::sound()),
-        ("segments", fuzz::segments::sound()),
-    ] {
-        for (file, bytes) in sound {
+fn renew_inputs_of_binary_formats() {
+    for (name, inputs) in valid_inputs() {
+        for (file, bytes) in inputs {
             let folder = folder("corpus").join(name);
             fs::create_dir_all(&folder).unwrap();
             fs::write(folder.join(file), bytes).unwrap();

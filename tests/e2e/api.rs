@@ -1,5 +1,5 @@
-//! schemathesis reads the document that Signpost serves and sends what it can think of: what the document allows, and
-//! what it does not. `api/` has its settings, with the reason for each check that is left out.
+//! Fuzzes every operation of the served OpenAPI document with schemathesis, by requests that the document allows and by
+//! requests that it does not. Its settings are in `api/`, with the reason for each check that is disabled.
 
 use std::{
     collections::BTreeMap,
@@ -15,30 +15,30 @@ use crate::harness::{OPERATOR_TOKEN, Publisher, Setup, Signpost, callback, root}
 
 const SETTINGS: &str = "schemathesis.toml";
 
-/// Whose credentials it has. Nothing that it alters or ends by itself is theirs.
+/// The publisher whose credentials schemathesis uses, and its app. No request of the run changes or deletes them.
 const KEEPER: (&str, &str) = ("keeper", "20000090");
-/// Whose keys, tokens and conversions it knows, to read and to end.
+/// The publisher whose keys, tokens and conversions schemathesis reads, replays and revokes, and its app.
 const SPARE: (&str, &str) = ("spare", "20000091");
-/// The day that there are facts of, which the document's examples ask for.
+/// The day of the uploaded facts, which the document's examples query.
 const DAY: &str = "2026-11-03";
-/// Each may ask once in two seconds.
+/// Each key may send one query in 2 seconds.
 const REPORT_KEYS: usize = 100;
 
-/// Requests for each operation in the phase that draws them at random, unless `make fuzz-api` gives seconds.
+/// Requests for each operation in the fuzzing phase, unless `make fuzz-api` sets a duration.
 const EXAMPLES: &str = "10";
-/// A short run leaves these to that phase. One has half of the fields of the whole document, and with it a quarter of
-/// what the phase before tries one after the other; the others are like their GET.
+/// A short run leaves these operations to the fuzzing phase. `put_offer` has half of the document's fields and takes a
+/// quarter of the coverage phase; the others behave like their GET.
 const SHORT: &str = r#"
 [[operations]]
 include-operation-id = ["put_offer", "click_head", "head_offers"]
 phases.coverage.enabled = false
 "#;
 
-/// What it was answered: by operation, how often which status.
+/// The number of answers for each operation and status.
 type Counts = BTreeMap<String, BTreeMap<String, u64>>;
 
 #[test]
-fn schemathesis_finds_no_answer_that_the_document_does_not_have() {
+fn schemathesis_finds_no_undocumented_answer() {
     let (signpost, _) = Setup::new().config("no_internet.capnp").start_with_fixtures();
     let folder = tempfile::tempdir().expect("a temporary folder");
     for file in [SETTINGS, "hooks.py"] {
@@ -58,14 +58,14 @@ fn schemathesis_finds_no_answer_that_the_document_does_not_have() {
             .expect("settings");
     }
 
-    // A run of so many seconds takes some to end.
-    let longest = seconds
+    // A timed run takes a while longer to end.
+    let timeout_s = seconds
         .as_ref()
         .map_or(0, |seconds| seconds.parse::<u64>().expect("seconds"))
         + 300;
     let mut command = Command::new("timeout");
     command
-        .args([&longest.to_string(), "python3"])
+        .args([&timeout_s.to_string(), "python3"])
         .current_dir(folder.path())
         .env("PYTHONPATH", root().join(".tools/api-python"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
@@ -73,7 +73,7 @@ fn schemathesis_finds_no_answer_that_the_document_does_not_have() {
         .arg(root().join(".tools/api-python/bin/schemathesis"))
         .args(["--config-file", SETTINGS, "run", "--no-color"]);
     match &seconds {
-        // With links between operations, and another seed each time, which it tells.
+        // With links between operations and a new seed each time, which it prints.
         Some(seconds) => command.args([
             "--phases=examples,coverage,fuzzing,stateful",
             "--max-time",
@@ -86,33 +86,33 @@ fn schemathesis_finds_no_answer_that_the_document_does_not_have() {
             EXAMPLES,
         ]),
     };
-    // From a file: of a document that it has fetched it leaves out where it was.
+    // From a file: it skips the operation that serves a document which it fetched itself.
     let base = signpost.base();
-    let ran = command.args(["--url", &base, "openapi.json"]).output();
-    let ran = ran.expect("schemathesis, which `make setup` installs");
-    let told = String::from_utf8_lossy(&ran.stdout);
+    let output = command.args(["--url", &base, "openapi.json"]).output();
+    let output = output.expect("schemathesis, which `make setup` installs");
+    let report = String::from_utf8_lossy(&output.stdout);
     assert!(
-        ran.status.success(),
-        "{told}\n{}",
-        String::from_utf8_lossy(&ran.stderr)
+        output.status.success(),
+        "{report}\n{}",
+        String::from_utf8_lossy(&output.stderr)
     );
 
     let counts = fs::read_to_string(folder.path().join("counts.json")).expect("counts");
     let counts: Counts = serde_json::from_str(&counts).expect("counts");
     let all: u64 = counts.values().flat_map(BTreeMap::values).sum();
     println!("schemathesis sent {all} requests");
-    // It would find nothing wrong with a service that refuses everything.
-    let reached = |counts: &BTreeMap<String, u64>| {
+    // A service that refuses everything would pass, so every operation must succeed at least once.
+    let succeeded = |counts: &BTreeMap<String, u64>| {
         counts
             .keys()
             .any(|status| matches!(status.as_bytes(), [b'2' | b'3', ..]))
     };
-    let refused: Vec<_> = counts.iter().filter(|(_, counts)| !reached(counts)).collect();
-    assert!(refused.is_empty(), "never carried out: {refused:?}");
+    let failed: Vec<_> = counts.iter().filter(|(_, counts)| !succeeded(counts)).collect();
+    assert!(failed.is_empty(), "never successful: {failed:?}");
     assert_eq!(counts.len(), operations(&served.json()), "{:?}", counts.keys());
 }
 
-/// Makes what it asks about, writes lists of it, and gives it its credentials.
+/// Creates resources, writes lists of their ids to `folder`, and returns the credentials as environment variables.
 fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
     let walls = [KEEPER, SPARE].map(|(id, app)| signpost.unpublished_wall(id, app, None));
     for wall in &walls {
@@ -138,7 +138,7 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
         .into_iter()
         .map(|(_, key)| key)
         .collect();
-    let ended: Vec<_> = issue(&signpost.known_publisher(SPARE.0), 20)
+    let revocable: Vec<_> = issue(&signpost.known_publisher(SPARE.0), 20)
         .into_iter()
         .map(|(id, _)| id)
         .collect();
@@ -149,7 +149,7 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
     };
     write("transactions.txt", &transactions);
     write("click_ids.txt", &click_ids);
-    write("keys.txt", &ended);
+    write("keys.txt", &revocable);
     write("tokens.txt", &[last_token.0]);
     vec![
         ("APP_ID", KEEPER.1.to_owned()),
@@ -161,7 +161,7 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// How many the document has.
+/// The number of operations in the document.
 fn operations(document: &Value) -> usize {
     let paths = document["paths"].as_object().expect("paths").values();
     let methods = paths.flat_map(|item| item.as_object().expect("methods").keys());

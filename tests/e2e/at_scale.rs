@@ -1,4 +1,4 @@
-//! The size Signpost plans for (docs/ARCHITECTURE.md, "Snapshots"): 20,000 offers of 3 goals each, 5,000 apps.
+//! The service at its planned size (docs/ARCHITECTURE.md, "Snapshots"): 20,000 offers of 3 goals each, 5,000 apps.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use crate::{
 
 const OFFERS: usize = 20_000;
 const APPS: usize = 5_000;
-/// KV takes values of at most 25 MiB.
-const KV_VALUE: u64 = 25 << 20;
-/// An isolate's share of memory.
-const ISOLATE: u64 = 48 << 20;
+/// KV accepts values of at most 25 MiB.
+const MAX_VALUE_BYTES: u64 = 25 << 20;
+/// The limit for snapshots in an isolate's memory.
+const MAX_HELD_BYTES: u64 = 48 << 20;
 
 #[test]
 fn the_planned_size_is_published_listed_and_clicked_within_its_limits() {
@@ -27,7 +27,7 @@ fn the_planned_size_is_published_listed_and_clicked_within_its_limits() {
     let pub_key = signpost.issue_pub_key(PUBLISHER);
     signpost.refresh();
 
-    // Every page of the whole list, once each.
+    // Reads every page of the whole list once.
     let mut seen = BTreeSet::new();
     for page in 1.. {
         let body = json!({ "page": page, "size": 1000 });
@@ -70,7 +70,7 @@ fn the_planned_size_is_published_listed_and_clicked_within_its_limits() {
     let values = std::fs::read_dir(signpost.state.path().join("kv")).unwrap();
     for value in values.map(Result::unwrap) {
         let size = value.metadata().unwrap().len();
-        assert!(size < KV_VALUE, "{:?} has {size} bytes", value.file_name());
+        assert!(size < MAX_VALUE_BYTES, "{:?} has {size} bytes", value.file_name());
     }
     let [metrics, _] = signpost.metrics_at("");
     let held: u64 = metrics
@@ -79,7 +79,7 @@ fn the_planned_size_is_published_listed_and_clicked_within_its_limits() {
         .map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap())
         .sum();
     assert!(
-        held > 8 << 20 && held < ISOLATE,
+        held > 8 << 20 && held < MAX_HELD_BYTES,
         "the isolate holds {held} bytes\n{metrics}"
     );
 }

@@ -1,7 +1,6 @@
-//! Completion callbacks, as a publisher's server receives them: what they say (`requests`) and how it is signed
-//! (`signatures`); that they come until they are taken (`failures`), stop when they are told to (`endpoints`) and hold
-//! up no one (`promptness`); reversals; where they may not go (`guard`); and the log of it all (`log`, `paging`,
-//! `erasure`).
+//! Completion callbacks as a publisher's server receives them: content (`requests`), signatures, reversals, retries
+//! (`failures`), disabled endpoints (`endpoints`), delays (`promptness`), forbidden addresses (`guard`) and the
+//! conversion log (`log`, `paging`, `erasure`).
 
 mod endpoints;
 mod erasure;
@@ -19,10 +18,10 @@ use serde_json::{Value, json};
 use crate::harness::{Setup, Signpost, Wall, in_time};
 use domain::model::time::SECOND_MS;
 
-/// Beyond all tries of [`quick`].
-const TRIES_MS: i64 = 60 * SECOND_MS;
+/// Longer than all attempts of [`quick`].
+const ATTEMPTS_MS: i64 = 60 * SECOND_MS;
 
-/// A Signpost that tries four times within seconds, and waits for an answer for half a second.
+/// A Signpost that makes four attempts within seconds, each with a timeout of half a second.
 fn quick() -> Signpost {
     Setup::new()
         .var("CALLBACK_SCHEDULE", "0,1,1,1")
@@ -30,15 +29,15 @@ fn quick() -> Signpost {
         .start()
 }
 
-/// One that tries twice.
+/// A Signpost that makes two attempts.
 fn twice() -> Signpost {
     Setup::new().var("CALLBACK_SCHEDULE", "0,1").start()
 }
 
-/// Waits until the log says this of the callback of a transaction, and gives the entry.
+/// Waits until the log shows this callback state for a transaction, and returns the entry.
 #[track_caller]
-fn becomes(wall: &Wall<'_>, transaction_id: &str, state: &str) -> Value {
-    in_time(TRIES_MS, &state.to_owned(), || wall.state(transaction_id));
+fn wait_for_state(wall: &Wall<'_>, transaction_id: &str, state: &str) -> Value {
+    in_time(ATTEMPTS_MS, &state.to_owned(), || wall.state(transaction_id));
     wall.entry(transaction_id)
 }
 
@@ -51,7 +50,7 @@ fn statuses(entry: &Value) -> Value {
         .collect()
 }
 
-/// What is said of an app's endpoint when all is well and nothing waits.
+/// The status of an endpoint that is healthy and has no waiting callbacks.
 fn healthy() -> Value {
     json!({"state": "healthy", "consecutive_failures": 0, "next_try_ts": null, "waiting": 0, "dead": 0, "reserving": 0})
 }

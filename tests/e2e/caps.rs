@@ -1,4 +1,4 @@
-//! Click caps, over HTTP: exact however many clicks come at once, whatever is changed meanwhile, and after a crash.
+//! Click caps are exact under concurrent clicks, after changes of the cap and after a crash.
 
 use std::{collections::BTreeSet, sync::Barrier, thread};
 
@@ -21,8 +21,8 @@ fn address(offer: &str, app: &str) -> String {
     format!("/v2/tracking/click?rid={offer}-g&app={app}&user_id=u-1")
 }
 
-/// As many clicks for an offer, from many threads at once.
-fn clicks(signpost: &Signpost, offer: &str, times: usize) -> Vec<Answer> {
+/// Sends this many clicks for an offer from many threads at once.
+fn send_clicks(signpost: &Signpost, offer: &str, times: usize) -> Vec<Answer> {
     let start = Barrier::new(THREADS);
     let send = |thread: usize| {
         start.wait();
@@ -44,9 +44,9 @@ fn clicks(signpost: &Signpost, offer: &str, times: usize) -> Vec<Answer> {
     })
 }
 
-/// How many of some clicks were redirected to the offer; the others were told that it is capped.
+/// Counts the clicks that were redirected to the offer. Fails the test unless the others were refused for the cap.
 #[track_caller]
-fn admitted(answers: Vec<Answer>) -> usize {
+fn count_redirected(answers: Vec<Answer>) -> usize {
     let mut ids = BTreeSet::new();
     for answer in answers {
         if answer.status == 410 {
@@ -62,19 +62,19 @@ fn admitted(answers: Vec<Answer>) -> usize {
         let Ok(Opened::Whole { nonce, .. }) = click_id::open(&keys(), &click_id_of(&answer)) else {
             panic!("{answer:?}");
         };
-        assert!(ids.insert(nonce), "two clicks of one nonce: {answer:?}");
+        assert!(ids.insert(nonce), "two clicks have one nonce: {answer:?}");
     }
     ids.len()
 }
 
-/// What the listing says is left of an offer's click cap: `None` where it is not listed, and null without a cap.
-fn left(signpost: &Signpost, pub_key: &str, offer: &str) -> Option<Value> {
+/// The listed `click_cap` of an offer, which is what is left of it. `None` if it is not listed, null without a cap.
+fn listed_cap(signpost: &Signpost, pub_key: &str, offer: &str) -> Option<Value> {
     let filter = json!([{"dim": "offer_id", "match": {"type": "exact", "value": [offer]}}]);
     let mut listed = signpost.list(ANDROID_APP, pub_key, &filter).into_iter();
     listed.next().map(|offer| offer["click_cap"].clone())
 }
 
-/// Clicks of an offer that were counted, and those that were taken of its cap.
+/// The counted clicks of an offer, and the clicks taken from its cap.
 fn counted_and_taken(signpost: &Signpost, offer: &str) -> (i64, i64) {
     let sql = format!("SELECT clicks, clicks_taken FROM daily WHERE offer = '{offer}'");
     let rows = signpost.stored("signpost-counters", &sql, |row| Ok((row.get(0)?, row.get(1)?)));
@@ -87,9 +87,9 @@ fn exactly_as_many_clicks_pass_as_the_cap_allows() {
     let (signpost, pub_key) = Setup::new().start_with_fixtures();
     signpost.put_offer("rush", &json!({"click_cap": cap(1_000)}));
     signpost.refresh();
-    assert_eq!(admitted(clicks(&signpost, "rush", 1_600)), 1_000);
+    assert_eq!(count_redirected(send_clicks(&signpost, "rush", 1_600)), 1_000);
 
-    // Spent is spent for those who take nothing, too, and for a user of an app with a fallback.
+    // A spent cap also refuses machines, which take nothing from it, and sends users of an app with a fallback there.
     for (method, headers) in MACHINES {
         let answer = signpost
             .send(method, &address("rush", ANDROID_APP), headers, b"")
@@ -104,55 +104,56 @@ fn exactly_as_many_clicks_pass_as_the_cap_allows() {
         "{answer:?}"
     );
     assert_eq!(
-        left(&signpost, &pub_key, "rush"),
+        listed_cap(&signpost, &pub_key, "rush"),
         Some(json!(cap(1_000))),
-        "the listing of before"
+        "the listing before the refresh"
     );
     signpost.refresh();
-    assert_eq!(left(&signpost, &pub_key, "rush"), None);
+    assert_eq!(listed_cap(&signpost, &pub_key, "rush"), None);
     eventually(&(1_000, 1_000), || counted_and_taken(&signpost, "rush"));
 
-    // A power cut gives nothing back, and a higher cap what it is higher by.
+    // A power cut gives nothing back. A higher cap adds the difference.
     signpost.restart();
-    assert_eq!(admitted(clicks(&signpost, "rush", 100)), 0);
+    assert_eq!(count_redirected(send_clicks(&signpost, "rush", 100)), 0);
     signpost.put_offer("rush", &json!({"click_cap": cap(1_010)}));
     signpost.refresh();
-    assert_eq!(admitted(clicks(&signpost, "rush", 200)), 10);
+    assert_eq!(count_redirected(send_clicks(&signpost, "rush", 200)), 10);
     assert_eq!(counted_and_taken(&signpost, "rush").1, 1_010);
 }
 
 #[test]
-fn a_changed_cap_holds_from_the_refresh_on() {
+fn a_changed_cap_applies_after_the_next_refresh() {
     away_from_midnight();
     let signpost = demo();
     let pub_key = signpost.pub_key();
-    // What is changed; of 64 clicks, how many pass; and what is listed after.
+    // The change; how many of 64 clicks pass; and the listed cap afterwards.
     let steps = [
         (json!({"click_cap": cap(50)}), 50, None),
-        // Lower than what was taken, none at all, and just what was taken.
+        // Below the clicks taken, zero, and exactly the clicks taken.
         (json!({"click_cap": cap(20)}), 0, None),
         (json!({"click_cap": cap(0)}), 0, None),
         (json!({"click_cap": cap(50)}), 0, None),
         (json!({"click_cap": cap(57)}), 7, None),
-        // Another change of the offer gives no clicks.
+        // Another change of the offer adds no clicks.
         (json!({"click_cap": cap(57), "name": "Another game"}), 0, None),
         (json!({"click_cap": cap(157)}), 64, Some(cap(36))),
         (json!({"click_cap": cap(130)}), 9, None),
-        // Without a cap everything passes, and there is no key for one.
+        // Without a cap all clicks pass, and `click_cap` is not listed.
         (json!({}), 64, Some(Value::Null)),
         (json!({"click_cap": cap(10)}), 0, None),
     ];
     for (changes, expected, listed) in steps {
         signpost.put_offer("changing", &changes);
         signpost.refresh();
-        assert_eq!(admitted(clicks(&signpost, "changing", 64)), expected, "{changes}");
+        let redirects = count_redirected(send_clicks(&signpost, "changing", 64));
+        assert_eq!(redirects, expected, "{changes}");
         signpost.refresh();
-        assert_eq!(left(&signpost, &pub_key, "changing"), listed, "{changes}");
+        assert_eq!(listed_cap(&signpost, &pub_key, "changing"), listed, "{changes}");
     }
 }
 
 #[test]
-fn the_listing_says_what_confirmed_clicks_have_left() {
+fn the_listing_shows_the_cap_that_confirmed_clicks_leave() {
     away_from_midnight();
     let signpost = demo();
     let pub_key = signpost.pub_key();
@@ -170,7 +171,7 @@ fn the_listing_says_what_confirmed_clicks_have_left() {
         ("no-cap", Some(Value::Null)),
         ("none", None),
     ] {
-        assert_eq!(left(&signpost, &pub_key, offer), expected, "{offer}");
+        assert_eq!(listed_cap(&signpost, &pub_key, offer), expected, "{offer}");
     }
     refused(
         signpost.get(&address("none", ANDROID_APP), &[]),
@@ -179,14 +180,14 @@ fn the_listing_says_what_confirmed_clicks_have_left() {
     );
 
     for offer in ["two-caps", "no-cap"] {
-        assert_eq!(admitted(clicks(&signpost, offer, 13)), 13);
+        assert_eq!(count_redirected(send_clicks(&signpost, offer, 13)), 13);
     }
     for (method, headers) in MACHINES {
         for offer in ["two-caps", "no-cap", "machines"] {
             redirected(signpost.send(method, &address(offer, ANDROID_APP), headers, b""));
         }
     }
-    // What is refused takes nothing.
+    // A refused click takes nothing.
     for _ in 0..5 {
         signpost
             .get(&address("two-caps", ANDROID_APP), &[("CF-IPCountry", "CN")])
@@ -202,25 +203,25 @@ fn the_listing_says_what_confirmed_clicks_have_left() {
         ("machines", Some(cap(3))),
         ("no-cap", Some(Value::Null)),
     ] {
-        assert_eq!(left(&signpost, &pub_key, offer), expected, "{offer}");
+        assert_eq!(listed_cap(&signpost, &pub_key, offer), expected, "{offer}");
     }
     eventually(&(13, 13), || counted_and_taken(&signpost, "two-caps"));
     eventually(&(13, 0), || counted_and_taken(&signpost, "no-cap"));
     assert_eq!(counted_and_taken(&signpost, "machines"), (0, 0));
 
     let listed = signpost.list(ANDROID_APP, &pub_key, &json!([]));
-    let of = |id: &str| listed.iter().find(|offer| offer["id"] == id).unwrap();
-    assert_eq!(of("two-caps")["conversion_cap"], cap(7));
+    let offer = |id: &str| listed.iter().find(|listed| listed["id"] == id).unwrap();
+    assert_eq!(offer("two-caps")["conversion_cap"], cap(7));
     for member in ["click_cap", "conversion_cap"] {
         assert!(
-            of("no-cap").get(member).is_none() && of("23817").get(member).is_none(),
+            offer("no-cap").get(member).is_none() && offer("23817").get(member).is_none(),
             "{member}"
         );
     }
-    assert!(of("machines").get("conversion_cap").is_none());
+    assert!(offer("machines").get("conversion_cap").is_none());
 
-    // The last three are there for people, and then for no one.
-    assert_eq!(admitted(clicks(&signpost, "machines", 9)), 3);
+    // The three clicks are left for people; after them machines are refused, too.
+    assert_eq!(count_redirected(send_clicks(&signpost, "machines", 9)), 3);
     for (method, headers) in MACHINES {
         signpost
             .send(method, &address("machines", ANDROID_APP), headers, b"")

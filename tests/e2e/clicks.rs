@@ -1,5 +1,5 @@
-//! Clicks, over HTTP: what is refused (`parameters`, `refusals`) and how a click is answered (`answers`), where the
-//! others are sent (`targets`), what their click ids say (`click_ids`) and that they are counted (`counting`).
+//! Clicks over HTTP: errors (`parameters`, `refusals`), kinds of answers (`answers`), redirect targets (`targets`), the
+//! content of click ids (`click_ids`) and counting (`counting`).
 
 mod answers;
 mod click_ids;
@@ -18,14 +18,14 @@ use domain::tracking::{
 };
 
 pub const CLICK: &str = "/v2/tracking/click";
-/// A click that is redirected: goal 410271 is of offer 23817, which is for Android in every country and has no cap.
+/// A valid click: goal 410271 belongs to offer 23817, which is for Android in every country and has no cap.
 const RIGHT: &str = "rid=410271&app=10000001&user_id=u-1";
 
 const IPHONE: &str = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1";
 const ANDROID: &str = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Mobile Safari/537.36";
 const DESKTOP: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36";
 
-/// Requests that are redirected and are no confirmed clicks: a method, and headers.
+/// Requests that are redirected but not confirmed clicks: a method, and headers.
 pub const MACHINES: &[(&str, &[(&str, &str)])] = &[
     ("HEAD", &[]),
     (
@@ -63,7 +63,7 @@ pub fn redirected(answer: Answer) -> Answer {
     answer
 }
 
-/// Fails the test unless the click is refused so, as JSON, and led nowhere.
+/// Fails the test unless the click is refused with this status and code, as JSON and without a `Location`.
 #[track_caller]
 pub fn refused(answer: Answer, status: u16, code: &str) -> Answer {
     let answer = answer.refused(status, code);
@@ -77,7 +77,7 @@ pub fn refused(answer: Answer, status: u16, code: &str) -> Answer {
     answer
 }
 
-/// The click id in a redirect's query, or in the referrer that Google Play hands on.
+/// The click id in a redirect's query, or in the `referrer` for Google Play.
 #[track_caller]
 pub fn click_id_of(answer: &Answer) -> String {
     let location = Url::parse(answer.location()).unwrap();
@@ -92,12 +92,12 @@ pub fn click_id_of(answer: &Answer) -> String {
         .unwrap_or_else(|| panic!("no click id in {answer:?}"))
 }
 
-/// The keys that a Signpost has unless its test sets others.
+/// The default `CLICK_KEYS` of a test's Signpost.
 pub fn keys() -> KeyRing {
     KeyRing::parse(&default_setting("CLICK_KEYS")).unwrap()
 }
 
-/// The click that a redirect's click id holds whole.
+/// The click in a redirect's sealed click id.
 #[track_caller]
 fn click_of(answer: &Answer) -> Click<'static> {
     match click_id::open(&keys(), &click_id_of(answer)) {

@@ -1,4 +1,4 @@
-# workerd with nothing of Signpost but its SQL.
+# Runs conformance.js, which compiles Signpost's SQL in workerd.
 
 using Workerd = import "/workerd/workerd.capnp";
 

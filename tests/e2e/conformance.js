@@ -1,5 +1,5 @@
-// One object with a database as Signpost's have it. POST {migrations, statements}: runs the migrations and has SQLite
-// compile every statement against them, by workerd's own rules; answers what it refused.
+// Checks SQL in the database of a Durable Object. POST {migrations, statements} runs the migrations, compiles every
+// statement against them under workerd's rules, and answers the list of errors.
 import { DurableObject } from "cloudflare:workers";
 
 export class Database extends DurableObject {

@@ -1,4 +1,4 @@
-//! Every SQL text, on the SQLite and under the rules of the runtime it is meant for. Native tests run them on another.
+//! Compiles every SQL statement in workerd's SQLite and under its rules, since native tests use another SQLite.
 
 use serde_json::json;
 
@@ -7,17 +7,17 @@ use origin::{batches, catalog, clicks, counters, ledger, outbox};
 use platform::migrations::Migration;
 
 #[test]
-fn workerd_takes_every_statement_of_every_object() {
+fn workerd_compiles_every_sql_statement() {
     let workerd = Setup::new().config("conformance.capnp").undocumented().start();
-    let of_counters = [counters::sql::ALL, batches::sql::ALL].concat();
-    let of_outbox = [outbox::sql::ALL, batches::sql::ALL].concat();
+    let counters_sql = [counters::sql::ALL, batches::sql::ALL].concat();
+    let outbox_sql = [outbox::sql::ALL, batches::sql::ALL].concat();
     let objects: [(&str, &[Migration], &[&str]); 6] = [
         ("catalog", catalog::schema::MIGRATIONS, catalog::sql::ALL),
-        ("counters", counters::MIGRATIONS, &of_counters),
+        ("counters", counters::MIGRATIONS, &counters_sql),
         ("clicks", clicks::MIGRATIONS, clicks::sql::ALL),
         ("batches", &[&[batches::sql::TABLES]], batches::sql::ALL),
         ("ledger", ledger::MIGRATIONS, ledger::sql::ALL),
-        ("outbox", outbox::MIGRATIONS, &of_outbox),
+        ("outbox", outbox::MIGRATIONS, &outbox_sql),
     ];
     for (object, migrations, statements) in objects {
         let body =
@@ -32,6 +32,6 @@ fn workerd_takes_every_statement_of_every_object() {
     assert_eq!(
         refused.json().as_array().unwrap().len(),
         1,
-        "a wrong statement is noticed"
+        "a wrong statement was not refused"
     );
 }

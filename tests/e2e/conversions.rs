@@ -1,6 +1,6 @@
-//! Conversions, over HTTP: what is refused and in which order (`refusals`), what a postback makes of a conversion
-//! (`states`) and which goal it pays (`payment`), what partners really send (`senders`), and that each is paid once
-//! (`at_once`, `caps`, `revenue`) whatever fails (`outages`, `crashes`).
+//! Conversions over HTTP: errors and their order (`refusals`), state changes (`states`), the paid goal (`payment`),
+//! postbacks of real partners (`senders`), exactly one payment (`at_once`, `caps`, `revenue`), also during outages and
+//! crashes (`outages`, `crashes`).
 
 mod at_once;
 mod caps;
@@ -14,7 +14,7 @@ mod states;
 
 use crate::harness::{Answer, accepted};
 
-/// Fails the test unless a postback was refused so, as JSON that no cache keeps.
+/// Fails the test unless a postback was refused with this status and code, as JSON with `no-store`.
 #[track_caller]
 fn refused(answer: Answer, status: u16, code: &str) -> Answer {
     let answer = answer.refused(status, code);

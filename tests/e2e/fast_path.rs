@@ -1,4 +1,4 @@
-//! The express ways answer what the ordinary way answers: the same random requests are sent both ways.
+//! The fast path answers like the ordinary path: the same random requests are sent to both.
 
 use proptest::{
     prelude::*,
@@ -17,7 +17,7 @@ use domain::tracking::{
 const CLICKS: u32 = 400;
 const PAGES: u32 = 150;
 
-/// Parameters of every kind: of live, capped, paused and unknown goals, of apps of each platform; texts that are encoded,
+/// Queries of every kind: live, capped, paused and unknown goals, apps of each platform, and texts that are encoded,
 /// too long, empty, repeated or not allowed.
 fn query(live: Vec<String>) -> impl Strategy<Value = String> {
     let goals = goals();
@@ -100,7 +100,7 @@ fn headers() -> impl Strategy<Value = Vec<(&'static str, String)>> {
         })
 }
 
-/// An answer without what no two clicks have in common: its nonce, and the time.
+/// An answer without the parts that differ between any two clicks: nonce and time.
 #[derive(Debug, PartialEq)]
 struct Comparable {
     status: u16,
@@ -113,12 +113,10 @@ fn comparable(keys: &KeyRing, answer: &Answer) -> Comparable {
     let mut headers = comparable_headers(answer);
     let mut click = None;
     for (_, value) in headers.iter_mut().filter(|(name, _)| name == "location") {
-        // In a `referrer`, the equals sign before it is encoded.
-        let value_in_clear = value.replace("%3D", "=");
-        let in_an_id = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
-        let parts = value_in_clear
-            .split(|character| !in_an_id(character))
-            .map(str::to_owned);
+        // In a `referrer` the equals sign before the click id is encoded.
+        let decoded = value.replace("%3D", "=");
+        let is_id = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
+        let parts = decoded.split(|character| !is_id(character)).map(str::to_owned);
         for id in parts
             .filter(|part| click_id::is_in_form(part))
             .collect::<Vec<_>>()
@@ -142,10 +140,10 @@ fn comparable(keys: &KeyRing, answer: &Answer) -> Comparable {
     }
 }
 
-/// Answers of a kind in all, and those that took the express way.
-fn answered(signpost: &Signpost, way: &str, kind: &str) -> (u64, u64) {
-    let of = |name| signpost.metric_at(way, &format!("signpost_isolate_{name}_total{{what=\"{kind}\"}}"));
-    (of("answered"), of("fast_path"))
+/// The number of answers of a kind in all, and of those on the fast path.
+fn answer_counts(signpost: &Signpost, base: &str, kind: &str) -> (u64, u64) {
+    let count = |name| signpost.metric_at(base, &format!("signpost_isolate_{name}_total{{what=\"{kind}\"}}"));
+    (count("answered"), count("fast_path"))
 }
 
 fn runner(cases: u32) -> TestRunner {
@@ -164,57 +162,54 @@ fn comparable_headers(answer: &Answer) -> Vec<(String, String)> {
 }
 
 #[test]
-fn both_ways_redirect_the_same() {
+fn both_paths_redirect_alike() {
     let (signpost, pub_key) = Setup::new().config("ordinary_path.capnp").start_with_fixtures();
     let keys = KeyRing::parse(&default_setting("CLICK_KEYS")).unwrap();
     let in_germany = json!([{"dim": "country", "match": {"type": "any", "value": ["DE"]}}]);
     let offers = signpost.list(ANDROID_APP, &pub_key, &in_germany);
     let live: Vec<_> = offers.iter().map(|offer| rid(&offer["trk_url"])).collect();
-    // One offer has few clicks a day: the last of them would go to whoever asks first. Both isolates learn that it is spent.
-    for way in [signpost.base(), signpost.control()] {
-        let capped = format!("{way}/v2/tracking/click?rid=606012&app=10000002&user_id=u");
+    // One offer has few clicks a day, and only one path would get the last. So both isolates use up its cap first.
+    for base in [signpost.base(), signpost.control()] {
+        let capped = format!("{base}/v2/tracking/click?rid=606012&app=10000002&user_id=u");
         while signpost.get(&capped, &[]).status == 302 {}
     }
-    let (before, _) = answered(&signpost, &signpost.base(), "redirect");
+    let (before, _) = answer_counts(&signpost, &signpost.base(), "redirect");
     let compared = runner(CLICKS).run(&(query(live), headers()), |(query, headers)| {
         let headers: Vec<_> = headers
             .iter()
             .map(|(name, value)| (*name, value.as_str()))
             .collect();
-        let [express, ordinary] = [signpost.base(), signpost.control()].map(|way| {
-            let answer = signpost.get(&format!("{way}/v2/tracking/click?{query}"), &headers);
+        let [fast, ordinary] = [signpost.base(), signpost.control()].map(|base| {
+            let answer = signpost.get(&format!("{base}/v2/tracking/click?{query}"), &headers);
             comparable(&keys, &answer)
         });
-        prop_assert_eq!(express, ordinary);
+        prop_assert_eq!(fast, ordinary);
         Ok(())
     });
     compared.unwrap();
 
-    let (in_all, expressed) = answered(&signpost, &signpost.base(), "redirect");
-    let redirected = in_all - before;
+    let (total, fast) = answer_counts(&signpost, &signpost.base(), "redirect");
+    let redirected = total - before;
     assert!(
         redirected > u64::from(CLICKS) / 10,
         "{redirected} of {CLICKS} were redirects"
     );
-    assert!(
-        expressed > redirected / 2,
-        "{expressed} of {redirected} took the express way"
-    );
+    assert!(fast > redirected / 2, "{fast} of {redirected} took the fast path");
     assert_eq!(
-        answered(&signpost, &signpost.control(), "redirect"),
+        answer_counts(&signpost, &signpost.control(), "redirect"),
         (redirected, 0)
     );
 }
 
 #[test]
-fn what_the_express_way_redirects_is_counted() {
+fn clicks_on_the_fast_path_are_counted() {
     let (signpost, _) = Setup::new().start_with_fixtures();
     for user in 0..50 {
         let query = format!("rid=410271&app=10000001&user_id=u{user}");
         signpost.click(&query, "DE").expect(302);
     }
-    let (redirected, expressed) = answered(&signpost, &signpost.base(), "redirect");
-    assert!(redirected == 50 && expressed >= 40, "{expressed} of {redirected}");
+    let (redirected, fast) = answer_counts(&signpost, &signpost.base(), "redirect");
+    assert!(redirected == 50 && fast >= 40, "{fast} of {redirected}");
     let counted = || {
         let sql = "SELECT coalesce(sum(clicks), 0) FROM daily";
         let sums = signpost.stored("signpost-counters", sql, |row| row.get::<_, i64>(0));
@@ -223,7 +218,7 @@ fn what_the_express_way_redirects_is_counted() {
     eventually(&50, counted);
 }
 
-/// Requests for pages, most of them right, of which many repeat; and how they are sent.
+/// Requests for pages, mostly valid and often repeated: body, app, media type, and whether the Pub-Key is right.
 fn pages() -> impl Strategy<Value = (String, &'static str, &'static str, bool)> {
     let filter = prop_oneof![
         4 => select(vec!["DE", "us", "JP", "QQ"]).prop_map(|value| json!({"dim": "country", "match": {"type": "any", "value": [value]}})),
@@ -252,42 +247,42 @@ fn pages() -> impl Strategy<Value = (String, &'static str, &'static str, bool)> 
 }
 
 #[test]
-fn both_ways_give_the_same_page() {
+fn both_paths_return_the_same_page() {
     let (signpost, pub_key) = Setup::new()
         .config("ordinary_path.capnp")
         .var("OFFERS_RATE", "0")
         .start_with_fixtures();
-    let compared = runner(PAGES).run(&pages(), |(body, app, media_type, knows)| {
-        let pub_key = if knows { pub_key.as_str() } else { "pk_of_nobody" };
+    let compared = runner(PAGES).run(&pages(), |(body, app, media_type, has_key)| {
+        let pub_key = if has_key { pub_key.as_str() } else { "pk_of_nobody" };
         let headers = [
             ("App-Id", app),
             ("Pub-Key", pub_key),
             ("Content-Type", media_type),
         ];
-        let [express, ordinary] = [signpost.base(), signpost.control()].map(|way| {
-            let answer = signpost.send("POST", &format!("{way}/v1/offer/api"), &headers, body.as_bytes());
+        let [fast, ordinary] = [signpost.base(), signpost.control()].map(|base| {
+            let answer = signpost.send("POST", &format!("{base}/v1/offer/api"), &headers, body.as_bytes());
             let mut headers = comparable_headers(&answer);
-            // What is left of five minutes may be a second less for the later of the two.
+            // `max-age` may be a second less in the later answer.
             headers.retain(|(name, value)| name != "cache-control" || value == "no-store");
             (answer.status, headers, answer.body)
         });
-        prop_assert_eq!(express, ordinary);
+        prop_assert_eq!(fast, ordinary);
         Ok(())
     });
     compared.unwrap();
 
-    let (given, expressed) = answered(&signpost, &signpost.base(), "offers");
-    assert!(given > u64::from(PAGES) / 10, "{given} of {PAGES} were pages");
-    assert!(
-        expressed > given / 2,
-        "{expressed} of {given} took the express way"
+    let (total, fast) = answer_counts(&signpost, &signpost.base(), "offers");
+    assert!(total > u64::from(PAGES) / 10, "{total} of {PAGES} were pages");
+    assert!(fast > total / 2, "{fast} of {total} took the fast path");
+    assert_eq!(
+        answer_counts(&signpost, &signpost.control(), "offers"),
+        (total, 0)
     );
-    assert_eq!(answered(&signpost, &signpost.control(), "offers"), (given, 0));
 }
 
-/// The answer to these bytes, without the parts of it that are the time's.
-fn answer_to(way: &str, request: &str) -> String {
-    let answer = harness::answer_to(way, request.as_bytes());
+/// The answer to these bytes, without the headers that depend on the time.
+fn answer_to(base: &str, request: &str) -> String {
+    let answer = harness::answer_to(base, request.as_bytes());
     let lines = answer
         .lines()
         .filter(|line| !line.starts_with("Cache-Control: private"));
@@ -295,7 +290,7 @@ fn answer_to(way: &str, request: &str) -> String {
 }
 
 #[test]
-fn both_ways_answer_odd_requests_the_same() {
+fn both_paths_answer_odd_requests_alike() {
     let (signpost, pub_key) = Setup::new().config("ordinary_path.capnp").start_with_fixtures();
     let body = r#"{"page":1,"size":1,"filt":[]}"#;
     let post = |path: &str, host: &str, length: usize, body: &str| {
@@ -319,17 +314,17 @@ fn both_ways_answer_odd_requests_the_same() {
         (post(offers, "", body.len(), body), ""),
         (post(offers, "o.example", 0, ""), "400"),
     ] {
-        let [express, ordinary] = [signpost.base(), signpost.control()].map(|way| answer_to(&way, &request));
-        assert_eq!(express, ordinary, "{request}");
+        let [fast, ordinary] = [signpost.base(), signpost.control()].map(|base| answer_to(&base, &request));
+        assert_eq!(fast, ordinary, "{request}");
         assert!(
-            express.starts_with("HTTP/1.1 ") && express[9..].starts_with(status),
-            "{request}\n{express}"
+            fast.starts_with("HTTP/1.1 ") && fast[9..].starts_with(status),
+            "{request}\n{fast}"
         );
     }
-    // A body that ends early is met by nobody, and nothing breaks of it.
-    for way in [signpost.base(), signpost.control()] {
-        answer_to(&way, &post(offers, "o.example", 500, body));
-        let whole = answer_to(&way, &post(offers, "o.example", body.len(), body));
+    // A truncated body does not affect the next request.
+    for base in [signpost.base(), signpost.control()] {
+        answer_to(&base, &post(offers, "o.example", 500, body));
+        let whole = answer_to(&base, &post(offers, "o.example", body.len(), body));
         assert!(whole.starts_with("HTTP/1.1 200"), "{whole}");
     }
 }

@@ -1,5 +1,5 @@
-# Signpost with unreliable KV and objects: both Workers reach them through `faults.js`, which breaks those that its control
-# socket names.
+# Signpost with fault injection: both Workers reach KV and the objects through `faults.js`, which breaks those named at
+# its control socket.
 
 using Workerd = import "/workerd/workerd.capnp";
 using Local = import "../../fixtures/local/workerd.capnp";

@@ -1,7 +1,7 @@
-// Passes everything on to what is behind it, but for what the control socket has broken: GET /kv,catalog breaks these
-// two, GET / mends all. KV answers 500; an object throws, as one does that was reset or is overloaded, and with `-answers`
-// behind its name only once it has done what it was asked; with `-hangs` it waits until that is mended, and with `-reads-hang`
-// where it is asked with GET.
+// Forwards all requests to KV and to the objects, except for the faults set at the control socket: GET /kv,catalog
+// breaks these two and ends all other faults; GET / ends all. Broken KV answers 500. A broken object throws, like one
+// that was reset or is overloaded. After an object's name, `-answers` throws only after the request was carried out,
+// `-hangs` waits until the fault ends, and `-reads-hang` does so for GET requests.
 import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
 
 let broken = new Set();
@@ -20,28 +20,28 @@ export class UnreliableKv extends WorkerEntrypoint {
     if (broken.has("kv-reads") && request.method === "GET") return new Response("not found", { status: 404 });
     if (broken.has("kv-hangs") && request.method === "GET") return new Promise(() => setTimeout(() => {}, 60_000));
     if (request.method === "PUT") {
-      // KV takes one write of a key a second.
+      // KV accepts one write of a key a second.
       const { pathname } = new URL(request.url);
       if (Date.now() - (written.get(pathname) ?? 0) < 1_000) return new Response("too many", { status: 429 });
       written.set(pathname, Date.now());
     }
     const answer = await this.env.DISK.fetch(request);
-    // The answer was on its way while the world went on.
+    // Delays an answer that was already read.
     if (broken.has("kv-slow") && request.method === "GET") await new Promise((done) => setTimeout(done, 1_500));
     return answer;
   }
 }
 
-const unreliable = (what, binding) =>
+const unreliable = (name, binding) =>
   class extends DurableObject {
     async fetch(request) {
-      if (broken.has(what)) throw new Error(`${what} is out of order`);
+      if (broken.has(name)) throw new Error(`${name} is out of order`);
       const hangs = () =>
-        broken.has(`${what}-hangs`) || (request.method === "GET" && broken.has(`${what}-reads-hang`));
+        broken.has(`${name}-hangs`) || (request.method === "GET" && broken.has(`${name}-reads-hang`));
       while (hangs()) await new Promise((done) => setTimeout(done, 20));
       const answer = await this.env[binding].getByName(this.ctx.id.name).fetch(request);
-      // It was carried out, and nobody hears of it.
-      if (broken.has(`${what}-answers`)) throw new Error(`${what} lost its answer`);
+      // The request was carried out, and its answer is lost.
+      if (broken.has(`${name}-answers`)) throw new Error(`${name} lost its answer`);
       return answer;
     }
   };

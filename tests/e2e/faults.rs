@@ -1,4 +1,4 @@
-//! What goes on when something behind the edge does not.
+//! The service during outages of KV, the catalog and the counters.
 
 use std::{
     collections::BTreeSet,
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::harness::{ANDROID_APP, PUBLISHER, Setup, Signpost, in_time};
 use domain::model::time::SECOND_MS;
 
-/// A Signpost whose isolate asks for newer snapshots on every request.
+/// A Signpost with injectable faults whose isolate looks for newer snapshots on every request.
 fn unreliable() -> (Signpost, String) {
     Setup::new()
         .config("faults.capnp")
@@ -20,15 +20,15 @@ fn unreliable() -> (Signpost, String) {
         .start_with_fixtures()
 }
 
-/// Breaks these, separated by commas, and mends all else.
-pub fn break_down(signpost: &Signpost, what: &str) {
-    let told = signpost
-        .get(&format!("{}/{what}", signpost.control()), &[])
+/// Injects these faults of `faults.js`, separated by commas, and ends all others.
+pub fn break_down(signpost: &Signpost, faults: &str) {
+    let answer = signpost
+        .get(&format!("{}/{faults}", signpost.control()), &[])
         .expect(200);
     assert_eq!(
-        told.body.trim(),
-        format!("broken: {}", what.replace(',', " ")).trim(),
-        "{told:?}"
+        answer.body.trim(),
+        format!("broken: {}", faults.replace(',', " ")).trim(),
+        "{answer:?}"
     );
 }
 
@@ -37,7 +37,7 @@ fn click(signpost: &Signpost) -> crate::harness::Answer {
 }
 
 #[test]
-fn with_kv_and_the_catalog_down_an_isolate_goes_on_redirecting_and_listing() {
+fn with_kv_and_the_catalog_down_a_warm_isolate_still_redirects_and_lists() {
     let (signpost, pub_key) = unreliable();
     let offers = |page: u32| {
         signpost
@@ -50,15 +50,15 @@ fn with_kv_and_the_catalog_down_an_isolate_goes_on_redirecting_and_listing() {
             .json()
     };
     let before = offers(1);
-    for what in ["kv", "catalog", "counters", "kv,catalog,counters"] {
-        break_down(&signpost, what);
+    for faults in ["kv", "catalog", "counters", "kv,catalog,counters"] {
+        break_down(&signpost, faults);
         for _ in 0..5 {
             assert!(
                 click(&signpost).expect(302).location().starts_with("https://go."),
-                "{what}"
+                "{faults}"
             );
-            assert_eq!(offers(1), before, "{what}");
-            assert_eq!(offers(2)["total"], before["total"], "{what}");
+            assert_eq!(offers(1), before, "{faults}");
+            assert_eq!(offers(2)["total"], before["total"], "{faults}");
             sleep(Duration::from_millis(50));
         }
         signpost.get("/healthz", &[]).expect(200);
@@ -66,7 +66,7 @@ fn with_kv_and_the_catalog_down_an_isolate_goes_on_redirecting_and_listing() {
 }
 
 #[test]
-fn with_the_catalog_down_the_operator_is_told_to_come_back() {
+fn with_the_catalog_down_the_operators_api_answers_503() {
     let (signpost, _) = unreliable();
     break_down(&signpost, "catalog");
     let answer = signpost
@@ -75,7 +75,7 @@ fn with_the_catalog_down_the_operator_is_told_to_come_back() {
     assert!(answer.header("Retry-After").is_some(), "{answer:?}");
     assert!(
         !answer.body.contains("order"),
-        "what broke is for the log: {answer:?}"
+        "the cause is only for the log: {answer:?}"
     );
     signpost
         .operator("POST", "refresh", None)
@@ -85,18 +85,18 @@ fn with_the_catalog_down_the_operator_is_told_to_come_back() {
 }
 
 #[test]
-fn a_cold_isolate_without_kv_is_served_by_the_catalog_and_without_both_says_so() {
+fn a_cold_isolate_loads_from_the_catalog_without_kv_and_answers_503_without_both() {
     let (signpost, pub_key) = unreliable();
     let body = json!({ "page": 1, "size": 3 });
     let before = signpost.offers(ANDROID_APP, &pub_key, &body).expect(200).json();
-    for what in ["kv", "kv-reads"] {
+    for faults in ["kv", "kv-reads"] {
         signpost.restart();
-        break_down(&signpost, what);
+        break_down(&signpost, faults);
         click(&signpost).expect(302);
         assert_eq!(
             signpost.offers(ANDROID_APP, &pub_key, &body).expect(200).json(),
             before,
-            "{what}"
+            "{faults}"
         );
     }
     signpost.restart();
@@ -115,7 +115,7 @@ fn a_cold_isolate_without_kv_is_served_by_the_catalog_and_without_both_says_so()
 }
 
 #[test]
-fn with_the_counters_down_only_offers_with_a_click_cap_wait() {
+fn with_the_counters_down_only_clicks_on_capped_offers_are_answered_503() {
     let (signpost, _) = unreliable();
     break_down(&signpost, "counters");
     let capped = signpost
@@ -130,49 +130,49 @@ fn with_the_counters_down_only_offers_with_a_click_cap_wait() {
 }
 
 #[test]
-fn clicks_made_while_the_counters_were_down_are_counted_when_they_are_back() {
+fn clicks_during_an_outage_of_the_counters_are_counted_after_it() {
     let (signpost, _) = unreliable();
     let publisher = signpost.known_publisher(PUBLISHER);
     break_down(&signpost, "counters");
     for _ in 0..20 {
         click(&signpost).expect(302);
     }
-    // A batch was sent, and nobody took it.
-    let in_vain = || {
+    // A batch was sent and failed.
+    let has_failed = || {
         signpost
             .log_lines()
             .iter()
             .any(|line| line["where"] == "click_flush")
     };
-    in_time(20 * SECOND_MS, &true, in_vain);
+    in_time(20 * SECOND_MS, &true, has_failed);
     break_down(&signpost, "");
     in_time(30 * SECOND_MS, &20, || publisher.clicks());
-    // None counts again with the next.
+    // The next batch does not count them again.
     click(&signpost).expect(302);
     in_time(30 * SECOND_MS, &21, || publisher.clicks());
 }
 
 #[test]
-fn a_click_is_counted_also_if_it_comes_while_an_earlier_one_is_sent_again() {
+fn a_click_during_the_retry_of_an_earlier_batch_is_counted() {
     let (signpost, _) = unreliable();
     let publisher = signpost.known_publisher(PUBLISHER);
     break_down(&signpost, "counters");
     click(&signpost).expect(302);
-    // Whoever was to send it has given up, and leaves it to the next click.
-    let in_vain = || {
+    // The flush has given up after three attempts, and leaves the batch to the next click.
+    let failures = || {
         let lines = signpost.log_lines();
         lines.iter().filter(|line| line["where"] == "click_flush").count()
     };
-    in_time(20 * SECOND_MS, &3, in_vain);
+    in_time(20 * SECOND_MS, &3, failures);
     break_down(&signpost, "");
     click(&signpost).expect(302);
     in_time(30 * SECOND_MS, &2, || publisher.clicks());
 }
 
 #[test]
-fn a_snapshot_that_is_damaged_in_kv_is_refused_and_an_older_one_serves() {
+fn a_damaged_snapshot_in_kv_is_rejected_and_an_older_one_is_used() {
     let (signpost, pub_key) = unreliable();
-    // Three versions of each, so that the pointer lists older ones.
+    // Three versions of each snapshot, so that the pointer lists older ones.
     signpost.refresh();
     let newest = signpost.refresh().json();
     for (kind, version) in [("tracking", "tracking_version"), ("listing", "listing_version")] {
@@ -199,7 +199,7 @@ fn a_snapshot_that_is_damaged_in_kv_is_refused_and_an_older_one_serves() {
 }
 
 #[test]
-fn a_publication_that_kv_refused_is_made_up_for() {
+fn a_publication_that_kv_refused_is_retried() {
     let (signpost, pub_key) = unreliable();
     break_down(&signpost, "kv");
     let app = json!({
@@ -207,7 +207,7 @@ fn a_publication_that_kv_refused_is_made_up_for() {
         "currency": {"name": "Stars", "per_usd": 10, "decimals": 0, "rounding": "down"}
     });
     signpost.put(&format!("apps/{ANDROID_APP}"), &app);
-    // The alarm's publication fails, and is tried again by the next.
+    // The alarm's publication fails, and the next alarm retries it.
     sleep(Duration::from_secs(2));
     break_down(&signpost, "");
     for _ in 0..150 {
@@ -224,7 +224,7 @@ fn a_publication_that_kv_refused_is_made_up_for() {
 }
 
 #[test]
-fn a_refresh_right_after_another_writes_the_pointer_no_sooner_than_kv_takes_it() {
+fn refreshes_in_a_row_respect_the_write_rate_of_kv() {
     let (signpost, _) = unreliable();
     for _ in 0..3 {
         signpost.refresh();
@@ -232,7 +232,7 @@ fn a_refresh_right_after_another_writes_the_pointer_no_sooner_than_kv_takes_it()
 }
 
 #[test]
-fn refreshes_that_come_together_share_what_is_published_after_they_came() {
+fn simultaneous_refreshes_share_publications_that_began_after_them() {
     const TOGETHER: usize = 16;
     let (signpost, _) = unreliable();
     let start = Barrier::new(TOGETHER);
@@ -260,11 +260,11 @@ fn refreshes_that_come_together_share_what_is_published_after_they_came() {
 }
 
 #[test]
-fn a_slow_answer_of_kv_does_not_bring_an_older_snapshot_back() {
+fn a_slow_answer_of_kv_does_not_restore_an_older_snapshot() {
     let (signpost, pub_key) = unreliable();
     let body = json!({ "page": 1, "size": 1 });
     break_down(&signpost, "kv-slow");
-    // This one asks KV in the background, and is told of the snapshot there is now.
+    // This request reads KV in the background, and gets the current snapshot after a delay.
     signpost.offers(ANDROID_APP, &pub_key, &body).expect(200);
     let new_key = signpost.issue_pub_key("lumen-arcade");
     signpost.refresh();
@@ -278,7 +278,7 @@ fn a_slow_answer_of_kv_does_not_bring_an_older_snapshot_back() {
 }
 
 #[test]
-fn a_cold_isolate_does_not_wait_for_a_kv_that_hangs() {
+fn a_cold_isolate_does_not_wait_for_a_hanging_kv() {
     let (signpost, _) = unreliable();
     signpost.restart();
     break_down(&signpost, "kv-hangs");

@@ -1,5 +1,5 @@
-//! A Signpost of a test's own: the built module on plain workerd, on a free port of loopback, with its state in a
-//! temporary folder. It ends, by its process id, when the test does.
+//! Starts the built Workers on plain workerd for one test: on a free loopback port, with the state in a temporary folder.
+//! Dropping the [`Signpost`] kills the process by its id.
 
 mod answer;
 #[cfg(test)]
@@ -60,7 +60,7 @@ impl Drop for Signpost {
         if std::thread::panicking() {
             let log = std::fs::read_to_string(self.state.path().join(LOG)).unwrap_or_default();
             let tail = log.len().saturating_sub(4_000);
-            eprintln!("workerd said, at the end:\n{}", log.get(tail..).unwrap_or(&log));
+            eprintln!("end of workerd's log:\n{}", log.get(tail..).unwrap_or(&log));
         }
     }
 }
@@ -70,12 +70,12 @@ impl Signpost {
         format!("http://127.0.0.1:{}", self.ports.lock().expect("ports").http)
     }
 
-    /// The socket of a configuration that has a second one.
+    /// The base URL of the second socket, in configurations that have one.
     pub fn control(&self) -> String {
         format!("http://127.0.0.1:{}", self.ports.lock().expect("ports").control)
     }
 
-    /// The port of V8's inspector, of a Signpost that is inspected.
+    /// The port of V8's inspector, if the setup was `inspected`.
     #[allow(dead_code, reason = "the benches use it")]
     pub fn inspector(&self) -> u16 {
         self.ports.lock().expect("ports").inspector
@@ -86,18 +86,18 @@ impl Signpost {
         self.child.lock().expect("the process").id()
     }
 
-    /// Ends workerd as a power cut would, and starts it again on the same state.
+    /// Kills workerd with SIGKILL, as a power cut would, and starts it again on the same state.
     pub fn restart(&self) {
         self.restart_after(|| {});
     }
 
-    /// The same with another configuration from then on.
+    /// Restarts as [`restart`](Self::restart) does, with one setting changed from then on.
     pub fn restart_with(&mut self, name: &str, value: &str) {
         self.setup.vars.push((name.into(), value.into()));
         self.restart();
     }
 
-    /// The same, with something done to the state meanwhile.
+    /// Restarts as [`restart`](Self::restart) does, and calls `meanwhile` while workerd is down.
     pub fn restart_after(&self, meanwhile: impl FnOnce()) {
         let mut child = self.child.lock().expect("the process");
         child.kill().expect("workerd ran");
@@ -108,13 +108,13 @@ impl Signpost {
         *self.ports.lock().expect("ports") = ports;
     }
 
-    /// Sends a request to an address or, if it begins with a slash, to this Signpost.
+    /// Sends a request to a URL, or to this Signpost if `address` begins with a slash.
     pub fn send(&self, method: &str, address: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         self.try_send(method, address, headers, body)
             .unwrap_or_else(|problem| panic!("{problem}"))
     }
 
-    /// The same where workerd may be down; `Err` says what was asked and what became of it.
+    /// Sends a request while workerd may be down. The error text contains the request and its failure.
     pub fn try_send(
         &self,
         method: &str,
@@ -132,38 +132,38 @@ impl Signpost {
             request = request.header(*name, *value);
         }
         let shown: String = String::from_utf8_lossy(body).chars().take(500).collect();
-        let asked = format!("{method} {address} {headers:?} {shown}");
+        let request_text = format!("{method} {address} {headers:?} {shown}");
         let mut answer = if body.is_empty() {
             self.agent.run(
                 request
                     .body(())
-                    .unwrap_or_else(|error| panic!("{asked}: {error}")),
+                    .unwrap_or_else(|error| panic!("{request_text}: {error}")),
             )
         } else {
             self.agent.run(
                 request
                     .body(body)
-                    .unwrap_or_else(|error| panic!("{asked}: {error}")),
+                    .unwrap_or_else(|error| panic!("{request_text}: {error}")),
             )
         }
-        .map_err(|error| format!("{asked}: {error}"))?;
+        .map_err(|error| format!("{request_text}: {error}"))?;
         let body = answer.body_mut().with_config().limit(100 << 20).read_to_string();
         let answer = Answer {
             status: answer.status().as_u16(),
             headers: answer.headers().clone(),
-            body: body.map_err(|error| format!("{asked}: {error}"))?,
-            asked,
+            body: body.map_err(|error| format!("{request_text}: {error}"))?,
+            request: request_text,
         };
         #[cfg(test)]
-        self.hold(method, &address, &answer);
+        self.check_contract(method, &address, &answer);
         Ok(answer)
     }
 
-    /// Fails the test unless an answer is as the document says.
+    /// Fails the test unless the answer conforms to `openapi.yaml`.
     #[cfg(test)]
-    fn hold(&self, method: &str, address: &str, answer: &Answer) {
+    fn check_contract(&self, method: &str, address: &str, answer: &Answer) {
         let is = |name: &str| self.setup.config.ends_with(name);
-        // Of two ways into one Signpost, the control socket is the other.
+        // Both sockets of this configuration lead to the same Signpost.
         let bases = [
             Some(self.base()),
             is("ordinary_path.capnp").then(|| self.control()),
@@ -173,13 +173,13 @@ impl Signpost {
             .flatten()
             .filter_map(|base| address.strip_prefix(base.as_str()));
         if let Some(target) = targets.find(|target| target.starts_with('/'))
-            // What only the bundle that panics has.
+            // This route exists only in the bundle with fault injection.
             && !target.starts_with("/v1/signpost-faults")
             && self.setup.is_documented
         {
             let has_hosts = self.setup.vars.iter().any(|(name, _)| name.ends_with("_HOST"));
-            let held = contract::check(method, target, has_hosts, answer);
-            held.unwrap_or_else(|problem| panic!("openapi.yaml: {problem}{answer:?}"));
+            let checked = contract::check(method, target, has_hosts, answer);
+            checked.unwrap_or_else(|problem| panic!("openapi.yaml: {problem}{answer:?}"));
         }
     }
 
@@ -187,21 +187,21 @@ impl Signpost {
         self.send("GET", address, headers, &[])
     }
 
-    /// A call of the operator's interface with a JSON body, or none.
+    /// Calls the operator's interface with a JSON body, or with none.
     pub fn operator(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
         let body = body.map(Value::to_string).unwrap_or_default();
         let json = [("Content-Type", "application/json")];
         self.operate(method, path, &json, body.as_bytes())
     }
 
-    /// The same with these headers and bytes.
+    /// Calls the operator's interface with the given headers and body.
     pub fn operate(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         let authorization = format!("Bearer {OPERATOR_TOKEN}");
         let headers = [&[("Authorization", authorization.as_str())], headers].concat();
         self.send(method, &format!("/v1/operator/{path}"), &headers, body)
     }
 
-    /// The metrics of both Workers: the edge's isolate, then the catalog and the origin's isolate.
+    /// Scrapes the metrics of both Workers: the edge's isolate, then the catalog and the origin's isolate.
     #[track_caller]
     pub fn metrics_at(&self, base: &str) -> [String; 2] {
         let authorization = format!("Bearer {OPERATOR_TOKEN}");
@@ -210,14 +210,14 @@ impl Signpost {
             .map(|path| self.get(&format!("{base}{path}"), &headers).expect(200).body)
     }
 
-    /// A series of either Worker's metrics, by its name and labels as they are written there. One that both have is the sum;
-    /// of their memory it is the larger.
+    /// Reads a metric by its name and labels, as written in the exposition. If both Workers have it, returns the sum, or
+    /// for memory (`_bytes`) the larger value.
     #[track_caller]
     pub fn metric(&self, series: &str) -> u64 {
         self.metric_at("", series)
     }
 
-    /// The same where another address leads to it.
+    /// Reads a metric through another base URL.
     #[track_caller]
     pub fn metric_at(&self, base: &str, series: &str) -> u64 {
         let texts = self.metrics_at(base);
@@ -266,7 +266,7 @@ impl Signpost {
         self.operator("POST", "refresh", None).expect(200)
     }
 
-    /// Asks for offers with a body.
+    /// Requests offers with a JSON body.
     pub fn offers(&self, app: &str, pub_key: &str, body: &Value) -> Answer {
         let headers = [
             ("App-Id", app),
@@ -276,7 +276,7 @@ impl Signpost {
         self.send("POST", "/v1/offer/api", &headers, body.to_string().as_bytes())
     }
 
-    /// The offers of the first thousand that pass these filters.
+    /// Lists the first 1,000 offers that pass the filters.
     #[track_caller]
     pub fn list(&self, app: &str, pub_key: &str, filters: &Value) -> Vec<Value> {
         let body = json!({ "page": 1, "size": 1000, "filt": filters });
@@ -284,7 +284,7 @@ impl Signpost {
         answer["offers"].as_array().expect("offers").clone()
     }
 
-    /// Puts an offer for every country and platform with a goal of its own, `{id}-g`, and with some members changed.
+    /// Puts an offer for every country and platform with one goal, `{id}-g`, and with `changes` applied to the document.
     /// It is served after the next refresh.
     #[track_caller]
     pub fn put_offer(&self, id: &str, changes: &Value) {
@@ -307,8 +307,8 @@ impl Signpost {
     }
 }
 
-/// A Signpost with the demo catalog for tests that run at the same time: each may add to the catalog and refresh, and
-/// changes nothing that another may rest on. It ends with the last of them.
+/// A Signpost with the demo catalog, shared by tests that run at the same time. Each may add to the catalog and refresh,
+/// but must not change anything that another may depend on. It ends with the last of them.
 pub fn demo() -> Arc<Signpost> {
     static DEMO: Mutex<Weak<Signpost>> = Mutex::new(Weak::new());
     let mut demo = DEMO.lock().unwrap_or_else(PoisonError::into_inner);
@@ -319,7 +319,7 @@ pub fn demo() -> Arc<Signpost> {
     })
 }
 
-/// A document with some members set.
+/// Sets members of a JSON document.
 pub fn with(mut document: Value, members: &Value) -> Value {
     for (name, value) in members.as_object().expect("members") {
         document[name] = value.clone();
@@ -327,11 +327,14 @@ pub fn with(mut document: Value, members: &Value) -> Value {
     document
 }
 
-/// As a value of a query.
+/// Percent-encodes a value of a query.
 pub fn encoded(text: &str) -> String {
     percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
 }
 
 pub fn root() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("a folder in the repository")
+        .to_owned()
 }

@@ -1,4 +1,4 @@
-# Signpost with no way out: what it would call answers from here, so that whatever URL a test makes up is called nowhere.
+# Signpost without internet access: `no_internet.js` answers every outgoing call, so that a test may use any URL.
 
 using Workerd = import "/workerd/workerd.capnp";
 using Local = import "../../fixtures/local/workerd.capnp";

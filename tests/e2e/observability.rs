@@ -1,5 +1,5 @@
-//! What an operator sees: the log (`log`, `whose`), the metrics (`metrics`), how the service is
-//! (`health`), and the callbacks of all apps (`callbacks`).
+//! Tests of what an operator observes: the request log (`log`) and its sampling by owner (`whose`), the metrics
+//! (`metrics`), health checks (`health`), and the callbacks of all apps (`callbacks`).
 
 mod callbacks;
 mod health;

@@ -1,5 +1,5 @@
-//! The offers interface, over HTTP, with the demo catalog: against a model that reads `fixtures/catalog.ndjson` the naive
-//! way, and against literal answers.
+//! The offers interface over HTTP with the demo catalog, compared with a naive model of `fixtures/catalog.ndjson` and
+//! with literal answers.
 
 #[path = "../support/demo.rs"]
 mod demo;
@@ -28,10 +28,10 @@ const GOOD: &[u8] = br#"{"page":1,"size":1}"#;
 const UNAPPROVED: &str = "unapproved-studio";
 const UNAPPROVED_APP: &str = "10000009";
 
-/// The one that tests which change nothing share while any of them runs: a start takes most of a second.
+/// The instance that read-only tests share while any of them runs, since a start takes most of a second.
 static SHARED: Mutex<Weak<Served>> = Mutex::new(Weak::new());
 
-/// A Signpost that serves the demo catalog, and what is known of it.
+/// A Signpost that serves the demo catalog, with its keys and the model of its content.
 struct Served {
     signpost: Signpost,
     pub_key: String,
@@ -54,12 +54,12 @@ impl Served {
         }
     }
 
-    /// With no limit on the rate of requests, which a rate of 0 is, whatever burst is named beside it.
+    /// Without a rate limit: a rate of 0 disables it, whatever the burst.
     fn unlimited() -> Self {
         Self::start(Setup::new().var("OFFERS_RATE", "0,1"))
     }
 
-    /// For tests that only ask.
+    /// The shared instance, for tests that change nothing.
     fn shared() -> Arc<Self> {
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         shared.upgrade().unwrap_or_else(|| {
@@ -73,7 +73,7 @@ impl Served {
         self.signpost.offers(app, &self.pub_key, body)
     }
 
-    /// Everything an app may show, on one page.
+    /// All offers of an app, on one page.
     #[track_caller]
     fn all(&self, app: &str) -> Vec<Value> {
         self.signpost.list(app, &self.pub_key, &json!([]))
@@ -84,7 +84,7 @@ impl Served {
         self.all(app).iter().map(id).collect()
     }
 
-    /// Puts a resource as it was but for these members.
+    /// Changes these members of a resource, in the catalog and in the model.
     #[track_caller]
     fn change(&mut self, resources: &str, id: &str, members: &Value) {
         let kind = match resources {

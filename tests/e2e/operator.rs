@@ -1,4 +1,4 @@
-//! The operator's interface, over HTTP.
+//! The operator's API over HTTP: resources, lists, credentials, health, metrics, hosts and methods.
 
 mod documents;
 
@@ -27,7 +27,7 @@ fn app(publisher: &str) -> Value {
     })
 }
 
-/// A catalog with a publisher and an advertiser.
+/// A Signpost with one publisher and one advertiser.
 fn small() -> Signpost {
     let signpost = Setup::new().start();
     signpost.put("publishers/acme", &json!({"name": "Acme", "approved": true}));
@@ -36,7 +36,7 @@ fn small() -> Signpost {
 }
 
 #[test]
-fn without_the_operators_token_nothing_is_told() {
+fn without_the_operators_token_every_call_is_answered_401() {
     let signpost = small();
     for authorization in [
         "",
@@ -85,7 +85,7 @@ fn every_resource_is_put_whole_and_read_back() {
 }
 
 #[test]
-fn lists_come_page_by_page() {
+fn lists_are_paged() {
     let signpost = small();
     for n in 0..25 {
         signpost.put(
@@ -236,7 +236,7 @@ fn methods_types_and_sizes_are_checked() {
 }
 
 #[test]
-fn health_and_metrics_tell_what_is_served() {
+fn health_and_metrics_show_the_served_catalog() {
     let signpost = Setup::new().start();
     signpost.get("/healthz", &[]).unwell();
     signpost.put("publishers/acme", &json!({"name": "Acme", "approved": true}));
@@ -276,7 +276,7 @@ fn each_host_serves_its_own_interface() {
 }
 
 #[test]
-fn the_document_of_all_this_is_served_as_json() {
+fn the_openapi_document_is_served_as_json() {
     let signpost = demo();
     let served = signpost.get("/openapi.json", &[]).expect(200);
     assert!(served.body == DESCRIPTION, "another document");
@@ -288,7 +288,7 @@ fn the_document_of_all_this_is_served_as_json() {
 }
 
 #[test]
-fn a_method_that_nobody_here_knows_is_taken_for_no_other() {
+fn an_unknown_method_is_answered_405() {
     let signpost = demo();
     for method in ["PROPFIND", "PURGE", "SEARCH"] {
         for path in [

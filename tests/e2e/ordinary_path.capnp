@@ -1,5 +1,5 @@
-# One Signpost, reached in two ways: through the edge's entry, and at the control socket through the edge module's own handler
-# alone, which answers everything on the ordinary path. Both serve from the same objects and the same KV.
+# One Signpost with two sockets: the edge's entry, and at the control socket the edge module's own handler, which
+# answers everything on the ordinary path. Both share the objects and KV.
 
 using Workerd = import "/workerd/workerd.capnp";
 using Local = import "../../fixtures/local/workerd.capnp";

@@ -1,6 +1,6 @@
-//! More than there is room for: what is refused and how soon, what goes on meanwhile, and that room comes back, also from
-//! clients that left without a word. Here an app's share of postbacks and of bodies; `rooms` has each room to its last place,
-//! `turns` what connections that never pause do to the rest.
+//! Overload: requests beyond a concurrency limit are refused at once, others are served, and all permits are returned,
+//! also by clients that disconnect. An app's share of postbacks and bodies is tested here, every limit in `limits`, and
+//! busy connections in `fair_queue`.
 
 mod fair_queue;
 mod limits;
@@ -21,12 +21,12 @@ use platform::concurrency_limit::Limit;
 const BODIES: Limit = Pool::Bodies.limit();
 const CONVERSIONS: Limit = Pool::Conversions.limit();
 
-/// Postbacks of an app.
+/// An app's share of concurrent postbacks.
 const SHARE: usize = CONVERSIONS.per_owner;
-/// A refusal that waits for nothing, on a busy machine.
+/// The longest time of a refusal that waits for nothing, on a busy machine.
 const AT_ONCE: Duration = Duration::from_secs(2);
-/// In which workerd learns that a connection was reset.
-const NOTICED: Duration = Duration::from_millis(300);
+/// The time in which workerd notices a reset connection.
+const RESET_NOTICED: Duration = Duration::from_millis(300);
 
 pub fn metric(signpost: &Signpost, name: &str, kind: &str) -> usize {
     let value = signpost.metric(&format!("signpost_isolate_{name}{{kind=\"{kind}\"}}"));
@@ -45,8 +45,8 @@ pub fn postback(wall: &Wall<'_>, user: &str) -> String {
     )
 }
 
-/// Sends each on a connection of its own behind another request, and reads neither answer. As the connection is dropped, the
-/// kernel resets it, since there is something unread: workerd notices at once, and not when it comes to write.
+/// Sends each request on its own connection after a `/healthz`, and reads neither answer. When the connection is
+/// dropped, the kernel resets it because of the unread answer, so workerd notices at once instead of at its next write.
 pub fn sent(signpost: &Signpost, requests: &[String]) -> Vec<Raw> {
     let send = |request: &String| {
         let mut raw = signpost.raw();
@@ -59,18 +59,18 @@ pub fn sent(signpost: &Signpost, requests: &[String]) -> Vec<Raw> {
 
 #[track_caller]
 pub fn refused_at_once(ask: impl FnOnce() -> Answer) {
-    at_once(timed(ask));
+    expect_refusal(timed(ask));
 }
 
 #[track_caller]
-fn at_once((answer, took): (Answer, Duration)) {
+fn expect_refusal((answer, took): (Answer, Duration)) {
     let answer = answer.refused(503, "unavailable");
     assert!(took < AT_ONCE, "{took:?}: {answer:?}");
     assert_eq!(answer.header("Retry-After"), Some("2"), "{answer:?}");
 }
 
-/// Has a room, or a share of it, filled to the last place by requests that hang, none of which is refused, and one more be
-/// refused at once. What they are answered when that is mended is returned, by their status; and their places come back.
+/// Fills a limit, or a share of it, with requests that hang: none of them is refused, and one more is refused at once.
+/// Then ends the fault, returns the statuses of the answers, and checks that all permits are returned.
 #[track_caller]
 pub fn filled(
     signpost: &Signpost,
@@ -98,7 +98,7 @@ pub fn filled(
 }
 
 #[test]
-fn an_app_whose_outbox_hangs_has_its_share_and_those_who_left_give_theirs_back() {
+fn an_app_with_a_hanging_outbox_has_its_share_and_departed_clients_return_permits() {
     let (signpost, pub_key) = Setup::new().config("faults.capnp").start_with_fixtures();
     let hanging = signpost.unpublished_wall("busy-1", "79100001", None);
     let other = signpost.unpublished_wall("busy-2", "79100002", None);
@@ -113,7 +113,7 @@ fn an_app_whose_outbox_hangs_has_its_share_and_those_who_left_give_theirs_back()
     refused_at_once(|| hanging.convert(&hanging.click_id("one-too-many"), ""));
     assert_eq!(metric(&signpost, "shed_total", "conversion"), 1);
 
-    // Others go on: another app's postbacks have room, and what waits for nothing is served.
+    // Another app's postbacks get permits, and requests that wait for nothing are served.
     let mut others = sent(&signpost, &[postback(&other, "u-other")]);
     eventually(&(SHARE + 1), || under_way(&signpost, "conversion"));
     signpost
@@ -127,10 +127,10 @@ fn an_app_whose_outbox_hangs_has_its_share_and_those_who_left_give_theirs_back()
         .expect(200);
     signpost.put("advertisers/busy-3", &json!({"name": "Busy"}));
 
-    // Nobody waits for these any more. They are carried out all the same, and their places come back.
+    // The clients of these requests disconnect. The requests are still carried out, and their permits are returned.
     let mut left = waiting.len();
     drop(waiting);
-    thread::sleep(NOTICED);
+    thread::sleep(RESET_NOTICED);
     break_down(&signpost, "");
     eventually(&0, || under_way(&signpost, "conversion"));
     others[0].receive().expect("an answer").expect(200);
@@ -140,7 +140,7 @@ fn an_app_whose_outbox_hangs_has_its_share_and_those_who_left_give_theirs_back()
         accepted(answer, "approved", true);
     }
 
-    // Hundreds who leave at any moment.
+    // Hundreds of clients disconnect at any moment.
     for round in 0..5 {
         let requests: Vec<_> = (0..SHARE)
             .map(|n| postback(&hanging, &format!("u-{round}-{n}")))
@@ -149,11 +149,11 @@ fn an_app_whose_outbox_hangs_has_its_share_and_those_who_left_give_theirs_back()
         left += leaving.len();
         drop(leaving);
     }
-    thread::sleep(NOTICED);
+    thread::sleep(RESET_NOTICED);
     eventually(&0, || under_way(&signpost, "conversion"));
     hanging.pay("u-last");
 
-    // Had one of them kept its place, one of these would not find any.
+    // A permit that was not returned would be missing here.
     let requests: Vec<_> = (0..SHARE)
         .map(|n| postback(&hanging, &format!("u-again-{n}")))
         .collect();
@@ -166,15 +166,15 @@ fn an_app_whose_outbox_hangs_has_its_share_and_those_who_left_give_theirs_back()
         || {},
     );
     assert_eq!(statuses, [200; SHARE]);
-    println!("{left} clients left while their conversions waited, and all places came back");
+    println!("{left} clients left while their conversions waited, and all permits were returned");
     assert!(left >= 700, "{left}");
 }
 
 #[test]
-fn who_never_sends_a_body_whole_holds_up_none_but_its_own_app() {
+fn unfinished_bodies_block_only_their_own_app() {
     let (signpost, pub_key) = Setup::new().start_with_fixtures();
     let wall = signpost.wall("slow-bodies", "79100003", None);
-    // Longer than what takes the express way.
+    // Too long for the fast path.
     let long = format!("{{\"page\": 1, \"size\": 1{}}}", " ".repeat(9_000));
     let half = format!(
         "POST /v1/offer/api HTTP/1.1\r\nHost: o.signpost.example\r\nApp-Id: {ANDROID_APP}\r\nPub-Key: {pub_key}\r\n\
@@ -201,6 +201,6 @@ fn who_never_sends_a_body_whole_holds_up_none_but_its_own_app() {
         eventually(&0, || under_way(&signpost, "body"));
     }
     offers(ANDROID_APP).expect(200);
-    println!("{left} clients left with half a body, and all places came back");
+    println!("{left} clients left with half a body, and all permits were returned");
     assert!(left >= 90, "{left}");
 }

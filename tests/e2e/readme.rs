@@ -1,4 +1,5 @@
-//! What the README shows, as a new user meets it: `make run`, every command pasted, every answer as printed.
+//! What the README and the documents show, as a new user meets it: `make run`, every command pasted, every answer as
+//! printed.
 
 use std::{
     io::{BufRead, BufReader},
@@ -10,11 +11,14 @@ use serde_json::Value;
 
 use crate::harness::root;
 
-/// The README's blocks of code: language and text.
-fn blocks() -> Vec<(String, String)> {
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+/// The documents with commands. The README is the last: it gives the advertiser that docs/OPERATING.md reads a token.
+const DOCUMENTS: [&str; 3] = ["docs/OPERATING.md", "docs/INTEGRATING.md", "README.md"];
+
+/// A document's blocks of code: language and text.
+fn blocks(document: &str) -> Vec<(String, String)> {
+    let document = std::fs::read_to_string(root().join(document)).unwrap();
     let mut blocks = Vec::new();
-    let mut lines = readme.lines();
+    let mut lines = document.lines();
     while let Some(line) = lines.next() {
         if let Some(language) = line.strip_prefix("```") {
             let text: Vec<_> = lines.by_ref().take_while(|line| *line != "```").collect();
@@ -97,7 +101,7 @@ fn put_examples(text: &str, base: &str) {
 }
 
 #[test]
-fn every_command_of_the_readme_answers_as_the_readme_shows() {
+fn every_command_of_the_documents_answers_as_they_show() {
     let state = tempfile::tempdir().unwrap();
     // Signpost's, and that of the receiver of callbacks.
     let [port, receiver] = [(); 2]
@@ -117,18 +121,21 @@ fn every_command_of_the_readme_answers_as_the_readme_shows() {
     let mut told = BufReader::new(make.0.stdout.take().unwrap())
         .lines()
         .map(Result::unwrap);
-    assert!(
-        told.any(|line| line.starts_with("Signpost is at ")),
-        "make run did not start"
-    );
+    let started = told.find(|line| line.starts_with("Signpost is at "));
+    let started = started.expect("make run starts");
+    assert!(started.contains(&format!("http://localhost:{port}")), "{started}");
+    for host in ["localhost", "127.0.0.1"] {
+        let health = ureq::get(format!("http://{host}:{port}/healthz")).call().unwrap();
+        assert_eq!(health.status(), 200, "{host}");
+    }
 
     let mut answer = String::new();
     let mut commands = 0;
-    for (language, text) in blocks() {
+    for (language, text) in DOCUMENTS.into_iter().flat_map(blocks) {
         match language.as_str() {
             "sh" => {
                 let command = text
-                    .replace("127.0.0.1:8787", &format!("127.0.0.1:{port}"))
+                    .replace("localhost:8787", &format!("localhost:{port}"))
                     .replace("8790", &receiver.to_string());
                 let ran = Command::new("bash")
                     .args(["-euo", "pipefail", "-c", &command])

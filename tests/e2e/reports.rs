@@ -1,7 +1,6 @@
-//! Reports and the facts they are made of, over HTTP: what is answered (`answers`, and `random` against `model`), what is
-//! refused and in which order (`errors`, `requests`, `precedence`), whose numbers they are (`tenants`, `keys`), how facts
-//! come in (`operating`, `uploads`, `wrong_facts`), and that nothing is lost or counted twice (`at_once`, `traffic`,
-//! `scale`).
+//! Tests of reports and facts over HTTP: contents of reports (`answers`, and `random` against `model`), errors and
+//! their order (`errors`, `requests`, `precedence`), tenants and report keys (`tenants`, `keys`), uploads of facts
+//! (`operating`, `uploads`, `wrong_facts`), exact sums (`at_once`, `traffic`, `scale`), and memory limits (`bounds`).
 
 mod answers;
 mod at_once;
@@ -21,11 +20,11 @@ mod wrong_facts;
 
 use serde_json::{Value, json};
 
-/// All columns of facts.
+/// All columns of a fact.
 const HEADER: &str = "date,app_id,app_name,country,placement_id,ad_tag,demand_source,sdk_v,\
     ad_requests,ad_responses,impressions,clicks,revenue";
 
-/// Rows under the header.
+/// CSV of the header and these rows.
 pub fn csv(rows: &[&str]) -> String {
     let mut csv = HEADER.to_owned();
     for row in rows {
@@ -35,7 +34,7 @@ pub fn csv(rows: &[&str]) -> String {
     csv + "\n"
 }
 
-/// A query over the longest range there is, in which the facts of these tests lie.
+/// A query over the longest range of a report, 90 days, which contains the facts of these tests.
 pub fn query(dimensions: &[&str], metrics: &[&str]) -> Value {
     json!({
         "date_range": {"start_date": "2026-01-01", "end_date": "2026-04-01"},

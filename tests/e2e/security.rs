@@ -1,8 +1,8 @@
-//! What happens when things go wrong: workerd killed at random (`chaos`), a disk that takes no more (`disk`), panics
-//! (`panics`). And when somebody wants them to: credentials guessed and revoked (`credentials`, `revocation`), secrets looked
-//! for where they should not stand (`secrets`), the operator's interface without its token (`operator`), bodies that lie
-//! (`bodies`), one tenant reaching another (`tenants`), click ids replayed, changed and sealed elsewhere (`click_ids`), what is
-//! sent to stand where it should not (`injection`), to lead a call elsewhere (`network`), or to use all there is (`resources`).
+//! Tests of failures and attacks. Failures: workerd killed at random (`chaos`), full disks (`disk`), panics (`panics`).
+//! Attacks: guessed and revoked credentials (`credentials`, `revocation`), leaked secrets (`secrets`), the operator's
+//! interface without its token (`operator`), bodies with false lengths (`bodies`), access to other tenants (`tenants`),
+//! forged click ids (`click_ids`), injection (`injection`), server-side request forgery (`network`), and exhaustion of
+//! resources (`resources`).
 
 mod bodies;
 mod chaos;
@@ -18,7 +18,7 @@ mod revocation;
 mod secrets;
 mod tenants;
 
-/// The bytes of a request that is the last of its connection, with these lines of header; its body, if any, is JSON.
+/// The bytes of a request with `Connection: close` and these header lines. A body, if any, is sent as JSON.
 fn request(method_and_target: &str, lines: &[&[u8]], body: &str) -> Vec<u8> {
     let mut request = format!(
         "{method_and_target} HTTP/1.1\r\nHost: signpost.example\r\nConnection: close\r\nContent-Length: {}\r\n",
@@ -37,7 +37,7 @@ fn request(method_and_target: &str, lines: &[&[u8]], body: &str) -> Vec<u8> {
     request
 }
 
-/// The status of an answer as it came over the wire; 0 where there is none.
+/// The status of a raw answer, or 0 if there is none.
 fn status(answer: &str) -> u16 {
     let status = answer.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3));
     status.and_then(|status| status.parse().ok()).unwrap_or(0)

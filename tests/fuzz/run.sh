@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fuzzes one target and says so in one line: run.sh BINARIES SCRATCH SECONDS TARGET. Exits with 1 on a finding, whose input
-# it names. What libFuzzer finds worth keeping goes to SCRATCH; the corpus that is checked in is only read.
+# Fuzzes one target and prints one line: run.sh BINARIES SCRATCH SECONDS TARGET. Exits with 1 on a finding and names
+# its input. New corpus entries go to SCRATCH; the checked-in corpus is only read.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 binaries=$1 scratch=$2 seconds=$3 target=$4
@@ -8,18 +8,18 @@ binaries=$1 scratch=$2 seconds=$3 target=$4
 corpus=$scratch/corpus/$target found=$scratch/found/$target log=$scratch/$target.log
 mkdir -p "$corpus" "$found"
 
-# A short run is part of every test: it fails for what was changed, and not by chance.
+# A short run is part of every test. Its fixed seed makes it fail because of a change, not by chance.
 seed=
 case $scratch in *brief) seed=-seed=1 ;; esac
 
-# An input that wants more memory than this, or more time, is a finding. With a sanitizer addresses are no measure.
+# An input that needs more memory or time than this is a finding. A sanitizer reserves too many addresses for ulimit.
 limits() { case $binaries in *address*) ;; *) ulimit -v 4000000 ;; esac }
 if (limits && exec timeout $((seconds + 120)) "$binaries/$target" -max_total_time="$seconds" -timeout=10 $seed \
 	-rss_limit_mb=2048 -artifact_prefix="$found/" "$corpus" "tests/fuzz/corpus/$target") >"$log" 2>&1; then
 	awk -v target="$target" '$2 == "DONE" {
-		for (i = 3; i < NF; i += 2) said[$i] = $(i + 1)
+		for (i = 3; i < NF; i += 2) stats[$i] = $(i + 1)
 		printf "%-15s %10d executions %7d/s %6d edges %6d features, corpus of %s\n",
-			target, substr($1, 2), said["exec/s:"], said["cov:"], said["ft:"], said["corp:"]
+			target, substr($1, 2), stats["exec/s:"], stats["cov:"], stats["ft:"], stats["corp:"]
 	}' "$log"
 else
 	echo "$target: a property does not hold, see $log" >&2

@@ -1,4 +1,4 @@
-//! The imitation itself: each of the platform's traps has to be there, or a test that passes here proves nothing.
+//! Tests of the SQLite imitation itself. It must have each of the platform's traps, or tests on it prove nothing.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -52,7 +52,7 @@ fn an_integer_is_bound_as_a_double() {
 }
 
 #[test]
-fn only_a_strict_integer_column_holds_a_bound_integer_as_one() {
+fn only_a_strict_integer_column_stores_a_bound_integer_as_an_integer() {
     let db = Sqlite::in_memory();
     db.execute("CREATE TABLE strict_one (n INTEGER) STRICT", &[])
         .unwrap();
@@ -68,7 +68,7 @@ fn only_a_strict_integer_column_holds_a_bound_integer_as_one() {
 }
 
 #[test]
-fn an_integer_beyond_2_to_the_53_is_refused_on_the_way_in_and_is_none_on_the_way_out() {
+fn an_integer_beyond_2_to_the_53_is_neither_bound_nor_read() {
     let db = with_table();
     let most = 1_i64 << 53;
     for good in [most, -most] {
@@ -85,7 +85,7 @@ fn an_integer_beyond_2_to_the_53_is_refused_on_the_way_in_and_is_none_on_the_way
 }
 
 #[test]
-fn every_kind_of_value_comes_back_as_it_went_in() {
+fn every_kind_of_value_is_stored_and_read_unchanged() {
     let db = Sqlite::in_memory();
     db.execute(
         "CREATE TABLE v (i INTEGER, r REAL, t TEXT, b BLOB, n TEXT) STRICT",
@@ -105,7 +105,7 @@ fn every_kind_of_value_comes_back_as_it_went_in() {
 }
 
 #[test]
-fn what_workerd_limits_is_limited() {
+fn the_limits_of_workerd_apply() {
     let db = with_table();
     let parameters = |count: usize| vec![Value::Null; count];
     let select = |count: usize| format!("SELECT {}", vec!["coalesce(?, 0)"; count].join(" + "));
@@ -162,7 +162,7 @@ fn what_workerd_limits_is_limited() {
 }
 
 #[test]
-fn what_workerd_refuses_is_refused() {
+fn statements_that_workerd_refuses_are_refused() {
     let db = with_table();
     for sql in [
         "BEGIN",
@@ -201,14 +201,14 @@ fn a_statement_takes_exactly_its_parameters() {
 }
 
 #[test]
-fn a_transaction_keeps_all_or_nothing() {
+fn a_transaction_is_atomic() {
     let db = with_table();
     db.transaction(|| add(&db, 1).and_then(|()| add(&db, 2))).unwrap();
     let undone: Result<(), _> = db.transaction(|| {
         add(&db, 3)?;
-        Err(DatabaseError("changed its mind".into()))
+        Err(DatabaseError("rolled back".into()))
     });
-    assert_eq!(undone, Err(DatabaseError("changed its mind".into())));
+    assert_eq!(undone, Err(DatabaseError("rolled back".into())));
     assert!(db.transaction(|| add(&db, 4).and_then(|()| add(&db, 1))).is_err());
     assert_eq!(ids(&db), [1, 2]);
 }
@@ -227,7 +227,7 @@ fn transactions_do_not_nest() {
 }
 
 #[test]
-fn a_panic_undoes_its_transaction_and_the_database_goes_on() {
+fn a_panic_rolls_its_transaction_back() {
     let db = with_table();
     let panicked = catch_unwind(AssertUnwindSafe(|| {
         db.transaction(|| -> Result<(), DatabaseError> {
@@ -241,12 +241,12 @@ fn a_panic_undoes_its_transaction_and_the_database_goes_on() {
 }
 
 #[test]
-fn a_write_breaks_before_or_after_it_happened() {
+fn a_write_fails_before_or_after_it_takes_effect() {
     for (fault, left) in [(Fault::Before, vec![1, 3]), (Fault::After, vec![1, 2, 3])] {
         let db = with_table();
         db.inject(Faults::at(2, fault));
         let outcomes = [1, 2, 3].map(|id| {
-            ids(&db); // a read is no write
+            ids(&db); // a read is not a write
             add(&db, id).is_ok()
         });
         assert_eq!(outcomes, [true, false, true], "{fault:?}");
@@ -256,7 +256,7 @@ fn a_write_breaks_before_or_after_it_happened() {
 }
 
 #[test]
-fn a_commit_breaks_before_or_after_it_happened() {
+fn a_commit_fails_before_or_after_it_takes_effect() {
     for (fault, left) in [(Fault::Before, vec![]), (Fault::After, vec![1, 2])] {
         let db = with_table();
         db.inject(Faults::at(3, fault));
@@ -267,7 +267,7 @@ fn a_commit_breaks_before_or_after_it_happened() {
 }
 
 #[test]
-fn a_broken_write_in_a_transaction_leaves_nothing_of_it() {
+fn a_failed_write_rolls_its_transaction_back() {
     for fault in [Fault::Before, Fault::After] {
         let db = with_table();
         db.inject(Faults::at(2, fault));
@@ -277,7 +277,7 @@ fn a_broken_write_in_a_transaction_leaves_nothing_of_it() {
 }
 
 #[test]
-fn a_script_of_faults_is_followed_write_by_write() {
+fn faults_are_injected_write_by_write() {
     let db = with_table();
     db.inject(Faults::script([Some(Fault::Before), None, Some(Fault::After)]));
     assert_eq!(
@@ -288,7 +288,7 @@ fn a_script_of_faults_is_followed_write_by_write() {
 }
 
 #[test]
-fn every_text_is_recorded_once() {
+fn every_statement_is_recorded_once() {
     let db = with_table();
     add(&db, 1).unwrap();
     add(&db, 2).unwrap();
@@ -297,7 +297,7 @@ fn every_text_is_recorded_once() {
 }
 
 #[test]
-fn a_file_keeps_what_was_committed() {
+fn a_file_keeps_committed_rows() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("object.sqlite");
     let db = Sqlite::open(&path);

@@ -1,5 +1,4 @@
-//! The book of numbered batches by itself, as an outbox keeps it and as the counters came to it: rows that are added one
-//! by one, and what an older version of the counters left. Batches are tried in `counters_forward`.
+//! Numbered batches by themselves, as outboxes and counters store them. Sending them is tested in `counters_batches`.
 
 use contract::counters::Flush;
 use std::collections::BTreeMap;
@@ -23,8 +22,8 @@ use origin::{
 };
 use platform::database::Row;
 
-/// As `counters::sum` has it: a row that coalesces with its clicks.
-fn earned(destination: &str, conversions: i64, revenue_micro_usd: i64) -> BatchRow {
+/// A row with the same dimensions as `counters::sum`, so that both are added up in one row.
+fn batch_row(destination: &str, conversions: i64, revenue_micro_usd: i64) -> BatchRow {
     BatchRow {
         destination: destination.into(),
         day: UtcDay::of_ms(NOON),
@@ -43,16 +42,16 @@ fn prepared(db: &Sqlite) -> Vec<Batch> {
     batches::outstanding(db, NOON).unwrap()
 }
 
-/// Clicks, conversions and revenue of each row that waits.
+/// Clicks, conversions and revenue of each row that is not in a batch.
 fn waiting(db: &Sqlite) -> Vec<[i64; 3]> {
     let sums = |row: &Row| [6, 7, 8].map(|column| row.integer(column).unwrap());
     dump(db, "traffic").iter().map(sums).collect()
 }
 
 #[test]
-fn rows_that_agree_in_all_but_their_sums_wait_as_one() {
+fn rows_with_the_same_dimensions_are_added_up() {
     let db = migrated(&[&[batches::sql::TABLES]]);
-    let first = earned("ledger", 1, 250_000);
+    let first = batch_row("ledger", 1, 250_000);
     let others = [
         BatchRow {
             destination: "counters-7".into(),
@@ -82,7 +81,7 @@ fn rows_that_agree_in_all_but_their_sums_wait_as_one() {
     batches::add(&db, &first).unwrap();
     batches::add(&db, &first).unwrap();
     assert_eq!(waiting(&db), [[0, 2, 500_000]]);
-    batches::add(&db, &earned("ledger", -1, -250_000)).unwrap();
+    batches::add(&db, &batch_row("ledger", -1, -250_000)).unwrap();
     assert_eq!(waiting(&db), [[0, 1, 250_000]]);
     for other in &others {
         batches::add(&db, other).unwrap();
@@ -91,7 +90,7 @@ fn rows_that_agree_in_all_but_their_sums_wait_as_one() {
 }
 
 #[test]
-fn what_is_earned_goes_with_the_clicks_that_wait() {
+fn conversions_and_waiting_clicks_share_a_row() {
     let db = migrated(counters::MIGRATIONS);
     let flush = |isolate: &str, clicks| {
         Command::Flush(Flush {
@@ -101,7 +100,7 @@ fn what_is_earned_goes_with_the_clicks_that_wait() {
         })
     };
     send(&db, NOON, flush("i", 5));
-    batches::add(&db, &earned("pub", 1, 250_000)).unwrap();
+    batches::add(&db, &batch_row("pub", 1, 250_000)).unwrap();
     send(&db, NOON, flush("j", 2));
     assert_eq!(waiting(&db), [[7, 1, 250_000]]);
     let [batch] = prepared(&db).try_into().unwrap();
@@ -111,25 +110,25 @@ fn what_is_earned_goes_with_the_clicks_that_wait() {
 }
 
 #[test]
-fn an_outboxs_destinations_have_their_own_numbers() {
+fn each_destination_of_an_outbox_has_its_own_sequence() {
     let db = migrated(&[&[batches::sql::TABLES]]);
-    batches::add(&db, &earned("ledger", 0, 250_000)).unwrap();
-    batches::add(&db, &earned("counters-7", 1, 250_000)).unwrap();
+    batches::add(&db, &batch_row("ledger", 0, 250_000)).unwrap();
+    batches::add(&db, &batch_row("counters-7", 1, 250_000)).unwrap();
     let [counters, ledger] = prepared(&db).try_into().unwrap();
     assert_eq!((&*counters.destination, counters.sequence), ("counters-7", 1));
     assert_eq!((&*ledger.destination, ledger.sequence), ("ledger", 1));
     batches::acknowledge(&db, &ledger).unwrap();
-    batches::add(&db, &earned("ledger", 0, 1)).unwrap();
-    batches::add(&db, &earned("counters-7", 1, 1)).unwrap();
+    batches::add(&db, &batch_row("ledger", 0, 1)).unwrap();
+    batches::add(&db, &batch_row("counters-7", 1, 1)).unwrap();
     let [again, next] = prepared(&db).try_into().unwrap();
     assert_eq!(again, counters);
     assert_eq!((&*next.destination, next.sequence), ("ledger", 2));
 }
 
 #[test]
-fn the_book_runs_the_statements_that_it_lists() {
+fn batches_run_the_statements_they_list() {
     let db = migrated(&[&[batches::sql::TABLES]]);
-    batches::add(&db, &earned("ledger", 1, 1)).unwrap();
+    batches::add(&db, &batch_row("ledger", 1, 1)).unwrap();
     let [batch] = prepared(&db).try_into().unwrap();
     batches::failed(&db, &batch, NOON).unwrap();
     batches::acknowledge(&db, &batch).unwrap();
@@ -140,7 +139,7 @@ fn the_book_runs_the_statements_that_it_lists() {
 #[derive(Clone, Debug)]
 enum Op {
     Add(BatchRow),
-    /// Batches are begun and each is sent; those marked arrive.
+    /// Prepares batches and sends each; the marked ones arrive.
     Send(Vec<bool>),
 }
 
@@ -155,7 +154,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         -500_000..1_000_000_i64,
     )
         .prop_map(|(to, age, id, place, clicks, conversions, revenue_micro_usd)| {
-            let base = earned(
+            let base = batch_row(
                 ["ledger", "counters-3", "counters-40"][to],
                 conversions,
                 revenue_micro_usd,
@@ -175,35 +174,35 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     proptest::collection::vec(op, 1..60)
 }
 
-/// By destination, day, offer and placement: clicks, conversions, revenue.
+/// Clicks, conversions and revenue by destination, day, offer and placement.
 type Sums = BTreeMap<(String, UtcDay, OfferId, Option<String>), [i64; 3]>;
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_was_added_is_what_arrives_whoever_reads_it(ops in ops()) {
+    fn ledgers_and_counters_receive_exactly_the_added_sums(ops in ops()) {
         let db = migrated(&[&[batches::sql::TABLES]]);
         let (mut added, mut arrived) = (Sums::new(), Sums::new());
         for op in ops.into_iter().chain([Op::Send(vec![true; 3]), Op::Send(vec![true; 3])]) {
             match op {
                 Op::Add(row) => {
                     batches::add(&db, &row).unwrap();
-                    let of_row = (row.destination, row.day, row.offer, row.placement);
-                    let sums = added.entry(of_row).or_default();
+                    let key = (row.destination, row.day, row.offer, row.placement);
+                    let sums = added.entry(key).or_default();
                     let more = [i64::from(row.clicks), row.conversions, row.revenue_micro_usd];
                     sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
                 }
                 Op::Send(arrives) => {
                     for (batch, _) in prepared(&db).iter().zip(arrives).filter(|(_, arrives)| *arrives) {
-                        let of_ledger: Vec<OfferSum> = batch.read().unwrap();
-                        let of_counters: Vec<ConversionSum> = batch.read().unwrap();
-                        for (sum, conversions) in of_ledger.into_iter().zip(of_counters) {
+                        let ledger_sums: Vec<OfferSum> = batch.read().unwrap();
+                        let counters_sums: Vec<ConversionSum> = batch.read().unwrap();
+                        for (sum, conversions) in ledger_sums.into_iter().zip(counters_sums) {
                             prop_assert_eq!((sum.day, &sum.offer), (conversions.day, &conversions.offer));
                             prop_assert_eq!(sum.revenue_micro_usd, conversions.payout_micro_usd);
-                            let of_sum = (batch.destination.clone(), sum.day, sum.offer, sum.placement);
+                            let key = (batch.destination.clone(), sum.day, sum.offer, sum.placement);
                             let more = [i64::try_from(sum.clicks).unwrap(), conversions.conversions, sum.revenue_micro_usd];
-                            let sums = arrived.entry(of_sum).or_default();
+                            let sums = arrived.entry(key).or_default();
                             sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
                         }
                         batches::acknowledge(&db, batch).unwrap();

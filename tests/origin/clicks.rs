@@ -1,7 +1,7 @@
-//! `origin/clicks`: records of clicks that a short id stands for.
+//! `origin::clicks`: the records of clicks with a short id.
 
 use crate::{
-    asked_until_answered, assert_only_listed_statements, dump, migrated, sqlite::Sqlite, under_every_fault,
+    assert_only_listed_statements, dump, migrated, retry_until_answered, sqlite::Sqlite, under_every_fault,
 };
 use contract::clicks::{Get, Put};
 use contract::{
@@ -58,7 +58,7 @@ fn the_first_record_of_a_nonce_stays() {
 }
 
 #[test]
-fn an_object_that_holds_nothing_is_never_woken() {
+fn an_empty_object_sets_no_alarm() {
     let db = migrated(MIGRATIONS);
     assert_eq!(clicks::next_alarm(&db, NOW), Ok(None));
     assert_eq!(clicks::alarm(&db, NOW), Ok(None));
@@ -69,7 +69,7 @@ fn an_object_that_holds_nothing_is_never_woken() {
 }
 
 #[test]
-fn a_sweep_walks_every_record_in_slices_and_drops_the_expired() {
+fn a_sweep_deletes_expired_records_in_slices() {
     let db = migrated(MIGRATIONS);
     for n in 0..12_000 {
         send(
@@ -94,7 +94,7 @@ fn a_sweep_walks_every_record_in_slices_and_drops_the_expired() {
         (get(&db, later, 1).is_some(), get(&db, NOW, 3).is_some()),
         (true, false)
     );
-    // The next walk begins at the beginning again, and ends with nothing.
+    // The next sweep starts from the beginning and deletes every record.
     let last = NOW + 3 * WEEK_MS;
     assert_eq!(clicks::alarm(&db, last), Ok(Some(last)));
     assert_eq!(clicks::alarm(&db, last), Ok(None));
@@ -102,16 +102,16 @@ fn a_sweep_walks_every_record_in_slices_and_drops_the_expired() {
 }
 
 #[test]
-fn whatever_write_breaks_a_client_that_repeats_ends_with_its_record() {
+fn a_client_that_retries_stores_its_record_after_any_failed_write() {
     let outcomes = under_every_fault(MIGRATIONS, |db| {
         for command in [
             put(1, b"a", NOW + 10),
             put(2, b"b", NOW + WEEK_MS),
             put(1, b"c", NOW + WEEK_MS),
         ] {
-            asked_until_answered(|| clicks::handle(db, NOW, command.clone()));
+            retry_until_answered(|| clicks::handle(db, NOW, command.clone()));
         }
-        asked_until_answered(|| clicks::alarm(db, NOW + 20));
+        retry_until_answered(|| clicks::alarm(db, NOW + 20));
         dump(db, "records")
     });
     assert_eq!(outcomes[0].1.len(), 1);

@@ -1,7 +1,7 @@
-//! `origin/counters`: counting, figures, forgetting, and every write broken, example by example. Caps are next door.
+//! `origin::counters`: counting, statistics, retention and failed writes, by example. `counters_caps` tests caps.
 
 use crate::{
-    asked_until_answered, assert_only_listed_statements, counters_conversions::paid, dump, migrated,
+    assert_only_listed_statements, counters_conversions::paid, dump, migrated, retry_until_answered,
     sqlite::Sqlite, under_every_fault,
 };
 use contract::counters::{Flush, SetLimits, Stats};
@@ -40,7 +40,7 @@ pub fn ask_take(db: &Sqlite, now_ms: i64, take: Take) -> Taken {
     }
 }
 
-/// A take of a click on offer `o`, by an edge that knows the cap as 3 since revision 1.
+/// A take of a click on offer `o` by an edge that knows a cap of 3 in revision 1.
 pub fn click(key: &str, now_ms: i64) -> Take {
     Take {
         kind: CapKind::Click,
@@ -52,7 +52,7 @@ pub fn click(key: &str, now_ms: i64) -> Take {
     }
 }
 
-pub const fn gave(left: u32) -> Taken {
+pub const fn took(left: u32) -> Taken {
     Taken { taken: true, left }
 }
 
@@ -132,11 +132,11 @@ fn a_batch_counts_once() {
     assert!(flush(&db, NOON, "i", 4, vec![sum("o", today, 1)]));
     assert!(
         !flush(&db, NOON, "i", 3, vec![sum("o", today, 1)]),
-        "below the mark is a repeat"
+        "a lower sequence is a repeat"
     );
     assert!(
         flush(&db, NOON, "j", 1, vec![sum("o", today, 1)]),
-        "another isolate has its own numbers"
+        "another isolate has its own sequence"
     );
     let clicks: Vec<_> = stats(&db, NOON)
         .into_iter()
@@ -146,7 +146,7 @@ fn a_batch_counts_once() {
 }
 
 #[test]
-fn clicks_are_kept_by_all_that_is_reported_about_them() {
+fn clicks_are_stored_by_every_reported_dimension() {
     let db = migrated(MIGRATIONS);
     let today = UtcDay::of_ms(NOON);
     let base = sum("7", today, 1);
@@ -198,7 +198,7 @@ fn clicks_are_kept_by_all_that_is_reported_about_them() {
 }
 
 #[test]
-fn a_batch_of_thousands_of_sums_is_taken_whole() {
+fn a_batch_of_thousands_of_sums_is_applied_whole() {
     let db = migrated(MIGRATIONS);
     let today = UtcDay::of_ms(NOON);
     let wide = |n: u32| ClickSum {
@@ -217,7 +217,7 @@ fn a_batch_of_thousands_of_sums_is_taken_whole() {
 }
 
 #[test]
-fn figures_span_thirty_days_and_caps_only_today() {
+fn statistics_cover_thirty_days_and_caps_only_today() {
     let db = migrated(MIGRATIONS);
     let today = UtcDay::of_ms(NOON);
     let days = [(-1, 1_000), (0, 1), (1, 10), (29, 100), (30, 2_000)];
@@ -258,7 +258,7 @@ fn figures_span_thirty_days_and_caps_only_today() {
 }
 
 #[test]
-fn an_offer_that_was_quiet_today_has_taken_nothing_of_its_caps() {
+fn an_offer_without_clicks_today_has_whole_caps() {
     let db = migrated(MIGRATIONS);
     flush(&db, NOON, "i", 1, vec![sum("o", UtcDay::of_ms(NOON).minus(3), 4)]);
     assert_eq!(stats(&db, NOON)[0].clicks_taken, 0);
@@ -266,7 +266,7 @@ fn an_offer_that_was_quiet_today_has_taken_nothing_of_its_caps() {
 }
 
 #[test]
-fn figures_of_three_hundred_offers_fit_in_30_kilobytes() {
+fn statistics_of_300_offers_fit_in_30_kilobytes() {
     let db = migrated(MIGRATIONS);
     let sums = (0..300)
         .map(|n| sum(&format!("offer-with-a-name-{n}"), UtcDay::of_ms(NOON), 1_000))
@@ -283,11 +283,15 @@ fn figures_of_three_hundred_offers_fit_in_30_kilobytes() {
 }
 
 #[test]
-fn an_object_that_holds_nothing_is_never_woken() {
+fn an_empty_object_sets_no_alarm() {
     let db = migrated(MIGRATIONS);
     assert_eq!(counters::next_alarm(&db, NOON), Ok(None));
     set_limit(&db, Some(1), 1);
-    assert_eq!(counters::next_alarm(&db, NOON), Ok(None), "a limit does not end");
+    assert_eq!(
+        counters::next_alarm(&db, NOON),
+        Ok(None),
+        "a limit does not expire"
+    );
     ask_take(&db, NOON, click("a", NOON));
     let one_o_clock = UtcDay::of_ms(NOON).minus(-1).start_ms() + HOUR_MS;
     assert_eq!(counters::next_alarm(&db, NOON), Ok(Some(one_o_clock)));
@@ -299,7 +303,7 @@ fn an_object_that_holds_nothing_is_never_woken() {
 }
 
 #[test]
-fn each_thing_is_kept_for_its_time_and_no_longer() {
+fn each_row_is_deleted_after_its_retention() {
     let db = migrated(MIGRATIONS);
     let today = UtcDay::of_ms(NOON);
     ask_take(&db, NOON, click("a", NOON));
@@ -321,7 +325,7 @@ fn each_thing_is_kept_for_its_time_and_no_longer() {
     assert_eq!(
         left_after(2),
         ([1, 1, 1], true),
-        "a click's take is of no use after two days"
+        "a click's take expires after two days"
     );
     assert_eq!(left_after(7), ([1, 1, 1], true));
     assert_eq!(
@@ -336,12 +340,12 @@ fn each_thing_is_kept_for_its_time_and_no_longer() {
     assert_eq!(
         dump(&db, "traffic").len(),
         1,
-        "the ledgers have not been told yet"
+        "the ledgers have not received the clicks yet"
     );
 }
 
 #[test]
-fn one_alarm_deletes_a_bounded_number_of_rows_and_asks_for_the_next() {
+fn one_alarm_deletes_a_bounded_number_of_rows_and_sets_the_next() {
     let db = migrated(MIGRATIONS);
     db.execute(
         "INSERT INTO takes SELECT 0, 1, value, 0 FROM
@@ -357,7 +361,7 @@ fn one_alarm_deletes_a_bounded_number_of_rows_and_asks_for_the_next() {
 }
 
 #[test]
-fn whatever_write_breaks_a_client_that_repeats_ends_with_exact_counts() {
+fn a_client_that_retries_gets_exact_counts_after_any_failed_write() {
     let today = UtcDay::of_ms(NOON);
     let commands = || {
         vec![
@@ -397,24 +401,24 @@ fn whatever_write_breaks_a_client_that_repeats_ends_with_exact_counts() {
         let answers: Vec<_> = commands()
             .into_iter()
             .filter_map(|command| {
-                match asked_until_answered(|| counters::handle(db, NOON, command.clone())) {
+                match retry_until_answered(|| counters::handle(db, NOON, command.clone())) {
                     Reply::Taken(taken) => Some(taken),
                     // Only the first answer to a batch says that it was applied, and that answer may be lost.
                     _ => None,
                 }
             })
             .collect();
-        asked_until_answered(|| counters::alarm(db, NOON + 2 * DAY_MS));
+        retry_until_answered(|| counters::alarm(db, NOON + 2 * DAY_MS));
         (
             answers,
             ["limits", "takes", "daily", "marks", "traffic"].map(|table| dump(db, table)),
         )
     });
-    let (_, untroubled) = &outcomes[0];
-    assert_eq!(untroubled.0, [gave(2), gave(0), REFUSED, gave(1), gave(2)]);
+    let (_, fault_free) = &outcomes[0];
+    assert_eq!(fault_free.0, [took(2), took(0), REFUSED, took(1), took(2)]);
     assert!(outcomes.len() > 40, "only {} faults", outcomes.len());
     for (fault, outcome) in &outcomes {
-        assert_eq!(outcome, untroubled, "{fault}");
+        assert_eq!(outcome, fault_free, "{fault}");
     }
 }
 
@@ -432,7 +436,7 @@ fn every_statement_is_listed_for_the_conformance_test() {
     let batches = batches::outstanding(&db, NOON).unwrap();
     batches::failed(&db, &batches[0], NOON).unwrap();
     batches::acknowledge(&db, &batches[0]).unwrap();
-    // The book is shared: row by row it is an outbox that fills it.
+    // The shared statements of batches include single rows, which only an outbox adds.
     let listed = [sql::ALL, batches::sql::ALL].concat();
     let listed: Vec<_> = listed
         .into_iter()

@@ -1,5 +1,5 @@
-//! Forwarding to the ledgers, example by example: what a batch is, when it is sent, and what becomes of it. What holds
-//! whatever fails is next door.
+//! Batches from counters to ledgers, by example: their contents, schedule and outcomes. `counters_batches_model` checks
+//! them under faults.
 
 use crate::{
     counters::{NOON, offer, send, sum},
@@ -25,7 +25,7 @@ use origin::{
 };
 use platform::database::Database;
 
-/// Tells the counters of clicks, as a new isolate.
+/// Sends clicks to the counters as a new isolate.
 fn count(db: &Sqlite, isolate: &str, sums: Vec<ClickSum>) {
     let isolate = isolate.into();
     send(
@@ -39,20 +39,20 @@ fn count(db: &Sqlite, isolate: &str, sums: Vec<ClickSum>) {
     );
 }
 
-fn of(publisher: &str, clicks: u32) -> ClickSum {
+fn clicks_for(publisher: &str, clicks: u32) -> ClickSum {
     ClickSum {
         publisher: PublisherId::parse(publisher).unwrap(),
         ..sum("o", UtcDay::of_ms(NOON), clicks)
     }
 }
 
-/// Sums of one publisher that are all different, and as long as they get.
-fn wide(publisher: &str, count: i64) -> Vec<ClickSum> {
+/// Different sums of one publisher with the longest possible texts.
+fn longest_sums(publisher: &str, count: i64) -> Vec<ClickSum> {
     let sum = |n| ClickSum {
         offer: offer(&"o".repeat(64)),
         placement: Some(format!("{n:064}")),
         clicks: u32::MAX,
-        ..of(publisher, 1)
+        ..clicks_for(publisher, 1)
     };
     (0..count).map(sum).collect()
 }
@@ -66,7 +66,7 @@ fn sums(batch: &Batch) -> Vec<OfferSum> {
     serde_json::from_str(&batch.sums).unwrap()
 }
 
-/// Publisher, sequence and clicks of each.
+/// Publisher, sequence and clicks of each batch.
 fn outline(batches: &[Batch]) -> Vec<(&str, u64, u64)> {
     let clicks = |batch| sums(batch).iter().map(|sum| sum.clicks).sum();
     batches
@@ -76,20 +76,20 @@ fn outline(batches: &[Batch]) -> Vec<(&str, u64, u64)> {
 }
 
 #[test]
-fn a_ledger_is_told_all_that_is_reported_of_a_click() {
+fn a_batch_holds_every_reported_dimension() {
     let db = migrated(MIGRATIONS);
     let today = UtcDay::of_ms(NOON);
-    let told_fully = ClickSum {
+    let complete = ClickSum {
         app: AppId::parse("00000042").unwrap(),
         placement: Some("shop \"x\"".into()),
         day: today.minus(1),
-        ..of("pub", 3)
+        ..clicks_for("pub", 3)
     };
     let bare = ClickSum {
         country: None,
-        ..of("pub", 4)
+        ..clicks_for("pub", 4)
     };
-    count(&db, "i", vec![told_fully, bare]);
+    count(&db, "i", vec![complete, bare]);
     let [batch] = prepared(&db, NOON).try_into().unwrap();
     let sum = OfferSum {
         day: today.minus(1),
@@ -127,38 +127,38 @@ fn a_ledger_is_told_all_that_is_reported_of_a_click() {
 }
 
 #[test]
-fn publishers_are_kept_apart() {
+fn each_publisher_has_its_own_batches() {
     let db = migrated(MIGRATIONS);
-    count(&db, "i", vec![of("a", 1), of("b", 2)]);
+    count(&db, "i", vec![clicks_for("a", 1), clicks_for("b", 2)]);
     let batches = prepared(&db, NOON);
     assert_eq!(outline(&batches), [("a", 1, 1), ("b", 1, 2)]);
-    count(&db, "j", vec![of("a", 4), of("b", 8)]);
+    count(&db, "j", vec![clicks_for("a", 4), clicks_for("b", 8)]);
     batches::acknowledge(&db, &batches[1]).unwrap();
     assert_eq!(
         outline(&prepared(&db, NOON)),
         [("a", 1, 1), ("b", 2, 8)],
-        "only the publisher whose ledger has confirmed goes on"
+        "only a publisher whose ledger confirmed gets a new batch"
     );
 }
 
 #[test]
-fn sequences_of_a_publisher_go_up_by_one_and_never_start_again() {
+fn sequences_of_a_publisher_increase_by_one_forever() {
     let db = migrated(MIGRATIONS);
     for sequence in 1..=4 {
-        count(&db, &format!("i{sequence}"), vec![of("a", 1)]);
+        count(&db, &format!("i{sequence}"), vec![clicks_for("a", 1)]);
         let batches = prepared(&db, NOON);
         assert_eq!(outline(&batches), [("a", sequence, 1)]);
         batches::acknowledge(&db, &batches[0]).unwrap();
-        assert_eq!(prepared(&db, NOON), [], "all was sent");
+        assert_eq!(prepared(&db, NOON), [], "nothing waits");
     }
 }
 
 #[test]
-fn a_batch_on_its_way_never_changes() {
+fn a_batch_in_flight_never_changes() {
     let db = migrated(MIGRATIONS);
-    count(&db, "i", vec![of("a", 1)]);
+    count(&db, "i", vec![clicks_for("a", 1)]);
     let first = prepared(&db, NOON);
-    count(&db, "j", vec![of("a", 2)]);
+    count(&db, "j", vec![clicks_for("a", 2)]);
     assert_eq!(prepared(&db, NOON), first);
     let other = Batch {
         sequence: 2,
@@ -169,7 +169,7 @@ fn a_batch_on_its_way_never_changes() {
     assert_eq!(
         prepared(&db, NOON),
         first,
-        "word of another batch is not about it"
+        "an answer to another batch changes nothing"
     );
     batches::acknowledge(&db, &first[0]).unwrap();
     let second = prepared(&db, NOON);
@@ -179,21 +179,17 @@ fn a_batch_on_its_way_never_changes() {
     assert_eq!(
         prepared(&db, NOON),
         second,
-        "late word of the first is not about the second"
+        "a late answer to the first changes nothing"
     );
 }
 
 #[test]
-fn a_batch_is_bounded_and_the_rest_goes_in_the_next() {
+fn a_batch_is_bounded_and_the_rest_follows() {
     let db = migrated(MIGRATIONS);
-    count(&db, "i", wide("a", 2 * SUMS + 1));
+    count(&db, "i", longest_sums("a", 2 * SUMS + 1));
     let mut seen = vec![];
     for (more, expected) in [(true, SUMS), (true, SUMS), (false, 1)] {
-        assert_eq!(
-            batches::prepare(&db, NOON),
-            Ok(more),
-            "at once while there is more"
-        );
+        assert_eq!(batches::prepare(&db, NOON), Ok(more), "at once while more waits");
         let [batch] = batches::outstanding(&db, NOON).unwrap().try_into().unwrap();
         assert!(batch.sums.len() < 500_000, "{} bytes", batch.sums.len());
         let sums = sums(&batch);
@@ -208,10 +204,10 @@ fn a_batch_is_bounded_and_the_rest_goes_in_the_next() {
 }
 
 #[test]
-fn one_alarm_begins_a_bounded_number_of_batches_and_nobody_is_left_behind() {
+fn one_alarm_prepares_a_bounded_number_of_batches_and_starves_no_publisher() {
     let db = migrated(MIGRATIONS);
     let publisher = |n: usize| format!("p-{n:03}");
-    let clicks = || (0..BATCHES + 5).map(|n| of(&publisher(n), 1)).collect();
+    let clicks = || (0..BATCHES + 5).map(|n| clicks_for(&publisher(n), 1)).collect();
     count(&db, "i", clicks());
     assert_eq!(batches::prepare(&db, NOON), Ok(true));
     let first = batches::outstanding(&db, NOON).unwrap();
@@ -219,21 +215,25 @@ fn one_alarm_begins_a_bounded_number_of_batches_and_nobody_is_left_behind() {
     first
         .iter()
         .for_each(|batch| batches::acknowledge(&db, batch).unwrap());
-    // The first have clicks again before the last were served.
+    // The first publishers have clicks again before the last were served.
     count(&db, "j", clicks());
     let later = NOON + SECOND_MS;
     assert_eq!(batches::prepare(&db, later), Ok(true));
     let second = batches::outstanding(&db, later).unwrap();
     let served: Vec<_> = second.iter().map(|batch| batch.destination.clone()).collect();
     for n in BATCHES..BATCHES + 5 {
-        assert!(served.contains(&publisher(n)), "{} waits still", publisher(n));
+        assert!(served.contains(&publisher(n)), "{} still waits", publisher(n));
     }
 }
 
 #[test]
-fn publishers_whose_ledgers_are_down_take_nobodys_place() {
+fn publishers_with_failing_ledgers_do_not_delay_others() {
     let db = migrated(MIGRATIONS);
-    let clicks = || (0..BATCHES + 1).map(|n| of(&format!("p-{n:03}"), 1)).collect();
+    let clicks = || {
+        (0..BATCHES + 1)
+            .map(|n| clicks_for(&format!("p-{n:03}"), 1))
+            .collect()
+    };
     count(&db, "i", clicks());
     for batch in prepared(&db, NOON) {
         batches::failed(&db, &batch, NOON).unwrap();
@@ -248,13 +248,13 @@ fn publishers_whose_ledgers_are_down_take_nobodys_place() {
 }
 
 #[test]
-fn one_alarm_begins_batches_of_a_bounded_number_of_rows() {
+fn one_alarm_prepares_batches_of_a_bounded_number_of_rows() {
     let db = migrated(MIGRATIONS);
     for publisher in 0..12 {
         count(
             &db,
             &format!("i{publisher}"),
-            wide(&format!("p-{publisher:02}"), SUMS),
+            longest_sums(&format!("p-{publisher:02}"), SUMS),
         );
     }
     assert_eq!(batches::prepare(&db, NOON), Ok(true));
@@ -264,7 +264,9 @@ fn one_alarm_begins_batches_of_a_bounded_number_of_rows() {
 #[test]
 fn more_batches_than_one_alarm_sends_are_due_at_once() {
     let db = migrated(MIGRATIONS);
-    let clicks = (0..BATCHES + 1).map(|n| of(&format!("p-{n:03}"), 1)).collect();
+    let clicks = (0..BATCHES + 1)
+        .map(|n| clicks_for(&format!("p-{n:03}"), 1))
+        .collect();
     count(&db, "i", clicks);
     batches::prepare(&db, NOON).unwrap();
     batches::prepare(&db, NOON + 1).unwrap();
@@ -279,9 +281,9 @@ fn more_batches_than_one_alarm_sends_are_due_at_once() {
 }
 
 #[test]
-fn a_batch_that_fails_waits_longer_each_time_and_the_next_begins_anew() {
+fn a_failing_batch_backs_off_and_the_next_starts_without_backoff() {
     let db = migrated(MIGRATIONS);
-    count(&db, "i", vec![of("a", 1)]);
+    count(&db, "i", vec![clicks_for("a", 1)]);
     let mut now_ms = NOON;
     let walk = |seconds: &[i64], now_ms: &mut i64| {
         for wait_s in seconds {
@@ -297,14 +299,14 @@ fn a_batch_that_fails_waits_longer_each_time_and_the_next_begins_anew() {
     let [batch] = prepared(&db, now_ms).try_into().unwrap();
     assert_eq!(batch.sequence, 1);
     batches::acknowledge(&db, &batch).unwrap();
-    count(&db, "j", vec![of("a", 1)]);
+    count(&db, "j", vec![clicks_for("a", 1)]);
     walk(&[5, 10], &mut now_ms);
 }
 
 #[test]
-fn what_a_ledger_refuses_is_kept_and_tried_again_at_the_longest_wait() {
+fn a_refused_batch_is_retried_at_the_longest_backoff() {
     let db = migrated(MIGRATIONS);
-    count(&db, "i", vec![of("a", 1)]);
+    count(&db, "i", vec![clicks_for("a", 1)]);
     let mut now_ms = NOON;
     for _ in 0..3 {
         let [batch] = prepared(&db, now_ms).try_into().unwrap();
@@ -316,7 +318,7 @@ fn what_a_ledger_refuses_is_kept_and_tried_again_at_the_longest_wait() {
 }
 
 #[test]
-fn only_a_refusal_is_one() {
+fn only_a_client_error_counts_as_a_refusal() {
     let answered = |status| CallError::of_answer(status, "{}".into(), None);
     for (error, is_refusal) in [
         (answered(400), true),
@@ -327,15 +329,19 @@ fn only_a_refusal_is_one() {
         (CallError::Unanswered(Unanswered::default()), false),
     ] {
         assert_eq!(batches::is_refusal(&error), is_refusal, "{error}");
-        let untold = DeliveryError::from(error.clone());
-        assert_eq!(matches!(untold, DeliveryError::Refused(_)), is_refusal, "{error}");
+        let delivery_error = DeliveryError::from(error.clone());
+        assert_eq!(
+            matches!(delivery_error, DeliveryError::Refused(_)),
+            is_refusal,
+            "{error}"
+        );
     }
 }
 
 #[test]
-fn a_batch_that_cannot_be_read_concerns_no_other() {
+fn an_unreadable_batch_does_not_affect_others() {
     let db = migrated(MIGRATIONS);
-    count(&db, "i", vec![of("a", 1), of("b", 2)]);
+    count(&db, "i", vec![clicks_for("a", 1), clicks_for("b", 2)]);
     batches::prepare(&db, NOON).unwrap();
     db.execute("UPDATE forwards SET sums = '[7]' WHERE destination = 'a'", &[])
         .unwrap();
@@ -350,10 +356,10 @@ fn a_batch_that_cannot_be_read_concerns_no_other() {
 }
 
 #[test]
-fn the_object_is_woken_for_whatever_comes_first() {
+fn the_alarm_is_set_to_the_earliest_work() {
     let db = migrated(MIGRATIONS);
     assert_eq!(counters::next_alarm(&db, NOON), Ok(None));
-    count(&db, "i", vec![of("a", 1)]);
+    count(&db, "i", vec![clicks_for("a", 1)]);
     let coalesced = NOON + COALESCE_MS;
     assert_eq!(counters::alarm_after_command(&db, NOON), Ok(Some(coalesced)));
     assert_eq!(counters::next_alarm(&db, NOON), Ok(Some(coalesced)));
@@ -367,17 +373,17 @@ fn the_object_is_woken_for_whatever_comes_first() {
         Ok(Some(sweep)),
         "the batch has its alarm"
     );
-    count(&db, "j", vec![of("a", 1)]);
+    count(&db, "j", vec![clicks_for("a", 1)]);
     assert_eq!(
         counters::next_alarm(&db, coalesced),
         Ok(Some(again)),
-        "what waits behind a batch needs no alarm of its own"
+        "sums behind a batch need no alarm of their own"
     );
     batches::acknowledge(&db, &batch).unwrap();
     assert_eq!(
         counters::next_alarm(&db, again),
         Ok(Some(again + COALESCE_MS)),
-        "and has one when the batch is through"
+        "they get one after the batch"
     );
     let [batch] = prepared(&db, again).try_into().unwrap();
     batches::acknowledge(&db, &batch).unwrap();

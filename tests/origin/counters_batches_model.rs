@@ -1,10 +1,10 @@
-//! Forwarding under everything that can go wrong: writes that break before or after they happen, ledgers that are down,
-//! refuse, or apply a batch and lose the answer, alarms that come late, twice or are cut off with their object, batches
-//! that arrive again long after, and clicks that are counted while all this goes on.
+//! Property test of batches from counters to ledgers under faults: writes that fail before or after they take effect;
+//! ledgers that are down, refuse, or apply a batch and lose the answer; alarms that are late, doubled or cut off with
+//! their object; old batches that arrive again; and clicks counted meanwhile.
 //!
-//! Must hold, and is checked after each step: what the isolates flushed is what the ledgers have and the object still
-//! holds, and while it holds something an alarm is set; in the end the ledgers have it all, each sum once, with sequences
-//! one by one. Need not hold: how many batches that takes.
+//! Checked after each step: the clicks flushed by isolates equal those in the ledgers plus those still in the object,
+//! and an alarm is set while the object holds any. At the end the ledgers have every sum once, with consecutive
+//! sequences. The number of batches is not checked.
 
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ use origin::{
 #[derive(Clone, Debug)]
 enum Op {
     Flush(Flush),
-    /// The alarm, so late.
+    /// The alarm, so many milliseconds late.
     Wake(i64, Wake),
     /// An alarm that was not set: the runtime may run one twice.
     WakeAgain(Wake),
@@ -51,18 +51,18 @@ fn flushes() -> impl Strategy<Value = Flush> {
         },
     );
     let sums = proptest::collection::vec(one, 1..5);
-    let spread = prop_oneof![40 => Just(1), 1 => Just(SUMS + 100)];
-    (0..3_usize, any::<bool>(), sums, spread).prop_map(|(isolate, repeated, sums, spread)| Flush {
+    let placements = prop_oneof![40 => Just(1), 1 => Just(SUMS + 100)];
+    (0..3_usize, any::<bool>(), sums, placements).prop_map(|(isolate, repeated, sums, placements)| Flush {
         isolate,
         repeated,
         sums,
-        spread,
+        placements,
     })
 }
 
 fn wakes() -> impl Strategy<Value = Wake> {
     let answer = prop_oneof![
-        4 => Just(Answer::Told),
+        4 => Just(Answer::Applied),
         3 => Just(Answer::Lost),
         2 => Just(Answer::Down),
         1 => Just(Answer::Refused),
@@ -115,7 +115,7 @@ proptest! {
                 }
                 Op::WakeAgain(wake) => world.wake(&wake),
                 Op::Pass(ms) => world.pass(ms),
-                Op::Straggler(n) => world.straggle(n),
+                Op::Straggler(n) => world.deliver_again(n),
             }
             world.check();
         }
@@ -125,9 +125,9 @@ proptest! {
 }
 
 #[test]
-fn whatever_write_breaks_the_ledgers_end_with_exact_sums() {
+fn ledgers_get_exact_sums_after_any_failed_write() {
     let day = UtcDay::of_ms(NOON);
-    let of = |publisher: &str, clicks| ClickSum {
+    let clicks_for = |publisher: &str, clicks| ClickSum {
         publisher: PublisherId::parse(publisher).unwrap(),
         ..sum("o", day, clicks)
     };
@@ -137,19 +137,19 @@ fn whatever_write_breaks_the_ledgers_end_with_exact_sums() {
             isolate,
             repeated: false,
             sums,
-            spread: 1,
+            placements: 1,
         };
-        world.flush(&flush(0, vec![of("a", 1), of("b", 10)]));
+        world.flush(&flush(0, vec![clicks_for("a", 1), clicks_for("b", 10)]));
         for (answers, clicks) in [
-            (vec![Answer::Lost, Answer::Told], 100),
+            (vec![Answer::Lost, Answer::Applied], 100),
             (vec![Answer::Down, Answer::Refused], 1_000),
-            (vec![Answer::Told, Answer::Lost], 10_000),
+            (vec![Answer::Applied, Answer::Lost], 10_000),
         ] {
             let until_alarm_ms = world.alarm_ms().unwrap() - world.now_ms();
             world.pass(until_alarm_ms.max(0));
             world.wake(&Wake {
                 answers,
-                meanwhile: Some(flush(1, vec![of("a", clicks)])),
+                meanwhile: Some(flush(1, vec![clicks_for("a", clicks)])),
                 ..Wake::default()
             });
             world.check();

@@ -1,9 +1,8 @@
-//! `origin/counters`: what outboxes paid and took back, in the offers' 30-day figures.
+//! `origin::counters`: conversions and reversals from outboxes in the 30-day statistics of offers.
 
 use crate::{
-    asked_until_answered,
     counters::{NOON, offer, send, stats, sum},
-    dump, migrated,
+    dump, migrated, retry_until_answered,
     sqlite::Sqlite,
     under_every_fault,
 };
@@ -21,7 +20,7 @@ use origin::{
     counters::{self, MIGRATIONS},
 };
 
-/// Offer, day's age at noon, conversions, payout in micro-USD.
+/// Offer, age of the day in days, conversions, and payout in micro-USD.
 pub type Paid<'a> = (&'a str, i32, i64, i64);
 
 pub fn paid(source: &str, sequence: u64, sums: &[Paid]) -> Command {
@@ -38,7 +37,7 @@ pub fn paid(source: &str, sequence: u64, sums: &[Paid]) -> Command {
     })
 }
 
-/// Whether it was applied.
+/// Sends a batch and returns whether it was applied.
 fn add(db: &Sqlite, now_ms: i64, command: Command) -> bool {
     match send(db, now_ms, command) {
         Reply::Applied(Applied { applied }) => applied,
@@ -61,10 +60,10 @@ fn an_outboxs_batch_counts_once() {
     assert!(add(&db, NOON, first.clone()));
     assert!(!add(&db, NOON, first.clone()));
     assert!(add(&db, NOON, paid("outbox-1", 2, &[("o", 0, 1, 250_000)])));
-    assert!(!add(&db, NOON, first), "below the highest is a repeat");
+    assert!(!add(&db, NOON, first), "a lower sequence is a repeat");
     assert!(
         add(&db, NOON, paid("outbox-2", 1, &[("o", 1, 1, 100_000)])),
-        "another outbox has its own numbers"
+        "another outbox has its own sequence"
     );
     assert_eq!(
         figures(&db, NOON),
@@ -73,7 +72,7 @@ fn an_outboxs_batch_counts_once() {
 }
 
 #[test]
-fn an_isolate_and_an_outbox_of_one_name_are_two() {
+fn an_isolate_and_an_outbox_with_one_name_have_separate_sequences() {
     let db = migrated(MIGRATIONS);
     let flush = Command::Flush(Flush {
         isolate: "x".into(),
@@ -88,7 +87,7 @@ fn an_isolate_and_an_outbox_of_one_name_are_two() {
 }
 
 #[test]
-fn a_batch_of_thousands_of_sums_is_added_whole_and_sums_of_one_offer_and_day_together() {
+fn a_batch_of_thousands_of_sums_is_added_up_by_offer_and_day() {
     let db = migrated(MIGRATIONS);
     let name = |n: i64| format!("{:064}", n % 1_250);
     let names: Vec<_> = (0..5_000).map(name).collect();
@@ -104,7 +103,7 @@ fn a_batch_of_thousands_of_sums_is_added_whole_and_sums_of_one_offer_and_day_tog
 }
 
 #[test]
-fn a_reversal_is_taken_back_on_its_own_day() {
+fn a_reversal_counts_on_its_own_day() {
     let db = migrated(MIGRATIONS);
     add(
         &db,
@@ -125,7 +124,7 @@ fn a_reversal_is_taken_back_on_its_own_day() {
 }
 
 #[test]
-fn figures_are_never_below_nothing_and_what_was_taken_back_still_counts() {
+fn statistics_are_never_negative_but_stored_sums_are() {
     let db = migrated(MIGRATIONS);
     add(&db, NOON, paid("outbox-1", 1, &[("o", 0, -2, -500_000)]));
     assert_eq!(figures(&db, NOON), [("o".into(), 0, 0)]);
@@ -141,7 +140,7 @@ fn figures_are_never_below_nothing_and_what_was_taken_back_still_counts() {
 }
 
 #[test]
-fn an_outbox_that_was_silent_for_forty_days_repeats_its_last_batch_in_vain() {
+fn a_batch_repeated_after_forty_days_is_not_applied_again() {
     let db = migrated(MIGRATIONS);
     let last = paid("outbox-1", 7, &[("o", 0, 1, 250_000)]);
     assert!(add(&db, NOON, last.clone()));
@@ -158,16 +157,16 @@ fn an_outbox_that_was_silent_for_forty_days_repeats_its_last_batch_in_vain() {
     assert_eq!(
         counters::next_alarm(&db, later),
         Ok(None),
-        "a source's number does not end"
+        "a source's sequence does not expire"
     );
     assert!(add(&db, later, paid("outbox-1", 8, &[("o", -40, 1, 250_000)])));
     assert_eq!(figures(&db, later), [("o".into(), 1, 250_000)]);
 }
 
 #[test]
-fn a_batch_of_the_book_is_read_by_the_counters() {
+fn the_counters_read_a_prepared_batch() {
     let outbox = migrated(&[&[batches::sql::TABLES]]);
-    let earned = BatchRow {
+    let paid_row = BatchRow {
         destination: contract::counters::object_name(&offer("o")),
         day: UtcDay::of_ms(NOON),
         app: AppId::parse("00000042").unwrap(),
@@ -182,10 +181,10 @@ fn a_batch_of_the_book_is_read_by_the_counters() {
         country: Country::parse("DE"),
         conversions: -1,
         revenue_micro_usd: -250_000,
-        ..earned.clone()
+        ..paid_row.clone()
     };
-    for earned in [earned, reversed] {
-        batches::add(&outbox, &earned).unwrap();
+    for paid_row in [paid_row, reversed] {
+        batches::add(&outbox, &paid_row).unwrap();
     }
     batches::prepare(&outbox, NOON).unwrap();
     let [batch] = batches::outstanding(&outbox, NOON).unwrap().try_into().unwrap();
@@ -209,21 +208,21 @@ fn a_batch_of_the_book_is_read_by_the_counters() {
 }
 
 #[test]
-fn whatever_write_breaks_an_outbox_that_repeats_ends_with_exact_figures() {
+fn an_outbox_that_retries_gets_exact_statistics_after_any_failed_write() {
     let outcomes = under_every_fault(MIGRATIONS, |db| {
         for command in [
             paid("outbox-1", 1, &[("o", 0, 2, 500_000), ("p", 1, 1, 70_000)]),
             paid("outbox-2", 1, &[("o", 0, 1, 250_000)]),
             paid("outbox-1", 2, &[("o", 0, -1, -250_000)]),
         ] {
-            asked_until_answered(|| counters::handle(db, NOON, command.clone()));
+            retry_until_answered(|| counters::handle(db, NOON, command.clone()));
         }
         (figures(db, NOON), dump(db, "sources"))
     });
-    let (_, untroubled) = &outcomes[0];
-    assert_eq!(untroubled.0, [("o".into(), 2, 500_000), ("p".into(), 1, 70_000)]);
+    let (_, fault_free) = &outcomes[0];
+    assert_eq!(fault_free.0, [("o".into(), 2, 500_000), ("p".into(), 1, 70_000)]);
     assert!(outcomes.len() > 15, "only {} faults", outcomes.len());
     for (fault, outcome) in &outcomes {
-        assert_eq!(outcome, untroubled, "{fault}");
+        assert_eq!(outcome, fault_free, "{fault}");
     }
 }

@@ -1,9 +1,8 @@
-//! `origin/counters` against a naive model: any interleaving of takes, pushed limits, batches of clicks and of conversions, repeats, new days and
-//! sweeps, with writes that break at random and a client that asks until it is answered.
+//! `origin::counters` against a naive model: any interleaving of takes, pushed limits, batches of clicks and
+//! conversions, repeats, new days and sweeps, with random failing writes and a client that retries until answered.
 //!
-//! Must hold: every answer to a take is the model's; the counts are the model's at the end; and of no cap was more
-//! taken in a day than the highest limit that governed it. Need not hold: that a batch whose answer was lost is told
-//! "applied" when it is repeated.
+//! Checked: every answer to a take and the final counts equal the model's, and no cap exceeds the highest limit of its
+//! day. Not checked: that a repeated batch whose answer was lost is answered "applied".
 
 use contract::counters::{AddConversions, Flush, SetLimits};
 use std::collections::BTreeMap;
@@ -11,9 +10,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use crate::{
-    asked_until_answered,
     counters::{NOON, offer, stats, sum},
-    dump, migrated,
+    dump, migrated, retry_until_answered,
     sqlite::{Fault, Faults},
 };
 use contract::{
@@ -48,7 +46,7 @@ enum Op {
         age: i32,
         clicks: u32,
     },
-    /// `ahead` as of a flush.
+    /// `ahead` means the same as in a flush.
     Pay {
         outbox: u8,
         ahead: u64,
@@ -87,17 +85,17 @@ struct Model {
     highest_limit: BTreeMap<(CapKind, i64, usize), u32>,
     marks: BTreeMap<u8, (u64, i64)>,
     clicks: BTreeMap<(i64, usize), u64>,
-    /// The highest batch of each outbox, for ever.
+    /// The highest batch of each outbox. It never expires.
     sources: BTreeMap<u8, u64>,
     conversions: BTreeMap<(i64, usize), i64>,
     traffic: u64,
 }
 
-/// In micro-USD, of each conversion.
+/// Micro-USD for each conversion.
 const PAYOUT: i64 = 250_000;
 
 impl Model {
-    fn learn(&mut self, kind: CapKind, offer: usize, limit: Option<u32>, revision: i64) {
+    fn apply_limit(&mut self, kind: CapKind, offer: usize, limit: Option<u32>, revision: i64) {
         let known = self.limits.entry((kind, offer)).or_insert((revision, limit));
         if revision > known.0 {
             *known = (revision, limit);
@@ -111,9 +109,9 @@ impl Model {
         if let Some(&left) = self.takes.get(&(kind, day, key.clone())) {
             return Taken { taken: true, left };
         }
-        let kept = if kind == CapKind::Click { 2 } else { 30 };
+        let retention_days = if kind == CapKind::Click { 2 } else { 30 };
         let taken = self.taken.entry((kind, day, offer)).or_default();
-        if today - day >= kept || *taken >= limit {
+        if today - day >= retention_days || *taken >= limit {
             return Taken {
                 taken: false,
                 left: 0,
@@ -141,26 +139,26 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_counters_do_what_the_model_does(ops in ops()) {
+    fn the_counters_behave_like_the_model(ops in ops()) {
         let db = migrated(MIGRATIONS);
         let mut model = Model::default();
         let mut now_ms = NOON;
         for (op, faults) in ops {
             let today = UtcDay::of_ms(now_ms);
             db.inject(Faults::script(faults));
-            let ask = |command: Command| asked_until_answered(|| counters::handle(&db, now_ms, command.clone()));
+            let ask = |command: Command| retry_until_answered(|| counters::handle(&db, now_ms, command.clone()));
             match op {
                 Op::Take { kind, offer: n, key, age, limit, revision } => {
                     let (key, day) = (format!("{n}-{key}"), today.minus(age));
                     let command = Take { kind, key: key.clone(), offer: offer(OFFERS[n]), day, limit, revision };
-                    let Reply::Taken(told) = ask(Command::Take(command)) else { panic!("another reply") };
-                    model.learn(kind, n, Some(limit), revision);
-                    prop_assert_eq!(told, model.take(kind, n, key, day.number(), today.number()));
+                    let Reply::Taken(answer) = ask(Command::Take(command)) else { panic!("unexpected reply") };
+                    model.apply_limit(kind, n, Some(limit), revision);
+                    prop_assert_eq!(answer, model.take(kind, n, key, day.number(), today.number()));
                 }
                 Op::SetLimit { kind, offer: n, limit, revision } => {
                     let limits = vec![Limit { kind, offer: offer(OFFERS[n]), limit, revision }];
                     ask(Command::SetLimits(SetLimits { limits }));
-                    model.learn(kind, n, limit, revision);
+                    model.apply_limit(kind, n, limit, revision);
                 }
                 Op::Flush { isolate, ahead, offer: n, age, clicks } => {
                     // `ahead` 0 repeats a batch; a gap is a batch that never arrived.
@@ -170,7 +168,7 @@ proptest! {
                     let is_new = !model.marks.contains_key(&isolate) || ahead > 0;
                     let sums = vec![sum(OFFERS[n], day, clicks), sum(OFFERS[n], day, 1)];
                     let reply = ask(Command::Flush(Flush { isolate: format!("i{isolate}"), sequence, sums }));
-                    let Reply::Applied(Applied { applied }) = reply else { panic!("another reply") };
+                    let Reply::Applied(Applied { applied }) = reply else { panic!("unexpected reply") };
                     prop_assert!(is_new || !applied, "a repeat was applied");
                     if is_new {
                         model.marks.insert(isolate, (sequence, now_ms));
@@ -190,7 +188,7 @@ proptest! {
                     });
                     let source = format!("outbox-{outbox}");
                     let reply = ask(Command::AddConversions(AddConversions { source, sequence, sums: halves.to_vec() }));
-                    let Reply::Applied(Applied { applied }) = reply else { panic!("another reply") };
+                    let Reply::Applied(Applied { applied }) = reply else { panic!("unexpected reply") };
                     prop_assert!(is_new || !applied, "a repeat was applied");
                     if is_new {
                         model.sources.insert(outbox, sequence);
@@ -199,8 +197,8 @@ proptest! {
                 }
                 Op::Days(days) => now_ms += days * DAY_MS,
                 Op::Sweep => {
-                    let at_once = |_: &u32| asked_until_answered(|| counters::alarm(&db, now_ms)) == Some(now_ms);
-                    prop_assert!((0..100).take_while(at_once).count() < 100, "the sweep never ends");
+                    let at_once = |_: &u32| retry_until_answered(|| counters::alarm(&db, now_ms)) == Some(now_ms);
+                    prop_assert!((0..100).take_while(at_once).count() < 100, "the sweep does not end");
                     model.sweep(now_ms);
                 }
             }

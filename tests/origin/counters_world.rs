@@ -1,4 +1,4 @@
-//! One counters object, clock, alarm and restarts included, with all the ledgers it tells. It runs the production service.
+//! One counters object with clock, alarm and restarts, and the ledgers it calls. It runs the production service.
 
 use std::{
     cell::{Cell, RefCell},
@@ -27,17 +27,17 @@ use platform::{
     traits::{Clock, ObjectCall, ObjectStorage},
 };
 
-use crate::{asked_until_answered, counters::NOON, dump, sqlite::Sqlite};
+use crate::{counters::NOON, dump, retry_until_answered, sqlite::Sqlite};
 
 const SOURCE: &str = "counters-17";
-/// By then every batch is due.
+/// A time at which every batch is due.
 const EVER_MS: i64 = 1 << 50;
 
-/// Ledger, and all that a click is reported by.
-type Kind = (String, String);
-pub type Totals = BTreeMap<Kind, u64>;
+/// A ledger, and the dimensions of a sum as text.
+type SumKey = (String, String);
+pub type Totals = BTreeMap<SumKey, u64>;
 
-fn kind(ledger: &str, clicked: impl std::fmt::Debug) -> Kind {
+fn sum_key(ledger: &str, clicked: impl std::fmt::Debug) -> SumKey {
     (ledger.to_owned(), format!("{clicked:?}"))
 }
 
@@ -45,7 +45,7 @@ fn ledger_of(batch: &Batch) -> String {
     ledger::object_name(&publisher(batch).unwrap())
 }
 
-/// Of each ledger.
+/// The clicks of each ledger.
 fn clicks(totals: &Totals) -> BTreeMap<String, u64> {
     let mut clicks = BTreeMap::new();
     for ((ledger, _), more) in totals {
@@ -54,17 +54,17 @@ fn clicks(totals: &Totals) -> BTreeMap<String, u64> {
     clicks
 }
 
-/// What happens to a batch on its way.
+/// The outcome of sending a batch.
 #[derive(Clone, Copy, Debug)]
 pub enum Answer {
-    Told,
-    /// It arrived, and the answer did not.
+    Applied,
+    /// It was applied, and the answer was lost.
     Lost,
     Down,
     Refused,
 }
 
-/// All publishers' ledgers, as [`AddOffers`] says they behave.
+/// All publishers' ledgers, which apply batches as [`AddOffers`] specifies.
 #[derive(Default)]
 pub struct Ledgers {
     highest: BTreeMap<String, u64>,
@@ -73,7 +73,7 @@ pub struct Ledgers {
 }
 
 impl Ledgers {
-    fn tell(&mut self, name: &str, batch: &AddOffers) {
+    fn receive(&mut self, name: &str, batch: &AddOffers) {
         let AddOffers {
             source,
             sequence,
@@ -84,18 +84,18 @@ impl Ledgers {
         if sequence <= highest {
             return;
         }
-        assert_eq!(*sequence, *highest + 1, "{name} missed a batch");
+        assert_eq!(*sequence, *highest + 1, "{name} skipped a batch");
         *highest = *sequence;
         for sum in sums {
-            let of_sum = (&sum.offer, sum.day, sum.app, sum.country, &sum.placement);
-            *self.totals.entry(kind(name, of_sum)).or_default() += sum.clicks;
+            let dimensions = (&sum.offer, sum.day, sum.app, sum.country, &sum.placement);
+            *self.totals.entry(sum_key(name, dimensions)).or_default() += sum.clicks;
         }
         self.arrived.push((name.to_owned(), batch.clone()));
     }
 }
 
-/// The platform's traits: a clock, an alarm beside the database, and calls that wait for the world's answer.
-pub struct Outside<'a> {
+/// Mock platform: a clock, an alarm beside the database, and calls that wait for the world's answer.
+pub struct Environment<'a> {
     db: &'a Sqlite,
     now_ms: Cell<i64>,
     alarm_ms: Cell<Option<i64>>,
@@ -116,7 +116,7 @@ impl Call {
     }
 }
 
-struct Storage<'a>(Rc<Outside<'a>>);
+struct Storage<'a>(Rc<Environment<'a>>);
 
 impl Database for Storage<'_> {
     fn query(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, DatabaseError> {
@@ -143,7 +143,7 @@ impl ObjectStorage for Storage<'_> {
     }
 }
 
-struct Runtime<'a>(Rc<Outside<'a>>);
+struct Runtime<'a>(Rc<Environment<'a>>);
 
 impl Clock for Runtime<'_> {
     fn now_ms(&self) -> i64 {
@@ -178,47 +178,47 @@ impl ObjectCall for Runtime<'_> {
     }
 }
 
-/// One alarm and what goes wrong in it.
+/// One alarm with its faults.
 #[derive(Clone, Debug, Default)]
 pub struct Wake {
-    /// One for each batch; those beyond the end are told.
+    /// One outcome for each batch; later batches succeed.
     pub answers: Vec<Answer>,
     pub took_ms: i64,
-    /// After so many steps the object ends, and all that it only remembers is gone.
+    /// The object ends after so many steps and loses its memory.
     pub cut_off_after: Option<usize>,
-    /// Answers come in another order than the batches went.
+    /// Answers arrive in the reverse order of the batches.
     pub reversed: bool,
-    /// Counted while the ledgers are asked.
+    /// Counted while the calls to the ledgers are open.
     pub meanwhile: Option<Flush>,
 }
 
 #[derive(Clone, Debug)]
 pub struct Flush {
     pub isolate: usize,
-    /// Sent a second time, by an isolate that lost the answer.
+    /// Sent twice, by an isolate that lost the answer.
     pub repeated: bool,
     pub sums: Vec<ClickSum>,
-    /// In so many places the first of them was clicked.
-    pub spread: i64,
+    /// The first sum was clicked in so many placements.
+    pub placements: i64,
 }
 
 impl Flush {
     fn sums(&self) -> Vec<ClickSum> {
-        let spread = (1..self.spread).flat_map(|n| {
+        let placements = (1..self.placements).flat_map(|n| {
             let first = self.sums.first().cloned();
             first.map(|sum| ClickSum {
                 placement: Some(n.to_string()),
                 ..sum
             })
         });
-        self.sums.iter().cloned().chain(spread).collect()
+        self.sums.iter().cloned().chain(placements).collect()
     }
 }
 
-/// One object over its process' restarts, with the ledgers it tells.
+/// One object across process restarts, and its ledgers.
 pub struct World<'a> {
     db: &'a Sqlite,
-    out: Rc<Outside<'a>>,
+    env: Rc<Environment<'a>>,
     pub ledgers: Ledgers,
     sequences: BTreeMap<usize, u64>,
     flushed: Totals,
@@ -226,7 +226,7 @@ pub struct World<'a> {
 
 impl<'a> World<'a> {
     pub fn new(db: &'a Sqlite) -> Self {
-        let out = Outside {
+        let env = Environment {
             db,
             now_ms: Cell::new(NOON),
             alarm_ms: Cell::new(None),
@@ -234,7 +234,7 @@ impl<'a> World<'a> {
         };
         Self {
             db,
-            out: Rc::new(out),
+            env: Rc::new(env),
             ledgers: Ledgers::default(),
             sequences: BTreeMap::new(),
             flushed: Totals::new(),
@@ -242,20 +242,20 @@ impl<'a> World<'a> {
     }
 
     pub fn now_ms(&self) -> i64 {
-        self.out.now_ms.get()
+        self.env.now_ms.get()
     }
 
     pub fn pass(&self, ms: i64) {
-        self.out.now_ms.set(self.now_ms() + ms);
+        self.env.now_ms.set(self.now_ms() + ms);
     }
 
     pub fn alarm_ms(&self) -> Option<i64> {
-        self.out.alarm_ms.get()
+        self.env.alarm_ms.get()
     }
 
-    /// A new process, which remembers nothing.
+    /// Starts a new process with empty memory.
     fn start(&self) -> CountersService<Storage<'a>, Runtime<'a>> {
-        let (storage, runtime) = (Storage(Rc::clone(&self.out)), Runtime(Rc::clone(&self.out)));
+        let (storage, runtime) = (Storage(Rc::clone(&self.env)), Runtime(Rc::clone(&self.env)));
         CountersService::new(Some(SOURCE.to_owned()), storage, runtime)
     }
 
@@ -268,12 +268,12 @@ impl<'a> World<'a> {
             sums: flush.sums(),
         });
         for _ in 0..=usize::from(flush.repeated) {
-            asked_until_answered(|| self.start().command(command.clone()).now_or_never().unwrap());
+            retry_until_answered(|| self.start().command(command.clone()).now_or_never().unwrap());
         }
         for sum in flush.sums() {
             let name = format!("ledger-{}", sum.publisher);
-            let of_sum = (&sum.offer, sum.day, sum.app, sum.country, &sum.placement);
-            *self.flushed.entry(kind(&name, of_sum)).or_default() += u64::from(sum.clicks);
+            let dimensions = (&sum.offer, sum.day, sum.app, sum.country, &sum.placement);
+            *self.flushed.entry(sum_key(&name, dimensions)).or_default() += u64::from(sum.clicks);
         }
     }
 
@@ -300,43 +300,43 @@ impl<'a> World<'a> {
                 .answers
                 .iter()
                 .copied()
-                .chain(std::iter::repeat(Answer::Told));
+                .chain(std::iter::repeat(Answer::Applied));
             while !done {
-                let last = self.out.calls.borrow().len() - 1;
+                let last = self.env.calls.borrow().len() - 1;
                 let call = self
-                    .out
+                    .env
                     .calls
                     .borrow_mut()
                     .remove(if wake.reversed { last } else { 0 });
                 let answer = answers.next().unwrap();
                 if !matches!(answer, Answer::Down | Answer::Refused) {
-                    self.ledgers.tell(&call.ledger, &call.batch);
+                    self.ledgers.receive(&call.ledger, &call.batch);
                 }
                 self.pass(wake.took_ms);
                 if cut_off() {
                     break;
                 }
                 call.answer(match answer {
-                    Answer::Told => Ok(r#"{"applied":true}"#.to_owned()),
+                    Answer::Applied => Ok(r#"{"applied":true}"#.to_owned()),
                     Answer::Lost | Answer::Down => Err(Unanswered::default().into()),
                     Answer::Refused => Err(CallError::of_answer(400, "{}".into(), None)),
                 });
                 done = poll();
             }
         }
-        // A process that was cut off waits for no answer any more.
-        self.out.calls.take();
+        // A process that was cut off no longer waits for answers.
+        self.env.calls.take();
     }
 
-    /// A batch arrives once more, from an attempt that was given up.
-    pub fn straggle(&mut self, n: usize) {
+    /// Delivers a batch once more, from an attempt that was given up.
+    pub fn deliver_again(&mut self, n: usize) {
         let count = self.ledgers.arrived.len().max(1);
         if let Some((name, command)) = self.ledgers.arrived.get(n % count).cloned() {
-            self.ledgers.tell(&name, &command);
+            self.ledgers.receive(&name, &command);
         }
     }
 
-    /// What must hold after every step.
+    /// Checks the invariants that hold after every step.
     pub fn check(&self) {
         let mut found = clicks(&self.ledgers.totals);
         let mut waits = false;
@@ -366,7 +366,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// All is well again: alarms as they are set, until only the sweep of another day is left to do.
+    /// Lets everything succeed: alarms run when set, until only the sweep of another day is left.
     pub fn settle_down(&mut self) {
         for _ in 0..100 {
             match self.alarm_ms() {

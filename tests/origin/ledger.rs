@@ -1,4 +1,4 @@
-//! `origin/ledger` on a real SQLite: what is loaded, added and counted is what reports say, whatever breaks on the way.
+//! `origin::ledger` on a real SQLite: reports equal the loaded, added and counted facts after any fault.
 
 mod batches;
 mod kept;
@@ -23,7 +23,7 @@ use origin::ledger::{self, report, upload::Upload};
 use platform::database::DatabaseError;
 
 type Key = [String; 6];
-/// What a report of everything says: sums by day and key.
+/// The rows of a report over everything: sums by day and key.
 type Rows = BTreeMap<(UtcDay, Key), Sums>;
 
 fn ledger() -> Sqlite {
@@ -34,7 +34,7 @@ fn day(number: i64) -> UtcDay {
     UtcDay::from_number(20_000 + number).unwrap()
 }
 
-/// A fact of one of a few keys.
+/// One of 45 keys.
 fn key(n: u32) -> Key {
     let app = format!("1000000{}", n % 3);
     let country = ["DE", "US", "ZZ"][(n / 3 % 3) as usize];
@@ -49,7 +49,7 @@ fn key(n: u32) -> Key {
     .map(Into::into)
 }
 
-/// An upload of these facts, in memory.
+/// An upload of these facts in memory.
 fn upload(number: i64, facts: &[(UtcDay, Key, Sums)]) -> Upload {
     let mut upload = Upload::new(number);
     for (day, key, sums) in facts {
@@ -65,7 +65,7 @@ fn upload(number: i64, facts: &[(UtcDay, Key, Sums)]) -> Upload {
     upload
 }
 
-/// Everything, as a report says it.
+/// A report over everything.
 fn reported(db: &Sqlite) -> Rows {
     let query = Query {
         start: day(0),
@@ -81,13 +81,16 @@ fn reported(db: &Sqlite) -> Rows {
         count: 50_000,
     };
     let page = report::make(db, &query, &Budget::default()).unwrap().page;
-    assert_eq!(page.total, page.rows() as u64, "one page holds it");
+    assert_eq!(page.total, page.rows() as u64, "the report fits into one page");
     let mut rows = Rows::new();
     for at in 0..page.rows() {
         let row = page.row(at).unwrap();
         let day = UtcDay::parse(row.value(0).unwrap()).unwrap();
-        let key = std::array::from_fn(|place| row.value(place + 1).unwrap().to_owned());
-        assert!(rows.insert((day, key), *row.sums).is_none(), "a key has one row");
+        let key = std::array::from_fn(|index| row.value(index + 1).unwrap().to_owned());
+        assert!(
+            rows.insert((day, key), *row.sums).is_none(),
+            "a key has several rows"
+        );
     }
     rows
 }
@@ -97,8 +100,8 @@ fn add(rows: &mut Rows, day: UtcDay, key: &Key, sums: &Sums) {
     row.iter_mut().zip(sums).for_each(|(to, sum)| *to += sum);
 }
 
-/// Has `act` done on databases that `setup` made, one for every write of `act` and every way in which it can break; then
-/// `check` looks at what is left.
+/// Runs `act` once without a fault and then once for each of its writes and each kind of fault, on databases made by
+/// `setup`, and passes each database and result to `check`.
 fn under_faults<T>(setup: impl Fn(&Sqlite), act: impl Fn(&Sqlite) -> T, check: impl Fn(&Sqlite, &str, T)) {
     let run = |faults| {
         let db = ledger();
@@ -110,7 +113,7 @@ fn under_faults<T>(setup: impl Fn(&Sqlite), act: impl Fn(&Sqlite) -> T, check: i
         (db, done, writes)
     };
     let (db, done, writes) = run(Faults::none());
-    assert!(writes > 0, "it writes nothing");
+    assert!(writes > 0, "`act` writes nothing");
     check(&db, "no fault", done);
     for nth in 1..=writes {
         for fault in [Fault::Before, Fault::After] {
@@ -120,8 +123,8 @@ fn under_faults<T>(setup: impl Fn(&Sqlite), act: impl Fn(&Sqlite) -> T, check: i
     }
 }
 
-/// Carries a database error out of a step that is tried again.
-fn broken(failure: platform::failure::Failure) -> DatabaseError {
+/// The database error in a failure, so that a step can be retried.
+fn database_error(failure: platform::failure::Failure) -> DatabaseError {
     match failure {
         platform::failure::Failure::Internal(cause) => DatabaseError(cause),
         refused => panic!("{refused:?}"),

@@ -1,5 +1,5 @@
-//! The origin's objects on a real SQLite: the same SQL and the same handlers as in production, over a backend that
-//! imitates a Durable Object's and breaks where it is told to.
+//! Tests of the origin's objects on a real SQLite: production SQL and handlers over a backend that imitates a Durable
+//! Object's and fails where a test injects a fault.
 
 #![expect(
     clippy::indexing_slicing,
@@ -35,7 +35,7 @@ use platform::{
     migrations::{self as schema, Migration},
 };
 
-/// A database with an object's schema, as it stands when the first command comes.
+/// A database with an object's schema, as it is before the first command.
 fn migrated(migrations: &[Migration]) -> Sqlite {
     let db = Sqlite::in_memory();
     schema::migrate(&db, 0, migrations).unwrap();
@@ -47,8 +47,8 @@ fn dump(db: &Sqlite, table: &str) -> Vec<Row> {
     db.query(&format!("SELECT * FROM {table}"), &[]).unwrap()
 }
 
-/// What a client does that may repeat its command: it asks until it is answered.
-fn asked_until_answered<T, E: std::fmt::Debug>(mut ask: impl FnMut() -> Result<T, E>) -> T {
+/// Repeats a command until it is answered, like a client with an idempotent command.
+fn retry_until_answered<T, E: std::fmt::Debug>(mut ask: impl FnMut() -> Result<T, E>) -> T {
     let mut errors = vec![];
     for _ in 0..10 {
         match ask() {
@@ -59,13 +59,13 @@ fn asked_until_answered<T, E: std::fmt::Debug>(mut ask: impl FnMut() -> Result<T
     panic!("never answered: {errors:?}");
 }
 
-/// Runs `scenario` on new databases, one for every write that it makes and every way in which that write can break,
-/// and gives what each was left with; first comes what is left when nothing breaks.
+/// Runs `scenario` once without a fault and then once for each of its writes and each kind of fault, on new databases.
+/// Returns each fault with the scenario's result; the run without a fault comes first.
 fn under_every_fault<T>(migrations: &[Migration], scenario: impl Fn(&Sqlite) -> T) -> Vec<(String, T)> {
-    let untroubled = migrated(migrations);
-    untroubled.inject(Faults::none());
-    let mut outcomes = vec![("no fault".to_owned(), scenario(&untroubled))];
-    let writes = untroubled.writes();
+    let fault_free = migrated(migrations);
+    fault_free.inject(Faults::none());
+    let mut outcomes = vec![("no fault".to_owned(), scenario(&fault_free))];
+    let writes = fault_free.writes();
     assert!(writes > 0, "the scenario writes nothing");
     for nth in 1..=writes {
         for fault in [Fault::Before, Fault::After] {
@@ -77,7 +77,7 @@ fn under_every_fault<T>(migrations: &[Migration], scenario: impl Fn(&Sqlite) -> 
     outcomes
 }
 
-/// Shows that an object ran every statement it lists and no other.
+/// Asserts that an object ran every statement it lists and no other.
 fn assert_only_listed_statements(db: &Sqlite, listed: &[&str], migrations: &[Migration]) {
     let known: BTreeSet<&str> = listed
         .iter()

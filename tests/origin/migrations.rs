@@ -1,7 +1,7 @@
-//! Schemas over time.
+//! Schema migrations.
 
 use crate::{
-    asked_until_answered, dump,
+    dump, retry_until_answered,
     sqlite::{Fault, Faults, Sqlite},
 };
 use platform::{
@@ -34,7 +34,7 @@ fn each_migration_is_applied_once_and_recorded() {
 }
 
 #[test]
-fn a_migration_that_fails_leaves_nothing_of_itself() {
+fn a_failed_migration_is_rolled_back() {
     let db = Sqlite::in_memory();
     assert!(migrate(&db, 100, &[FIRST, SECOND, BROKEN]).is_err());
     assert_eq!(integers(&db, "a"), [[1], [2]]);
@@ -42,7 +42,7 @@ fn a_migration_that_fails_leaves_nothing_of_itself() {
 }
 
 #[test]
-fn a_database_newer_than_the_code_is_refused_and_left_alone() {
+fn a_database_newer_than_the_code_is_refused_unchanged() {
     let db = Sqlite::in_memory();
     migrate(&db, 100, &[FIRST, SECOND]).unwrap();
     let refused = migrate(&db, 200, &[FIRST]).unwrap_err();
@@ -51,14 +51,14 @@ fn a_database_newer_than_the_code_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_crash_at_any_write_is_made_good_by_the_next_start() {
+fn the_next_start_completes_a_migration_that_crashed() {
     for fault in [Fault::Before, Fault::After] {
         for nth in 1.. {
             let db = Sqlite::in_memory();
             db.inject(Faults::at(nth, fault));
-            asked_until_answered(|| migrate(&db, 100, &[FIRST, SECOND]));
+            retry_until_answered(|| migrate(&db, 100, &[FIRST, SECOND]));
             if db.writes() < nth {
-                assert!(nth > 5, "there were more writes than that");
+                assert!(nth > 5, "there are more writes");
                 break;
             }
             assert_eq!(integers(&db, "a"), [[1], [2]], "write {nth} {fault:?}");
@@ -72,7 +72,7 @@ fn a_crash_at_any_write_is_made_good_by_the_next_start() {
 }
 
 #[test]
-fn no_statement_hides_a_second_one() {
+fn a_statement_with_a_second_one_is_refused() {
     let db = Sqlite::in_memory();
     assert!(
         migrate(

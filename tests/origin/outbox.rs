@@ -1,5 +1,5 @@
-//! `origin/outbox` on a real SQLite: postbacks come in, a publisher's endpoint answers as it likes, and what is asserted
-//! is what the sender is told, what the operator reads and what is owed to whom.
+//! `origin::outbox` on a real SQLite. Tests send postbacks, answer callbacks as a publisher's endpoint, and check the
+//! sender's answer, the operator's view and the sums for other objects.
 
 mod alarms;
 mod caps;
@@ -28,7 +28,7 @@ use contract::{
     catalog::{CallbackSettings, GoalTerms, OfferTerms, Terms},
     counters::{Take, Taken},
     operation::{Bytes, Reply},
-    outbox::{Answer, Command, Conversion},
+    outbox::{Answer, Conversion},
 };
 use domain::{
     callbacks::{
@@ -53,7 +53,7 @@ use origin::{
     outbox::{
         self,
         commit::{self, Peers},
-        deliveries::{self as sent, Attempt, Try},
+        deliveries::{self as attempts, Attempt, Try},
         endpoint, log as written, replay as operator,
     },
 };
@@ -61,7 +61,7 @@ use platform::{failure::Failure, params};
 
 /// Noon of 2026-01-15, UTC.
 const NOW: i64 = 1_768_478_400_000;
-/// How far a try that is under way puts its callback off.
+/// The time in milliseconds by which an attempt in flight postpones its callback.
 const UNDER_WAY_MS: i64 = 15_000;
 const APP: &str = "00000042";
 const OFFER: &str = "o-1";
@@ -95,7 +95,7 @@ fn settings(revision: i64, has_callback: bool) -> CallbackSettings {
     }
 }
 
-/// An app that calls back, and an offer of three goals, one of them retired.
+/// An app with a callback, and an offer with three goals, one of them retired.
 fn terms() -> Terms {
     let offer = OfferTerms {
         advertiser_id: domain::model::AdvertiserId::parse("brand").unwrap(),
@@ -126,16 +126,16 @@ fn terms() -> Terms {
     }
 }
 
-/// What is around an outbox: the clock, the catalog's terms, and the counters, which are real.
+/// The environment of an outbox: the clock, the catalog's terms, and the counters with their production code.
 struct World {
     now_ms: Cell<i64>,
     terms: RefCell<Terms>,
     catalog_answers: Cell<bool>,
     counters: Sqlite,
     counters_answer: Cell<bool>,
-    /// Whether answers of the counters are on their way for as long as this is set.
-    held: Cell<bool>,
-    /// All that was asked of the counters.
+    /// While set, answers of the counters do not arrive.
+    hold_answers: Cell<bool>,
+    /// All takes that the counters received.
     takes: RefCell<Vec<Take>>,
     commits: Cell<usize>,
 }
@@ -148,7 +148,7 @@ impl World {
             catalog_answers: Cell::new(true),
             counters: migrated(counters::MIGRATIONS),
             counters_answer: Cell::new(true),
-            held: Cell::new(false),
+            hold_answers: Cell::new(false),
             takes: RefCell::default(),
             commits: Cell::new(0),
         }
@@ -160,7 +160,7 @@ impl World {
         world
     }
 
-    /// The operator changes the offer; each change has a revision.
+    /// Changes the offer like the operator. Each change has a new revision.
     fn change(&self, change: impl FnOnce(&mut OfferTerms)) {
         let mut terms = self.terms.borrow_mut();
         let offer = terms.offers.values_mut().next().unwrap();
@@ -177,8 +177,8 @@ impl World {
     }
 }
 
-/// A postback, with the terms asked for as the object asks for them.
-async fn sent(db: &Sqlite, world: &World, conversion: &Conversion) -> Result<Answer, Failure> {
+/// Handles a postback with the current terms, like the service.
+async fn send_postback(db: &Sqlite, world: &World, conversion: &Conversion) -> Result<Answer, Failure> {
     if !world.catalog_answers.get() {
         return Err(common::UNAVAILABLE.into());
     }
@@ -204,10 +204,10 @@ impl Peers for World {
         let contract::counters::Reply::Taken(Taken { taken, .. }) =
             counters::handle(&self.counters, self.now_ms.get(), command)?
         else {
-            panic!("a take is answered as one");
+            panic!("unexpected reply to a take");
         };
         poll_fn(|_| {
-            if self.held.get() {
+            if self.hold_answers.get() {
                 Poll::Pending
             } else {
                 Poll::Ready(())
@@ -223,15 +223,15 @@ impl Peers for World {
     }
 }
 
-/// The outcome of what waits for nothing.
+/// The output of a future that does not wait.
 fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
-        Poll::Pending => panic!("it waits for something"),
+        Poll::Pending => panic!("the future waits"),
     }
 }
 
-/// The first postback of click `n`, of `user-n`: approved, no goal named.
+/// The first postback of click `n` by `user-n`: approved, without a goal.
 fn conversion(n: u8) -> Conversion {
     Conversion {
         nonce: Bytes(vec![n; 12]),
@@ -254,14 +254,14 @@ fn conversion(n: u8) -> Conversion {
     }
 }
 
-trait Saying {
+trait ConversionExt {
     fn goal(self, goal: &str) -> Self;
     fn txn(self, txn: &str) -> Self;
-    fn says(self, status: Status) -> Self;
-    fn of(self, user: &str) -> Self;
+    fn status(self, status: Status) -> Self;
+    fn user(self, user: &str) -> Self;
 }
 
-impl Saying for Conversion {
+impl ConversionExt for Conversion {
     fn goal(mut self, goal: &str) -> Self {
         self.goal = Some(goal.into());
         self
@@ -272,22 +272,22 @@ impl Saying for Conversion {
         self
     }
 
-    fn says(mut self, status: Status) -> Self {
+    fn status(mut self, status: Status) -> Self {
         self.status = status;
         self
     }
 
-    fn of(mut self, user: &str) -> Self {
+    fn user(mut self, user: &str) -> Self {
         self.click.user_id = user.to_owned().into();
         self
     }
 }
 
 fn convert(db: &Sqlite, world: &World, conversion: &Conversion) -> Result<Answer, Failure> {
-    now(sent(db, world, conversion))
+    now(send_postback(db, world, conversion))
 }
 
-/// An outbox with so many rewards, a second after each other, the first of them at [`NOW`].
+/// An outbox with this many rewards, one second apart, the first at [`NOW`].
 fn with_rewards(rewards: u8) -> (Sqlite, World) {
     let (db, world) = (outbox(), World::new());
     for n in 1..=rewards {
@@ -297,8 +297,8 @@ fn with_rewards(rewards: u8) -> (Sqlite, World) {
     (db, world)
 }
 
-/// What a sender is told: the status and whether it is a repeat, or the code of the refusal.
-fn told(db: &Sqlite, world: &World, conversion: &Conversion) -> Result<(&'static str, bool), &'static str> {
+/// The sender's answer: the status and whether it is a duplicate, or the error code.
+fn send(db: &Sqlite, world: &World, conversion: &Conversion) -> Result<(&'static str, bool), &'static str> {
     match convert(db, world, conversion) {
         Ok(answer) => Ok((answer.status.as_str(), answer.duplicate)),
         Err(Failure::Refused(refusal)) => Err(refusal.code),
@@ -348,13 +348,13 @@ fn entries(db: &Sqlite) -> Vec<Json> {
     page["conversions"].as_array().unwrap().clone()
 }
 
-/// The list that these filters leave, page by page, as the operator follows it.
+/// The filtered list, page by page, as the operator follows its cursors.
 fn pages(db: &Sqlite, status: Option<&str>, state: Option<&str>, limit: u32) -> Vec<Vec<Json>> {
     let (mut pages, mut cursor) = (vec![], None::<String>);
     loop {
         let page = json(written::list(db, status, state, limit, cursor.as_deref()).unwrap());
         pages.push(page["conversions"].as_array().unwrap().clone());
-        assert!(pages.len() < 1_000, "it has no end");
+        assert!(pages.len() < 1_000, "the list does not end");
         match page["cursor"].as_str() {
             Some(next) => cursor = Some(next.to_owned()),
             None => return pages,
@@ -362,7 +362,7 @@ fn pages(db: &Sqlite, status: Option<&str>, state: Option<&str>, limit: u32) -> 
     }
 }
 
-/// Replays many, in as many steps as it takes.
+/// Replays many callbacks in as many steps as needed.
 fn replay_many(db: &Sqlite, now_ms: i64, body: &str) -> Result<Reply, Failure> {
     let step = async |ReplayMany { body, after, until }: ReplayMany| {
         operator::replay_many(db, now_ms, &body, after, until, UNDER_WAY_MS)
@@ -370,8 +370,8 @@ fn replay_many(db: &Sqlite, now_ms: i64, body: &str) -> Result<Reply, Failure> {
     now(operator::replay_in_steps(body, step))
 }
 
-/// Numbers the entries so many times higher, as if others were between them.
-fn spread(db: &Sqlite, times: i64) {
+/// Multiplies the numbers of entries, as if others were between them.
+fn scale_entries(db: &Sqlite, times: i64) {
     for sql in [
         "UPDATE conversions SET entry = entry * ?1",
         "UPDATE attempts SET entry = entry * ?1",
@@ -381,7 +381,7 @@ fn spread(db: &Sqlite, times: i64) {
     }
 }
 
-/// Copies the last entry until there are so many.
+/// Copies the last entry until there are `entries`.
 fn fill(db: &Sqlite, entries: i64) {
     let sql = "WITH RECURSIVE n (n) AS (SELECT MAX(entry) + 1 FROM entries UNION ALL SELECT n + 1 FROM n WHERE n < ?1)
         INSERT INTO entries (entry, transaction_id, nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, user_id, fields)
@@ -390,8 +390,8 @@ fn fill(db: &Sqlite, entries: i64) {
     db.execute(sql, params![entries]).unwrap();
 }
 
-/// How an entry stands: delivery, time of the next try, tries.
-fn standing(db: &Sqlite, transaction_id: &str) -> (Option<i64>, Option<i64>, i64) {
+/// An entry's delivery state, the time of its next attempt, and the number of attempts.
+fn delivery_state(db: &Sqlite, transaction_id: &str) -> (Option<i64>, Option<i64>, i64) {
     let sql = "SELECT delivery, due_ms, tries FROM entries WHERE transaction_id = ?";
     let row = db.query_first(sql, params![transaction_id]).unwrap().unwrap();
     (
@@ -401,16 +401,16 @@ fn standing(db: &Sqlite, transaction_id: &str) -> (Option<i64>, Option<i64>, i64
     )
 }
 
-/// Takes over what the catalog says of the app's callback.
-fn learn(db: &Sqlite, now_ms: i64, settings: &CallbackSettings) -> bool {
+/// Applies the catalog's callback settings.
+fn apply_settings(db: &Sqlite, now_ms: i64, settings: &CallbackSettings) -> bool {
     endpoint::learn(db, now_ms, app(), None, settings, UNDER_WAY_MS).unwrap()
 }
 
 fn claim(db: &Sqlite, now_ms: i64) -> Vec<Try> {
-    sent::claim(db, now_ms, CONNECTIONS, UNDER_WAY_MS).unwrap()
+    attempts::claim(db, now_ms, CONNECTIONS, UNDER_WAY_MS).unwrap()
 }
 
-/// The ids that these tries are of.
+/// The transaction ids of these attempts.
 fn ids(tries: &[Try]) -> Vec<&str> {
     tries
         .iter()
@@ -418,7 +418,7 @@ fn ids(tries: &[Try]) -> Vec<&str> {
         .collect()
 }
 
-fn judged(tried: &Try, now_ms: i64, status: u16, webhook_delivery: Option<&str>) -> Judgement {
+fn judge_answer(tried: &Try, now_ms: i64, status: u16, webhook_delivery: Option<&str>) -> Judgement {
     let answer = Answered {
         status,
         retry_after: None,
@@ -444,19 +444,19 @@ fn attempt(at_ms: i64, status: u16) -> Attempt {
     }
 }
 
-/// The endpoint answers a try with a status.
+/// Lets the endpoint answer an attempt with this status.
 fn answer(db: &Sqlite, now_ms: i64, tried: &Try, status: u16) {
-    let judgement = judged(tried, now_ms, status, None);
-    sent::conclude(db, now_ms, tried, &attempt(now_ms, status), &judgement).unwrap();
+    let judgement = judge_answer(tried, now_ms, status, None);
+    attempts::conclude(db, now_ms, tried, &attempt(now_ms, status), &judgement).unwrap();
 }
 
-/// The endpoint refuses a try for good: it is dead, and the endpoint does its work.
+/// Lets the endpoint abort a callback: the callback is dead, and the endpoint stays healthy.
 fn abort(db: &Sqlite, now_ms: i64, tried: &Try) {
-    let judgement = judged(tried, now_ms, 400, Some("abort-message"));
-    sent::conclude(db, now_ms, tried, &attempt(now_ms, 400), &judgement).unwrap();
+    let judgement = judge_answer(tried, now_ms, 400, Some("abort-message"));
+    attempts::conclude(db, now_ms, tried, &attempt(now_ms, 400), &judgement).unwrap();
 }
 
-/// Sends all that is due, to an endpoint that answers with a status. Returns the ids, as they were sent.
+/// Sends every due callback and answers it with this status. Returns the transaction ids in the order of sending.
 fn send_all(db: &Sqlite, now_ms: i64, status: u16) -> Vec<String> {
     let mut sent = vec![];
     loop {

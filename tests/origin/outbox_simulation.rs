@@ -1,26 +1,25 @@
-//! The outbox under everything that can go wrong, over the real SQL of the outbox, the counters and a ledger:
-//! conversions that come again, at once and after their reversals, over midnight and after their window; alarms that
-//! come late, twice or not for long; processes that die in a step or after it, writes that break; other objects that do
-//! not answer, or take effect and lose the answer, or take effect long after; receivers of every manner; and an operator
-//! who meanwhile changes caps, payouts, tokens and callbacks, replays, enables and erases. `SIMULATIONS` says how many.
+//! Simulation of the outbox service over the real SQL of outbox, counters and ledger. It mixes conversions that repeat,
+//! run concurrently, follow their reversals, cross midnight or miss their window; alarms that are late, doubled or
+//! missing; processes that die within or after a step; failing writes; peers that do not answer, lose the answer or
+//! apply a request long after; receivers of every behaviour; and an operator who changes caps, payouts, tokens and
+//! callbacks, replays, enables and erases. `SIMULATIONS` sets the number of cases.
 //!
-//! Must hold, and is checked after each committed step or each operation:
-//! - a conversion answered 2xx with `approved` is delivered, waiting or dead; a repeat is told the same id, and only one
-//!   is told that it was the first; nothing that was approved is refused later; what is refused is not paid;
-//! - a transaction id says one thing; a click and a goal have one reward and at most one reversal, its exact negative,
-//!   which is not sent before its reward was delivered or given up;
-//! - what is paid of a capped offer was taken; what was taken is paid or waits to be; takes never exceed the highest cap
-//!   that governed on their day;
-//! - what the log says was paid is what ledger and counters were told and will be, by day in the end;
-//! - while work waits, an alarm is set in time for it, or for the net of 15 s under it;
-//! - what is due and has room begins with the commit, or with the end of another try;
-//! - nothing is sent that has ended or whose time has not come, unless it was replayed or released; an endpoint that
-//!   wants no more is left alone, and only it can say so; the log claims no answer that the receiver did not give;
-//! - who was erased is named nowhere once nothing of him waits.
+//! These invariants are checked after each committed step or each operation:
+//! - A conversion answered 2xx `approved` is waiting, delivered or dead. Its repeats get the same id, and only one
+//!   answer is not a duplicate. An approved conversion is never refused later, and a refused one is never paid.
+//! - A transaction id always has the same content. A click and goal have one reward and at most one reversal, its exact
+//!   negative, which is sent only after its reward was delivered or is dead.
+//! - A paid conversion of a capped offer was taken, and each take is paid or reserved. Takes never exceed the highest
+//!   cap of their day.
+//! - The payments in the log equal the sums that ledger and counters received or will receive; at the end, by day.
+//! - While work waits, an alarm is set for its due time or for the 15 s safety net.
+//! - Due callbacks within the concurrency limit start with the commit or with the end of another attempt.
+//! - An ended or early callback is sent only after a replay or release. A disabled endpoint is not called, and only its
+//!   own answer disables it. The log holds no answer that the receiver did not give.
+//! - No row names an erased user once none of the user's callbacks waits.
 //!
-//! Need not hold: how often a receiver sees a callback (at least once), in which order callbacks arrive, which of several
-//! conversions gets the last of a cap; that a take was not for nothing where writes break, or where a copy that was told no
-//! crosses one that is told yes.
+//! Not guaranteed: how often a receiver gets a callback (at least once), the order of callbacks, which of several
+//! conversions gets the last of a cap, and that each take is used where writes fail or copies of a conversion cross.
 
 mod accounts;
 mod catalog;
@@ -37,8 +36,8 @@ use std::fmt;
 use proptest::{collection::vec, prelude::*, sample::select};
 
 use self::{
-    ops::{Change, Death, Op, Postback, Way},
-    receivers::manners,
+    ops::{Change, Death, Fate, Op, Postback},
+    receivers::behaviours,
     world::World,
 };
 use crate::sqlite::{Fault, Faults};
@@ -54,7 +53,7 @@ struct Act {
     faults: Vec<Option<Fault>>,
 }
 
-/// On one line, however long the list.
+/// Prints on one line, however long the list is.
 impl fmt::Debug for Act {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { op, death, faults } = self;
@@ -98,38 +97,38 @@ fn postbacks() -> impl Strategy<Value = Postback> {
 
 fn changes() -> impl Strategy<Value = Change> {
     prop_oneof![
-        3 => (0..6_u32, any::<bool>()).prop_map(|(cap, told)| Change::Cap(0, Some(cap), told)),
-        2 => (proptest::option::of(0..6_u32), any::<bool>()).prop_map(|(cap, told)| Change::Cap(1, cap, told)),
+        3 => (0..6_u32, any::<bool>()).prop_map(|(cap, push)| Change::Cap(0, Some(cap), push)),
+        2 => (proptest::option::of(0..6_u32), any::<bool>()).prop_map(|(cap, push)| Change::Cap(1, cap, push)),
         2 => (0..2_usize, 0..2_000_000_i64).prop_map(|(goal, payout)| Change::Payout(goal, payout)),
         1 => (0..2_usize, any::<bool>()).prop_map(|(goal, retired)| Change::Retire(goal, retired)),
         1 => Just(Change::Rotate),
         1 => (1..200_000_000_i64).prop_map(Change::Rate),
-        5 => (prop::bool::weighted(0.8), any::<bool>()).prop_map(|(set, told)| Change::Callback(set, told)),
+        5 => (prop::bool::weighted(0.8), any::<bool>()).prop_map(|(set, push)| Change::Callback(set, push)),
     ]
 }
 
 fn ops() -> impl Strategy<Value = Op> {
-    let way = prop_oneof![
-        8 => Just(Way::Well),
-        4 => select([Way::Arrives, Way::Lost, Way::Fails, Way::Straggles].as_slice()),
+    let fate = prop_oneof![
+        8 => Just(Fate::Succeeds),
+        4 => select([Fate::Arrives, Fate::Lost, Fate::Fails, Fate::ArrivesLate].as_slice()),
     ];
     let pass = prop_oneof![
         6 => 0..20 * SECOND_MS,
         3 => 0..2 * HOUR_MS,
         2 => 0..2 * DAY_MS,
-        // From noon to the eve of a midnight, sooner or later.
+        // Moves from noon to one second before midnight.
         1 => Just(12 * HOUR_MS - SECOND_MS),
     ];
     let long = select([40 * DAY_MS, 95 * DAY_MS, 410 * DAY_MS].as_slice());
     prop_oneof![
         200 => postbacks().prop_map(Op::Convert),
-        200 => (0..8_usize, way).prop_map(|(nth, way)| Op::Resolve(nth, way)),
+        200 => (0..8_usize, fate).prop_map(|(nth, fate)| Op::Resolve(nth, fate)),
         80 => Just(Op::ResolveAll),
         60 => pass.prop_map(Op::Pass),
         2 => long.prop_map(Op::Pass),
         80 => prop_oneof![3 => Just(0), 1 => 0..MINUTE_MS].prop_map(Op::Alarm),
         10 => Just(Op::AlarmAgain),
-        50 => manners().prop_map(Op::Receivers),
+        50 => behaviours().prop_map(Op::Receivers),
         40 => changes().prop_map(Op::Change),
         20 => (0..100_usize).prop_map(Op::Replay),
         10 => select(["dead", "delivered", "waiting"].as_slice()).prop_map(Op::ReplayMany),
@@ -140,12 +139,12 @@ fn ops() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Of two clicks on the capped offer, whose copies, caps and alarms cross.
+/// Operations on two clicks of the capped offer, whose copies, caps and alarms cross.
 fn crossing_ops() -> impl Strategy<Value = Op> {
-    let way = prop_oneof![
-        4 => Just(Way::Well),
-        4 => Just(Way::Arrives),
-        2 => select([Way::Lost, Way::Fails, Way::Straggles].as_slice()),
+    let fate = prop_oneof![
+        4 => Just(Fate::Succeeds),
+        4 => Just(Fate::Arrives),
+        2 => select([Fate::Lost, Fate::Fails, Fate::ArrivesLate].as_slice()),
     ];
     let pass = prop_oneof![
         6 => 0..20 * SECOND_MS,
@@ -158,10 +157,10 @@ fn crossing_ops() -> impl Strategy<Value = Op> {
             age_ms: 0,
             ..postback
         })),
-        40 => (0..8_usize, way).prop_map(|(nth, way)| Op::Resolve(nth, way)),
+        40 => (0..8_usize, fate).prop_map(|(nth, fate)| Op::Resolve(nth, fate)),
         6 => pass.prop_map(Op::Pass),
         8 => Just(Op::Alarm(0)),
-        6 => (0..3_u32, any::<bool>()).prop_map(|(cap, told)| Op::Change(Change::Cap(0, Some(cap), told))),
+        6 => (0..3_u32, any::<bool>()).prop_map(|(cap, push)| Op::Change(Change::Cap(0, Some(cap), push))),
         2 => (0..2_000_000_i64).prop_map(|payout| Op::Change(Change::Payout(1, payout))),
         2 => (0..10_usize).prop_map(Op::Straggler),
     ]
@@ -190,8 +189,8 @@ fn simulations() -> ProptestConfig {
     }
 }
 
-fn simulate(acts: Vec<Act>, in_turns: bool, seed: u64, faults: bool) {
-    let mut world = World::new(in_turns, seed);
+fn simulate(acts: Vec<Act>, locks: bool, seed: u64, faults: bool) {
+    let mut world = World::new(locks, seed);
     world.model.faults = faults;
     for act in acts {
         world.carry_out(act.op, act.death, Faults::script(act.faults));
@@ -203,17 +202,17 @@ proptest! {
     #![proptest_config(simulations())]
 
     #[test]
-    fn every_reward_arrives_once_whatever_dies(acts in acts(ops(), false), in_turns in any::<bool>(), seed in any::<u64>()) {
-        simulate(acts, in_turns, seed, false);
+    fn every_reward_arrives_once_after_any_process_death(acts in acts(ops(), false), locks in any::<bool>(), seed in any::<u64>()) {
+        simulate(acts, locks, seed, false);
     }
 
     #[test]
-    fn copies_that_cross_are_paid_once(acts in acts(crossing_ops(), false), in_turns in any::<bool>(), seed in any::<u64>()) {
-        simulate(acts, in_turns, seed, false);
+    fn concurrent_copies_are_paid_once(acts in acts(crossing_ops(), false), locks in any::<bool>(), seed in any::<u64>()) {
+        simulate(acts, locks, seed, false);
     }
 
     #[test]
-    fn every_reward_arrives_once_whatever_write_breaks(acts in acts(ops(), true), in_turns in any::<bool>(), seed in any::<u64>()) {
-        simulate(acts, in_turns, seed, true);
+    fn every_reward_arrives_once_after_any_failed_write(acts in acts(ops(), true), locks in any::<bool>(), seed in any::<u64>()) {
+        simulate(acts, locks, seed, true);
     }
 }

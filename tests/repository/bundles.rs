@@ -1,52 +1,89 @@
-//! What only tests and benches are built with is in no bundle that is deployed.
+//! What only tests and benchmarks are built with is in no module that is deployed, and the edge's module stays small.
 
-use std::{fs, path::Path};
+use std::fs;
 
-use crate::read;
+use crate::{read, root};
 
-/// What a place says that panics because a test has asked for it (`src/faults.rs`), and the path of the benches' route.
-const MARKS: [&[u8]; 2] = [b"a test asked for it", b"/v1/bench/report"];
+/// What a place says that panics because a test has asked for it (`src/platform/faults.rs`).
+const FAULT: &[u8] = b"a test asked for it";
+/// The path of the benchmarks' route.
+const BENCH: &[u8] = b"/v1/bench/report";
+/// Names of tables that only an object has.
+const OBJECTS: [&[u8]; 2] = [b"CREATE TABLE", b"/v1/operator/publishers"];
 
-fn bundle(folder: &str) -> Option<Vec<u8>> {
-    fs::read(
-        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
-            .join(folder)
-            .join("index_bg.wasm"),
-    )
-    .ok()
+fn module(folder: &str) -> Option<Vec<u8>> {
+    fs::read(root().join(folder).join("index_bg.wasm")).ok()
 }
 
-fn holds(bundle: &[u8], mark: &[u8]) -> bool {
-    bundle.windows(mark.len()).any(|window| window == mark)
+fn holds(module: &[u8], mark: &[u8]) -> bool {
+    module.windows(mark.len()).any(|window| window == mark)
 }
 
 #[test]
 fn what_is_deployed_is_built_without_features() {
-    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
-    assert!(!manifest["features"].as_table().unwrap().contains_key("default"));
-    // A build with a feature goes to a folder of its own, and `make deploy` and `wrangler` take `build/`.
+    for worker in ["edge", "origin"] {
+        let manifest: toml::Table = read(&format!("src/{worker}/Cargo.toml")).parse().unwrap();
+        assert!(!manifest["features"].as_table().unwrap().contains_key("default"));
+    }
+    // A build with a feature goes to a folder of its own, and `make deploy` and wrangler take `build/`.
     let makefile = read("Makefile");
-    let built = makefile
-        .lines()
-        .filter(|line| line.contains("$(WORKER_BUILD) --release"));
-    let mut built: Vec<_> = built
-        .map(|line| (line.contains("--features"), line.contains("--out-dir target/")))
-        .collect();
-    built.sort_unstable();
-    assert_eq!(built, [(false, false), (true, true), (true, true)]);
-    let wrangler: toml::Table = read("wrangler.toml").parse().unwrap();
-    assert!(wrangler["main"].as_str().unwrap().starts_with("build/"));
-    assert_eq!(wrangler["build"]["command"].as_str(), Some("make build"));
+    let mut lines = makefile.lines();
+    let mut built = Vec::new();
+    while let Some(line) = lines.next() {
+        if let Some((target, _)) = line.split_once("/index_bg.wasm: ") {
+            let recipe = lines.next().unwrap();
+            let arguments: Vec<_> = recipe.trim_end_matches(')').split(',').skip(2).collect();
+            built.push((target, arguments.join(" ")));
+        }
+    }
+    assert_eq!(
+        built,
+        [
+            ("build/edge", "edge".to_owned()),
+            ("build/origin", "origin".to_owned()),
+            ("target/faults/edge", "edge faults".to_owned()),
+            ("target/faults/origin", "origin faults".to_owned()),
+            ("target/bench/edge", "edge bench".to_owned()),
+            ("target/bench/origin", "origin bench".to_owned()),
+        ]
+    );
+    for (path, main) in [
+        ("wrangler.toml", "build/edge/"),
+        ("src/origin/wrangler.toml", "../../build/origin/"),
+    ] {
+        let wrangler: toml::Table = read(path).parse().unwrap();
+        assert!(wrangler["main"].as_str().unwrap().starts_with(main), "{path}");
+        assert_eq!(
+            wrangler["build"]["command"].as_str(),
+            Some("make build"),
+            "{path}"
+        );
+    }
 }
 
 #[test]
-fn the_bundle_holds_nothing_that_only_tests_and_benches_have() {
-    let deployed = bundle("build").expect("a bundle, which `make build` makes");
-    for mark in MARKS {
-        assert!(!holds(&deployed, mark), "{}", String::from_utf8_lossy(mark));
+fn a_deployed_module_holds_nothing_that_only_tests_and_benchmarks_have() {
+    for worker in ["edge", "origin"] {
+        let deployed = module(&format!("build/{worker}")).expect("a module, which `make build` makes");
+        for mark in [FAULT, BENCH] {
+            assert!(
+                !holds(&deployed, mark),
+                "{worker}: {}",
+                String::from_utf8_lossy(mark)
+            );
+        }
+        // The mark is one: where a module was made for tests, it has it.
+        if let Some(faulty) = module(&format!("target/faults/{worker}")) {
+            assert!(holds(&faulty, FAULT), "{worker}");
+        }
     }
-    // Where one was made for tests, it does.
-    if let Some(faulty) = bundle("target/faults/build") {
-        assert!(holds(&faulty, MARKS[0]));
+}
+
+#[test]
+fn the_edge_holds_nothing_of_the_objects_or_of_the_operators_interface() {
+    let (edge, origin) = (module("build/edge").unwrap(), module("build/origin").unwrap());
+    for mark in OBJECTS {
+        assert!(!holds(&edge, mark), "{}", String::from_utf8_lossy(mark));
+        assert!(holds(&origin, mark), "{}", String::from_utf8_lossy(mark));
     }
 }

@@ -1,4 +1,4 @@
-//! The README's recipes for attribution partners: each postback, its macros filled as the partner fills them, says to
+//! The recipes for attribution partners in docs/INTEGRATING.md: each postback, its macros filled as the partner fills them, says to
 //! Signpost what the recipe means it to say.
 
 use crate::read;
@@ -31,8 +31,8 @@ const TXN: [&str; 3] = ["{transaction_id}", "{transactionid}", "{tid}"];
 
 /// A recipe: the partner, what goes into an offer's `target_url`, and the query of its postback.
 fn recipes() -> Vec<(String, String, String)> {
-    let readme = read("README.md");
-    let recipes = readme.lines().filter_map(|line| {
+    let document = read("docs/INTEGRATING.md");
+    let recipes = document.lines().filter_map(|line| {
         let (partner, rest) = line.strip_prefix("| ")?.split_once(" | `")?;
         let (target, rest) = rest.split_once("` | `")?;
         let (postback, _) = rest.split_once('`')?;

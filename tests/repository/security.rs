@@ -1,8 +1,8 @@
-//! What SECURITY.md and the README say is tried is tried: the tests and files that they name are there.
+//! What docs/TESTING.md says is tried is tried: the tests, files and commands that it names are there.
 
-use std::{fs, path::Path};
+use std::fs;
 
-use crate::read;
+use crate::{read, root};
 
 /// What stands between backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
@@ -11,18 +11,18 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn each_test_that_security_names_is_there() {
-    let security = read("SECURITY.md");
-    let tried = security.split("## What has been tried").nth(1).unwrap();
+    let testing = read("docs/TESTING.md");
+    let section = testing.split("\n## Security tests\n").nth(1).unwrap();
+    let section = section.split("\n## ").next().unwrap();
     let mut tests = 0;
-    for name in quoted(tried) {
+    for name in quoted(section) {
         if let Some((module, test)) = name.split_once("::").filter(|(module, _)| is_name(module)) {
-            let file = format!("tests/e2e/trust/{module}.rs");
+            let file = format!("tests/e2e/security/{module}.rs");
             assert!(read(&file).contains(&format!("fn {test}()")), "{name}");
             tests += 1;
         }
         if name.starts_with("src/") || name.starts_with("tests/") {
-            let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(name);
-            assert!(fs::exists(path).unwrap(), "{name}");
+            assert!(root().join(name).exists(), "{name}");
         }
     }
     assert!(tests > 40, "{tests}");
@@ -31,23 +31,18 @@ fn each_test_that_security_names_is_there() {
 /// `cargo test` with a filter that matches nothing succeeds.
 #[test]
 fn each_command_that_shows_a_figure_again_runs_tests() {
-    let readme = read("README.md");
+    let testing = read("docs/TESTING.md");
     let mut commands = 0;
-    for command in quoted(&readme) {
-        let Some(filter) = command.split("cargo test --test e2e ").nth(1) else {
+    for command in quoted(&testing) {
+        let Some(filter) = command.split("cargo test -p signpost-tests --test e2e ").nth(1) else {
             continue;
         };
         let filter = filter.split(' ').next().unwrap().trim_end_matches("::");
-        let path = format!("tests/e2e/{}", filter.replace("::", "/"));
-        let (folder, _) = path.rsplit_once('/').unwrap();
-        let module = |path: &str| [format!("{path}.rs"), format!("{path}/mod.rs")];
-        let is_module = module(&path).iter().any(|file| fs::exists(file).unwrap());
-        let is_test = || {
-            let test = format!("fn {}", filter.rsplit("::").next().unwrap());
-            let files = module(folder);
-            let mut found = files.iter().filter(|file| fs::exists(file).unwrap());
-            found.any(|file| read(file).contains(&test))
-        };
+        let (module, test) = filter.rsplit_once("::").unwrap_or(("main", filter));
+        let file = |module: &str| root().join(format!("tests/e2e/{}.rs", module.replace("::", "/")));
+        let is_module = file(filter).exists();
+        let is_test =
+            || fs::read_to_string(file(module)).is_ok_and(|text| text.contains(&format!("fn {test}")));
         assert!(is_module || is_test(), "{command}");
         commands += 1;
     }
@@ -55,5 +50,5 @@ fn each_command_that_shows_a_figure_again_runs_tests() {
 }
 
 fn is_name(text: &str) -> bool {
-    text.bytes().all(|byte| byte == b'_' || byte.is_ascii_lowercase())
+    !text.is_empty() && text.bytes().all(|byte| byte == b'_' || byte.is_ascii_lowercase())
 }

@@ -1,4 +1,4 @@
-//! `openapi.yaml` as tests read it: its references followed, its schemas ready to hold something against.
+//! Reads `openapi.yaml` for tests: follows references and compiles schemas.
 
 use jsonschema::{Draft, Validator};
 use serde_json::{Value, json};
@@ -10,32 +10,32 @@ pub fn document() -> Value {
     serde_json::from_str(DESCRIPTION).expect("JSON")
 }
 
-/// Where something stands that a reference at this place, if there is one, leads to.
-pub fn resolved<'d>(document: &'d Value, place: &str) -> (String, &'d Value) {
-    let found = document.pointer(place);
-    let found = found.unwrap_or_else(|| panic!("nothing at {place}"));
+/// Follows references from a JSON Pointer. Returns the final pointer and its value.
+pub fn resolved<'d>(document: &'d Value, location: &str) -> (String, &'d Value) {
+    let found = document.pointer(location);
+    let found = found.unwrap_or_else(|| panic!("nothing at {location}"));
     match found["$ref"].as_str().and_then(|target| target.strip_prefix('#')) {
         Some(target) => resolved(document, target),
-        None => (place.to_owned(), found),
+        None => (location.to_owned(), found),
     }
 }
 
-/// A path as a key of a JSON Pointer.
+/// Escapes a key for a JSON Pointer.
 pub fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// The schema that stands at a place.
-pub fn schema(document: &Value, place: &str) -> Validator {
-    // A reference is a URI, in which no brace may stand.
-    let place = place.replace('{', "%7B").replace('}', "%7D");
+/// Compiles the schema at a JSON Pointer.
+pub fn schema(document: &Value, location: &str) -> Validator {
+    // A reference is a URI, which may not contain braces.
+    let location = location.replace('{', "%7B").replace('}', "%7D");
     let schema = json!({
-        "$ref": format!("#{place}"),
+        "$ref": format!("#{location}"),
         "components": document["components"],
         "paths": document["paths"],
     });
     let options = jsonschema::options().with_draft(Draft::Draft202012);
     options
         .build(&schema)
-        .unwrap_or_else(|error| panic!("{place}: {error}"))
+        .unwrap_or_else(|error| panic!("{location}: {error}"))
 }

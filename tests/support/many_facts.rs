@@ -1,5 +1,5 @@
-//! Made-up facts by the hundred thousand, for tests and benches: which fact is the n-th of a day follows from `n` alone, so
-//! that sums can be worked out without them.
+//! Generates hundreds of thousands of facts for tests and benches. The n-th fact of a day follows from the day and `n`
+//! alone, so that expected sums can be computed without storing facts.
 
 #![allow(dead_code, reason = "no binary uses all of it")]
 #![expect(
@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 use domain::model::time::UtcDay;
 
-/// Days from [`date`] 0 on, the longest range that a report may ask for.
+/// Days from [`date`] 0 on: the longest range of a report.
 pub const DAYS: usize = 90;
 pub const HEADER: &str = "app_id,country,placement_id,ad_tag,demand_source,sdk_v,\
     ad_requests,ad_responses,impressions,clicks,revenue\n";
@@ -24,16 +24,16 @@ pub const SOURCES: [&str; 8] = [
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta",
 ];
 
-/// By their places, the app, country, placement, ad tag, demand source and version of the n-th fact of a day. Facts whose
-/// numbers differ by less than [`KEYS`] differ: `SPREAD` has no factor in common with it.
+/// The indexes of a fact's app, country, placement, ad tag, demand source and SDK version. Facts whose numbers differ by
+/// less than [`KEYS`] have different indexes, because `STRIDE` has no factor in common with it.
 pub type Place = [usize; 6];
 const SIZES: Place = [20, 30, 40, 50, 8, 5];
 const KEYS: usize = 20 * 30 * 40 * 50 * 8 * 5;
-const SPREAD: usize = 7_368_787;
-/// Every tenth fact of a day has the key of the one before it, and adds up with it.
+const STRIDE: usize = 7_368_787;
+/// The indexes of the n-th fact of a day. Every tenth fact has the key of the one before it, and is added to it.
 pub fn place(n: usize) -> Place {
     let n = if n % 10 == 9 { n - 1 } else { n };
-    let mut rest = n * SPREAD % KEYS;
+    let mut rest = n * STRIDE % KEYS;
     SIZES.map(|size| {
         let at = rest % size;
         rest /= size;
@@ -41,13 +41,13 @@ pub fn place(n: usize) -> Place {
     })
 }
 
-/// Impressions, clicks and revenue in micro-USD. Requests and responses follow from impressions.
+/// Impressions, clicks, and revenue in micro-USD. Ad requests and responses follow from impressions.
 pub fn sums(day: usize, n: usize) -> [i64; 3] {
     let n = i64::try_from(day * 1_009 + n).unwrap();
     [n % 997, n % 13, n % 3_001 * 7 - 1_000]
 }
 
-/// How many of so many facts a day has.
+/// The number of rows of a day, if `facts` rows are distributed over all days.
 pub fn rows_of(facts: usize, day: usize) -> usize {
     facts / DAYS + usize::from(day < facts % DAYS)
 }
@@ -59,7 +59,7 @@ pub fn date(day: usize) -> String {
         .to_string()
 }
 
-/// So many facts of a day, as they are uploaded.
+/// The CSV upload of a day with this many facts.
 pub fn csv(day: usize, rows: usize) -> String {
     let mut csv = String::with_capacity(1 << 20);
     csv.push_str(HEADER);

@@ -1,5 +1,5 @@
-//! A made-up catalog of any size, for tests and benches: one publisher's apps, and offers of three goals each. Signpost
-//! plans for 20,000 offers and 5,000 apps (docs/ARCHITECTURE.md, "Snapshots").
+//! Generates a catalog of any size for tests and benches: the apps of one publisher, and offers of three goals each.
+//! Signpost is planned for 20,000 offers and 5,000 apps (docs/ARCHITECTURE.md, "Snapshots").
 
 #![allow(dead_code, reason = "no binary uses all of it")]
 #![expect(
@@ -15,25 +15,25 @@ use serde_json::{Value, json};
 pub const PUBLISHER: &str = "big";
 const PLATFORMS: [&str; 3] = ["android", "ios", "web"];
 const COUNTRIES: [&str; 10] = ["DE", "FR", "US", "GB", "BR", "IN", "JP", "MX", "TR", "ID"];
-/// Goals of an offer.
+/// Goals of each offer.
 pub const GOALS: usize = 3;
 
-/// The id of the n-th app. Every third is for Android, for iOS, for the web.
+/// The id of the n-th app. Platforms take turns: Android, iOS, web.
 pub fn app(n: usize) -> String {
     format!("{:08}", 20_000_000 + n)
 }
 
-/// The id of the n-th goal, which is of the offer `n / GOALS`.
+/// The id of the n-th goal, which belongs to the offer `n / GOALS`.
 pub fn goal(n: usize) -> String {
     format!("{}", 1_000_000 + n)
 }
 
-/// The countries that the n-th offer is for; none is every country. Its platform is the n-th app's.
+/// The countries that the n-th offer targets; none means every country. Its platform is that of the n-th app.
 pub fn countries(offer: usize) -> impl Iterator<Item = &'static str> {
     (0..offer % 4).map(move |n| COUNTRIES[(offer / 4 + n) % COUNTRIES.len()])
 }
 
-/// As it is imported.
+/// The text of the import.
 pub fn catalog(offers: usize, apps: usize) -> String {
     let mut lines = String::new();
     let mut line = |kind: &str, id: String, mut body: Value| {

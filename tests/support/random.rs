@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same for the same seed (SplitMix64). What a test makes of them is beside it.
+//! Reproducible pseudo-random numbers for tests: the same seed gives the same numbers (SplitMix64).
 
 pub struct Random(pub u64);
 
@@ -11,11 +11,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Below `end`.
+    /// A number below `end`.
     pub fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % u64::try_from(end).unwrap()).unwrap()
     }
 
+    #[allow(dead_code, reason = "the corpora need numbers alone")]
     pub fn one<'v, T: ?Sized>(&mut self, values: &[&'v T]) -> &'v T {
         values[self.below(values.len())]
     }

@@ -1,8 +1,8 @@
-//! A Durable Object's SQLite, imitated over `rusqlite` for tests and benches: the same SQL, the values as JavaScript
-//! brings them, workerd's limits and refusals (its `util/sqlite.c++`), and faults on demand.
+//! Imitates a Durable Object's SQLite over `rusqlite` for tests and benches: the same SQL, numbers as JavaScript passes
+//! them, workerd's limits and authorizer (its `util/sqlite.c++`), and faults on demand.
 //!
-//! One thing is harsher than the platform: here every statement outside a transaction commits by itself, where workerd
-//! joins all that run with no await between, unless a test says where such a step begins and ends.
+//! One thing is stricter than the platform: every statement outside a transaction commits by itself. workerd joins all
+//! statements that run without an await between them. A test can mark such a step with `begin_step` and `end_step`.
 
 #![allow(dead_code, reason = "no test binary uses all of it")]
 #![expect(
@@ -30,17 +30,17 @@ use rusqlite::{
 
 use platform::database::{Database, DatabaseError, Row, Value};
 
-/// What goes wrong with a write.
+/// How a write fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It did not happen, and an error says so.
+    /// It is not carried out, and an error is returned.
     Before,
-    /// It happened, and an error is reported all the same.
+    /// It is carried out, and an error is returned nevertheless.
     After,
 }
 
-/// Which of the coming writes go wrong. A write is a statement that may change something, or the commit of a
-/// transaction; a statement within a transaction counts for itself.
+/// Which of the next writes fail. A write is a statement that may change something, or the commit of a transaction. A
+/// statement within a transaction counts as a write of its own.
 #[derive(Clone, Debug, Default)]
 pub struct Faults(VecDeque<Option<Fault>>);
 
@@ -49,14 +49,14 @@ impl Faults {
         Self::default()
     }
 
-    /// The `nth` write from now, counted from 1, and no other.
+    /// Only the `nth` write from now fails, counted from 1.
     pub fn at(nth: usize, fault: Fault) -> Self {
         let mut script = vec![None; nth.saturating_sub(1)];
         script.push(Some(fault));
         Self::script(script)
     }
 
-    /// One entry for each write from now on; those beyond the end go well.
+    /// One entry for each write from now on. Writes beyond the end succeed.
     pub fn script(script: impl IntoIterator<Item = Option<Fault>>) -> Self {
         Self(script.into_iter().collect())
     }
@@ -65,7 +65,7 @@ impl Faults {
 /// One object's database.
 pub struct Sqlite {
     connection: Connection,
-    /// Opened for this backend's own BEGIN, COMMIT and ROLLBACK.
+    /// Set while this backend runs its own BEGIN, COMMIT or ROLLBACK.
     may_transact: Arc<AtomicBool>,
     in_transaction: Cell<bool>,
     in_step: Cell<bool>,
@@ -103,10 +103,10 @@ impl Sqlite {
         }
         connection.set_prepared_statement_cache_capacity(256);
         let may_transact = Arc::new(AtomicBool::new(false));
-        let own = Arc::clone(&may_transact);
+        let allowed = Arc::clone(&may_transact);
         connection
             .authorizer(Some(move |context: AuthContext<'_>| {
-                authorize(context.action, own.load(Relaxed))
+                authorize(context.action, allowed.load(Relaxed))
             }))
             .expect("install the authorizer");
         Self {
@@ -120,34 +120,34 @@ impl Sqlite {
         }
     }
 
-    /// Sets what goes wrong from now on, in place of what was set before, and counts writes from 0 again.
+    /// Replaces the faults, and counts writes from 0 again.
     pub fn inject(&self, faults: Faults) {
         self.faults.replace(faults);
         self.writes.set(0);
     }
 
-    /// Writes attempted since the last [`inject`](Self::inject): a test that breaks the 1st, 2nd, … is through when
-    /// the one to break was not reached.
+    /// Writes attempted since the last [`inject`](Self::inject). A test that breaks the 1st, 2nd, … write ends when the
+    /// one to break was not reached.
     pub fn writes(&self) -> usize {
         self.writes.get()
     }
 
-    /// Every distinct SQL text that was given to this database.
+    /// Every distinct SQL text that this database has run.
     pub fn statements(&self) -> BTreeSet<String> {
         self.statements.borrow().clone()
     }
 
-    /// Joins what follows into one commit, up to [`end_step`](Self::end_step).
+    /// Joins all statements up to [`end_step`](Self::end_step) into one commit.
     pub fn begin_step(&self) {
-        self.own("BEGIN IMMEDIATE").expect("begin a step");
+        self.run_own("BEGIN IMMEDIATE").expect("begin a step");
         self.in_step.set(true);
     }
 
-    /// Commits the step; or, if the process died in it, leaves nothing of it.
+    /// Commits the step, or rolls it back if the process died in it.
     pub fn end_step(&self, died: bool) {
         self.in_step.set(false);
         let end = if died { "ROLLBACK" } else { "COMMIT" };
-        self.own(end).expect("end a step");
+        self.run_own(end).expect("end a step");
     }
 
     fn next_fault(&self) -> Option<Fault> {
@@ -155,19 +155,19 @@ impl Sqlite {
         self.faults.borrow_mut().0.pop_front().flatten()
     }
 
-    fn own(&self, sql: &str) -> Result<(), DatabaseError> {
+    fn run_own(&self, sql: &str) -> Result<(), DatabaseError> {
         self.may_transact.store(true, Relaxed);
         let outcome = self.connection.execute_batch(sql);
         self.may_transact.store(false, Relaxed);
-        outcome.map_err(told)
+        outcome.map_err(db_error)
     }
 }
 
 impl Database for Sqlite {
     fn query(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, DatabaseError> {
         self.statements.borrow_mut().insert(sql.to_owned());
-        let bound = parameters.iter().map(bound).collect::<Result<Vec<_>, _>>()?;
-        let mut statement = self.connection.prepare_cached(sql).map_err(told)?;
+        let bound = parameters.iter().map(bind).collect::<Result<Vec<_>, _>>()?;
+        let mut statement = self.connection.prepare_cached(sql).map_err(db_error)?;
         let fault = if statement.readonly() {
             None
         } else {
@@ -177,10 +177,12 @@ impl Database for Sqlite {
             return Err(injected(Fault::Before));
         }
         let columns = statement.column_count();
-        let mut cursor = statement.query(rusqlite::params_from_iter(bound)).map_err(told)?;
+        let mut cursor = statement
+            .query(rusqlite::params_from_iter(bound))
+            .map_err(db_error)?;
         let mut rows = vec![];
-        while let Some(row) = cursor.next().map_err(told)? {
-            let values = (0..columns).map(|column| fetched(row.get_ref(column).map_err(told)?));
+        while let Some(row) = cursor.next().map_err(db_error)? {
+            let values = (0..columns).map(|column| fetch(row.get_ref(column).map_err(db_error)?));
             rows.push(Row(values.collect::<Result<_, _>>()?));
         }
         fault.map_or(Ok(rows), |fault| Err(injected(fault)))
@@ -196,20 +198,20 @@ impl Database for Sqlite {
             ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
         };
         let mut open = OpenTransaction { db: self, undo: None };
-        self.own(begin)?;
+        self.run_own(begin)?;
         open.undo = Some(undo);
         let done = work()?;
         let fault = self.next_fault();
         if fault == Some(Fault::Before) {
             return Err(injected(Fault::Before).into());
         }
-        self.own(commit)?;
+        self.run_own(commit)?;
         open.undo = None;
         fault.map_or(Ok(done), |fault| Err(injected(fault).into()))
     }
 }
 
-/// Undoes what was not committed, also when the work in it panics.
+/// Rolls back a transaction that was not committed, also when its work panics.
 struct OpenTransaction<'a> {
     db: &'a Sqlite,
     undo: Option<&'static str>,
@@ -217,19 +219,19 @@ struct OpenTransaction<'a> {
 
 impl Drop for OpenTransaction<'_> {
     fn drop(&mut self) {
-        // After some errors SQLite has undone it all by itself.
+        // After some errors SQLite has already rolled back.
         if let Some(undo) = self.undo
             && !self.db.connection.is_autocommit()
         {
-            let undone = self.db.own(undo);
+            let undone = self.db.run_own(undo);
             debug_assert!(undone.is_ok(), "{undone:?}");
         }
         self.db.in_transaction.set(false);
     }
 }
 
-/// As `SqlStorage` binds it: JavaScript has one kind of number.
-fn bound(value: &Value) -> Result<ToSqlOutput<'_>, DatabaseError> {
+/// Binds a value as `SqlStorage` does: JavaScript has only one kind of number.
+fn bind(value: &Value) -> Result<ToSqlOutput<'_>, DatabaseError> {
     Ok(match value {
         Value::Null => ToSqlOutput::Borrowed(ValueRef::Null),
         Value::Integer(integer) => ToSqlOutput::Borrowed(ValueRef::Real(Value::number(*integer)?)),
@@ -239,8 +241,8 @@ fn bound(value: &Value) -> Result<ToSqlOutput<'_>, DatabaseError> {
     })
 }
 
-/// As `SqlStorage` hands it over.
-fn fetched(value: ValueRef<'_>) -> Result<Value, DatabaseError> {
+/// Converts a column's value as `SqlStorage` does.
+fn fetch(value: ValueRef<'_>) -> Result<Value, DatabaseError> {
     Ok(match value {
         ValueRef::Null => Value::Null,
         #[expect(clippy::cast_precision_loss, reason = "so does workerd")]
@@ -255,7 +257,7 @@ fn fetched(value: ValueRef<'_>) -> Result<Value, DatabaseError> {
     })
 }
 
-fn told(error: rusqlite::Error) -> DatabaseError {
+fn db_error(error: rusqlite::Error) -> DatabaseError {
     DatabaseError(error.to_string())
 }
 
@@ -263,7 +265,7 @@ fn injected(fault: Fault) -> DatabaseError {
     DatabaseError(format!("injected: {fault:?}"))
 }
 
-/// `SqliteDatabase::setupSecurity`. It sets a value's length to 2,200,000; what is documented is 2 MB.
+/// The limits of `SqliteDatabase::setupSecurity`, but for a value's length: it sets 2,200,000, and 2 MB is documented.
 const LIMITS: &[(Limit, i32)] = &[
     (Limit::SQLITE_LIMIT_LENGTH, 2_000_000),
     (Limit::SQLITE_LIMIT_SQL_LENGTH, 100_000),
@@ -279,10 +281,10 @@ const LIMITS: &[(Limit, i32)] = &[
     (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
 ];
 
-/// `SqliteDatabase::isAuthorized`.
-fn authorize(action: AuthAction<'_>, own: bool) -> Authorization {
+/// Allows what `SqliteDatabase::isAuthorized` allows.
+fn authorize(action: AuthAction<'_>, may_transact: bool) -> Authorization {
     let allowed = match action {
-        AuthAction::Transaction { .. } | AuthAction::Savepoint { .. } => own,
+        AuthAction::Transaction { .. } | AuthAction::Savepoint { .. } => may_transact,
         AuthAction::Pragma { pragma_name, .. } => PRAGMAS.contains(&pragma_name),
         AuthAction::Function { function_name } => {
             FUNCTIONS.split_whitespace().any(|name| name == function_name)

@@ -1,4 +1,4 @@
-//! What a verifier is asked: requests as the library signs them, and the same with a character changed.
+//! Test cases for verifiers: signed requests, the same with one character changed, and edge cases.
 
 use std::collections::BTreeMap;
 
@@ -29,28 +29,28 @@ pub enum Case {
         id: String,
         timestamp: String,
         signature: String,
-        /// The body, or on a GET the whole query.
+        /// The body, or the whole query of a GET.
         payload: String,
         now: i64,
     },
     Query {
         secret: String,
         query: String,
-        /// The parameter that carries the signature.
+        /// The query parameter that carries the signature.
         name: &'static str,
     },
 }
 
-/// A case and what is to be said of it.
+/// A case and whether a verifier must accept it.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct Check {
     pub case: Case,
     pub good: bool,
-    /// Whether a change is in the bits of base64 that stand for nothing: it is another text for the same signature.
+    /// The change touches only unused bits of base64, so the text differs and the decoded signature does not.
     pub same_bytes: bool,
 }
 
-impl Asked {
+impl Check {
     pub fn new(case: Case, good: bool) -> Self {
         Self {
             case,
@@ -60,12 +60,12 @@ impl Asked {
     }
 }
 
-/// A request that was signed, with the secrets that it was signed by.
+/// A signed request with its secrets.
 pub struct Signed {
     pub request: Request,
-    /// The current one, and the one before it while it rotates.
+    /// The current secret, and during a rotation the previous one.
     pub secrets: Vec<String>,
-    /// The parameter that carries the HMAC.
+    /// The query parameter that carries the HMAC.
     name: &'static str,
 }
 
@@ -83,10 +83,10 @@ impl Signed {
         self.request.body.as_deref().unwrap_or_else(|| self.query())
     }
 
-    /// What a receiver that has the secret of this place is to verify.
-    fn headers(&self, place: usize, now: i64) -> Case {
+    /// The case of a receiver that has the secret at this index.
+    fn headers(&self, index: usize, now: i64) -> Case {
         Case::Headers {
-            secret: self.secrets[place].clone(),
+            secret: self.secrets[index].clone(),
             id: self.header("webhook-id").to_owned(),
             timestamp: self.header("webhook-timestamp").to_owned(),
             signature: self.header("webhook-signature").to_owned(),
@@ -96,7 +96,7 @@ impl Signed {
     }
 }
 
-/// Requests of every kind, sent at `now`, in UNIX seconds.
+/// Signed requests of every kind, sent at `now` in UNIX seconds.
 pub fn signed(random: &mut Random, now: i64) -> Vec<Signed> {
     (0..REQUESTS).map(|kind| one_signed(random, kind, now)).collect()
 }
@@ -132,7 +132,7 @@ fn one_signed(random: &mut Random, kind: usize, now: i64) -> Signed {
     }
 }
 
-/// A GET to a URL without macros, of a user `player-1` who is paid 350, by one secret.
+/// A GET to a URL without macros, with one secret: user `player-1` is paid 350.
 pub fn plain_get(random: &mut Random, now: i64) -> Signed {
     let secret = random.secret();
     let callback = Callback {
@@ -152,7 +152,7 @@ pub fn plain_get(random: &mut Random, now: i64) -> Signed {
     }
 }
 
-/// With texts that mean something in a URL, in JSON, or to a verifier.
+/// Fields with texts that have a meaning in a URL, in JSON or to a verifier.
 fn fields(random: &mut Random) -> Fields {
     let mut fields = json!({
         "value": random.one(&["350", "0.5", "-100.1234"]), "payout": "0.35", "status": "approved",
@@ -181,16 +181,16 @@ fn fields(random: &mut Random) -> Fields {
     serde_json::from_value(fields).unwrap()
 }
 
-/// What holds of the requests as they are: every receiver's headers, and on a GET the query alone.
-pub fn as_signed(requests: &[Signed], now: i64) -> Vec<Asked> {
-    let mut asked = Vec::new();
+/// Cases of unchanged requests: the headers with each secret, and the query alone for a GET.
+pub fn as_signed(requests: &[Signed], now: i64) -> Vec<Check> {
+    let mut checks = Vec::new();
     for signed in requests {
-        asked.extend((0..signed.secrets.len()).map(|place| Asked::new(signed.headers(place, now), true)));
+        checks.extend((0..signed.secrets.len()).map(|index| Check::new(signed.headers(index, now), true)));
         if signed.request.body.is_none() {
-            asked.push(Asked::new(query(signed, signed.query().to_owned()), true));
+            checks.push(Check::new(query(signed, signed.query().to_owned()), true));
         }
     }
-    asked
+    checks
 }
 
 fn query(signed: &Signed, query: String) -> Case {
@@ -201,33 +201,33 @@ fn query(signed: &Signed, query: String) -> Case {
     }
 }
 
-/// The same requests with one character changed: the first, the last and some between, of everything that is signed
-/// and of the signature that the receiver's secret made.
-pub fn changed(random: &mut Random, requests: &[Signed], now: i64) -> Vec<Asked> {
-    let mut asked = Vec::new();
+/// Cases with one character changed in each signed part, or in the signature by the receiver's secret: the first, the
+/// last and four random ones.
+pub fn changed(random: &mut Random, requests: &[Signed], now: i64) -> Vec<Check> {
+    let mut checks = Vec::new();
     for signed in requests {
-        for place in 0..signed.secrets.len() {
+        for index in 0..signed.secrets.len() {
             for part in ["id", "timestamp", "payload", "signature"] {
-                change(random, signed, place, part, now, &mut asked);
+                change(random, signed, index, part, now, &mut checks);
             }
         }
         if signed.request.body.is_none() {
             let whole = signed.query();
-            for at in places(random, 0..whole.chars().count()) {
+            for at in sample_indices(random, 0..whole.chars().count()) {
                 let (other, _) = replace(random, whole, at);
-                asked.push(Asked::new(query(signed, other), false));
+                checks.push(Check::new(query(signed, other), false));
             }
         }
     }
-    asked
+    checks
 }
 
-fn change(random: &mut Random, signed: &Signed, place: usize, part: &str, now: i64, asked: &mut Vec<Asked>) {
-    let Case::Headers { signature, .. } = signed.headers(place, now) else {
+fn change(random: &mut Random, signed: &Signed, index: usize, part: &str, now: i64, checks: &mut Vec<Check>) {
+    let Case::Headers { signature, .. } = signed.headers(index, now) else {
         unreachable!()
     };
-    // Another secret's signature beside it may be anything.
-    let own = signature.split(' ').nth(place).unwrap().to_owned();
+    // The signature by the other secret is not checked by this receiver.
+    let own = signature.split(' ').nth(index).unwrap().to_owned();
     let begin = signature.find(&own).unwrap();
     let range = match part {
         "id" => 0..signed.header("webhook-id").len(),
@@ -235,13 +235,13 @@ fn change(random: &mut Random, signed: &Signed, place: usize, part: &str, now: i
         "payload" => 0..signed.payload().chars().count(),
         _ => begin..begin + own.len(),
     };
-    let mut at = places(random, range.clone());
+    let mut at = sample_indices(random, range.clone());
     if part == "signature" {
-        // Before the padding stands the character that has bits to spare.
+        // The character before the padding has unused bits.
         at.push(range.end - 2);
     }
     for at in at {
-        let mut case = signed.headers(place, now);
+        let mut case = signed.headers(index, now);
         let Case::Headers {
             id,
             timestamp,
@@ -260,7 +260,7 @@ fn change(random: &mut Random, signed: &Signed, place: usize, part: &str, now: i
         };
         let same_bytes;
         (*text, same_bytes) = replace(random, text, at);
-        asked.push(Asked {
+        checks.push(Check {
             case,
             good: false,
             same_bytes: part == "signature" && same_bytes,
@@ -268,15 +268,15 @@ fn change(random: &mut Random, signed: &Signed, place: usize, part: &str, now: i
     }
 }
 
-/// The first, the last, and four between.
-fn places(random: &mut Random, range: std::ops::Range<usize>) -> Vec<usize> {
-    let mut places = vec![range.start, range.end - 1];
-    places.extend((0..4).map(|_| range.start + random.below(range.len())));
-    places
+/// The first index, the last and four random ones.
+fn sample_indices(random: &mut Random, range: std::ops::Range<usize>) -> Vec<usize> {
+    let mut indices = vec![range.start, range.end - 1];
+    indices.extend((0..4).map(|_| range.start + random.below(range.len())));
+    indices
 }
 
-/// A text with the character of a place replaced by another, and whether a list of signatures says the same bytes after
-/// it.
+/// Replaces the character at `at`. Also returns whether the text, read as a list of signatures, still decodes to the
+/// same bytes.
 fn replace(random: &mut Random, text: &str, at: usize) -> (String, bool) {
     const OTHERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_.,&%";
     let mut characters: Vec<char> = text.chars().collect();
@@ -289,7 +289,7 @@ fn replace(random: &mut Random, text: &str, at: usize) -> (String, bool) {
     (other, same)
 }
 
-/// The signatures of a list, as a receiver reads them that forgives what base64 does not use.
+/// Decodes a list of signatures like a receiver that ignores unused bits of base64.
 fn bytes(signatures: &str) -> Vec<Option<Vec<u8>>> {
     let config = GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true);
     let forgiving = GeneralPurpose::new(&alphabet::STANDARD, config);
@@ -297,8 +297,8 @@ fn bytes(signatures: &str) -> Vec<Option<Vec<u8>>> {
     signatures.split(' ').map(decode).collect()
 }
 
-/// What else a verifier meets, with its answer.
-pub fn odd(signed: &Signed, now: i64) -> Vec<Asked> {
+/// Edge cases of timestamps, signature lists and queries, with the expected answer.
+pub fn edge_cases(signed: &Signed, now: i64) -> Vec<Check> {
     let with = |change: &dyn Fn(&mut BTreeMap<&str, String>), now: i64, good: bool| {
         let own = signed.headers(0, now);
         let Case::Headers {
@@ -329,9 +329,9 @@ pub fn odd(signed: &Signed, now: i64) -> Vec<Asked> {
             payload: take("payload"),
             now,
         };
-        Asked::new(case, good)
+        Check::new(case, good)
     };
-    let mut asked: Vec<_> = [(300, true), (-300, true), (301, false), (-301, false)]
+    let mut checks: Vec<_> = [(300, true), (-300, true), (301, false), (-301, false)]
         .map(|(late, good)| with(&|_| (), now + late, good))
         .into();
     let own = signed.header("webhook-signature").to_owned();
@@ -351,7 +351,7 @@ pub fn odd(signed: &Signed, now: i64) -> Vec<Asked> {
         (format!("{own}="), false),
         (format!("{own}{own}"), false),
     ] {
-        asked.push(with(
+        checks.push(with(
             &|parts| parts.insert("signature", signature.clone()).map_or((), drop),
             now,
             good,
@@ -368,7 +368,7 @@ pub fn odd(signed: &Signed, now: i64) -> Vec<Asked> {
         let set = |parts: &mut BTreeMap<&str, String>| {
             parts.insert("timestamp", timestamp.to_owned());
         };
-        asked.push(with(&set, now, false));
+        checks.push(with(&set, now, false));
     }
     let whole = signed.query();
     let (before, _) = whole.rsplit_once('&').unwrap();
@@ -382,7 +382,7 @@ pub fn odd(signed: &Signed, now: i64) -> Vec<Asked> {
         &format!("{whole}&user_id=other"),
         &whole.to_uppercase(),
     ] {
-        asked.push(Asked::new(query(signed, query_text.to_owned()), false));
+        checks.push(Check::new(query(signed, query_text.to_owned()), false));
     }
-    asked
+    checks
 }

@@ -1,5 +1,5 @@
-//! The verifiers that publishers paste from `fixtures/verifiers/`, in every language that is on the machine, and the
-//! stock Standard Webhooks libraries of three registries: all take what Signpost signs, and nothing that was changed.
+//! Tests of the verifiers in `fixtures/verifiers/`, in every installed language, and of the stock Standard Webhooks
+//! libraries of three registries. Each accepts what Signpost signs and refuses every change.
 
 #![expect(
     clippy::indexing_slicing,
@@ -28,7 +28,7 @@ use std::{
     time::SystemTime,
 };
 
-use cases::{Asked, Case};
+use cases::{Case, Check};
 use random::Random;
 use standardwebhooks::Webhook;
 use ureq::http::HeaderMap;
@@ -39,50 +39,50 @@ fn now() -> i64 {
     since_1970.unwrap().as_secs().try_into().unwrap()
 }
 
-/// What a verifier of ours is asked: what is signed, what was changed, and what is odd.
-fn asked() -> (u64, Vec<Asked>) {
+/// Cases for the verifiers of this repository: signed requests, changed ones and edge cases. Returns the seed first.
+fn all_checks() -> (u64, Vec<Check>) {
     let now = now();
-    let (seed, mut asked) = signed_and_changed(now);
-    asked.extend(cases::odd(&cases::plain_get(&mut Random(seed), now), now));
-    (seed, asked)
+    let (seed, mut checks) = signed_and_changed(now);
+    checks.extend(cases::edge_cases(&cases::plain_get(&mut Random(seed), now), now));
+    (seed, checks)
 }
 
-/// What stock libraries are asked, which know nothing of a signature in the query.
-fn by_headers() -> (u64, Vec<Asked>) {
-    let (seed, mut asked) = signed_and_changed(now());
-    asked.retain(|asked| matches!(asked.case, Case::Headers { .. }));
-    (seed, asked)
+/// Cases for stock libraries, which do not know a signature in the query.
+fn by_headers() -> (u64, Vec<Check>) {
+    let (seed, mut checks) = signed_and_changed(now());
+    checks.retain(|check| matches!(check.case, Case::Headers { .. }));
+    (seed, checks)
 }
 
-/// Another seed each time: what fails says it, and SEED= runs the same again, at the present time.
-fn signed_and_changed(now: i64) -> (u64, Vec<Asked>) {
+/// Draws a new seed in each run. A failure prints it, and `SEED=` repeats the run at the present time.
+fn signed_and_changed(now: i64) -> (u64, Vec<Check>) {
     let seed = match env::var("SEED") {
         Ok(seed) => seed.parse().unwrap(),
         Err(_) => now.unsigned_abs(),
     };
     let random = &mut Random(seed);
     let signed = cases::signed(random, now);
-    let mut asked = cases::as_signed(&signed, now);
-    asked.extend(cases::changed(random, &signed, now));
-    (seed, asked)
+    let mut checks = cases::as_signed(&signed, now);
+    checks.extend(cases::changed(random, &signed, now));
+    (seed, checks)
 }
 
 /// Fails unless a verifier's answers are the expected ones.
-fn judge(who: &str, seed: u64, asked: &[Asked], answers: &[bool]) {
-    assert_eq!(answers.len(), asked.len(), "{who}, SEED={seed}");
-    let (good, bad): (Vec<_>, Vec<_>) = asked.iter().partition(|asked| asked.good);
-    assert!(good.len() > 40 && bad.len() > 500, "too little is asked");
-    for (asked, answer) in asked.iter().zip(answers) {
-        assert_eq!(*answer, asked.good, "{who}, SEED={seed}: {asked:?}");
+fn assert_answers(verifier: &str, seed: u64, checks: &[Check], answers: &[bool]) {
+    assert_eq!(answers.len(), checks.len(), "{verifier}, SEED={seed}");
+    let (good, bad): (Vec<_>, Vec<_>) = checks.iter().partition(|check| check.good);
+    assert!(good.len() > 40 && bad.len() > 500, "too few cases");
+    for (check, answer) in checks.iter().zip(answers) {
+        assert_eq!(*answer, check.good, "{verifier}, SEED={seed}: {check:?}");
     }
 }
 
-/// What a program says of each case: a line of JSON in, a line out.
-fn ask(command: &mut Command, asked: &[Asked]) -> Vec<bool> {
+/// Runs a program that reads one case per line as JSON and writes `ok` or `bad` per line.
+fn run_verifier(command: &mut Command, checks: &[Check]) -> Vec<bool> {
     let mut input = tempfile::tempfile().unwrap();
     let mut lines = String::new();
-    for asked in asked {
-        writeln!(lines, "{}", serde_json::to_string(&asked.case).unwrap()).unwrap();
+    for check in checks {
+        writeln!(lines, "{}", serde_json::to_string(&check.case).unwrap()).unwrap();
     }
     input.write_all(lines.as_bytes()).unwrap();
     input.rewind().unwrap();
@@ -95,7 +95,7 @@ fn ask(command: &mut Command, asked: &[Asked]) -> Vec<bool> {
     let answer = |line: &str| match line {
         "ok" => true,
         "bad" => false,
-        other => panic!("{command:?} says {other}"),
+        other => panic!("{command:?} printed {other}"),
     };
     String::from_utf8(ran.stdout)
         .unwrap()
@@ -104,29 +104,29 @@ fn ask(command: &mut Command, asked: &[Asked]) -> Vec<bool> {
         .collect()
 }
 
-fn is_on_the_machine(program: &str, version: &str) -> bool {
+fn is_installed(program: &str, version: &str) -> bool {
     let ran = Command::new(program).arg(version).output();
     ran.is_ok_and(|ran| ran.status.success())
 }
 
 #[test]
-fn the_python_verifier_takes_what_is_signed_and_nothing_else() {
-    let (seed, asked) = asked();
+fn the_python_verifier_accepts_only_signed_requests() {
+    let (seed, checks) = all_checks();
     let mut command = Command::new("python3");
-    let answers = ask(command.args(["-B", "fixtures/verifiers/verify.py"]), &asked);
-    judge("verify.py", seed, &asked, &answers);
+    let answers = run_verifier(command.args(["-B", "fixtures/verifiers/verify.py"]), &checks);
+    assert_answers("verify.py", seed, &checks, &answers);
 }
 
 #[test]
-fn the_verifier_in_the_readme_is_the_one_that_is_tested() {
+fn the_verifier_in_the_documents_equals_the_tested_one() {
     let read = |path: &str| {
         fs::read_to_string(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(path)).unwrap()
     };
-    let readme = read("README.md");
-    let (_, shown) = readme.split_once("```python\n").unwrap();
+    let document = read("docs/INTEGRATING.md");
+    let (_, shown) = document.split_once("```python\n").unwrap();
     let (shown, _) = shown.split_once("```").unwrap();
     let (_, function) = shown.split_once("\n\n").unwrap();
-    // It has a description and comments besides.
+    // The fixture has a description and comments besides.
     let tested = read("fixtures/verifiers/verify.py");
     let mut tested = tested.lines();
     for line in function.lines() {
@@ -135,20 +135,20 @@ fn the_verifier_in_the_readme_is_the_one_that_is_tested() {
 }
 
 #[test]
-fn the_node_verifier_takes_what_is_signed_and_nothing_else() {
-    let (seed, asked) = asked();
-    let answers = ask(Command::new("node").arg("fixtures/verifiers/verify.mjs"), &asked);
-    judge("verify.mjs", seed, &asked, &answers);
+fn the_node_verifier_accepts_only_signed_requests() {
+    let (seed, checks) = all_checks();
+    let answers = run_verifier(Command::new("node").arg("fixtures/verifiers/verify.mjs"), &checks);
+    assert_answers("verify.mjs", seed, &checks, &answers);
 }
 
 #[test]
-fn the_rust_verifier_takes_what_is_signed_and_nothing_else() {
-    let (seed, asked) = asked();
-    let answers: Vec<_> = asked.iter().map(|asked| rust_says(&asked.case)).collect();
-    judge("verify.rs", seed, &asked, &answers);
+fn the_rust_verifier_accepts_only_signed_requests() {
+    let (seed, checks) = all_checks();
+    let answers: Vec<_> = checks.iter().map(|check| rust_accepts(&check.case)).collect();
+    assert_answers("verify.rs", seed, &checks, &answers);
 }
 
-fn rust_says(case: &Case) -> bool {
+fn rust_accepts(case: &Case) -> bool {
     match case {
         Case::Headers {
             secret,
@@ -171,27 +171,27 @@ fn rust_says(case: &Case) -> bool {
 }
 
 #[test]
-fn the_verifiers_of_languages_on_the_machine_take_what_is_signed_and_nothing_else() {
+fn the_php_and_go_verifiers_accept_only_signed_requests() {
     for (program, version, arguments) in [
         ("php", "--version", &["fixtures/verifiers/verify.php"][..]),
         ("go", "version", &["run", "fixtures/verifiers/verify.go"]),
     ] {
-        if !is_on_the_machine(program, version) {
-            // Not by a macro: what those print is kept back where a test passes.
-            let skipped = format!("verifiers: {program} is not on this machine, its verifier is skipped\n");
+        if !is_installed(program, version) {
+            // Written directly, since the output of `eprintln!` is hidden when the test passes.
+            let skipped = format!("verifiers: {program} is not installed, its verifier is skipped\n");
             io::stderr().write_all(skipped.as_bytes()).unwrap();
             continue;
         }
-        let (seed, asked) = asked();
-        let answers = ask(Command::new(program).args(arguments), &asked);
-        judge(program, seed, &asked, &answers);
+        let (seed, checks) = all_checks();
+        let answers = run_verifier(Command::new(program).args(arguments), &checks);
+        assert_answers(program, seed, &checks, &answers);
     }
 }
 
 #[test]
-fn the_stock_library_of_crates_io_takes_what_is_signed_and_nothing_else() {
-    let (seed, asked) = by_headers();
-    let says = |case: &Case| {
+fn the_stock_library_of_crates_io_accepts_only_signed_requests() {
+    let (seed, checks) = by_headers();
+    let accepts = |case: &Case| {
         let Case::Headers {
             secret,
             id,
@@ -214,25 +214,30 @@ fn the_stock_library_of_crates_io_takes_what_is_signed_and_nothing_else() {
         let webhook = Webhook::new(secret).unwrap();
         webhook.verify(payload.as_bytes(), &headers).is_ok()
     };
-    let answers: Vec<_> = asked.iter().map(|asked| says(&asked.case)).collect();
-    judge("standardwebhooks, crates.io", seed, &asked, &answers);
+    let answers: Vec<_> = checks.iter().map(|check| accepts(&check.case)).collect();
+    assert_answers("standardwebhooks, crates.io", seed, &checks, &answers);
 }
 
 #[test]
-fn the_stock_library_of_npm_takes_what_is_signed_and_nothing_else() {
-    let (seed, asked) = by_headers();
-    let answers = ask(Command::new("node").arg("tests/verifiers/stock.mjs"), &asked);
-    judge("standardwebhooks, npm", seed, &asked, &answers);
+fn the_stock_library_of_npm_accepts_only_signed_requests() {
+    let (seed, checks) = by_headers();
+    let answers = run_verifier(Command::new("node").arg("tests/verifiers/stock.mjs"), &checks);
+    assert_answers("standardwebhooks, npm", seed, &checks, &answers);
 }
 
-/// It compares bytes and not texts, so it also takes another text for the same bytes, which forges nothing.
+/// This library compares decoded bytes, so it accepts another text for the same bytes, which forges nothing.
 #[test]
-fn the_stock_library_of_pypi_takes_what_is_signed_and_nothing_else() {
-    let (seed, mut asked) = by_headers();
-    asked.retain(|asked| !asked.same_bytes);
+fn the_stock_library_of_pypi_accepts_only_signed_requests() {
+    let (seed, mut checks) = by_headers();
+    checks.retain(|check| !check.same_bytes);
     let mut command = Command::new("python3");
     let command = command
         .args(["-B", "tests/verifiers/stock.py"])
         .env("PYTHONPATH", ".tools/python");
-    judge("standardwebhooks, PyPI", seed, &asked, &ask(command, &asked));
+    assert_answers(
+        "standardwebhooks, PyPI",
+        seed,
+        &checks,
+        &run_verifier(command, &checks),
+    );
 }

@@ -1,11 +1,11 @@
-//! What the tests of verifiers make of random numbers.
+//! Random texts and secrets for the tests of verifiers.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
 pub use crate::numbers::Random;
 
 impl Random {
-    /// Of pieces that mean something in a URL, in JSON, or to a verifier.
+    /// A text of pieces that have a meaning in a URL, in JSON or to a verifier.
     pub fn text(&mut self) -> String {
         const PIECES: [&str; 16] = [
             "a",
@@ -28,7 +28,7 @@ impl Random {
         (0..1 + self.below(4)).map(|_| self.one(&PIECES)).collect()
     }
 
-    /// `whsec_` and base64 of 24 to 64 bytes.
+    /// A secret: `whsec_` and base64 of 24 to 64 bytes.
     pub fn secret(&mut self) -> String {
         let length = 24 + self.below(41);
         let key: Vec<u8> = (0..length).map(|_| self.next().to_le_bytes()[0]).collect();

@@ -1,4 +1,4 @@
-//! The README's receiver, told the same reward several times, and told lies.
+//! The receiver that the README starts. It gets one reward several times and then forged requests.
 
 use std::{
     io::{Read, Write},
@@ -41,8 +41,8 @@ impl Receiver {
         panic!("the receiver does not listen");
     }
 
-    /// Sends a path and query as they are, with the request's headers; the status line of the answer.
-    fn told(&self, signed: &Signed, target: &str) -> String {
+    /// Sends this path and query unchanged, with the request's headers. Returns the status line of the answer.
+    fn send(&self, signed: &Signed, target: &str) -> String {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         let mut text = format!("GET {target} HTTP/1.1\r\nHost: 127.0.0.1\r\n");
         for (name, value) in &signed.request.headers {
@@ -56,10 +56,10 @@ impl Receiver {
 
     fn end(mut self) -> String {
         self.process.kill().unwrap();
-        let mut told = String::new();
+        let mut printed = String::new();
         let mut out = self.process.stdout.take().unwrap();
-        out.read_to_string(&mut told).unwrap();
-        told
+        out.read_to_string(&mut printed).unwrap();
+        printed
     }
 }
 
@@ -71,17 +71,17 @@ impl Drop for Receiver {
 }
 
 #[test]
-fn the_receiver_of_the_readme_prints_each_reward_once_and_no_lie() {
+fn the_receiver_of_the_readme_prints_each_reward_once_and_no_forgery() {
     let signed = cases::plain_get(&mut Random(7), now());
     let receiver = Receiver::start(&signed.secrets[0]);
     let target = format!("/callback?{}", signed.payload());
     for _ in 0..3 {
-        assert_eq!(receiver.told(&signed, &target), "HTTP/1.0 200 OK");
+        assert_eq!(receiver.send(&signed, &target), "HTTP/1.0 200 OK");
     }
     let dearer = target.replace("value=350", "value=950");
     assert_ne!(dearer, target);
-    assert_eq!(receiver.told(&signed, &dearer), "HTTP/1.0 401 Unauthorized");
-    assert_eq!(receiver.told(&signed, "/"), "HTTP/1.0 401 Unauthorized");
+    assert_eq!(receiver.send(&signed, &dearer), "HTTP/1.0 401 Unauthorized");
+    assert_eq!(receiver.send(&signed, "/"), "HTTP/1.0 401 Unauthorized");
     let id = &signed.request.headers[0].1;
     assert_eq!(receiver.end(), format!("player-1 350 {id}\n"));
 }

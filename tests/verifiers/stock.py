@@ -1,4 +1,4 @@
-"""The stock Standard Webhooks library of PyPI, asked of each case on the input, as the verifiers in fixtures/ are."""
+"""Runs PyPI's stock Standard Webhooks library on each case of the input, like the verifiers in fixtures/."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ for line in sys.stdin:
     case = json.loads(line)
     headers = {f"webhook-{part}": case[part] for part in ("id", "timestamp", "signature")}
     try:
-        # A GET's query is no JSON.
+        # The query of a GET is not JSON.
         Webhook(case["secret"]).verify(case["payload"].encode(), headers, json_parse=False)
         print("ok")
     except Exception:

@@ -1,4 +1,4 @@
-//! DuckDB as a process that is asked line by line, see `benches/duckdb_report.py`.
+//! DuckDB as a child process that is queried line by line, see `benches/duckdb_report.py`.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -17,7 +17,7 @@ pub struct DuckDb {
 }
 
 impl DuckDb {
-    /// Starts it with these facts. `answer` is a file for what it answers.
+    /// Starts it with these facts. It writes its answers to the file `answer`.
     pub fn start(facts: &Path, answer: &Path) -> Self {
         let mut child = Command::new("python3")
             .arg(root().join("benches/duckdb_report.py"))
@@ -33,12 +33,12 @@ impl DuckDb {
         started
     }
 
-    /// What it answers to its n-th query.
+    /// The answer to the n-th query.
     pub fn answer(&mut self, query: usize) -> Value {
         self.ask(&format!("answer {query}"))
     }
 
-    /// Milliseconds of the n-th query, the mean of so many runs.
+    /// The mean time of the n-th query over so many runs, in milliseconds.
     pub fn ms(&mut self, query: usize, runs: usize) -> f64 {
         let took = self.ask(&format!("time {query} {runs}"));
         let took = took.as_array().expect("runs");

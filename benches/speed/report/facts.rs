@@ -1,5 +1,5 @@
-//! The facts of the bench of reports: a million in 90 days, with some 630,000 groups by date, app, country and placement.
-//! A few apps and countries have most of them, and a placement belongs to one app.
+//! The facts of the report benches: a million in 90 days, with about 630,000 groups by date, app, country and
+//! placement. A few apps and countries have most of them, and each placement belongs to one app.
 
 use std::{
     fmt::Write as _,
@@ -31,7 +31,7 @@ pub fn rows_of(day: usize) -> usize {
     many_facts::rows_of(FACTS, day)
 }
 
-/// A day's facts, as they are uploaded.
+/// A day's facts as an upload.
 pub fn csv(day: usize) -> String {
     let mut random = Random(day as u64 + 1);
     let mut csv = String::from(HEADER);
@@ -43,7 +43,7 @@ pub fn csv(day: usize) -> String {
         let source = random.one(&many_facts::SOURCES);
         let (impressions, clicks) = (random.below(1_000), random.below(13));
         let (sign, size) = match random.below(20_000) {
-            // A reversal.
+            // A negative amount.
             micros @ ..500 => ("-", micros),
             micros => ("", micros - 500),
         };
@@ -58,7 +58,7 @@ pub fn csv(day: usize) -> String {
     csv
 }
 
-/// All facts as one file, each with its date.
+/// Writes all facts to one file, each with its date.
 pub fn write(file: &Path) {
     let mut out = BufWriter::new(File::create(file).expect("a file"));
     write!(out, "date,{HEADER}").expect("room");

@@ -1,13 +1,13 @@
-//! What one try of a callback means for it and for its endpoint (docs/DECISIONS.md, "Completion callbacks"): delivered, tried again, kept
-//! or dead. The receiver has its say by its status, `Retry-After` and `webhook-delivery`.
+//! Decides after a try whether its callback is delivered, retried, kept or dead, and what it means for the endpoint
+//! (docs/DECISIONS.md, "Completion callbacks"). The receiver decides by status, `Retry-After` and `webhook-delivery`.
 
 use super::schedule::Schedule;
 use crate::model::time::{DAY_MS, SECOND_MS, parse_http_date};
 
-/// How far `Retry-After` may put off a try that the schedule has earlier, in milliseconds.
-const LONGEST_ASKED_MS: i64 = DAY_MS;
+/// The longest delay that `Retry-After` may ask for, in milliseconds, unless the scheduled one is longer.
+const MAX_RETRY_AFTER_MS: i64 = DAY_MS;
 
-/// What of a whole answer counts. Header values are as they were received.
+/// The parts of a complete answer that decide. Header values are as received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer<'a> {
     pub status: u16,
@@ -15,37 +15,37 @@ pub struct Answer<'a> {
     pub webhook_delivery: Option<&'a str>,
 }
 
-/// How a try ended.
+/// The result of a try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome<'a> {
     Answered(Answer<'a>),
-    /// No whole answer: none in time, half of one, a connection refused or reset; or the guard forbade the call.
+    /// No complete answer: a timeout, a partial answer, a connection refused or reset; or the guard refused the call.
     Failed,
 }
 
-/// What becomes of the callback.
+/// The next step of the callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     Delivered,
-    /// It is tried again at this time, in milliseconds.
+    /// It is retried at this time, in milliseconds.
     At(i64),
     /// It waits until the endpoint is enabled again.
     Kept,
-    /// It is not tried again, unless the operator replays it.
+    /// It becomes a dead letter: it is sent again only if the operator replays it.
     Dead,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judgement {
     pub next: Next,
-    /// Whether the endpoint wants no more calls, of this callback or any other.
+    /// Whether to switch the endpoint off, for this callback and all others.
     pub disables: bool,
-    /// Whether the endpoint does its work, for [`Health`](super::health::Health): any 2xx, and `abort-message`, which
-    /// only a receiver that read the callback says. Messages that are unwelcome must not slow down the others.
+    /// Whether the endpoint works, for [`Health`](super::health::Health): any 2xx, and `abort-message`, which only a
+    /// receiver that read the callback sends. A rejected message must not slow down the others.
     pub endpoint_works: bool,
 }
 
-/// Judges try number `tries_made`, this one included, that ended at `now_ms`. `random` is for the delay of the next.
+/// Judges try number `tries_made`, counted from 1, which ended at `now_ms`. `random` is the jitter of the next delay.
 pub fn judge(
     schedule: &Schedule,
     tries_made: u32,
@@ -53,24 +53,24 @@ pub fn judge(
     now_ms: i64,
     random: u32,
 ) -> Judgement {
-    let again = |asked_ms: Option<i64>| match schedule.delay_ms(tries_made, random) {
+    let retry = |requested_ms: Option<i64>| match schedule.delay_ms(tries_made, random) {
         Some(scheduled_ms) => {
-            let longest_ms = scheduled_ms.max(LONGEST_ASKED_MS);
-            let wait_ms = asked_ms.map_or(scheduled_ms, |asked_ms| asked_ms.clamp(scheduled_ms, longest_ms));
+            let longest_ms = scheduled_ms.max(MAX_RETRY_AFTER_MS);
+            let wait_ms = requested_ms.map_or(scheduled_ms, |ms| ms.clamp(scheduled_ms, longest_ms));
             Next::At(now_ms.saturating_add(wait_ms))
         }
         None => Next::Dead,
     };
     let Outcome::Answered(answer) = outcome else {
         return Judgement {
-            next: again(None),
+            next: retry(None),
             disables: false,
             endpoint_works: false,
         };
     };
     let delivered = (200..300).contains(&answer.status);
-    let disables = answer.status == 410 || answer.says("disable");
-    let aborts = answer.says("abort-message");
+    let disables = answer.status == 410 || answer.has_directive("disable");
+    let aborts = answer.has_directive("abort-message");
     let next = if delivered {
         Next::Delivered
     } else if aborts {
@@ -78,7 +78,7 @@ pub fn judge(
     } else if disables {
         Next::Kept
     } else {
-        again(answer.asked_ms(now_ms))
+        retry(answer.retry_after_ms(now_ms))
     };
     Judgement {
         next,
@@ -88,21 +88,21 @@ pub fn judge(
 }
 
 impl Answer<'_> {
-    /// Whether `webhook-delivery` has this word. A header that was sent twice arrives as one, with a comma.
-    fn says(&self, word: &str) -> bool {
+    /// Whether `webhook-delivery` has this directive. A header that was sent twice arrives as one, with a comma.
+    fn has_directive(&self, directive: &str) -> bool {
         self.webhook_delivery.is_some_and(|value| {
             value
                 .split(',')
-                .any(|said| said.trim().eq_ignore_ascii_case(word))
+                .any(|part| part.trim().eq_ignore_ascii_case(directive))
         })
     }
 
-    /// How long `Retry-After` asks to wait, in milliseconds: negative if its date is past, `None` if it says nothing
-    /// that can be read.
-    fn asked_ms(&self, now_ms: i64) -> Option<i64> {
+    /// The delay in `Retry-After`, in milliseconds. Negative if its date is past; `None` if it is absent or cannot be
+    /// parsed.
+    fn retry_after_ms(&self, now_ms: i64) -> Option<i64> {
         let value = self.retry_after?.trim();
         if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-            // Digits fail to parse only if they are too many, and then they ask for more than is granted anyway.
+            // Digits fail to parse only if the number is too large, and `judge` clamps it anyway.
             let seconds = value.parse::<i64>().unwrap_or(i64::MAX);
             return Some(seconds.saturating_mul(SECOND_MS));
         }

@@ -1,5 +1,5 @@
-//! What a callback says of a reward. The values are frozen when the conversion is committed, so that every try says
-//! the same whatever the operator changes in between.
+//! The fields of a callback. The values are frozen when the conversion is committed, so that every try sends the same
+//! ones even if the operator changes the catalog in between.
 
 use std::borrow::Cow;
 
@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 
 use crate::model::{CurrencyRate, MicroUsd, money::InAppAmount};
 
-/// The values of one callback, kept as JSON under the names that they are sent by. What the click or the conversion did
-/// not carry is `None`.
+/// The values of one callback, stored as JSON under the names that are sent. A value that the click or the conversion
+/// did not have is `None`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fields {
     pub user_id: String,
@@ -19,7 +19,7 @@ pub struct Fields {
     pub payout: Decimal,
     /// The name of the app's currency.
     pub currency: String,
-    /// Ours, the same on every try. A reversal has its own.
+    /// Derived by Signpost and the same on every try. A reversal has its own.
     pub transaction_id: String,
     pub offer_id: String,
     pub goal_id: String,
@@ -48,7 +48,7 @@ pub struct Fields {
     /// Seconds since the Unix epoch.
     pub conversion_ts: i64,
     pub status: Status,
-    /// What a reversal takes back.
+    /// The transaction id of the reward that a reversal takes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original_transaction_id: Option<String>,
 }
@@ -69,7 +69,7 @@ impl Status {
     }
 }
 
-/// An amount as the decimal text that it is shown with. A float could not hold the largest, nor write all as they were.
+/// An amount as decimal text. A float could not hold the largest amounts, nor write every amount unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Decimal(String);
 
@@ -88,7 +88,7 @@ impl Decimal {
         Self(text)
     }
 
-    /// `None` unless the text is a JSON number without exponent, so that it can stand in a body as it is.
+    /// Parses a JSON number without exponent, which can be put into a JSON body unchanged. `None` for other text.
     pub fn parse(text: &str) -> Option<Self> {
         let plain = text
             .bytes()
@@ -100,7 +100,7 @@ impl Decimal {
         &self.0
     }
 
-    /// The exact negative, as a reversal says it.
+    /// The exact negative, for a reversal.
     pub fn negated(&self) -> Self {
         match self.0.strip_prefix('-') {
             Some(positive) => Self(positive.to_owned()),
@@ -118,7 +118,7 @@ impl<'de> Deserialize<'de> for Decimal {
     }
 }
 
-/// One field's value, by how a JSON body writes it.
+/// The value of a field. The variant decides how a JSON body writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
     Text(&'a str),
@@ -129,7 +129,7 @@ pub enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// As a query shows it, before it is percent-encoded.
+    /// The value in a query, before percent-encoding.
     pub fn text(self) -> Cow<'a, str> {
         match self {
             Self::Text(text) => text.into(),
@@ -138,7 +138,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// As a JSON body shows it.
+    /// The value in a JSON body.
     pub fn json(self) -> String {
         match self {
             Self::Text(text) => serde_json::Value::from(text).to_string(),
@@ -147,10 +147,11 @@ impl<'a> Value<'a> {
     }
 }
 
-/// How a field is read; `None` if this callback does not carry it.
+/// Reads a field. `None` if the callback does not have it.
 pub type Get = for<'a> fn(&'a Fields) -> Option<Value<'a>>;
 
-/// Every field by its name, in the order of docs/DECISIONS.md, "Completion callbacks": what a query, a macro and a JSON body alike go by.
+/// All fields by the names that queries, macros and JSON bodies use, in the order in which they are sent
+/// (docs/INTEGRATING.md, "Callbacks").
 pub const TABLE: [(&str, Get); 21] = [
     ("user_id", |fields| Some(Value::Text(&fields.user_id))),
     ("value", |fields| Some(Value::Decimal(&fields.value))),
@@ -186,7 +187,7 @@ fn optional(text: &Option<String>) -> Option<Value<'_>> {
 }
 
 impl Fields {
-    /// What this callback carries, in the table's order.
+    /// The fields that this callback has, in the order of [`TABLE`].
     pub fn present(&self) -> impl Iterator<Item = (&'static str, Value<'_>)> {
         TABLE
             .into_iter()
@@ -196,13 +197,13 @@ impl Fields {
 
 #[cfg(test)]
 pub mod strategies {
-    //! Random callbacks for the properties of this folder.
+    //! Random callbacks for the property tests of this folder.
 
     use proptest::{option, prelude::*};
 
     use super::*;
 
-    /// Any text at all, and the ones that mean something in a URL.
+    /// Arbitrary text, and text with a meaning in URLs.
     fn text() -> impl Strategy<Value = String> {
         prop_oneof![
             ".{0,20}",
@@ -282,8 +283,8 @@ mod tests {
     }
 
     #[test]
-    fn a_reversal_says_the_negative_of_what_was_said() {
-        for (said, negative) in [
+    fn a_reversal_sends_the_negative_amount() {
+        for (amount, negative) in [
             ("1", "-1"),
             ("0.75", "-0.75"),
             ("-0.5", "0.5"),
@@ -291,37 +292,37 @@ mod tests {
             ("0", "0"),
             ("0.00", "0.00"),
         ] {
-            let said = Decimal::parse(said).unwrap();
-            assert_eq!(said.negated().as_str(), negative);
+            let amount = Decimal::parse(amount).unwrap();
+            assert_eq!(amount.negated().as_str(), negative);
         }
     }
 
     proptest! {
         #[test]
-        fn a_negative_is_exact_and_its_own_is_what_was(amount in any::<i64>(), decimals in 0..=6_u8) {
+        fn negating_is_exact_and_negating_twice_changes_nothing(amount in any::<i64>(), decimals in 0..=6_u8) {
             let written = |amount: i128| {
                 let mut text = String::new();
                 crate::model::money::write_decimal(&mut text, amount, decimals);
                 Decimal::parse(&text).unwrap()
             };
-            let said = written(amount.into());
-            prop_assert_eq!(said.negated(), written(-i128::from(amount)));
-            prop_assert_eq!(said.negated().negated(), said);
+            let decimal = written(amount.into());
+            prop_assert_eq!(decimal.negated(), written(-i128::from(amount)));
+            prop_assert_eq!(decimal.negated().negated(), decimal);
         }
 
         #[test]
-        fn what_is_kept_is_what_was_frozen(fields in strategies::fields()) {
-            let kept = serde_json::to_string(&fields).unwrap();
-            prop_assert_eq!(serde_json::from_str::<Fields>(&kept).unwrap(), fields);
+        fn stored_fields_are_read_back_unchanged(fields in strategies::fields()) {
+            let stored = serde_json::to_string(&fields).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Fields>(&stored).unwrap(), fields);
         }
 
         #[test]
-        fn the_table_has_every_field_under_the_name_it_is_kept_by(fields in strategies::fields()) {
-            let kept: serde_json::Map<_, _> = serde_json::from_value(serde_json::to_value(&fields).unwrap()).unwrap();
+        fn the_table_has_every_field_under_its_stored_name(fields in strategies::fields()) {
+            let stored: serde_json::Map<_, _> = serde_json::from_value(serde_json::to_value(&fields).unwrap()).unwrap();
             let present: Vec<_> = fields.present().collect();
-            prop_assert_eq!(kept.len(), present.len());
+            prop_assert_eq!(stored.len(), present.len());
             for (name, value) in present {
-                let text = match &kept[name] {
+                let text = match &stored[name] {
                     serde_json::Value::String(text) => text.clone(),
                     other => other.to_string(),
                 };

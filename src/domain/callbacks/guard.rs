@@ -1,19 +1,19 @@
-//! The network guard: which callback URLs Signpost calls (docs/DECISIONS.md, "Completion callbacks", last bullets). It is asked when a URL
-//! is configured, and again before each call, since rules and hosts may have changed in between.
+//! The network guard: decides which callback URLs may be called (docs/DECISIONS.md, "Completion callbacks"). It runs
+//! when a URL is configured and again before each call, since rules and hosts may change in between.
 //!
-//! It judges the address, not the answer of DNS: a public name may resolve to a private address, today or at the next
-//! call, and no Worker can look first. That side is the network's. On Cloudflare, a Worker reaches no private network
-//! by name, and `global_fetch_strictly_public` sends a call into the own zone through its front door; under workerd,
-//! the service that calls out is declared `network = (allow = ["public"])`, which refuses such answers.
+//! It checks the URL and not the answer of DNS, because a Worker cannot resolve a name before it calls it, and a public
+//! name may resolve to a private address. The network covers that case. On Cloudflare, a Worker cannot reach a private
+//! network by name, and `global_fetch_strictly_public` routes a call into Signpost's own zone through its public
+//! address. Under workerd, the service that calls out has `network = (allow = ["public"])`, which refuses such answers.
 
 use url::{Host, Url};
 
 mod ranges;
 
-/// How long a configured URL may be, in characters.
+/// The longest configured URL, in characters.
 pub const MAX_LENGTH: usize = 2_048;
 
-/// Names that are not looked up in the public DNS, each with everything below it, and who says so.
+/// Names outside the public DNS, with the source that reserves them. Each includes all names below it.
 const PRIVATE_NAMES: [(&str, &str); 11] = [
     (LOCALHOST, "RFC 6761"),
     ("local", "RFC 6762"),
@@ -30,8 +30,8 @@ const PRIVATE_NAMES: [(&str, &str); 11] = [
 
 const LOCALHOST: &str = "localhost";
 
-/// The "bad ports" of the Fetch standard from 1024 on, as first and last: other protocols live there, and some of
-/// their servers take an HTTP request for commands. Those below 1024 are refused with all the others there.
+/// The "bad ports" of the Fetch standard from 1024 on, as first and last. Other protocols use them, and some of their
+/// servers read an HTTP request as commands. Below 1024, only ports 443 and (if private) 80 are allowed.
 const BLOCKED_PORTS: [(u16, u16); 13] = [
     (1719, 1720),
     (1723, 1723),
@@ -48,7 +48,7 @@ const BLOCKED_PORTS: [(u16, u16); 13] = [
     (10080, 10080),
 ];
 
-/// The settings that name the hosts Signpost answers on.
+/// The settings with the hosts that Signpost itself answers on.
 const OWN_HOSTS: [&str; 5] = [
     "TRACKING_URL",
     "REPORTING_HOST",
@@ -57,20 +57,20 @@ const OWN_HOSTS: [&str; 5] = [
     "OPERATOR_HOST",
 ];
 
-/// What may be called.
+/// The rules for callback URLs. The default is the strictest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guard {
     /// `ALLOW_PRIVATE_CALLBACKS`: http, port 80, `localhost`, and loopback and private addresses are allowed as well.
     pub allow_private: bool,
-    /// The hosts that Signpost itself answers on, as names or as whole URLs, in any case. One that carries a port is
-    /// refused on that port alone (local receivers share 127.0.0.1 with the service), the others on every port. All names
-    /// and addresses of the loopback interface are one host.
+    /// The hosts that Signpost itself answers on, as names or whole URLs, in any case. A host with a port is refused on
+    /// that port only, because local receivers share 127.0.0.1 with the service. A host without one is refused on every
+    /// port. All names and addresses of the loopback interface count as one host.
     pub own_hosts: Vec<String>,
 }
 
 impl Guard {
-    /// As Signpost is configured: `ALLOW_PRIVATE_CALLBACKS`, and the hosts of its own interfaces. `read` gives a setting's
-    /// text. Without settings it is the strictest that it can be.
+    /// Builds the guard from `ALLOW_PRIVATE_CALLBACKS` and the settings of Signpost's own hosts. `read` returns a
+    /// setting's text. Without settings the guard is the strictest.
     pub fn from_config(read: impl Fn(&str) -> Option<String>) -> Self {
         let own_hosts = OWN_HOSTS.into_iter().filter_map(&read);
         Self {
@@ -79,25 +79,24 @@ impl Guard {
         }
     }
 
-    /// Checks a URL as the operator wrote it. What is wrong with it is said in words that follow a field's name
-    /// (`must be an https URL`).
+    /// Checks a configured URL. The error is a phrase to put after the field's name (`must begin with https://`).
     pub fn check(&self, text: &str) -> Result<Url, String> {
         if text.chars().count() > MAX_LENGTH {
             return Err(format!("must be at most {MAX_LENGTH} characters"));
         }
-        // The parser leaves these out or turns them round without a word, and another text than this one is called.
+        // The parser silently drops or converts these, so a different text would be called.
         if text.contains(|character: char| {
             character.is_control() || character.is_whitespace() || character == '\\'
         }) {
             return Err("must not contain spaces, control characters or backslashes".to_owned());
         }
-        // The parser also forgives `https:host`, `https:///host` and `https://@host`; other readers of the same text
-        // see another host in them, or none.
+        // The parser also accepts `https:host`, `https:///host` and `https://@host`, in which other parsers find
+        // another host or none.
         let authority = text
             .split_once("://")
             .filter(|(scheme, _)| self.allows_scheme(&scheme.to_ascii_lowercase()))
             .and_then(|(_, rest)| rest.split(['/', '?', '#']).next())
-            .ok_or_else(|| self.wanted_scheme())?;
+            .ok_or_else(|| self.scheme_rule())?;
         if authority.is_empty() {
             return Err("must name a host".to_owned());
         }
@@ -109,10 +108,10 @@ impl Guard {
         Ok(url)
     }
 
-    /// Checks a URL as it is about to be called: one whose macros are filled may be longer than a configured one.
+    /// Checks a URL just before it is called. With its macros filled in, it may be longer than a configured one.
     pub fn check_parsed(&self, url: &Url) -> Result<(), String> {
         if !self.allows_scheme(url.scheme()) {
-            return Err(self.wanted_scheme());
+            return Err(self.scheme_rule());
         }
         if !url.username().is_empty() || url.password().is_some() {
             return Err(NO_CREDENTIALS.to_owned());
@@ -123,8 +122,8 @@ impl Guard {
                 "must be on port 443 or one from 1024 on that browsers do not block, not {port}"
             ));
         }
-        // Every rule from here on reads the parsed host: decimal, octal and hexadecimal addresses, full-width digits,
-        // percent-encoding and capitals are gone from it.
+        // The following rules read the parsed host, in which decimal, octal and hexadecimal addresses, full-width
+        // digits, percent-encoding and capitals are already normalized.
         let host = url.host().ok_or_else(|| "must name a host".to_owned())?;
         if self.is_own(&host, port) {
             return Err(format!("must not be one of Signpost's own hosts: {host}"));
@@ -140,7 +139,7 @@ impl Guard {
         scheme == "https" || (self.allow_private && scheme == "http")
     }
 
-    fn wanted_scheme(&self) -> String {
+    fn scheme_rule(&self) -> String {
         let schemes = if self.allow_private {
             "http:// or https://"
         } else {
@@ -158,7 +157,7 @@ impl Guard {
 
     fn check_name(&self, name: &str) -> Result<(), String> {
         let name = without_root(name);
-        // Braces, too, are characters that the parser lets pass in a host: a macro there would let a click choose it.
+        // The parser also accepts braces in a host. A macro there would let a click choose the host.
         let label_is_proper = |label: &str| {
             (1..=63).contains(&label.len())
                 && label
@@ -189,7 +188,7 @@ impl Guard {
             } else {
                 Url::parse(&format!("https://{own}"))
             };
-            // A text that is no host cannot be the host of a URL that was read.
+            // A setting that does not parse as a host cannot equal the host of a parsed URL.
             own.is_ok_and(|own| {
                 own.host().is_some_and(|own| same_host(&own, host))
                     && own.port().is_none_or(|own| own == port)
@@ -200,7 +199,7 @@ impl Guard {
 
 const NO_CREDENTIALS: &str = "must not carry credentials";
 
-/// A dot at the end names the root of DNS, and with it the same host.
+/// Removes the dot at the end, which stands for the root of DNS and does not change the host.
 fn without_root(name: &str) -> &str {
     name.strip_suffix('.').unwrap_or(name)
 }
@@ -210,8 +209,8 @@ fn is_within(name: &str, parent: &str) -> bool {
         .is_some_and(|below| below.is_empty() || below.ends_with('.'))
 }
 
-/// Whether a host is this machine itself, whatever it is called: a service that listens on one of these addresses may
-/// well answer on the others.
+/// Whether a host is the local machine under any name or address. A service that listens on one of them may also answer
+/// on the others.
 fn is_loopback(host: &Host<&str>) -> bool {
     match host {
         Host::Domain(name) => is_within(without_root(name), LOCALHOST),

@@ -1,47 +1,47 @@
-//! How many tries may be under way to one endpoint (docs/DECISIONS.md, "Completion callbacks"). One that keeps failing gets one probe at a
-//! time, paced, so that it does not hold up its object, and opens again at the first try that it answers well.
+//! Limits the tries in flight to one endpoint (docs/DECISIONS.md, "Completion callbacks"). A failing endpoint gets one
+//! probe at a time with a backoff, so that it does not block its outbox. The first successful try lifts the limit.
 
 use crate::model::time::SECOND_MS;
 
-/// How many tries may be under way at once: as many connections as the platform gives one invocation.
+/// The most tries in flight at once: the number of connections that the platform gives one invocation.
 pub const CONNECTIONS: usize = 6;
 
-/// How many failures in a row make an endpoint a failing one.
+/// The number of failures in a row after which an endpoint counts as failing.
 pub const FAILING_AFTER: u32 = 5;
 
-/// How long a failing endpoint is left alone at first, and how far doubling that goes, in milliseconds. The longest is
-/// what an endpoint that is well again may wait for the probe that finds out.
+/// The first pause of a failing endpoint, and the most to which doubling extends it, in milliseconds. A recovered
+/// endpoint waits for its next probe at most this long.
 const FIRST_PAUSE_MS: i64 = SECOND_MS;
-const LONGEST_PAUSE_MS: i64 = 30 * SECOND_MS;
+const MAX_PAUSE_MS: i64 = 30 * SECOND_MS;
 
-/// What is known of an endpoint from the tries that ended. The caller keeps both; one that was never called, and one
-/// that is configured anew, has the default.
+/// The health of an endpoint after the tries that ended. The caller stores both fields. A new endpoint, and one that
+/// the operator configures again, has the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Health {
-    /// Failures since it last worked.
+    /// Failures since the last success.
     pub failures: u32,
-    /// While it is failing: before when no try starts, in milliseconds. Else 0.
+    /// While the endpoint is failing, the earliest start of the next try, in milliseconds. Otherwise 0.
     pub resumes_ms: i64,
 }
 
 impl Health {
-    /// A try ended well.
+    /// The health after a successful try.
     pub fn succeeded(self) -> Self {
         Self::default()
     }
 
-    /// A try failed, at `now_ms`.
+    /// The health after a try that failed at `now_ms`.
     pub fn failed(self, now_ms: i64) -> Self {
         let failures = self.failures.saturating_add(1);
         let pause_ms = failures.checked_sub(FAILING_AFTER).map(|doublings| {
             2_i64
                 .saturating_pow(doublings)
                 .saturating_mul(FIRST_PAUSE_MS)
-                .min(LONGEST_PAUSE_MS)
+                .min(MAX_PAUSE_MS)
         });
         Self {
             failures,
-            // Tries that were under way together report in any order, and the clock may step back between them.
+            // Concurrent tries end in any order, and the clock may step back between them.
             resumes_ms: pause_ms.map_or(self.resumes_ms, |pause_ms| {
                 self.resumes_ms.max(now_ms.saturating_add(pause_ms))
             }),
@@ -52,7 +52,7 @@ impl Health {
         self.failures >= FAILING_AFTER
     }
 
-    /// How many more tries may start at `now_ms`, with so many under way.
+    /// The number of further tries that may start at `now_ms` with `under_way` tries in flight.
     pub fn room(self, under_way: usize, now_ms: i64) -> usize {
         let most = match (self.is_failing(), now_ms < self.resumes_ms) {
             (false, _) => CONNECTIONS,
@@ -62,8 +62,8 @@ impl Health {
         most.saturating_sub(under_way)
     }
 
-    /// Before when nothing may start, in milliseconds, for the alarm. It may be past; then, as with `None`, only the
-    /// tries under way stand in the way of another.
+    /// The earliest start of the next try, in milliseconds, for the alarm. If it is past or `None`, only the number of
+    /// tries in flight limits further ones.
     pub fn opens_ms(self) -> Option<i64> {
         self.is_failing().then_some(self.resumes_ms)
     }

@@ -1,5 +1,5 @@
-//! What is sent to a publisher at one try: an app's callback URL is checked once, where the operator writes it, and each
-//! try fills it with the frozen fields, the time of the try and the signatures of the current secrets.
+//! Builds the HTTP request of one try. An app's callback URL is checked once, when the operator writes it. Each try
+//! fills it with the frozen fields, the time of the try and signatures by the current secrets.
 
 use std::fmt;
 
@@ -12,26 +12,30 @@ use super::{
 };
 use crate::{
     catalog::app::{Callback, CallbackMethod, MASKED_SECRET},
-    model::document::{FieldError, check_web_url},
-    tracking::target::{self, NOT_IN_A_VALUE, could_be_dots},
+    model::{
+        document::{FieldError, check_web_url},
+        url_template::{self, append_value, could_be_dots, unknown_macro},
+    },
 };
 
-/// What a URL parser encodes itself in a path or a query. It is encoded before it is signed: a query that changed on its
-/// way out would not verify.
-const NOT_IN_A_URL: &AsciiSet = &target::NOT_IN_A_URL.add(b' ').add(b'\'');
+/// The characters that a URL parser encodes in a path or a query. They are encoded before signing, because a query that
+/// changes after it was signed does not verify.
+const NOT_IN_A_URL: &AsciiSet = &url_template::NOT_IN_A_URL.add(b' ').add(b'\'');
 
-/// What is added to a query here. A receiver that found one of them twice could check the one and use the other.
-const OURS: [&str; 2] = ["ts", "signature"];
-/// What else is added for a receiver of the older signature.
-const OURS_WITH_MD5: [&str; 2] = ["token", "signature_hmac"];
+/// The parameters that are added to every query. The operator's URL must not have them, because a receiver that finds
+/// one twice could verify one value and use the other.
+const RESERVED: [&str; 2] = ["ts", "signature"];
+/// Further parameters that are added with the legacy signature.
+const RESERVED_WITH_MD5: [&str; 2] = ["token", "signature_hmac"];
 
-/// How much of an answer the log keeps, in bytes.
-const KEPT: usize = 1 << 10;
-/// How much of it is to be read for that: no secret is longer than the difference, so none is cut in two unnoticed.
-pub const READ: usize = 2 * KEPT;
+/// The most of an answer that the log keeps, in bytes.
+const LOGGED: usize = 1 << 10;
+/// The most of an answer to read for the log, in bytes. No secret is longer than `READ - LOGGED`, so a secret that the
+/// read limit cuts in two always lies in the part that is dropped.
+pub const READ: usize = 2 * LOGGED;
 
-/// The macros whose value could be nothing, or nothing but dots.
-const FREE: [&str; 12] = [
+/// The macros whose value could be empty or consist of dots.
+const USER_MACROS: [&str; 12] = [
     "{user_id}",
     "{currency}",
     "{goal_value}",
@@ -46,10 +50,10 @@ const FREE: [&str; 12] = [
     "{original_transaction_id}",
 ];
 
-const NOT_OF_THE_WEB: &str = "must be an http or https URL";
+const NOT_HTTP: &str = "must be an http or https URL";
 const MACROS_WITH_POST: &str = "must not have macros with POST, whose body carries every field";
 
-/// A callback URL whose scheme and host are fixed, and whose path and query are texts and known macros.
+/// A callback URL with a fixed scheme and host. Its path and query consist of text and known macros.
 #[derive(Clone, Debug)]
 pub struct Template {
     /// Scheme, host and port, as every URL parser reads them.
@@ -60,7 +64,7 @@ pub struct Template {
 
 #[derive(Clone, Debug)]
 enum Piece {
-    /// ASCII, as it is sent.
+    /// Percent-encoded ASCII.
     Text(String),
     Field(Get),
     /// `{ts}`
@@ -68,9 +72,9 @@ enum Piece {
 }
 
 impl Template {
-    /// Checks a callback URL. A macro may be written with `%7B` and `%7D` for its braces; a fragment is left out, as no
-    /// request carries one. `with_md5` says whether the app has the older signature, which takes two more parameters.
-    /// The error is a phrase that follows the field's name: `must not …`.
+    /// Checks a callback URL. A macro's braces may be `%7B` and `%7D`. A fragment is dropped, because requests do not
+    /// carry one. `with_md5` says whether the app has the legacy signature, which adds two parameters. The error is a
+    /// phrase to put after the field's name: `must not …`.
     pub fn parse(url: &str, with_md5: bool) -> Result<Self, String> {
         let url = ["%7B", "%7b"]
             .into_iter()
@@ -78,7 +82,7 @@ impl Template {
         let url = ["%7D", "%7d"]
             .into_iter()
             .fold(url, |url, close| url.replace(close, "}"));
-        let (scheme, rest) = url.split_once("://").ok_or(NOT_OF_THE_WEB)?;
+        let (scheme, rest) = url.split_once("://").ok_or(NOT_HTTP)?;
         let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
         let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -89,37 +93,38 @@ impl Template {
         {
             return Err("may have macros in its path and query only".to_owned());
         }
-        // A URL parser also takes `https:/host`, whose first `://` may stand anywhere.
+        // A URL parser also accepts `https:/host`, in which the first `://` may come anywhere later.
         if !["http", "https"]
             .iter()
             .any(|known| known.eq_ignore_ascii_case(scheme))
         {
-            return Err(NOT_OF_THE_WEB.to_owned());
+            return Err(NOT_HTTP.to_owned());
         }
         check_web_url("", &url).map_err(|error| error.problem)?;
         let origin = Url::parse(&format!("{scheme}://{authority}"))
             .map_err(|error| format!("is not a URL: {error}"))?;
 
-        let with_md5 = with_md5.then_some(OURS_WITH_MD5);
-        // A URL with macros has its own say; to one without, every field is added.
+        let with_md5 = with_md5.then_some(RESERVED_WITH_MD5);
+        // A URL with macros gets only the fields it names. A URL without macros gets every field.
         let has_macros = path.contains(braces) || query.contains(braces);
         let fields = TABLE.map(|(name, _)| name);
         let added: &[&str] = if has_macros { &[] } else { &fields };
         for parameter in query.split('&') {
             let name = parameter.split('=').next().unwrap_or_default();
-            // A user's own text for a name could be `signature`.
+            // A user could make the name `signature`.
             if name.contains(braces) {
                 return Err("must not have a macro in the name of a parameter".to_owned());
             }
             let name = percent_decode_str(name).decode_utf8_lossy();
-            let mut ours = OURS.iter().chain(with_md5.iter().flatten()).chain(added);
-            if let Some(ours) = ours.find(|ours| ours.eq_ignore_ascii_case(&name)) {
+            let mut reserved = RESERVED.iter().chain(with_md5.iter().flatten()).chain(added);
+            if let Some(reserved) = reserved.find(|reserved| reserved.eq_ignore_ascii_case(&name)) {
                 return Err(format!(
-                    "must not have a parameter {ours}: it is added to what is sent"
+                    "must not have a parameter {reserved}: it is added to what is sent"
                 ));
             }
         }
-        if path.split('/').any(|segment| could_be_dots(segment, &FREE, &[])) {
+        let could_be_dots = |segment| could_be_dots(segment, &USER_MACROS, &[]);
+        if path.split('/').any(could_be_dots) {
             return Err(
                 "must not have a path segment of nothing but macros that a user could fill with dots: \
                 a value of .. would lead out of its folder; put a letter beside it"
@@ -140,32 +145,26 @@ impl Template {
     }
 }
 
-/// A path or a query, cut at its macros.
+/// Splits a path or a query at its macros.
 fn pieces(text: &str) -> Result<Vec<Piece>, String> {
-    let stray = || "has a { or } that is not part of a macro".to_owned();
-    let literal = |text: &str| {
-        let encoded = utf8_percent_encode(text, NOT_IN_A_URL).to_string();
-        if text.contains('}') {
-            Err(stray())
-        } else {
-            Ok(Piece::Text(encoded))
+    let piece = |piece| match piece {
+        url_template::Piece::Text(text) => {
+            Ok(Piece::Text(utf8_percent_encode(text, NOT_IN_A_URL).to_string()))
+        }
+        url_template::Piece::Macro("ts") => Ok(Piece::Timestamp),
+        url_template::Piece::Macro(name) => {
+            let known = TABLE.iter().find(|(known, _)| *known == name);
+            known
+                .map(|(_, get)| Piece::Field(*get))
+                .ok_or_else(|| unknown_macro(name))
         }
     };
-    let mut parts = text.split('{');
-    let mut pieces = vec![literal(parts.next().unwrap_or_default())?];
-    for part in parts {
-        let (name, after) = part.split_once('}').ok_or_else(stray)?;
-        pieces.push(match TABLE.iter().find(|(known, _)| *known == name) {
-            Some((_, get)) => Piece::Field(*get),
-            None if name == "ts" => Piece::Timestamp,
-            None => return Err(format!("has an unknown macro {{{name}}}")),
-        });
-        pieces.push(literal(after)?);
-    }
-    Ok(pieces)
+    url_template::pieces(text)
+        .map(|found| found.map_err(str::to_owned).and_then(piece))
+        .collect()
 }
 
-/// Appends the pieces with their macros filled in; what the callback does not carry is nothing.
+/// Appends the pieces with their macros filled in. An absent field is empty.
 fn fill(pieces: &[Piece], fields: &Fields, timestamp: i64, out: &mut String) {
     for piece in pieces {
         let value = match piece {
@@ -177,35 +176,35 @@ fn fill(pieces: &[Piece], fields: &Fields, timestamp: i64, out: &mut String) {
             Piece::Timestamp => Some(Value::Seconds(timestamp)),
         };
         let text = value.map(Value::text).unwrap_or_default();
-        out.extend(utf8_percent_encode(&text, NOT_IN_A_VALUE));
+        append_value(&text, out);
     }
 }
 
-/// `&name=value`, or without the `&` if it is the first.
+/// Appends `&name=value`, without the `&` if it is the first parameter.
 fn append(query: &mut String, name: &str, value: &str) {
     if !query.is_empty() {
         query.push('&');
     }
     query.push_str(name);
     query.push('=');
-    query.extend(utf8_percent_encode(value, NOT_IN_A_VALUE));
+    append_value(value, query);
 }
 
-/// An app's callback, checked and ready for use.
+/// An app's callback settings, checked and parsed.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// As the operator wrote it: where a POST goes.
+    /// The target of a POST, as the operator wrote it.
     url: String,
     template: Template,
     method: CallbackMethod,
     secret: Secret,
     previous: Option<Secret>,
     md5_secret: Option<Hidden<String>>,
-    /// All secrets as the operator wrote them.
-    written: Hidden<Vec<String>>,
+    /// All secrets as the operator wrote them, with and without their prefix.
+    secret_texts: Hidden<Vec<String>>,
 }
 
-/// What is never shown: a configuration may be logged.
+/// A value that debug output does not show, because settings may be logged.
 #[derive(Clone)]
 struct Hidden<T>(T);
 
@@ -215,18 +214,18 @@ impl<T> fmt::Debug for Hidden<T> {
     }
 }
 
-/// What is sent at one try.
+/// The HTTP request of one try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     pub method: CallbackMethod,
     pub url: String,
     pub headers: Vec<(&'static str, String)>,
-    /// JSON; none on a GET.
+    /// JSON. `None` on a GET.
     pub body: Option<String>,
 }
 
 impl Endpoint {
-    /// Checks the URL and the secrets. The error's path is as in an app's document: `callback.url`.
+    /// Checks the URL and the secrets. The error's path is that in an app's document, such as `callback.url`.
     pub fn parse(callback: &Callback) -> Result<Self, FieldError> {
         let secret =
             |path: &str, text: &str| Secret::parse(text).ok_or_else(|| FieldError::new(path, Secret::RULE));
@@ -248,13 +247,13 @@ impl Endpoint {
                 .legacy_md5
                 .as_ref()
                 .map(|legacy| Hidden(legacy.secret.clone())),
-            written: Hidden(
+            secret_texts: Hidden(
                 [&callback.secret]
                     .into_iter()
                     .chain(previous)
                     .chain(callback.legacy_md5.as_ref().map(|legacy| &legacy.secret))
                     .flat_map(|secret| [secret.as_str(), secret.trim_start_matches("whsec_")])
-                    // An older secret may be any text, also that prefix alone.
+                    // A legacy secret may be any text, even the prefix alone.
                     .filter(|secret| !secret.is_empty())
                     .map(str::to_owned)
                     .collect(),
@@ -262,19 +261,18 @@ impl Endpoint {
         })
     }
 
-    /// The beginning of what a receiver answered, as the log keeps it: at most 1 KiB, without the secrets that it may
-    /// have repeated.
+    /// Returns the first KiB of a receiver's answer for the log, with secrets masked that the receiver may have echoed.
     pub fn for_the_log(&self, answer: &str) -> String {
-        let Hidden(secrets) = &self.written;
-        let hidden = |answer: String, secret: &String| answer.replace(secret, MASKED_SECRET);
-        let mut kept = secrets.iter().fold(answer.to_owned(), hidden);
-        // As much goes from the end as was read beyond what is kept: half a secret may stand there.
-        let longest = kept.len().saturating_sub(answer.len().saturating_sub(KEPT));
-        kept.truncate(kept.floor_char_boundary(longest.min(KEPT)));
-        kept
+        let Hidden(secrets) = &self.secret_texts;
+        let mask = |answer: String, secret: &String| answer.replace(secret, MASKED_SECRET);
+        let mut logged = secrets.iter().fold(answer.to_owned(), mask);
+        // Drops as many bytes from the end as were read beyond `LOGGED`, because they may hold a part of a secret.
+        let longest = logged.len().saturating_sub(answer.len().saturating_sub(LOGGED));
+        logged.truncate(logged.floor_char_boundary(longest.min(LOGGED)));
+        logged
     }
 
-    /// The request of a try at `timestamp`, in seconds.
+    /// Builds the request of a try at `timestamp`, in seconds since the Unix epoch.
     pub fn request(&self, fields: &Fields, timestamp: i64) -> Request {
         let id = fields.transaction_id.as_str();
         let sign = |payload: &str| {
@@ -292,7 +290,7 @@ impl Endpoint {
                 fill(&self.template.path, fields, timestamp, &mut url);
                 url.push('?');
                 url.push_str(&query);
-                // Over the whole of it, the signature inside included: "the raw query as sent".
+                // Signs the whole query as sent, including the signature in it.
                 (url, sign(&query), None)
             }
             CallbackMethod::Post => {
@@ -327,8 +325,8 @@ impl Endpoint {
         }
         append(&mut query, "ts", &timestamp.to_string());
         let mut name = "signature";
-        for (of_md5, value) in self.of_md5(fields).into_iter().flatten() {
-            append(&mut query, of_md5, &value);
+        for (parameter, value) in self.md5_parameters(fields).into_iter().flatten() {
+            append(&mut query, parameter, &value);
             name = "signature_hmac";
         }
         let signature = query_signature(&self.secret, &query);
@@ -337,18 +335,18 @@ impl Endpoint {
     }
 
     fn body(&self, fields: &Fields) -> String {
-        let of_fields = fields.present().map(|(name, value)| (name, value.json()));
-        let of_md5 = self.of_md5(fields).into_iter().flatten();
-        let of_md5 = of_md5.map(|(name, value)| (name, Value::Text(&value).json()));
-        let members: Vec<_> = of_fields
-            .chain(of_md5)
+        let members = fields.present().map(|(name, value)| (name, value.json()));
+        let md5 = self.md5_parameters(fields).into_iter().flatten();
+        let md5 = md5.map(|(name, value)| (name, Value::Text(&value).json()));
+        let members: Vec<_> = members
+            .chain(md5)
             .map(|(name, value)| format!("\"{name}\":{value}"))
             .collect();
         format!("{{{}}}", members.join(","))
     }
 
-    /// What a receiver of the older signature looks for.
-    fn of_md5(&self, fields: &Fields) -> Option<[(&'static str, String); 2]> {
+    /// The parameters of the legacy signature, if the app has one.
+    fn md5_parameters(&self, fields: &Fields) -> Option<[(&'static str, String); 2]> {
         let token = &fields.transaction_id;
         let Hidden(secret) = self.md5_secret.as_ref()?;
         let signature = legacy_md5(secret, &fields.user_id, fields.value.as_str(), token);

@@ -1,20 +1,18 @@
-//! When a callback is tried: a list of delays, each taken with some chance, so that what failed together does not come
-//! back together (docs/DECISIONS.md, "Completion callbacks").
+//! The retry schedule of callbacks: a list of delays with jitter, so that callbacks that failed together are not
+//! retried together (docs/DECISIONS.md, "Completion callbacks").
 
 use crate::model::time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS};
 
-/// How many tries a configured schedule may have.
-const MOST_TRIES: usize = 50;
+/// The most tries of a configured schedule.
+const MAX_TRIES: usize = 50;
 /// The longest delay of a configured schedule, in milliseconds.
-const LONGEST_MS: i64 = 7 * DAY_MS;
+const MAX_DELAY_MS: i64 = 7 * DAY_MS;
 
-/// How long a try may take unless the configuration says otherwise, in milliseconds.
+/// The default timeout of a try, in milliseconds.
 pub const DEFAULT_TIMEOUT_MS: u32 = 10_000;
 
-/// Reads `CALLBACK_TIMEOUT_MS`: how long a try may take, headers and body, in milliseconds.
-///
-/// # Errors
-/// What the setting must be, with its name.
+/// Parses `CALLBACK_TIMEOUT_MS`: the timeout of a try for headers and body, in milliseconds. An error names the setting
+/// and its valid range.
 pub fn timeout_ms(text: Option<&str>) -> Result<u32, String> {
     let Some(text) = text else {
         return Ok(DEFAULT_TIMEOUT_MS);
@@ -51,40 +49,38 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// Reads `CALLBACK_SCHEDULE`: the delay before each try in seconds, separated by commas.
-    ///
-    /// # Errors
-    /// What the setting must be, with its name.
+    /// Parses `CALLBACK_SCHEDULE`: the delay before each try in seconds, separated by commas. An error names the
+    /// setting and its valid form.
     pub fn parse(text: &str) -> Result<Self, String> {
         let delay_ms = |seconds: &str| {
             let seconds: u32 = seconds.trim().parse().ok()?;
-            Some(i64::from(seconds) * SECOND_MS).filter(|delay_ms| *delay_ms <= LONGEST_MS)
+            Some(i64::from(seconds) * SECOND_MS).filter(|delay_ms| *delay_ms <= MAX_DELAY_MS)
         };
         text.split(',')
             .map(delay_ms)
             .collect::<Option<Vec<_>>>()
-            .filter(|delays_ms| delays_ms.len() <= MOST_TRIES)
+            .filter(|delays_ms| delays_ms.len() <= MAX_TRIES)
             .map(Self)
             .ok_or_else(|| {
                 format!(
-                    "CALLBACK_SCHEDULE: must be 1 to {MOST_TRIES} delays in seconds, separated by commas, each at \
+                    "CALLBACK_SCHEDULE: must be 1 to {MAX_TRIES} delays in seconds, separated by commas, each at \
                      most {}",
-                    LONGEST_MS / SECOND_MS
+                    MAX_DELAY_MS / SECOND_MS
                 )
             })
     }
 
-    /// How often a callback is tried before it is dead.
+    /// The number of tries before a callback becomes a dead letter.
     pub fn tries(&self) -> u32 {
         u32::try_from(self.0.len()).unwrap_or(u32::MAX)
     }
 
-    /// How long after the end of try number `tries_made` the next one is due, in milliseconds: the delay less 20 % for
-    /// a `random` of 0, plus 20 % for the greatest. `None`: there is no further one. With no try made, it is the delay
-    /// of the first, which counts from the commit.
+    /// The time from the end of try number `tries_made` to the next one, in milliseconds; for 0, from the commit to the
+    /// first try. It is the delay less 20 % for a `random` of 0, and plus 20 % for the greatest. `None` after the last
+    /// try.
     pub fn delay_ms(&self, tries_made: u32, random: u32) -> Option<i64> {
         let delay_ms = self.0.get(usize::try_from(tries_made).ok()?)?;
-        // At most 2^28 ms times 2^32. Whole seconds make the fifths exact, and so the bounds.
+        // At most 2^28 ms times 2^32, so it does not overflow. Delays are whole seconds, so a fifth is exact.
         let jitter_ms = delay_ms * 2 / 5 * i64::from(random) / i64::from(u32::MAX);
         Some(delay_ms - delay_ms / 5 + jitter_ms)
     }

@@ -1,5 +1,5 @@
-//! How a receiver can tell that a callback is ours and unchanged: the Standard Webhooks signature in a header, one in
-//! the query for receivers that read only the URL, and the MD5 that older receivers know.
+//! Signs callbacks, so that a receiver can verify sender and content: the Standard Webhooks signature in a header, an
+//! HMAC in the query for receivers that read only the URL, and an MD5 for older receivers.
 
 use std::fmt;
 
@@ -8,18 +8,18 @@ use hmac::{Hmac, KeyInit, Mac};
 use md5::{Digest, Md5};
 use sha2::Sha256;
 
-/// What every secret begins with, as the Standard Webhooks specification writes a symmetric one.
+/// The prefix of symmetric secrets in the Standard Webhooks specification.
 const PREFIX: &str = "whsec_";
 
-/// A secret that signs, ready for use.
+/// A parsed signing secret.
 #[derive(Clone)]
 pub struct Secret(Hmac<Sha256>);
 
 impl Secret {
-    /// The phrase that follows a field's name where a secret is refused.
+    /// The error text of a refused secret, to put after the field's name.
     pub const RULE: &str = "must be whsec_ followed by base64 of 24 to 64 bytes";
 
-    /// Reads `whsec_` and base64, with its padding, of 24 to 64 bytes.
+    /// Parses `whsec_` followed by padded base64 of 24 to 64 bytes.
     pub fn parse(text: &str) -> Option<Self> {
         let key = BASE64_STANDARD.decode(text.strip_prefix(PREFIX)?).ok()?;
         if !(24..=64).contains(&key.len()) {
@@ -37,7 +37,7 @@ impl Secret {
 }
 
 impl fmt::Debug for Secret {
-    /// Says nothing of the key: a configuration may be logged.
+    /// Does not show the key, because settings may be logged.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret")
     }
@@ -65,8 +65,8 @@ pub fn query_signature(secret: &Secret, query: &str) -> String {
     hex::encode(secret.sign(&[query.as_bytes()]))
 }
 
-/// The older signature: lower-case hex of MD5 over `secret.user_id.int(value).token`, where `int` leaves out the
-/// decimals of a decimal text. It covers nothing else, which is why it only ever goes with an HMAC.
+/// The legacy signature: lower-case hex of MD5 over `secret.user_id.int(value).token`, where `int` drops the decimals
+/// of a decimal text. It covers nothing else, so it is only sent together with an HMAC.
 pub fn legacy_md5(secret: &str, user_id: &str, value: &str, token: &str) -> String {
     let whole = value.split('.').next().unwrap_or_default();
     // The integer of -0.5 is 0, which has no sign.
@@ -90,7 +90,7 @@ mod tests {
         (text, secret)
     }
 
-    /// Whether a receiver with the stock library takes it: one of the list is what the library signs itself.
+    /// Whether a receiver with the stock library accepts it: the library's own signature is in the list.
     fn verifies(secret: &str, id: &str, timestamp: i64, payload: &str, signatures: &str) -> bool {
         let own = Webhook::new(secret)
             .unwrap()
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_standards_own_example_is_signed_as_it_says() {
+    fn the_example_of_standard_webhooks_is_signed_as_documented() {
         let secret = Secret::parse(SECRET).unwrap();
         assert_eq!(
             webhook_signature([&secret], ID, 1_614_265_330, r#"{"test": 2432232314}"#),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn while_a_secret_rotates_both_sign_the_newest_first() {
+    fn during_a_rotation_both_secrets_sign_and_the_newest_comes_first() {
         let ((new, new_secret), (old, old_secret)) = (secret(&[1; 24]), secret(&[2; 64]));
         let both = webhook_signature([&new_secret, &old_secret], ID, 7, "a=b");
         let (first, second) = both.split_once(' ').unwrap();
@@ -118,8 +118,8 @@ mod tests {
     }
 
     #[test]
-    fn the_query_is_signed_as_rfc_4231_says() {
-        // Its test case 4: the one whose key is as long as a secret may be.
+    fn the_hmac_matches_a_test_case_of_rfc_4231() {
+        // Test case 4 of the RFC, whose key has a length that a secret may have.
         let key: Vec<u8> = (1..=25).collect();
         let mac = secret(&key).1.sign(&[&[0xcd; 20], &[0xcd; 30]]);
         assert_eq!(
@@ -132,8 +132,8 @@ mod tests {
     }
 
     #[test]
-    fn the_older_signature_has_its_known_answer() {
-        let of = |value| {
+    fn the_legacy_signature_matches_a_known_value() {
+        let signed = |value| {
             legacy_md5(
                 "fa072672-d432-11c4-885a-EB1CdEc4Bb13",
                 "30356439-8d15-4f47-B133-010a37C19eBD",
@@ -142,13 +142,13 @@ mod tests {
             )
         };
         for value in ["100.1234", "100", "100.9"] {
-            assert_eq!(of(value), "918809ac0e5fcc1960c8875d9e9c8e80", "{value}");
+            assert_eq!(signed(value), "918809ac0e5fcc1960c8875d9e9c8e80", "{value}");
         }
-        assert_ne!(of("101"), of("100"));
+        assert_ne!(signed("101"), signed("100"));
     }
 
     #[test]
-    fn the_older_signature_truncates_toward_zero() {
+    fn the_legacy_signature_truncates_toward_zero() {
         for (value, whole) in [("-0.5", "0"), ("0.9", "0"), ("-1.9", "-1"), ("-100", "-100")] {
             assert_eq!(
                 legacy_md5("s", "u", value, "t"),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_24_to_64_bytes() {
+    fn a_secret_has_24_to_64_bytes() {
         for length in [24, 25, 63, 64] {
             secret(&vec![7; length]);
         }
@@ -182,11 +182,11 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_does_not_show_itself() {
+    fn debug_output_hides_a_secret() {
         assert_eq!(format!("{:?}", Secret::parse(SECRET)), "Some(Secret)");
     }
 
-    /// The text with one character, chosen by `place`, replaced by another; `None` if it has none to replace.
+    /// The text with the character at `place` replaced by `by`. `None` if that changes nothing.
     fn changed(text: &str, place: Index, by: char) -> Option<String> {
         let mut characters: Vec<char> = text.chars().collect();
         let count = characters.len();
@@ -197,7 +197,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_stock_library_takes_what_is_signed_and_nothing_else(
+        fn the_stock_library_accepts_a_signed_callback_and_no_altered_one(
             key in prop::collection::vec(any::<u8>(), 24..=64),
             id in "[A-Za-z0-9_-]{1,40}",
             timestamp in 0..4_000_000_000_i64,

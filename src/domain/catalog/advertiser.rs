@@ -1,10 +1,10 @@
-//! An advertiser: who pays for an offer's conversions and reports them under a token.
+//! An advertiser, which pays for the conversions of its offers and reports them with a token.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::document::{Document, FieldError, check_text};
 
-/// How many of an advertiser's tokens are valid: the newest, and the one before it while senders are moved over.
+/// Number of valid tokens of an advertiser: the newest, and the one before it so that senders can be changed over.
 pub const VALID_TOKENS: usize = 2;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

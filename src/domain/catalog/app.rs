@@ -1,4 +1,4 @@
-//! A publisher's app: where its users are, what its currency is, and where its callbacks go.
+//! A publisher's app: its platform, currency, callback and blocked offers.
 
 use std::fmt;
 
@@ -21,15 +21,15 @@ pub struct App {
     pub currency: CurrencyRate,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<Callback>,
-    /// Where a click that is refused with 403 or 410 is sent instead.
+    /// The redirect target of a click that is refused with 403 or 410.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback_url: Option<String>,
-    /// Offers this app does not show; an id that is not known yet may be blocked ahead of time.
+    /// Offers that the app does not show. Ids of offers that do not exist yet are allowed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked_offers: Vec<OfferId>,
 }
 
-/// Where and how completion callbacks are sent (docs/DECISIONS.md, "Completion callbacks").
+/// The endpoint of completion callbacks and its secrets (docs/DECISIONS.md, "Completion callbacks").
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Callback {
@@ -43,7 +43,7 @@ pub struct Callback {
 }
 
 impl fmt::Debug for Callback {
-    /// Without the secrets: a document may be logged.
+    /// Omits the secrets, since a document may be logged.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Callback")
             .field("url", &self.url)
@@ -72,18 +72,18 @@ impl fmt::Debug for LegacyMd5 {
     }
 }
 
-/// What the operator's interface shows in place of a secret. It is not a valid secret, so that a document which was
-/// read and sent back as it was is refused rather than kept with its secret lost.
+/// The operator's interface shows this in place of a secret. It is not a valid secret, so a document that is read and
+/// sent back unchanged is refused instead of losing its secret.
 pub const MASKED_SECRET: &str = "********";
 
 impl App {
-    /// The fallback URL as it goes into a header: ASCII, its host in punycode.
+    /// The fallback URL as a header value: ASCII, with the host in punycode.
     pub fn fallback(&self) -> Option<String> {
         let url = url::Url::parse(self.fallback_url.as_deref()?).ok()?;
         Some(url.into())
     }
 
-    /// The app as the operator may read it.
+    /// A copy for the operator, with all secrets masked.
     pub fn masked(&self) -> Self {
         let mut masked = self.clone();
         if let Some(callback) = &mut masked.callback {

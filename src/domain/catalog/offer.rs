@@ -1,4 +1,4 @@
-//! An offer and its goals, as the operator writes them (docs/OPERATING.md, "The operator's API").
+//! An offer and its goals, as documents of the operator's API (docs/OPERATING.md, "Resources").
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// Days after a click within which its conversion is paid, unless the offer says otherwise.
+/// Days after a click within which a conversion is paid, unless the offer sets its own.
 pub const DEFAULT_CONVERSION_WINDOW_DAYS: u16 = 30;
 pub const MAX_CONVERSION_WINDOW_DAYS: u16 = 90;
 const MAX_GOALS: usize = 50;
@@ -25,18 +25,18 @@ const MAX_CAP: u32 = 1_000_000_000;
 pub struct Offer {
     pub advertiser_id: AdvertiserId,
     pub off_type: OfferType,
-    /// The identifier of the app the offer promotes.
+    /// The identifier of the promoted app.
     pub s_id: String,
     pub name: String,
     pub lp_url: String,
-    /// Where a click is redirected, with macros; `lp_url` if absent.
+    /// The redirect target of a click, with macros; `lp_url` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_url: Option<String>,
-    /// The longest click id that the advertiser's side carries back, in characters.
+    /// The longest click id that the advertiser's side can return, in characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub click_id_max: Option<u16>,
     pub ic_url: String,
-    /// Plain text or HTML; shown as plain text.
+    /// Plain text or HTML, shown as plain text.
     pub desc: String,
     pub ctg: Vec<Category>,
     pub os: Platform,
@@ -46,10 +46,10 @@ pub struct Offer {
     pub conversion_cap: Option<Cap>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub click_cap: Option<Cap>,
-    /// UNIX seconds; live from then on.
+    /// The time from which the offer is live, in UNIX seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starts_at: Option<i64>,
-    /// UNIX seconds; no longer live from then on.
+    /// The time from which the offer is no longer live, in UNIX seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends_at: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ pub struct Offer {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GeoTarget {
-    /// Empty: every country.
+    /// Every country if empty.
     #[serde(default)]
     pub include: Vec<Country>,
     #[serde(default)]
@@ -78,7 +78,7 @@ impl GeoTarget {
 pub struct Goal {
     pub id: GoalId,
     pub ttl: String,
-    /// Numbered steps separated by line breaks; plain text or HTML, shown as plain text.
+    /// Numbered steps separated by line breaks, as plain text or HTML, shown as plain text.
     pub instr: String,
     pub payout_usd: MicroUsd,
     pub ord: u32,
@@ -95,7 +95,7 @@ pub struct Cap {
     pub lim: u32,
 }
 
-/// The specification's 2.4 shows no period but this one.
+/// The only period in docs/SPEC.md, "Offers response".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CapPeriod {
     #[serde(rename = "DAILY")]
@@ -103,7 +103,7 @@ pub enum CapPeriod {
 }
 
 impl Offer {
-    /// The goals in the order they are shown: by `ord`, then by id.
+    /// The goals in display order: by `ord`, then by id.
     pub fn goals_in_order(&self) -> Vec<&Goal> {
         let mut goals: Vec<_> = self.goals.iter().collect();
         goals.sort_by(|a, b| a.ord.cmp(&b.ord).then_with(|| a.id.cmp(&b.id)));
@@ -115,7 +115,7 @@ impl Offer {
             .unwrap_or(DEFAULT_CONVERSION_WINDOW_DAYS)
     }
 
-    /// Where clicks are sent.
+    /// The template of the redirect target.
     pub fn target(&self) -> Result<Template, FieldError> {
         let (path, url) = match &self.target_url {
             Some(target_url) => ("target_url", target_url),
@@ -125,7 +125,7 @@ impl Offer {
     }
 }
 
-/// Whether an offer takes clicks at an instant: active, started (`starts_at` in UNIX seconds) and not ended.
+/// Whether an offer is live: active, started and not ended. `starts_at` and `ends_at` are in UNIX seconds.
 pub fn is_live(active: bool, starts_at: Option<i64>, ends_at: Option<i64>, now_ms: i64) -> bool {
     let reached = |seconds: i64| now_ms >= seconds.saturating_mul(1_000);
     active && starts_at.is_none_or(reached) && !ends_at.is_some_and(reached)
@@ -156,11 +156,11 @@ impl Document for Offer {
         if self.goals.is_empty() || self.goals.len() > MAX_GOALS {
             return Err(FieldError::new("goals", "must be 1 to 50 goals"));
         }
-        for (place, goal) in self.goals.iter().enumerate() {
-            goal.check(place)?;
-            if self.goals.iter().take(place).any(|earlier| earlier.id == goal.id) {
+        for (index, goal) in self.goals.iter().enumerate() {
+            goal.check(index)?;
+            if self.goals.iter().take(index).any(|earlier| earlier.id == goal.id) {
                 return Err(FieldError::new(
-                    format!("goals[{place}].id"),
+                    format!("goals[{index}].id"),
                     "is used twice in this offer",
                 ));
             }
@@ -194,11 +194,11 @@ impl Document for Offer {
 }
 
 impl Goal {
-    fn check(&self, place: usize) -> Result<(), FieldError> {
-        check_text(&format!("goals[{place}].ttl"), &self.ttl, 500)?;
-        check_length(&format!("goals[{place}].instr"), &self.instr, 10_000)?;
+    fn check(&self, index: usize) -> Result<(), FieldError> {
+        check_text(&format!("goals[{index}].ttl"), &self.ttl, 500)?;
+        check_length(&format!("goals[{index}].instr"), &self.instr, 10_000)?;
         if let Some(gl_val) = &self.gl_val {
-            check_text(&format!("goals[{place}].gl_val"), gl_val, 200)?;
+            check_text(&format!("goals[{index}].gl_val"), gl_val, 200)?;
         }
         Ok(())
     }

@@ -1,22 +1,22 @@
-//! Offer texts are shown as plain text (docs/DECISIONS.md, "Offers"): what an advertiser's feed brings as HTML loses its
-//! tags and entities and keeps its line breaks; what is not HTML stays as it was written.
+//! Converts offer texts from HTML to plain text (docs/DECISIONS.md, "Offers"). Tags and entities are removed and line
+//! breaks stay. A text that is not HTML stays as it was written.
 //!
-//! The converter is our own because the small crates for it are made for whole pages: they fold the line breaks that
-//! separate numbered steps, fold `<br><br>` into one break, print the addresses of links, and take `x < y`, `<name>`
-//! and a URL's `&lang=` for markup. The table of entities is `html-escape`'s.
+//! Signpost has its own converter because the small crates are made for whole pages: they join the lines of numbered
+//! steps, reduce `<br><br>` to one break, print the URLs of links, and take `x < y`, `<name>` and a URL's `&lang=` for
+//! markup. The table of entities is `html-escape`'s.
 
 use std::borrow::Cow;
 
-/// What an element does to the text around it.
+/// The effect of an element on the text around it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
-    /// Nothing: only its tags go.
+    /// None: only its tags are removed.
     Inline,
-    /// A space: a table's cells.
+    /// A space, for the cells of a table.
     Space,
-    /// `<br>`: one line break each.
+    /// One line break, for `<br>`.
     Break,
-    /// Begins and ends on a line of its own.
+    /// A line of its own.
     Line,
     /// A blank line before and after.
     Paragraph,
@@ -24,11 +24,11 @@ enum Effect {
         numbered: bool,
     },
     Item,
-    /// Its content is not text.
+    /// Its content is removed too.
     Hidden,
 }
 
-/// The elements of HTML that are found in texts. Any other `<name>` is text: a placeholder, or a comparison.
+/// The known elements. Any other `<name>` is text, such as a placeholder or a comparison.
 const ELEMENTS: &[(&str, Effect)] = &[
     ("a", Effect::Inline),
     ("abbr", Effect::Inline),
@@ -103,20 +103,20 @@ const ELEMENTS: &[(&str, Effect)] = &[
     ("wbr", Effect::Inline),
 ];
 
-/// What the numbers 128 to 159 mean in a numeric entity: HTML reads them as windows-1252, in which many feeds still
-/// write their dashes and apostrophes.
+/// The characters 128 to 159 of a numeric entity. HTML reads them as windows-1252, in which many feeds still write
+/// dashes and apostrophes.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
     '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-/// A text as an offer shows it: lines ended by `\n`, none with spaces at its end, at most one blank line in a row.
+/// A text as an offer shows it: lines separated by `\n`, without trailing spaces, and at most one blank line in a row.
 pub fn plain_text(input: &str) -> String {
     let text = input.replace("\r\n", "\n").replace('\r', "\n");
-    tidy(&if is_html(&text) { converted(&text) } else { text })
+    tidy(&if is_html(&text) { convert(&text) } else { text })
 }
 
-/// Whether a text has markup at all. A text without must not be converted: its spaces may mean something.
+/// Whether a text has markup. A text without markup is not converted, since its spaces may be intended.
 fn is_html(text: &str) -> bool {
     let has_tag = || {
         text.match_indices('<')
@@ -142,7 +142,7 @@ fn tidy(text: &str) -> String {
     out
 }
 
-fn converted(html: &str) -> String {
+fn convert(html: &str) -> String {
     let mut text = Converter::default();
     let mut rest = html;
     loop {
@@ -162,7 +162,7 @@ fn converted(html: &str) -> String {
     text.out
 }
 
-/// Where the next tag or comment begins, or the text's length.
+/// The position of the next tag or comment, or the text's length.
 fn next_markup(text: &str) -> usize {
     let is_markup = |at: &usize| text.get(*at..).and_then(Markup::at_start).is_some();
     text.match_indices('<')
@@ -171,7 +171,7 @@ fn next_markup(text: &str) -> usize {
         .unwrap_or(text.len())
 }
 
-/// What follows the closing tag of an element that is not text; nothing if it is never closed.
+/// The text after the closing tag of a hidden element; empty if it is never closed.
 fn after_hidden<'a>(name: &str, text: &'a str) -> &'a str {
     let closing = format!("</{name}");
     let lower = text.to_ascii_lowercase();
@@ -189,7 +189,7 @@ enum Markup {
 }
 
 impl Markup {
-    /// The tag or comment a text begins with, and what follows it.
+    /// Parses the tag or comment at the start of a text, and returns it with the text after it.
     fn at_start(text: &str) -> Option<(Self, &str)> {
         if let Some(comment) = text.strip_prefix("<!--") {
             return comment.split_once("-->").map(|(_, after)| (Self::Comment, after));
@@ -206,10 +206,10 @@ impl Markup {
         let &(name, effect) = ELEMENTS
             .iter()
             .find(|(known, _)| known.eq_ignore_ascii_case(name))?;
-        // `a <b and c> d` is a comparison: attributes have a value, apart from the slash of `<br/>`.
+        // `a <b and c> d` is a comparison: attributes must have a value. The slash of `<br/>` is ignored.
         let well_formed = match attributes.trim_matches([' ', '\t', '\n', '/']) {
             "" => true,
-            some => !closing && some.contains('=') && attributes.starts_with([' ', '\t', '\n', '/']),
+            trimmed => !closing && trimmed.contains('=') && attributes.starts_with([' ', '\t', '\n', '/']),
         };
         let markup = if closing {
             Self::Close(effect)
@@ -220,7 +220,7 @@ impl Markup {
     }
 }
 
-/// Splits at the `>` that ends a tag; one inside a quoted value does not. A second `<` means that it was no tag.
+/// Splits at the `>` that ends a tag, ignoring those in quoted values. A `<` before it means that this is not a tag.
 fn split_tag(text: &str) -> Option<(&str, &str)> {
     let mut quote = None;
     let mut after_equals = false;
@@ -241,18 +241,18 @@ fn split_tag(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The text so far, and what stands between it and the next character.
+/// The output so far, and the separator due before the next character.
 #[derive(Default)]
 struct Converter {
     out: String,
     space: bool,
-    /// Breaks asked for by `<br>`, by the source's own line ends, and by elements that stand on lines of their own.
+    /// Line breaks from `<br>`, from the source's line ends, and from elements that need a line of their own.
     breaks: usize,
     line_ends: usize,
     lines: usize,
-    /// Open lists: the number of the last item of a numbered one.
+    /// The open lists, each with the number of its last item if it is numbered.
     lists: Vec<Option<u32>>,
-    /// What the next text is an item of: `1. ` or `- `.
+    /// The marker of the item that begins with the next text: `1. ` or `- `.
     marker: Option<String>,
 }
 
@@ -298,7 +298,7 @@ impl Converter {
         for (at, c) in text.char_indices() {
             match c {
                 '\n' => self.line_ends += 1,
-                // A non-breaking space in a feed is nearly always padding.
+                // Non-breaking spaces in feeds are nearly always padding.
                 ' ' | '\t' | '\r' | '\u{c}' | '\u{a0}' => self.space = true,
                 c => {
                     self.push_separator(text.get(at..).unwrap_or_default());
@@ -308,13 +308,13 @@ impl Converter {
         }
     }
 
-    /// Writes what separates the text so far from `next`.
+    /// Writes the separator between the output so far and `next`.
     fn push_separator(&mut self, next: &str) {
-        // HTML would fold the source's line ends into spaces. They are kept, since feeds mix both ways of ending a
-        // line and steps that run together cannot be read; beside a tag that ends the line they add nothing.
+        // In HTML the source's line ends are spaces. Here they count where no tag ends the line: feeds mix both, and
+        // steps without line breaks are unreadable.
         let breaks = match self.breaks.max(self.lines) {
             0 => self.line_ends,
-            asked => asked,
+            from_tags => from_tags,
         };
         if !self.out.is_empty() {
             if breaks > 0 {
@@ -332,7 +332,7 @@ impl Converter {
     }
 }
 
-/// Whether an item brings its own bullet or number.
+/// Whether an item begins with a bullet or number of its own.
 fn has_marker(item: &str) -> bool {
     let after_digits = item.trim_start_matches(|c: char| c.is_ascii_digit());
     item.starts_with(['-', '–', '•', '·', '*'])
@@ -340,11 +340,11 @@ fn has_marker(item: &str) -> bool {
 }
 
 fn as_windows_1252(c: char) -> char {
-    let place = u32::from(c)
+    let index = u32::from(c)
         .checked_sub(0x80)
-        .and_then(|place| usize::try_from(place).ok());
-    place
-        .and_then(|place| WINDOWS_1252.get(place))
+        .and_then(|index| usize::try_from(index).ok());
+    index
+        .and_then(|index| WINDOWS_1252.get(index))
         .copied()
         .unwrap_or(c)
 }

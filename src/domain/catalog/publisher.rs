@@ -1,4 +1,4 @@
-//! A publisher: the account that owns apps. Offers are served, and clicks redirected, only once it is approved.
+//! A publisher: the account that owns apps. Its offers are served and its clicks redirected only after approval.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::model::{
     document::{Document, FieldError, check_text},
 };
 
-/// What an approval is needed for: its offers and its clicks.
+/// Refuses offers and clicks of a publisher without approval.
 pub const PUBLISHER_NOT_APPROVED: ApiError =
     ApiError::new(403, "publisher_not_approved", "the publisher is not approved");
 

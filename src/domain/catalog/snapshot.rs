@@ -1,9 +1,9 @@
-//! Snapshots: what the edge knows of the catalog. They are built in `origin/catalog`, travel through KV as immutable
-//! values, and are read in place, with nothing to parse at a cold start.
+//! Snapshots: the edge's copies of the catalog. The catalog object builds them and publishes them in KV as immutable
+//! values. They are read in place, so a cold start parses nothing.
 //!
-//! - [`tracking`]: what a click, a credential check or a conversion needs;
-//! - [`listing`]: the index of the offers that may be listed; [`bodies`] holds their texts, in content-addressed chunks;
-//! - [`envelope`] and [`columns`]: what all of them are made of.
+//! - [`tracking`]: the data for clicks, credential checks and conversions;
+//! - [`listing`]: the index of the offers that may be listed; [`bodies`] holds their JSON, in content-addressed chunks;
+//! - [`envelope`] and [`columns`]: the format of all of them.
 
 pub mod bodies;
 pub mod columns;

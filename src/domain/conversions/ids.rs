@@ -1,33 +1,33 @@
-//! What a conversion is known by: its row, and the transaction ids of the callbacks that follow from it.
+//! The identity of a conversion: the key of its row, and the transaction ids of its callbacks.
 
 use sha2::{Digest, Sha256};
 
 use super::state::Movement;
 use crate::{model::AppId, tracking::click_id::Nonce};
 
-/// One click reaching one goal: there is one row, and one reward, for each.
+/// The key of a conversion's row. Each click and goal has one row and at most one reward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RowKey<'a> {
     pub app: AppId,
     pub nonce: Nonce,
-    /// The id of the goal that is paid, however the sender named it.
+    /// The id of the paid goal, also if the sender named it by its event code or not at all.
     pub goal: &'a str,
 }
 
-/// Keeps these hashes apart from any other that may be made of the same values, and from those of a later form.
+/// Domain separation from other hashes of the same values, and from later versions of this one.
 const DOMAIN: &[u8] = b"signpost transaction 1\0";
 
-/// The transaction id of a reward or of its reversal, in the form of a UUID (version 8 of RFC 9562, which leaves the
-/// bits to us), since publishers keep it in columns of that type.
+/// The transaction id of a reward or of its reversal. It is a UUID (version 8 of RFC 9562, whose bits the application
+/// chooses), since publishers store it in columns of that type.
 ///
-/// It is derived, not drawn, so that a commit that is tried again after a fault has the same one. It identifies and
-/// does not authenticate: who knows the click id and the goal can work it out.
+/// It is derived and not random, so that a commit that is retried after a failure has the same one. It is no secret:
+/// anyone with the click id and the goal can compute it.
 pub fn transaction_id(row: &RowKey<'_>, movement: Movement) -> String {
     let kind = match movement {
         Movement::Reward => 0,
         Movement::Reversal => 1,
     };
-    // All but the goal have a fixed length, so no two rows are hashed from the same bytes.
+    // All fields but the goal have a fixed length, so no two rows hash the same bytes.
     let hash: [u8; 32] = Sha256::new()
         .chain_update(DOMAIN)
         .chain_update([kind])
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_of_the_row_and_the_reversal_make_another_id() {
+    fn each_part_of_the_key_and_the_movement_change_the_transaction_id() {
         let rows = [
             row(42, [0; 12], "g1"),
             row(43, [0; 12], "g1"),
@@ -97,7 +97,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_id_has_the_form_of_a_uuid(app in 0..100_000_000_u32, nonce: Nonce, goal in ".{0,64}") {
+        fn a_transaction_id_has_the_form_of_a_uuid(app in 0..100_000_000_u32, nonce: Nonce, goal in ".{0,64}") {
             let id = transaction_id(&row(app, nonce, &goal), Movement::Reward);
             let groups: Vec<_> = id.split('-').collect();
             prop_assert_eq!(groups.iter().map(|group| group.len()).collect::<Vec<_>>(), [8, 4, 4, 4, 12]);

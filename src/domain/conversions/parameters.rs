@@ -1,6 +1,5 @@
-//! What a postback says, read from its query and, of a POST, from its form body. Advertisers' partners write our
-//! address into templates of their own, so one field has many names, and what they had no value for may stand there
-//! as the template left it.
+//! Parses a postback from its query and, for a POST, its form body. Advertisers' partners put Signpost's URL into
+//! templates of their own, so a field has many names, and macros without a value may be left in unreplaced.
 
 use std::{array, borrow::Cow};
 
@@ -14,8 +13,8 @@ use crate::{
 
 pub const INVALID_CLICK_ID: ApiError = ApiError::new(400, "invalid_click_id", "click_id is not a click id");
 
-/// The parameters that a postback may carry: first the names that a click id goes by, in the order in which they are
-/// looked at, ours before those of partners. All other parameters are ignored.
+/// The parameters that a postback may carry. First come the names of the click id in the order in which they are tried,
+/// Signpost's before the partners'. All other parameters are ignored.
 const NAMES: [&str; 11] = [
     "click_id",
     "clickid",
@@ -34,14 +33,14 @@ const NAMES: [&str; 11] = [
 const MACROS: [(&str, &str); 4] = [("{", "}"), ("${", "}"), ("[", "]"), ("%", "%")];
 
 /// The longest `goal`, in characters: the longest event code that the catalog takes.
-const LONGEST_GOAL: usize = 200;
+const MAX_GOAL_CHARS: usize = 200;
 /// The longest `txn`, in bytes.
-const LONGEST_TXN: usize = 128;
+const MAX_TXN_BYTES: usize = 128;
 
-/// A postback, checked as far as that goes without a key or the catalog. No text is empty.
+/// A postback whose form is valid. Keys and the catalog are checked later. No text is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Postback<'a> {
-    /// A click id in form; whether it is one of ours only its key tells.
+    /// A text in the form of a click id. Only its key tells whether it is genuine.
     pub click_id: Cow<'a, str>,
     /// The advertiser's token.
     pub token: Cow<'a, str>,
@@ -53,13 +52,13 @@ pub struct Postback<'a> {
 }
 
 impl<'a> Postback<'a> {
-    /// Reads a query string as it stands in the URL, without the `?`, and the `application/x-www-form-urlencoded` body
-    /// of a POST. The two count as one list: a sender may put its token in the address and the rest in the body.
+    /// Parses a raw query string without the `?`, and the `application/x-www-form-urlencoded` body of a POST. The two
+    /// count as one list: a sender may put its token in the URL and the rest in the body.
     ///
     /// A value that is empty or an unreplaced macro counts as absent. A parameter may be repeated with the same value,
-    /// as by a proxy that passes on both lists, but not with another.
+    /// for example by a proxy that copies the query into the body, but not with another.
     ///
-    /// The first fault is told, in this order: repeated parameters and bad percent-encoding, from left to right, query
+    /// Returns the first fault in this order: repeated parameters and bad percent-encoding, from left to right, query
     /// before body; then the click id, `token`, `goal`, `txn`, `status`.
     pub fn parse(query: &'a str, form: Option<&'a str>) -> Result<Self, ApiError> {
         let [click_ids @ .., token, goal, txn, status] = scan(query, form)?;
@@ -67,17 +66,17 @@ impl<'a> Postback<'a> {
         let token = token.ok_or_else(|| missing("token"))?;
         if goal
             .as_ref()
-            .is_some_and(|goal| goal.chars().count() > LONGEST_GOAL)
+            .is_some_and(|goal| goal.chars().count() > MAX_GOAL_CHARS)
         {
             return Err(
-                INVALID_PARAMETER.with_message(format!("goal must be at most {LONGEST_GOAL} characters"))
+                INVALID_PARAMETER.with_message(format!("goal must be at most {MAX_GOAL_CHARS} characters"))
             );
         }
-        // A `txn` with a macro left inside would be the same in all conversions, and refused in all but the first. (A
-        // `goal` with one is an unknown goal: it must not become the first goal instead.)
-        let txn = txn.filter(|txn| !holds_macro(txn));
-        if txn.as_ref().is_some_and(|txn| txn.len() > LONGEST_TXN) {
-            return Err(INVALID_PARAMETER.with_message(format!("txn must be at most {LONGEST_TXN} bytes")));
+        // A `txn` with a macro left in would be the same in all conversions and refused in all but the first. A `goal`
+        // with one is an unknown goal, because the first goal must not be paid in its place.
+        let txn = txn.filter(|txn| !contains_macro(txn));
+        if txn.as_ref().is_some_and(|txn| txn.len() > MAX_TXN_BYTES) {
+            return Err(INVALID_PARAMETER.with_message(format!("txn must be at most {MAX_TXN_BYTES} bytes")));
         }
         let status = match status {
             None => Status::default(),
@@ -95,10 +94,10 @@ impl<'a> Postback<'a> {
     }
 }
 
-/// The click id, of the values of all its names. Partners send ids of their own under some of these names beside our
-/// click id under another (Keitaro: ours as `subid`, its own as `tid`), so the first that is a click id in form is
-/// taken, and others are no contradiction. If several are in form, the order of the names decides: refusing would lose
-/// a conversion, and this way every copy of it is attributed alike.
+/// Chooses the click id from the values of all its names. Partners send ids of their own beside the click id (Keitaro
+/// sends the click id as `subid` and its own as `tid`), so the first value in the form of a click id is taken and
+/// others are ignored. If several have the form, the order of the names decides: a refusal would lose a conversion, and
+/// this order attributes every copy of it alike.
 fn choose_click_id<const N: usize>(values: [Option<Cow<'_, str>>; N]) -> Result<Cow<'_, str>, ApiError> {
     let mut refusal = missing("click_id");
     for text in values.into_iter().flatten() {
@@ -116,7 +115,7 @@ fn missing(name: &str) -> ApiError {
     ))
 }
 
-/// The value of each parameter of [`NAMES`] that has one.
+/// The decoded value of each parameter in [`NAMES`], or `None` if it is absent.
 fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<[Option<Cow<'a, str>>; NAMES.len()], ApiError> {
     let mut values = array::from_fn(|_| None);
     for pair in query
@@ -124,12 +123,12 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<[Option<Cow<'a, str
         .chain(form.into_iter().flat_map(|form| form.split('&')))
     {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        // A name that does not decode may have been meant as any, so it is not taken for an unknown one.
+        // A name that does not decode may be meant as a known one, so it is an error and not ignored.
         let name = decode(name).ok_or_else(|| badly_encoded("the name of a parameter"))?;
         let Some((known, slot)) = NAMES.iter().zip(&mut values).find(|(known, _)| **known == name) else {
             continue;
         };
-        // As it was sent, `%goal%` is bad percent-encoding.
+        // Checked before decoding, because `%goal%` is bad percent-encoding.
         if is_macro(value) {
             continue;
         }
@@ -152,7 +151,7 @@ fn badly_encoded(what: &str) -> ApiError {
     INVALID_PARAMETER.with_message(format!("{what} is not valid percent-encoded UTF-8"))
 }
 
-/// Decodes as forms are encoded, where a `+` is a space, since partners encode queries so, too. `None` if a `%` is not
+/// Decodes form encoding, in which a `+` is a space, since partners encode queries this way too. `None` if a `%` is not
 /// followed by two hexadecimal digits, or the bytes are not UTF-8.
 fn decode(text: &str) -> Option<Cow<'_, str>> {
     let well_formed = text.split('%').skip(1).all(|after| {
@@ -162,7 +161,7 @@ fn decode(text: &str) -> Option<Cow<'_, str>> {
         return None;
     }
     if text.contains('+') {
-        // What was a `+` before it was encoded is a `%2B` still.
+        // A literal `+` is still `%2B` here.
         let spaced = text.replace('+', " ");
         let decoded = percent_decode_str(&spaced).decode_utf8().ok()?;
         return Some(Cow::Owned(decoded.into_owned()));
@@ -170,15 +169,15 @@ fn decode(text: &str) -> Option<Cow<'_, str>> {
     percent_decode_str(text).decode_utf8().ok()
 }
 
-/// Whether a text is a macro from end to end.
+/// Whether the whole text is a macro.
 fn is_macro(text: &str) -> bool {
     MACROS
         .iter()
         .any(|(begin, end)| text.strip_prefix(begin).is_some_and(|rest| rest.ends_with(end)))
 }
 
-/// Whether a macro in braces stands in a text. Brackets and percent signs are too common in plain ones.
-fn holds_macro(text: &str) -> bool {
+/// Whether a text contains a macro in braces. Brackets and percent signs are too common in plain text to count.
+fn contains_macro(text: &str) -> bool {
     text.split_once('{').is_some_and(|(_, rest)| rest.contains('}'))
 }
 

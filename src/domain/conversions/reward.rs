@@ -1,5 +1,5 @@
-//! What a conversion pays, and until when. The user chooses the `rid` of a click, so it must not choose the money: it
-//! only says which offer was clicked.
+//! Decides which goal a conversion pays, how much, and until when. The user chooses the `rid` of a click, so it only
+//! identifies the offer and never decides the payout.
 
 use super::state::CONVERSION_WINDOW_CLOSED;
 use crate::{
@@ -15,7 +15,7 @@ pub const UNKNOWN_GOAL: ApiError = ApiError::new(
 
 const DAY_MS: i64 = 86_400_000;
 
-/// A goal of the clicked offer, as far as paying goes.
+/// The payment data of a goal of the clicked offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PayableGoal<'a> {
     pub id: &'a str,
@@ -23,15 +23,15 @@ pub struct PayableGoal<'a> {
     /// The advertiser's event code.
     pub gl_val: Option<&'a str>,
     pub payout: MicroUsd,
-    /// No longer offered, but still paid for the clicks made before.
+    /// No longer offered, but still paid for earlier clicks.
     pub retired: bool,
 }
 
-/// The goal that a conversion pays, of all goals of the clicked offer in any order: the one `named` by its id or by its
-/// event code, else the offer's first by `ord`.
+/// Chooses the goal that a conversion pays from all goals of the clicked offer, given in any order: the goal `named` by
+/// its id or event code, or the offer's first goal by `ord` if none is named.
 ///
-/// An id goes before an event code. Where that leaves several, a goal on offer goes before a retired one, then the
-/// lower `ord`, then the lower id, as goals are shown.
+/// A match by id wins over one by event code. Among several, a goal on offer wins over a retired one, then the lower
+/// `ord`, then the lower id, which is also the order in which goals are shown. [`UNKNOWN_GOAL`] if none matches.
 pub fn paid_goal<'g, 'a>(
     goals: &'g [PayableGoal<'a>],
     named: Option<&str>,
@@ -49,11 +49,11 @@ pub fn paid_goal<'g, 'a>(
     .ok_or(UNKNOWN_GOAL)
 }
 
-/// What is paid for a conversion, frozen when it is committed.
+/// The amounts paid for a conversion. They are fixed when it is committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amounts {
     pub payout: MicroUsd,
-    /// In the app's currency, in units of its last decimal. Up to 10^21, so beyond what an SQLite integer holds.
+    /// In the app's currency, in units of its last decimal. At most 10^21, which is too large for an SQLite integer.
     pub value: InAppAmount,
 }
 
@@ -66,14 +66,14 @@ impl Amounts {
     }
 }
 
-/// Refuses a conversion received later than `window_days` after its click; to the millisecond, the last one included.
-/// A click from the future, by a clock that runs ahead of ours, is no reason to refuse.
+/// Refuses a conversion received more than `window_days` after its click, inclusive and to the millisecond. A click in
+/// the future passes, because another machine's clock may run ahead.
 pub fn check_window(
     clicked_at_ms: i64,
     received_at_ms: i64,
     window_days: Option<u16>,
 ) -> Result<(), ApiError> {
-    // Retired goals are known for no longer than the longest window, so no offer may go beyond it.
+    // Retired goals are kept only for the longest window, so no offer's window may exceed it.
     let days = window_days
         .unwrap_or(DEFAULT_CONVERSION_WINDOW_DAYS)
         .min(MAX_CONVERSION_WINDOW_DAYS);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_goal_paid_is_the_named_one_or_the_first() {
+    fn a_conversion_pays_the_named_goal_or_the_first() {
         let goals = [
             goal("last", 9, "purchase", false),
             goal("old-first", 0, "install", true),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn an_offer_whose_goals_are_all_retired_still_pays_the_first() {
+    fn an_offer_with_only_retired_goals_still_pays_the_first() {
         let goals = [goal("b", 2, "", true), goal("a", 1, "", true)];
         assert_eq!(paid_goal(&goals, None).unwrap().id, "a");
         assert_eq!(paid_goal(&[], None), Err(UNKNOWN_GOAL));
@@ -197,21 +197,21 @@ mod tests {
         ) {
             let rate = CurrencyRate { name: "Coins".into(), per_usd: PerUsd(per_usd), decimals, rounding };
             let paid = Amounts::of(MicroUsd(payout), &rate);
-            let said = [Decimal::usd(paid.payout), Decimal::in_app(&rate, paid.value)];
+            let amounts = [Decimal::usd(paid.payout), Decimal::in_app(&rate, paid.value)];
             let negative = [
                 Decimal::usd(MicroUsd(-paid.payout.0)),
                 Decimal::in_app(&rate, InAppAmount(-paid.value.0)),
             ];
-            for (said, negative) in said.iter().zip(&negative) {
-                prop_assert_eq!(&said.negated(), negative);
-                prop_assert_eq!(&said.negated().negated(), said);
+            for (amount, negative) in amounts.iter().zip(&negative) {
+                prop_assert_eq!(&amount.negated(), negative);
+                prop_assert_eq!(&amount.negated().negated(), amount);
             }
             prop_assert!(paid.value.0 >= 0 && paid.value.0 <= 10_i128.pow(21));
         }
 
-        /// Against a plain walk over sorted goals.
+        /// Compares with a linear search over sorted goals.
         #[test]
-        fn the_order_in_which_goals_are_listed_does_not_choose_the_money(
+        fn the_order_of_goals_in_the_list_does_not_change_the_paid_goal(
             goals in proptest::collection::vec(("[ab]{1,2}", 0..3_u32, "[abc]{0,2}", any::<bool>()), 0..6)
                 .prop_shuffle(),
             named in proptest::option::of("[abc]{1,2}"),

@@ -1,5 +1,5 @@
-//! The states of a conversion, and what a postback makes of them. A row is one click reaching one goal; this table
-//! alone says when money moves, so that it moves once however often, and in whatever order, postbacks come.
+//! The states of a conversion and its transitions by postbacks. A row is one click reaching one goal. Only this table
+//! decides when money moves, so that it moves once, however often and in whatever order postbacks come.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub const DUPLICATE_TXN: ApiError = ApiError::new(
     "txn was already used for another conversion of this goal",
 );
 
-/// What a postback says of a conversion.
+/// The status that a postback reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
@@ -35,7 +35,7 @@ pub enum Status {
 impl Status {
     pub const ALL: [Self; 4] = [Self::Approved, Self::Pending, Self::Rejected, Self::Reversed];
 
-    /// One of the four names, in any case. Numbers are none: networks do not agree on what 1 and 2 mean.
+    /// Parses one of the four names in any case. Numbers are refused, because networks disagree on what 1 and 2 mean.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
@@ -52,8 +52,8 @@ impl Status {
     }
 }
 
-/// What a row holds once a postback is committed. (`reserving` is no state in this sense: such a row is on its way to
-/// one, and copies wait for it.)
+/// The state of a row after a postback is committed. (A row may also be `reserving`, on its way to one of these states;
+/// repeated postbacks wait for it.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
     Pending,
@@ -63,13 +63,13 @@ pub enum State {
     Rejected,
     /// Paid, and taken back. Final.
     Reversed,
-    /// Reversed before it was known, so never paid. Final.
+    /// Reversed before any other postback came, so never paid. Final.
     Tombstone,
-    /// Kept for the log only: when it is sent again, it is judged afresh.
+    /// Kept for the log only. A repeated postback is checked afresh.
     Refused(Reason),
 }
 
-/// Why a conversion was refused although it was well-formed.
+/// The reason for refusing a well-formed conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
     Capped,
@@ -90,7 +90,7 @@ impl Reason {
 }
 
 impl State {
-    /// What the sender is told: the `status` of a 200, or the refusal.
+    /// The answer to the sender: the `status` of a 200, or the error.
     pub fn answer(self) -> Result<Status, ApiError> {
         match self {
             Self::Pending => Ok(Status::Pending),
@@ -102,33 +102,33 @@ impl State {
     }
 }
 
-/// Money moving, and a callback with it.
+/// A movement of money, which sends a callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Movement {
-    /// The cap is taken, the goal is paid, the publisher is called.
+    /// Takes from the cap, pays the goal and calls the publisher.
     Reward,
-    /// The publisher is called once more, with the exact negative of what was paid.
+    /// Calls the publisher again with the exact negative of the amounts paid.
     Reversal,
 }
 
-/// What a postback makes of a row.
+/// The result of applying a postback to a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     pub state: State,
-    /// Nothing changes: the sender gets the first one's transaction id and `duplicate: true`.
+    /// Nothing changes. The sender gets the first postback's transaction id and `duplicate: true`.
     pub duplicate: bool,
     pub movement: Option<Movement>,
 }
 
-/// What a postback makes of a row in a state, or of none. If it [is judged](is_judged), it is because nothing speaks
-/// against it; else the row is [`State::Refused`] and the table is not asked.
+/// The outcome of a postback for a row in state `current`, which is `None` without a row. If [`is_judged`] requires
+/// checks, they must have passed; otherwise the row becomes [`State::Refused`] without a look at this table.
 pub fn next(current: Option<State>, status: Status) -> Outcome {
     use {State as S, Status as E};
     match (current, status) {
         (None | Some(S::Refused(_)), E::Approved) => paid(),
         (None | Some(S::Refused(_)), E::Pending) => becomes(S::Pending),
         (None | Some(S::Refused(_)), E::Rejected) => becomes(S::Rejected),
-        // An approval that was overtaken by its reversal must find something that stops it.
+        // Stops the approval if it arrives after its reversal.
         (None | Some(S::Refused(_)), E::Reversed) => becomes(S::Tombstone),
 
         (Some(S::Pending), E::Approved) => paid(),
@@ -136,7 +136,7 @@ pub fn next(current: Option<State>, status: Status) -> Outcome {
         // Nothing was paid yet, so there is nothing to take back.
         (Some(S::Pending), E::Rejected | E::Reversed) => becomes(S::Rejected),
 
-        // `pending` is overtaken by the approval, or sent again after it.
+        // `pending` arrives after the approval, late or repeated.
         (Some(S::Approved), E::Approved | E::Pending) => stays(S::Approved),
         (Some(S::Approved), E::Rejected | E::Reversed) => Outcome {
             movement: Some(Movement::Reversal),
@@ -150,8 +150,9 @@ pub fn next(current: Option<State>, status: Status) -> Outcome {
     }
 }
 
-/// Whether the conversion window and the uniqueness of `txn` are checked, and, for an approval, the cap: for what may
-/// lead to a reward and is not known yet. A rejection or a reversal costs no one anything and is always taken down.
+/// Whether a postback needs checks of the window, of the uniqueness of `txn` and, for an approval, of the cap. It does
+/// if it may lead to a reward and the conversion is not known yet. A rejection or a reversal costs nobody anything and
+/// is always recorded.
 pub fn is_judged(current: Option<State>, status: Status) -> bool {
     matches!(current, None | Some(State::Refused(_))) && matches!(status, Status::Approved | Status::Pending)
 }
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_may_come_to_be_paid_and_is_not_known_is_judged() {
+    fn only_an_unknown_conversion_that_may_be_paid_is_judged() {
         for status in Status::ALL {
             let payable = matches!(status, Status::Approved | Status::Pending);
             for unknown in [None].into_iter().chain(REFUSED.map(Some)) {
@@ -275,10 +276,10 @@ mod tests {
     }
 
     #[test]
-    fn the_sender_is_told_the_state_or_the_refusal() {
-        let told =
+    fn a_state_is_answered_with_its_status_or_its_error() {
+        let text =
             [Pending, Approved, Rejected, Reversed, Tombstone].map(|state| state.answer().unwrap().as_str());
-        assert_eq!(told, ["pending", "approved", "rejected", "reversed", "reversed"]);
+        assert_eq!(text, ["pending", "approved", "rejected", "reversed", "reversed"]);
         let refused = Reason::ALL.map(|reason| {
             let refusal = Refused(reason).answer().unwrap_err();
             (refusal.status, refusal.code)
@@ -293,8 +294,8 @@ mod tests {
         );
     }
 
-    /// The places in a history where money moves: the first approval, unless a rejection or a reversal came before it;
-    /// and the first of those after it.
+    /// The positions in a history at which money moves: the first approval, unless a rejection or a reversal came
+    /// before it, and the first rejection or reversal after it.
     fn naive_movements(history: &[Status]) -> Vec<(usize, Movement)> {
         let refusals = |status: &Status| matches!(status, Status::Rejected | Status::Reversed);
         let Some(reward) = history.iter().position(|status| *status == Status::Approved) else {
@@ -310,13 +311,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn money_moves_at_most_once_each_way_whatever_comes(
+        fn a_conversion_is_paid_and_reversed_at_most_once(
             history in vec((select(Status::ALL.as_slice()), proptest::option::weighted(0.3, select(Reason::ALL.as_slice()))), 0..12),
         ) {
             let mut current = None;
             let mut movements = Vec::new();
-            // What was refused counts as never sent.
-            let mut taken = Vec::new();
+            // A refused postback counts as never sent.
+            let mut accepted = Vec::new();
             for (status, reason) in history {
                 if let Some(reason) = reason.filter(|_| is_judged(current, status)) {
                     current = Some(Refused(reason));
@@ -329,13 +330,13 @@ mod tests {
                     prop_assert_eq!(current, Some(outcome.state), "a final state changed");
                 }
                 if let Some(movement) = outcome.movement {
-                    movements.push((taken.len(), movement));
+                    movements.push((accepted.len(), movement));
                 }
-                taken.push(status);
+                accepted.push(status);
                 current = Some(outcome.state);
             }
             prop_assert!(movements.len() <= 2);
-            prop_assert_eq!(movements, naive_movements(&taken));
+            prop_assert_eq!(movements, naive_movements(&accepted));
         }
     }
 }

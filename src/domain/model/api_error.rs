@@ -1,14 +1,13 @@
-//! What a caller is told when a request is not carried out: the status, the `{error, code}` body that the
-//! specification's part 7 gives to reporting errors and Signpost to all, and when to try again.
+//! The error that a caller receives: a status, the body `{error, code}` (docs/SPEC.md, "Errors") and a time to retry.
 //!
-//! The modules that own a rule own its refusals, as constants beside the rule. What went wrong inside is never part
-//! of one: it goes to the log where it happened.
+//! Each error is a constant beside the rule that it belongs to. It never contains an internal cause, which is logged
+//! where it happened.
 
 use std::borrow::Cow;
 
 use serde_json::json;
 
-/// A stated refusal. `message` is for people, `code` is for programs and never changes once released.
+/// An error answer. `message` is for people. `code` is for programs and never changes once released.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError {
     pub status: u16,
@@ -33,7 +32,7 @@ impl ApiError {
         self
     }
 
-    /// The same refusal, told with what is particular about this request.
+    /// The same error with a message about this request.
     pub fn with_message(&self, message: impl Into<String>) -> Self {
         Self {
             message: Cow::Owned(message.into()),
@@ -47,7 +46,7 @@ impl ApiError {
     }
 }
 
-/// Refusals that every interface shares.
+/// Errors that every interface shares.
 pub mod common {
     use super::ApiError;
 
@@ -73,7 +72,7 @@ pub mod common {
         ApiError::new(500, "internal_error", "something went wrong on our side");
     pub const UNAVAILABLE: ApiError =
         ApiError::new(503, "unavailable", "temporarily unavailable, try again shortly").retry_after(2);
-    /// There is no room for it: it was not begun.
+    /// A concurrency limit was reached. Nothing was done for the request.
     pub const BUSY: ApiError = ApiError::new(
         503,
         "unavailable",
@@ -88,9 +87,9 @@ mod tests {
 
     #[test]
     fn the_body_is_error_and_code_and_nothing_else() {
-        let refusal = common::NOT_FOUND.with_message("no \"such\" offer");
+        let error = common::NOT_FOUND.with_message("no \"such\" offer");
         assert_eq!(
-            refusal.body(),
+            error.body(),
             r#"{"code":"not_found","error":"no \"such\" offer"}"#
         );
     }

@@ -4,15 +4,15 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-/// The 249 officially assigned codes, and `XK`: user-assigned for Kosovo, and what the edge network itself reports.
-/// The order is alphabetical except that new codes are appended, since snapshots store a country by its place here.
+/// The 249 officially assigned codes, and `XK`, which is user-assigned for Kosovo and reported by the edge network. The
+/// order is alphabetical except that new codes are appended, since snapshots store a country by its index here.
 const CODES: &[u8] = b"ADAEAFAGAIALAMAOAQARASATAUAWAXAZBABBBDBEBFBGBHBIBJBLBMBNBOBQBRBSBTBVBWBYBZ\
 CACCCDCFCGCHCICKCLCMCNCOCRCUCVCWCXCYCZDEDJDKDMDODZECEEEGEHERESETFIFJFKFMFOFRGAGBGDGEGFGGGHGIGLGMGNGPGQGRGSGTGUGWGY\
 HKHMHNHRHTHUIDIEILIMINIOIQIRISITJEJMJOJPKEKGKHKIKMKNKPKRKWKYKZLALBLCLILKLRLSLTLULVLYMAMCMDMEMFMGMHMKMLMMMNMOMPMQMRMSMTMUMVMWMXMYMZ\
 NANCNENFNGNINLNONPNRNUNZOMPAPEPFPGPHPKPLPMPNPRPSPTPWPYQARERORSRURWSASBSCSDSESGSHSISJSKSLSMSNSOSRSSSTSVSXSYSZ\
 TCTDTFTGTHTJTKTLTMTNTOTRTTTVTWTZUAUGUMUSUYUZVAVCVEVGVIVNVUWFWSYEYTZAZMZWXK";
 
-/// How many countries there are.
+/// Number of countries.
 pub const COUNTRIES: usize = CODES.len() / 2;
 
 /// An assigned country code, upper case.
@@ -24,11 +24,11 @@ impl Country {
     pub fn parse(text: &str) -> Option<Self> {
         let &[a, b] = text.as_bytes() else { return None };
         let code = [a.to_ascii_uppercase(), b.to_ascii_uppercase()];
-        let place = CODES.chunks_exact(2).position(|assigned| assigned == code)?;
-        u8::try_from(place).ok().map(Self)
+        let index = CODES.chunks_exact(2).position(|assigned| assigned == code)?;
+        u8::try_from(index).ok().map(Self)
     }
 
-    /// Its place in the list of countries, below [`COUNTRIES`].
+    /// The index in the list of countries, below [`COUNTRIES`].
     pub fn index(self) -> u8 {
         self.0
     }
@@ -77,12 +77,12 @@ impl<'de> Deserialize<'de> for Country {
     }
 }
 
-/// A set of countries: one bit each.
+/// A set of countries, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CountrySet([u8; 32]);
 
 impl CountrySet {
-    /// The countries an offer is for: every one if `include` is empty, else those, without `exclude`.
+    /// The countries that an offer targets: `include`, or every country if it is empty, without `exclude`.
     pub fn targeted(include: &[Country], exclude: &[Country]) -> Self {
         let mut set = Self::default();
         if include.is_empty() {
@@ -95,19 +95,19 @@ impl CountrySet {
     }
 
     pub fn contains(&self, country: Country) -> bool {
-        let (byte, bit) = place(country);
+        let (byte, bit) = byte_and_bit(country);
         self.0.get(byte).is_some_and(|byte| byte & bit != 0)
     }
 
     pub fn insert(&mut self, country: Country) {
-        let (byte, bit) = place(country);
+        let (byte, bit) = byte_and_bit(country);
         if let Some(byte) = self.0.get_mut(byte) {
             *byte |= bit;
         }
     }
 
     fn remove(&mut self, country: Country) {
-        let (byte, bit) = place(country);
+        let (byte, bit) = byte_and_bit(country);
         if let Some(byte) = self.0.get_mut(byte) {
             *byte &= !bit;
         }
@@ -123,7 +123,8 @@ impl CountrySet {
     }
 }
 
-fn place(country: Country) -> (usize, u8) {
+/// The index of a country's byte in the set, and its bit in that byte.
+fn byte_and_bit(country: Country) -> (usize, u8) {
     (usize::from(country.0 / 8), 1 << (country.0 % 8))
 }
 
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn lower_case_is_read_and_unassigned_codes_are_not() {
+    fn lower_case_is_accepted_and_unassigned_codes_are_not() {
         assert_eq!(Country::parse("de").map(Country::as_str), Some("DE"));
         for bad in ["UK", "EU", "XX", "T1", "ZZ", "AN", "D", "DEU", "", "é"] {
             assert!(Country::parse(bad).is_none(), "{bad}");
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn an_offer_without_includes_is_for_everyone_but_the_excluded() {
+    fn an_offer_without_includes_targets_every_country_but_the_excluded_ones() {
         let [de, us, fr] = ["DE", "US", "FR"].map(|code| Country::parse(code).unwrap());
         let everyone = CountrySet::targeted(&[], &[us]);
         assert!(everyone.contains(de) && !everyone.contains(us));

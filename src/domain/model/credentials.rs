@@ -1,7 +1,8 @@
-//! Credentials. What we only check (Pub-Keys at the edge, advertisers' tokens) is kept as a hash; what must be read
-//! back or signed with (Pub-Keys on the publisher's settings page, callback secrets) is kept sealed in a [`Vault`].
+//! Credentials: their formats, hashing, and encryption at rest. Credentials that are only checked (Pub-Keys at the
+//! edge, advertisers' tokens) are stored as hashes. Those that must be read back (Pub-Keys on the publisher's settings
+//! page, callback secrets) are encrypted by a [`Vault`].
 //!
-//! All of them are 128 random bits or more, so a plain SHA-256 is enough: there is no dictionary to try.
+//! Each has 128 random bits or more, so a plain SHA-256 is enough: a dictionary attack is impossible.
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use chacha20poly1305::{
@@ -18,12 +19,12 @@ pub fn hash(credential: &str) -> CredentialHash {
     Sha256::digest(credential.as_bytes()).into()
 }
 
-/// What tells credentials apart in the log, and nothing else: the beginning of the hash.
+/// Identifies a credential in the log: the first 6 bytes of its hash, in hexadecimal.
 pub fn fingerprint(credential: &str) -> String {
     hex::encode(hash(credential).first_chunk::<6>().unwrap_or(&[0; 6]))
 }
 
-/// Compares in a time that does not depend on where two hashes differ.
+/// Compares two hashes in constant time.
 pub fn matches(presented: &CredentialHash, stored: &[u8]) -> bool {
     presented.as_slice().ct_eq(stored).into()
 }
@@ -33,23 +34,23 @@ pub fn pub_key(random: [u8; 16]) -> String {
     hex::encode_upper(random)
 }
 
-/// An advertiser's conversion token and the id it is listed and revoked by.
+/// An advertiser's token id, by which it is listed and revoked, and the token.
 pub fn advertiser_token(random: [u8; 32]) -> (String, String) {
     let [id, secret] = [&random[..8], &random[8..]].map(|bytes| BASE64_URL_SAFE_NO_PAD.encode(bytes));
-    // Ids must match [A-Za-z0-9-]; the alphabet of base64url has one character more.
+    // Ids must match [A-Za-z0-9-]; base64url also has `_`.
     (id.replace('_', "-"), format!("adv_{secret}"))
 }
 
-/// Seals what must be read back, with ChaCha20-Poly1305 under the `STORE_KEYS` secret. A sealed value is the key's id,
-/// a random nonce and the ciphertext; it opens only for the purpose (`pub_key/lumen-arcade`) it was sealed for, so that
-/// a value copied to another row is refused.
+/// Encrypts stored secrets with ChaCha20-Poly1305 under the `STORE_KEYS` secret. A sealed value is the key's id (1
+/// byte), a random nonce (12 bytes) and the ciphertext. Its purpose, such as `pub_key/lumen-arcade`, is authenticated
+/// too, so a value that was copied to another row does not open.
 pub struct Vault {
-    /// The first key seals; all of them open.
+    /// The first key encrypts; all of them decrypt.
     keys: Vec<(u8, ChaCha20Poly1305)>,
 }
 
 impl Vault {
-    /// From `STORE_KEYS`: a comma-separated list of `id:key`, id from 0 to 255, key 64 hexadecimal digits.
+    /// Parses `STORE_KEYS`: a comma-separated list of `id:key`, id from 0 to 255, key 64 hexadecimal digits.
     pub fn parse(configuration: &str) -> Result<Self, &'static str> {
         let mut keys = Vec::new();
         for item in configuration
@@ -74,7 +75,7 @@ impl Vault {
         }
     }
 
-    /// `nonce` must be random: it is what keeps two values sealed under one key apart.
+    /// `nonce` must be random: a key must never encrypt two values under the same nonce.
     pub fn seal(&self, purpose: &str, plain: &[u8], nonce: [u8; 12]) -> Option<Vec<u8>> {
         let (id, cipher) = self.keys.first()?;
         let payload = Payload {
@@ -85,7 +86,7 @@ impl Vault {
         Some([&[*id][..], &nonce, &sealed].concat())
     }
 
-    /// `None` for a value that is damaged, was sealed for another purpose, or under a key that is no longer listed.
+    /// `None` if the value is damaged, was sealed for another purpose, or its key is no longer listed.
     pub fn open(&self, purpose: &str, sealed: &[u8]) -> Option<Vec<u8>> {
         let (&id, rest) = sealed.split_first()?;
         let (nonce, sealed) = rest.split_first_chunk::<12>()?;
@@ -102,7 +103,7 @@ impl Vault {
     }
 }
 
-/// A key of a configuration: 32 bytes as 64 hexadecimal digits.
+/// Parses a key of the configuration: 32 bytes as 64 hexadecimal digits.
 pub fn parse_key(digits: &str) -> Option<[u8; 32]> {
     let mut key = [0; 32];
     hex::decode_to_slice(digits, &mut key).ok().map(|()| key)
@@ -115,7 +116,7 @@ mod tests {
     const KEYS: &str = "1:000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
     #[test]
-    fn credentials_look_as_stated() {
+    fn credentials_have_their_documented_formats() {
         assert_eq!(pub_key([0xAB; 16]), "AB".repeat(16));
         let (id, token) = advertiser_token([0xFF; 32]);
         assert!(crate::model::OfferId::parse(&id).is_some(), "{id} is not an id");
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sealed_value_opens_for_its_purpose_alone() {
+    fn a_sealed_value_opens_only_for_its_purpose() {
         let vault = Vault::parse(KEYS).unwrap();
         let sealed = vault.seal("pub_key/a", b"secret", [7; 12]).unwrap();
         assert_eq!(vault.open("pub_key/a", &sealed).as_deref(), Some(&b"secret"[..]));
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_first_key_seals_while_the_old_one_still_opens() {
+    fn a_new_first_key_encrypts_and_the_old_one_still_decrypts() {
         let old = Vault::parse(KEYS).unwrap().seal("p", b"x", [1; 12]).unwrap();
         let rotated = Vault::parse(&format!("2:{},{KEYS}", "ff".repeat(32))).unwrap();
         assert_eq!(rotated.open("p", &old).as_deref(), Some(&b"x"[..]));
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_wrong_is_refused() {
+    fn an_invalid_list_of_keys_is_refused() {
         for bad in [
             "",
             "1",

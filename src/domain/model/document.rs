@@ -1,5 +1,5 @@
-//! How an operator's JSON becomes a checked resource: one place for "unknown fields are refused" and "an error names
-//! its field", whatever the resource.
+//! Parses an operator's JSON into a validated resource. For every resource, unknown fields are refused and an error
+//! names its field.
 
 mod strict;
 
@@ -12,7 +12,7 @@ pub const INVALID_FIELD: ApiError =
     ApiError::new(400, "invalid_field", "a field has a value it may not have");
 pub const UNKNOWN_FIELD: ApiError = ApiError::new(400, "unknown_field", "a field is not known");
 
-/// A field that may not be as it is. `path` is as the operator would write it: `goals[1].payout_usd`.
+/// A field with an invalid value. `path` is like `goals[1].payout_usd`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
     pub path: String,
@@ -34,12 +34,12 @@ impl From<FieldError> for ApiError {
     }
 }
 
-/// A resource that comes in as one JSON object.
+/// A resource that is sent as one JSON object.
 pub trait Document: DeserializeOwned {
-    /// What the types alone cannot say: lengths, ranges, and how fields go together. The first fault wins.
+    /// Checks lengths, ranges, and combinations of fields, which types cannot express. Returns the first error.
     fn check(&self) -> Result<(), FieldError>;
 
-    /// Reads and checks a whole resource; nothing is kept of one that has a fault.
+    /// Parses and checks a whole resource.
     fn from_json(text: &str) -> Result<Self, ApiError> {
         if text.trim_start().starts_with('[') {
             return Err(common::INVALID_JSON.with_message("the body must be a JSON object"));
@@ -74,7 +74,7 @@ fn refuse(path: &str, error: &serde_json::Error) -> ApiError {
     }
 }
 
-/// What is wrong with a JSON text, without the place: in a body that a program wrote on one line it says nothing.
+/// The message of a JSON error without line and column, which do not help in a body that a program wrote on one line.
 pub fn problem(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ")
@@ -82,7 +82,7 @@ pub fn problem(error: &serde_json::Error) -> String {
         .to_owned()
 }
 
-/// A text of 1 to `max` characters.
+/// Checks that a text has 1 to `max` characters, not all of them spaces.
 pub fn check_text(path: &str, text: &str, max: usize) -> Result<(), FieldError> {
     if text.trim().is_empty() {
         return Err(FieldError::new(path, "must not be empty"));
@@ -90,7 +90,7 @@ pub fn check_text(path: &str, text: &str, max: usize) -> Result<(), FieldError> 
     check_length(path, text, max)
 }
 
-/// A text of at most `max` characters, possibly none.
+/// Checks that a text has at most `max` characters and no control characters but tabs and line ends.
 pub fn check_length(path: &str, text: &str, max: usize) -> Result<(), FieldError> {
     if text.contains(|character: char| character.is_control() && !matches!(character, '\n' | '\r' | '\t')) {
         return Err(FieldError::new(path, "must not contain control characters"));
@@ -101,10 +101,10 @@ pub fn check_length(path: &str, text: &str, max: usize) -> Result<(), FieldError
     Ok(())
 }
 
-/// An absolute `http` or `https` URL without credentials, at most 2,048 characters.
+/// Checks for an absolute `http` or `https` URL without credentials, at most 2,048 characters.
 pub fn check_web_url(path: &str, text: &str) -> Result<(), FieldError> {
     check_text(path, text, 2_048)?;
-    // A URL parser leaves these out without a word, and then checks another text than the one that is sent on.
+    // The URL parser drops or converts these silently, so it would check another text than the one that is sent on.
     if text
         .contains(|character: char| character.is_control() || character.is_whitespace() || character == '\\')
     {

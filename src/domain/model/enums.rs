@@ -1,4 +1,4 @@
-//! The closed lists of the specification's 2.3 and 2.4: offer types, platforms and categories.
+//! The closed lists of docs/SPEC.md, "Offers request" and "Offers response": offer types, platforms and categories.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,12 +17,12 @@ macro_rules! closed_list {
                 match self { $(Self::$variant => $text),* }
             }
 
-            /// From the specification's spelling; anything else is `None`.
+            /// Parses the specification's spelling.
             pub fn parse(text: &str) -> Option<Self> {
                 match text { $($text => Some(Self::$variant),)* _ => None }
             }
 
-            /// Its place in [`Self::ALL`], as snapshots store it.
+            /// The index in [`Self::ALL`], as snapshots store it.
             pub fn code(self) -> u8 {
                 self as u8
             }
@@ -35,7 +35,7 @@ macro_rules! closed_list {
 }
 
 closed_list! {
-    /// What an offer pays for (`off_type`).
+    /// The type of an offer (`off_type`): the event that it pays for.
     OfferType {
         Cpr = "CPR",
         Cpi = "CPI",

@@ -1,4 +1,5 @@
-//! Identifiers. An operator's id is 1 to 64 of `A-Z a-z 0-9 -`; an app's is 8 digits, as the specification's 2.5 says.
+//! Identifiers. An app's id has 8 digits (docs/SPEC.md, "Click parameters"); other ids, which the operator chooses,
+//! have 1 to 64 characters of `A-Z a-z 0-9 -`.
 
 use std::fmt;
 
@@ -17,7 +18,7 @@ macro_rules! ids {
         pub struct $name(String);
 
         impl $name {
-            /// `None` unless the text is 1 to 64 of `A-Z a-z 0-9 -`.
+            /// `None` unless the text has 1 to 64 characters of `A-Z a-z 0-9 -`.
             pub fn parse(text: &str) -> Option<Self> {
                 is_id(text).then(|| Self(text.to_owned()))
             }
@@ -45,11 +46,11 @@ macro_rules! ids {
 ids! {
     /// A publisher: the account that owns apps, a Pub-Key and report keys.
     PublisherId;
-    /// An advertiser: who pays for conversions and reports them with a token.
+    /// An advertiser, which pays for conversions and reports them with a token.
     AdvertiserId;
-    /// An offer, the `id` of the specification's 2.4.
+    /// An offer: `id` in docs/SPEC.md, "Offers response".
     OfferId;
-    /// A goal of an offer, the `rid` of a tracking URL; unique over the whole service.
+    /// A goal of an offer, the `rid` of a tracking URL. It is unique over the whole service.
     GoalId;
 }
 
@@ -64,7 +65,7 @@ impl AppId {
         if digits { text.parse().ok().map(Self) } else { None }
     }
 
-    /// From a number of at most 8 digits, as a click id or a snapshot packs it.
+    /// From a number of at most 8 digits, the packed form in click ids and snapshots.
     pub fn from_number(number: u32) -> Option<Self> {
         (number < 100_000_000).then_some(Self(number))
     }
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_keeps_to_its_alphabet_and_length() {
+    fn an_id_is_checked_for_its_alphabet_and_length() {
         for good in ["a", "A-9", &"x".repeat(64)] {
             assert!(OfferId::parse(good).is_some(), "{good}");
         }

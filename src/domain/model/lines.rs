@@ -1,5 +1,5 @@
-//! Bodies that are read a line at a time, imports and facts: cutting a stream into lines, and telling the caller which of
-//! them are wrong. Such a body may be far larger than an isolate has room for, so a line is all that is ever kept of it.
+//! Streaming of line-based bodies, imports and facts: splits a stream into lines, and collects the errors of lines for
+//! the answer. A body may be far larger than an isolate's memory, so at most one line of it is buffered.
 
 use std::{borrow::Cow, fmt, io::BufRead};
 
@@ -9,27 +9,27 @@ use serde_json::json;
 use crate::model::api_error::ApiError;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-/// What stands around a line without being part of it: a byte order mark before and a carriage return behind.
-const AROUND: usize = BYTE_ORDER_MARK.len() + 1;
-/// How many wrong lines an answer names.
-const MAX_NAMED: usize = 20;
+/// Bytes that do not count for a line's length: a byte order mark before it and a carriage return after it.
+const UNCOUNTED: usize = BYTE_ORDER_MARK.len() + 1;
+/// The most errors that an answer lists.
+const MAX_LISTED: usize = 20;
 
-/// Cuts a stream that arrives in chunks of any size into lines. `\n` and `\r\n` end a line, the end of the body too; a
-/// byte order mark at the start of the body is left out.
+/// Splits a stream that arrives in chunks of any size into lines. A line ends at `\n`, at `\r\n`, or at the end of the
+/// body. A byte order mark at the start of the body is removed.
 #[derive(Debug)]
 pub struct Lines {
     max: usize,
-    /// Of the line that is being read, counted from 1.
+    /// The number of the current line, from 1.
     number: i64,
-    /// What earlier chunks brought of it.
+    /// The part of the current line that earlier chunks contained.
     pending: Vec<u8>,
     too_long: bool,
 }
 
-/// A line that is longer than it may be, so that it was not kept.
+/// A line that exceeds the limit. It was discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong {
-    /// The longest that a line may be, in bytes and without what ends it.
+    /// The maximum length of a line in bytes, without its line end.
     pub max: usize,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for TooLong {
 }
 
 impl Lines {
-    /// `max` is the longest that a line may be, in bytes and without what ends it.
+    /// `max` is the maximum length of a line in bytes, without its line end.
     pub fn new(max: usize) -> Self {
         Self {
             max,
@@ -50,8 +50,8 @@ impl Lines {
         }
     }
 
-    /// Hands on the lines that end in a chunk, with their numbers, counted from 1. An error that `each` gives ends it:
-    /// nothing is to be pushed after one.
+    /// Calls `each` for every line that ends in this chunk, with the line's number from 1. Stops at the first error of
+    /// `each`; nothing may be pushed after it.
     pub fn push<E>(
         &mut self,
         mut chunk: &[u8],
@@ -60,34 +60,34 @@ impl Lines {
         while !chunk.is_empty() {
             let part = take_line(&mut chunk);
             let Some(line) = part.strip_suffix(b"\n") else {
-                self.keep(part);
+                self.buffer(part);
                 break;
             };
             if self.pending.is_empty() && !self.too_long {
-                self.hand_on(line, true, &mut each)?;
+                self.emit(line, true, &mut each)?;
             } else {
-                self.keep(line);
-                self.hand_on_pending(true, &mut each)?;
+                self.buffer(line);
+                self.emit_pending(true, &mut each)?;
             }
             self.number += 1;
         }
         Ok(())
     }
 
-    /// Hands on the last line, if the body does not end with the end of one.
+    /// Calls `each` for the last line if the body does not end with a line end.
     pub fn finish<E>(
         mut self,
         mut each: impl FnMut(i64, Result<&[u8], TooLong>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let nothing = self.pending.is_empty() || (self.number == 1 && self.pending == BYTE_ORDER_MARK);
-        if nothing && !self.too_long {
+        let is_empty = self.pending.is_empty() || (self.number == 1 && self.pending == BYTE_ORDER_MARK);
+        if is_empty && !self.too_long {
             return Ok(());
         }
-        self.hand_on_pending(false, &mut each)
+        self.emit_pending(false, &mut each)
     }
 
-    fn keep(&mut self, part: &[u8]) {
-        self.too_long |= self.pending.len() + part.len() > self.max.saturating_add(AROUND);
+    fn buffer(&mut self, part: &[u8]) {
+        self.too_long |= self.pending.len() + part.len() > self.max.saturating_add(UNCOUNTED);
         if self.too_long {
             self.pending.clear();
         } else {
@@ -95,24 +95,24 @@ impl Lines {
         }
     }
 
-    fn hand_on_pending<E>(
+    fn emit_pending<E>(
         &mut self,
         ended: bool,
         each: &mut impl FnMut(i64, Result<&[u8], TooLong>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut pending = std::mem::take(&mut self.pending);
-        let handed = if std::mem::take(&mut self.too_long) {
+        let result = if std::mem::take(&mut self.too_long) {
             each(self.number, Err(TooLong { max: self.max }))
         } else {
-            self.hand_on(&pending, ended, each)
+            self.emit(&pending, ended, each)
         };
-        // Its room is used for the next line that two chunks share.
+        // The allocation is reused for the next line that spans two chunks.
         pending.clear();
         self.pending = pending;
-        handed
+        result
     }
 
-    fn hand_on<E>(
+    fn emit<E>(
         &self,
         mut line: &[u8],
         ended: bool,
@@ -131,43 +131,43 @@ impl Lines {
     }
 }
 
-/// Splits off what goes to the end of the line, or all if none ends.
+/// Splits off the bytes up to and including the next line end, or all bytes if there is none.
 fn take_line<'c>(chunk: &mut &'c [u8]) -> &'c [u8] {
     let before = *chunk;
-    // Reading from memory cannot fail; and this is how the standard library gives its search for a byte.
+    // Reading from memory cannot fail. `skip_until` is the standard library's access to its fast byte search.
     let length = chunk.skip_until(b'\n').unwrap_or(before.len());
     before.get(..length).unwrap_or(before)
 }
 
-/// A line that is wrong, and why.
+/// An error in a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LineError {
-    /// Counted from 1.
+    /// The line's number, from 1.
     pub line: i64,
-    /// What is wrong in it, if it is one column or member.
+    /// The column or member with the error, if it is a single one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<Cow<'static, str>>,
     pub message: String,
 }
 
-/// The wrong lines of a body: the first 20 are named, in their order, and all that were read are counted.
+/// The errors in a body: the first 20 by line are listed, and all are counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineErrors {
-    named: Vec<LineError>,
+    listed: Vec<LineError>,
     count: u64,
-    unread: bool,
+    stopped_early: bool,
 }
 
 impl LineErrors {
     pub fn add(&mut self, line: i64, column: Option<Cow<'static, str>>, message: impl Into<String>) {
         self.count += 1;
-        // Not all readers go by lines: an import applies a kind of resource after the other.
-        let place = self.named.partition_point(|error| error.line <= line);
-        if place < MAX_NAMED {
-            self.named.truncate(MAX_NAMED - 1);
+        // Errors may arrive out of order: an import applies one kind of resource after the other.
+        let index = self.listed.partition_point(|error| error.line <= line);
+        if index < MAX_LISTED {
+            self.listed.truncate(MAX_LISTED - 1);
             let message = message.into();
-            self.named.insert(
-                place,
+            self.listed.insert(
+                index,
                 LineError {
                     line,
                     column,
@@ -177,28 +177,29 @@ impl LineErrors {
         }
     }
 
-    /// The reader stops here, and the answer says that there is more.
+    /// Records that reading stopped before the end of the body, which the answer then says.
     pub fn leave_the_rest(&mut self) {
-        self.unread = true;
+        self.stopped_early = true;
     }
 
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Whether a later line would not be named any more.
+    /// Whether an error in a later line would not be listed.
     pub fn is_full(&self) -> bool {
-        self.named.len() == MAX_NAMED
+        self.listed.len() == MAX_LISTED
     }
 
+    /// The listed errors, by line.
     pub fn named(&self) -> &[LineError] {
-        &self.named
+        &self.listed
     }
 
-    /// The JSON body of the refusal that names them, `{"error": …, "code": …, "lines": [{line, column?, message}, …]}`.
+    /// The JSON body of the error answer, `{"error": …, "code": …, "lines": [{line, column?, message}, …]}`.
     pub fn body(&self, refusal: &ApiError) -> String {
         let errors = if self.count == 1 { "error" } else { "errors" };
-        let rest = if self.unread {
+        let rest = if self.stopped_early {
             ", the rest was not read"
         } else {
             ""
@@ -206,7 +207,7 @@ impl LineErrors {
         json!({
             "error": format!("{} ({} {errors}{rest})", refusal.message, self.count),
             "code": refusal.code,
-            "lines": self.named,
+            "lines": self.listed,
         })
         .to_string()
     }
@@ -236,7 +237,7 @@ mod tests {
         read
     }
 
-    /// The same by the whole body at once, one rule after the other.
+    /// The reference: splits the whole body at once.
     fn model(body: &[u8]) -> Read {
         let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
         let mut lines: Vec<_> = body.split(|byte| *byte == b'\n').collect();
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_is_no_line_and_only_left_out_at_the_start() {
+    fn a_byte_order_mark_is_removed_only_at_the_start() {
         assert_eq!(
             read([b"\xEF\xBB".as_slice(), b"\xBFa\r", b"\n\xEF\xBB\xBFb"]),
             [(1, Ok(b"a".to_vec())), (2, Ok(b"\xEF\xBB\xBFb".to_vec()))]
@@ -269,12 +270,12 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_not_kept() {
+    fn a_line_that_is_too_long_is_not_buffered() {
         let mut lines = Lines::new(MAX);
         let mut errors = 0;
         for _ in 0..1_000 {
             lines.push(b"xxxx", |_, _| Err(())).unwrap();
-            assert!(lines.pending.len() <= MAX + AROUND);
+            assert!(lines.pending.len() <= MAX + UNCOUNTED);
         }
         lines
             .finish(|_, line| {
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_twenty_are_named_in_their_order_and_all_are_counted() {
+    fn the_first_twenty_errors_are_listed_by_line_and_all_are_counted() {
         let mut errors = LineErrors::default();
         for line in (1..=30).rev() {
             errors.add(line, (line == 2).then_some(Cow::Borrowed("clicks")), "is wrong");
@@ -295,7 +296,7 @@ mod tests {
         let body: serde_json::Value = serde_json::from_str(&errors.body(&refusal)).unwrap();
         assert_eq!(body["error"], "nothing was kept (30 errors)");
         assert_eq!(body["code"], "invalid_lines");
-        assert_eq!(body["lines"].as_array().unwrap().len(), MAX_NAMED);
+        assert_eq!(body["lines"].as_array().unwrap().len(), MAX_LISTED);
         assert_eq!(body["lines"][0], json!({ "line": 1, "message": "is wrong" }));
         assert_eq!(
             body["lines"][1],
@@ -305,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_says_when_the_rest_was_not_read() {
+    fn an_answer_says_if_the_rest_was_not_read() {
         let mut errors = LineErrors::default();
         assert!(errors.is_empty());
         errors.add(1, None, "is wrong");
@@ -320,7 +321,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn chunks_of_any_size_make_the_same_lines(
+        fn chunks_of_any_size_give_the_same_lines(
             pieces in prop::collection::vec(prop::sample::select(vec![
                 "a", "bc", "\r", "\n", "\r\n", "\u{feff}", "abcd", "abcde", "é",
             ]), 0..20),

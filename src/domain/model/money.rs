@@ -1,11 +1,11 @@
-//! Money. Amounts are whole micro-USD inside (1 USD = 1,000,000), at most 6 decimals outside, and never a float in
-//! between: a double is only how JSON brings a number in.
+//! Money: amounts in USD and in an app's currency. USD amounts are integers of micro-USD (1 USD = 1,000,000) and have
+//! at most 6 decimals in JSON. A double occurs only where JSON is parsed or written.
 
 use std::fmt::Write;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-/// One unit (a dollar, or a publisher's rate of one per dollar) in millionths.
+/// One dollar, or a rate of one unit per dollar, in millionths.
 const MICROS: i64 = 1_000_000;
 
 /// An amount in micro-USD.
@@ -13,11 +13,11 @@ const MICROS: i64 = 1_000_000;
 pub struct MicroUsd(pub i64);
 
 impl MicroUsd {
-    /// The largest payout a goal may have: a million dollars. Sums of 50 of them stay far inside 2^53, which is as far
-    /// as an integer may go through a Durable Object's SQLite.
+    /// The largest payout of a goal: 1,000,000 USD. A sum of 50 of them is far below 2^53, the largest integer that
+    /// passes through a Durable Object's SQLite.
     pub const MAX_PAYOUT: Self = Self(1_000_000 * MICROS);
 
-    /// As a JSON number in USD: at most 6 decimals, no exponent, no trailing zeros.
+    /// Writes a JSON number in USD: at most 6 decimals, no exponent, no trailing zeros.
     pub fn write_usd(self, out: &mut String) {
         write_decimal(out, i128::from(self.0), 6);
     }
@@ -40,15 +40,14 @@ impl<'de> Deserialize<'de> for MicroUsd {
     }
 }
 
-/// How many units of an app's currency a dollar is, and how amounts in it are rounded.
+/// An app's currency: its rate to the dollar, and the rounding of amounts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CurrencyRate {
-    /// What the publisher calls its currency, the `cur` of `inapp_pyt`.
+    /// The publisher's name for the currency, the `cur` of `inapp_pyt`.
     pub name: String,
-    /// Units for one USD, in millionths.
     pub per_usd: PerUsd,
-    /// Decimals an amount keeps, 0 to 6.
+    /// Decimals of an amount, 0 to 6.
     #[serde(default)]
     pub decimals: u8,
     #[serde(default)]
@@ -84,7 +83,7 @@ pub enum Rounding {
     #[default]
     Down,
     Up,
-    /// To the nearest, halves up.
+    /// To the nearest, with halves rounded up.
     Nearest,
 }
 
@@ -95,7 +94,7 @@ pub struct InAppAmount(pub i128);
 impl CurrencyRate {
     /// A payout in the app's currency: payout × rate, rounded by the app's setting (docs/DECISIONS.md, "Offers").
     pub fn convert(&self, payout: MicroUsd) -> InAppAmount {
-        // micro-USD × micro-units is 12 decimals; 10^12 × 10^15 fits an i128 with room to spare.
+        // micro-USD × micro-units has 12 decimals. The largest product, 10^12 × 10^15, is far below an i128's limit.
         let exact = i128::from(payout.0).saturating_mul(i128::from(self.per_usd.0));
         let step = 10_i128.pow(12_u32.saturating_sub(u32::from(self.decimals)));
         let (whole, rest) = (exact.div_euclid(step), exact.rem_euclid(step));
@@ -107,18 +106,18 @@ impl CurrencyRate {
         InAppAmount(whole.saturating_add(i128::from(up)))
     }
 
-    /// An amount of this currency as a JSON number, no exponent, no trailing zeros.
+    /// Writes an amount of this currency as a JSON number, without exponent and trailing zeros.
     pub fn write_amount(&self, out: &mut String, amount: InAppAmount) {
         write_decimal(out, amount.0, self.decimals);
     }
 }
 
-/// A JSON number as whole millionths; `None` if it has more than 6 decimals or is out of range.
+/// A JSON number in millionths; `None` if it has more than 6 decimals or is out of range.
 fn micros(number: f64) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53
     let scaled = (number * 1e6).round();
-    // A decimal of at most 6 places parses to the double nearest to `scaled / 10^6`, and IEEE division gives that same
-    // double back; any other number differs. So the comparison is exact, with no tolerance to choose.
+    // A decimal of at most 6 places parses to the double nearest to `scaled / 10^6`, and IEEE division gives the same
+    // double. Any other number differs, so the comparison is exact and needs no tolerance.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::float_cmp,
@@ -136,14 +135,14 @@ fn serialize_micros<S: Serializer>(micros: i64, serializer: S) -> Result<S::Ok, 
     }
 }
 
-/// The most decimals that a number is written with, so that its fraction fits a `u32`.
+/// The most decimals of a written number, so that its fraction fits a `u32`.
 const MAX_DECIMALS: u8 = 9;
 
-/// `units` of 10^-`decimals` as a decimal number without exponent and without trailing zeros; at most
+/// Writes `units` of 10^-`decimals` as a decimal number without exponent and trailing zeros. `decimals` is at most
 /// [`MAX_DECIMALS`].
 ///
-/// Every number of every row of a report passes here. So all but the largest take no 128-bit division and no formatter,
-/// and digits are taken from a `u32`, which alone Wasm divides by ten without dividing.
+/// It writes every number of every row of a report. So all but the largest numbers avoid 128-bit division and
+/// formatting, and digits are taken from a `u32`, the only width at which Wasm divides by ten with a multiplication.
 pub(crate) fn write_decimal(out: &mut String, units: i128, decimals: u8) {
     let decimals = decimals.min(MAX_DECIMALS);
     let Ok(size) = u64::try_from(units.unsigned_abs()) else {
@@ -158,13 +157,13 @@ pub(crate) fn write_decimal(out: &mut String, units: i128, decimals: u8) {
         }
     };
 
-    // From the last character to the first: of a u64, at most 20 digits, a point and a sign.
+    // Filled from the last character to the first: at most 20 digits of a u64, a point and a sign.
     let mut text = [0; 24];
     let mut start = text.len();
     let mut put = |character: u8| {
         start -= 1;
-        if let Some(place) = text.get_mut(start) {
-            *place = character;
+        if let Some(slot) = text.get_mut(start) {
+            *slot = character;
         }
     };
     let digit = |number: u32| b'0' + u8::try_from(number % 10).unwrap_or(0);
@@ -203,7 +202,7 @@ pub(crate) fn write_decimal(out: &mut String, units: i128, decimals: u8) {
     }
 }
 
-/// As [`write_decimal`], of what does not fit 64 bits.
+/// [`write_decimal`] for numbers beyond 64 bits.
 #[cold]
 fn write_large(out: &mut String, units: i128, decimals: u8) {
     let one = 10_u128.pow(u32::from(decimals));
@@ -243,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn usd_is_read_exactly_or_refused() {
+    fn usd_amounts_are_parsed_exactly_or_refused() {
         assert_eq!(usd("0.1").unwrap(), MicroUsd(100_000));
         assert_eq!(usd("1234.567891").unwrap(), MicroUsd(1_234_567_891));
         assert_eq!(usd("0").unwrap(), MicroUsd(0));
@@ -273,7 +272,7 @@ mod tests {
         assert_eq!(converted("0", &rate(1000.0, 0, Rounding::Up)), "0");
     }
 
-    /// As [`write_decimal`] should, by the formatting of the standard library.
+    /// The reference for [`write_decimal`], by the standard library's formatting.
     fn naive_decimal(units: i128, decimals: u8) -> String {
         let (one, width) = (10_u128.pow(decimals.into()), usize::from(decimals));
         let (whole, rest) = (units.unsigned_abs() / one, units.unsigned_abs() % one);
@@ -283,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_written_at_the_limits_of_their_widths() {
+    fn numbers_at_the_limits_of_integer_widths_are_written_exactly() {
         let edges = [
             0,
             1,
@@ -315,7 +314,7 @@ mod tests {
         }
 
         #[test]
-        fn any_amount_of_six_decimals_survives_json(micro_usd in 0..=MicroUsd::MAX_PAYOUT.0) {
+        fn any_amount_of_six_decimals_round_trips_through_json(micro_usd in 0..=MicroUsd::MAX_PAYOUT.0) {
             let mut text = String::new();
             MicroUsd(micro_usd).write_usd(&mut text);
             prop_assert_eq!(usd(&text).unwrap(), MicroUsd(micro_usd));

@@ -1,5 +1,5 @@
-//! UTC days. Every instant in Signpost is an `i64` of milliseconds since the Unix epoch and is passed in as an
-//! argument: Wasm has no clock of its own, and a test must be able to stand at midnight.
+//! UTC days, and dates as text. Every instant in Signpost is an `i64` of milliseconds since the Unix epoch and is
+//! passed as an argument, since Wasm has no clock of its own and tests must control the time.
 
 use std::fmt;
 
@@ -11,26 +11,26 @@ pub const MINUTE_MS: i64 = 60 * SECOND_MS;
 pub const HOUR_MS: i64 = 60 * MINUTE_MS;
 pub const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// The last second of the year 9999, in UNIX seconds: no time that an operator writes is later.
+/// The last second of the year 9999, in UNIX seconds: the latest time that an operator may set.
 pub const LATEST_S: i64 = 253_402_300_799;
 
-/// A calendar day in UTC, counted from 1970-01-01. Caps reset, and clicks and conversions are counted, by it.
+/// A calendar day in UTC, as a number of days since 1970-01-01. Caps and counts are per day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UtcDay(i32);
 
 impl UtcDay {
-    /// The day that holds an instant.
+    /// The day of an instant.
     pub fn of_ms(now_ms: i64) -> Self {
-        // An i64 of milliseconds spans 10^11 days; a clock that far off is clamped rather than trusted.
+        // An i64 of milliseconds spans 10^11 days, so a clock that is far off may exceed an i32.
         Self(i32::try_from(now_ms.div_euclid(DAY_MS)).unwrap_or(i32::MAX))
     }
 
-    /// From the number that [`UtcDay::number`] gave.
+    /// The inverse of [`UtcDay::number`].
     pub fn from_number(days: i64) -> Option<Self> {
         i32::try_from(days).ok().map(Self)
     }
 
-    /// From `YYYY-MM-DD` and nothing else: a date of the calendar, in the years 0000 to 9999.
+    /// Parses exactly `YYYY-MM-DD`, a valid date of the years 0000 to 9999.
     pub fn parse(text: &str) -> Option<Self> {
         let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text.as_bytes() else {
             return None;
@@ -57,13 +57,13 @@ impl UtcDay {
         self.number().saturating_mul(DAY_MS)
     }
 
-    /// The day that lies `days` before this one.
+    /// The day `days` before this one.
     pub fn minus(self, days: i32) -> Self {
         Self(self.0.saturating_sub(days))
     }
 }
 
-/// In JSON a day is its number.
+/// In JSON, a day is its number.
 impl Serialize for UtcDay {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_i64(self.number())
@@ -92,14 +92,13 @@ impl fmt::Display for UtcDay {
     }
 }
 
-/// When objects that keep something do their daily work after `now_ms`: 01:00 UTC, clear of the hour in which every cap
-/// begins anew.
+/// The next time for objects' daily work after `now_ms`: 01:00 UTC, which avoids the hour in which all caps reset.
 pub fn next_night_ms(now_ms: i64) -> i64 {
     let today = UtcDay::of_ms(now_ms.saturating_sub(HOUR_MS));
     today.minus(-1).start_ms().saturating_add(HOUR_MS)
 }
 
-/// An instant as RFC 3339 writes it, in UTC, to the second.
+/// Formats an instant by RFC 3339, in UTC and whole seconds.
 pub fn rfc_3339(now_ms: i64) -> String {
     DateTime::from_timestamp_millis(now_ms)
         .unwrap_or_default()
@@ -107,13 +106,13 @@ pub fn rfc_3339(now_ms: i64) -> String {
         .to_string()
 }
 
-/// The form of an HTTP date (RFC 9110 section 5.6.7) that is written.
+/// The preferred format of an HTTP date (RFC 9110 section 5.6.7).
 const HTTP_DATE: &str = "%a, %d %b %Y %H:%M:%S GMT";
 
-/// The forms that must be read: that one and the two obsolete ones, of RFC 850 and of C's `asctime`.
+/// The formats that a recipient must accept: also the obsolete ones of RFC 850 and of C's `asctime`.
 const HTTP_DATES: [&str; 3] = [HTTP_DATE, "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
 
-/// An instant as an HTTP date, as `Last-Modified` wants it.
+/// Formats an instant as an HTTP date, for `Last-Modified`.
 pub fn http_date(now_ms: i64) -> String {
     DateTime::from_timestamp_millis(now_ms)
         .unwrap_or_default()
@@ -121,11 +120,11 @@ pub fn http_date(now_ms: i64) -> String {
         .to_string()
 }
 
-/// The instant of an HTTP date, in milliseconds.
+/// Parses an HTTP date to milliseconds since the Unix epoch.
 pub fn parse_http_date(text: &str) -> Option<i64> {
     HTTP_DATES
         .into_iter()
-        .find_map(|form| NaiveDateTime::parse_from_str(text, form).ok())
+        .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())
         .map(|date| date.and_utc().timestamp_millis())
 }
 
@@ -144,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_is_read_if_the_calendar_has_it() {
+    fn only_dates_of_the_calendar_are_parsed() {
         for date in [
             "1970-01-01",
             "2026-11-21",
@@ -176,13 +175,13 @@ mod tests {
     }
 
     #[test]
-    fn instants_are_written_as_the_rfcs_show_them() {
+    fn instants_are_formatted_as_in_the_rfcs_examples() {
         assert_eq!(rfc_3339(784_111_777_999), "1994-11-06T08:49:37Z");
         assert_eq!(http_date(784_111_777_000), "Sun, 06 Nov 1994 08:49:37 GMT");
     }
 
     #[test]
-    fn an_http_date_is_read_in_its_three_forms() {
+    fn an_http_date_is_parsed_in_its_three_formats() {
         for date in [
             "Sun, 06 Nov 1994 08:49:37 GMT",
             "Sunday, 06-Nov-94 08:49:37 GMT",

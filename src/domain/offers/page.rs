@@ -1,5 +1,5 @@
-//! A page of offers, the body of the specification's 2.4, put together for the app that asks: bodies copied from their
-//! chunks, with amounts in the app's currency, its tracking URLs, and what caps and metrics are now.
+//! Renders a page of offers for an app (docs/SPEC.md, "Offers response"). Bodies are copied from their chunks; amounts
+//! in the app's currency, its tracking URLs, remaining caps and metrics are spliced in.
 
 use std::io::Write;
 
@@ -17,12 +17,12 @@ use crate::{
     },
 };
 
-/// How often the listing is rebuilt: on every fifth minute of the hour (the specification's 4.2).
+/// The interval of listing rebuilds, in milliseconds: every fifth minute of the hour (docs/SPEC.md, "Limits").
 pub const REFRESH_MS: i64 = 5 * MINUTE_MS;
-/// How long a page may be kept while the rebuild that should have been is awaited.
+/// The `max-age` of a page while a rebuild is overdue, in seconds.
 const OVERDUE_S: u32 = 5;
 
-/// What a page needs to know of the app that asks.
+/// The data of the requesting app that a page needs.
 #[derive(Clone, Debug)]
 pub struct AppListing {
     pub id: AppId,
@@ -31,13 +31,13 @@ pub struct AppListing {
     pub blocked: Vec<OfferId>,
 }
 
-/// A chunk of bodies was not there, or does not have the body that the listing says it has. `key` is as in [`Part`].
+/// A chunk of bodies is missing, or lacks a body that the listing refers to. `key` is as in [`Part`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingChunk {
     pub key: String,
 }
 
-/// Neighbouring rows of a page whose bodies are in one chunk.
+/// Consecutive rows of a page whose bodies are in one chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part<'a> {
     /// The chunk's key; empty if the listing is damaged.
@@ -45,8 +45,8 @@ pub struct Part<'a> {
     pub rows: &'a [u32],
 }
 
-/// The parts of a page, in its order. A large page with a rare filter may need most of the chunks there are, more than
-/// an isolate can hold: load one after the other, and [`Page::add`] each.
+/// The parts of a page, in its order. A large page with a rare filter may need most of the chunks, which together may
+/// exceed an isolate's memory. So load them one after the other and [`Page::add`] each.
 pub fn parts<'a>(listing: &'a Listing, rows: &'a [u32]) -> impl Iterator<Item = Part<'a>> {
     let chunk = |row: &u32| listing.figures(*row).map(|figures| figures.chunk);
     rows.chunk_by(move |a, b| chunk(a) == chunk(b)).map(move |rows| {
@@ -66,7 +66,7 @@ pub fn etag(page: &[u8]) -> String {
     format!("\"{:032x}\"", xxh3_128(page))
 }
 
-/// Seconds that a page may be kept: until the next rebuild after the one its listing came from.
+/// The `max-age` of a page, in seconds: until the rebuild that follows its listing's.
 pub fn max_age_s(now_ms: i64, built_at_ms: i64) -> u32 {
     let next_ms = built_at_ms
         .div_euclid(REFRESH_MS)
@@ -76,12 +76,12 @@ pub fn max_age_s(now_ms: i64, built_at_ms: i64) -> u32 {
     if left_ms <= 0 {
         return OVERDUE_S;
     }
-    // A clock behind the catalog's makes no page live longer than a listing does.
+    // If this clock is behind the catalog's, a page still lives no longer than one interval.
     let left_s = (left_ms.min(REFRESH_MS) + SECOND_MS - 1) / SECOND_MS;
     u32::try_from(left_s).unwrap_or(OVERDUE_S)
 }
 
-/// A page being written: what is the same for all of its offers, and scratch space.
+/// A page that is being rendered: the text that all its offers share, and buffers.
 #[derive(Debug)]
 pub struct Page<'a> {
     currency: &'a CurrencyRate,
@@ -97,7 +97,7 @@ pub struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// `tracking_url` is the service's own address, from its configuration, without a slash at its end.
+    /// `tracking_url` is the setting `TRACKING_URL`, without a slash at its end.
     pub fn new(app: &'a AppListing, tracking_url: &str) -> Self {
         let name = serde_json::Value::from(app.currency.name.as_str());
         let url = serde_json::Value::from(format!("{tracking_url}/v2/tracking/click?rid=")).to_string();
@@ -112,7 +112,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Adds the next part of the page, from its chunk. After an error the page is of no use.
+    /// Appends the next part of the page from its chunk. After an error the page must be discarded.
     pub fn add(&mut self, listing: &Listing, part: Part<'_>, chunk: &Chunk) -> Result<(), MissingChunk> {
         for &row in part.rows {
             let figures = listing.figures(row);
@@ -129,7 +129,7 @@ impl<'a> Page<'a> {
     pub fn finish(mut self, total: u32) -> Vec<u8> {
         // Writing to a Vec cannot fail.
         let _ = write!(self.out, "],\"total\":{total}}}");
-        // It may be kept for minutes.
+        // The page cache keeps it for minutes.
         self.out.shrink_to_fit();
         self.out
     }
@@ -149,7 +149,7 @@ impl<'a> Page<'a> {
         } = self;
         amounts.clear();
         amounts.extend(body.payouts().map(|payout| currency.convert(payout)));
-        // An offer pays what its goals pay as they are shown, each rounded by itself.
+        // An offer's amount is the sum of its goals' amounts, each rounded by itself, so that they add up as shown.
         let sum = InAppAmount(amounts.iter().fold(0, |sum, amount| sum.saturating_add(amount.0)));
         let mut amount = |out: &mut Vec<u8>, amount: InAppAmount| {
             number.clear();
@@ -177,7 +177,7 @@ impl<'a> Page<'a> {
         Some(())
     }
 
-    /// Over the last 30 days; none while there are no clicks to divide by.
+    /// Appends the metrics of the last 30 days. Left out while there are no clicks to divide by.
     fn metrics(&mut self, figures: &Figures) {
         if figures.clicks == 0 {
             return;
@@ -197,7 +197,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// A number of millionths as a decimal.
+    /// Appends a number of millionths as a decimal.
     fn micros(&mut self, millionths: i64) {
         self.number.clear();
         MicroUsd(millionths).write_usd(&mut self.number);
@@ -205,10 +205,10 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The placeholders of `trk_url`, which the app replaces (the specification's 4.3).
+/// The placeholders of `trk_url`, which the app replaces (docs/SPEC.md, "Offers response").
 const USER_DATA: &str = "&user_id={your_user_id}&gaid={gaid_for_android}&idfa={idfa_for_ios}";
 
-/// To the nearest, halves away from zero. Reversals may have made a sum negative.
+/// Divides and rounds to the nearest integer, halves away from zero. Reversals may make a sum negative.
 fn per_click(sum: i128, clicks: u64) -> i64 {
     let clicks = u128::from(clicks);
     let size = (sum.unsigned_abs() + clicks / 2) / clicks;
@@ -227,19 +227,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_kept_until_the_next_rebuild() {
+    fn a_page_may_be_cached_until_the_next_rebuild() {
         let noon_ms = 1_800_000_000_000;
         for (now_ms, built_at_ms, expected_s) in [
             (noon_ms, noon_ms, 300),
             (noon_ms + 1, noon_ms, 300),
             (noon_ms + 1_000, noon_ms, 299),
             (noon_ms + 299_001, noon_ms, 1),
-            // Rebuilt by hand in between: the next boundary is no further.
+            // After a manual rebuild in between, the next boundary is the same.
             (noon_ms + 200_000, noon_ms + 120_000, 100),
             // The rebuild is overdue.
             (noon_ms + 300_000, noon_ms, 5),
             (noon_ms + 86_400_000, noon_ms, 5),
-            // Clocks that differ, and ones that are nonsense.
+            // Clocks that differ, and clocks that are wrong by any amount.
             (noon_ms - 10_000, noon_ms, 300),
             (i64::MIN, i64::MAX, 300),
             (i64::MAX, i64::MIN, 5),
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn an_etag_is_strong_and_follows_every_byte() {
+    fn an_etag_is_strong_and_depends_on_every_byte() {
         let tag = etag(b"{}");
         assert_eq!(
             (tag.len(), tag.starts_with('"'), tag.ends_with('"')),

@@ -1,5 +1,5 @@
-//! The offers request of the specification's 2.3: the body of the POST, or the query of its GET twin. What comes out
-//! is canonical: requests for the same offers are equal, and so are their keys in the page cache.
+//! Parses the offers request (docs/SPEC.md, "Offers request") from the body of a POST, or from the query of its GET
+//! twin. The result is canonical: requests for the same offers are equal, and so are their keys in the page cache.
 
 use serde_json::{Map, Value};
 
@@ -11,11 +11,11 @@ use crate::model::{
     },
 };
 
-/// The longest body that is read, in bytes.
+/// The longest body, in bytes.
 pub const MAX_BODY: usize = 65_536;
 /// The most offers on a page.
 pub const MAX_SIZE: u32 = 1_000;
-/// The most filters in a request, and values in a filter.
+/// The most filters in a request, and the most values in a filter.
 pub const MAX_FILTERS: usize = 64;
 pub const MAX_VALUES: usize = 1_000;
 
@@ -28,30 +28,30 @@ pub const INVALID_SIZE: ApiError =
     ApiError::new(400, "invalid_size", "size must be an integer from 1 to 1000");
 pub const INVALID_FILTER: ApiError = ApiError::new(400, "invalid_filter", "filt is not a list of filters");
 
-/// A checked request, in its canonical form.
+/// A valid request in canonical form.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OffersRequest {
     /// From 1.
     pub page: u32,
     /// From 1 to [`MAX_SIZE`].
     pub size: u32,
-    /// All of them hold for an offer that is listed. Sorted, none twice.
+    /// An offer must pass all of them. Sorted and without duplicates.
     pub filters: Vec<Filter>,
 }
 
-/// An offer passes if one of the values holds for it, so that `exact` is a filter of one value. Values are sorted, none
-/// twice.
+/// A filter, which an offer passes if it has one of the values; `exact` is a filter with one value. Values are sorted
+/// and without duplicates.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Filter {
     OfferType(Vec<OfferType>),
     Platform(Vec<Platform>),
     Country(Vec<Country>),
-    /// Possibly no values: what cannot be an offer's id is left out.
+    /// May have no values, because texts that cannot be an offer's id are left out.
     OfferId(Vec<OfferId>),
 }
 
 impl OffersRequest {
-    /// From the body of a POST.
+    /// Parses the body of a POST.
     pub fn from_body(body: &str) -> Result<Self, ApiError> {
         let Value::Object(members) = parse_json(body, "the body")? else {
             return Err(INVALID_JSON.with_message("the body must be a JSON object"));
@@ -59,7 +59,7 @@ impl OffersRequest {
         Self::from_members(members.get("page"), members.get("size"), members.get("filt"))
     }
 
-    /// From the query of a GET, without its `?`: `page`, `size`, and in `filt` the same JSON, URL-encoded.
+    /// Parses the query of a GET, without its `?`: `page`, `size`, and in `filt` the same JSON, URL-encoded.
     pub fn from_query(query: &str) -> Result<Self, ApiError> {
         let page = only_parameter(query, "page").map_err(|fault| INVALID_PAGE.with_message(fault))?;
         let size = only_parameter(query, "size").map_err(|fault| INVALID_SIZE.with_message(fault))?;
@@ -98,7 +98,7 @@ fn parse_json(text: &str, name: &str) -> Result<Value, ApiError> {
         .map_err(|error| INVALID_JSON.with_message(format!("{name} is not valid JSON: {error}")))
 }
 
-/// The value of a parameter, percent-decoded, if it is there. Twice is a fault, as it is for a click's parameters.
+/// The decoded value of a parameter, if it is present. A repeated parameter is an error, as it is for clicks.
 fn only_parameter(query: &str, name: &str) -> Result<Option<String>, String> {
     let mut values = url::form_urlencoded::parse(query.as_bytes()).filter(|(key, _)| key == name);
     let first = values.next().map(|(_, value)| value.into_owned());
@@ -109,7 +109,7 @@ fn only_parameter(query: &str, name: &str) -> Result<Option<String>, String> {
     }
 }
 
-/// A number in a query as the JSON number it would be in a body; anything else stays text, which no number is.
+/// Converts digits in a query to the JSON number of a body. Other text stays a JSON string, which [`positive`] refuses.
 fn digits(text: String) -> Value {
     match text.parse::<u32>() {
         Ok(number) if text.bytes().all(|b| b.is_ascii_digit()) => Value::from(number),
@@ -117,16 +117,16 @@ fn digits(text: String) -> Value {
     }
 }
 
-/// A JSON integer from 1 to `max`. `1.0`, `1e0` and `"1"` are not integers here.
+/// Reads a JSON integer from 1 to `max`. Refuses `1.0`, `1e0` and `"1"`.
 fn positive(value: &Value, max: u32) -> Option<u32> {
     let number = u32::try_from(value.as_u64()?).ok()?;
     (1..=max).contains(&number).then_some(number)
 }
 
-/// Reads the values of a filter. A fault is what follows the path of the array: `[2] is not …`.
+/// Parses the values of a filter. An error is the text to put after the path of the array: `[2] is not …`.
 type ReadValues = fn(&[&str]) -> Result<Filter, String>;
 
-/// The dimensions of the specification's 2.3, and the values of each.
+/// The dimensions of a filter, with the parser of their values (docs/SPEC.md, "Offers request").
 const DIMENSIONS: &[(&str, ReadValues)] = &[
     ("offer_type", |values| {
         read_values(values, OfferType::parse, "an offer type").map(Filter::OfferType)
@@ -164,7 +164,7 @@ fn canonical<T: Ord>(mut values: Vec<T>) -> Vec<T> {
     values
 }
 
-/// Reads `filt`. Each reader below tells a fault as what follows its own path, and its caller puts the path in front.
+/// Parses `filt`. Each parser below returns an error as the text after its own path, and its caller prepends the path.
 fn read_filters(filt: &Value) -> Result<Vec<Filter>, String> {
     let filters = filt.as_array().ok_or("filt must be an array")?;
     if filters.len() > MAX_FILTERS {
@@ -197,7 +197,7 @@ fn read_match(matching: &Value, read_values: ReadValues) -> Result<Filter, Strin
         "exact" => true,
         _ => return Err(".type must be any or exact".to_owned()),
     };
-    // The specification's 4.2 uses both names.
+    // docs/SPEC.md, "Offers request", uses both names.
     let (name, values) = match (members.get("value"), members.get("values")) {
         (Some(value), Some(values)) if value != values => {
             return Err(".value and .values are both given and differ".to_owned());

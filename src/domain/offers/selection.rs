@@ -1,6 +1,6 @@
-//! Which offers a request is for: the rows of the listing that the app may show and every filter lets through. Each
-//! value of a filter is a bitmap over the rows, made when it is first asked for and kept as long as the listing is;
-//! a request is then a few dozen words ANDed.
+//! Selects the offers of a request: the rows of the listing that the app may show and that pass every filter. Each
+//! value of a filter has a bitmap over the rows, built at its first use and cached with the listing. A request then
+//! only ANDs these bitmaps, 64 rows a word.
 
 use std::cell::OnceCell;
 
@@ -13,15 +13,15 @@ use crate::{
     model::{Country, OfferType, Platform, country::COUNTRIES},
 };
 
-/// The rows of one page, in order, and how many there are on all pages.
+/// The rows of one page, in order, and the number of rows on all pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     pub rows: Vec<u32>,
     pub total: u32,
 }
 
-/// A listing with the bitmaps made for it so far: at most one for each country, platform and offer type, so below
-/// 700 KB for 20,000 offers.
+/// A listing with its cached bitmaps: at most one for each country, platform and offer type, which is below 700 KB for
+/// 20,000 offers.
 #[derive(Debug)]
 pub struct Selector {
     listing: Listing,
@@ -45,7 +45,7 @@ impl Selector {
         &self.listing
     }
 
-    /// The page that an app asks for. Past the last one there are no rows, and the same total.
+    /// Selects the page that an app requests. Past the last page there are no rows, and the same total.
     pub fn select(&self, app: &AppListing, request: &OffersRequest) -> Selection {
         let mut selected = self.visible(app);
         for filter in &request.filters {
@@ -58,7 +58,7 @@ impl Selector {
         }
     }
 
-    /// The offers for the app's platform or the web, without those it has blocked.
+    /// The offers for the app's platform or the web, without those that the app blocks.
     fn visible(&self, app: &AppListing) -> Bitmap {
         let mut visible = self.platform(app.platform).cloned().unwrap_or_default();
         visible.add(self.platform(Platform::Web));
@@ -69,7 +69,7 @@ impl Selector {
     }
 
     fn passing(&self, filter: &Filter) -> Bitmap {
-        let mut passing = Bitmap::none_of(self.listing.len());
+        let mut passing = Bitmap::empty(self.listing.len());
         match filter {
             Filter::OfferType(values) => values.iter().for_each(|&value| passing.add(self.off_type(value))),
             Filter::Platform(values) => values.iter().for_each(|&value| passing.add(self.platform(value))),
@@ -90,7 +90,7 @@ impl Selector {
                 .iter()
                 .map(|&code| code == platform.code())
         };
-        kept(&self.platforms, platform.code(), || Bitmap::collect(rows()))
+        cached(&self.platforms, platform.code(), || Bitmap::collect(rows()))
     }
 
     fn off_type(&self, off_type: OfferType) -> Option<&Bitmap> {
@@ -100,26 +100,26 @@ impl Selector {
                 .iter()
                 .map(|&code| code == off_type.code())
         };
-        kept(&self.off_types, off_type.code(), || Bitmap::collect(rows()))
+        cached(&self.off_types, off_type.code(), || Bitmap::collect(rows()))
     }
 
     fn country(&self, country: Country) -> Option<&Bitmap> {
-        kept(&self.countries, country.index(), || {
+        cached(&self.countries, country.index(), || {
             Bitmap::collect(self.listing.for_country(country))
         })
     }
 }
 
-fn kept(cells: &[OnceCell<Bitmap>], place: u8, make: impl FnOnce() -> Bitmap) -> Option<&Bitmap> {
-    cells.get(usize::from(place)).map(|cell| cell.get_or_init(make))
+fn cached(cells: &[OnceCell<Bitmap>], index: u8, build: impl FnOnce() -> Bitmap) -> Option<&Bitmap> {
+    cells.get(usize::from(index)).map(|cell| cell.get_or_init(build))
 }
 
-/// A set of rows, 64 a word.
+/// A set of rows, 64 in each word.
 #[derive(Clone, Debug, Default)]
 struct Bitmap(Vec<u64>);
 
 impl Bitmap {
-    fn none_of(rows: u32) -> Self {
+    fn empty(rows: u32) -> Self {
         Self(vec![0; usize::try_from(rows.div_ceil(64)).unwrap_or(0)])
     }
 
@@ -178,7 +178,7 @@ impl Bitmap {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// At most `limit` rows after the first `skip`, passing over whole words.
+    /// At most `limit` rows after the first `skip`. Skips whole words where it can.
     fn rows(&self, mut skip: u64, limit: u32) -> Vec<u32> {
         let mut rows = Vec::new();
         let mut wanted = limit;

@@ -1,4 +1,4 @@
-//! Pages, against a model that makes each of their offers anew by the rules.
+//! Tests pages against a model that renders each offer from the rules.
 
 use std::{borrow::Borrow, collections::HashMap};
 
@@ -27,12 +27,12 @@ use crate::{
     },
 };
 
-/// The keys of the chunks that hold the bodies of these rows, each once, in order.
+/// The keys of the chunks with the bodies of these rows, each once, in order.
 fn chunks_needed<'a>(listing: &'a Listing, rows: &'a [u32]) -> Vec<&'a str> {
     parts(listing, rows).map(|part| part.key).collect()
 }
 
-/// Renders a page of rows whose chunks are all at hand, with `chunk` to look them up by their keys.
+/// Renders a page of rows. `chunk` looks up a chunk by its key.
 fn render<C: Borrow<Chunk>>(
     listing: &Listing,
     mut chunk: impl FnMut(&str) -> Option<C>,
@@ -107,7 +107,7 @@ impl Shelf {
     }
 }
 
-/// What a page shows besides the offer itself.
+/// The values that a page shows besides the offer itself.
 #[derive(Clone, Debug)]
 struct Now {
     conversion_left: Option<u32>,
@@ -136,21 +136,21 @@ fn any_now() -> impl Strategy<Value = Now> {
         })
 }
 
-/// A decimal number as JSON, from its digits before and after the point.
+/// A decimal number as JSON.
 fn number(digits: &str) -> Value {
     serde_json::from_str(digits).unwrap()
 }
 
-/// `units` of 10^-12, rounded to `decimals` by the digits that are dropped, as one does it on paper.
+/// `units` of 10^-12, rounded to `decimals` by looking at the dropped digits.
 fn rounded(units: u128, decimals: u8, rounding: Rounding) -> u128 {
     let digits = format!("{units:013}");
-    let (kept, dropped) = digits.split_at(digits.len() - 12 + usize::from(decimals));
+    let (whole, dropped) = digits.split_at(digits.len() - 12 + usize::from(decimals));
     let up = match rounding {
         Rounding::Down => false,
         Rounding::Up => dropped.bytes().any(|digit| digit != b'0'),
         Rounding::Nearest => dropped.as_bytes()[0] >= b'5',
     };
-    kept.parse::<u128>().unwrap() + u128::from(up)
+    whole.parse::<u128>().unwrap() + u128::from(up)
 }
 
 fn decimal(units: u128, decimals: u8) -> Value {
@@ -163,7 +163,7 @@ fn decimal(units: u128, decimals: u8) -> Value {
     }
 }
 
-/// The offer of the specification's 2.4 by the rules of docs/DECISIONS.md, "Offers", with nothing prepared.
+/// An offer of docs/SPEC.md, "Offers response", rendered directly by the rules of docs/DECISIONS.md, "Offers".
 fn naive(app: &AppListing, id: &OfferId, offer: &Offer, now: &Now) -> Value {
     let CurrencyRate {
         name,
@@ -213,7 +213,7 @@ fn naive(app: &AppListing, id: &OfferId, offer: &Offer, now: &Now) -> Value {
     });
     let mut set = |name: &str, value: Value| shown.as_object_mut().unwrap().insert(name.to_owned(), value);
     if now.clicks > 0 {
-        // By hand, in whole millionths: a double already rounds before it is told to.
+        // Computed in integer millionths, because a division in floating point rounds too early.
         let six_decimals = |millionths: i128| {
             let clicks = i128::from(now.clicks);
             let half_up = (2 * millionths.abs() + clicks) / (2 * clicks);
@@ -257,7 +257,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn a_page_is_what_the_rules_say_of_each_of_its_offers(
+    fn a_page_matches_the_model_for_each_of_its_offers(
         offers in proptest::collection::btree_map("[a-z0-9]{1,4}", (any_offer(), any_now()), 0..12),
         platform in select(Platform::ALL),
         currency in ("[ -~é]{1,5}", 1..=100_000_000_000_i64, 0..=6_u8),
@@ -342,7 +342,7 @@ fn two_published() -> Published {
 }
 
 #[test]
-fn a_page_has_the_specifications_members_in_its_order() {
+fn a_page_has_the_members_of_the_contract_in_their_order() {
     let (selector, shelf) = two_offers();
     let app = app(Platform::Android, vec![]);
     let selection = selector.select(&app, &request(1, 1, &Value::Null));
@@ -366,7 +366,7 @@ fn a_page_has_the_specifications_members_in_its_order() {
 }
 
 #[test]
-fn a_page_without_offers_is_an_empty_list_and_the_total() {
+fn a_page_without_offers_has_an_empty_list_and_the_total() {
     let (selector, shelf) = two_offers();
     let app = app(Platform::Ios, vec![id("2"), id("unknown")]);
     let selection = selector.select(&app, &request(1, 20, &Value::Null));
@@ -377,7 +377,7 @@ fn a_page_without_offers_is_an_empty_list_and_the_total() {
 }
 
 #[test]
-fn a_chunk_that_is_not_there_is_named() {
+fn a_missing_chunk_is_named() {
     let (selector, shelf) = two_offers();
     let app = app(Platform::Android, vec![]);
     let selection = selector.select(&app, &request(1, 20, &Value::Null));

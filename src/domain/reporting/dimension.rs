@@ -1,4 +1,4 @@
-//! What facts are told apart by: the dimensions of the specification's 2.1.
+//! The dimensions of facts and reports. docs/SPEC.md, "Report query".
 
 /// A column that rows may be grouped, filtered and ordered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,7 +23,7 @@ impl Dimension {
         Self::SdkV,
     ];
 
-    /// Its name in a request and, but for `app`, in a row.
+    /// Its name in a request and in a row, where `app` becomes `app_id`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Date => "date",
@@ -40,12 +40,12 @@ impl Dimension {
         Self::ALL.into_iter().find(|dimension| dimension.name() == name)
     }
 
-    /// Its place in a [`Key`]; none for the date, which is a fact's day.
+    /// Its index in a [`Key`]; `None` for the date, which is a fact's day.
     pub fn key_index(self) -> Option<usize> {
         KEY.iter().position(|dimension| *dimension == self)
     }
 
-    /// What stands for a value that is not known (docs/DECISIONS.md, "Reports", "zeros"): an empty one is read as this.
+    /// The value that stands for an unknown or empty one. docs/DECISIONS.md, "Reports".
     pub fn unknown(self) -> &'static str {
         match self {
             Self::Country => "ZZ",
@@ -54,7 +54,7 @@ impl Dimension {
     }
 }
 
-/// The dimensions of a fact besides its day, in the order of a [`Key`].
+/// The dimensions of a fact except its day, in the order of a [`Key`].
 pub const KEY: [Dimension; 6] = [
     Dimension::App,
     Dimension::Country,
@@ -64,17 +64,17 @@ pub const KEY: [Dimension; 6] = [
     Dimension::SdkV,
 ];
 
-/// A fact's dimensions besides its day. The app is its id, 8 digits.
+/// The values of a fact's dimensions except its day. The app is its 8-digit id.
 pub type Key<'a> = [&'a str; KEY.len()];
 
-/// The `demand_source` of all that Signpost counts itself. Facts that are loaded may not have it: they would count twice.
+/// The `demand_source` of facts that Signpost counts itself. Uploads may not use it, since they would count twice.
 pub const OWN_DEMAND_SOURCE: &str = "offerwall";
 
 /// The longest value of a dimension, in bytes.
 pub const MAX_VALUE: usize = 128;
 
-/// Whether a text can be a dimension's value: 1 to [`MAX_VALUE`] bytes without control characters. Rows rely on it: a
-/// value holds no line break and no NUL.
+/// Whether a text can be a dimension's value: 1 to [`MAX_VALUE`] bytes without control characters. Reports rely on it:
+/// a value holds no line break and no NUL.
 pub fn is_value(text: &str) -> bool {
     (1..=MAX_VALUE).contains(&text.len()) && !text.chars().any(char::is_control)
 }
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_dimensions_are_the_specifications() {
+    fn the_dimensions_are_those_of_the_specification() {
         let names = Dimension::ALL.map(Dimension::name);
         assert_eq!(
             names,

@@ -1,12 +1,12 @@
-//! The engine: adds up facts in their segments, and finds the rows of one page. Pure, and the same code natively and in
-//! Wasm. docs/DECISIONS.md, "Reports", "Engine".
+//! The report engine: aggregates the facts of segments and finds the rows of one page. It is pure, and the same code
+//! runs natively and in Wasm. docs/DECISIONS.md, "Reports".
 //!
-//! Each segment is read once, and one at a time. Its distinct values are numbered as they are first seen
-//! (`dictionary`), a row's group is those numbers packed into a key (`layout`), and runs of rows with one key (`batch`)
-//! are added to the group's sums (`table`). When the date is asked for, a day's groups are complete at the day's end;
-//! else at the end of all days. Then they are offered to the rows kept for the page (`kept`), which drops what the order
-//! puts behind it. What memory does not hold is done in parts, each with the values of a part of a hash, or in sweeps
-//! over all facts, each for rows after the ones before (`work`).
+//! `scan` reads the segments one at a time, each once. `dictionary` numbers distinct values as they are first seen,
+//! `layout` packs a row's numbers into the key of its group, and `batch` finds runs of rows with one key and adds them to
+//! the group's sums in `table`. If the date is requested, the groups of a day are complete at its end, otherwise at the
+//! end of all days. Complete groups go to `top_rows`, which keeps the first rows in the order. If memory is short,
+//! `execution` splits the groups into parts by a hash of their values, or makes several sweeps over all facts, each for
+//! the rows after the previous ones.
 
 mod batch;
 mod dictionary;
@@ -30,21 +30,21 @@ use super::{
 };
 use crate::model::{api_error::ApiError, seeded_hash, time::UtcDay};
 
-/// What [`EngineError::TooLarge`] is told as.
+/// The answer to [`EngineError::TooLarge`].
 pub const RESULT_TOO_LARGE: ApiError = ApiError::new(
     400,
     "result_too_large",
     "the query has more than 2000000 groups; ask for fewer days or dimensions, or filter",
 );
 
-/// What [`EngineError::PageTooLarge`] is told as.
+/// The answer to [`EngineError::PageTooLarge`].
 pub const PAGE_TOO_LARGE: ApiError = ApiError::new(
     400,
     "result_too_large",
     "the texts of this page are more than 16 MiB; ask for fewer rows on a page",
 );
 
-/// A segment, before it is read.
+/// A stored segment, described without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentRef {
     pub id: i64,
@@ -52,36 +52,36 @@ pub struct SegmentRef {
     pub rows: u32,
 }
 
-/// Where segments are kept.
+/// The storage of segments.
 pub trait Source {
     type Error;
 
-    /// The segments of these days, both included, of both layers.
+    /// The segments of both layers from the day `first` to `last`, both included.
     ///
     /// # Errors
-    /// Whatever keeps the source from answering.
+    /// The storage failed.
     fn segments(&self, first: UtcDay, last: UtcDay) -> Result<Vec<SegmentRef>, Self::Error>;
 
-    /// The bytes of these columns of one segment, in the order asked. They must not change while a query runs.
+    /// The bytes of these columns of one segment, in the order of `wanted`. They must not change while a query runs.
     ///
     /// # Errors
-    /// Whatever keeps the source from answering. A column that is not there is empty bytes, which no column is.
+    /// The storage failed. A missing column is no error but empty bytes, which the engine reports as corrupt.
     fn columns(&self, segment: &SegmentRef, wanted: &[Column]) -> Result<Vec<Vec<u8>>, Self::Error>;
 }
 
-/// What a query may take.
+/// The limits of one query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// All state of groups, in bytes. On top come the columns of the one segment that is read (at most 12 MB), what sorting
-    /// a dictionary takes (at most 2 MiB), and the page's own rows.
+    /// Memory for the state of groups, in bytes. Not included are the columns of the segment being read (at most 12 MB),
+    /// the memory for sorting a dictionary (at most 2 MiB), and the rows of the page.
     pub bytes: usize,
-    /// Of these, for the rows kept for the page.
+    /// The part of `bytes` for the rows kept for the page.
     pub kept: usize,
-    /// The most groups, on all pages together.
+    /// The most groups on all pages together.
     pub groups: u64,
-    /// The most groups that are kept in an array of all possible keys.
+    /// The largest array of all possible keys, in groups.
     pub dense: usize,
-    /// What values and groups are spread by. The answer does not depend on it.
+    /// The hash seed for values and groups. The answer does not depend on it.
     pub seed: u64,
 }
 
@@ -97,71 +97,65 @@ impl Default for Budget {
     }
 }
 
-/// Why there is no page.
+/// The reason why a query has no page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EngineError<E> {
     Source(E),
-    /// A segment is not what was written. It is never skipped: the numbers would be wrong.
+    /// A segment is damaged. It is never skipped, because the numbers would be wrong.
     Corrupt {
         segment: i64,
         cause: Corrupt,
     },
-    /// More groups than the budget has, or no memory for the smallest part: [`RESULT_TOO_LARGE`].
+    /// More groups than the budget allows, or no memory for the smallest part: [`RESULT_TOO_LARGE`].
     TooLarge,
-    /// More text on the page than it holds: [`PAGE_TOO_LARGE`].
+    /// More text than a page may hold: [`PAGE_TOO_LARGE`].
     PageTooLarge,
 }
 
-/// What a query took: for the log, and for tests to know which ways they went.
+/// Counters of one query, for tests of which code paths it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Effort {
+pub struct RunStats {
     /// Segments read.
     pub segments: u64,
-    /// Parts that were finished, each with groups of its own.
+    /// Finished parts. Each has groups of its own.
     pub parts: u64,
-    /// Of these, with groups in an array of all possible keys.
+    /// Finished parts with an array of all possible keys.
     pub dense: u64,
-    /// Of these, with keys of two words.
+    /// Finished parts with keys of two words.
     pub wide: u64,
-    /// Parts that did not fit, and were split.
+    /// Parts that did not fit in memory and were split.
     pub splits: u64,
-    /// Times that groups moved, since there were more values than their keys had room for.
+    /// Times that groups were moved, because new values needed more bits in their keys.
     pub moves: u64,
-    /// Times that kept rows behind the page were dropped.
+    /// Times that kept rows after the page were dropped.
     pub prunes: u64,
-    /// Times that values no kept row has were dropped.
+    /// Times that values without a kept row were dropped.
     pub compactions: u64,
-    /// Times that all facts were added up.
+    /// Times that all facts were aggregated.
     pub sweeps: u64,
 }
 
-/// The page that a query asks for, and how many rows there are on all.
-///
-/// # Errors
-/// [`EngineError`].
+/// Runs a query. Returns its page, with the number of rows on all pages.
 pub fn run<S: Source>(source: &S, query: &Query, budget: &Budget) -> Result<Page, EngineError<S::Error>> {
     run_measured(source, query, budget).map(|(page, _)| page)
 }
 
-/// As [`run`], with what it took.
-///
-/// # Errors
-/// [`EngineError`].
+/// Runs a query like [`run`], and also returns its counters.
 pub fn run_measured<S: Source>(
     source: &S,
     query: &Query,
     budget: &Budget,
-) -> Result<(Page, Effort), EngineError<S::Error>> {
-    let plan = plan::Plan::of(query);
+) -> Result<(Page, RunStats), EngineError<S::Error>> {
+    let plan = plan::Plan::new(query);
     let segments = source
         .segments(query.start, query.end)
         .map_err(EngineError::Source)?;
-    let segments = plan.counted(segments);
+    let segments = plan.matching_segments(segments);
     let meter = metered_vec::Meter::new(budget.bytes.saturating_sub(budget.kept));
     execution::Execution::new(source, &plan, budget, &segments, &meter).page()
 }
 
-/// A number of 32 bits as a place in memory, which has 32 bits in Wasm and 64 natively.
-fn size(number: u32) -> usize {
+/// Converts a 32-bit number to an index, which has 32 bits in Wasm and 64 natively.
+fn to_usize(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }

@@ -1,5 +1,5 @@
-//! Facts as they are uploaded: CSV or NDJSON that arrives in chunks of any size, read a line at a time and checked whole.
-//! `column` is what both formats have in common, `csv` and `ndjson` take a line apart, `row` checks its values.
+//! Reads uploads of facts: CSV or NDJSON that arrives in chunks of any size, parsed line by line.
+//! `column` holds what both formats share, `csv` and `ndjson` split a line, `row` checks its values.
 
 mod column;
 mod csv;
@@ -13,7 +13,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 pub use self::row::day;
-use self::{column::Texts, csv::Header, problem::Problem, row::Days};
+use self::{column::Texts, csv::Header, problem::Problem, row::DayTotals};
 use super::{Sums, dimension::Key};
 use crate::model::{
     api_error::ApiError,
@@ -24,27 +24,27 @@ use crate::model::{
 pub const INVALID_FACTS: ApiError =
     ApiError::new(400, "invalid_facts", "nothing was kept: some lines are wrong");
 
-/// The longest line, in bytes. A row whose texts are all of 128 bytes, each of them escaped, has a third of it.
+/// The longest line, in bytes. A row whose texts all have 128 bytes, every byte escaped, takes less than a third.
 pub const MAX_LINE: usize = 16 << 10;
 
-/// How an upload is written.
+/// The format of an upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Format {
     Csv,
     Ndjson,
 }
 
-/// A row of an upload, checked. Rows with the same key are separate facts here, and add up.
+/// A checked row of an upload. Rows with the same key are separate facts here; they add up later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fact<'v> {
     pub day: UtcDay,
-    /// Unknown values are as [`super::Dimension::unknown`] says, the country is upper case.
+    /// Unknown values are [`super::Dimension::unknown`]. The country is upper case.
     pub key: Key<'v>,
     pub sums: Sums,
     pub app_name: Option<&'v str>,
 }
 
-/// What an upload came to. It may be kept only if `errors` is empty.
+/// The result of reading an upload. It may be stored only if `errors` is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Rows received.
@@ -52,7 +52,7 @@ pub struct Outcome {
     pub errors: LineErrors,
 }
 
-/// Reads one upload. What it keeps does not grow with the upload, but for the totals of its days.
+/// Reads one upload. Its memory does not grow with the upload, except for the totals of each day.
 #[derive(Debug)]
 pub struct Reader {
     lines: Lines,
@@ -60,7 +60,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// `day` is the one that the whole upload is for; without it, each row has a date.
+    /// `day` is the day of the whole upload. Without it, each row has a date.
     pub fn new(format: Format, day: Option<UtcDay>) -> Self {
         Self {
             lines: Lines::new(MAX_LINE),
@@ -70,7 +70,7 @@ impl Reader {
                     Format::Ndjson => Layout::Ndjson,
                 },
                 day,
-                days: Days::default(),
+                day_totals: DayTotals::default(),
                 unescaped: String::new(),
                 count: 0,
                 errors: LineErrors::default(),
@@ -79,8 +79,8 @@ impl Reader {
         }
     }
 
-    /// Hands the rows that end in a chunk to `sink`, until the first wrong line. An error that `sink` gives ends it:
-    /// nothing is to be pushed after one.
+    /// Passes the rows that end in this chunk to `sink`, until the first wrong line. After an error from `sink`, the
+    /// caller must push nothing more.
     pub fn push<E>(
         &mut self,
         chunk: &[u8],
@@ -91,13 +91,13 @@ impl Reader {
             return Ok(());
         }
         self.lines
-            .push(chunk, |number, line| self.rows.line(number, line, sink))
+            .push(chunk, |number, line| self.rows.read_line(number, line, sink))
     }
 
-    /// The body has ended: hands on its last row, if no line end followed it.
+    /// Ends the body: passes on the last row if it has no line end.
     pub fn finish<E>(mut self, sink: &mut impl FnMut(Fact<'_>) -> Result<(), E>) -> Result<Outcome, E> {
         self.lines
-            .finish(|number, line| self.rows.line(number, line, sink))?;
+            .finish(|number, line| self.rows.read_line(number, line, sink))?;
         let mut errors = self.rows.errors;
         if matches!(self.rows.layout, Layout::Csv(None)) && errors.is_empty() {
             errors.add(1, None, "the header is missing: the first line names the columns");
@@ -111,7 +111,7 @@ impl Reader {
 
 #[derive(Debug)]
 enum Layout {
-    /// With the header, once it was read.
+    /// With the header, once it is read.
     Csv(Option<Header>),
     Ndjson,
 }
@@ -124,7 +124,7 @@ impl Layout {
         }
     }
 
-    /// Takes a row apart.
+    /// Splits a row into its texts.
     fn texts<'v>(&self, line: &'v str, buffer: &'v mut String) -> Result<Texts<'v>, Problem> {
         match self {
             Self::Csv(Some(header)) => header.cells(line)?.texts(buffer, csv::unescape),
@@ -134,27 +134,27 @@ impl Layout {
     }
 }
 
-/// What is known between two lines.
+/// The state between two lines.
 #[derive(Debug)]
 struct Rows {
     layout: Layout,
     day: Option<UtcDay>,
-    days: Days,
-    /// The unescaped texts of a row, in one buffer for all rows.
+    day_totals: DayTotals,
+    /// The unescaped texts of a row; one buffer for all rows.
     unescaped: String,
     count: u64,
     errors: LineErrors,
-    /// Without a header no row can be read.
+    /// The header is wrong, so no row can be read.
     stopped: bool,
 }
 
 impl Rows {
-    /// Whether nothing that follows could change the answer.
+    /// Whether the lines that follow cannot change the answer.
     fn is_stopped(&self) -> bool {
         self.stopped || self.errors.is_full()
     }
 
-    fn line<E>(
+    fn read_line<E>(
         &mut self,
         number: i64,
         line: Result<&[u8], TooLong>,
@@ -174,7 +174,7 @@ impl Rows {
             Err(too_long) => Err(Problem::of_line(too_long.to_string())),
         };
         if matches!(self.layout, Layout::Csv(None)) {
-            self.header(number, line);
+            self.read_header(number, line);
             return Ok(());
         }
         self.count += 1;
@@ -182,7 +182,7 @@ impl Rows {
             let texts = self.layout.texts(line, &mut self.unescaped)?;
             row::fact(&texts, self.layout.format(), self.day)
         });
-        match read.and_then(|fact| self.days.add(&fact).map(|()| fact)) {
+        match read.and_then(|fact| self.day_totals.add(&fact).map(|()| fact)) {
             Ok(fact) if self.errors.is_empty() => sink(fact),
             Ok(_) => Ok(()),
             Err(problem) => {
@@ -192,7 +192,7 @@ impl Rows {
         }
     }
 
-    fn header(&mut self, number: i64, line: Result<&str, Problem>) {
+    fn read_header(&mut self, number: i64, line: Result<&str, Problem>) {
         let read = line
             .map_err(|problem| vec![problem])
             .and_then(|line| Header::read(line, self.day.is_some()));

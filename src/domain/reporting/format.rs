@@ -1,4 +1,4 @@
-//! The formats a report is written in, and which of them a request accepts: `Accept`, RFC 9110 section 12.5.1.
+//! The formats of a report, chosen by the request's `Accept` header (RFC 9110, section 12.5.1).
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
@@ -7,7 +7,7 @@ pub enum Format {
     Ndjson,
 }
 
-/// The names by which a format is asked for.
+/// The media types that select a format.
 const NAMES: [(&str, Format); 5] = [
     ("application/json", Format::Json),
     ("text/csv", Format::Csv),
@@ -17,8 +17,8 @@ const NAMES: [(&str, Format); 5] = [
 ];
 
 impl Format {
-    /// The format that `accept` names with the highest quality; of several with the same, JSON, else the first. JSON if
-    /// it names none: wildcards never mean another.
+    /// The format that `accept` names with the highest quality. Among equals JSON wins, else the first. Without a named
+    /// format it is JSON; wildcards never select another one.
     pub fn from_accept(accept: Option<&str>) -> Self {
         let mut best = (0, Self::Json);
         for range in accept.unwrap_or_default().split(',') {
@@ -27,7 +27,7 @@ impl Format {
             let Some((_, format)) = NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) else {
                 continue;
             };
-            let quality = parts.find_map(quality).unwrap_or(MOST);
+            let quality = parts.find_map(quality).unwrap_or(MAX_QUALITY);
             if quality > best.0 || quality == best.0 && *format == Self::Json {
                 best = (quality, *format);
             }
@@ -35,7 +35,7 @@ impl Format {
         best.1
     }
 
-    /// What the answer's `Content-Type` says.
+    /// The answer's `Content-Type`.
     pub fn media_type(self) -> &'static str {
         match self {
             Self::Json => "application/json",
@@ -46,10 +46,10 @@ impl Format {
 }
 
 /// The highest quality, in thousandths.
-const MOST: u16 = 1_000;
+const MAX_QUALITY: u16 = 1_000;
 
-/// The quality that a parameter states, in thousandths: `None` if it is another parameter. A quality that is not well
-/// formed accepts nothing.
+/// The quality of a parameter `q`, in thousandths; `None` for another parameter. A malformed quality counts as 0, which
+/// accepts nothing.
 fn quality(parameter: &str) -> Option<u16> {
     let (name, value) = parameter.split_once('=')?;
     name.eq_ignore_ascii_case("q")
@@ -63,7 +63,7 @@ fn thousandths(value: &str) -> Option<u16> {
     }
     match (whole, format!("{decimals:0<3}").parse().ok()?) {
         ("0", decimals) => Some(decimals),
-        ("1", 0) => Some(MOST),
+        ("1", 0) => Some(MAX_QUALITY),
         _ => None,
     }
 }
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_format_is_the_one_that_is_accepted_most() {
+    fn the_format_with_the_highest_quality_is_chosen() {
         for (accept, format) in [
             ("", Format::Json),
             ("*/*", Format::Json),

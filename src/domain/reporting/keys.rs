@@ -1,28 +1,28 @@
-//! Report keys, `sk_<publisher>_<random>_<mac>`: the publisher part leads to its ledger, and the mac lets the edge
-//! refuse junk without waking one. Whether a key is active, its ledger alone knows.
+//! Report keys: `sk_<publisher>_<random>_<mac>`. The publisher part selects the ledger, and the MAC lets the edge refuse
+//! junk without waking a ledger. Only the ledger knows whether a key is active.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 use crate::model::{PublisherId, api_error::ApiError, credentials::parse_key};
 
-/// The answer to a key that is missing, wrong or revoked: the specification's part 7.
+/// The answer to a missing, wrong or revoked key. docs/SPEC.md, "Errors".
 pub const INVALID_API_KEY: ApiError = ApiError::new(401, "invalid_api_key", "invalid or inactive api key");
 
 const PREFIX: &str = "sk_";
-/// The bytes of the random part, and of the mac: the first half of an HMAC-SHA256 over all that stands before it.
+/// The bytes of the random part, and of the MAC: the first half of an HMAC-SHA256 over the text before it.
 const PART: usize = 16;
-/// The longest key, in bytes: prefix, the longest id of a publisher, and two parts in hexadecimal with their `_`.
-const LONGEST: usize = PREFIX.len() + 64 + 2 * (1 + 2 * PART);
+/// The longest key, in bytes: the prefix, a publisher id of 64 bytes, and two parts in hexadecimal with their `_`.
+const MAX_KEY: usize = PREFIX.len() + 64 + 2 * (1 + 2 * PART);
 
-/// The keys of the configuration `REPORT_KEY_MAC`. The first signs, and all verify.
+/// The MAC keys of the setting `REPORT_KEY_MAC`. The first one signs, and all of them verify.
 pub struct KeyMac {
     signing: Hmac<Sha256>,
     others: Vec<Hmac<Sha256>>,
 }
 
 impl KeyMac {
-    /// From a comma-separated list of keys of 64 hexadecimal digits.
+    /// Parses a comma-separated list of keys of 64 hexadecimal digits.
     pub fn parse(configuration: &str) -> Result<Self, &'static str> {
         let key = |item: &str| Hmac::<Sha256>::new_from_slice(&parse_key(item.trim())?).ok();
         let mut keys = configuration.split(',').map(key);
@@ -32,7 +32,7 @@ impl KeyMac {
         }
     }
 
-    /// A new key. `random` makes it one that nobody can guess.
+    /// Issues a new key. `random` must come from a secure source, because it makes the key unguessable.
     pub fn issue(&self, publisher: &PublisherId, random: [u8; PART]) -> String {
         let signed = format!("{PREFIX}{publisher}_{}", hex::encode(random));
         let mac = self.signing.clone().chain_update(&signed).finalize().into_bytes();
@@ -40,9 +40,9 @@ impl KeyMac {
         format!("{signed}_{}", hex::encode(mac))
     }
 
-    /// The publisher whose key this is; `None` for a text that was never issued as one.
+    /// The publisher of a key; `None` for a text that was never issued as a key.
     pub fn publisher(&self, presented: &str) -> Option<PublisherId> {
-        if presented.len() > LONGEST {
+        if presented.len() > MAX_KEY {
             return None;
         }
         let (signed, mac) = presented.rsplit_once('_')?;
@@ -50,7 +50,7 @@ impl KeyMac {
         let publisher = PublisherId::parse(publisher)?;
         parse_part(random)?;
         let mac = parse_part(mac)?;
-        // Compares in a time that does not depend on where two macs differ.
+        // Compares in constant time.
         let verifies = |key: &Hmac<Sha256>| key.clone().chain_update(signed).verify_truncated_left(&mac);
         std::iter::once(&self.signing)
             .chain(&self.others)
@@ -59,7 +59,7 @@ impl KeyMac {
     }
 }
 
-/// Lower-case digits only: a key has one spelling, since the ledger knows it by the hash of its text.
+/// Accepts lower-case digits only. A key needs one spelling, because the ledger stores the hash of its text.
 fn parse_part(digits: &str) -> Option<[u8; PART]> {
     let mut part = [0; PART];
     let lower = !digits.bytes().any(|byte| byte.is_ascii_uppercase());
@@ -84,14 +84,14 @@ mod tests {
     }
 
     #[test]
-    fn a_key_looks_as_stated() {
-        // The mac was computed apart from this code.
+    fn a_key_has_the_documented_form() {
+        // The MAC was computed with another implementation.
         assert_eq!(keys(A).issue(&lumen(), [0xAB; 16]), ISSUED);
         assert_eq!(keys(A).publisher(ISSUED), Some(lumen()));
     }
 
     #[test]
-    fn a_key_that_was_changed_anywhere_is_nobodys() {
+    fn a_changed_key_is_refused() {
         for (at, char) in ISSUED.char_indices() {
             for other in ["0", "f", "_", "A", "-", "é", ""] {
                 let (before, rest) = ISSUED.split_at(at);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_wrong_is_refused_by_its_name() {
+    fn an_error_names_the_setting_and_not_its_keys() {
         for bad in [
             "",
             " ",
@@ -146,7 +146,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_issued_is_its_publishers(publisher in "[A-Za-z0-9-]{1,64}", random: [u8; 16]) {
+        fn an_issued_key_names_its_publisher(publisher in "[A-Za-z0-9-]{1,64}", random: [u8; 16]) {
             let publisher = PublisherId::parse(&publisher).unwrap();
             let key = keys(B).issue(&publisher, random);
             prop_assert_eq!(keys(B).publisher(&key), Some(publisher));
@@ -154,7 +154,7 @@ mod tests {
         }
 
         #[test]
-        fn junk_is_nobodys(text in "(sk_)?[a-f0-9_-]{0,140}|.{0,40}") {
+        fn junk_is_refused(text in "(sk_)?[a-f0-9_-]{0,140}|.{0,40}") {
             prop_assert_eq!(keys(A).publisher(&text), None);
         }
     }

@@ -1,15 +1,15 @@
-//! What reports count, and the formulas of what they derive from it.
+//! Measures, which reports add up, and metrics, which are measures or ratios of them.
 
 use std::cmp::Ordering;
 
-/// What a fact counts: the columns that are added up.
+/// A number of a fact that reports add up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Measure {
     AdRequests,
     AdResponses,
     Impressions,
     Clicks,
-    /// In micro-USD; the only one that may be negative, since a reversal takes back what was paid.
+    /// In micro-USD. Only revenue may be negative, because of reversals.
     Revenue,
 }
 
@@ -27,20 +27,20 @@ impl Measure {
         Metric::Sum(self).name()
     }
 
-    /// Its place in [`Sums`].
+    /// Its index in [`Sums`].
     pub fn index(self) -> usize {
         self as usize
     }
 }
 
-/// One value for each [`Measure`], in its order. They cannot overflow: of each, a day has at most [`MAX_OF_A_DAY`].
+/// One value for each [`Measure`], in its order. Sums cannot overflow: a day has at most [`MAX_OF_A_DAY`] of each.
 pub type Sums = [i64; Measure::ALL.len()];
 
-/// The most that a publisher's day may have of a measure, in its unit: 2^53, which is as far as an integer goes through
-/// a Durable Object's SQLite. The 91 days of the longest report stay 11 times below what an `i64` holds.
+/// The most of a measure in one day of a publisher, in its unit: 2^53, the largest integer that a Durable Object's
+/// SQLite returns exactly. The 91 days of the longest report stay 11 times below the maximum of an `i64`.
 pub const MAX_OF_A_DAY: i64 = 1 << 53;
 
-/// A column of numbers: the metrics of the specification's 2.1.
+/// A metric of a report. docs/SPEC.md, "Report query".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Metric {
     Sum(Measure),
@@ -50,7 +50,7 @@ pub enum Metric {
     ClickRate,
 }
 
-/// A metric is this quotient of sums, in millionths of its unit: `sum(numerator) × factor ÷ sum(denominator)`.
+/// A metric as a quotient of sums, in millionths of its unit: `sum(numerator) × factor ÷ sum(denominator)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ratio {
     pub numerator: Measure,
@@ -90,8 +90,8 @@ impl Metric {
         Self::ALL.into_iter().find(|metric| metric.name() == name)
     }
 
-    /// The formulas of docs/DECISIONS.md, "Reports"; none for a plain sum. Ratios are of sums, never means of ratios. Revenue is
-    /// in micro-USD already, so that ecpm takes no million.
+    /// The formula of docs/DECISIONS.md, "Reports"; `None` for a plain sum. It divides sums and never averages ratios.
+    /// Revenue is already in micro-USD, so ecpm needs no factor of a million.
     pub fn ratio(self) -> Option<Ratio> {
         const MILLION: i64 = 1_000_000;
         let (numerator, factor, denominator) = match self {
@@ -108,7 +108,7 @@ impl Metric {
         })
     }
 
-    /// The measures it is made of.
+    /// The measures that the metric needs.
     pub fn measures(self) -> impl Iterator<Item = Measure> {
         let (first, second) = match (self, self.ratio()) {
             (Self::Sum(measure), _) => (Some(measure), None),
@@ -118,7 +118,7 @@ impl Metric {
         first.into_iter().chain(second)
     }
 
-    /// Orders two rows by this metric, exactly: quotients are compared unrounded. A zero denominator makes a zero.
+    /// Orders two rows by this metric exactly: quotients are compared unrounded. A zero denominator gives 0.
     pub fn compare(self, left: &Sums, right: &Sums) -> Ordering {
         let Some(ratio) = self.ratio() else {
             return self
@@ -132,13 +132,13 @@ impl Metric {
                 0 => (0, 1),
                 under => (get(sums, ratio.numerator), under),
             });
-        // Denominators are counts, which are not negative; a product of two i64 fits an i128.
+        // Denominators are counts, so they are not negative. A product of two i64 fits an i128.
         let cross = |over: i64, under: i64| i128::from(over) * i128::from(under);
         cross(left_over, right_under).cmp(&cross(right_over, left_under))
     }
 }
 
-/// One measure of a row.
+/// The sum of one measure.
 pub fn get(sums: &Sums, measure: Measure) -> i64 {
     sums.get(measure.index()).copied().unwrap_or(0)
 }
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_metrics_are_the_specifications() {
+    fn the_metrics_are_those_of_the_specification() {
         let names: Vec<_> = Metric::ALL.iter().map(|metric| metric.name()).collect();
         assert_eq!(
             names.join(" "),
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn quotients_are_compared_unrounded_and_without_denominator_they_are_zero() {
+    fn quotients_are_compared_unrounded_and_a_zero_denominator_gives_zero() {
         let third = [0, 0, 3, 1, 0];
         let above = [0, 0, 3_000_000_000, 1_000_000_001, 0];
         assert_eq!(Metric::ClickRate.compare(&third, &above), Ordering::Less);
@@ -186,7 +186,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_order_of_a_metric_is_an_order(rows in prop::collection::vec(
+        fn comparing_by_a_metric_is_a_total_order(rows in prop::collection::vec(
             [0..5_i64, 0..5, 0..5, 0..5, -5..5_i64], 3)) {
             for metric in Metric::ALL {
                 let [a, b, c] = [0, 1, 2].map(|at| rows[at]);

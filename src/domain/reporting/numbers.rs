@@ -1,15 +1,15 @@
-//! The numbers of a row as they are told: exact, rounded once, never through a float.
+//! The numbers of a report row: exact, rounded once, without floating point.
 
 use super::{Measure, Metric, Sums, metric::get};
 use crate::model::money::write_decimal;
 
-/// The decimals that revenue (in USD, of micro-USD), ecpm and rates are told with.
+/// The decimals of revenue (USD, from micro-USD), ecpm and rates.
 const DECIMALS: u8 = 6;
 
-/// A metric of a row, rounded half away from zero to what is told of it.
+/// A metric of a row, rounded half away from zero to the decimals of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Number {
-    /// Of 10^-`decimals`.
+    /// The number in units of 10^-`decimals`.
     units: i128,
     decimals: u8,
 }
@@ -30,25 +30,25 @@ impl Number {
         }
     }
 
-    /// Whether a row leaves it out (the specification's 2.2).
+    /// Whether a JSON row omits the number. docs/SPEC.md, "Report response".
     pub fn is_zero(self) -> bool {
         self.units == 0
     }
 
-    /// As a JSON number: no exponent, no trailing zeros.
+    /// Writes a JSON number without exponent and trailing zeros.
     pub fn write(self, out: &mut String) {
         write_decimal(out, self.units, self.decimals);
     }
 }
 
-/// `over × factor ÷ under`, rounded half away from zero; 0 where `under` is.
+/// `over × factor ÷ under`, rounded half away from zero; 0 if `under` is 0.
 fn quotient(over: i64, factor: i64, under: i64) -> i128 {
     if under == 0 {
         return 0;
     }
     let negative = (over < 0) != (under < 0);
     let (over, factor, under) = (over.unsigned_abs(), factor.unsigned_abs(), under.unsigned_abs());
-    // Nearly every row: sums below 10^13 or, of revenue, 10^16.
+    // The usual case: the product fits 64 bits for sums below 10^13, or 10^16 for revenue.
     let size = match over.checked_mul(factor) {
         Some(over) => i128::from(over / under + u64::from(rounds_up(over % under, under))),
         None => {
@@ -61,7 +61,7 @@ fn quotient(over: i64, factor: i64, under: i64) -> i128 {
     if negative { -size } else { size }
 }
 
-/// Whether the rest is half of the divisor or more.
+/// Whether the rest is at least half of the divisor.
 fn rounds_up(rest: u64, divisor: u64) -> bool {
     rest >= divisor - rest
 }
@@ -72,14 +72,14 @@ mod tests {
 
     use super::*;
 
-    fn told(metric: Metric, sums: Sums) -> String {
+    fn text(metric: Metric, sums: Sums) -> String {
         let mut text = String::new();
         Number::of(metric, &sums).write(&mut text);
         text
     }
 
     #[test]
-    fn the_formulas_are_the_designs() {
+    fn the_formulas_are_the_documented_ones() {
         let sums = [2_000, 1_500, 1_200, 36, 4_560_000];
         for (name, expected) in [
             ("ad_requests", "2000"),
@@ -92,7 +92,7 @@ mod tests {
             ("show_rate", "0.8"),
             ("click_rate", "0.03"),
         ] {
-            assert_eq!(told(Metric::parse(name).unwrap(), sums), expected, "{name}");
+            assert_eq!(text(Metric::parse(name).unwrap(), sums), expected, "{name}");
         }
     }
 
@@ -108,14 +108,14 @@ mod tests {
             (-20_000_000, 3, "-6666.666667"),
             (5, 0, "0"),
         ] {
-            assert_eq!(told(Metric::Ecpm, [0, 0, impressions, 0, revenue]), expected);
+            assert_eq!(text(Metric::Ecpm, [0, 0, impressions, 0, revenue]), expected);
         }
-        assert_eq!(told(Metric::Sum(Measure::Revenue), [0, 0, 0, 0, -1]), "-0.000001");
-        assert_eq!(told(Metric::FillRate, [3, 7, 0, 0, 0]), "2.333333");
+        assert_eq!(text(Metric::Sum(Measure::Revenue), [0, 0, 0, 0, -1]), "-0.000001");
+        assert_eq!(text(Metric::FillRate, [3, 7, 0, 0, 0]), "2.333333");
     }
 
     #[test]
-    fn what_rounds_to_zero_is_zero() {
+    fn a_number_that_rounds_to_zero_is_zero() {
         assert!(Number::of(Metric::ClickRate, &[0, 0, 2_000_001, 1, 0]).is_zero());
         assert!(!Number::of(Metric::ClickRate, &[0, 0, 2_000_000, 1, 0]).is_zero());
         assert!(!Number::of(Metric::Sum(Measure::Revenue), &[0, 0, 0, 0, 1]).is_zero());
@@ -135,15 +135,15 @@ mod tests {
             factor in prop::sample::select(vec![1_000_i64, 1_000_000]),
         ) {
             let (over, under) = (over >> shifts.0, under >> shifts.1);
-            let told = quotient(over, factor, under);
+            let rounded = quotient(over, factor, under);
             let (over, under) = (i128::from(over) * i128::from(factor), i128::from(under));
             if under == 0 {
-                prop_assert_eq!(told, 0);
+                prop_assert_eq!(rounded, 0);
             } else {
-                let off = 2 * (told * under - over).abs();
-                prop_assert!(off <= under.abs());
-                // At a half, it is the one that is further from zero.
-                prop_assert!(off < under.abs() || (told * under).abs() > over.abs());
+                let error = 2 * (rounded * under - over).abs();
+                prop_assert!(error <= under.abs());
+                // A half is rounded away from zero.
+                prop_assert!(error < under.abs() || (rounded * under).abs() > over.abs());
             }
         }
     }

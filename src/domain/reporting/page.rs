@@ -1,12 +1,12 @@
-//! The rows of one page, as the engine hands them to be written: texts and sums in two flat lists, small enough to be
-//! kept while an answer is sent.
+//! The rows of one page, between the engine and the renderer. Texts and sums are two flat lists, small enough to stay in
+//! memory while the answer is sent.
 
 use super::{Dimension, Metric, Sums, query::MAX_COUNT};
 
-/// The most text of a page, in bytes: 50,000 rows of 300 bytes each. It is held while the answer is sent.
+/// The most text of a page, in bytes: 50,000 rows of about 300 bytes each. It stays in memory while the answer is sent.
 pub const MAX_TEXTS: usize = 16 << 20;
 
-/// The most that a page [takes](Page::bytes).
+/// The most [bytes](Page::bytes) of a page.
 pub const MAX_BYTES: usize =
     MAX_TEXTS + MAX_COUNT as usize * (Dimension::ALL.len() * size_of::<u32>() + size_of::<Sums>());
 
@@ -15,12 +15,12 @@ pub const MAX_BYTES: usize =
 pub struct Page {
     pub dimensions: Vec<Dimension>,
     pub metrics: Vec<Metric>,
-    /// The rows on all pages.
+    /// The number of rows on all pages.
     pub total: u64,
     sums: Vec<Sums>,
-    /// The rows' values of the dimensions, one after the other; a date as `YYYY-MM-DD`.
+    /// The dimension values of all rows, concatenated. A date is `YYYY-MM-DD`.
     texts: String,
-    /// Where each value ends in `texts`.
+    /// The end of each value in `texts`.
     ends: Vec<u32>,
 }
 
@@ -36,7 +36,7 @@ impl Page {
         }
     }
 
-    /// Adds a row: a value for each dimension, in their order, and the sums. `None` if texts pass [`MAX_TEXTS`].
+    /// Adds a row: a value for each dimension in order, and the sums. `None` if the texts exceed [`MAX_TEXTS`].
     pub fn push<'v>(&mut self, values: impl Iterator<Item = &'v str>, sums: Sums) -> Option<()> {
         for value in values {
             if self.texts.len() + value.len() > MAX_TEXTS {
@@ -49,14 +49,14 @@ impl Page {
         Some(())
     }
 
-    /// Gives back what was taken for rows to come.
+    /// Frees the unused capacity.
     pub fn shrink(&mut self) {
         self.texts.shrink_to_fit();
         self.ends.shrink_to_fit();
         self.sums.shrink_to_fit();
     }
 
-    /// What the page takes in memory.
+    /// The memory of the page, in bytes.
     pub fn bytes(&self) -> usize {
         self.texts.capacity()
             + self.ends.capacity() * size_of::<u32>()
@@ -67,12 +67,12 @@ impl Page {
         self.sums.len()
     }
 
-    /// Whether nothing matched the query at all, which is not the same as a page past the last.
+    /// Whether no fact matched the query. A page past the last one is empty, but this is false for it.
     pub fn is_of_nothing(&self) -> bool {
         self.total == 0
     }
 
-    /// A row by its place on the page.
+    /// A row by its index on the page.
     pub fn row(&self, at: usize) -> Option<Row<'_>> {
         Some(Row {
             page: self,
@@ -83,8 +83,8 @@ impl Page {
 
     /// The value of a dimension in each row.
     pub fn column(&self, dimension: Dimension) -> impl Iterator<Item = &str> {
-        let place = self.dimensions.iter().position(|of| *of == dimension);
-        (0..self.rows()).filter_map(move |at| self.row(at)?.value(place?))
+        let index = self.dimensions.iter().position(|other| *other == dimension);
+        (0..self.rows()).filter_map(move |at| self.row(at)?.value(index?))
     }
 }
 
@@ -97,15 +97,15 @@ pub struct Row<'p> {
 }
 
 impl<'p> Row<'p> {
-    /// The value of the dimension that stands at this place in the request.
-    pub fn value(&self, place: usize) -> Option<&'p str> {
-        if place >= self.page.dimensions.len() {
+    /// The value of the dimension with this index in the request.
+    pub fn value(&self, dimension: usize) -> Option<&'p str> {
+        if dimension >= self.page.dimensions.len() {
             return None;
         }
         let nth = self
             .at
             .checked_mul(self.page.dimensions.len())?
-            .checked_add(place)?;
+            .checked_add(dimension)?;
         let end = usize::try_from(*self.page.ends.get(nth)?).ok()?;
         let start = match nth.checked_sub(1) {
             Some(before) => usize::try_from(*self.page.ends.get(before)?).ok()?,
@@ -121,7 +121,7 @@ mod tests {
     use crate::reporting::Measure;
 
     #[test]
-    fn rows_come_back_as_they_went_in() {
+    fn rows_are_read_as_they_were_added() {
         let mut page = Page::new(
             vec![Dimension::Country, Dimension::App],
             vec![Metric::Sum(Measure::Clicks)],

@@ -1,4 +1,4 @@
-//! A report query, checked: the specification's 2.1.
+//! A checked report query. docs/SPEC.md, "Report query".
 
 mod filters;
 pub mod parsing;
@@ -6,20 +6,20 @@ pub mod parsing;
 use super::{Dimension, Measure, Metric};
 use crate::model::time::UtcDay;
 
-/// A checked query. Each list is without repeats, in the order of the request.
+/// A checked query. Each list is in the order of the request, without repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
     pub start: UtcDay,
-    /// Included; at most 90 days after `start`.
+    /// The last day, included; at most 90 days after `start`.
     pub end: UtcDay,
     /// At least one.
     pub dimensions: Vec<Dimension>,
     /// At least one.
     pub metrics: Vec<Metric>,
-    /// All of them hold for a fact that counts. At most one for a dimension.
+    /// A fact counts if it passes every filter. At most one filter for each dimension.
     pub filters: Vec<Filter>,
-    /// The request's order, or the default where it has none. What it leaves equal is ordered by the requested
-    /// dimensions, ascending, in the order of the request, so that rows have one order.
+    /// The request's order, or the default. Rows that are still equal are ordered by the requested dimensions, ascending,
+    /// in the order of the request, so that every row has one position.
     pub order: Vec<Order>,
     /// From 1.
     pub page: u64,
@@ -27,46 +27,46 @@ pub struct Query {
     pub count: u32,
 }
 
-/// The fact's value of a dimension is one of these. Sorted, none twice; possibly none, and then no fact counts.
-/// Countries are upper case; a date is `YYYY-MM-DD`; an app is its id.
+/// Passes facts whose value of a dimension is one of `values`, which are sorted and distinct. Without values no fact
+/// passes. Countries are upper case, a date is `YYYY-MM-DD`, an app is its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filter {
     pub dimension: Dimension,
     pub values: Vec<String>,
 }
 
-/// One key of the order of rows.
+/// One sort key of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
     pub column: Column,
     pub ascending: bool,
 }
 
-/// What rows may be ordered by: a requested dimension, or any metric.
+/// A column that rows can be ordered by: a requested dimension, or any metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
     Dimension(Dimension),
     Metric(Metric),
 }
 
-/// The longest body that is read, in bytes.
+/// The longest accepted body, in bytes.
 pub const MAX_BODY: usize = 262_144;
-/// The most days from the first to the last.
+/// The most days between the first day and the last.
 pub const MAX_SPAN_DAYS: i64 = 90;
-/// The last page that can be asked for: 2^53, as far as every JSON reader counts exactly.
+/// The highest page number: 2^53, up to which every JSON reader is exact.
 pub const MAX_PAGE: u64 = 1 << 53;
 /// The most rows on a page.
 pub const MAX_COUNT: u32 = 50_000;
-/// Rows on a page unless the query says otherwise.
+/// Rows on a page when the query has no count.
 pub const DEFAULT_COUNT: u32 = 10_000;
-/// The most filters in a query, and values in a filter.
+/// The most filters in a query, and the most values in a filter.
 pub const MAX_FILTERS: usize = 64;
 pub const MAX_VALUES: usize = 1_000;
 /// The most columns in `order_by`.
 pub const MAX_ORDER: usize = 16;
 
 impl Query {
-    /// The measures that the rows and their order are made of, in the order of [`Measure::ALL`].
+    /// The measures that the rows and their order need, in the order of [`Measure::ALL`].
     pub fn measures(&self) -> Vec<Measure> {
         let ordered = self.order.iter().filter_map(|order| match order.column {
             Column::Metric(metric) => Some(metric),
@@ -78,12 +78,12 @@ impl Query {
             .filter(|measure| {
                 metrics
                     .iter()
-                    .any(|metric| metric.measures().any(|of| of == *measure))
+                    .any(|metric| metric.measures().any(|needed| needed == *measure))
             })
             .collect()
     }
 
-    /// Rows before the page.
+    /// The number of rows before the page.
     pub fn offset(&self) -> u64 {
         self.page.saturating_sub(1).saturating_mul(u64::from(self.count))
     }

@@ -1,28 +1,28 @@
-//! How often a report key may ask: once in two seconds (the specification's part 8), told as the IETF's draft on
-//! rate-limit headers (draft-ietf-httpapi-ratelimit-headers-10) has it.
+//! The rate limit of a report key: one request in 2 seconds (docs/SPEC.md, "Limits"). The headers follow the IETF draft
+//! draft-ietf-httpapi-ratelimit-headers-10.
 
 use crate::model::api_error::ApiError;
 
 /// The least time between two accepted requests of a key, in milliseconds.
 pub const INTERVAL_MS: i64 = 2_000;
 
-/// What the header `RateLimit-Policy` says.
+/// The value of the header `RateLimit-Policy`.
 pub const POLICY: &str = r#""report";q=1;w=2"#;
 
 pub const RATE_LIMIT_EXCEEDED: ApiError =
     ApiError::new(429, "rate_limit_exceeded", "rate limit exceeded").retry_after(2);
 
-/// Whether a request may go on.
+/// The decision about a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The time of this request is the key's last accepted from now on.
+    /// The caller stores this request's time as the key's last accepted one.
     Accepted,
-    /// It may be repeated after so many milliseconds, 1 to [`INTERVAL_MS`]. Nothing is kept of it.
+    /// Refused; a retry is accepted after this many milliseconds, 1 to [`INTERVAL_MS`]. Nothing is stored.
     Wait(i64),
 }
 
-/// Decides by the key's last accepted request. One that lies in the future, because the clock went back, holds nobody
-/// up: how long it would is not known.
+/// Decides by the time of the key's last accepted request. A time in the future means that the clock went back; it is
+/// ignored, because the wait would have no bound.
 pub fn decide(last_accepted_ms: Option<i64>, now_ms: i64) -> Verdict {
     match last_accepted_ms.and_then(|last| now_ms.checked_sub(last)) {
         Some(elapsed @ 0..INTERVAL_MS) => Verdict::Wait(INTERVAL_MS - elapsed),
@@ -31,7 +31,7 @@ pub fn decide(last_accepted_ms: Option<i64>, now_ms: i64) -> Verdict {
 }
 
 impl Verdict {
-    /// What the header `RateLimit` says: none is left, and when the next is accepted.
+    /// The value of the header `RateLimit`: no request remains, and the seconds until the next one.
     pub fn rate_limit(self) -> String {
         format!(r#""report";r=0;t={}"#, self.next_in_s())
     }
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn the_headers_say_whole_seconds_rounded_up() {
+    fn the_headers_have_whole_seconds_rounded_up() {
         for (verdict, seconds) in [
             (Verdict::Accepted, 2),
             (Verdict::Wait(2_000), 2),
@@ -98,9 +98,9 @@ mod tests {
     }
 
     proptest! {
-        /// Against the list of everything that was accepted, while the clock also jumps back.
+        /// Compared with a list of all accepted requests, while the clock also jumps back.
         #[test]
-        fn a_key_has_one_request_in_two_seconds(steps in prop::collection::vec(
+        fn a_key_is_accepted_once_in_two_seconds(steps in prop::collection::vec(
             prop_oneof![8 => 0..2_500_i64, 1 => Just(2_000), 1 => Just(1_999), 1 => -5_000..0_i64], 1..60,
         )) {
             let (mut now, mut last) = (1_000_000, None);
@@ -108,7 +108,7 @@ mod tests {
             for step in steps {
                 now += step;
                 if step < 0 {
-                    // Nothing that the old clock said counts on the new one, unless it is past there too.
+                    // A time from the old clock counts only if the new clock is past it too.
                     accepted.retain(|at| *at <= now);
                     if last > Some(now) {
                         accepted.clear();

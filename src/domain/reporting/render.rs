@@ -1,5 +1,5 @@
-//! Writes a page as the body of an answer, piece by piece, so that of an answer no more than its page and one piece is
-//! in memory. The rows are the specification's 2.2.
+//! Writes a page as the body of an answer in chunks, so that memory holds only the page and one chunk.
+//! docs/SPEC.md, "Report response".
 
 use std::{borrow::Cow, collections::HashMap};
 
@@ -10,37 +10,37 @@ use super::{
     page::{Page, Row},
 };
 
-/// A piece of a body ends with the row that reaches this many bytes.
+/// A chunk ends with the row that reaches this many bytes.
 const CHUNK: usize = 64 << 10;
-/// Room for the row that passes it, but for the longest values.
+/// Extra capacity for the last row of a chunk, enough for all but the longest rows.
 const ROW: usize = 1 << 10;
 
-/// What stands for the name of an app that has none.
+/// The name of an app without a name.
 const UNNAMED: &str = "unknown";
 
-/// The pieces of a body, one after the other. None of them is empty.
+/// An iterator over the chunks of a body. No chunk is empty.
 pub struct Renderer {
     page: Page,
     format: Format,
-    /// By an app's id its name, written as the format has it.
+    /// Names of apps by id, escaped for the format.
     names: HashMap<String, String>,
     unnamed: String,
-    /// The dimensions' and then the metrics' names, each with what JSON puts around it.
+    /// The names of the dimensions, then of the metrics, each as a JSON key with quotes and colon.
     keys: Vec<String>,
     chunk: usize,
-    /// The row to be written next; none after the last.
+    /// The index of the next row; `None` after the last.
     next: Option<usize>,
 }
 
 impl Renderer {
-    /// `names`: by the id of an app, its name.
+    /// `names` maps the id of an app to its name.
     pub fn new(page: Page, format: Format, names: HashMap<String, String>) -> Self {
         let quoted = |text: &str| match format {
             Format::Json | Format::Ndjson => json_string(text),
             Format::Csv => csv_field(text).into_owned(),
         };
         let dimensions = page.dimensions.iter().map(|dimension| match dimension {
-            // The name of the app follows it.
+            // The app's name follows as a member of its own.
             Dimension::App => "app_id",
             dimension => dimension.name(),
         });
@@ -62,16 +62,16 @@ impl Renderer {
         }
     }
 
-    /// All that is left, as one piece.
+    /// The rest of the body as one chunk.
     pub fn whole(mut self) -> Vec<u8> {
-        // What stands around the values is about as much as they are.
+        // Keys and punctuation take about as much as the values.
         let mut out = String::with_capacity(self.page.bytes() * 2 + ROW);
         self.write(&mut out, usize::MAX);
         out.into_bytes()
     }
 
-    /// Writes rows until there are so many bytes, or none is left.
-    fn write(&mut self, out: &mut String, enough: usize) {
+    /// Writes rows until `out` has `min_bytes`, or no row is left.
+    fn write(&mut self, out: &mut String, min_bytes: usize) {
         let Some(mut at) = self.next else {
             return;
         };
@@ -85,7 +85,7 @@ impl Renderer {
             };
             self.row(row, at == 0, out);
             at += 1;
-            if out.len() >= enough {
+            if out.len() >= min_bytes {
                 break Some(at);
             }
         };
@@ -129,13 +129,13 @@ impl Renderer {
         }
     }
 
-    /// A row in JSON, without the numbers that are zero.
+    /// Writes a JSON row without the numbers that are zero.
     fn object(&self, row: Row<'_>, out: &mut String) {
-        let mut before = '{';
+        let mut separator = '{';
         let mut keys = self.keys.iter();
-        for ((place, dimension), key) in self.page.dimensions.iter().enumerate().zip(&mut keys) {
-            let value = row.value(place).unwrap_or_default();
-            out.push(before);
+        for ((index, dimension), key) in self.page.dimensions.iter().enumerate().zip(&mut keys) {
+            let value = row.value(index).unwrap_or_default();
+            out.push(separator);
             out.push_str(key);
             push_json_string(value, out);
             if *dimension == Dimension::App {
@@ -143,27 +143,27 @@ impl Renderer {
                 out.push_str(self.name(value));
                 out.push('}');
             }
-            before = ',';
+            separator = ',';
         }
         for (metric, key) in self.page.metrics.iter().zip(keys) {
             let number = Number::of(*metric, row.sums);
             if !number.is_zero() {
-                out.push(before);
+                out.push(separator);
                 out.push_str(key);
                 number.write(out);
-                before = ',';
+                separator = ',';
             }
         }
-        if before == '{' {
+        if separator == '{' {
             out.push('{');
         }
         out.push('}');
     }
 
-    /// A row in CSV, with all its columns: RFC 4180.
+    /// Writes a CSV row (RFC 4180) with all columns.
     fn record(&self, row: Row<'_>, out: &mut String) {
-        for (place, dimension) in self.page.dimensions.iter().enumerate() {
-            let value = row.value(place).unwrap_or_default();
+        for (index, dimension) in self.page.dimensions.iter().enumerate() {
+            let value = row.value(index).unwrap_or_default();
             out.push_str(&csv_field(value));
             out.push(',');
             if *dimension == Dimension::App {
@@ -175,7 +175,7 @@ impl Renderer {
             Number::of(*metric, row.sums).write(out);
             out.push(',');
         }
-        // The last comma.
+        // Drops the last comma.
         out.pop();
         out.push_str("\r\n");
     }

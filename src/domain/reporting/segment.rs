@@ -1,5 +1,4 @@
-//! Segments: some facts of one day and layer, immutable, each column on its own. A query reads the columns it needs and
-//! no other, in place.
+//! Segments: immutable sets of facts of one day and layer, stored by column. Queries read only the columns they need.
 //!
 //! A column is a header of 24 bytes and a payload, all little-endian:
 //!
@@ -13,16 +12,16 @@
 //! | 8–15 | a dimension: distinct values, and bytes of their text; a measure: the base |
 //! | 16–23 | XXH3 of the payload, seeded with XXH3 of the bytes before |
 //!
-//! A dimension's payload is where each distinct value ends in the text (`u32` each), the text, and for each row the place
-//! of its value; values are in bytewise order. A measure's is each row's distance from the base. Width 0 has nothing for
-//! each row: all are the first value, or the base. So a column that says nothing costs nothing.
+//! The payload of a dimension is the end of each distinct value in the text (`u32` each), the text, and for each row its
+//! code: the index of its value. Values are in bytewise order. The payload of a measure is the distance of each row from
+//! the base. Width 0 stores nothing for each row: all rows have the first value, or the base.
 
 mod build;
 mod read;
 #[cfg(test)]
 mod tests;
 
-pub use build::{Builder, Encoded, Full, Segmenter};
+pub use build::{Builder, Encoded, SegmentFull, Segmenter};
 pub use read::{Codes, Corrupt, Image, KeyColumn, MeasureColumn, Values};
 
 use super::{
@@ -30,21 +29,21 @@ use super::{
     metric::Measure,
 };
 
-/// The format's version. A segment of another is refused.
+/// The version of the format. Other versions are refused.
 pub const VERSION: u8 = 1;
 
-/// The most rows of a segment, so that a place among its values fits two bytes.
+/// The most rows of a segment, so that a code fits two bytes.
 pub const MAX_ROWS: usize = 1 << 16;
-/// The most text that a segment's dictionary of one dimension holds, in bytes. With where values end (256 KiB) and places
-/// (128 KiB) a column stays below 1.5 MiB, where SQLite in a Durable Object takes 2 MB.
+/// The most text of one dimension's dictionary, in bytes. With the ends of values (256 KiB) and the codes (128 KiB) a
+/// column stays below 1.5 MiB; SQLite in a Durable Object accepts values up to 2 MB.
 pub const MAX_TEXT: usize = 1 << 20;
-/// A segment of no more than this is kept as one value, its [`Image`]; reading the columns that are not needed costs less
-/// than a row of SQLite for each.
+/// A segment of at most this many bytes is stored as one value, its [`Image`]. Reading unused columns then costs less than
+/// a row of SQLite for each column.
 pub const MAX_IMAGE: usize = 16 << 10;
 
 const HEADER: usize = 24;
 
-/// How many columns a segment has: the dimensions of a [`Key`](super::dimension::Key), then the measures.
+/// The number of columns of a segment: the dimensions of a [`Key`](super::dimension::Key), then the measures.
 pub const COLUMNS: usize = KEY.len() + Measure::ALL.len();
 
 /// A column of a segment, by its number.
@@ -52,7 +51,7 @@ pub const COLUMNS: usize = KEY.len() + Measure::ALL.len();
 pub struct Column(u8);
 
 impl Column {
-    /// The column of a dimension; none for the date, which a segment has one of.
+    /// The column of a dimension; `None` for the date, since a segment has only one.
     pub fn of_dimension(dimension: Dimension) -> Option<Self> {
         u8::try_from(dimension.key_index()?).ok().map(Self)
     }
@@ -62,12 +61,12 @@ impl Column {
         Self(u8::try_from(KEY.len() + measure.index()).unwrap_or(u8::MAX))
     }
 
-    /// 0 to 10; what columns are stored under.
+    /// The number under which the column is stored, 0 to 10.
     pub fn number(self) -> u8 {
         self.0
     }
 
-    /// All of them, in order.
+    /// All columns, in order.
     pub fn all() -> impl Iterator<Item = Self> {
         (0_u8..).map(Self).take(COLUMNS)
     }

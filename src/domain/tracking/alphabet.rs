@@ -1,5 +1,5 @@
-//! The 66 characters that the specification's 2.5 allows in `user_id` and `c1` to `c5`. Their numbers are part of the
-//! packed click, so they may not change while click ids are in circulation.
+//! The 66 characters allowed in `user_id` and `c1` to `c5` (docs/SPEC.md, "Click parameters"). Their numbers are part
+//! of the packed click, so they must not change while click ids are in circulation.
 
 /// How many characters there are.
 pub const SIZE: u8 = 66;
@@ -32,7 +32,7 @@ pub fn character(number: u8) -> Option<char> {
     }))
 }
 
-/// Whether a text keeps to the alphabet, as an empty one does.
+/// Whether every character is in the alphabet. True for an empty text.
 pub fn holds(text: &str) -> bool {
     text.bytes().all(|byte| number_of(byte).is_some())
 }

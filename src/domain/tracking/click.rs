@@ -1,5 +1,5 @@
-//! A click as it is remembered: everything that a conversion and its callback need later, and nothing else. It is
-//! sealed into the click id, so the click id is its only record.
+//! The record of a click: the data that its conversion and callback need later, and nothing else. It is sealed into the
+//! click id, so no database stores it; only a short click id has a stored record.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{AppId, Country};
 
-/// What was clicked, by whom, where and when. Borrowed from the request while it is sealed, owned when it is opened.
+/// A click. Borrows from the request while it is sealed and owns its texts when it is opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Click<'a> {
     pub offer: Cow<'a, str>,
-    /// The goal that the tracking URL named. It says which offer was clicked, not which goal is paid.
+    /// The goal in the tracking URL. It identifies the offer; the postback decides which goal is paid.
     pub goal: Cow<'a, str>,
     pub app: AppId,
     pub user_id: Cow<'a, str>,
@@ -26,7 +26,7 @@ pub struct Click<'a> {
 }
 
 impl Click<'_> {
-    /// The same click, free of the request that it was read from.
+    /// Copies the borrowed texts.
     pub fn into_owned(self) -> Click<'static> {
         fn owned(text: Cow<'_, str>) -> Cow<'static, str> {
             Cow::Owned(text.into_owned())
@@ -48,13 +48,13 @@ impl Click<'_> {
 
 #[cfg(test)]
 pub mod strategies {
-    //! Random clicks for the properties of this folder.
+    //! Random clicks for the property tests of this folder.
 
     use proptest::{option, prelude::*};
 
     use super::*;
 
-    /// Texts of every shape that the packing tells apart, up to 128 characters.
+    /// Texts of every shape that the packing distinguishes, up to 128 characters.
     pub fn text() -> impl Strategy<Value = Cow<'static, str>> {
         prop_oneof![
             4 => "[A-Za-z0-9_@.-]{1,24}",

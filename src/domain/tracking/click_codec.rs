@@ -1,16 +1,16 @@
-//! The packing of a click, as small as it goes in a few lines, since it has to fit a click id of 255 characters. The
-//! app is not in it: it stands in the click id's readable header.
+//! Packs a click into few bytes, since a click id has at most 255 characters by default. The app is not packed, because
+//! the readable header of the click id holds it.
 //!
-//! | part | as |
+//! | part | encoding |
 //! |---|---|
 //! | which optional texts follow | varint: bits 0 gaid, 1 idfa, 2 to 6 `c1` to `c5`, 7 placement |
 //! | country | one byte: its place in the list of countries, 255 for none |
 //! | time | varint, zigzag: milliseconds since 2026-01-01 |
 //! | offer, goal, user_id, then the optional ones | texts |
 //!
-//! A text begins with a varint: 0 or 1 is a UUID in lower or upper case (16 bytes follow), 2 a decimal number (a
-//! varint), 3 any UTF-8 (a varint of its length, and its bytes), and 4 + n a text of n characters of the alphabet, ten
-//! of them in eight bytes. Varints are little-endian groups of seven bits.
+//! A text begins with a varint: 0 or 1 is a UUID in lower or upper case (16 bytes follow), 2 a decimal number (a varint
+//! follows), 3 any UTF-8 (a varint of its length, and its bytes), and 4 + n a text of n characters of the alphabet, ten
+//! characters in eight bytes. Varints are little-endian groups of seven bits.
 
 use std::borrow::Cow;
 
@@ -27,15 +27,15 @@ const UUID_LOWER: u64 = 0;
 const UUID_UPPER: u64 = 1;
 const NUMBER: u64 = 2;
 const UTF8: u64 = 3;
-/// Plus the number of characters.
+/// The lowest code of a text in the alphabet; its number of characters is added.
 const CHARACTERS: u64 = 4;
 
-/// 66^10 is below 2^64, so ten characters are one number of eight bytes.
+/// Characters that are packed as one number. 66^10 is below 2^64, so ten of them fit eight bytes.
 const GROUP: usize = 10;
-/// The least number of bytes that hold a group of so many characters.
+/// The least number of bytes for a group, by its number of characters.
 const GROUP_BYTES: [usize; GROUP + 1] = [0, 1, 2, 3, 4, 4, 5, 6, 7, 7, 8];
 
-/// Appends a click's packing. Equal clicks, and no others, have equal packings (their apps aside).
+/// Appends the packed click. Two clicks of an app have the same bytes exactly if they are equal.
 pub fn pack(click: &Click<'_>, out: &mut Vec<u8>) {
     let [c1, c2, c3, c4, c5] = &click.custom;
     let optional = [&click.gaid, &click.idfa, c1, c2, c3, c4, c5, &click.placement];
@@ -54,7 +54,7 @@ pub fn pack(click: &Click<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// The click of an app that has this packing; `None` if no click has.
+/// Unpacks a click of `app`. `None` if the bytes are not what [`pack`] writes.
 pub fn unpack(app: AppId, packed: &[u8]) -> Option<Click<'static>> {
     let mut reader = Reader { rest: packed };
     let present = reader.varint()?;
@@ -85,8 +85,8 @@ pub fn unpack(app: AppId, packed: &[u8]) -> Option<Click<'static>> {
         clicked_at_ms,
     };
 
-    // One comparison refuses every other way to write the same click: long varints, numbers beyond their group, a
-    // text in the wrong shape, bytes left over.
+    // Packing again refuses every other encoding of the same click: long varints, numbers beyond their group, a text in
+    // the wrong shape, trailing bytes.
     let mut again = Vec::with_capacity(packed.len());
     pack(&click, &mut again);
     (again == packed).then_some(click)
@@ -120,7 +120,7 @@ fn group_bytes(characters: usize) -> usize {
     GROUP_BYTES.get(characters).copied().unwrap_or(size_of::<u64>())
 }
 
-/// A number that is written the way numbers are printed.
+/// Parses a decimal number without sign or leading zeros.
 fn decimal(text: &str) -> Option<u64> {
     match text.as_bytes() {
         [b'0'] => Some(0),
@@ -129,8 +129,8 @@ fn decimal(text: &str) -> Option<u64> {
     }
 }
 
-/// A UUID in groups of 8, 4, 4, 4 and 12, and whether its letters are upper case. One with letters of both cases is
-/// not taken, and one without letters counts as lower case.
+/// Parses a UUID in groups of 8, 4, 4, 4 and 12, and returns its case and number. `None` if it has letters of both
+/// cases. One without letters counts as lower case.
 fn uuid(text: &[u8]) -> Option<(u64, u128)> {
     if text.len() != 36 {
         return None;
@@ -187,7 +187,7 @@ fn unzigzag(number: u64) -> i64 {
     (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
 }
 
-/// Reads parts off the front. `None` where the bytes end too soon or hold what is never written.
+/// Reads values from the front of the bytes. `None` if they end too soon or hold an encoding that is never written.
 struct Reader<'a> {
     rest: &'a [u8],
 }
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_takes_the_bytes_that_its_shape_needs() {
+    fn the_size_of_a_packed_text_depends_on_its_shape() {
         let table = [
             ("", 1),
             ("0", 2),
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_takes_the_least_bytes_that_hold_it() {
+    fn a_group_of_characters_takes_the_fewest_bytes() {
         for (characters, &bytes) in GROUP_BYTES.iter().enumerate() {
             let values = 66_u128.pow(characters as u32);
             assert!(values <= 1 << (8 * bytes), "{characters} characters");
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packing_written_another_way_is_refused() {
+    fn a_click_packed_in_any_other_way_is_refused() {
         let app = AppId::parse("00000042").unwrap();
         let right = packed(&click("7"));
         // Presence, country, time, offer (2 and a varint of three bytes), goal (head and six bytes), user_id.
@@ -374,7 +374,7 @@ mod tests {
         }
 
         #[test]
-        fn bytes_that_unpack_are_the_packing_of_what_they_unpack_to(
+        fn bytes_that_unpack_are_packed_again_to_the_same_bytes(
             random in vec(any::<u8>(), 0..60),
             click in strategies::click(),
             place: prop::sample::Index,

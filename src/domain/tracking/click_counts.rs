@@ -1,8 +1,7 @@
-//! Counting clicks (docs/DECISIONS.md, "Clicks"). A click is answered first and counted after: clicks add up in the isolate as
-//! sums, and the sums go to the counters in batches. A batch is numbered, and its number counts once however often it
-//! arrives, so a batch whose answer was lost is simply sent again.
+//! Counts clicks in an isolate and numbers the batches for the counters (docs/DECISIONS.md, "Clicks"). A click is
+//! counted after it was answered. The counters apply each batch number once, so an unanswered batch is sent again.
 //!
-//! This is the book of what is to be sent and what was; the shell does the sending.
+//! This module keeps the sums and the batches in flight; `edge` sends them.
 
 use std::collections::HashMap;
 
@@ -14,21 +13,22 @@ use crate::model::{
     time::{SECOND_MS, UtcDay},
 };
 
-/// Clicks after which a batch is sent without waiting: what an isolate that ends can lose at most, beside a second's
-/// worth. Sending costs as much as several hundred redirects, so it is not smaller.
-const FULL: u64 = 2_000;
-/// How long a batch waits for more clicks, and how far that grows while the counters are busy.
+/// Clicks after which a batch is sent at once. An isolate that ends loses at most these and a second's worth. Sending a
+/// batch costs as much as several hundred redirects, so the number is not smaller.
+const FULL_BATCH_CLICKS: u64 = 2_000;
+/// How long a batch waits for more clicks, and the most this grows to while the counters are busy.
 const INTERVAL_MS: i64 = SECOND_MS;
-const LONGEST_INTERVAL_MS: i64 = 10 * SECOND_MS;
-/// The request that opened a batch may have been cut off with its timer; then the next click takes the batch over.
-const ADOPTED_AFTER_MS: i64 = 2 * SECOND_MS;
-/// After this a batch without an answer counts as unanswered, also when nobody is left to say so.
+const MAX_INTERVAL_MS: i64 = 10 * SECOND_MS;
+/// The runtime may cancel the request that opened a batch together with its timer. This long after the batch was due,
+/// the next click sends it.
+const TAKEOVER_AFTER_MS: i64 = 2 * SECOND_MS;
+/// A batch without an answer is sent again after this, also if the request that sent it was cancelled.
 const LEASE_MS: i64 = 30 * SECOND_MS;
-/// Different sums an isolate keeps while the counters are out of reach. Beyond half of it clicks lose their placement
-/// and country, and beyond all of it their count: memory is bounded, and redirects go on.
-const MOST_SUMS: usize = 20_000;
+/// The most sums in an isolate. Bounds its memory while the counters are unreachable. Beyond half of it new clicks lose
+/// their placement and country, and beyond all of it their count. Redirects go on.
+const MAX_SUMS: usize = 20_000;
 
-/// What clicks are summed by. A click counts on its own UTC day, whenever its batch arrives.
+/// The key that clicks are summed by. A click counts on its own UTC day, whenever its batch arrives.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClickKind {
     pub publisher: PublisherId,
@@ -61,7 +61,7 @@ impl ClickKind {
     }
 }
 
-/// How many clicks of one kind there were.
+/// The number of clicks of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClickSum {
     pub publisher: PublisherId,
@@ -73,49 +73,52 @@ pub struct ClickSum {
     pub clicks: u32,
 }
 
-/// What the request of a click has to do about the batch it fell into.
+/// The part of a click's request in sending the open batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duty {
     /// Nothing: another request will send it.
     None,
     /// Send after this many milliseconds.
     SendAfter(i64),
-    /// Send at once: it is full, or its opener is gone.
+    /// Send at once: the batch is full, or the request that opened it did not send it.
     SendNow,
 }
 
-/// A batch to be sent to one counters object, by its number.
+/// A numbered batch for one counters object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
+    /// The number of the counters object.
     pub object: u64,
+    /// The batch's number in the isolate's sequence for this object, from 1.
     pub sequence: u64,
     pub sums: Vec<ClickSum>,
 }
 
-/// The counts of one isolate that no counter has confirmed.
+/// The clicks of one isolate that no counters object has confirmed.
 #[derive(Debug)]
 pub struct ClickCounts {
-    objects: HashMap<u64, Waiting>,
-    /// Clicks since the last batch was taken, and when the first of them came.
+    objects: HashMap<u64, ObjectCounts>,
+    /// Clicks since the last call of [`Self::take`], and the time of the first of them.
     open: Option<(u64, i64)>,
     interval_ms: i64,
-    kept: usize,
+    /// Sums in memory, with those in flight.
+    stored: usize,
     dropped: u64,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
-    /// Users choose what a click carries.
+struct ObjectCounts {
+    /// Seeded, because users choose the placement.
     sums: SeededMap<ClickKind, u32>,
-    sent: Option<Sent>,
+    in_flight: Option<InFlight>,
     last_sequence: u64,
 }
 
 #[derive(Debug)]
-struct Sent {
+struct InFlight {
     sequence: u64,
     sums: Vec<ClickSum>,
-    /// Until when its answer is awaited.
+    /// Not sent again before this time.
     lease_until_ms: i64,
 }
 
@@ -125,14 +128,14 @@ impl Default for ClickCounts {
             objects: HashMap::new(),
             open: None,
             interval_ms: INTERVAL_MS,
-            kept: 0,
+            stored: 0,
             dropped: 0,
         }
     }
 }
 
 impl ClickCounts {
-    /// Whether a click at this time would fall into a batch that another request sends: [`Duty::None`].
+    /// Whether [`Self::add`] would return [`Duty::None`] at this time: another request sends the open batch.
     pub fn joins(&self, now_ms: i64) -> bool {
         self.open
             .is_some_and(|(clicks, opened_at_ms)| self.duty(clicks + 1, opened_at_ms, now_ms) == Duty::None)
@@ -140,7 +143,7 @@ impl ClickCounts {
 
     /// Counts a click. `object` is the number of its offer's counters object.
     pub fn add(&mut self, object: u64, kind: ClickKind, now_ms: i64) -> Duty {
-        self.keep(object, kind);
+        self.store(object, kind);
         match &mut self.open {
             None => {
                 self.open = Some((1, now_ms));
@@ -154,110 +157,111 @@ impl ClickCounts {
         }
     }
 
-    /// The duty of the click that makes an open batch hold so many.
+    /// The duty of the click that brings the open batch to `clicks`.
     fn duty(&self, clicks: u64, opened_at_ms: i64, now_ms: i64) -> Duty {
         let age_ms = now_ms.saturating_sub(opened_at_ms);
-        let full = clicks >= FULL && self.interval_ms == INTERVAL_MS;
-        if full || age_ms >= self.interval_ms + ADOPTED_AFTER_MS {
+        let full = clicks >= FULL_BATCH_CLICKS && self.interval_ms == INTERVAL_MS;
+        if full || age_ms >= self.interval_ms + TAKEOVER_AFTER_MS {
             Duty::SendNow
         } else {
             Duty::None
         }
     }
 
-    fn keep(&mut self, object: u64, mut kind: ClickKind) {
-        if self.kept >= MOST_SUMS / 2 {
+    fn store(&mut self, object: u64, mut kind: ClickKind) {
+        if self.stored >= MAX_SUMS / 2 {
             (kind.placement, kind.country) = (None, None);
         }
-        let waiting = self.objects.entry(object).or_default();
-        match waiting.sums.get_mut(&kind) {
+        let counts = self.objects.entry(object).or_default();
+        match counts.sums.get_mut(&kind) {
             Some(clicks) => *clicks = clicks.saturating_add(1),
-            None if self.kept >= MOST_SUMS => self.dropped += 1,
+            None if self.stored >= MAX_SUMS => self.dropped += 1,
             None => {
-                waiting.sums.insert(kind, 1);
-                self.kept += 1;
+                counts.sums.insert(kind, 1);
+                self.stored += 1;
             }
         }
     }
 
-    /// The batches that are due. An object has at most one on its way, so that its numbers arrive in order; what comes
-    /// in meanwhile waits for the next.
+    /// The batches to send now. An object has at most one batch in flight, so that its numbers arrive in order; clicks
+    /// that come meanwhile wait for the next one.
     pub fn take(&mut self, now_ms: i64) -> Vec<Batch> {
         self.open = None;
         let mut batches = Vec::new();
-        for (&object, waiting) in &mut self.objects {
-            match &mut waiting.sent {
-                Some(sent) if sent.lease_until_ms > now_ms => continue,
-                Some(sent) => sent.lease_until_ms = now_ms + LEASE_MS,
-                None if waiting.sums.is_empty() => continue,
+        for (&object, counts) in &mut self.objects {
+            match &mut counts.in_flight {
+                Some(batch) if batch.lease_until_ms > now_ms => continue,
+                Some(batch) => batch.lease_until_ms = now_ms + LEASE_MS,
+                None if counts.sums.is_empty() => continue,
                 none => {
-                    waiting.last_sequence += 1;
-                    let sums = waiting
+                    counts.last_sequence += 1;
+                    let sums = counts
                         .sums
                         .drain()
                         .map(|(kind, clicks)| kind.sum(clicks))
                         .collect();
                     let lease_until_ms = now_ms + LEASE_MS;
-                    *none = Some(Sent {
-                        sequence: waiting.last_sequence,
+                    *none = Some(InFlight {
+                        sequence: counts.last_sequence,
                         sums,
                         lease_until_ms,
                     });
                 }
             }
-            if let Some(sent) = &waiting.sent {
+            if let Some(batch) = &counts.in_flight {
                 batches.push(Batch {
                     object,
-                    sequence: sent.sequence,
-                    sums: sent.sums.clone(),
+                    sequence: batch.sequence,
+                    sums: batch.sums.clone(),
                 });
             }
         }
         batches
     }
 
-    /// A batch has arrived.
+    /// Records that the counters applied a batch.
     pub fn confirmed(&mut self, object: u64, sequence: u64) {
         self.interval_ms = INTERVAL_MS;
-        let Some(waiting) = self.objects.get_mut(&object) else {
+        let Some(counts) = self.objects.get_mut(&object) else {
             return;
         };
-        if let Some(sent) = waiting.sent.take_if(|sent| sent.sequence == sequence) {
-            self.kept = self.kept.saturating_sub(sent.sums.len());
+        if let Some(batch) = counts.in_flight.take_if(|batch| batch.sequence == sequence) {
+            self.stored = self.stored.saturating_sub(batch.sums.len());
         }
     }
 
-    /// A batch has no answer: it is sent again with the next. While the counters are busy the batches become fewer.
+    /// Records that a batch failed: the next [`Self::take`] sends it again. A busy answer doubles the interval.
     pub fn unanswered(&mut self, object: u64, sequence: u64, busy: bool, now_ms: i64) {
         if busy {
-            self.interval_ms = (self.interval_ms * 2).min(LONGEST_INTERVAL_MS);
+            self.interval_ms = (self.interval_ms * 2).min(MAX_INTERVAL_MS);
         }
-        let waiting = self
+        let in_flight = self
             .objects
             .get_mut(&object)
-            .and_then(|waiting| waiting.sent.as_mut());
-        if let Some(sent) = waiting.filter(|sent| sent.sequence == sequence) {
-            sent.lease_until_ms = now_ms;
+            .and_then(|counts| counts.in_flight.as_mut());
+        if let Some(batch) = in_flight.filter(|batch| batch.sequence == sequence) {
+            batch.lease_until_ms = now_ms;
         }
     }
 
-    /// Whether clicks wait that no request has to send: they came while their object's batch was on its way, and who was to
-    /// send them found it so.
+    /// Whether clicks wait that no request is due to send. Their object's batch was in flight when their own request
+    /// called [`Self::take`].
     pub fn is_left(&self) -> bool {
-        let is_left = |waiting: &Waiting| waiting.sent.is_none() && !waiting.sums.is_empty();
+        let is_left = |counts: &ObjectCounts| counts.in_flight.is_none() && !counts.sums.is_empty();
         self.open.is_none() && self.objects.values().any(is_left)
     }
 
-    /// Whether anything is still to be confirmed.
+    /// Whether the counters have confirmed every click.
     pub fn is_empty(&self) -> bool {
-        self.kept == 0
+        self.stored == 0
     }
 
+    /// The current wait before a batch is sent, in milliseconds.
     pub fn interval_ms(&self) -> i64 {
         self.interval_ms
     }
 
-    /// Clicks that were redirected and could not be kept for counting.
+    /// Clicks that were redirected but not counted, because memory was full.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -281,10 +285,10 @@ mod tests {
     }
 
     #[test]
-    fn the_opener_sends_after_a_second_and_the_click_that_fills_a_batch_at_once() {
+    fn a_batch_is_sent_after_a_second_or_at_once_when_full() {
         let mut counts = ClickCounts::default();
         assert_eq!(counts.add(1, kind("a", None), 0), Duty::SendAfter(1_000));
-        for _ in 2..FULL {
+        for _ in 2..FULL_BATCH_CLICKS {
             assert_eq!(counts.add(1, kind("a", None), 10), Duty::None);
         }
         assert_eq!(counts.add(1, kind("a", None), 20), Duty::SendNow);
@@ -295,7 +299,7 @@ mod tests {
                 .flat_map(|batch| &batch.sums)
                 .map(|sum| sum.clicks)
                 .sum::<u32>(),
-            u32::try_from(FULL).unwrap()
+            u32::try_from(FULL_BATCH_CLICKS).unwrap()
         );
         assert_eq!(
             counts.add(1, kind("a", None), 30),
@@ -305,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_whose_opener_is_gone_is_adopted() {
+    fn the_next_click_sends_an_overdue_batch() {
         let mut counts = ClickCounts::default();
         counts.add(1, kind("a", None), 0);
         assert_eq!(counts.add(1, kind("a", None), 2_999), Duty::None);
@@ -313,15 +317,15 @@ mod tests {
     }
 
     #[test]
-    fn an_unanswered_batch_is_sent_again_under_its_number_and_unchanged() {
+    fn an_unanswered_batch_is_sent_again_unchanged_with_its_number() {
         let mut counts = ClickCounts::default();
         counts.add(1, kind("a", None), 0);
         let first = counts.take(0);
         counts.add(1, kind("a", None), 10);
-        assert_eq!(counts.take(10), vec![], "one is on its way");
+        assert_eq!(counts.take(10), vec![], "one is in flight");
         counts.unanswered(1, 1, true, 20);
         assert_eq!(counts.take(20), first);
-        assert_eq!(counts.interval_ms(), 2_000, "busy counters are asked less often");
+        assert_eq!(counts.interval_ms(), 2_000, "busy counters get fewer batches");
         counts.confirmed(1, 1);
         assert_eq!(
             (
@@ -333,17 +337,17 @@ mod tests {
     }
 
     #[test]
-    fn clicks_that_came_while_a_batch_was_on_its_way_are_left_to_who_sent_it() {
+    fn clicks_added_while_a_batch_is_in_flight_are_left_for_its_sender() {
         let mut counts = ClickCounts::default();
         counts.add(1, kind("a", None), 0);
         assert!(!counts.is_left(), "the opener sends it");
         counts.take(1_000);
         assert_eq!(counts.add(1, kind("a", None), 1_100), Duty::SendAfter(1_000));
-        assert_eq!(counts.take(2_100), vec![], "one is on its way");
-        assert!(!counts.is_left(), "who sends it goes on");
+        assert_eq!(counts.take(2_100), vec![], "one is in flight");
+        assert!(!counts.is_left(), "its request checks again later");
         counts.confirmed(1, 1);
         assert!(counts.is_left());
-        // Another click has opened a batch, which takes them along.
+        // Another click opens a batch, which includes them.
         counts.add(2, kind("b", None), 2_200);
         assert!(!counts.is_left());
         assert_eq!(counts.take(3_200).len(), 2);
@@ -351,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_while_the_counters_are_out_of_reach() {
+    fn memory_is_bounded_while_the_counters_are_unreachable() {
         let mut counts = ClickCounts::default();
         for click in 0..60_000 {
             counts.add(
@@ -360,18 +364,19 @@ mod tests {
                 0,
             );
         }
-        assert_eq!(counts.kept, MOST_SUMS);
-        let kept: u64 = counts
+        assert_eq!(counts.stored, MAX_SUMS);
+        let stored: u64 = counts
             .take(0)
             .iter()
             .flat_map(|batch| &batch.sums)
             .map(|sum| u64::from(sum.clicks))
             .sum();
-        assert_eq!(kept + counts.dropped(), 60_000);
+        assert_eq!(stored + counts.dropped(), 60_000);
     }
 
     proptest! {
-        /// Whatever is lost on the way, a counter that keeps the highest number it has seen ends with every click once.
+        /// A counter that keeps the highest number it has seen ends with every click once, also if requests or answers
+        /// are lost.
         #[test]
         fn every_click_arrives_once(steps in proptest::collection::vec((0..4_u8, any::<bool>(), 0..3_u64), 1..200)) {
             let mut counts = ClickCounts::default();

@@ -1,20 +1,20 @@
-//! The click id: a click sealed into the text that the advertiser's side carries back with a conversion.
+//! Seals a click into a click id, the text that the advertiser sends back with a conversion, and opens it again.
 //!
-//! | bytes | hold |
+//! | bytes | content |
 //! |---|---|
 //! | 1 | version: 1 a whole click, 2 a short id |
 //! | 1 | id of the key |
 //! | 4 | app, big-endian |
 //! | 2 | check bytes over all readable parts and the length |
 //! | 12 | nonce: the click's identity |
-//! | whole: the rest | ChaCha20-Poly1305 over the click's packing, with the first 8 bytes authenticated |
+//! | whole: the rest | ChaCha20-Poly1305 over the packed click, with the first 8 bytes authenticated |
 //! | short: 16 | the start of an HMAC-SHA256 over the 20 bytes before |
 //!
-//! The text is base64url without padding, in its one strict spelling. A click too long for its offer goes out under a
-//! short id, and its whole bytes, the record, are stored under the nonce before the redirect.
+//! The text is base64url without padding, in its only strict spelling. A click that is too long for its offer gets a
+//! short id. Its whole form, the record, is stored under the nonce before the redirect is sent.
 //!
-//! The check bytes keep no one out: they tell an id under a key that this instance does not have yet, which is worth
-//! another try, from a text that was never an id.
+//! The check bytes are no protection. They distinguish an id under a key that this instance does not have yet, which
+//! the sender should retry, from a text that was never a click id.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use chacha20poly1305::{AeadInOut, Tag};
@@ -28,14 +28,14 @@ use super::{
 };
 use crate::model::AppId;
 
-/// The longest a short click id may be, in characters. It is 48.
+/// The longest short click id, in characters, and so the least limit of an offer. It has 48 today.
 pub const SHORT_MAX: usize = 50;
-/// The longest click id of an offer that says nothing about it, in characters.
+/// The longest click id of an offer that sets no limit, in characters.
 pub const DEFAULT_MAX: usize = 255;
-/// The longest click id an offer may allow, in characters.
+/// The highest limit that an offer may set, in characters.
 pub const LONGEST: usize = 1_000;
 
-/// What tells one click from every other.
+/// The identity of a click, unique over the service.
 pub type Nonce = [u8; 12];
 
 const WHOLE: u8 = 1;
@@ -45,10 +45,10 @@ const HEADER_LEN: usize = 8;
 const PREFIX_LEN: usize = HEADER_LEN + size_of::<Nonce>();
 const TAG_LEN: usize = 16;
 const SHORT_LEN: usize = PREFIX_LEN + TAG_LEN;
-/// Room for all but the longest clicks, so that sealing allocates this buffer once.
+/// Capacity for all but the longest clicks, in bytes, so that sealing allocates the buffer once.
 const USUAL_LEN: usize = 256;
 
-/// A click id to send, and what must be stored before it is.
+/// A new click id. The record of a short one must be stored before the id is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sealed {
     Whole { id: String },
@@ -63,10 +63,10 @@ impl Sealed {
     }
 }
 
-/// What a click id says.
+/// The content of a click id.
 #[allow(
     clippy::large_enum_variant,
-    reason = "one at a time, and taken apart where it is opened; and only large where pointers have 64 bits"
+    reason = "only one exists at a time, and its caller takes it apart; large only with 64-bit pointers"
 )]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opened {
@@ -74,7 +74,7 @@ pub enum Opened {
         click: Click<'static>,
         nonce: Nonce,
     },
-    /// The click is in the record stored under the nonce: see [`open_record`].
+    /// The click is in the record stored under the nonce. See [`open_record`].
     Short {
         app: AppId,
         nonce: Nonce,
@@ -83,16 +83,16 @@ pub enum Opened {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenError {
-    /// No click id at all.
+    /// The text does not have the form of a click id.
     Malformed,
-    /// A click id in form, under a key that is not in the ring: retired, or not deployed here yet.
+    /// The form is right, but the key is not in the ring: retired, or not deployed here yet.
     UnknownKey,
-    /// A click id in form, under a known key, that was not sealed with it; or a record of another click.
+    /// The form is right, but the id was not sealed with the key that it names; or the record is of another click.
     Forged,
 }
 
-/// Seals a click into an id of at most `max_chars` characters, or into a short one if it does not fit. `max_chars` is
-/// from [`SHORT_MAX`] to [`LONGEST`]. No two clicks may ever have the same nonce.
+/// Seals a click into an id of at most `max_chars` characters, or into a short id if it does not fit. `max_chars` is
+/// from [`SHORT_MAX`] to [`LONGEST`]. Each click needs a nonce of its own.
 pub fn seal(keys: &KeyRing, click: &Click<'_>, nonce: Nonce, max_chars: usize) -> Sealed {
     let key = keys.sealing();
     let whole = seal_whole(key, click, nonce);
@@ -138,13 +138,13 @@ fn seal_whole(key: &ClickKey, click: &Click<'_>, nonce: Nonce) -> Vec<u8> {
         .encrypt_inout_detached(&nonce.into(), header, packed.into());
     match sealed {
         Ok(tag) => bytes.extend_from_slice(&tag),
-        // Only a message beyond 256 GiB fails. Whatever it was, it must not go out in clear.
+        // Only a message beyond 256 GiB fails. Cleared, so that a click can never be sent unencrypted.
         Err(_) => bytes.clear(),
     }
     bytes
 }
 
-/// Whether a text is a click id in form, under whatever key: [`open`] calls no other text one.
+/// Whether a text has the form of a click id under any key: [`open`] does not answer [`OpenError::Malformed`].
 pub fn is_in_form(text: &str) -> bool {
     text.len() <= LONGEST
         && URL_SAFE_NO_PAD
@@ -152,7 +152,7 @@ pub fn is_in_form(text: &str) -> bool {
             .is_ok_and(|bytes| Header::read(&bytes).is_some())
 }
 
-/// Opens a click id as it came back.
+/// Opens a click id.
 pub fn open(keys: &KeyRing, id: &str) -> Result<Opened, OpenError> {
     if id.len() > LONGEST {
         return Err(OpenError::Malformed);
@@ -175,7 +175,7 @@ pub fn open(keys: &KeyRing, id: &str) -> Result<Opened, OpenError> {
     Ok(Opened::Short { app, nonce })
 }
 
-/// Opens the record of a short click id, which must be of the app and the nonce that the id said.
+/// Opens the record of a short click id. The record must have the app and the nonce of the id.
 pub fn open_record(
     keys: &KeyRing,
     record: &[u8],
@@ -211,12 +211,12 @@ fn open_whole(key: &ClickKey, header: &Header, bytes: &mut [u8]) -> Result<Click
     click_codec::unpack(header.app, packed).ok_or(OpenError::Forged)
 }
 
-/// The characters that base64 without padding makes of so many bytes.
+/// The length of `bytes` bytes in base64 without padding, in characters.
 const fn text_len(bytes: usize) -> usize {
     (bytes * 4).div_ceil(3)
 }
 
-/// What is readable without a key.
+/// The part of a click id that is readable without a key.
 #[derive(Clone, Copy)]
 struct Header {
     version: u8,
@@ -226,7 +226,7 @@ struct Header {
 }
 
 impl Header {
-    /// The first bytes of a click id that has `total` bytes.
+    /// The first 20 bytes of a click id that has `total` bytes.
     fn prefix(&self, total: usize) -> [u8; PREFIX_LEN] {
         let [a, b, c, d] = self.app.number().to_be_bytes();
         let [check, check_too] = self.check(total);
@@ -237,7 +237,7 @@ impl Header {
         prefix
     }
 
-    /// `None` unless the bytes have a version's form: its length, an app, and the right check bytes.
+    /// `None` unless the bytes have a known version, its length, a valid app and the right check bytes.
     fn read(bytes: &[u8]) -> Option<Self> {
         let (&[version, key_id, a, b, c, d, check, check_too], rest) =
             bytes.split_first_chunk::<HEADER_LEN>()?;
@@ -268,8 +268,8 @@ impl Header {
     }
 }
 
-/// Nonces for one instance of the module: 8 random bytes that it draws once, and a counter. It ends after 2^32, and
-/// then the instance draws again.
+/// The nonces of one isolate: 8 random bytes and a counter. It ends after 2^32 nonces; the caller then creates another
+/// one with new random bytes.
 #[derive(Clone, Debug)]
 pub struct NonceSource {
     base: [u8; 8],

@@ -1,6 +1,6 @@
-//! What becomes of a click (docs/DECISIONS.md, "Clicks"): decided from the request and the snapshot alone, in this order:
-//! parameters, app and goal known, publisher approved, offer live, country and device platform allowed. The cap, which
-//! may have to be asked for, comes after.
+//! Decides from the request and the snapshot whether a click is redirected (docs/DECISIONS.md, "Clicks"). The order of
+//! checks is: parameters, app and goal known, publisher approved, offer live, country and device platform allowed. The
+//! caller checks the cap afterwards, since that may take a request to the counters.
 
 use super::parameters::ClickParameters;
 use crate::{
@@ -27,13 +27,14 @@ pub const OFFER_ENDED: ApiError = ApiError::new(410, "offer_ended", "this offer 
 pub const OFFER_CAPPED: ApiError =
     ApiError::new(410, "offer_capped", "this offer has reached its limit for today");
 
-/// What is known of a click besides its query.
+/// The inputs of a decision besides the query.
 #[derive(Clone, Copy, Debug)]
 pub struct Visitor {
-    /// `None` where the network does not know.
+    /// `None` if the network does not report one.
     pub country: Option<Country>,
-    /// `None` for a desktop and for what is not recognised.
+    /// The device's platform. `None` for a desktop or an unrecognised device.
     pub platform: Option<Platform>,
+    /// Milliseconds since the Unix epoch.
     pub now_ms: i64,
 }
 
@@ -45,7 +46,7 @@ pub struct Allowed<'a> {
     pub goal: GoalView<'a>,
 }
 
-/// A click that is refused, and where its app sends such clicks.
+/// A refused click, and the app's URL for such clicks if this one goes there.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refused<'a> {
     pub refusal: ApiError,
@@ -61,7 +62,7 @@ impl Refused<'_> {
     }
 }
 
-/// Refuses a click for an app; 403 and 410 go to the app's fallback if it has one.
+/// Refuses a click for an app. Statuses 403 and 410 go to the app's fallback URL if it has one.
 pub fn refuse<'a>(app: &AppView<'a>, refusal: ApiError) -> Refused<'a> {
     let to_fallback = matches!(refusal.status, 403 | 410);
     Refused {
@@ -70,7 +71,7 @@ pub fn refuse<'a>(app: &AppView<'a>, refusal: ApiError) -> Refused<'a> {
     }
 }
 
-/// Decides on a click; `query` is what follows the `?`, as it was sent.
+/// Decides on a click. `query` is the raw query string without the `?`.
 pub fn decide<'a>(
     tracking: &'a Tracking,
     query: &'a str,
@@ -98,7 +99,7 @@ fn refusal_for(app: &AppView<'_>, goal: &GoalView<'_>, visitor: Visitor) -> Opti
     if !app.publisher.approved {
         Some(PUBLISHER_NOT_APPROVED)
     } else if goal.retired || !offer.is_live(visitor.now_ms) || app.blocks(offer) {
-        // An offer that the app blocks is over for it: its users must not be led to what it chose not to show.
+        // A blocked offer counts as ended: a stale link must not lead users to an offer that the publisher hides.
         Some(OFFER_ENDED)
     } else if !allows_country(offer, visitor.country) {
         Some(NOT_AVAILABLE_IN_COUNTRY)
@@ -109,7 +110,7 @@ fn refusal_for(app: &AppView<'_>, goal: &GoalView<'_>, visitor: Visitor) -> Opti
     }
 }
 
-/// A country that is not known is refused only where the offer names those it is for.
+/// An unknown country is refused only if the offer's `include` is not empty.
 fn allows_country(offer: &OfferView<'_>, country: Option<Country>) -> bool {
     match country {
         Some(country) => offer.countries.contains(country),

@@ -1,5 +1,5 @@
-//! The keys that click ids are sealed under: the configuration `CLICK_KEYS`, a list of `id:mode:hex` separated by
-//! commas. A key is deployed as `open` before it seals, and stays as `open` until no click id under it can come back.
+//! The keys that seal and open click ids: the setting `CLICK_KEYS`, a list of `id:mode:hex` separated by commas. A new
+//! key is deployed as `open` before it seals, and an old one stays as `open` until no click id under it can come back.
 
 use std::fmt;
 
@@ -9,14 +9,14 @@ use sha2::Sha256;
 
 use crate::model::credentials::parse_key;
 
-/// One nonce may never authenticate two messages under one ChaCha20-Poly1305 key, and a short click id shares its
-/// nonce with the record it stands for. So each use has a key of its own, derived with one of these.
+/// Labels that derive a key for each use. A nonce must never authenticate two messages under one ChaCha20-Poly1305 key,
+/// and a short click id has the same nonce as its record, so the two uses need separate keys.
 const SEALING: &[u8] = b"signpost sealed click";
 const SHORT: &[u8] = b"signpost short click id";
 
 const KEY_BYTES: usize = 32;
 
-/// One key of the list, ready for use.
+/// One entry of `CLICK_KEYS` with its derived keys.
 pub struct ClickKey {
     id: u8,
     cipher: ChaCha20Poly1305,
@@ -38,12 +38,12 @@ impl ClickKey {
         self.id
     }
 
-    /// Seals the click itself.
+    /// The cipher that seals the click.
     pub fn cipher(&self) -> &ChaCha20Poly1305 {
         &self.cipher
     }
 
-    /// Begins the tag of a short click id.
+    /// A new MAC for the tag of a short click id.
     pub fn short(&self) -> Hmac<Sha256> {
         self.short.clone()
     }
@@ -57,7 +57,7 @@ impl fmt::Debug for ClickKey {
     }
 }
 
-/// The keys that open, one of which seals.
+/// All configured keys. Each opens click ids, and one seals them.
 #[derive(Debug)]
 pub struct KeyRing {
     sealing: ClickKey,
@@ -65,9 +65,9 @@ pub struct KeyRing {
 }
 
 impl KeyRing {
-    /// Reads `CLICK_KEYS`: ids from 0 to 255, each once; modes `seal` and `open`; keys of 64 hexadecimal digits. The
-    /// first key with `seal` seals, and all open. An error says what is wrong with which entry, and nothing of its
-    /// text, which may be a key in the wrong place.
+    /// Parses `CLICK_KEYS`: ids from 0 to 255, each once; modes `seal` and `open`; keys of 64 hexadecimal digits. The
+    /// first key with `seal` seals, and all open. An error names the entry and the fault but never quotes the text,
+    /// which may be a key in the wrong field.
     pub fn parse(configuration: &str) -> Result<Self, String> {
         let mut sealing = None;
         let mut others: Vec<ClickKey> = Vec::new();
@@ -99,7 +99,7 @@ impl KeyRing {
         Ok(Self { sealing, others })
     }
 
-    /// The key that new click ids are sealed under.
+    /// The key that seals new click ids.
     pub fn sealing(&self) -> &ClickKey {
         &self.sealing
     }
@@ -112,7 +112,7 @@ impl KeyRing {
 }
 
 fn parse_id(text: &str) -> Option<u8> {
-    // `u8::from_str` would take a sign.
+    // `u8::from_str` accepts a sign.
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         text.parse().ok()
     } else {
@@ -128,7 +128,7 @@ mod tests {
     const B: &str = "F0E0D0C0B0A090807060504030201000F0E0D0C0B0A090807060504030201000";
 
     #[test]
-    fn the_first_key_that_may_seal_does_and_all_open() {
+    fn the_first_key_with_mode_seal_seals_and_all_keys_open() {
         let ring = KeyRing::parse(&format!(" 7:open:{A}, 0:seal:{B},255:seal:{A}\n")).unwrap();
         assert_eq!(ring.sealing().id(), 0);
         for (id, known) in [(7, true), (0, true), (255, true), (1, false)] {
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn debugging_shows_ids_only() {
+    fn debug_output_shows_key_ids_only() {
         let ring = KeyRing::parse(&format!("1:seal:{A},2:open:{B}")).unwrap();
         assert_eq!(
             format!("{ring:?}"),
@@ -181,8 +181,8 @@ mod tests {
     }
 
     #[test]
-    fn the_two_uses_of_a_key_have_keys_of_their_own() {
-        // HMAC-SHA256 of the two purposes under A, computed apart from this code.
+    fn each_use_of_a_key_has_a_derived_key() {
+        // HMAC-SHA256 of the two labels under A, computed with other software.
         let ring = KeyRing::parse(&format!("1:seal:{A}")).unwrap();
         let short = hex(&ring.sealing().short().chain_update(b"x").finalize().into_bytes());
         assert_eq!(short, SHORT_OF_X);

@@ -1,5 +1,5 @@
-//! The click parameters of the specification's 2.5, read from the raw query string. This runs on every click, so the
-//! query is walked once, and a value is copied only if it is percent-encoded.
+//! Parses and checks the click parameters in a raw query string (docs/SPEC.md, "Click parameters"). This runs on every
+//! click, so it walks the query once and copies a value only if it is percent-encoded.
 
 use std::borrow::Cow;
 
@@ -24,9 +24,9 @@ pub const INVALID_CUSTOM_PARAMETER: ApiError = ApiError::new(
 pub const INVALID_PARAMETER: ApiError = ApiError::new(400, "invalid_parameter", "a parameter is not valid");
 
 /// The longest `user_id` and `c1` to `c5`, in characters.
-const LONGEST_IDENTIFIER: usize = 128;
+const MAX_IDENTIFIER: usize = 128;
 /// The longest `gaid`, `idfa` and `placement`, in characters.
-const LONGEST_LABEL: usize = 64;
+const MAX_LABEL: usize = 64;
 
 /// The parameters that a click may carry. All others are ignored.
 pub const NAMES: [&str; 11] = [
@@ -43,12 +43,12 @@ pub const NAMES: [&str; 11] = [
     "placement",
 ];
 
-/// What a click says, checked as far as that goes without knowing any goal or app. No text is empty.
+/// Click parameters whose form is valid. The caller looks up goal and app. No text is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClickParameters<'a> {
-    /// The goal. Any text: one that is no goal's is simply unknown.
+    /// The goal's id. Any text, since an id of the wrong form is answered like an unknown one.
     pub rid: Cow<'a, str>,
-    /// The app. Any text, as for `rid`.
+    /// The app's id. Any text, as for `rid`.
     pub app: Cow<'a, str>,
     pub user_id: Cow<'a, str>,
     pub gaid: Option<Cow<'a, str>>,
@@ -59,16 +59,16 @@ pub struct ClickParameters<'a> {
 }
 
 impl<'a> ClickParameters<'a> {
-    /// Reads a query string as it stands in the URL, without the `?`.
+    /// Parses a raw query string without the `?`.
     ///
-    /// The first fault is told, in this order: repeated parameters and bad percent-encoding, from left to right; then
+    /// Returns the first fault in this order: repeated parameters and bad percent-encoding, from left to right; then
     /// `rid`, `app`, `user_id`, `c1` to `c5`, `gaid`, `idfa`, `placement`.
     pub fn parse(query: &'a str) -> Result<Self, ApiError> {
         let [rid, app, user_id, gaid, idfa, c1, c2, c3, c4, c5, placement] = scan(query)?;
         let rid = required("rid", rid)?;
         let app = required("app", app)?;
         let user_id = required("user_id", user_id)?;
-        if !is_allowed(&user_id, LONGEST_IDENTIFIER) {
+        if !is_allowed(&user_id, MAX_IDENTIFIER) {
             return Err(if has_placeholder(&user_id) {
                 INVALID_USER_ID
                     .with_message("user_id still holds a placeholder; put the user's identifier in its place")
@@ -80,14 +80,14 @@ impl<'a> ClickParameters<'a> {
         for (number, text) in (1..).zip(&custom) {
             if text
                 .as_ref()
-                .is_some_and(|text| !is_allowed(text, LONGEST_IDENTIFIER))
+                .is_some_and(|text| !is_allowed(text, MAX_IDENTIFIER))
             {
                 return Err(INVALID_CUSTOM_PARAMETER.with_message(format!(
-                    "c{number} must be at most {LONGEST_IDENTIFIER} letters, digits or characters of _ @ - ."
+                    "c{number} must be at most {MAX_IDENTIFIER} letters, digits or characters of _ @ - ."
                 )));
             }
         }
-        // Devices without an advertising identifier leave the tracking URL's placeholder where it was.
+        // Devices without an advertising identifier leave the tracking URL's placeholder in place.
         let gaid = label("gaid", gaid.filter(|text| !has_placeholder(text)))?;
         let idfa = label("idfa", idfa.filter(|text| !has_placeholder(text)))?;
         let placement = label("placement", placement)?;
@@ -103,12 +103,12 @@ impl<'a> ClickParameters<'a> {
     }
 }
 
-/// The decoded value of each parameter of [`NAMES`] that the query holds.
+/// The decoded value of each parameter in [`NAMES`], or `None` if the query does not have it.
 fn scan(query: &str) -> Result<[Option<Cow<'_, str>>; NAMES.len()], ApiError> {
     let mut values = [const { None }; NAMES.len()];
     for pair in ascii_split::split_all(query, b'&') {
         let (name, value) = ascii_split::split_once(pair, b'=').unwrap_or((pair, ""));
-        // A name that does not decode may have been meant as any, so it is not taken for an unknown one.
+        // A name that does not decode may be meant as a known one, so it is an error and not ignored.
         let name = decode(name).ok_or_else(|| badly_encoded("the name of a parameter"))?;
         let Some((known, slot)) = NAMES.iter().zip(&mut values).find(|(known, _)| **known == name) else {
             continue;
@@ -125,7 +125,8 @@ fn badly_encoded(what: &str) -> ApiError {
     INVALID_PARAMETER.with_message(format!("{what} is not valid percent-encoded UTF-8"))
 }
 
-/// `None` if a `%` is not followed by two hexadecimal digits, or the bytes are not UTF-8. A `+` stays a `+`.
+/// Percent-decodes a text. `None` if a `%` is not followed by two hexadecimal digits, or the bytes are not UTF-8. A `+`
+/// stays a `+`.
 fn decode(text: &str) -> Option<Cow<'_, str>> {
     if !text.as_bytes().contains(&b'%') {
         return Some(Cow::Borrowed(text));
@@ -145,21 +146,18 @@ fn required<'a>(name: &str, value: Option<Cow<'a, str>>) -> Result<Cow<'a, str>,
     present(value).ok_or_else(|| MISSING_FIELD.with_message(format!("{name} is required")))
 }
 
-/// An optional `gaid`, `idfa` or `placement`.
+/// Checks an optional `gaid`, `idfa` or `placement`.
 fn label<'a>(name: &str, value: Option<Cow<'a, str>>) -> Result<Option<Cow<'a, str>>, ApiError> {
     let value = present(value);
-    if value
-        .as_ref()
-        .is_some_and(|text| !is_allowed(text, LONGEST_LABEL))
-    {
+    if value.as_ref().is_some_and(|text| !is_allowed(text, MAX_LABEL)) {
         return Err(INVALID_PARAMETER.with_message(format!(
-            "{name} must be at most {LONGEST_LABEL} letters, digits or characters of _ @ - ."
+            "{name} must be at most {MAX_LABEL} letters, digits or characters of _ @ - ."
         )));
     }
     Ok(value)
 }
 
-/// An empty value says no more than an absent one.
+/// An empty value counts as absent.
 fn present(value: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
     value.filter(|text| !text.is_empty())
 }
@@ -178,7 +176,7 @@ mod tests {
 
     use super::*;
 
-    const SHORTEST: &str = "rid=g1&app=00000042&user_id=u1";
+    const MINIMAL: &str = "rid=g1&app=00000042&user_id=u1";
 
     fn parse(query: &str) -> Result<ClickParameters<'_>, &'static str> {
         ClickParameters::parse(query).map_err(|refusal| {
@@ -192,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tracking_url_with_everything_in_it_is_read() {
+    fn a_tracking_url_with_every_parameter_is_parsed() {
         let query = "rid=60118-1&app=00000042&user_id=player_1@mail.example&gaid=38400000-8cf0-11bd-b23e-10b96e40000d\
             &idfa=6D92078A-8246-4BA4-AE5B-76104861E7DC&c1=a&c2=b&c3=c&c4=d&c5=e&placement=home.top";
         let click = parse(query).unwrap();
@@ -213,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_copied_that_is_not_percent_encoded() {
+    fn only_percent_encoded_values_are_copied() {
         let click = ClickParameters::parse("rid=g1&app=00000042&user_id=u%40x&c1=v").unwrap();
         assert!(matches!(
             (&click.rid, &click.custom[0]),
@@ -229,15 +227,15 @@ mod tests {
     }
 
     #[test]
-    fn unknown_parameters_are_ignored_whatever_they_hold() {
-        let odd = format!("{SHORTEST}&&utm=%zz&utm=%ff&USER_ID=x&c6=%7B&=x&flag");
-        assert_eq!(parse(&odd), parse(SHORTEST));
+    fn unknown_parameters_are_ignored_even_if_malformed() {
+        let odd = format!("{MINIMAL}&&utm=%zz&utm=%ff&USER_ID=x&c6=%7B&=x&flag");
+        assert_eq!(parse(&odd), parse(MINIMAL));
     }
 
     #[test]
-    fn an_empty_optional_parameter_is_an_absent_one() {
-        let empty = format!("{SHORTEST}&gaid=&idfa&c1=&c5&placement=");
-        assert_eq!(parse(&empty), parse(SHORTEST));
+    fn an_empty_optional_parameter_counts_as_absent() {
+        let empty = format!("{MINIMAL}&gaid=&idfa&c1=&c5&placement=");
+        assert_eq!(parse(&empty), parse(MINIMAL));
     }
 
     #[test]
@@ -250,8 +248,8 @@ mod tests {
             &format!("{{{}}}", "x".repeat(100)),
         ] {
             assert_eq!(
-                parse(&format!("{SHORTEST}&gaid={value}&idfa={value}")),
-                parse(SHORTEST),
+                parse(&format!("{MINIMAL}&gaid={value}&idfa={value}")),
+                parse(MINIMAL),
                 "{value}"
             );
         }
@@ -285,28 +283,28 @@ mod tests {
                 &format!("rid=g1&app=00000042&user_id={longer}"),
                 "invalid_user_id",
             ),
-            (&format!("{SHORTEST}&c1=a b"), "invalid_custom_parameter"),
-            (&format!("{SHORTEST}&c5=%7Bc5%7D"), "invalid_custom_parameter"),
-            (&format!("{SHORTEST}&c3={longer}"), "invalid_custom_parameter"),
-            (&format!("{SHORTEST}&gaid=a/b"), "invalid_parameter"),
-            (&format!("{SHORTEST}&gaid={longer_label}"), "invalid_parameter"),
-            (&format!("{SHORTEST}&idfa={longer_label}"), "invalid_parameter"),
+            (&format!("{MINIMAL}&c1=a b"), "invalid_custom_parameter"),
+            (&format!("{MINIMAL}&c5=%7Bc5%7D"), "invalid_custom_parameter"),
+            (&format!("{MINIMAL}&c3={longer}"), "invalid_custom_parameter"),
+            (&format!("{MINIMAL}&gaid=a/b"), "invalid_parameter"),
+            (&format!("{MINIMAL}&gaid={longer_label}"), "invalid_parameter"),
+            (&format!("{MINIMAL}&idfa={longer_label}"), "invalid_parameter"),
             (
-                &format!("{SHORTEST}&placement={longer_label}"),
+                &format!("{MINIMAL}&placement={longer_label}"),
                 "invalid_parameter",
             ),
-            (&format!("{SHORTEST}&placement={{x}}"), "invalid_parameter"),
-            (&format!("{SHORTEST}&user_id=u1"), "invalid_parameter"),
-            (&format!("{SHORTEST}&user%5Fid=u2"), "invalid_parameter"),
-            (&format!("{SHORTEST}&c1=&c1=x"), "invalid_parameter"),
-            (&format!("{SHORTEST}&gaid={{gaid}}&gaid=x"), "invalid_parameter"),
-            (&format!("{SHORTEST}&c1=%"), "invalid_parameter"),
-            (&format!("{SHORTEST}&c1=%4"), "invalid_parameter"),
-            (&format!("{SHORTEST}&c1=%4g"), "invalid_parameter"),
-            (&format!("{SHORTEST}&c1=%+4"), "invalid_parameter"),
-            (&format!("{SHORTEST}&c1=%ff"), "invalid_parameter"),
-            (&format!("{SHORTEST}&gaid={{%zz"), "invalid_parameter"),
-            (&format!("{SHORTEST}&c%zz=1"), "invalid_parameter"),
+            (&format!("{MINIMAL}&placement={{x}}"), "invalid_parameter"),
+            (&format!("{MINIMAL}&user_id=u1"), "invalid_parameter"),
+            (&format!("{MINIMAL}&user%5Fid=u2"), "invalid_parameter"),
+            (&format!("{MINIMAL}&c1=&c1=x"), "invalid_parameter"),
+            (&format!("{MINIMAL}&gaid={{gaid}}&gaid=x"), "invalid_parameter"),
+            (&format!("{MINIMAL}&c1=%"), "invalid_parameter"),
+            (&format!("{MINIMAL}&c1=%4"), "invalid_parameter"),
+            (&format!("{MINIMAL}&c1=%4g"), "invalid_parameter"),
+            (&format!("{MINIMAL}&c1=%+4"), "invalid_parameter"),
+            (&format!("{MINIMAL}&c1=%ff"), "invalid_parameter"),
+            (&format!("{MINIMAL}&gaid={{%zz"), "invalid_parameter"),
+            (&format!("{MINIMAL}&c%zz=1"), "invalid_parameter"),
         ];
         for (query, code) in table {
             assert_eq!(parse(query), Err(*code), "{query}");
@@ -324,22 +322,22 @@ mod tests {
     fn the_message_names_the_parameter() {
         assert_eq!(message("rid=g1&user_id=u1"), "app is required");
         assert_eq!(
-            message(&format!("{SHORTEST}&c4=!")).split_once(' ').unwrap().0,
+            message(&format!("{MINIMAL}&c4=!")).split_once(' ').unwrap().0,
             "c4"
         );
         assert_eq!(
-            message(&format!("{SHORTEST}&idfa=!")).split_once(' ').unwrap().0,
+            message(&format!("{MINIMAL}&idfa=!")).split_once(' ').unwrap().0,
             "idfa"
         );
         assert_eq!(
-            message(&format!("{SHORTEST}&rid=g1")),
+            message(&format!("{MINIMAL}&rid=g1")),
             "rid is given more than once"
         );
         assert!(message("rid=g1&app=1&user_id={id}").contains("placeholder"));
     }
 
     #[test]
-    fn of_several_faults_the_first_in_the_documented_order_is_told() {
+    fn of_several_faults_the_first_in_the_documented_order_is_returned() {
         let faults = [
             ("c1=%zz", "invalid_parameter"),
             ("user_id=!", "invalid_user_id"),
@@ -347,7 +345,7 @@ mod tests {
             ("placement=!", "invalid_parameter"),
         ];
         for (place, (_, code)) in faults.iter().enumerate() {
-            // What comes later in the order stands first in the query.
+            // In the query the faults come in the reverse of that order.
             let pairs: Vec<_> = faults[place..].iter().rev().map(|(pair, _)| *pair).collect();
             let user = if place > 1 { "&user_id=u1" } else { "" };
             let query = format!("{}&rid=g1&app=1{user}", pairs.join("&"));
@@ -358,7 +356,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_value_is_read_back_however_it_was_encoded(
+        fn a_value_is_decoded_however_it_was_encoded(
             values in proptest::collection::vec("[A-Za-z0-9_@.-]{1,64}", NAMES.len()),
             escaped: [bool; 7],
             order in Just((0..NAMES.len()).collect::<Vec<_>>()).prop_shuffle(),
@@ -380,8 +378,8 @@ mod tests {
         }
 
         #[test]
-        fn whatever_is_accepted_keeps_to_the_alphabet(query in "(rid|app|user_id|c1|gaid|[a-z%=&]{0,4}|[&=%{}a-f0-9+ ]{0,6}){0,12}") {
-            if let Ok(click) = ClickParameters::parse(&format!("{SHORTEST}&{query}")) {
+        fn accepted_values_keep_to_the_alphabet(query in "(rid|app|user_id|c1|gaid|[a-z%=&]{0,4}|[&=%{}a-f0-9+ ]{0,6}){0,12}") {
+            if let Ok(click) = ClickParameters::parse(&format!("{MINIMAL}&{query}")) {
                 for text in click.custom.iter().chain([&click.gaid, &click.idfa, &click.placement]).flatten() {
                     prop_assert!(!text.is_empty() && alphabet::holds(text));
                 }

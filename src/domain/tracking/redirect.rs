@@ -1,4 +1,4 @@
-//! The redirect of a click that was let through: sealed, put into its offer's target, and what it counts as.
+//! Builds the redirect of an allowed click: seals the click, fills its offer's target, and returns its counting key.
 
 use super::{
     click::Click,
@@ -10,13 +10,13 @@ use super::{
 };
 use crate::model::{Country, OfferId, PublisherId, time::UtcDay};
 
-/// What a location is longer than its template and its click id by, as a rule: so that it is allocated once.
+/// Capacity for the macros' values beside template and click id, so that a usual location is allocated once.
 const MACROS_LEN: usize = 256;
 
-/// Where a click is sent.
+/// A click id and the URL to redirect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redirect {
-    /// A short id's record must be kept before the redirect goes out.
+    /// The record of a short id must be stored before the redirect is sent.
     pub sealed: Sealed,
     pub location: String,
 }
@@ -60,7 +60,7 @@ pub fn redirect(allowed: &Allowed<'_>, visitor: Visitor, keys: &KeyRing, nonce: 
     Redirect { sealed, location }
 }
 
-/// What a click is counted under. `None` where the snapshot holds an id that is none.
+/// The key that a click is counted under. `None` if an id in the snapshot does not parse.
 pub fn kind(allowed: &Allowed<'_>, visitor: Visitor) -> Option<ClickKind> {
     Some(ClickKind {
         publisher: PublisherId::parse(allowed.app.publisher.id)?,

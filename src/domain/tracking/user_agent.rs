@@ -1,9 +1,9 @@
-//! What a request's headers tell about who clicked: the device's platform, and whether a click is a confirmed one, in
-//! the specification's words, or a machine's look at the link. Decided from words, since it is asked on every click.
+//! Reads the device's platform from a request's headers, and decides whether a click is a confirmed one or a crawler's
+//! or prefetcher's request. Compares words instead of matching patterns, since it runs on every click.
 
 use crate::model::Platform;
 
-/// A platform is named by a word that begins so.
+/// The prefixes of words that name a platform.
 const DEVICES: [(&str, Platform); 4] = [
     ("android", Platform::Android),
     ("iphone", Platform::Ios),
@@ -11,11 +11,11 @@ const DEVICES: [(&str, Platform); 4] = [
     ("ipod", Platform::Ios),
 ];
 
-/// Systems of their own that name Android or iPhone as well, for the sake of pages that look for these.
+/// Other systems whose User-Agent names Android or iPhone as well, for pages that look for these.
 const IMITATORS: [&str; 4] = ["windows", "kaios", "tizen", "sailfish"];
 
-/// The platform of the device, where the User-Agent says so without doubt. `None` is a desktop or unknown: an iPad
-/// that asks for desktop pages, too, is a Macintosh by its User-Agent.
+/// The platform of the device, if the User-Agent is unambiguous. `None` for a desktop or an unknown device. An iPad
+/// that asks for desktop pages sends the User-Agent of a Macintosh.
 pub fn device_platform(user_agent: &str) -> Option<Platform> {
     let mut named = None;
     for word in words(user_agent).map(|(word, _)| word) {
@@ -32,17 +32,17 @@ pub fn device_platform(user_agent: &str) -> Option<Platform> {
     named
 }
 
-/// What the last word of a crawler's name ends with.
+/// Endings of the last word of a crawler's name.
 const CRAWLER_ENDINGS: [&str; 6] = ["bot", "bots", "spider", "crawler", "crawl", "scraper"];
 
-/// Words with such an ending that are no crawlers: CUBOT makes phones.
+/// Words with such an ending that are not crawlers: CUBOT makes phones.
 const NOT_CRAWLERS: [&str; 1] = ["cubot"];
 
-/// What else crawlers, link previewers and monitors call themselves, from the beginning of a word, by its first letter.
+/// Other names of crawlers, link previewers and monitors, which begin at the start of a word, by their first letter.
 ///
-/// In-app browsers are people, so a name that the app shares with its previewer (Instagram, Pinterest, Snapchat,
-/// TikTok, LINE) is not here. Neither are HTTP libraries (okhttp, CFNetwork, axios, curl, …): an app or its backend
-/// that calls the tracking URL, as the specification's 4.3 has it, does so with one.
+/// In-app browsers are people, so a name that an app shares with its previewer (Instagram, Pinterest, Snapchat, TikTok,
+/// LINE) is not here. Neither are HTTP libraries (okhttp, CFNetwork, axios, curl, …), because the publisher's app or
+/// its backend may call the tracking URL with one (docs/SPEC.md, "Events").
 fn crawler_names(initial: u8) -> &'static [&'static str] {
     match initial {
         b'a' => &["adsbot-google", "apis-google", "archive.org"],
@@ -108,7 +108,7 @@ fn crawler_names(initial: u8) -> &'static [&'static str] {
     }
 }
 
-/// Whether a User-Agent is that of a crawler, a link previewer or a monitor.
+/// Whether a User-Agent belongs to a crawler, a link previewer or a monitor.
 pub fn is_crawler(user_agent: &str) -> bool {
     words(user_agent).any(|(word, on)| {
         let ends = CRAWLER_ENDINGS.iter().any(|ending| ends_with(word, ending));
@@ -126,20 +126,21 @@ pub fn is_crawler(user_agent: &str) -> bool {
 
 const PREFETCHES: [&str; 3] = ["prefetch", "prerender", "preview"];
 
-/// Whether a browser fetches the link before anyone follows it, by the values of its `Purpose` and `Sec-Purpose`.
+/// Whether a browser prefetches the link, by the values of its headers `Purpose` and `Sec-Purpose`.
 pub fn is_prefetch(purpose: &str, sec_purpose: &str) -> bool {
     [purpose, sec_purpose]
         .into_iter()
         .any(|value| words(value).any(|(word, _)| PREFETCHES.iter().any(|name| starts_with(word, name))))
 }
 
-/// Whether a request is a confirmed click: it takes from the click cap and is counted. A header that is missing is
-/// empty here. A missing User-Agent says nothing against a click: privacy settings and apps leave it out, and crawlers that matter name themselves.
+/// Whether a request is a confirmed click, which takes from the click cap and is counted. A missing header is passed as
+/// an empty text. A click without a User-Agent is confirmed, because privacy settings and apps leave it out, and the
+/// crawlers that matter name themselves.
 pub fn counts(is_head: bool, user_agent: &str, purpose: &str, sec_purpose: &str) -> bool {
     !is_head && !is_prefetch(purpose, sec_purpose) && !is_crawler(user_agent)
 }
 
-/// The runs of ASCII letters and digits in a header, each also with all that comes after it.
+/// The runs of ASCII letters and digits in a header, each with the text from its start to the header's end.
 fn words(header: &str) -> impl Iterator<Item = (&[u8], &[u8])> {
     let mut rest = header.as_bytes();
     std::iter::from_fn(move || {

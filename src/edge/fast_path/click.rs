@@ -1,4 +1,4 @@
-//! A click, `GET /v2/tracking/click`: one string in, one string out.
+//! The fast path of a click, `GET /v2/tracking/click`: one string in, one string out.
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -14,7 +14,8 @@ use domain::{
 };
 use platform::{faults, http::router::Interface, runtime::whole_ms};
 
-/// The parts of the string, a line each: neither a URL nor a header holds a line break. A missing one is empty.
+/// The request as a string with one line for each part, since neither a URL nor a header contains a line break. A
+/// missing header is empty.
 struct FastRequest<'r> {
     country: &'r str,
     purpose: &'r str,
@@ -39,7 +40,7 @@ impl<'r> FastRequest<'r> {
     }
 }
 
-/// Where a `GET` request is redirected, if it is a click that can be answered at once; it is counted then. `now_ms` is
+/// Answers a `GET` request with its redirect URL and counts it, if it is a click that needs no waiting. `now_ms` is in
 /// milliseconds since the Unix epoch.
 #[wasm_bindgen]
 pub fn redirect(request: &str, now_ms: f64) -> Option<String> {

@@ -1,4 +1,4 @@
-//! A page of offers, `POST /v1/offer/api`, that is in memory or can be made of bodies in memory.
+//! The fast path of a page of offers, `POST /v1/offer/api`: a cached page, or a page of cached bodies.
 
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -15,7 +15,7 @@ use platform::{
     runtime::whole_ms,
 };
 
-/// The parts of the string, a line each. A missing header is empty.
+/// The request as a string with one line for each part. A missing header is empty.
 struct FastRequest<'r> {
     content_type: &'r str,
     app_id: &'r str,
@@ -37,8 +37,8 @@ impl<'r> FastRequest<'r> {
     }
 }
 
-/// The answer to a `POST` request with this body, if it is for a page that can be given at once: the values of
-/// `Cache-Control`, `ETag` and `Last-Modified`, and the page. `now_ms` is milliseconds since the Unix epoch.
+/// Answers a `POST` request with this body if its page needs no waiting. Returns the values of `Cache-Control`, `ETag`
+/// and `Last-Modified`, and the page. `now_ms` is in milliseconds since the Unix epoch.
 #[wasm_bindgen]
 pub fn page(request: &str, body: &[u8], now_ms: f64) -> Option<Array> {
     answer(&FastRequest::parse(request)?, body, whole_ms(now_ms))
@@ -60,7 +60,7 @@ fn answer(request: &FastRequest<'_>, body: &[u8], now_ms: i64) -> Option<Array> 
     else {
         return None;
     };
-    // Taken last: a token that is taken here must not be taken again on the ordinary path.
+    // Last, since the ordinary path would take a second token.
     offers::admit(&isolate, app.id, now_ms).ok()?;
     faults::pass("fast_path", "offers");
     isolate.traffic.fast_offers();

@@ -1,4 +1,4 @@
-//! Sends an object's numbered [batches](super). Which is due, and what a failure means, is decided there.
+//! Sends an object's numbered [batches](super), which decide what is due and how failures are retried.
 
 use futures_util::{StreamExt, stream};
 
@@ -11,20 +11,19 @@ use platform::{
     traits::Clock,
 };
 
-/// Opens the batches that can be opened, has `deliver` send those that are due, and records the outcome of each. `source` is
-/// the object's name in the log. Returns whether there is more to do at once.
+/// Opens batches, calls `deliver` for those that are due, and records each outcome. `source` is the object's name in
+/// the log. Returns whether there is more to do at once.
 ///
 /// # Errors
-/// The database failed. A write that failed is not to be tried again at once.
+/// The database failed. The caller should not repeat a failed write at once.
 pub async fn send(
     db: &impl Database,
     clock: &impl Clock,
     source: &str,
     deliver: impl AsyncFn(&Batch) -> Result<(), DeliveryError>,
 ) -> Result<bool, DatabaseError> {
-    // A batch leaves the object only when it is durable: the runtime holds requests back until earlier writes are. A number
-    // that was lost with its batch would be given to other sums. And a batch that cannot be opened keeps no open one from
-    // being sent.
+    // A batch must be durable before it is sent, or its number could be reused for other sums; the runtime holds
+    // requests back until earlier writes are durable. If opening fails, batches that are open already are still sent.
     let more = batches::prepare(db, clock.now_ms());
     let due = batches::outstanding(db, clock.now_ms())?;
     let settled: Vec<_> = stream::iter(due)

@@ -1,17 +1,17 @@
-//! The tables of [batches](super) and every statement on them, without those that fill `traffic` in bulk. Rows written are
-//! what an object costs, so each table is its primary key (WITHOUT ROWID) and has no other index.
+//! The tables and statements of [batches](super), without those that fill `traffic` in bulk. Rows written are what an
+//! object costs, so each table is WITHOUT ROWID and has no second index.
 
-/// A group of the schemas of the counters and of the outboxes.
+/// These tables are part of the counters' and the outboxes' schemas.
 pub const TABLES: &[&str] = &[
-    // Sums that wait for a batch. A missing country or placement is '', since a primary key holds no NULL.
+    // Sums that wait for a batch. A missing country or placement is '', because a primary key allows no NULL.
     "CREATE TABLE traffic (
        destination TEXT NOT NULL, day INTEGER NOT NULL, app INTEGER NOT NULL, offer TEXT NOT NULL,
        country TEXT NOT NULL, placement TEXT NOT NULL, clicks INTEGER NOT NULL,
        conversions INTEGER NOT NULL DEFAULT 0, revenue_micro_usd INTEGER NOT NULL DEFAULT 0,
        PRIMARY KEY (destination, day, app, offer, country, placement)
      ) STRICT, WITHOUT ROWID",
-    // Of each destination the last batch: `sums` is what its receiver has not confirmed yet, and NULL once it has; the
-    // row stays, so that the sequence goes on. `sums` is the last column: a row is judged without reading its long text.
+    // The last batch of each destination. `sums` becomes NULL once the receiver confirms it; the row stays, so that the
+    // sequence continues. `sums` is the last column, so that the others are read without its long text.
     "CREATE TABLE forwards (
        destination TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, attempts INTEGER NOT NULL,
        due_ms INTEGER NOT NULL, sums TEXT
@@ -20,7 +20,7 @@ pub const TABLES: &[&str] = &[
 
 platform::statements! {
     /// destination, day, app, offer, country, placement, clicks, conversions, revenue, NULL or a further destination,
-    /// which is told neither country nor placement
+    /// whose row has neither country nor placement
     pub const ADD = "INSERT INTO traffic
           (destination, day, app, offer, country, placement, clicks, conversions, revenue_micro_usd)
         SELECT column1, ?2, ?3, ?4, column2, column3, ?7, ?8, ?9 FROM (VALUES (?1, ?5, ?6), (?10, '', ''))
@@ -28,7 +28,7 @@ platform::statements! {
         ON CONFLICT (destination, day, app, offer, country, placement) DO UPDATE SET
           clicks = clicks + excluded.clicks, conversions = conversions + excluded.conversions,
           revenue_micro_usd = revenue_micro_usd + excluded.revenue_micro_usd";
-    /// destinations at most → destinations with traffic and no batch on its way, the longest unserved first
+    /// destinations at most → destinations with traffic and no open batch, the longest unserved first
     pub const WAITING = "WITH RECURSIVE names (destination) AS (
           SELECT MIN(destination) FROM traffic
           UNION ALL
@@ -36,7 +36,7 @@ platform::statements! {
             FROM names WHERE destination IS NOT NULL)
         SELECT destination FROM names LEFT JOIN forwards USING (destination)
           WHERE destination IS NOT NULL AND sums IS NULL ORDER BY due_ms, destination LIMIT ?";
-    /// Whether there is such a destination. It looks at names, one seek each, and stops at the first.
+    /// → whether there is such a destination. It takes one seek for each destination until the first match.
     pub const IS_ANY_WAITING = "WITH RECURSIVE names (destination) AS (
           SELECT MIN(destination) FROM traffic
           UNION ALL
@@ -44,7 +44,7 @@ platform::statements! {
             FROM names WHERE destination IS NOT NULL)
         SELECT EXISTS (SELECT 1 FROM names LEFT JOIN forwards USING (destination)
           WHERE destination IS NOT NULL AND sums IS NULL)";
-    /// destination, time, rows at most → rows taken; nothing if a batch is on its way
+    /// destination, time, rows at most → rows taken; no row if a batch is open
     pub const OPEN_BATCH = "INSERT INTO forwards (destination, sequence, attempts, due_ms, sums)
         SELECT ?1, 1, 0, ?2, json_group_array(json_object('day', day, 'app', format('%08d', app), 'offer', offer,
             'country', NULLIF(country, ''), 'placement', NULLIF(placement, ''), 'clicks', clicks,

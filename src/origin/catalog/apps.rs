@@ -1,8 +1,7 @@
-//! An app is put: its document with the secrets masked, and its callback sealed and handed over to its outbox.
+//! Stores an app: its document with the secrets masked, and its callback settings sealed and queued for its outbox.
 //!
-//! To an outbox, new settings are the operator's word that the endpoint is to be tried again, and all that waits gets a
-//! whole new schedule (docs/DECISIONS.md, "Completion callbacks"). An import of the whole catalog every day does not say so: under it, nothing
-//! would ever be dead-lettered.
+//! New settings restart the schedule of every waiting callback (docs/DECISIONS.md, "Completion callbacks"). An import
+//! that repeats unchanged settings must not: with a daily import, no callback would ever become a dead letter.
 
 use super::{
     Context,
@@ -21,12 +20,12 @@ use domain::{
 };
 use platform::{database::Database, failure::Failure, params};
 
-/// Checks and keeps an app. Its callback settings get a new revision, and are handed over, when they change and with every
-/// PUT: only an import leaves them alone that brings them as they are.
+/// Checks and stores an app. Changed callback settings get a new revision and are pushed to the outbox. A PUT does so
+/// even with unchanged settings; an import does not.
 pub fn put(
     db: &impl Database,
     context: &Context<'_>,
-    by: WriteSource,
+    source: WriteSource,
     id: &str,
     app: &App,
 ) -> Result<(), Failure> {
@@ -39,7 +38,7 @@ pub fn put(
     let (mut is_stored, mut settings) = (false, CallbackSettings::default());
     if let Some(stored) = db.query_first(sql::GET_STORED_APP, params![id])? {
         if stored.text(0)? != app.publisher_id.as_str() {
-            // Facts, callbacks and users' rewards are the owner's; an app that changed hands would carry them over.
+            // Facts, callbacks and rewards belong to the publisher; a moved app would take them along.
             let error = FieldError::new("publisher_id", "an app does not change its publisher");
             return Err(ApiError::from(error).into());
         }
@@ -48,10 +47,11 @@ pub fn put(
     }
     let purpose = callback_purpose(id);
     let callback = app.callback.as_ref().map(to_document).transpose()?;
-    // The document does not show the secrets; a seal that no longer opens is no use to the outbox either.
+    // The document masks the secrets, so compare the sealed settings. Settings that no longer open are replaced: the
+    // outbox could not use them either.
     let keeps_settings = match (&settings.sealed, &callback) {
         (None, None) => true,
-        (Some(sealed), Some(callback)) if by == WriteSource::Import => context
+        (Some(sealed), Some(callback)) if source == WriteSource::Import => context
             .vault
             .open(&purpose, &sealed.0)
             .is_some_and(|stored| stored == callback.as_bytes()),

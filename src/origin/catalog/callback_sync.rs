@@ -1,4 +1,4 @@
-//! Callback settings on their way from the catalog to the outboxes.
+//! Sends changed callback settings from the catalog to the outboxes.
 
 pub mod push;
 pub mod queue;

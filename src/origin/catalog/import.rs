@@ -1,8 +1,8 @@
-//! `POST /v1/operator/import`: NDJSON, one resource a line, all or nothing.
+//! `POST /v1/operator/import`: NDJSON, one resource per line, all or nothing.
 //!
-//! A body may be far larger than an isolate's memory has room for, and a transaction cannot wait for the next bytes of
-//! one. So lines are checked and staged as they arrive, and applied in one transaction at the end. Kinds are applied in
-//! the order of [`Resource`], whatever the order of the lines.
+//! A body may exceed an isolate's memory, and a transaction cannot wait for more bytes. Lines are therefore checked and
+//! staged as they arrive, and applied in one transaction at the end. Kinds are applied in the order of [`Resource`],
+//! whatever the order of the lines.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -26,9 +26,9 @@ use platform::{
     params,
 };
 
-/// The longest line, in bytes: a staged line is a row of SQLite, which holds 2 MB, and a document may have 1 MiB of it.
+/// The longest line, in bytes. A staged line is a SQLite row of at most 2 MB, and its document may have 1 MiB.
 pub const MAX_LINE: usize = 1_500_000;
-/// Lines applied at a time: what is in memory at once.
+/// Staged lines that are read and applied at a time; bounds the memory.
 const PAGE: i64 = 20;
 
 const INVALID_IMPORT: ApiError = ApiError::new(
@@ -37,7 +37,7 @@ const INVALID_IMPORT: ApiError = ApiError::new(
     "nothing was imported: some lines are wrong",
 );
 
-/// The answer that names the wrong lines.
+/// The answer that lists the wrong lines.
 pub fn refuse(errors: &LineErrors) -> Reply {
     Reply {
         status: INVALID_IMPORT.status,
@@ -45,7 +45,7 @@ pub fn refuse(errors: &LineErrors) -> Reply {
     }
 }
 
-/// Checks one line by itself and stages it.
+/// Checks one line on its own and stages it. A wrong line is added to `errors`.
 pub fn stage(
     db: &impl Database,
     import_id: &str,
@@ -66,7 +66,7 @@ pub fn stage(
             return Ok(());
         }
     };
-    // After the first wrong line nothing will be applied, so there is nothing more to keep.
+    // After the first wrong line nothing will be applied, so nothing more needs staging.
     if errors.is_empty() {
         db.execute(
             sql::STAGE_LINE,
@@ -80,10 +80,10 @@ fn kind_code(resource: Resource) -> i64 {
     resource as i64
 }
 
-/// A line's kind, id and document, checked as far as one line can be.
+/// Returns a line's kind, id and document, with every check that needs no other resource.
 ///
 /// # Errors
-/// What is wrong with the line, naming the field if it is one.
+/// The fault of the line, with the field's name where it has one.
 pub fn read(text: &str) -> Result<(Resource, String, String), ApiError> {
     let mut members: Map<String, Json> = serde_json::from_str(text)
         .map_err(|error| common::INVALID_JSON.with_message(document::problem(&error)))?;
@@ -109,7 +109,7 @@ pub fn read(text: &str) -> Result<(Resource, String, String), ApiError> {
     Ok((resource, id, document))
 }
 
-/// Applies the staged lines, or none of them, and clears the stage either way.
+/// Applies all staged lines or none, and deletes them either way.
 pub fn apply(db: &impl Database, context: &Context<'_>, import_id: &str) -> Result<Reply, Failure> {
     let mut errors = LineErrors::default();
     let applied = db.transaction(|| {
@@ -118,7 +118,7 @@ pub fn apply(db: &impl Database, context: &Context<'_>, import_id: &str) -> Resu
             discard(db, import_id)?;
             Ok(imported)
         } else {
-            // The refusal undoes the transaction; what the caller is told is `errors`.
+            // The error rolls the transaction back; the answer is built from `errors`.
             Err(Failure::Refused(INVALID_IMPORT))
         }
     });
@@ -159,7 +159,7 @@ fn apply_lines(
                 ) {
                     Ok(()) => imported += 1,
                     Err(Failure::Refused(refusal)) => errors.add(row.integer(0)?, None, refusal.message),
-                    Err(broken) => return Err(broken),
+                    Err(failure) => return Err(failure),
                 }
             }
         }
@@ -167,12 +167,12 @@ fn apply_lines(
     Ok(imported)
 }
 
-/// Clears an import's stage.
+/// Deletes an import's staged lines.
 pub fn discard(db: &impl Database, import_id: &str) -> Result<(), DatabaseError> {
     db.execute(sql::DISCARD_IMPORT, params![import_id])
 }
 
-/// Clears every stage: an import does not outlive the object's process.
+/// Deletes all staged lines: an import does not outlive the object's process.
 pub fn discard_all(db: &impl Database) -> Result<(), DatabaseError> {
     db.execute(sql::DISCARD_ALL_IMPORTS, params![])
 }

@@ -1,4 +1,4 @@
-//! Publishes to KV: first the values, then, once, the pointer to them, so that it never lists a value that was not written.
+//! Publishes to KV: first the values, then the pointer to them, so that the pointer never lists a missing value.
 
 use std::{cell::Cell, time::Duration};
 
@@ -22,27 +22,27 @@ use platform::{
     traits::{Clock, Kv, ObjectCall, Sleep},
 };
 
-/// KV takes one write of a key a second, and refuses the next.
+/// The least time between two writes of a key: KV accepts one a second and refuses the next.
 const POINTER_EVERY_MS: i64 = 1_100;
-/// KV takes no larger value, in bytes.
+/// The largest value that KV accepts, in bytes.
 const KV_VALUE: usize = 25 << 20;
 const COUNTERS_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// One publication. The caller makes sure that there is one at a time.
+/// One publication. The caller runs one at a time.
 pub struct KvWriter<'a, D, R> {
     pub db: &'a D,
     pub runtime: &'a R,
 }
 
 impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
-    /// Builds the tracking snapshot and writes it. It is published once the pointer lists it.
+    /// Builds the tracking snapshot and writes its value. It is published once the pointer lists it.
     pub async fn tracking(&self) -> Result<Prepared, Failure> {
         self.push_limits().await;
         self.write_snapshot(snapshots::prepare_tracking(self.db, self.runtime.now_ms())?)
             .await
     }
 
-    /// Rebuilds the listing and writes it, with the chunks that KV does not have yet.
+    /// Rebuilds the listing and writes its value and the chunks that KV does not have yet.
     pub async fn listing(&self) -> Result<Prepared, Failure> {
         let prepared = snapshots::prepare_listing(self.db, self.runtime.now_ms())?;
         let keys = publication::chunks_to_write(self.db)?;
@@ -62,7 +62,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         Ok(())
     }
 
-    /// Writes a snapshot's value; what comes back has let go of its bytes.
+    /// Writes a snapshot's value, and returns the snapshot without its bytes.
     pub async fn write_snapshot(&self, prepared: Prepared) -> Result<Prepared, Failure> {
         self.write(&prepared.kind.key(prepared.version), &prepared.bytes)
             .await?;
@@ -73,7 +73,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         })
     }
 
-    /// Writes the pointer to what was written, no sooner after the last one than KV takes it.
+    /// Writes the pointer to the new values, as soon as KV accepts it after the last write.
     pub async fn point(&self, written: &[Prepared], written_at_ms: &Cell<i64>) -> Result<(), Failure> {
         let wait_ms = written_at_ms
             .get()
@@ -86,7 +86,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
             .map_err(|error| Failure::Internal(error.to_string()))?;
         written_at_ms.set(self.runtime.now_ms());
         let outcome = self.write(kv::KEY, &pointer).await;
-        // KV judges by when a write reaches it, which is between the two.
+        // KV counts from the arrival of the last write, which is between its start and its end.
         written_at_ms.set(self.runtime.now_ms());
         outcome?;
         written
@@ -94,7 +94,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
             .try_for_each(|prepared| Ok(publication::published(self.db, prepared)?))
     }
 
-    /// Asks all counters for their sums. One that does not answer leaves its last answer standing.
+    /// Requests the figures of all counters. If one does not answer, its last figures stay in use.
     pub async fn ask_counters(&self) {
         let today = UtcDay::of_ms(self.runtime.now_ms());
         let ask = |object: String| async move {
@@ -116,8 +116,8 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
             .await;
     }
 
-    /// Pushes the caps that changed to the counters. A take carries the cap as its edge knows it, so an object that cannot be
-    /// reached now learns it then; the push only makes sure that a lower cap holds before any edge has it.
+    /// Pushes changed caps to the counters. A take carries the edge's cap, so an object that does not answer now
+    /// receives it then. The push makes a lower cap effective before any edge has it.
     async fn push_limits(&self) {
         let pushed = async {
             loop {
@@ -141,7 +141,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         }
     }
 
-    /// Removes from KV what nothing can ask for any more.
+    /// Deletes expired chunks and snapshot versions from KV.
     pub async fn sweep(&self) -> Result<(), Failure> {
         for (kind, version) in publication::expired_versions(self.db, self.runtime.now_ms())? {
             self.delete(&kind.key(version)).await?;

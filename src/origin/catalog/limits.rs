@@ -1,4 +1,4 @@
-//! Caps that changed, to be told to the counters.
+//! Finds the caps that changed and still have to be pushed to the counters.
 
 use std::collections::BTreeMap;
 
@@ -12,30 +12,30 @@ use platform::{
     params,
 };
 
-/// The change up to which the counters have been told.
+/// The mark of the last revision whose caps the counters have.
 const PUSHED: &str = "limits_pushed";
-/// Offers told at a time: no more than a call to one object should carry.
-const MOST: i64 = 2_000;
+/// Offers pushed at a time, which bounds the size of a call to one counters object.
+const MAX_OFFERS: i64 = 2_000;
 
-/// Caps to be told, by the counters object they belong to.
+/// Changed caps, by the name of the counters object that enforces them.
 #[derive(Debug)]
 pub struct Changed {
     pub by_object: BTreeMap<String, Vec<Limit>>,
-    /// The change up to which these are all.
+    /// The last revision that is included.
     pub through: i64,
 }
 
-/// The caps that changed since the counters were last told. An offer that never had one is not worth a word.
+/// The caps that changed since the last push, of at most 2,000 offers. Offers that never had a cap are left out.
 pub fn changed(db: &impl Database) -> Result<Changed, Failure> {
     let pushed = revisions::get(db, PUSHED)?.unwrap_or(0);
-    let rows = db.query(sql::LIST_CHANGED_LIMITS, params![pushed, MOST])?;
+    let rows = db.query(sql::LIST_CHANGED_LIMITS, params![pushed, MAX_OFFERS])?;
     let mut changed = Changed {
         by_object: BTreeMap::new(),
         through: pushed,
     };
     for row in rows {
-        let offer =
-            OfferId::parse(row.text(0)?).ok_or_else(|| Failure::Internal("a stored id is none".into()))?;
+        let offer = OfferId::parse(row.text(0)?)
+            .ok_or_else(|| Failure::Internal("a stored offer id is invalid".into()))?;
         let revision = row.integer(3)?;
         let limits = changed
             .by_object
@@ -57,7 +57,7 @@ pub fn changed(db: &impl Database) -> Result<Changed, Failure> {
     Ok(changed)
 }
 
-/// Notes that the counters know the caps up to a change.
+/// Records that the counters have all caps up to a revision.
 pub fn pushed(db: &impl Database, through: i64) -> Result<(), DatabaseError> {
     revisions::set(db, PUSHED, through)
 }

@@ -21,7 +21,7 @@ pub struct Catalog {
     service: CatalogService<DurableDatabase, Workers>,
 }
 
-/// Cells that are set in single steps, and a lock that a panic releases: after one both are as they were.
+/// Its cells are set in single steps, and a panic releases its lock, so a panic leaves both consistent.
 impl RefUnwindSafe for Catalog {}
 
 impl DurableObject for Catalog {

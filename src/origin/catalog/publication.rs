@@ -1,6 +1,5 @@
-//! The book of what is published: which versions of the snapshots and which chunks of bodies are in KV, which the pointer
-//! lists, and which nothing can ask for any more. The object's shell does the writing to KV in between, so every step can
-//! be repeated.
+//! Records what is published: the snapshot versions and body chunks in KV, the versions that the pointer lists, and
+//! those that have expired. [`kv_writer`](super::kv_writer) writes to KV in between, so every step can be repeated.
 
 use serde_json::json;
 
@@ -17,29 +16,31 @@ use platform::{
     params,
 };
 
-/// A snapshot that was built and kept, and is still to be written to KV.
+/// A snapshot that was built and stored, and must still be written to KV.
 #[derive(Debug)]
 pub struct Prepared {
     pub kind: SnapshotKind,
     pub version: u64,
-    /// When the tables were read, in milliseconds, and the last change that was in them.
+    /// When the tables were read, in milliseconds.
     pub built_at_ms: i64,
+    /// The last revision that the snapshot includes.
     pub change: i64,
     pub bytes: Vec<u8>,
 }
 
-/// The mark that holds when a snapshot was last published.
-fn built_at(kind: SnapshotKind) -> &'static str {
+/// The mark that holds the build time of the last published snapshot of a kind.
+fn built_at_mark(kind: SnapshotKind) -> &'static str {
     match kind {
         SnapshotKind::Tracking => revisions::TRACKING_BUILT_AT,
         SnapshotKind::Listing => revisions::LISTING_BUILT_AT,
     }
 }
 
-/// How long a version stays in KV after it left the pointer; an isolate that was asleep may still ask for it.
-const KEPT_MS: i64 = HOUR_MS;
-/// Keeps what a counters object said of all of its offers. One that it no longer speaks of was quiet for 30 days. A row
-/// that did not change is not written, since rows written are what costs.
+/// How long a version stays in KV after it left the pointer: an idle isolate may still read it.
+const RETENTION_MS: i64 = HOUR_MS;
+
+/// Stores a counters object's figures for all of its offers, and deletes those of offers that it no longer lists, which
+/// had no activity for 30 days. Unchanged rows are not written, because rows written are what costs.
 pub fn keep_stats(
     db: &impl Database,
     object: &str,
@@ -66,7 +67,7 @@ pub fn keep_stats(
     })
 }
 
-/// The newest snapshot of a kind, whole.
+/// The bytes of the newest snapshot of a kind.
 pub fn newest(db: &impl Database, kind: SnapshotKind) -> Result<Option<Vec<u8>>, DatabaseError> {
     let rows = db.query(sql::GET_SNAPSHOT, params![kind.as_str()])?;
     let parts = rows
@@ -82,7 +83,7 @@ pub fn chunk(db: &impl Database, key: &str) -> Result<Option<Vec<u8>>, DatabaseE
     row.map(|row| row.blob(0).map(<[u8]>::to_vec)).transpose()
 }
 
-/// The chunks that a listing uses and KV does not have yet.
+/// The keys of chunks that the listing uses and KV does not have yet.
 pub fn chunks_to_write(db: &impl Database) -> Result<Vec<String>, DatabaseError> {
     keys(&db.query(sql::LIST_CHUNKS_TO_WRITE, params![])?)
 }
@@ -91,13 +92,13 @@ pub fn chunk_written(db: &impl Database, key: &str) -> Result<(), DatabaseError>
     db.execute(sql::MARK_CHUNK_WRITTEN, params![key])
 }
 
-/// Notes that a chunk is about to be deleted from KV: should that be cut off and the chunk be used again, it is written
-/// again.
+/// Marks a chunk as absent from KV, before it is deleted there. If the deletion is interrupted and the chunk is used
+/// again, it is then written again.
 pub fn chunk_unwritten(db: &impl Database, key: &str) -> Result<(), DatabaseError> {
     db.execute(sql::MARK_CHUNK_UNWRITTEN, params![key])
 }
 
-/// Chunks that no listing in KV uses: neither one that the pointer lists nor one that left it within the hour.
+/// The keys of chunks that no listing in KV uses. KV still has the versions that left the pointer within the hour.
 pub fn expired_chunks(db: &impl Database) -> Result<Vec<String>, DatabaseError> {
     keys(&db.query(sql::LIST_EXPIRED_CHUNKS, params![SnapshotKind::Listing.as_str()])?)
 }
@@ -113,7 +114,7 @@ fn keys(rows: &[Row]) -> Result<Vec<String>, DatabaseError> {
     rows.iter().map(|row| row.text(0).map(str::to_owned)).collect()
 }
 
-/// Enters a snapshot that is in KV, and marks the versions that the pointer is no longer to list.
+/// Records that a snapshot is in KV, and marks the versions that the next pointer leaves out as superseded.
 pub fn enter(db: &impl Database, prepared: &Prepared, now_ms: i64) -> Result<(), DatabaseError> {
     let kind = prepared.kind.as_str();
     let version = i64::try_from(prepared.version).unwrap_or(i64::MAX);
@@ -121,7 +122,7 @@ pub fn enter(db: &impl Database, prepared: &Prepared, now_ms: i64) -> Result<(),
     db.transaction(|| {
         db.execute(sql::ENTER_VERSION, params![kind, version])?;
         db.execute(sql::SUPERSEDE_VERSIONS, params![now_ms, kind, kind, listed])?;
-        // A rebuild of the listing confirms the tracking snapshot too, unless that is behind.
+        // A rebuilt listing also confirms that the tracking snapshot is current, unless that one is out of date.
         if prepared.kind == SnapshotKind::Tracking
             || revisions::get(db, revisions::TRACKING_DIRTY_SINCE)?.is_none()
         {
@@ -131,17 +132,18 @@ pub fn enter(db: &impl Database, prepared: &Prepared, now_ms: i64) -> Result<(),
     })
 }
 
-/// Notes that the pointer in KV lists a snapshot: until then it is due. What changed while it was under way still is.
+/// Records that the pointer in KV lists a snapshot; until then its publication stays due. Changes made since the tables
+/// were read keep the tracking snapshot due.
 pub fn published(db: &impl Database, prepared: &Prepared) -> Result<(), DatabaseError> {
     db.transaction(|| {
         if prepared.kind == SnapshotKind::Tracking && revisions::last(db)? == prepared.change {
             revisions::clear(db, revisions::TRACKING_DIRTY_SINCE)?;
         }
-        revisions::set(db, built_at(prepared.kind), prepared.built_at_ms)
+        revisions::set(db, built_at_mark(prepared.kind), prepared.built_at_ms)
     })
 }
 
-/// The pointer as it is to be written.
+/// The pointer that must be written to KV.
 pub fn pointer(db: &impl Database) -> Result<Pointer, DatabaseError> {
     let versions = |kind: SnapshotKind| {
         let rows = db.query(sql::LIST_POINTED_VERSIONS, params![kind.as_str()])?;
@@ -157,11 +159,11 @@ pub fn pointer(db: &impl Database) -> Result<Pointer, DatabaseError> {
     })
 }
 
-/// Versions that left the pointer more than an hour ago.
+/// The versions that left the pointer more than an hour ago, at most 100.
 pub fn expired_versions(db: &impl Database, now_ms: i64) -> Result<Vec<(SnapshotKind, u64)>, DatabaseError> {
     let rows = db.query(
         sql::LIST_EXPIRED_VERSIONS,
-        params![now_ms.saturating_sub(KEPT_MS)],
+        params![now_ms.saturating_sub(RETENTION_MS)],
     )?;
     rows.iter()
         .filter_map(|row| {
@@ -181,10 +183,10 @@ pub fn forget_version(db: &impl Database, kind: SnapshotKind, version: u64) -> R
     )
 }
 
-/// Its member for what the catalog's object takes.
+/// The status member for the size of the catalog's database, in bytes.
 pub const BYTES: &str = "bytes";
 
-/// What [`status`] counts, in the order of `sql::COUNT_RESOURCES`; also the kinds that the metrics show.
+/// The counts in [`status`], in the order of `sql::COUNT_RESOURCES`; also the kinds in the metrics.
 pub const COUNTED: [&str; 7] = [
     "publishers",
     "apps",
@@ -195,11 +197,11 @@ pub const COUNTED: [&str; 7] = [
     "chunks",
 ];
 
-/// What the operator's metrics say of the catalog, which takes so many bytes.
+/// The catalog's figures for the operator's metrics. `bytes` is the size of its database.
 pub fn status(db: &impl Database, bytes: i64) -> Result<Reply, Failure> {
     let row = db
         .query_first(sql::COUNT_RESOURCES, params![])?
-        .ok_or_else(|| Failure::Internal("counting gave no row".into()))?;
+        .ok_or_else(|| Failure::Internal("the count returned no row".into()))?;
     let mut status = serde_json::Map::new();
     for (column, name) in COUNTED.into_iter().enumerate() {
         status.insert(name.into(), row.integer(column)?.into());

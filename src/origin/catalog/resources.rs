@@ -1,4 +1,4 @@
-//! Publishers, apps, advertisers and offers as resources: put whole, read one, read all page by page.
+//! Stores and reads publishers, apps, advertisers and offers: a PUT replaces one, a GET reads one or a page of them.
 
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -24,10 +24,10 @@ use platform::{
 
 /// The statements and the id member of each kind of resource.
 trait Stored {
-    /// The member that carries the resource's id in an answer.
+    /// The JSON member for the resource's id.
     fn id_member(self) -> &'static str;
 
-    /// Reads a resource's id, its document, and the columns that the answer adds to it.
+    /// The statement that reads a resource's id, its document, and the columns that the answer adds.
     fn select_one(self) -> &'static str;
 
     /// The same for all resources after an id, up to a limit.
@@ -63,26 +63,26 @@ impl Stored for Resource {
     }
 }
 
-/// The longest body of an offer, in bytes: with the chunk it ends, it is a SQLite value, which holds 2 MB.
+/// The longest body of an offer, in bytes: the chunk that ends with it is stored as one SQLite value of at most 2 MB.
 const MAX_BODY: usize = 768 << 10;
 
-/// The longest document, in bytes, as it is stored: it is a SQLite value.
+/// The longest stored document, in bytes: it is one SQLite value of at most 2 MB.
 const MAX_DOCUMENT: usize = 1 << 20;
 
-/// Where a write comes from. It decides what an app means that is written as it is stored.
+/// The origin of a write. It decides whether an app that is written unchanged restarts its callbacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteSource {
-    /// A PUT: the app's callback endpoint is to be tried again.
+    /// A PUT: the app's endpoint is tried again at once, even if nothing changed.
     Put,
-    /// A line of an import: nothing. A daily import of the whole catalog says nothing of any endpoint.
+    /// A line of an import: an unchanged app changes nothing, because imports may repeat the whole catalog daily.
     Import,
 }
 
-/// Checks and keeps one resource. The caller's transaction holds it.
+/// Checks and stores one resource, within the caller's transaction.
 pub fn put(
     db: &impl Database,
     context: &Context<'_>,
-    by: WriteSource,
+    source: WriteSource,
     resource: Resource,
     id: &str,
     body: &str,
@@ -98,7 +98,7 @@ pub fn put(
     }
     match resource {
         Resource::Publisher => put_publisher(db, context, id, &Publisher::from_json(body)?),
-        Resource::App => apps::put(db, context, by, id, &App::from_json(body)?),
+        Resource::App => apps::put(db, context, source, id, &App::from_json(body)?),
         Resource::Advertiser => put_advertiser(db, context, id, &Advertiser::from_json(body)?),
         Resource::Offer => put_offer(db, context, id, &Offer::from_json(body)?),
     }
@@ -135,7 +135,7 @@ fn put_advertiser(
 }
 
 fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer) -> Result<(), Failure> {
-    let offer_id = OfferId::parse(id).ok_or_else(|| Failure::Internal("an id was checked".into()))?;
+    let offer_id = OfferId::parse(id).ok_or_else(|| Failure::Internal("the offer id is invalid".into()))?;
     require_reference(
         db,
         Resource::Advertiser,
@@ -150,7 +150,7 @@ fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
             .with_message(format!("the offer has more than {MAX_DOCUMENT} bytes"))
             .into());
     }
-    // `upd_ts` does not move either: publishers' clients poll for what did.
+    // `upd_ts` stays as it is, too: publishers' clients use it to find changed offers.
     if is_stored(db, sql::GET_OFFER_DOCUMENT, id, &document)? {
         return Ok(());
     }
@@ -193,15 +193,15 @@ fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
     Ok(())
 }
 
-/// Keeps an offer's goals: those that are gone are retired, not deleted, and one that belongs to another offer is
-/// refused, since its id in a tracking URL already says which offer was clicked.
+/// Stores an offer's goals. Goals that the document leaves out are retired, not deleted. A goal of another offer is
+/// refused, because a goal's id in a tracking URL identifies the offer that was clicked.
 fn put_goals(db: &impl Database, context: &Context<'_>, id: &OfferId, offer: &Offer) -> Result<(), Failure> {
-    for (place, goal) in offer.goals.iter().enumerate() {
+    for (index, goal) in offer.goals.iter().enumerate() {
         if let Some(owner) = owner_of_goal(db, &goal.id)?
             && owner != id.as_str()
         {
             let problem = format!("goal {} belongs to offer {owner}", goal.id);
-            return Err(ApiError::from(FieldError::new(format!("goals[{place}].id"), problem)).into());
+            return Err(ApiError::from(FieldError::new(format!("goals[{index}].id"), problem)).into());
         }
     }
     db.execute(sql::RETIRE_GOALS, params![context.now_ms, id.as_str()])?;
@@ -225,13 +225,13 @@ fn owner_of_goal(db: &impl Database, goal: &GoalId) -> Result<Option<String>, Fa
     Ok(row.map(|row| row.text(0).map(str::to_owned)).transpose()?)
 }
 
-/// Whether a resource is stored as this very document: then a PUT changes nothing, and nothing is published anew.
+/// Whether exactly this document is stored. Such a PUT changes nothing and publishes nothing.
 fn is_stored(db: &impl Database, sql: &str, id: &str, document: &str) -> Result<bool, Failure> {
     let stored = db.query_first(sql, params![id])?;
     Ok(stored.is_some_and(|row| row.text(0).is_ok_and(|stored| stored == document)))
 }
 
-/// Refuses with 404 what is not there.
+/// Refuses with 404 if the resource does not exist.
 pub fn require(db: &impl Database, resource: Resource, id: &str) -> Result<(), Failure> {
     if db.query_first(resource.select_one(), params![id])?.is_some() {
         return Ok(());
@@ -241,7 +241,7 @@ pub fn require(db: &impl Database, resource: Resource, id: &str) -> Result<(), F
         .into())
 }
 
-/// Refuses with 400 a document that refers to what is not there.
+/// Refuses with 400, naming `field`, if the resource that a document refers to does not exist.
 pub(super) fn require_reference(
     db: &impl Database,
     resource: Resource,
@@ -259,10 +259,10 @@ pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<Reply, Fa
     let row = db
         .query_first(resource.select_one(), params![id])?
         .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no {} {id}", resource.singular())))?;
-    Ok(Reply::ok(&shown(db, resource, &row)?))
+    Ok(Reply::ok(&to_json(db, resource, &row)?))
 }
 
-/// The names of a publisher's apps, by app.
+/// The names of a publisher's apps, as a JSON object by app id.
 pub fn app_names(db: &impl Database, publisher_id: &str) -> Result<Reply, Failure> {
     require(db, Resource::Publisher, publisher_id)?;
     let row = db.query_first(sql::LIST_APP_NAMES, params![publisher_id])?;
@@ -272,7 +272,7 @@ pub fn app_names(db: &impl Database, publisher_id: &str) -> Result<Reply, Failur
     })
 }
 
-/// A page of a list, by id; `cursor` is null on the last.
+/// A page of resources in the order of their ids; `cursor` is null on the last page.
 pub fn list(
     db: &impl Database,
     resource: Resource,
@@ -280,22 +280,22 @@ pub fn list(
     cursor: Option<&str>,
 ) -> Result<Reply, Failure> {
     let limit = limit.clamp(1, MAX_PAGE);
-    // One row more than asked for says whether there is a next page.
+    // One row more than requested shows whether there is a next page.
     let rows = db.query(resource.select_page(), params![cursor.unwrap_or(""), limit + 1])?;
     let page = rows.get(..rows.len().min(limit as usize)).unwrap_or_default();
-    let shown = page
+    let items = page
         .iter()
-        .map(|row| shown(db, resource, row))
+        .map(|row| to_json(db, resource, row))
         .collect::<Result<Vec<_>, _>>()?;
     let next = match page.last() {
         Some(last) if rows.len() > page.len() => Some(last.text(0)?),
         _ => None,
     };
-    Ok(Reply::ok(&json!({ resource.plural(): shown, "cursor": next })))
+    Ok(Reply::ok(&json!({ resource.plural(): items, "cursor": next })))
 }
 
-/// A resource as the operator reads it: its id, its document, and what Signpost knows besides.
-fn shown(db: &impl Database, resource: Resource, row: &Row) -> Result<Json, Failure> {
+/// A resource as the operator reads it: its id, its document, and members that Signpost adds.
+fn to_json(db: &impl Database, resource: Resource, row: &Row) -> Result<Json, Failure> {
     let id = row.text(0)?;
     let mut members = serde_json::Map::new();
     members.insert(resource.id_member().into(), id.into());

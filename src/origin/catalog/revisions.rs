@@ -1,4 +1,4 @@
-//! The catalog's marks: how far it has changed and what has been published of it.
+//! The catalog's revision counter and other marks, which are named integers in the table `state`.
 
 use super::sql;
 use platform::{
@@ -6,17 +6,17 @@ use platform::{
     params,
 };
 
-/// Grows with every write of the operator; an offer's is its `revision`.
+/// The last revision. Each write of the operator increments it; an offer stores its own as `revision`.
 const CHANGE: &str = "change";
-/// Since when the tracking snapshot is behind the catalog.
+/// When the first change was made that the tracking snapshot does not include, in milliseconds.
 pub const TRACKING_DIRTY_SINCE: &str = "tracking_dirty_since_ms";
 pub const TRACKING_BUILT_AT: &str = "tracking_built_at_ms";
 pub const LISTING_BUILT_AT: &str = "listing_built_at_ms";
 pub const CONFIRMED_AT: &str = "confirmed_at_ms";
-/// The newest snapshot version, of either kind.
+/// The newest snapshot version of either kind.
 pub const VERSION: &str = "version";
 
-/// A mark's value, if it was ever set.
+/// A mark's value, if it is set.
 pub fn get(db: &impl Database, name: &str) -> Result<Option<i64>, DatabaseError> {
     match db.query_first(sql::GET_MARK, params![name])? {
         Some(row) => row.integer(0).map(Some),
@@ -32,19 +32,19 @@ pub fn clear(db: &impl Database, name: &str) -> Result<(), DatabaseError> {
     db.execute(sql::CLEAR_MARK, params![name])
 }
 
-/// Adds one to a mark and returns it.
+/// Increments a mark and returns its new value.
 pub fn next(db: &impl Database, name: &str) -> Result<i64, DatabaseError> {
     let row = db.query_first(sql::NEXT_MARK, params![name])?;
-    row.ok_or_else(|| DatabaseError("RETURNING gave no row".into()))?
+    row.ok_or_else(|| DatabaseError("RETURNING returned no row".into()))?
         .integer(0)
 }
 
-/// The number of the last change; 0 before the first.
+/// The last revision; 0 before the first change.
 pub fn last(db: &impl Database) -> Result<i64, DatabaseError> {
     get(db, CHANGE).map(Option::unwrap_or_default)
 }
 
-/// Notes that the operator changed something that the tracking snapshot shows, and numbers the change.
+/// Records a change that the tracking snapshot must include, and returns its revision.
 pub fn record(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError> {
     db.execute(sql::MARK_IF_NEW, params![TRACKING_DIRTY_SINCE, now_ms])?;
     next(db, CHANGE)

@@ -1,16 +1,17 @@
-//! When the catalog publishes and hands over. The object has one alarm; it stands at the earliest of what is due.
+//! Decides when the catalog publishes snapshots and pushes callback settings. The object's one alarm is set to the
+//! earliest due time.
 
 use super::{callback_sync::queue, revisions};
 use domain::{model::time::SECOND_MS, offers::page::REFRESH_MS};
 use platform::database::{Database, DatabaseError};
 
-/// Changes of the operator are gathered this long before they are published.
+/// How long the operator's changes are collected before they are published, in milliseconds.
 const COALESCE_MS: i64 = SECOND_MS;
-/// The least time between two publications of the tracking snapshot: it is a value of many MB, and KV takes one write
-/// of a key a second.
+/// The least time between two publications of the tracking snapshot, in milliseconds: it has many MB, and KV accepts
+/// one write of a key per second.
 const TRACKING_EVERY_MS: i64 = 10 * SECOND_MS;
 
-/// When the tracking snapshot is to be published, if anything changed.
+/// When the tracking snapshot is due; none if nothing changed.
 pub fn tracking_due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
     let Some(dirty_since_ms) = revisions::get(db, revisions::TRACKING_DIRTY_SINCE)? else {
         return Ok(None);
@@ -22,7 +23,7 @@ pub fn tracking_due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError>
     Ok(Some(due_ms))
 }
 
-/// When the listing is to be rebuilt: on the next boundary after it was last published, at once if it never was.
+/// When the listing is due: at the next five-minute boundary after its last publication, or at once if there was none.
 pub fn listing_due_ms(db: &impl Database) -> Result<i64, DatabaseError> {
     let built_at_ms = revisions::get(db, revisions::LISTING_BUILT_AT)?;
     Ok(built_at_ms.map_or(0, |built_at_ms| {
@@ -33,7 +34,7 @@ pub fn listing_due_ms(db: &impl Database) -> Result<i64, DatabaseError> {
     }))
 }
 
-/// Where the alarm is to stand; never in the past.
+/// The time for the alarm; never in the past.
 pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError> {
     let listing_ms = listing_due_ms(db)?;
     let others = [tracking_due_ms(db)?, queue::next_ms(db)?];

@@ -1,17 +1,17 @@
-//! The catalog's tables. Documents are kept as the operator wrote them; beside an offer's document stand the few
-//! columns that snapshots are built from, so that building one reads a narrow table and parses no JSON.
+//! The catalog's tables. Documents are stored as the operator wrote them. The few columns of an offer that snapshots
+//! need are stored apart, so that building a snapshot reads a narrow table and parses no JSON.
 //!
-//! STRICT, because a Durable Object binds every integer as a JavaScript number and only a STRICT column turns it back;
-//! WITHOUT ROWID where rows are small, because there a write counts as one row written instead of two.
+//! Tables are STRICT: a Durable Object binds every integer as a JavaScript number, and only a STRICT column converts it
+//! back. Tables with small rows are WITHOUT ROWID: a write then counts as one row written instead of two.
 
 use platform::migrations::Migration;
 
-/// Versions of the schema in order. A released one never changes.
+/// The schema's versions, in order. A released version never changes.
 pub const MIGRATIONS: &[Migration] = &[&[TABLES]];
 
 const TABLES: &[&str] = &[
-    // Counters and marks: `change` (grows with every write of the operator), `version` (of the newest snapshot),
-    // `tracking_dirty_since_ms`, `tracking_built_at_ms`, `listing_built_at_ms`, `confirmed_at_ms`.
+    // Marks: `change` (the last revision), `version` (of the newest snapshot), `tracking_dirty_since_ms`,
+    // `tracking_built_at_ms`, `listing_built_at_ms`, `confirmed_at_ms`.
     "CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     "CREATE TABLE publishers (
         id TEXT PRIMARY KEY,
@@ -20,8 +20,8 @@ const TABLES: &[&str] = &[
         pub_key_hash BLOB,
         pub_key_sealed BLOB
      ) STRICT, WITHOUT ROWID",
-    // `callback_sealed` holds the callback with its secrets; the document has them masked. `callback_revision` is the
-    // revision that set, changed or removed it.
+    // `callback_sealed` is the callback with its secrets, encrypted; the document masks them. `callback_revision` is
+    // the revision that last set or removed it.
     "CREATE TABLE apps (
         id TEXT PRIMARY KEY,
         publisher_id TEXT NOT NULL,
@@ -30,7 +30,7 @@ const TABLES: &[&str] = &[
         callback_revision INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
     "CREATE TABLE advertisers (id TEXT PRIMARY KEY, document TEXT NOT NULL) STRICT, WITHOUT ROWID",
-    // `issued` orders an advertiser's tokens: the newest two are valid.
+    // `issued` is a revision and orders an advertiser's tokens: the newest two are valid.
     "CREATE TABLE advertiser_tokens (
         advertiser_id TEXT NOT NULL,
         issued INTEGER NOT NULL,
@@ -64,10 +64,10 @@ const TABLES: &[&str] = &[
         document TEXT NOT NULL,
         updated_at_s INTEGER NOT NULL
      ) STRICT",
-    // The body as the listing shows it, in the format of the code that rendered it. Apart from the document, since a row
-    // holds 2 MB.
+    // The rendered body for the listing; `format` is the version of the renderer. It is apart from the document,
+    // because a row has at most 2 MB.
     "CREATE TABLE offer_bodies (id TEXT PRIMARY KEY, body BLOB NOT NULL, format INTEGER NOT NULL) STRICT",
-    // A goal is never deleted: one that a PUT leaves out is retired, and still pays the clicks made before.
+    // Goals are never deleted: one that a PUT leaves out is retired, and still pays for earlier clicks.
     "CREATE TABLE goals (
         id TEXT PRIMARY KEY,
         offer_id TEXT NOT NULL,
@@ -77,7 +77,7 @@ const TABLES: &[&str] = &[
         retired_at_ms INTEGER
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX goals_of_offer ON goals (offer_id)",
-    // The last that each counters object said; kept so that a listing can be rebuilt while one is out of reach.
+    // The last figures from each counters object, so that the listing can be rebuilt while one does not answer.
     "CREATE TABLE offer_stats (
         offer_id TEXT PRIMARY KEY,
         object TEXT NOT NULL,
@@ -88,8 +88,7 @@ const TABLES: &[&str] = &[
         clicks_taken INTEGER NOT NULL,
         conversions_taken INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
-    // The newest snapshot of each kind, whole, in parts that fit a SQLite value: what a cold isolate is given when KV
-    // has none.
+    // The newest snapshot of each kind, in parts that fit a SQLite value. A cold isolate reads it when KV has none.
     "CREATE TABLE snapshot_parts (
         kind TEXT NOT NULL,
         part INTEGER NOT NULL,
@@ -104,15 +103,15 @@ const TABLES: &[&str] = &[
         superseded_at_ms INTEGER,
         PRIMARY KEY (kind, version)
      ) STRICT, WITHOUT ROWID",
-    // Content-addressed chunks of offer bodies; `unlisted_version` is the first listing that did not use one any more.
-    // Their bytes are apart, since updating a row of SQLite writes all of it.
+    // Content-addressed chunks of offer bodies; `unlisted_version` is the first listing that no longer uses the chunk.
+    // The bytes are apart, because SQLite rewrites a whole row on update.
     "CREATE TABLE chunks (
         key TEXT PRIMARY KEY,
         in_kv INTEGER NOT NULL,
         unlisted_version INTEGER
      ) STRICT, WITHOUT ROWID",
     "CREATE TABLE chunk_bytes (key TEXT PRIMARY KEY, bytes BLOB NOT NULL) STRICT",
-    // An import's lines, staged so that a body of any size is checked in bounded memory and applied at once.
+    // An import's staged lines: a body of any size is checked in bounded memory and applied in one transaction.
     "CREATE TABLE import_lines (
         import_id TEXT NOT NULL,
         kind INTEGER NOT NULL,
@@ -121,8 +120,8 @@ const TABLES: &[&str] = &[
         document TEXT NOT NULL,
         PRIMARY KEY (import_id, kind, line)
      ) STRICT",
-    // The apps whose outbox has asked for terms; `due_at_ms` is when the alarm pushes callback settings that the outbox
-    // does not have.
+    // The apps whose outbox has requested terms; `due_at_ms` is when the alarm pushes callback settings that the outbox
+    // does not have yet.
     "CREATE TABLE outboxes (app_id TEXT PRIMARY KEY, due_at_ms INTEGER) STRICT, WITHOUT ROWID",
     "CREATE INDEX outboxes_due ON outboxes (due_at_ms) WHERE due_at_ms IS NOT NULL",
 ];

@@ -41,7 +41,7 @@ use platform::{
 
 /// The longest import, in bytes.
 const MAX_IMPORT: usize = 64 << 20;
-/// How soon an alarm whose work failed is tried again.
+/// The delay before a failed alarm is retried.
 const RETRY_MS: i64 = 5 * SECOND_MS;
 
 /// The catalog's configuration.
@@ -55,10 +55,10 @@ pub struct Settings {
 pub struct CatalogService<D, R> {
     shell: ObjectShell<D, R>,
     settings: Settings,
-    /// One publication at a time: two would number and write their versions in between each other. And KV takes one write of
-    /// the pointer a second, so waiting refreshes share the next publication.
+    /// Single flight: concurrent publications would interleave their versions. KV accepts one write of the pointer a
+    /// second, so waiting refreshes share the next publication.
     publishing: SingleFlight<Result<Refreshed, Failure>>,
-    /// When the pointer was last written.
+    /// When the pointer was last written, in milliseconds.
     pointed_at_ms: Cell<i64>,
     imports: Cell<u64>,
 }
@@ -110,7 +110,7 @@ where
         }
     }
 
-    /// Carries a command out. A PUT of an app is answered once the app's outbox has its callback settings.
+    /// Carries out a command. A PUT of an app is answered once the app's outbox has its callback settings.
     ///
     /// # Errors
     /// The command is refused, or the database failed.
@@ -123,7 +123,7 @@ where
             }) => AppId::parse(id),
             _ => None,
         };
-        // Outboxes ask for terms several hundred times a second, and such a command makes nothing due.
+        // Outboxes request terms several hundred times a second, and such a command makes no work due.
         let is_terms = matches!(command, Command::Terms(_));
         let reply = self
             .shell
@@ -133,7 +133,7 @@ where
                         app_id,
                         offers,
                         since,
-                    }) => terms::of(db, &app_id, &offers, since),
+                    }) => terms::current(db, &app_id, &offers, since),
                     Command::Status(_) => publication::status(db, db.size()?),
                     command => self.with_context(|context| handle(db, context, command)),
                 },
@@ -164,7 +164,7 @@ where
         self.imports.set(self.imports.get() + 1);
         let import_id = format!("import-{}", self.imports.get());
         if self.imports.get() == 1 {
-            // An import does not outlive the object's process, so its staged lines are of no use.
+            // An import does not outlive the object's process, so lines staged by an earlier process are deleted.
             import::discard_all(db)?;
         }
         // Also after a panic no staged line stays behind.
@@ -183,7 +183,7 @@ where
         let reply = outcome?;
         discarded?;
         if reply.status == 200 {
-            // The import stands, whether its settings could be pushed by now or not.
+            // The import is applied even if its settings could not be pushed yet.
             let pushed = self.callback_push(db).imported().await;
             pushed.unwrap_or_else(|failure| log::error("catalog", format_args!("import: {failure}")));
         }
@@ -197,8 +197,7 @@ where
     pub async fn refresh(&self) -> Result<Refreshed, Failure> {
         let db = self.shell.ready().await?;
         self.kv_writer(db).ask_counters().await;
-        // Joined after the counters' answers, so that a shared publication has them. A failure is shared, too: each caller
-        // would have met it.
+        // Join after the counters have answered, so that a shared publication has their figures. Failures are shared.
         match self.publishing.join(|_| true).await {
             Outcome::Shared(refreshed) => refreshed,
             Outcome::Lead(leader) => leader.run(panics_to_failure(self.publish_both(db))).await,
@@ -238,7 +237,7 @@ where
         Ok(bytes.ok_or(common::NOT_FOUND)?)
     }
 
-    /// Pushes the callback settings that are due, and publishes. A failure of one does not hold the other up.
+    /// Pushes due callback settings, and publishes. Each is done even if the other fails.
     pub async fn alarm(&self) {
         self.shell
             .wake(async |db| {
@@ -250,8 +249,7 @@ where
             .await;
     }
 
-    /// Publishes the tracking snapshot if it changed, and the listing on its boundary. A failure of one does not hold the
-    /// other up.
+    /// Publishes the tracking snapshot if it is due, and the listing if it is. Each is done even if the other fails.
     async fn publish_due(&self, db: &D) -> Result<(), Failure> {
         let writer = self.kv_writer(db);
         let listing_due = listing_due_ms(db)? <= self.now_ms();

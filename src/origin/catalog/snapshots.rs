@@ -1,5 +1,5 @@
-//! Building the two snapshots from the tables. What is built is kept in the tables too: it is what a cold isolate gets when
-//! KV has nothing, and what is written to KV until that has worked.
+//! Builds the two snapshots from the tables. A built snapshot is also stored in the tables: writing it to KV may be
+//! retried, and a cold isolate reads it when KV has none.
 
 use std::collections::BTreeMap;
 
@@ -27,16 +27,16 @@ use platform::{
     params,
 };
 
-/// Rows read at a time: few enough that a page of the longest targets stays small.
+/// Rows read at a time; bounds the memory even if every row has the longest target URL.
 const PAGE: i64 = 250;
-/// Bodies rendered again in one transaction.
-const RENDERED_AT_ONCE: i64 = 200;
-/// A SQLite value holds 2 MB.
-const PART: usize = 1_500_000;
-/// A retired goal is in no click id that could still convert: the longest window is 90 days.
-const RETIRED_GOAL_KEPT_MS: i64 = 97 * DAY_MS;
+/// Bodies that one transaction re-renders.
+const RENDER_BATCH: i64 = 200;
+/// The size of a stored part, in bytes: a SQLite value has at most 2 MB.
+const PART_BYTES: usize = 1_500_000;
+/// How long retired goals stay in the tracking snapshot: older clicks cannot convert, as no window exceeds 90 days.
+const RETIRED_GOAL_RETENTION_MS: i64 = 97 * DAY_MS;
 
-/// Builds the tracking snapshot of the catalog as it is.
+/// Builds and stores the tracking snapshot of the current catalog.
 pub fn prepare_tracking(db: &impl Database, now_ms: i64) -> Result<Prepared, Failure> {
     let source = Source {
         publishers: read_all(db, sql::LIST_TRACKED_PUBLISHERS, publisher)?,
@@ -51,7 +51,7 @@ pub fn prepare_tracking(db: &impl Database, now_ms: i64) -> Result<Prepared, Fai
     db.transaction(|| {
         let version = next_version(db)?;
         let bytes = tracking::build(version, now_ms, &source);
-        keep(db, SnapshotKind::Tracking, version, &bytes)?;
+        store_snapshot(db, SnapshotKind::Tracking, version, &bytes)?;
         Ok(Prepared {
             kind: SnapshotKind::Tracking,
             version,
@@ -62,7 +62,7 @@ pub fn prepare_tracking(db: &impl Database, now_ms: i64) -> Result<Prepared, Fai
     })
 }
 
-/// Reads a whole table page by page; the statement takes the last id and the size of a page.
+/// Reads a whole table page by page. The statement's parameters are the last id read and the page size.
 fn read_all<T>(
     db: &impl Database,
     sql: &str,
@@ -83,7 +83,7 @@ fn read_all<T>(
 }
 
 fn damaged(what: &str, row: &Row) -> Failure {
-    Failure::Internal(format!("a stored {what} does not read: {:?}", row.0.first()))
+    Failure::Internal(format!("a stored {what} does not parse: {:?}", row.0.first()))
 }
 
 fn publisher(row: &Row) -> Result<SourcePublisher, Failure> {
@@ -160,7 +160,7 @@ fn tracked_offer(row: &Row) -> Result<SourceOffer, Failure> {
 
 fn goal(row: &Row, now_ms: i64) -> Result<Option<SourceGoal>, Failure> {
     let retired_at_ms = row.optional_integer(2)?;
-    if retired_at_ms.is_some_and(|retired| now_ms.saturating_sub(retired) > RETIRED_GOAL_KEPT_MS) {
+    if retired_at_ms.is_some_and(|retired| now_ms.saturating_sub(retired) > RETIRED_GOAL_RETENTION_MS) {
         return Ok(None);
     }
     Ok(Some(SourceGoal {
@@ -170,9 +170,9 @@ fn goal(row: &Row, now_ms: i64) -> Result<Option<SourceGoal>, Failure> {
     }))
 }
 
-/// Builds the listing of the offers that are live now, and keeps the chunks that are new.
+/// Builds and stores the listing of the offers that are live at `now_ms`, with its new chunks.
 pub fn prepare_listing(db: &impl Database, now_ms: i64) -> Result<Prepared, Failure> {
-    render_again(db)?;
+    rerender_bodies(db)?;
     let today = UtcDay::of_ms(now_ms);
     let offers: Vec<ListedOffer> = read_all(db, sql::LIST_LISTED_OFFERS, |row| {
         listed_offer(row, today, now_ms)
@@ -183,9 +183,9 @@ pub fn prepare_listing(db: &impl Database, now_ms: i64) -> Result<Prepared, Fail
     let chunks = listing::plan_chunks(&offers);
     db.transaction(|| {
         let version = next_version(db)?;
-        keep_chunks(db, &offers, &chunks, version)?;
+        store_chunks(db, &offers, &chunks, version)?;
         let bytes = listing::build_index(version, now_ms, &offers, &chunks);
-        keep(db, SnapshotKind::Listing, version, &bytes)?;
+        store_snapshot(db, SnapshotKind::Listing, version, &bytes)?;
         Ok(Prepared {
             kind: SnapshotKind::Listing,
             version,
@@ -196,14 +196,11 @@ pub fn prepare_listing(db: &impl Database, now_ms: i64) -> Result<Prepared, Fail
     })
 }
 
-/// Renders the bodies that older or newer code rendered in a format that this one does not read.
-fn render_again(db: &impl Database) -> Result<(), Failure> {
+/// Re-renders the bodies that older or newer code rendered in another format.
+fn rerender_bodies(db: &impl Database) -> Result<(), Failure> {
     let format = u32::from(bodies::FORMAT);
     loop {
-        let rows = db.query(
-            sql::LIST_BODIES_OF_OTHER_FORMATS,
-            params![format, RENDERED_AT_ONCE],
-        )?;
+        let rows = db.query(sql::LIST_BODIES_OF_OTHER_FORMATS, params![format, RENDER_BATCH])?;
         if rows.is_empty() {
             return Ok(());
         }
@@ -233,12 +230,12 @@ fn listed_offer(row: &Row, today: UtcDay, now_ms: i64) -> Result<Option<ListedOf
     ) {
         return Ok(None);
     }
-    // Without counts yet, or with yesterday's, nothing of today's caps is taken.
-    let of_today = row.optional_integer(11)? == Some(today.number());
+    // Without counts, or with an earlier day's, nothing has been taken from today's caps.
+    let is_current = row.optional_integer(11)? == Some(today.number());
     let count =
         |column| Ok::<_, Failure>(u64::try_from(row.optional_integer(column)?.unwrap_or(0)).unwrap_or(0));
     let left = |cap, taken| {
-        let taken = if of_today { count(taken)? } else { 0 };
+        let taken = if is_current { count(taken)? } else { 0 };
         let cap = optional_limit(row, cap)?;
         Ok::<_, Failure>(cap.map(|cap| cap.saturating_sub(u32::try_from(taken).unwrap_or(u32::MAX))))
     };
@@ -257,8 +254,8 @@ fn listed_offer(row: &Row, today: UtcDay, now_ms: i64) -> Result<Option<ListedOf
     }))
 }
 
-/// Keeps the chunks that are new, and marks which are in use. Most rebuilds change nothing here and write no row.
-fn keep_chunks(
+/// Stores new chunks and marks which are in use. Most rebuilds change nothing here and write no row.
+fn store_chunks(
     db: &impl Database,
     offers: &[ListedOffer],
     chunks: &[ChunkPlan],
@@ -276,18 +273,18 @@ fn keep_chunks(
     }
     planned
         .values()
-        .try_for_each(|chunk| keep_new_chunk(db, offers, chunk))
+        .try_for_each(|chunk| store_chunk(db, offers, chunk))
 }
 
-fn keep_new_chunk(db: &impl Database, offers: &[ListedOffer], chunk: &ChunkPlan) -> Result<(), Failure> {
-    let of_chunk = offers.get(chunk.range.clone()).unwrap_or_default();
-    let mut stored = Vec::with_capacity(of_chunk.len());
-    for offer in of_chunk {
+fn store_chunk(db: &impl Database, offers: &[ListedOffer], chunk: &ChunkPlan) -> Result<(), Failure> {
+    let chunk_offers = offers.get(chunk.range.clone()).unwrap_or_default();
+    let mut chunk_bodies = Vec::with_capacity(chunk_offers.len());
+    for offer in chunk_offers {
         let row = db.query_first(sql::GET_BODY, params![offer.id.as_str()])?;
         let row = row.ok_or_else(|| Failure::Internal(format!("offer {} has no body", offer.id)))?;
-        stored.push(row.blob(0)?.to_vec());
+        chunk_bodies.push(row.blob(0)?.to_vec());
     }
-    let bytes = bodies::build_chunk(&stored)
+    let bytes = bodies::build_chunk(&chunk_bodies)
         .map_err(|damage| Failure::Internal(format!("chunk {}: {damage}", chunk.key)))?;
     db.execute(sql::INSERT_CHUNK, params![chunk.key.as_str()])?;
     db.execute(sql::INSERT_CHUNK_BYTES, params![chunk.key.as_str(), bytes])?;
@@ -298,11 +295,16 @@ fn next_version(db: &impl Database) -> Result<u64, DatabaseError> {
     revisions::next(db, revisions::VERSION).map(|version| u64::try_from(version).unwrap_or_default())
 }
 
-/// Keeps a snapshot's bytes in place of the one before it.
-fn keep(db: &impl Database, kind: SnapshotKind, version: u64, bytes: &[u8]) -> Result<(), DatabaseError> {
+/// Stores a snapshot's bytes in place of its predecessor's.
+fn store_snapshot(
+    db: &impl Database,
+    kind: SnapshotKind,
+    version: u64,
+    bytes: &[u8],
+) -> Result<(), DatabaseError> {
     let version = i64::try_from(version).unwrap_or(i64::MAX);
     db.execute(sql::DELETE_SNAPSHOT, params![kind.as_str()])?;
-    for (part, bytes) in (0_i64..).zip(bytes.chunks(PART)) {
+    for (part, bytes) in (0_i64..).zip(bytes.chunks(PART_BYTES)) {
         db.execute(
             sql::INSERT_SNAPSHOT_PART,
             params![kind.as_str(), part, version, bytes.to_vec()],

@@ -1,5 +1,5 @@
-//! Every statement the catalog runs. A bound integer arrives as a double; each meets a STRICT INTEGER column or a LIMIT,
-//! which turn it back.
+//! The catalog's statements. A bound integer arrives as a double, and only a STRICT INTEGER column or a LIMIT converts
+//! it back, so each is bound to one of the two.
 
 platform::statements! {
     // Marks.

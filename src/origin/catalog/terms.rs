@@ -1,5 +1,5 @@
-//! What an app's outbox asks before it judges a conversion: whom the app belongs to, what its currency is worth, where its
-//! callbacks go, and what the offers pay. Nothing of it may rest on a snapshot (docs/ARCHITECTURE.md, "Snapshots").
+//! The terms that an app's outbox requests before it decides a conversion: publisher, currency, callback settings, and
+//! the offers' payouts. They are read from the tables and never from a snapshot (docs/ARCHITECTURE.md, "Snapshots").
 
 use std::collections::BTreeMap;
 
@@ -19,10 +19,15 @@ use platform::{
     params,
 };
 
-/// Answers an app's outbox, and notes when it asks for the first time that there is one. One that has the terms as of
-/// `since` is told with a 204 that nothing has changed: it asks several hundred times a second, and reading and sending
-/// them would be most of what a conversion costs.
-pub fn of(db: &impl Database, app_id: &str, offers: &[String], since: Option<i64>) -> Result<Reply, Failure> {
+/// Returns the current terms of an app, or 204 if nothing has changed since the revision `since`: an outbox asks
+/// several hundred times a second, and reading and sending the terms would be most of a conversion's cost. The first
+/// request of an outbox records that the app has one.
+pub fn current(
+    db: &impl Database,
+    app_id: &str,
+    offers: &[String],
+    since: Option<i64>,
+) -> Result<Reply, Failure> {
     let change = revisions::last(db)?;
     if since == Some(change) {
         return Ok(Reply::no_content());
@@ -39,8 +44,8 @@ pub fn of(db: &impl Database, app_id: &str, offers: &[String], since: Option<i64
         offers: BTreeMap::new(),
     };
     for offer in offers.iter().filter_map(|id| OfferId::parse(id)) {
-        if let Some(of_offer) = offer_terms(db, offer.as_str())? {
-            terms.offers.insert(offer, of_offer);
+        if let Some(offer_terms) = offer_terms(db, offer.as_str())? {
+            terms.offers.insert(offer, offer_terms);
         }
     }
     if !row.boolean(3)? {
@@ -92,5 +97,5 @@ fn goal_terms(row: &Row) -> Result<GoalTerms, Failure> {
 }
 
 fn damaged(what: &str, id: &str) -> Failure {
-    Failure::Internal(format!("the stored {what} {id} does not read"))
+    Failure::Internal(format!("the stored {what} {id} does not parse"))
 }

@@ -1,4 +1,4 @@
-//! Credentials that the catalog hands out: a publisher's Pub-Key and an advertiser's tokens.
+//! Issues credentials: a publisher's Pub-Key and an advertiser's conversion tokens.
 
 use serde_json::json;
 
@@ -14,7 +14,7 @@ fn pub_key_purpose(publisher_id: &str) -> String {
     format!("pub_key/{publisher_id}")
 }
 
-/// Issues a publisher's Pub-Key; the one before stops being valid.
+/// Issues a publisher's Pub-Key. Its predecessor becomes invalid.
 pub fn issue_pub_key(
     db: &impl Database,
     context: &Context<'_>,
@@ -44,7 +44,7 @@ pub fn issue_pub_key(
     })
 }
 
-/// Shows a publisher's Pub-Key, for its settings page.
+/// Returns a publisher's Pub-Key in plain text, for its settings page.
 pub fn pub_key(db: &impl Database, context: &Context<'_>, publisher_id: &str) -> Result<Reply, Failure> {
     let row = db
         .query_first(sql::GET_PUB_KEY, params![publisher_id])?
@@ -58,21 +58,21 @@ pub fn pub_key(db: &impl Database, context: &Context<'_>, publisher_id: &str) ->
         .vault
         .open(&pub_key_purpose(publisher_id), row.blob(0)?)
         .and_then(|plain| String::from_utf8(plain).ok())
-        .ok_or_else(|| Failure::Internal(format!("the Pub-Key of {publisher_id} does not open")))?;
+        .ok_or_else(|| Failure::Internal(format!("the Pub-Key of {publisher_id} does not decrypt")))?;
     Ok(Reply::ok(&json!({ "pub_key": plain })))
 }
 
-/// Issues a conversion token; the advertiser's two newest are valid.
+/// Issues a conversion token. The advertiser's two newest tokens are valid.
 pub fn issue_token(db: &impl Database, context: &Context<'_>, advertiser_id: &str) -> Result<Reply, Failure> {
     let (token_id, token) = credentials::advertiser_token(context.random()?);
     db.transaction(|| {
         resources::require(db, contract::catalog::Resource::Advertiser, advertiser_id)?;
-        let issued = revisions::record(db, context.now_ms)?;
+        let revision = revisions::record(db, context.now_ms)?;
         db.execute(
             sql::INSERT_TOKEN,
             params![
                 advertiser_id,
-                issued,
+                revision,
                 token_id.as_str(),
                 credentials::hash(&token).to_vec(),
                 context.now_ms
@@ -90,7 +90,7 @@ pub fn issue_token(db: &impl Database, context: &Context<'_>, advertiser_id: &st
     })
 }
 
-/// Ends one token.
+/// Revokes one token.
 pub fn revoke_token(
     db: &impl Database,
     context: &Context<'_>,
@@ -98,8 +98,8 @@ pub fn revoke_token(
     token_id: &str,
 ) -> Result<Reply, Failure> {
     db.transaction(|| {
-        let ended = db.query(sql::REVOKE_TOKEN, params![advertiser_id, token_id])?;
-        if ended.is_empty() {
+        let revoked = db.query(sql::REVOKE_TOKEN, params![advertiser_id, token_id])?;
+        if revoked.is_empty() {
             return Err(common::NOT_FOUND.with_message("there is no such token").into());
         }
         revisions::record(db, context.now_ms)?;

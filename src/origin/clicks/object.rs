@@ -17,7 +17,7 @@ pub struct Clicks {
     service: ClicksService<DurableDatabase, Workers>,
 }
 
-/// The shell is unwind-safe, and there is nothing else.
+/// Its only field, the object's shell, is unwind-safe.
 impl RefUnwindSafe for Clicks {}
 
 impl DurableObject for Clicks {

@@ -1,5 +1,5 @@
-//! The schema of `origin/clicks` and every statement it runs. A record is one row written: an index on the expiry would
-//! be a second, so the sweep walks the primary key instead, a slice at a time.
+//! The schema and statements of `origin/clicks`. Storing a record writes one row. An index on the expiry would add a
+//! second, so the sweep walks the primary key instead, one slice at a time.
 
 use platform::migrations::Migration;
 
@@ -7,7 +7,7 @@ pub const MIGRATIONS: &[Migration] = &[&[&[
     "CREATE TABLE records (
        nonce BLOB NOT NULL PRIMARY KEY, record BLOB NOT NULL, expires_at_ms INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
-    // One row while a sweep is under way: the last nonce it has seen.
+    // One row during a sweep: the last nonce that it has passed.
     "CREATE TABLE sweep (only INTEGER PRIMARY KEY CHECK (only = 1), reached BLOB NOT NULL) STRICT",
 ]]];
 

@@ -1,5 +1,4 @@
-//! What `origin/clicks` forgets: expired records, in a walk over all of them once a week. An expired record is not
-//! answered in the meantime.
+//! Deletes expired click records by walking over all records once a week. Reads ignore expired records in the meantime.
 
 use super::sql;
 use domain::model::time::DAY_MS;
@@ -10,13 +9,10 @@ use platform::{
 
 const WEEK_MS: i64 = 7 * DAY_MS;
 
-/// Records that one alarm looks at: some 3 MB of them, tens of milliseconds in which the object answers nobody.
+/// Records that one alarm checks: about 3 MB, and tens of milliseconds during which the object answers no request.
 const SLICE: i64 = 5_000;
 
-/// One alarm's work: the next slice of the walk. Returns when the next alarm is due: at once until the walk is through.
-///
-/// # Errors
-/// What the database says; the work may then be done again.
+/// Sweeps the next slice. Returns when the next alarm is due: at once until the walk is complete. Safe to repeat.
 pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     if let Some(slice) = db.query_first(sql::SLICE, params![SLICE])? {
         let rows = slice.integer(1)?;
@@ -33,13 +29,10 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseEr
     next_alarm(db, now_ms)
 }
 
-/// When the object has to be woken, given what it holds; none if it holds nothing.
-///
-/// # Errors
-/// What the database says.
+/// The time for the next sweep; none if the object has no records.
 pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
-    let kept = db
+    let has_rows = db
         .query_first(sql::ANYTHING_KEPT, &[])?
         .map_or(Ok(false), |row| row.boolean(0))?;
-    Ok(kept.then_some((now_ms.div_euclid(WEEK_MS) + 1) * WEEK_MS))
+    Ok(has_rows.then_some((now_ms.div_euclid(WEEK_MS) + 1) * WEEK_MS))
 }

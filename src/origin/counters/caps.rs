@@ -1,5 +1,5 @@
-//! Daily caps. What was taken is a count for each day, so that a cap is whole again at 00:00 UTC with nothing to do;
-//! and as no other command runs between a read and the write that rests on it, a cap is never exceeded.
+//! Daily caps. Takes are counted per UTC day, so a cap renews itself at 00:00 UTC. A cap is never exceeded, because no
+//! other command runs between a read and the write that depends on it.
 
 use super::{sql, sweep};
 use contract::counters::{CapKind, Limit, Take, Taken};
@@ -11,38 +11,38 @@ use platform::{
 
 pub fn take(db: &impl Database, now_ms: i64, take: &Take) -> Result<Taken, DatabaseError> {
     let (kind, day) = (take.kind.number(), take.day.number());
-    let standing = db
+    let state = db
         .query_first(
             sql::STANDING,
             params![kind, day, take.key.as_str(), take.offer.as_str()],
         )?
         .unwrap_or(Row(vec![]));
-    let known_revision = standing.optional_integer(1)?;
-    let learns = known_revision.is_none_or(|known| take.revision > known);
-    let limit = if learns {
+    let known_revision = state.optional_integer(1)?;
+    let is_newer = known_revision.is_none_or(|known| take.revision > known);
+    let limit = if is_newer {
         Some(take.limit)
     } else {
-        count(standing.optional_integer(2)?)?
+        count(state.optional_integer(2)?)?
     }
     .unwrap_or(u32::MAX);
-    let taken = count(standing.optional_integer(3)?)?.unwrap_or(0);
+    let taken = count(state.optional_integer(3)?)?.unwrap_or(0);
 
-    // A day whose takes were swept cannot tell a repeat; a day that has not come is no day of ours.
-    let judged = sweep::first_day_of_takes(take.kind, now_ms) <= take.day
+    // Takes of a swept day cannot be deduplicated. Tomorrow is allowed, as clocks differ; later days are not.
+    let is_open = sweep::first_day_of_takes(take.kind, now_ms) <= take.day
         && take.day <= UtcDay::of_ms(now_ms).minus(-1);
-    let told_before = count(standing.optional_integer(0)?)?;
-    let left = told_before.or(limit
+    let repeated = count(state.optional_integer(0)?)?;
+    let left = repeated.or(limit
         .checked_sub(taken)
         .and_then(|left| left.checked_sub(1))
-        .filter(|_| judged));
+        .filter(|_| is_open));
 
-    let gives = told_before.is_none() && left.is_some();
-    if learns || gives {
+    let takes = repeated.is_none() && left.is_some();
+    if is_newer || takes {
         db.transaction(|| {
-            if learns {
-                learn(db, take.kind, &take.offer, Some(take.limit), take.revision)?;
+            if is_newer {
+                store_limit(db, take.kind, &take.offer, Some(take.limit), take.revision)?;
             }
-            if gives {
+            if takes {
                 db.execute(sql::RECORD_TAKE, params![kind, day, take.key.as_str(), left])?;
                 let (clicks, conversions) = match take.kind {
                     CapKind::Click => (1_u32, 0_u32),
@@ -70,13 +70,13 @@ pub fn set_limits(db: &impl Database, limits: &[Limit]) -> Result<(), DatabaseEr
                  offer,
                  limit,
                  revision,
-             }| { learn(db, *kind, offer, *limit, *revision) },
+             }| { store_limit(db, *kind, offer, *limit, *revision) },
         )
     })
 }
 
-/// Remembers a limit unless one of the same or a higher revision is known.
-fn learn(
+/// Stores a limit unless one of the same or a higher revision is stored.
+fn store_limit(
     db: &impl Database,
     kind: CapKind,
     offer: &OfferId,

@@ -1,5 +1,5 @@
-//! What isolates counted, added up: by offer and day for the catalog's figures, and by all that is reported for the
-//! publishers' ledgers. And what outboxes paid, for the catalog's figures alone.
+//! Adds up the isolates' clicks: by offer and day for the catalog's figures, and by all reported dimensions for the
+//! publishers' ledgers. Adds up the outboxes' conversions and payouts for the catalog's figures alone.
 
 use serde_json::value::RawValue;
 
@@ -15,10 +15,10 @@ use platform::{
     params,
 };
 
-/// Sums handed to the database as one JSON text: of at most 300 bytes each, 600 KB where a value may have 2 MB.
-const SUMS_AT_ONCE: usize = 2_000;
+/// Sums passed to the database as one JSON text: at most 300 bytes each make 600 KB, and a value may have 2 MB.
+const SUMS_PER_STATEMENT: usize = 2_000;
 
-/// The days that `Stats` adds up.
+/// The number of UTC days that `Stats` covers, today included.
 const STATS_DAYS: i32 = 30;
 
 pub fn flush(
@@ -33,7 +33,7 @@ pub fn flush(
     };
     db.transaction(|| {
         db.execute(sql::SET_MARK, params![isolate, sequence, now_ms])?;
-        for sums in sums.chunks(SUMS_AT_ONCE) {
+        for sums in sums.chunks(SUMS_PER_STATEMENT) {
             let rows = rows(sums)?;
             db.execute(sql::ADD_CLICKS, params![rows.as_str()])?;
             db.execute(sql::ADD_TRAFFIC, params![rows])?;
@@ -42,7 +42,8 @@ pub fn flush(
     })
 }
 
-/// A reversal is counted on its own day, so that a day, and all of an offer's days, may come to less than nothing.
+/// Adds the sums of an outbox's batch, once. A reversal counts on its own day, so the sums of a day, or of all stored
+/// days, may be negative.
 pub fn add_conversions(
     db: &impl Database,
     source: &str,
@@ -54,7 +55,7 @@ pub fn add_conversions(
     };
     db.transaction(|| {
         db.execute(sql::SET_SOURCE, params![source, sequence])?;
-        for sums in sums.chunks(SUMS_AT_ONCE) {
+        for sums in sums.chunks(SUMS_PER_STATEMENT) {
             let row = |sum: &ConversionSum| {
                 (
                     sum.day.number(),
@@ -70,7 +71,7 @@ pub fn add_conversions(
     })
 }
 
-/// The sums as `sql::ADD_CLICKS` and `sql::ADD_TRAFFIC` read them.
+/// The sums as JSON for `sql::ADD_CLICKS` and `sql::ADD_TRAFFIC`.
 fn rows(sums: &[ClickSum]) -> Result<String, DatabaseError> {
     let rows: Vec<_> = sums
         .iter()

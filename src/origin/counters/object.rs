@@ -18,7 +18,7 @@ pub struct Counters {
     service: CountersService<DurableDatabase, Workers>,
 }
 
-/// The shell is unwind-safe, and there is nothing else.
+/// Its only field, the object's shell, is unwind-safe.
 impl RefUnwindSafe for Counters {}
 
 impl DurableObject for Counters {
@@ -40,11 +40,11 @@ impl DurableObject for Counters {
     }
 }
 
-/// An object that its alarm has started is not told its name; but it knows its id, and the id of each name there is.
+/// The object's name. An object that its alarm starts knows only its id, so the id is compared with those of all names.
 fn own_name(state: &State, env: &Env) -> Option<String> {
     let id = state.id();
     id.name().or_else(|| {
         let counters = env.durable_object(BINDING).ok()?;
-        object_names().find(|name| counters.id_from_name(name).is_ok_and(|of_name| of_name == id))
+        object_names().find(|name| counters.id_from_name(name).is_ok_and(|named_id| named_id == id))
     })
 }

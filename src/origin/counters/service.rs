@@ -15,7 +15,7 @@ use platform::{
     traits::{Clock, ObjectCall, ObjectStorage},
 };
 
-/// A ledger's time to answer: other ledgers wait for theirs.
+/// The timeout of a call to a ledger. It is short because other ledgers' batches wait for a connection.
 const LEDGER_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub struct CountersService<D, R> {
@@ -23,7 +23,7 @@ pub struct CountersService<D, R> {
 }
 
 impl<D: ObjectStorage, R: Clock + ObjectCall> CountersService<D, R> {
-    /// Ledgers tell batches apart by the object's `name` and the batch's number, so without a name none is sent.
+    /// Ledgers deduplicate batches by the object's `name` and the batch's number, so without a name no batch is sent.
     pub fn new(name: Option<String>, storage: D, runtime: R) -> Self {
         Self {
             shell: ObjectShell::new("counters", name, storage, runtime, MIGRATIONS),
@@ -44,8 +44,8 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> CountersService<D, R> {
         self.shell.wake(async |db| self.work(db).await).await;
     }
 
-    /// Sweeps and sends; a failure of one does not keep the other from being done. After an error the alarm stays as it was
-    /// re-armed: a write that failed is not to be tried again at once.
+    /// Sweeps and sends batches; either is done even if the other fails. After an error the alarm stays at the time to
+    /// which the shell re-armed it, so that a failing write is not retried at once.
     async fn work(&self, db: &D) -> Result<Option<i64>, Failure> {
         let clock = self.shell.runtime();
         let woken_ms = clock.now_ms();

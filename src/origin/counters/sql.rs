@@ -1,5 +1,5 @@
-//! The counters' schema and statements, without those of [`batches`]. Rows written are what an object costs, so every table
-//! is its primary key (WITHOUT ROWID) and none has another index.
+//! The counters' schema and statements, without those of [`batches`]. Rows written are what an object costs, so every
+//! table is WITHOUT ROWID and has no second index.
 
 use crate::batches;
 use platform::migrations::Migration;
@@ -7,17 +7,17 @@ use platform::migrations::Migration;
 pub const MIGRATIONS: &[Migration] = &[&[TABLES, batches::sql::TABLES]];
 
 const TABLES: &[&str] = &[
-    // The governing cap of each offer; one without a limit stays, so that a stale snapshot cannot bring it back.
+    // The current cap of each offer. A removed cap stays without a limit, so that a stale snapshot cannot restore it.
     "CREATE TABLE limits (
        kind INTEGER NOT NULL, offer TEXT NOT NULL, daily_limit INTEGER, revision INTEGER NOT NULL,
        PRIMARY KEY (kind, offer)
      ) STRICT, WITHOUT ROWID",
-    // What was taken, for repeats. The day comes before the key so that days end together.
+    // Takes, for deduplication. The day precedes the key, so that a day's takes are deleted together.
     "CREATE TABLE takes (
        kind INTEGER NOT NULL, day INTEGER NOT NULL, key TEXT NOT NULL, remaining INTEGER NOT NULL,
        PRIMARY KEY (kind, day, key)
      ) STRICT, WITHOUT ROWID",
-    // Conversions and payout are the outbox's to add.
+    // Sums by day and offer. Outboxes send the conversions and the payout.
     "CREATE TABLE daily (
        day INTEGER NOT NULL, offer TEXT NOT NULL,
        clicks INTEGER NOT NULL DEFAULT 0,
@@ -27,17 +27,17 @@ const TABLES: &[&str] = &[
        conversions_taken INTEGER NOT NULL DEFAULT 0,
        PRIMARY KEY (day, offer)
      ) STRICT, WITHOUT ROWID",
-    // The highest batch applied of each isolate.
+    // The number of the last batch applied from each isolate.
     "CREATE TABLE marks (
        isolate TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, seen_ms INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
-    // The highest batch applied of each outbox. It is never deleted, unlike an isolate's: an outbox may be silent for weeks
-    // and then repeat its last batch.
+    // The number of the last batch applied from each outbox. Unlike an isolate's it is never deleted: an outbox may be
+    // idle for weeks and then repeat its last batch.
     "CREATE TABLE sources (source TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL) STRICT, WITHOUT ROWID",
 ];
 
 platform::statements! {
-    /// kind, day, key, offer → what an earlier take of the key was told; revision and limit that govern; taken so far.
+    /// kind, day, key, offer → what an earlier take of the key left; current revision and limit; taken so far.
     pub const STANDING = "SELECT
         (SELECT remaining FROM takes WHERE kind = ?1 AND day = ?2 AND key = ?3),
         (SELECT revision FROM limits WHERE kind = ?1 AND offer = ?4),
@@ -78,8 +78,8 @@ platform::statements! {
         SELECT value ->> 0, value ->> 1, SUM(value ->> 2), SUM(value ->> 3) FROM json_each(?) WHERE TRUE GROUP BY 1, 2
         ON CONFLICT (day, offer) DO UPDATE SET conversions = conversions + excluded.conversions,
           payout_micro_usd = payout_micro_usd + excluded.payout_micro_usd";
-    /// first day, last day, which is today → JSON list of `OfferStats`. Where more was taken back than paid within the
-    /// days, the figures are 0: the reward lies before them.
+    /// first day, last day (today) → JSON list of `OfferStats`. Negative figures become 0: more was reversed than paid
+    /// within these days, and the rewards lie before them.
     pub const STATS = "SELECT json_group_array(
           json_array(offer, clicks, conversions, payout_micro_usd, clicks_taken, conversions_taken))
         FROM (
@@ -88,7 +88,7 @@ platform::statements! {
               SUM(IIF(day = ?2, clicks_taken, 0)) AS clicks_taken,
               SUM(IIF(day = ?2, conversions_taken, 0)) AS conversions_taken
             FROM daily WHERE day BETWEEN ?1 AND ?2 GROUP BY offer)";
-    /// kind, first day kept, rows at most: of the oldest day, since only within a day the key leads the primary key
+    /// kind, first day kept, rows at most: of the oldest day, since the key is ordered only within a day
     pub const SWEEP_TAKES = "WITH oldest (day) AS (SELECT MIN(day) FROM takes WHERE kind = ?1 AND day < ?2)
         DELETE FROM takes WHERE kind = ?1 AND day = (SELECT day FROM oldest) AND key IN
           (SELECT key FROM takes WHERE kind = ?1 AND day = (SELECT day FROM oldest) LIMIT ?3)";
@@ -96,7 +96,7 @@ platform::statements! {
     pub const SWEEP_DAILY = "DELETE FROM daily WHERE day < ?";
     /// first time kept, rows at most
     pub const SWEEP_MARKS = "DELETE FROM marks WHERE isolate IN (SELECT isolate FROM marks WHERE seen_ms < ? LIMIT ?)";
-    /// first day of click takes, of conversion takes, of daily, and first time of marks, that are kept
+    /// first day kept of click takes, of conversion takes and of daily, and first time kept of marks
     pub const MORE_TO_SWEEP = "SELECT EXISTS (SELECT 1 FROM takes WHERE kind = 0 AND day < ?)
         OR EXISTS (SELECT 1 FROM takes WHERE kind = 1 AND day < ?)
         OR EXISTS (SELECT 1 FROM daily WHERE day < ?)

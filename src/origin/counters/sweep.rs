@@ -1,4 +1,4 @@
-//! What the counters forget, once a day, in alarms of bounded work.
+//! Deletes the counters' expired rows once a day, in alarms of bounded work.
 
 use super::sql;
 use contract::counters::CapKind;
@@ -8,23 +8,23 @@ use platform::{
     params,
 };
 
-/// A click is asked about again within seconds; yesterday's may come just after midnight.
+/// A take of a click is repeated within seconds; yesterday's may be repeated just after midnight.
 const CLICK_TAKES_DAYS: i32 = 2;
-/// A conversion is taken on the day of its receipt, and an outbox that cannot reach the counters goes on asking.
+/// A conversion is taken on the day of its receipt, and an outbox that gets no answer keeps retrying.
 const CONVERSION_TAKES_DAYS: i32 = 30;
-/// The 30 days of the offers' figures, and room for an object that sweeps late.
+/// The 30 days of the offers' figures, and 10 in case an object sweeps late.
 const DAILY_DAYS: i32 = 40;
-/// An isolate silent for this long is gone, and no repeat of its batches will come.
+/// An isolate idle for this long has ended and will repeat no batch, in milliseconds.
 const MARK_MS: i64 = 7 * DAY_MS;
 
-// A day's count must outlive the day's takes: without it the cap would begin anew.
+// A day's count must outlive its takes: without the count, the cap would be available again.
 const _: () = assert!(DAILY_DAYS > CONVERSION_TAKES_DAYS && DAILY_DAYS > CLICK_TAKES_DAYS);
 
-/// Takes of a kind, and marks, that one alarm deletes: some 50 ms of an object's time, in which it answers nobody. Of
-/// `daily` there is a row for each of the object's offers a day, a few hundred.
+/// Takes of a kind, and marks, that one alarm deletes at most: about 50 ms, during which the object answers no request.
+/// In `daily`, only a few hundred rows expire each day, one for each of the object's offers.
 const ROWS: i64 = 10_000;
 
-/// The first day of which takes are kept, and so can be told from repeats.
+/// The first day whose takes are kept, so that repeats are recognized.
 pub(super) fn first_day_of_takes(kind: CapKind, now_ms: i64) -> UtcDay {
     let days = match kind {
         CapKind::Click => CLICK_TAKES_DAYS,
@@ -33,11 +33,8 @@ pub(super) fn first_day_of_takes(kind: CapKind, now_ms: i64) -> UtcDay {
     UtcDay::of_ms(now_ms).minus(days - 1)
 }
 
-/// One alarm's work. Returns when the next sweep is due: at once if this one left something to delete, never if nothing
-/// is kept.
-///
-/// # Errors
-/// What the database says; the work may then be done again.
+/// Does one alarm's sweep. Returns when the next one is due: at once if expired rows are left, never if no rows are
+/// left. After an error it may be repeated.
 pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     let [clicks, conversions] =
         [CapKind::Click, CapKind::Conversion].map(|kind| first_day_of_takes(kind, now_ms).number());
@@ -58,13 +55,10 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseEr
     }
 }
 
-/// When the next sweep is due, given what the object holds; never if it holds nothing that ends.
-///
-/// # Errors
-/// What the database says.
+/// When the next sweep is due; never if there are no rows that expire.
 pub(super) fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
-    let kept = db
+    let has_rows = db
         .query_first(sql::ANYTHING_KEPT, &[])?
         .map_or(Ok(false), |row| row.boolean(0))?;
-    Ok(kept.then(|| next_night_ms(now_ms)))
+    Ok(has_rows.then(|| next_night_ms(now_ms)))
 }

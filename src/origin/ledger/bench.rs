@@ -1,5 +1,5 @@
-//! Bench builds only: the whole of a report, from the bytes of its query to the bytes of its answer, several times over.
-//! Nothing is kept from one time to the next.
+//! Bench builds only: makes a report several times, each from the bytes of its query to the bytes of its answer. Runs
+//! share no state.
 
 use worker::{Request, Response};
 
@@ -17,8 +17,8 @@ pub async fn report(db: &impl Database, mut request: Request) -> Result<Response
     let mut answer = Vec::new();
     for _ in 0..times.unwrap_or(1) {
         let query = Query::parse(&body)?;
-        let made = report::make(db, &query, &Budget::default());
-        let report = made.map_err(|unmade| match unmade {
+        let result = report::make(db, &query, &Budget::default());
+        let report = result.map_err(|unmade| match unmade {
             Unmade::Failure(failure) => failure,
             Unmade::Damaged(cause) => Failure::Internal(cause),
         })?;

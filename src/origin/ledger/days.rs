@@ -1,4 +1,4 @@
-//! `GET …/facts`: what is kept of each day and layer, for an operator who wants to see whether a day was loaded.
+//! `GET …/facts`: segments, rows and sums of each day and layer, so that an operator can see whether a day was loaded.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use domain::{
 };
 use platform::{database::Database, failure::Failure, params};
 
-/// A page of days, the newest first; `before` is the cursor that the page before it gave, a date.
+/// A page of days, the newest first. `before` is the previous page's cursor, a date.
 pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<Reply, Failure> {
     let before = match before {
         None => i64::from(i32::MAX),
@@ -23,18 +23,18 @@ pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<Repl
             .ok_or_else(|| ApiError::from(FieldError::new("cursor", "is not one that a list gave")))?
             .number(),
     };
-    // One day more than asked for says whether there is a next page.
-    let asked = limit.clamp(1, MAX_PAGE);
+    // One day more than requested shows whether there is a next page.
+    let limit = limit.clamp(1, MAX_PAGE);
     let mut days: BTreeMap<UtcDay, Map<String, Json>> = BTreeMap::new();
-    for row in db.query(sql::LIST_DAYS, params![before, asked + 1])? {
+    for row in db.query(sql::LIST_DAYS, params![before, limit + 1])? {
         let layer = if row.integer(1)? == Layer::Offers.number() {
             "offers"
         } else {
             "loaded"
         };
-        let mut about = Map::new();
-        about.insert("segments".into(), json!(row.integer(2)?));
-        about.insert("rows".into(), json!(row.integer(3)?));
+        let mut summary = Map::new();
+        summary.insert("segments".into(), json!(row.integer(2)?));
+        summary.insert("rows".into(), json!(row.integer(3)?));
         for (at, measure) in Measure::ALL.into_iter().enumerate() {
             let sum = row.integer(4 + at)?;
             let value = if measure == Measure::Revenue {
@@ -42,13 +42,13 @@ pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<Repl
             } else {
                 json!(sum)
             };
-            about.insert(measure.name().into(), value);
+            summary.insert(measure.name().into(), value);
         }
         let day = days.entry(segments::day(row.integer(0)?)?).or_default();
-        day.insert(layer.into(), about.into());
+        day.insert(layer.into(), summary.into());
     }
-    let more = u32::try_from(days.len()).is_ok_and(|found| found > asked);
-    let listed: Vec<(UtcDay, Map<String, Json>)> = days.into_iter().rev().take(asked as usize).collect();
+    let more = u32::try_from(days.len()).is_ok_and(|found| found > limit);
+    let listed: Vec<(UtcDay, Map<String, Json>)> = days.into_iter().rev().take(limit as usize).collect();
     let cursor = listed.last().filter(|_| more).map(|(day, _)| day.to_string());
     let listed: Vec<Json> = listed
         .into_iter()

@@ -1,6 +1,6 @@
-//! `X-Data-Through`: the instant up to which there is data. A day that was loaded stands for its end, or for the time of
-//! loading while it is not over; the latest counts, also when an earlier day is restated. Clicks that Signpost counts
-//! come in all the time and would hide that nothing was loaded, so they say it only where nothing ever was.
+//! `X-Data-Through`: the instant up to which there is data. A loaded day counts up to its end, or up to the time of
+//! loading while it is not over. The latest loaded day counts, also when an earlier one is loaded again. Signpost's own
+//! counts arrive all the time and would hide a missing upload, so they count only if nothing was ever loaded.
 
 use super::sql;
 use domain::model::time::{DAY_MS, UtcDay};
@@ -12,9 +12,9 @@ use platform::{
 const LOADED: &str = "loaded_through_ms";
 const COUNTED: &str = "counted_through_ms";
 
-/// Notes that days were loaded. For within the transaction that makes them count.
+/// Records that days were loaded, within the transaction that activates their facts.
 pub fn loaded(db: &impl Database, now_ms: i64, days: &[UtcDay]) -> Result<(), DatabaseError> {
-    // A day that is yet to come says nothing of the days until then.
+    // A day in the future says nothing about the days before it.
     let today = UtcDay::of_ms(now_ms);
     match days.iter().filter(|day| **day <= today).max() {
         Some(last) => raise(db, LOADED, now_ms, *last),
@@ -22,7 +22,7 @@ pub fn loaded(db: &impl Database, now_ms: i64, days: &[UtcDay]) -> Result<(), Da
     }
 }
 
-/// Notes that clicks of a day were counted.
+/// Records that Signpost's own counts of a day were added.
 pub fn counted(db: &impl Database, now_ms: i64, last: UtcDay) -> Result<(), DatabaseError> {
     raise(db, COUNTED, now_ms, last)
 }
@@ -32,7 +32,7 @@ fn raise(db: &impl Database, name: &str, now_ms: i64, day: UtcDay) -> Result<(),
     db.execute(sql::RAISE_STATE, params![name, through_ms])
 }
 
-/// In milliseconds; none before there was any data.
+/// The instant, in milliseconds; none before the first data.
 pub fn through_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
     for name in [LOADED, COUNTED] {
         if let Some(row) = db.query_first(sql::GET_STATE, params![name])? {

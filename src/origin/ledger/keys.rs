@@ -1,5 +1,5 @@
-//! Report keys: the ledger alone owns them and keeps only their hashes, so that one that is revoked stops working at once;
-//! and their rate, which is exact because there is one place that counts.
+//! Report keys and their rate limit. The ledger alone checks keys and stores only their hashes, so that a revoked key
+//! stops working at once. The rate is exact because one object counts it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -19,9 +19,9 @@ use domain::{
 };
 use platform::{database::Database, failure::Failure, params};
 
-/// What a key may do, in the specification's words (5, Reporting).
+/// The scope of every key (docs/SPEC.md, "Authentication").
 const SCOPE: &str = "ia-reporting.READ";
-/// A publisher has a key for each of its systems, and one more while it rotates.
+/// Enough for a key for each of a publisher's systems, and one more during rotation.
 const MAX_KEYS: i64 = 100;
 
 const TOO_MANY_KEYS: ApiError = ApiError::new(
@@ -30,7 +30,7 @@ const TOO_MANY_KEYS: ApiError = ApiError::new(
     "a publisher has at most 100 report keys: revoke one that is not used",
 );
 
-/// What the operator says of a new key.
+/// The operator's request for a new key.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NewKey {
@@ -43,7 +43,7 @@ impl Document for NewKey {
     }
 }
 
-/// Issues a key, which is shown this once.
+/// Issues a key. Its secret is in this answer only.
 pub fn create(db: &impl Database, context: &Context<'_>, body: &str) -> Result<Reply, Failure> {
     let new = NewKey::from_json(body)?;
     let count = db
@@ -68,7 +68,7 @@ pub fn create(db: &impl Database, context: &Context<'_>, body: &str) -> Result<R
     ))
 }
 
-/// The keys, without what they are. Times are UNIX seconds.
+/// The keys without their secrets. Times are UNIX seconds.
 pub fn list(db: &impl Database) -> Result<Reply, Failure> {
     let rows = db.query(sql::LIST_KEYS, &[])?;
     let keys = rows
@@ -84,10 +84,10 @@ pub fn list(db: &impl Database) -> Result<Reply, Failure> {
     Ok(Reply::ok(&json!({ "report_keys": keys })))
 }
 
-/// Ends a key, from the next request on.
+/// Revokes a key; the next request with it is refused.
 pub fn revoke(db: &impl Database, key_id: &str) -> Result<Reply, Failure> {
-    let ended = db.query(sql::REVOKE_KEY, params![key_id])?;
-    if ended.is_empty() {
+    let revoked = db.query(sql::REVOKE_KEY, params![key_id])?;
+    if revoked.is_empty() {
         return Err(common::NOT_FOUND
             .with_message("there is no such report key")
             .into());
@@ -95,11 +95,10 @@ pub fn revoke(db: &impl Database, key_id: &str) -> Result<Reply, Failure> {
     Ok(Reply::no_content())
 }
 
-/// Checks a key and takes one request of its rate. A request that the rate refuses takes none, and so does not push the
-/// wait.
+/// Checks a key and its rate limit. A request over the limit is not counted, so it does not extend the wait.
 ///
 /// # Errors
-/// [`INVALID_API_KEY`], or what the database says.
+/// [`INVALID_API_KEY`] if the key is unknown or revoked.
 pub fn admit(db: &impl Database, now_ms: i64, key: &str) -> Result<Verdict, Failure> {
     let hash = credentials::hash(key).to_vec();
     let row = db

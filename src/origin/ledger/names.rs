@@ -1,4 +1,4 @@
-//! Names of apps, as reports show them: as facts last brought one, else as the catalog has it.
+//! App names for reports: the name in the latest facts, or else the catalog's.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,15 +9,15 @@ use platform::{
     params,
 };
 
-/// For how long the catalog's names are taken to be what they were: a report shows a renamed app within a minute.
+/// How long the catalog's names are used without a new request, in milliseconds.
 pub const FRESH_MS: i64 = MINUTE_MS;
 
-/// Keeps the catalog's names, so that reports have them also when the catalog is out of reach.
+/// Stores the catalog's names, so that reports have them while the catalog does not answer.
 pub fn keep(db: &impl Database, names: &BTreeMap<String, String>) -> Result<(), DatabaseError> {
     db.execute(sql::KEEP_CATALOG_NAMES, params![json(names)?])
 }
 
-/// The names of these apps, by app.
+/// The names of these apps, by app id.
 pub fn of<'a>(
     db: &impl Database,
     apps: impl Iterator<Item = &'a str>,

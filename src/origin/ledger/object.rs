@@ -1,5 +1,5 @@
-//! The ledger's Durable Object. The path of a request names its publisher, since an object that its alarm has started does
-//! not know its own name; the alarm's work does not need it.
+//! The ledger's Durable Object. A request's path names the publisher, because an object that its alarm starts does not
+//! know its own name. The alarm does not need it.
 
 use std::panic::RefUnwindSafe;
 
@@ -30,7 +30,7 @@ pub struct Ledger {
     service: LedgerService<DurableDatabase, Workers>,
 }
 
-/// Cells that are set in single steps that cannot panic: after a panic they are as they were.
+/// Its cells are set in single steps that cannot panic, so a panic leaves them consistent.
 impl RefUnwindSafe for Ledger {}
 
 impl DurableObject for Ledger {
@@ -46,7 +46,7 @@ impl DurableObject for Ledger {
 
     async fn fetch(&self, request: Request) -> worker::Result<Response> {
         let path = request.path();
-        let answered = match ledger::parse_path(&path) {
+        let response = match ledger::parse_path(&path) {
             Some((publisher, ledger::REPORT)) => panics_to_failure(self.report(&publisher, request)).await,
             Some((publisher, ledger::FACTS)) => panics_to_failure(self.facts(&publisher, request)).await,
             Some((publisher, ledger::BATCH)) => {
@@ -70,7 +70,7 @@ impl DurableObject for Ledger {
             },
             _ => Err(common::NOT_FOUND.into()),
         };
-        answered.or_else(|failure| fail("ledger", failure))
+        response.or_else(|failure| fail("ledger", failure))
     }
 
     async fn alarm(&self) -> worker::Result<Response> {
@@ -116,14 +116,14 @@ impl Ledger {
         let header = request.headers().get(Upload::HEADER)?;
         let upload: Upload = header
             .and_then(|json| serde_json::from_str(&json).ok())
-            .ok_or_else(|| Failure::Internal("an upload without its description".into()))?;
+            .ok_or_else(|| Failure::Internal("an upload has no valid description".into()))?;
         let gzip = upload.gzip;
         let chunks = move || {
             if request.inner().body().is_none() {
                 return Ok(None);
             }
             let stream = if gzip {
-                unpacked(&request)?
+                decompress(&request)?
             } else {
                 request.stream()?
             };
@@ -147,14 +147,14 @@ extern "C" {
     fn pipe_through(this: &Pipe, through: &DecompressionStream) -> Result<ReadableStream, JsValue>;
 }
 
-/// A gzip body, unpacked by the runtime: faster than in Wasm, and only as fast as it is read.
-fn unpacked(request: &Request) -> Result<ByteStream, Failure> {
-    let thrown = |error: JsValue| Failure::Internal(format!("unpacking: {error:?}"));
+/// Decompresses a gzip body with the runtime's stream, which is faster than Wasm and applies backpressure.
+fn decompress(request: &Request) -> Result<ByteStream, Failure> {
+    let failure = |error: JsValue| Failure::Internal(format!("decompression: {error:?}"));
     let body: JsValue = request.inner().body().into();
     let stream = body
         .unchecked_ref::<Pipe>()
-        .pipe_through(&DecompressionStream::new("gzip").map_err(thrown)?)
-        .map_err(thrown)?;
-    let carrier = web_sys::Response::new_with_opt_readable_stream(Some(&stream)).map_err(thrown)?;
+        .pipe_through(&DecompressionStream::new("gzip").map_err(failure)?)
+        .map_err(failure)?;
+    let carrier = web_sys::Response::new_with_opt_readable_stream(Some(&stream)).map_err(failure)?;
     Ok(Response::from(carrier).stream()?)
 }

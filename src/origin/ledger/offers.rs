@@ -1,4 +1,4 @@
-//! The `offers` layer: what Signpost itself counted, as facts (docs/DECISIONS.md, "Conversions", last point).
+//! The `offers` layer: clicks and revenue that Signpost counted itself, as facts (docs/DECISIONS.md, "Facts").
 
 use std::collections::BTreeMap;
 
@@ -22,16 +22,16 @@ use platform::{
 };
 
 const SDK_V: &str = "api";
-/// The placement of a click that named none.
+/// The placement of a click without one.
 const DEFAULT_PLACEMENT: &str = "offerwall";
-/// The placement of those that an app's day does not keep apart.
+/// The placement that sums up all beyond the first `MAX_PLACEMENTS`.
 const OTHER_PLACEMENT: &str = "other";
-/// How many it keeps apart: users choose what a click carries, and a dimension must not grow by that.
-const PLACEMENTS: i64 = 200;
-/// For how long an app's day knows its placements. Batches that come later than this, after an outage of weeks, begin anew.
+/// Placements of an app and day that are reported separately; limited, because users choose a click's parameters.
+const MAX_PLACEMENTS: i64 = 200;
+/// How long a day's placements are stored, in days. Batches that arrive later, after weeks of outage, start afresh.
 const PLACEMENTS_DAYS: i32 = 40;
 
-/// Adds a batch, once.
+/// Adds the sums of a batch, once.
 pub fn add(
     db: &impl Database,
     now_ms: i64,
@@ -50,7 +50,7 @@ pub fn add(
             known: BTreeMap::new(),
         };
         for sum in sums {
-            let placement = placements.of(sum)?;
+            let placement = placements.reported(sum)?;
             let app = sum.app.to_string();
             let country = sum.country.map_or(Dimension::Country.unknown(), Country::as_str);
             let key = [
@@ -63,32 +63,32 @@ pub fn add(
             ];
             days.entry(sum.day).or_default().add(&key, &measures(sum));
         }
-        let written: Vec<UtcDay> = days.keys().copied().collect();
+        let changed: Vec<UtcDay> = days.keys().copied().collect();
         for (day, segmenter) in days {
             for segment in segmenter.finish() {
-                segments::insert(db, segments::STANDING, day, Layer::Offers, &segment)?;
+                segments::insert(db, segments::ACTIVE, day, Layer::Offers, &segment)?;
             }
         }
-        if let Some(last) = written.last() {
+        if let Some(last) = changed.last() {
             freshness::counted(db, now_ms, *last)?;
         }
-        segments::mark_crowded(db, &written, Layer::Offers)?;
+        segments::mark_crowded(db, &changed, Layer::Offers)?;
         Ok(Applied { applied: true })
     })
 }
 
-/// Forgets placements of days that are long over.
+/// Deletes the placements of days older than 40 days.
 pub fn sweep(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     db.execute(sql::SWEEP_PLACEMENTS, params![first_kept(now_ms).number()])
 }
 
-/// When there is something to sweep; none if no placement is known.
+/// When the next sweep is due; none if no placement is stored.
 pub fn sweep_due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
     let Some(row) = db.query_first(sql::FIRST_PLACEMENT, &[])? else {
         return Ok(None);
     };
     let first = row.optional_integer(0)?.and_then(UtcDay::from_number);
-    // A minute after midnight, clear of what begins anew then.
+    // A minute after midnight UTC, to stay clear of other work at midnight.
     Ok(first.map(|day| day.minus(-PLACEMENTS_DAYS).start_ms() + MINUTE_MS))
 }
 
@@ -110,39 +110,41 @@ fn measures(sum: &OfferSum) -> Sums {
     sums
 }
 
-/// Which placements are kept apart. What was found is remembered within the batch, of which most share one.
+/// Decides which placements are reported separately. Decisions are cached, as most sums of a batch share a placement.
 struct Placements<'d, D> {
     db: &'d D,
     known: BTreeMap<(UtcDay, AppId, String), bool>,
 }
 
 impl<D: Database> Placements<'_, D> {
-    fn of<'s>(&mut self, sum: &'s OfferSum) -> Result<&'s str, DatabaseError> {
+    /// The placement under which a sum is reported.
+    fn reported<'s>(&mut self, sum: &'s OfferSum) -> Result<&'s str, DatabaseError> {
         let Some(placement) = sum.placement.as_deref().filter(|placement| !placement.is_empty()) else {
             return Ok(DEFAULT_PLACEMENT);
         };
         let key = (sum.day, sum.app, placement.to_owned());
-        let apart = match self.known.get(&key) {
-            Some(apart) => *apart,
+        let is_separate = match self.known.get(&key) {
+            Some(is_separate) => *is_separate,
             None => {
-                let apart = self.is_kept_apart(sum.day, sum.app, placement)?;
-                self.known.insert(key, apart);
-                apart
+                let is_separate = self.is_separate(sum.day, sum.app, placement)?;
+                self.known.insert(key, is_separate);
+                is_separate
             }
         };
-        Ok(if apart { placement } else { OTHER_PLACEMENT })
+        Ok(if is_separate { placement } else { OTHER_PLACEMENT })
     }
 
-    fn is_kept_apart(&self, day: UtcDay, app: AppId, placement: &str) -> Result<bool, DatabaseError> {
+    fn is_separate(&self, day: UtcDay, app: AppId, placement: &str) -> Result<bool, DatabaseError> {
         let found = self.db.query_first(
             sql::FIND_PLACEMENT,
-            params![day.number(), app.number(), placement, PLACEMENTS],
+            params![day.number(), app.number(), placement, MAX_PLACEMENTS],
         )?;
-        let (known, room) = found.map_or(Ok((false, false)), |row| Ok((row.boolean(0)?, row.boolean(1)?)))?;
-        if !known && room {
+        let (known, below_limit) =
+            found.map_or(Ok((false, false)), |row| Ok((row.boolean(0)?, row.boolean(1)?)))?;
+        if !known && below_limit {
             self.db
                 .execute(sql::ADD_PLACEMENT, params![day.number(), app.number(), placement])?;
         }
-        Ok(known || room)
+        Ok(known || below_limit)
     }
 }

@@ -1,4 +1,4 @@
-//! One report, from a checked query to the rows of its page.
+//! Makes one report: from a checked query to the rows of its page.
 
 use std::collections::HashMap;
 
@@ -14,27 +14,28 @@ use domain::{
 };
 use platform::{database::Database, failure::Failure};
 
-/// Rather no report than one that reads damaged facts wrong. Which segment it is goes to the log.
+/// A damaged segment fails the report, because its figures would be wrong. The log names the segment.
 pub const DAMAGED_FACTS: ApiError = ApiError::new(
     500,
     "damaged_facts",
     "some of the stored facts are damaged, and no report is made of them",
 );
 
-/// A page, and what is sent along with it.
+/// A page, and the values for its headers.
 #[derive(Debug)]
 pub struct Report {
     pub page: Page,
-    /// Names of the page's apps, by app.
+    /// Names of the page's apps, by app id.
     pub names: HashMap<String, String>,
+    /// The instant up to which there is data, in milliseconds.
     pub through_ms: Option<i64>,
 }
 
-/// What kept a report from being made.
+/// The reason that no report was made.
 #[derive(Debug)]
 pub enum Unmade {
     Failure(Failure),
-    /// For the log; the caller reads [`DAMAGED_FACTS`].
+    /// A damaged segment. The text is for the log; the answer is [`DAMAGED_FACTS`].
     Damaged(String),
 }
 
@@ -44,7 +45,7 @@ impl<E: Into<Failure>> From<E> for Unmade {
     }
 }
 
-/// Makes a report. Nothing in here waits, so that an isolate holds the groups of one query at a time.
+/// Makes a report. It is synchronous, so that an isolate holds the groups of only one query at a time.
 pub fn make(db: &impl Database, query: &Query, budget: &Budget) -> Result<Report, Unmade> {
     let page = engine::run(&Segments(db), query, budget).map_err(|error| match error {
         EngineError::Source(error) => Unmade::from(error),

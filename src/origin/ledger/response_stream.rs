@@ -1,4 +1,4 @@
-//! Streams a large report to its reader, for a bounded time.
+//! Streams a large report to its reader, within a time limit.
 
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
@@ -9,17 +9,17 @@ use super::page_memory::PagePermit;
 use domain::reporting::render::Renderer;
 use platform::log;
 
-/// How often a page is looked at, and how long it may take: 12 MB of JSON at 1.6 Mbit/s.
-const LOOK: Duration = Duration::from_secs(2);
-const LOOKS: u32 = 30;
+/// A page is checked every 2 s and may take 60 s, which is 12 MB of JSON at 1.6 Mbit/s.
+const CHECK_INTERVAL: Duration = Duration::from_secs(2);
+const CHECKS: u32 = 30;
 
-/// A page that is being sent.
+/// A page that is being streamed, with its permit.
 struct Sending {
     renderer: Renderer,
     _permit: PagePermit,
 }
 
-/// The pieces of an answer whose page has taken its bytes, and what has to be waited for until it is sent.
+/// Returns the pieces of a report's body, and a future that ends when it has been sent or its time is over.
 pub fn stream(
     renderer: Renderer,
     permit: PagePermit,
@@ -32,7 +32,7 @@ pub fn stream(
         _permit: permit,
     };
     let sending = Rc::new(RefCell::new(Some(sending)));
-    // A reader that goes away drops the pieces, and the page with them.
+    // A reader that disconnects drops the pieces, and the page with them.
     let timed = Rc::downgrade(&sending);
     let mut complete = false;
     let pieces = std::iter::from_fn(move || {
@@ -42,7 +42,7 @@ pub fn stream(
         let mut sending = sending.borrow_mut();
         let Some(open) = sending.as_mut() else {
             complete = true;
-            // Not an end like any other: the reader must not take what it has for the whole.
+            // An error, not the end of the stream: the reader must notice that the body is incomplete.
             return Some(Err(Error::RustError("the answer was not read in time".into())));
         };
         let piece = open.renderer.next();
@@ -53,8 +53,8 @@ pub fn stream(
         piece.map(Ok)
     });
     let done = async move {
-        for _ in 0..LOOKS {
-            Delay::from(LOOK).await;
+        for _ in 0..CHECKS {
+            Delay::from(CHECK_INTERVAL).await;
             if timed.upgrade().is_none_or(|sending| sending.borrow().is_none()) {
                 return;
             }

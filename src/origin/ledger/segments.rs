@@ -1,5 +1,5 @@
-//! Where segments are kept: what is known of each in one table, its columns in another. And merging, so that a day that
-//! is added to all the time stays a few segments.
+//! Stores segments: the metadata in one table, the columns in another. Merges small segments, so that a day with
+//! constant additions keeps few of them.
 
 use super::sql;
 use domain::{
@@ -22,9 +22,9 @@ use platform::{
 /// The two layers of a day (docs/DECISIONS.md, "Reports"). Their numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
-    /// The facts interface's.
+    /// Facts that the operator uploaded.
     Loaded = 0,
-    /// What Signpost itself counted.
+    /// Clicks and revenue that Signpost counted.
     Offers = 1,
 }
 
@@ -34,18 +34,18 @@ impl Layer {
     }
 }
 
-/// The `upload` of segments that count.
-pub const STANDING: i64 = 0;
+/// The `upload` of active segments, which reports read.
+pub const ACTIVE: i64 = 0;
 
-/// Places in `columns` that a segment has, and which of them its image has.
-const PLACES: i64 = 16;
-const IMAGE: i64 = 15;
+/// Ids in `columns` that belong to a segment, and the offset of its image among them.
+const SLOTS: i64 = 16;
+const IMAGE_SLOT: i64 = 15;
 
-/// A day's layer with this many segments of one size is merged: reading a segment costs about what reading a thousand of
-/// its rows does.
+/// A day's layer with this many segments of similar size is merged: opening a segment costs about as much as reading
+/// 1,000 of its rows.
 const MERGE: usize = 8;
 
-/// Stores a segment: first that there is one, so that one that was not stored whole is found and forgotten.
+/// Stores a segment, its metadata first, so that a segment that was stored in part is found and deleted.
 pub fn insert(
     db: &impl Database,
     upload: i64,
@@ -75,16 +75,19 @@ pub fn insert(
         ],
     )?;
     if segment.bytes() <= MAX_IMAGE {
-        db.execute(sql::INSERT_COLUMN, params![id * PLACES + IMAGE, segment.image()])?;
+        db.execute(
+            sql::INSERT_COLUMN,
+            params![id * SLOTS + IMAGE_SLOT, segment.image()],
+        )?;
     } else {
         for (column, bytes) in Column::all().zip(&segment.columns) {
-            db.execute(sql::INSERT_COLUMN, params![place(id, column), bytes.clone()])?;
+            db.execute(sql::INSERT_COLUMN, params![slot(id, column), bytes.clone()])?;
         }
     }
     Ok(())
 }
 
-/// Forgets a segment.
+/// Deletes a segment.
 pub fn delete(
     db: &impl Database,
     upload: i64,
@@ -96,27 +99,25 @@ pub fn delete(
         sql::DELETE_SEGMENT,
         params![upload, day.number(), layer.number(), id],
     )?;
-    db.execute(
-        sql::DELETE_COLUMNS,
-        params![id * PLACES, id * PLACES + PLACES - 1],
-    )
+    db.execute(sql::DELETE_COLUMNS, params![id * SLOTS, id * SLOTS + SLOTS - 1])
 }
 
-/// Forgets a day's layer.
+/// Deletes a day's layer.
 pub fn delete_day(db: &impl Database, day: UtcDay, layer: Layer) -> Result<(), DatabaseError> {
-    for (id, _) in of_day(db, day, layer)? {
-        delete(db, STANDING, day, layer, id)?;
+    for (id, _) in segments_of_day(db, day, layer)? {
+        delete(db, ACTIVE, day, layer, id)?;
     }
     Ok(())
 }
 
-/// Has the alarm merge those of these days that have become many segments. For after a change, in its transaction.
+/// Marks those of these days that have at least `MERGE` segments, for the alarm to merge. Called after a change, within
+/// its transaction.
 pub fn mark_crowded(db: &impl Database, days: &[UtcDay], layer: Layer) -> Result<(), DatabaseError> {
     let at_least = i64::try_from(MERGE).unwrap_or(i64::MAX);
     db.execute(sql::MARK_CROWDED, params![layer.number(), json(&days)?, at_least])
 }
 
-/// A ledger's segments, for the engine.
+/// A ledger's active segments, as the engine's source.
 pub struct Segments<'d, D>(pub &'d D);
 
 impl<D: Database> Source for Segments<'_, D> {
@@ -142,18 +143,18 @@ impl<D: Database> Source for Segments<'_, D> {
     }
 }
 
-/// Columns of a segment, in the order asked: one statement, whether they are kept apart or as an image.
+/// Reads columns of a segment in the order of `wanted`, with one statement for separate columns and for an image alike.
 fn columns(db: &impl Database, id: i64, wanted: &[Column]) -> Result<Vec<Vec<u8>>, DatabaseError> {
-    let image = id * PLACES + IMAGE;
-    // A place that is named again is not looked up again.
-    let mut places = [image; COLUMNS + 1];
-    for (to, column) in places.iter_mut().zip(wanted) {
-        *to = place(id, *column);
+    let image = id * SLOTS + IMAGE_SLOT;
+    // SQLite looks repeated ids up once.
+    let mut slots = [image; COLUMNS + 1];
+    for (to, column) in slots.iter_mut().zip(wanted) {
+        *to = slot(id, *column);
     }
-    let mut rows = db.query(sql::GET_COLUMNS, &places.map(Into::into))?;
+    let mut rows = db.query(sql::GET_COLUMNS, &slots.map(Into::into))?;
     let missing = || DatabaseError(format!("segment {id} is incomplete"));
-    let mut take = |place: i64| {
-        let at = rows.iter().position(|row| row.integer(0) == Ok(place))?;
+    let mut take = |slot: i64| {
+        let at = rows.iter().position(|row| row.integer(0) == Ok(slot))?;
         match rows.swap_remove(at).0.pop() {
             Some(Value::Blob(bytes)) => Some(bytes),
             _ => None,
@@ -167,15 +168,16 @@ fn columns(db: &impl Database, id: i64, wanted: &[Column]) -> Result<Vec<Vec<u8>
     }
     wanted
         .iter()
-        .map(|column| take(place(id, *column)).ok_or_else(missing))
+        .map(|column| take(slot(id, *column)).ok_or_else(missing))
         .collect()
 }
 
-fn place(id: i64, column: Column) -> i64 {
-    id * PLACES + i64::from(column.number())
+/// A column's id in `columns`.
+fn slot(id: i64, column: Column) -> i64 {
+    id * SLOTS + i64::from(column.number())
 }
 
-/// What merging is left with.
+/// The result of a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merged {
     /// There may be more to merge.
@@ -183,10 +185,10 @@ pub enum Merged {
     Nothing,
 }
 
-/// Merges some segments of one crowded day, as one transaction.
+/// Merges some segments of one crowded day, in one transaction.
 ///
 /// # Errors
-/// What the database says, or that a segment is corrupt: its day is then left as it is.
+/// The database failed, or a segment is corrupt; its day is then no longer merged.
 pub fn merge_next(db: &impl Database) -> Result<Merged, DatabaseError> {
     let Some(row) = db.query_first(sql::NEXT_CROWDED, &[])? else {
         return Ok(Merged::Nothing);
@@ -197,62 +199,62 @@ pub fn merge_next(db: &impl Database) -> Result<Merged, DatabaseError> {
     } else {
         Layer::Loaded
     };
-    let uncrowd = || db.execute(sql::UNCROWD, params![day.number(), layer.number()]);
-    let chosen = choose(&of_day(db, day, layer)?);
+    let unmark = || db.execute(sql::UNCROWD, params![day.number(), layer.number()]);
+    let chosen = choose(&segments_of_day(db, day, layer)?);
     if chosen.is_empty() {
-        uncrowd()?;
+        unmark()?;
         return Ok(Merged::Some);
     }
     let mut segmenter = Segmenter::default();
     for (id, rows) in &chosen {
         if let Err(error) = read_into(db, *id, *rows, &mut segmenter) {
-            uncrowd()?;
+            unmark()?;
             return Err(error);
         }
     }
     let merged = segmenter.finish();
     if merged.len() >= chosen.len() {
-        // Their dictionaries do not fit together: it would be the same again and again.
-        uncrowd()?;
+        // Their dictionaries do not fit into fewer segments, so every retry would fail, too.
+        unmark()?;
         return Ok(Merged::Some);
     }
     db.transaction(|| {
         for (id, _) in &chosen {
-            delete(db, STANDING, day, layer, *id)?;
+            delete(db, ACTIVE, day, layer, *id)?;
         }
         for segment in &merged {
-            insert(db, STANDING, day, layer, segment)?;
+            insert(db, ACTIVE, day, layer, segment)?;
         }
         Ok(Merged::Some)
     })
 }
 
-/// Whether any day is to be merged.
+/// Whether a day waits to be merged.
 pub fn is_crowded(db: &impl Database) -> Result<bool, DatabaseError> {
     Ok(db.query_first(sql::NEXT_CROWDED, &[])?.is_some())
 }
 
-/// Segments to merge into one: of one size, within a factor of eight, so that a row is written again only as often as
-/// its day grows eightfold.
+/// Chooses segments to merge into one. Their sizes are within a factor of eight, so that a row is rewritten only when
+/// its day has grown eightfold.
 fn choose(segments: &[(i64, u32)]) -> Vec<(i64, u32)> {
     let size = |rows: u32| rows.checked_ilog2().unwrap_or(0) / 3;
-    for of in 0..=size(u32::MAX) {
+    for class in 0..=size(u32::MAX) {
         let mut alike: Vec<_> = segments
             .iter()
             .copied()
-            .filter(|(_, rows)| size(*rows) == of)
+            .filter(|(_, rows)| size(*rows) == class)
             .collect();
         if alike.len() < MERGE {
             continue;
         }
         alike.sort_unstable_by_key(|(_, rows)| *rows);
-        let mut room = MAX_ROWS;
+        let mut free_rows = MAX_ROWS;
         let fits: Vec<_> = alike
             .into_iter()
             .take_while(|(_, rows)| {
                 let rows = usize::try_from(*rows).unwrap_or(usize::MAX);
-                let fits = rows <= room;
-                room = room.saturating_sub(rows);
+                let fits = rows <= free_rows;
+                free_rows = free_rows.saturating_sub(rows);
                 fits
             })
             .collect();
@@ -263,7 +265,7 @@ fn choose(segments: &[(i64, u32)]) -> Vec<(i64, u32)> {
     Vec::new()
 }
 
-/// Adds a segment's rows to others.
+/// Reads a segment's rows into a segmenter.
 fn read_into(db: &impl Database, id: i64, rows: u32, into: &mut Segmenter) -> Result<(), DatabaseError> {
     let corrupt = |cause| DatabaseError(format!("segment {id}: {cause}"));
     let all: Vec<Column> = Column::all().collect();
@@ -295,7 +297,7 @@ fn read_into(db: &impl Database, id: i64, rows: u32, into: &mut Segmenter) -> Re
     Ok(())
 }
 
-fn of_day(db: &impl Database, day: UtcDay, layer: Layer) -> Result<Vec<(i64, u32)>, DatabaseError> {
+fn segments_of_day(db: &impl Database, day: UtcDay, layer: Layer) -> Result<Vec<(i64, u32)>, DatabaseError> {
     let rows = db.query(sql::LIST_SEGMENTS_OF_DAY, params![day.number(), layer.number()])?;
     rows.iter()
         .map(|row| Ok((row.integer(0)?, count(row.integer(1)?)?)))
@@ -303,11 +305,11 @@ fn of_day(db: &impl Database, day: UtcDay, layer: Layer) -> Result<Vec<(i64, u32
 }
 
 pub(super) fn day(number: i64) -> Result<UtcDay, DatabaseError> {
-    UtcDay::from_number(number).ok_or_else(|| DatabaseError(format!("{number} is no day")))
+    UtcDay::from_number(number).ok_or_else(|| DatabaseError(format!("{number} is not a day")))
 }
 
 fn count(number: i64) -> Result<u32, DatabaseError> {
-    u32::try_from(number).map_err(|_| DatabaseError(format!("{number} is no number of rows")))
+    u32::try_from(number).map_err(|_| DatabaseError(format!("{number} is not a number of rows")))
 }
 
 #[cfg(test)]
@@ -315,14 +317,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn segments_of_one_size_are_merged_and_large_ones_left_alone() {
+    fn small_segments_of_similar_size_are_merged() {
         let ids = |segments: &[(i64, u32)]| choose(segments).iter().map(|(id, _)| *id).collect::<Vec<_>>();
         let eight: Vec<(i64, u32)> = (1..=8).map(|id| (id, 3)).collect();
         assert_eq!(ids(&eight), [1, 2, 3, 4, 5, 6, 7, 8]);
         assert_eq!(ids(&eight[..7]), [0_i64; 0]);
-        let mut beside_a_day = eight.clone();
-        beside_a_day.push((9, 11_000));
-        assert_eq!(ids(&beside_a_day).len(), 8);
+        let mut with_a_large_one = eight.clone();
+        with_a_large_one.push((9, 11_000));
+        assert_eq!(ids(&with_a_large_one).len(), 8);
         let full: Vec<(i64, u32)> = (1..=20).map(|id| (id, 65_536)).collect();
         assert!(ids(&full).is_empty());
         let halves: Vec<(i64, u32)> = (1..=20).map(|id| (id, 10_000)).collect();

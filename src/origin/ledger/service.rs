@@ -39,19 +39,19 @@ use platform::{
 
 /// Pages up to this size are rendered whole, in bytes; larger ones are streamed.
 const WHOLE: usize = 256 << 10;
-/// The catalog's time to answer an operator's call.
+/// The timeout of a call to the catalog for the operator.
 const CATALOG_TIMEOUT: Duration = Duration::from_secs(25);
-/// The time that a report waits for names of apps, which it can do without.
+/// The timeout of a call for app names; a report is made without them if need be.
 const NAMES_TIMEOUT: Duration = Duration::from_millis(1_500);
 const NAMES_RETRY_MS: i64 = 10 * SECOND_MS;
 
-/// Reports that wait for their text or for names: up to 256 KiB of query each are 8 MiB. They are made one after the other.
+/// Reports that wait for their query, of up to 256 KiB each (8 MiB), or for app names. They are made one at a time.
 const REPORTS: Limit = Limit {
     permits: 32,
     per_owner: 32,
     lease_ms: MINUTE_MS,
 };
-/// Uploads that arrive at a time and share the staging memory.
+/// Uploads in progress, which share the staging memory.
 const UPLOADS: Limit = Limit {
     permits: 16,
     per_owner: 16,
@@ -60,18 +60,17 @@ const UPLOADS: Limit = Limit {
 
 pub struct LedgerService<D, R> {
     shell: ObjectShell<D, R>,
-    /// `REPORT_KEY_MAC`. It is parsed only where a key is issued.
+    /// The setting `REPORT_KEY_MAC`, which is parsed only to issue a key.
     report_key_mac: String,
     staging: Uploads,
-    /// Bytes that its pages being sent hold.
     page_memory: PageMemory,
     reports: ConcurrencyLimit,
     uploads: ConcurrencyLimit,
-    /// When the catalog last confirmed the publisher and told the names of its apps.
+    /// When the catalog last confirmed the publisher and sent its apps' names, in milliseconds.
     confirmed_at_ms: Cell<Option<i64>>,
-    /// Reports do not ask for names before this time, after the catalog failed to give them.
+    /// After a failed request for app names, reports send no other before this time, in milliseconds.
     names_wait_until_ms: Cell<i64>,
-    /// Names that are still to be stored: an object that nothing was stored in writes nothing.
+    /// App names that are not stored yet. The first other write stores them, so that an unused object stays empty.
     names: RefCell<Option<BTreeMap<String, String>>>,
 }
 
@@ -86,7 +85,7 @@ pub enum ReportBody {
     /// No facts match the query: 204.
     Nothing,
     Whole(Vec<u8>),
-    /// To be streamed, in the memory that the permit stands for.
+    /// Streamed; the permit reserves its memory.
     Stream(Box<Renderer>, PagePermit),
 }
 
@@ -109,7 +108,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         self.shell.runtime().now_ms()
     }
 
-    /// Carries out another object's batch. Its sender knows that the publisher exists.
+    /// Carries out a command. The caller has made sure that the publisher exists.
     ///
     /// # Errors
     /// The command is refused, or the database failed.
@@ -127,7 +126,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         self.shell.command(carry_out, next_alarm).await
     }
 
-    /// Carries out an operator's command. The catalog is asked first: nothing is created for an unknown publisher.
+    /// Carries out an operator's command after the catalog has confirmed the publisher.
     ///
     /// # Errors
     /// 404 for an unknown publisher; otherwise as [`command`](Self::command).
@@ -147,27 +146,27 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             .await;
     }
 
-    /// The database, its schema up to date.
+    /// The database, with its schema migrated.
     ///
     /// # Errors
-    /// Newer code has migrated the database, or it does not work.
+    /// Newer code has migrated the database, or the migration failed.
     pub async fn ready(&self) -> Result<&D, Failure> {
         self.shell.ready().await
     }
 
-    /// Has the catalog confirm the publisher, and takes its apps' names over. A publisher is never deleted, so one that was
-    /// confirmed stays so while the catalog is out of reach.
+    /// Checks with the catalog that the publisher exists, and caches its apps' names. Publishers are never deleted, so
+    /// one confirmation is enough while the catalog does not answer.
     async fn require_publisher(&self, publisher: &PublisherId, timeout: Duration) -> Result<(), Failure> {
         let now_ms = self.now_ms();
         let confirmed_at_ms = self.confirmed_at_ms.get();
         if confirmed_at_ms.is_some_and(|at_ms| now_ms.saturating_sub(at_ms) < names::FRESH_MS) {
             return Ok(());
         }
-        let ask = catalog::AppNames {
+        let operation = catalog::AppNames {
             publisher_id: publisher.to_string(),
         };
         let catalog = catalog::address(catalog::COMMAND_PATH);
-        match self.shell.runtime().call(&catalog, ask, timeout).await {
+        match self.shell.runtime().call(&catalog, operation, timeout).await {
             Ok(reply) => {
                 let names = serde_json::from_str(&reply.body)
                     .map_err(|error| Failure::Internal(error.to_string()))?;
@@ -186,8 +185,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         }
     }
 
-    /// Updates the names of apps if the catalog gives them soon. A name may be a minute old; one that cannot be had now
-    /// stays as it was.
+    /// Updates app names older than a minute if the catalog answers soon; otherwise the stored names are used.
     async fn refresh_names(&self, db: &D, publisher: &PublisherId) {
         let now_ms = self.now_ms();
         if now_ms < self.names_wait_until_ms.get() {
@@ -195,7 +193,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         }
         let confirmed = self.require_publisher(publisher, NAMES_TIMEOUT).await;
         if let Err(failure) = confirmed.and_then(|()| self.store_names(db)) {
-            log::error("ledger", format_args!("names of apps: {failure}"));
+            log::error("ledger", format_args!("app names: {failure}"));
             self.names_wait_until_ms.set(now_ms + NAMES_RETRY_MS);
         }
     }
@@ -209,8 +207,8 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         Ok(())
     }
 
-    /// `POST …/report/generate`, from the check of the key on: every later answer carries the headers of the rate limit.
-    /// `body` is read once there is a permit.
+    /// `POST …/report/generate`, from the check of the key on. `body` is read once there is a permit. Once the key is
+    /// accepted, every answer carries the rate limit's headers.
     ///
     /// # Errors
     /// The key is not valid, too many reports wait, or the database failed.
@@ -225,11 +223,11 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         let body = body().await?;
         let db = self.shell.ready().await?;
         let verdict = keys::admit(db, self.now_ms(), key)?;
-        let made = match verdict.refusal() {
+        let result = match verdict.refusal() {
             None => self.make_report(db, publisher, &body, accept).await,
             Some(refusal) => Err(refusal),
         };
-        let mut answer = made.unwrap_or_else(|error| ReportAnswer {
+        let mut answer = result.unwrap_or_else(|error| ReportAnswer {
             headers: Vec::new(),
             body: ReportBody::Error(error),
         });
@@ -294,11 +292,11 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         Ok(ReportAnswer { headers, body })
     }
 
-    /// An upload of facts, whose chunks have been unpacked. `chunks` is called once there is a permit; an `Err` in them ends
-    /// the upload.
+    /// Receives an upload of facts in decompressed chunks. `chunks` is called once there is a permit; an `Err` in the
+    /// stream ends the upload.
     ///
     /// # Errors
-    /// The upload is refused, or the database failed; nothing of it counts then.
+    /// The upload is refused, or the database failed; none of it is applied.
     pub async fn facts<S: Stream<Item = Result<Vec<u8>, E>> + Unpin, E>(
         &self,
         publisher: &PublisherId,
@@ -317,7 +315,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             }
             Err(failure) => Err(failure),
         };
-        // Also after a failure: it may have written before, and these writes need their alarm.
+        // Also after a failure: rows that were written before it need their alarm.
         let armed = self.shell.wake_for(next_alarm(db, self.now_ms()));
         let reply = received?;
         armed.map(|()| reply)

@@ -1,41 +1,41 @@
-//! The ledger's schema and every statement it runs.
+//! The ledger's schema and statements.
 
 use platform::migrations::Migration;
 
 pub const MIGRATIONS: &[Migration] = &[&[&[
-    // By hash, since that is how a request asks; an operator's list is short.
+    // The key is the hash, because requests look keys up by it; the operator's list of them is short.
     "CREATE TABLE report_keys (
        hash BLOB PRIMARY KEY, key_id TEXT NOT NULL, label TEXT NOT NULL, created_ms INTEGER NOT NULL,
        accepted_ms INTEGER
      ) STRICT, WITHOUT ROWID",
-    // What is known of a segment without reading it. `upload` is 0 for one that counts, else the upload it is staged for.
+    // A segment's metadata. `upload` is 0 for an active segment, and otherwise the upload that it is staged for.
     "CREATE TABLE segments (
        upload INTEGER NOT NULL, day INTEGER NOT NULL, layer INTEGER NOT NULL, id INTEGER NOT NULL,
        rows INTEGER NOT NULL, ad_requests INTEGER NOT NULL, ad_responses INTEGER NOT NULL, impressions INTEGER NOT NULL,
        clicks INTEGER NOT NULL, revenue INTEGER NOT NULL, revenue_magnitude INTEGER NOT NULL,
        PRIMARY KEY (upload, day, layer, id)
      ) STRICT, WITHOUT ROWID",
-    // A segment's columns under 16 × its id + the column's number, or its image under 16 × id + 15. With a rowid: only
-    // there SQLite keeps large values out of the tree's inner pages.
+    // A segment's columns under 16 × its id + the column's number, or its image under 16 × id + 15. The table has
+    // rowids, because SQLite keeps large values out of the tree's inner pages only then.
     "CREATE TABLE columns (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT",
-    // Days of a layer with many segments, which the alarm merges.
+    // Days of a layer with many segments; the alarm merges them.
     "CREATE TABLE crowded (day INTEGER NOT NULL, layer INTEGER NOT NULL, PRIMARY KEY (day, layer)) STRICT, WITHOUT ROWID",
-    // Idempotency keys of facts, for ever.
+    // Idempotency keys of increments. They are never deleted.
     "CREATE TABLE batches (
        key TEXT PRIMARY KEY, digest BLOB NOT NULL, rows INTEGER NOT NULL, applied_ms INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
-    // The highest batch applied of each object that counts for this ledger.
+    // The number of the last batch applied from each counters object and outbox.
     "CREATE TABLE marks (source TEXT PRIMARY KEY, sequence INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-    // The placements that an app's day keeps apart in the `offers` layer.
+    // The placements of an app's day that the `offers` layer reports separately.
     "CREATE TABLE placements (
        day INTEGER NOT NULL, app INTEGER NOT NULL, placement TEXT NOT NULL, PRIMARY KEY (day, app, placement)
      ) STRICT, WITHOUT ROWID",
-    // Names of apps: as facts last brought them, and as the catalog has them.
+    // Names of apps: from the latest facts, and from the catalog.
     "CREATE TABLE apps (app TEXT PRIMARY KEY, from_facts TEXT, from_catalog TEXT) STRICT, WITHOUT ROWID",
     "CREATE TABLE staged_names (
        upload INTEGER NOT NULL, app TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (upload, app)
      ) STRICT, WITHOUT ROWID",
-    // `segments`, the last id given out, and what `freshness` keeps.
+    // `segments` is the last segment id; the other rows belong to `freshness`.
     "CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",
 ]]];
 
@@ -53,7 +53,7 @@ platform::statements! {
     pub const ACCEPT = "UPDATE report_keys SET accepted_ms = ? WHERE hash = ?";
 
     // Segments.
-    /// An id is never used again: what is left of a segment that was not stored whole must not be another's.
+    /// Ids are never reused: leftovers of a segment that was stored in part must not become another's.
     pub const NEXT_SEGMENT = "INSERT INTO state (name, value) VALUES ('segments', 1)
         ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value";
     /// upload, day, layer, id, rows, the five sums, magnitude of revenue
@@ -63,22 +63,22 @@ platform::statements! {
     pub const INSERT_COLUMN = "INSERT INTO columns (id, bytes) VALUES (?, ?)";
     /// first day, last day → id, day, rows
     pub const LIST_SEGMENTS = "SELECT id, day, rows FROM segments WHERE upload = 0 AND day BETWEEN ? AND ? ORDER BY day, layer, id";
-    /// up to twelve places → id, bytes
+    /// up to twelve column ids → id, bytes
     pub const GET_COLUMNS = "SELECT id, bytes FROM columns WHERE id IN (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     /// day, layer → id, rows
     pub const LIST_SEGMENTS_OF_DAY = "SELECT id, rows FROM segments WHERE upload = 0 AND day = ? AND layer = ? ORDER BY id";
     /// upload, day, layer, id
     pub const DELETE_SEGMENT = "DELETE FROM segments WHERE upload = ? AND day = ? AND layer = ? AND id = ?";
-    /// first place, last place
+    /// first column id, last column id
     pub const DELETE_COLUMNS = "DELETE FROM columns WHERE id BETWEEN ? AND ?";
     /// upload → day, layer, id
     pub const LIST_STAGED = "SELECT day, layer, id FROM segments WHERE upload = ?";
     pub const LIST_ALL_STAGED = "SELECT DISTINCT upload FROM segments WHERE upload > 0";
-    /// upload: it counts from now on
+    /// upload: its segments become active
     pub const ACTIVATE = "UPDATE segments SET upload = 0 WHERE upload = ?";
     /// upload → days that it touches
     pub const LIST_STAGED_DAYS = "SELECT DISTINCT day FROM segments WHERE upload = ? ORDER BY day";
-    /// layer, upload, most → a day of the upload on which a measure would pass what a day may have, and which measures do
+    /// layer, upload, limit → a day of the upload on which a measure would exceed the limit, and which measures do
     pub const FIND_OVERFLOW = "SELECT day, ad_requests > most, ad_responses > most, impressions > most, clicks > most, revenue > most
         FROM (
           SELECT day, CAST(?3 AS INTEGER) AS most, SUM(ad_requests) AS ad_requests, SUM(ad_responses) AS ad_responses,
@@ -86,7 +86,7 @@ platform::statements! {
             FROM segments WHERE layer = ?1 AND (upload = ?2 OR upload = 0 AND day IN (SELECT day FROM segments WHERE upload = ?2))
             GROUP BY day)
         WHERE MAX(ad_requests, ad_responses, impressions, clicks, revenue) > most ORDER BY day LIMIT 1";
-    /// layer, JSON list of days, at least so many segments: marks those of the days that have as many
+    /// layer, JSON list of days, segments: marks the days that have at least as many
     pub const MARK_CROWDED = "INSERT INTO crowded (day, layer)
         SELECT day, layer FROM segments WHERE upload = 0 AND layer = ?1 AND day IN (SELECT value FROM json_each(?2))
           GROUP BY day, layer HAVING COUNT(*) >= CAST(?3 AS INTEGER)
@@ -94,7 +94,7 @@ platform::statements! {
     pub const NEXT_CROWDED = "SELECT day, layer FROM crowded LIMIT 1";
     /// day, layer
     pub const UNCROWD = "DELETE FROM crowded WHERE day = ? AND layer = ?";
-    /// day before which, rows at most → day and per layer segments, rows and the five sums, newest day first
+    /// day before which, days at most → day and per layer segments, rows and the five sums, newest day first
     pub const LIST_DAYS = "SELECT day, layer, COUNT(*), SUM(rows), SUM(ad_requests), SUM(ad_responses), SUM(impressions), SUM(clicks),
         SUM(revenue) FROM segments WHERE upload = 0 AND day IN (
           SELECT DISTINCT day FROM segments WHERE upload = 0 AND day < ? ORDER BY day DESC LIMIT ?)
@@ -110,7 +110,7 @@ platform::statements! {
     /// source, sequence
     pub const SET_MARK = "INSERT INTO marks (source, sequence) VALUES (?, ?)
         ON CONFLICT (source) DO UPDATE SET sequence = excluded.sequence";
-    /// day, app, placement, at most → whether the placement is one that the day keeps apart, or may become one
+    /// day, app, placement, limit → whether the day reports the placement separately, and whether it may add one
     pub const FIND_PLACEMENT = "SELECT EXISTS (SELECT 1 FROM placements WHERE day = ?1 AND app = ?2 AND placement = ?3),
         (SELECT COUNT(*) FROM placements WHERE day = ?1 AND app = ?2) < ?4";
     /// day, app, placement

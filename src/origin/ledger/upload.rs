@@ -1,6 +1,6 @@
-//! Facts on their way in. A body may be larger than an isolate's memory has room for, and a transaction cannot wait for
-//! the next bytes of one: so facts are built into segments as they arrive, staged under the upload's number, and made to
-//! count in one transaction at the end. What is staged counts for nobody, and does not outlive the object's process.
+//! Receives an upload of facts. A body may exceed an isolate's memory, and a transaction cannot wait for more bytes.
+//! Facts are therefore built into segments as they arrive, staged under the upload's number, and activated in one
+//! transaction at the end. Reports do not read staged segments, and these do not outlive the object's process.
 
 use std::collections::BTreeMap;
 
@@ -26,11 +26,11 @@ use platform::{
     params,
 };
 
-/// What facts may take in memory over all uploads of an object before one of them has to stage its own, in bytes.
+/// The memory for facts of all uploads of an object, in bytes. An upload that exceeds its share stages its facts.
 pub const BUFFERED: usize = 12 << 20;
-/// What a fact takes besides its texts, generously; and what a day takes before it has one.
-const FACT: usize = 96;
-const DAY: usize = 2 << 10;
+/// Upper estimates of the memory of a fact without its texts, and of an empty day, in bytes.
+const FACT_BYTES: usize = 96;
+const DAY_BYTES: usize = 2 << 10;
 
 pub const IDEMPOTENCY_KEY_REUSED: ApiError = ApiError::new(
     409,
@@ -40,21 +40,21 @@ pub const IDEMPOTENCY_KEY_REUSED: ApiError = ApiError::new(
 
 /// An upload that is being received.
 pub struct Upload {
-    /// Above 0; no other upload in progress has it.
+    /// Above 0, and unique among the uploads in progress.
     number: i64,
     days: BTreeMap<UtcDay, Segmenter>,
-    /// In bytes.
+    /// Memory of the facts that are not staged yet, in bytes.
     buffered: usize,
     names: BTreeMap<String, String>,
     digest: Xxh3,
 }
 
-/// What became of a batch of increments.
+/// The result of an upload of increments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Added {
-    /// As received, the first time.
+    /// Rows of the first upload with this key.
     pub rows: u64,
-    /// It had been applied before, and counts once.
+    /// Whether an earlier upload with this key was applied.
     pub duplicate: bool,
 }
 
@@ -69,19 +69,19 @@ impl Upload {
         }
     }
 
-    /// The bytes, unpacked, for telling a repeat from another batch under the same key.
+    /// Adds decompressed bytes to the digest, which tells a repeat from other facts under the same key.
     pub fn note(&mut self, bytes: &[u8]) {
         self.digest.update(bytes);
     }
 
-    /// Takes a fact in. Cannot fail: where it says it may, it suits a [`Reader`](domain::reporting::facts::Reader).
+    /// Adds a fact. It never fails; a [`Reader`](domain::reporting::facts::Reader) expects a `Result`.
     pub fn add(&mut self, fact: &Fact<'_>) -> Result<(), DatabaseError> {
         let day = self.days.entry(fact.day).or_insert_with(|| {
-            self.buffered += DAY;
+            self.buffered += DAY_BYTES;
             Segmenter::default()
         });
         day.add(&fact.key, &fact.sums);
-        self.buffered += FACT + fact.key.iter().map(|value| value.len()).sum::<usize>();
+        self.buffered += FACT_BYTES + fact.key.iter().map(|value| value.len()).sum::<usize>();
         let [app, ..] = fact.key;
         if let Some(name) = fact.app_name
             && self.names.get(app).is_none_or(|known| known != name)
@@ -91,9 +91,9 @@ impl Upload {
         Ok(())
     }
 
-    /// Stages what is in memory if that is more than `most` bytes.
-    pub fn stage_above(&mut self, db: &impl Database, most: usize) -> Result<(), DatabaseError> {
-        if self.buffered > most {
+    /// Stages the facts in memory if they take more than `limit` bytes.
+    pub fn stage_above(&mut self, db: &impl Database, limit: usize) -> Result<(), DatabaseError> {
+        if self.buffered > limit {
             self.stage(db)
         } else {
             Ok(())
@@ -108,14 +108,14 @@ impl Upload {
             }
         }
         let names: Vec<_> = std::mem::take(&mut self.names).into_iter().collect();
-        // 3,000 names of at most 128 bytes each stay below what SQLite takes as one value.
+        // 3,000 names of at most 128 bytes each stay below the 2 MB of a SQLite value.
         for names in names.chunks(3_000) {
             db.execute(sql::STAGE_NAMES, params![self.number, json(&names)?])?;
         }
         Ok(())
     }
 
-    /// Has the facts take the place of all that the facts interface brought for their day, in one step.
+    /// Replaces the day's loaded layer with these facts, in one transaction.
     pub fn replace(mut self, db: &impl Database, now_ms: i64, day: UtcDay) -> Result<(), DatabaseError> {
         self.stage(db)?;
         db.transaction(|| {
@@ -124,19 +124,19 @@ impl Upload {
         })
     }
 
-    /// Adds the facts to what there is, once for a key.
+    /// Adds the facts to the loaded layer, once for each idempotency key.
     ///
     /// # Errors
-    /// [`IDEMPOTENCY_KEY_REUSED`], [`INVALID_FACTS`] where a day would pass what it may have, or what the database says.
+    /// [`IDEMPOTENCY_KEY_REUSED`] for other facts under the key; [`INVALID_FACTS`] if a day would exceed its limits.
     pub fn apply(mut self, db: &impl Database, now_ms: i64, key: &str, rows: u64) -> Result<Added, Failure> {
         self.stage(db)?;
         let digest = self.digest.digest128().to_le_bytes();
         db.transaction(|| {
-            if let Some(spent) = db.query_first(sql::GET_BATCH, params![key])? {
-                if spent.blob(0)? != digest {
+            if let Some(applied) = db.query_first(sql::GET_BATCH, params![key])? {
+                if applied.blob(0)? != digest {
                     return Err(IDEMPOTENCY_KEY_REUSED.into());
                 }
-                let rows = u64::try_from(spent.integer(1)?).unwrap_or(0);
+                let rows = u64::try_from(applied.integer(1)?).unwrap_or(0);
                 return Ok(Added {
                     rows,
                     duplicate: true,
@@ -168,7 +168,7 @@ impl Upload {
     }
 }
 
-/// Forgets what an upload staged and did not make count; nothing if all of it counts.
+/// Deletes what an upload staged and did not activate.
 pub fn discard(db: &impl Database, number: i64) -> Result<(), DatabaseError> {
     for row in db.query(sql::LIST_STAGED, params![number])? {
         let day = segments::day(row.integer(0)?)?;
@@ -177,7 +177,7 @@ pub fn discard(db: &impl Database, number: i64) -> Result<(), DatabaseError> {
     db.execute(sql::DISCARD_NAMES, params![number])
 }
 
-/// Forgets what uploads of an earlier process staged.
+/// Deletes what uploads of an earlier process staged.
 pub fn discard_all(db: &impl Database) -> Result<(), DatabaseError> {
     for row in db.query(sql::LIST_ALL_STAGED, &[])? {
         discard(db, row.integer(0)?)?;
@@ -185,7 +185,7 @@ pub fn discard_all(db: &impl Database) -> Result<(), DatabaseError> {
     db.execute(sql::DISCARD_ALL_NAMES, &[])
 }
 
-/// Where an upload would bring a day over what it may have of a measure.
+/// The problem, if an upload would bring a day over the limit of a measure.
 fn overflow(db: &impl Database, number: i64) -> Result<Option<String>, DatabaseError> {
     let found = db.query_first(
         sql::FIND_OVERFLOW,

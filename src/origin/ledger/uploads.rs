@@ -1,4 +1,4 @@
-//! Uploads of facts: checked and staged chunk by chunk.
+//! Receives uploads of facts, which are checked and staged chunk by chunk.
 
 use std::cell::Cell;
 
@@ -13,25 +13,25 @@ use domain::{
 };
 use platform::{database::Database, failure::Failure, panics::panics_to_failure, traits::Clock};
 
-/// The most that an upload may have, unpacked, in bytes.
+/// The largest upload, decompressed, in bytes.
 const MAX_UPLOAD: usize = 64 << 20;
 
 const ENDED_EARLY: &str = "nothing was kept: the body ended early";
 const NOT_GZIP: &str = "nothing was kept: the body does not unpack as gzip of one member";
-/// What a sender that failed sends, and would clear a day.
+/// An empty body is refused: a failing sender sends one, and it would clear a day.
 const EMPTY: &str =
     "nothing was kept: the body is empty; a day without facts is a header of CSV, or an empty line of NDJSON";
 
 /// The uploads of one object.
 #[derive(Default)]
 pub struct Uploads {
-    /// Whether the facts that an earlier process staged are deleted: its uploads had the same numbers.
+    /// Whether the facts that an earlier process staged have been deleted; its uploads had the same numbers.
     cleared: Cell<bool>,
     started: Cell<i64>,
     in_progress: Cell<usize>,
 }
 
-/// One upload in progress.
+/// One upload in progress, counted until it is dropped.
 struct InProgress<'r>(&'r Cell<usize>);
 
 impl<'r> InProgress<'r> {
@@ -40,7 +40,7 @@ impl<'r> InProgress<'r> {
         Self(count)
     }
 
-    /// What each upload may hold in memory, in bytes.
+    /// The memory for each upload, in bytes.
     fn share(&self) -> usize {
         BUFFERED / self.0.get().max(1)
     }
@@ -53,7 +53,7 @@ impl Drop for InProgress<'_> {
 }
 
 impl Uploads {
-    /// Receives one upload: all of it counts afterwards, or nothing.
+    /// Receives one upload and activates all of it or nothing.
     ///
     /// # Errors
     /// The upload is refused, or the database failed.
@@ -70,7 +70,7 @@ impl Uploads {
         }
         let number = self.started.get() + 1;
         self.started.set(number);
-        // Also after a panic nothing stays behind that was staged.
+        // Also after a panic: no staged facts stay behind.
         let received = panics_to_failure(self.stage(db, clock, info, chunks, number)).await;
         let discarded = upload::discard(db, number);
         let reply = received?;
@@ -97,7 +97,7 @@ impl Uploads {
         if let Some(mut stream) = chunks {
             while let Some(chunk) = stream.next().await {
                 let Ok(chunk) = chunk else {
-                    return Ok(unread(if info.gzip { NOT_GZIP } else { ENDED_EARLY }));
+                    return Ok(refuse_body(if info.gzip { NOT_GZIP } else { ENDED_EARLY }));
                 };
                 read += chunk.len();
                 if read > MAX_UPLOAD {
@@ -110,9 +110,9 @@ impl Uploads {
                 upload.stage_above(db, in_progress.share())?;
             }
         }
-        // Of CSV the reader misses the header.
+        // An empty CSV is refused by the reader, because its header is missing.
         if read == 0 && info.format == Format::Ndjson {
-            return Ok(unread(EMPTY));
+            return Ok(refuse_body(EMPTY));
         }
         let outcome = reader.finish(&mut |fact| upload.add(&fact))?;
         if !outcome.errors.is_empty() {
@@ -136,8 +136,8 @@ impl Uploads {
     }
 }
 
-/// A fault of the upload as a whole, and of no line of it.
-fn unread(problem: &'static str) -> Reply {
+/// The answer to a fault of the whole upload rather than of a line.
+fn refuse_body(problem: &'static str) -> Reply {
     let body = json!({ "error": problem, "code": INVALID_FACTS.code, "lines": [] });
     Reply {
         status: INVALID_FACTS.status,

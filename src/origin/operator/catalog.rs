@@ -23,10 +23,10 @@ use platform::{
     object_call::{self, broken},
 };
 
-/// A refresh asks 64 counters and writes snapshots of many MB.
+/// The timeout of a refresh, which calls 64 counters and writes snapshots of many MB.
 const REFRESH_TIMEOUT: Duration = Duration::from_secs(120);
-/// An import arrives as fast as its sender sends it. One that is cut off, here or by its sender, is not applied: that begins
-/// with its last byte.
+/// The timeout of an import, which arrives as fast as its sender sends it. An interrupted import is not applied,
+/// because that starts after its last byte.
 const IMPORT_TIMEOUT: Duration = Duration::from_secs(900);
 
 pub async fn call(
@@ -88,7 +88,7 @@ pub async fn call(
     })
 }
 
-/// Passes an import's body on as it arrives: it is larger than an isolate should hold.
+/// Streams an import's body to the catalog, because it may exceed an isolate's memory.
 async fn import(context: &RequestContext, request: &Request) -> Result<Reply, CallError> {
     let mut init = RequestInit::new();
     init.with_method(Method::Post);

@@ -27,7 +27,7 @@ use platform::{
     object_call::{self, broken},
 };
 
-/// A body of 64 MiB takes as long as its sender does: 0.6 Mbit/s at least.
+/// The timeout of an upload: 64 MiB at 0.6 Mbit/s.
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(900);
 /// The media types of facts.
 const CSV: &str = "text/csv";
@@ -81,7 +81,7 @@ pub async fn call(
     })
 }
 
-/// Passes an upload on to the ledger as it arrives.
+/// Streams an upload to the ledger.
 async fn upload(
     context: &RequestContext,
     publisher: &PublisherId,

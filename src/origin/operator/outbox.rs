@@ -30,12 +30,12 @@ use platform::{
     traits::ObjectCall,
 };
 
-/// Outboxes asked for one page of `GET …/callbacks`.
+/// Apps on one page of `GET …/callbacks`.
 const MAX_ASKED: u32 = 100;
-/// The time of each to answer: few are asked at a time, and where one hangs all may.
+/// The timeout of each call. It is short because few run at a time, and if one outbox hangs, all may.
 const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A page of the catalog's apps.
+/// A page of apps, as the catalog answers it.
 #[derive(Deserialize)]
 struct Apps {
     apps: Vec<App>,
@@ -46,12 +46,12 @@ struct Apps {
 struct App {
     app_id: AppId,
     publisher_id: String,
-    /// Only whether there is one.
+    /// Read only to see whether there is one.
     callback: Option<serde::de::IgnoredAny>,
 }
 
-/// `GET …/callbacks`: the health of the endpoints of a page of apps, as each app's outbox says. Apps without a callback are
-/// left out, so a page may be short; an outbox that does not answer is `unknown`.
+/// `GET …/callbacks`: the health of a page of apps' endpoints, from each app's outbox. Apps without a callback are left
+/// out, so a page may be short. An outbox that does not answer is `unknown`.
 pub async fn list_callbacks(context: &RequestContext, query: &str) -> Result<Answer, ApiError> {
     let (limit, cursor) = read_page(query, MAX_ASKED)?;
     let list = catalog::List {
@@ -65,7 +65,7 @@ pub async fn list_callbacks(context: &RequestContext, query: &str) -> Result<Ans
         Err(error) => return Ok(error.into()),
     };
     let Apps { apps, cursor } = serde_json::from_str(&page.body).map_err(|_| {
-        log::error("operator", "the catalog's list of apps does not read");
+        log::error("operator", "the catalog's list of apps does not parse");
         common::INTERNAL_ERROR
     })?;
     let with_callback = apps.into_iter().filter(|app| app.callback.is_some());
@@ -135,7 +135,7 @@ pub async fn call(
         Handler::ReadCallback => ask(context, &outbox, GetStatus {}).await,
         Handler::EnableCallback => ask(context, &outbox, Enable {}).await,
         Handler::TestCallback => ask(context, &outbox, Test {}).await,
-        // The alphabet of user ids has an @, which a client may encode.
+        // User ids may contain an @, which a client may percent-encode.
         Handler::EraseUser => {
             let user_id = percent_decode_str(&segment(1)).decode_utf8_lossy().into_owned();
             ask(context, &outbox, Erase { user_id }).await

@@ -1,4 +1,4 @@
-//! Sends callbacks, by the configuration, to the app's endpoint as it is now; and the operator's test callback.
+//! Sends callbacks to the app's current endpoint, and the operator's test callback.
 
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
@@ -23,9 +23,9 @@ use platform::{
     traits::{Clock, Http, Random},
 };
 
-/// Another object's time to answer.
+/// The timeout of a call to another object.
 pub const PEER_TIMEOUT: Duration = Duration::from_secs(5);
-/// Added to the longest time of a try, before the same callback is tried again.
+/// Added to the longest duration of an attempt before a claim expires, in milliseconds.
 const SLACK_MS: i64 = 5 * SECOND_MS;
 
 pub const NO_CALLBACK: ApiError = ApiError::new(409, "no_callback", "the app has no callback to test");
@@ -35,14 +35,14 @@ pub struct CallbackSender {
     pub schedule: Schedule,
     timeout_ms: u32,
     guard: Guard,
-    /// The keys that callbacks are sealed under.
+    /// The keys of `STORE_KEYS`, which encrypt callback settings.
     vault: Result<Vault, &'static str>,
-    /// The endpoint in use, with the revision of the catalog that it is from.
+    /// The decrypted endpoint, with the revision of its settings.
     endpoint: RefCell<Option<(i64, Rc<Endpoint>)>>,
 }
 
 impl CallbackSender {
-    /// Reads the settings. The Worker refuses to start with a faulty one, so here it falls back to the default.
+    /// Reads the settings. Faulty ones fall back to their defaults, because the Worker refuses to start with them.
     pub fn new(read: impl Fn(&str) -> Option<String>) -> Self {
         let schedule = read("CALLBACK_SCHEDULE").map(|text| Schedule::parse(&text));
         Self {
@@ -54,15 +54,15 @@ impl CallbackSender {
         }
     }
 
-    /// The longest time of a try, in milliseconds. A claimed callback is not claimed again within it.
+    /// The duration of a claim, in milliseconds: longer than any attempt, so that none overlaps with a second one.
     pub fn under_way_ms(&self) -> i64 {
         i64::from(self.timeout_ms).saturating_add(SLACK_MS)
     }
 
-    /// Where callbacks go now; none if the app has no callback.
+    /// The current endpoint; none if the app has no callback.
     ///
     /// # Errors
-    /// What was sealed under a key that is no longer configured.
+    /// None of `STORE_KEYS` decrypts the settings, or they do not parse.
     pub fn endpoint(&self, state: Option<&OutboxState>) -> Result<Option<Rc<Endpoint>>, Failure> {
         let Some((state, sealed)) = state.and_then(|state| Some((state, state.callback.sealed.as_ref()?)))
         else {
@@ -79,15 +79,15 @@ impl CallbackSender {
         let vault = self.vault.as_ref().map_err(|error| broken(error))?;
         let plain = vault
             .open(&callback_purpose(&state.app.to_string()), &sealed.0)
-            .ok_or_else(|| broken("none of STORE_KEYS opens it"))?;
-        let callback: Callback = serde_json::from_slice(&plain).map_err(|_| broken("it does not read"))?;
+            .ok_or_else(|| broken("none of STORE_KEYS decrypts it"))?;
+        let callback: Callback = serde_json::from_slice(&plain).map_err(|_| broken("it does not parse"))?;
         let endpoint = Endpoint::parse(&callback).map_err(|error| broken(&error.problem))?;
         let endpoint = Rc::new(endpoint);
         self.endpoint.replace(Some((revision, Rc::clone(&endpoint))));
         Ok(Some(endpoint))
     }
 
-    /// Makes one try. Secrets that the answer repeats are masked.
+    /// Makes one attempt. Secrets that the response repeats are masked.
     pub async fn send(
         &self,
         runtime: &(impl Clock + Http),
@@ -102,7 +102,7 @@ impl CallbackSender {
         call
     }
 
-    /// Calls, unless the guard refuses.
+    /// Sends the request, unless the guard refuses its URL.
     async fn call(&self, runtime: &(impl Clock + Http), request: &Request) -> HttpCall {
         let allowed = match Url::parse(&request.url) {
             Ok(url) => self.guard.check_parsed(&url).map_err(|problem| {
@@ -125,10 +125,10 @@ impl CallbackSender {
     }
 }
 
-/// `POST …/callback_test`: a callback that pays nothing, marked as a test by its ids, with the fields of a reward.
+/// `POST …/callback_test`: sends a callback with the fields of a reward, marked as a test by its ids. It pays nothing.
 ///
 /// # Errors
-/// `no_callback` without an endpoint, or that there is no randomness.
+/// `no_callback` without an endpoint; or there is no randomness.
 pub async fn test(
     sender: &CallbackSender,
     runtime: &(impl Clock + Random + Http),
@@ -175,7 +175,7 @@ pub async fn test(
         .iter()
         .map(|(name, value)| ((*name).to_owned(), value.as_str().into()))
         .collect();
-    let mut told = json!({
+    let mut report = json!({
         "request": { "method": request.method, "url": request.url, "headers": headers, "body": request.body },
     });
     let (response, error) = match call.outcome {
@@ -189,9 +189,9 @@ pub async fn test(
         ),
         Err(no_answer) => (serde_json::Value::Null, Some(no_answer.message)),
     };
-    if let Some(members) = told.as_object_mut() {
+    if let Some(members) = report.as_object_mut() {
         members.insert("response".into(), response);
         members.extend(error.map(|error| ("error".to_owned(), error.into())));
     }
-    Ok(Reply::ok(&told))
+    Ok(Reply::ok(&report))
 }

@@ -1,4 +1,4 @@
-//! Locks by key: one conversion of a click at a time, so that the second finds the rows of the first.
+//! Locks by click: conversions of one click run one after the other, so that each sees the rows of the one before.
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
@@ -11,7 +11,7 @@ pub struct ClickLocks {
     is_off: bool,
 }
 
-/// A place in the queue of a key. Dropped, by a panic too, it leaves nothing behind.
+/// A position in the queue of a key. Dropping it, also by a panic, removes all traces of it.
 #[derive(Debug)]
 pub struct ClickLock<'t> {
     locks: &'t ClickLocks,
@@ -20,7 +20,7 @@ pub struct ClickLock<'t> {
 }
 
 impl ClickLocks {
-    /// Locks that never wait. The simulation shows with them that correctness rests on the transactions alone.
+    /// Locks that never wait. With them the simulation shows that correctness depends on the transactions alone.
     pub fn off() -> Self {
         Self {
             is_off: true,
@@ -29,7 +29,7 @@ impl ClickLocks {
     }
 
     /// Joins the queue of a key.
-    pub fn of<'t>(&'t self, key: &'t [u8]) -> ClickLock<'t> {
+    pub fn join<'t>(&'t self, key: &'t [u8]) -> ClickLock<'t> {
         let queue = if self.is_off {
             Rc::default()
         } else {
@@ -44,7 +44,7 @@ impl ClickLocks {
 }
 
 impl ClickLock<'_> {
-    /// Waits for the lock, which is held for as long as the returned value lives.
+    /// Waits for the lock, which is held until the returned value is dropped.
     pub async fn acquire(&self) -> Leader<'_, ()> {
         self.queue.lead().await
     }
@@ -52,7 +52,7 @@ impl ClickLock<'_> {
 
 impl Drop for ClickLock<'_> {
     fn drop(&mut self) {
-        // Its own, and that of the table.
+        // Two references, this one and the table's, mean that nobody else waits.
         if !self.locks.is_off && Rc::strong_count(&self.queue) <= 2 {
             self.locks.locks.borrow_mut().remove(self.key);
         }
@@ -68,33 +68,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_of_a_key_waits_and_another_key_does_not() {
-        let turns = ClickLocks::default();
-        let (first, second, other) = (turns.of(b"a"), turns.of(b"a"), turns.of(b"b"));
-        let had = first.acquire().now_or_never().unwrap();
+    fn a_second_conversion_of_a_click_waits_and_another_click_does_not() {
+        let locks = ClickLocks::default();
+        let (first, second, other) = (locks.join(b"a"), locks.join(b"a"), locks.join(b"b"));
+        let held = first.acquire().now_or_never().unwrap();
         assert!(second.acquire().now_or_never().is_none());
         assert!(other.acquire().now_or_never().is_some());
-        drop(had);
+        drop(held);
         drop(first);
-        // One that comes now stands behind the second.
-        let third = turns.of(b"a");
-        let _had = second.acquire().now_or_never().unwrap();
+        // A newcomer queues behind the second.
+        let third = locks.join(b"a");
+        let _held = second.acquire().now_or_never().unwrap();
         assert!(third.acquire().now_or_never().is_none());
     }
 
     #[test]
-    fn nothing_is_left_of_those_that_had_their_turn_or_panicked() {
-        let turns = ClickLocks::default();
-        let first = turns.of(b"a");
+    fn locks_are_removed_after_use_and_after_a_panic() {
+        let locks = ClickLocks::default();
+        let first = locks.join(b"a");
         let panicked = catch_unwind(AssertUnwindSafe(|| {
-            let second = turns.of(b"a");
-            let _had = second.acquire().now_or_never().unwrap();
-            panic!("in its turn");
+            let second = locks.join(b"a");
+            let _held = second.acquire().now_or_never().unwrap();
+            panic!("while holding the lock");
         }));
         assert!(panicked.is_err());
-        assert_eq!(turns.locks.borrow().len(), 1);
+        assert_eq!(locks.locks.borrow().len(), 1);
         assert!(first.acquire().now_or_never().is_some());
         drop(first);
-        assert_eq!(turns.locks.borrow().len(), 0);
+        assert_eq!(locks.locks.borrow().len(), 0);
     }
 }

@@ -1,6 +1,6 @@
-//! The order in which a conversion is written (docs/DECISIONS.md, "Conversions"), over other objects that may not answer: a
-//! reservation is durable before the cap is asked, and what the cap said is written with what follows from it. Whoever
-//! comes next, the alarm or another copy, goes on from what is stored.
+//! The order of writes of a conversion (docs/DECISIONS.md, "Conversions"), given that other objects may not answer. A
+//! reservation is durable before the cap is taken, and the cap's answer is written together with its consequences. The
+//! alarm or another copy of the postback resumes from the stored state.
 
 use futures_util::future::join_all;
 
@@ -18,34 +18,33 @@ use contract::{
 use domain::model::api_error::common;
 use platform::{CONNECTIONS, database::Database, failure::Failure};
 
-/// Reservations that are taken up in one go.
+/// Reservations that one call resumes at most.
 const PAGE: usize = 60;
 
-/// What a conversion needs of others, and of the clock, once its terms are known.
+/// The clock and the other objects that a conversion needs once its terms are known.
 pub trait Peers {
     fn now_ms(&self) -> i64;
 
-    /// By how much a try that is under way has put its callback off.
+    /// The duration of a claim on a callback, in milliseconds.
     fn under_way_ms(&self) -> i64;
 
-    /// What the process remembers of what it has state_cache; `None` where it reads it anew each time.
+    /// The process's cache of the outbox's state; `None` reads the state for each conversion.
     fn state_cache(&self) -> Option<&StateCache> {
         None
     }
 
-    /// Takes one of an offer's cap, once for a key; whether there was one.
+    /// Takes one conversion from an offer's cap, once for a key. Returns false if the cap is spent.
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn take(&self, take: &Take) -> Result<bool, Failure>;
 
-    /// Called after each commit and before anything is waited for: the alarm is part of the commit.
+    /// Called after each commit and before the next `await`: setting the alarm is part of the commit.
     fn committed(&self) -> Result<(), Failure>;
 }
 
-/// Carries a postback out, by terms that were asked for after it came. The answer may go out: what it says is written.
+/// Carries out a postback under terms that were requested after it arrived. The returned answer is durable.
 ///
 /// # Errors
-/// What is refused; `unavailable` if the counters do not answer, and then what was begun is finished by the alarm or by
-/// the next copy.
+/// The refusal; or `unavailable` if the counters do not answer, in which case the alarm or the next copy resumes.
 pub async fn convert(
     db: &impl Database,
     peers: &impl Peers,
@@ -56,9 +55,9 @@ pub async fn convert(
         .state_cache()
         .is_some_and(|state_cache| state_cache.covers(&terms.callback))
     {
-        // Before it is written: a write that reports an error may have happened.
+        // Before the write, because a write that reports an error may have happened.
         if let Some(state_cache) = peers.state_cache() {
-            state_cache.set_nowhere(false);
+            state_cache.set_lacks_endpoint(false);
         }
         let released = endpoint::learn(
             db,
@@ -68,15 +67,15 @@ pub async fn convert(
             &terms.callback,
             peers.under_way_ms(),
         )?;
-        // What waited for a callback's new settings is due, also if this postback is refused.
+        // New callback settings make waiting callbacks due, also if this postback is refused.
         if released {
             peers.committed()?;
         }
         if let Some(state_cache) = peers.state_cache() {
-            state_cache.note(&terms.callback);
+            state_cache.record(&terms.callback);
         }
     }
-    // An earlier copy that got no further is finished first; then this one is judged by what it left.
+    // An earlier copy's reservation is settled first; then this postback is decided by its result.
     for _ in 0..3 {
         let admitted = admit(db, peers.now_ms(), conversion, terms)?;
         peers.committed()?;
@@ -90,11 +89,11 @@ pub async fn convert(
             return settled;
         }
     }
-    // Copies that are refused and judged afresh, faster than this one gets its turn.
+    // Other copies were refused and reserved again between this one's steps.
     Err(common::UNAVAILABLE.into())
 }
 
-/// Asks the cap and writes what follows. The answer is that of the postback that made the reservation.
+/// Takes from the cap and settles the reservation. Returns the answer for the postback that made the reservation.
 async fn finish(
     db: &impl Database,
     peers: &impl Peers,
@@ -106,19 +105,19 @@ async fn finish(
     Ok(settled.map_err(Failure::from))
 }
 
-/// The alarm's part: takes up reservations that their requests have left behind. One whose cap does not answer waits,
-/// longer each time. Returns whether there are more to take up at once.
+/// For the alarm: resumes reservations whose requests have ended. One whose counters do not answer is retried with
+/// backoff. Returns whether more can be resumed at once.
 ///
 /// # Errors
-/// What the database says, or what one of them met; the others were taken up all the same.
+/// The first error of a reservation; the others were resumed all the same.
 pub async fn resume_overdue(db: &impl Database, peers: &impl Peers) -> Result<bool, Failure> {
-    let mut left_behind = overdue(db, peers.now_ms(), PAGE)?.into_iter();
-    let is_full = left_behind.len() == PAGE;
+    let mut reservations = overdue(db, peers.now_ms(), PAGE)?.into_iter();
+    let is_full = reservations.len() == PAGE;
     let (mut settled, mut outcome) = (false, Ok(()));
-    while left_behind.len() > 0 {
-        let some = left_behind.by_ref().take(CONNECTIONS);
-        let some = some.map(|(attempts, reservation)| resume_one(db, peers, attempts, reservation));
-        for resumed in join_all(some).await {
+    while reservations.len() > 0 {
+        let some = reservations.by_ref().take(CONNECTIONS);
+        let resumes = some.map(|(attempts, reservation)| resume_one(db, peers, attempts, reservation));
+        for resumed in join_all(resumes).await {
             settled |= resumed.is_ok();
             outcome = outcome.and(resumed);
         }
@@ -133,21 +132,21 @@ async fn resume_one(
     reservation: Reservation,
 ) -> Result<(), Failure> {
     let due_ms = peers.now_ms().saturating_add(wait_ms(attempts));
-    let stands = put_off(db, &reservation, due_ms, attempts.saturating_add(1))?;
+    let is_open = put_off(db, &reservation, due_ms, attempts.saturating_add(1))?;
     peers.committed()?;
-    if stands {
+    if is_open {
         finish(db, peers, &reservation)
             .await?
             .map(drop)
-            .or_else(of_its_sender)?;
+            .or_else(ignore_refusal)?;
     }
     Ok(())
 }
 
-/// That one is refused is for who sent it, and no failure of the alarm's.
-fn of_its_sender(refused: Failure) -> Result<(), Failure> {
-    match refused {
+/// A refusal concerns the postback's sender; for the alarm it is a success.
+fn ignore_refusal(failure: Failure) -> Result<(), Failure> {
+    match failure {
         Failure::Refused(_) => Ok(()),
-        broken => Err(broken),
+        failure => Err(failure),
     }
 }

@@ -1,5 +1,5 @@
-//! What a postback writes (docs/DECISIONS.md, "Conversions", "Order of writes"). The rules are `conversions`'; here they meet the
-//! rows. Each function is one transaction; what happens between two of them is [`super::commit`]'s.
+//! Applies the rules in `domain::conversions` to an outbox's rows (docs/DECISIONS.md, "Conversions"). [`admit`] and
+//! [`settle`] are one transaction each; [`super::commit`] runs them and takes from the cap between them.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,15 +29,15 @@ use platform::{
     params,
 };
 
-/// Not the advertiser whose offer was clicked: the same for a token that is unknown, revoked, or another advertiser's.
+/// The same error answers a token that is unknown, revoked, or another advertiser's.
 pub const INVALID_TOKEN: ApiError = ApiError::new(
     401,
     "invalid_token",
     "token is not a valid token of the advertiser whose offer was clicked",
 );
 
-/// All that it takes to pay a conversion. It is kept with a reservation, so that the alarm pays what the request would
-/// have paid.
+/// Everything that is needed to pay a conversion. A reservation stores it, so that the alarm pays exactly what the
+/// request would have paid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
     pub conversion: Conversion,
@@ -53,7 +53,7 @@ pub struct Approval {
 impl Approval {
     pub fn nonce(&self) -> Result<Nonce, Failure> {
         let nonce = self.conversion.nonce.0.as_slice();
-        Nonce::try_from(nonce).map_err(|_| Failure::Internal("a nonce has 12 bytes".into()))
+        Nonce::try_from(nonce).map_err(|_| Failure::Internal("a nonce does not have 12 bytes".into()))
     }
 
     pub fn transaction_id(&self, movement: Movement) -> Result<String, Failure> {
@@ -65,7 +65,7 @@ impl Approval {
         Ok(transaction_id(&row, movement))
     }
 
-    /// As the sender called the goal; nothing where it named none, since no name is empty.
+    /// The sender's name of the goal; empty if there is none, because no name is empty.
     pub(super) fn name(&self) -> &str {
         self.conversion.goal.as_deref().unwrap_or_default()
     }
@@ -79,45 +79,45 @@ impl Approval {
     }
 }
 
-/// What became of a postback so far.
+/// The result of [`admit`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Admitted {
     Settled(Answer),
-    /// Taken down in the log, where that is worth it, and refused.
+    /// Refused; a conversion that is not known yet is in the log as refused.
     Refused(ApiError),
-    /// The cap has to be asked; `own` if it is for this postback, and not for an earlier copy of it that got no further.
+    /// The cap must be taken next. `own` is false if the reservation is an earlier copy's that has not been settled.
     Reserved {
         reservation: Box<Reservation>,
         own: bool,
     },
 }
 
-/// A click that reached a goal.
-struct Conversed {
+/// A row of `conversions`: a click that reached a goal.
+struct ConversionRow {
     goal: String,
     names: Vec<String>,
     state: State,
     entry: i64,
 }
 
-/// Judges a postback by what is stored and by the catalog's terms, and writes what follows: the whole of it, or, where
-/// the offer has a cap, the reservation.
+/// Decides a postback by the stored rows and the catalog's terms, and writes the result: the conversion, or a
+/// reservation if the offer has a cap.
 ///
 /// # Errors
-/// What is refused without a trace (token, goal), or what the database says.
+/// A refusal that leaves no entry in the log: an unknown offer, token or goal. Or the database failed.
 pub fn admit(
     db: &impl Database,
     now_ms: i64,
     conversion: &Conversion,
     terms: &Terms,
 ) -> Result<Admitted, Failure> {
-    // Offers are never deleted, so a click that was sealed here is of one that there is.
+    // Offers are never deleted, so the offer of a click id that was sealed here exists.
     let (offer_id, offer) = OfferId::parse(&conversion.click.offer)
         .and_then(|id| terms.offers.get_key_value(&id))
         .ok_or_else(|| INVALID_CLICK_ID.with_message("click_id is of an offer that there is not"))?;
     check_token(conversion, offer)?;
-    let (rows, reserved) = of_click(db, &conversion.nonce.0)?;
-    let goal = goal_of(&rows, &reserved, conversion.goal.as_deref(), offer)?;
+    let (rows, reserved) = read_click(db, &conversion.nonce.0)?;
+    let goal = resolve_goal(&rows, &reserved, conversion.goal.as_deref(), offer)?;
     let approval = Approval {
         conversion: conversion.clone(),
         advertiser: offer.advertiser_id.clone(),
@@ -145,14 +145,14 @@ pub fn admit(
         None
     };
     let objection = match objection {
-        // An approval of a pending conversion may bring a txn that the pending one had not.
+        // The approval of a pending conversion may have a txn that the pending postback had not.
         None if is_new || outcome.movement == Some(Movement::Reward) => txn_used(db, &approval)?,
         objection => objection,
     };
     if let Some((reason, refusal)) = objection {
-        // A pending conversion stays one.
+        // A pending conversion stays pending.
         if is_new && current != Some(State::Refused(reason)) {
-            db.transaction(|| keep(db, now_ms, &approval, row.as_ref(), State::Refused(reason)))?;
+            db.transaction(|| store(db, now_ms, &approval, row.as_ref(), State::Refused(reason)))?;
         }
         return Ok(Admitted::Refused(refusal));
     }
@@ -168,9 +168,9 @@ pub fn admit(
             revision: offer.revision,
         };
         let reservation = db.transaction(|| {
-            // Its txn is taken already, so that no other click can have it while the cap is asked.
+            // Claim the txn now, so that no other click can claim it while the cap is being taken.
             claim_txn(db, &approval)?;
-            reservations::make(db, now_ms, approval, take)
+            reservations::create(db, now_ms, approval, take)
         })?;
         return Ok(Admitted::Reserved {
             reservation: Box::new(reservation),
@@ -181,10 +181,8 @@ pub fn admit(
     Ok(Admitted::Settled(answer))
 }
 
-/// Ends a reservation: pays, or refuses. One that another hand has ended meanwhile is left as it ended.
-///
-/// # Errors
-/// What the database says.
+/// Ends a reservation by paying or, if the cap is spent (`taken` is false), refusing. If another task has ended it
+/// already, nothing is written and the stored state is the answer.
 pub fn settle(
     db: &impl Database,
     now_ms: i64,
@@ -195,12 +193,12 @@ pub fn settle(
     let nonce = &approval.conversion.nonce.0;
     db.transaction(|| {
         let ended = reservations::end(db, reservation)?;
-        let (rows, _) = of_click(db, nonce)?;
+        let (rows, _) = read_click(db, nonce)?;
         let row = rows.into_iter().find(|row| row.goal == approval.goal);
         let current = row.as_ref().map(|row| row.state);
         let Some(Ended { erase }) = ended else {
             let state = match current {
-                // Reservations are for approvals: what it left pending was refused.
+                // Only approvals are reserved, so a conversion that is still pending was refused.
                 None | Some(State::Pending) => State::Refused(Reason::Capped),
                 Some(state) => state,
             };
@@ -213,10 +211,10 @@ pub fn settle(
             let outcome = next(current, Status::Approved);
             Ok(commit(db, now_ms, approval, row.as_ref(), outcome)?)
         } else {
-            // A pending conversion stays one: its window and its txn were judged, and the cap may have room tomorrow.
+            // A pending conversion stays pending: its window and txn were accepted, and the cap may be free tomorrow.
             if current != Some(State::Pending) {
                 free_txn(db, approval)?;
-                keep(db, now_ms, approval, row.as_ref(), State::Refused(Reason::Capped))?;
+                store(db, now_ms, approval, row.as_ref(), State::Refused(Reason::Capped))?;
             }
             Err(Reason::Capped.refusal())
         };
@@ -230,7 +228,7 @@ pub fn settle(
 fn check_token(conversion: &Conversion, offer: &OfferTerms) -> Result<(), ApiError> {
     let presented = credentials::CredentialHash::try_from(conversion.token.0.as_slice());
     let valid = presented.is_ok_and(|presented| {
-        // All of them are compared, so that the time tells nothing.
+        // Compare with all of them, so that the time reveals nothing.
         offer.tokens.iter().fold(false, |valid, token| {
             valid | credentials::matches(&presented, &token.0)
         })
@@ -238,12 +236,15 @@ fn check_token(conversion: &Conversion, offer: &OfferTerms) -> Result<(), ApiErr
     if valid { Ok(()) } else { Err(INVALID_TOKEN) }
 }
 
-/// What there is of a click: its conversions, and those that are on their way.
-fn of_click(db: &impl Database, nonce: &[u8]) -> Result<(Vec<Conversed>, Vec<Reservation>), DatabaseError> {
+/// A click's conversions and reservations.
+fn read_click(
+    db: &impl Database,
+    nonce: &[u8],
+) -> Result<(Vec<ConversionRow>, Vec<Reservation>), DatabaseError> {
     let (mut rows, mut reserved) = (Vec::new(), Vec::new());
     for row in db.query(sql::OF_CLICK, params![nonce.to_vec()])? {
         if row.is_null(0) {
-            rows.push(Conversed {
+            rows.push(ConversionRow {
                 goal: row.text(1)?.to_owned(),
                 names: entries::parse(&row, 2)?,
                 state: state_of(row.integer(3)?)?,
@@ -256,10 +257,10 @@ fn of_click(db: &impl Database, nonce: &[u8]) -> Result<(Vec<Conversed>, Vec<Res
     Ok((rows, reserved))
 }
 
-/// The goal that a postback is about: as an earlier postback with the same name was understood, whatever the offer's
-/// goals have become since; else as the offer's goals are now.
-fn goal_of<'t>(
-    rows: &[Conversed],
+/// Resolves a postback's goal. A name that an earlier postback of the click used keeps its meaning, even if the offer's
+/// goals have changed since; other names are looked up in the offer's current goals.
+fn resolve_goal<'t>(
+    rows: &[ConversionRow],
     reserved: &[Reservation],
     named: Option<&str>,
     offer: &'t OfferTerms,
@@ -276,19 +277,19 @@ fn goal_of<'t>(
         })
         .collect();
     let name = named.unwrap_or_default();
-    let mut in_rows = rows
+    let mut converted = rows
         .iter()
         .filter(|row| row.names.iter().any(|known| known == name))
         .map(|row| row.goal.as_str());
-    let mut on_their_way = reserved
+    let mut pending = reserved
         .iter()
         .filter(|reservation| reservation.approval.name() == name)
         .map(|reservation| reservation.approval.goal.as_str());
-    let named = in_rows.next().or(on_their_way.next()).or(named);
+    let named = converted.next().or(pending.next()).or(named);
     paid_goal(&goals, named).copied()
 }
 
-/// What speaks against a conversion, and how its sender is told.
+/// A reason against a conversion, and the error for its sender.
 type Objection = (Reason, ApiError);
 
 fn window_closed(now_ms: i64, approval: &Approval, offer: &OfferTerms) -> Option<Objection> {
@@ -302,29 +303,29 @@ fn txn_used(db: &impl Database, approval: &Approval) -> Result<Option<Objection>
         return Ok(None);
     };
     let key = params![approval.advertiser.as_str(), approval.goal.as_str(), txn.as_str()];
-    let of_another = match db.query_first(sql::GET_TXN, key)? {
+    let is_used = match db.query_first(sql::GET_TXN, key)? {
         Some(row) => row.blob(0)? != approval.conversion.nonce.0,
         None => false,
     };
-    Ok(of_another.then(|| (Reason::DuplicateTxn, Reason::DuplicateTxn.refusal())))
+    Ok(is_used.then(|| (Reason::DuplicateTxn, Reason::DuplicateTxn.refusal())))
 }
 
-/// Writes what a postback makes of a row; the caller's transaction holds it.
+/// Writes the outcome of a postback, within the caller's transaction.
 fn commit(
     db: &impl Database,
     now_ms: i64,
     approval: &Approval,
-    row: Option<&Conversed>,
+    row: Option<&ConversionRow>,
     outcome: Outcome,
 ) -> Result<Answer, Failure> {
     let known_name = row.is_some_and(|row| row.names.iter().any(|name| name == approval.name()));
     if !(outcome.duplicate && known_name) {
-        // Also by an approval of what was pending, as where a cap is asked; a rejection or a reversal takes none.
+        // An approval of a pending conversion claims its txn, too; a rejection or a reversal claims none.
         let is_judged = is_judged(row.map(|row| row.state), approval.conversion.status);
         if is_judged || outcome.movement == Some(Movement::Reward) {
             claim_txn(db, approval)?;
         }
-        keep(db, now_ms, approval, row, outcome.state)?;
+        store(db, now_ms, approval, row, outcome.state)?;
     }
     if let Some(movement) = outcome.movement {
         entries::move_money(db, now_ms, approval, movement, row.is_none())?;
@@ -332,16 +333,16 @@ fn commit(
     let status = outcome
         .state
         .answer()
-        .map_err(|_| Failure::Internal("a refusal is no outcome".into()))?;
+        .map_err(|_| Failure::Internal("a refusal cannot be committed".into()))?;
     approval.answer(status, outcome.duplicate)
 }
 
-/// Writes a row in its new state, with its entry in the log.
-fn keep(
+/// Writes a conversion in its new state, with its entry in the log.
+fn store(
     db: &impl Database,
     now_ms: i64,
     approval: &Approval,
-    row: Option<&Conversed>,
+    row: Option<&ConversionRow>,
     state: State,
 ) -> Result<(), Failure> {
     let mut names = row.map(|row| row.names.clone()).unwrap_or_default();
@@ -350,10 +351,10 @@ fn keep(
     }
     let is_paid = row.is_some_and(|row| matches!(row.state, State::Approved | State::Reversed));
     let entry = match row {
-        // What was paid stands as it was paid, and a repeat changes nothing but the names.
+        // A paid conversion's entry never changes, and a repeat changes only the names.
         Some(row) if is_paid || row.state == state => row.entry,
         Some(row) => entries::amend(db, now_ms, approval, row.entry, state)?,
-        None => entries::enter(db, now_ms, approval, state == State::Approved)?,
+        None => entries::create(db, now_ms, approval, state == State::Approved)?,
     };
     Ok(db.execute(
         sql::PUT_CONVERSION,
@@ -390,7 +391,7 @@ fn write_txn(db: &impl Database, sql: &str, approval: &Approval) -> Result<(), D
     }
 }
 
-/// As the table has it. A changed number would change what was paid.
+/// The stored number of a state. It must not change, or stored conversions would change their states.
 fn state_number(state: State) -> i64 {
     match state {
         State::Pending => 0,
@@ -416,5 +417,5 @@ pub(super) fn state_of(number: i64) -> Result<State, DatabaseError> {
     .into_iter()
     .chain(refused)
     .find(|state| state_number(*state) == number)
-    .ok_or_else(|| DatabaseError(format!("{number} is no state of a conversion")))
+    .ok_or_else(|| DatabaseError(format!("{number} is not a state of a conversion")))
 }

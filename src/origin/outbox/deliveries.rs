@@ -1,6 +1,5 @@
-//! Callbacks on their way: claimed, tried, concluded. What an answer means is `callbacks::delivery`'s; here it is
-//! written down. A claim puts its callback off by more than a try can take, so that a try whose process has died is
-//! made again.
+//! Claims due callbacks and records the results of their attempts; `domain::callbacks::delivery` interprets the
+//! responses. A claim lasts longer than any attempt, so that an attempt whose process has died is made again.
 
 use super::{
     endpoint::{self, OutboxState},
@@ -19,27 +18,27 @@ use platform::{
     params,
 };
 
-/// A callback that is to be tried now.
+/// A claimed callback, to be attempted now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Try {
     pub entry: i64,
-    /// Tries made before, of the present schedule.
+    /// Earlier attempts in the current schedule.
     pub tries: u32,
     pub fields: Fields,
-    /// Of the callback's settings that it is made with.
+    /// The revision of the callback settings in use.
     pub revision: i64,
 }
 
-/// How a try went, for the log.
+/// The result of an attempt, for the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
     /// When it began, in milliseconds.
     pub at_ms: i64,
     pub took_ms: i64,
     pub http_status: Option<u16>,
-    /// The beginning of the answer.
+    /// The beginning of the response body.
     pub body: String,
-    /// Why there was no answer.
+    /// The reason that there was no response.
     pub error: Option<String>,
 }
 
@@ -59,14 +58,11 @@ impl Attempt {
     }
 }
 
-/// How long a callback is left alone that this code cannot read, in milliseconds.
+/// How long a callback that this code cannot parse is put off, in milliseconds.
 const UNREADABLE_MS: i64 = 5 * MINUTE_MS;
 
-/// Takes the callbacks that are due, the longest waiting first, at most so many. One that does not read, because newer
-/// code has written it, is logged and keeps no other from being sent.
-///
-/// # Errors
-/// What the database says.
+/// Claims at most `most` due callbacks for `under_way_ms`, the longest due first. One that does not parse, because
+/// newer code has written it, gets an attempt with the error and is put off, so that it does not block the others.
 pub fn claim(
     db: &impl Database,
     now_ms: i64,
@@ -109,10 +105,7 @@ pub fn claim(
     Ok(tries)
 }
 
-/// Writes down how a try went and what follows from it.
-///
-/// # Errors
-/// What the database says; the callback is then tried again.
+/// Records an attempt and its consequences. After an error the callback is attempted again.
 pub fn conclude(
     db: &impl Database,
     now_ms: i64,
@@ -152,45 +145,42 @@ pub fn conclude(
             db.execute(sql::RELEASE_REVERSAL, params![now_ms, tried.entry])?;
             super::retention::ended(db, tried.entry)?;
         }
-        note_health(db, now_ms, tried, judgement)
+        record_health(db, now_ms, tried, judgement)
     })
 }
 
-/// How the endpoint is doing now; what one says that was replaced while it was tried is not said of the new one.
-fn note_health(
+/// Updates the endpoint's health. A result from an endpoint that was replaced meanwhile is ignored.
+fn record_health(
     db: &impl Database,
     now_ms: i64,
     tried: &Try,
     judgement: &Judgement,
 ) -> Result<(), DatabaseError> {
-    let about = endpoint::read(db)?.filter(|about| about.callback.revision == tried.revision);
+    let state = endpoint::read(db)?.filter(|state| state.callback.revision == tried.revision);
     let Some(OutboxState {
         health, disabled_ms, ..
-    }) = about
+    }) = state
     else {
         return Ok(());
     };
-    let noted = if judgement.endpoint_works {
+    let updated = if judgement.endpoint_works {
         health.succeeded()
     } else {
         health.failed(now_ms)
     };
     let disabled = disabled_ms.or(judgement.disables.then_some(now_ms));
-    if (noted, disabled) == (health, disabled_ms) {
+    if (updated, disabled) == (health, disabled_ms) {
         return Ok(());
     }
-    endpoint::set_health(db, noted, disabled)
+    endpoint::set_health(db, updated, disabled)
 }
 
-/// When the next try is due; none if nothing waits, or nothing may go out.
-///
-/// # Errors
-/// What the database says.
+/// When the next attempt is due; none if no callback waits, or none may be sent.
 pub fn due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
-    let Some(about) = endpoint::read(db)?.filter(OutboxState::has_endpoint) else {
+    let Some(state) = endpoint::read(db)?.filter(OutboxState::has_endpoint) else {
         return Ok(None);
     };
     let first = db.query_first(sql::FIRST_DUE, &[])?;
     let first = first.map_or(Ok(None), |row| row.optional_integer(0))?;
-    Ok(first.map(|due_ms| due_ms.max(about.health.opens_ms().unwrap_or(i64::MIN))))
+    Ok(first.map(|due_ms| due_ms.max(state.health.opens_ms().unwrap_or(i64::MIN))))
 }

@@ -1,4 +1,4 @@
-//! Counts the tries of callbacks in the isolate that their outboxes live in, and logs each try that did not deliver.
+//! Counts callback attempts per isolate, and logs each attempt that did not deliver.
 
 use std::cell::Cell;
 
@@ -13,33 +13,34 @@ use platform::{
 };
 
 thread_local! {
-    static TRIES: Cell<Tries> = const { Cell::new(Tries { delivered: 0, failed: 0, dead: 0 }) };
+    static COUNTS: Cell<AttemptCounts> =
+        const { Cell::new(AttemptCounts { delivered: 0, failed: 0, dead: 0 }) };
 }
 
-/// Tries of callbacks by the outboxes that live in this isolate, since it started.
+/// Callback attempts of all outboxes in this isolate since it started, by result.
 #[derive(Clone, Copy)]
-pub struct Tries {
+pub struct AttemptCounts {
     pub delivered: u64,
-    /// Tried again later, or kept.
+    /// Failed, to be retried later.
     pub failed: u64,
-    /// The last of their callback.
+    /// Failed as the last attempt: the callback became a dead letter.
     pub dead: u64,
 }
 
-pub fn so_far() -> Tries {
-    TRIES.get()
+pub fn counts() -> AttemptCounts {
+    COUNTS.get()
 }
 
-/// Counts a try, and tells the log of one that did not deliver.
-pub fn note(now_ms: i64, tried: &Try, call: &HttpCall, made: u32, judgement: &Judgement) {
-    let mut tries = TRIES.get();
+/// Counts an attempt, and logs it if it did not deliver. `tries` includes this one.
+pub fn record(now_ms: i64, tried: &Try, call: &HttpCall, tries: u32, judgement: &Judgement) {
+    let mut counts = COUNTS.get();
     let counted = match judgement.next {
-        Next::Delivered => &mut tries.delivered,
-        Next::At(_) | Next::Kept => &mut tries.failed,
-        Next::Dead => &mut tries.dead,
+        Next::Delivered => &mut counts.delivered,
+        Next::At(_) | Next::Kept => &mut counts.failed,
+        Next::Dead => &mut counts.dead,
     };
     *counted += 1;
-    TRIES.set(tries);
+    COUNTS.set(counts);
     if judgement.next == Next::Delivered {
         return;
     }
@@ -49,7 +50,7 @@ pub fn note(now_ms: i64, tried: &Try, call: &HttpCall, made: u32, judgement: &Ju
         app: Some(&tried.fields.app_id),
         offer: Some(&tried.fields.offer_id),
         transaction_id: Some(&tried.fields.transaction_id),
-        tries: Some(made),
+        tries: Some(tries),
         status: call.outcome.as_ref().ok().map(|answer| answer.status),
         cause: call.outcome.as_ref().err().map(|no_answer| no_answer.cause),
         next_try: match judgement.next {

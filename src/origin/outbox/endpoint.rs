@@ -1,4 +1,4 @@
-//! What an outbox knows of itself: whose it is, where the app's callbacks go, and how that endpoint has been doing.
+//! The state of an outbox: its app and publisher, the app's callback settings, and the health of the endpoint.
 
 use std::cell::Cell;
 
@@ -17,11 +17,11 @@ use platform::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboxState {
     pub app: AppId,
-    /// Known since the first conversion.
+    /// None before the catalog's terms were first received.
     pub publisher: Option<PublisherId>,
     pub callback: CallbackSettings,
     pub health: Health,
-    /// When the endpoint said that it wants no more, in milliseconds.
+    /// When the endpoint disabled itself by its response, in milliseconds.
     pub disabled_ms: Option<i64>,
 }
 
@@ -30,23 +30,20 @@ impl OutboxState {
         self.callback.sealed.is_some()
     }
 
-    /// Whether callbacks may go out at all.
+    /// Whether callbacks may be sent: there is a callback, and its endpoint is not disabled.
     pub fn has_endpoint(&self) -> bool {
         self.has_callback() && self.disabled_ms.is_none()
     }
 }
 
-/// `None` for an outbox that was never asked for anything.
-///
-/// # Errors
-/// What the database says.
+/// Reads the state; `None` if the outbox has never received terms or settings.
 pub fn read(db: &impl Database) -> Result<Option<OutboxState>, DatabaseError> {
     let Some(row) = db.query_first(sql::GET_STATE, &[])? else {
         return Ok(None);
     };
     let app = u32::try_from(row.integer(6)?).ok().and_then(AppId::from_number);
     Ok(Some(OutboxState {
-        app: app.ok_or_else(|| DatabaseError("the outbox's app is none".into()))?,
+        app: app.ok_or_else(|| DatabaseError("the stored app id is invalid".into()))?,
         publisher: row.optional_text(0)?.and_then(PublisherId::parse),
         callback: callback_settings::read(&row, 1)?,
         health: Health {
@@ -57,47 +54,44 @@ pub fn read(db: &impl Database) -> Result<Option<OutboxState>, DatabaseError> {
     }))
 }
 
-/// What a process remembers of the outbox's row, so that it is not read for each conversion.
+/// A process's cache of the outbox's row, so that it is not read for each conversion.
 #[derive(Debug, Default)]
 pub struct StateCache {
-    /// Set once the row names a publisher: the lowest revision that its callback can have. Neither is ever taken back, so
-    /// what was read once holds for as long as the process lives.
+    /// Set once the row has a publisher: a lower bound of its callback's revision. The publisher stays and revisions
+    /// only grow, so the bound holds for the life of the process.
     revision: Cell<Option<i64>>,
-    /// Whether callbacks can go nowhere as things are: the app has no callback, or its endpoint is disabled.
-    nowhere: Cell<bool>,
+    /// Whether no callback can be sent: the app has no callback, or its endpoint is disabled.
+    lacks_endpoint: Cell<bool>,
 }
 
 impl StateCache {
-    /// Whether nothing of this would be news.
+    /// Whether these settings are stored already, with a publisher, or older than the stored ones.
     pub fn covers(&self, callback: &CallbackSettings) -> bool {
         self.revision
             .get()
             .is_some_and(|known| callback.revision <= known)
     }
 
-    /// Remembers what [`learn`] has written, or found, with a publisher.
-    pub fn note(&self, callback: &CallbackSettings) {
+    /// Records settings that [`learn`] has written, or found, together with a publisher.
+    pub fn record(&self, callback: &CallbackSettings) {
         self.revision
             .set(self.revision.get().max(Some(callback.revision)));
     }
 
-    pub fn leads_nowhere(&self) -> bool {
-        self.nowhere.get()
+    pub fn lacks_endpoint(&self) -> bool {
+        self.lacks_endpoint.get()
     }
 
-    /// To be said right after it was read, and taken back before anything is written that may give callbacks a way: a
+    /// Set to true right after the state was read. Set to false before every write that may enable callbacks, because a
     /// write that reports an error may have happened.
-    pub fn set_nowhere(&self, nowhere: bool) {
-        self.nowhere.set(nowhere);
+    pub fn set_lacks_endpoint(&self, lacks_endpoint: bool) {
+        self.lacks_endpoint.set(lacks_endpoint);
     }
 }
 
-/// Takes over what the catalog says, if it is news. A callback that was set or changed begins anew: an endpoint that
-/// was disabled or failing is tried at once. `under_way_ms` is how far a try that is under way puts its callback off.
-/// Returns whether the callback is another one.
-///
-/// # Errors
-/// What the database says.
+/// Stores the catalog's callback settings if their revision is higher, and a publisher if none is stored. New settings
+/// reset the endpoint's health and make waiting callbacks due. `under_way_ms` is the duration of a claim. Returns
+/// whether the settings were new.
 pub fn learn(
     db: &impl Database,
     now_ms: i64,
@@ -113,7 +107,7 @@ pub fn learn(
     if !is_newer && !names_publisher {
         return Ok(false);
     }
-    let governs = match &known {
+    let current = match &known {
         Some(known) if !is_newer => &known.callback,
         _ => callback,
     };
@@ -123,8 +117,8 @@ pub fn learn(
             params![
                 app.number(),
                 publisher.map(PublisherId::as_str),
-                governs.revision,
-                governs.sealed.as_ref().map(|sealed| sealed.0.clone())
+                current.revision,
+                current.sealed.as_ref().map(|sealed| sealed.0.clone())
             ],
         )?;
         if is_newer {
@@ -134,21 +128,15 @@ pub fn learn(
     })
 }
 
-/// Lets the endpoint be tried again, and gives all that waits a whole new schedule, the first try at once. What is under
-/// way is left alone: it would be sent twice.
-///
-/// # Errors
-/// What the database says.
+/// Resets the endpoint's health, and restarts the schedule of every waiting callback with an attempt at once. Attempts
+/// in flight are left alone, or their callbacks would be sent twice.
 pub fn release(db: &impl Database, now_ms: i64, under_way_ms: i64) -> Result<(), DatabaseError> {
     set_health(db, Health::default(), None)?;
     let under_way_until = now_ms.saturating_add(under_way_ms);
     db.execute(sql::RELEASE_ALL, params![now_ms, under_way_until])
 }
 
-/// Notes how the endpoint is doing.
-///
-/// # Errors
-/// What the database says.
+/// Stores the endpoint's health.
 pub fn set_health(db: &impl Database, health: Health, disabled_ms: Option<i64>) -> Result<(), DatabaseError> {
     db.execute(
         sql::SET_HEALTH,

@@ -1,5 +1,5 @@
-//! The log: an entry for each transaction id, and the money that moves with it. A reward's entry is written with its
-//! conversion; its reversal has one of its own.
+//! Writes the log's entries, one for each transaction id, and the payments that belong to them. A reward's entry is
+//! written with its conversion; a reversal has an entry of its own.
 
 use serde::Deserialize;
 
@@ -23,28 +23,29 @@ use platform::{
     params,
 };
 
-/// Where sums for the publisher's ledger go, in the book of [`forward`]. Those for counters go by their objects' names.
+/// The destination of [batches] for the publisher's ledger. For counters it is the object's name.
 pub const TO_LEDGER: &str = "ledger";
 
-/// How a callback stands, as the table has it.
+/// The stored numbers of a callback's delivery state.
 pub const WAITING: i64 = 0;
 pub const DELIVERED: i64 = 1;
 pub const DEAD: i64 = 2;
 
-/// Enters a conversion. Returns its entry, and, if it is `paid`, has it paid as [`move_money`] pays one that has an entry.
-pub fn enter(db: &impl Database, now_ms: i64, approval: &Approval, paid: bool) -> Result<i64, Failure> {
+/// Creates the entry of a conversion, and returns its number. If `paid`, it includes the payout and the callback, for
+/// which [`move_money`] must be called with `entered`.
+pub fn create(db: &impl Database, now_ms: i64, approval: &Approval, paid: bool) -> Result<i64, Failure> {
     let fields = fields(approval, now_ms)?;
-    let owed = paid.then_some(Owed {
+    let payment = paid.then_some(Payment {
         after: None,
         payout: approval.payout_micro_usd,
         due_ms: Some(now_ms),
         erase: false,
     });
-    insert(db, now_ms, approval, &fields, owed)
+    insert(db, now_ms, approval, &fields, payment)
 }
 
-/// The same of one that has an entry, and comes into `state`. If its user was forgotten, it is forgotten again: at once,
-/// or, if there is a callback that cannot go without, when that has ended.
+/// Updates the entry of a conversion that enters `state`. If its user was erased, the user is erased again: at once,
+/// or, if a callback needs the user, once that has ended.
 pub fn amend(
     db: &impl Database,
     now_ms: i64,
@@ -69,8 +70,8 @@ pub fn amend(
     Ok(entry)
 }
 
-/// Pays, or takes back what was paid: the callback that says so, and the money for the ledger and the offer's figures.
-/// The caller's transaction holds it. `entered` says that a reward's callback was entered with its conversion.
+/// Pays a reward or reverses it, within the caller's transaction: the callback, and the sums for the ledger and the
+/// offer's figures. `entered` means that [`create`] has written the reward's payout and callback.
 pub fn move_money(
     db: &impl Database,
     now_ms: i64,
@@ -90,7 +91,7 @@ pub fn move_money(
         Movement::Reversal => reverse(db, now_ms, approval)?,
     };
     let click = &approval.conversion.click;
-    let earned = BatchRow {
+    let sums = BatchRow {
         destination: TO_LEDGER.into(),
         day: UtcDay::of_ms(now_ms),
         app: click.app,
@@ -104,27 +105,27 @@ pub fn move_money(
         },
         revenue_micro_usd: payout_micro_usd,
     };
-    // The offer's figures know neither country nor placement.
-    let of_offer = counters::object_name(&approval.offer);
-    Ok(batches::add_to(db, &earned, Some(&of_offer))?)
+    // The offer's figures have neither country nor placement.
+    let counters = counters::object_name(&approval.offer);
+    Ok(batches::add_to(db, &sums, Some(&counters))?)
 }
 
-/// Enters the reversal of what was paid, which waits until the reward has been sent: a receiver that was told to take
-/// back what it had not given could not. Returns what is taken back, negative.
+/// Creates the entry of a reversal. Its callback waits until the reward's has ended, because a receiver cannot reverse
+/// a reward that it has not received. Returns the reversed payout in micro-USD, negative.
 fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result<i64, Failure> {
     let reward_id = approval.transaction_id(Movement::Reward)?;
-    let paid = Paid::find(db, &reward_id)?;
+    let paid = PaidReward::find(db, &reward_id)?;
     let mut fields = fields(approval, now_ms)?;
-    fields.value = paid.said.value.negated();
-    fields.payout = paid.said.payout.negated();
-    fields.currency = paid.said.currency;
-    fields.goal_value = paid.said.goal_value;
+    fields.value = paid.sent.value.negated();
+    fields.payout = paid.sent.payout.negated();
+    fields.currency = paid.sent.currency;
+    fields.goal_value = paid.sent.goal_value;
     fields.transaction_id = approval.transaction_id(Movement::Reversal)?;
     fields.status = Status::Reversed;
     fields.original_transaction_id = Some(reward_id);
     let payout = paid.payout_micro_usd.saturating_neg();
     let due_ms = (!paid.is_waiting).then_some(now_ms);
-    let reversal = Owed {
+    let reversal = Payment {
         after: Some(paid.entry),
         payout,
         due_ms,
@@ -134,13 +135,15 @@ fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result<i64, 
     Ok(payout)
 }
 
-/// What an entry is owed from the start: its callback, and the money that it tells of.
-struct Owed {
-    /// Of a reversal, the reward's entry.
+/// The payment of a new entry, with its callback.
+struct Payment {
+    /// For a reversal, the reward's entry.
     after: Option<i64>,
+    /// In micro-USD.
     payout: i64,
+    /// None for a reversal that waits for its reward.
     due_ms: Option<i64>,
-    /// Whether the reward's user was forgotten, or is to be.
+    /// Whether the reward's user was erased, or must be.
     erase: bool,
 }
 
@@ -149,42 +152,42 @@ fn insert(
     now_ms: i64,
     approval: &Approval,
     fields: &Fields,
-    owed: Option<Owed>,
+    payment: Option<Payment>,
 ) -> Result<i64, Failure> {
     let conversion = &approval.conversion;
-    let entered = db.query_first(
+    let row = db.query_first(
         sql::ENTER,
         params![
             fields.transaction_id.as_str(),
             conversion.nonce.0.clone(),
             approval.goal.as_str(),
-            owed.as_ref().and_then(|owed| owed.after),
+            payment.as_ref().and_then(|payment| payment.after),
             now_ms,
-            owed.as_ref().map_or(0, |owed| owed.payout),
-            owed.as_ref().map(|_| WAITING),
-            owed.as_ref().and_then(|owed| owed.due_ms),
-            owed.as_ref().is_some_and(|owed| owed.erase),
+            payment.as_ref().map_or(0, |payment| payment.payout),
+            payment.as_ref().map(|_| WAITING),
+            payment.as_ref().and_then(|payment| payment.due_ms),
+            payment.as_ref().is_some_and(|payment| payment.erase),
             &*conversion.click.user_id,
             conversion.txn.as_deref(),
             json(fields)?
         ],
     )?;
-    let entered = entered.ok_or_else(|| Failure::Internal("RETURNING gave no row".into()))?;
-    Ok(entered.integer(0)?)
+    let row = row.ok_or_else(|| Failure::Internal("RETURNING returned no row".into()))?;
+    Ok(row.integer(0)?)
 }
 
-/// A reward as it was paid.
-struct Paid {
+/// A paid reward.
+struct PaidReward {
     entry: i64,
     payout_micro_usd: i64,
     is_waiting: bool,
     erase: bool,
-    said: Said,
+    sent: SentFields,
 }
 
-/// Of what was said of it, that which a reversal repeats. (The rest may have been erased.)
+/// The fields of a reward's callback that its reversal repeats. The others may have been erased.
 #[derive(Deserialize)]
-struct Said {
+struct SentFields {
     value: Decimal,
     payout: Decimal,
     currency: String,
@@ -192,28 +195,28 @@ struct Said {
     goal_value: Option<String>,
 }
 
-impl Paid {
+impl PaidReward {
     fn find(db: &impl Database, transaction_id: &str) -> Result<Self, Failure> {
         let row = db
             .query_first(sql::GET_PAID, params![transaction_id])?
-            .ok_or_else(|| Failure::Internal(format!("{transaction_id} was paid and is not in the log")))?;
+            .ok_or_else(|| Failure::Internal(format!("{transaction_id} was paid but is not in the log")))?;
         Ok(Self {
             entry: row.integer(0)?,
             payout_micro_usd: row.integer(1)?,
             is_waiting: row.optional_integer(2)? == Some(WAITING),
-            said: parse(&row, 3)?,
+            sent: parse(&row, 3)?,
             erase: row.boolean(4)?,
         })
     }
 }
 
-/// The JSON of a column that the outbox has written itself.
+/// Parses a JSON column that the outbox has written.
 pub(super) fn parse<'r, T: Deserialize<'r>>(row: &'r Row, column: usize) -> Result<T, DatabaseError> {
     serde_json::from_str(row.text(column)?)
-        .map_err(|error| DatabaseError(format!("column {column} holds other JSON: {error}")))
+        .map_err(|error| DatabaseError(format!("column {column} does not parse: {error}")))
 }
 
-/// What the callback of a reward says.
+/// The fields of a reward's callback.
 fn fields(approval: &Approval, now_ms: i64) -> Result<Fields, Failure> {
     let click = &approval.conversion.click;
     let amounts = Amounts::of(MicroUsd(approval.payout_micro_usd), &approval.currency);

@@ -1,4 +1,5 @@
-//! The log as the operator reads it (docs/OPERATING.md, "The operator's API"): an entry for each transaction id, with every attempt.
+//! The operator's view of the log (docs/OPERATING.md, "The conversion log"): an entry for each transaction id, with its
+//! callback's attempts.
 
 use std::collections::HashMap;
 
@@ -22,7 +23,7 @@ use platform::{
     params,
 };
 
-/// What `?status=` may be, by its number in `sql::LIST`.
+/// The values of `?status=`, with their numbers in `sql::LIST`.
 const STATUSES: [(&str, i64); 5] = [
     (Status::Pending.as_str(), 0),
     (Status::Approved.as_str(), 1),
@@ -37,16 +38,16 @@ const DELIVERED: &str = "delivered";
 const DEAD: &str = "dead";
 const NO_ENDPOINT: &str = "no_endpoint";
 
-/// Entries that a page looks at: some 20 ms of an object's time, in which it answers nobody. A filter that finds few of
-/// them makes a short page, or an empty one.
+/// Entries that a page examines at most: about 20 ms, during which the object answers no other request. A selective
+/// filter therefore makes a short or empty page.
 pub const WALK: i64 = 20_000;
-/// Bytes of attempts after which a page ends.
+/// Bytes of attempts' texts after which a page ends.
 pub const MAX_TEXT: usize = 1 << 20;
-/// Entries whose attempts are read at once.
+/// Entries whose attempts are read at a time.
 const CHUNK: usize = 50;
 
-/// `GET …/conversions`, the newest first. The cursor of a page is the number of the last entry that it is done with;
-/// only where the log ends it has none.
+/// `GET …/conversions`, the newest first. A page's cursor is the number of the last entry that it has examined; only
+/// the last page has none.
 pub fn list(
     db: &impl Database,
     status: Option<&str>,
@@ -54,7 +55,7 @@ pub fn list(
     limit: u32,
     cursor: Option<&str>,
 ) -> Result<Reply, Failure> {
-    let about = endpoint::read(db)?;
+    let outbox = endpoint::read(db)?;
     let mut status = status.map(status_number).transpose()?;
     let after_last = last_entry(db)?.saturating_add(1);
     let before = match cursor {
@@ -71,17 +72,17 @@ pub fn list(
     let delivery = match state {
         None => None,
         Some(REFUSED) => {
-            // No callback of a refused conversion waits, so the two filters together find either this or nothing.
+            // A refused conversion has the status `refused`, so any other status matches nothing.
             match status {
                 None | Some(REFUSED_NUMBER) => status = Some(REFUSED_NUMBER),
-                Some(_) => return page(db, about.as_ref(), &[], None),
+                Some(_) => return page(db, outbox.as_ref(), &[], None),
             }
             None
         }
         Some(state @ (WAITING | NO_ENDPOINT)) => {
-            let has_callback = has_callback(about.as_ref());
+            let has_callback = has_callback(outbox.as_ref());
             if has_callback != (state == WAITING) {
-                return page(db, about.as_ref(), &[], None);
+                return page(db, outbox.as_ref(), &[], None);
             }
             Some(entries::WAITING)
         }
@@ -93,7 +94,7 @@ pub fn list(
                 .into());
         }
     };
-    // One more than asked for says whether there is a next page.
+    // One entry more than requested shows whether there is a next page.
     let most = limit.saturating_add(1);
     let (mut rows, end) = if delivery == Some(entries::DEAD) {
         let rows = db.query(sql::LIST_FEW, params![before, status, delivery, most])?;
@@ -111,13 +112,10 @@ pub fn list(
         Some(last) if is_cut => Some(last.integer(0)?),
         _ => end,
     };
-    page(db, about.as_ref(), &rows, end)
+    page(db, outbox.as_ref(), &rows, end)
 }
 
-/// The highest entry; 0 of an empty log.
-///
-/// # Errors
-/// What the database says.
+/// The highest entry; 0 if the log is empty.
 pub fn last_entry(db: &impl Database) -> Result<i64, DatabaseError> {
     let last = db.query_first(sql::LAST_ENTRY, &[])?;
     let last = last.map_or(Ok(None), |row| row.optional_integer(0))?;
@@ -126,9 +124,9 @@ pub fn last_entry(db: &impl Database) -> Result<i64, DatabaseError> {
 
 /// `GET …/conversions/{transaction_id}`.
 pub fn get(db: &impl Database, transaction_id: &str) -> Result<Reply, Failure> {
-    let about = endpoint::read(db)?;
+    let outbox = endpoint::read(db)?;
     let rows = db.query(sql::GET_ENTRY, params![transaction_id])?;
-    let (mut shown, _) = shown(db, about.as_ref(), &rows)?;
+    let (mut shown, _) = log_entries(db, outbox.as_ref(), &rows)?;
     let entry = shown
         .pop()
         .ok_or_else(|| common::NOT_FOUND.with_message("there is no such conversion"))?;
@@ -144,19 +142,19 @@ fn status_number(status: &str) -> Result<i64, Failure> {
     })
 }
 
-/// These entries, as far as their attempts have room on one page. `end` is the cursor of a page that has them all.
+/// A page of these entries, cut after [`MAX_TEXT`] bytes of attempts. `end` is the cursor of the uncut page.
 fn page(
     db: &impl Database,
-    about: Option<&OutboxState>,
+    outbox: Option<&OutboxState>,
     rows: &[Row],
     end: Option<i64>,
 ) -> Result<Reply, Failure> {
-    let (mut conversions, mut end, mut room) = (Vec::with_capacity(rows.len()), end, MAX_TEXT);
+    let (mut conversions, mut end, mut free_text) = (Vec::with_capacity(rows.len()), end, MAX_TEXT);
     for chunk in rows.chunks(CHUNK) {
-        let (entries, text) = shown(db, about, chunk)?;
+        let (entries, text) = log_entries(db, outbox, chunk)?;
         conversions.extend(entries);
-        room = room.saturating_sub(text);
-        if let (0, Some(last)) = (room, chunk.last()) {
+        free_text = free_text.saturating_sub(text);
+        if let (0, Some(last)) = (free_text, chunk.last()) {
             if conversions.len() < rows.len() {
                 end = Some(last.integer(0)?);
             }
@@ -171,7 +169,7 @@ fn page(
 
 #[derive(Serialize)]
 struct Page<'r> {
-    conversions: Vec<Shown<'r>>,
+    conversions: Vec<LogEntry<'r>>,
     cursor: Option<String>,
 }
 
@@ -182,25 +180,25 @@ fn reply(body: &impl Serialize) -> Result<Reply, Failure> {
     })
 }
 
-/// With the bytes of their attempts' texts.
-fn shown<'r>(
+/// These entries as the operator reads them, and the bytes of their attempts' texts.
+fn log_entries<'r>(
     db: &impl Database,
-    about: Option<&OutboxState>,
+    outbox: Option<&OutboxState>,
     rows: &'r [Row],
-) -> Result<(Vec<Shown<'r>>, usize), DatabaseError> {
+) -> Result<(Vec<LogEntry<'r>>, usize), DatabaseError> {
     let entries: Vec<i64> = rows.iter().map(|row| row.integer(0)).collect::<Result<_, _>>()?;
     let (mut attempts, text) = attempts(db, &entries)?;
     let shown = rows
         .iter()
         .zip(entries)
-        .map(|(row, entry)| show(row, about, attempts.remove(&entry).unwrap_or_default()))
+        .map(|(row, entry)| log_entry(row, outbox, attempts.remove(&entry).unwrap_or_default()))
         .collect::<Result<_, _>>()?;
     Ok((shown, text))
 }
 
 /// An entry as the operator reads it.
 #[derive(Serialize)]
-struct Shown<'r> {
+struct LogEntry<'r> {
     transaction_id: &'r str,
     #[serde(skip_serializing_if = "Option::is_none")]
     original_transaction_id: Option<&'r str>,
@@ -224,9 +222,9 @@ struct Shown<'r> {
     attempts: Vec<Json>,
 }
 
-/// What the log shows of what was said.
+/// The fields of a callback that the log shows.
 #[derive(Deserialize)]
-struct Said {
+struct LoggedFields {
     offer_id: String,
     goal_id: String,
     click_ts: i64,
@@ -235,12 +233,12 @@ struct Said {
     value: Decimal,
 }
 
-fn show<'r>(
+fn log_entry<'r>(
     row: &'r Row,
-    about: Option<&OutboxState>,
+    outbox: Option<&OutboxState>,
     attempts: Vec<Json>,
-) -> Result<Shown<'r>, DatabaseError> {
-    let said: Said = entries::parse(row, 6)?;
+) -> Result<LogEntry<'r>, DatabaseError> {
+    let fields: LoggedFields = entries::parse(row, 6)?;
     let delivery = row.optional_integer(2)?;
     let original = row.optional_text(8)?;
     let state = state_of(row.integer(7)?)?;
@@ -254,30 +252,30 @@ fn show<'r>(
         Err(_) => REFUSED,
     };
     let state = match delivery {
-        Some(entries::WAITING) if has_callback(about) => Some(WAITING),
+        Some(entries::WAITING) if has_callback(outbox) => Some(WAITING),
         Some(entries::WAITING) => Some(NO_ENDPOINT),
         Some(entries::DELIVERED) => Some(DELIVERED),
         Some(_) => Some(DEAD),
         None => refusal.map(|_| REFUSED),
     };
     let next_try_ms = match state {
-        // None is due while the endpoint is switched off.
-        Some(WAITING) if about.is_some_and(OutboxState::has_endpoint) => row.optional_integer(3)?,
+        // No attempt is due while the endpoint is disabled.
+        Some(WAITING) if outbox.is_some_and(OutboxState::has_endpoint) => row.optional_integer(3)?,
         _ => None,
     };
-    // Digit by digit as it was sent: a double could not hold them all.
+    // The digits exactly as they were sent; a double could not hold them all.
     let amount = |amount: &Decimal| RawValue::from_string(amount.as_str().to_owned()).ok();
-    Ok(Shown {
+    Ok(LogEntry {
         transaction_id: row.text(1)?,
         original_transaction_id: original,
         user_id: row.optional_text(4)?,
-        offer_id: said.offer_id,
-        goal_id: said.goal_id,
+        offer_id: fields.offer_id,
+        goal_id: fields.goal_id,
         txn: row.optional_text(5)?,
-        click_ts: said.click_ts,
-        conversion_ts: said.conversion_ts,
-        payout: delivery.and_then(|_| amount(&said.payout)),
-        value: delivery.and_then(|_| amount(&said.value)),
+        click_ts: fields.click_ts,
+        conversion_ts: fields.conversion_ts,
+        payout: delivery.and_then(|_| amount(&fields.payout)),
+        value: delivery.and_then(|_| amount(&fields.value)),
         status,
         state,
         refusal,
@@ -286,8 +284,8 @@ fn show<'r>(
     })
 }
 
-fn has_callback(about: Option<&OutboxState>) -> bool {
-    about.is_some_and(OutboxState::has_callback)
+fn has_callback(outbox: Option<&OutboxState>) -> bool {
+    outbox.is_some_and(OutboxState::has_callback)
 }
 
 /// The attempts of these entries, and the bytes of their texts.

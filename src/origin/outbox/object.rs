@@ -1,5 +1,5 @@
-//! The outbox's Durable Object. The path of a request names its app, since an object that its alarm has started does not
-//! know its own name.
+//! The outbox's Durable Object. A request's path names the app, because an object that its alarm starts does not know
+//! its own name.
 
 use std::{panic::RefUnwindSafe, rc::Rc};
 
@@ -24,7 +24,7 @@ pub struct Outbox {
     service: Rc<OutboxService<DurableDatabase, Workers, DeliveryLog>>,
 }
 
-/// Cells that are set in single steps that cannot panic: after a panic they are as they were.
+/// Its cells are set in single steps that cannot panic, so a panic leaves them consistent.
 impl RefUnwindSafe for Outbox {}
 
 impl DurableObject for Outbox {

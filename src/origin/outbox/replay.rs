@@ -1,4 +1,4 @@
-//! What the operator does with callbacks: sends them again, lets an endpoint go on, sees how it is doing.
+//! The operator's commands for callbacks: replay, enable a disabled endpoint, and show its health.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -30,9 +30,9 @@ pub const ERASED: ApiError = ApiError::new(
     "the user's identifiers are gone, so the callback cannot be sent again",
 );
 
-/// `POST …/conversions/{transaction_id}/replay`: the callback has a whole new schedule, its first try at once; that of a
-/// reversal when its reward has ended. A reward that was taken back is taken back again after it. One that is under way
-/// is left to it: it would be sent twice at once.
+/// `POST …/conversions/{transaction_id}/replay`: restarts the callback's schedule, with an attempt at once, or for a
+/// reversal when its reward's callback has ended. The reversal of a replayed reward is replayed after it. An attempt in
+/// flight is left to finish, or the callback would be sent twice at once.
 pub fn replay(
     db: &impl Database,
     now_ms: i64,
@@ -58,13 +58,13 @@ pub fn replay(
     Ok(shown)
 }
 
-/// Which callbacks to send again.
+/// The operator's selection of callbacks to replay.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Range {
-    /// UNIX seconds: conversions from then on.
+    /// UNIX seconds, inclusive.
     since: i64,
-    /// UNIX seconds: conversions before then.
+    /// UNIX seconds, exclusive.
     #[serde(default)]
     until: Option<i64>,
     #[serde(default)]
@@ -82,7 +82,7 @@ enum Ended {
 
 impl Document for Range {
     fn check(&self) -> Result<(), FieldError> {
-        // Milliseconds, sent by mistake, would find nothing and pass for success.
+        // Milliseconds, sent by mistake, would match nothing and look like a success.
         if !(0..=LATEST_S).contains(&self.since) {
             return Err(FieldError::new("since", "must be UNIX seconds"));
         }
@@ -99,15 +99,14 @@ impl Document for Range {
     }
 }
 
-/// Entries that a step of a replay looks at: if it replays them all, some 100 ms of an object's time, in which it
-/// answers nobody.
+/// Entries that one step of a replay examines: about 100 ms if all are replayed, in which nothing else is answered.
 pub const STEP: i64 = 20_000;
 
-/// `POST …/conversions/replay`, in steps, between which the outbox answers others. `ask` carries a command out; what is
-/// not a step's answer is passed on as it is.
+/// `POST …/conversions/replay`, in steps, between which the outbox answers other requests. `ask` sends one step's
+/// command. An answer that is not a step's result is returned as it is.
 ///
 /// # Errors
-/// What `ask` says; the steps before were carried out.
+/// The error of `ask`; earlier steps have been carried out.
 pub async fn replay_in_steps<E>(
     body: &str,
     ask: impl AsyncFn(ReplayMany) -> Result<Reply, E>,
@@ -128,9 +127,9 @@ pub async fn replay_in_steps<E>(
     }
 }
 
-/// A step of `POST …/conversions/replay`: the entries after this one. An operator who does not say until when means the
-/// first step's time, which the answer says and the steps that follow are told, or the conversions that come meanwhile
-/// would be sent twice.
+/// One step of `POST …/conversions/replay`, for the entries after `after`. Without an `until` in the request, the first
+/// step's time is used; its answer passes it to the later steps, so that conversions that arrive meanwhile are not sent
+/// twice.
 pub fn replay_many(
     db: &impl Database,
     now_ms: i64,
@@ -145,7 +144,7 @@ pub fn replay_many(
         Ended::Delivered => entries::DELIVERED,
         Ended::Waiting => entries::WAITING,
     };
-    // The seconds of a conversion are whole, so the last one of "until now" is this one.
+    // Conversion times are whole seconds, so "until now" includes the current second.
     let until = range
         .until
         .or(until)
@@ -195,19 +194,19 @@ pub fn enable(db: &impl Database, now_ms: i64, under_way_ms: i64) -> Result<Repl
 
 /// `GET …/callback`.
 pub fn status(db: &impl Database) -> Result<Reply, Failure> {
-    let about = endpoint::read(db)?;
-    let state = match &about {
+    let outbox = endpoint::read(db)?;
+    let state = match &outbox {
         None => "none",
-        Some(about) if !about.has_callback() => "none",
-        Some(about) if about.disabled_ms.is_some() => "disabled",
-        Some(about) if about.health.is_failing() => "failing",
+        Some(outbox) if !outbox.has_callback() => "none",
+        Some(outbox) if outbox.disabled_ms.is_some() => "disabled",
+        Some(outbox) if outbox.health.is_failing() => "failing",
         Some(_) => "healthy",
     };
     let counts = db.query_first(sql::COUNT_STANDING, &[])?.unwrap_or(Row(vec![]));
     let next_try_ms = super::deliveries::due_ms(db)?;
     Ok(Reply::ok(&json!({
         "state": state,
-        "consecutive_failures": about.map_or(0, |about| about.health.failures),
+        "consecutive_failures": outbox.map_or(0, |outbox| outbox.health.failures),
         "next_try_ts": next_try_ms.map(|ms| ms.div_euclid(SECOND_MS)),
         "waiting": counts.integer(0)?,
         "dead": counts.integer(1)?,

@@ -1,5 +1,5 @@
-//! Conversions on their way to an approval: one of the offer's cap is asked for, and not yet answered. What is kept is
-//! all that it takes to pay, so that the alarm, or the next copy, can finish what a request began.
+//! Reservations: approvals that wait for the counters to take one conversion from the offer's cap. A reservation stores
+//! everything that is needed to pay, so that the alarm or the next copy of the postback can finish it.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,31 +12,32 @@ use platform::{
     params,
 };
 
-/// How long a reservation is its request's own affair, in milliseconds; then the alarm takes it up.
+/// How long the alarm leaves a new reservation to its request, in milliseconds.
 const NET_MS: i64 = 15 * SECOND_MS;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reservation {
     pub approval: Approval,
     pub take: Take,
-    /// What tells it from an earlier one of the same conversion: an answer that comes late ends no other.
+    /// Unique in the outbox, so that a late answer cannot end a newer reservation of the same conversion.
     pub number: i64,
 }
 
-/// A reservation that has come to its end.
+/// An ended reservation.
 pub struct Ended {
-    /// Whether the operator has asked meanwhile to forget its user.
+    /// Whether the operator has requested the user's erasure meanwhile.
     pub erase: bool,
 }
 
-/// Makes a reservation. The caller's transaction holds it.
-///
-/// # Errors
-/// What the database says.
-pub fn make(db: &impl Database, now_ms: i64, approval: Approval, take: Take) -> Result<Reservation, Failure> {
+/// Stores a reservation, within the caller's transaction.
+pub fn create(
+    db: &impl Database,
+    now_ms: i64,
+    approval: Approval,
+    take: Take,
+) -> Result<Reservation, Failure> {
     let number = db.query_first(sql::NEXT_RESERVATION, &[])?;
-    let number =
-        number.ok_or_else(|| Failure::Internal("an outbox knows itself before it reserves".into()))?;
+    let number = number.ok_or_else(|| Failure::Internal("the outbox has no state row".into()))?;
     let reservation = Reservation {
         approval,
         take,
@@ -57,10 +58,7 @@ pub fn make(db: &impl Database, now_ms: i64, approval: Approval, take: Take) -> 
     Ok(reservation)
 }
 
-/// Ends one; `None` if another hand has ended it.
-///
-/// # Errors
-/// What the database says.
+/// Deletes a reservation; `None` if another task has ended it already.
 pub fn end(db: &impl Database, reservation: &Reservation) -> Result<Option<Ended>, DatabaseError> {
     let ended = db.query_first(sql::END_RESERVATION, &key(reservation))?;
     ended
@@ -72,10 +70,7 @@ pub fn end(db: &impl Database, reservation: &Reservation) -> Result<Option<Ended
         .transpose()
 }
 
-/// Those that their requests have left behind, the longest waiting first, with how often each was taken up.
-///
-/// # Errors
-/// What the database says.
+/// At most `most` due reservations, the longest due first, each with the number of times that it was resumed.
 pub fn overdue(
     db: &impl Database,
     now_ms: i64,
@@ -93,10 +88,7 @@ pub fn overdue(
         .collect()
 }
 
-/// Has the alarm take one up again at a time, in milliseconds. False if it has ended: then nothing is to be asked for it.
-///
-/// # Errors
-/// What the database says.
+/// Makes a reservation due again at `due_ms`. Returns false if it has ended; its cap must then not be taken.
 pub fn put_off(
     db: &impl Database,
     reservation: &Reservation,
@@ -104,11 +96,11 @@ pub fn put_off(
     attempts: u32,
 ) -> Result<bool, DatabaseError> {
     let [nonce, goal, number] = key(reservation);
-    let put_off = db.query(
+    let updated = db.query(
         sql::PUT_RESERVATION_OFF,
         &[due_ms.into(), attempts.into(), nonce, goal, number],
     )?;
-    Ok(!put_off.is_empty())
+    Ok(!updated.is_empty())
 }
 
 fn key(reservation: &Reservation) -> [Value; 3] {

@@ -1,6 +1,6 @@
-//! What an outbox forgets: a user at the operator's word, attempts after 90 days, users' identifiers after 400. What
-//! keeps a conversion from being paid twice stays for ever. A callback that still waits keeps its user until it has
-//! been sent or given up, since without one it could not be sent.
+//! Retention and erasure: a user's identifiers on the operator's request, attempts after 90 days, and all identifiers
+//! after 400 days. Rows that prevent a second payment stay for ever. A waiting callback keeps its user's identifiers
+//! until it has been delivered or has become a dead letter, because it cannot be sent without them.
 
 use serde_json::json;
 
@@ -13,12 +13,12 @@ use platform::{
     params,
 };
 
-const ATTEMPTS_KEPT_MS: i64 = 90 * DAY_MS;
-const IDENTIFIERS_KEPT_MS: i64 = 400 * DAY_MS;
-/// Rows of each kind that one alarm looks at: some 50 ms of an object's time, in which it answers nobody.
+const ATTEMPT_RETENTION_MS: i64 = 90 * DAY_MS;
+const IDENTIFIER_RETENTION_MS: i64 = 400 * DAY_MS;
+/// Rows of each kind that one alarm examines: about 50 ms, during which the object answers no request.
 const ROWS: i64 = 5_000;
 
-/// `DELETE …/users/{user_id}`.
+/// `DELETE …/users/{user_id}`: erases the user's identifiers now, or once the callbacks that need them have ended.
 pub fn erase(db: &impl Database, user_id: &str) -> Result<Reply, Failure> {
     let counts = db.query_first(sql::COUNT_OF_USER, params![user_id])?;
     let (ended, waiting) = match counts {
@@ -30,17 +30,14 @@ pub fn erase(db: &impl Database, user_id: &str) -> Result<Reply, Failure> {
     db.transaction(|| {
         db.execute(sql::MARK_RESERVATIONS, params![user_id])?;
         db.execute(sql::MARK_USER, params![user_id])?;
-        forget(db, user_id)
+        erase_ended(db, user_id)
     })?;
     Ok(Reply::ok(
         &json!({ "erased": ended, "waiting": waiting + reserved }),
     ))
 }
 
-/// Has the user of an entry forgotten: now, or when its callback has ended. The caller's transaction holds it.
-///
-/// # Errors
-/// What the database says.
+/// Erases the user of an entry, now or when its callback has ended, within the caller's transaction.
 pub fn mark(db: &impl Database, transaction_id: &str) -> Result<(), DatabaseError> {
     match db.query_first(sql::MARK_ENTRY, params![transaction_id])? {
         Some(row) => ended(db, row.integer(0)?),
@@ -48,35 +45,29 @@ pub fn mark(db: &impl Database, transaction_id: &str) -> Result<(), DatabaseErro
     }
 }
 
-/// Forgets the user of a callback that has ended, if the operator has asked for that meanwhile. The caller's
-/// transaction holds it.
-///
-/// # Errors
-/// What the database says.
+/// Erases the user of an ended callback if that was requested meanwhile, within the caller's transaction.
 pub fn ended(db: &impl Database, entry: i64) -> Result<(), DatabaseError> {
     match db.query_first(sql::USER_TO_ERASE, params![entry])? {
-        Some(row) => forget(db, row.text(0)?),
+        Some(row) => erase_ended(db, row.text(0)?),
         None => Ok(()),
     }
 }
 
-fn forget(db: &impl Database, user_id: &str) -> Result<(), DatabaseError> {
+fn erase_ended(db: &impl Database, user_id: &str) -> Result<(), DatabaseError> {
     db.execute(sql::BLANK_ATTEMPTS, params![user_id])?;
     db.execute(sql::ERASE_USER, params![user_id])
 }
 
-/// One alarm's work. Returns when the next sweep is due: in a second if this one left something.
-///
-/// # Errors
-/// What the database says; the work may then be done again.
+/// Does one alarm's sweep. Returns when the next one is due: in a second if expired rows are left. After an error it
+/// may be repeated.
 pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
-    let attempts_from = now_ms.saturating_sub(ATTEMPTS_KEPT_MS);
-    let identifiers_from = now_ms.saturating_sub(IDENTIFIERS_KEPT_MS);
+    let attempts_from = now_ms.saturating_sub(ATTEMPT_RETENTION_MS);
+    let identifiers_from = now_ms.saturating_sub(IDENTIFIER_RETENTION_MS);
     let is_more = || {
         let more = db.query_first(sql::MORE_TO_SWEEP, params![attempts_from, identifiers_from])?;
         more.map_or(Ok(false), |row| row.boolean(0))
     };
-    // An alarm comes every few seconds, and there is something to sweep once a day.
+    // An alarm runs every few seconds, but rows expire once a day.
     if !is_more()? {
         return due_ms(db, now_ms);
     }
@@ -97,12 +88,9 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
     }
 }
 
-/// When the next sweep is due; never if nothing is kept.
-///
-/// # Errors
-/// What the database says.
+/// When the next sweep is due; never if there are no entries.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
-    let kept = db.query_first(sql::ANYTHING_KEPT, &[])?;
-    let kept = kept.map_or(Ok(false), |row| row.boolean(0))?;
-    Ok(kept.then(|| next_night_ms(now_ms)))
+    let row = db.query_first(sql::ANYTHING_KEPT, &[])?;
+    let has_entries = row.map_or(Ok(false), |row| row.boolean(0))?;
+    Ok(has_entries.then(|| next_night_ms(now_ms)))
 }

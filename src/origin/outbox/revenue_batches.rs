@@ -1,4 +1,4 @@
-//! Revenue and reversals for the publisher's ledger and the offers' counters, in numbered [batches](crate::batches).
+//! Sends revenue to ledgers and conversions to counters, in numbered [batches](crate::batches).
 
 use std::time::Duration;
 
@@ -14,13 +14,10 @@ use platform::{
     traits::{Clock, ObjectCall},
 };
 
-/// A ledger's time to answer.
+/// The timeout of a call to a ledger.
 const LEDGER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Sends all batches that are due.
-///
-/// # Errors
-/// The database failed.
+/// Sends all due batches.
 pub async fn send(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result<(), DatabaseError> {
     let Some(state) = endpoint::read(db)? else {
         return Ok(());

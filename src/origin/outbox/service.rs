@@ -1,6 +1,6 @@
-//! An outbox: carries postbacks and the operator's commands to the tables, calls publishers, and keeps an alarm set while
-//! anything waits. Callbacks, reservations and batches go on beside the requests that began them; a process that dies in
-//! between leaves them to the alarm.
+//! An outbox's orchestration: carries out postbacks and the operator's commands, sends callbacks, and keeps an alarm
+//! set while work waits. Callbacks, reservations and batches outlive the requests that started them; if the process
+//! dies, the alarm resumes them.
 
 use std::{cell::Cell, rc::Rc};
 
@@ -36,8 +36,8 @@ use platform::{
     traits::{Clock, Http, ObjectCall, ObjectStorage, Random, Sleep, Spawn},
 };
 
-/// Postbacks that wait, for the catalog, for a counter or for each other: 10 KB each are 2.5 MB, of which an isolate may hold
-/// several outboxes'. An outbox commits about 500 a second, so the last of them waits for half a second.
+/// Postbacks that wait for the catalog, for a counters object or for each other. At 10 KB each they take 2.5 MB, and an
+/// isolate may hold several outboxes. An outbox commits about 500 a second, so the last one waits for half a second.
 const CONVERSIONS: Limit = Limit {
     permits: 256,
     per_owner: 256,
@@ -49,41 +49,41 @@ pub trait Runtime: Clock + Random + Sleep + Spawn + ObjectCall + Http {}
 
 impl<R: Clock + Random + Sleep + Spawn + ObjectCall + Http> Runtime for R {}
 
-/// Sees each try of a callback begin and end. Production logs them; the simulation checks them.
+/// Observes the start and the end of each attempt of a callback. Production logs attempts; the simulation checks them.
 pub trait Observer {
     fn claimed(&self, _tried: &Try) {}
 
     fn concluded(&self, now_ms: i64, tried: &Try, call: &HttpCall, judgement: &Judgement, written: bool);
 }
 
-/// Production's observer: counts tries and logs those that did not deliver.
+/// Production's observer: counts attempts and logs those that did not deliver.
 pub struct DeliveryLog;
 
 impl Observer for DeliveryLog {
     fn concluded(&self, now_ms: i64, tried: &Try, call: &HttpCall, judgement: &Judgement, _written: bool) {
-        delivery_log::note(now_ms, tried, call, tried.tries.saturating_add(1), judgement);
+        delivery_log::record(now_ms, tried, call, tried.tries.saturating_add(1), judgement);
     }
 }
 
-/// Tasks that outlive their requests share it, so it lives behind an [`Rc`].
+/// An outbox's orchestration. It lives behind an [`Rc`], because tasks that outlive their requests share it.
 pub struct OutboxService<D, R, O> {
     shell: ObjectShell<D, R>,
     observer: O,
     terms_client: TermsClient,
     conversions: ConcurrencyLimit,
-    /// One conversion of a click at a time, by its nonce.
+    /// Locks by the click's nonce.
     click_locks: ClickLocks,
     /// Whether the catalog has confirmed the app.
     confirmed: Cell<bool>,
     state_cache: StateCache,
-    /// Tries under way.
+    /// Attempts in flight.
     in_flight: Cell<usize>,
     is_resuming: Cell<bool>,
     is_sending_batches: Cell<bool>,
     sender: CallbackSender,
 }
 
-/// A callback that was claimed, and where it goes.
+/// A claimed callback and its endpoint.
 struct Claimed {
     tried: Try,
     endpoint: Rc<Endpoint>,
@@ -125,12 +125,12 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         self.runtime().spawn("outbox", task);
     }
 
-    /// Whether this process has opened its database. Before that it starts no callback: the alarm does.
+    /// Whether this process has opened its database. Before that, only the alarm starts callbacks.
     pub fn is_ready(&self) -> bool {
         self.shell.is_ready()
     }
 
-    /// Tries of callbacks that are under way.
+    /// The number of callback attempts in flight.
     pub fn in_flight(&self) -> usize {
         self.in_flight.get()
     }
@@ -138,12 +138,12 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     /// Carries out a command for an app, and starts the callbacks that it makes due.
     ///
     /// # Errors
-    /// The command is refused, or something failed; a postback may then be sent again.
+    /// The command is refused, or failed; a failed postback may be sent again.
     pub async fn command(self: &Rc<Self>, app: AppId, command: Command) -> Result<Reply, Failure> {
         let answered = panics_to_failure(self.answer(app, command)).await;
-        // Also after a refusal: an earlier copy may have been finished on the way.
+        // Also after a refusal: the command may have settled an earlier copy and made its callback due.
         self.start_due();
-        // A write that reported an error may have happened, and nothing was armed for it.
+        // A write that reported an error may have happened, and no alarm was set for it.
         if matches!(answered, Err(Failure::Internal(_)))
             && self.shell.is_ready()
             && let Err(failure) = panic_to_failure(|| self.arm())
@@ -190,7 +190,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
 
     async fn convert(&self, app: AppId, conversion: &Conversion) -> Result<Reply, Failure> {
         let offer = OfferId::parse(&conversion.click.offer).ok_or(INVALID_CLICK_ID)?;
-        // Copies wait for the catalog together, and only then for each other.
+        // Copies of a conversion wait for the catalog together, and only then for each other.
         let terms = self.terms_client.terms(self.runtime(), app, Some(&offer)).await;
         let terms = terms.map_err(|failure| match failure {
             // The same for an unknown offer: neither an app nor an offer is ever deleted.
@@ -200,17 +200,17 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             failure => failure,
         })?;
         let db = self.shell.ready().await?;
-        let lock = self.click_locks.of(&conversion.nonce.0);
+        let lock = self.click_locks.join(&conversion.nonce.0);
         let _locked = lock.acquire().await;
         commit::convert(db, self, conversion, &terms)
             .await
             .map(Reply::Answer)
     }
 
-    /// Commands that need nobody else, in one step.
+    /// Carries out a command that needs no other object; synchronous.
     fn carry_out(&self, db: &D, app: AppId, command: Command) -> Result<Reply, Failure> {
         let (now_ms, try_ms) = (self.now_ms(), self.sender.under_way_ms());
-        self.state_cache.set_nowhere(false);
+        self.state_cache.set_lacks_endpoint(false);
         let reply = match command {
             Command::Settings(settings) => {
                 endpoint::learn(db, now_ms, app, None, &settings, try_ms)?;
@@ -235,7 +235,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         reply.map(Reply::Operator)
     }
 
-    /// Makes sure that the catalog has the app, and that this outbox has its callback, before anything is stored.
+    /// Makes sure that the catalog has the app and this outbox its callback settings, before anything is stored.
     async fn require_app(&self, app: AppId) -> Result<(), Failure> {
         if self.confirmed.get() {
             return Ok(());
@@ -244,11 +244,11 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             Ok(terms) => {
                 let db = self.shell.ready().await?;
                 let (publisher, try_ms) = (Some(&terms.publisher_id), self.sender.under_way_ms());
-                self.state_cache.set_nowhere(false);
+                self.state_cache.set_lacks_endpoint(false);
                 endpoint::learn(db, self.now_ms(), app, publisher, &terms.callback, try_ms)?;
             }
             Err(Failure::Refused(error)) if error.status == 404 => return Err(error.into()),
-            // The settings it had before are enough to see and repair by.
+            // The stored settings are good enough for the operator's commands.
             Err(failure) => {
                 if endpoint::read(self.shell.ready().await?)?.is_none() {
                     return Err(failure);
@@ -265,24 +265,24 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             .wake_for(next_alarm(self.shell.storage(), self.now_ms()))
     }
 
-    /// Claims the callbacks that are due, as far as there is room.
+    /// Claims due callbacks, as many as the endpoint's concurrency limit allows.
     fn claim(&self) -> Result<Vec<Claimed>, Failure> {
-        if !self.is_ready() || self.state_cache.leads_nowhere() {
+        if !self.is_ready() || self.state_cache.lacks_endpoint() {
             return Ok(Vec::new());
         }
         let db = self.shell.storage();
         let Some(state) = endpoint::read(db)?.filter(OutboxState::has_endpoint) else {
-            self.state_cache.set_nowhere(true);
+            self.state_cache.set_lacks_endpoint(true);
             return Ok(Vec::new());
         };
-        let room = state.health.room(self.in_flight.get(), self.now_ms());
-        if room == 0 {
+        let free = state.health.room(self.in_flight.get(), self.now_ms());
+        if free == 0 {
             return Ok(Vec::new());
         }
         let Some(endpoint) = self.sender.endpoint(Some(&state))? else {
             return Ok(Vec::new());
         };
-        let tries = deliveries::claim(db, self.now_ms(), room, self.sender.under_way_ms())?;
+        let tries = deliveries::claim(db, self.now_ms(), free, self.sender.under_way_ms())?;
         self.committed()?;
         Ok(tries
             .into_iter()
@@ -293,8 +293,8 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             .collect())
     }
 
-    /// Starts the callbacks that are due and have room. An object lives for as long as it waits for an answer, so these
-    /// tasks need no request to hold them.
+    /// Starts due callbacks within the concurrency limit. An object stays alive while it waits for a response, so these
+    /// tasks need no request to keep them alive.
     fn start_due(self: &Rc<Self>) {
         let claimed = panic_to_failure(|| self.claim()).unwrap_or_else(|failure| {
             platform::log::error("outbox", failure);
@@ -307,12 +307,12 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         }
     }
 
-    /// Makes a try; as it ends, the next begins.
+    /// Makes one attempt and then starts the callbacks that are due.
     async fn deliver(self: Rc<Self>, claimed: Claimed) {
         let concluded = panics_to_failure(self.attempt(&claimed)).await;
         self.in_flight.set(self.in_flight.get().saturating_sub(1));
         if let Err(failure) = concluded {
-            // The claim expires, and the callback is tried again.
+            // The claim expires, and the callback is attempted again.
             platform::log::error("outbox", failure);
         }
         self.start_due();
@@ -338,12 +338,12 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         if judgement.next == Next::Delivered {
             self.committed()
         } else {
-            // The next try, or the next probe, may be due before the alarm that is set.
+            // The next attempt, or the next probe of a failing endpoint, may be due before the alarm.
             self.arm()
         }
     }
 
-    /// Resumes the conversions whose requests left them waiting for their cap.
+    /// Resumes reservations whose requests ended before the cap was taken.
     async fn resume_overdue(self: Rc<Self>) {
         if self.is_resuming.replace(true) {
             return;
@@ -355,7 +355,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(failure) => {
-                    platform::log::warn("outbox", format_args!("a cap: {failure}"));
+                    platform::log::warn("outbox", format_args!("resuming reservations: {failure}"));
                     break;
                 }
             }
@@ -402,7 +402,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
     }
 
     fn committed(&self) -> Result<(), Failure> {
-        // An alarm that comes soon enough asks itself what is due, so most commits need not.
+        // An alarm that is due soon checks for due work itself, so most commits need no query.
         if self
             .shell
             .wakes_by(self.runtime().now_ms().saturating_add(NET_MS))

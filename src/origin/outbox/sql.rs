@@ -1,5 +1,5 @@
-//! The outbox's schema and every statement it runs. Integers that a statement computes with meet STRICT columns, which
-//! turn the bound doubles back.
+//! The outbox's schema and statements. A bound integer arrives as a double; integers that a statement computes with are
+//! compared with or stored in STRICT columns, which convert them back.
 
 use crate::batches;
 use platform::migrations::Migration;
@@ -7,8 +7,8 @@ use platform::migrations::Migration;
 pub const MIGRATIONS: &[Migration] = &[&[TABLES, batches::sql::TABLES]];
 
 const TABLES: &[&str] = &[
-    // One row. Whose outbox this is (an object that its alarm has started is not told its name), the app's callback as
-    // the catalog last handed it over, sealed, and how its endpoint has been doing.
+    // One row: the app (an object that its alarm starts does not know its name), the app's encrypted callback settings
+    // from the catalog, and the endpoint's health.
     "CREATE TABLE outbox (
        only INTEGER PRIMARY KEY CHECK (only = 1),
        app INTEGER NOT NULL,
@@ -21,28 +21,27 @@ const TABLES: &[&str] = &[
        reserved INTEGER NOT NULL DEFAULT 0,
        cleared_entry INTEGER NOT NULL DEFAULT 0
      ) STRICT",
-    // A click that reached a goal, for ever: it is what keeps a conversion from being paid twice. `names` is a JSON list
-    // of what senders called the goal ('' where they named none), `entry` its place in the log.
+    // Clicks that reached a goal. They are never deleted, because they prevent a second payment. `names` is a JSON list
+    // of the senders' names of the goal ('' for none), `entry` the number of the log's entry.
     "CREATE TABLE conversions (
        nonce BLOB NOT NULL, goal TEXT NOT NULL, names TEXT NOT NULL, state INTEGER NOT NULL, entry INTEGER NOT NULL,
        PRIMARY KEY (nonce, goal)
      ) STRICT, WITHOUT ROWID",
-    // Conversions on their way to an approval: one of the offer's cap is asked for. `approval` is all that it takes to
-    // pay, as JSON, so that the alarm can finish what a request began.
+    // Approvals that wait for the offer's cap. `approval` is the reservation as JSON, so that the alarm can finish it.
     "CREATE TABLE reservations (
        nonce BLOB NOT NULL, goal TEXT NOT NULL, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL,
        number INTEGER NOT NULL, erase INTEGER NOT NULL DEFAULT 0, user_id TEXT NOT NULL, approval TEXT NOT NULL,
        PRIMARY KEY (nonce, goal)
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX reservations_by_due ON reservations (due_ms)",
-    // The senders' own ids of conversions that were taken.
+    // The senders' own ids of conversions, each claimed by one click.
     "CREATE TABLE txns (
        advertiser TEXT NOT NULL, goal TEXT NOT NULL, txn TEXT NOT NULL, nonce BLOB NOT NULL,
        PRIMARY KEY (advertiser, goal, txn)
      ) STRICT, WITHOUT ROWID",
-    // The log: one entry for each transaction id. `delivery` is NULL while nothing is to be sent, else 0 waiting,
-    // 1 delivered, 2 dead; `due_ms` is NULL of a reversal that waits for its reward to be sent first, which `after`
-    // names; `tries` are those of the present schedule. `fields` is what a callback says, frozen, as JSON.
+    // The log: one entry for each transaction id. `delivery` is NULL without a callback, or 0 (waiting), 1 (delivered)
+    // or 2 (dead). `after` is a reversal's reward; `due_ms` of a reversal is NULL until the reward's callback has ended.
+    // `tries` counts within the current schedule. `fields` is the callback's content as JSON, frozen.
     "CREATE TABLE entries (
        entry INTEGER PRIMARY KEY, transaction_id TEXT NOT NULL, nonce BLOB NOT NULL, goal TEXT NOT NULL,
        after INTEGER, at_ms INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL,
@@ -60,7 +59,7 @@ const TABLES: &[&str] = &[
     "CREATE INDEX attempts_of_entry ON attempts (entry)",
 ];
 
-/// An entry with its conversion and, of a reversal, the id of the reward it takes back.
+/// An entry with its conversion and, for a reversal, the reward's transaction id.
 macro_rules! entry_columns {
     () => {
         "SELECT e.entry, e.transaction_id, e.delivery, e.due_ms, e.user_id, e.txn, e.fields, c.state,
@@ -77,7 +76,7 @@ macro_rules! entry_status {
     };
 }
 
-/// What is replayed at a time: of some entries that follow each other, which no index but their own number's finds.
+/// The entries that one step replays, from a range of entry numbers; no other index serves this condition.
 macro_rules! to_replay {
     () => {
         "WHERE entry > ?4 AND entry <= ?5 AND delivery = ?1 AND user_id IS NOT NULL
@@ -85,7 +84,7 @@ macro_rules! to_replay {
     };
 }
 
-/// An entry without its user.
+/// Removes the user's identifiers from an entry.
 macro_rules! forgotten {
     () => {
         "user_id = NULL, erase = 0,
@@ -104,7 +103,7 @@ platform::statements! {
           callback_revision = excluded.callback_revision, callback_sealed = excluded.callback_sealed";
     /// failures, resumes, disabled
     pub const SET_HEALTH = "UPDATE outbox SET failures = ?, resumes_ms = ?, disabled_ms = ?";
-    /// nonce → NULL, goal, names, state, entry of each conversion; the reservation, and NULLs, of each on its way
+    /// nonce → for each conversion NULL, goal, names, state, entry; for each reservation its JSON and NULLs
     pub const OF_CLICK = "SELECT NULL, goal, names, state, entry FROM conversions WHERE nonce = ?1
         UNION ALL SELECT approval, NULL, NULL, NULL, NULL FROM reservations WHERE nonce = ?1";
     /// nonce, goal, names, state, entry
@@ -121,7 +120,7 @@ platform::statements! {
     /// nonce, goal, due, number, user, reservation
     pub const RESERVE = "INSERT INTO reservations (nonce, goal, due_ms, attempts, number, user_id, approval)
         VALUES (?, ?, ?, 0, ?, ?, ?)";
-    /// nonce, goal, number → whether its user is to be forgotten, if there was such a reservation
+    /// nonce, goal, number → whether its user must be erased; no row if there is no such reservation
     pub const END_RESERVATION = "DELETE FROM reservations WHERE nonce = ? AND goal = ? AND number = ? RETURNING erase";
     /// time, reservations at most → attempts, reservation
     pub const DUE_RESERVATIONS = "SELECT attempts, approval FROM reservations WHERE due_ms <= ? ORDER BY due_ms LIMIT ?";
@@ -139,12 +138,12 @@ platform::statements! {
     pub const ENTER = "INSERT INTO entries
         (transaction_id, nonce, goal, after, at_ms, payout_micro_usd, delivery, due_ms, erase, user_id, txn, fields)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING entry";
-    /// entry, user, txn, fields: a user that was forgotten is to be forgotten again
+    /// entry, user, txn, fields: a user that was erased is marked to be erased again
     pub const AMEND = "UPDATE entries SET erase = erase OR user_id IS NULL, user_id = ?2, txn = ?3, fields = ?4
         WHERE entry = ?1";
     /// payout, time, transaction id
     pub const PAY = "UPDATE entries SET payout_micro_usd = ?1, delivery = 0, due_ms = ?2 WHERE transaction_id = ?3";
-    /// transaction id → entry, payout, delivery, fields, whether its user was forgotten or is to be
+    /// transaction id → entry, payout, delivery, fields, whether its user was erased or must be
     pub const GET_PAID = "SELECT entry, payout_micro_usd, delivery, fields, erase OR user_id IS NULL
         FROM entries WHERE transaction_id = ?";
 
@@ -157,67 +156,64 @@ platform::statements! {
     /// delivery, due, tries, entry, tries when it was claimed → one row unless it was ended or replayed meanwhile
     pub const CONCLUDE = "UPDATE entries SET delivery = ?1, due_ms = ?2, tries = ?3
         WHERE entry = ?4 AND delivery = 0 AND (tries = ?5 OR ?1 = 1) RETURNING entry";
-    /// entry, time of the answer, milliseconds, status, body, error: what is answered once the user is forgotten may
-    /// name it
+    /// entry, time of the attempt, milliseconds, status, body, error. The body may name the user, so it is left out
+    /// once the user is erased.
     pub const ADD_ATTEMPT = "INSERT INTO attempts (entry, at_ms, ms, http_status, body, error)
         SELECT ?1, ?2, ?3, ?4, IIF(user_id IS NULL, '', ?5), ?6 FROM entries WHERE entry = ?1";
-    /// time, reward that has ended: its reversal need not wait any more
+    /// time, entry of the reward whose callback has ended: makes its reversal due
     pub const RELEASE_REVERSAL = "UPDATE entries SET due_ms = ? WHERE after = ? AND delivery = 0 AND due_ms IS NULL";
-    /// time, the latest time to which a try that is under way has put its callback off
+    /// time, latest end of a claim
     pub const RELEASE_ALL = "UPDATE entries SET due_ms = MIN(due_ms, ?1), tries = 0
         WHERE delivery = 0 AND (due_ms IS NULL OR due_ms <= ?1 OR due_ms > ?2) AND (tries > 0 OR due_ms > ?2)";
-    /// time, transaction id, the latest time to which a try that is under way has put its callback off → entry, if it
-    /// has a callback whose user is not erased
+    /// time, transaction id, latest end of a claim → entry, if it has a callback whose user is not erased
     pub const REPLAY = "UPDATE entries SET delivery = 0, tries = 0,
           due_ms = IIF(delivery = 0 AND due_ms > ?1 AND due_ms <= ?3, due_ms, ?1)
         WHERE transaction_id = ?2 AND delivery IS NOT NULL AND user_id IS NOT NULL RETURNING entry";
-    /// delivery, first second, second after the last, entry before the first, last entry → how many
+    /// delivery, first second, second after the last, entry before the first, last entry → entries to replay
     pub const COUNT_TO_REPLAY = concat!("SELECT COUNT(*) FROM entries NOT INDEXED ", to_replay!());
-    /// delivery, first second, second after the last, entry before the first, last entry, time, the latest time to which
-    /// a try that is under way has put its callback off
+    /// delivery, first second, second after the last, entry before the first, last entry, time, latest end of a claim
     pub const REPLAY_MANY = concat!("UPDATE entries NOT INDEXED SET delivery = 0, tries = 0,
           due_ms = IIF(delivery = 0 AND due_ms > ?6 AND due_ms <= ?7, due_ms, ?6) ", to_replay!());
-    /// time at which callbacks were replayed, entry before the first of them, the last: what was taken back is taken
-    /// back again
+    /// time of the replay, entry before the first, last entry: replays the reversals of replayed rewards
     pub const REPLAY_REVERSALS = "UPDATE entries SET delivery = 0, due_ms = ?1, tries = 0
         WHERE after > ?2 AND after <= ?3 AND delivery <> 0 AND user_id IS NOT NULL AND EXISTS
           (SELECT 1 FROM entries r WHERE r.entry = entries.after AND r.delivery = 0 AND r.due_ms = ?1 AND r.tries = 0)";
-    /// time at which callbacks were replayed: reversals wait for rewards that were replayed too, or that still wait
+    /// time of the replay: holds reversals whose reward's callback waits, replayed or not
     pub const HOLD_REVERSALS = "UPDATE entries SET due_ms = NULL WHERE delivery = 0 AND due_ms = ?
         AND after IS NOT NULL AND EXISTS (SELECT 1 FROM entries r WHERE r.entry = entries.after AND r.delivery = 0)";
 
     /// → the highest entry, NULL if there is none
     pub const LAST_ENTRY = "SELECT MAX(entry) FROM entries";
-    /// before this entry, status or NULL, delivery or NULL, entries at most, first entry looked at → see `log`
+    /// before this entry, status or NULL, delivery or NULL, entries at most, first entry examined → see `log`
     pub const LIST = concat!(entry_columns!(), "WHERE e.entry < ?1 AND e.entry >= ?5
         AND (?2 IS NULL OR ?2 = ", entry_status!(), ") AND (?3 IS NULL OR e.delivery = ?3)
         ORDER BY e.entry DESC LIMIT ?4");
-    /// The same, in all of the log, of callbacks that are dead, of which there are few.
+    /// The same over the whole log, for dead letters, of which there are few.
     pub const LIST_FEW = concat!(entry_columns!(), "WHERE e.delivery = ?3 AND e.entry < ?1
         AND (?2 IS NULL OR ?2 = ", entry_status!(), ") ORDER BY e.entry DESC LIMIT ?4");
     /// transaction id → see `log`
     pub const GET_ENTRY = concat!(entry_columns!(), "WHERE e.transaction_id = ?");
-    /// JSON list of entries → entry, time of the answer, milliseconds, status, body, error
+    /// JSON list of entries → entry, time of the attempt, milliseconds, status, body, error
     pub const LIST_ATTEMPTS = "SELECT entry, at_ms, ms, http_status, body, error FROM attempts
         WHERE entry IN (SELECT value FROM json_each(?)) ORDER BY attempt";
     /// → callbacks that wait, callbacks that are dead, reservations
     pub const COUNT_STANDING = "SELECT (SELECT COUNT(*) FROM entries WHERE delivery = 0),
         (SELECT COUNT(*) FROM entries WHERE delivery = 2), (SELECT COUNT(*) FROM reservations)";
 
-    /// user → entries that can be forgotten, entries that wait
+    /// user → entries that can be erased now, entries whose callback waits
     pub const COUNT_OF_USER = "SELECT COUNT(*) FILTER (WHERE delivery IS NOT 0), COUNT(*) FILTER (WHERE delivery = 0)
         FROM entries WHERE user_id = ?";
     /// user
     pub const MARK_USER = "UPDATE entries SET erase = 1 WHERE user_id = ?";
-    /// user: what receivers answered may name it
+    /// user: response bodies may name the user
     pub const BLANK_ATTEMPTS = "UPDATE attempts SET body = '' WHERE entry IN
         (SELECT entry FROM entries WHERE user_id = ? AND erase = 1 AND delivery IS NOT 0)";
     /// user
     pub const ERASE_USER = concat!("UPDATE entries SET ", forgotten!(), " WHERE user_id = ? AND erase = 1 AND delivery IS NOT 0");
-    /// entry → its user, if it is to be forgotten
+    /// entry → its user, if it must be erased
     pub const USER_TO_ERASE = "SELECT user_id FROM entries WHERE entry = ? AND erase = 1 AND user_id IS NOT NULL";
 
-    /// attempts looked at, first time kept
+    /// attempts examined, first time kept
     pub const SWEEP_ATTEMPTS = "DELETE FROM attempts WHERE attempt IN
         (SELECT attempt FROM (SELECT attempt, at_ms FROM attempts ORDER BY attempt LIMIT ?) WHERE at_ms < ?)";
     /// attempts' first time kept, entries' first time kept
@@ -225,10 +221,10 @@ platform::statements! {
         EXISTS (SELECT 1 FROM (SELECT at_ms FROM attempts ORDER BY attempt LIMIT 1) WHERE at_ms < ?)
         OR EXISTS (SELECT 1 FROM (SELECT at_ms FROM entries
           WHERE entry > (SELECT cleared_entry FROM outbox) ORDER BY entry LIMIT 1) WHERE at_ms < ?)";
-    /// entries looked at, first time kept → the last entry that is old enough
+    /// entries examined, first time kept → the last entry that is old enough
     pub const LAST_TO_CLEAR = "SELECT MAX(entry) FROM (SELECT entry, at_ms FROM entries
         WHERE entry > (SELECT cleared_entry FROM outbox) ORDER BY entry LIMIT ?) WHERE at_ms < ?";
-    /// last entry: what waits is only marked
+    /// last entry: marks the entries; waiting ones are erased later
     pub const MARK_OLD = "UPDATE entries SET erase = 1
         WHERE entry > (SELECT cleared_entry FROM outbox) AND entry <= ? AND user_id IS NOT NULL";
     /// last entry

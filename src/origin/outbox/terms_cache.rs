@@ -1,5 +1,5 @@
-//! The terms that an outbox has asked for before. They are used only once the catalog has said anew that they stand, so
-//! what is cache saves the asking for them, and never stands in for it.
+//! Caches the catalog's last terms in an outbox. Cached terms are used only after the catalog has confirmed that they
+//! are current, so the cache saves sending the terms but never the request.
 
 use std::{collections::BTreeSet, rc::Rc};
 
@@ -7,60 +7,60 @@ use contract::catalog::Terms;
 use domain::model::OfferId;
 use platform::failure::Failure;
 
-/// Offers whose terms are cache: a busy app's conversions are of few, and each costs the catalog three statements
-/// when they are asked for again.
-const REMEMBERED: usize = 64;
+/// Offers whose terms are cached. A busy app converts few offers, and each costs the catalog three statements whenever
+/// their terms are read again.
+const MAX_OFFERS: usize = 64;
 
-/// The last terms that the catalog gave, and the offers that they were asked for.
+/// The catalog's last terms, and the offers that they were requested for.
 #[derive(Debug, Default)]
 pub struct TermsCache(Option<(BTreeSet<OfferId>, Rc<Terms>)>);
 
-/// What the catalog is to be asked.
+/// A request for terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct TermsRequest {
     pub offers: BTreeSet<OfferId>,
-    /// The change since which nothing else is wanted than that nothing has changed.
+    /// The revision of the cached terms; the catalog answers only if there is a newer one.
     pub since: Option<i64>,
 }
 
 impl TermsCache {
-    /// What has to be asked to know the terms of these offers.
-    pub fn question(&self, wanted: &BTreeSet<OfferId>) -> Question {
+    /// The request that yields the terms of these offers.
+    pub fn request(&self, wanted: &BTreeSet<OfferId>) -> TermsRequest {
         let Some((known, terms)) = &self.0 else {
-            return Question {
+            return TermsRequest {
                 offers: wanted.clone(),
                 since: None,
             };
         };
         if wanted.is_subset(known) {
-            return Question {
+            return TermsRequest {
                 offers: wanted.clone(),
                 since: Some(terms.change),
             };
         }
-        // The others are asked for too, as far as there is room, so that the next question is not about them.
-        let room = REMEMBERED.saturating_sub(wanted.len());
-        Question {
-            offers: wanted.iter().chain(known.iter().take(room)).cloned().collect(),
+        // Request the cached offers again, up to the limit, so that they stay in the cache.
+        let free = MAX_OFFERS.saturating_sub(wanted.len());
+        TermsRequest {
+            offers: wanted.iter().chain(known.iter().take(free)).cloned().collect(),
             since: None,
         }
     }
 
-    /// The terms by the catalog's answer to a question; `None` is that those as of its `since` stand.
+    /// Applies the catalog's answer to a request and returns the current terms. `None` confirms those of `since`.
     ///
     /// # Errors
-    /// That nothing stands, where nothing was cache as of then.
-    pub fn answered(&mut self, question: Question, answer: Option<Terms>) -> Result<Rc<Terms>, Failure> {
+    /// The cache has no terms of the confirmed revision.
+    pub fn apply(&mut self, request: TermsRequest, answer: Option<Terms>) -> Result<Rc<Terms>, Failure> {
         if let Some(terms) = answer {
             let terms = Rc::new(terms);
-            self.0 = Some((question.offers, Rc::clone(&terms)));
+            self.0 = Some((request.offers, Rc::clone(&terms)));
             return Ok(terms);
         }
-        let standing = self.0.as_ref().map(|(_, terms)| terms);
-        let standing = standing.filter(|terms| Some(terms.change) == question.since);
-        standing
+        let cached = self.0.as_ref().map(|(_, terms)| terms);
+        let cached = cached.filter(|terms| Some(terms.change) == request.since);
+        cached
             .cloned()
-            .ok_or_else(|| Failure::Internal("the catalog says that terms stand which are not here".into()))
+            .ok_or_else(|| Failure::Internal("the catalog confirmed terms that are not cached".into()))
     }
 }
 
@@ -74,7 +74,7 @@ mod tests {
     use contract::catalog::{CallbackSettings, OfferTerms};
     use domain::model::{AdvertiserId, CurrencyRate, PublisherId, money::PerUsd};
 
-    /// The catalog's terms as of a change: each offer's name it in its cap; those of odd numbers are none.
+    /// The catalog's terms of a revision. Each offer's cap is its number; offers with odd numbers do not exist.
     fn terms(change: i64, offers: &BTreeSet<OfferId>) -> Terms {
         let of_offer = |id: &OfferId| OfferTerms {
             advertiser_id: AdvertiserId::parse("brand").unwrap(),
@@ -121,7 +121,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_known_by_asking_again_is_what_the_catalog_has(steps in steps()) {
+        fn cached_terms_equal_the_catalogs_current_terms(steps in steps()) {
             let (mut cache, mut change) = (TermsCache::default(), 0);
             for step in steps {
                 let Step::Ask(offers, answers) = step else {
@@ -130,36 +130,36 @@ mod tests {
                 };
                 let wanted: BTreeSet<_> =
                     offers.iter().map(|id| OfferId::parse(&id.to_string()).unwrap()).collect();
-                let question = cache.question(&wanted);
-                prop_assert!(question.offers.is_superset(&wanted));
-                prop_assert!(question.offers.len() <= wanted.len().max(REMEMBERED));
+                let request = cache.request(&wanted);
+                prop_assert!(request.offers.is_superset(&wanted));
+                prop_assert!(request.offers.len() <= wanted.len().max(MAX_OFFERS));
                 if !answers {
                     continue;
                 }
-                let stands = question.since == Some(change);
-                let answer = (!stands).then(|| terms(change, &question.offers));
-                let told = cache.answered(question, answer).unwrap();
-                let mut told = Terms::clone(&told);
-                told.offers.retain(|id, _| wanted.contains(id));
-                prop_assert_eq!(told, terms(change, &wanted));
+                let is_current = request.since == Some(change);
+                let answer = (!is_current).then(|| terms(change, &request.offers));
+                let applied = cache.apply(request, answer).unwrap();
+                let mut applied = Terms::clone(&applied);
+                applied.offers.retain(|id, _| wanted.contains(id));
+                prop_assert_eq!(applied, terms(change, &wanted));
             }
         }
     }
 
     #[test]
-    fn the_second_question_asks_only_whether_the_first_stands() {
+    fn the_second_request_asks_only_for_changes() {
         let mut cache = TermsCache::default();
         let wanted = BTreeSet::from([OfferId::parse("2").unwrap()]);
-        let first = cache.question(&wanted);
+        let first = cache.request(&wanted);
         assert_eq!(first.since, None);
-        cache.answered(first, Some(terms(7, &wanted))).unwrap();
-        let second = cache.question(&wanted);
+        cache.apply(first, Some(terms(7, &wanted))).unwrap();
+        let second = cache.request(&wanted);
         assert_eq!(second.since, Some(7));
-        assert_eq!(*cache.answered(second, None).unwrap(), terms(7, &wanted));
-        let unasked = Question {
+        assert_eq!(*cache.apply(second, None).unwrap(), terms(7, &wanted));
+        let unknown = TermsRequest {
             offers: wanted,
             since: Some(8),
         };
-        cache.answered(unasked, None).unwrap_err();
+        cache.apply(unknown, None).unwrap_err();
     }
 }

@@ -1,10 +1,10 @@
-//! Asks the catalog for the terms of conversions. A change of the terms governs from the next conversion on, so each
-//! conversion asks; but all that arrive while a question is under way share the next one, so that a busy app costs the
-//! catalog one question at a time. Where it can be, the question is only whether the terms have changed since the last.
+//! Requests the terms of conversions from the catalog. Changed terms apply from the next conversion on, so each
+//! conversion needs a request. It is single-flight: conversions that arrive during a request share the next one, so a
+//! busy app costs the catalog one request at a time. With cached terms, it asks only whether they have changed.
 //!
-//! The conversions that share a question are judged in one turn of the event loop, and their writes are one commit: the
-//! more share one, the less each costs. Left alone, the runtime answers a question before it reads the requests that wait on
-//! its sockets; so while conversions come one after the other, a question lets some gather first.
+//! Conversions that share a request are decided in one turn of the event loop, and their writes are one commit, so
+//! sharing makes them cheaper. The runtime would deliver an answer before it reads the requests waiting on its sockets;
+//! under load, a request therefore waits a moment for others to join it.
 
 use std::{
     cell::{Cell, RefCell},
@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use super::terms_cache::{Question, TermsCache};
+use super::terms_cache::{TermsCache, TermsRequest};
 use contract::{
     catalog::{self, GetTerms, Terms, UNKNOWN_RESOURCE},
     operation::CallError,
@@ -27,22 +27,22 @@ use platform::{
 };
 
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a question lets others join it, and how soon after the last one it does so.
+/// How long a request waits for others to join it, if the last request left less than [`BUSY_MS`] milliseconds ago.
 const GATHER: Duration = Duration::from_millis(2);
 const BUSY_MS: i64 = 25;
 
 #[derive(Default)]
 pub struct TermsClient {
-    /// The offers that the waiting conversions are about.
+    /// The offers of the waiting conversions.
     wanted: RefCell<BTreeSet<OfferId>>,
-    /// When the last question left.
-    asked_ms: Cell<i64>,
+    /// When the last request was sent, in milliseconds.
+    requested_ms: Cell<i64>,
     single_flight: SingleFlight<Rc<TermsAnswer>>,
     cache: RefCell<TermsCache>,
 }
 
-/// An answer and the offers that it was asked for. A question may be cut off with the offers that others wanted in its
-/// hands, so each caller checks that its own offer is among them.
+/// An answer and the requested offers. A cancelled request takes the offers of its waiters with it, so each caller
+/// checks that its own offer is among those of the answer.
 #[derive(Debug)]
 struct TermsAnswer {
     offers: BTreeSet<OfferId>,
@@ -50,7 +50,7 @@ struct TermsAnswer {
 }
 
 impl TermsClient {
-    /// The terms of an app and, if one is named, of an offer, as they are now.
+    /// The current terms of an app and, if given, of an offer.
     ///
     /// # Errors
     /// 404 for an app that the catalog does not have; `unavailable` if it does not answer.
@@ -61,45 +61,49 @@ impl TermsClient {
         offer: Option<&OfferId>,
     ) -> Result<Rc<Terms>, Failure> {
         self.wanted.borrow_mut().extend(offer.cloned());
-        let is_about = |asked: &Rc<TermsAnswer>| offer.is_none_or(|offer| asked.offers.contains(offer));
-        let asked = match self.single_flight.join(is_about).await {
-            Outcome::Shared(asked) => asked,
+        let covers = |shared: &Rc<TermsAnswer>| offer.is_none_or(|offer| shared.offers.contains(offer));
+        let shared = match self.single_flight.join(covers).await {
+            Outcome::Shared(shared) => shared,
             Outcome::Lead(leader) => {
-                if runtime.now_ms().saturating_sub(self.asked_ms.get()) < BUSY_MS {
+                if runtime.now_ms().saturating_sub(self.requested_ms.get()) < BUSY_MS {
                     runtime.sleep(GATHER).await;
                 }
-                self.asked_ms.set(runtime.now_ms());
+                self.requested_ms.set(runtime.now_ms());
                 leader
                     .run(async {
                         let mut offers = self.wanted.take();
                         offers.extend(offer.cloned());
-                        let answer = self.ask(runtime, app, &offers).await;
+                        let answer = self.request(runtime, app, &offers).await;
                         Rc::new(TermsAnswer { offers, answer })
                     })
                     .await
             }
         };
-        asked.answer.clone()
+        shared.answer.clone()
     }
 
-    async fn ask(
+    async fn request(
         &self,
         runtime: &impl ObjectCall,
         app: AppId,
         wanted: &BTreeSet<OfferId>,
     ) -> Result<Rc<Terms>, Failure> {
-        let question = self.cache.borrow().question(wanted);
-        let answer = ask(runtime, app, &question).await?;
-        self.cache.borrow_mut().answered(question, answer)
+        let request = self.cache.borrow().request(wanted);
+        let answer = send(runtime, app, &request).await?;
+        self.cache.borrow_mut().apply(request, answer)
     }
 }
 
-/// The terms as they are now; `None` if they are still those of the question's `since`.
-async fn ask(runtime: &impl ObjectCall, app: AppId, question: &Question) -> Result<Option<Terms>, Failure> {
+/// Sends a request. Returns the current terms, or `None` if they have not changed since the request's `since`.
+async fn send(
+    runtime: &impl ObjectCall,
+    app: AppId,
+    request: &TermsRequest,
+) -> Result<Option<Terms>, Failure> {
     let operation = GetTerms {
         app_id: app.to_string(),
-        offers: question.offers.iter().map(ToString::to_string).collect(),
-        since: question.since,
+        offers: request.offers.iter().map(ToString::to_string).collect(),
+        since: request.since,
     };
     let catalog = catalog::address(catalog::COMMAND_PATH);
     match runtime.call(&catalog, operation, TIMEOUT).await {

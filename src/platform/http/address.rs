@@ -1,8 +1,8 @@
-//! The parts of a request's URL.
+//! Splits a request's URL into host, path and query.
 
 use domain::model::ascii_split::split_once;
 
-/// The parts of a URL that the runtime has parsed already, as they were sent.
+/// The parts of a URL that the runtime has already validated. Nothing is decoded, and `host` has no port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address<'u> {
     pub host: &'u str,

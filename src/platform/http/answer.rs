@@ -1,4 +1,4 @@
-//! An answer before it becomes a response: what every handler returns.
+//! The answer of a handler, before it is converted to a response.
 
 use std::borrow::Cow;
 
@@ -15,10 +15,10 @@ pub struct Answer {
     status: u16,
     headers: Vec<(Cow<'static, str>, String)>,
     body: Vec<u8>,
-    /// The code of a refusal, also where the body does not show it.
+    /// The code of a refusal, even if the body does not show it.
     code: Option<Cow<'static, str>>,
     log_fields: LogFields,
-    /// An object's answer that is passed on as it comes, its body a stream that is not looked at.
+    /// A response that is passed on unchanged, with its body as a stream.
     passed: Option<Response>,
 }
 
@@ -34,7 +34,7 @@ impl Answer {
         }
     }
 
-    /// An object's answer as it comes. One that refuses is short, and is read for its code.
+    /// Passes on an object's answer. A refusal is short, and is read for its code.
     pub async fn pass(mut response: Response) -> Self {
         let answer = Self::new(response.status_code());
         if answer.status < 400 {
@@ -56,7 +56,7 @@ impl Answer {
         }
     }
 
-    /// Another Worker's answer as it comes, refusals included.
+    /// Passes on another Worker's answer without reading it, even a refusal.
     pub fn pass_unread(response: Response) -> Self {
         let status = response.status_code();
         Self {
@@ -78,7 +78,7 @@ impl Answer {
         self
     }
 
-    /// A header of an answer that an object gave.
+    /// A header of the response that is passed on.
     pub fn passed_header(&self, name: &str) -> Option<String> {
         self.passed.as_ref()?.headers().get(name).ok().flatten()
     }
@@ -101,7 +101,7 @@ impl Answer {
         &self.log_fields
     }
 
-    /// When to ask again, if there is a time.
+    /// Sets `Retry-After`, if there is a time.
     pub fn retry_after(self, seconds: Option<u32>) -> Self {
         match seconds {
             Some(seconds) => self.header("Retry-After", seconds.to_string()),
@@ -114,7 +114,7 @@ impl Answer {
         self.header("Content-Type", content_type)
     }
 
-    /// The same answer to a HEAD request.
+    /// The same answer without its body, for a HEAD request.
     pub fn without_body(mut self) -> Self {
         self.body.clear();
         self
@@ -149,7 +149,7 @@ impl From<ApiError> for Answer {
 }
 
 impl From<Reply> for Answer {
-    /// An object's answer to the operator.
+    /// An object's answer to an operator's command.
     fn from(reply: Reply) -> Self {
         let code = (reply.status >= 400).then(|| code_in(&reply.body)).flatten();
         let answer = match reply.status {
@@ -165,7 +165,7 @@ impl From<Reply> for Answer {
 }
 
 impl From<CallError> for Answer {
-    /// An object's refusal is passed on; an object that did not answer is for the log, and the caller tries again.
+    /// Passes on an object's refusal. A missing answer is logged, and the caller receives 503.
     fn from(error: CallError) -> Self {
         let code = error.code();
         match error {

@@ -1,4 +1,4 @@
-//! Reading a request's body, no further than its address allows.
+//! Reads a request's body, with limits of its size and time.
 
 use std::time::Duration;
 
@@ -8,33 +8,33 @@ use worker::{Request, web_sys};
 use crate::runtime::{with_timeout, yielding};
 use domain::model::api_error::{ApiError, common};
 
-/// How much of a body that is refused is read all the same: the runtime resets a connection whose body is left unread, and
-/// the sender would never see why.
-const DISCARDED: usize = 4 << 20;
-const DISCARDING: Duration = Duration::from_secs(5);
-/// The same where something of ours broke, which is told within a second whether or not its reason is read.
-const DISCARDING_BROKEN: Duration = Duration::from_millis(500);
-/// How long a body may take that is read whole, whose sender has a place meanwhile: 1 MiB at 0.6 Mbit/s, and less for those
-/// that are short by their kind.
-const READING: Duration = Duration::from_secs(15);
-const READING_SHORT: Duration = Duration::from_secs(3);
+/// The most bytes of a refused body that are read and discarded. The runtime resets a connection whose body is not
+/// read, and the sender would not receive the error.
+const MAX_DISCARDED: usize = 4 << 20;
+const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
+/// The timeout after an internal error, which must be answered within a second.
+const DISCARD_TIMEOUT_BROKEN: Duration = Duration::from_millis(500);
+/// The time for a whole body, during which its request holds a permit: enough for 1 MiB at 0.6 Mbit/s. Bodies with a
+/// limit of at most [`SHORT`] bytes have less.
+const READ_TIMEOUT: Duration = Duration::from_secs(15);
+const READ_TIMEOUT_SHORT: Duration = Duration::from_secs(3);
 const SHORT: usize = 16 << 10;
 
-/// The whole body as text, at most `most` bytes of UTF-8.
+/// Reads the whole body as text, at most `most` bytes of UTF-8.
 pub async fn read_text(request: &mut Request, most: usize) -> Result<String, ApiError> {
     String::from_utf8(read(request, most).await?)
         .map_err(|_| common::INVALID_JSON.with_message("the body is not UTF-8"))
 }
 
-/// The whole body, at most `most` bytes. It takes memory as its bytes come, and none for a length that is only announced:
-/// the module's memory never shrinks, and a head costs its sender nothing.
+/// Reads the whole body, at most `most` bytes. Memory is allocated as bytes arrive and not by `Content-Length`, which
+/// costs an attacker nothing: the module's memory never shrinks.
 pub async fn read(request: &mut Request, most: usize) -> Result<Vec<u8>, ApiError> {
     let mut bytes = Vec::new();
     pass_through(request, most, |chunk| bytes.extend_from_slice(chunk)).await?;
     Ok(bytes)
 }
 
-/// Reads a body to its end and keeps nothing of it: for who may not ask, and is to learn first that it is too long.
+/// Checks a body's size without storing it, for a sender without valid credentials.
 pub async fn measure(request: &mut Request, most: usize) -> Result<(), ApiError> {
     pass_through(request, most, |_| ()).await
 }
@@ -43,17 +43,25 @@ async fn pass_through(request: &mut Request, most: usize, take: impl FnMut(&[u8]
     if request.inner().body().is_none() {
         return Ok(());
     }
-    // The express way began to read it, and it ended early.
+    // The fast path read the body, and it ended early.
     if request.inner().body_used() {
         return Err(common::INVALID_JSON.with_message("the body ended early"));
     }
-    let time = if most <= SHORT { READING_SHORT } else { READING };
-    with_timeout(time, read_out(request, most, take))
+    let timeout = if most <= SHORT {
+        READ_TIMEOUT_SHORT
+    } else {
+        READ_TIMEOUT
+    };
+    with_timeout(timeout, read_chunks(request, most, take))
         .await
         .unwrap_or_else(|_| Err(common::INVALID_JSON.with_message("the body took too long to arrive")))
 }
 
-async fn read_out(request: &mut Request, most: usize, mut take: impl FnMut(&[u8])) -> Result<(), ApiError> {
+async fn read_chunks(
+    request: &mut Request,
+    most: usize,
+    mut take: impl FnMut(&[u8]),
+) -> Result<(), ApiError> {
     let mut length = 0_usize;
     let stream = request.stream();
     let mut stream =
@@ -63,7 +71,7 @@ async fn read_out(request: &mut Request, most: usize, mut take: impl FnMut(&[u8]
         length += chunk.len();
         if length <= most {
             take(&chunk);
-        } else if length > most.saturating_add(DISCARDED) {
+        } else if length > most.saturating_add(MAX_DISCARDED) {
             break;
         }
     }
@@ -73,8 +81,7 @@ async fn read_out(request: &mut Request, most: usize, mut take: impl FnMut(&[u8]
     Ok(())
 }
 
-/// Reads a body that a refusal with this status left alone, so that the sender comes to read the refusal: see
-/// [`DISCARDED`].
+/// Reads and discards the body of a refused request, so that the sender receives the error: see [`MAX_DISCARDED`].
 pub async fn discard(request: web_sys::Request, status: u16) {
     if request.body_used() || request.body().is_none() {
         return;
@@ -83,8 +90,8 @@ pub async fn discard(request: web_sys::Request, status: u16) {
         return;
     };
     let mut stream = yielding(stream);
-    let read_out = async {
-        let mut left = DISCARDED;
+    let discarded = async {
+        let mut left = MAX_DISCARDED;
         while let Some(Ok(chunk)) = stream.next().await {
             left = left.saturating_sub(chunk.len());
             if left == 0 {
@@ -92,13 +99,13 @@ pub async fn discard(request: web_sys::Request, status: u16) {
             }
         }
     };
-    // A sender that takes its time is not waited for.
-    let time = if status == 500 {
-        DISCARDING_BROKEN
+    // A slow sender is not waited for.
+    let timeout = if status == 500 {
+        DISCARD_TIMEOUT_BROKEN
     } else {
-        DISCARDING
+        DISCARD_TIMEOUT
     };
-    let _ = with_timeout(time, read_out).await;
+    let _ = with_timeout(timeout, discarded).await;
 }
 
 /// A header's value, if the request has it.
@@ -106,7 +113,7 @@ pub fn header(request: &Request, name: &str) -> Option<String> {
     request.headers().get(name).ok().flatten()
 }
 
-/// Refuses a body of another media type. `required` says whether one without a type is refused too.
+/// Refuses a body of another media type. If `required`, a body without a type is refused too.
 pub fn check_media_type(request: &Request, accepted: &[&str], required: bool) -> Result<(), ApiError> {
     let Some(value) = header(request, "Content-Type") else {
         return if required {
@@ -122,7 +129,7 @@ pub fn check_media_type(request: &Request, accepted: &[&str], required: bool) ->
         .with_message(format!("the Content-Type must be {}", accepted.join(" or "))))
 }
 
-/// Whether a `Content-Type` is one of these media types, whatever its parameters.
+/// Whether a `Content-Type` is one of these media types. Its parameters are ignored.
 pub fn is_media_type(content_type: &str, accepted: &[&str]) -> bool {
     let media_type = content_type.split(';').next().unwrap_or_default().trim();
     accepted

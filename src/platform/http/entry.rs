@@ -1,4 +1,4 @@
-//! The parts of a Worker's entry that do not depend on its routes: containment of panics, refused bodies, the response.
+//! The parts of a Worker's entry that do not depend on its routes: panics, unread bodies, the response, health.
 
 use serde_json::{Map, Value};
 use worker::{Request, Response, web_sys};
@@ -16,7 +16,7 @@ use crate::{
 use contract::origin::HEALTH;
 use domain::model::api_error::{ApiError, common};
 
-/// Refused for a missing and for a wrong token alike.
+/// The error for a missing or wrong token.
 pub const INVALID_OPERATOR_TOKEN: ApiError = ApiError::new(
     401,
     "invalid_operator_token",
@@ -33,9 +33,9 @@ pub async fn serve(
     request: Request,
     answer: impl AsyncFnOnce(Request, &web_sys::Request) -> Answer,
 ) -> worker::Result<Response> {
-    // Another handle to it; the method of that name would make a second body.
+    // Clones the handle. The request's own method `clone` would duplicate the body.
     let sent = Clone::clone(request.inner());
-    // Code around a handler may panic, too; a panic in the handler is caught there, to be counted and logged.
+    // Catches panics outside of handlers. A handler's panic is caught in `handle`, so that it is counted.
     let answered = catch_panics(answer(request, &sent)).await;
     let answer = answered.unwrap_or_else(|panic| {
         log::error("entry", panic);
@@ -48,16 +48,16 @@ pub async fn serve(
     respond(answer)
 }
 
-/// The response of an answer.
+/// Converts an answer to a response.
 pub fn respond(answer: Answer) -> worker::Result<Response> {
-    // The runtime refuses a header value that came in with a document; the caller gets a stated error then.
+    // The runtime may refuse a header value from a document. The caller then receives a proper error.
     answer.into_response().or_else(|error| {
-        log::error("entry", format_args!("the answer was not taken: {error}"));
+        log::error("entry", format_args!("invalid response: {error}"));
         Answer::from(common::INTERNAL_ERROR).into_response()
     })
 }
 
-/// The answer to every request while the configuration is broken. A load balancer knows only the 503 of the health route.
+/// The answer to every request while the configuration is invalid: 500, but 503 on the health route for load balancers.
 pub fn unconfigured(url: &str) -> Answer {
     match Address::parse(url) {
         Some(Address { path: HEALTH, .. }) => common::UNAVAILABLE
@@ -67,7 +67,7 @@ pub fn unconfigured(url: &str) -> Answer {
     }
 }
 
-/// The answer of the health route: 200, or 503 with the reason why the host is not served.
+/// The answer of the health route: 200, or 503 with the reason why the host is unavailable.
 pub fn health(mut body: Map<String, Value>, why: Option<&str>) -> Answer {
     let Some(why) = why else {
         body.insert("status".into(), "ok".into());
@@ -80,7 +80,7 @@ pub fn health(mut body: Map<String, Value>, why: Option<&str>) -> Answer {
     Answer::from(error).body(JSON, Value::Object(body).to_string())
 }
 
-/// Runs a handler: a panic in it costs this request alone, and is logged like any other failure.
+/// Runs a handler. A panic in it fails only this request, and is logged.
 pub async fn handle(handler: impl Future<Output = Result<Answer, ApiError>>) -> Answer {
     let handled = panics_to_failure(async { Ok(handler.await?) }).await;
     handled.unwrap_or_else(|failure| {

@@ -1,10 +1,10 @@
-//! The settings that both Workers read to decide who may ask what: the hosts of the interfaces, and the operator's token.
+//! The access settings of both Workers: the hosts of the interfaces, and the operator's token.
 
 use super::router::Interface;
 use domain::model::credentials::{self, CredentialHash};
 
-/// `REPORTING_HOST`, `OFFERS_HOST`, `TRACKING_HOST`, `OPERATOR_HOST`. Without them every host serves everything, as local
-/// runs do.
+/// `REPORTING_HOST`, `OFFERS_HOST`, `TRACKING_HOST` and `OPERATOR_HOST`. An interface without a host is served on every
+/// host, as in local runs.
 pub struct Hosts([(Interface, Option<String>); 4]);
 
 impl Hosts {
@@ -28,7 +28,7 @@ impl Hosts {
     }
 }
 
-/// `OPERATOR_TOKEN` as a hash, so that a comparison takes the same time whatever is presented.
+/// `OPERATOR_TOKEN` as a hash, for comparison in constant time.
 pub struct OperatorToken(Option<CredentialHash>);
 
 impl OperatorToken {
@@ -36,12 +36,12 @@ impl OperatorToken {
         Self(read("OPERATOR_TOKEN").map(|token| credentials::hash(&token)))
     }
 
-    /// Whether there is a token at all.
+    /// Whether a token is configured.
     pub fn is_set(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Whether an `Authorization` header carries the token. Without a token configured, none does.
+    /// Whether an `Authorization` header contains the token; always false if none is configured.
     pub fn authorizes(&self, authorization: Option<&str>) -> bool {
         let presented = authorization
             .and_then(|value| value.split_once(' '))
@@ -59,11 +59,11 @@ mod tests {
     use super::*;
 
     fn one<'a>(name: &'a str, value: &'a str) -> impl Fn(&str) -> Option<String> + 'a {
-        move |asked| (asked == name).then(|| value.to_owned())
+        move |read| (read == name).then(|| value.to_owned())
     }
 
     #[test]
-    fn only_the_operators_token_opens_the_operators_interface() {
+    fn only_the_operators_token_is_authorized() {
         let with = OperatorToken::read(one("OPERATOR_TOKEN", "t0ken"));
         assert!(with.authorizes(Some("Bearer t0ken")) && with.authorizes(Some("bearer t0ken")));
         for wrong in [
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_is_configured_serves_its_interface_alone() {
+    fn a_configured_host_serves_only_its_interface() {
         let hosts = Hosts::read(|name| match name {
             "TRACKING_HOST" => Some("t.example".into()),
             "OFFERS_HOST" => Some("o.example".into()),

@@ -1,5 +1,5 @@
-//! Counts and logs a request once its answer is there. Here alone it is decided which requests leave a line: those that
-//! matter, and of requests that anybody can send at will only the first of a kind in a minute.
+//! The request log: counts a request and writes its line when it is answered. This module decides which requests have a
+//! line. Of requests that anybody can send without credentials, only the first of a kind in a minute has one.
 
 use worker::web_sys;
 
@@ -14,18 +14,18 @@ use crate::{
 };
 use domain::model::{AppId, api_error::ApiError};
 
-/// Lines of one kind that an isolate writes in a minute, for each app or publisher that they are known to be about: requests
-/// without credentials; failures that hit everybody, or refusals of a known caller; failures that cost a conversion or a
-/// report.
-const ANYBODY: u32 = 1;
-const FAILURES: u32 = 10;
-const LOSSES: u32 = 60;
+/// The most lines of one kind that an isolate writes in a minute, for each app or publisher if it is known. They are
+/// for requests without valid credentials; for failures that affect everybody, or refusals of a known caller; and for
+/// failures that cost a conversion or a report.
+const MAX_ANONYMOUS: u32 = 1;
+const MAX_FAILURES: u32 = 10;
+const MAX_LOSSES: u32 = 60;
 
-/// The outcome of a postback that was answered 503 before its owner was known: its click id is under an unknown key, or
-/// there was no permit for its form. Anybody may send such.
+/// The outcome of a postback that was answered 503 before its app was known: the key of its click id is unknown, or
+/// there was no permit for its form. Anybody can send such a postback.
 const UNREAD: &str = "unread";
 
-/// A handler's knowledge of a request, beyond its answer.
+/// The fields that a handler adds to a request's line.
 #[derive(Default)]
 pub struct LogFields {
     pub app: Option<String>,
@@ -40,8 +40,8 @@ pub struct LogFields {
 }
 
 impl LogFields {
-    /// The answer with these fields. A failure of ours shows whom it hit; a refusal by the edge may be anybody's, who has
-    /// seen a click id or has a revoked key, and is to leave few lines.
+    /// Attaches these fields to an answer or an internal error. A refusal by the edge gets none and so leaves few
+    /// lines: anybody who has seen a click id or has a revoked key can provoke it.
     pub fn attach_to(self, answered: Result<Answer, ApiError>) -> Answer {
         match answered {
             Ok(answer) => answer.with_log_fields(self),
@@ -50,13 +50,13 @@ impl LogFields {
         }
     }
 
-    /// Whether a click id that we sealed, or a report key that we issued, identifies the request's owner.
+    /// Whether an authentic click id or report key identifies the request's owner.
     fn is_known(&self) -> bool {
         self.app.is_some() || self.key.is_some()
     }
 }
 
-/// A request's part in the counts and the log.
+/// The data of a request for its count and its line.
 pub struct RequestInfo<'r> {
     method: &'r str,
     name: RouteName,
@@ -67,7 +67,7 @@ pub struct RequestInfo<'r> {
 }
 
 impl<'r> RequestInfo<'r> {
-    /// `unrouted` is the name of a request that no route of the table takes.
+    /// `unrouted` is the name for a request without a route.
     pub fn new<H, P>(method: &'r str, routed: &Routed<'r, H, P>, unrouted: RouteName) -> Self {
         match routed {
             Routed::To {
@@ -105,22 +105,22 @@ impl<'r> RequestInfo<'r> {
         self.name == RouteName::Operator && self.pattern.is_some() && !matches!(self.method, "GET" | "HEAD")
     }
 
-    /// The id of a kind of resource, if the path is about it. A path that found nothing may hold anything, also a misplaced
-    /// secret.
+    /// The id of a resource in the path, if the route has this subject. After 401 and 404 it is omitted, since the path
+    /// may contain anything, even a misplaced secret.
     fn subject_id(&self, subject: Subject, status: u16) -> Option<&'r str> {
         let is_about = self.subject == Some(subject) && !matches!(status, 401 | 404);
         let first = self.segments.first().copied().filter(|id| is_about && is_id(id));
         first.filter(|id| subject != Subject::App || AppId::parse(id).is_some())
     }
 
-    /// The second id in the path. It is never a user's.
+    /// The second id in the path, unless it identifies a user.
     fn item(&self, status: u16) -> Option<&'r str> {
         let is_shown = self.name == RouteName::Operator && status < 400 && self.shows_item;
         self.segments.get(1).copied().filter(|id| is_shown && is_id(id))
     }
 }
 
-/// Counts a request, and writes its line to the log if it matters. `began_ms` is when it arrived.
+/// Counts a request, and writes its line if it has one. `began_ms` is its time of arrival.
 pub fn note(
     traffic: &Traffic,
     info: &RequestInfo<'_>,
@@ -171,8 +171,8 @@ pub fn note(
     };
     match most {
         Some(most) => {
-            // Strangers take no line of known callers. Whoever has seen one click id counts as known, with any token: that
-            // caller takes the lines of the click's app and of no other.
+            // Unknown callers do not use up the lines of known ones. A caller with any token that has seen a click id
+            // counts as known, but uses up only the lines of the click's app.
             let kind = format!(
                 "{event:?} {} {} {}",
                 info.name.as_str(),
@@ -186,23 +186,23 @@ pub fn note(
     }
 }
 
-/// Whether a request leaves a line, and how many of its kind may in a minute.
+/// The event of a request's line, if it has one, and the most lines of its kind in a minute.
 fn event(info: &RequestInfo<'_>, answer: &Answer) -> Option<(Event, Option<u32>)> {
     let (status, fields) = (answer.status(), answer.log_fields());
     Some(match (info.name, status) {
-        (_, 401) if fields.is_known() => (Event::Refused, Some(FAILURES)),
-        (_, 401) => (Event::Refused, Some(ANYBODY)),
-        (RouteName::Conversion, 503) if !fields.is_known() => (Event::Conversion, Some(ANYBODY)),
-        (RouteName::Conversion, 500..) => (Event::Conversion, Some(LOSSES)),
-        // Its click id did not open, or it never came to that: anybody may send such a one.
-        (RouteName::Conversion, _) if !fields.is_known() => (Event::Conversion, Some(ANYBODY)),
+        (_, 401) if fields.is_known() => (Event::Refused, Some(MAX_FAILURES)),
+        (_, 401) => (Event::Refused, Some(MAX_ANONYMOUS)),
+        (RouteName::Conversion, 503) if !fields.is_known() => (Event::Conversion, Some(MAX_ANONYMOUS)),
+        (RouteName::Conversion, 500..) => (Event::Conversion, Some(MAX_LOSSES)),
+        // The click id did not open or was not read: anybody can send such a postback.
+        (RouteName::Conversion, _) if !fields.is_known() => (Event::Conversion, Some(MAX_ANONYMOUS)),
         (RouteName::Conversion, _) => (Event::Conversion, None),
-        (RouteName::Report, 500..) => (Event::Report, Some(LOSSES)),
-        (RouteName::Report, 429) => (Event::Report, Some(ANYBODY)),
-        (RouteName::Report, _) if !fields.is_known() => (Event::Report, Some(ANYBODY)),
+        (RouteName::Report, 500..) => (Event::Report, Some(MAX_LOSSES)),
+        (RouteName::Report, 429) => (Event::Report, Some(MAX_ANONYMOUS)),
+        (RouteName::Report, _) if !fields.is_known() => (Event::Report, Some(MAX_ANONYMOUS)),
         (RouteName::Report, _) => (Event::Report, None),
         (RouteName::Operator, _) if info.is_change() => (Event::Operator, None),
-        (_, 500..) => (Event::Request, Some(FAILURES)),
+        (_, 500..) => (Event::Request, Some(MAX_FAILURES)),
         _ => return None,
     })
 }
@@ -215,14 +215,14 @@ fn level(event: Event, status: u16) -> Level {
     }
 }
 
-/// Cloudflare's id of a request. A client may send one to a server that is not behind Cloudflare, so its form is checked.
+/// Cloudflare's id of a request. Its format is checked, since without Cloudflare in front a client may send it.
 fn ray(request: &web_sys::Request) -> Option<String> {
     let ray = request.headers().get("cf-ray").ok().flatten()?;
-    let (id, place) = ray.split_once('-').unwrap_or((&ray, ""));
+    let (id, location) = ray.split_once('-').unwrap_or((&ray, ""));
     let is_ray = id.len() == 16
         && id.bytes().all(|byte| byte.is_ascii_hexdigit())
-        && place.len() <= 3
-        && place.bytes().all(|byte| byte.is_ascii_uppercase());
+        && location.len() <= 3
+        && location.bytes().all(|byte| byte.is_ascii_uppercase());
     is_ray.then_some(ray)
 }
 

@@ -1,14 +1,14 @@
-//! Routing by a table: one row for each path, with its interface, its methods and handlers, its name in the metrics, the
-//! concurrency pool that its calls enter, and the resource that it is about in the log.
+//! Routing by a table: one row for each path, with its interface, methods and handlers, name in the metrics,
+//! concurrency pool, and the kind of resource for the log.
 
-/// The interface that a route belongs to. In production each has a host of its own and answers only there.
+/// The interface of a route. In production each interface has a host of its own and is served only there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interface {
     Reporting,
     Offers,
     Tracking,
     Operator,
-    /// On every host.
+    /// Served on every host.
     Any,
 }
 
@@ -48,7 +48,7 @@ pub enum RouteName {
     Report,
     Operator,
     Health,
-    /// No route.
+    /// A request without a route.
     None,
 }
 
@@ -80,12 +80,11 @@ pub enum Subject {
 pub struct Endpoint<H, P> {
     pub method: Method,
     pub handler: H,
-    /// The pool that the entry takes a permit from before the handler runs. A handler whose permit has an owner takes it
-    /// itself.
+    /// The pool from which the entry takes a permit for the handler. A handler takes permits with an owner itself.
     pub pool: Option<P>,
 }
 
-/// An endpoint whose handler takes its own permits, or needs none.
+/// An endpoint whose handler takes its own permits or needs none.
 pub const fn on<H: Copy, P: Copy>(method: Method, handler: H) -> Endpoint<H, P> {
     Endpoint {
         method,
@@ -95,7 +94,7 @@ pub const fn on<H: Copy, P: Copy>(method: Method, handler: H) -> Endpoint<H, P> 
 }
 
 impl<H: Copy, P: Copy> Endpoint<H, P> {
-    /// The same endpoint, with a permit from a pool.
+    /// The same endpoint with a pool.
     pub const fn within(self, pool: P) -> Self {
         Self {
             method: self.method,
@@ -109,11 +108,11 @@ impl<H: Copy, P: Copy> Endpoint<H, P> {
 #[derive(Clone, Copy, Debug)]
 pub struct Route<H: 'static, P: 'static> {
     pub interface: Interface,
-    /// `{}` stands for one segment.
+    /// The path, with `{}` for a variable segment.
     pub pattern: &'static str,
     pub name: RouteName,
     pub subject: Option<Subject>,
-    /// Whether the log may show the second segment. It may not where that identifies a user.
+    /// Whether the log may show the second variable segment. False if it identifies a user.
     pub shows_item: bool,
     pub endpoints: &'static [Endpoint<H, P>],
 }
@@ -135,34 +134,34 @@ impl<H, P> Route<H, P> {
         }
     }
 
-    /// The same route, about a kind of resource.
+    /// The same route with a kind of resource in its first variable segment.
     pub const fn about(mut self, subject: Subject) -> Self {
         self.subject = Some(subject);
         self
     }
 
-    /// The same route, whose second segment identifies a user.
+    /// The same route with a second variable segment that identifies a user.
     pub const fn hides_item(mut self) -> Self {
         self.shows_item = false;
         self
     }
 }
 
-/// Where a request goes.
+/// The result of routing.
 #[derive(Debug)]
 pub enum Routed<'p, H: 'static, P: 'static> {
     To {
         route: &'static Route<H, P>,
         endpoint: &'static Endpoint<H, P>,
-        /// The segments that stand where the pattern has `{}`, in order.
+        /// The variable segments of the path, in order.
         segments: Vec<&'p str>,
     },
-    /// The path is known and the method is not; the value of `Allow`.
+    /// The path is known but not the method. The value is that of `Allow`.
     Methods(String),
     Nowhere,
 }
 
-/// Finds a request's route. `serves` says whether the host it came to serves an interface.
+/// Finds a request's route. `serves` says whether the request's host serves an interface.
 pub fn find<'p, H, P>(
     table: &'static [Route<H, P>],
     method: &str,
@@ -196,7 +195,7 @@ pub fn find<'p, H, P>(
     Routed::Nowhere
 }
 
-/// The segments that stand where the pattern has `{}`.
+/// The variable segments of a path, if it matches the pattern.
 fn matched<'p>(pattern: &str, path: &'p str) -> Option<Vec<&'p str>> {
     if !pattern.contains('{') {
         return (pattern == path).then(Vec::new);
@@ -252,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_finds_its_handler_and_the_segments_of_its_path() {
+    fn a_request_is_routed_to_its_handler_with_the_segments_of_its_path() {
         let anywhere = |_| true;
         assert_eq!(found("GET", "/click", anywhere), Some((1, vec![])));
         assert_eq!(
@@ -268,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_method_is_told_the_right_ones() {
+    fn the_answer_to_a_wrong_method_lists_the_allowed_ones() {
         for method in ["POST", "PATCH"] {
             let Routed::Methods(allowed) = find(TABLE, method, "/click", |_| true) else {
                 panic!("{method} is not allowed");

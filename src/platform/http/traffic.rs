@@ -1,4 +1,4 @@
-//! Counts of the requests that an isolate has answered, for the metrics.
+//! Counts the requests that an isolate has answered, for the metrics.
 
 use std::{cell::RefCell, collections::BTreeMap};
 
@@ -10,7 +10,7 @@ use crate::{concurrency_limit::ConcurrencyLimit, prometheus::MetricsText};
 pub struct Traffic {
     requests: RefCell<BTreeMap<(RouteName, u16), u64>>,
     refusals: RefCell<BTreeMap<RouteName, BTreeMap<String, u64>>>,
-    /// Postbacks, by outcome.
+    /// Postbacks by outcome.
     conversions: RefCell<BTreeMap<&'static str, u64>>,
 }
 
@@ -39,7 +39,7 @@ impl Traffic {
         self.requests.borrow().clone()
     }
 
-    /// Writes `requests`, which the edge completes with those of the fast path, and the refusals.
+    /// Writes `requests`, to which the edge has added those of the fast path, and the refusals.
     pub fn write(&self, metrics: &mut MetricsText, requests: &BTreeMap<(RouteName, u16), u64>) {
         let statuses: Vec<_> = requests
             .iter()
@@ -64,7 +64,7 @@ impl Traffic {
         );
     }
 
-    /// Writes the postbacks.
+    /// Writes the postbacks by outcome.
     pub fn write_conversions(&self, metrics: &mut MetricsText) {
         metrics.metric(
             "isolate_conversions_total",
@@ -77,7 +77,7 @@ impl Traffic {
     }
 }
 
-/// Writes the use of concurrency limits, each by its name.
+/// Writes the use of concurrency limits by name.
 pub fn write_pools<'p>(
     metrics: &mut MetricsText,
     pools: impl IntoIterator<Item = (&'static str, &'p ConcurrencyLimit)> + Clone,
@@ -92,7 +92,7 @@ pub fn write_pools<'p>(
     );
     metrics.metric(
         "isolate_shed_total",
-        "Requests refused with 503 since too many of their kind were under way.",
+        "Requests rejected with 503 because a concurrency limit was reached, by kind.",
         pools
             .into_iter()
             .map(|(kind, pool)| ([("kind", kind)], pool.rejected())),
@@ -102,10 +102,10 @@ pub fn write_pools<'p>(
 /// Writes the size of the module's memory.
 #[cfg(target_arch = "wasm32")]
 pub fn write_memory(metrics: &mut MetricsText) {
-    // It never shrinks, so this is the most that was in use at once, objects in this isolate included.
+    // The memory never shrinks, so this is the peak, objects in this isolate included.
     metrics.value(
         "isolate_wasm_memory_bytes",
-        "The module's memory in this isolate: the most it has needed.",
+        "Peak memory of the module in this isolate.",
         core::arch::wasm32::memory_size(0) << 16,
     );
 }

@@ -1,5 +1,5 @@
-//! Writes lines of the log to the console, from which Cloudflare and workerd take them. Native builds write nothing: their
-//! tests look at states and answers.
+//! Writes lines of the log to the console, which Cloudflare and workerd collect. Native builds write nothing, since
+//! their tests check states and answers.
 
 use std::{cell::RefCell, fmt::Display};
 
@@ -7,8 +7,8 @@ use super::{Event, Level, Line, Sampler, scrubbed};
 #[cfg(target_arch = "wasm32")]
 use crate::runtime::now_ms;
 
-/// Faults of one kind that an isolate writes down in a minute: what fails for each request fails very often.
-const FAULTS: u32 = 10;
+/// The most faults of one place that an isolate logs in a minute, since a failure of every request is very frequent.
+const MAX_FAULTS: u32 = 10;
 
 thread_local! {
     static SAMPLER: RefCell<Sampler> = RefCell::default();
@@ -34,7 +34,7 @@ pub fn write(line: &Line<'_>) {
     }
 }
 
-/// Writes a line if not more than `most` of its kind, and of its owner if it has one, are written in a minute.
+/// Writes a line, unless `most` lines of its kind and owner were written in this minute.
 pub fn write_some(kind: &str, owner: Option<&str>, most: u32, mut line: Line<'_>) {
     let admitted = SAMPLER.with_borrow_mut(|sampler| sampler.admit(kind, owner, most, line.ts));
     if let Some(skipped) = admitted {
@@ -43,12 +43,12 @@ pub fn write_some(kind: &str, owner: Option<&str>, most: u32, mut line: Line<'_>
     }
 }
 
-/// Something failed that the operator has to know of.
+/// Logs a failure that the operator must investigate.
 pub fn error(place: &str, what: impl Display) {
     fault(Level::Error, place, &what);
 }
 
-/// Something failed that is tried again, or done without.
+/// Logs a failure that is retried or does no harm.
 pub fn warn(place: &str, what: impl Display) {
     fault(Level::Warn, place, &what);
 }
@@ -60,5 +60,5 @@ fn fault(level: Level, place: &str, what: &dyn Display) {
         what: Some(&what),
         ..Line::new(now_ms(), level, Event::Fault)
     };
-    write_some(place, None, FAULTS, line);
+    write_some(place, None, MAX_FAULTS, line);
 }

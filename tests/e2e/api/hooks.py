@@ -1,4 +1,4 @@
-"""What schemathesis does not know by itself: bodies of text, and report keys, which may ask once in two seconds each."""
+"""Extends schemathesis: text bodies, JSON integers, and report keys in turn (each may send one query in 2 seconds)."""
 
 import atexit
 import collections
@@ -10,7 +10,7 @@ import schemathesis
 
 
 def text(ctx, value):
-    """A body as it is; of what is no text, the JSON."""
+    """Sends text and bytes unchanged, and other values as JSON."""
     if isinstance(value, bytes):
         return value
     return (value if isinstance(value, str) else json.dumps(value)).encode("utf-8", "surrogatepass")
@@ -21,24 +21,24 @@ schemathesis.serializer("text/csv", "application/x-ndjson")(text)
 KEYS = itertools.cycle(os.environ["REPORT_KEYS"].split(","))
 
 
-def whole(value):
-    """JSON Schema takes `1.0` for an integer, and Signpost does not: the document says so, and no schema can."""
+def integers(value):
+    """Turns `1.0` into `1`: JSON Schema accepts it as an integer, Signpost does not, and no schema can say so."""
     if isinstance(value, dict):
-        return {name: whole(member) for name, member in value.items()}
+        return {name: integers(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [whole(item) for item in value]
+        return [integers(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """The next key in the place of the one that is configured."""
-    case.body = whole(case.body)
+    """Replaces the configured report key by the next one."""
+    case.body = integers(case.body)
     if case.headers and case.headers.get("X-Api-Key") == os.environ["REPORT_KEY"]:
         case.headers["X-Api-Key"] = next(KEYS)
 
 
-# By operation, how often it was answered with which status.
+# The number of answers for each operation and status.
 COUNTS = collections.defaultdict(collections.Counter)
 
 

@@ -1,15 +1,15 @@
-//! Endpoints that are told of nothing for a while: because they said so, or because there is none yet. What is for them
-//! is kept.
+//! Endpoints that receive no callbacks for a while, because they asked for it or because none is configured. Their
+//! callbacks are kept.
 
 use serde_json::{Value, json};
 
 use crate::{
-    callbacks::{TRIES_MS, becomes, healthy, quick, statuses},
+    callbacks::{ATTEMPTS_MS, healthy, quick, statuses, wait_for_state},
     harness::{Behaviour, Receiver, SECRET, Wall, callback, in_time},
 };
 
-/// What an endpoint answers to say that it wants no more.
-fn stops() -> [Behaviour; 3] {
+/// The answers by which an endpoint disables itself.
+fn disabling_answers() -> [Behaviour; 3] {
     [
         Behaviour::status(410),
         Behaviour::answer(410, &[("webhook-delivery", "disable")], "gone"),
@@ -19,20 +19,22 @@ fn stops() -> [Behaviour; 3] {
 
 #[track_caller]
 fn is_disabled(wall: &Wall<'_>) {
-    in_time(TRIES_MS, &json!("disabled"), || wall.endpoint()["state"].clone());
+    in_time(ATTEMPTS_MS, &json!("disabled"), || {
+        wall.endpoint()["state"].clone()
+    });
 }
 
 #[test]
-fn an_endpoint_that_says_so_is_called_no_more_until_it_is_enabled_again() {
+fn an_endpoint_that_disables_itself_is_not_called_until_it_is_enabled() {
     let signpost = quick();
-    let receivers = stops().map(|_| Receiver::start());
+    let receivers = disabling_answers().map(|_| Receiver::start());
     let walls = [0, 1, 2].map(|number: usize| {
         let app = format!("7900025{number}");
         signpost.unpublished_wall(&format!("cb-gone-{number}"), &app, Some(&receivers[number]))
     });
     signpost.refresh();
     let mut all = Vec::new();
-    for (stop, (receiver, wall)) in stops().into_iter().zip(receivers.iter().zip(&walls)) {
+    for (stop, (receiver, wall)) in disabling_answers().into_iter().zip(receivers.iter().zip(&walls)) {
         receiver.set(stop);
         all.push(vec![wall.pay("u-1")]);
     }
@@ -40,10 +42,10 @@ fn an_endpoint_that_says_so_is_called_no_more_until_it_is_enabled_again() {
         receiver.wait(1);
         is_disabled(wall);
         receiver.set(Behaviour::status(200));
-        // Conversions are taken as ever.
+        // Conversions are still accepted.
         ids.extend([wall.pay("u-2"), wall.pay("u-3")]);
     }
-    // Longer than the time to the next try.
+    // Longer than the delay until the next attempt.
     std::thread::sleep(std::time::Duration::from_secs(3));
     for (ids, (receiver, wall)) in all.iter().zip(receivers.iter().zip(&walls)) {
         assert_eq!(receiver.count(), 1);
@@ -57,7 +59,7 @@ fn an_endpoint_that_says_so_is_called_no_more_until_it_is_enabled_again() {
             "{endpoint}"
         );
     }
-    // By the operator's word, or with a callback that was changed; also after a power cut.
+    // The operator enables an endpoint, or a changed callback does; also after a power cut.
     signpost.restart();
     std::thread::sleep(std::time::Duration::from_secs(2));
     let enabled = walls[0]
@@ -72,15 +74,15 @@ fn an_endpoint_that_says_so_is_called_no_more_until_it_is_enabled_again() {
     }
     for (ids, (receiver, wall)) in all.iter().zip(receivers.iter().zip(&walls)) {
         for id in ids {
-            becomes(wall, id, "delivered");
+            wait_for_state(wall, id, "delivered");
         }
         assert_eq!(receiver.count(), 4);
-        in_time(TRIES_MS, &healthy(), || wall.endpoint());
+        in_time(ATTEMPTS_MS, &healthy(), || wall.endpoint());
     }
 }
 
 #[test]
-fn an_endpoint_may_end_one_callback_and_take_the_others() {
+fn an_endpoint_can_abort_one_callback_and_accept_the_others() {
     let signpost = quick();
     let receiver = Receiver::start();
     let wall = signpost.wall("cb-abort", "79000255", Some(&receiver));
@@ -91,21 +93,24 @@ fn an_endpoint_may_end_one_callback_and_take_the_others() {
             Behaviour::status(200)
         }
     }));
-    let ended = wall.pay("not-ours");
-    let taken = wall.pay("ours");
-    let entry = becomes(&wall, &ended, "dead");
+    let aborted = wall.pay("not-ours");
+    let accepted = wall.pay("ours");
+    let entry = wait_for_state(&wall, &aborted, "dead");
     assert_eq!(statuses(&entry), json!([400]));
-    becomes(&wall, &taken, "delivered");
+    wait_for_state(&wall, &accepted, "delivered");
     std::thread::sleep(std::time::Duration::from_secs(2));
-    assert_eq!(receiver.transactions(), [(ended.clone(), 1), (taken, 1)].into());
-    // It can be replayed as any that is dead.
+    assert_eq!(
+        receiver.transactions(),
+        [(aborted.clone(), 1), (accepted, 1)].into()
+    );
+    // It can be replayed like any dead letter.
     receiver.set(Behaviour::status(200));
-    wall.replay(&ended).expect(200);
-    becomes(&wall, &ended, "delivered");
+    wall.replay(&aborted).expect(200);
+    wait_for_state(&wall, &aborted, "delivered");
 }
 
 #[test]
-fn without_a_callback_rewards_wait_for_one() {
+fn rewards_wait_until_the_app_has_a_callback() {
     let signpost = quick();
     let wall = signpost.wall("cb-none", "79000256", None);
     let ids: Vec<_> = (0..5).map(|user| wall.pay(&format!("u-{user}"))).collect();
@@ -123,23 +128,23 @@ fn without_a_callback_rewards_wait_for_one() {
     wall.operator("POST", "callback_test", None)
         .refused(409, "no_callback");
 
-    // A change that brings no callback changes nothing.
+    // A change without a callback releases nothing.
     wall.put_app(&json!({"name": "Renamed"}));
     assert_eq!(wall.state(&ids[0]), "no_endpoint");
     let receiver = Receiver::start();
     wall.put_app(&json!({"callback": callback(&format!("{}/cb", receiver.base()), "GET")}));
-    // They were released before the operator was answered.
+    // They were released before the operator's request was answered.
     assert_eq!(wall.entries("state=no_endpoint"), [] as [Value; 0]);
-    let called = receiver.wait_for_transactions(TRIES_MS, 5);
+    let called = receiver.wait_for_transactions(ATTEMPTS_MS, 5);
     assert!(ids.iter().all(|id| called.get(id) == Some(&1)), "{called:?}");
     for id in &ids {
-        becomes(&wall, id, "delivered");
+        wait_for_state(&wall, id, "delivered");
     }
     assert_eq!(wall.endpoint(), healthy());
 }
 
 #[test]
-fn a_changed_callback_is_called_from_the_next_try_on() {
+fn a_changed_callback_applies_from_the_next_attempt_on() {
     let signpost = quick();
     let [old, new] = [(); 2].map(|()| Receiver::start());
     old.set(Behaviour::status(500));
@@ -149,7 +154,7 @@ fn a_changed_callback_is_called_from_the_next_try_on() {
     let mut moved = callback(&format!("{}/moved", new.base()), "POST");
     moved["previous_secret"] = json!(SECRET);
     wall.put_app(&json!({ "callback": moved }));
-    let entry = becomes(&wall, &id, "delivered");
+    let entry = wait_for_state(&wall, &id, "delivered");
     assert_eq!(
         entry["attempts"].as_array().unwrap().last().unwrap()["http_status"],
         200

@@ -1,14 +1,14 @@
-//! Users who are forgotten: the log says no longer whose conversions they were, and nothing is paid twice for it.
+//! Erasure of a user: the log no longer names the user of its conversions, and repeats are still recognized.
 
 use serde_json::{Value, json};
 
 use crate::{
-    callbacks::{TRIES_MS, becomes, quick},
+    callbacks::{ATTEMPTS_MS, quick, wait_for_state},
     harness::{Behaviour, Receiver, accepted, in_time},
 };
 
 #[test]
-fn an_erased_users_conversions_stay_and_say_no_longer_whose_they_are() {
+fn erasure_removes_the_user_id_and_keeps_the_conversions() {
     let signpost = quick();
     let receiver = Receiver::start();
     let wall = signpost.wall("cb-erased", "79000293", Some(&receiver));
@@ -17,16 +17,16 @@ fn an_erased_users_conversions_stay_and_say_no_longer_whose_they_are() {
     let mut ids = Vec::new();
     for click in &clicks[..2] {
         let id = accepted(wall.convert(click, ""), "approved", false);
-        becomes(&wall, &id, "delivered");
+        wait_for_state(&wall, &id, "delivered");
         ids.push(id);
     }
-    let other = wall.pay("who-stays");
-    becomes(&wall, &other, "delivered");
-    // One is still on its way: it is sent as it was frozen, and then forgotten.
+    let other = wall.pay("another");
+    wait_for_state(&wall, &other, "delivered");
+    // One callback is still waiting: it is sent with the user id, which is erased after that.
     receiver.set(Behaviour::status(500));
     ids.push(accepted(wall.convert(&clicks[2], ""), "approved", false));
     receiver.wait(4);
-    // A `@` need not be encoded in a path, and often is.
+    // A `@` need not be encoded in a path, but often is.
     let erase = || {
         let answer = wall.operator("DELETE", "users/gone%40example.com", None);
         answer.expect(200).json()
@@ -42,17 +42,19 @@ fn an_erased_users_conversions_stay_and_say_no_longer_whose_they_are() {
             (&json!("approved"), &json!("delivered"))
         );
     }
-    becomes(&wall, &ids[2], "delivered");
+    wait_for_state(&wall, &ids[2], "delivered");
     let last = receiver.received().pop().unwrap();
     assert_eq!(
         (last.transaction_id(), last.parameter("user_id").as_deref()),
         (ids[2].as_str(), Some(user))
     );
-    in_time(TRIES_MS, &Value::Null, || wall.entry(&ids[2])["user_id"].clone());
+    in_time(ATTEMPTS_MS, &Value::Null, || {
+        wall.entry(&ids[2])["user_id"].clone()
+    });
     assert_eq!(erase(), json!({"erased": 0, "waiting": 0}));
-    assert_eq!(wall.entry(&other)["user_id"], "who-stays");
+    assert_eq!(wall.entry(&other)["user_id"], "another");
 
-    // There is nothing left to send, and what is known against repeats is known still.
+    // Nothing is left to replay, and repeated postbacks are still recognized.
     let count = receiver.count();
     for (click, id) in clicks.iter().zip(&ids) {
         wall.replay(id).refused(409, "erased");
@@ -63,7 +65,7 @@ fn an_erased_users_conversions_stay_and_say_no_longer_whose_they_are() {
         .operator("POST", "conversions/replay", Some(&many))
         .expect(200)
         .json();
-    assert_eq!(replayed["replayed"], 1, "that of who stays");
-    becomes(&wall, &other, "delivered");
-    in_time(TRIES_MS, &(count + 1), || receiver.count());
+    assert_eq!(replayed["replayed"], 1, "only the other user's");
+    wait_for_state(&wall, &other, "delivered");
+    in_time(ATTEMPTS_MS, &(count + 1), || receiver.count());
 }

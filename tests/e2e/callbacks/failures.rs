@@ -1,14 +1,14 @@
-//! Receivers that do not take a callback: it comes again, the same, until it is taken or the schedule is at its end.
+//! Receivers that do not accept a callback: it is retried unchanged until it is accepted or the schedule ends.
 
 use serde_json::{Value, json};
 
 use crate::{
-    callbacks::{TRIES_MS, becomes, quick, statuses, twice},
+    callbacks::{ATTEMPTS_MS, quick, statuses, twice, wait_for_state},
     harness::{Behaviour, Receiver, Wall, in_time},
 };
 
-/// What is the same in every try of a callback.
-fn lasting(received: &crate::harness::Received) -> (String, String, String) {
+/// The parts that are the same in every attempt of a callback: id, path and query without time and signature.
+fn constant_parts(received: &crate::harness::Received) -> (String, String, String) {
     let query = received.query();
     let (fields, _) = query.split_once("&ts=").expect("a time");
     (
@@ -19,10 +19,10 @@ fn lasting(received: &crate::harness::Received) -> (String, String, String) {
 }
 
 #[test]
-fn whatever_fails_is_tried_again_until_it_is_taken() {
+fn every_kind_of_failure_is_retried_until_the_callback_is_accepted() {
     let signpost = quick();
     let elsewhere = Receiver::start();
-    // What a receiver does at first, and what the log says of it: the status, and whether there is an error.
+    // The first behaviour of a receiver, and what the log shows for it: the status, and whether there is an error.
     let redirect = format!("{}/elsewhere", elsewhere.base());
     let table = [
         (Behaviour::answer(500, &[], "broken"), json!(500), false),
@@ -56,13 +56,13 @@ fn whatever_fails_is_tried_again_until_it_is_taken() {
     }
     for (receiver, id) in receivers.iter().zip(&ids) {
         receiver.wait(1);
-        // The one that hangs is let go when its caller has given up.
+        // A hanging receiver is released when its caller gives up.
         std::thread::sleep(std::time::Duration::from_millis(100));
         assert_eq!(receiver.transactions().keys().collect::<Vec<_>>(), [id]);
     }
-    // Every first try is over, one way or another.
+    // Every first attempt has ended.
     for (wall, id) in walls.iter().zip(&ids) {
-        in_time(TRIES_MS, &true, || {
+        in_time(ATTEMPTS_MS, &true, || {
             !wall.entry(id)["attempts"].as_array().unwrap().is_empty()
         });
     }
@@ -72,7 +72,7 @@ fn whatever_fails_is_tried_again_until_it_is_taken() {
     for ((_, status, is_error), (receiver, (wall, id))) in
         table.iter().zip(receivers.iter().zip(walls.iter().zip(&ids)))
     {
-        let entry = becomes(wall, id, "delivered");
+        let entry = wait_for_state(wall, id, "delivered");
         let first = &entry["attempts"][0];
         assert_eq!(first["http_status"], *status, "{entry}");
         let error = first["error"].as_str().unwrap_or_default();
@@ -85,11 +85,11 @@ fn whatever_fails_is_tried_again_until_it_is_taken() {
         assert_eq!(entry.get("next_try_ts"), None, "{entry}");
         let received = receiver.received();
         assert_eq!(received.len(), attempts.len(), "{received:?}");
-        // The same on every try, but for its time and its signatures.
+        // Attempts differ only in time and signatures.
         assert!(
             received
                 .iter()
-                .all(|again| lasting(again) == lasting(&received[0])),
+                .all(|again| constant_parts(again) == constant_parts(&received[0])),
             "{received:?}"
         );
         let first_ts = received[0].header("webhook-timestamp");
@@ -106,7 +106,7 @@ fn whatever_fails_is_tried_again_until_it_is_taken() {
 }
 
 #[test]
-fn a_slow_answer_counts_and_one_who_is_not_there_is_waited_for() {
+fn a_slow_answer_counts_and_an_unreachable_receiver_is_retried() {
     let signpost = quick();
     let (slow, gone) = (Receiver::start(), Receiver::start());
     let slow_wall = signpost.unpublished_wall("cb-slow", "79000238", Some(&slow));
@@ -118,43 +118,42 @@ fn a_slow_answer_counts_and_one_who_is_not_there_is_waited_for() {
     drop(gone);
     let gone_id = gone_wall.pay("u-1");
 
-    // Nobody listens there, until somebody does.
-    in_time(TRIES_MS, &true, || {
+    // Attempts fail until a receiver listens on the port again.
+    in_time(ATTEMPTS_MS, &true, || {
         !gone_wall.entry(&gone_id)["attempts"]
             .as_array()
             .unwrap()
             .is_empty()
     });
     let back = Receiver::start_on(port);
-    let entry = becomes(&gone_wall, &gone_id, "delivered");
+    let entry = wait_for_state(&gone_wall, &gone_id, "delivered");
     assert_eq!(entry["attempts"][0]["http_status"], Value::Null, "{entry}");
     assert_eq!(back.transactions(), [(gone_id, 1)].into());
 
-    let entry = becomes(&slow_wall, &slow_id, "delivered");
+    let entry = wait_for_state(&slow_wall, &slow_id, "delivered");
     assert_eq!(statuses(&entry), json!([200]));
     assert!(entry["attempts"][0]["ms"].as_i64().unwrap() >= 190, "{entry}");
 }
 
 #[test]
-fn a_callback_that_nobody_takes_is_kept_and_can_be_replayed() {
+fn a_callback_that_is_never_accepted_is_kept_and_can_be_replayed() {
     let signpost = quick();
     let receiver = Receiver::start();
     receiver.set(Behaviour::answer(503, &[], "later"));
     let wall = signpost.wall("cb-dead", "79000241", Some(&receiver));
     let id = wall.pay("u-0");
-    let entry = becomes(&wall, &id, "dead");
+    let entry = wait_for_state(&wall, &id, "dead");
     assert_eq!(statuses(&entry), json!([503, 503, 503, 503]));
     assert_eq!(entry["status"], "approved", "{entry}");
     assert_eq!(entry.get("next_try_ts"), None, "{entry}");
-    let tries = receiver.received();
-    assert_eq!(tries.len(), 4);
-    // A second between two, 20 % more or less.
-    for pair in tries.windows(2) {
+    let attempts = receiver.received();
+    assert_eq!(attempts.len(), 4);
+    // One second between two attempts, with 20 % jitter.
+    for pair in attempts.windows(2) {
         let ms = pair[1].at_ms - pair[0].at_ms;
         assert!(ms >= 750, "{ms} ms after the one before");
     }
-    // It is not tried again by itself, nor by its conversion that is sent again; and it has a whole new schedule when
-    // the operator says so.
+    // A dead letter is not retried by itself. A replay by the operator starts a whole new schedule.
     std::thread::sleep(std::time::Duration::from_secs(2));
     assert_eq!(receiver.count(), 4);
     let again = wall.replay(&id).expect(200).json();
@@ -162,29 +161,29 @@ fn a_callback_that_nobody_takes_is_kept_and_can_be_replayed() {
         (&again["state"], &again["transaction_id"]),
         (&json!("waiting"), &json!(id))
     );
-    in_time(TRIES_MS, &true, || receiver.count() > 4);
+    in_time(ATTEMPTS_MS, &true, || receiver.count() > 4);
     receiver.set(Behaviour::status(200));
-    let entry = becomes(&wall, &id, "delivered");
+    let entry = wait_for_state(&wall, &id, "delivered");
     assert!(statuses(&entry).as_array().unwrap().len() > 4, "{entry}");
     assert!(
         receiver
             .received()
             .iter()
-            .all(|again| lasting(again) == lasting(&tries[0])),
+            .all(|again| constant_parts(again) == constant_parts(&attempts[0])),
         "{:?}",
         receiver.received()
     );
 }
 
 #[test]
-fn all_that_died_since_a_time_are_replayed_at_once() {
+fn all_dead_letters_since_a_time_are_replayed_together() {
     let signpost = twice();
     let receiver = Receiver::start();
     receiver.set(Behaviour::status(500));
     let wall = signpost.wall("cb-replay", "79000243", Some(&receiver));
     let ids: Vec<_> = (0..3).map(|user| wall.pay(&format!("u-{user}"))).collect();
     for id in &ids {
-        becomes(&wall, id, "dead");
+        wait_for_state(&wall, id, "dead");
     }
     let endpoint = wall.endpoint();
     assert_eq!(
@@ -205,17 +204,17 @@ fn all_that_died_since_a_time_are_replayed_at_once() {
         let answer = wall.operator("POST", "conversions/replay", Some(&body));
         answer.expect(200).json()["replayed"].as_u64().unwrap()
     };
-    // Those of a span of time: from the first second on, and before the last.
+    // A span of time includes its first second and excludes its last.
     assert_eq!(many(json!({"since": sent_at + 3_600})), 0);
     assert_eq!(many(json!({"since": sent_at - 3_600, "until": sent_at})), 0);
     assert_eq!(many(json!({"since": sent_at, "state": "delivered"})), 0);
     assert_eq!(many(json!({"since": sent_at, "until": sent_at + 3_600})), 3);
     for id in &ids {
-        becomes(&wall, id, "delivered");
+        wait_for_state(&wall, id, "delivered");
     }
     assert_eq!(many(json!({"since": sent_at - 1})), 0);
     assert_eq!(many(json!({"since": sent_at - 1, "state": "delivered"})), 3);
-    in_time(TRIES_MS, &vec![2; 3], || delivered(&wall));
+    in_time(ATTEMPTS_MS, &vec![2; 3], || delivered(&wall));
     for wrong in [
         json!({}),
         json!({"since": "yesterday"}),
@@ -227,7 +226,7 @@ fn all_that_died_since_a_time_are_replayed_at_once() {
     }
 }
 
-/// How often each callback was answered with 200.
+/// The number of attempts of each callback that were answered 200.
 fn delivered(wall: &Wall<'_>) -> Vec<usize> {
     let times = |entry: &Value| {
         let statuses = statuses(entry);
@@ -238,7 +237,7 @@ fn delivered(wall: &Wall<'_>) -> Vec<usize> {
 }
 
 #[test]
-fn a_receiver_that_says_when_to_come_again_is_left_alone_until_then() {
+fn retry_after_delays_the_next_attempt() {
     let signpost = quick();
     let receiver = Receiver::start();
     receiver.set(Behaviour::answer(503, &[("Retry-After", "5")], "busy"));
@@ -246,7 +245,7 @@ fn a_receiver_that_says_when_to_come_again_is_left_alone_until_then() {
     let id = wall.pay("u-1");
     receiver.wait(1);
     receiver.set(Behaviour::status(200));
-    in_time(TRIES_MS, &true, || {
+    in_time(ATTEMPTS_MS, &true, || {
         !wall.entry(&id)["attempts"].as_array().unwrap().is_empty()
     });
     let entry = wall.entry(&id);
@@ -254,9 +253,9 @@ fn a_receiver_that_says_when_to_come_again_is_left_alone_until_then() {
         let wait = entry["next_try_ts"].as_i64().unwrap() - entry["attempts"][0]["at"].as_i64().unwrap();
         assert!((4..=8).contains(&wait), "{entry}");
     }
-    let entry = becomes(&wall, &id, "delivered");
+    let entry = wait_for_state(&wall, &id, "delivered");
     assert_eq!(statuses(&entry), json!([503, 200]));
-    let tries = receiver.received();
-    let ms = tries[1].at_ms - tries[0].at_ms;
+    let attempts = receiver.received();
+    let ms = attempts[1].at_ms - attempts[0].at_ms;
     assert!(ms >= 4_500, "{ms} ms after Retry-After: 5");
 }

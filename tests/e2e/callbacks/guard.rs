@@ -1,4 +1,4 @@
-//! Where callbacks may not go: said when they are configured, and held to when they are sent.
+//! Forbidden callback URLs: refused when they are configured, and checked again when a callback is sent.
 
 use serde_json::json;
 
@@ -18,7 +18,7 @@ fn is_refused(wall: &Wall<'_>, url: &str, method: &str) {
 }
 
 #[test]
-fn in_production_callbacks_go_to_the_public_internet_by_https_alone() {
+fn in_production_callbacks_go_only_to_the_public_internet_over_https() {
     let signpost = Setup::new().var("ALLOW_PRIVATE_CALLBACKS", "false").start();
     let wall = signpost.wall("cb-guard", "79000271", None);
     for url in [
@@ -58,7 +58,7 @@ fn in_production_callbacks_go_to_the_public_internet_by_https_alone() {
         "https://%31%32%37.0.0.1/cb",
         "https://publisher.example:22/cb",
         "https://publisher.example:6667/cb",
-        // Our own host, in any spelling.
+        // Signpost's own host, in any spelling.
         "https://t.signpost.example/v2/tracking/conversion",
         "https://T.Signpost.Example./cb",
         "https://{user_id}.publisher.example/cb",
@@ -75,7 +75,7 @@ fn in_production_callbacks_go_to_the_public_internet_by_https_alone() {
     ] {
         put(&wall, url, "GET").expect(200);
     }
-    // An import is held to the same.
+    // An import has the same rules.
     let line = json!({
         "kind": "app", "id": "79000271", "publisher_id": "cb-guard", "name": "Imported", "platform": "android",
         "currency": {"name": "Coins", "per_usd": 1_000, "decimals": 0, "rounding": "down"},
@@ -85,7 +85,7 @@ fn in_production_callbacks_go_to_the_public_internet_by_https_alone() {
 }
 
 #[test]
-fn a_local_run_calls_loopback_and_still_not_everything() {
+fn a_local_run_allows_loopback_but_not_every_address() {
     let signpost = demo();
     let wall = signpost.wall("cb-guard-local", "79000272", None);
     for url in [
@@ -101,7 +101,7 @@ fn a_local_run_calls_loopback_and_still_not_everything() {
     ] {
         is_refused(&wall, url, "GET");
     }
-    // Only a query and a path are filled in.
+    // Only the URL of a GET may contain macros.
     is_refused(&wall, "http://127.0.0.1:9000/cb?x={user_id}", "POST");
     is_refused(&wall, "http://127.0.0.1:9000/{app_id}", "POST");
     put(&wall, "http://localhost:9000/cb?x={user_id}", "GET").expect(200);
@@ -109,7 +109,7 @@ fn a_local_run_calls_loopback_and_still_not_everything() {
 }
 
 #[test]
-fn a_url_that_was_allowed_when_it_was_written_is_checked_again_when_it_is_called() {
+fn a_callback_url_is_checked_again_before_each_request() {
     let mut signpost = Setup::new().var("CALLBACK_SCHEDULE", "0,1").start();
     let receiver = Receiver::start();
     let before = signpost
@@ -135,6 +135,6 @@ fn a_url_that_was_allowed_when_it_was_written_is_checked_again_when_it_is_called
     std::thread::sleep(std::time::Duration::from_secs(4));
     assert_eq!(receiver.count(), 1, "it was called: {:?}", receiver.received());
     assert_ne!(wall.state(&id), "delivered");
-    let told = wall.operator("POST", "callback_test", None);
-    assert_eq!(receiver.count(), 1, "it was called: {told:?}");
+    let test = wall.operator("POST", "callback_test", None);
+    assert_eq!(receiver.count(), 1, "it was called: {test:?}");
 }

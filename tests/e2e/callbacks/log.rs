@@ -1,29 +1,29 @@
-//! The log of conversions and of every try of their callbacks, and the test callback; each app's for itself.
+//! The log of an app's conversions with every attempt of their callbacks, and the test callback.
 
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;
 
 use crate::{
-    callbacks::{TRIES_MS, becomes, quick, twice},
+    callbacks::{ATTEMPTS_MS, quick, twice, wait_for_state},
     harness::{Behaviour, OPERATOR_TOKEN, Receiver, SECRET, accepted, callback, demo, in_time, now_ms},
 };
 
 #[test]
-fn every_try_is_logged_with_its_answer_and_without_secrets() {
+fn every_attempt_is_logged_with_its_answer_and_without_secrets() {
     let signpost = twice();
     let receiver = Receiver::start();
     let wall = signpost.wall("cb-log", "79000281", Some(&receiver));
-    let (previous, of_md5) = ("whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX", "an-older-secret-of-41");
+    let (previous, md5_secret) = ("whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX", "an-older-secret-of-41");
     let mut secrets = callback(&format!("{}/cb", receiver.base()), "GET");
     secrets["previous_secret"] = json!(previous);
-    secrets["legacy_md5"] = json!({ "secret": of_md5 });
+    secrets["legacy_md5"] = json!({ "secret": md5_secret });
     wall.put_app(&json!({ "callback": secrets }));
     let bare = SECRET.trim_start_matches("whsec_");
-    // Longer than what is kept, of characters of several bytes, with a secret where it is cut.
+    // Longer than the logged part, with characters of several bytes, and with a secret where the log cuts it.
     let long = format!("{}{SECRET}{}", "ü".repeat(500), "x".repeat(3_000));
     let bodies = [
         String::new(),
-        format!("secret={SECRET}&old={previous}&older={of_md5}&raw={bare};"),
+        format!("secret={SECRET}&old={previous}&older={md5_secret}&raw={bare};"),
         long,
         "taken".to_owned(),
     ];
@@ -36,13 +36,13 @@ fn every_try_is_logged_with_its_answer_and_without_secrets() {
         ));
         let id = wall.pay("u-1");
         if body == "taken" {
-            becomes(&wall, &id, "delivered");
+            wait_for_state(&wall, &id, "delivered");
         } else {
-            becomes(&wall, &id, "dead");
+            wait_for_state(&wall, &id, "dead");
         }
         ids.push(id);
     }
-    let bodies_of = |id: &str| -> Vec<String> {
+    let logged_bodies = |id: &str| -> Vec<String> {
         let entry = wall.entry(id);
         let attempts = entry["attempts"].as_array().unwrap().iter();
         let now = now_ms() / 1_000;
@@ -59,15 +59,15 @@ fn every_try_is_logged_with_its_answer_and_without_secrets() {
             })
             .collect()
     };
-    assert_eq!(bodies_of(&ids[0]), ["", ""]);
-    assert_eq!(bodies_of(&ids[3]), ["taken"]);
-    for body in bodies_of(&ids[1]) {
+    assert_eq!(logged_bodies(&ids[0]), ["", ""]);
+    assert_eq!(logged_bodies(&ids[3]), ["taken"]);
+    for body in logged_bodies(&ids[1]) {
         assert!(body.starts_with("secret=") && body.ends_with(';'), "{body}");
-        for secret in [SECRET, previous, of_md5, bare] {
+        for secret in [SECRET, previous, md5_secret, bare] {
             assert!(!body.contains(secret), "{secret} in {body}");
         }
     }
-    for body in bodies_of(&ids[2]) {
+    for body in logged_bodies(&ids[2]) {
         assert!(
             body.starts_with("üüü") && body.len() <= 1_024 + 8,
             "{} bytes: {body}",
@@ -76,20 +76,20 @@ fn every_try_is_logged_with_its_answer_and_without_secrets() {
         assert!(!body.contains(&SECRET[..16]), "{body}");
     }
     let all = wall.operator("GET", "conversions", None).expect(200).body;
-    for secret in [SECRET, previous, of_md5, bare] {
+    for secret in [SECRET, previous, md5_secret, bare] {
         assert!(!all.contains(secret), "{secret} in the log");
     }
 }
 
 #[test]
-fn an_entry_says_what_was_converted_and_what_came_of_it() {
+fn a_log_entry_shows_the_conversion_and_its_callback() {
     let signpost = demo();
     let receiver = Receiver::start();
     let wall = signpost.wall("cb-entry", "79000282", Some(&receiver));
     let clicked_at = now_ms() / 1_000 - 5_000;
     let click = wall.click_id_of("u-1", clicked_at * 1_000 + 999);
     let id = accepted(wall.convert(&click, "&goal=level_10&txn=t-1"), "approved", false);
-    let entry = becomes(&wall, &id, "delivered");
+    let entry = wait_for_state(&wall, &id, "delivered");
     let (attempt, converted_at) = (&entry["attempts"][0], &entry["conversion_ts"]);
     assert_eq!(
         entry,
@@ -125,7 +125,7 @@ fn an_entry_says_what_was_converted_and_what_came_of_it() {
 }
 
 #[test]
-fn a_test_callback_shows_what_is_sent_and_what_came_back() {
+fn a_test_callback_shows_the_request_and_the_response() {
     let signpost = quick();
     let receiver = Receiver::start();
     let wall = signpost.wall("cb-test", "79000283", Some(&receiver));
@@ -133,26 +133,26 @@ fn a_test_callback_shows_what_is_sent_and_what_came_back() {
     for (number, method) in ["GET", "POST"].into_iter().enumerate() {
         let url = format!("{}/cb", receiver.base());
         wall.put_app(&json!({"callback": callback(&url, method)}));
-        let told = wall.operator("POST", "callback_test", None).expect(200).json();
+        let test = wall.operator("POST", "callback_test", None).expect(200).json();
         let received = receiver.wait(number + 1).remove(number);
-        let request = &told["request"];
-        assert_eq!(request["method"], method, "{told}");
+        let request = &test["request"];
+        assert_eq!(request["method"], method, "{test}");
         assert_eq!(
             request["url"],
             format!("{}{}", receiver.base(), received.target),
-            "{told}"
+            "{test}"
         );
         for header in ["webhook-id", "webhook-timestamp", "webhook-signature"] {
-            assert_eq!(request["headers"][header], received.header(header), "{told}");
+            assert_eq!(request["headers"][header], received.header(header), "{test}");
         }
-        let response = &told["response"];
+        let response = &test["response"];
         assert_eq!(
             (&response["http_status"], &response["body"]),
             (&json!(404), &json!("no such page"))
         );
-        assert!(response["ms"].is_i64(), "{told}");
-        assert!(!told.to_string().contains(SECRET), "{told}");
-        // It is marked, and signed like any other.
+        assert!(response["ms"].is_i64(), "{test}");
+        assert!(!test.to_string().contains(SECRET), "{test}");
+        // It is marked as a test, and signed like any other.
         let id = received.transaction_id();
         assert!(id.starts_with("test-"), "{received:?}");
         let payload = if method == "GET" {
@@ -165,23 +165,23 @@ fn a_test_callback_shows_what_is_sent_and_what_came_back() {
                 (&body["user_id"], &body["transaction_id"]),
                 (&json!("signpost-test"), &json!(id))
             );
-            assert_eq!(request["body"], received.body.as_str(), "{told}");
+            assert_eq!(request["body"], received.body.as_str(), "{test}");
             &received.body
         };
         let webhook = Webhook::new(SECRET).unwrap();
         webhook.verify(payload.as_bytes(), &received.headers).unwrap();
     }
-    // What gives no answer is told, too.
+    // A request without an answer is reported as an error.
     for silent in [Behaviour::Silent, Behaviour::Hang] {
         receiver.set(silent);
-        let told = wall.operator("POST", "callback_test", None).expect(200).json();
-        assert_eq!(told["response"], Value::Null, "{told}");
+        let test = wall.operator("POST", "callback_test", None).expect(200).json();
+        assert_eq!(test["response"], Value::Null, "{test}");
         assert!(
-            told["error"].as_str().is_some_and(|error| !error.is_empty()),
-            "{told}"
+            test["error"].as_str().is_some_and(|error| !error.is_empty()),
+            "{test}"
         );
     }
-    // It is in no log, and not tried again.
+    // It is not logged and not retried.
     let count = receiver.count();
     std::thread::sleep(std::time::Duration::from_secs(2));
     assert_eq!(receiver.count(), count);
@@ -190,16 +190,16 @@ fn a_test_callback_shows_what_is_sent_and_what_came_back() {
 }
 
 #[test]
-fn an_app_sees_nothing_of_another_and_an_unknown_one_has_nothing() {
+fn an_apps_log_shows_no_other_app_and_an_unknown_app_is_not_found() {
     let signpost = demo();
     let receiver = Receiver::start();
     let one = signpost.unpublished_wall("cb-one", "79000284", Some(&receiver));
     let other = signpost.unpublished_wall("cb-other", "79000285", Some(&receiver));
     signpost.refresh();
     let id = one.pay("u-1");
-    becomes(&one, &id, "delivered");
+    wait_for_state(&one, &id, "delivered");
     let other_id = other.pay("u-1");
-    becomes(&other, &other_id, "delivered");
+    wait_for_state(&other, &other_id, "delivered");
     let path = format!("conversions/{id}");
     other.operator("GET", &path, None).refused(404, "not_found");
     other.replay(&id).refused(404, "not_found");
@@ -215,7 +215,7 @@ fn an_app_sees_nothing_of_another_and_an_unknown_one_has_nothing() {
         1,
         "{erased}"
     );
-    in_time(TRIES_MS, &Value::Null, || {
+    in_time(ATTEMPTS_MS, &Value::Null, || {
         other.entry(&other_id)["user_id"].clone()
     });
     assert_eq!(one.entry(&id)["user_id"], "u-1");
@@ -243,7 +243,7 @@ fn an_app_sees_nothing_of_another_and_an_unknown_one_has_nothing() {
                 .refused(404, "not_found");
         }
     }
-    // None of them without the operator's token.
+    // Every call needs the operator's token.
     for authorization in [
         String::new(),
         "Bearer wrong".into(),

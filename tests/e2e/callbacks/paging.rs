@@ -1,4 +1,4 @@
-//! The log in pages.
+//! Pages of the conversion log.
 
 use std::{collections::BTreeSet, thread};
 
@@ -14,7 +14,7 @@ fn ids(entries: &[Value]) -> Vec<String> {
 }
 
 #[test]
-fn pages_hold_every_entry_once_the_newest_first() {
+fn pages_list_every_entry_once_newest_first() {
     let signpost = demo();
     let wall = signpost.wall("cb-pages", "79000291", None);
     let mut expected = Vec::new();
@@ -27,14 +27,10 @@ fn pages_hold_every_entry_once_the_newest_first() {
     for limit in [1_000, 250, 249, 100, 7] {
         assert_eq!(ids(&wall.all_entries(limit)), expected, "{limit}");
     }
-    assert_eq!(
-        ids(&wall.entries("")),
-        expected[..100],
-        "a hundred unless it is said"
-    );
+    assert_eq!(ids(&wall.entries("")), expected[..100], "100 by default");
 
-    // Pages of what a filter leaves.
-    for (place, status) in ["approved", "pending", "rejected", "reversed"]
+    // Pages of a filtered log.
+    for (index, status) in ["approved", "pending", "rejected", "reversed"]
         .into_iter()
         .enumerate()
     {
@@ -50,18 +46,18 @@ fn pages_hold_every_entry_once_the_newest_first() {
             };
             cursor = format!("&cursor={}", encoded(next));
         }
-        let of_status: Vec<_> = expected
+        let with_status: Vec<_> = expected
             .iter()
             .rev()
-            .skip(place)
+            .skip(index)
             .step_by(4)
             .rev()
             .cloned()
             .collect();
-        assert_eq!(found, of_status, "{status}");
+        assert_eq!(found, with_status, "{status}");
     }
 
-    // What comes meanwhile moves nothing.
+    // New entries do not move the pages behind a cursor.
     let first = wall
         .operator("GET", "conversions?limit=100", None)
         .expect(200)

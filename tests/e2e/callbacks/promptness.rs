@@ -1,18 +1,18 @@
-//! How soon callbacks come: at once after the commit, and for one app whatever another's receiver does.
+//! Delays of callbacks: they follow the commit at once, whatever another app's receiver does.
 
 use crate::{
-    callbacks::becomes,
+    callbacks::wait_for_state,
     harness::{Behaviour, Receiver, Setup, in_time, now_ms},
 };
 use domain::model::time::SECOND_MS;
 
-/// What waits for a receiver that hangs.
+/// Callbacks that wait for the hanging receiver.
 const QUEUE: usize = 1_000;
-/// Within minutes.
+/// A queue drains within 3 minutes.
 const DRAINED_MS: i64 = 180 * SECOND_MS;
 
 #[test]
-fn the_first_try_follows_the_answer_at_once() {
+fn the_first_attempt_follows_the_answer_at_once() {
     let signpost = Setup::new().start();
     let receiver = Receiver::start();
     let wall = signpost.wall("cb-prompt", "79000295", Some(&receiver));
@@ -32,7 +32,7 @@ fn the_first_try_follows_the_answer_at_once() {
 }
 
 #[test]
-fn no_more_than_six_calls_are_under_way_to_one_receiver() {
+fn at_most_six_callbacks_to_a_receiver_are_in_flight() {
     let signpost = Setup::new().start();
     let receiver = Receiver::start();
     receiver.set(Behaviour::Slow(100));
@@ -50,8 +50,8 @@ fn no_more_than_six_calls_are_under_way_to_one_receiver() {
 }
 
 #[test]
-fn a_receiver_that_hangs_holds_up_no_other_app_and_its_queue_drains_when_it_is_well() {
-    // As it is configured by default: a try that hangs takes ten seconds.
+fn a_hanging_receiver_delays_no_other_app_and_its_queue_drains_after_recovery() {
+    // The default settings: an attempt that hangs takes 10 seconds.
     let signpost = Setup::new().start();
     let [hanging, well] = [(); 2].map(|()| Receiver::start());
     hanging.set(Behaviour::Hang);
@@ -84,13 +84,17 @@ fn a_receiver_that_hangs_holds_up_no_other_app_and_its_queue_drains_when_it_is_w
     }
     delays.sort_unstable();
     println!(
-        "the other app's: median {} ms, slowest {} ms",
+        "callbacks of the other app: median {} ms, slowest {} ms",
         delays[10], delays[19]
     );
     assert!(delays[19] < 5 * SECOND_MS, "{delays:?}");
-    // It is known to be failing, and is no longer called but by a probe now and then.
+    // The endpoint is failing, so it is only probed from time to time.
     in_time(DRAINED_MS, &"failing".into(), || slow.endpoint()["state"].clone());
-    assert!(hanging.count() < 60, "{} tries within seconds", hanging.count());
+    assert!(
+        hanging.count() < 60,
+        "{} attempts within seconds",
+        hanging.count()
+    );
 
     let well_ms = now_ms();
     hanging.set(Behaviour::status(200));
@@ -99,5 +103,5 @@ fn a_receiver_that_hangs_holds_up_no_other_app_and_its_queue_drains_when_it_is_w
     in_time(DRAINED_MS, &0.into(), || slow.endpoint()["waiting"].clone());
     println!("{QUEUE} drained in {} ms", now_ms() - well_ms);
     let last = slow.entries("limit=1").remove(0);
-    becomes(&slow, last["transaction_id"].as_str().unwrap(), "delivered");
+    wait_for_state(&slow, last["transaction_id"].as_str().unwrap(), "delivered");
 }

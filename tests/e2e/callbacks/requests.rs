@@ -1,4 +1,4 @@
-//! What a callback says, byte for byte: the default parameters of a GET, templates with macros, and JSON.
+//! The exact content of callbacks: default parameters of a GET, URL templates with macros, and JSON.
 
 use serde_json::{Value, json};
 
@@ -9,17 +9,17 @@ use crate::{
 
 const GAID: &str = "38400000-8cf0-11bd-b23e-10b96e40000d";
 const IDFA: &str = "6D92078A-8246-4BA4-AE5B-76104861E7DC";
-/// A click with everything in it, after rid and app.
+/// The query of a click with every parameter, after `rid` and `app`.
 const FULL: &str = "&user_id=a%40b.c-_&gaid=38400000-8cf0-11bd-b23e-10b96e40000d&idfa=6D92078A-8246-4BA4-AE5B-76104861E7DC\
     &c1=one&c2=2&c3=%40.-_&c4=x_y&c5=five&placement=home";
 
-/// The click id of a click with this query, after rid and app, from Germany.
-fn clicked(wall: &Wall<'_>, rest: &str) -> String {
+/// Sends a click from Germany with this query after `rid` and `app`, and returns its click id.
+fn click_id(wall: &Wall<'_>, rest: &str) -> String {
     let query = format!("rid={}&app={}{rest}", wall.goal("1"), wall.app);
     click_id_of(&wall.signpost.click(&query, "DE").expect(302))
 }
 
-/// The query without what differs from run to run, which is checked by itself: the times and the signature.
+/// The query with times and signature replaced, since they differ from run to run. Checks their form.
 #[track_caller]
 fn without_times(received: &Received) -> String {
     let now = now_ms() / 1_000;
@@ -50,7 +50,7 @@ fn a_get_carries_the_default_parameters_in_their_order() {
     let receiver = Receiver::start();
     let wall = signpost.wall("cb-default", "79000201", Some(&receiver));
     let id = accepted(
-        wall.convert(&clicked(&wall, FULL), "&goal=purchase&txn=t-1"),
+        wall.convert(&click_id(&wall, FULL), "&goal=purchase&txn=t-1"),
         "approved",
         false,
     );
@@ -77,9 +77,9 @@ fn a_get_carries_the_default_parameters_in_their_order() {
         assert_eq!(received.parameter(name), Some(entry[name].to_string()), "{entry}");
     }
 
-    // What the click did not carry is left out.
+    // Parameters without a value in the click are omitted.
     let id = accepted(
-        wall.convert(&clicked(&wall, "&user_id=u-1&c4=only"), ""),
+        wall.convert(&click_id(&wall, "&user_id=u-1&c4=only"), ""),
         "approved",
         false,
     );
@@ -95,7 +95,7 @@ fn a_get_carries_the_default_parameters_in_their_order() {
 }
 
 #[test]
-fn a_template_gets_what_its_macros_say_and_a_plain_url_keeps_its_query() {
+fn a_template_fills_its_macros_and_a_plain_url_keeps_its_query() {
     let signpost = demo();
     let receiver = Receiver::start();
     let wall = signpost.wall("cb-template", "79000202", Some(&receiver));
@@ -104,7 +104,7 @@ fn a_template_gets_what_its_macros_say_and_a_plain_url_keeps_its_query() {
     let defaults = "user_id=a%40b.c-_&value=500&payout=0.5&currency=G%26ld%20%C3%BC&transaction_id=ID&offer_id=cb-template\
         &goal_id=cb-template-1&app_id=79000202";
     let rest = "&country=DE&click_ts=TIME&conversion_ts=TIME&status=approved&ts=TIME&signature=HEX";
-    let carried = format!("&gaid={GAID}&idfa={IDFA}&c1=one&c2=2&c3=%40.-_&c4=x_y&c5=five");
+    let optional = format!("&gaid={GAID}&idfa={IDFA}&c1=one&c2=2&c3=%40.-_&c4=x_y&c5=five");
     let table = [
         (
             format!(
@@ -113,7 +113,7 @@ fn a_template_gets_what_its_macros_say_and_a_plain_url_keeps_its_query() {
             "/postback/79000202/done".to_owned(),
             "uid=a%40b.c-_&amount=500&tx=ID&src=sign%20post&ts=TIME&signature=HEX".to_owned(),
         ),
-        // What this one does not carry is there, and empty; the braces may be encoded.
+        // A macro without a value becomes empty; the braces may be encoded.
         (
             format!(
                 "{base}/p?v=%7Bgoal_value%7D&o={{original_transaction_id}}&cur={{currency}}&s={{status}}&c={{country}}&x={{c3}}{{c5}}"
@@ -129,14 +129,14 @@ fn a_template_gets_what_its_macros_say_and_a_plain_url_keeps_its_query() {
         (
             format!("{base}/cb?key=a%20b&user=fixed#part"),
             "/cb".to_owned(),
-            format!("key=a%20b&user=fixed&{defaults}{carried}{rest}"),
+            format!("key=a%20b&user=fixed&{defaults}{optional}{rest}"),
         ),
-        (base, "/".to_owned(), format!("{defaults}{carried}{rest}")),
+        (base, "/".to_owned(), format!("{defaults}{optional}{rest}")),
     ];
     let currency = json!({"name": "G&ld ü", "per_usd": 1_000, "decimals": 0, "rounding": "down"});
     for (number, (url, path, query)) in table.iter().enumerate() {
         wall.put_app(&json!({"callback": callback(url, "GET"), "currency": currency}));
-        let id = accepted(wall.convert(&clicked(&wall, FULL), ""), "approved", false);
+        let id = accepted(wall.convert(&click_id(&wall, FULL), ""), "approved", false);
         let received = receiver.wait(number + 1).remove(number);
         assert_eq!(received.path(), path, "{url}");
         assert_eq!(without_times(&received).replace(&id, "ID"), *query, "{url}");
@@ -154,7 +154,7 @@ fn a_post_carries_the_same_fields_as_json() {
         "currency": {"name": "Gold \"& more\"", "per_usd": 42.5, "decimals": 2, "rounding": "nearest"}
     }));
     for (number, (goal, event, usd, _)) in GOALS.into_iter().enumerate() {
-        let answer = wall.convert(&clicked(&wall, FULL), &format!("&goal={event}"));
+        let answer = wall.convert(&click_id(&wall, FULL), &format!("&goal={event}"));
         let id = accepted(answer, "approved", false);
         let received = receiver.wait(number + 1).remove(number);
         assert_eq!(
@@ -185,7 +185,7 @@ fn a_post_carries_the_same_fields_as_json() {
 }
 
 #[test]
-fn what_is_sent_was_frozen_at_the_commit_but_for_where_it_goes() {
+fn the_content_of_a_callback_is_fixed_at_the_commit_but_its_url_is_not() {
     let signpost = demo();
     let wall = signpost.wall("cb-frozen", "79000204", None);
     let id = accepted(
@@ -193,7 +193,7 @@ fn what_is_sent_was_frozen_at_the_commit_but_for_where_it_goes() {
         "approved",
         false,
     );
-    // All of it is changed before there is a receiver.
+    // Everything is changed before the app has a receiver.
     let receiver = Receiver::start();
     wall.put_offer(
         &json!({"goals": [{"id": "cb-frozen-2", "ttl": "T", "instr": "1. I", "payout_usd": 7, "ord": 1,

@@ -1,14 +1,14 @@
-//! What is taken back: one more callback, with an id of its own, that names the first and says its exact negative.
+//! Reversals: one more callback with its own id, the id of the reward, and the exact negative of its amounts.
 
 use serde_json::{Value, json};
 
 use crate::{
-    callbacks::becomes,
+    callbacks::wait_for_state,
     harness::{Receiver, accepted, callback, demo},
 };
 
 #[test]
-fn a_reversal_is_the_exact_negative_under_an_id_of_its_own_once() {
+fn a_reversal_is_sent_once_with_its_own_id_and_the_exact_negative() {
     let signpost = demo();
     let receiver = Receiver::start();
     let wall = signpost.wall("cb-reversed", "79000261", Some(&receiver));
@@ -19,8 +19,8 @@ fn a_reversal_is_the_exact_negative_under_an_id_of_its_own_once() {
     let id = accepted(wall.convert(&click, "&goal=purchase"), "approved", false);
     let reward = receiver.wait(1).remove(0);
     assert_eq!(reward.transaction_id(), id);
-    becomes(&wall, &id, "delivered");
-    // What is taken back is what was paid, not what would be now.
+    wait_for_state(&wall, &id, "delivered");
+    // A reversal negates the paid amount, not the current one.
     wall.put_offer(
         &json!({"goals": [{"id": "cb-reversed-3", "ttl": "T", "instr": "1. I", "payout_usd": 5, "ord": 1,
         "gl_val": "purchase"}]}),
@@ -61,7 +61,7 @@ fn a_reversal_is_the_exact_negative_under_an_id_of_its_own_once() {
     }
     assert_eq!(reward.parameter("original_transaction_id"), None);
 
-    let entry = becomes(&wall, &own_id, "delivered");
+    let entry = wait_for_state(&wall, &own_id, "delivered");
     assert_eq!(entry["original_transaction_id"], id.as_str(), "{entry}");
     assert_eq!(
         (&entry["status"], &entry["payout"]),
@@ -79,6 +79,6 @@ fn a_reversal_is_the_exact_negative_under_an_id_of_its_own_once() {
         paid["value"].as_f64()
     );
     let listed: Vec<Value> = wall.entries("");
-    assert_eq!(listed, [entry, paid], "the newest first");
-    assert_eq!(receiver.count(), 2, "a repeat called again");
+    assert_eq!(listed, [entry, paid], "newest first");
+    assert_eq!(receiver.count(), 2, "a repeat sent another callback");
 }

@@ -1,5 +1,5 @@
-//! How a publisher can tell that a callback is ours and unchanged: with the stock library of the Standard Webhooks, by
-//! the query alone, or as older receivers do.
+//! Signatures of callbacks, verified by the stock library of Standard Webhooks, by the query alone, and by the MD5
+//! of older receivers.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use hmac::{Hmac, KeyInit, Mac};
@@ -12,7 +12,7 @@ use crate::harness::{Received, Receiver, SECRET, accepted, callback, demo};
 
 const OTHER_SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX";
 
-/// Whether the stock library takes it. The payload is the body, or on a GET the raw query.
+/// Whether the stock library accepts a callback. The payload is the body, or on a GET the raw query.
 fn verifies(secret: &str, received: &Received) -> bool {
     let payload = if received.method == "GET" {
         received.query()
@@ -23,7 +23,7 @@ fn verifies(secret: &str, received: &Received) -> bool {
     webhook.verify(payload.as_bytes(), &received.headers).is_ok()
 }
 
-/// Whether the last parameter is the HMAC of the query before it, as a receiver would compute it that reads only the URL.
+/// Whether the last parameter is the HMAC of the query before it, for a receiver that reads only the URL.
 fn query_verifies(secret: &str, name: &str, query: &str) -> bool {
     let key = BASE64_STANDARD
         .decode(secret.trim_start_matches("whsec_"))
@@ -36,15 +36,15 @@ fn query_verifies(secret: &str, name: &str, query: &str) -> bool {
     hex::encode(mac) == signature
 }
 
-/// Another character in its place.
-fn changed(text: &str, place: usize) -> String {
+/// The text with another character at this index.
+fn changed(text: &str, index: usize) -> String {
     let mut bytes = text.as_bytes().to_vec();
-    bytes[place] = if bytes[place] == b'7' { b'8' } else { b'7' };
+    bytes[index] = if bytes[index] == b'7' { b'8' } else { b'7' };
     String::from_utf8(bytes).unwrap()
 }
 
 #[test]
-fn the_stock_library_takes_what_was_sent_and_nothing_that_was_changed() {
+fn the_stock_library_accepts_callbacks_and_rejects_any_change() {
     let signpost = demo();
     let receiver = Receiver::start();
     let wall = signpost.wall("cb-signed", "79000211", None);
@@ -62,42 +62,42 @@ fn the_stock_library_takes_what_was_sent_and_nothing_that_was_changed() {
             &received.body
         };
         let from = signed.find('?').map_or(0, |mark| mark + 1);
-        for place in from..signed.len() {
+        for index in from..signed.len() {
             let mut forged = received.clone();
             if method == "GET" {
-                forged.target = changed(signed, place);
+                forged.target = changed(signed, index);
             } else {
-                forged.body = changed(signed, place);
+                forged.body = changed(signed, index);
             }
             assert!(!verifies(SECRET, &forged), "{forged:?}");
         }
         for header in ["webhook-id", "webhook-timestamp", "webhook-signature"] {
             let value = received.header(header);
-            for place in 0..value.len() {
+            for index in 0..value.len() {
                 let mut forged = received.clone();
                 forged
                     .headers
-                    .insert(header, changed(value, place).parse().unwrap());
+                    .insert(header, changed(value, index).parse().unwrap());
                 assert!(!verifies(SECRET, &forged), "{forged:?}");
             }
         }
         if method == "GET" {
             let query = received.query();
             assert!(query_verifies(SECRET, "signature", query), "{received:?}");
-            for place in 0..query.len() {
-                assert!(!query_verifies(SECRET, "signature", &changed(query, place)));
+            for index in 0..query.len() {
+                assert!(!query_verifies(SECRET, "signature", &changed(query, index)));
             }
         }
     }
 }
 
 #[test]
-fn while_a_secret_rotates_receivers_of_both_take_it() {
+fn during_rotation_receivers_with_either_secret_accept_callbacks() {
     let signpost = demo();
     let receiver = Receiver::start();
     let wall = signpost.wall("cb-rotated", "79000212", Some(&receiver));
     let url = format!("{}/cb", receiver.base());
-    // The secrets of the app, and which of the two a receiver may have.
+    // The secrets of the app, and which of the two verify.
     let steps = [
         (json!({"secret": SECRET}), true, false),
         (
@@ -123,7 +123,7 @@ fn while_a_secret_rotates_receivers_of_both_take_it() {
             usize::from(first) + usize::from(other),
             "{received:?}"
         );
-        // The query has room for one: the newest.
+        // The query has one signature, by the newest secret.
         let newest = secrets["secret"].as_str().unwrap();
         assert!(
             query_verifies(newest, "signature", received.query()),
@@ -133,7 +133,7 @@ fn while_a_secret_rotates_receivers_of_both_take_it() {
 }
 
 #[test]
-fn an_older_receiver_finds_its_md5_beside_the_hmac() {
+fn a_legacy_receiver_gets_its_md5_beside_the_hmac() {
     let signpost = demo();
     let receiver = Receiver::start();
     let wall = signpost.wall("cb-md5", "79000213", None);
@@ -144,7 +144,7 @@ fn an_older_receiver_finds_its_md5_beside_the_hmac() {
         callback["legacy_md5"] = json!({ "secret": old_secret });
         wall.put_app(&json!({
             "callback": callback,
-            // 1.25 USD are 100.1234 of it.
+            // 1.25 USD are 100.1234 Coins.
             "currency": {"name": "Coins", "per_usd": 80.09872, "decimals": 4, "rounding": "nearest"}
         }));
         let click = wall.click_id(user);
@@ -152,21 +152,21 @@ fn an_older_receiver_finds_its_md5_beside_the_hmac() {
         let expected = hex::encode(Md5::digest(format!("{old_secret}.{user}.100.{id}")));
         let received = receiver.wait(2 * number + 1).remove(2 * number);
         assert!(verifies(SECRET, &received), "{received:?}");
-        let of = |name: &str| match method {
+        let parameter = |name: &str| match method {
             "GET" => received.parameter(name),
             _ => {
                 let body: Value = serde_json::from_str(&received.body).unwrap();
                 body[name].as_str().map(str::to_owned)
             }
         };
-        assert_eq!(of("token").as_deref(), Some(id.as_str()), "{received:?}");
+        assert_eq!(parameter("token").as_deref(), Some(id.as_str()), "{received:?}");
         assert_eq!(
-            of("signature").as_deref(),
+            parameter("signature").as_deref(),
             Some(expected.as_str()),
             "{received:?}"
         );
         if method == "GET" {
-            assert_eq!(of("value").as_deref(), Some("100.1234"), "{received:?}");
+            assert_eq!(parameter("value").as_deref(), Some("100.1234"), "{received:?}");
             assert!(
                 query_verifies(SECRET, "signature_hmac", received.query()),
                 "{received:?}"

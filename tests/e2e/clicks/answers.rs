@@ -1,4 +1,4 @@
-//! How a click is answered: the methods, the app's fallback, the page for a browser, the JSON for anything else.
+//! Answers to clicks: methods, the app's fallback, a page for browsers and JSON for other clients.
 
 use std::thread;
 
@@ -33,7 +33,7 @@ fn a_click_is_a_get_or_a_head() {
     let answer = signpost.send("POST", CLICK, &form, RIGHT.as_bytes());
     refused(answer, 405, "method_not_allowed");
 
-    // HEAD: what GET says, without the body.
+    // HEAD answers like GET, without the body.
     let both = |query: &str| {
         ["GET", "HEAD"].map(|method| signpost.send(method, &format!("{CLICK}?{query}"), &[], b""))
     };
@@ -55,7 +55,7 @@ fn a_click_is_a_get_or_a_head() {
 }
 
 #[test]
-fn what_is_forbidden_or_gone_leads_to_the_apps_fallback() {
+fn a_click_on_an_unavailable_offer_goes_to_the_apps_fallback() {
     let signpost = demo();
     let currency = json!({"name": "Pins", "per_usd": 200, "decimals": 0, "rounding": "down"});
     let other = "https://studio.example/?from={user_id}#x";
@@ -67,7 +67,7 @@ fn what_is_forbidden_or_gone_leads_to_the_apps_fallback() {
     signpost.put_offer("capped", &json!({"click_cap": {"dur": "DAILY", "lim": 0}}));
     signpost.refresh();
     let table = [
-        // Not approved; not in the country; not on the device; paused; spent.
+        // Unapproved publisher; two with another country; another device; a paused offer; a spent cap.
         ("410271", "10000008", ("CF-IPCountry", "US"), other),
         ("263903", WEB_APP, ("CF-IPCountry", "US"), FALLBACK),
         ("263903", WEB_APP, ("Accept", CHROME_ACCEPTS), FALLBACK),
@@ -82,7 +82,7 @@ fn what_is_forbidden_or_gone_leads_to_the_apps_fallback() {
             assert_eq!(answer.location(), fallback, "{answer:?}");
         }
     }
-    // A mistake is shown to who made it.
+    // An error in the request itself is returned to the client.
     refused(click(&signpost, "nothing", WEB_APP, &[]), 404, "unknown_goal");
     let bad = format!("{CLICK}?rid=288120&app={WEB_APP}&user_id=!");
     refused(signpost.get(&bad, &[]), 400, "invalid_user_id");
@@ -92,7 +92,7 @@ fn what_is_forbidden_or_gone_leads_to_the_apps_fallback() {
 }
 
 #[test]
-fn a_browser_is_told_in_a_page_and_anything_else_in_json() {
+fn an_error_is_a_page_for_browsers_and_json_for_other_clients() {
     let signpost = demo();
     let refusals = [
         ("", 400),
@@ -123,12 +123,12 @@ fn a_browser_is_told_in_a_page_and_anything_else_in_json() {
         );
         for accept in ["*/*", "application/json", "", "image/*"] {
             let code = ask(accept).code();
-            let told = refused(ask(accept), status, &code).json()["error"]
+            let message = refused(ask(accept), status, &code).json()["error"]
                 .as_str()
                 .unwrap()
                 .to_owned();
-            let escaped = told.replace('&', "&amp;").replace('<', "&lt;");
-            assert!(page.body.contains(&escaped), "{told} is not in {page:?}");
+            let escaped = message.replace('&', "&amp;").replace('<', "&lt;");
+            assert!(page.body.contains(&escaped), "{message} is not in {page:?}");
         }
         for sent in ["<script", "<img", "alert", "&lt;"] {
             assert!(!page.body.contains(sent), "{page:?}");
@@ -138,14 +138,14 @@ fn a_browser_is_told_in_a_page_and_anything_else_in_json() {
 }
 
 #[test]
-fn before_there_is_a_catalog_every_click_is_soon_asked_to_come_again() {
+fn without_a_catalog_every_click_is_quickly_answered_503() {
     let signpost = Setup::new().start();
-    let asked_at_ms = now_ms();
+    let start_ms = now_ms();
     let address = format!("{CLICK}?{RIGHT}");
     let answers: Vec<_> = thread::scope(|scope| {
         let ask = || signpost.get(&address, &[("Accept", "*/*")]);
-        let asked: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
-        asked.into_iter().map(|asked| asked.join().unwrap()).collect()
+        let clients: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
+        clients.into_iter().map(|client| client.join().unwrap()).collect()
     });
     for answer in answers {
         let answer = refused(answer, 503, "unavailable");
@@ -157,9 +157,6 @@ fn before_there_is_a_catalog_every_click_is_soon_asked_to_come_again() {
         page.header("Retry-After").is_some() && page.body.starts_with("<!doctype"),
         "{page:?}"
     );
-    let waited_ms = now_ms() - asked_at_ms;
-    assert!(
-        waited_ms < 4_000,
-        "nine clicks were kept waiting for {waited_ms} ms"
-    );
+    let waited_ms = now_ms() - start_ms;
+    assert!(waited_ms < 4_000, "nine clicks waited for {waited_ms} ms");
 }

@@ -1,4 +1,4 @@
-//! The click id: what it says, how long it may be, and the keys that it is sealed under.
+//! Click ids: their content, their maximum length, and rotation of the keys that seal them.
 
 use std::collections::BTreeSet;
 
@@ -17,17 +17,17 @@ use domain::{
     },
 };
 
-/// How far the clock of workerd and that of the test may lie apart, with the request in between.
-const SECONDS_MS: i64 = 5_000;
+/// The tolerance between the test's clock and workerd's, including the time of the request.
+const DRIFT_MS: i64 = 5_000;
 
 #[test]
-fn a_click_id_says_what_was_clicked_by_whom_where_and_when() {
+fn a_click_id_contains_the_whole_click() {
     let signpost = demo();
     let (gaid, idfa) = (
         "38400000-8cf0-11bd-b23e-10b96e40000d",
         "6D92078A-8246-4BA4-AE5B-76104861E7DC",
     );
-    // The query after rid, app and user_id; gaid, idfa, c1 to c5, placement.
+    // The query after `rid`, `app` and `user_id`; then `gaid`, `idfa`, `c1` to `c5`, `placement`.
     let table: [(&str, [Option<&str>; 8]); 5] = [
         ("", [None; 8]),
         ("&gaid=&idfa=&c1=&c2=&c3=&c4=&c5=&placement=", [None; 8]),
@@ -90,8 +90,8 @@ fn a_click_id_says_what_was_clicked_by_whom_where_and_when() {
                         clicked_at_ms: click.clicked_at_ms,
                     };
                     assert_eq!(click, expected, "{answer:?}");
-                    assert!((now_ms() - click.clicked_at_ms).abs() < SECONDS_MS, "{answer:?}");
-                    assert!(nonces.insert(nonce), "two clicks of one nonce: {answer:?}");
+                    assert!((now_ms() - click.clicked_at_ms).abs() < DRIFT_MS, "{answer:?}");
+                    assert!(nonces.insert(nonce), "two clicks have one nonce: {answer:?}");
                 }
             }
         }
@@ -99,7 +99,7 @@ fn a_click_id_says_what_was_clicked_by_whom_where_and_when() {
 }
 
 #[test]
-fn a_click_that_does_not_fit_goes_out_under_a_short_id_and_its_record_is_kept() {
+fn a_click_that_does_not_fit_gets_a_short_id_and_a_stored_record() {
     let signpost = Setup::new().start_with_fixtures().0;
     let maxima = [None, Some(50), Some(64), Some(128), Some(255), Some(1_000)];
     let offer = |max: Option<u16>| format!("m-{}", max.unwrap_or(0));
@@ -107,7 +107,7 @@ fn a_click_that_does_not_fit_goes_out_under_a_short_id_and_its_record_is_kept() 
         signpost.put_offer(&offer(max), &json!({"click_id_max": max}));
     }
     signpost.refresh();
-    // c1 to c5: one of every length, and all of the shortest, the middle and the longest.
+    // `c1` to `c5`: the first alone in steps of 16 characters, then all five short, medium and longest.
     let one = (0..=128).map(|length| {
         [
             "x".repeat(length),
@@ -158,41 +158,41 @@ fn a_click_that_does_not_fit_goes_out_under_a_short_id_and_its_record_is_kept() 
         short.len()
     );
 
-    // As a power cut leaves it: what was redirected is kept.
+    // A power cut loses no record of a redirected click.
     signpost.restart();
     let records = records(&signpost);
     assert_eq!(records.len(), short.len());
     for (app, nonce, offer, custom, longest) in &short {
-        let (_, record, expires_at_ms) = records.iter().find(|(kept, ..)| kept == nonce).unwrap();
+        let (_, record, expires_at_ms) = records.iter().find(|(stored, ..)| stored == nonce).unwrap();
         let click = click_id::open_record(&keys(), record, *app, *nonce).unwrap();
-        let kept = click
+        let stored = click
             .custom
             .each_ref()
             .map(|text| text.as_deref().unwrap_or_default());
         assert_eq!(
-            (&*click.offer, kept),
+            (&*click.offer, stored),
             (offer.as_str(), custom.each_ref().map(String::as_str))
         );
-        assert!((now_ms() - click.clicked_at_ms).abs() < 20 * SECONDS_MS);
+        assert!((now_ms() - click.clicked_at_ms).abs() < 20 * DRIFT_MS);
         // The longest conversion window is 90 days.
         assert!(*expires_at_ms > click.clicked_at_ms + 90 * 86_400_000);
         let fits = click_id::seal(&keys(), &click, *nonce, *longest);
         assert!(
             matches!(fits, Sealed::Short { .. }),
-            "the whole would have fit {longest}: {custom:?}"
+            "the sealed id would have fit into {longest}: {custom:?}"
         );
     }
 
-    // And the next click is one of its own.
+    // The next click has a new nonce and a new record.
     let answer = redirected(signpost.click(&query(Some(50), &customs[0]), "DE"));
     let Ok(Opened::Short { nonce, .. }) = click_id::open(&keys(), &click_id_of(&answer)) else {
         panic!("{answer:?}");
     };
     assert!(short.iter().all(|(_, known, ..)| *known != nonce));
-    assert!(self::records(&signpost).iter().any(|(kept, ..)| *kept == nonce));
+    assert!(self::records(&signpost).iter().any(|(id, ..)| *id == nonce));
 }
 
-/// The records of short click ids: nonce, record, and until when it is kept.
+/// The stored records of short click ids: nonce, record, and expiry in milliseconds.
 fn records(signpost: &Signpost) -> Vec<(Nonce, Vec<u8>, i64)> {
     signpost.stored(
         "signpost-clicks",
@@ -207,7 +207,7 @@ fn a_new_key_seals_while_the_old_one_still_opens() {
     let old_open = old.replace(":seal:", ":open:");
     let new = "2:seal:000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
     let new_open = new.replace(":seal:", ":open:");
-    // The new key is known before it seals, and the old one after.
+    // The new key opens ids before it seals them, and the old key opens them afterwards.
     let steps = [(format!("{old},{new_open}"), 1), (format!("{old_open},{new}"), 2)];
     let mut ids = Vec::new();
     for (setting, sealing) in &steps {
@@ -222,7 +222,7 @@ fn a_new_key_seals_while_the_old_one_still_opens() {
                 Ok(Opened::Whole { click, .. }) => assert_eq!(click.user_id, "u-1"),
                 Ok(Opened::Short { app, nonce }) => {
                     let records = records(&signpost);
-                    let (_, record, _) = records.iter().find(|(kept, ..)| *kept == nonce).unwrap();
+                    let (_, record, _) = records.iter().find(|(stored, ..)| *stored == nonce).unwrap();
                     let click = click_id::open_record(&ring, record, app, nonce).unwrap();
                     assert_eq!(click.custom[0].as_deref(), Some("x".repeat(128).as_str()));
                 }
@@ -235,18 +235,18 @@ fn a_new_key_seals_while_the_old_one_still_opens() {
     let [only_old, only_new] = [old.as_str(), new].map(|setting| KeyRing::parse(setting).unwrap());
     for (id, sealing) in ids {
         click_id::open(&ring, &id).unwrap();
-        let (knows, does_not) = if sealing == 1 {
+        let (right, wrong) = if sealing == 1 {
             (&only_old, &only_new)
         } else {
             (&only_new, &only_old)
         };
-        click_id::open(knows, &id).unwrap();
-        assert_eq!(click_id::open(does_not, &id), Err(OpenError::UnknownKey));
+        click_id::open(right, &id).unwrap();
+        assert_eq!(click_id::open(wrong, &id), Err(OpenError::UnknownKey));
     }
 }
 
 #[test]
-fn a_list_of_keys_with_a_fault_serves_nothing_and_shows_no_key() {
+fn an_invalid_key_list_fails_every_click_and_reveals_no_key() {
     let key = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
     for setting in [
         format!("1:open:{key}"),

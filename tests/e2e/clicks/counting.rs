@@ -1,4 +1,4 @@
-//! Confirmed clicks are counted, each once; machines are redirected and not counted.
+//! Counting of clicks: confirmed clicks are counted once; machines are redirected but not counted.
 
 use serde_json::{Value, json};
 
@@ -8,11 +8,11 @@ use crate::{
 };
 use domain::model::time::UtcDay;
 
-/// The counted clicks: app, offer, country, placement, clicks.
-type Counted = (String, String, String, String, u64);
+/// A row of counted clicks: app, offer, country, placement, clicks.
+type ClickRow = (String, String, String, String, u64);
 
-/// What the demo publisher's reports say of these offers.
-fn counted(publisher: &Publisher<'_>, offers: &[&str]) -> Vec<Counted> {
+/// The clicks on these offers in the demo publisher's reports.
+fn reported(publisher: &Publisher<'_>, offers: &[&str]) -> Vec<ClickRow> {
     let today = UtcDay::of_ms(now_ms()).to_string();
     let rows = publisher.rows(&json!({
         "date_range": {"start_date": today, "end_date": today},
@@ -41,7 +41,7 @@ fn counted(publisher: &Publisher<'_>, offers: &[&str]) -> Vec<Counted> {
 }
 
 #[test]
-fn confirmed_clicks_are_counted_once_and_nothing_else_is() {
+fn only_confirmed_clicks_are_counted_and_each_once() {
     away_from_midnight();
     let signpost = demo();
     let offers = ["clicked", "looked-at", "refused", "untouched"];
@@ -55,7 +55,7 @@ fn confirmed_clicks_are_counted_once_and_nothing_else_is() {
         signpost.send(method, &address, headers, b"")
     };
 
-    // App, country, placement, and how often; people with browsers, apps with libraries, and some with no name at all.
+    // App, country, placement and count, sent by browsers, by libraries of apps and without a User-Agent.
     let clicks = [
         (10_000_001, "DE", "", 3),
         (10_000_001, "DE", "home", 2),
@@ -82,11 +82,11 @@ fn confirmed_clicks_are_counted_once_and_nothing_else_is() {
         }
     }
     for (country, rest, status) in [("US", "", 302), ("DE", "&c1=!", 400)] {
-        // The web app's fallback is no click either.
+        // A redirect to the web app's fallback is not a click either.
         click("GET", "refused", WEB_APP, rest, &[("CF-IPCountry", country)]).expect(status);
     }
 
-    let mut expected: Vec<Counted> = clicks
+    let mut expected: Vec<ClickRow> = clicks
         .iter()
         .map(|&(app, country, placement, times)| {
             let country = if country.is_empty() { "ZZ" } else { country };
@@ -106,12 +106,12 @@ fn confirmed_clicks_are_counted_once_and_nothing_else_is() {
         })
         .collect();
     expected.sort();
-    // Beyond the seconds that a batch waits on its way, so that what should not be counted would be there, too.
+    // Longer than a batch waits, so that clicks counted by mistake would show as well.
     std::thread::sleep(std::time::Duration::from_millis(4_000));
     let publisher = signpost.known_publisher(PUBLISHER);
-    eventually(&expected, || counted(&publisher, &offers));
+    eventually(&expected, || reported(&publisher, &offers));
 
-    // The listing says of an offer's clicks only what is earned by each.
+    // The listing shows clicks only as earnings per click.
     signpost.refresh();
     let listed = signpost.list(WEB_APP, &signpost.pub_key(), &json!([]));
     for offer in offers {

@@ -1,11 +1,11 @@
-//! The click parameters of the specification's 2.5.
+//! Parsing and validation of a click's query (docs/SPEC.md, "Click parameters").
 
 use crate::{
     clicks::{CLICK, RIGHT, click_of, redirected, refused},
     harness::{ANDROID_APP, demo},
 };
 
-/// Parameters that a click carries on: name, code of their refusal, longest in characters.
+/// Text parameters of a click: name, error code, maximum length in characters.
 const TEXTS: [(&str, &str, usize); 9] = [
     ("user_id", "invalid_user_id", 128),
     ("c1", "invalid_custom_parameter", 128),
@@ -18,7 +18,7 @@ const TEXTS: [(&str, &str, usize); 9] = [
     ("placement", "invalid_parameter", 64),
 ];
 
-/// A click that has this value for one of them, and the rest right.
+/// The query of a valid click but for this value of one parameter.
 fn with(name: &str, value: &str) -> String {
     let user = if name == "user_id" { "" } else { "&user_id=u-1" };
     format!("rid=410271&app=10000001{user}&{name}={value}")
@@ -64,7 +64,7 @@ fn only_letters_digits_and_four_marks_are_allowed() {
         let mut check = |byte: u8, text: &str| {
             let query = with(name, &format!("a{text}b"));
             let answer = raw.get(format!("{CLICK}?{query}").as_bytes());
-            // In gaid and idfa a brace is a placeholder's, and those count as absent: see below.
+            // A brace in gaid or idfa marks a placeholder, which counts as absent (tested below).
             let is_placeholder = b"{}".contains(&byte) && ["gaid", "idfa"].contains(&name);
             if is_allowed(byte) || is_placeholder {
                 redirected(answer);
@@ -73,14 +73,14 @@ fn only_letters_digits_and_four_marks_are_allowed() {
             }
         };
         for byte in 0..128 {
-            // Both spellings of the digits a to f.
+            // Hexadecimal digits in upper and lower case.
             let mut encoded = format!("%{byte:02X}");
             if byte % 2 == 0 {
                 encoded.make_ascii_lowercase();
             }
             check(byte, &encoded);
         }
-        // What a URL can carry as it is; `&` and `#` end a value, and `%` begins an encoding.
+        // Characters that a URL can contain unencoded; `&` and `#` end a value, and `%` begins an encoding.
         for byte in (b'!'..=b'~').filter(|byte| !b"&#%".contains(byte)) {
             check(byte, char::from(byte).encode_utf8(&mut [0; 4]));
         }
@@ -98,7 +98,7 @@ fn only_letters_digits_and_four_marks_are_allowed() {
 }
 
 #[test]
-fn a_text_has_its_longest_length_however_it_is_encoded() {
+fn length_limits_count_decoded_characters() {
     let signpost = demo();
     for (name, code, longest) in TEXTS {
         for character in ["x", "%78", "%40"] {
@@ -117,7 +117,7 @@ fn a_text_has_its_longest_length_however_it_is_encoded() {
 }
 
 #[test]
-fn a_query_is_read_as_urls_are_written() {
+fn a_query_follows_the_rules_of_url_encoding() {
     let signpost = demo();
     let names = ["rid", "app"].into_iter().chain(TEXTS.map(|(name, ..)| name));
     for name in names {
@@ -140,7 +140,7 @@ fn a_query_is_read_as_urls_are_written() {
                 );
             }
         }
-        // Cut off, not hexadecimal, not UTF-8: a lone byte, a broken sequence, an overlong one, a surrogate.
+        // Truncated, not hexadecimal, not UTF-8: a lone byte, a broken sequence, an overlong one, a surrogate.
         for bad in [
             "%",
             "a%4",
@@ -166,7 +166,7 @@ fn a_query_is_read_as_urls_are_written() {
         400,
         "invalid_parameter",
     );
-    // Any order, names and values encoded or not, empty pairs, and what is unknown, which is ignored whatever it holds.
+    // Any order, encoded names and values, empty pairs, and unknown parameters, which are ignored with any value.
     for query in [
         "user_id=u-1&app=10000001&rid=410271",
         "&&rid=410271&&app=10000001&user_id=u-1&",
@@ -184,7 +184,7 @@ fn a_query_is_read_as_urls_are_written() {
 }
 
 #[test]
-fn a_placeholder_that_was_not_replaced_is_refused_for_the_user_and_absent_for_the_device() {
+fn an_unreplaced_placeholder_is_refused_as_user_id_and_ignored_as_device_id() {
     let signpost = demo();
     let mut raw = signpost.raw();
     let placeholders = [
@@ -209,7 +209,7 @@ fn a_placeholder_that_was_not_replaced_is_refused_for_the_user_and_absent_for_th
         assert!(answer.location().contains("&gaid=&idfa=&"), "{answer:?}");
     }
 
-    // The tracking URLs as they are listed, each used as the specification's 4.3 says.
+    // The listed tracking URLs work as described (docs/SPEC.md, "Offers response").
     let offers = signpost.list(ANDROID_APP, &signpost.pub_key(), &serde_json::json!([]));
     let offer = offers.iter().find(|offer| offer["id"] == "23817").unwrap();
     let own = |url: &str| url.replace("https://t.signpost.example", "");
@@ -225,7 +225,7 @@ fn a_placeholder_that_was_not_replaced_is_refused_for_the_user_and_absent_for_th
     let click = click_of(&answer);
     assert_eq!((&*click.user_id, click.gaid.as_deref()), ("u-8", Some("g-8")));
 
-    // `rid` may be any goal of the offer.
+    // `rid` may name any goal of the offer.
     for goal in offer["gls"].as_array().unwrap() {
         let goal = goal["id"].as_str().unwrap();
         let address = base.replace("rid=410271", &format!("rid={goal}"));

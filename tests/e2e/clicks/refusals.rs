@@ -1,4 +1,4 @@
-//! Which clicks are refused once their parameters are right.
+//! Refusals of clicks with valid parameters: unknown ids, country, platform, time, approval and their order.
 
 use std::{thread, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 #[test]
-fn a_goal_or_an_app_that_is_not_known_is_not_found() {
+fn an_unknown_goal_or_app_is_not_found() {
     let signpost = demo();
     for app in [
         "10000099",
@@ -26,7 +26,7 @@ fn a_goal_or_an_app_that_is_not_known_is_not_found() {
     ] {
         refused(click(&signpost, "410271", app, &[]), 404, "unknown_app");
     }
-    // An offer's id is no goal's.
+    // `rid` is not an offer's id.
     for rid in [
         "410270",
         "23817",
@@ -56,9 +56,9 @@ fn a_goal_or_an_app_that_is_not_known_is_not_found() {
 }
 
 #[test]
-fn a_country_that_the_offer_is_not_for_is_refused() {
+fn a_click_from_a_country_outside_the_targeting_is_refused() {
     let signpost = demo();
-    // 25540 is for DE, AT, CH and LI; 58213 is for all but CN, RU, BY and IR; 410271 is for all.
+    // Goal 263903 is for DE, AT, CH and LI; 58213 is for all but CN, RU, BY and IR; 410271 is for all.
     let table = [
         ("DE", true, true),
         ("de", true, true),
@@ -66,7 +66,7 @@ fn a_country_that_the_offer_is_not_for_is_refused() {
         ("US", false, true),
         ("CN", false, false),
         ("IR", false, false),
-        // Not known: nowhere, Tor, no country's code, nothing.
+        // Unknown: none, Tor, no country's code, empty.
         ("XX", false, true),
         ("T1", false, true),
         ("UK", false, true),
@@ -93,7 +93,7 @@ fn a_country_that_the_offer_is_not_for_is_refused() {
 }
 
 #[test]
-fn a_country_header_is_believed_only_where_no_client_can_send_it() {
+fn the_country_header_is_ignored_where_a_client_could_send_it() {
     let signpost = Setup::new()
         .var("TRUST_COUNTRY_HEADER", "false")
         .start_with_fixtures()
@@ -104,13 +104,13 @@ fn a_country_header_is_believed_only_where_no_client_can_send_it() {
 }
 
 #[test]
-fn only_a_device_of_the_other_platform_is_refused() {
+fn only_a_device_of_another_platform_is_refused() {
     let signpost = demo();
     signpost.put_offer("ios", &json!({"os": "ios"}));
     signpost.put_offer("web", &json!({"os": "web"}));
     signpost.refresh();
     let ipad = "Mozilla/5.0 (iPad; CPU OS 12_5_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/12.1.2 Mobile/15E148 Safari/604.1";
-    // The device, and whether an Android and an iOS offer take it.
+    // The device, and whether it may use an Android and an iOS offer.
     let table = [
         (ANDROID, true, false),
         ("Dalvik/2.1.0 (Linux; U; Android 12; Redmi Note 9)", true, false),
@@ -143,7 +143,7 @@ fn only_a_device_of_the_other_platform_is_refused() {
 }
 
 #[test]
-fn an_offer_that_is_over_or_has_not_begun_is_gone() {
+fn a_paused_ended_or_future_offer_is_gone() {
     let signpost = demo();
     let now_s = now_ms() / 1_000;
     let goal = |id: &str| json!({"id": id, "ttl": "Play", "instr": "1. Play", "payout_usd": 1, "ord": 1});
@@ -153,7 +153,7 @@ fn an_offer_that_is_over_or_has_not_begun_is_gone() {
     signpost.put_offer("changed", &json!({"goals": [goal("old"), goal("kept")]}));
     signpost.put_offer("changed", &json!({"goals": [goal("new"), goal("kept")]}));
     signpost.refresh();
-    // A refresh takes a second, and on a busy machine a few.
+    // A refresh takes a second, and on a busy machine several.
     let ends_at = now_ms() / 1_000 + 10;
     signpost.put_offer("ending", &json!({"starts_at": ends_at - 11, "ends_at": ends_at}));
     signpost.refresh();
@@ -164,17 +164,17 @@ fn an_offer_that_is_over_or_has_not_begun_is_gone() {
     for rid in ["paused-g", "ended-g", "coming-g", "old"] {
         refused(click(&signpost, rid, "10000001", &[]), 410, "offer_ended");
     }
-    // The demo's Android app shows no 31906, and its iOS app may.
+    // The demo's Android app blocks offer 31906, and its iOS app does not.
     let us = country("US");
     refused(click(&signpost, "330871", "10000001", &us), 410, "offer_ended");
     redirected(click(&signpost, "330871", IOS_APP, &us));
 
-    // A time needs no one to publish it.
+    // An offer ends at its time without a publication.
     let left_ms = u64::try_from(ends_at * 1_000 - now_ms()).unwrap_or(0);
     thread::sleep(Duration::from_millis(left_ms + 50));
     refused(click(&signpost, "ending-g", "10000001", &[]), 410, "offer_ended");
 
-    // What was over can come back.
+    // An offer or goal that is gone can return.
     signpost.put_offer("paused", &json!({}));
     signpost.put_offer("changed", &json!({"goals": [goal("old")]}));
     signpost.refresh();
@@ -185,7 +185,7 @@ fn an_offer_that_is_over_or_has_not_begun_is_gone() {
 }
 
 #[test]
-fn of_several_reasons_the_first_in_the_documented_order_is_told() {
+fn of_several_errors_the_first_in_the_documented_order_is_returned() {
     let signpost = demo();
     let everything_wrong = json!({
         "active": false, "os": "ios", "geo_tgt": {"include": ["DE"], "exclude": []},
@@ -194,14 +194,14 @@ fn of_several_reasons_the_first_in_the_documented_order_is_told() {
     let headers = [("User-Agent", ANDROID), ("CF-IPCountry", "US")];
     signpost.put_offer("o", &everything_wrong);
     signpost.refresh();
-    let fault = format!("{CLICK}?rid=nothing&app=10000009&user_id=!");
-    refused(signpost.get(&fault, &headers), 400, "invalid_user_id");
+    let invalid = format!("{CLICK}?rid=nothing&app=10000009&user_id=!");
+    refused(signpost.get(&invalid, &headers), 400, "invalid_user_id");
     refused(
         click(&signpost, "nothing", "10000009", &headers),
         404,
         "unknown_goal",
     );
-    // Each fault taken away shows the next.
+    // Each corrected error reveals the next.
     let steps = [
         ("10000009", json!({}), 403, "publisher_not_approved"),
         ("10000001", json!({}), 410, "offer_ended"),
@@ -220,8 +220,8 @@ fn of_several_reasons_the_first_in_the_documented_order_is_told() {
         ("10000001", json!({"os": "android"}), 410, "offer_capped"),
     ];
     let mut offer = everything_wrong;
-    for (app, better, status, code) in steps {
-        offer = with(offer, &better);
+    for (app, correction, status, code) in steps {
+        offer = with(offer, &correction);
         signpost.put_offer("o", &offer);
         signpost.refresh();
         refused(click(&signpost, "o-g", app, &headers), status, code);
@@ -233,7 +233,7 @@ fn of_several_reasons_the_first_in_the_documented_order_is_told() {
 }
 
 #[test]
-fn a_publisher_is_redirected_for_from_its_approval_on() {
+fn clicks_are_redirected_only_for_an_approved_publisher() {
     let signpost = demo();
     let approve = |approved: bool| {
         signpost.put(

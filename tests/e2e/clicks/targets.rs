@@ -1,4 +1,4 @@
-//! Where a click is redirected: the offer's target with the click filled in, on the offer's host whatever was sent.
+//! Redirect targets: the macros of the target URL are filled in, and no request can change its host.
 
 use percent_encoding::percent_decode_str;
 use serde_json::json;
@@ -13,7 +13,7 @@ use domain::tracking::{
     parameters::NAMES,
 };
 
-/// What RFC 3986 makes of a value, by the letter: all but unreserved characters encoded.
+/// Percent-encodes a value by RFC 3986: all but unreserved characters.
 fn encoded(value: &str) -> String {
     let encode = |byte: u8| match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
         true => char::from(byte).to_string(),
@@ -23,7 +23,7 @@ fn encoded(value: &str) -> String {
 }
 
 #[test]
-fn every_macro_is_filled_in_percent_encoded_wherever_it_stands() {
+fn every_macro_is_percent_encoded_wherever_it_stands() {
     let signpost = demo();
     let names = [
         "offer_id", "goal_id", "app_id", "user_id", "gaid", "idfa", "c1", "c2", "c3", "c4", "c5", "country",
@@ -85,7 +85,7 @@ fn every_macro_is_filled_in_percent_encoded_wherever_it_stands() {
             })
             .replace("{click_id}", click_id);
         assert_eq!(answer.location(), expected);
-        // And what the advertiser's side reads back is what was sent.
+        // The advertiser decodes the values that were sent.
         for (name, value) in names.iter().zip(values) {
             let read = &pairs.iter().find(|(known, _)| known == name).unwrap().1;
             assert_eq!(read, value, "{name}");
@@ -95,10 +95,10 @@ fn every_macro_is_filled_in_percent_encoded_wherever_it_stands() {
 }
 
 #[test]
-fn a_target_without_a_click_id_gets_it_before_the_fragment_and_on_google_play_in_the_referrer() {
+fn a_target_without_a_click_id_macro_gets_it_in_the_query_or_the_play_referrer() {
     let signpost = demo();
     let play = "https://play.google.com/store/apps/details?id=com.a.b";
-    // What the operator wrote, and where the click goes; ID is the click id.
+    // The target URL and the redirect; ID is the click id.
     let table = [
         ("https://adv.example", "https://adv.example/?click_id=ID"),
         ("https://adv.example/p", "https://adv.example/p?click_id=ID"),
@@ -171,7 +171,7 @@ fn a_target_without_a_click_id_gets_it_before_the_fragment_and_on_google_play_in
     for (n, (target_url, _)) in table.iter().enumerate() {
         signpost.put_offer(&format!("t-{n}"), &json!({"target_url": target_url}));
     }
-    // Without a target of its own an offer leads to its landing page.
+    // An offer without a target redirects to its landing page.
     signpost.put_offer(
         "lp",
         &json!({"target_url": null, "lp_url": "https://adv.example/lp#x"}),
@@ -195,7 +195,7 @@ fn a_target_without_a_click_id_gets_it_before_the_fragment_and_on_google_play_in
             Ok(Opened::Whole { click, .. }) => assert_eq!(click.offer, offer, "{target_url}"),
             other => panic!("{target_url}: {other:?} in {answer:?}"),
         }
-        // Google Play hands an installed app the referrer decoded once, to be read as a query.
+        // Google Play passes the referrer to the app decoded once, as a query.
         let location = Url::parse(answer.location()).unwrap();
         if let Some((_, referrer)) = location.query_pairs().find(|(name, _)| name == "referrer") {
             let read = referrer
@@ -207,7 +207,7 @@ fn a_target_without_a_click_id_gets_it_before_the_fragment_and_on_google_play_in
 }
 
 #[test]
-fn no_request_moves_a_click_to_another_host() {
+fn no_request_can_redirect_a_click_to_another_host() {
     let signpost = demo();
     let target = "https://adv.example/u{user_id}/c{c1}{c2}?u={user_id}&g={gaid}&i={idfa}&c={c1}{c2}{c3}{c4}{c5}&cc={country}&clickid={click_id}#{user_id}";
     signpost.put_offer("h", &json!({"target_url": target}));
@@ -216,7 +216,7 @@ fn no_request_moves_a_click_to_another_host() {
         &json!({"target_url": "https://adv.example?clickid={click_id}"}),
     );
     signpost.refresh();
-    let on_the_offers_host = |answer: &Answer| {
+    let check_host = |answer: &Answer| {
         let location = Url::parse(answer.location()).unwrap();
         assert_eq!(
             location.origin().ascii_serialization(),
@@ -236,7 +236,7 @@ fn no_request_moves_a_click_to_another_host() {
             answer.location().bytes().all(|byte| byte.is_ascii_graphic()),
             "{answer:?}"
         );
-        // Nothing that was sent becomes a parameter or a fragment of its own.
+        // No value adds a parameter or a fragment.
         let names: Vec<_> = location
             .query_pairs()
             .map(|(name, _)| name.into_owned())
@@ -305,15 +305,15 @@ fn no_request_moves_a_click_to_another_host() {
                     assert_eq!(answer.header(header), None, "{answer:?}");
                 }
                 let decoded = percent_decode_str(value).decode_utf8().unwrap();
-                let keeps_to_the_alphabet = decoded
+                let is_allowed = decoded
                     .bytes()
                     .all(|byte| byte.is_ascii_alphanumeric() || b"_@-.".contains(&byte));
                 let is_placeholder = decoded.contains(['{', '}']) && ["gaid", "idfa"].contains(&name);
                 match name {
                     "rid" => drop(refused(answer, 404, "unknown_goal")),
                     "app" => drop(refused(answer, 404, "unknown_app")),
-                    "url" | "x" => on_the_offers_host(&redirected(answer)),
-                    _ if keeps_to_the_alphabet || is_placeholder => on_the_offers_host(&redirected(answer)),
+                    "url" | "x" => check_host(&redirected(answer)),
+                    _ if is_allowed || is_placeholder => check_host(&redirected(answer)),
                     _ => {
                         let answer = answer.expect(400);
                         assert_eq!(answer.header("Location"), None, "{answer:?}");
@@ -339,6 +339,6 @@ fn no_request_moves_a_click_to_another_host() {
         &[("User-Agent", "https://evil.example/ {click_id}")],
     ];
     for headers in headers {
-        on_the_offers_host(&redirected(signpost.get(&address, headers)));
+        check_host(&redirected(signpost.get(&address, headers)));
     }
 }

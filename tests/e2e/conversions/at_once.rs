@@ -1,4 +1,4 @@
-//! The same conversion from many senders at once.
+//! Concurrent postbacks: copies of one conversion, and conversions of many offers.
 
 use std::{collections::BTreeSet, sync::Barrier, thread};
 
@@ -8,7 +8,7 @@ use crate::harness::{Receiver, Wall, accepted, away_from_midnight, demo, now_ms,
 
 const SENDERS: usize = 64;
 
-/// Sends a postback from all senders at once; how many were told that it is new, and under which ids.
+/// Sends a postback from all senders at once. Returns how many answers call it new, and their transaction ids.
 fn send_at_once(wall: &Wall<'_>, click: &str, more: &str) -> (usize, BTreeSet<String>) {
     let start = Barrier::new(SENDERS);
     let answers: Vec<Value> = thread::scope(|scope| {
@@ -30,12 +30,12 @@ fn send_at_once(wall: &Wall<'_>, click: &str, more: &str) -> (usize, BTreeSet<St
 }
 
 #[test]
-fn sixty_four_copies_at_once_are_one_reward() {
+fn sixty_four_simultaneous_copies_pay_one_reward() {
     away_from_midnight();
     let signpost = demo();
     let receiver = Receiver::start();
     let wall = signpost.unpublished_wall("conv-at-once", "79000141", Some(&receiver));
-    // Copies of one that takes the last of a cap wait for it, and are not told that it is spent.
+    // Copies of a conversion that takes the last of a cap wait for it and are not refused for the cap.
     wall.put_offer_as(
         "conv-at-once-cap",
         &json!({"conversion_cap": {"dur": "DAILY", "lim": 1}}),
@@ -54,12 +54,12 @@ fn sixty_four_copies_at_once_are_one_reward() {
     let called = receiver.wait_for_transactions(30_000, 2);
     assert!(called.keys().eq(&paid), "{called:?}, not {paid:?}");
 
-    // Nor is anything taken back more than once.
+    // A reversal happens once as well.
     let mut reversals = BTreeSet::new();
     for click in &clicks {
         let (new, ids) = send_at_once(&wall, click, "&status=reversed");
         assert_eq!((new, ids.len()), (1, 1), "{ids:?}");
-        assert!(ids.is_subset(&paid), "the id is always the reward's: {ids:?}");
+        assert!(ids.is_subset(&paid), "not the reward's id: {ids:?}");
         reversals.extend(ids);
     }
     assert_eq!(reversals, paid);
@@ -69,7 +69,7 @@ fn sixty_four_copies_at_once_are_one_reward() {
 }
 
 #[test]
-fn conversions_of_many_offers_at_once_are_each_judged_by_their_own_offer() {
+fn simultaneous_conversions_are_judged_by_their_own_offers() {
     let signpost = demo();
     let wall = signpost.unpublished_wall("conv-offers", "79000142", None);
     let offers: Vec<_> = (0..8).map(|number| format!("conv-offers-{number}")).collect();

@@ -1,5 +1,5 @@
-//! Conversion caps: exact however many conversions come at once, and after a crash; and what they hold back is paid
-//! when there is room again.
+//! Conversion caps are exact under concurrent conversions and after a crash. Refused conversions are paid once the cap
+//! allows them.
 
 use std::{collections::BTreeSet, sync::Mutex, thread};
 
@@ -16,8 +16,8 @@ fn cap(limit: u32) -> Value {
     json!({"conversion_cap": {"dur": "DAILY", "lim": limit}})
 }
 
-/// Sends a postback for each click, from several threads; the clicks that were paid for the first time, and those that
-/// the cap held back.
+/// Sends a postback for each click, from several threads. Returns the newly paid transaction ids, and the clicks
+/// that the cap refused.
 fn send_all(wall: &Wall<'_>, clicks: &[String]) -> (BTreeSet<String>, Vec<String>) {
     let (paid, capped) = (Mutex::new(BTreeSet::new()), Mutex::new(Vec::new()));
     let sort = |click: &String, answer: Answer| {
@@ -56,14 +56,14 @@ fn exactly_as_many_conversions_are_paid_as_the_cap_allows() {
     let clicks: Vec<_> = (0..20).map(|user| wall.click_id(&format!("u-{user}"))).collect();
     let (mut paid, capped) = send_all(&wall, &clicks);
     assert_eq!((paid.len(), capped.len()), (3, 17));
-    // What is known is told again, and what was held back is held back again, also after a power cut.
+    // Paid conversions are duplicates and refused ones are refused again, also after a power cut.
     for _ in 0..2 {
         let (new, again) = send_all(&wall, &clicks);
         assert_eq!((new.len(), again.len()), (0, 17));
         signpost.restart();
     }
 
-    // Just one that was held back is paid, under the id it had in the log.
+    // A higher cap pays exactly the difference, under the ids that the log already had.
     let logged = wall.entries("state=refused");
     assert_eq!(logged.len(), 17);
     assert!(logged.iter().all(|entry| entry["refusal"] == "conversion_capped"));
@@ -79,7 +79,7 @@ fn exactly_as_many_conversions_are_paid_as_the_cap_allows() {
         paid.extend(new);
         assert_eq!(paid.len(), usize::try_from(limit).unwrap());
     }
-    // A cap gives nothing back: neither when it is lowered nor when a reward is.
+    // Neither a lower cap nor a reversal gives conversions back to the cap.
     wall.put_offer(&cap(2));
     signpost.refresh();
     let first = clicks.iter().find(|click| !capped.contains(click)).unwrap();
@@ -87,7 +87,7 @@ fn exactly_as_many_conversions_are_paid_as_the_cap_allows() {
     wall.put_offer(&cap(6));
     signpost.refresh();
     assert_eq!(send_all(&wall, &capped).0, BTreeSet::new());
-    // And without one there is nothing to hold back.
+    // Without a cap all are paid.
     wall.put_offer(&json!({}));
     signpost.refresh();
     paid.extend(send_all(&wall, &capped).0);
@@ -99,7 +99,7 @@ fn exactly_as_many_conversions_are_paid_as_the_cap_allows() {
 }
 
 #[test]
-fn a_pending_conversion_takes_of_the_cap_when_it_is_approved() {
+fn a_pending_conversion_takes_from_the_cap_when_it_is_approved() {
     away_from_midnight();
     let signpost = demo();
     let receiver = Receiver::start();
@@ -112,7 +112,7 @@ fn a_pending_conversion_takes_of_the_cap_when_it_is_approved() {
     }
     let paid = accepted(wall.convert(&one, ""), "approved", false);
     refused(wall.convert(&other, ""), 409, "conversion_capped");
-    // The approval was refused, the conversion was not.
+    // The refused approval leaves the conversion pending.
     let pending = accepted(wall.convert(&other, "&status=pending"), "pending", true);
     assert_eq!(wall.entry(&pending)["status"], "pending");
     refused(wall.convert(&other, ""), 409, "conversion_capped");
@@ -121,7 +121,7 @@ fn a_pending_conversion_takes_of_the_cap_when_it_is_approved() {
     assert_eq!(accepted(wall.convert(&other, ""), "approved", false), pending);
     let both = BTreeSet::from([paid, pending]);
     eventually(&both, || receiver.transactions().into_keys().collect());
-    // What is rejected takes nothing.
+    // A rejected conversion takes nothing from the cap.
     let third = wall.click_id("u-3");
     accepted(wall.convert(&third, "&status=rejected"), "rejected", false);
     wall.put_offer(&cap(3));

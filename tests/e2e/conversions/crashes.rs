@@ -1,4 +1,4 @@
-//! Every conversion that was answered with 200 reaches the publisher, although workerd is killed on the way.
+//! Every conversion answered 200 reaches the publisher although workerd is killed repeatedly.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,15 +20,15 @@ use crate::{
 use domain::model::time::{SECOND_MS, UtcDay};
 
 const CONVERSIONS: usize = 10_000;
-/// As many again of an offer with a cap.
+/// Further conversions, of an offer with a cap.
 const CAPPED: usize = 400;
 const CAP: usize = 200;
 const CLIENTS: usize = 32;
 const KILLS: usize = 3;
-/// How long a client goes on trying, and the whole queue may take to drain.
+/// How long a client retries, and how long the whole queue may take to drain.
 const PATIENCE_MS: i64 = 100 * SECOND_MS;
 
-/// The clicks of both offers, those with a cap spread over the others, so that some are under way at each crash.
+/// The clicks of both offers. Those of the capped offer are spread evenly, so that some are in flight at each crash.
 fn clicks(wall: &Wall<'_>) -> Vec<String> {
     let (keys, now_ms) = (keys(), now_ms());
     let capped = |user: usize| {
@@ -37,16 +37,16 @@ fn clicks(wall: &Wall<'_>) -> Vec<String> {
         click.offer = "conv-crashes-cap".into();
         seal(&keys, &click)
     };
-    let each = CONVERSIONS / CAPPED;
-    let of_user = |user: usize| {
+    let interval = CONVERSIONS / CAPPED;
+    let clicks_of = |user: usize| {
         let one = wall.click_id(&format!("user-{user}"));
-        let another = user.is_multiple_of(each).then(|| capped(user / each));
+        let another = user.is_multiple_of(interval).then(|| capped(user / interval));
         [one].into_iter().chain(another)
     };
-    (0..CONVERSIONS).flat_map(of_user).collect()
+    (0..CONVERSIONS).flat_map(clicks_of).collect()
 }
 
-/// The transaction id of what was paid; none of what the cap held back.
+/// The transaction id of a paid conversion; none if the cap refused it.
 fn paid(answer: Answer) -> Option<String> {
     if answer.status == 409 {
         refused(answer, 409, "conversion_capped");
@@ -90,7 +90,7 @@ fn ten_thousand_conversions_arrive_once_each_although_workerd_is_killed_three_ti
                 while let Some(click) = clicks.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if let Some(id) = send(click) {
                         let known = answered.lock().unwrap().insert(id, click);
-                        assert_eq!(known, None, "two conversions of one id");
+                        assert_eq!(known, None, "two conversions have one id");
                     }
                     done.fetch_add(1, Ordering::Relaxed);
                 }
@@ -104,22 +104,22 @@ fn ten_thousand_conversions_arrive_once_each_although_workerd_is_killed_three_ti
     });
     let answered_ms = now_ms() - began_ms;
     let answered: BTreeSet<_> = answered.into_inner().unwrap().into_keys().collect();
-    // At midnight the cap is whole again.
+    // At midnight the cap starts again.
     if UtcDay::of_ms(began_ms) == UtcDay::of_ms(now_ms()) {
         assert_eq!(answered.len(), CONVERSIONS + CAP);
     }
 
     let received = receiver.wait_for_transactions(PATIENCE_MS, answered.len());
     println!(
-        "{} conversions answered in {answered_ms} ms with {} tries that failed, all received after {} ms, {} more \
+        "{} conversions answered in {answered_ms} ms with {} failed attempts, all received after {} ms, {} more \
          than once",
         clicks.len(),
         failed.into_inner(),
         now_ms() - began_ms,
         received.values().filter(|times| **times > 1).count()
     );
-    assert!(received.keys().eq(&answered), "as many, but others");
-    // Each was told of as one conversion of its user, however often.
+    assert!(received.keys().eq(&answered), "the same number, but other ids");
+    // All callbacks of a user have one transaction id, however often they were sent.
     let mut users = BTreeMap::new();
     for callback in receiver.received() {
         let user = callback.parameter("user_id").unwrap();
@@ -129,7 +129,7 @@ fn ten_thousand_conversions_arrive_once_each_although_workerd_is_killed_three_ti
     }
     assert_eq!(users.len(), answered.len());
 
-    // The log and the ledger say the same.
+    // The log and the ledger agree.
     in_time(PATIENCE_MS, &0, || {
         wall.endpoint()["waiting"].as_i64().unwrap_or(-1)
     });

@@ -1,4 +1,4 @@
-//! Conversions while something that they need is out of order: told to come again, or paid all the same; once.
+//! Conversions during outages of the objects that they need: answered 503 or paid, and paid once.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::{
 };
 use domain::model::time::SECOND_MS;
 
-/// Beyond a few of the retries of what was held up.
+/// Longer than several retries of the alarm.
 const RETRIES_MS: i64 = 60 * SECOND_MS;
 
 fn unreliable() -> Signpost {
@@ -21,7 +21,7 @@ fn cap(limit: u32) -> Value {
 }
 
 #[test]
-fn with_the_counters_down_only_offers_with_a_cap_wait_and_the_alarm_finishes_what_was_begun() {
+fn with_the_counters_down_only_capped_offers_wait_and_the_alarm_finishes_reservations() {
     away_from_midnight();
     let signpost = unreliable();
     let receiver = Receiver::start();
@@ -44,10 +44,10 @@ fn with_the_counters_down_only_offers_with_a_cap_wait_and_the_alarm_finishes_wha
     assert_eq!(waiting["reserving"], 1, "{waiting}");
     assert!(
         receiver.transactions().keys().eq([&free]),
-        "nothing is paid that may be capped"
+        "a conversion with a cap was paid"
     );
 
-    // No postback comes any more, and it is paid all the same.
+    // The alarm pays it without another postback.
     break_down(&signpost, "");
     let called = receiver.wait_for_transactions(RETRIES_MS, 2);
     let paid = called.keys().find(|id| **id != free).unwrap();
@@ -58,7 +58,7 @@ fn with_the_counters_down_only_offers_with_a_cap_wait_and_the_alarm_finishes_wha
     );
     assert_eq!(accepted(wall.convert(&first, ""), "approved", true), *paid);
 
-    // The counters do as they are told and nobody hears of it: what they took, they took for this conversion.
+    // The counters' answer is lost after they took from the cap. The retry gets the same take.
     break_down(&signpost, "counters-answers");
     refused(wall.convert(&second, ""), 503, "unavailable");
     break_down(&signpost, "");
@@ -72,7 +72,7 @@ fn with_the_counters_down_only_offers_with_a_cap_wait_and_the_alarm_finishes_wha
 }
 
 #[test]
-fn with_the_catalog_down_nothing_is_refused_that_it_could_know() {
+fn with_the_catalog_down_every_postback_is_answered_503() {
     let signpost = unreliable();
     let receiver = Receiver::start();
     let wall = signpost.wall("conv-catalog", "79000172", Some(&receiver));
@@ -87,7 +87,7 @@ fn with_the_catalog_down_nothing_is_refused_that_it_could_know() {
     for query in &bad {
         refused(signpost.convert(query), 503, "unavailable");
     }
-    // What is right is told to come again, too: the catalog says what it pays.
+    // A valid postback is answered 503 as well, since the catalog defines the payment.
     refused(wall.convert(&click, ""), 503, "unavailable");
     break_down(&signpost, "");
     let id = accepted(wall.convert(&click, ""), "approved", false);
@@ -96,12 +96,12 @@ fn with_the_catalog_down_nothing_is_refused_that_it_could_know() {
 }
 
 #[test]
-fn with_the_ledger_down_conversions_are_paid_and_their_revenue_follows_once() {
+fn with_the_ledger_down_conversions_are_paid_and_their_revenue_arrives_once() {
     away_from_midnight();
     let signpost = unreliable();
     let receiver = Receiver::start();
     let wall = signpost.wall("conv-ledger", "79000173", Some(&receiver));
-    // The ledger is there, so that it can be asked afterwards.
+    // Creates the ledger before the outage, so that it can be queried afterwards.
     let publisher = signpost.known_publisher(&wall.id);
     assert_eq!(publisher.days(), [] as [Value; 0]);
     break_down(&signpost, "ledger");
@@ -109,7 +109,7 @@ fn with_the_ledger_down_conversions_are_paid_and_their_revenue_follows_once() {
         wall.pay(&format!("u-{user}"));
     }
     receiver.wait_for_transactions(RETRIES_MS, 10);
-    // From here on the ledger does as it is told, and nobody hears of it.
+    // From here on the ledger carries out requests and its answers are lost.
     break_down(&signpost, "ledger-answers");
     for user in 10..20 {
         wall.pay(&format!("u-{user}"));
@@ -125,7 +125,7 @@ fn with_the_ledger_down_conversions_are_paid_and_their_revenue_follows_once() {
     std::thread::sleep(std::time::Duration::from_secs(5));
     break_down(&signpost, "");
     in_time(RETRIES_MS, &25.0, || revenue(&publisher));
-    // Whatever was sent again has had its time.
+    // Leaves time for retries that would count twice.
     std::thread::sleep(std::time::Duration::from_secs(8));
     assert!((revenue(&publisher) - 25.0).abs() < 1e-9);
     signpost.restart();
@@ -133,7 +133,7 @@ fn with_the_ledger_down_conversions_are_paid_and_their_revenue_follows_once() {
 }
 
 #[test]
-fn a_conversion_whose_answer_was_lost_is_told_again_with_its_id() {
+fn a_conversion_with_a_lost_answer_is_a_duplicate_with_the_same_id() {
     let signpost = unreliable();
     let receiver = Receiver::start();
     let wall = signpost.wall("conv-outbox", "79000174", Some(&receiver));
@@ -151,7 +151,7 @@ fn a_conversion_whose_answer_was_lost_is_told_again_with_its_id() {
 }
 
 #[test]
-fn a_callback_that_could_not_be_handed_over_is_handed_over_later() {
+fn a_callback_setting_that_could_not_be_pushed_is_pushed_later() {
     let signpost = unreliable();
     let receiver = Receiver::start();
     let wall = signpost.wall("conv-handover", "79000175", None);
@@ -160,7 +160,7 @@ fn a_callback_that_could_not_be_handed_over_is_handed_over_later() {
     let app = json!({"callback": callback(&format!("{}/cb", receiver.base()), "GET")});
     wall.try_put_app(&app).refused(503, "unavailable");
     assert_eq!(receiver.count(), 0);
-    // The operator does not come back, and the reward goes out all the same.
+    // The reward is sent without another request of the operator.
     break_down(&signpost, "");
     assert_eq!(receiver.wait_for_transactions(RETRIES_MS, 1), [(id, 1)].into());
     wall.try_put_app(&app).expect(200);

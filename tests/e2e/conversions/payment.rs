@@ -1,5 +1,5 @@
-//! Which goal a conversion pays and how much: by what the advertiser says, by the catalog as it is at the commit, and
-//! never by what the user chose.
+//! The goal and the payout of a conversion follow the postback and the catalog at the commit, never the goal that the
+//! user clicked.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::{
 };
 use domain::model::time::{DAY_MS, SECOND_MS};
 
-/// The goal and the payout that the log says of a conversion.
+/// The goal, payout in USD and value in the app's currency of a logged conversion.
 #[track_caller]
 fn paid(wall: &Wall<'_>, id: &str) -> (String, f64, f64) {
     let entry = wall.entry(id);
@@ -22,7 +22,7 @@ fn paid(wall: &Wall<'_>, id: &str) -> (String, f64, f64) {
 }
 
 #[test]
-fn a_user_who_picks_the_dearest_goal_is_paid_the_first() {
+fn a_click_on_the_dearest_goal_still_pays_the_first() {
     let signpost = demo();
     let wall = signpost.wall("conv-dearest", "79000121", None);
     for (goal, ..) in GOALS {
@@ -48,10 +48,10 @@ fn a_goal_is_named_by_its_id_or_by_its_event_code() {
 }
 
 #[test]
-fn what_the_catalog_says_holds_at_once_and_nothing_is_refused_on_a_stale_snapshot() {
+fn catalog_changes_apply_to_conversions_without_a_new_snapshot() {
     let signpost = demo();
     let wall = signpost.wall("conv-fresh", "79000123", None);
-    // From here on nothing is published by this test.
+    // From here on this test publishes nothing.
     let goals = |payout: f64, ids: &[&str]| -> Value {
         let goals = (1..).zip(ids).map(|(ord, id)| {
             json!({"id": format!("conv-fresh-{id}"), "ttl": "A goal", "instr": "1. Play", "payout_usd": payout,
@@ -66,7 +66,7 @@ fn what_the_catalog_says_holds_at_once_and_nothing_is_refused_on_a_stale_snapsho
     };
     assert_eq!(pay("&goal=event-new"), ("conv-fresh-new".into(), 2.0, 2_000.0));
     assert_eq!(pay(""), ("conv-fresh-1".into(), 2.0, 2_000.0));
-    // A goal that is no longer offered is paid for the clicks made before.
+    // A retired goal is still paid for earlier clicks.
     assert_eq!(pay("&goal=level_10"), ("conv-fresh-2".into(), 20.5, 20_500.0));
 
     wall.put_app(&json!({
@@ -75,7 +75,7 @@ fn what_the_catalog_says_holds_at_once_and_nothing_is_refused_on_a_stale_snapsho
     assert_eq!(pay("&goal=conv-fresh-new"), ("conv-fresh-new".into(), 2.0, 85.0));
     assert_eq!(pay("&goal=level_10"), ("conv-fresh-2".into(), 20.5, 871.25));
 
-    // An offer, a goal and a token that no snapshot has.
+    // An offer, a goal and a token that are in no snapshot.
     let (_, token) = wall.issue_token();
     wall.put_offer_as("conv-fresh-b", &json!({}));
     let mut click = wall.click("u-1", now_ms());
@@ -105,7 +105,7 @@ fn a_paused_or_ended_offer_still_pays_the_clicks_made_before() {
 }
 
 #[test]
-fn a_new_token_is_valid_at_once_and_a_revoked_one_no_longer() {
+fn a_new_token_is_valid_at_once_and_a_revoked_token_is_refused_at_once() {
     let signpost = demo();
     let wall = signpost.wall("conv-tokens", "79000125", None);
     let send = |token: &str| signpost.convert(&format!("click_id={}&token={token}", wall.click_id("u")));
@@ -115,13 +115,13 @@ fn a_new_token_is_valid_at_once_and_a_revoked_one_no_longer() {
         for token in [&old, &new] {
             accepted(send(token), "approved", false);
         }
-        // The one before these two has ended, and one is ended by hand.
+        // The two new tokens replaced the earlier one, and the operator revokes one of them.
         refused(send(&wall.token), 401, "invalid_token");
         let path = format!("advertisers/{}/token/{old_id}", wall.id);
         signpost.operator("DELETE", &path, None).expect(204);
         refused(send(&old), 401, "invalid_token");
         accepted(send(&new), "approved", false);
-        // The snapshot that is made of it changes nothing.
+        // A refresh does not change this.
         if round == 1 {
             signpost.refresh();
             refused(send(&old), 401, "invalid_token");
@@ -143,13 +143,13 @@ fn the_conversion_window_is_the_offers_or_thirty_days() {
         accepted(wall.convert(&inside, ""), "approved", false);
         refused(wall.convert(&outside, ""), 410, "conversion_window_closed");
     }
-    // By a clock that runs ahead of ours.
+    // A click from a clock that is ahead is accepted.
     accepted(
         wall.convert(&wall.click_id_of("u-1", now_ms() + minute_ms), ""),
         "approved",
         false,
     );
-    // A conversion that is known is beyond the window.
+    // The window does not apply to a known conversion.
     wall.put_offer(&json!({}));
     let click = wall.click_id_of("u-1", now_ms() - 2 * DAY_MS);
     accepted(wall.convert(&click, "&status=pending"), "pending", false);
@@ -158,7 +158,7 @@ fn the_conversion_window_is_the_offers_or_thirty_days() {
 }
 
 #[test]
-fn a_short_click_id_brings_back_the_click_that_was_stored() {
+fn a_short_click_id_restores_the_stored_click() {
     let signpost = demo();
     let receiver = Receiver::start();
     let wall = signpost.unpublished_wall("conv-short", "79000127", Some(&receiver));

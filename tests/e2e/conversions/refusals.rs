@@ -1,4 +1,4 @@
-//! Postbacks that are refused: each rule, and which one is told of several.
+//! Refusals of postbacks: every rule, and which error is returned of several.
 
 use serde_json::json;
 
@@ -18,7 +18,7 @@ const OTHER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1
 const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
 
 #[test]
-fn the_first_thing_that_is_wrong_with_a_postback_is_told() {
+fn of_several_errors_in_a_postback_the_first_is_returned() {
     away_from_midnight();
     let signpost = demo();
     let wall = signpost.unpublished_wall("conv-refusals", "79000101", None);
@@ -38,15 +38,15 @@ fn the_first_thing_that_is_wrong_with_a_postback_is_told() {
     spent_click.goal = "conv-spent-1".into();
     let keys = crate::clicks::keys();
     let spent = || seal(&keys, &spent_click);
-    // A short id whose record is not there: it is kept for longer than any window, so it has expired.
+    // A short id without a record: records outlive every window, so the click has expired.
     let expired = click_id::seal(&keys, &wall.click("u-1", now_ms()), nonce(), SHORT_MAX);
     let expired = expired.id();
 
-    // As after the store was lost: sealed under our key, and of nothing that there is.
-    let [mut of_no_app, mut of_no_offer] = [(); 2].map(|()| wall.click("u-1", now_ms()));
-    of_no_app.app = AppId::from_number(79_000_999).unwrap();
-    of_no_offer.offer = "conv-nothing".into();
-    let [of_no_app, of_no_offer] = [of_no_app, of_no_offer].map(|click| seal(&keys, &click));
+    // Click ids that are validly sealed but name an unknown app or offer, as after the loss of the store.
+    let [mut unknown_app, mut unknown_offer] = [(); 2].map(|()| wall.click("u-1", now_ms()));
+    unknown_app.app = AppId::from_number(79_000_999).unwrap();
+    unknown_offer.offer = "conv-nothing".into();
+    let [unknown_app, unknown_offer] = [unknown_app, unknown_offer].map(|click| seal(&keys, &click));
 
     let good = &wall.token;
     let (long_goal, long_txn) = ("g".repeat(201), "t".repeat(129));
@@ -55,7 +55,7 @@ fn the_first_thing_that_is_wrong_with_a_postback_is_told() {
 
     let one = click();
     let table = [
-        // Parameters: what is repeated or badly encoded, from left to right, then one after the other.
+        // Parameters: repetitions and encoding errors from left to right, then each parameter in its order.
         (String::new(), 400, "missing_field"),
         (format!("token={good}"), 400, "missing_field"),
         (format!("click_id=&token={good}"), 400, "missing_field"),
@@ -132,16 +132,16 @@ fn the_first_thing_that_is_wrong_with_a_postback_is_told() {
             "conversion_window_closed",
         ),
         (
-            format!("click_id={of_no_app}&token=wrong&goal=none"),
+            format!("click_id={unknown_app}&token=wrong&goal=none"),
             400,
             "invalid_click_id",
         ),
         (
-            format!("click_id={of_no_offer}&token=wrong&goal=none"),
+            format!("click_id={unknown_offer}&token=wrong&goal=none"),
             400,
             "invalid_click_id",
         ),
-        // The token: unknown, and of another advertiser than the offer's.
+        // The token: unknown, and of another advertiser.
         (format!("click_id={one}&token=wrong"), 401, "invalid_token"),
         (
             format!("click_id={one}&token={}", stranger.token),
@@ -175,7 +175,7 @@ fn the_first_thing_that_is_wrong_with_a_postback_is_told() {
             400,
             "unknown_goal",
         ),
-        // Then what is judged: the window, the sender's own id, the cap.
+        // The rules of conversions: the window, the sender's `txn`, the cap.
         (
             format!("click_id={}&token={good}", old()),
             410,
@@ -213,24 +213,24 @@ fn the_first_thing_that_is_wrong_with_a_postback_is_told() {
         ),
     ];
     for (query, status, code) in &table {
-        // As often as it is sent, and by POST as by GET.
+        // GET and POST give the same error, also when repeated.
         refused(signpost.convert(query), *status, code);
         let posted = signpost.send("POST", CONVERSION, &[FORM], query.as_bytes());
         if !query.is_empty() {
             refused(posted, *status, code);
         }
     }
-    // None of them is in the way of what is right.
+    // The refused postbacks do not affect a valid one.
     accepted(wall.convert(&one, ""), "approved", false);
-    // What costs no one anything is taken down whenever it comes.
-    for (status, told) in [("rejected", "rejected"), ("reversed", "reversed")] {
+    // A rejection or reversal is recorded after any time, since it pays nothing.
+    for status in ["rejected", "reversed"] {
         let query = format!("&txn=taken&status={status}");
-        accepted(wall.convert(&old(), &query), told, false);
+        accepted(wall.convert(&old(), &query), status, false);
     }
 }
 
 #[test]
-fn a_refusal_is_logged_and_judged_afresh_when_it_is_sent_again() {
+fn a_refused_conversion_is_logged_and_judged_again_when_repeated() {
     let signpost = demo();
     let wall = signpost.wall("conv-afresh", "79000103", None);
     let click = wall.click_id_of("u-1", now_ms() - 2 * DAY_MS);
@@ -262,13 +262,13 @@ fn a_refusal_is_logged_and_judged_afresh_when_it_is_sent_again() {
         "it is the same conversion"
     );
     assert_eq!(wall.entries("state=refused"), [] as [serde_json::Value; 0]);
-    // What is known is not judged again.
+    // A known conversion is not judged again.
     wall.put_offer(&json!({"conversion_window_days": 1}));
     assert_eq!(accepted(wall.convert(&click, "&txn=t-1"), "approved", true), paid);
 }
 
 #[test]
-fn only_get_and_post_with_a_short_form_are_taken() {
+fn only_get_and_post_with_a_short_form_are_accepted() {
     let signpost = demo();
     let wall = signpost.wall("conv-methods", "79000104", None);
     let query = |user: &str| format!("click_id={}&token={}", wall.click_id(user), wall.token);
@@ -306,7 +306,7 @@ fn only_get_and_post_with_a_short_form_are_taken() {
     let with_charset = "application/x-www-form-urlencoded; charset=UTF-8";
     accepted(post(with_charset, &query("u-4")), "approved", false);
 
-    // The two lists are one: the token in the address, the rest in the body.
+    // Query and form are one list: the token is in the query, the rest in the form.
     let address = format!("{CONVERSION}?token={}", wall.token);
     let body = format!("click_id={}&goal=level_10", wall.click_id("u-5"));
     accepted(

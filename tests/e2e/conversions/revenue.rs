@@ -1,4 +1,4 @@
-//! What conversions pay is the publisher's revenue in its reports, and what is taken back no longer is.
+//! Paid conversions are revenue in the publisher's reports, and reversals subtract it.
 
 use serde_json::{Value, json};
 
@@ -8,10 +8,10 @@ use crate::{
 };
 use domain::model::time::{SECOND_MS, UtcDay};
 
-/// Beyond the interval at which revenue is handed to the ledger, on a busy machine.
-const HANDED_ON_MS: i64 = 30 * SECOND_MS;
+/// Longer than the interval of revenue batches to the ledger, on a busy machine.
+const REVENUE_SENT_MS: i64 = 30 * SECOND_MS;
 
-/// Clicks and revenue of today by where they came from.
+/// A query for today's clicks and revenue by their source.
 fn by_source() -> Value {
     let today = UtcDay::of_ms(now_ms()).to_string();
     let dimensions = ["app", "placement_id", "ad_tag", "demand_source", "sdk_v"];
@@ -22,7 +22,7 @@ fn by_source() -> Value {
     })
 }
 
-/// All revenue of a publisher that has none of before yesterday, in USD.
+/// The revenue of a publisher yesterday and today, in USD.
 pub fn revenue(publisher: &Publisher<'_>) -> f64 {
     let today = UtcDay::of_ms(now_ms());
     let query = json!({
@@ -36,7 +36,7 @@ pub fn revenue(publisher: &Publisher<'_>) -> f64 {
 }
 
 #[test]
-fn a_reward_is_revenue_of_its_offer_and_a_reversal_takes_it_back() {
+fn a_reward_adds_revenue_and_a_reversal_subtracts_it() {
     away_from_midnight();
     let signpost = demo();
     let wall = signpost.wall("conv-revenue", "79000161", None);
@@ -79,15 +79,15 @@ fn a_reward_is_revenue_of_its_offer_and_a_reversal_takes_it_back() {
         })
     };
     let expected = vec![row("home", 2, 121.749_999), row("offerwall", 1, 1.25)];
-    in_time(HANDED_ON_MS, &expected, || publisher.rows(&by_source()));
+    in_time(REVENUE_SENT_MS, &expected, || publisher.rows(&by_source()));
 
     for duplicate in [false, true] {
         let answer = wall.convert(&one, "&goal=purchase&status=reversed");
         accepted(answer, "reversed", duplicate);
     }
     let expected = vec![row("home", 2, 21.75), row("offerwall", 1, 1.25)];
-    in_time(HANDED_ON_MS, &expected, || publisher.rows(&by_source()));
-    // A conversion that never was paid takes nothing back.
+    in_time(REVENUE_SENT_MS, &expected, || publisher.rows(&by_source()));
+    // The reversal of an unpaid conversion subtracts nothing.
     accepted(
         wall.convert(&plain, "&goal=level_10&status=reversed"),
         "rejected",
@@ -100,5 +100,5 @@ fn a_reward_is_revenue_of_its_offer_and_a_reversal_takes_it_back() {
     );
     accepted(wall.convert(&two, "&goal=purchase"), "approved", false);
     let expected = vec![row("home", 2, 121.749_999), row("offerwall", 1, 1.25)];
-    in_time(HANDED_ON_MS, &expected, || publisher.rows(&by_source()));
+    in_time(REVENUE_SENT_MS, &expected, || publisher.rows(&by_source()));
 }

@@ -1,5 +1,5 @@
-//! Postbacks as attribution partners really send them, from our address in their templates: the README's recipes, with
-//! what these partners put beside our parameters.
+//! Postbacks as attribution partners send them: the recipes of docs/INTEGRATING.md, with the parameters that these
+//! partners add.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use crate::harness::{CONVERSION, Receiver, Signpost, accepted, demo};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-struct Sent {
+struct Postback {
     partner: &'static str,
-    /// With the click id as CLICK and the token as TOKEN.
+    /// CLICK stands for the click id, and TOKEN for the token.
     query: &'static str,
     /// The form of a POST.
     form: Option<&'static str>,
-    /// The end of the id of the goal that it pays.
+    /// The end of the paid goal's id.
     goal: &'static str,
     txn: Option<&'static str>,
     status: &'static str,
@@ -24,8 +24,8 @@ const fn get(
     query: &'static str,
     goal: &'static str,
     txn: Option<&'static str>,
-) -> Sent {
-    Sent {
+) -> Postback {
+    Postback {
         partner,
         query,
         form: None,
@@ -35,7 +35,7 @@ const fn get(
     }
 }
 
-const SENT: [Sent; 16] = [
+const POSTBACKS: [Postback; 16] = [
     get(
         "AppsFlyer, an install",
         "token=TOKEN&click_id=CLICK&af_siteid=4711&advertising_id=38400000-8cf0-11bd-b23e-10b96e40000d&idfa=\
@@ -92,8 +92,8 @@ const SENT: [Sent; 16] = [
         "1",
         Some("102f5e9e8b7c41d2a1"),
     ),
-    Sent {
-        partner: "TUNE (HasOffers), which looks at it first",
+    Postback {
+        partner: "TUNE (HasOffers), pending first",
         query: "token=TOKEN&transaction_id=CLICK&goal=install&txn=102f5e9e8b7c41d2a2&status=pending&payout=0.80",
         form: None,
         goal: "1",
@@ -113,7 +113,7 @@ const SENT: [Sent; 16] = [
         "1",
         None,
     ),
-    Sent {
+    Postback {
         partner: "Keitaro, with an id of its own as tid",
         query: "token=TOKEN&subid=CLICK&status=rejected&payout=1&currency=usd&tid=7781",
         form: None,
@@ -133,7 +133,7 @@ const SENT: [Sent; 16] = [
         "1",
         None,
     ),
-    Sent {
+    Postback {
         partner: "a server of the advertiser's own",
         query: "token=TOKEN",
         form: Some(
@@ -144,17 +144,17 @@ const SENT: [Sent; 16] = [
         status: "approved",
     },
     get(
-        "the least there is, under a name of another network",
+        "the minimum, under a name of another network",
         "cid=CLICK&token=TOKEN",
         "1",
         None,
     ),
 ];
 
-fn send(signpost: &Signpost, sent: &Sent, click: &str, token: &str) -> crate::harness::Answer {
+fn send(signpost: &Signpost, postback: &Postback, click: &str, token: &str) -> crate::harness::Answer {
     let filled = |text: &str| text.replace("CLICK", click).replace("TOKEN", token);
-    let address = format!("{CONVERSION}?{}", filled(sent.query));
-    match sent.form {
+    let address = format!("{CONVERSION}?{}", filled(postback.query));
+    match postback.form {
         None => signpost.get(&address, &[("User-Agent", "postback-sender/2.1")]),
         Some(form) => signpost.send(
             "POST",
@@ -166,32 +166,32 @@ fn send(signpost: &Signpost, sent: &Sent, click: &str, token: &str) -> crate::ha
 }
 
 #[test]
-fn what_partners_really_send_pays_the_goal_that_it_names() {
+fn postbacks_of_real_partners_pay_the_goal_that_they_name() {
     let signpost = demo();
     let receiver = Receiver::start();
     let wall = signpost.wall("conv-senders", "79000131", Some(&receiver));
     let mut expected = BTreeMap::new();
-    for (number, sent) in SENT.iter().enumerate() {
-        let partner = sent.partner;
+    for (number, postback) in POSTBACKS.iter().enumerate() {
+        let partner = postback.partner;
         let click = wall.click_id(&format!("u-{number}"));
-        let answer = send(&signpost, sent, &click, &wall.token);
+        let answer = send(&signpost, postback, &click, &wall.token);
         assert_eq!(answer.status, 200, "{partner}: {answer:?}");
-        let id = accepted(answer, sent.status, false);
-        // Partners send again what they are not sure of.
-        let again = send(&signpost, sent, &click, &wall.token);
-        assert_eq!(accepted(again, sent.status, true), id, "{partner}");
+        let id = accepted(answer, postback.status, false);
+        // Partners repeat postbacks when they are not sure.
+        let again = send(&signpost, postback, &click, &wall.token);
+        assert_eq!(accepted(again, postback.status, true), id, "{partner}");
         let entry = wall.entry(&id);
         assert_eq!(
             entry["goal_id"],
-            wall.goal(sent.goal).as_str(),
+            wall.goal(postback.goal).as_str(),
             "{partner}: {entry}"
         );
         assert_eq!(
             entry.get("txn").and_then(|txn| txn.as_str()),
-            sent.txn,
+            postback.txn,
             "{partner}: {entry}"
         );
-        if sent.status == "approved" {
+        if postback.status == "approved" {
             expected.insert(id, 1);
         }
     }
@@ -200,7 +200,7 @@ fn what_partners_really_send_pays_the_goal_that_it_names() {
 }
 
 #[test]
-fn the_click_id_may_come_under_each_of_its_names() {
+fn the_click_id_is_accepted_under_each_alias() {
     let signpost = demo();
     let wall = signpost.wall("conv-aliases", "79000132", None);
     for name in [

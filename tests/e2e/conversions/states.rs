@@ -1,4 +1,4 @@
-//! What becomes of a conversion by the postbacks that follow on it, and which callbacks that makes.
+//! State changes of a conversion by further postbacks, and the callbacks that they cause.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use crate::{
 };
 
 #[test]
-fn postbacks_lead_from_state_to_state_and_money_moves_once() {
+fn postbacks_change_the_state_and_each_reward_is_paid_once() {
     let signpost = demo();
     let receiver = Receiver::start();
     let wall = signpost.wall("conv-states", "79000111", Some(&receiver));
-    // What is sent, told and new of each postback in a row; and the statuses of the callbacks.
+    // For each postback of a click: status sent, status answered, whether it is new. Then the callbacks' statuses.
     type Row<'r> = (&'r [(&'r str, &'r str, bool)], &'r [&'r str]);
     let rows: [Row<'_>; 10] = [
         (
@@ -78,7 +78,7 @@ fn postbacks_lead_from_state_to_state_and_money_moves_once() {
             ],
             &[],
         ),
-        // Reversed before it was known: a late approval finds what stops it.
+        // Reversed before it was known: a late approval is not paid.
         (
             &[
                 ("reversed", "reversed", true),
@@ -97,9 +97,9 @@ fn postbacks_lead_from_state_to_state_and_money_moves_once() {
         let user = format!("row-{number}");
         let click = wall.click_id(&user);
         let mut ids = Vec::new();
-        for (sent, told, new) in *postbacks {
+        for (sent, answered, new) in *postbacks {
             let answer = wall.convert(&click, &format!("&status={sent}"));
-            ids.push(accepted(answer, told, !new));
+            ids.push(accepted(answer, answered, !new));
         }
         assert!(ids.windows(2).all(|pair| pair[0] == pair[1]), "{user}: {ids:?}");
         let (_, last, _) = postbacks.last().unwrap();
@@ -125,7 +125,7 @@ fn postbacks_lead_from_state_to_state_and_money_moves_once() {
         called
     };
     eventually(&expected, called);
-    // Once more than all of them, so that a callback too many would have had its time.
+    // One more callback gives an unexpected one time to arrive.
     wall.pay("the-last");
     receiver.wait(expected.values().map(Vec::len).sum::<usize>() + 1);
     let mut all = called();
@@ -134,7 +134,7 @@ fn postbacks_lead_from_state_to_state_and_money_moves_once() {
 }
 
 #[test]
-fn each_goal_of_a_click_is_a_conversion_of_its_own() {
+fn each_goal_of_a_click_is_a_separate_conversion() {
     let signpost = demo();
     let wall = signpost.wall("conv-goals", "79000112", None);
     let click = wall.click_id("u-1");
@@ -154,14 +154,14 @@ fn each_goal_of_a_click_is_a_conversion_of_its_own() {
         "reversed",
         false,
     );
-    // The other goal of the click is what it was, and the other click, too.
+    // The other goal of the click and the other click are unchanged.
     accepted(wall.convert(&click, ""), "approved", true);
     let other = accepted(wall.convert(&wall.click_id("u-1"), ""), "approved", false);
     assert_ne!(other, first);
 }
 
 #[test]
-fn a_senders_own_id_is_good_for_one_conversion_of_a_goal() {
+fn a_txn_identifies_one_conversion_of_a_goal() {
     let signpost = demo();
     let wall = signpost.unpublished_wall("conv-txn", "79000113", None);
     let neighbour = signpost.unpublished_wall("conv-txn-2", "79000114", None);
@@ -173,7 +173,7 @@ fn a_senders_own_id_is_good_for_one_conversion_of_a_goal() {
         accepted(wall.convert(&one, "&txn=order%2F17"), "approved", true),
         paid
     );
-    // The row decides, not the id that comes with its repeats.
+    // A repeat with another txn is still the same conversion.
     assert_eq!(
         accepted(wall.convert(&one, "&txn=order%2F18"), "approved", true),
         paid
@@ -184,7 +184,7 @@ fn a_senders_own_id_is_good_for_one_conversion_of_a_goal() {
         409,
         "duplicate_txn",
     );
-    // For another goal and for another app it is another.
+    // Another goal and another app may use the same txn.
     accepted(
         wall.convert(&other, "&txn=order%2F17&goal=purchase"),
         "approved",
@@ -195,16 +195,16 @@ fn a_senders_own_id_is_good_for_one_conversion_of_a_goal() {
         "approved",
         false,
     );
-    // The refused one is paid under an id of its own.
+    // The refused conversion is paid under another txn.
     accepted(wall.convert(&other, "&txn=order%2F19"), "approved", false);
-    // An id of a conversion that was taken back stays taken.
+    // The txn of a reversed conversion stays in use.
     accepted(wall.convert(&one, "&status=reversed"), "reversed", false);
     refused(
         wall.convert(&wall.click_id("u-3"), "&txn=order%2F17"),
         409,
         "duplicate_txn",
     );
-    // A macro that was not replaced is no id.
+    // An unreplaced macro counts as no txn.
     for user in ["u-4", "u-5"] {
         let answer = wall.convert(&wall.click_id(user), "&txn=%7Btransaction_id%7D");
         let id = accepted(answer, "approved", false);

@@ -1,15 +1,15 @@
-//! What a Signpost answered, and what a test says of it.
+//! An HTTP response as tests read it, with the assertions that most tests need.
 
 use std::fmt;
 
 use serde_json::Value;
 use ureq::http;
 
-/// An answer, whole.
+/// A complete response.
 #[derive(Clone)]
 pub struct Answer {
-    /// What was asked, for a test that fails.
-    pub(super) asked: String,
+    /// The request, shown when a test fails.
+    pub(super) request: String,
     pub status: u16,
     pub(super) headers: http::HeaderMap,
     pub body: String,
@@ -22,7 +22,7 @@ impl Answer {
             .map(|value| value.to_str().expect("a header of ASCII"))
     }
 
-    /// Every header, its name in lower case.
+    /// All headers, with names in lower case.
     pub fn headers(&self) -> Vec<(String, String)> {
         let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
         self.headers
@@ -40,7 +40,7 @@ impl Answer {
             .unwrap_or_else(|| panic!("no Location in {self:?}"))
     }
 
-    /// The `code` of a refusal.
+    /// The `code` of an error response.
     pub fn code(&self) -> String {
         self.json()["code"]
             .as_str()
@@ -48,15 +48,15 @@ impl Answer {
             .to_owned()
     }
 
-    /// Fails the test, with request and answer, unless the status is this one.
+    /// Fails the test unless the response has this status. The message shows request and response.
     #[track_caller]
     pub fn expect(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{self:?}");
         self
     }
 
-    /// Fails the test unless it is this refusal, told as `{error, code}` and nothing else, but for the `lines` that
-    /// are wrong in an upload or an import. A `/healthz` that is [unwell](Self::unwell) says more, too.
+    /// Fails the test unless this is the error response `{error, code}` without other members. Only the errors of uploads
+    /// and imports may have `lines`. For `/healthz`, whose error has more members, see [`unwell`](Self::unwell).
     #[track_caller]
     pub fn refused(self, status: u16, code: &str) -> Self {
         let answer = self.expect(status);
@@ -64,9 +64,9 @@ impl Answer {
         assert_eq!(body["code"], code, "{answer:?}");
         let names_lines = ["invalid_facts", "invalid_import"].contains(&code);
         let mut members = body.as_object().expect("members").keys();
-        let is_told =
+        let is_allowed =
             |member: &String| matches!(&**member, "error" | "code") || names_lines && member == "lines";
-        assert!(members.all(is_told), "{answer:?}");
+        assert!(members.all(is_allowed), "{answer:?}");
         assert!(
             body["error"].as_str().is_some_and(|message| !message.is_empty()),
             "{answer:?}"
@@ -74,7 +74,7 @@ impl Answer {
         answer
     }
 
-    /// Fails the test unless it is of a `/healthz` where something is not served: a refusal that says what.
+    /// Fails the test unless this is the 503 of a `/healthz` where an interface is not served.
     #[track_caller]
     pub fn unwell(self) -> Self {
         let answer = self.expect(503);
@@ -90,7 +90,7 @@ impl fmt::Debug for Answer {
         write!(
             f,
             "\n{}\n-> {}\n{:?}\n{body}",
-            self.asked, self.status, self.headers
+            self.request, self.status, self.headers
         )
     }
 }

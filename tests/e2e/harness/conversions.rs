@@ -1,5 +1,5 @@
-//! An offerwall of a test's own: an app with a callback, and an advertiser with a token and an offer. Each test has
-//! one, or several, so that tests may share a Signpost.
+//! Sets up an offerwall for a test: an app with a callback, and an advertiser with a token and an offer. Each test has
+//! its own, so that tests can share a Signpost.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,10 +16,10 @@ use domain::{
 };
 
 pub const CONVERSION: &str = "/v2/tracking/conversion";
-/// What callbacks are signed with, unless a test sets another.
+/// The secret that signs callbacks, unless a test sets another.
 pub const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-/// What a goal of a [`Wall`] pays: the end of its id, its event code, USD, and coins.
+/// The goals of a [`Wall`]: the end of the id, the event code, the payout in USD, and the reward in coins.
 pub const GOALS: [(&str, &str, f64, i64); 3] = [
     ("1", "install", 1.25, 1_250),
     ("2", "level_10", 20.5, 20_500),
@@ -29,24 +29,24 @@ pub const GOALS: [(&str, &str, f64, i64); 3] = [
 pub struct Wall<'s> {
     pub signpost: &'s Signpost,
     pub app: String,
-    /// The id of its publisher, of its advertiser and of its offer.
+    /// The id of the publisher, of the advertiser and of the offer.
     pub id: String,
     pub token: String,
     pub token_id: String,
 }
 
-/// A callback of an app.
+/// Callback settings for an app document.
 pub fn callback(url: &str, method: &str) -> Value {
     json!({"url": url, "method": method, "secret": SECRET})
 }
 
-/// What an entry of the log says of a conversion and of its callback.
+/// The `status` of a conversion and the `state` of its callback, from an entry of the conversion log.
 pub fn states(entry: &Value) -> (String, Option<String>) {
     let status = entry["status"].as_str().expect("a status").to_owned();
     (status, entry["state"].as_str().map(str::to_owned))
 }
 
-/// Fails the test unless a conversion was taken down as this, and says its transaction id.
+/// Fails the test unless a conversion was answered with this status and duplicate flag. Returns its transaction id.
 #[track_caller]
 pub fn accepted(answer: Answer, status: &str, duplicate: bool) -> String {
     let answer = answer.expect(200);
@@ -65,8 +65,8 @@ pub fn accepted(answer: Answer, status: &str, duplicate: bool) -> String {
 }
 
 impl Signpost {
-    /// Puts an app of 1,000 coins a dollar with an advertiser, its token and an offer of three goals for every country,
-    /// and publishes them. Its callbacks go to `/cb` of the receiver, if there is one.
+    /// Puts an app with 1,000 coins a dollar, an advertiser with a token, and an offer with three goals for every
+    /// country, and publishes them. Callbacks go to `/cb` of the receiver, if there is one.
     #[track_caller]
     pub fn wall(&self, id: &str, app: &str, receiver: Option<&Receiver>) -> Wall<'_> {
         let wall = self.unpublished_wall(id, app, receiver);
@@ -74,7 +74,7 @@ impl Signpost {
         wall
     }
 
-    /// The same, which clicks find after the next refresh.
+    /// Puts the same as [`wall`](Self::wall) without publishing it: clicks find it after the next refresh.
     #[track_caller]
     pub fn unpublished_wall(&self, id: &str, app: &str, receiver: Option<&Receiver>) -> Wall<'_> {
         self.put(
@@ -96,14 +96,14 @@ impl Signpost {
         wall
     }
 
-    /// A postback with this query.
+    /// Sends a postback with this query.
     pub fn convert(&self, query: &str) -> Answer {
         self.get(&format!("{CONVERSION}?{query}"), &[])
     }
 }
 
 impl Wall<'_> {
-    /// With some members changed.
+    /// Puts the app with `changes` applied to its document.
     #[track_caller]
     pub fn put_app(&self, changes: &Value) {
         self.try_put_app(changes).expect(200);
@@ -118,13 +118,13 @@ impl Wall<'_> {
             .operator("PUT", &format!("apps/{}", self.app), Some(&with(app, changes)))
     }
 
-    /// With some members changed.
+    /// Puts the offer with `changes` applied to its document.
     #[track_caller]
     pub fn put_offer(&self, changes: &Value) {
         self.put_offer_as(&self.id, changes);
     }
 
-    /// Another offer of the same advertiser, with goals of its own.
+    /// Puts another offer of the same advertiser, with its own goals.
     #[track_caller]
     pub fn put_offer_as(&self, id: &str, changes: &Value) {
         let goals = GOALS.map(|(goal, event, usd, _)| {
@@ -149,12 +149,12 @@ impl Wall<'_> {
         (text("token_id"), text("token"))
     }
 
-    /// A click on the first goal, as its conversion would carry it back, without a request for it.
+    /// Seals the click id of a click on the first goal now, without sending the click.
     pub fn click_id(&self, user_id: &str) -> String {
         self.click_id_of(user_id, now_ms())
     }
 
-    /// The same of another time.
+    /// Seals the click id of a click at another time, in milliseconds since 1970.
     pub fn click_id_of(&self, user_id: &str, clicked_at_ms: i64) -> String {
         let keys = KeyRing::parse(&default_setting("CLICK_KEYS")).expect("keys");
         seal(&keys, &self.click(user_id, clicked_at_ms))
@@ -175,25 +175,25 @@ impl Wall<'_> {
         }
     }
 
-    /// A postback for a click, with more parameters: `&goal=…`.
+    /// Sends a postback for a click, with more parameters such as `&goal=…`.
     pub fn convert(&self, click_id: &str, more: &str) -> Answer {
         self.signpost
             .convert(&format!("click_id={click_id}&token={}{more}", self.token))
     }
 
-    /// A new conversion of a new click, approved; its transaction id.
+    /// Sends a new conversion of a new click, which must be approved. Returns its transaction id.
     #[track_caller]
     pub fn pay(&self, user_id: &str) -> String {
         accepted(self.convert(&self.click_id(user_id), ""), "approved", false)
     }
 
-    /// A call of the operator's interface about this app.
+    /// Calls the operator's interface for this app.
     pub fn operator(&self, method: &str, rest: &str, body: Option<&Value>) -> Answer {
         self.signpost
             .operator(method, &format!("apps/{}/{rest}", self.app), body)
     }
 
-    /// A page of the log.
+    /// A page of the conversion log.
     #[track_caller]
     pub fn entries(&self, query: &str) -> Vec<Value> {
         let page = self
@@ -203,7 +203,7 @@ impl Wall<'_> {
         page["conversions"].as_array().expect("conversions").clone()
     }
 
-    /// All of the log, the newest first, in pages of so many.
+    /// The whole conversion log, newest first, read in pages of `limit` entries.
     #[track_caller]
     pub fn all_entries(&self, limit: usize) -> Vec<Value> {
         let (mut all, mut cursor) = (Vec::new(), String::new());
@@ -229,7 +229,7 @@ impl Wall<'_> {
         entry
     }
 
-    /// What is said of the callback of a transaction.
+    /// The callback state of a transaction, or `null`.
     #[track_caller]
     pub fn state(&self, transaction_id: &str) -> String {
         let (_, state) = states(&self.entry(transaction_id));
@@ -241,14 +241,14 @@ impl Wall<'_> {
         self.operator("POST", &format!("conversions/{transaction_id}/replay"), None)
     }
 
-    /// What is said of the app's endpoint.
+    /// The state of the app's callback endpoint.
     #[track_caller]
     pub fn endpoint(&self) -> Value {
         self.operator("GET", "callback", None).expect(200).json()
     }
 }
 
-/// A click id under a nonce that no other has, in this process.
+/// Seals a click id with a nonce that is unique in this process.
 pub fn seal(keys: &KeyRing, click: &Click<'_>) -> String {
     click_id::seal(keys, click, nonce(), DEFAULT_MAX).id().to_owned()
 }

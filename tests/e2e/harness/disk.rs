@@ -1,4 +1,4 @@
-//! What the objects have on disk, behind workerd's back: only for what no interface tells or does.
+//! Reads and damages the objects' databases on disk directly, for state that no interface shows or sets.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags, Row};
 use super::Signpost;
 
 impl Signpost {
-    /// The rows that a query finds, over all objects of a namespace (`uniqueKey` in `workerd.capnp`).
+    /// Runs a query on the databases of all objects of a namespace (`uniqueKey` in `workerd.capnp`).
     pub fn stored<T>(
         &self,
         namespace: &str,
@@ -25,7 +25,7 @@ impl Signpost {
         rows
     }
 
-    /// Changes what the objects of a namespace have stored. Only while workerd is down.
+    /// Runs a statement on the databases of all objects of a namespace. workerd must be down.
     pub fn damage(&self, namespace: &str, sql: &str) {
         for file in self.databases(namespace) {
             let database = Connection::open(&file).expect("a database");

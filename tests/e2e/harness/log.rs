@@ -1,4 +1,4 @@
-//! What workerd has said, and waiting until all of it is there to be read.
+//! Reads workerd's log, and waits until everything written so far can be read.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,16 +7,16 @@ use serde_json::Value;
 use super::{LOG, Signpost, in_time};
 use domain::model::time::SECOND_MS;
 
-/// Beyond the waiting of any test for what it expects in the log.
+/// How long to wait for the fence: longer than any test waits for a line that it expects.
 const FENCE_MS: i64 = 20 * SECOND_MS;
 
 impl Signpost {
-    /// All that workerd has said so far.
+    /// The whole log so far.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.state.path().join(LOG)).expect("a log")
     }
 
-    /// The lines of it that are Signpost's own.
+    /// The log's JSON lines, which are Signpost's own.
     pub fn log_lines(&self) -> Vec<Value> {
         let log = self.log();
         let own = log.lines().filter(|line| line.starts_with("{\"ts\":"));
@@ -24,19 +24,19 @@ impl Signpost {
             .collect()
     }
 
-    /// Waits until all that was said of what is done by now is in the log: has a line written that is like no other, of a
-    /// publisher of this name, and waits for it. The console's own descriptor is read in its order, and warnings, which
-    /// have another, are in the file before anything is said after them; so that line is behind everything else.
+    /// Waits until the lines of everything done so far are in the log: causes a line with a unique publisher id and waits
+    /// for it. That line comes last: the console's descriptor is read in order, and warnings, which have a descriptor of
+    /// their own, are in the file before anything later is written. Returns the publisher id.
     #[track_caller]
     pub fn fence(&self) -> String {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let name = format!("fence-{}", NEXT.fetch_add(1, Ordering::Relaxed));
-        // A change that is refused at the edge: it is told like any other, changes nothing, and needs no catalog.
+        // A change with a wrong media type is logged like any other, changes nothing and needs no catalog.
         let text = [("Content-Type", "text/plain")];
         self.operate("PUT", &format!("publishers/{name}"), &text, b"x")
             .refused(415, "unsupported_media_type");
-        let said = format!("\"publisher\":\"{name}\"");
-        in_time(FENCE_MS, &true, || self.log().contains(&said));
+        let needle = format!("\"publisher\":\"{name}\"");
+        in_time(FENCE_MS, &true, || self.log().contains(&needle));
         name
     }
 }

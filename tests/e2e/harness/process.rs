@@ -1,4 +1,4 @@
-//! Starting workerd: how it is configured, where it listens and where its words go.
+//! Starts workerd: its configuration, its ports, its state folder and its log file.
 
 use std::{
     fs::OpenOptions,
@@ -16,24 +16,24 @@ use ureq::Agent;
 use super::{PUBLISHER, Signpost, root};
 
 const INSPECTOR: &str = "--inspector-addr=127.0.0.1:0";
-/// The folders of a state, which are the disk services of each configuration.
+/// The folders of a state. Each is a disk service of every configuration.
 const STATE: [&str; 2] = ["kv", "objects"];
-/// Where workerd's own words go, beside the state.
+/// The file of workerd's output, beside the state.
 pub(super) const LOG: &str = "workerd.log";
 
-/// How a Signpost is to be started.
+/// How to start a Signpost.
 pub struct Setup {
     pub(super) config: PathBuf,
     pub(super) vars: Vec<(String, String)>,
-    /// For workerd's command line.
+    /// More arguments of workerd's command line.
     arguments: Vec<String>,
-    /// A folder of state to start with a copy of.
+    /// The state folder to start with a copy of.
     state: Option<PathBuf>,
-    /// Where the state's own folder is made; that of temporary files if none.
+    /// Where to make the state folder, if not among the temporary files.
     disk: Option<PathBuf>,
-    /// A program that becomes workerd, with its arguments.
+    /// A program and its arguments that executes workerd in its own process.
     launcher: Vec<String>,
-    /// Whether it is Signpost that answers, so that each answer is held to the document.
+    /// Whether Signpost itself answers, so that each answer is checked against `openapi.yaml`.
     #[cfg_attr(not(test), allow(dead_code, reason = "only tests look"))]
     pub(super) is_documented: bool,
 }
@@ -56,39 +56,39 @@ impl Setup {
         self
     }
 
-    /// Another configuration of workerd, relative to `tests/e2e`.
+    /// Uses another workerd configuration, relative to `tests/e2e`.
     pub fn config(mut self, path: &str) -> Self {
         self.config = root().join("tests/e2e").join(path);
         self
     }
 
-    /// What answers is something else than Signpost: a yardstick, a test of the platform.
+    /// Skips the check against `openapi.yaml`, for a server other than Signpost.
     pub fn undocumented(mut self) -> Self {
         self.is_documented = false;
         self
     }
 
-    /// With V8's inspector listening, too.
+    /// Enables V8's inspector.
     #[allow(dead_code, reason = "the benches use it")]
     pub fn inspected(mut self) -> Self {
         self.arguments.push(INSPECTOR.to_owned());
         self
     }
 
-    /// Starts with a copy of the state that another one left in this folder.
+    /// Starts with a copy of the state in this folder.
     #[allow(dead_code, reason = "the benches use it")]
     pub fn state(mut self, folder: &Path) -> Self {
         self.state = Some(folder.to_owned());
         self
     }
 
-    /// Keeps the state in a folder of its own on this disk.
+    /// Keeps the state in a new folder on this disk.
     pub fn on_disk(mut self, folder: &Path) -> Self {
         self.disk = Some(folder.to_owned());
         self
     }
 
-    /// Has a program start workerd, in a process of the same id.
+    /// Lets a program start workerd; it must `exec`, so that the process id stays the same.
     pub fn launched_by(mut self, launcher: &[&str]) -> Self {
         self.launcher = launcher.iter().map(|part| (*part).to_owned()).collect();
         self
@@ -111,7 +111,7 @@ impl Setup {
         let agent: Agent = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
-            // A kept connection may be closed by workerd just as it is used again.
+            // workerd may close an idle connection just as the client reuses it.
             .max_idle_connections(0)
             .timeout_global(Some(Duration::from_secs(60)))
             .build()
@@ -125,7 +125,7 @@ impl Setup {
         }
     }
 
-    /// With the demo catalog loaded and published.
+    /// Starts with the demo catalog imported and published. Returns the demo publisher's Pub-Key, too.
     pub fn start_with_fixtures(self) -> (Signpost, String) {
         let signpost = self.start();
         let catalog = std::fs::read_to_string(root().join("fixtures/catalog.ndjson")).expect("the fixtures");
@@ -143,7 +143,7 @@ pub(super) struct Ports {
     pub(super) inspector: u16,
 }
 
-/// A setting of `fixtures/local/defaults.env`, which every Signpost has unless its test sets another.
+/// The value of a setting in `fixtures/local/defaults.env`, which applies unless a test sets another.
 pub fn default_setting(name: &str) -> String {
     let defaults = defaults();
     let mut found = defaults.iter().filter(|(known, _)| known == name);
@@ -160,7 +160,7 @@ fn defaults() -> Vec<(String, String)> {
         .collect()
 }
 
-/// Copies a folder of state; the one that wrote it must have ended.
+/// Copies a state folder. The process that wrote it must have ended.
 pub fn copy_folder(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("a folder");
     for entry in std::fs::read_dir(from).expect("a folder of state") {
@@ -175,7 +175,7 @@ pub fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// The program that npm has installed for this platform.
+/// The workerd program that npm installed for this platform.
 fn workerd() -> PathBuf {
     let packages = std::fs::read_dir(root().join("node_modules/@cloudflare")).expect("the npm packages");
     let programs = packages.filter_map(|package| {
@@ -215,30 +215,30 @@ pub(super) fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
         .stderr(log)
         .spawn()
         .expect("workerd, which `make setup` installs");
-    // workerd tells on the control descriptor where it listens.
+    // workerd reports its ports on the control descriptor, one line each.
     let mut ports = Ports::default();
-    let two = ["faults.capnp", "ordinary_path.capnp"]
+    let has_control_socket = ["faults.capnp", "ordinary_path.capnp"]
         .iter()
         .any(|name| setup.config.ends_with(name));
-    let inspected = setup.arguments.iter().any(|argument| argument == INSPECTOR);
-    let listening = 1 + usize::from(two) + usize::from(inspected);
+    let has_inspector = setup.arguments.iter().any(|argument| argument == INSPECTOR);
+    let socket_count = 1 + usize::from(has_control_socket) + usize::from(has_inspector);
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe"))
         .lines()
         .map_while(Result::ok);
-    for line in lines.by_ref().take(listening) {
-        let told: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error} in {line}"));
-        let port = u16::try_from(told["port"].as_u64().expect("a port")).expect("a port");
-        match told["socket"].as_str() {
+    for line in lines.by_ref().take(socket_count) {
+        let message: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error} in {line}"));
+        let port = u16::try_from(message["port"].as_u64().expect("a port")).expect("a port");
+        match message["socket"].as_str() {
             Some("http") => ports.http = port,
             Some(_) => ports.control = port,
             None => ports.inspector = port,
         }
     }
     assert!(ports.http > 0, "workerd did not start");
-    // What comes after that is the console, up to its warnings, which have a descriptor of their own. It ends with workerd.
+    // The rest is the console without warnings, which have a descriptor of their own. It ends with workerd.
     thread::spawn(move || {
         for line in lines {
-            // In one piece, or a warning might come in between.
+            // One write per line, so that no warning splits it.
             let _ = console.write_all(format!("{line}\n").as_bytes());
         }
     });

@@ -1,4 +1,4 @@
-//! Requests as no HTTP client would let them through: their target goes out byte for byte.
+//! Raw HTTP/1.1 connections, for requests that no HTTP client would send: the bytes go out unchanged.
 
 use std::{
     io::{self, BufRead, BufReader, Read, Write},
@@ -12,7 +12,7 @@ use ureq::http::{HeaderMap, HeaderName, HeaderValue};
 use super::contract;
 use super::{Answer, Signpost};
 
-/// A connection that stays open from request to request.
+/// A keep-alive connection.
 pub struct Raw {
     stream: BufReader<TcpStream>,
     #[cfg_attr(not(test), allow(dead_code, reason = "only tests look"))]
@@ -36,14 +36,14 @@ impl Signpost {
     }
 }
 
-/// All that is answered to these bytes, at an address as a Signpost gives its own; what they announce and do not bring
-/// never comes. Empty if the connection is closed without a word.
+/// Sends bytes to a base URL on a new connection, closes the sending side and returns everything that was answered, or an
+/// empty text. A body that the bytes announce but do not contain never arrives.
 pub fn answer_to(address: &str, request: &[u8]) -> String {
     let mut stream = TcpStream::connect(address.trim_start_matches("http://")).expect("workerd listens");
     stream
         .set_read_timeout(Some(Duration::from_secs(20)))
         .expect("a timeout");
-    // What is refused before its end may be cut off while it is sent.
+    // The server may close the connection before it has read the whole request.
     let _ = stream.write_all(request);
     let _ = stream.shutdown(Shutdown::Write);
     let mut answer = Vec::new();
@@ -51,10 +51,10 @@ pub fn answer_to(address: &str, request: &[u8]) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-/// Fails the test unless the answer to a whole request, at an address without hosts of its own, is as the document says.
+/// Fails the test unless the answer to a complete request conforms to `openapi.yaml`, without separate hosts.
 #[cfg(test)]
-fn hold(answer: &Answer) {
-    let line = answer.asked.lines().next().unwrap_or_default();
+fn check_contract(answer: &Answer) {
+    let line = answer.request.lines().next().unwrap_or_default();
     let (method, rest) = line.split_once(' ').expect("a request");
     let (target, _) = rest.rsplit_once(' ').expect("a request");
     if let Err(problem) = contract::check(method, target, false, answer) {
@@ -74,26 +74,26 @@ impl Raw {
             .unwrap_or_else(|error| panic!("{}: {error}", String::from_utf8_lossy(&request)))
     }
 
-    /// Sends a request, or a part of one, and leaves it at that.
+    /// Sends a request, or a part of one, without reading an answer.
     pub fn send(&mut self, request: &[u8]) -> io::Result<()> {
         self.stream.get_mut().write_all(request)
     }
 
-    /// Sends a whole request and reads the whole answer. After an error the connection is of no more use.
+    /// Sends a complete request and reads the complete answer. After an error the connection is unusable.
     pub fn exchange(&mut self, request: &[u8]) -> io::Result<Answer> {
         self.send(request)?;
         let answer = Answer {
-            asked: String::from_utf8_lossy(request).into_owned(),
+            request: String::from_utf8_lossy(request).into_owned(),
             ..self.receive()?
         };
         #[cfg(test)]
         if self.is_documented {
-            hold(&answer);
+            check_contract(&answer);
         }
         Ok(answer)
     }
 
-    /// Reads the answer to what was sent before. It is not held against the document.
+    /// Reads the answer to an earlier request, without checking it against `openapi.yaml`.
     pub fn receive(&mut self) -> io::Result<Answer> {
         let status = self
             .line()?
@@ -121,7 +121,7 @@ impl Raw {
             self.bytes(length.unwrap_or(0))?
         };
         Ok(Answer {
-            asked: "what was sent before".to_owned(),
+            request: "an earlier request".to_owned(),
             status,
             headers,
             body: String::from_utf8(body).map_err(io::Error::other)?,

@@ -1,5 +1,5 @@
-//! A publisher's server: a real one on a port of loopback, which keeps what it was sent and answers as the test wants, or
-//! does not. It ends with the test, with all of its threads.
+//! A publisher's callback server on a loopback port. It records requests and answers as the test wants, or not at all.
+//! Dropping it ends all of its threads.
 
 use std::{
     collections::BTreeMap,
@@ -16,10 +16,10 @@ mod request;
 
 pub use request::Received;
 
-/// How long a receiver waits for what should come at once, on a busy machine.
+/// How long a test waits for requests that should come at once, on a busy machine.
 const PATIENCE_MS: i64 = 30_000;
 
-/// What a receiver does with a request that it has read.
+/// How a receiver answers a request that it has read.
 #[derive(Clone)]
 pub enum Behaviour {
     Answer {
@@ -27,17 +27,17 @@ pub enum Behaviour {
         headers: Vec<(String, String)>,
         body: String,
     },
-    /// Says nothing until the behaviour is another, and then behaves so.
+    /// Waits until the behaviour is changed, then follows the new one.
     Hang,
-    /// Closes the connection without a word.
+    /// Closes the connection without an answer.
     Silent,
-    /// Announces more than follows, and closes the connection.
+    /// Announces a longer body than it sends, and closes the connection.
     Half(u16),
-    /// Answers 200 after so many milliseconds.
+    /// Answers 200 after this many milliseconds.
     Slow(u64),
-    /// Sends the caller to another address.
+    /// Redirects the caller to another URL with 302.
     Redirect(String),
-    /// What is done depends on the request.
+    /// Chooses the behaviour by the request.
     Of(Arc<dyn Fn(&Received) -> Behaviour + Send + Sync>),
 }
 
@@ -62,15 +62,15 @@ impl Behaviour {
 
 struct State {
     behaviour: Behaviour,
-    /// Counts the changes of the behaviour, for those who hang until the next.
+    /// Counts changes of the behaviour, so that `Hang` can wait for the next.
     changes: u64,
     received: Vec<Received>,
-    /// Whether they are kept there.
-    keeps: bool,
-    /// Requests that are not answered yet, now and at most.
-    under_way: usize,
-    most_under_way: usize,
-    /// Open connections, to be closed when the receiver ends.
+    /// Whether requests are recorded in `received`.
+    is_recording: bool,
+    /// Requests in flight, now and at most.
+    in_flight: usize,
+    most_in_flight: usize,
+    /// Open connections, which are closed when the receiver ends.
     connections: BTreeMap<u64, TcpStream>,
     threads: Vec<JoinHandle<()>>,
     ended: bool,
@@ -78,12 +78,12 @@ struct State {
 
 struct Shared {
     state: Mutex<State>,
-    /// Told of every request, of every change of the behaviour and of the end.
+    /// Notified of every request, of every change of the behaviour and of the end.
     changed: Condvar,
 }
 
 impl Shared {
-    /// A test that fails while it looks at the state still ends the receiver.
+    /// Ignores poisoning, so that a test that panics with the lock still ends the receiver.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -101,12 +101,12 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// One that answers 200.
+    /// Starts a receiver that answers 200.
     pub fn start() -> Self {
         Self::start_on(0)
     }
 
-    /// The same on a port where another one ended.
+    /// Starts a receiver on the port of one that ended.
     pub fn start_on(port: u16) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).expect("a free port");
         let port = listener.local_addr().expect("an address").port();
@@ -115,9 +115,9 @@ impl Receiver {
                 behaviour: Behaviour::status(200),
                 changes: 0,
                 received: Vec::new(),
-                keeps: true,
-                under_way: 0,
-                most_under_way: 0,
+                is_recording: true,
+                in_flight: 0,
+                most_in_flight: 0,
                 connections: BTreeMap::new(),
                 threads: Vec::new(),
                 ended: false,
@@ -139,13 +139,13 @@ impl Receiver {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Keeps no requests from now on: for more of them than fit into memory, of which the behaviour takes note.
+    /// Stops recording requests, for tests with more requests than fit into memory. The behaviour can still count them.
     #[allow(dead_code, reason = "the benches use it")]
     pub fn forget(&self) {
-        self.shared.lock().keeps = false;
+        self.shared.lock().is_recording = false;
     }
 
-    /// From now on.
+    /// Sets the behaviour from now on.
     pub fn set(&self, behaviour: Behaviour) {
         let mut state = self.shared.lock();
         state.behaviour = behaviour;
@@ -162,12 +162,12 @@ impl Receiver {
         self.shared.lock().received.len()
     }
 
-    /// How many requests were waiting for their answer at the same time, at most.
+    /// The most requests that were in flight at the same time.
     pub fn most_at_once(&self) -> usize {
-        self.shared.lock().most_under_way
+        self.shared.lock().most_in_flight
     }
 
-    /// Waits until so many requests are there, and gives them all.
+    /// Waits for this many requests, and returns all that came.
     #[track_caller]
     pub fn wait(&self, requests: usize) -> Vec<Received> {
         let found = self.wait_until(PATIENCE_MS, |received| received.len() >= requests);
@@ -175,7 +175,7 @@ impl Receiver {
         self.received()
     }
 
-    /// The same of different transactions, with how often each was received.
+    /// Waits for callbacks of this many transactions. Returns how often each was received.
     #[track_caller]
     pub fn wait_for_transactions(&self, patience_ms: i64, transactions: usize) -> BTreeMap<String, usize> {
         let found = self.wait_until(patience_ms, |received| {
@@ -191,12 +191,12 @@ impl Receiver {
         count(&self.shared.lock().received)
     }
 
-    /// Waits until what was received is so, and says whether it came to that.
-    pub fn wait_until(&self, patience_ms: i64, is_so: impl Fn(&[Received]) -> bool) -> bool {
+    /// Waits until the received requests satisfy a condition. Returns false after `patience_ms` milliseconds.
+    pub fn wait_until(&self, patience_ms: i64, condition: impl Fn(&[Received]) -> bool) -> bool {
         let until_ms = now_ms() + patience_ms;
         let mut state = self.shared.lock();
         loop {
-            if is_so(&state.received) {
+            if condition(&state.received) {
                 return true;
             }
             if now_ms() >= until_ms {
@@ -216,7 +216,7 @@ impl Drop for Receiver {
         }
         drop(state);
         self.shared.changed.notify_all();
-        // Wakes the thread that waits for connections.
+        // Wakes the accepting thread.
         let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));
         if let Some(accepting) = self.accepting.take() {
             let _ = accepting.join();
@@ -245,11 +245,11 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             return;
         }
         let Ok(stream) = stream else { continue };
-        let Ok(kept) = stream.try_clone() else { continue };
-        state.connections.insert(number, kept);
+        let Ok(copy) = stream.try_clone() else { continue };
+        state.connections.insert(number, copy);
         let serving = Arc::clone(shared);
         let thread = thread::spawn(move || {
-            // What a caller breaks off is the caller's affair.
+            // A caller may break the connection; that is not an error here.
             let _ = serve(&stream, &serving);
             let _ = stream.shutdown(Shutdown::Both);
             serving.lock().connections.remove(&number);
@@ -265,17 +265,17 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     let mut reader = BufReader::new(stream);
     while let Some(request) = request::read(&mut reader)? {
         let mut state = shared.lock();
-        if state.keeps {
+        if state.is_recording {
             state.received.push(request.clone());
         }
-        state.under_way += 1;
-        state.most_under_way = state.most_under_way.max(state.under_way);
-        // What it was received by is what it is answered by, whatever a test sets once it sees it.
+        state.in_flight += 1;
+        state.most_in_flight = state.most_in_flight.max(state.in_flight);
+        // The behaviour at receipt applies, even if the test changes it once it sees the request.
         let behaviour = state.behaviour.clone();
         drop(state);
         shared.changed.notify_all();
         let reply = reply_to(&request, behaviour, shared);
-        shared.lock().under_way -= 1;
+        shared.lock().in_flight -= 1;
         let Some(reply) = reply else {
             return Ok(());
         };
@@ -287,13 +287,13 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     Ok(())
 }
 
-/// What is written on a connection.
+/// An answer as written to a connection.
 struct Reply {
     text: String,
     closes: bool,
 }
 
-/// What is answered, when the time has come for it; `None` if there is to be no answer.
+/// Waits as the behaviour says and returns the answer, or `None` for no answer.
 fn reply_to(request: &Received, mut behaviour: Behaviour, shared: &Shared) -> Option<Reply> {
     let mut state = shared.lock();
     loop {
@@ -310,7 +310,7 @@ fn reply_to(request: &Received, mut behaviour: Behaviour, shared: &Shared) -> Op
             }
             Behaviour::Half(status) => {
                 return Some(Reply {
-                    text: format!("HTTP/1.1 {status} Told\r\nContent-Length: 1000\r\n\r\nhalf"),
+                    text: format!("HTTP/1.1 {status} Test\r\nContent-Length: 1000\r\n\r\nhalf"),
                     closes: true,
                 });
             }
@@ -349,10 +349,10 @@ fn answer(status: u16, headers: &[(String, String)], body: &str) -> String {
         .iter()
         .map(|(name, value)| format!("{name}: {value}\r\n"))
         .collect();
-    // An answer of 204 has no body and no length.
+    // A 204 has no body and no length.
     if status == 204 {
-        return format!("HTTP/1.1 204 Told\r\n{headers}\r\n");
+        return format!("HTTP/1.1 204 Test\r\n{headers}\r\n");
     }
     let length = body.len();
-    format!("HTTP/1.1 {status} Told\r\n{headers}Content-Length: {length}\r\n\r\n{body}")
+    format!("HTTP/1.1 {status} Test\r\n{headers}Content-Length: {length}\r\n\r\n{body}")
 }

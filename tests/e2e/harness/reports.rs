@@ -1,5 +1,5 @@
-//! A publisher of a test's own: its facts, its report keys and what it asks. It has a ledger to itself, so that tests may
-//! share a Signpost.
+//! Sets up a publisher for a test: its facts, its report keys and its reports. Each test has its own publisher with its
+//! own ledger, so that tests can share a Signpost.
 
 use std::{
     collections::VecDeque,
@@ -17,14 +17,14 @@ use domain::model::time::UtcDay;
 
 pub const REPORT: &str = "/v1/core/reporting/public/signal/report/generate";
 
-/// How long a key rests after its answer; its request was accepted before that.
+/// How long a key rests after an answer, in milliseconds, to stay within its rate of one request in 2 s.
 const REST_MS: i64 = 2_010;
-/// Several uploads at once, as a backfill would come.
+/// Concurrent uploads, as in a backfill.
 const CLIENTS: usize = 3;
-/// Keys that rest, of the 100 that a publisher may have.
+/// The most keys that rest at a time. A publisher may have 100 keys.
 const RESTING: usize = 60;
 
-/// A report key, as it is shown once.
+/// A report key with its secret, which is shown only at creation.
 pub struct ReportKey {
     pub id: String,
     pub api_key: String,
@@ -33,12 +33,12 @@ pub struct ReportKey {
 pub struct Publisher<'s> {
     signpost: &'s Signpost,
     pub id: String,
-    /// Keys that asked, the longest rested first, and from when on each may ask again.
+    /// Used keys, oldest first, with the time in milliseconds from which each may be used again.
     resting: Mutex<VecDeque<(i64, ReportKey)>>,
 }
 
 impl Signpost {
-    /// Puts a publisher that no other test has.
+    /// Puts a publisher. No other test may use its id.
     pub fn publisher(&self, id: &str) -> Publisher<'_> {
         self.put(
             &format!("publishers/{id}"),
@@ -47,7 +47,7 @@ impl Signpost {
         self.known_publisher(id)
     }
 
-    /// One that is there already, with report keys of the test's own.
+    /// Uses an existing publisher, with new report keys.
     pub fn known_publisher(&self, id: &str) -> Publisher<'_> {
         Publisher {
             signpost: self,
@@ -56,23 +56,23 @@ impl Signpost {
         }
     }
 
-    /// Asks for a report with a body that need not be JSON.
+    /// Requests a report with any headers and body.
     pub fn report(&self, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         self.send("POST", REPORT, headers, body)
     }
 
-    /// The same with a key, which may be none, and nothing else that is out of the ordinary.
+    /// Requests a report with this key, which may be invalid, and otherwise usual headers.
     pub fn report_with(&self, api_key: &str, body: &[u8]) -> Answer {
         let headers = [("X-Api-Key", api_key), ("Content-Type", "application/json")];
         self.report(&headers, body)
     }
 
-    /// The most memory that the module has needed so far, in bytes.
+    /// The peak WebAssembly memory of an isolate so far, in bytes.
     pub fn wasm_memory(&self) -> u64 {
         self.metric("signpost_isolate_wasm_memory_bytes")
     }
 
-    /// What the kernel says of workerd's memory: now, and at most.
+    /// workerd's resident memory from `/proc`, now and at most.
     pub fn process_memory(&self) -> String {
         let process = self.process();
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("a process");
@@ -84,7 +84,7 @@ impl Signpost {
 }
 
 impl Publisher<'_> {
-    /// A call of the operator's interface about this publisher.
+    /// Calls the operator's interface for this publisher.
     pub fn operator(&self, method: &str, rest: &str, body: Option<&Value>) -> Answer {
         self.signpost
             .operator(method, &format!("publishers/{}/{rest}", self.id), body)
@@ -113,13 +113,13 @@ impl Publisher<'_> {
         self.signpost.operate(method, &path, headers, body)
     }
 
-    /// Replaces a day by CSV.
+    /// Replaces the facts of a day with CSV.
     pub fn put_facts(&self, date: &str, csv: &str) -> Answer {
         let headers = [("Content-Type", "text/csv")];
         self.send_facts("PUT", &format!("facts/{date}"), &headers, csv.as_bytes())
     }
 
-    /// Puts so many days of CSV, several at a time, and checks that all of their rows were counted.
+    /// Puts this many days of CSV, several at a time, and checks that all rows were counted.
     pub fn put_days(
         &self,
         days: usize,
@@ -140,13 +140,13 @@ impl Publisher<'_> {
         });
     }
 
-    /// Adds CSV.
+    /// Adds facts from CSV under an idempotency key.
     pub fn add_facts(&self, key: &str, csv: &str) -> Answer {
         let headers = [("Content-Type", "text/csv"), ("Idempotency-Key", key)];
         self.send_facts("POST", "facts", &headers, csv.as_bytes())
     }
 
-    /// Sends the head of a PUT of CSV and half of its body. What becomes of the rest is up to the test.
+    /// Sends the head of a PUT of CSV and half of its body. The test may send the rest.
     pub fn begin_facts(&self, date: &str, csv: &str) -> TcpStream {
         let port = self.signpost.ports.lock().expect("ports").http;
         let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("workerd listens");
@@ -164,7 +164,7 @@ impl Publisher<'_> {
         stream
     }
 
-    /// What is kept of each day, the newest first.
+    /// The stored days, newest first.
     #[track_caller]
     pub fn days(&self) -> Vec<Value> {
         let answer = self.operator("GET", "facts?limit=1000", None).expect(200).json();
@@ -172,19 +172,19 @@ impl Publisher<'_> {
         answer["days"].as_array().expect("days").clone()
     }
 
-    /// Asks with a key that is not held up by its rate.
+    /// Requests a report as JSON with a key that is within its rate.
     #[track_caller]
     pub fn ask(&self, query: &Value) -> Answer {
         self.ask_as("application/json", query)
     }
 
-    /// The same in another format.
+    /// Requests a report in another format with a key that is within its rate.
     #[track_caller]
     pub fn ask_as(&self, accept: &str, query: &Value) -> Answer {
         self.prepare(accept, query)()
     }
 
-    /// The same when it is called: a key that may ask is there before.
+    /// Makes a key ready that is within its rate, and returns a function that requests the report.
     #[track_caller]
     pub fn prepare(&self, accept: &str, query: &Value) -> impl FnOnce() -> Answer {
         let key = self.rested_key();
@@ -201,7 +201,7 @@ impl Publisher<'_> {
         }
     }
 
-    /// The rows of a report, none if there are none.
+    /// The rows of a report. A 204 has none.
     #[track_caller]
     pub fn rows(&self, query: &Value) -> Vec<Value> {
         let answer = self.ask(query);
@@ -212,7 +212,7 @@ impl Publisher<'_> {
         body["rows"].as_array().expect("rows").clone()
     }
 
-    /// The clicks of its offers, of today and of yesterday, as far as they were counted.
+    /// The offerwall clicks of today and yesterday that reports count so far.
     #[track_caller]
     pub fn clicks(&self) -> u64 {
         let today = UtcDay::of_ms(now_ms());
@@ -224,7 +224,7 @@ impl Publisher<'_> {
         rows.iter().map(|row| row["clicks"].as_u64().unwrap_or(0)).sum()
     }
 
-    /// A new key costs less than to wait for one, and another one has to go for it in the end.
+    /// Takes a key that may be used now. Creating one is faster than waiting; beyond [`RESTING`], the oldest is revoked.
     fn rested_key(&self) -> ReportKey {
         let mut oldest = None;
         {
@@ -243,7 +243,7 @@ impl Publisher<'_> {
     }
 }
 
-/// Packs with the program that an operator would use.
+/// Compresses with the `gzip` program, as an operator would.
 pub fn gzip(body: &[u8]) -> Vec<u8> {
     let mut program = Command::new("gzip")
         .args(["-1", "-n", "-c"])
@@ -254,7 +254,7 @@ pub fn gzip(body: &[u8]) -> Vec<u8> {
     let mut input = program.stdin.take().expect("a pipe");
     let mut output = program.stdout.take().expect("a pipe");
     let mut packed = Vec::new();
-    // Both at once, or both would wait for the other when the pipes are full.
+    // Write and read concurrently: with full pipes, each would wait for the other.
     thread::scope(|scope| {
         scope.spawn(move || input.write_all(body).expect("gzip reads"));
         output.read_to_end(&mut packed).expect("gzip writes");

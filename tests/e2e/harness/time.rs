@@ -1,4 +1,4 @@
-//! The time of the test, and waiting.
+//! The test's clock, and waiting for conditions.
 
 use std::{
     fmt, thread,
@@ -7,7 +7,7 @@ use std::{
 
 use domain::model::time::{DAY_MS, SECOND_MS};
 
-/// How long what happens after an answer may take on a busy machine.
+/// How long an effect may take after its request was answered, on a busy machine.
 const PATIENCE_MS: i64 = 10 * SECOND_MS;
 
 #[expect(clippy::disallowed_methods, reason = "a test runs where there is a clock")]
@@ -16,14 +16,14 @@ pub fn now_ms() -> i64 {
     i64::try_from(since_1970.expect("a clock that is set").as_millis()).expect("a clock that is set")
 }
 
-/// What comes of some work, and how long it took.
+/// Returns the result of some work and how long it took.
 pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let began_ms = now_ms();
     let done = work();
     (done, Duration::from_millis((now_ms() - began_ms).unsigned_abs()))
 }
 
-/// For a test of what is whole again at 00:00 UTC: waits for midnight if it would come in between.
+/// Waits past 00:00 UTC if it is less than 30 s away, for tests of values that reset then.
 pub fn away_from_midnight() {
     let left_ms = DAY_MS - now_ms().rem_euclid(DAY_MS);
     if left_ms < 30_000 {
@@ -31,13 +31,13 @@ pub fn away_from_midnight() {
     }
 }
 
-/// Asks until the answer is the expected one, patiently, and fails with the last.
+/// Calls `ask` until it returns the expected value, for up to 10 s. Fails with the last value.
 #[track_caller]
 pub fn eventually<T: fmt::Debug + PartialEq>(expected: &T, ask: impl Fn() -> T) {
     in_time(PATIENCE_MS, expected, ask);
 }
 
-/// The same with another patience, for what waits for a retry.
+/// Calls `ask` until it returns the expected value, for up to `patience_ms` milliseconds. Fails with the last value.
 #[track_caller]
 pub fn in_time<T: fmt::Debug + PartialEq>(patience_ms: i64, expected: &T, ask: impl Fn() -> T) {
     let until_ms = now_ms() + patience_ms;

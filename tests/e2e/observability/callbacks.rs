@@ -1,4 +1,4 @@
-//! `GET /v1/operator/callbacks`: how the endpoints of all apps are.
+//! `GET /v1/operator/callbacks`: the state of the callback endpoints of all apps.
 
 use std::time::Duration;
 
@@ -9,22 +9,22 @@ use crate::{
     harness::{Behaviour, Receiver, Setup, callback, in_time, timed},
 };
 
-/// The longest that a page takes whose outboxes hang, on a busy machine: they are waited for 2 s, at the same time.
+/// The longest that a page may take while outboxes hang, on a busy machine: they are waited for in parallel, for 2 s.
 const SOON: Duration = Duration::from_secs(8);
 
 #[test]
-fn the_operator_sees_in_one_place_whose_callbacks_fail() {
-    let (well, gone) = (Receiver::start(), Receiver::start());
+fn one_list_shows_the_callback_state_of_every_app() {
+    let (healthy, failing) = (Receiver::start(), Receiver::start());
     let signpost = Setup::new()
         .config("faults.capnp")
         .var("CALLBACK_SCHEDULE", "0,60")
         .start();
     let walls = [
-        signpost.unpublished_wall("seen-a", "70000003", Some(&well)),
-        signpost.unpublished_wall("seen-b", "70000004", Some(&gone)),
+        signpost.unpublished_wall("seen-a", "70000003", Some(&healthy)),
+        signpost.unpublished_wall("seen-b", "70000004", Some(&failing)),
         signpost.unpublished_wall("seen-c", "70000005", None),
     ];
-    gone.set(Behaviour::status(410));
+    failing.set(Behaviour::status(410));
     for wall in &walls {
         wall.pay("u-1");
     }
@@ -42,13 +42,13 @@ fn the_operator_sees_in_one_place_whose_callbacks_fail() {
             .map(|entry| (text(entry, "app_id"), text(entry, "state")))
             .collect()
     };
-    let told = |a: &str, b: &str| {
+    let expected = |a: &str, b: &str| {
         vec![
             ("70000003".to_owned(), a.to_owned()),
             ("70000004".to_owned(), b.to_owned()),
         ]
     };
-    in_time(10_000, &told("healthy", "disabled"), states);
+    in_time(10_000, &expected("healthy", "disabled"), states);
     let first = page("limit=1");
     assert_eq!(first["cursor"], "70000003");
     let entry = &first["callbacks"][0];
@@ -62,14 +62,14 @@ fn the_operator_sees_in_one_place_whose_callbacks_fail() {
         .operator("GET", "callbacks?limit=101", None)
         .refused(400, "invalid_field");
     break_down(&signpost, "outboxes");
-    assert_eq!(states(), told("unknown", "unknown"));
+    assert_eq!(states(), expected("unknown", "unknown"));
     break_down(&signpost, "");
-    walls[1].put_app(&json!({"callback": callback(&format!("{}/cb", well.base()), "GET")}));
-    in_time(10_000, &told("healthy", "healthy"), states);
+    walls[1].put_app(&json!({"callback": callback(&format!("{}/cb", healthy.base()), "GET")}));
+    in_time(10_000, &expected("healthy", "healthy"), states);
 }
 
 #[test]
-fn outboxes_that_hang_are_not_waited_for() {
+fn hanging_outboxes_are_listed_as_unknown_within_a_time_limit() {
     let signpost = Setup::new().config("faults.capnp").start();
     let receiver = Receiver::start();
     let apps = ["70000006", "70000007"];

@@ -1,4 +1,4 @@
-//! `GET /healthz`: what a load balancer is told of each host, while what is behind it fails and when it is mended.
+//! `GET /healthz`: the status of each host for a load balancer, during outages of its dependencies and after them.
 
 use std::cell::Cell;
 
@@ -16,8 +16,8 @@ const OFFERS: &str = "offers.example.com";
 const REPORTING: &str = "reporting.example.com";
 const OPERATOR: &str = "127.0.0.1";
 
-/// One with a host for each interface, as production has them, whose isolate asks for news on every request.
-fn hosts() -> Signpost {
+/// A Signpost with a host for each interface, as in production, whose isolate revalidates its snapshots on every request.
+fn signpost_with_hosts() -> Signpost {
     let setup = Setup::new()
         .config("faults.capnp")
         .var("REVALIDATE_SECONDS", "0")
@@ -36,41 +36,41 @@ fn ask(signpost: &Signpost, host: &str) -> Answer {
     answer
 }
 
-/// What is said of these hosts: tracking, offers, reporting and the operator's.
+/// The statuses of the hosts for tracking, offers, reporting and the operator.
 fn statuses(signpost: &Signpost) -> [u16; 4] {
     [TRACKING, OFFERS, REPORTING, OPERATOR].map(|host| signpost.get("/healthz", &[("Host", host)]).status)
 }
 
-/// Counts the states of the four hosts that were told as they are.
+/// Checks the statuses of the four hosts, and counts the checks.
 #[derive(Default)]
-struct Told {
+struct Hosts {
     states: Cell<usize>,
 }
 
-impl Told {
-    /// Fails the test unless this is said at once.
+impl Hosts {
+    /// Fails the test unless the statuses are as expected now.
     #[track_caller]
-    fn is(&self, signpost: &Signpost, expected: [u16; 4]) {
+    fn check(&self, signpost: &Signpost, expected: [u16; 4]) {
         assert_eq!(statuses(signpost), expected);
         self.states.set(self.states.get() + 1);
     }
 
-    /// The same, soon.
+    /// Fails the test unless the statuses become as expected within 20 s.
     #[track_caller]
-    fn becomes(&self, signpost: &Signpost, expected: [u16; 4]) {
+    fn wait_for(&self, signpost: &Signpost, expected: [u16; 4]) {
         in_time(20_000, &expected, || statuses(signpost));
         self.states.set(self.states.get() + 1);
     }
 
     #[track_caller]
-    fn count(&self, least: usize) {
+    fn report(&self, least: usize) {
         let states = self.states.get();
-        println!("{states} states of 4 hosts, all told as they are");
+        println!("{states} states of 4 hosts, all reported correctly");
         assert!(states >= least, "{states}");
     }
 }
 
-/// Fails the test unless a part of the service is said to be as this.
+/// Fails the test unless an interface is reported with these members.
 #[track_caller]
 fn part(answer: &Answer, name: &str, expected: &Value) {
     let part = &answer.json()["interfaces"][name];
@@ -80,9 +80,9 @@ fn part(answer: &Answer, name: &str, expected: &Value) {
 }
 
 #[test]
-fn each_host_is_told_of_what_it_serves_while_things_fail_and_when_they_are_mended() {
-    let (signpost, told) = (hosts(), Told::default());
-    told.becomes(&signpost, [200; 4]);
+fn each_host_reports_the_interfaces_it_serves_during_and_after_outages() {
+    let (signpost, hosts) = (signpost_with_hosts(), Hosts::default());
+    hosts.wait_for(&signpost, [200; 4]);
     let tracking = ask(&signpost, TRACKING).expect(200);
     let body = tracking.json();
     assert_eq!(
@@ -93,13 +93,13 @@ fn each_host_is_told_of_what_it_serves_while_things_fail_and_when_they_are_mende
     assert_eq!(
         body["interfaces"],
         json!({"clicks": {"served": true}, "conversions": {"served": true}}),
-        "a host tells of what it serves"
+        "a host reports only its own interfaces"
     );
     part(&ask(&signpost, OFFERS), "offers", &json!({"served": true}));
 
-    // From memory goes on what is served from memory.
+    // Interfaces served from memory go on.
     break_down(&signpost, "kv,catalog");
-    told.becomes(&signpost, [200, 200, 200, 503]);
+    hosts.wait_for(&signpost, [200, 200, 200, 503]);
     let operator = ask(&signpost, OPERATOR).unwell();
     assert!(operator.header("Retry-After").is_some(), "{operator:?}");
     part(
@@ -112,7 +112,7 @@ fn each_host_is_told_of_what_it_serves_while_things_fail_and_when_they_are_mende
         "conversions",
         &json!({"served": false, "why": "catalog_unreachable"}),
     );
-    // A report that no ledger answers, while the catalog does not either: no object does.
+    // If a ledger and the catalog do not answer, all objects count as unreachable.
     let report = |publisher: &str, status: u16| {
         let key = issued_key(publisher);
         let headers = [
@@ -124,16 +124,16 @@ fn each_host_is_told_of_what_it_serves_while_things_fail_and_when_they_are_mende
     };
     break_down(&signpost, "catalog,ledger");
     report("lumen-arcade", 503);
-    told.becomes(&signpost, [200, 200, 503, 503]);
+    hosts.wait_for(&signpost, [200, 200, 503, 503]);
     part(
         &ask(&signpost, REPORTING),
         "reports",
         &json!({"served": false, "why": "objects_unreachable"}),
     );
 
-    // Where the catalog answers, one ledger that does not is that publisher's, and several in a row are all.
+    // If the catalog answers, one ledger that does not is that publisher's problem; several in a row are an outage.
     break_down(&signpost, "ledger");
-    told.becomes(&signpost, [200; 4]);
+    hosts.wait_for(&signpost, [200; 4]);
     report("lumen-arcade", 503);
     report("lumen-arcade", 503);
     ask(&signpost, REPORTING).expect(200);
@@ -145,17 +145,17 @@ fn each_host_is_told_of_what_it_serves_while_things_fail_and_when_they_are_mende
         &json!({"served": false, "why": "ledgers_unreachable"}),
     );
     break_down(&signpost, "");
-    // It is nobody's key, which a ledger says.
+    // A ledger answers that the key is unknown.
     report("lumen-arcade", 401);
-    told.becomes(&signpost, [200; 4]);
-    told.count(5);
+    hosts.wait_for(&signpost, [200; 4]);
+    hosts.report(5);
 }
 
 #[test]
-fn postbacks_are_not_served_where_the_outboxes_of_several_apps_do_not_answer() {
-    let (signpost, told) = (hosts(), Told::default());
-    told.becomes(&signpost, [200; 4]);
-    // Whether there is such an app is its outbox's to say.
+fn conversions_are_reported_down_when_the_outboxes_of_several_apps_do_not_answer() {
+    let (signpost, hosts) = (signpost_with_hosts(), Hosts::default());
+    hosts.wait_for(&signpost, [200; 4]);
+    // The app need not exist, since only its outbox knows that.
     let postback = |app: &str| {
         let wall = Wall {
             signpost: &signpost,
@@ -175,15 +175,15 @@ fn postbacks_are_not_served_where_the_outboxes_of_several_apps_do_not_answer() {
     }
     postback("70000023").refused(503, "unavailable");
     conversions(&json!({"served": false, "why": "outboxes_unreachable"}));
-    // Clicks cannot be sent again: they judge the host.
-    told.is(&signpost, [200; 4]);
+    // The host's status depends on clicks alone, because clicks cannot be retried.
+    hosts.check(&signpost, [200; 4]);
     break_down(&signpost, "");
     postback("70000021").refused(400, "invalid_click_id");
     conversions(&json!({"served": true}));
-    told.count(2);
+    hosts.report(2);
 }
 
-/// A key of a publisher that need not be known: whether it is one is its ledger's to say.
+/// A report key with a valid MAC. The publisher need not exist, since only its ledger knows that.
 fn issued_key(publisher: &str) -> String {
     let keys = domain::reporting::keys::KeyMac::parse(&crate::harness::default_setting("REPORT_KEY_MAC"));
     let publisher = domain::model::PublisherId::parse(publisher).expect("a publisher");
@@ -191,21 +191,21 @@ fn issued_key(publisher: &str) -> String {
 }
 
 #[test]
-fn a_cold_start_without_kv_and_catalog_is_said_at_once_and_mends_by_itself() {
-    let (signpost, told) = (hosts(), Told::default());
+fn a_cold_start_without_kv_and_catalog_is_reported_at_once_and_recovers() {
+    let (signpost, hosts) = (signpost_with_hosts(), Hosts::default());
     signpost.restart();
     break_down(&signpost, "kv,catalog");
-    told.is(&signpost, [503, 503, 200, 503]);
+    hosts.check(&signpost, [503, 503, 200, 503]);
     part(
         &ask(&signpost, TRACKING),
         "clicks",
         &json!({"served": false, "why": "no_snapshot"}),
     );
-    // Nobody but the load balancer asks, and that is enough.
+    // Health checks alone are enough to recover.
     break_down(&signpost, "");
-    told.becomes(&signpost, [200; 4]);
+    hosts.wait_for(&signpost, [200; 4]);
 
-    // What hangs is not waited for.
+    // A hanging dependency delays the answer by a bounded time.
     signpost.restart();
     break_down(&signpost, "kv-hangs,catalog");
     let asked_ms = now_ms();
@@ -215,16 +215,16 @@ fn a_cold_start_without_kv_and_catalog_is_said_at_once_and_mends_by_itself() {
         "GET and HEAD took {} ms",
         now_ms() - asked_ms
     );
-    told.is(&signpost, [503, 503, 200, 503]);
+    hosts.check(&signpost, [503, 503, 200, 503]);
     break_down(&signpost, "");
-    told.becomes(&signpost, [200; 4]);
-    told.count(4);
+    hosts.wait_for(&signpost, [200; 4]);
+    hosts.report(4);
 }
 
 #[test]
-fn offers_are_not_served_on_a_snapshot_that_nobody_confirmed_for_a_day_and_clicks_are() {
-    let (signpost, told) = (hosts(), Told::default());
-    told.becomes(&signpost, [200; 4]);
+fn offers_need_a_snapshot_confirmed_within_a_day_and_clicks_do_not() {
+    let (signpost, hosts) = (signpost_with_hosts(), Hosts::default());
+    hosts.wait_for(&signpost, [200; 4]);
     let path = signpost.state.path().join("kv").join(kv::KEY);
     let fresh = std::fs::read_to_string(&path).expect("a pointer");
     signpost.restart_after(|| {
@@ -243,7 +243,7 @@ fn offers_are_not_served_on_a_snapshot_that_nobody_confirmed_for_a_day_and_click
         offers.json()["snapshot_age_s"].as_i64() > Some(86_400),
         "{offers:?}"
     );
-    told.is(&signpost, [200, 503, 200, 503]);
+    hosts.check(&signpost, [200, 503, 200, 503]);
     signpost
         .get(
             "/v2/tracking/click?rid=410271&app=10000001&user_id=u",
@@ -252,12 +252,12 @@ fn offers_are_not_served_on_a_snapshot_that_nobody_confirmed_for_a_day_and_click
         .expect(302);
     break_down(&signpost, "");
     std::fs::write(&path, fresh).expect("written");
-    told.becomes(&signpost, [200; 4]);
-    told.count(3);
+    hosts.wait_for(&signpost, [200; 4]);
+    hosts.report(3);
 }
 
 #[test]
-fn where_the_configuration_is_broken_no_host_is_served() {
+fn with_a_broken_configuration_no_host_is_served() {
     let signpost = Setup::new().var("CLICK_KEYS", "nonsense").start();
     signpost.get("/healthz", &[]).refused(503, "unavailable");
     signpost

@@ -1,4 +1,4 @@
-//! The log: each request that matters leaves one line, and no line says a secret or who a user is.
+//! The request log: each logged request writes exactly one line, and no line contains a secret or a user's identity.
 
 use std::{cell::Cell, thread::sleep, time::Duration};
 
@@ -14,58 +14,58 @@ use crate::{
 use domain::model::time::MINUTE_MS;
 use platform::log::Line;
 
-/// In everything that a user, a publisher or an attacker sends and that no log may show.
+/// Part of every value that a user, a publisher or an attacker sends here and that must not be logged.
 const NEEDLE: &str = "needle";
 const CLICK: &str = "user_id=needle-user@1.x_y&gaid=needle-gaid&idfa=needle-idfa&c1=needle-c1&c2=needle-c2&c3=needle-c3\
     &c4=needle-c4&c5=needle-c5&placement=needle-place";
 const RAY: &str = "8f2c1a9b0d3e4f56-FRA";
 
-/// A Signpost whose log is read as it grows.
+/// A Signpost whose new log lines are compared with expected ones.
 struct Watched<'s> {
     signpost: &'s Signpost,
-    /// What is handed out during the test and must stay secret.
+    /// Secrets, which must not be in the log.
     secrets: Vec<String>,
-    /// How many kinds of requests left what they have to leave.
+    /// The number of kinds of requests checked.
     kinds: Cell<usize>,
 }
 
 impl Watched<'_> {
-    /// The lines about requests and callbacks, and not about faults behind them.
+    /// The lines about requests and callbacks, without those about faults behind them.
     fn lines(&self) -> Vec<Value> {
         let mut lines = self.signpost.log_lines();
         lines.retain(|line| line["event"] != "fault");
         lines
     }
 
-    /// Fails the test unless what is done leaves exactly these lines, in any order, whatever else they say.
+    /// Fails the test unless `done` causes exactly these lines, in any order. Lines may have more members.
     #[track_caller]
-    fn leaves(&self, expected: &[Value], done: impl FnOnce()) {
-        // What is told once a minute would be told twice over its end.
+    fn leaves(&self, expected: &[Value], act: impl FnOnce()) {
+        // Avoid the end of a minute, at which the sampling of lines starts again.
         let left_ms = MINUTE_MS - now_ms().rem_euclid(MINUTE_MS);
         if left_ms < 4_000 {
             sleep(Duration::from_millis(left_ms.unsigned_abs()));
         }
         let before = self.lines();
-        done();
+        act();
         in_time(10_000, &true, || {
             self.lines().len() >= before.len() + expected.len()
         });
-        // What is more than enough is there before the line of the fence, which is the last.
+        // Surplus lines come before the line of the fence, which is the last.
         let fence = self.signpost.fence();
         let mut lines = self.lines();
         let last = lines.pop().expect("the fence");
         assert_eq!(last["publisher"], fence, "after the fence: {last} in {lines:#?}");
-        // Two descriptors are read into one file, so what is new need not be at its end.
+        // Two descriptors are read into one file, so new lines need not be at its end.
         for line in before {
             let at = lines.iter().position(|new| *new == line);
             lines.remove(at.expect("a log that only grows"));
         }
         for expected in expected {
-            let is_said = |line: &Value| {
+            let matches = |line: &Value| {
                 let mut members = expected.as_object().expect("members").iter();
                 members.all(|(name, value)| line[name] == *value)
             };
-            let at = lines.iter().position(is_said);
+            let at = lines.iter().position(matches);
             let at = at.unwrap_or_else(|| panic!("no {expected} in {lines:#?}"));
             lines.remove(at);
         }
@@ -75,7 +75,7 @@ impl Watched<'_> {
 }
 
 #[test]
-fn each_request_that_matters_leaves_one_line_and_none_says_a_secret() {
+fn each_logged_request_writes_one_line_without_secrets() {
     let receiver = Receiver::start();
     let (signpost, pub_key) = Setup::new()
         .config("faults.capnp")
@@ -93,7 +93,7 @@ fn each_request_that_matters_leaves_one_line_and_none_says_a_secret() {
         let setting = default_setting(keys);
         secrets.push(setting.rsplit(':').next().expect("a key").to_owned());
     }
-    // What was done to set up is in the log.
+    // Wait for the log lines of the setup.
     signpost.fence();
     let mut watched = Watched {
         signpost: &signpost,
@@ -108,11 +108,11 @@ fn each_request_that_matters_leaves_one_line_and_none_says_a_secret() {
     outages(&watched, &wall);
     check(&watched);
     let kinds = watched.kinds.get();
-    println!("{kinds} kinds of requests, each left its lines and no other, and none says a secret");
+    println!("{kinds} kinds of requests, each with exactly its lines, none with a secret");
     assert!(kinds >= 20, "{kinds}");
 }
 
-/// Clicks as a user does; what its conversion carries back.
+/// Sends a click. Returns the click id, which is added to the secrets.
 fn click_id(watched: &mut Watched<'_>, wall: &Wall<'_>) -> String {
     let query = format!("rid={}&app={}&{CLICK}", wall.goal("1"), wall.app);
     let location = watched
@@ -144,7 +144,7 @@ fn conversions(watched: &mut Watched<'_>, wall: &Wall<'_>) {
     let unknown = json!({"event": "conversion", "outcome": "refused", "status": 400, "code": "unknown_goal",
         "app": "70000001"});
     watched.leaves(&[unknown], || drop(convert("&goal=needle-goal").expect(400)));
-    // Of an offer that is known ten are told in a minute, of what anybody can send at will one.
+    // At most 10 lines a minute for a known offer, and 1 for requests that anybody can send.
     let wrong = json!({"event": "refused", "level": "warn", "status": 401, "code": "invalid_token",
         "app": "70000001", "offer": "watched"});
     watched.leaves(&vec![wrong; 10], || {
@@ -164,7 +164,7 @@ fn conversions(watched: &mut Watched<'_>, wall: &Wall<'_>) {
 }
 
 fn callbacks(watched: &Watched<'_>, wall: &Wall<'_>, receiver: &Receiver) {
-    // One that repeats all it was sent, and one that says nothing.
+    // A receiver that answers with the request it got, and then one that closes the connection.
     receiver.set(Behaviour::of(|received| {
         Behaviour::answer(
             500,
@@ -182,11 +182,11 @@ fn callbacks(watched: &Watched<'_>, wall: &Wall<'_>, receiver: &Receiver) {
     watched.leaves(&[json!({"event": "conversion"}), first, last], pay);
     let id = transaction_id.take();
     let lines = watched.lines();
-    let of_it = lines.iter().filter(|line| line["transaction_id"] == *id);
+    let transaction_lines = lines.iter().filter(|line| line["transaction_id"] == *id);
     assert_eq!(
-        of_it.count(),
+        transaction_lines.count(),
         3,
-        "a reward is followed by its transaction id: {lines:#?}"
+        "all lines of a reward have its transaction id: {lines:#?}"
     );
 
     receiver.set(Behaviour::Silent);
@@ -308,7 +308,7 @@ fn credentials(watched: &Watched<'_>) {
             signpost.offers("70000001", "needle-pub-key", &body).expect(401);
         }
     });
-    // Clicks, pages of offers and what the operator reads leave none, refused or not.
+    // Clicks, offers and the operator's reads write no line, refused or not.
     watched.leaves(&[], || {
         for _ in 0..3 {
             signpost
@@ -341,7 +341,7 @@ fn outages(watched: &Watched<'_>, wall: &Wall<'_>) {
         drop(signpost.operator("GET", "apps", None).expect(503))
     });
     break_down(signpost, "counters");
-    // What fails for everybody fails very often: ten of a kind are told in a minute.
+    // A failure for everybody is frequent: at most 10 lines of a kind in a minute.
     let click = json!({"event": "request", "level": "error", "status": 503, "route": "/v2/tracking/click"});
     watched.leaves(&vec![click; 10], || {
         for _ in 0..30 {
@@ -352,8 +352,8 @@ fn outages(watched: &Watched<'_>, wall: &Wall<'_>) {
     });
     break_down(signpost, "");
     let faults = signpost.log_lines();
-    let of_clicks = faults.iter().filter(|line| line["where"] == "click").count();
-    assert_eq!(of_clicks, 10, "faults too are told ten times in a minute");
+    let click_faults = faults.iter().filter(|line| line["where"] == "click").count();
+    assert_eq!(click_faults, 10, "faults are logged 10 times a minute, too");
     assert!(
         faults
             .iter()
@@ -372,7 +372,7 @@ fn check(watched: &Watched<'_>) {
         for name in line.as_object().expect("an object").keys() {
             assert!(
                 Line::FIELDS.contains(&name.as_str()),
-                "{name} is no field: {line}"
+                "{name} is not a field: {line}"
             );
         }
         let level = line["level"].as_str().expect("a level");
@@ -384,5 +384,5 @@ fn check(watched: &Watched<'_>) {
     let others = log
         .lines()
         .filter(|line| line.contains("\"level\"") && !line.starts_with("{\"ts\":"));
-    assert_eq!(others.count(), 0, "a line that was cut: {log}");
+    assert_eq!(others.count(), 0, "a line is split: {log}");
 }

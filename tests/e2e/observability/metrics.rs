@@ -1,5 +1,5 @@
-//! `GET /metrics` and `GET /v1/operator/metrics`: the format, to the letter, and that each kind of request and refusal is
-//! counted by one of the Workers.
+//! `GET /metrics` and `GET /v1/operator/metrics`: the exact format, and that one of the Workers counts each kind of
+//! request and error.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,10 +13,10 @@ use crate::{
     harness::{ANDROID_APP, Receiver, Setup, Signpost, eventually, in_time, timed},
 };
 
-/// The longest that a scrape takes while the catalog hangs, on a busy machine: it is waited for 1.5 s.
+/// The longest that a scrape may take while the catalog hangs, on a busy machine: it is waited for 1.5 s.
 const SOON: Duration = Duration::from_secs(5);
 
-/// A scrape, read as strictly as the format allows: what each metric is, and each series with its value.
+/// A strictly parsed scrape: the type of each metric, and the value of each series.
 struct Scrape {
     kinds: BTreeMap<String, String>,
     series: BTreeMap<String, f64>,
@@ -24,7 +24,7 @@ struct Scrape {
 
 impl Scrape {
     #[track_caller]
-    fn of(signpost: &Signpost) -> Self {
+    fn new(signpost: &Signpost) -> Self {
         let [mut both, origin] = signpost.metrics_at("").map(|text| Self::read(&text));
         for (series, value) in origin.series {
             *both.series.entry(series).or_default() += value;
@@ -37,15 +37,15 @@ impl Scrape {
     fn read(text: &str) -> Self {
         assert!(text.ends_with('\n'), "the last line has no end");
         let (mut kinds, mut series) = (BTreeMap::new(), BTreeMap::new());
-        let mut of = String::new();
+        let mut current = String::new();
         for (number, line) in text.lines().enumerate() {
             if let Some(help) = line.strip_prefix("# HELP ") {
                 let (name, help) = help.split_once(' ').expect("a help");
                 assert!(!help.is_empty() && !kinds.contains_key(name), "{line}");
-                of = name.to_owned();
+                current = name.to_owned();
             } else if let Some(kind) = line.strip_prefix("# TYPE ") {
                 let (name, kind) = kind.split_once(' ').expect("a type");
-                assert_eq!(name, of, "a type that does not follow its help");
+                assert_eq!(name, current, "a type that does not follow its help");
                 assert_eq!(kind == "counter", name.ends_with("_total"), "{line}");
                 assert!(["counter", "gauge"].contains(&kind), "{line}");
                 assert_eq!(kinds.insert(name.to_owned(), kind.to_owned()), None, "{line}");
@@ -54,7 +54,7 @@ impl Scrape {
                     .rsplit_once(' ')
                     .unwrap_or_else(|| panic!("line {number}: {line}"));
                 let metric = name.split('{').next().expect("a name");
-                assert_eq!(metric, of, "a series away from its metric");
+                assert_eq!(metric, current, "a series away from its metric");
                 if let Some(labels) = name.strip_prefix(metric).filter(|labels| !labels.is_empty()) {
                     let labels = labels
                         .strip_prefix('{')
@@ -83,8 +83,8 @@ impl Scrape {
             .unwrap_or(0.0)
     }
 
-    /// The names of what is not the isolate's own.
-    fn of_catalog(&self) -> BTreeSet<&str> {
+    /// The names of the metrics that do not come from an isolate.
+    fn catalog(&self) -> BTreeSet<&str> {
         let names = self.kinds.keys().map(String::as_str);
         names
             .filter(|name| !name.starts_with("signpost_isolate_"))
@@ -97,7 +97,7 @@ fn each_kind_of_request_and_each_refusal_is_counted() {
     let receiver = Receiver::start();
     let (signpost, pub_key) = Setup::new().start_with_fixtures();
     let wall = signpost.wall("metered", "70000002", Some(&receiver));
-    let before = Scrape::of(&signpost);
+    let before = Scrape::new(&signpost);
     assert!(before.value("catalog_bytes") > 10_000.0);
     let page = json!({"page": 1, "size": 1});
     for _ in 0..3 {
@@ -125,9 +125,9 @@ fn each_kind_of_request_and_each_refusal_is_counted() {
     signpost.convert(&format!("click_id={id}&token=junk")).expect(401);
     let delivered = "isolate_callback_tries_total{outcome=\"delivered\"}";
     in_time(10_000, &4.0, || {
-        Scrape::of(&signpost).value(delivered) - before.value(delivered)
+        Scrape::new(&signpost).value(delivered) - before.value(delivered)
     });
-    let after = Scrape::of(&signpost);
+    let after = Scrape::new(&signpost);
     for (series, grown) in [
         ("isolate_requests_total{route=\"click\",status=\"302\"}", 3.0),
         ("isolate_requests_total{route=\"click\",status=\"404\"}", 3.0),
@@ -180,27 +180,27 @@ fn each_kind_of_request_and_each_refusal_is_counted() {
 }
 
 #[test]
-fn what_an_isolate_counted_is_told_while_the_catalog_does_not_answer() {
+fn an_isolates_metrics_are_served_while_the_catalog_does_not_answer() {
     let signpost = Setup::new().config("faults.capnp").start();
     let up = "signpost_catalog_up";
-    let well = Scrape::of(&signpost);
-    assert_eq!(well.series.get(up), Some(&1.0));
-    assert!(well.of_catalog().len() > 3, "{:?}", well.of_catalog());
+    let healthy = Scrape::new(&signpost);
+    assert_eq!(healthy.series.get(up), Some(&1.0));
+    assert!(healthy.catalog().len() > 3, "{:?}", healthy.catalog());
     let missed = "isolate_requests_total{route=\"none\",status=\"404\"}";
     for broken in ["catalog", "catalog-hangs"] {
         break_down(&signpost, broken);
-        let before = Scrape::of(&signpost);
+        let before = Scrape::new(&signpost);
         signpost.get("/nowhere", &[]).expect(404);
-        let (after, took) = timed(|| Scrape::of(&signpost));
+        let (after, took) = timed(|| Scrape::new(&signpost));
         assert!(took < SOON, "{broken}: {took:?}");
         assert_eq!(after.series.get(up), Some(&0.0), "{broken}");
-        // What nobody knows is not said to be 0.
-        assert_eq!(after.of_catalog(), BTreeSet::from([up]), "{broken}");
+        // Unknown metrics are absent and not 0.
+        assert_eq!(after.catalog(), BTreeSet::from([up]), "{broken}");
         assert_eq!(after.value(missed) - before.value(missed), 1.0, "{broken}");
     }
     break_down(&signpost, "");
     eventually(&true, || {
-        let mended = Scrape::of(&signpost);
-        mended.series.get(up) == Some(&1.0) && mended.of_catalog() == well.of_catalog()
+        let recovered = Scrape::new(&signpost);
+        recovered.series.get(up) == Some(&1.0) && recovered.catalog() == healthy.catalog()
     });
 }

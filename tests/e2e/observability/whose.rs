@@ -1,4 +1,4 @@
-//! What strangers send at will neither takes the lines of those who are known nor counts as theirs.
+//! Sampling of the log by owner: unauthenticated requests use up no log lines of known tenants nor count as theirs.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use platform::concurrency_limit::Limit;
 
 const CONVERSIONS: Limit = Pool::Conversions.limit();
 
-/// More than are told of anybody in a minute, less than of those who are known.
+/// More than the lines logged in a minute for unknown senders, and fewer than for known tenants.
 const MANY: usize = 5;
 
 fn lines(signpost: &Signpost, about: &Value) -> Vec<Value> {
@@ -32,7 +32,7 @@ fn conversions(signpost: &Signpost, outcome: &str) -> u64 {
 }
 
 #[test]
-fn a_flood_of_click_ids_under_no_key_hides_no_conversion_that_was_not_taken() {
+fn a_flood_of_click_ids_under_unknown_keys_hides_no_failed_conversion() {
     let signpost = Setup::new().config("faults.capnp").start();
     let wall = signpost.wall("whose", "70000011", None);
     let unknown = "200:seal:0f0e0d0c0b0a09080706050403020100f0e0d0c0b0a090807060504030201000";
@@ -50,19 +50,19 @@ fn a_flood_of_click_ids_under_no_key_hides_no_conversion_that_was_not_taken() {
     }
     let own = json!({"event": "conversion", "outcome": "unavailable", "app": wall.app, "offer": wall.id});
     eventually(&MANY, || lines(&signpost, &own).len());
-    let strangers = lines(&signpost, &json!({"event": "conversion", "outcome": "unread"}));
-    // One a minute, and a minute may have ended meanwhile.
-    assert!((1..=2).contains(&strangers.len()), "{strangers:#?}");
+    let unknown_senders = lines(&signpost, &json!({"event": "conversion", "outcome": "unread"}));
+    // One a minute; a minute may end during the test.
+    assert!((1..=2).contains(&unknown_senders.len()), "{unknown_senders:#?}");
     assert!(
-        strangers.iter().all(|line| line.get("app").is_none()),
-        "{strangers:#?}"
+        unknown_senders.iter().all(|line| line.get("app").is_none()),
+        "{unknown_senders:#?}"
     );
     assert_eq!(conversions(&signpost, "unread"), MANY as u64);
     assert_eq!(conversions(&signpost, "unavailable"), MANY as u64);
 }
 
 #[test]
-fn junk_tokens_for_clicks_of_one_app_take_no_line_of_anothers() {
+fn junk_tokens_for_one_app_use_up_no_log_lines_of_another() {
     let signpost = Setup::new().config("faults.capnp").start();
     let flooded = signpost.wall("flooded", "70000012", None);
     let other = signpost.wall("beside", "70000013", None);
@@ -78,7 +78,7 @@ fn junk_tokens_for_clicks_of_one_app_take_no_line_of_anothers() {
     let wrong = |wall: &Wall<'_>| json!({"event": "refused", "code": "invalid_token", "app": wall.app});
     eventually(&1, || lines(&signpost, &wrong(&other)).len());
 
-    // More than are told of losses.
+    // More than the limit of lines about failures.
     break_down(&signpost, "outboxes");
     for _ in 0..70 {
         junk(&flooded, &id).refused(503, "unavailable");
@@ -91,7 +91,7 @@ fn junk_tokens_for_clicks_of_one_app_take_no_line_of_anothers() {
 }
 
 #[test]
-fn a_postback_that_finds_no_room_says_whose_it_is() {
+fn a_postback_beyond_the_concurrency_limit_is_logged_with_its_app_and_offer() {
     let signpost = Setup::new().config("faults.capnp").start();
     let wall = signpost.wall("whose", "70000011", None);
     let requests: Vec<_> = (0..CONVERSIONS.per_owner)
@@ -109,28 +109,28 @@ fn a_postback_that_finds_no_room_says_whose_it_is() {
     );
 }
 
-fn ask_in_vain(signpost: &Signpost, api_key: &str) {
+fn assert_key_refused(signpost: &Signpost, api_key: &str) {
     signpost
         .report_with(api_key, b"{}")
         .refused(401, "invalid_api_key");
 }
 
 #[test]
-fn guesses_at_report_keys_do_not_hide_that_a_revoked_one_is_in_use() {
+fn guesses_at_report_keys_do_not_hide_the_use_of_a_revoked_one() {
     let signpost = Setup::new().start();
     let publisher = signpost.publisher("whose-keys");
     let key = publisher.create_key("gone");
     publisher.revoke_key(&key);
     for _ in 0..MANY {
-        ask_in_vain(&signpost, "sk_a_0_0");
+        assert_key_refused(&signpost, "sk_a_0_0");
     }
-    ask_in_vain(&signpost, &key.api_key);
+    assert_key_refused(&signpost, &key.api_key);
     let known = json!({"event": "refused", "code": "invalid_api_key", "publisher": "whose-keys"});
     in_time(10_000, &1, || lines(&signpost, &known).len());
     assert!(lines(&signpost, &known)[0]["key"].is_string());
-    // Nor does who has one write as many lines as he likes.
+    // The holder of a revoked key cannot write any number of lines either.
     for _ in 0..30 {
-        ask_in_vain(&signpost, &key.api_key);
+        assert_key_refused(&signpost, &key.api_key);
     }
     let code = json!({"event": "refused", "code": "invalid_api_key"});
     assert!(

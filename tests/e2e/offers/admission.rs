@@ -1,4 +1,4 @@
-//! Who is let in: credentials, approval, and the shield.
+//! Admission to the offers interface: credentials, approval and the rate limit.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::{GOOD, JSON, PATH, Served, UNAPPROVED_APP, page};
 use crate::harness::{ANDROID_APP, IOS_APP, Setup, WEB_APP};
 
 #[test]
-fn whatever_is_wrong_with_the_credentials_is_told_in_the_same_words() {
+fn all_wrong_credentials_get_the_same_answer() {
     let served = Served::shared();
     let key = served.pub_key.as_str();
     let (lower, longer, shorter) = (key.to_lowercase(), format!("{key}0"), &key[1..]);
@@ -18,12 +18,12 @@ fn whatever_is_wrong_with_the_credentials_is_told_in_the_same_words() {
         &[("Pub-Key", key)],
         &[("App-Id", ""), ("Pub-Key", key)],
         &[("App-Id", ANDROID_APP), ("Pub-Key", "")],
-        // No such app, and what cannot be one.
+        // An unknown app, and invalid app ids.
         &[("App-Id", "10000004"), ("Pub-Key", key)],
         &[("App-Id", "1000001"), ("Pub-Key", key)],
         &[("App-Id", "010000001"), ("Pub-Key", key)],
         &[("App-Id", "lumen-arcade"), ("Pub-Key", key)],
-        // Not the key.
+        // Wrong keys.
         &[("App-Id", ANDROID_APP), ("Pub-Key", &lower)],
         &[("App-Id", ANDROID_APP), ("Pub-Key", &longer)],
         &[("App-Id", ANDROID_APP), ("Pub-Key", shorter)],
@@ -31,16 +31,16 @@ fn whatever_is_wrong_with_the_credentials_is_told_in_the_same_words() {
             ("App-Id", ANDROID_APP),
             ("Pub-Key", "00000000000000000000000000000000"),
         ],
-        // Each is right, for another publisher.
+        // Valid credentials of two publishers.
         &[("App-Id", ANDROID_APP), ("Pub-Key", &served.unapproved_key)],
         &[("App-Id", UNAPPROVED_APP), ("Pub-Key", key)],
-        // Twice is neither.
+        // A repeated header.
         &[("App-Id", ANDROID_APP), ("App-Id", IOS_APP), ("Pub-Key", key)],
     ];
     let mut bodies = Vec::new();
     for credentials in cases {
         let post = [*credentials, &[JSON]].concat();
-        // Nothing is said of the rest of the request to who may not ask.
+        // Without valid credentials the answer does not depend on the rest of the request.
         for body in [GOOD, b"{"] {
             let answer = served.signpost.send("POST", PATH, &post, body);
             bodies.push(answer.refused(401, "invalid_credentials").body);
@@ -58,7 +58,7 @@ fn whatever_is_wrong_with_the_credentials_is_told_in_the_same_words() {
 }
 
 #[test]
-fn a_publisher_that_is_not_approved_is_told_so_if_its_key_is_right() {
+fn an_unapproved_publisher_with_the_right_key_is_answered_403() {
     let served = Served::shared();
     let ask = |key: &str| served.signpost.offers(UNAPPROVED_APP, key, &page(1, 1));
     ask(&served.unapproved_key).refused(403, "publisher_not_approved");
@@ -68,23 +68,23 @@ fn a_publisher_that_is_not_approved_is_told_so_if_its_key_is_right() {
 }
 
 #[test]
-fn one_app_beyond_its_rate_is_told_when_to_come_back() {
+fn an_app_beyond_its_rate_is_answered_429_with_retry_after() {
     let served = Served::start(Setup::new().var("OFFERS_RATE", "5,5"));
     let ask = |app| served.ask(app, &page(1, 1));
     for _ in 0..5 {
         ask(ANDROID_APP).expect(200);
     }
-    // Tokens come back while requests are on their way, but not as fast as these come.
+    // The bucket refills during the requests, but more slowly than they arrive.
     let refused = (0..500)
         .map(|_| ask(ANDROID_APP))
         .find(|answer| answer.status != 200);
     let refused = refused
-        .expect("one beyond the rate")
+        .expect("a request beyond the rate")
         .refused(429, "rate_limit_exceeded");
     assert_eq!(refused.json()["error"], "rate limit exceeded");
     let wait_s: u64 = refused.header("Retry-After").unwrap().parse().unwrap();
     assert!((1..=5).contains(&wait_s), "{refused:?}");
-    // Another app has its own rate, and a stranger cannot spend this one's.
+    // Another app has its own rate, and requests with wrong credentials do not use it up.
     ask(IOS_APP).expect(200);
     let stranger = served.signpost.offers(ANDROID_APP, "", &page(1, 1));
     stranger.refused(401, "invalid_credentials");
@@ -93,7 +93,7 @@ fn one_app_beyond_its_rate_is_told_when_to_come_back() {
 }
 
 #[test]
-fn a_rate_of_0_refuses_none() {
+fn a_rate_of_0_disables_the_rate_limit() {
     let served = Served::shared();
     for _ in 0..20 {
         served.ask(ANDROID_APP, &page(1, 1)).expect(200);
@@ -101,7 +101,7 @@ fn a_rate_of_0_refuses_none() {
 }
 
 #[test]
-fn without_a_snapshot_one_is_told_to_come_back() {
+fn without_a_snapshot_requests_are_answered_503() {
     let signpost = Setup::new().start();
     for body in [page(1, 1), Value::Null] {
         let answer = signpost

@@ -1,4 +1,4 @@
-//! The GET twin, and what a client may keep.
+//! The GET form of the offers request, and HTTP caching of pages.
 
 use chrono::NaiveDateTime;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::harness::{ANDROID_APP, Answer, IOS_APP, WEB_APP};
 
 const REFRESH_S: i64 = 300;
 
-/// The query of the GET twin for the body of a POST.
+/// The GET address with the members of a POST's body as its query.
 fn query(body: &Value) -> String {
     let mut query = Serializer::new(format!("{PATH}?"));
     for (name, value) in body.as_object().unwrap() {
@@ -34,7 +34,7 @@ fn header(answer: &Answer, name: &str) -> String {
 }
 
 #[test]
-fn the_get_twin_gives_the_bytes_of_the_post() {
+fn a_get_returns_the_bytes_of_the_equivalent_post() {
     let served = Served::shared();
     let countries = filter("country", "any", &["DE", "us"]);
     for body in [
@@ -58,7 +58,7 @@ fn the_get_twin_gives_the_bytes_of_the_post() {
 }
 
 #[test]
-fn a_page_may_be_kept_until_the_next_rebuild() {
+fn a_page_is_cacheable_until_the_next_rebuild() {
     let served = Served::shared();
     let body = json!({ "page": 1, "size": 20 });
     let before = now_s();
@@ -72,15 +72,15 @@ fn a_page_may_be_kept_until_the_next_rebuild() {
         let built_at = built_at.unwrap().and_utc().timestamp();
         assert!(before - 600 <= built_at && built_at <= after, "{answer:?}");
 
-        let kept = header(answer, "Cache-Control");
-        let max_age: i64 = kept.strip_prefix("private, max-age=").unwrap().parse().unwrap();
+        let value = header(answer, "Cache-Control");
+        let max_age: i64 = value.strip_prefix("private, max-age=").unwrap().parse().unwrap();
         assert!((1..=REFRESH_S).contains(&max_age), "{answer:?}");
         let next_rebuild = (built_at / REFRESH_S + 1) * REFRESH_S;
         if next_rebuild > after + 1 {
             let left = next_rebuild - after - 1..=next_rebuild - before;
             assert!(left.contains(&max_age), "{left:?}: {answer:?}");
         }
-        // Whoever keeps it for several apps must tell them apart.
+        // A cache for several apps must keep their pages apart.
         let vary = header(answer, "Vary");
         assert!(vary.contains("App-Id") && vary.contains("Pub-Key"), "{answer:?}");
     }
@@ -90,7 +90,7 @@ fn a_page_may_be_kept_until_the_next_rebuild() {
 }
 
 #[test]
-fn a_page_that_is_as_it_was_is_answered_304() {
+fn an_unchanged_page_is_answered_304() {
     let mut served = Served::unlimited();
     let body = json!({ "page": 1, "size": 20 });
     let first = served.get(ANDROID_APP, &body, None).expect(200);
@@ -120,12 +120,12 @@ fn a_page_that_is_as_it_was_is_answered_304() {
         let answer = served.get(ANDROID_APP, &body, Some(other)).expect(200);
         assert_eq!(answer.body, first.body);
     }
-    // Another page, another app, the same validator: none of its business.
+    // The ETag of one page does not match another page or another app.
     served
         .get(ANDROID_APP, &json!({ "page": 2, "size": 20 }), Some(&etag))
         .expect(200);
     served.get(IOS_APP, &body, Some(&etag)).expect(200);
-    // A POST has no such condition, and wrong credentials come before it.
+    // A POST ignores `If-None-Match`, and wrong credentials are checked before it.
     let key = served.pub_key.as_str();
     let headers = [
         ("App-Id", ANDROID_APP),
@@ -146,7 +146,7 @@ fn a_page_that_is_as_it_was_is_answered_304() {
         .get(&query(&body), &headers)
         .refused(401, "invalid_credentials");
 
-    // Rebuilt with the same offers it is the same page; with others it is not.
+    // A rebuild with the same offers keeps the ETag; one with other offers changes it.
     served.signpost.refresh();
     served.get(ANDROID_APP, &body, Some(&etag)).expect(304);
     let last = served.ids(ANDROID_APP).pop().unwrap();

@@ -1,4 +1,4 @@
-//! What the operator changes is what apps are shown: after a refresh at once, and by itself within its time.
+//! Changes by the operator reach the listing: at once after a refresh, and otherwise by the publications of the alarm.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{APPS, Served, demo::Demo, fields::check_every_field, id, page};
 use crate::harness::{ANDROID_APP, IOS_APP, PUBLISHER, Setup, WEB_APP};
 
-/// An offer for every platform's app.
+/// An offer for all platforms.
 const WEB_OFFER: &str = "60231";
 
 impl Served {
@@ -22,13 +22,13 @@ impl Served {
 }
 
 #[test]
-fn an_offer_is_shown_as_long_as_the_operator_lets_it() {
+fn an_offer_is_listed_while_its_settings_allow_it() {
     let mut served = Served::unlimited();
     let in_all = |served: &Served| APPS.map(|app| served.shows(app, WEB_OFFER));
     let before = APPS.map(|app| served.ids(app));
 
     served.change("offers", WEB_OFFER, &json!({ "active": false }));
-    assert_eq!(in_all(&served), [true; 3], "a list is from its last rebuild");
+    assert_eq!(in_all(&served), [true; 3], "before the rebuild");
     served.signpost.refresh();
     for (app, before) in APPS.iter().zip(&before) {
         let mut expected = before.clone();
@@ -56,7 +56,7 @@ fn an_offer_is_shown_as_long_as_the_operator_lets_it() {
         &json!({ "ends_at": null, "starts_at": 4_000_000_000_i64 }),
     );
     served.signpost.refresh();
-    assert_eq!(in_all(&served), [false; 3], "not begun");
+    assert_eq!(in_all(&served), [false; 3], "not started");
     served.change(
         "offers",
         WEB_OFFER,
@@ -70,7 +70,7 @@ fn an_offer_is_shown_as_long_as_the_operator_lets_it() {
         &json!({ "os": "web", "conversion_cap": { "dur": "DAILY", "lim": 0 } }),
     );
     served.signpost.refresh();
-    assert_eq!(in_all(&served), [false; 3], "nothing left of its cap");
+    assert_eq!(in_all(&served), [false; 3], "no conversions left");
     served.change(
         "offers",
         WEB_OFFER,
@@ -79,7 +79,7 @@ fn an_offer_is_shown_as_long_as_the_operator_lets_it() {
     served.signpost.refresh();
     assert_eq!(in_all(&served), [true; 3]);
     assert_eq!(served.offer(WEB_APP, WEB_OFFER)["conversion_cap"]["lim"], 1);
-    // An offer may be blocked before there is one.
+    // An offer can be blocked before it exists.
     served.change(
         "apps",
         WEB_APP,
@@ -103,7 +103,7 @@ fn an_offer_is_shown_as_long_as_the_operator_lets_it() {
 }
 
 #[test]
-fn texts_goals_and_currencies_change_as_the_operator_changes_them() {
+fn changed_texts_goals_and_currencies_are_listed() {
     let mut served = Served::unlimited();
     let before = served.offer(IOS_APP, "25963");
     let goals = served.demo.offers["25963"]["goals"].clone();
@@ -158,7 +158,7 @@ fn texts_goals_and_currencies_change_as_the_operator_changes_them() {
 }
 
 #[test]
-fn a_key_or_an_approval_that_is_withdrawn_ends_the_list() {
+fn a_replaced_key_or_a_withdrawn_approval_ends_access() {
     let mut served = Served::unlimited();
     let old_key = served.pub_key.clone();
     let codes = |served: &Served, key: &str| {
@@ -182,12 +182,12 @@ fn a_key_or_an_approval_that_is_withdrawn_ends_the_list() {
     assert_eq!(
         codes(&served, &served.pub_key),
         ["shown"; 3],
-        "with the key it had"
+        "the key is unchanged"
     );
 }
 
 #[test]
-fn clicks_show_in_the_metrics_and_in_what_is_left_of_the_cap() {
+fn clicks_change_the_listed_metrics_and_the_remaining_cap() {
     // Five clicks a day, from everywhere, on the web.
     const CAPPED: &str = "60240";
     let served = Served::unlimited();
@@ -198,7 +198,7 @@ fn clicks_show_in_the_metrics_and_in_what_is_left_of_the_cap() {
     assert_eq!(served.offer(WEB_APP, CAPPED).get("metrics"), None);
     click("a").expect(302);
     click("b").expect(302);
-    // Counts are sent a second later.
+    // Counts are flushed a second later.
     let counted = (0..50).any(|_| {
         std::thread::sleep(Duration::from_millis(200));
         served.signpost.refresh();
@@ -218,7 +218,7 @@ fn clicks_show_in_the_metrics_and_in_what_is_left_of_the_cap() {
     assert_eq!(
         APPS.map(|app| served.shows(app, CAPPED)),
         [false; 3],
-        "nothing is left"
+        "no clicks left"
     );
 }
 
@@ -237,7 +237,7 @@ fn a_list_survives_a_crash() {
 }
 
 #[test]
-fn a_catalog_and_a_regenerated_pub_key_reach_the_edge_by_themselves() {
+fn a_catalog_and_a_regenerated_pub_key_reach_the_edge_without_a_refresh() {
     let signpost = Setup::new().start();
     signpost.import(&super::demo::text()).expect(200);
     let mut served = Served {
@@ -261,8 +261,8 @@ fn a_catalog_and_a_regenerated_pub_key_reach_the_edge_by_themselves() {
         })
     };
     assert!(
-        // The first tracking snapshot may be of before the key; the next comes ten seconds later, and is asked for within
-        // twenty.
+        // The first tracking snapshot may predate the key. The next follows after 10 seconds, and the edge looks for it
+        // within 20 more.
         within(45, Box::new(|| is_shown(&served, &served.pub_key))),
         "a new catalog"
     );
@@ -272,7 +272,7 @@ fn a_catalog_and_a_regenerated_pub_key_reach_the_edge_by_themselves() {
     served.pub_key = served.signpost.issue_pub_key(PUBLISHER);
     let replaced = || {
         let (old, new) = (is_shown(&served, &old_key), is_shown(&served, &served.pub_key));
-        // The two were asked one after the other.
+        // The old key was checked first, so the new one is valid if the old one is not.
         assert!(old || new, "neither key is valid");
         !old && new
     };

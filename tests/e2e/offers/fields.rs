@@ -1,17 +1,17 @@
-//! Every field of an offer, as the specification's 2.4 has it.
+//! Every field of a listed offer (docs/SPEC.md, "Offers response").
 
 use serde_json::{Value, json};
 
 use super::{APPS, Served, filter, now_s};
 use crate::harness::{ANDROID_APP, IOS_APP, WEB_APP};
 
-/// A number of JSON with at most six decimals as whole millionths, by its digits.
+/// A JSON number with at most six decimals, as whole millionths, computed from its digits.
 fn millionths(number: &Value) -> i128 {
     let digits = format!("{:.6}", number.as_f64().unwrap());
     digits.replace('.', "").parse().unwrap()
 }
 
-/// `units` of 10^-`decimals` as a number of JSON.
+/// `units` of 10^-`decimals` as a JSON number.
 fn decimal(units: i128, decimals: usize) -> Value {
     let digits = format!("{units:0width$}", width = decimals + 1);
     let (whole, fraction) = digits.split_at(digits.len() - decimals);
@@ -20,7 +20,7 @@ fn decimal(units: i128, decimals: usize) -> Value {
     serde_json::from_str(&format!("{whole}{point}{fraction}")).unwrap()
 }
 
-/// A payout in units of the last decimal of an app's currency.
+/// A payout in units of the last decimal place of an app's currency.
 fn converted(payout_usd: &Value, currency: &Value) -> i128 {
     let decimals = u32::try_from(currency["decimals"].as_u64().unwrap()).unwrap();
     let exact = millionths(payout_usd) * millionths(&currency["per_usd"]);
@@ -35,7 +35,7 @@ fn converted(payout_usd: &Value, currency: &Value) -> i128 {
     exact / step + i128::from(up)
 }
 
-/// An offer for an app, by the rules of docs/DECISIONS.md, "Offers". Texts are as they were written.
+/// An offer as listed for an app (docs/DECISIONS.md, "Offers"), with the texts as the operator wrote them.
 fn expected(served: &Served, app_id: &str, offer_id: &str, updated_at: &Value) -> Value {
     let offer = &served.demo.offers[offer_id];
     let currency = &served.demo.apps[app_id]["currency"];
@@ -84,8 +84,8 @@ fn expected(served: &Served, app_id: &str, offer_id: &str, updated_at: &Value) -
     shown
 }
 
-/// Puts the text that was written in place of the one shown, if it has markup: that conversion has a test of its own,
-/// and here only its being one is checked.
+/// Replaces a listed text by the written one if that has markup. Here the text must only differ; another test checks
+/// the conversion itself.
 fn with_markup_as_written(shown: &mut Value, written: &Value) {
     let markup = ["<", "&amp;", "&nbsp;", "&bull;", "&ndash;"];
     let has_markup = |text: &Value| markup.iter().any(|mark| text.as_str().unwrap().contains(mark));
@@ -95,7 +95,7 @@ fn with_markup_as_written(shown: &mut Value, written: &Value) {
     }
 }
 
-/// Checks every field of every offer that an app is shown.
+/// Compares every field of every offer of an app with the model.
 #[track_caller]
 pub fn check_every_field(served: &Served, app: &str) {
     let stored = served
@@ -110,15 +110,15 @@ pub fn check_every_field(served: &Served, app: &str) {
         let updated_at = &stored.iter().find(|stored| stored["offer_id"] == *id).unwrap()["updated_at"];
         let expected = expected(served, app, &id, updated_at);
         with_markup_as_written(&mut offer["desc"]["raw"], &expected["desc"]["raw"]);
-        for (place, goal) in expected["gls"].as_array().unwrap().iter().enumerate() {
-            with_markup_as_written(&mut offer["gls"][place]["instr"], &goal["instr"]);
+        for (index, goal) in expected["gls"].as_array().unwrap().iter().enumerate() {
+            with_markup_as_written(&mut offer["gls"][index]["instr"], &goal["instr"]);
         }
         assert_eq!(offer, expected, "offer {id} for app {app}");
     }
 }
 
 #[test]
-fn every_field_of_every_offer_is_what_the_operator_wrote_in_the_apps_currency() {
+fn every_field_of_every_offer_matches_the_catalog_and_the_apps_currency() {
     let served = Served::shared();
     for app in APPS {
         check_every_field(&served, app);
@@ -128,7 +128,7 @@ fn every_field_of_every_offer_is_what_the_operator_wrote_in_the_apps_currency() 
 }
 
 #[test]
-fn a_page_reads_like_this() {
+fn pages_equal_literal_examples() {
     let served = Served::shared();
     let one = |app, id: &str| {
         let filt = json!([filter("offer_id", "exact", &[id])]);
@@ -156,7 +156,7 @@ fn a_page_reads_like_this() {
     );
     assert_eq!(answer.body, expected.replace("UPD_TS", &upd_ts));
 
-    // Each goal is rounded by itself: together they pay 24.60 USD, which would be 1045.50 Gems.
+    // Each goal is rounded separately: the sum of 24.60 USD would be 1045.50 Gems.
     let offer = one(IOS_APP, "25963").json()["offers"][0].clone();
     let goals = offer["gls"].as_array().unwrap();
     let amounts: Vec<_> = goals.iter().map(|goal| &goal["inapp_pyt"]["amt"]).collect();

@@ -1,4 +1,4 @@
-//! Which offers are listed: visibility, filters and pages, against the naive model.
+//! Selection of listed offers: visibility, filters and pages, compared with the naive model.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ const TYPES: [&str; 8] = [
     "APK_REGISTER",
 ];
 
-/// Whether an offer passes a filter, which is a sound one.
+/// Whether an offer passes a filter, which must be valid.
 fn passes(id: &str, offer: &Value, filter: &Value) -> bool {
     let matching = &filter["match"];
     let values = if matching["value"].is_array() {
@@ -33,7 +33,7 @@ fn passes(id: &str, offer: &Value, filter: &Value) -> bool {
     })
 }
 
-/// Asks with these filters and checks ids, order and total. Returns how many passed.
+/// Requests offers with these filters and checks ids, order and total. Returns the total.
 #[track_caller]
 fn check(served: &Served, app: &str, filters: &Value) -> usize {
     let visible = served.demo.visible(app, now_s());
@@ -53,10 +53,10 @@ fn check(served: &Served, app: &str, filters: &Value) -> usize {
 }
 
 #[test]
-fn each_app_sees_what_is_live_for_its_platform_and_not_blocked() {
+fn each_app_lists_unblocked_live_offers_for_its_platform() {
     let served = Served::shared();
     let counts = APPS.map(|app| check(&served, app, &json!([])));
-    // The fixtures have what makes the rule visible.
+    // The fixtures have an offer for each reason.
     assert!(counts.iter().all(|&count| count > 7), "{counts:?}");
     let android = served.ids(ANDROID_APP);
     for (id, why) in [
@@ -78,7 +78,7 @@ fn each_app_sees_what_is_live_for_its_platform_and_not_blocked() {
 }
 
 #[test]
-fn each_filter_lists_what_passes_it() {
+fn each_filter_lists_the_matching_offers() {
     let served = Served::shared();
     let mut countries: Vec<_> = served
         .demo
@@ -93,12 +93,12 @@ fn each_filter_lists_what_passes_it() {
     assert!(countries.len() > 80, "{countries:?}");
 
     for app in APPS {
-        let mut of_types = 0;
+        let mut sum = 0;
         for off_type in TYPES {
-            of_types += check(&served, app, &json!([filter("offer_type", "any", &[off_type])]));
+            sum += check(&served, app, &json!([filter("offer_type", "any", &[off_type])]));
             check(&served, app, &json!([filter("offer_type", "exact", &[off_type])]));
         }
-        assert_eq!(of_types, check(&served, app, &json!([])));
+        assert_eq!(sum, check(&served, app, &json!([])));
         for platform in ["ios", "android", "web"] {
             check(&served, app, &json!([filter("platform", "any", &[platform])]));
         }
@@ -116,7 +116,7 @@ fn each_filter_lists_what_passes_it() {
             &json!([filter("country", "exact", &[&country])]),
         );
     }
-    // By id: one that is listed, one that is blocked, one that is not live, one that never was, one that is no id.
+    // Ids of listed, blocked, inactive and unknown offers, and invalid ids.
     for ids in [
         &["60231"][..],
         &["48120"],
@@ -138,7 +138,7 @@ fn each_filter_lists_what_passes_it() {
 }
 
 #[test]
-fn filters_hold_together_and_values_by_themselves() {
+fn an_offer_must_match_every_filter_and_any_of_its_values() {
     let served = Served::shared();
     let mut passed = 0;
     for off_type in TYPES {
@@ -160,7 +160,7 @@ fn filters_hold_together_and_values_by_themselves() {
         json!([filter("offer_type", "any", &TYPES)]),
         json!([filter("platform", "any", &["ios", "web", "android"])]),
         json!([by_country(&["JP", "kr", "TW"])]),
-        // The same dimension twice: both hold.
+        // Two filters of one dimension: both apply.
         json!([by_country(&["DE"]), by_country(&["FR"])]),
         json!([
             filter("offer_type", "any", &["CPI", "CPC"]),
@@ -183,7 +183,7 @@ fn filters_hold_together_and_values_by_themselves() {
 }
 
 #[test]
-fn value_and_values_name_the_same() {
+fn value_and_values_are_synonyms() {
     let served = Served::shared();
     let filt = |matching: Value| json!([{ "dim": "offer_type", "match": matching }]);
     let value = json!(["CPC", "CPL"]);
@@ -210,7 +210,7 @@ fn value_and_values_name_the_same() {
 }
 
 #[test]
-fn pages_go_through_the_list_without_gaps_or_repeats() {
+fn pages_cover_the_list_without_gaps_or_repeats() {
     let served = Served::shared();
     for app in APPS {
         let all = served.all(app);
@@ -236,8 +236,8 @@ fn pages_go_through_the_list_without_gaps_or_repeats() {
     }
     let filters = json!([filter("offer_type", "any", &["CPC"])]);
     let clicks = served.signpost.list(WEB_APP, &served.pub_key, &filters);
-    for (place, offer) in (1..).zip(&clicks) {
-        let body = json!({ "page": place, "size": 1, "filt": filters });
+    for (number, offer) in (1..).zip(&clicks) {
+        let body = json!({ "page": number, "size": 1, "filt": filters });
         let body = served.ask(WEB_APP, &body).expect(200).json();
         assert_eq!(body, json!({ "offers": [offer], "total": clicks.len() }));
     }

@@ -1,4 +1,4 @@
-//! What is refused, how, and in which words.
+//! Refusals of offers requests: bodies, pages, filters, queries, sizes, media types, methods and paths.
 
 use serde_json::json;
 use ureq::SendBody;
@@ -6,14 +6,14 @@ use ureq::SendBody;
 use super::{GOOD, JSON, PATH, Served, filter};
 use crate::harness::{ANDROID_APP, Answer};
 
-/// Sends a body as it stands, with the right credentials.
+/// Sends a body unchanged, with valid credentials.
 fn send(served: &Served, body: impl AsRef<[u8]>) -> Answer {
     let headers = [("App-Id", ANDROID_APP), ("Pub-Key", &served.pub_key), JSON];
     served.signpost.send("POST", PATH, &headers, body.as_ref())
 }
 
 #[test]
-fn a_body_that_cannot_be_read_is_refused() {
+fn an_unreadable_body_is_refused() {
     let served = Served::shared();
     for body in [
         "",
@@ -83,7 +83,7 @@ fn page_and_size_are_whole_numbers_in_their_range() {
     }
 }
 
-/// What is no list of filters, and what of it the message names.
+/// Invalid lists of filters, and the path that the message names.
 const WRONG_LISTS: &[(&str, &str)] = &[
     ("{}", "filt"),
     (r#""CPI""#, "filt"),
@@ -103,7 +103,7 @@ const WRONG_LISTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Dimensions and matches, in JSON, that are wrong, and what of them the message names.
+/// Invalid dimensions or matches as JSON, and the path that the message names.
 const WRONG_FILTERS: &[(&str, &str, &str)] = &[
     ("1", r#"{"type":"any","value":["1"]}"#, "dim"),
     ("\"currency\"", r#"{"type":"any","value":["1"]}"#, "dim"),
@@ -174,7 +174,7 @@ const WRONG_FILTERS: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn a_filter_that_is_wrong_is_refused_and_its_place_is_named() {
+fn a_wrong_filter_is_refused_and_its_path_is_named() {
     let served = Served::shared();
     let refuse = |filt: &str, named: &str| {
         let answer = send(&served, format!("{{\"page\":1,\"size\":1,\"filt\":{filt}}}"));
@@ -204,7 +204,7 @@ fn a_filter_that_is_wrong_is_refused_and_its_place_is_named() {
 }
 
 #[test]
-fn a_query_is_refused_as_a_body_is() {
+fn a_wrong_query_is_refused_like_a_wrong_body() {
     let served = Served::shared();
     let headers = [("App-Id", ANDROID_APP), ("Pub-Key", served.pub_key.as_str())];
     let any = "%5B%7B%22dim%22%3A%22os%22%7D%5D";
@@ -242,11 +242,11 @@ fn sizes_types_methods_and_addresses_are_checked() {
     let served = Served::shared();
     let padded = |length: usize| [GOOD, " ".repeat(length - GOOD.len()).as_bytes()].concat();
     send(&served, padded(65_536)).expect(200);
-    // One far longer may be cut off by workerd while it is still on its way.
+    // Much longer bodies are not tested, since workerd may close the connection while they are sent.
     for length in [65_537, 100_000] {
         send(&served, padded(length)).refused(413, "payload_too_large");
     }
-    // The same when the length is not announced.
+    // The limit also holds without a Content-Length.
     for (length, status) in [(65_536, 200), (65_537, 413)] {
         let body = padded(length);
         let request = ureq::post(format!("{}{PATH}", served.signpost.base()))

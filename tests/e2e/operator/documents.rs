@@ -1,11 +1,11 @@
-//! What the operator may write, and what becomes of it.
+//! Documents of the operator: validation, goals, update times, imports, callback secrets and fallback URLs.
 
 use serde_json::{Value, json};
 
 use super::{app, goal, offer, small};
 
 #[test]
-fn a_document_with_a_fault_is_refused_and_its_field_is_named() {
+fn an_invalid_document_is_refused_and_its_field_is_named() {
     let signpost = small();
     let good = offer(&json!([goal("g-1", 1.0)]));
     let with = |member: &str, value: Value| {
@@ -165,7 +165,7 @@ fn an_import_is_all_or_nothing() {
         body["id"] = json!(id);
         body.to_string() + "\n"
     };
-    // What is referred to may come later in the file.
+    // A line may refer to a later one.
     let good = line("offer", "o-1", offer(&json!([goal("g-1", 1.0)])))
         + "\n"
         + &line("app", "10000001", app("beta"))
@@ -190,7 +190,7 @@ fn an_import_is_all_or_nothing() {
         "{answer}"
     );
 
-    // Each line is right by itself, and one refers to what is not there.
+    // Every line is valid by itself, but one refers to an unknown publisher.
     let dangling = line("publisher", "gamma", json!({"name": "Gamma", "approved": true}))
         + &line("app", "10000002", app("nobody"));
     let answer = signpost.import(&dangling).refused(400, "invalid_import").json();
@@ -202,7 +202,7 @@ fn an_import_is_all_or_nothing() {
 }
 
 #[test]
-fn callback_secrets_are_taken_and_never_shown() {
+fn callback_secrets_are_accepted_and_never_shown() {
     let signpost = small();
     let mut body = app("acme");
     let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -210,7 +210,7 @@ fn callback_secrets_are_taken_and_never_shown() {
     let shown = signpost.put("apps/10000001", &body);
     assert!(!shown.body.contains("MfKQ9r8"), "{shown:?}");
     assert_eq!(shown.json()["callback"]["url"], "https://acme.example.com/cb");
-    // What was read cannot be put back with its mask for a secret.
+    // The mask of a secret is not accepted as a secret.
     body["callback"]["secret"] = shown.json()["callback"]["secret"].clone();
     signpost
         .operator("PUT", "apps/10000001", Some(&body))
@@ -218,7 +218,7 @@ fn callback_secrets_are_taken_and_never_shown() {
 }
 
 #[test]
-fn a_fallback_url_goes_out_as_a_header_may_carry_it() {
+fn a_fallback_url_is_encoded_for_the_location_header() {
     let signpost = small();
     let mut body = app("acme");
     body["fallback_url"] = json!("https://x.example/\nSet-Cookie: a=b");

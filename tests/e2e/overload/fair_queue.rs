@@ -1,5 +1,5 @@
-//! Connections take turns: some that always have more to read shut out neither the others nor what goes on by itself. Left
-//! alone, workerd goes on with them for as long as they like, and looks at no other socket and no timer.
+//! The fair queue of plain workerd: connections that always have more to read block neither other connections nor
+//! callbacks. Without it, workerd reads such connections without end and handles no other socket and no timer.
 
 use std::{
     io::{Read, Write},
@@ -16,16 +16,16 @@ use crate::{
 
 /// Connections that do not wait for their answers.
 const RUSHING: usize = 4;
-/// How much each sends at a time: more than what it has on its way could be answered from.
+/// Requests or chunks in each write, so many that workerd always has more of them to read.
 const AHEAD: usize = 200;
-/// Clicks, conversions and callbacks of others meanwhile.
+/// Clicks, conversions and callbacks of others in the meantime.
 const OTHERS: usize = 20;
 
 fn connect(signpost: &Signpost) -> TcpStream {
     TcpStream::connect(signpost.base().trim_start_matches("http://")).expect("workerd listens")
 }
 
-/// Ends the rush also when the test fails in it.
+/// Ends the rush when dropped, also when the test fails.
 struct Rush<'s>(&'s AtomicBool);
 
 impl Drop for Rush<'_> {
@@ -34,10 +34,10 @@ impl Drop for Rush<'_> {
     }
 }
 
-/// Sends something and then more of something without end, and counts the answers with this status, until it is over.
+/// Sends `begin` and then `more` repeatedly until the rush is over, and counts the redirects.
 fn rush(signpost: &Signpost, begin: &str, more: &str, (is_over, answered): (&AtomicBool, &AtomicUsize)) {
     let mut sending = connect(signpost);
-    // What is refused is at some time read no further.
+    // workerd stops reading a refused request at some point.
     sending
         .set_write_timeout(Some(Duration::from_secs(5)))
         .expect("a timeout");
@@ -62,7 +62,7 @@ fn rush(signpost: &Signpost, begin: &str, more: &str, (is_over, answered): (&Ato
     });
 }
 
-/// Has others served in the midst of a rush, which `is_on` says goes on.
+/// Checks that clicks, conversions and callbacks of others succeed while `is_on` confirms that the rush goes on.
 fn others_are_served(wall: &Wall<'_>, receiver: &Receiver, is_on: impl Fn() -> bool) {
     let click = format!("rid={}&app={}&user_id=u-1", wall.goal("1"), wall.app);
     for n in 0..OTHERS {
@@ -74,10 +74,10 @@ fn others_are_served(wall: &Wall<'_>, receiver: &Receiver, is_on: impl Fn() -> b
 }
 
 #[test]
-fn connections_that_never_pause_shut_out_neither_others_nor_callbacks() {
+fn busy_connections_block_neither_other_requests_nor_callbacks() {
     let receiver = Receiver::start();
     let (signpost, _) = Setup::new().var("FAIR_QUEUE", "true").start_with_fixtures();
-    let wall = signpost.wall("turns", "79100004", Some(&receiver));
+    let wall = signpost.wall("fair-queue", "79100004", Some(&receiver));
     let click = format!(
         "GET {CLICK}?rid={}&app={}&user_id=u-1 HTTP/1.1\r\nHost: t.signpost.example\r\n\r\n",
         wall.goal("1"),
@@ -98,16 +98,16 @@ fn connections_that_never_pause_shut_out_neither_others_nor_callbacks() {
         });
         drop(ends);
     });
-    println!("{} clicks of the rush were redirected meanwhile", count());
+    println!("{} clicks of the rush were redirected", count());
 }
 
 #[test]
-fn a_body_of_many_small_chunks_shuts_out_neither_others_nor_callbacks() {
+fn bodies_of_many_small_chunks_block_neither_other_requests_nor_callbacks() {
     let receiver = Receiver::start();
     let (signpost, _) = Setup::new().var("FAIR_QUEUE", "true").start_with_fixtures();
-    let wall = signpost.wall("turns-of-bodies", "79100005", Some(&receiver));
+    let wall = signpost.wall("fair-queue-bodies", "79100005", Some(&receiver));
     let (is_over, answered) = (AtomicBool::new(false), AtomicUsize::new(0));
-    // From strangers; what is refused is read all the same, up to 4 MiB of it.
+    // Requests without credentials, which are refused but read, up to 4 MiB each.
     let heads = ["/v1/offer/api", REPORT, CONVERSION, "/v1/operator/import"].map(|path| {
         format!(
             "POST {path} HTTP/1.1\r\nHost: t.signpost.example\r\nContent-Type: application/json\r\n\
@@ -119,7 +119,7 @@ fn a_body_of_many_small_chunks_shuts_out_neither_others_nor_callbacks() {
         for head in &heads {
             let (signpost, is_over, answered) = (&signpost, &is_over, &answered);
             scope.spawn(move || {
-                // Whoever was refused comes again.
+                // Reconnects after a refusal.
                 while !is_over.load(Ordering::Relaxed) {
                     rush(signpost, head, &"1\r\nx\r\n".repeat(AHEAD), (is_over, answered));
                 }

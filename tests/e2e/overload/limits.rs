@@ -1,12 +1,12 @@
-//! The rooms of an isolate one by one, each filled to its last place, by as many owners as have a share of it, while what is
-//! behind it hangs or bodies do not come whole: one more is refused at once, what has another room or waits for nothing
-//! goes on, and all places come back.
+//! Every concurrency limit of an isolate, filled by several owners while the object behind it hangs or bodies do not
+//! arrive: one more request is refused at once, requests with another limit or without one are served, and all permits
+//! are returned.
 
 use std::{thread, time::Duration};
 
 use serde_json::json;
 
-use super::{at_once, filled, metric, postback, refused_at_once, sent, under_way};
+use super::{expect_refusal, filled, metric, postback, refused_at_once, sent, under_way};
 use crate::{
     faults::break_down,
     harness::{
@@ -36,12 +36,12 @@ const OFFERS: &str = "/v1/offer/api";
 const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
 const DAY: &str = "2026-01-05";
 const FACT: &str = "2026-01-05,79110009,,DE,p,t,d,s,1,1,1,1,0.5";
-/// How often a busy machine may be too slow to fill a room before the first of those in it has waited too long.
+/// Attempts to fill a limit before its first request times out, since a busy machine may be too slow.
 const ATTEMPTS: usize = 10;
-const LOOKS: usize = 60;
-const LOOK: Duration = Duration::from_millis(50);
+const POLLS: usize = 60;
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A whole request as bytes of a connection.
+/// A whole HTTP request as text.
 fn request(line: &str, headers: &[(&str, &str)], body: &str) -> String {
     let headers: String = headers
         .iter()
@@ -51,16 +51,16 @@ fn request(line: &str, headers: &[(&str, &str)], body: &str) -> String {
     format!("{line} HTTP/1.1\r\nHost: signpost.example\r\n{headers}Content-Length: {length}\r\n\r\n{body}")
 }
 
-/// A call of the operator's interface.
-fn operators(line: &str, content_type: &str, body: &str) -> String {
+/// A request to the operator's API.
+fn operator_request(line: &str, content_type: &str, body: &str) -> String {
     let authorization = format!("Bearer {OPERATOR_TOKEN}");
     let headers = [("Authorization", &*authorization), ("Content-Type", content_type)];
     request(line, &headers, body)
 }
 
-/// Where half of a room is taken, has another owner take the rest, and a third be refused at once.
+/// After one owner took half of a limit, has a second owner take the rest, and a third owner refused at once.
 #[track_caller]
-fn filled_by_another(signpost: &Signpost, kind: &str, rest: &[String], third: impl FnOnce() -> Answer) {
+fn fill_rest(signpost: &Signpost, kind: &str, rest: &[String], third: impl FnOnce() -> Answer) {
     let taken = under_way(signpost, kind);
     let _waits = sent(signpost, rest);
     eventually(&(taken + rest.len()), || under_way(signpost, kind));
@@ -68,34 +68,34 @@ fn filled_by_another(signpost: &Signpost, kind: &str, rest: &[String], third: im
     is_served(signpost);
 }
 
-/// Has a room filled by so many requests, and one more be refused at once, where those in it wait but for a few seconds.
+/// Fills a limit with requests that time out after a few seconds, and checks that one more is refused at once.
 #[track_caller]
-fn filled_in_time(
+fn fill_before_timeouts(
     signpost: &Signpost,
-    (kind, places): (&str, usize),
+    (kind, permits): (&str, usize),
     send: impl Fn() -> Vec<Raw>,
     one_more: impl Fn(usize) -> Answer,
     meanwhile: impl Fn(usize),
 ) {
     let is_refused = (0..ATTEMPTS).any(|attempt| {
         let waiting = send();
-        let is_filled = (0..LOOKS).any(|_| {
-            let is_full = under_way(signpost, kind) == places;
+        let is_filled = (0..POLLS).any(|_| {
+            let is_full = under_way(signpost, kind) == permits;
             if !is_full {
-                thread::sleep(LOOK);
+                thread::sleep(POLL_INTERVAL);
             }
             is_full
         });
         let shed = metric(signpost, "shed_total", kind);
         let answer = is_filled.then(|| timed(|| one_more(attempt)));
-        // Refused for want of a place, and not for what it would have waited for.
+        // The limit refused it, and not a timeout of the object behind it.
         let is_shed = metric(signpost, "shed_total", kind) > shed;
         meanwhile(attempt);
         drop(waiting);
         eventually(&0, || under_way(signpost, kind));
-        answer.filter(|_| is_shed).map(at_once).is_some()
+        answer.filter(|_| is_shed).map(expect_refusal).is_some()
     });
-    assert!(is_refused, "there was room for every {kind}");
+    assert!(is_refused, "no {kind} was refused");
 }
 
 #[track_caller]
@@ -107,10 +107,10 @@ fn is_served(signpost: &Signpost) {
 }
 
 #[test]
-fn a_publisher_whose_ledger_hangs_has_its_share_of_reports() {
+fn a_publisher_with_a_hanging_ledger_has_its_share_of_reports() {
     let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
     let [own_key, other_key, third_key] =
-        ["rooms-1", "rooms-2", "rooms-3"].map(|id| signpost.publisher(id).create_key("a test's"));
+        ["limits-1", "limits-2", "limits-3"].map(|id| signpost.publisher(id).create_key("a test's"));
     let query = query(&["app"], &["clicks"]).to_string();
     let headers = |key| [("X-Api-Key", key), ("Content-Type", "application/json")];
     let report = |key| request(&format!("POST {REPORT}"), &headers(key), &query);
@@ -121,22 +121,22 @@ fn a_publisher_whose_ledger_hangs_has_its_share_of_reports() {
         || signpost.report_with(&own_key.api_key, query.as_bytes()),
         || {
             let others = vec![report(&other_key.api_key); REPORTS.permits - REPORTS.per_owner];
-            filled_by_another(&signpost, "report", &others, || {
+            fill_rest(&signpost, "report", &others, || {
                 signpost.report_with(&third_key.api_key, query.as_bytes())
             });
         },
     );
-    // A key has one request in two seconds, which is for the ledger to say.
-    let told = |status| statuses.iter().filter(|told| **told == status).count();
-    assert!(told(204) >= 1, "{statuses:?}");
-    assert_eq!(told(204) + told(429), REPORTS.per_owner, "{statuses:?}");
+    // The ledger allows a key one query in 2 seconds.
+    let count = |status| statuses.iter().filter(|answered| **answered == status).count();
+    assert!(count(204) >= 1, "{statuses:?}");
+    assert_eq!(count(204) + count(429), REPORTS.per_owner, "{statuses:?}");
 }
 
 #[test]
-fn an_offer_whose_counter_hangs_has_its_share_of_clicks() {
+fn an_offer_with_a_hanging_counter_has_its_share_of_clicks() {
     let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
     let cap = json!({"click_cap": {"dur": "DAILY", "lim": 1_000_000}});
-    let offers = ["rooms-1", "rooms-2", "rooms-3", "rooms-4", "rooms-5"];
+    let offers = ["limits-1", "limits-2", "limits-3", "limits-4", "limits-5"];
     let (fifth, four) = offers.split_last().expect("offers");
     assert_eq!(four.len() * CLICKS.per_owner, CLICKS.permits);
     for offer in offers {
@@ -156,7 +156,7 @@ fn an_offer_whose_counter_hangs_has_its_share_of_clicks() {
             is_served(&signpost);
         },
     );
-    // A click waits for 5 seconds, in which a busy machine may not come to mend the counter.
+    // A click waits for 5 seconds, in which a busy machine may not get to end the fault.
     assert!(
         statuses.iter().all(|status| [302, 503].contains(status)),
         "{statuses:?}"
@@ -165,7 +165,7 @@ fn an_offer_whose_counter_hangs_has_its_share_of_clicks() {
         .iter()
         .flat_map(|offer| vec![click(offer); CLICKS.per_owner])
         .collect();
-    filled_in_time(
+    fill_before_timeouts(
         &signpost,
         ("click", CLICKS.permits),
         || {
@@ -182,12 +182,12 @@ fn an_offer_whose_counter_hangs_has_its_share_of_clicks() {
 }
 
 #[test]
-fn postbacks_of_all_apps_together_leave_the_operator_its_room() {
+fn waiting_postbacks_of_all_apps_leave_the_operator_its_permits() {
     let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
     let ids = [
-        ("rooms-1", "79110001"),
-        ("rooms-2", "79110002"),
-        ("rooms-3", "79110003"),
+        ("limits-1", "79110001"),
+        ("limits-2", "79110002"),
+        ("limits-3", "79110003"),
     ];
     let [one, two, third] = ids.map(|(id, app)| signpost.unpublished_wall(id, app, None));
     let requests: Vec<_> = (0..CONVERSIONS.permits)
@@ -200,7 +200,7 @@ fn postbacks_of_all_apps_together_leave_the_operator_its_room() {
         || third.convert(&third.click_id("u-1"), ""),
         || {
             is_served(&signpost);
-            signpost.put("advertisers/rooms-4", &json!({"name": "Rooms"}));
+            signpost.put("advertisers/limits-4", &json!({"name": "Limits"}));
             signpost.refresh();
         },
     );
@@ -209,50 +209,50 @@ fn postbacks_of_all_apps_together_leave_the_operator_its_room() {
 }
 
 #[test]
-fn the_operators_documents_and_uploads_have_rooms_of_their_own() {
+fn the_operators_documents_and_uploads_have_their_own_limits() {
     let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
-    let publisher = signpost.publisher("rooms-1");
+    let publisher = signpost.publisher("limits-1");
     let label = json!({"label": "a test's"});
-    let create = "POST /v1/operator/publishers/rooms-1/report_keys";
+    let create = "POST /v1/operator/publishers/limits-1/report_keys";
     let statuses = filled(
         &signpost,
         ("document", "ledger-hangs"),
-        &vec![operators(create, "application/json", &label.to_string()); DOCUMENTS.per_owner],
+        &vec![operator_request(create, "application/json", &label.to_string()); DOCUMENTS.per_owner],
         || publisher.operator("POST", "report_keys", Some(&label)),
         || is_served(&signpost),
     );
     assert_eq!(statuses, [201; DOCUMENTS.per_owner]);
 
     let facts = csv(&[FACT]);
-    let replace = format!("PUT /v1/operator/publishers/rooms-1/facts/{DAY}");
+    let replace = format!("PUT /v1/operator/publishers/limits-1/facts/{DAY}");
     let statuses = filled(
         &signpost,
         ("upload", "ledger-hangs"),
-        &vec![operators(&replace, "text/csv", &facts); UPLOADS.per_owner],
+        &vec![operator_request(&replace, "text/csv", &facts); UPLOADS.per_owner],
         || publisher.put_facts(DAY, &facts),
         || {
             is_served(&signpost);
-            signpost.put("advertisers/rooms-2", &json!({"name": "Rooms"}));
+            signpost.put("advertisers/limits-2", &json!({"name": "Limits"}));
         },
     );
     assert_eq!(statuses, [200; UPLOADS.per_owner]);
 }
 
 #[test]
-fn calls_of_the_operator_that_hang_hold_up_no_document_and_nobody_else() {
+fn hanging_calls_of_the_operator_block_no_documents_and_no_other_clients() {
     let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
-    let wall = signpost.unpublished_wall("rooms-1", "79110001", None);
+    let wall = signpost.unpublished_wall("limits-1", "79110001", None);
     break_down(&signpost, "ledger-hangs");
-    let list = operators(
-        "GET /v1/operator/publishers/rooms-1/report_keys",
+    let list = operator_request(
+        "GET /v1/operator/publishers/limits-1/report_keys",
         "application/json",
         "",
     );
     let mut waiting = sent(&signpost, &vec![list; OPERATOR.per_owner]);
-    // What tells so takes no place itself.
+    // The metrics need no permit of this limit.
     eventually(&OPERATOR.per_owner, || under_way(&signpost, "operator"));
     refused_at_once(|| signpost.operator("GET", "publishers", None));
-    signpost.put("advertisers/rooms-2", &json!({"name": "Rooms"}));
+    signpost.put("advertisers/limits-2", &json!({"name": "Limits"}));
     wall.pay("u-1");
     break_down(&signpost, "");
     for raw in &mut waiting {
@@ -263,12 +263,12 @@ fn calls_of_the_operator_that_hang_hold_up_no_document_and_nobody_else() {
 }
 
 #[test]
-fn an_app_whose_pages_wait_for_their_bodies_has_its_share() {
+fn an_app_with_waiting_pages_has_its_share_of_pages() {
     let (signpost, pub_key) = Setup::new().config("faults.capnp").start_with_fixtures();
     signpost.restart();
     let body = |page: u32| json!({"page": page, "size": 3});
     let offers = |app: &str, page: u32| signpost.offers(app, &pub_key, &body(page));
-    // Brings the snapshots without any body of an offer.
+    // Loads the snapshots without the body of any offer.
     let empty = offers(ANDROID_APP, 1_000).expect(200).json();
     assert_eq!(empty["offers"], json!([]));
     let page = |app| {
@@ -286,7 +286,7 @@ fn an_app_whose_pages_wait_for_their_bodies_has_its_share() {
         || offers(ANDROID_APP, 1),
         || {
             let others = vec![page(IOS_APP); PAGES.permits - PAGES.per_owner];
-            filled_by_another(&signpost, "page", &others, || offers(WEB_APP, 1));
+            fill_rest(&signpost, "page", &others, || offers(WEB_APP, 1));
             assert_eq!(offers(ANDROID_APP, 1_000).expect(200).json(), empty);
         },
     );
@@ -294,13 +294,13 @@ fn an_app_whose_pages_wait_for_their_bodies_has_its_share() {
 }
 
 #[test]
-fn requests_of_a_cold_isolate_wait_for_its_first_snapshot_in_a_room_of_their_own() {
+fn requests_that_wait_for_the_first_snapshot_have_their_own_limit() {
     let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
-    let publisher = signpost.publisher("rooms-1");
+    let publisher = signpost.publisher("limits-1");
     signpost.restart();
     let target = format!("/v2/tracking/click?rid=410271&app={ANDROID_APP}&user_id=u-1");
     let click = request(&format!("GET {target}"), &[("CF-IPCountry", "DE")], "");
-    // Neither KV nor the catalog brings a snapshot; the catalog answers all else.
+    // Neither KV nor the catalog returns a snapshot; the catalog answers other requests.
     let statuses = filled(
         &signpost,
         ("start", "kv,catalog-reads-hang"),
@@ -316,16 +316,16 @@ fn requests_of_a_cold_isolate_wait_for_its_first_snapshot_in_a_room_of_their_own
 }
 
 #[test]
-fn bodies_that_never_come_whole_fill_their_rooms_and_hold_up_nobody_else() {
+fn unfinished_bodies_fill_their_limits_and_block_no_other_requests() {
     let (signpost, pub_key) = Setup::new().start_with_fixtures();
-    let filled_by = |kind, places, whole: &[String], one_more: &dyn Fn() -> Answer| {
-        let share = places / whole.len();
+    let fill_with_halves = |kind, permits, whole: &[String], one_more: &dyn Fn() -> Answer| {
+        let share = permits / whole.len();
         let halves: Vec<_> = whole
             .iter()
             .flat_map(|whole| vec![whole[..whole.len() - 1].to_owned(); share])
             .collect();
         let waiting = sent(&signpost, &halves);
-        eventually(&places, || under_way(&signpost, kind));
+        eventually(&permits, || under_way(&signpost, kind));
         refused_at_once(one_more);
         is_served(&signpost);
         drop(waiting);
@@ -341,7 +341,7 @@ fn bodies_that_never_come_whole_fill_their_rooms_and_hold_up_nobody_else() {
         signpost.put(&format!("apps/{app}"), &document);
     }
     signpost.refresh();
-    // Longer than what takes the express way.
+    // Too long for the fast path.
     let body = format!("{{\"page\": 1, \"size\": 1{}}}", " ".repeat(9_000));
     let json = ("Content-Type", "application/json");
     let headers = |app| [("App-Id", app), ("Pub-Key", &*pub_key), json];
@@ -352,11 +352,11 @@ fn bodies_that_never_come_whole_fill_their_rooms_and_hold_up_nobody_else() {
         .iter()
         .map(|app| request(&format!("POST {OFFERS}"), &headers(app), &body))
         .collect();
-    filled_by("body", BODIES.permits, &whole, &offers);
+    fill_with_halves("body", BODIES.permits, &whole, &offers);
     offers().expect(200);
 
     let query = query(&["app"], &["clicks"]).to_string();
-    let [one, two, third] = ["rooms-1", "rooms-2", "rooms-3"].map(|id| signpost.publisher(id));
+    let [one, two, third] = ["limits-1", "limits-2", "limits-3"].map(|id| signpost.publisher(id));
     let keys: Vec<_> = (0..QUERIES.permits / QUERIES_OF_KEY)
         .map(|n| [&one, &two][n % 2].create_key("a test's"))
         .collect();
@@ -367,14 +367,14 @@ fn bodies_that_never_come_whole_fill_their_rooms_and_hold_up_nobody_else() {
         .map(|key| request(&format!("POST {REPORT}"), &headers(&key.api_key), &query))
         .collect();
     let report = || signpost.report_with(&third_key.api_key, query.as_bytes());
-    filled_by("query", QUERIES.permits, &whole, &report);
+    fill_with_halves("query", QUERIES.permits, &whole, &report);
     report().expect(204);
 }
 
 #[test]
-fn forms_that_never_end_hold_up_other_forms_and_no_postback_without_one() {
+fn unfinished_forms_block_other_forms_but_no_postback_without_a_form() {
     let signpost = Setup::new().start();
-    let wall = signpost.unpublished_wall("rooms-1", "79110001", None);
+    let wall = signpost.unpublished_wall("limits-1", "79110001", None);
     let half = request(&format!("POST {CONVERSION}"), &[FORM], "click_id=half");
     let half = &half[..half.len() - 1];
     let form = |user: &str| {
@@ -386,7 +386,7 @@ fn forms_that_never_end_hold_up_other_forms_and_no_postback_without_one() {
         raw.send(half.as_bytes()).expect("half a form sent");
         raw
     };
-    filled_in_time(
+    fill_before_timeouts(
         &signpost,
         ("form", FORMS.permits),
         || (0..FORMS.permits).map(open).collect(),

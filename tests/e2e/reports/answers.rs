@@ -1,4 +1,4 @@
-//! A small set of facts, and the whole of what is answered about it, letter by letter.
+//! Compares complete responses of reports over a small set of facts, byte for byte.
 
 use serde_json::{Value, json};
 
@@ -7,8 +7,8 @@ use crate::{
     reports::{csv, model::METRICS, query},
 };
 
-/// Names come from the catalog before a ledger first asks for them, from facts, or from nowhere.
-fn loaded<'s>(signpost: &'s Signpost, id: &str, apps: [&str; 4]) -> Publisher<'s> {
+/// A publisher with facts of four apps. Their names come from the catalog, from facts, from both, or from nowhere.
+fn publisher_with_facts<'s>(signpost: &'s Signpost, id: &str, apps: [&str; 4]) -> Publisher<'s> {
     let publisher = signpost.publisher(id);
     let [quest, catalog, unknown, renamed] = apps;
     for (app, name) in [(catalog, "From the catalog"), (renamed, "In the catalog")] {
@@ -22,7 +22,7 @@ fn loaded<'s>(signpost: &'s Signpost, id: &str, apps: [&str; 4]) -> Publisher<'s
     }
     let rows = [
         format!("2026-01-05,{quest},\"Tile, \"\"Quest\"\"\",DE,home,tag-a,alpha,1.0,1000,800,600,30,4.56"),
-        // The same key once more: it adds up. A name that is left out takes none away.
+        // The same key again is added up. A missing name does not remove a known one.
         format!("2026-01-05,{quest},,de,home,tag-a,alpha,1.0,200,100,0,0,0"),
         format!("2026-01-05,{catalog},,us,,,beta,,0,0,0,7,-1.25"),
         format!("2026-01-06,{unknown},,,banner,tag-b,beta,2.0,3,2,3,1,0.000001"),
@@ -44,7 +44,7 @@ fn january(query: Value) -> Value {
 }
 
 #[track_caller]
-fn answered(answer: Answer, content_type: &str, body: &str, total: &str) {
+fn assert_report(answer: Answer, content_type: &str, body: &str, total: &str) {
     let answer = answer.expect(200);
     assert_eq!(answer.body, body, "{answer:?}");
     for (name, value) in [
@@ -68,10 +68,10 @@ fn body(rows: &[&str]) -> String {
 }
 
 #[test]
-fn the_same_rows_are_told_in_three_formats() {
+fn the_same_rows_are_returned_in_three_formats() {
     let signpost = demo();
     let apps = ["70000001", "70000002", "70000003", "70000004"];
-    let publisher = loaded(&signpost, "answers-formats", apps);
+    let publisher = publisher_with_facts(&signpost, "answers-formats", apps);
     let all = january(query(&["date", "app", "country"], &METRICS));
 
     let rows = [
@@ -92,7 +92,7 @@ fn the_same_rows_are_told_in_three_formats() {
         ),
     ];
     for accept in ["application/json", "*/*"] {
-        answered(
+        assert_report(
             publisher.ask_as(accept, &all),
             "application/json",
             &body(&rows),
@@ -101,7 +101,7 @@ fn the_same_rows_are_told_in_three_formats() {
     }
     let lines = rows.join("\n") + "\n";
     let answer = publisher.ask_as("application/x-ndjson", &all);
-    answered(answer, "application/x-ndjson", &lines, "4");
+    assert_report(answer, "application/x-ndjson", &lines, "4");
     let lines = [
         "date,app_id,app_name,country,ad_requests,ad_responses,impressions,clicks,revenue,ecpm,fill_rate,show_rate,click_rate",
         "2026-01-05,70000001,\"Tile, \"\"Quest\"\"\",DE,1200,900,600,30,4.56,7.6,0.75,0.666667,0.05",
@@ -111,20 +111,20 @@ fn the_same_rows_are_told_in_three_formats() {
     ]
     .map(|line| line.to_owned() + "\r\n")
     .concat();
-    answered(publisher.ask_as("text/csv", &all), "text/csv", &lines, "4");
+    assert_report(publisher.ask_as("text/csv", &all), "text/csv", &lines, "4");
 
     // Columns come in the order of the request.
     let mixed = january(query(&["country", "date"], &["revenue", "ad_requests"]));
     let lines = "country,date,revenue,ad_requests\r\nDE,2026-01-05,4.56,1200\r\nUS,2026-01-05,-1.25,0\r\n\
         DE,2026-01-06,0,0\r\nZZ,2026-01-06,0.000001,3\r\n";
-    answered(publisher.ask_as("text/csv", &mixed), "text/csv", lines, "4");
+    assert_report(publisher.ask_as("text/csv", &mixed), "text/csv", lines, "4");
 }
 
 #[test]
-fn without_a_date_the_first_metric_leads_and_dimensions_decide_what_it_leaves_equal() {
+fn without_a_date_rows_are_ordered_by_the_first_metric_and_ties_by_the_dimensions() {
     let signpost = demo();
     let apps = ["70000011", "70000012", "70000013", "70000014"];
-    let publisher = loaded(&signpost, "answers-order", apps);
+    let publisher = publisher_with_facts(&signpost, "answers-order", apps);
     let dimensions = ["placement_id", "ad_tag", "demand_source", "sdk_v"];
     let by_clicks = january(query(&dimensions, &["clicks", "revenue"]));
     let rows = [
@@ -132,9 +132,9 @@ fn without_a_date_the_first_metric_leads_and_dimensions_decide_what_it_leaves_eq
         r#"{"placement_id":"unknown","ad_tag":"unknown","demand_source":"beta","sdk_v":"unknown","clicks":7,"revenue":-1.25}"#,
         r#"{"placement_id":"banner","ad_tag":"tag-b","demand_source":"beta","sdk_v":"2.0","clicks":1,"revenue":0.000001}"#,
     ];
-    answered(publisher.ask(&by_clicks), "application/json", &body(&rows), "3");
+    assert_report(publisher.ask(&by_clicks), "application/json", &body(&rows), "3");
 
-    // A column that is not asked for orders all the same, and -1.25 is below 0.
+    // A column that is not requested can still order the rows, and -1.25 is below 0.
     let order = json!({"order_by": [{"column": "revenue", "ascending": true}]});
     let by_revenue = with(january(query(&["country"], &["clicks"])), &order);
     let rows = [
@@ -142,7 +142,7 @@ fn without_a_date_the_first_metric_leads_and_dimensions_decide_what_it_leaves_eq
         r#"{"country":"ZZ","clicks":1}"#,
         r#"{"country":"DE","clicks":30}"#,
     ];
-    answered(publisher.ask(&by_revenue), "application/json", &body(&rows), "3");
+    assert_report(publisher.ask(&by_revenue), "application/json", &body(&rows), "3");
 
     let order = json!({"order_by": [{"column": "ad_responses", "ascending": false}]});
     let ties = with(query(&["sdk_v", "demand_source"], &["ad_responses"]), &order);
@@ -152,14 +152,14 @@ fn without_a_date_the_first_metric_leads_and_dimensions_decide_what_it_leaves_eq
         r#"{"sdk_v":"unknown","demand_source":"beta"}"#,
         r#"{"sdk_v":"x","demand_source":"x"}"#,
     ];
-    answered(publisher.ask(&ties), "application/json", &body(&rows), "4");
+    assert_report(publisher.ask(&ties), "application/json", &body(&rows), "4");
 }
 
 #[test]
-fn a_number_is_left_out_where_six_decimals_do_not_show_it() {
+fn a_number_that_rounds_to_zero_at_six_decimals_is_left_out() {
     let signpost = demo();
     let apps = ["70000021", "70000022", "70000023", "70000024"];
-    let publisher = loaded(&signpost, "answers-zeros", apps);
+    let publisher = publisher_with_facts(&signpost, "answers-zeros", apps);
     let metrics = ["impressions", "clicks", "revenue", "ecpm", "click_rate"];
     let range = json!({"date_range": {"start_date": "2026-02-01", "end_date": "2026-02-02"}});
     let rows = [
@@ -173,11 +173,11 @@ fn a_number_is_left_out_where_six_decimals_do_not_show_it() {
         ),
     ];
     let answer = publisher.ask(&with(query(&["date", "app"], &metrics), &range));
-    answered(answer, "application/json", &body(&rows), "2");
+    assert_report(answer, "application/json", &body(&rows), "2");
 }
 
 #[track_caller]
-fn silent(answer: Answer, through: Option<&str>) {
+fn assert_empty(answer: Answer, through: Option<&str>) {
     let answer = answer.expect(204);
     assert_eq!(answer.body, "", "{answer:?}");
     for (name, value) in [
@@ -192,14 +192,14 @@ fn silent(answer: Answer, through: Option<&str>) {
 }
 
 #[test]
-fn nothing_to_tell_is_204_in_every_format() {
+fn an_empty_report_is_204_in_every_format() {
     let signpost = demo();
     let publisher = signpost.publisher("answers-empty");
     let formats = ["application/json", "text/csv", "application/x-ndjson"];
     let anything = query(&["date", "app"], &["clicks"]);
     for format in formats {
-        // Before there is any data, there is no instant up to which there is some.
-        silent(publisher.ask_as(format, &anything), None);
+        // Without any data, X-Data-Through is absent.
+        assert_empty(publisher.ask_as(format, &anything), None);
     }
     let fact = csv(&["2026-01-05,70000031,,DE,p,t,d,s,0,0,0,1,0"]);
     publisher.put_facts("2026-01-05", &fact).expect(200);
@@ -208,9 +208,9 @@ fn nothing_to_tell_is_204_in_every_format() {
     for format in formats {
         for members in [&elsewhere, &elsewhen] {
             let answer = publisher.ask_as(format, &with(anything.clone(), members));
-            silent(answer, Some("2026-01-06T00:00:00Z"));
+            assert_empty(answer, Some("2026-01-06T00:00:00Z"));
         }
-        // A page past the last is not nothing: there is something on another.
+        // A page past the last one is 200, because other pages have rows.
         let past = with(anything.clone(), &json!({"pagination": {"page": 2}}));
         let answer = publisher.ask_as(format, &past).expect(200);
         let body = match format {

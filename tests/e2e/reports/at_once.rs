@@ -1,4 +1,4 @@
-//! Increments, their repeats and restatements from many clients at once add up to what was sent, exactly.
+//! Concurrent increments, their retries and replaced days add up exactly to what was sent.
 
 use std::{collections::BTreeMap, sync::Barrier, thread};
 
@@ -16,26 +16,26 @@ const THREADS: usize = 10;
 const ROUNDS: usize = 6;
 const ROWS: usize = 30;
 
-/// Increments of a few days, under a key of their own.
+/// Increments for several days, under one idempotency key.
 struct Batch {
     key: String,
     facts: Vec<Fact>,
 }
 
 impl Batch {
-    fn of(random: &mut Random, key: String, days: &[&str]) -> Self {
+    fn new(random: &mut Random, key: String, days: &[&str]) -> Self {
         let facts = (0..ROWS).map(|_| model::fact(random, days)).collect();
         Self { key, facts }
     }
 
-    /// Sends it, and returns whether it had been applied before.
+    /// Sends the batch. Returns whether it was a duplicate.
     fn send(&self, publisher: &Publisher<'_>) -> bool {
         let answer = publisher.add_facts(&self.key, &csv(&self.facts)).expect(200);
-        let told = answer.json();
-        assert_eq!(told["rows"], self.facts.len(), "{answer:?}");
-        told["duplicate"]
+        let body = answer.json();
+        assert_eq!(body["rows"], self.facts.len(), "{answer:?}");
+        body["duplicate"]
             .as_bool()
-            .unwrap_or_else(|| panic!("neither new nor a repeat: {answer:?}"))
+            .unwrap_or_else(|| panic!("no `duplicate`: {answer:?}"))
     }
 }
 
@@ -43,14 +43,14 @@ fn csv(facts: &[Fact]) -> String {
     model::HEADER.to_owned() + &facts.iter().map(Fact::csv).collect::<String>()
 }
 
-fn restate(publisher: &Publisher<'_>, day: &str, facts: &[Fact]) {
-    let told = publisher.put_facts(day, &csv(facts)).expect(200).json();
-    assert_eq!(told, json!({"rows": facts.len()}));
+fn replace_day(publisher: &Publisher<'_>, day: &str, facts: &[Fact]) {
+    let body = publisher.put_facts(day, &csv(facts)).expect(200).json();
+    assert_eq!(body, json!({"rows": facts.len()}));
 }
 
-/// Reports of these facts, and what is kept of each day, are as by hand.
+/// Fails the test unless reports and the list of stored days equal sums computed from these facts.
 #[track_caller]
-fn adds_up(publisher: &Publisher<'_>, facts: &[Fact]) {
+fn assert_sums(publisher: &Publisher<'_>, facts: &[Fact]) {
     let sums = ["ad_requests", "ad_responses", "impressions", "clicks", "revenue"];
     for dimensions in [
         &["date"][..],
@@ -59,7 +59,7 @@ fn adds_up(publisher: &Publisher<'_>, facts: &[Fact]) {
     ] {
         let query = query(dimensions, &sums);
         let rows = publisher.rows(&query);
-        assert!(rows == model::rows(facts, &query), "not as by hand: {query}");
+        assert!(rows == model::rows(facts, &query), "model differs: {query}");
     }
     let mut by_day: BTreeMap<&str, [i64; 5]> = BTreeMap::new();
     for fact in facts {
@@ -68,13 +68,13 @@ fn adds_up(publisher: &Publisher<'_>, facts: &[Fact]) {
             *sum += more;
         }
     }
-    let kept = publisher.days();
-    let by_hand: Vec<Value> = by_day
+    let days = publisher.days();
+    let expected: Vec<Value> = by_day
         .iter()
         .rev()
         .map(|(day, sums)| json!([day, sums[0], sums[1], sums[2], sums[3]]))
         .collect();
-    let told: Vec<Value> = kept
+    let stored: Vec<Value> = days
         .iter()
         .map(|day| {
             let loaded = &day["loaded"];
@@ -87,25 +87,25 @@ fn adds_up(publisher: &Publisher<'_>, facts: &[Fact]) {
             ])
         })
         .collect();
-    assert_eq!(told, by_hand);
+    assert_eq!(stored, expected);
 }
 
 #[test]
-fn ten_clients_at_once_and_their_repeats_add_up_exactly() {
+fn ten_concurrent_clients_and_their_retries_add_up_exactly() {
     let signpost = demo();
     let publisher = signpost.publisher("at-once");
     let random = &mut Random(20_260_105);
     let added_days: Vec<String> = (1..=10).map(|day| format!("2026-01-{day:02}")).collect();
     let added_days: Vec<&str> = added_days.iter().map(String::as_str).collect();
-    // A day of its own for each client, which it restates from round to round.
+    // Each client has a day of its own, which it replaces in every round.
     let own_days: Vec<String> = (1..=THREADS).map(|day| format!("2026-02-{day:02}")).collect();
     let mut batches = Vec::new();
-    let mut restated = Vec::new();
+    let mut replaced = Vec::new();
     for round in 0..ROUNDS {
         for (thread, day) in own_days.iter().enumerate() {
-            batches.push(Batch::of(random, format!("{round}-{thread}"), &added_days));
+            batches.push(Batch::new(random, format!("{round}-{thread}"), &added_days));
             let rows = 1 + random.below(ROWS);
-            restated.push(
+            replaced.push(
                 (0..rows)
                     .map(|_| model::fact(random, &[day.as_str()]))
                     .collect::<Vec<_>>(),
@@ -119,14 +119,14 @@ fn ten_clients_at_once_and_their_repeats_add_up_exactly() {
         for round in 0..ROUNDS {
             start.wait();
             let own = &batches[round * THREADS + thread];
-            // The neighbour sends this one at the same time.
+            // Another client sends the same batch at the same time.
             let neighbours = &batches[round * THREADS + (thread + 1) % THREADS];
             for batch in [own, neighbours, own] {
                 if !batch.send(&publisher) {
                     applied.push(batch.key.clone());
                 }
             }
-            restate(&publisher, &own_days[thread], &restated[round * THREADS + thread]);
+            replace_day(&publisher, &own_days[thread], &replaced[round * THREADS + thread]);
         }
         applied
     };
@@ -141,30 +141,30 @@ fn ten_clients_at_once_and_their_repeats_add_up_exactly() {
     applied.sort();
     let mut keys: Vec<_> = batches.iter().map(|batch| batch.key.clone()).collect();
     keys.sort();
-    assert_eq!(applied, keys, "each is new once");
+    assert_eq!(applied, keys, "each batch is applied once");
     let mut facts: Vec<Fact> = batches.iter().flat_map(|batch| batch.facts.clone()).collect();
-    facts.extend(restated[(ROUNDS - 1) * THREADS..].iter().flatten().cloned());
-    adds_up(&publisher, &facts);
+    facts.extend(replaced[(ROUNDS - 1) * THREADS..].iter().flatten().cloned());
+    assert_sums(&publisher, &facts);
 
-    // What comes after: a restated day that had increments, increments to a restated day, and repeats of both.
-    for (day, restated) in [("2026-01-03", 7), ("2026-02-05", 0), ("2026-01-03", 3)] {
-        let rows: Vec<_> = (0..restated).map(|_| model::fact(random, &[day])).collect();
-        restate(&publisher, day, &rows);
+    // Then: a replaced day that had increments, increments to a replaced day, and retries of both.
+    for (day, replaced) in [("2026-01-03", 7), ("2026-02-05", 0), ("2026-01-03", 3)] {
+        let rows: Vec<_> = (0..replaced).map(|_| model::fact(random, &[day])).collect();
+        replace_day(&publisher, day, &rows);
         facts.retain(|fact| fact.dimensions[0] != day);
         facts.extend(rows);
-        adds_up(&publisher, &facts);
+        assert_sums(&publisher, &facts);
         for batch in &batches[..5] {
             assert!(
                 batch.send(&publisher),
-                "its key stays spent when its days are replaced"
+                "its key stays used when its days are replaced"
             );
         }
-        adds_up(&publisher, &facts);
-        let key = format!("after-{day}-{restated}");
-        let more = Batch::of(random, key, &[day, "2026-02-06", "2026-03-01"]);
+        assert_sums(&publisher, &facts);
+        let key = format!("after-{day}-{replaced}");
+        let more = Batch::new(random, key, &[day, "2026-02-06", "2026-03-01"]);
         assert!(!more.send(&publisher));
         assert!(more.send(&publisher));
         facts.extend(more.facts);
-        adds_up(&publisher, &facts);
+        assert_sums(&publisher, &facts);
     }
 }

@@ -1,4 +1,4 @@
-//! What must not cost an isolate its memory, or an operator a day: readers that do not read, and bodies that are empty.
+//! Limits that protect an isolate's memory from slow clients, and an operator's day of facts from an empty body.
 
 use std::{
     io::{Read, Write},
@@ -17,18 +17,18 @@ use platform::concurrency_limit::Limit;
 
 const QUERIES: Limit = Pool::Queries.limit();
 
-/// Rows with a long value each: a page of them takes some 8 MB, and is sent as it is read.
+/// Rows with a long value each. A page of them takes about 8 MB, and is sent as the client reads it.
 const ROWS: usize = 50_000;
 
-fn large() -> Value {
+fn large_query() -> Value {
     with(
         query(&["placement_id"], &["impressions"]),
         &json!({"pagination": {"count": ROWS}}),
     )
 }
 
-/// The beginning of a query whose rest never comes.
-fn half(key: &ReportKey) -> String {
+/// The head and the first byte of a query. The rest is never sent.
+fn half_query(key: &ReportKey) -> String {
     format!(
         "POST {REPORT} HTTP/1.1\r\nHost: reports\r\nX-Api-Key: {}\r\nContent-Type: application/json\r\n\
          Content-Length: 1000\r\n\r\n{{",
@@ -36,52 +36,52 @@ fn half(key: &ReportKey) -> String {
     )
 }
 
-fn ask_with(signpost: &Signpost, key: &ReportKey) -> Answer {
+fn report_with(signpost: &Signpost, key: &ReportKey) -> Answer {
     let query = query(&["placement_id"], &["impressions"]);
     signpost.report_with(&key.api_key, query.to_string().as_bytes())
 }
 
 #[test]
-fn a_key_whose_queries_never_come_whole_holds_up_no_other() {
+fn a_key_with_incomplete_queries_delays_no_other_key() {
     let signpost = Setup::new().start();
     let publisher = signpost.publisher("slow-queries");
     let (slow, good) = (publisher.create_key("slow"), publisher.create_key("good"));
-    // Whether it was revoked is for the ledger to say, which is asked only once there is a query.
+    // Only the ledger knows that the key was revoked, and it is called only with a complete query.
     publisher.revoke_key(&slow);
-    let waiting = sent(&signpost, &vec![half(&slow); QUERIES_OF_KEY]);
+    let waiting = sent(&signpost, &vec![half_query(&slow); QUERIES_OF_KEY]);
     eventually(&QUERIES_OF_KEY, || under_way(&signpost, "query"));
-    refused_at_once(|| ask_with(&signpost, &slow));
-    ask_with(&signpost, &good).expect(204);
+    refused_at_once(|| report_with(&signpost, &slow));
+    report_with(&signpost, &good).expect(204);
     drop(waiting);
     eventually(&0, || under_way(&signpost, "query"));
-    ask_with(&signpost, &slow).refused(401, "invalid_api_key");
+    report_with(&signpost, &slow).refused(401, "invalid_api_key");
 }
 
 #[test]
-fn a_publisher_whose_queries_never_come_whole_holds_up_no_other() {
+fn a_publisher_with_incomplete_queries_delays_no_other_publisher() {
     let signpost = Setup::new().start();
     let [slow, other] = ["slow-keys", "no-slow-keys"].map(|id| signpost.publisher(id));
     let (own_key, other_key) = (slow.create_key("good"), other.create_key("good"));
-    // As many keys as would take all places, each no more than its share.
+    // Enough keys to take all permits, each within its own share.
     let keys = QUERIES.permits / QUERIES_OF_KEY;
     let halves: Vec<_> = (0..keys)
         .map(|n| slow.create_key(&format!("slow {n}")))
-        .flat_map(|key| vec![half(&key); QUERIES_OF_KEY])
+        .flat_map(|key| vec![half_query(&key); QUERIES_OF_KEY])
         .collect();
     let waiting = sent(&signpost, &halves);
     let shed = || metric(&signpost, "shed_total", "query");
     eventually(&halves.len(), || under_way(&signpost, "query") + shed());
-    ask_with(&signpost, &other_key).expect(204);
+    report_with(&signpost, &other_key).expect(204);
     assert_eq!(under_way(&signpost, "query"), QUERIES.per_owner);
-    refused_at_once(|| ask_with(&signpost, &own_key));
+    refused_at_once(|| report_with(&signpost, &own_key));
     drop(waiting);
     eventually(&0, || under_way(&signpost, "query"));
-    ask_with(&signpost, &own_key).expect(204);
+    report_with(&signpost, &own_key).expect(204);
 }
 
-/// Asks for a large page on a connection of its own, and reads nothing.
-fn ask(publisher: &Publisher<'_>, address: &str) -> TcpStream {
-    let (key, body) = (publisher.create_key("does not read"), large().to_string());
+/// Requests a large page on a new connection, and reads nothing.
+fn request_page(publisher: &Publisher<'_>, address: &str) -> TcpStream {
+    let (key, body) = (publisher.create_key("does not read"), large_query().to_string());
     let mut stream = TcpStream::connect(address.trim_start_matches("http://")).unwrap();
     let head = format!(
         "POST {REPORT} HTTP/1.1\r\nHost: reports\r\nX-Api-Key: {}\r\nContent-Type: application/json\r\n\
@@ -95,7 +95,7 @@ fn ask(publisher: &Publisher<'_>, address: &str) -> TcpStream {
 }
 
 #[test]
-fn readers_that_do_not_read_hold_no_more_than_their_share() {
+fn clients_that_do_not_read_their_report_use_only_their_share_of_memory() {
     let signpost = Setup::new().start();
     let publishers =
         ["bounds-readers-1", "bounds-readers-2", "bounds-readers-3"].map(|id| signpost.publisher(id));
@@ -110,7 +110,7 @@ fn readers_that_do_not_read_hold_no_more_than_their_share() {
     let mut readers = Vec::new();
     let mut unread = |publisher, count: usize| {
         let began = readers.len();
-        readers.extend((0..count).map(|_| ask(publisher, &signpost.base())));
+        readers.extend((0..count).map(|_| request_page(publisher, &signpost.base())));
         let answers: Vec<_> = readers
             .iter_mut()
             .skip(began)
@@ -125,19 +125,19 @@ fn readers_that_do_not_read_hold_no_more_than_their_share() {
         count("200")
     };
 
-    let of_first = unread(first, 20);
-    // Another publisher's page is sent meanwhile, and is gone as soon as it was read.
-    second.ask(&large()).expect(200);
-    let of_second = unread(second, 5);
-    let of_third = unread(third, 5);
-    // Of a page of some 8 MB, two are a ledger's half and five are all that there is room for.
-    assert_eq!([of_first, of_second, of_third], [2, 2, 1]);
+    let first_pages = unread(first, 20);
+    // Meanwhile another publisher's page is sent; its memory is free as soon as it was read.
+    second.ask(&large_query()).expect(200);
+    let second_pages = unread(second, 5);
+    let third_pages = unread(third, 5);
+    // Of pages of about 8 MB, two use up a ledger's half of the memory limit, and five use up all of it.
+    assert_eq!([first_pages, second_pages, third_pages], [2, 2, 1]);
     let memory = signpost.wasm_memory();
     assert!(memory < 110_000_000, "{memory} bytes");
-    // They ask for what is small meanwhile, and for what is large once the readers are gone.
+    // Small reports work meanwhile, and large ones work once the readers are gone.
     assert_eq!(first.rows(&query(&["country"], &["impressions"])).len(), 1);
     drop(readers);
-    eventually(&200, || first.ask(&large()).status);
+    eventually(&200, || first.ask(&large_query()).status);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn an_empty_body_clears_no_day() {
 }
 
 #[test]
-fn facts_of_a_year_that_was_mistyped_are_refused() {
+fn facts_with_a_mistyped_year_are_refused() {
     let signpost = demo();
     let publisher = signpost.publisher("bounds-years");
     for date in ["9999-12-31", "0026-01-05", "1999-12-31", "2026-1-5", "today"] {

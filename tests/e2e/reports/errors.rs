@@ -1,5 +1,4 @@
-//! Every row of the specification's table of errors (part 7) and of docs/DECISIONS.md, "Reports"'s, with its status, message and
-//! code.
+//! Every error of a report query in docs/SPEC.md, "Errors", and docs/DECISIONS.md, "Reports": status, message and code.
 
 use serde_json::{Value, json};
 
@@ -24,23 +23,24 @@ pub fn good() -> Value {
     query(&["date"], &["impressions"])
 }
 
-/// A member of the query, what is put in its place (nothing: it is taken out), the message and the code. Messages that
-/// neither contract words are only looked into.
-type Row = (&'static str, &'static str, Says, &'static str);
+/// A member of the query, its JSON value (empty: the member is removed), the expected message and the code.
+type Row = (&'static str, &'static str, Message, &'static str);
 
-enum Says {
-    This(&'static str),
-    Of(&'static str),
+enum Message {
+    Is(&'static str),
+    /// A part of the message, where no document states it.
+    In(&'static str),
 }
 
-use Says::{Of, This};
+use Message::{In, Is};
 
-const DIMENSION: Says = This("invalid dimension selected");
-const METRIC: Says = This("invalid metric selected");
-const FROM: Says = This("invalid daterange from");
-const TO: Says = This("invalid daterange to");
-const LONG: Says = This("Time period must be less than or equal to 90 days");
-const AD_TAG: Says = This("ad_tag cannot be combined with ad_requests, ad_responses, fill_rate or show_rate");
+const DIMENSION: Message = Is("invalid dimension selected");
+const METRIC: Message = Is("invalid metric selected");
+const FROM: Message = Is("invalid daterange from");
+const TO: Message = Is("invalid daterange to");
+const LONG: Message = Is("Time period must be less than or equal to 90 days");
+const AD_TAG: Message =
+    Is("ad_tag cannot be combined with ad_requests, ad_responses, fill_rate or show_rate");
 
 const REFUSED: &[Row] = &[
     ("dimensions", r#"["date","os"]"#, DIMENSION, "invalid_dimension"),
@@ -51,10 +51,10 @@ const REFUSED: &[Row] = &[
     (
         "dimensions",
         "[]",
-        This("at least one dimension is required"),
+        Is("at least one dimension is required"),
         "invalid_dimension",
     ),
-    ("dimensions", "", Of("dimensions"), "missing_field"),
+    ("dimensions", "", In("dimensions"), "missing_field"),
     ("metrics", r#"["clicks","ctr"]"#, METRIC, "invalid_metric"),
     ("metrics", r#"["Clicks"]"#, METRIC, "invalid_metric"),
     ("metrics", r#"["date"]"#, METRIC, "invalid_metric"),
@@ -62,21 +62,21 @@ const REFUSED: &[Row] = &[
     (
         "metrics",
         "[]",
-        This("at least one metric is required"),
+        Is("at least one metric is required"),
         "invalid_metric",
     ),
-    ("metrics", "", Of("metrics"), "missing_field"),
-    ("date_range", "", Of("date_range"), "missing_field"),
+    ("metrics", "", In("metrics"), "missing_field"),
+    ("date_range", "", In("date_range"), "missing_field"),
     (
         "date_range",
         r#"{"end_date":"2026-01-05"}"#,
-        Of("start_date"),
+        In("start_date"),
         "missing_field",
     ),
     (
         "date_range",
         r#"{"start_date":"2026-01-05"}"#,
-        Of("end_date"),
+        In("end_date"),
         "missing_field",
     ),
     (
@@ -152,118 +152,118 @@ const REFUSED: &[Row] = &[
         DIMENSION,
         "invalid_dimension",
     ),
-    ("filters", "{}", Of("filters"), "invalid_filter"),
-    ("filters", r#"["country"]"#, Of("filters"), "invalid_filter"),
+    ("filters", "{}", In("filters"), "invalid_filter"),
+    ("filters", r#"["country"]"#, In("filters"), "invalid_filter"),
     (
         "filters",
         r#"[{"values":["DE"]}]"#,
-        Of("dimension"),
+        In("dimension"),
         "invalid_filter",
     ),
     (
         "filters",
         r#"[{"dimension":"country"}]"#,
-        Of("values"),
+        In("values"),
         "invalid_filter",
     ),
     (
         "filters",
         r#"[{"dimension":"country","values":"DE"}]"#,
-        Of("values"),
+        In("values"),
         "invalid_filter",
     ),
     (
         "filters",
         r#"[{"dimension":"country","values":[]}]"#,
-        Of("values"),
+        In("values"),
         "invalid_filter",
     ),
     (
         "filters",
         r#"[{"dimension":"country","values":[{}]}]"#,
-        Of("values"),
+        In("values"),
         "invalid_filter",
     ),
     (
         "filters",
         r#"[{"dimension":"country","values":["DE"],"type":"any"}]"#,
-        Of("type"),
+        In("type"),
         "invalid_filter",
     ),
     (
         "order_by",
         r#"{"column":"date","ascending":true}"#,
-        Of("order_by"),
+        In("order_by"),
         "invalid_order_by",
     ),
-    ("order_by", r#"["date"]"#, Of("order_by"), "invalid_order_by"),
+    ("order_by", r#"["date"]"#, In("order_by"), "invalid_order_by"),
     (
         "order_by",
         r#"[{"ascending":true}]"#,
-        Of("column"),
+        In("column"),
         "invalid_order_by",
     ),
     (
         "order_by",
         r#"[{"column":"os","ascending":true}]"#,
-        Of("column"),
+        In("column"),
         "invalid_order_by",
     ),
     // A dimension that is not requested.
     (
         "order_by",
         r#"[{"column":"country","ascending":true}]"#,
-        Of("column"),
+        In("column"),
         "invalid_order_by",
     ),
     (
         "order_by",
         r#"[{"column":"date"}]"#,
-        Of("ascending"),
+        In("ascending"),
         "invalid_order_by",
     ),
     (
         "order_by",
         r#"[{"column":"date","ascending":1}]"#,
-        Of("ascending"),
+        In("ascending"),
         "invalid_order_by",
     ),
     (
         "order_by",
         r#"[{"column":"date","ascending":true,"nulls":"last"}]"#,
-        Of("nulls"),
+        In("nulls"),
         "invalid_order_by",
     ),
-    ("pagination", "1", Of("pagination"), "invalid_pagination"),
-    ("pagination", r#"{"page":0}"#, Of("page"), "invalid_pagination"),
+    ("pagination", "1", In("pagination"), "invalid_pagination"),
+    ("pagination", r#"{"page":0}"#, In("page"), "invalid_pagination"),
     (
         "pagination",
         r#"{"page":-1,"count":10}"#,
-        Of("page"),
+        In("page"),
         "invalid_pagination",
     ),
-    ("pagination", r#"{"page":1.5}"#, Of("page"), "invalid_pagination"),
-    ("pagination", r#"{"page":"1"}"#, Of("page"), "invalid_pagination"),
-    ("pagination", r#"{"count":0}"#, Of("count"), "invalid_pagination"),
+    ("pagination", r#"{"page":1.5}"#, In("page"), "invalid_pagination"),
+    ("pagination", r#"{"page":"1"}"#, In("page"), "invalid_pagination"),
+    ("pagination", r#"{"count":0}"#, In("count"), "invalid_pagination"),
     (
         "pagination",
         r#"{"page":1,"count":50001}"#,
-        Of("count"),
+        In("count"),
         "invalid_pagination",
     ),
     (
         "pagination",
         r#"{"page":1,"size":10}"#,
-        Of("size"),
+        In("size"),
         "invalid_pagination",
     ),
 ];
 
 #[test]
-fn every_wrong_query_is_refused_as_stated() {
+fn every_invalid_query_is_refused_with_its_documented_error() {
     let signpost = demo();
     let (publisher, _) = with_facts(&signpost, "errors-queries");
-    for (member, value, says, code) in REFUSED {
+    for (member, value, expected_message, code) in REFUSED {
         let mut wrong = good();
         if value.is_empty() {
             wrong.as_object_mut().unwrap().remove(*member);
@@ -271,15 +271,15 @@ fn every_wrong_query_is_refused_as_stated() {
             wrong[*member] = serde_json::from_str(value).unwrap();
         }
         let answer = publisher.ask(&wrong).refused(400, code);
-        let told = answer.json()["error"].as_str().unwrap().to_owned();
-        match says {
-            This(message) => assert_eq!(told, *message, "{answer:?}"),
-            Of(part) => assert!(told.contains(part), "{part}: {answer:?}"),
+        let error = answer.json()["error"].as_str().unwrap().to_owned();
+        match expected_message {
+            Is(message) => assert_eq!(error, *message, "{answer:?}"),
+            In(part) => assert!(error.contains(part), "{part}: {answer:?}"),
         }
         let body = answer.json();
         assert_eq!(body.as_object().unwrap().len(), 2, "{answer:?}");
         assert_eq!(answer.header("Cache-Control"), Some("no-store"), "{answer:?}");
-        // Whoever was let in is told of the rate, whatever comes of it.
+        // Every request with a valid key gets the rate limit headers, also when it fails.
         assert_eq!(
             answer.header("RateLimit"),
             Some("\"report\";r=0;t=2"),
@@ -298,12 +298,12 @@ fn every_wrong_query_is_refused_as_stated() {
 }
 
 #[test]
-fn what_is_not_measured_by_ad_tag_is_not_combined_with_it() {
+fn ad_tag_cannot_be_combined_with_metrics_that_are_not_measured_by_it() {
     let signpost = demo();
     let (publisher, _) = with_facts(&signpost, "errors-ad-tag");
     let filter = json!({"filters": [{"dimension": "ad_tag", "values": ["t"]}]});
     let order = |column: &str| json!({"order_by": [{"column": column, "ascending": true}]});
-    let This(message) = AD_TAG else { panic!() };
+    let Is(message) = AD_TAG else { panic!() };
     for metric in ["ad_requests", "ad_responses", "fill_rate", "show_rate"] {
         for wrong in [
             query(&["ad_tag"], &[metric]),
@@ -326,7 +326,7 @@ fn what_is_not_measured_by_ad_tag_is_not_combined_with_it() {
 }
 
 #[test]
-fn what_is_just_right_is_answered() {
+fn queries_at_the_limits_are_answered() {
     let signpost = demo();
     let (publisher, _) = with_facts(&signpost, "errors-none");
     let range = |start: &str, end: &str| json!({"date_range": {"start_date": start, "end_date": end}});
@@ -350,10 +350,10 @@ fn what_is_just_right_is_answered() {
     }
     for (filters, impressions) in [
         (json!([{"dimension": "country", "values": ["de"]}]), 7),
-        // An app is its id, and not its name.
+        // A filter of apps compares ids, not names.
         (json!([{"dimension": "app", "values": ["70000041"]}]), 14),
         (json!([{"dimension": "app", "values": ["Quest"]}]), 0),
-        // The same dimension twice intersects, and values keep their case and their zeros.
+        // Filters of the same dimension intersect. Values are compared with case and trailing zeros.
         (
             json!([{"dimension": "country", "values": ["DE", "FR"]}, {"dimension": "country", "values": ["FR"]}]),
             7,

@@ -1,4 +1,4 @@
-//! Report keys and their rate: one request in two seconds for each, whoever sends it.
+//! Report keys and their rate limit of one request in 2 s for each key.
 
 use std::{sync::Barrier, thread, time::Duration};
 
@@ -30,7 +30,7 @@ fn listed(publisher: &Publisher<'_>) -> Vec<Value> {
 }
 
 #[test]
-fn a_key_is_shown_once_listed_without_its_secret_and_ends_at_once() {
+fn a_key_is_shown_once_listed_without_its_secret_and_revoked_at_once() {
     let signpost = Setup::new().start();
     let publisher = with_fact(&signpost, "keys-life");
     assert_eq!(listed(&publisher), [] as [Value; 0]);
@@ -63,16 +63,16 @@ fn a_key_is_shown_once_listed_without_its_secret_and_ends_at_once() {
                 assert!(!text.contains(part), "a secret in {text}");
             }
         }
-        let of = |id: &str| keys.iter().find(|key| key["key_id"] == id).unwrap();
+        let key_of = |id: &str| keys.iter().find(|key| key["key_id"] == id).unwrap();
         for (id, label) in [(&key.id, "Nightly job"), (&other.id, "Dashboard")] {
-            let about = of(id);
-            assert_eq!(about["label"], label, "{about}");
-            assert_eq!(about["scope"], "ia-reporting.READ", "{about}");
-            let created_at = about["created_at"].as_i64().unwrap();
-            assert!((before_s..=now_ms() / 1_000).contains(&created_at), "{about}");
+            let entry = key_of(id);
+            assert_eq!(entry["label"], label, "{entry}");
+            assert_eq!(entry["scope"], "ia-reporting.READ", "{entry}");
+            let created_at = entry["created_at"].as_i64().unwrap();
+            assert!((before_s..=now_ms() / 1_000).contains(&created_at), "{entry}");
         }
-        assert!(of(&other.id)["last_used_at"].is_null(), "{keys:?}");
-        let used_at = of(&key.id)["last_used_at"].as_i64().unwrap();
+        assert!(key_of(&other.id)["last_used_at"].is_null(), "{keys:?}");
+        let used_at = key_of(&key.id)["last_used_at"].as_i64().unwrap();
         assert!((before_s..=now_ms() / 1_000).contains(&used_at), "{keys:?}");
     }
 
@@ -98,7 +98,7 @@ fn a_key_is_shown_once_listed_without_its_secret_and_ends_at_once() {
 }
 
 #[test]
-fn a_label_is_required_and_a_publisher_has_a_hundred_keys() {
+fn a_label_is_required_and_a_publisher_has_at_most_a_hundred_keys() {
     let signpost = demo();
     let publisher = signpost.publisher("keys-many");
     for wrong in [
@@ -122,7 +122,7 @@ fn a_label_is_required_and_a_publisher_has_a_hundred_keys() {
 }
 
 #[test]
-fn a_second_request_within_two_seconds_waits_and_does_not_push_the_wait() {
+fn a_second_request_within_two_seconds_is_refused_and_does_not_extend_the_wait() {
     let signpost = demo();
     let publisher = with_fact(&signpost, "keys-rate");
     let (key, other) = (publisher.create_key("a"), publisher.create_key("b"));
@@ -131,12 +131,12 @@ fn a_second_request_within_two_seconds_waits_and_does_not_push_the_wait() {
     assert_eq!(first.header("RateLimit-Policy"), Some("\"report\";q=1;w=2"));
     assert_eq!(first.header("RateLimit"), Some("\"report\";r=0;t=2"));
     let accepted_by_ms = now_ms();
-    // Asked again and again until just before the two seconds are over.
+    // Repeat until just before the 2 s are over.
     let mut refused = 0;
     while now_ms() < sent_ms + 1_800 {
         let answer = ask(&signpost, &key);
         if now_ms() >= sent_ms + 2_000 {
-            // Too busy a machine to say more.
+            // The machine is too busy for a reliable result.
             break;
         }
         let answer = answer.refused(429, "rate_limit_exceeded");
@@ -153,7 +153,7 @@ fn a_second_request_within_two_seconds_waits_and_does_not_push_the_wait() {
         thread::sleep(Duration::from_millis(150));
     }
     assert!(refused > 0, "nothing was refused");
-    // Another key of the same publisher is not concerned.
+    // Another key of the same publisher is not limited.
     ask(&signpost, &other).expect(200);
     let left_ms = accepted_by_ms + 2_005 - now_ms();
     thread::sleep(Duration::from_millis(u64::try_from(left_ms).unwrap_or(0)));
@@ -161,7 +161,7 @@ fn a_second_request_within_two_seconds_waits_and_does_not_push_the_wait() {
 }
 
 #[test]
-fn every_request_with_a_valid_key_counts_also_a_wrong_one() {
+fn an_invalid_request_with_a_valid_key_counts_against_its_rate() {
     let signpost = demo();
     let publisher = with_fact(&signpost, "keys-wrong-queries");
     let key = publisher.create_key("a");
@@ -172,7 +172,7 @@ fn every_request_with_a_valid_key_counts_also_a_wrong_one() {
 }
 
 #[test]
-fn of_many_requests_at_once_one_is_accepted() {
+fn of_many_concurrent_requests_with_one_key_one_is_accepted() {
     let signpost = demo();
     let publisher = with_fact(&signpost, "keys-at-once");
     for _ in 0..3 {
@@ -191,7 +191,7 @@ fn of_many_requests_at_once_one_is_accepted() {
         let took_ms = now_ms() - begun_ms;
         let (accepted, refused): (Vec<_>, Vec<_>) =
             answers.into_iter().partition(|answer| answer.status == 200);
-        // One, and one more for every two seconds that a busy machine took.
+        // One request, and one more for every 2 s that a busy machine took.
         let most = 1 + usize::try_from(took_ms / 2_000).unwrap();
         assert!((1..=most).contains(&accepted.len()), "{accepted:?}");
         for answer in refused {

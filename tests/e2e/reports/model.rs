@@ -1,4 +1,4 @@
-//! Reports as one would make them by hand, with every fact at hand: slow and plain, to hold the service's answers against.
+//! A slow and simple model of reports over a list of facts. Tests compare the service's reports with it.
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
@@ -27,10 +27,10 @@ pub const METRICS: [&str; 9] = [
     "show_rate",
     "click_rate",
 ];
-/// What goes with `ad_tag`.
+/// Metrics that can be combined with `ad_tag`.
 pub const METRICS_BY_AD_TAG: [&str; 5] = ["impressions", "clicks", "revenue", "ecpm", "click_rate"];
 
-/// A fact: its dimensions as they are uploaded, and its measures, revenue in micro-USD.
+/// A fact: its dimensions as uploaded, and its measures, with revenue in micro-USD.
 #[derive(Clone, Debug)]
 pub struct Fact {
     pub dimensions: [String; 7],
@@ -38,7 +38,7 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// As a line of CSV under all columns but `app_name`.
+    /// A line of CSV with all columns except `app_name`.
     pub fn csv(&self) -> String {
         let quoted = self.dimensions.iter().map(|value| {
             if value.contains([',', '"']) {
@@ -53,7 +53,7 @@ impl Fact {
         fields.join(",") + "\n"
     }
 
-    /// As a line of NDJSON.
+    /// A line of NDJSON.
     pub fn json(&self) -> String {
         let mut members = json!({});
         for (name, value) in DIMENSIONS.iter().zip(&self.dimensions) {
@@ -68,7 +68,7 @@ impl Fact {
         members.to_string() + "\n"
     }
 
-    /// A dimension as reports have it.
+    /// The value of a dimension in reports.
     fn value(&self, dimension: usize) -> String {
         match (DIMENSIONS[dimension], self.dimensions[dimension].as_str()) {
             ("country", "") => "ZZ".into(),
@@ -92,7 +92,7 @@ fn dimension(name: &str) -> usize {
     DIMENSIONS.iter().position(|known| *known == name).unwrap()
 }
 
-/// Numerator, factor to millionths and denominator of a metric that is a quotient.
+/// The numerator, the factor to millionths and the denominator of a metric that is a quotient.
 fn ratio(metric: &str) -> Option<(usize, i128, usize)> {
     match metric {
         "ecpm" => Some((4, 1_000, 2)),
@@ -103,7 +103,7 @@ fn ratio(metric: &str) -> Option<(usize, i128, usize)> {
     }
 }
 
-/// The rows of a whole report, on one page whatever the query says of pages. No app has a name.
+/// All rows of a report, regardless of the query's pagination. No app has a name.
 pub fn rows(facts: &[Fact], query: &Value) -> Vec<Value> {
     let dimensions: Vec<usize> = names(query, "dimensions")
         .iter()
@@ -119,7 +119,7 @@ pub fn rows(facts: &[Fact], query: &Value) -> Vec<Value> {
         }
     }
     let mut groups: Vec<_> = groups.into_iter().collect();
-    // They are in the order of their keys, and a stable sort leaves what is equal so.
+    // Groups are in the order of their keys, which the stable sort keeps for ties.
     groups.sort_by(|left, right| order(query, &dimensions, left, right));
     let rows = groups
         .iter()
@@ -160,7 +160,7 @@ fn order(query: &Value, dimensions: &[usize], left: &Group, right: &Group) -> Or
         let compared = if METRICS.contains(&column) {
             compare(column, &left.1, &right.1)
         } else {
-            let place = dimensions.iter().position(|asked| *asked == dimension(column));
+            let place = dimensions.iter().position(|known| *known == dimension(column));
             let place = place.unwrap();
             left.0[place].cmp(&right.0[place])
         };
@@ -214,7 +214,7 @@ fn row(dimensions: &[usize], metrics: &[String], key: &[String], sums: &[i64; 5]
     row
 }
 
-/// Rounded half away from zero; 0 where there is nothing to divide by.
+/// A quotient rounded half away from zero, or 0 if the denominator is 0.
 fn quotient(over: i128, under: i128) -> i128 {
     if under == 0 {
         return 0;
@@ -223,7 +223,7 @@ fn quotient(over: i128, under: i128) -> i128 {
     size * over.signum()
 }
 
-/// Millionths without the zeros at their end.
+/// Millionths as a decimal number without trailing zeros.
 fn decimal(millionths: i128) -> String {
     let sign = if millionths < 0 { "-" } else { "" };
     let (whole, rest) = (millionths.abs() / 1_000_000, millionths.abs() % 1_000_000);
@@ -234,12 +234,12 @@ fn decimal(millionths: i128) -> String {
 }
 
 impl Random {
-    /// From `start` to `end`, both included.
+    /// A number from `start` to `end`, both included.
     pub fn between(&mut self, start: i64, end: i64) -> i64 {
         start + i64::try_from(self.below(usize::try_from(end - start + 1).unwrap())).unwrap()
     }
 
-    /// At least one of the values, none twice, in any order.
+    /// At least one and at most `most` of the values, in random order and without repetition.
     pub fn some<'v>(&mut self, values: &[&'v str], most: usize) -> Vec<&'v str> {
         let mut left = values.to_vec();
         let count = 1 + self.below(most.min(left.len()));
@@ -252,7 +252,7 @@ impl Random {
     }
 }
 
-/// A fact of some of these days, with small sums, so that there are ties, and some large ones.
+/// A random fact of one of these days. Most sums are small, so that there are ties, and some are large.
 pub fn fact(random: &mut Random, days: &[&str]) -> Fact {
     let value = |random: &mut Random, values: &[&'static str]| random.one::<str>(values).to_owned();
     let dimensions = [

@@ -1,4 +1,4 @@
-//! The operator's side of reports: facts and report keys of a publisher, and what is kept of each day.
+//! The operator's endpoints for reports: facts, stored days and report keys of a publisher.
 
 use serde_json::{Value, json};
 
@@ -37,11 +37,11 @@ fn an_unknown_publisher_has_neither_keys_nor_facts() {
 }
 
 #[test]
-fn without_the_operators_token_no_ledger_is_asked() {
+fn without_the_operators_token_no_ledger_is_called() {
     let signpost = demo();
     let publisher = signpost.publisher("operating-token");
     let key = publisher.create_key("a");
-    // A report key is no operator's token.
+    // A report key is not accepted as the operator's token.
     for authorization in ["", "Bearer wrong", &format!("Bearer {}", key.api_key)] {
         for (method, rest) in [
             ("GET", "report_keys"),
@@ -105,20 +105,20 @@ fn methods_types_and_keys_of_uploads_are_checked() {
     }
     for keyless in [&[csv_type][..], &[csv_type, ("Idempotency-Key", "")]] {
         let answer = send("POST", "facts", keyless).refused(400, "missing_field");
-        let told = answer.json()["error"].as_str().unwrap().to_owned();
-        assert!(told.contains("Idempotency-Key"), "{answer:?}");
+        let error = answer.json()["error"].as_str().unwrap().to_owned();
+        assert!(error.contains("Idempotency-Key"), "{answer:?}");
     }
     assert_eq!(publisher.days(), [] as [Value; 0]);
 }
 
 #[test]
-fn an_increment_counts_once_for_its_key_and_the_key_is_spent_on_these_facts_alone() {
+fn an_increment_counts_once_and_its_idempotency_key_cannot_be_reused_for_other_facts() {
     let signpost = demo();
     let publisher = signpost.publisher("operating-repeats");
     let facts = csv(&[FACT, &FACT.replace("DE", "FR")]);
     for duplicate in [false, true, true] {
-        let told = publisher.add_facts("june", &facts).expect(200).json();
-        assert_eq!(told, json!({"rows": 2, "duplicate": duplicate}));
+        let body = publisher.add_facts("june", &facts).expect(200).json();
+        assert_eq!(body, json!({"rows": 2, "duplicate": duplicate}));
     }
     for other in [
         csv(&[FACT]),
@@ -128,13 +128,13 @@ fn an_increment_counts_once_for_its_key_and_the_key_is_spent_on_these_facts_alon
             .add_facts("june", &other)
             .refused(409, "idempotency_key_reused");
     }
-    // Wrong facts are wrong under a spent key as well, and other keys are others.
+    // Invalid facts are refused under a used key, too. Keys that differ in case or length are different keys.
     publisher
         .add_facts("june", &csv(&["x"]))
         .refused(400, "invalid_facts");
     for key in ["June", "june-2", &"k".repeat(255)] {
-        let told = publisher.add_facts(key, &facts).expect(200).json();
-        assert_eq!(told["duplicate"], false, "{key}");
+        let body = publisher.add_facts(key, &facts).expect(200).json();
+        assert_eq!(body["duplicate"], false, "{key}");
     }
     let days = publisher.days();
     assert_eq!(days.len(), 1);
@@ -143,7 +143,7 @@ fn an_increment_counts_once_for_its_key_and_the_key_is_spent_on_these_facts_alon
 }
 
 #[test]
-fn what_is_kept_of_each_day_is_listed_page_by_page_the_newest_first() {
+fn stored_days_are_listed_page_by_page_newest_first() {
     let signpost = demo();
     let publisher = signpost.publisher("operating-days");
     let listed = |query: &str| {

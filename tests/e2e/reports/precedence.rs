@@ -1,4 +1,4 @@
-//! A request with two errors is told of the one that is checked first (docs/DECISIONS.md, "Reports").
+//! A request with two errors gets the one that is checked first (docs/DECISIONS.md, "Reports").
 
 use serde_json::{Value, json};
 
@@ -13,9 +13,9 @@ struct Request {
     content_type: &'static str,
     padding: usize,
     wrong_key: bool,
-    spent_key: bool,
+    used_key: bool,
     query: Value,
-    /// What follows the query.
+    /// Bytes after the query.
     tail: &'static str,
 }
 
@@ -26,7 +26,7 @@ impl Request {
             content_type: "application/json",
             padding: 0,
             wrong_key: false,
-            spent_key: false,
+            used_key: false,
             query: query(&["date"], &["clicks"]),
             tail: "",
         }
@@ -37,10 +37,10 @@ impl Request {
     }
 }
 
-/// What is wrong, how a request gets wrong so, and how it is answered then.
+/// The name of an error, how to cause it, and the expected status and code.
 type Fault = (&'static str, fn(&mut Request), u16, &'static str);
 
-/// In the order of the checks. Each can be brought into a request that has any later one.
+/// Errors in the order of the checks. Each can be caused in a request that has any later one.
 const FAULTS: [Fault; 15] = [
     ("method", |r| r.method = "PUT", 405, "method_not_allowed"),
     (
@@ -51,7 +51,7 @@ const FAULTS: [Fault; 15] = [
     ),
     ("size", |r| r.padding = 257 << 10, 413, "payload_too_large"),
     ("key", |r| r.wrong_key = true, 401, "invalid_api_key"),
-    ("rate", |r| r.spent_key = true, 429, "rate_limit_exceeded"),
+    ("rate", |r| r.used_key = true, 429, "rate_limit_exceeded"),
     ("JSON", |r| r.tail = "}", 400, "invalid_json"),
     (
         "dimensions",
@@ -108,7 +108,7 @@ const FAULTS: [Fault; 15] = [
 ];
 
 #[test]
-fn of_two_errors_the_one_that_is_checked_first_is_told() {
+fn of_two_errors_the_one_checked_first_is_returned() {
     let signpost = demo();
     let publisher = signpost.publisher("precedence");
     let fact = csv(&["2026-01-05,70000051,,DE,p,t,d,s,0,0,0,1,0"]);
@@ -127,7 +127,7 @@ fn of_two_errors_the_one_that_is_checked_first_is_told() {
         signpost.send(request.method, REPORT, &headers, body.as_bytes())
     };
     for (place, (first, break_first, status, code)) in FAULTS.iter().enumerate() {
-        // Alone, and with each that comes after it.
+        // Each error alone, and together with each later one.
         let others = std::iter::once(None).chain(FAULTS[place + 1..].iter().map(Some));
         for other in others {
             let key = publisher.create_key("precedence");
@@ -136,7 +136,7 @@ fn of_two_errors_the_one_that_is_checked_first_is_told() {
                 break_other(&mut request);
             }
             break_first(&mut request);
-            if request.spent_key {
+            if request.used_key {
                 send(&Request::good(), &key).expect(200);
             }
             let answer = send(&request, &key);

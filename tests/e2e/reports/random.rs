@@ -1,4 +1,4 @@
-//! Any query over any facts is answered as one would work it out by hand, and its pages are the whole.
+//! Compares random queries over random facts with the model, whole and page by page.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ const DAYS: [&str; 12] = [
     "2026-04-01",
 ];
 
-/// Some days come in one PUT, the others in increments of both formats, and so in several segments.
+/// Uploads some days in one PUT each, and the others as increments of both formats, so that they have several segments.
 fn load(publisher: &Publisher<'_>, random: &mut Random) -> Vec<Fact> {
     let facts: Vec<_> = (0..FACTS).map(|_| model::fact(random, &DAYS)).collect();
     let (put, added): (Vec<_>, Vec<_>) = facts
@@ -54,8 +54,8 @@ fn load(publisher: &Publisher<'_>, random: &mut Random) -> Vec<Fact> {
             ];
             publisher.send_facts("POST", "facts", &headers, lines.as_bytes())
         };
-        let told = answer.expect(200).json();
-        assert_eq!(told, json!({"rows": facts.len(), "duplicate": false}));
+        let body = answer.expect(200).json();
+        assert_eq!(body, json!({"rows": facts.len(), "duplicate": false}));
     }
     facts
 }
@@ -100,7 +100,7 @@ fn query(random: &mut Random) -> Value {
             .collect(),
     };
     let ends = random.some(&DAYS, 2);
-    // 2026-01-01 to 2026-04-01 are just the 90 days.
+    // 2026-01-01 to 2026-04-01 is the longest range, 90 days.
     let (start, end) = match (random.below(3), ends.as_slice()) {
         (0, [one, other]) => (*one.min(other), *one.max(other)),
         (0, [one]) => (*one, *one),
@@ -114,12 +114,12 @@ fn query(random: &mut Random) -> Value {
     })
 }
 
-/// Pages of a random size, one after the other, until one is past the last.
+/// Reads pages of a random size until one is past the last, and compares them with the whole report.
 fn pages(publisher: &Publisher<'_>, random: &mut Random, query: &Value, whole: &[Value]) {
-    let about = [1, 2, 3, 5][random.below(4)];
-    let count = whole.len() / about + usize::from(whole.len() < about) + random.below(2);
+    let parts = [1, 2, 3, 5][random.below(4)];
+    let count = whole.len() / parts + usize::from(whole.len() < parts) + random.below(2);
     let last = whole.len().div_ceil(count);
-    let mut put_together = Vec::new();
+    let mut joined = Vec::new();
     let mut paged = query.clone();
     for page in 1..=last {
         paged["pagination"] = json!({ "page": page, "count": count });
@@ -135,12 +135,9 @@ fn pages(publisher: &Publisher<'_>, random: &mut Random, query: &Value, whole: &
         let body = answer.json();
         let rows = body["rows"].as_array().unwrap();
         assert!(!rows.is_empty() && rows.len() <= count, "{answer:?}");
-        put_together.extend(rows.iter().cloned());
+        joined.extend(rows.iter().cloned());
     }
-    assert!(
-        put_together == whole,
-        "pages of {count} are not the whole: {query}"
-    );
+    assert!(joined == whole, "pages of {count} are not the whole: {query}");
     paged["pagination"] = json!({ "page": last + 1, "count": count });
     let past = publisher.ask(&paged).expect(200);
     assert_eq!(past.body, "{\"rows\":[]}", "{past:?}");
@@ -149,8 +146,8 @@ fn pages(publisher: &Publisher<'_>, random: &mut Random, query: &Value, whole: &
 }
 
 #[test]
-fn any_query_is_answered_as_by_hand_and_its_pages_are_the_whole() {
-    // Shown when the test fails; SEED= runs the same again.
+fn any_query_matches_the_model_and_its_pages_add_up_to_the_whole() {
+    // Printed when the test fails; SEED= repeats the run.
     let seed = match std::env::var("SEED") {
         Ok(seed) => seed.parse().unwrap(),
         Err(_) => u64::try_from(now_ms()).unwrap(),
@@ -176,10 +173,10 @@ fn any_query_is_answered_as_by_hand_and_its_pages_are_the_whole() {
         } else {
             publisher.rows(&query)
         };
-        if let Some((place, (row, by_hand))) =
-            (rows.iter().zip(&expected).enumerate()).find(|(_, (row, by_hand))| row != by_hand)
+        if let Some((place, (row, modelled))) =
+            (rows.iter().zip(&expected).enumerate()).find(|(_, (row, modelled))| row != modelled)
         {
-            panic!("{query}\nrow {place} is {row}\nand by hand {by_hand}");
+            panic!("{query}\nrow {place} is {row}\nthe model has {modelled}");
         }
         assert_eq!(rows.len(), expected.len(), "{query}");
         pages(&publisher, random, &query, &expected);

@@ -1,4 +1,4 @@
-//! Requests that are refused before their query is looked at: by their method, type, size and key, and what is no JSON.
+//! Report requests that are refused before the query is checked: by method, media type, size, key or invalid JSON.
 
 use crate::{
     harness::{REPORT, demo},
@@ -6,7 +6,7 @@ use crate::{
 };
 
 #[test]
-fn a_request_that_is_no_query_is_refused_before_anything_is_read() {
+fn a_request_with_a_wrong_method_type_size_or_body_is_refused_before_its_query_is_checked() {
     let signpost = demo();
     let (publisher, key) = with_facts(&signpost, "errors-requests");
     let json_type = ("Content-Type", "application/json");
@@ -37,7 +37,7 @@ fn a_request_that_is_no_query_is_refused_before_anything_is_read() {
     signpost
         .report(&headers, padded((256 << 10) + 1).as_bytes())
         .refused(413, "payload_too_large");
-    // None of these was held against the key's rate, and 256 KiB are not too much.
+    // None of these counted against the key's rate, and 256 KiB is not too large.
     signpost
         .report(&headers, padded(256 << 10).as_bytes())
         .expect(200);
@@ -68,7 +68,7 @@ fn a_request_that_is_no_query_is_refused_before_anything_is_read() {
 }
 
 #[test]
-fn a_key_that_is_missing_wrong_or_revoked_is_told_the_same() {
+fn missing_wrong_and_revoked_keys_get_the_same_answer() {
     let signpost = demo();
     let (publisher, key) = with_facts(&signpost, "errors-keys");
     let revoked = publisher.create_key("revoked");

@@ -1,4 +1,4 @@
-//! A publisher's numbers are its own: nothing that another one asks, and no key that was not issued, reads them.
+//! Isolation of publishers in reports: no other publisher's query and no forged key reads a publisher's facts.
 
 use serde_json::json;
 
@@ -7,9 +7,8 @@ use crate::{
     reports::{csv, query},
 };
 
-/// Two publishers with apps of the same name; the first has a fact of its own app, the second of its own, and both of one
-/// that neither has registered.
-fn two<'s>(signpost: &'s Signpost, ids: [&str; 2], apps: [&str; 3]) -> [Publisher<'s>; 2] {
+/// Two publishers with apps of the same name. Each has a fact of its own app and one of an app that neither registered.
+fn two_publishers<'s>(signpost: &'s Signpost, ids: [&str; 2], apps: [&str; 3]) -> [Publisher<'s>; 2] {
     let [first_app, second_app, shared] = apps;
     let publishers = ids.map(|id| signpost.publisher(id));
     for (publisher, app, clicks) in [
@@ -33,10 +32,10 @@ fn two<'s>(signpost: &'s Signpost, ids: [&str; 2], apps: [&str; 3]) -> [Publishe
 }
 
 #[test]
-fn a_report_is_of_ones_own_apps_whatever_it_asks_for() {
+fn a_report_contains_only_the_publishers_own_facts_whatever_its_filters() {
     let signpost = demo();
     let apps = ["72000001", "72000002", "72000003"];
-    let [first, second] = two(&signpost, ["twin-a", "twin-b"], apps);
+    let [first, second] = two_publishers(&signpost, ["twin-a", "twin-b"], apps);
     let by_app = query(&["app"], &["clicks"]);
     for (publisher, own, own_clicks) in [(&first, apps[0], 111), (&second, apps[1], 222)] {
         assert_eq!(
@@ -50,14 +49,14 @@ fn a_report_is_of_ones_own_apps_whatever_it_asks_for() {
     let filtered = |app: &str| json!({"filters": [{"dimension": "app", "values": [app]}]});
     first.ask(&with(by_app.clone(), &filtered(apps[1]))).expect(204);
     second.ask(&with(by_app.clone(), &filtered(apps[0]))).expect(204);
-    // Of both, one gets its own half.
+    // With both apps in the filter, a publisher gets only its own.
     let both = json!({"filters": [{"dimension": "app", "values": [apps[0], apps[1]]}]});
     assert_eq!(
         json!(first.rows(&with(by_app.clone(), &both))),
         json!([{"app_id": apps[0], "app": {"name": "Twins"}, "clicks": 111}])
     );
 
-    // Facts of another's app are one's own facts, and do not tell what the other calls it.
+    // Facts uploaded for another publisher's app belong to the uploader, and do not reveal the app's name.
     let fact = csv(&[&format!("2026-01-06,{},,DE,p,t,d,s,0,0,0,5,0", apps[0])]);
     second.add_facts("another's", &fact).expect(200);
     let of_the_other = with(by_app.clone(), &filtered(apps[0]));
@@ -69,7 +68,7 @@ fn a_report_is_of_ones_own_apps_whatever_it_asks_for() {
         json!(first.rows(&of_the_other)),
         json!([{"app_id": apps[0], "app": {"name": "Twins"}, "clicks": 111}])
     );
-    // Nor is an Idempotency-Key that one publisher spent spent for another.
+    // An Idempotency-Key used by one publisher is unused for another.
     let answer = first.add_facts("another's", &fact).expect(200).json();
     assert_eq!(answer, json!({"rows": 1, "duplicate": false}));
     assert_eq!(second.days().len(), 2);
@@ -79,7 +78,7 @@ fn a_report_is_of_ones_own_apps_whatever_it_asks_for() {
 fn a_key_that_was_not_issued_reads_nothing() {
     let signpost = demo();
     let apps = ["72000011", "72000012", "72000013"];
-    let [first, second] = two(&signpost, ["guess-a", "guess-b"], apps);
+    let [first, second] = two_publishers(&signpost, ["guess-a", "guess-b"], apps);
     let key = first.create_key("own").api_key;
     let other = second.create_key("other").api_key;
     let parts: Vec<&str> = key.split('_').collect();
@@ -88,7 +87,7 @@ fn a_key_that_was_not_issued_reads_nothing() {
         panic!("{key} is not sk_<publisher>_<random>_<mac>");
     };
     let mut guesses = vec![
-        // The publisher, the secret or the proof of another key.
+        // The publisher, the random part or the MAC of another key.
         format!("sk_guess-b_{random}_{mac}"),
         format!("sk_guess-b_{random}_{}", other_parts[3]),
         format!("sk_guess-b_{}_{mac}", other_parts[2]),
@@ -115,18 +114,18 @@ fn a_key_that_was_not_issued_reads_nothing() {
         "x".repeat(8_000),
     ];
     guesses.extend((1..key.len()).step_by(7).map(|length| key[..length].to_owned()));
-    let asked = query(&["app"], &["clicks"]).to_string();
+    let body = query(&["app"], &["clicks"]).to_string();
     for guess in guesses {
-        // One whose digits are no letters reads the same in another case.
+        // A key whose hex digits have no letters is the same in another case.
         if guess == key {
             continue;
         }
         signpost
-            .report_with(&guess, asked.as_bytes())
+            .report_with(&guess, body.as_bytes())
             .refused(401, "invalid_api_key");
     }
-    // None of it used the key up, and it tells of its own publisher.
-    let answer = signpost.report_with(&key, asked.as_bytes()).expect(200);
+    // The guesses did not count against the key's rate, and it reads only its own publisher.
+    let answer = signpost.report_with(&key, body.as_bytes()).expect(200);
     assert!(
         answer.body.contains(apps[0]) && !answer.body.contains(apps[1]),
         "{answer:?}"
@@ -134,15 +133,15 @@ fn a_key_that_was_not_issued_reads_nothing() {
 }
 
 #[test]
-fn a_key_is_ended_only_under_its_own_publisher() {
+fn a_key_can_be_revoked_only_under_its_own_publisher() {
     let signpost = demo();
     let apps = ["72000021", "72000022", "72000023"];
-    let [first, second] = two(&signpost, ["ended-a", "ended-b"], apps);
+    let [first, second] = two_publishers(&signpost, ["ended-a", "ended-b"], apps);
     let key = first.create_key("own");
     let path = format!("report_keys/{}", key.id);
     second.operator("DELETE", &path, None).refused(404, "not_found");
     let listed = second.operator("GET", "report_keys", None).expect(200).body;
     assert!(!listed.contains(&key.id), "{listed}");
-    let asked = query(&["app"], &["clicks"]).to_string();
-    signpost.report_with(&key.api_key, asked.as_bytes()).expect(200);
+    let body = query(&["app"], &["clicks"]).to_string();
+    signpost.report_with(&key.api_key, body.as_bytes()).expect(200);
 }

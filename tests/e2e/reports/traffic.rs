@@ -1,5 +1,4 @@
-//! Clicks that Signpost counted are in the reports of their publisher: each once, whatever fails on the way, and beside
-//! what was loaded.
+//! Clicks that Signpost counted appear once in their publisher's reports, despite failures, and beside uploaded facts.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +11,9 @@ use crate::{
 };
 use domain::model::time::{SECOND_MS, UtcDay};
 
-/// Beyond a few of the retries of what hands the counts on, which double from 5 seconds.
+/// Longer than several retries of a batch from the counters to the ledger, whose delays double from 5 s.
 const RETRIES_MS: i64 = 60 * SECOND_MS;
-/// A demo offer's goal, for Android in every country and without a cap, and the offer.
+/// A goal of a demo offer for Android in every country without a cap, and the offer.
 const GOAL: &str = "410271";
 const OFFER: &str = "23817";
 
@@ -30,7 +29,7 @@ fn query(dimensions: &[&str]) -> Value {
     })
 }
 
-/// A publisher with an app, which the edge knows.
+/// A publisher with a published app.
 fn with_app<'s>(signpost: &'s Signpost, id: &str, app: &str) -> Publisher<'s> {
     let publisher = signpost.publisher(id);
     signpost.put(
@@ -52,7 +51,7 @@ fn click(signpost: &Signpost, goal: &str, app: &str, placement: &str, country: &
     signpost.click(&query, country).expect(302);
 }
 
-/// The row of an app's clicks by app, country, placement, ad tag, demand source and version.
+/// The row of an app's clicks by app, country, placement, ad tag, demand source and SDK version.
 fn row(app: &str, country: &str, placement: &str, offer: &str, clicks: u64) -> Value {
     json!({
         "app_id": app, "app": {"name": "Clicked"}, "country": country, "placement_id": placement, "ad_tag": offer,
@@ -61,13 +60,13 @@ fn row(app: &str, country: &str, placement: &str, offer: &str, clicks: u64) -> V
 }
 
 #[test]
-fn clicks_are_reported_beside_what_is_loaded_and_a_replaced_day_leaves_them_alone() {
+fn clicks_are_reported_beside_uploaded_facts_and_survive_a_replaced_day() {
     away_from_midnight();
     let signpost = demo();
     signpost.put_offer("reported", &json!({}));
     let app = "77000001";
     let publisher = with_app(&signpost, "traffic-clicks", app);
-    // Goal, placement, country and how often.
+    // Goal, placement, country and number of clicks.
     for (goal, placement, country, times) in [
         (GOAL, "home", "DE", 3),
         (GOAL, "home", "US", 1),
@@ -89,7 +88,7 @@ fn clicks_are_reported_beside_what_is_loaded_and_a_replaced_day_leaves_them_alon
         "demand_source",
         "sdk_v",
     ]);
-    let clicked = [
+    let click_rows = [
         row(app, "DE", "home", OFFER, 3),
         row(app, "DE", "offerwall", OFFER, 2),
         row(app, "FR", "end.of-level_1@x", "reported", 5),
@@ -97,9 +96,9 @@ fn clicks_are_reported_beside_what_is_loaded_and_a_replaced_day_leaves_them_alon
         row(app, "US", "home", OFFER, 1),
         row(app, "ZZ", "home", OFFER, 4),
     ];
-    eventually(&clicked.to_vec(), || publisher.rows(&all));
+    eventually(&click_rows.to_vec(), || publisher.rows(&all));
 
-    // Loaded facts of the same day and keys, but for the demand source, come beside them.
+    // Uploaded facts of the same day and key, except for the demand source, are separate rows.
     let date = today();
     let by_source = query(&["demand_source"]);
     let offerwall = json!({"demand_source": "offerwall", "clicks": 17});
@@ -122,24 +121,24 @@ fn clicks_are_reported_beside_what_is_loaded_and_a_replaced_day_leaves_them_alon
     assert_eq!(days[0]["offers"]["clicks"], 17, "{days:?}");
 
     publisher.put_facts(&date, &csv(&[])).expect(200);
-    assert_eq!(publisher.rows(&all), clicked);
+    assert_eq!(publisher.rows(&all), click_rows);
     let through = publisher.ask(&all);
     let through = through.header("X-Data-Through").expect("X-Data-Through");
     assert!(
         through.starts_with(&date),
-        "{through} is not before the day is over"
+        "{through}: today's data is not complete"
     );
 
-    // What the facts interface may not claim.
+    // Uploads may not use the demand source of Signpost's own clicks.
     let forged = csv(&[&format!(
         "{date},{app},,DE,home,{OFFER},offerwall,api,0,0,0,1000,0"
     )]);
     publisher.put_facts(&date, &forged).refused(400, "invalid_facts");
-    assert_eq!(publisher.rows(&all), clicked);
+    assert_eq!(publisher.rows(&all), click_rows);
 }
 
 #[test]
-fn an_apps_day_keeps_two_hundred_placements_apart() {
+fn an_app_has_at_most_two_hundred_placements_a_day_in_reports() {
     away_from_midnight();
     let signpost = demo();
     let app = "77000011";
@@ -148,26 +147,26 @@ fn an_apps_day_keeps_two_hundred_placements_apart() {
         for placement in 0..230 {
             click(&signpost, GOAL, app, &format!("p-{placement}"), "DE");
         }
-        // The default's name is none that a user chose.
+        // A click without a placement has the default `offerwall`, which is not one of the 200.
         click(&signpost, GOAL, app, "", "DE");
         let by_placement = query(&["placement_id"]);
         let clicks = || -> BTreeMap<String, u64> {
             let rows = publisher.rows(&by_placement);
-            let of = |row: &Value| {
+            let entry = |row: &Value| {
                 let placement = row["placement_id"].as_str().unwrap().to_owned();
                 (placement, row["clicks"].as_u64().unwrap())
             };
-            rows.iter().map(of).collect()
+            rows.iter().map(entry).collect()
         };
         eventually(&(round * 231), || clicks().values().sum());
         let mut clicks = clicks();
         assert_eq!(clicks.remove("offerwall"), Some(round));
         assert_eq!(clicks.remove("other"), Some(30 * round), "{clicks:?}");
-        // The same 200 as before, or a kept one would have one click and another would be new.
+        // The same 200 as before. Otherwise one would still have one click, and another would be new.
         assert_eq!(clicks.len(), 200);
         assert!(clicks.values().all(|times| *times == round), "{clicks:?}");
     }
-    // They are 200 for each app and not for all of them.
+    // The limit of 200 is for each app, not for all apps.
     let other_app = "77000012";
     signpost.put(
         &format!("apps/{other_app}"),
@@ -185,12 +184,12 @@ fn an_apps_day_keeps_two_hundred_placements_apart() {
 }
 
 #[test]
-fn with_the_ledger_out_of_order_each_click_is_reported_once_when_it_is_mended() {
+fn each_click_is_reported_once_after_an_outage_of_the_ledger() {
     away_from_midnight();
     let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
     let app = "77000021";
     let publisher = with_app(&signpost, "traffic-faults", app);
-    // The ledger is there, so that what is stored can be looked into.
+    // This call creates the ledger, so that its database can be read.
     assert_eq!(publisher.days(), [] as [Value; 0]);
     let clicks = |country: &str, times: usize| {
         for _ in 0..times {
@@ -216,7 +215,7 @@ fn with_the_ledger_out_of_order_each_click_is_reported_once_when_it_is_mended() 
         .operator("GET", "facts", None)
         .refused(503, "unavailable");
 
-    // From here on the ledger does as it is told, and nobody hears of it: the batch is sent again.
+    // From here on the ledger applies batches, but its answers are lost: the batch is sent again.
     break_down(&signpost, "ledger-answers");
     clicks("US", 5);
     in_time(RETRIES_MS, &true, || applied() >= 1 && failed() >= 2);
@@ -225,14 +224,14 @@ fn with_the_ledger_out_of_order_each_click_is_reported_once_when_it_is_mended() 
     clicks("FR", 7);
     std::thread::sleep(std::time::Duration::from_millis(2_500));
     break_down(&signpost, "");
-    // Another click, whose request sends what is left in the isolate.
+    // The request of another click flushes what is left in the isolate.
     clicks("JP", 1);
     let by_country = query(&["country"]);
     let expected: Vec<_> = [("DE", 10), ("FR", 7), ("JP", 1), ("US", 5)]
         .map(|(country, clicks)| json!({"country": country, "clicks": clicks}))
         .into();
     in_time(RETRIES_MS, &expected, || publisher.rows(&by_country));
-    // All is confirmed, and no repeat has added anything.
+    // All batches are confirmed, and no retry was counted twice.
     in_time(RETRIES_MS, &0, failed);
     assert_eq!(publisher.rows(&by_country), expected);
     signpost.restart();

@@ -1,4 +1,4 @@
-//! What facts may come as, and uploads that end before their end: packed wrong, too large, cut off, or with the power.
+//! Formats of uploaded facts, and failed uploads: damaged gzip, too large, aborted, or cut off by a power failure.
 
 use serde_json::{Value, json};
 
@@ -17,13 +17,13 @@ fn clicks(publisher: &Publisher<'_>) -> Vec<Value> {
 }
 
 #[test]
-fn facts_may_be_quoted_marked_packed_and_in_any_order() {
+fn facts_may_be_quoted_compressed_start_with_a_bom_and_have_columns_in_any_order() {
     let signpost = demo();
     let publisher = signpost.publisher("uploads-forms");
     let plain = csv(&["2026-01-05,74000001,\"Quest, the game\",DE,p,\"t \"\"1\"\"\",d,s,1,1,1,1,0.5"]);
     let windows = format!("\u{feff}{}", plain.replace('\n', "\r\n"));
     let no_last_end = plain.trim_end().to_owned();
-    let turned = "\"revenue\",clicks,impressions,ad_responses,ad_requests,sdk_v,demand_source,ad_tag,\
+    let reordered = "\"revenue\",clicks,impressions,ad_responses,ad_requests,sdk_v,demand_source,ad_tag,\
         placement_id,country,app_name,app_id,date\n\
         0.500000,\"1\",1,1,1,s,d,\"t \"\"1\"\"\",p,de,\"Quest, the game\",\"74000001\",2026-01-05\n";
     let ndjson = json!({
@@ -38,7 +38,7 @@ fn facts_may_be_quoted_marked_packed_and_in_any_order() {
         (&[CSV], plain.clone().into()),
         (&[CSV], windows.clone().into()),
         (&[CSV], no_last_end.into()),
-        (&[CSV], turned.into()),
+        (&[CSV], reordered.into()),
         (&[parameters], plain.clone().into()),
         (&[CSV, GZIP], gzip(windows.as_bytes())),
         (&[CSV, ("Content-Encoding", "GZIP")], gzip(plain.as_bytes())),
@@ -63,7 +63,7 @@ fn facts_may_be_quoted_marked_packed_and_in_any_order() {
             "form {place}"
         );
     }
-    // For one day, the date may be left out; and no rows are as good a day as any.
+    // In a PUT of one day, the date may be left out. A day may have no rows.
     let without = plain.replacen("date,", "", 1).replace("2026-01-05,", "");
     assert_eq!(
         publisher.put_facts("2026-01-05", &without).expect(200).json(),
@@ -78,7 +78,7 @@ fn facts_may_be_quoted_marked_packed_and_in_any_order() {
 }
 
 #[test]
-fn what_does_not_unpack_is_refused_and_leaves_no_trace() {
+fn a_body_that_does_not_decompress_is_refused_and_changes_nothing() {
     let signpost = demo();
     let publisher = signpost.publisher("uploads-packed");
     let fact = csv(&["2026-01-05,74000011,,DE,p,t,d,s,1,1,1,1,0.5"]);
@@ -97,7 +97,7 @@ fn what_does_not_unpack_is_refused_and_leaves_no_trace() {
         many.clone().into_bytes(),
         b"\x1f\x8b".to_vec(),
         packed[..packed.len() / 2].to_vec(),
-        // All of the facts, and the check sum cut off.
+        // All facts, with the checksum cut off.
         packed[..packed.len() - 4].to_vec(),
         damaged,
     ];
@@ -124,14 +124,14 @@ fn what_does_not_unpack_is_refused_and_leaves_no_trace() {
 }
 
 #[test]
-fn a_small_body_that_unpacks_to_too_much_ends_there() {
+fn a_decompression_bomb_is_refused_at_the_size_limit() {
     let signpost = Setup::new().start();
     let publisher = signpost.publisher("uploads-bomb");
     let fact = csv(&["2026-01-05,74000021,,DE,p,t,d,s,1,1,1,1,0.5"]);
     publisher.put_facts("2026-01-05", &fact).expect(200);
     let before = (clicks(&publisher), publisher.days());
     let row = "2026-01-05,74000021,,DE,p,t,d,s,1,1,1,1,0.5\n";
-    // Right facts and no line wrong; and one line that never ends.
+    // Valid facts that are too many, and one endless line.
     let facts = csv(&[]) + &row.repeat((64 << 20) / row.len() + 1);
     for bomb in [gzip(facts.as_bytes()), gzip(&vec![b'x'; 100 << 20])] {
         assert!(bomb.len() < 2 << 20);
@@ -146,7 +146,7 @@ fn a_small_body_that_unpacks_to_too_much_ends_there() {
     assert_eq!(staged(&signpost), 0);
     let memory = signpost.wasm_memory();
     assert!(memory < 100_000_000, "{memory} bytes");
-    // Just below, the key that was not spent is good.
+    // Facts below the limit are accepted under the same key, which the refused uploads did not use up.
     let facts = csv(&[]) + &row.repeat(50_000);
     let headers = [CSV, GZIP, ("Idempotency-Key", "bomb")];
     let answer = publisher.send_facts("POST", "facts", &headers, &gzip(facts.as_bytes()));
@@ -160,14 +160,14 @@ fn a_small_body_that_unpacks_to_too_much_ends_there() {
     );
 }
 
-/// Segments of uploads that do not count yet, over all ledgers.
+/// The number of staged segments, of uploads that are not committed yet, in all ledgers.
 fn staged(signpost: &Signpost) -> i64 {
     let sql = "SELECT COUNT(*) FROM segments WHERE upload > 0";
     let counts = signpost.stored("signpost-ledger", sql, |row| row.get::<_, i64>(0));
     counts.into_iter().sum()
 }
 
-/// More than a ledger keeps in memory before it stages, also in the first half.
+/// Rows of an upload of which even the first half is more than a ledger holds in memory before it stages segments.
 const ROWS: usize = 260_000;
 
 fn large() -> String {
@@ -185,7 +185,7 @@ fn large() -> String {
 }
 
 #[test]
-fn a_day_whose_upload_died_with_the_power_is_as_before() {
+fn an_upload_cut_off_by_a_power_failure_leaves_its_day_unchanged() {
     let signpost = Setup::new().start();
     let publisher = signpost.publisher("uploads-power");
     let fact = csv(&["2026-01-05,74000032,,DE,p,t,d,s,1,1,1,1,0.5"]);
@@ -197,7 +197,7 @@ fn a_day_whose_upload_died_with_the_power_is_as_before() {
     assert_eq!(
         (clicks(&publisher), publisher.days()),
         before,
-        "half a body does not count"
+        "half an upload does not count"
     );
     signpost.restart();
     drop(half_sent);
@@ -212,13 +212,13 @@ fn a_day_whose_upload_died_with_the_power_is_as_before() {
     let days = publisher.days();
     assert_eq!(days.len(), 1, "{days:?}");
     assert_eq!(days[0]["loaded"]["clicks"], ROWS, "{days:?}");
-    assert_eq!(staged(&signpost), 0, "what died is swept");
+    assert_eq!(staged(&signpost), 0, "segments of the dead upload are deleted");
     signpost.restart();
     assert_eq!(json!(clicks(&publisher)), all);
 }
 
 #[test]
-fn an_upload_that_its_sender_cuts_off_leaves_no_trace() {
+fn an_upload_aborted_by_its_sender_changes_nothing() {
     let signpost = Setup::new().start();
     let publisher = signpost.publisher("uploads-cut");
     let fact = csv(&["2026-01-05,74000042,,DE,p,t,d,s,1,1,1,1,0.5"]);
@@ -231,7 +231,7 @@ fn an_upload_that_its_sender_cuts_off_leaves_no_trace() {
         drop(half_sent);
         assert_eq!((clicks(&publisher), publisher.days()), before);
     }
-    // Another upload is received as if nothing had been.
+    // Another upload is accepted as usual.
     let fact = csv(&["2026-01-05,74000042,,DE,p,t,d,s,1,1,1,2,0.5"]);
     publisher.put_facts("2026-01-05", &fact).expect(200);
     assert_eq!(
@@ -241,7 +241,7 @@ fn an_upload_that_its_sender_cuts_off_leaves_no_trace() {
 }
 
 #[test]
-fn damaged_facts_are_told_as_such_and_other_days_are_reported() {
+fn damaged_facts_are_an_error_and_other_days_are_still_reported() {
     let signpost = Setup::new().start();
     let publisher = signpost.publisher("uploads-damaged");
     let row = |date: &str| csv(&[&format!("{date},74000001,Quest,DE,p,t,d,s,1,1,1,1,0.5")]);
@@ -254,23 +254,23 @@ fn damaged_facts_are_told_as_such_and_other_days_are_reported() {
              WHERE id = (SELECT MIN(id) FROM columns)",
         );
     });
-    let asked = |start: &str| {
+    let report_from = |start: &str| {
         let range = json!({ "start_date": start, "end_date": "2026-01-06" });
         publisher.ask(&with(
             query(&["date", "sdk_v"], &["revenue"]),
             &json!({ "date_range": range }),
         ))
     };
-    asked("2026-01-05").refused(500, "damaged_facts");
-    let whole = asked("2026-01-06").expect(200);
+    report_from("2026-01-05").refused(500, "damaged_facts");
+    let whole = report_from("2026-01-06").expect(200);
     assert_eq!(
         whole.json(),
         json!({"rows": [{"date": "2026-01-06", "sdk_v": "s", "revenue": 0.5}]})
     );
-    // Loading the day again is the repair.
+    // Uploading the day again repairs it.
     publisher.put_facts("2026-01-05", &row("2026-01-05")).expect(200);
     assert_eq!(
-        asked("2026-01-05").expect(200).json()["rows"]
+        report_from("2026-01-05").expect(200).json()["rows"]
             .as_array()
             .map(Vec::len),
         Some(2)

@@ -1,4 +1,4 @@
-//! Facts that are wrong are refused by line and column, all of them together, and leave no trace.
+//! Uploads with invalid facts are refused as a whole, with the lines and columns of the errors, and change nothing.
 
 use serde_json::{Value, json};
 
@@ -9,13 +9,13 @@ use crate::{
 
 const GOOD: &str = "2026-01-05,73000001,Quest,DE,p,t,d,s,1,1,1,1,0.5";
 
-/// A column of CSV and a text it does not take.
+/// A column of CSV and an invalid text for it.
 const WRONG_CSV: &[(&str, &str)] = &[
     ("date", "2026-02-30"),
     ("date", "2026-1-5"),
     ("date", "05/01/2026"),
     ("date", ""),
-    // A byte order mark in the middle is what is left of two files that were joined.
+    // A byte order mark in the middle is left when two files were joined.
     ("date", "\u{feff}2026-01-05"),
     ("placement_id", "\u{feff}p"),
     ("app_id", "7300001"),
@@ -42,7 +42,7 @@ const WRONG_CSV: &[(&str, &str)] = &[
     ("revenue", "$5"),
     ("revenue", ""),
     ("revenue", "0.0000001"),
-    // Quotes that do not balance, and a line end of another century.
+    // Unbalanced quotes, and a carriage return as line end.
     ("ad_tag", "\"t"),
     ("ad_tag", "t\""),
     ("ad_tag", "\"t\"t"),
@@ -51,7 +51,7 @@ const WRONG_CSV: &[(&str, &str)] = &[
     ("app_name", "a\u{7f}"),
 ];
 
-/// A member of NDJSON and a value it does not take.
+/// A member of NDJSON and an invalid value for it.
 const WRONG_NDJSON: &[(&str, &str)] = &[
     ("date", "\"2026-02-30\""),
     ("date", "null"),
@@ -106,19 +106,19 @@ fn with_member(member: &str, value: &str) -> String {
     format!("{{{}}}", members.join(", "))
 }
 
-/// All that can be read of a publisher's facts.
+/// Everything that can be read of a publisher's facts.
 fn state(publisher: &Publisher<'_>) -> (Vec<Value>, Vec<Value>) {
     let rows = publisher.rows(&query(&DIMENSIONS, &["impressions", "clicks", "revenue"]));
     let mut days = publisher.days();
     for day in &mut days {
-        // The alarm merges segments when it likes.
+        // The alarm may merge segments at any time.
         day["loaded"].as_object_mut().unwrap().remove("segments");
     }
     (rows, days)
 }
 
-/// Sends wrong facts as increments and expects these lines and columns to be named, nothing to be changed, and the key
-/// to be as good as before.
+/// Sends invalid facts as increments. Fails the test unless exactly these lines and columns are reported, nothing
+/// changed, and the idempotency key is still unused.
 #[track_caller]
 fn refused(publisher: &Publisher<'_>, media_type: &str, body: &[u8], lines: &[(i64, Option<&str>)]) {
     let shown = String::from_utf8_lossy(body);
@@ -128,8 +128,8 @@ fn refused(publisher: &Publisher<'_>, media_type: &str, body: &[u8], lines: &[(i
     let answer = publisher
         .send_facts("POST", "facts", &headers, body)
         .refused(400, "invalid_facts");
-    let told = answer.json();
-    let named: Vec<_> = told["lines"]
+    let body_json = answer.json();
+    let named: Vec<_> = body_json["lines"]
         .as_array()
         .unwrap_or_else(|| panic!("no lines: {answer:?}"))
         .iter()
@@ -144,15 +144,15 @@ fn refused(publisher: &Publisher<'_>, media_type: &str, body: &[u8], lines: &[(i
         })
         .collect();
     assert_eq!(named, lines, "{shown}\n{answer:?}");
-    for line in told["lines"].as_array().unwrap() {
+    for line in body_json["lines"].as_array().unwrap() {
         let whole = line["column"].is_null();
         assert!(!whole || line.get("column").is_none(), "{answer:?}");
     }
     assert!(state(publisher) == before, "{shown} left a trace");
-    // Right facts under the key that wrong ones did not spend; a row of their own, which makes the next key another.
-    let right = csv(&[&GOOD.replace(",p,", &format!(",{key},"))]);
-    let told = publisher.add_facts(&key, &right).expect(200).json();
-    assert_eq!(told, json!({"rows": 1, "duplicate": false}), "{shown}");
+    // Valid facts under the unused key are accepted. They are a new row, so that the next call has another key.
+    let valid = csv(&[&GOOD.replace(",p,", &format!(",{key},"))]);
+    let body_json = publisher.add_facts(&key, &valid).expect(200).json();
+    assert_eq!(body_json, json!({"rows": 1, "duplicate": false}), "{shown}");
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn all_wrong_lines_are_named_up_to_twenty() {
 }
 
 #[test]
-fn a_day_is_replaced_by_facts_of_that_day_alone_or_not_at_all() {
+fn a_day_is_replaced_only_if_all_facts_are_valid_and_of_that_day() {
     let signpost = demo();
     let publisher = signpost.publisher("wrong-days");
     publisher.put_facts("2026-01-05", &csv(&[GOOD])).expect(200);

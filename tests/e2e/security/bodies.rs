@@ -1,5 +1,5 @@
-//! Bodies as an attacker sends them: announced and never sent, longer or shorter than they say, without an end, a byte at a
-//! time. They cost the sender's own connection, and no memory where nobody knows who sends them.
+//! Hostile bodies: announced and never sent, longer or shorter than announced, endless, or sent byte by byte. They cost
+//! only the sender's connection, and no memory before the sender is authenticated.
 
 use std::{
     io::{Read, Write},
@@ -12,17 +12,17 @@ use serde_json::json;
 use super::status;
 use crate::harness::{ANDROID_APP, CONVERSION, OPERATOR_TOKEN, REPORT, Setup, Signpost, answer_to};
 
-/// Connections of one attacker to each of four addresses.
+/// Connections of one attacker to each of four endpoints.
 const CONNECTIONS: usize = 100;
-/// What an isolate may have to hold for all of them, in bytes: the forms that came, and 3 KB for a request that waits. Were
-/// it what they announce, it would be 34 MB and more.
-const HELD: u64 = 4 << 20;
+/// The most memory that an isolate may use for all connections, in bytes: the received forms, and 3 KB for each waiting
+/// request. Buffers of the announced sizes would take 34 MB and more.
+const MEMORY: u64 = 4 << 20;
 
 fn open(signpost: &Signpost, head: &str, body: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(signpost.base().trim_start_matches("http://")).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     stream.write_all(format!("{head}\r\n\r\n").as_bytes()).unwrap();
-    // One that is refused meanwhile is cut off.
+    // The server may close the connection of a refused request meanwhile.
     let _ = stream.write_all(body);
     stream
 }
@@ -34,7 +34,7 @@ fn head(method_and_target: &str, lines: &str) -> String {
 }
 
 #[test]
-fn what_strangers_announce_or_send_takes_no_memory() {
+fn bodies_from_unauthenticated_senders_take_no_memory() {
     let signpost = Setup::new().start();
     signpost.refresh();
     let before = signpost.wasm_memory();
@@ -61,20 +61,20 @@ fn what_strangers_announce_or_send_takes_no_memory() {
                 .chain([open(&signpost, &postback, &sent(16_000))])
         })
         .collect();
-    // Answered while all of these hang.
+    // All of these requests hang while the metrics are read.
     let took = signpost.wasm_memory() - before;
     assert!(
-        took < HELD,
+        took < MEMORY,
         "{took} bytes of memory for {} connections",
         streams.len()
     );
     signpost.get("/healthz", &[]).expect(200);
     drop(streams);
-    assert!(signpost.wasm_memory() - before < HELD);
+    assert!(signpost.wasm_memory() - before < MEMORY);
 }
 
 #[test]
-fn a_body_that_lies_about_its_length_is_met_by_nobody_else() {
+fn a_body_with_a_false_length_affects_no_other_request() {
     let signpost = Setup::new().start();
     signpost.refresh();
     let operators = format!("Authorization: Bearer {OPERATOR_TOKEN}");
@@ -87,7 +87,7 @@ fn a_body_that_lies_about_its_length_is_met_by_nobody_else() {
     let document = json!({"name": "B", "approved": true}).to_string();
     let length = document.len();
 
-    // A byte and then none, with the token and without: begun here, looked at in the end.
+    // One byte and then none, with the token and without. Started here, checked at the end.
     let slow: Vec<_> = [
         (put("Content-Length: 500"), None),
         (head("POST /v1/operator/import", "Content-Length: 500"), Some(401)),
@@ -130,12 +130,12 @@ fn a_body_that_lies_about_its_length_is_met_by_nobody_else() {
         taken
     };
     for (lines, body) in [
-        // More than there is, less, and none.
+        // A length that is too long, too short, zero, and absent.
         (format!("Content-Length: {}", length + 1), document.as_str()),
         (format!("Content-Length: {}", length - 1), &document),
         ("Content-Length: 0".into(), &document),
         ("X: y".into(), &document),
-        // Two lengths, and what is none.
+        // Two lengths, and invalid ones.
         (
             format!("Content-Length: {length}\r\nContent-Length: 5"),
             &document,
@@ -145,13 +145,13 @@ fn a_body_that_lies_about_its_length_is_met_by_nobody_else() {
         (format!("Content-Length: +{length}"), &document),
         ("Content-Length: 0x20".into(), &document),
         ("Content-Length: 99999999999999999999999".into(), &document),
-        // Chunks that are longer or shorter than they say, or none.
+        // Chunks that are longer or shorter than announced, or not chunks.
         ("Transfer-Encoding: chunked".into(), "ffffffffffffffffff\r\n{"),
         ("Transfer-Encoding: chunked".into(), "-5\r\n{"),
         ("Transfer-Encoding: chunked".into(), "5\r\n{"),
         ("Transfer-Encoding: chunked".into(), &document),
         ("Transfer-Encoding: gzip, chunked".into(), &chunked),
-        // A second request inside of the first, by a length that chunks overrule.
+        // Request smuggling: a length that the chunked encoding overrides.
         (
             format!("Content-Length: {}\r\nTransfer-Encoding: chunked", smuggled.len()),
             &smuggled,
@@ -164,7 +164,7 @@ fn a_body_that_lies_about_its_length_is_met_by_nobody_else() {
         &chunked
     ));
 
-    // Without an end: with the token no further than the address takes, without it no further than to be told so.
+    // Endless bodies: with the token read up to the endpoint's limit, without it refused at once.
     for (head, expected) in [
         (put("Transfer-Encoding: chunked"), 413),
         (
@@ -179,7 +179,7 @@ fn a_body_that_lies_about_its_length_is_met_by_nobody_else() {
             401,
         ),
         (
-            // Nobody reads a length beside chunks, whatever it promises.
+            // A length beside chunks is ignored.
             head(
                 "POST /v1/offer/api",
                 "App-Id: 1\r\nPub-Key: 0\r\nContent-Length: 1\r\nTransfer-Encoding: chunked",
@@ -202,7 +202,7 @@ fn a_body_that_lies_about_its_length_is_met_by_nobody_else() {
         }
         assert!(sent < 32 << 20, "{sent} bytes were taken of {head}");
         let mut answer = [0; 12];
-        // The connection may be cut off before its sender has read why.
+        // The connection may be closed before the sender has read the answer.
         if stream.read_exact(&mut answer).is_ok() {
             assert_eq!(status(&String::from_utf8_lossy(&answer)), expected, "{head}");
         }
@@ -210,7 +210,7 @@ fn a_body_that_lies_about_its_length_is_met_by_nobody_else() {
 
     for (mut stream, head, expected) in slow {
         let Some(expected) = expected else {
-            // Still waited for, on a connection of its own.
+            // The server is still waiting, on this connection only.
             drop(stream);
             continue;
         };

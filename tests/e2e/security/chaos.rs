@@ -1,5 +1,5 @@
-//! Mixed traffic while workerd is killed at random moments, again and again: what was answered with 2xx is kept. `SEED`
-//! and `KILLS` in the environment choose another run, `make chaos` a long one.
+//! Kills workerd at random moments under mixed traffic, and checks that everything answered with 2xx is kept. `SEED` and
+//! `KILLS` in the environment choose another run; `make chaos` makes a long one.
 
 mod clicks;
 mod conversions;
@@ -24,15 +24,15 @@ use crate::{
     numbers::Random,
 };
 
-/// What every run of the tests does.
+/// Kills in every run of the tests.
 const KILLS: usize = 7;
-/// How long workerd lives, in milliseconds: mostly not for long, but now and then long enough for batches of clicks to
-/// be sent and for alarms to go off.
+/// How long workerd lives, in milliseconds: mostly short, but sometimes long enough for click batches to be flushed and
+/// for alarms to run.
 const LIFE_MS: [(u64, u64); 4] = [(0, 300), (100, 900), (300, 1_500), (500, 1_500)];
 const LONG_LIFE_MS: u64 = 4_500;
 const LONG_LIVES: usize = 7;
 
-/// A number of the environment's.
+/// A number from the environment, or the default if it is unset or empty.
 pub fn setting(name: &str, default: u64) -> u64 {
     let set = env::var(name).ok().filter(|text| !text.is_empty());
     set.map_or(default, |text| {
@@ -42,12 +42,12 @@ pub fn setting(name: &str, default: u64) -> u64 {
 }
 
 #[test]
-fn what_was_acknowledged_is_kept_although_workerd_is_killed_at_random_under_mixed_traffic() {
+fn acknowledged_writes_survive_random_kills_of_workerd_under_mixed_traffic() {
     let seed = setting("SEED", now_ms().unsigned_abs());
     let kills = usize::try_from(setting("KILLS", KILLS as u64)).unwrap();
     println!("SEED={seed} KILLS={kills}");
     let began_ms = now_ms();
-    // A callback that was cut off is tried again once its lease has ended.
+    // An interrupted callback is retried once its lease has ended; a short timeout makes the lease short.
     let signpost = Setup::new().var("CALLBACK_TIMEOUT_MS", "1000").start();
     let receiver = Receiver::start();
     let world = World::new(&signpost, &receiver);
@@ -79,7 +79,7 @@ fn what_was_acknowledged_is_kept_although_workerd_is_killed_at_random_under_mixe
             };
             thread::sleep(Duration::from_millis(life_ms));
             world.kill();
-            // A promise that is broken ends the run where it was broken.
+            // A client that found a broken promise has panicked: end the run here.
             if threads.iter().any(thread::ScopedJoinHandle::is_finished) {
                 break;
             }

@@ -1,5 +1,5 @@
-//! Click ids as an attacker would use them: changed in every bit, cut, continued, relabelled, written otherwise, replayed,
-//! and sealed where other keys are, or where they are no longer. None pays what was not clicked.
+//! Attacks with click ids: changed in every bit, truncated, extended, spliced, respelled, replayed, and sealed under
+//! other or retired keys. None pays a conversion without its click.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -28,7 +28,7 @@ use domain::{
 const OTHER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 const BASE64URL: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const SENDERS: usize = 32;
-/// Version, key, app, check bytes and nonce: what is readable of a click id.
+/// The length of the readable part of a click id: version, key, app, check bytes and nonce.
 const PREFIX: usize = 20;
 
 fn bytes_of(id: &str) -> Vec<u8> {
@@ -39,7 +39,7 @@ fn text_of(bytes: &[u8]) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// A click on a wall's offer whose click id is whole, and one whose click id is short, its record kept by Signpost.
+/// Two clicks on a wall's offer: one with a whole click id, and one with a short id, whose record Signpost stores.
 fn whole_and_short(wall: &Wall<'_>) -> [String; 2] {
     let click = |more: &str| {
         let query = format!("rid={}&app={}&user_id=u-1{more}", wall.goal("1"), wall.app);
@@ -59,7 +59,7 @@ fn whole_and_short(wall: &Wall<'_>) -> [String; 2] {
 }
 
 #[test]
-fn a_click_id_that_was_changed_anywhere_pays_nothing() {
+fn a_changed_click_id_pays_nothing() {
     let signpost = demo();
     let wall = signpost.wall("trust-changed", "78060501", None);
     let mut connection = signpost.raw();
@@ -68,7 +68,7 @@ fn a_click_id_that_was_changed_anywhere_pays_nothing() {
         let answer = connection.get(target.as_bytes());
         (answer.status, answer.body)
     };
-    let mut met = BTreeMap::<u16, usize>::new();
+    let mut statuses = BTreeMap::<u16, usize>::new();
     for id in whole_and_short(&wall) {
         let bytes = bytes_of(&id);
         let mut changed = Vec::new();
@@ -84,7 +84,7 @@ fn a_click_id_that_was_changed_anywhere_pays_nothing() {
             changed.push(format!("{id}{tail}"));
             changed.push(format!("{tail}{id}"));
         }
-        // The same bytes in another spelling: bits to spare in the last character, the other alphabet, other cases.
+        // Other spellings: spare bits in the last character, the standard base64 alphabet, other cases.
         let (start, last) = id.split_at(id.len() - 1);
         if id.len() % 4 != 0 {
             let spellings = BASE64URL.iter().map(|char| char::from(*char).to_string());
@@ -110,38 +110,34 @@ fn a_click_id_that_was_changed_anywhere_pays_nothing() {
                     || status == 503,
                 "{other}: {status} {body}"
             );
-            *met.entry(status).or_insert(0) += 1;
+            *statuses.entry(status).or_insert(0) += 1;
         }
     }
-    // The check bytes tell what never was an id from one under a key that is not here: by chance, one in 65,536 passes.
+    // The check bytes distinguish junk (400) from ids under an unknown key (503). By chance, 1 in 65,536 passes.
     assert!(
-        met[&400] > 1_000 && met.get(&503).is_none_or(|times| *times < 5),
-        "{met:?}"
+        statuses[&400] > 1_000 && statuses.get(&503).is_none_or(|times| *times < 5),
+        "{statuses:?}"
     );
-    assert_eq!(
-        wall.entries("").len(),
-        0,
-        "nothing was paid, and nothing taken down"
-    );
-    let ids: usize = met.values().sum();
-    println!("{ids} click ids changed, cut or respelled, none paid, by status: {met:?}");
+    assert_eq!(wall.entries("").len(), 0, "a changed click id was recorded");
+    let ids: usize = statuses.values().sum();
+    println!("{ids} click ids changed, cut or respelled, none paid, by status: {statuses:?}");
     assert!(ids >= 1_000, "{ids}");
 }
 
-/// The readable part of one click id before the rest of another.
+/// Joins the readable part of one click id and the rest of another.
 fn spliced(readable: &str, rest: &str) -> String {
     text_of(&[&bytes_of(readable)[..PREFIX], &bytes_of(rest)[PREFIX..]].concat())
 }
 
 #[test]
-fn a_click_id_is_of_its_own_app_key_and_click_and_of_no_other() {
+fn a_click_id_is_valid_only_for_its_own_app_key_and_click() {
     let ring = format!("{},2:open:{OTHER_KEY}", default_setting("CLICK_KEYS"));
     let (signpost, _) = Setup::new().var("CLICK_KEYS", &ring).start_with_fixtures();
     let wall = signpost.unpublished_wall("trust-relabelled", "78060502", None);
     let other = signpost.unpublished_wall("trust-relabels", "78060503", None);
     signpost.refresh();
     let (first, second) = (keys(), KeyRing::parse(&format!("2:seal:{OTHER_KEY}")).unwrap());
-    let unlike = KeyRing::parse(&format!("1:seal:{OTHER_KEY}")).unwrap();
+    let wrong_bytes = KeyRing::parse(&format!("1:seal:{OTHER_KEY}")).unwrap();
     let retired = KeyRing::parse(&format!("77:seal:{OTHER_KEY}")).unwrap();
     let now = now_ms();
     let sealed = |keys: &KeyRing, click: &Click<'_>, nonce: Nonce, max| {
@@ -153,7 +149,7 @@ fn a_click_id_is_of_its_own_app_key_and_click_and_of_no_other() {
         }
     };
 
-    // With right check bytes, since these are no secret: of another app, another click, another key.
+    // With valid check bytes, which are not secret: of another app, another click, another key.
     let (click, same_but_app) = (
         wall.click("u-1", now),
         Click {
@@ -171,8 +167,8 @@ fn a_click_id_is_of_its_own_app_key_and_click_and_of_no_other() {
         ] {
             refused(&spliced(&readable, &genuine), 400, "invalid_click_id");
         }
-        // Under this key's id with other bytes, as of another deployment; and of one whose ids are others.
-        refused(&sealed(&unlike, &click, mine, max), 400, "invalid_click_id");
+        // Under a key of the same id but other bytes, as of another deployment, and under a key of another id.
+        refused(&sealed(&wrong_bytes, &click, mine, max), 400, "invalid_click_id");
         refused(&sealed(&retired, &click, mine, max), 503, "unavailable");
         refused(
             &spliced(&sealed(&retired, &click, mine, max), &genuine),
@@ -180,7 +176,7 @@ fn a_click_id_is_of_its_own_app_key_and_click_and_of_no_other() {
             "unavailable",
         );
     }
-    // A short id stands for the record of its own click, and a click without a record for none.
+    // A short id refers to the stored record of its own click, and without a record to none.
     let [_, short] = whole_and_short(&wall);
     let whole = sealed(&first, &click, mine, DEFAULT_MAX);
     refused(&text_of(&bytes_of(&whole)[..36]), 400, "invalid_click_id");
@@ -191,8 +187,8 @@ fn a_click_id_is_of_its_own_app_key_and_click_and_of_no_other() {
     );
     wall.convert(&sealed(&first, &click, another, SHORT_MAX), "")
         .refused(410, "conversion_window_closed");
-    // What no catalog has, under the right keys: as of a deployment that shares them.
-    let of = |offer: &str, goal: &str, app: &str| {
+    // Offers, goals and apps that do not exist, under the right keys, as of a deployment that shares them.
+    let id_of = |offer: &str, goal: &str, app: &str| {
         let mut click = wall.click("u-1", now);
         click.offer = offer.to_owned().into();
         click.goal = goal.to_owned().into();
@@ -200,19 +196,19 @@ fn a_click_id_is_of_its_own_app_key_and_click_and_of_no_other() {
         seal(&first, &click)
     };
     refused(
-        &of("no-such-offer", "no-such-goal", &wall.app),
+        &id_of("no-such-offer", "no-such-goal", &wall.app),
         400,
         "invalid_click_id",
     );
     refused(
-        &of(&wall.id, &wall.goal("1"), "78069999"),
+        &id_of(&wall.id, &wall.goal("1"), "78069999"),
         400,
         "invalid_click_id",
     );
-    refused(&of("../../x", "'; --", &wall.app), 400, "invalid_click_id");
-    // Another app's click is paid to that app, whoever sends it, and by its own advertiser's token alone.
+    refused(&id_of("../../x", "'; --", &wall.app), 400, "invalid_click_id");
+    // A click is paid only with the token of its own advertiser, and to its own app.
     other.convert(&whole, "").refused(401, "invalid_token");
-    // Its time: too old is too old, and a clock that runs ahead is no one's fault.
+    // Times: clicks that are too old are refused, and clicks of a clock that runs ahead are accepted.
     wall.convert(&wall.click_id_of("u-1", now - 31 * DAY_MS), "")
         .refused(410, "conversion_window_closed");
     wall.convert(&wall.click_id_of("u-1", 0), "")
@@ -230,17 +226,17 @@ fn a_click_id_is_of_its_own_app_key_and_click_and_of_no_other() {
 }
 
 #[test]
-fn a_replayed_click_pays_each_goal_once_from_however_many_hands() {
+fn a_replayed_click_pays_each_goal_once_however_many_send_it() {
     let signpost = demo();
     let wall = signpost.wall("trust-replayed", "78060504", None);
     for (round, id) in whole_and_short(&wall).into_iter().enumerate() {
         let start = Barrier::new(SENDERS);
-        // Every goal under every name that it has, each as its own sender would tell it.
+        // Every goal under each of its names, with a different `txn` from each sender.
         let goals = ["1", "2", "3"].map(|goal| wall.goal(goal));
         let names = ["install", "level_10", "purchase"].map(str::to_owned);
         let names: Vec<_> = [goals.as_slice(), &names, &[String::new()]].concat();
         let (wall, id, start, names) = (&wall, &id, &start, &names);
-        let told: Vec<_> = thread::scope(|scope| {
+        let bodies: Vec<_> = thread::scope(|scope| {
             let senders: Vec<_> = (0..SENDERS)
                 .map(|sender| {
                     scope.spawn(move || {
@@ -254,17 +250,20 @@ fn a_replayed_click_pays_each_goal_once_from_however_many_hands() {
                 .collect();
             senders.into_iter().map(|sender| sender.join().unwrap()).collect()
         });
-        let ids: BTreeSet<_> = told
+        let ids: BTreeSet<_> = bodies
             .iter()
             .map(|answer| answer["transaction_id"].to_string())
             .collect();
-        let new = told.iter().filter(|answer| answer["duplicate"] == false).count();
-        assert_eq!((ids.len(), new), (3, 3), "{told:?}");
+        let new = bodies
+            .iter()
+            .filter(|answer| answer["duplicate"] == false)
+            .count();
+        assert_eq!((ids.len(), new), (3, 3), "{bodies:?}");
     }
     assert_eq!(wall.entries("").len(), 6);
 }
 
-/// The records of short click ids, by their nonce.
+/// The stored records of short click ids by nonce.
 fn records(signpost: &Signpost) -> BTreeMap<Nonce, Vec<u8>> {
     let rows = signpost.stored("signpost-clicks", "SELECT nonce, record FROM records", |row| {
         Ok((row.get(0)?, row.get(1)?))
@@ -273,7 +272,7 @@ fn records(signpost: &Signpost) -> BTreeMap<Nonce, Vec<u8>> {
 }
 
 #[test]
-fn a_retired_key_opens_nothing_until_it_is_back_and_no_start_repeats_a_nonce() {
+fn a_retired_key_opens_nothing_until_restored_and_no_restart_repeats_a_nonce() {
     let (mut signpost, _) = Setup::new().start_with_fixtures();
     let old = default_setting("CLICK_KEYS");
     let new = format!("2:seal:{OTHER_KEY}");
@@ -291,7 +290,7 @@ fn a_retired_key_opens_nothing_until_it_is_back_and_no_start_repeats_a_nonce() {
         page["conversions"].as_array().unwrap().len()
     };
 
-    // Retired: told to come back, since it may be that the key is not here yet; nothing is judged.
+    // Retired: 503 to be retried, since the key may not be deployed here yet. Nothing is recorded.
     signpost.restart_with("CLICK_KEYS", &new);
     let mut starts = BTreeSet::new();
     let mut instance_of = |id: &str| {
@@ -315,17 +314,17 @@ fn a_retired_key_opens_nothing_until_it_is_back_and_no_start_repeats_a_nonce() {
     );
     accepted(convert(&signpost, &first), "approved", false);
 
-    // Replaced by other bytes under its id, by mistake: what it sealed is forged to them.
+    // Replaced by mistake with other bytes under the same id: ids of the old key look forged.
     signpost.restart_with("CLICK_KEYS", &format!("{new},1:open:{}", "ab".repeat(32)));
     for id in &ids {
         convert(&signpost, id).refused(400, "invalid_click_id");
     }
     instance_of(&click(&signpost));
 
-    // Back as `open`, with the records of two short ids in each other's place: each opens for its own click alone.
-    let kept = records(&signpost);
-    assert_eq!(kept.len(), 2);
-    let swapped: Vec<_> = kept.keys().zip(kept.values().rev()).collect();
+    // Restored as `open`, with the records of two short ids swapped: a record opens only for its own click.
+    let stored = records(&signpost);
+    assert_eq!(stored.len(), 2);
+    let swapped: Vec<_> = stored.keys().zip(stored.values().rev()).collect();
     signpost.restart_after(|| {
         for (nonce, record) in &swapped {
             let sql = format!(
@@ -347,9 +346,9 @@ fn a_retired_key_opens_nothing_until_it_is_back_and_no_start_repeats_a_nonce() {
             Opened::Short { .. } => drop(convert(&signpost, id).refused(400, "invalid_click_id")),
         }
     }
-    // And in their own place again they are paid.
+    // With the records swapped back, the short ids are paid.
     signpost.restart_after(|| {
-        for (nonce, record) in &kept {
+        for (nonce, record) in &stored {
             let sql = format!(
                 "UPDATE records SET record = x'{}' WHERE nonce = x'{}'",
                 hex::encode(record),
@@ -367,9 +366,9 @@ fn a_retired_key_opens_nothing_until_it_is_back_and_no_start_repeats_a_nonce() {
 }
 
 #[test]
-fn two_clicks_of_one_nonce_would_be_one_conversion_and_never_more() {
-    // What would happen if two instances drew the same eight bytes (one in 2^64 for each pair), or a nonce were replayed by
-    // who holds the key: the second click is taken for a repeat of the first, and is not paid.
+fn two_clicks_with_one_nonce_pay_one_conversion() {
+    // Two instances could draw the same 8 bytes (1 in 2^64 for each pair), or a holder of the key could reuse a nonce.
+    // Then the second click counts as a repetition of the first, and is not paid.
     let signpost = demo();
     let wall = signpost.wall("trust-nonces", "78060506", None);
     let nonce = nonce();

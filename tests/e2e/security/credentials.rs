@@ -1,5 +1,5 @@
-//! Guessing credentials: what is issued is long and random, and whatever is presented in its place is answered with the
-//! same bytes, so that no answer tells how near a guess was.
+//! Guessing of credentials: issued credentials are long and random, and every wrong one gets the same answer, byte for
+//! byte, so that no answer shows how close a guess was.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,10 @@ use crate::{
 };
 use domain::model::time::DAY_MS;
 
-/// Of each kind of credential that are issued here.
+/// Credentials issued of each kind.
 const ISSUED: usize = 40;
 
-/// What a guesser who has seen a secret pass by would present in its place: none of these is it.
+/// Values that resemble a secret, as a guesser who knows parts of it would try. None is the secret.
 fn near_misses(secret: &str) -> Vec<Vec<u8>> {
     let (first, rest) = secret.split_at(1);
     let (start, last) = secret.split_at(secret.len() - 1);
@@ -30,7 +30,7 @@ fn near_misses(secret: &str) -> Vec<Vec<u8>> {
             .collect()
     };
     let texts = [
-        // Nothing, and what a careless comparison takes for it.
+        // Nothing, and values that a careless comparison would accept.
         String::new(),
         "null".into(),
         "undefined".into(),
@@ -41,7 +41,7 @@ fn near_misses(secret: &str) -> Vec<Vec<u8>> {
         "' OR 1=1 --".into(),
         "{}".into(),
         "../..".into(),
-        // A part of it, more than it, and one character changed.
+        // A part of the secret, an extended one, and one character changed.
         rest.into(),
         start.into(),
         left.into(),
@@ -52,7 +52,7 @@ fn near_misses(secret: &str) -> Vec<Vec<u8>> {
         format!("{left}{}{}", other(&right[..1]), &right[1..]),
         secret.chars().rev().collect(),
         secret.repeat(2),
-        // In another spelling.
+        // Other spellings and encodings.
         secret.to_lowercase(),
         secret.to_uppercase(),
         format!("{left} {right}"),
@@ -84,56 +84,56 @@ fn near_misses(secret: &str) -> Vec<Vec<u8>> {
     misses
 }
 
-/// An address that wants a credential in a header.
-struct Door {
+/// An endpoint that requires a credential in a header.
+struct Endpoint {
     target: &'static str,
-    /// A header that comes with it.
-    with: String,
-    /// The header's line up to the credential.
+    /// Another header of the request.
+    other_header: String,
+    /// The credential's header line, without the credential.
     line: &'static str,
     secret: String,
     body: String,
 }
 
-impl Door {
-    fn knock(&self, signpost: &Signpost, credentials: &[&[u8]]) -> String {
+impl Endpoint {
+    fn send(&self, signpost: &Signpost, credentials: &[&[u8]]) -> String {
         let lines: Vec<_> = credentials
             .iter()
             .map(|credential| [self.line.as_bytes(), credential].concat())
             .collect();
-        let lines = std::iter::once(self.with.as_bytes()).chain(lines.iter().map(Vec::as_slice));
+        let lines = std::iter::once(self.other_header.as_bytes()).chain(lines.iter().map(Vec::as_slice));
         let lines: Vec<_> = lines.collect();
         answer_to(&signpost.base(), &request(self.target, &lines, &self.body))
     }
 }
 
-fn doors(signpost: &Signpost, publisher: &str, app: &str) -> [Door; 3] {
+fn endpoints(signpost: &Signpost, publisher: &str, app: &str) -> [Endpoint; 3] {
     signpost.unpublished_wall(publisher, app, None);
     let pub_key = signpost.issue_pub_key(publisher);
     signpost.refresh();
-    let door = |target, with: &str, line, secret: &str, body: String| Door {
+    let endpoint = |target, other_header: &str, line, secret: &str, body: String| Endpoint {
         target,
-        with: with.to_owned(),
+        other_header: other_header.to_owned(),
         line,
         secret: secret.to_owned(),
         body,
     };
     [
-        door(
+        endpoint(
             "GET /v1/operator/publishers?limit=1",
             "Accept: */*",
             "Authorization: Bearer ",
             OPERATOR_TOKEN,
             String::new(),
         ),
-        door(
+        endpoint(
             "POST /v1/offer/api",
             &format!("App-Id: {app}"),
             "Pub-Key: ",
             &pub_key,
             json!({"page": 1, "size": 1}).to_string(),
         ),
-        door(
+        endpoint(
             "POST /v1/core/reporting/public/signal/report/generate",
             "Accept: */*",
             "X-Api-Key: ",
@@ -144,43 +144,43 @@ fn doors(signpost: &Signpost, publisher: &str, app: &str) -> [Door; 3] {
 }
 
 #[test]
-fn a_near_miss_is_answered_with_the_bytes_that_nothing_at_all_is_answered_with() {
+fn a_nearly_right_credential_gets_the_same_bytes_as_a_missing_one() {
     let signpost = demo();
     let (mut presented, mut beyond_headers) = (0, 0);
-    for door in doors(&signpost, "trust-doors", "78060001") {
-        let secret = door.secret.as_bytes();
-        let nothing = door.knock(&signpost, &[]);
+    for api in endpoints(&signpost, "trust-doors", "78060001") {
+        let secret = api.secret.as_bytes();
+        let nothing = api.send(&signpost, &[]);
         assert_eq!(status(&nothing), 401, "{nothing}");
-        for miss in near_misses(&door.secret) {
-            let answer = door.knock(&signpost, &[&miss]);
-            assert_eq!(answer, nothing, "{}{}", door.line, String::from_utf8_lossy(&miss));
+        for miss in near_misses(&api.secret) {
+            let answer = api.send(&signpost, &[&miss]);
+            assert_eq!(answer, nothing, "{}{}", api.line, String::from_utf8_lossy(&miss));
             presented += 1;
         }
-        // Twice is none, also where one or both are right.
+        // A repeated header is refused, also where one or both values are right.
         for both in [[secret, b"x"], [b"x", secret], [secret, secret], [b"", secret]] {
-            assert_eq!(door.knock(&signpost, &both), nothing, "{}", door.line);
+            assert_eq!(api.send(&signpost, &both), nothing, "{}", api.line);
             presented += 1;
         }
-        // What is no header never comes this far: the runtime refuses it.
+        // The runtime refuses invalid headers.
         for broken in [[secret, b"\0"].concat(), [b"\0", secret].concat()] {
-            assert_eq!(status(&door.knock(&signpost, &[&broken])), 400, "{}", door.line);
+            assert_eq!(status(&api.send(&signpost, &[&broken])), 400, "{}", api.line);
             beyond_headers += 1;
         }
         let beyond = "0".repeat(300_000);
-        let cut_off = status(&door.knock(&signpost, &[beyond.as_bytes()]));
-        assert!(matches!(cut_off, 431 | 0), "{}: {cut_off}", door.line);
+        let cut_off = status(&api.send(&signpost, &[beyond.as_bytes()]));
+        assert!(matches!(cut_off, 431 | 0), "{}: {cut_off}", api.line);
         beyond_headers += 1;
-        let right = door.knock(&signpost, &[secret]);
-        assert!(matches!(status(&right), 200 | 204), "{}: {right}", door.line);
+        let right = api.send(&signpost, &[secret]);
+        assert!(matches!(status(&right), 200 | 204), "{}: {right}", api.line);
     }
     println!(
-        "{presented} credentials that nearly are, all answered byte for byte as none; {beyond_headers} refused by the runtime"
+        "{presented} nearly right credentials answered as a missing one; {beyond_headers} refused by the runtime"
     );
     assert!(presented >= 120, "{presented}");
 }
 
 #[test]
-fn the_operators_token_counts_in_its_own_header_and_scheme_alone() {
+fn the_operators_token_is_accepted_only_in_its_own_header_and_scheme() {
     let signpost = demo();
     let ask = |target: &str, lines: &[String]| {
         let lines: Vec<_> = lines.iter().map(String::as_bytes).collect();
@@ -209,28 +209,28 @@ fn the_operators_token_counts_in_its_own_header_and_scheme_alone() {
     for query in ["access_token", "token", "Authorization", "authorization"] {
         assert_eq!(ask(&format!("{target}&{query}={OPERATOR_TOKEN}"), &[]), nothing);
     }
-    // A scheme has no case (RFC 9110, 11.1).
+    // A scheme is case-insensitive (RFC 9110, 11.1).
     for scheme in ["Bearer", "bearer", "BEARER"] {
         let line = format!("Authorization: {scheme} {OPERATOR_TOKEN}");
         assert_eq!(status(&ask(target, &[line])), 200, "{scheme}");
     }
 }
 
-/// An answer as its reader sees it.
-fn seen(answer: &Answer) -> (u16, Vec<(String, String)>, String) {
+/// The parts of an answer that a client sees.
+fn parts(answer: &Answer) -> (u16, Vec<(String, String)>, String) {
     (answer.status, answer.headers(), answer.body.clone())
 }
 
 #[track_caller]
-fn are_the_same(status: u16, answers: &[Answer]) {
+fn assert_identical(status: u16, answers: &[Answer]) {
     for answer in answers {
         assert_eq!(answer.status, status, "{answer:?}");
-        assert_eq!(seen(answer), seen(&answers[0]), "{answer:?}\n{:?}", answers[0]);
+        assert_eq!(parts(answer), parts(&answers[0]), "{answer:?}\n{:?}", answers[0]);
     }
 }
 
 #[test]
-fn no_answer_tells_an_unknown_credential_from_one_that_is_anothers_or_revoked() {
+fn unknown_foreign_and_revoked_credentials_get_the_same_answer() {
     let signpost = demo();
     let own = signpost.unpublished_wall("trust-own", "78060011", None);
     let other = signpost.unpublished_wall("trust-other", "78060012", None);
@@ -238,10 +238,10 @@ fn no_answer_tells_an_unknown_credential_from_one_that_is_anothers_or_revoked() 
     let regenerated = signpost.issue_pub_key("trust-own");
     signpost.refresh();
 
-    // Offers: whether the app, the publisher or the key is known.
+    // Offers: no answer shows whether the app, the publisher or the key is known.
     let body = json!({"page": 1, "size": 1});
     let offers = |app: &str, key: &str| signpost.offers(app, key, &body);
-    are_the_same(
+    assert_identical(
         401,
         &[
             offers("", ""),
@@ -256,7 +256,7 @@ fn no_answer_tells_an_unknown_credential_from_one_that_is_anothers_or_revoked() 
     );
     offers(&own.app, &regenerated).expect(200);
 
-    // Reports: whether the key was ever issued, and whose publisher it names.
+    // Reports: no answer shows whether a key was ever issued, or whether its publisher exists.
     let (publisher, stranger) = (
         signpost.known_publisher("trust-own"),
         signpost.known_publisher("trust-other"),
@@ -277,7 +277,7 @@ fn no_answer_tells_an_unknown_credential_from_one_that_is_anothers_or_revoked() 
         ];
         signpost.report(&headers, query(&["date"], &["clicks"]).to_string().as_bytes())
     };
-    are_the_same(
+    assert_identical(
         401,
         &[
             report(""),
@@ -297,7 +297,7 @@ fn no_answer_tells_an_unknown_credential_from_one_that_is_anothers_or_revoked() 
     report(&key.api_key).expect(204);
     report(&others.api_key).expect(204);
 
-    // Conversions: whose token it is, and whether the click was paid, is too old, or reached such a goal.
+    // Conversions: no answer shows whose token it is, or whether the click was paid, is too old, or has such a goal.
     let (ended_id, ended) = own.issue_token();
     let path = format!("advertisers/trust-own/token/{ended_id}");
     signpost.operator("DELETE", &path, None).expect(204);
@@ -325,8 +325,8 @@ fn no_answer_tells_an_unknown_credential_from_one_that_is_anothers_or_revoked() 
             }
         }
     }
-    are_the_same(401, &answers);
-    // Nor does a token that has to be encoded, or is as long as a query may be.
+    assert_identical(401, &answers);
+    // The same holds for tokens that must be encoded, and for long ones.
     let mut odd = Vec::new();
     for token in near_misses(&own.token)
         .iter()
@@ -338,15 +338,15 @@ fn no_answer_tells_an_unknown_credential_from_one_that_is_anothers_or_revoked() 
         }
     }
     assert!(odd.len() > 25, "{}", odd.len());
-    are_the_same(401, &odd);
-    assert_eq!(seen(&odd[0]), seen(&answers[0]));
+    assert_identical(401, &odd);
+    assert_eq!(parts(&odd[0]), parts(&answers[0]));
     let both = format!("{CONVERSION}?click_id={}&token={}&token=x", clicks[1], own.token);
     signpost.get(&both, &[]).refused(400, "invalid_parameter");
     assert_eq!(own.entries("").len(), 1, "{:?}", own.entries(""));
 }
 
 #[test]
-fn what_is_issued_is_long_and_random_and_never_twice() {
+fn issued_credentials_are_long_random_and_unique() {
     let signpost = demo();
     let publisher = signpost.publisher("trust-issued");
     let wall = signpost.unpublished_wall("trust-issuer", "78060021", None);
@@ -375,18 +375,18 @@ fn what_is_issued_is_long_and_random_and_never_twice() {
         secrets[2].push(random.expect("base64url"));
     }
     for (kind, bytes) in [16, 16, 24].into_iter().enumerate() {
-        let of_kind = &secrets[kind];
-        assert!(of_kind.iter().all(|secret| secret.len() == bytes));
-        assert_eq!(of_kind.iter().collect::<BTreeSet<_>>().len(), ISSUED);
-        // Every bit is 0 in some and 1 in others. By chance, that fails once in a thousand million runs.
+        let same_kind = &secrets[kind];
+        assert!(same_kind.iter().all(|secret| secret.len() == bytes));
+        assert_eq!(same_kind.iter().collect::<BTreeSet<_>>().len(), ISSUED);
+        // Every bit is 0 in some and 1 in others. By chance, this fails once in 10^9 runs.
         for bit in 0..bytes * 8 {
-            let ones = of_kind
+            let ones = same_kind
                 .iter()
                 .filter(|secret| secret[bit / 8] >> (bit % 8) & 1 == 1)
                 .count();
             assert!(
                 (1..ISSUED).contains(&ones),
-                "bit {bit} of kind {kind} is {ones} times 1"
+                "bit {bit} of kind {kind} is 1 in {ones} secrets"
             );
         }
     }

@@ -1,5 +1,5 @@
-//! A disk that is full: what cannot be written is refused at once and in so many words, what was acknowledged is kept,
-//! what is served from memory goes on; and when there is room again, all of it works again, without a restart and with.
+//! Full disks: writes are refused at once with 503, acknowledged data is kept, and requests served from memory go on.
+//! With free space everything works again, without and with a restart.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,25 +21,24 @@ use crate::{
 };
 use domain::model::time::SECOND_MS;
 
-/// What a caller waits for an answer, at most.
+/// The longest that a caller may wait for an answer.
 const AT_ONCE: Duration = Duration::from_millis(1_500);
 const DRAINED_MS: i64 = 90 * SECOND_MS;
-/// How much a small file system holds, in MiB: a state of these tests, and half as much again.
+/// The size of the small file system in MiB: one and a half times the state of these tests.
 const SMALL_MIB: usize = 16;
-/// Makes workerd a process that is told of a file that may not grow, instead of being ended by the signal.
+/// Starts workerd with SIGXFSZ ignored: a write beyond the limit returns an error instead of ending the process.
 const NO_SIGNAL: [&str; 3] = ["sh", "-c", "trap '' XFSZ; exec \"$0\" \"$@\""];
 
-/// Something on which there may be no room.
+/// A disk that a test can fill.
 trait Disk {
     fn setup(&self) -> Setup;
     fn fill(&self, signpost: &Signpost);
-    /// Has the disk as full for a process that has just started as it was for the one before.
+    /// Makes the disk full for a restarted process, too.
     fn stays_full(&self, signpost: &Signpost);
     fn free(&self, signpost: &Signpost);
 }
 
-/// No file of workerd's may grow, or be written to at all: no right is needed for that. SQLite meets an error of the
-/// disk rather than one that is full.
+/// Sets workerd's file size limit to 0, which needs no privileges. SQLite gets a disk error rather than "disk full".
 struct Limited;
 
 impl Limited {
@@ -59,7 +58,7 @@ impl Disk for Limited {
         Self::limit(signpost, "--fsize=0:unlimited");
     }
 
-    /// A limit is a process's own. This one cannot come sooner: workerd does not start under it, whatever the disk.
+    /// The limit belongs to a process, and cannot be set earlier, because workerd does not start under it.
     fn stays_full(&self, signpost: &Signpost) {
         self.fill(signpost);
     }
@@ -69,13 +68,13 @@ impl Disk for Limited {
     }
 }
 
-/// A small file system, and a file that takes up what is left of it.
+/// A small file system, and a file that fills it.
 struct Small {
     mounted: TempDir,
 }
 
 impl Small {
-    /// None where one may not mount.
+    /// Mounts a tmpfs. Returns `None` without the right to mount.
     fn mount() -> Option<Self> {
         let mounted = tempfile::tempdir().expect("a temporary folder");
         let size = format!("size={SMALL_MIB}m");
@@ -122,27 +121,27 @@ impl Disk for Small {
     }
 }
 
-/// What was promised, and what may have happened besides.
+/// Acknowledged writes, and writes in doubt.
 #[derive(Default)]
 struct Promised {
-    /// The last value of a day that was acknowledged, and those in doubt after it.
+    /// The last acknowledged value of the day, and later ones in doubt.
     day: Vec<usize>,
     increments: BTreeSet<usize>,
     doubtful_increments: BTreeSet<usize>,
     paid: BTreeMap<String, String>,
-    /// The last name that was acknowledged, and those in doubt after it.
+    /// The last acknowledged name, and later ones in doubt.
     names: Vec<usize>,
     issued: Vec<String>,
     next: usize,
     acknowledged: usize,
-    /// By what was asked, and how it was refused.
+    /// Counts of refused requests by name and status.
     refused: BTreeMap<(String, u16), usize>,
     slowest: Duration,
 }
 
 impl Promised {
-    /// Whether it was acknowledged. What is not is refused in so many words, to be tried again, and at once.
-    fn told(&mut self, what: &str, ask: impl FnOnce() -> Answer) -> Option<Answer> {
+    /// Sends a request. Returns its answer if acknowledged. Any other answer must be a prompt 503 with `Retry-After`.
+    fn attempt(&mut self, what: &str, ask: impl FnOnce() -> Answer) -> Option<Answer> {
         let (answer, took) = timed(ask);
         self.slowest = self.slowest.max(took);
         assert!(took < AT_ONCE, "{what}: {took:?}: {answer:?}");
@@ -163,7 +162,7 @@ impl Promised {
     }
 }
 
-fn everything_is_kept_on(disk: &impl Disk) {
+fn check_acknowledged_on(disk: &impl Disk) {
     let (signpost, pub_key) = disk
         .setup()
         .var("CALLBACK_TIMEOUT_MS", "1000")
@@ -189,20 +188,20 @@ fn everything_is_kept_on(disk: &impl Disk) {
         for _ in 0..rounds {
             let number = promised.number();
             let name = json!({"name": format!("n-{number}"), "approved": true});
-            match promised.told("a document", || {
+            match promised.attempt("a document", || {
                 signpost.operator("PUT", "publishers/disk-name", Some(&name))
             }) {
                 Some(_) => promised.names = vec![number],
                 None => promised.names.push(number),
             }
-            match promised.told("a day of facts", || {
+            match promised.attempt("a day of facts", || {
                 publisher.put_facts("2026-01-01", &row("2026-01-01", number))
             }) {
                 Some(_) => promised.day = vec![number],
                 None => promised.day.push(number),
             }
             let key = format!("key-{number}");
-            match promised.told("an increment", || {
+            match promised.attempt("an increment", || {
                 publisher.add_facts(&key, &row("2026-01-02", number))
             }) {
                 Some(_) => promised.increments.insert(number),
@@ -210,29 +209,29 @@ fn everything_is_kept_on(disk: &impl Disk) {
             };
             let user = format!("u-{number}");
             let click = wall.click_id(&user);
-            if let Some(answer) = promised.told("a conversion", || wall.convert(&click, "")) {
+            if let Some(answer) = promised.attempt("a conversion", || wall.convert(&click, "")) {
                 promised
                     .paid
                     .insert(user, answer.json()["transaction_id"].as_str().unwrap().to_owned());
             }
             let label = json!({"label": "disk"});
-            if let Some(answer) = promised.told("a report key", || {
+            if let Some(answer) = promised.attempt("a report key", || {
                 publisher.operator("POST", "report_keys", Some(&label))
             }) {
                 promised
                     .issued
                     .push(answer.json()["api_key"].as_str().unwrap().to_owned());
             }
-            promised.told("a refresh", || signpost.operator("POST", "refresh", None));
-            promised.told("a short click id", || {
+            promised.attempt("a refresh", || signpost.operator("POST", "refresh", None));
+            promised.attempt("a short click id", || {
                 signpost.click(&format!("rid=disk-short-1&app={}&user_id=u", wall.app), "DE")
             });
-            // An object that failed to write is opened anew, which SQLite does not do without room, even to read.
-            promised.told("reading a document", || {
+            // An object restarts after a failed write, and SQLite cannot open a database without space, even to read.
+            promised.attempt("reading a document", || {
                 signpost.operator("GET", "publishers/disk-name", None)
             });
-            promised.told("reading facts", || publisher.operator("GET", "facts", None));
-            // What is served from memory goes on.
+            promised.attempt("reading facts", || publisher.operator("GET", "facts", None));
+            // Requests served from memory go on.
             signpost
                 .click("rid=410271&app=10000001&user_id=u-1", "DE")
                 .expect(302);
@@ -251,17 +250,17 @@ fn everything_is_kept_on(disk: &impl Disk) {
     let (while_full, refused) = traffic(6);
     assert!(refused >= 12, "{refused} were refused on a full disk");
     phase("full");
-    // Alarms go off meanwhile, and can do nothing.
+    // Alarms run meanwhile and fail.
     thread::sleep(Duration::from_secs(2));
     disk.free(&signpost);
     let (after, still_refused) = traffic(3);
     assert_eq!(
         after - while_full,
         27,
-        "{} refused with room again",
+        "{} refused with free space",
         still_refused - refused
     );
-    phase("room again");
+    phase("free again");
     promised.check(&signpost, &publisher);
     in_time(DRAINED_MS, &promised.paid.len(), || receiver.transactions().len());
     phase("callbacks");
@@ -270,13 +269,13 @@ fn everything_is_kept_on(disk: &impl Disk) {
     thread::sleep(Duration::from_millis(300));
     signpost.restart();
     disk.stays_full(&signpost);
-    // What is served from memory is read from the full disk, and what is to be written is refused as before.
+    // Snapshots are read from the full disk into memory, and writes are refused as before.
     signpost.get("/healthz", &[]).expect(200);
     signpost
         .click("rid=410271&app=10000001&user_id=u-1", "DE")
         .expect(302);
     let name = json!({"name": "n-0", "approved": true});
-    let unwritten = promised.told("a document, restarted", || {
+    let unwritten = promised.attempt("a document, restarted", || {
         signpost.operator("PUT", "publishers/disk-other", Some(&name))
     });
     assert!(unwritten.is_none(), "a write on a full disk, restarted");
@@ -286,9 +285,9 @@ fn everything_is_kept_on(disk: &impl Disk) {
     let received = receiver.transactions();
     let known: BTreeSet<_> = promised.paid.values().cloned().collect();
     assert_eq!(received.into_keys().collect::<BTreeSet<_>>(), known, "callbacks");
-    let of_wall = signpost.known_publisher(&wall.id);
+    let wall_publisher = signpost.known_publisher(&wall.id);
     let earned = 1.25 * f64::from(u32::try_from(known.len()).unwrap());
-    in_time(DRAINED_MS, &earned, || revenue(&of_wall));
+    in_time(DRAINED_MS, &earned, || revenue(&wall_publisher));
     println!(
         "{} acknowledged, refused {:?}, the slowest in {:?}",
         promised.acknowledged, promised.refused, promised.slowest
@@ -307,7 +306,7 @@ impl Promised {
             .iter()
             .map(|number| json!(format!("n-{number}")))
             .collect();
-        assert!(names.contains(&name), "{name} is none of {names:?}");
+        assert!(names.contains(&name), "{name} is not in {names:?}");
         let (mut day, mut increments) = (Vec::new(), BTreeSet::new());
         for row in publisher.rows(&reports::query(
             &["date", "placement_id"],
@@ -330,8 +329,8 @@ impl Promised {
                 increments.insert(number);
             }
         }
-        assert_eq!(day.len(), 1, "a day is of one upload: {day:?}");
-        assert!(self.day.contains(&day[0]), "{day:?} is none of {:?}", self.day);
+        assert_eq!(day.len(), 1, "a day has one upload: {day:?}");
+        assert!(self.day.contains(&day[0]), "{day:?} is not in {:?}", self.day);
         assert!(
             increments.is_superset(&self.increments),
             "lost: {:?}",
@@ -354,7 +353,7 @@ impl Promised {
     }
 }
 
-/// Facts of one placement, which say which upload they are of.
+/// A fact whose placement and ad requests identify its upload.
 fn row(date: &str, number: usize) -> String {
     reports::csv(&[&format!(
         "{date},70000001,,DE,p-{number},tag,alpha,1,{number},1,1,1,1"
@@ -362,15 +361,15 @@ fn row(date: &str, number: usize) -> String {
 }
 
 #[test]
-fn on_a_disk_that_takes_no_writes_everything_that_was_acknowledged_is_kept() {
-    everything_is_kept_on(&Limited);
+fn acknowledged_writes_survive_a_disk_that_takes_no_writes() {
+    check_acknowledged_on(&Limited);
 }
 
 #[test]
-fn on_a_file_system_that_is_full_everything_that_was_acknowledged_is_kept() {
-    // Where one may not mount, the disk that takes no writes has to do.
+fn acknowledged_writes_survive_a_full_file_system() {
+    // Without the right to mount, only the other test runs.
     if let Some(small) = Small::mount() {
-        everything_is_kept_on(&small);
+        check_acknowledged_on(&small);
     } else {
         println!("NOT TRIED: a file system that is full. This user may not mount a tmpfs; root may.");
     }

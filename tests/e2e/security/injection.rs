@@ -1,6 +1,5 @@
-//! Input that would become something else: an address, a header, a second answer, markup, a formula, a parameter, a line
-//! of a log. What clients may send in a click, encoded as they should, is in `clicks/targets.rs`; here it goes out byte
-//! for byte.
+//! Injection: input that could become part of a URL, a header, a second response, markup, a formula, a parameter or a log
+//! line. Values are sent unencoded, byte for byte; correctly encoded ones are tested in `clicks/targets.rs`.
 
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;
@@ -12,14 +11,14 @@ use crate::harness::{
 };
 use domain::tracking::{click::Click, keys::KeyRing, parameters::NAMES};
 
-/// What a click may say of itself, a postback's, and one that is no name.
+/// All parameter names of a click, one of postbacks, and an invalid one.
 fn parameters() -> impl Iterator<Item = &'static str> {
     NAMES
         .into_iter()
         .chain(["click_id", "%0d%0aX-Injected:%20x%0d%0a"])
 }
 
-/// Bytes as they stand in a request line, which no client library would let through.
+/// Bytes of a request line that no client library would send.
 const HOSTILE: [&[u8]; 36] = [
     b"\t",
     b"a\tb",
@@ -59,7 +58,7 @@ const HOSTILE: [&[u8]; 36] = [
     b"%25%37%42user_id%25%37%44",
 ];
 
-/// Names of a query, in their order.
+/// The parameter names of a query, in order.
 fn names(query: &str) -> Vec<String> {
     form_urlencoded::parse(query.as_bytes())
         .map(|(name, _)| name.into_owned())
@@ -67,7 +66,7 @@ fn names(query: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_byte_of_a_click_becomes_a_header_an_answer_or_another_place() {
+fn no_byte_of_a_click_becomes_a_header_a_second_response_or_another_part_of_the_url() {
     let signpost = demo();
     let everywhere =
         "https://adv.example:8443/t/x{user_id}/{c1}y?c={click_id}&u={user_id}&g={gaid}&cc={country}#f={c2}";
@@ -81,7 +80,7 @@ fn no_byte_of_a_click_becomes_a_header_an_answer_or_another_place() {
     signpost.put("apps/77000101", &app);
     signpost.refresh();
 
-    let is_in_its_place = |offer: &str, answer: &Answer| {
+    let assert_location = |offer: &str, answer: &Answer| {
         let location = answer.location();
         assert!(location.bytes().all(|byte| byte.is_ascii_graphic()), "{answer:?}");
         let url = Url::parse(location).unwrap();
@@ -101,7 +100,7 @@ fn no_byte_of_a_click_becomes_a_header_an_answer_or_another_place() {
                     "{answer:?}"
                 );
                 assert_eq!(names(url.query().unwrap()), ["id", "referrer"], "{answer:?}");
-                // Google Play hands it to the app decoded once, to be read as a query.
+                // Google Play decodes it once and passes it to the app, which reads it as a query.
                 let (_, referrer) = url.query_pairs().nth(1).unwrap();
                 assert_eq!(names(&referrer), ["u", "c", "click_id"], "{answer:?}");
                 assert_eq!(url.fragment(), None, "{answer:?}");
@@ -129,7 +128,7 @@ fn no_byte_of_a_click_becomes_a_header_an_answer_or_another_place() {
                 headers.sort();
                 if answer.status == 302 {
                     redirects += 1;
-                    is_in_its_place(offer, &answer);
+                    assert_location(offer, &answer);
                     assert_eq!(
                         headers,
                         ["cache-control", "content-length", "location", "referrer-policy"],
@@ -153,20 +152,20 @@ fn no_byte_of_a_click_becomes_a_header_an_answer_or_another_place() {
                 }
             }
         }
-        // Had one request been answered twice, the second answer would come now.
+        // A second response to one of the requests would be read here.
         let health = raw.get(b"/healthz").expect(200);
         assert!(health.json().is_object(), "{health:?}");
     }
     println!(
-        "{} clicks that would lead elsewhere or add a header: {refused} refused, {redirects} kept to their offer's place",
+        "{} hostile clicks: {refused} refused, {redirects} redirected to their own offer",
         refused + redirects
     );
-    assert!(redirects > 300, "{redirects} of the clicks were good ones");
+    assert!(redirects > 300, "{redirects} of the clicks were redirected");
     assert!(refused > 700, "{refused} of the clicks were refused");
 }
 
 #[test]
-fn no_page_and_no_error_is_markup_that_a_request_wrote() {
+fn no_page_and_no_error_contains_markup_from_a_request() {
     let signpost = demo();
     let markup = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>";
     for name in parameters() {
@@ -197,7 +196,7 @@ fn no_page_and_no_error_is_markup_that_a_request_wrote() {
             }
         }
     }
-    // Everything else that quotes a request does so in JSON.
+    // All other answers that quote a request are JSON.
     let pub_key = signpost.pub_key();
     let filter = json!({"page": 1, "size": 1, "filt": [{(markup): 1}]});
     let echoes = [
@@ -232,7 +231,7 @@ fn no_page_and_no_error_is_markup_that_a_request_wrote() {
     }
 }
 
-/// The fields of CSV, line by line, as RFC 4180 has it.
+/// Parses CSV (RFC 4180) into lines of fields.
 fn fields(csv: &str) -> Vec<Vec<String>> {
     let (mut lines, mut line, mut field) = (Vec::new(), Vec::new(), String::new());
     let mut quoted = false;
@@ -252,13 +251,13 @@ fn fields(csv: &str) -> Vec<Vec<String>> {
     }
     assert!(
         !quoted && field.is_empty() && line.is_empty(),
-        "no line is left open: {csv}"
+        "the last line is not ended: {csv}"
     );
     lines
 }
 
 #[test]
-fn a_formula_in_a_report_stays_one_field_as_it_was_loaded() {
+fn a_formula_in_a_report_stays_one_field_as_uploaded() {
     let signpost = demo();
     let publisher = signpost.publisher("ta-formula");
     let mut values = vec![
@@ -289,8 +288,8 @@ fn a_formula_in_a_report_stays_one_field_as_it_was_loaded() {
     let query = json!({"date_range": {"start_date": "2026-01-05", "end_date": "2026-01-05"},
         "dimensions": ["placement_id"], "metrics": ["clicks"], "order_by": [{"column": "placement_id", "ascending": true}]});
     let answer = publisher.ask_as("text/csv", &query).expect(200);
-    let type_of = answer.header("Content-Type").unwrap_or_default();
-    assert!(type_of.starts_with("text/csv"), "{answer:?}");
+    let content_type = answer.header("Content-Type").unwrap_or_default();
+    assert!(content_type.starts_with("text/csv"), "{answer:?}");
     let found = fields(&answer.body);
     assert_eq!(found[0], ["placement_id", "clicks"]);
     let rows: Vec<_> = found[1..].iter().map(Vec::as_slice).collect();
@@ -306,14 +305,14 @@ fn a_formula_in_a_report_stays_one_field_as_it_was_loaded() {
         .map(|value| json!({"placement_id": value, "clicks": 1}))
         .collect();
     assert_eq!(found, expected);
-    // A line break, in any spelling, is in no value, so that a row is always a line.
+    // No value may contain a line break of any kind, so that a row is always one line.
     for value in ["a\nb", "a\rb", "a\u{85}b", "a\u{0}b", "a\u{b}b"] {
         send(&line(value)).refused(400, "invalid_facts");
     }
 }
 
 #[test]
-fn no_request_writes_a_line_of_the_log_or_of_the_metrics() {
+fn no_request_can_forge_a_line_of_the_log_or_of_the_metrics() {
     let signpost = demo();
     let forged = "\r\n\nforged-line_total 1 \u{2028}{\"level\":\"error\"}";
     let sent = encoded(forged);
@@ -345,7 +344,7 @@ fn no_request_writes_a_line_of_the_log_or_of_the_metrics() {
 
     let metrics = signpost.operator("GET", "metrics", None).expect(200).body;
     assert!(!metrics.contains("forged"), "{metrics}");
-    // What was said of the last of them is there, too.
+    // Wait for the log lines of the last requests.
     signpost.fence();
     let log = signpost.log();
     let forged = log.lines().find(|line| line.trim_start().starts_with("forged"));
@@ -357,7 +356,7 @@ fn no_value_of_a_callback_becomes_a_parameter_a_header_or_another_reward() {
     let signpost = demo();
     let receiver = Receiver::start();
     let wall = signpost.wall("ta-pollution", "77000103", None);
-    // No click that came in carries any of this: they are refused at the door.
+    // Clicks with such values are refused, so the click ids are sealed here.
     let hostile = "x&value=999#\r\nX-Injected: 1\r\n\0\",\"value\":9,%26\\";
     let refused = signpost.click(
         &format!("rid={}&app=77000103&user_id=x%26value%3D999", wall.goal("1")),
@@ -411,7 +410,7 @@ fn no_value_of_a_callback_becomes_a_parameter_a_header_or_another_reward() {
         let payload = if method == "GET" {
             let mut found: Vec<_> = received.pairs().iter().map(|(name, _)| *name).collect();
             let mut expected = expected.to_vec();
-            // What is signed by the URL alone is all that stands before the signature, which is last.
+            // The signature in the URL covers everything before it, so it must come last.
             assert_eq!(found.last(), expected.last(), "{received:?}");
             found.sort_unstable();
             expected.sort_unstable();
@@ -435,7 +434,7 @@ fn no_value_of_a_callback_becomes_a_parameter_a_header_or_another_reward() {
                 (&body["value"], &body["user_id"]),
                 (&json!(1_250), &json!(hostile))
             );
-            // A quote in a value is escaped, so that no value ends before its end.
+            // Quotes in values are escaped.
             assert_eq!(received.body.matches(",\"value\":").count(), 1, "{received:?}");
             &received.body
         };

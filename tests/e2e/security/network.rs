@@ -1,5 +1,5 @@
-//! Addresses that Signpost is to call for an attacker, and receivers that answer to do harm. How an address may be
-//! spelled is in `callbacks/guard.rs` and, at length, beside the guard itself.
+//! Server-side request forgery by callback URLs, and receivers with hostile responses. Spellings of addresses are tested
+//! in `callbacks/guard.rs` and in the unit tests of the guard.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -18,17 +18,17 @@ use crate::harness::{
     ANDROID_APP, Behaviour, Receiver, Setup, Signpost, Wall, callback, demo, eventually, gzip, now_ms,
 };
 
-/// What a receiver writes to whoever calls.
-type Writes = Box<dyn Fn(&mut Wire<'_>) + Send + Sync>;
+/// Writes a receiver's response.
+type Respond = Box<dyn Fn(&mut Connection<'_>) + Send + Sync>;
 
-/// The caller's end of a connection.
-struct Wire<'w> {
+/// A connection to the caller, and a count of the bytes written.
+struct Connection<'w> {
     stream: &'w TcpStream,
     written: &'w AtomicU64,
 }
 
-impl Wire<'_> {
-    /// False once the caller is gone.
+impl Connection<'_> {
+    /// Writes bytes. Returns false once the caller is gone.
     fn write(&mut self, bytes: &[u8]) -> bool {
         let written = self.stream.write_all(bytes).is_ok();
         self.written
@@ -45,13 +45,13 @@ impl Wire<'_> {
         }
     }
 
-    /// Writes it again and again, as long as the caller takes it and at most so many bytes.
+    /// Writes the bytes repeatedly while the caller takes them, up to `most` bytes in total.
     fn repeat(&mut self, bytes: &[u8], most: u64) {
         while self.written.load(Ordering::Relaxed) < most && self.write(bytes) {}
     }
 }
 
-/// A receiver that answers what no server should: bytes, whatever was asked. It ends with the test.
+/// A receiver that answers any request with arbitrary bytes. Dropping it ends its thread.
 struct Hostile {
     port: u16,
     written: Arc<AtomicU64>,
@@ -60,7 +60,7 @@ struct Hostile {
 }
 
 impl Hostile {
-    fn start(writes: Writes) -> Self {
+    fn start(respond: Respond) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let (written, ended) = (Arc::<AtomicU64>::default(), Arc::<AtomicBool>::default());
@@ -75,7 +75,7 @@ impl Hostile {
                     stream.set_read_timeout(Some(Duration::from_secs(3))).unwrap();
                     let head = BufReader::new(&stream).lines().map_while(Result::ok);
                     head.take_while(|line| !line.is_empty()).for_each(drop);
-                    writes(&mut Wire {
+                    respond(&mut Connection {
                         stream: &stream,
                         written: &written,
                     });
@@ -99,51 +99,51 @@ impl Drop for Hostile {
     }
 }
 
-/// Points the wall's callback there and calls it once: what the operator is told.
-fn told(wall: &Wall<'_>, url: &str) -> Value {
+/// Sets the wall's callback URL and tests it once. Returns the result as the operator sees it.
+fn test_callback(wall: &Wall<'_>, url: &str) -> Value {
     wall.put_app(&json!({"callback": callback(url, "GET")}));
     wall.operator("POST", "callback_test", None).expect(200).json()
 }
 
-fn impatient() -> Signpost {
+fn with_short_timeout() -> Signpost {
     Setup::new().var("CALLBACK_TIMEOUT_MS", "1000").start()
 }
 
 #[test]
-fn an_answer_without_end_is_cut_off_and_1_kib_of_it_is_kept() {
+fn an_endless_response_is_cut_off_and_1_kib_of_it_is_stored() {
     const ENDLESS: u64 = 256 << 20;
-    let signpost = impatient();
+    let signpost = with_short_timeout();
     let wall = signpost.wall("tn-hostile", "77000201", None);
     let bomb = gzip(&vec![b'x'; 32 << 20]);
     let packed_length = bomb.len();
     assert!(packed_length < 1 << 20);
-    // What it answers; the status that is told, if one is; and the most that it came to write.
-    let cases: Vec<(&str, Option<u16>, u64, Writes)> = vec![
+    // The name of the response; the reported status, if any; the most bytes that the receiver can write; the response.
+    let cases: Vec<(&str, Option<u16>, u64, Respond)> = vec![
         (
             "chunks without end",
             Some(200),
             16 << 20,
-            Box::new(|wire| {
-                wire.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
-                wire.repeat(&[b"10000\r\n", &[b'x'; 65_536][..], b"\r\n"].concat(), ENDLESS);
+            Box::new(|connection| {
+                connection.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+                connection.repeat(&[b"10000\r\n", &[b'x'; 65_536][..], b"\r\n"].concat(), ENDLESS);
             }),
         ),
         (
             "a body of a terabyte",
             Some(200),
             16 << 20,
-            Box::new(|wire| {
-                wire.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1099511627776\r\n\r\n");
-                wire.repeat(&[b'x'; 65_536], ENDLESS);
+            Box::new(|connection| {
+                connection.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1099511627776\r\n\r\n");
+                connection.repeat(&[b'x'; 65_536], ENDLESS);
             }),
         ),
         (
             "headers without end",
             None,
             16 << 20,
-            Box::new(|wire| {
-                wire.write(b"HTTP/1.1 200 OK\r\n");
-                wire.repeat(
+            Box::new(|connection| {
+                connection.write(b"HTTP/1.1 200 OK\r\n");
+                connection.repeat(
                     &b"X-Header: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\r\n".repeat(1_000),
                     ENDLESS,
                 );
@@ -153,45 +153,45 @@ fn an_answer_without_end_is_cut_off_and_1_kib_of_it_is_kept() {
             "a status line without end",
             None,
             16 << 20,
-            Box::new(|wire| {
-                wire.write(b"HTTP/1.1 200 ");
-                wire.repeat(&[b'O'; 65_536], ENDLESS);
+            Box::new(|connection| {
+                connection.write(b"HTTP/1.1 200 ");
+                connection.repeat(&[b'O'; 65_536], ENDLESS);
             }),
         ),
         (
             "a byte now and then of the head",
             None,
             100,
-            Box::new(|wire| {
-                wire.write_slowly(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+            Box::new(|connection| {
+                connection.write_slowly(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
             }),
         ),
         (
             "a byte now and then of the body",
             None,
             200,
-            Box::new(|wire| {
-                wire.write(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n");
-                wire.write_slowly(&[b'x'; 50]);
+            Box::new(|connection| {
+                connection.write(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n");
+                connection.write_slowly(&[b'x'; 50]);
             }),
         ),
         (
             "a gzip bomb",
             Some(200),
             1 << 20,
-            Box::new(move |wire| {
+            Box::new(move |connection| {
                 let head = format!(
                     "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {packed_length}\r\n\r\n"
                 );
-                wire.write(&[head.as_bytes(), &bomb].concat());
+                connection.write(&[head.as_bytes(), &bomb].concat());
             }),
         ),
         (
             "early hints without end",
             Some(103),
             16 << 20,
-            Box::new(|wire| {
-                wire.repeat(
+            Box::new(|connection| {
+                connection.repeat(
                     &b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".repeat(100),
                     ENDLESS,
                 );
@@ -201,25 +201,25 @@ fn an_answer_without_end_is_cut_off_and_1_kib_of_it_is_kept() {
             "five megabytes of what is no text",
             Some(200),
             8 << 20,
-            Box::new(|wire| {
-                wire.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5242880\r\nSet-Cookie: a=b\r\n\r\n");
-                wire.repeat(&[0xff; 65_536], 5 << 20);
+            Box::new(|connection| {
+                connection.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5242880\r\nSet-Cookie: a=b\r\n\r\n");
+                connection.repeat(&[0xff; 65_536], 5 << 20);
             }),
         ),
         (
             "another protocol",
             None,
             100,
-            Box::new(|wire| {
-                wire.write(b"SSH-2.0-OpenSSH_9.2p1\r\n");
+            Box::new(|connection| {
+                connection.write(b"SSH-2.0-OpenSSH_9.2p1\r\n");
             }),
         ),
         (
             "a protocol to switch to",
             None,
             200,
-            Box::new(|wire| {
-                wire.write(
+            Box::new(|connection| {
+                connection.write(
                     b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
                 );
             }),
@@ -228,38 +228,38 @@ fn an_answer_without_end_is_cut_off_and_1_kib_of_it_is_kept() {
             "nothing that is HTTP",
             None,
             100,
-            Box::new(|wire| {
-                wire.write(b"\0\x01\x02\r\n\r\n");
+            Box::new(|connection| {
+                connection.write(b"\0\x01\x02\r\n\r\n");
             }),
         ),
     ];
-    for (what, status, most, writes) in cases {
-        let hostile = Hostile::start(writes);
+    for (what, status, most, respond) in cases {
+        let hostile = Hostile::start(respond);
         let began_ms = now_ms();
-        let told = told(&wall, &format!("http://127.0.0.1:{}/cb", hostile.port));
+        let result = test_callback(&wall, &format!("http://127.0.0.1:{}/cb", hostile.port));
         let took_ms = now_ms() - began_ms;
-        // The limit of the call, and what a busy machine adds.
+        // The call's time limit, with a margin for a busy machine.
         assert!(took_ms < 4_000, "{what}: {took_ms} ms");
-        let response = &told["response"];
+        let response = &result["response"];
         assert_eq!(
             response["http_status"].as_u64(),
             status.map(u64::from),
-            "{what}: {told}"
+            "{what}: {result}"
         );
-        let kept = response["body"].as_str().unwrap_or_default().len();
-        assert!(kept <= 1_024, "{what}: {kept} bytes are kept");
+        let stored = response["body"].as_str().unwrap_or_default().len();
+        assert!(stored <= 1_024, "{what}: {stored} bytes are stored");
         let written = hostile.written.load(Ordering::Relaxed);
-        assert!(written <= most, "{what}: it came to write {written} bytes");
-        // Nothing else waits for it.
+        assert!(written <= most, "{what}: {written} bytes were written");
+        // Other requests do not wait for it.
         signpost.get("/healthz", &[]).expect(200);
     }
     let memory = signpost.wasm_memory();
     assert!(memory < 32 << 20, "{memory} bytes");
 
-    // And what is kept of a callback that was paid.
-    let hostile = Hostile::start(Box::new(|wire| {
-        wire.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
-        wire.repeat(&[b"10000\r\n", &[b'x'; 65_536][..], b"\r\n"].concat(), ENDLESS);
+    // The response to the callback of a reward is cut off, too.
+    let hostile = Hostile::start(Box::new(|connection| {
+        connection.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        connection.repeat(&[b"10000\r\n", &[b'x'; 65_536][..], b"\r\n"].concat(), ENDLESS);
     }));
     let url = format!("http://127.0.0.1:{}/cb", hostile.port);
     wall.put_app(&json!({"callback": callback(&url, "GET")}));
@@ -274,7 +274,7 @@ fn an_answer_without_end_is_cut_off_and_1_kib_of_it_is_kept() {
 }
 
 #[test]
-fn no_answer_leads_a_callback_to_another_address() {
+fn no_response_leads_a_callback_to_another_address() {
     let signpost = demo();
     let (receiver, inside) = (Receiver::start(), Receiver::start());
     let wall = signpost.wall("tn-redirect", "77000202", None);
@@ -295,8 +295,8 @@ fn no_answer_leads_a_callback_to_another_address() {
     for (number, (status, header)) in redirects.into_iter().chain(others).enumerate() {
         receiver.set(Behaviour::answer(status, &[header], ""));
         for _ in 0..2 {
-            let told = told(&wall, &url);
-            assert_eq!(told["response"]["http_status"], status, "{told}");
+            let result = test_callback(&wall, &url);
+            assert_eq!(result["response"]["http_status"], status, "{result}");
         }
         assert_eq!(receiver.count(), (number + 1) * 2, "{status} {header:?}");
     }
@@ -330,21 +330,21 @@ fn addresses_that_are_only_shown_or_redirected_to_are_never_called() {
     assert!(called.is_err(), "called from {called:?}");
 }
 
-/// What a single machine is told to use (`network = (allow = ["public"])`): a name is judged by what it resolves to, as
-/// the connection is made, so that no answer of DNS, first or second, leads inside.
+/// Single machines should use `network = (allow = ["public"])`: workerd then checks the resolved address when it
+/// connects, so that DNS rebinding cannot reach private addresses.
 #[test]
-fn a_name_that_resolves_to_a_private_address_is_not_reached_where_the_network_is_public() {
+fn a_name_that_resolves_to_a_private_address_is_not_called_on_a_public_only_network() {
     let signpost = Setup::new()
         .config("security/public_only.capnp")
         .var("CALLBACK_TIMEOUT_MS", "3000")
         .start();
     let inside = Receiver::start();
     let wall = signpost.wall("tn-public", "77000204", None);
-    // The guard lets these pass here, as it would a public name of which DNS says the same.
+    // The guard allows these hosts here, as it would allow a public name that resolves to a private address.
     for host in ["localhost", "127.0.0.1"] {
-        let told = told(&wall, &format!("http://{host}:{}/cb", inside.port));
-        assert_eq!(told["response"], Value::Null, "{host}: {told}");
-        assert!(told["error"].is_string(), "{host}: {told}");
+        let result = test_callback(&wall, &format!("http://{host}:{}/cb", inside.port));
+        assert_eq!(result["response"], Value::Null, "{host}: {result}");
+        assert!(result["error"].is_string(), "{host}: {result}");
     }
     assert_eq!(inside.count(), 0, "{:?}", inside.received());
 }

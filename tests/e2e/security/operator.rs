@@ -1,13 +1,13 @@
-//! The operator's interface for who is not the operator: with every method on every address, by every spelling of a path
-//! and of a host, without a token configured, and from a browser.
+//! Attacks on the operator's interface: every method on every path without the token, spellings of paths and hosts, an
+//! empty token setting, and calls from a browser.
 
 use std::collections::BTreeSet;
 
 use super::{request, status};
-use crate::harness::{OPERATOR_TOKEN, Setup, Signpost, answer_to, default_setting, demo, root};
+use crate::harness::{OPERATOR_TOKEN, Setup, Signpost, answer_to, demo, root};
 use platform::http::hosts::OperatorToken;
 
-/// The methods that workerd reads; Cloudflare lets any through.
+/// The methods that workerd parses, and three that it refuses. Cloudflare passes on any.
 const METHODS: [&str; 30] = [
     "GET",
     "HEAD",
@@ -40,7 +40,7 @@ const METHODS: [&str; 30] = [
     "Put",
     "ANYTHING",
 ];
-/// What a client may send that has no business to be another method or address.
+/// Headers that must not change the method or the URL of a request.
 const OVERRIDES: [&[u8]; 6] = [
     b"X-HTTP-Method-Override: GET",
     b"X-HTTP-Method: GET",
@@ -50,7 +50,7 @@ const OVERRIDES: [&[u8]; 6] = [
     b"X-Forwarded-Host: operator.example",
 ];
 
-/// The operator's addresses, as the route table has them, for an app and a publisher of the demo.
+/// The paths of the operator's route table, for an app and a publisher of the demo catalog.
 fn addresses() -> BTreeSet<String> {
     let table = std::fs::read_to_string(root().join("src/origin/routes.rs")).unwrap();
     let table = table
@@ -87,12 +87,12 @@ fn authorization() -> Vec<u8> {
 }
 
 #[test]
-fn without_the_token_no_method_on_any_address_is_told_more_than_that_it_is_missing() {
+fn without_the_token_every_method_on_every_path_gets_the_same_401() {
     let signpost = demo();
     let refusal = ask(&signpost, "GET", "/v1/operator/publishers", &[]);
     assert_eq!(status(&refusal), 401, "{refusal}");
     let (head, body) = refusal.split_once("\r\n\r\n").unwrap();
-    let of_head: Vec<_> = head
+    let head_lines: Vec<_> = head
         .split("\r\n")
         .filter(|line| !line.starts_with("Content-Length"))
         .collect();
@@ -109,8 +109,8 @@ fn without_the_token_no_method_on_any_address_is_told_more_than_that_it_is_missi
             let lines = if method == "POST" { &OVERRIDES[..] } else { &[] };
             let answer = ask(&signpost, method, &address, lines);
             match method {
-                "HEAD" => assert_eq!(answer.trim_end(), of_head.join("\r\n"), "{address}"),
-                // The runtime knows no such method.
+                "HEAD" => assert_eq!(answer.trim_end(), head_lines.join("\r\n"), "{address}"),
+                // The runtime does not support the method.
                 "get" | "Put" | "ANYTHING" => {
                     assert_eq!(status(&answer), 501, "{method} {address}: {answer}");
                     no_method += 1;
@@ -129,7 +129,7 @@ fn without_the_token_no_method_on_any_address_is_told_more_than_that_it_is_missi
 }
 
 #[test]
-fn with_it_a_method_is_what_it_is_called_and_no_other() {
+fn with_the_token_no_header_or_parameter_overrides_the_method() {
     let signpost = demo();
     let token = authorization();
     for address in addresses() {
@@ -150,7 +150,7 @@ fn with_it_a_method_is_what_it_is_called_and_no_other() {
             );
         }
     }
-    // A GET that would like to be another is a GET.
+    // Override headers and parameters do not change a GET.
     for method in ["DELETE", "PUT", "POST"] {
         let lines = [
             token.clone(),
@@ -162,8 +162,7 @@ fn with_it_a_method_is_what_it_is_called_and_no_other() {
         let answer = ask(&signpost, "GET", &target, &lines);
         assert_eq!(status(&answer), 200, "{answer}");
     }
-    // The same of the interfaces that everybody reaches: there a method that is taken for a GET would count a click, and
-    // pay a conversion.
+    // The public interfaces refuse other methods, too: one taken for a GET would count a click or pay a conversion.
     let wall = signpost.wall("trust-methods", "78060301", None);
     let click = format!(
         "/v2/tracking/click?rid={}&app={}&user_id=u",
@@ -187,7 +186,7 @@ fn with_it_a_method_is_what_it_is_called_and_no_other() {
     assert_eq!(wall.entries("").len(), 0);
 }
 
-/// Other spellings of `/v1/operator/publishers`, and ways round to it.
+/// Other spellings of `/v1/operator/publishers`, and detours to it.
 const SPELLINGS: [&str; 38] = [
     "//v1/operator/publishers",
     "/v1//operator/publishers",
@@ -230,7 +229,7 @@ const SPELLINGS: [&str; 38] = [
 ];
 
 #[test]
-fn no_spelling_of_a_path_leads_past_the_token_or_to_another_host() {
+fn no_spelling_of_a_path_or_host_bypasses_the_token() {
     let signpost = Setup::new()
         .var("OPERATOR_HOST", "operator.example")
         .var("TRACKING_HOST", "track.example")
@@ -257,7 +256,7 @@ fn no_spelling_of_a_path_leads_past_the_token_or_to_another_host() {
             assert_eq!(status(&answer), 404, "{path}: {answer}");
         }
     }
-    // A target that is no path is refused by the runtime, whatever it carries.
+    // The runtime refuses a target that is not a path.
     for target in [
         "http://operator.example/v1/operator/publishers",
         "https://operator.example/v1/operator/publishers",
@@ -270,7 +269,7 @@ fn no_spelling_of_a_path_leads_past_the_token_or_to_another_host() {
         assert!(!answer.contains("publishers\":"), "{target}: {answer}");
     }
 
-    // A host is its name, in any case and with any port; a header that names another is not listened to.
+    // A host is compared in any case and with any port. Headers that name another host are ignored.
     for host in [
         "operator.example",
         "OPERATOR.example",
@@ -320,11 +319,11 @@ fn no_spelling_of_a_path_leads_past_the_token_or_to_another_host() {
         assert!(matches!(status(&answer), 400 | 404 | 500), "{host}: {answer}");
         assert!(!answer.contains("publishers\":"), "{host}: {answer}");
     }
-    assert_eq!(status(&send("/healthz", "track.example", &[])), 503, "it goes on");
+    assert_eq!(status(&send("/healthz", "track.example", &[])), 503, "it runs");
 }
 
-/// What may be tried where the configuration has no token, or an empty one.
-const OF_NOTHING: [&str; 12] = [
+/// Authorization headers that could match an empty or missing token setting.
+const EMPTY_TOKENS: [&str; 12] = [
     "",
     " ",
     "Bearer",
@@ -340,11 +339,11 @@ const OF_NOTHING: [&str; 12] = [
 ];
 
 #[test]
-fn a_token_that_is_empty_or_was_forgotten_locks_the_interface() {
+fn an_empty_or_missing_token_setting_locks_the_interface() {
     let signpost = Setup::new().var("OPERATOR_TOKEN", "").start();
     let nothing = ask(&signpost, "GET", "/v1/operator/publishers", &[]);
     assert_eq!(status(&nothing), 401, "{nothing}");
-    for value in OF_NOTHING.into_iter().chain([OPERATOR_TOKEN]) {
+    for value in EMPTY_TOKENS.into_iter().chain([OPERATOR_TOKEN]) {
         let line = format!("Authorization: {value}");
         for method in ["GET", "POST", "PUT", "DELETE"] {
             let answer = ask(&signpost, method, "/v1/operator/publishers", &[line.as_bytes()]);
@@ -353,7 +352,7 @@ fn a_token_that_is_empty_or_was_forgotten_locks_the_interface() {
     }
     for unset in [None, Some(String::new())] {
         let token = OperatorToken::read(|_| unset.clone().filter(|text| !text.is_empty()));
-        for value in OF_NOTHING {
+        for value in EMPTY_TOKENS {
             assert!(!token.authorizes(Some(value)), "{value:?}");
         }
         assert!(!token.authorizes(None));
@@ -361,7 +360,7 @@ fn a_token_that_is_empty_or_was_forgotten_locks_the_interface() {
 }
 
 #[test]
-fn a_page_in_a_browser_reaches_nothing_and_reads_nothing() {
+fn a_page_in_a_browser_gets_no_cross_origin_access() {
     let signpost = demo();
     let wall = signpost.wall("trust-browser", "78060302", None);
     let click_id = wall.click_id("u-1");
@@ -380,7 +379,7 @@ fn a_page_in_a_browser_reaches_nothing_and_reads_nothing() {
     for target in targets {
         let is_operators = target.starts_with("/v1/operator/");
         for (method, lines) in [
-            // The question before a request with headers of its own, and what needs no question.
+            // A CORS preflight request, and requests that need none.
             (
                 "OPTIONS",
                 &[

@@ -1,4 +1,4 @@
-# Signpost as it is built for tests alone (`--features faults`), with places that panic on request.
+# Signpost built with fault injection (`--features faults`, for tests only): places panic on request.
 
 using Workerd = import "/workerd/workerd.capnp";
 using Local = import "../../../fixtures/local/workerd.capnp";

@@ -1,4 +1,4 @@
-# Signpost as a single machine would run it: its callbacks reach the public internet alone, whatever a name resolves to.
+# Signpost as on a single machine: callbacks reach only public addresses, whatever a name resolves to.
 
 using Workerd = import "/workerd/workerd.capnp";
 using Local = import "../../../fixtures/local/workerd.capnp";

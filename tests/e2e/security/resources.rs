@@ -1,6 +1,5 @@
-//! Requests that are to cost far more than they do: bodies that unpack, nest or never end, and numbers
-//! that no type holds. What hash tables do with keys that someone chose is tried beside them (`src/spread.rs`, and the
-//! tables of `src/reporting/engine`).
+//! Requests meant to exhaust resources: compressed, deeply nested or very long bodies, and numbers out of range.
+//! Collision flooding is tested in `src/domain/model/seeded_hash.rs` and `src/domain/reporting/engine`.
 
 use std::fmt::Write as _;
 
@@ -13,7 +12,7 @@ const JSON: (&str, &str) = ("Content-Type", "application/json");
 const NDJSON: (&str, &str) = ("Content-Type", "application/x-ndjson");
 const CSV: (&str, &str) = ("Content-Type", "text/csv");
 
-/// A report with a key that has not asked before.
+/// Requests a report with a new key.
 fn report(publisher: &Publisher<'_>, signpost: &Signpost, headers: &[(&str, &str)], body: &[u8]) -> Answer {
     let key = publisher.create_key("an attack");
     let mut all = vec![("X-Api-Key", key.api_key.as_str()), JSON];
@@ -30,7 +29,7 @@ fn offers(signpost: &Signpost, pub_key: &str, headers: &[(&str, &str)], body: &[
 }
 
 #[test]
-fn nothing_but_facts_is_ever_unpacked() {
+fn only_facts_are_decompressed() {
     let signpost = demo();
     let pub_key = signpost.pub_key();
     let publisher = signpost.publisher("tr-gzip");
@@ -70,13 +69,13 @@ fn nothing_but_facts_is_ever_unpacked() {
 }
 
 #[test]
-fn gzip_of_any_shape_is_one_member_or_nothing() {
+fn gzip_must_be_one_member_without_trailing_bytes() {
     let signpost = demo();
     let publisher = signpost.publisher("tr-members");
     let facts = "app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue\n\
         77000301,DE,p,t,d,s,1,1,1,1,0.5\n";
     let packed = gzip(facts.as_bytes());
-    // Without a name, a head is ten bytes.
+    // The header is 10 bytes without a file name.
     let with_head =
         |flags: u8, more: &[u8]| [&[0x1f, 0x8b, 8, flags, 0, 0, 0, 0, 0, 3], more, &packed[10..]].concat();
     let long_name = [&vec![b'n'; 4 << 20][..], b"\0"].concat();
@@ -99,7 +98,7 @@ fn gzip_of_any_shape_is_one_member_or_nothing() {
     }
 }
 
-/// Bodies that are no document of anything, each with what it is.
+/// Bodies that are not a valid document of any kind, with a name for each.
 fn broken() -> Vec<(&'static str, Vec<u8>)> {
     let deep =
         |open: &str, close: &str| format!("{}1{}", open.repeat(7_000), close.repeat(7_000)).into_bytes();
@@ -137,7 +136,7 @@ fn broken() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[test]
-fn what_is_no_document_is_refused_by_every_address_that_reads_one() {
+fn an_invalid_document_is_refused_by_every_endpoint_that_reads_one() {
     let signpost = demo();
     let pub_key = signpost.pub_key();
     let publisher = signpost.publisher("tr-broken");
@@ -158,7 +157,7 @@ fn what_is_no_document_is_refused_by_every_address_that_reads_one() {
             let codes = ["invalid_json", "missing_field", "unknown_field", "invalid_field"];
             assert!(codes.contains(&&*code), "{what}: {answer:?}");
         }
-        // A line that is blank is none, and a mark is not of the first.
+        // NDJSON ignores blank lines and a leading byte order mark.
         if !["blanks alone", "a mark and nothing"].contains(&what) {
             signpost
                 .operate("POST", "import", &[NDJSON], &body)
@@ -174,14 +173,14 @@ fn what_is_no_document_is_refused_by_every_address_that_reads_one() {
             .expect(404);
     }
     assert_eq!(publisher.days(), [] as [Value; 0]);
-    // Blanks around a document are no fault of it.
+    // Blanks around a document are allowed.
     let blank = [&*b" ".repeat(60_000), b"{\"page\":1,\"size\":1}"].concat();
     offers(&signpost, &pub_key, &[], &blank).expect(200);
 }
 
-/// serde reads an array as the members of a struct, and an object of one member as a word of an enum.
+/// By default serde accepts an array as a struct's members, and an object with one member as an enum's variant.
 #[test]
-fn an_array_is_no_object_and_an_object_no_word() {
+fn an_array_is_not_accepted_as_an_object_nor_an_object_as_an_enum() {
     let signpost = demo();
     let app = |changes: Value| {
         let app = json!({"publisher_id": "lumen-arcade", "name": "N", "platform": "android",
@@ -246,7 +245,7 @@ fn an_array_is_no_object_and_an_object_no_word() {
         body["id"] = json!(id);
         signpost.import(&body.to_string()).refused(400, "invalid_import");
     }
-    // The queries of publishers are read member by member, and have none of this.
+    // Publishers' queries are parsed member by member, without serde's leniency.
     let pub_key = signpost.pub_key();
     for filt in [
         json!([["offer_id", {"type": "any", "value": ["1"]}]]),
@@ -260,7 +259,7 @@ fn an_array_is_no_object_and_an_object_no_word() {
             )
             .refused(400, "invalid_filter");
     }
-    // And a member that is there twice is not the last of them.
+    // A duplicate member is refused; the last one does not win.
     let twice = r#"{"name":"x","approved":false,"approved":true}"#;
     signpost
         .operate("PUT", "publishers/tr-twice", &[JSON], twice.as_bytes())
@@ -268,7 +267,7 @@ fn an_array_is_no_object_and_an_object_no_word() {
 }
 
 #[test]
-fn a_number_that_is_too_large_too_small_or_too_exact_is_refused() {
+fn a_number_that_is_too_large_too_small_or_too_precise_is_refused() {
     let signpost = demo();
     let pub_key = signpost.pub_key();
     let publisher = signpost.publisher("tr-numbers");
@@ -293,22 +292,22 @@ fn a_number_that_is_too_large_too_small_or_too_exact_is_refused() {
         &digits,
     ];
     for number in numbers {
-        let asked = format!("{{\"page\":{number},\"size\":1}}");
-        let answer = offers(&signpost, &pub_key, &[], asked.as_bytes());
+        let body = format!("{{\"page\":{number},\"size\":1}}");
+        let answer = offers(&signpost, &pub_key, &[], body.as_bytes());
         assert!(
             answer.status == 400 && ["invalid_page", "invalid_json"].contains(&&*answer.code()),
             "{answer:?}"
         );
-        let asked = format!(
+        let body = format!(
             "{{\"date_range\":{{\"start_date\":\"2026-01-05\",\"end_date\":\"2026-01-05\"}},\"dimensions\":[\"app\"],\
              \"metrics\":[\"clicks\"],\"pagination\":{{\"page\":1,\"count\":{number}}}}}"
         );
-        let answer = report(&publisher, &signpost, &[], asked.as_bytes());
+        let answer = report(&publisher, &signpost, &[], body.as_bytes());
         assert!(
             answer.status == 400 && ["invalid_pagination", "invalid_json"].contains(&&*answer.code()),
             "{answer:?}"
         );
-        // `-0`, `0` are rates, limits and times that there may be; what is refused elsewhere is refused here.
+        // 0 and -0 are valid limits and times. All other numbers must be refused here, too.
         for (field, members) in [
             (
                 "lim",
@@ -340,12 +339,12 @@ fn a_number_that_is_too_large_too_small_or_too_exact_is_refused() {
 }
 
 #[test]
-fn requests_as_long_as_they_may_be_are_answered() {
+fn requests_of_the_maximum_length_are_answered() {
     let signpost = demo();
     let pub_key = signpost.pub_key();
     let publisher = signpost.publisher("tr-long");
     let right = format!("rid=410271&app={ANDROID_APP}&user_id=u-1");
-    // 5,000 parameters that nobody knows, 3,000 of one that everybody does.
+    // 5,000 unknown parameters, and 3,000 repetitions of a known one.
     let mut many = right.clone();
     for n in 0..5_000 {
         write!(many, "&x{n}=1").unwrap();
@@ -354,7 +353,7 @@ fn requests_as_long_as_they_may_be_are_answered() {
     signpost
         .click(&(right.clone() + &"&c1=1".repeat(3_000)), "DE")
         .refused(400, "invalid_parameter");
-    // What a phone would never say of itself.
+    // User agents that no phone would send.
     for agent in [
         "Android;(".repeat(6_000),
         "Mozilla/5.0 (".repeat(4_000),
@@ -364,11 +363,11 @@ fn requests_as_long_as_they_may_be_are_answered() {
         let answer = signpost.get(&format!("/v2/tracking/click?{right}"), &[("User-Agent", &agent)]);
         answer.expect(302);
     }
-    // A tag that is the last of thousands is still found.
+    // An ETag at the end of thousands is still found.
     let address = "/v1/offer/api?page=1&size=1";
     let credentials = [("App-Id", ANDROID_APP), ("Pub-Key", pub_key.as_str())];
     let [app, key] = credentials;
-    // Another test may refresh in between, and then the page is another.
+    // Another test may refresh in between, which changes the page.
     let found = (0..5).any(|_| {
         let answer = signpost.get(address, &credentials).expect(200);
         let tags = "\"0123456789abcdef\", ".repeat(2_000) + answer.header("ETag").unwrap();
@@ -423,7 +422,7 @@ fn requests_as_long_as_they_may_be_are_answered() {
     let accept = "text/csv;q=0.001,".repeat(3_000);
     let body = format!("{{{dates},{rest}}}");
     report(&publisher, &signpost, &[("Accept", &accept)], body.as_bytes()).expect(204);
-    // A filter of each dimension with as many values as there may be, in a body of 64 KiB.
+    // Ten filters with the maximum of 1,000 values, in a body of less than 64 KiB.
     let ids = (0..1_000)
         .map(|n| format!("\"{n}\""))
         .collect::<Vec<_>>()
@@ -435,7 +434,7 @@ fn requests_as_long_as_they_may_be_are_answered() {
     );
     offers(&signpost, &pub_key, &[], body.as_bytes()).expect(200);
 
-    // Thousands of lines of which the last one is wrong are nothing.
+    // Thousands of lines with an invalid last one import nothing.
     let mut lines = String::new();
     for n in 0..3_000 {
         let line = json!({"kind": "publisher", "id": format!("tr-line-{n}"), "name": "x", "approved": true});

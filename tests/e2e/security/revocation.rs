@@ -1,5 +1,5 @@
-//! A credential that is revoked while it is in use by thirty-two senders at once: once the revocation has been answered, no
-//! request that begins is let in, ever; what had begun before is seen through.
+//! Revokes credentials while 32 senders use them: after the revocation was answered, no new request is accepted. Requests
+//! that began before are completed.
 
 use std::{
     collections::BTreeMap,
@@ -21,40 +21,40 @@ use crate::{
 };
 
 const SENDERS: usize = 32;
-/// How long each rests after an answer: a machine that does nothing else would take its time over the revocation.
+/// The pause of a sender after each answer. Without it, a busy machine would delay the revocation.
 const REST: Duration = Duration::from_millis(20);
-/// How long they send before the revocation, and after its answer.
+/// How long senders send before the revocation, and after its answer.
 const BEFORE: Duration = Duration::from_millis(150);
 const AFTER: Duration = Duration::from_millis(300);
 
-/// How often each status was met, by requests that began before the revocation was answered, and after.
+/// Counts of statuses, of requests that began before the revocation was answered, and after.
 #[derive(Debug, Default)]
-struct Met {
+struct Counts {
     before: BTreeMap<u16, usize>,
     after: BTreeMap<u16, usize>,
 }
 
-impl Met {
-    /// Fails the test unless requests were let in at first, and none after the answer.
+impl Counts {
+    /// Fails the test unless requests were accepted at first, and none after the answer.
     #[track_caller]
-    fn ends_with_401(&self, let_in: &[u16]) {
+    fn ends_with_401(&self, accepted: &[u16]) {
         assert!(
-            let_in.iter().any(|status| self.before.contains_key(status)),
+            accepted.iter().any(|status| self.before.contains_key(status)),
             "{self:?}"
         );
         assert!(
             self.after.get(&401).is_some_and(|refused| *refused >= SENDERS),
             "{self:?}"
         );
-        // 503: more senders than a publisher has places for reports.
+        // 503: there are more senders than a publisher has permits for reports.
         assert!(
             self.after.keys().all(|status| matches!(status, 401 | 503)),
-            "let in after it was revoked: {self:?}"
+            "accepted after the revocation: {self:?}"
         );
     }
 }
 
-/// Sets what ends the senders.
+/// Sets the flags that end the senders when it is dropped.
 struct End<'a>([&'a AtomicBool; 2]);
 
 impl Drop for End<'_> {
@@ -65,28 +65,28 @@ impl Drop for End<'_> {
     }
 }
 
-/// Sends with all senders, one request after the other, while `revoke` is carried out, and then at least one more each.
-fn storm(ask: impl Fn(usize) -> u16 + Sync, revoke: impl FnOnce()) -> Met {
-    let (met, revoked, over) = (
-        Mutex::new(Met::default()),
+/// Sends requests from all senders while `revoke` runs, and at least one more from each afterwards.
+fn storm(ask: impl Fn(usize) -> u16 + Sync, revoke: impl FnOnce()) -> Counts {
+    let (counts, revoked, over) = (
+        Mutex::new(Counts::default()),
         AtomicBool::new(false),
         AtomicBool::new(false),
     );
     thread::scope(|scope| {
         for sender in 0..SENDERS {
-            let (ask, met, revoked, over) = (&ask, &met, &revoked, &over);
+            let (ask, counts, revoked, over) = (&ask, &counts, &revoked, &over);
             scope.spawn(move || {
                 loop {
                     let began_after = revoked.load(SeqCst);
                     let status = ask(sender);
-                    let mut met = met.lock().expect("no sender panicked");
+                    let mut counts = counts.lock().expect("no sender panicked");
                     let kind = if began_after {
-                        &mut met.after
+                        &mut counts.after
                     } else {
-                        &mut met.before
+                        &mut counts.before
                     };
                     *kind.entry(status).or_default() += 1;
-                    drop(met);
+                    drop(counts);
                     if began_after && over.load(SeqCst) {
                         return;
                     }
@@ -94,21 +94,21 @@ fn storm(ask: impl Fn(usize) -> u16 + Sync, revoke: impl FnOnce()) -> Met {
                 }
             });
         }
-        // Also where this thread panics: the scope waits for the senders.
+        // Dropped also if this thread panics, because the scope waits for the senders.
         let _end = End([&revoked, &over]);
         eventually(&true, || {
-            !met.lock().expect("no sender panicked").before.is_empty()
+            !counts.lock().expect("no sender panicked").before.is_empty()
         });
         thread::sleep(BEFORE);
         revoke();
         revoked.store(true, SeqCst);
         thread::sleep(AFTER);
     });
-    met.into_inner().expect("no sender panicked")
+    counts.into_inner().expect("no sender panicked")
 }
 
 #[test]
-fn a_report_key_is_of_no_use_from_the_answer_to_its_revocation_on() {
+fn a_report_key_is_refused_once_its_revocation_is_answered() {
     let signpost = demo();
     let publisher = signpost.publisher("trust-revoked");
     publisher
@@ -120,10 +120,10 @@ fn a_report_key_is_of_no_use_from_the_answer_to_its_revocation_on() {
     let (key, other) = (publisher.create_key("a"), publisher.create_key("b"));
     let body = query(&["date"], &["clicks"]).to_string();
     let ask = |api_key: &str| signpost.report_with(api_key, body.as_bytes()).status;
-    let met = storm(|_| ask(&key.api_key), || publisher.revoke_key(&key));
-    // One of them was inside its rate.
-    met.ends_with_401(&[200, 429]);
-    assert!(met.before.contains_key(&200), "{met:?}");
+    let counts = storm(|_| ask(&key.api_key), || publisher.revoke_key(&key));
+    // At least one request was within the key's rate.
+    counts.ends_with_401(&[200, 429]);
+    assert!(counts.before.contains_key(&200), "{counts:?}");
     assert_eq!(ask(&other.api_key), 200, "the other key goes on");
     signpost
         .operator("GET", "publishers/trust-revoked/report_keys", None)
@@ -131,12 +131,12 @@ fn a_report_key_is_of_no_use_from_the_answer_to_its_revocation_on() {
 }
 
 #[test]
-fn a_token_is_of_no_use_from_the_answer_to_its_revocation_on() {
+fn a_token_is_refused_once_its_revocation_is_answered() {
     let signpost = demo();
     let wall = signpost.unpublished_wall("trust-token", "78060102", None);
     let paid = wall.click_id("u-paid");
     let ask = |token: &str, sender: usize| {
-        // Every other sender repeats what was paid before: that a reward is known lets nobody in either.
+        // Every other sender repeats a paid conversion, which must not be accepted either.
         let click = if sender.is_multiple_of(2) {
             wall.click_id("u-1")
         } else {
@@ -147,27 +147,30 @@ fn a_token_is_of_no_use_from_the_answer_to_its_revocation_on() {
             .status
     };
     assert_eq!(ask(&wall.token, 1), 200);
-    // Ended by its id.
+    // Revoked by its id.
     let path = format!("advertisers/trust-token/token/{}", wall.token_id);
-    let met = storm(
+    let counts = storm(
         |sender| ask(&wall.token, sender),
         || {
             signpost.operator("DELETE", &path, None).expect(204);
         },
     );
-    met.ends_with_401(&[200]);
+    counts.ends_with_401(&[200]);
     let rewards = wall.entries("limit=1000").len();
-    assert!(rewards <= 1 + met.before[&200], "{rewards} rewards, {met:?}");
+    assert!(
+        rewards <= 1 + counts.before[&200],
+        "{rewards} rewards, {counts:?}"
+    );
 
-    // And as the third of two.
+    // Replaced: only the two newest tokens are valid.
     let [first, second] = [(); 2].map(|()| wall.issue_token().1);
-    let met = storm(|sender| ask(&first, sender), || drop(wall.issue_token()));
-    met.ends_with_401(&[200]);
+    let counts = storm(|sender| ask(&first, sender), || drop(wall.issue_token()));
+    counts.ends_with_401(&[200]);
     assert_eq!(ask(&second, 0), 200, "the newer one goes on");
 }
 
 #[test]
-fn a_pub_key_is_of_no_use_to_an_isolate_that_knows_of_the_new_one() {
+fn an_old_pub_key_is_refused_once_the_isolate_has_the_new_one() {
     let signpost = demo();
     let wall = signpost.unpublished_wall("trust-pub-key", "78060103", None);
     let old = signpost.issue_pub_key("trust-pub-key");
@@ -175,22 +178,22 @@ fn a_pub_key_is_of_no_use_to_an_isolate_that_knows_of_the_new_one() {
     let body = json!({"page": 1, "size": 1});
     let ask = |key: &str| signpost.offers(&wall.app, key, &body).status;
     let mut new = String::new();
-    let met = storm(
+    let counts = storm(
         |_| ask(&old),
         || {
             new = signpost.issue_pub_key("trust-pub-key");
             signpost.refresh();
         },
     );
-    met.ends_with_401(&[200]);
+    counts.ends_with_401(&[200]);
     assert!(matches!(ask(&new), 200 | 429));
 }
 
-/// Rows with a long value each, more than sockets hold: the answer is under way until it is read.
+/// Rows with a long value each. They exceed the socket buffers, so the answer is in flight until it is read.
 const ROWS: usize = 50_000;
 
 #[test]
-fn a_report_that_is_being_sent_as_its_key_is_revoked_is_sent_whole() {
+fn a_report_in_flight_when_its_key_is_revoked_is_sent_completely() {
     let signpost: Signpost = Setup::new().start();
     let publisher = signpost.publisher("trust-streaming");
     let rows: Vec<_> = (0..ROWS)

@@ -1,5 +1,5 @@
-//! Where secrets may stand: in no log, on disk only as hashes or sealed, and in the code in no comparison whose time tells
-//! of them. And that whoever guesses is seen.
+//! Handling of secrets: none is in the log, on disk they are hashed or encrypted, the code compares them in constant
+//! time, and failed guesses are counted.
 
 use std::path::{Path, PathBuf};
 
@@ -16,17 +16,17 @@ use crate::{
 
 const PREVIOUS_SECRET: &str = "whsec_cHJldmlvdXMgc2VjcmV0IG9mIGEgdGVzdCBhcHA=";
 const LEGACY_SECRET: &str = "a legacy secret that is hashed with MD5";
-/// What stands in a callback's own query is its publisher's secret as well.
+/// A secret in the query of a callback URL, which belongs to the publisher.
 const URL_SECRET: &str = "key-in-the-callback-url";
 const USER: &str = "user-who-must-not-be-logged";
 
-/// A secret, and what it is.
+/// The name of a secret, and its value.
 type Secret = (&'static str, String);
 
-/// Does with every credential what is right and what is wrong, and gives them all.
+/// Uses every kind of credential correctly and incorrectly. Returns all of them.
 fn use_and_misuse(signpost: &Signpost, pub_key: &str) -> Vec<Secret> {
     let wall = signpost.unpublished_wall("trust-secrets", "78060201", None);
-    // Tries fail, and the receiver says all that it knows.
+    // The receiver fails every attempt with a body that contains all its secrets.
     let receiver = Receiver::start();
     receiver.set(Behaviour::answer(
         500,
@@ -55,11 +55,11 @@ fn use_and_misuse(signpost: &Signpost, pub_key: &str) -> Vec<Secret> {
     signpost
         .offers(&wall.app, &own_key, &json!({"page": 0}))
         .expect(400);
-    let asked = query(&["app"], &["clicks"]).to_string();
+    let body_text = query(&["app"], &["clicks"]).to_string();
     for (api_key, body, status) in [
-        (key.as_str(), asked.as_str(), 200),
-        (&key[1..], &asked, 401),
-        (&key.to_uppercase(), &asked, 401),
+        (key.as_str(), body_text.as_str(), 200),
+        (&key[1..], &body_text, 401),
+        (&key.to_uppercase(), &body_text, 401),
     ] {
         signpost.report_with(api_key, body.as_bytes()).expect(status);
     }
@@ -89,7 +89,7 @@ fn use_and_misuse(signpost: &Signpost, pub_key: &str) -> Vec<Secret> {
     signpost
         .get("/v1/operator/apps", &[("Authorization", &authorization)])
         .expect(401);
-    // What does not read is told with its place, and that a document was refused is no reason to keep it.
+    // A refused document that contains a secret must not be logged either.
     wall.try_put_app(
         &json!({"callback": {"url": "http://127.0.0.1:1024/", "method": "GET", "secret": &SECRET[6..]}}),
     )
@@ -107,7 +107,7 @@ fn use_and_misuse(signpost: &Signpost, pub_key: &str) -> Vec<Secret> {
     ]
 }
 
-/// What the configuration holds, as it is written there and as it is.
+/// The keys of the configuration, as hex digits and as bytes.
 fn configured() -> Vec<Secret> {
     let mut secrets = Vec::new();
     for name in ["CLICK_KEYS", "STORE_KEYS", "REPORT_KEY_MAC"] {
@@ -130,9 +130,9 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The secrets that stand somewhere in a file: as they are, in base64, or as the bytes that they are the base64 of.
+/// The names of secrets found in a file: as they are, encoded as base64, or decoded from base64.
 fn found_in(file: &Path, secrets: &[Secret]) -> Vec<&'static str> {
-    // A character for each byte, so that all of a file is text to search in.
+    // One character for each byte, so that any file can be searched as text.
     let text = |bytes: &[u8]| bytes.iter().copied().map(char::from).collect::<String>();
     let content = text(&std::fs::read(file).unwrap());
     let found = secrets.iter().filter(|(_, secret)| {
@@ -145,7 +145,7 @@ fn found_in(file: &Path, secrets: &[Secret]) -> Vec<&'static str> {
 }
 
 #[test]
-fn no_secret_stands_in_the_log_or_in_clear_on_disk_and_guesses_are_counted() {
+fn no_secret_is_in_the_log_or_in_plain_text_on_disk_and_guesses_are_counted() {
     let (signpost, pub_key) = Setup::new().start_with_fixtures();
     let mut secrets = use_and_misuse(&signpost, &pub_key);
     secrets.extend(configured());
@@ -177,18 +177,18 @@ fn no_secret_stands_in_the_log_or_in_clear_on_disk_and_guesses_are_counted() {
         for file in &files {
             assert_eq!(found_in(file, &secrets), [""; 0], "{}", file.display());
         }
-        // The search finds what is there.
+        // Check that the search works.
         let known = [("the publisher's id", "trust-secrets".to_owned())];
         assert!(kind == "kv" || files.iter().any(|file| !found_in(file, &known).is_empty()));
     }
-    // The log besides holds nobody's identity.
+    // The log must not contain user ids or callback URLs either.
     secrets.extend([("a callback's URL", URL_SECRET.into()), ("a user", USER.into())]);
     signpost.fence();
     let text = signpost.log();
     assert_eq!(found_in(&folder.join("workerd.log"), &secrets), [""; 0], "{text}");
 }
 
-/// Sources outside of tests, with what stands before their own tests.
+/// Source files outside of tests, without their test modules.
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     let sources = files(folder).into_iter().filter(|file| {
         let in_tests = file.components().any(|part| part.as_os_str() == "tests");
@@ -209,7 +209,7 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
 
 #[test]
 fn secrets_are_compared_as_hashes_in_constant_time_or_not_at_all() {
-    // Comparisons that stop at the first difference, of something that is called as a secret is.
+    // Finds comparisons that stop at the first difference, on lines with an identifier that names a secret.
     let names = [
         "token",
         "secret",
@@ -237,12 +237,13 @@ fn secrets_are_compared_as_hashes_in_constant_time_or_not_at_all() {
             .iter()
             .any(|name| word == *name || word.ends_with(&format!("_{name}")))
     };
-    // Not one of these compares what was sent with a secret.
+    // Lines that do not compare input with a secret.
     let known = [
         // The mask, which is public.
         "if legacy.secret == MASKED_SECRET {",
         // Hash tables and parts of a query.
         "hash & self.mask == self.bits",
+        "if seeded_hash::seed() == 0",
     ];
     let (mut suspicious, mut constant_time) = (Vec::new(), Vec::new());
     for (file, code) in sources(&root().join("src")) {
@@ -273,9 +274,9 @@ fn secrets_are_compared_as_hashes_in_constant_time_or_not_at_all() {
         ("platform/http/hosts.rs", "credentials::matches("),
         ("edge/offers.rs", "credentials::matches("),
         ("origin/outbox/conversions.rs", "credentials::matches("),
-        // The mac of a report key; which key it is, its ledger finds by its hash.
+        // The MAC of a report key. The ledger finds the key by its hash.
         ("domain/reporting/keys.rs", "verify_truncated_left("),
-        // The tag of a short click id; that of a whole one is the cipher's own.
+        // The tag of a short click id. The cipher checks the tag of a whole one.
         ("domain/tracking/click_id.rs", "verify_truncated_left("),
     ];
     let mut expected = expected.map(|(file, call)| (file.to_owned(), call));

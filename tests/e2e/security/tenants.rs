@@ -1,5 +1,5 @@
-//! One tenant reaching for another: by ids that differ in case alone or are written otherwise, by cursors, transaction ids,
-//! tokens and goals of another, and by what an answer might give away.
+//! Isolation of tenants: ids that differ only in case or spelling, foreign cursors, transaction ids, tokens and goals,
+//! and information that answers could leak.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::{
 };
 use domain::model::{AppId, OfferId, PublisherId};
 
-/// Ids of operators' making that are as near to each other as ids can be.
+/// Publisher ids that an operator could choose and that are easy to confuse.
 const NEAR: [&str; 8] = [
     "acme",
     "Acme",
@@ -29,7 +29,7 @@ fn every_id_has_an_object_of_its_own() {
         .map(|id| contract::ledger::object_name(&PublisherId::parse(id).unwrap()))
         .into();
     assert_eq!(ledgers.len(), NEAR.len());
-    // The name says the id and nothing else that another id might say as well.
+    // The object's name is the prefix and the id, so that no two ids share one.
     for id in NEAR {
         let name = contract::ledger::object_name(&PublisherId::parse(id).unwrap());
         assert_eq!(name.strip_prefix("ledger-"), Some(id));
@@ -39,7 +39,7 @@ fn every_id_has_an_object_of_its_own() {
         .map(|app| contract::outbox::object_name(AppId::parse(app).unwrap()))
         .into();
     assert_eq!(outboxes.len(), apps.len());
-    // What shares an object is told apart inside of it: offers among 64 counters, clicks among 256.
+    // Offers share 64 counters objects, and clicks share 256. The objects separate them by key.
     let shards: BTreeSet<_> = (0..2_000)
         .map(|n| contract::counters::object_name(&OfferId::parse(&n.to_string()).unwrap()))
         .collect();
@@ -48,7 +48,7 @@ fn every_id_has_an_object_of_its_own() {
         .map(|n| contract::clicks::object_name(&[&n.to_be_bytes()[..], &[7; 8]].concat()))
         .collect();
     assert_eq!(shards.len(), 256);
-    // No id is so written that it could be two.
+    // Ambiguous spellings of ids are refused.
     for text in [
         "acme_x",
         "acme/x",
@@ -75,7 +75,7 @@ fn every_id_has_an_object_of_its_own() {
 }
 
 #[test]
-fn publishers_whose_ids_differ_in_case_alone_share_nothing() {
+fn publishers_with_ids_that_differ_only_in_case_share_nothing() {
     let signpost = demo();
     let ids = ["trust-case", "Trust-Case"];
     let publishers = ids.map(|id| signpost.publisher(id));
@@ -85,10 +85,10 @@ fn publishers_whose_ids_differ_in_case_alone_share_nothing() {
     }
     let keys = publishers.each_ref().map(|publisher| publisher.create_key("a"));
     let ask = |key: &str| signpost.report_with(key, query(&["date"], &["clicks"]).to_string().as_bytes());
-    // The key of one, called the other's.
+    // A key with the other publisher's id in it.
     ask(&keys[0].api_key.replace(ids[0], ids[1])).refused(401, "invalid_api_key");
     ask(&keys[1].api_key.replace(ids[1], ids[0])).refused(401, "invalid_api_key");
-    // Ended under the other's name, and in other spellings of its own.
+    // Revocation under the other's id, and under other spellings of its own.
     for id in [
         ids[1],
         "TRUST-CASE",
@@ -108,7 +108,7 @@ fn publishers_whose_ids_differ_in_case_alone_share_nothing() {
         assert_eq!(rows["rows"], json!([{"date": "2026-01-05", "clicks": clicks}]));
     }
 
-    // The same of their apps and Pub-Keys.
+    // The same for apps and Pub-Keys.
     let walls = [("Trust-Wall", "78060402"), ("trust-wall", "78060403")]
         .map(|(id, app)| signpost.unpublished_wall(id, app, None));
     let keys = walls.each_ref().map(|wall| signpost.issue_pub_key(&wall.id));
@@ -116,7 +116,7 @@ fn publishers_whose_ids_differ_in_case_alone_share_nothing() {
     let offers = |app: &str, key: &str| signpost.offers(app, key, &json!({"page": 1, "size": 1}));
     offers(&walls[0].app, &keys[1]).refused(401, "invalid_credentials");
     offers(&walls[1].app, &keys[0]).refused(401, "invalid_credentials");
-    // And of their advertisers, offers and goals.
+    // The same for advertisers, offers and goals.
     let [upper, lower] = &walls;
     let query = format!("click_id={}&token={}", upper.click_id("u-1"), lower.token);
     signpost.convert(&query).refused(401, "invalid_token");
@@ -130,7 +130,7 @@ fn publishers_whose_ids_differ_in_case_alone_share_nothing() {
     );
     assert_eq!(upper.entry(&id)["goal_id"], upper.goal("2"));
     assert_eq!(lower.entries("").len(), 0);
-    // An id that is another one written otherwise is none.
+    // Other spellings of an id are unknown, and refused in a PUT.
     for id in ["%54rust-Wall", "Trust-Wall%00", "Tru\u{17f}t-Wall"] {
         let answer = signpost.operator(
             "GET",
@@ -148,7 +148,7 @@ fn publishers_whose_ids_differ_in_case_alone_share_nothing() {
 }
 
 #[test]
-fn a_cursor_of_one_list_leads_nowhere_in_another() {
+fn a_cursor_of_one_list_reveals_nothing_of_another() {
     let signpost = demo();
     let (rich, poor) = (
         signpost.unpublished_wall("trust-rich", "78060411", None),
@@ -163,7 +163,7 @@ fn a_cursor_of_one_list_leads_nowhere_in_another() {
         .expect(200)
         .json();
     let cursor = page["cursor"].as_str().expect("a cursor").to_owned();
-    // Whatever cursor it is asked with, an app's log is of its own.
+    // With any cursor, an app's log has only its own entries.
     for cursor in [cursor.as_str(), "1", "2", "4503599627370495", "99"] {
         let page = poor.operator("GET", &format!("conversions?cursor={cursor}"), None);
         let page = page.expect(200).json();
@@ -210,13 +210,13 @@ fn a_cursor_of_one_list_leads_nowhere_in_another() {
     assert_eq!(days, [json!(4)], "{page}");
 }
 
-/// An answer as its reader sees it.
-fn seen(answer: &Answer) -> (u16, Vec<(String, String)>, String) {
+/// The parts of an answer that a client sees.
+fn parts(answer: &Answer) -> (u16, Vec<(String, String)>, String) {
     (answer.status, answer.headers(), answer.body.clone())
 }
 
 #[test]
-fn an_advertiser_learns_and_moves_nothing_of_another_on_the_same_app() {
+fn an_advertiser_can_read_and_change_nothing_of_another_on_the_same_app() {
     let signpost = demo();
     let own = signpost.unpublished_wall("trust-adv-a", "78060421", None);
     let other = signpost.unpublished_wall("trust-adv-b", "78060422", None);
@@ -229,7 +229,7 @@ fn an_advertiser_learns_and_moves_nothing_of_another_on_the_same_app() {
         click.goal = other.goal("1").into();
         seal(&keys, &click)
     };
-    // The same sender's id is each one's own, and so tells nothing of the other's.
+    // A `txn` belongs to its advertiser, and reveals nothing about another's.
     accepted(
         own.convert(&own.click_id("u-1"), "&txn=order-1"),
         "approved",
@@ -239,7 +239,7 @@ fn an_advertiser_learns_and_moves_nothing_of_another_on_the_same_app() {
     accepted(other.convert(&theirs, "&txn=order-1"), "approved", false);
     own.convert(&own.click_id("u-3"), "&txn=order-1")
         .refused(409, "duplicate_txn");
-    // Whether another's click was paid, what its goals are called and which ids were sent for it.
+    // Answers do not reveal whether another's click was paid, its goals' names or its `txn` values.
     let mut answers = Vec::new();
     for click in [theirs.clone(), click_of_other("u-4")] {
         for more in [
@@ -255,10 +255,10 @@ fn an_advertiser_learns_and_moves_nothing_of_another_on_the_same_app() {
         }
     }
     for answer in &answers {
-        assert_eq!(seen(answer), seen(&answers[0]), "{answer:?}");
+        assert_eq!(parts(answer), parts(&answers[0]), "{answer:?}");
     }
     answers.remove(0).refused(401, "invalid_token");
-    // The transaction id that its sender was told is of no use to another, as no id of the log is.
+    // The transaction id of another's reward is useless in a postback.
     let logged = own.entries("");
     let id = logged
         .iter()
@@ -277,7 +277,7 @@ fn an_advertiser_learns_and_moves_nothing_of_another_on_the_same_app() {
 }
 
 #[test]
-fn a_publisher_moves_no_app_and_lists_no_offer_that_is_not_its_own_to_see() {
+fn an_app_cannot_change_its_publisher_and_a_blocked_offer_looks_unknown() {
     let signpost = demo();
     let own = signpost.unpublished_wall("trust-pub-a", "78060431", None);
     let other = signpost.unpublished_wall("trust-pub-b", "78060432", None);
@@ -306,7 +306,7 @@ fn a_publisher_moves_no_app_and_lists_no_offer_that_is_not_its_own_to_see() {
             .json(),
         app
     );
-    // Nor does an offer take another's goal; to say whose it is, is for the operator, who alone is told.
+    // An offer cannot take another's goal. The error names its owner, since only the operator reads it.
     let stolen = json!([{"id": other.goal("1"), "ttl": "t", "instr": "i", "payout_usd": 1, "ord": 1}]);
     let offer = json!({
         "advertiser_id": own.id, "off_type": "CPI", "s_id": "x", "name": "x", "lp_url": "https://adv.example/", "desc": "x",
@@ -314,10 +314,10 @@ fn a_publisher_moves_no_app_and_lists_no_offer_that_is_not_its_own_to_see() {
         "geo_tgt": {"include": [], "exclude": []}
     });
     let answer = signpost.operator("PUT", &format!("offers/{}", own.id), Some(&offer));
-    let told = answer.refused(400, "invalid_field").json()["error"].to_string();
-    assert!(told.contains("goals[0].id") && told.contains(&other.id), "{told}");
+    let text = answer.refused(400, "invalid_field").json()["error"].to_string();
+    assert!(text.contains("goals[0].id") && text.contains(&other.id), "{text}");
 
-    // An offer that the app blocks is to it as one that there is not, also where it asks for it by its id.
+    // For an app, an offer that it blocks looks like an unknown one, also when filtered by id.
     own.put_app(&json!({"blocked_offers": [other.id]}));
     let key = signpost.issue_pub_key(&own.id);
     signpost.refresh();
@@ -336,35 +336,35 @@ fn a_publisher_moves_no_app_and_lists_no_offer_that_is_not_its_own_to_see() {
 }
 
 #[test]
-fn what_one_publisher_loads_and_asks_shows_in_no_header_of_another() {
+fn facts_and_reports_of_one_publisher_show_in_no_header_of_another() {
     let signpost = demo();
     let [own, other] = ["trust-headers-a", "trust-headers-b"].map(|id| signpost.publisher(id));
     for publisher in [&own, &other] {
         let fact = csv(&["2026-01-05,78060441,,DE,p,t,d,s,1,1,1,7,0.5"]);
         publisher.put_facts("2026-01-05", &fact).expect(200);
     }
-    let asked = query(&["app"], &["clicks"]);
+    let report_query = query(&["app"], &["clicks"]);
     let comparable = |answer: &Answer| {
-        let told: Vec<_> = answer
+        let headers: Vec<_> = answer
             .headers()
             .into_iter()
             .filter(|(name, _)| name != "ratelimit")
             .collect();
-        (answer.status, told, answer.body.clone())
+        (answer.status, headers, answer.body.clone())
     };
-    let before = own.ask(&asked).expect(200);
+    let before = own.ask(&report_query).expect(200);
     assert!(
         before.header("X-Data-Through").is_some() && before.header("X-Total-Count") == Some("1"),
         "{before:?}"
     );
-    // More apps, later days, other names, and a key that is asked with twice, so that it has to wait.
+    // The other publisher has more apps, later days and other names, and a key beyond its rate.
     let rows = csv(&[
         "2026-03-01,78060441,Their name,DE,p,t,d,s,1,1,1,5,0.5",
         "2026-03-01,78060442,Another,FR,p,t,d,s,1,1,1,5,0.5",
     ]);
     other.put_facts("2026-03-01", &rows).expect(200);
     let key = other.create_key("busy").api_key;
-    let theirs = [(); 2].map(|()| signpost.report_with(&key, asked.to_string().as_bytes()));
+    let theirs = [(); 2].map(|()| signpost.report_with(&key, report_query.to_string().as_bytes()));
     assert_eq!(theirs[0].status, 200, "{:?}", theirs[0]);
     assert_eq!(theirs[0].header("X-Total-Count"), Some("2"));
     assert_ne!(
@@ -372,9 +372,9 @@ fn what_one_publisher_loads_and_asks_shows_in_no_header_of_another() {
         before.header("X-Data-Through")
     );
 
-    let after = own.ask(&asked).expect(200);
+    let after = own.ask(&report_query).expect(200);
     assert_eq!(comparable(&after), comparable(&before));
-    // A key is refused before the query is looked at: an error names no column, no app, nobody.
+    // A key is refused before the query is checked, and the error names no publisher.
     let headers = [
         ("X-Api-Key", "sk_trust-headers-a_0_0"),
         ("Content-Type", "application/json"),

@@ -1,4 +1,4 @@
-//! libFuzzer's way into `signpost_fuzz::clicks::id`.
+//! libFuzzer's entry to `signpost_fuzz::clicks::id`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! libFuzzer's way into `signpost_fuzz::clicks::query`.
+//! libFuzzer's entry to `signpost_fuzz::clicks::query`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! libFuzzer's way into `signpost_fuzz::documents::line`.
+//! libFuzzer's entry to `signpost_fuzz::documents::line`.
 
 #![no_main]
 

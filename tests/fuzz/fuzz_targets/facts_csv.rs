@@ -1,4 +1,4 @@
-//! libFuzzer's way into `signpost_fuzz::facts::csv`.
+//! libFuzzer's entry to `signpost_fuzz::facts::csv`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! libFuzzer's way into `signpost_fuzz::facts::ndjson`.
+//! libFuzzer's entry to `signpost_fuzz::facts::ndjson`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! libFuzzer's way into `signpost_fuzz::offers::request`.
+//! libFuzzer's entry to `signpost_fuzz::offers::request`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! libFuzzer's way into `signpost_fuzz::conversions::postback`.
+//! libFuzzer's entry to `signpost_fuzz::conversions::postback`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! libFuzzer's way into `signpost_fuzz::reports::query`.
+//! libFuzzer's entry to `signpost_fuzz::reports::query`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! libFuzzer's way into `signpost_fuzz::segments::image`.
+//! libFuzzer's entry to `signpost_fuzz::segments::image`.
 
 #![no_main]
 

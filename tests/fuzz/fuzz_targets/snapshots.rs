@@ -1,4 +1,4 @@
-//! libFuzzer's way into `signpost_fuzz::snapshots::value`.
+//! libFuzzer's entry to `signpost_fuzz::snapshots::value`.
 
 #![no_main]
 

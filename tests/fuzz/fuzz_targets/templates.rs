@@ -1,4 +1,4 @@
-//! libFuzzer's way into `signpost_fuzz::callbacks::templates`.
+//! libFuzzer's entry to `signpost_fuzz::callbacks::templates`.
 
 #![no_main]
 

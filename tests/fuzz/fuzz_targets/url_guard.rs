@@ -1,4 +1,4 @@
-//! libFuzzer's way into `signpost_fuzz::callbacks::guard`.
+//! libFuzzer's entry to `signpost_fuzz::callbacks::guard`.
 
 #![no_main]
 

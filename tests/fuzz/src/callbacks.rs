@@ -1,4 +1,4 @@
-//! Templates of landing pages and of callbacks, filled; and the network guard.
+//! Fuzz targets for templates of landing pages and callbacks, and for the network guard.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -24,23 +24,23 @@ use domain::{
     },
 };
 
-/// The longest template that is taken. A canonical one may be longer, since it is percent-encoded.
+/// The longest accepted template, in bytes. Its percent-encoded canonical form may be longer.
 pub const LONGEST_AS_WRITTEN: usize = 2_048;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-/// A URL with macros, and a line for each value: user, `gaid`, `idfa`, `c1` to `c5`, country, goal's event code,
-/// currency.
+/// Input: a URL with macros, and one line for each value: user, `gaid`, `idfa`, `c1` to `c5`, country, the goal's event
+/// code, currency.
 ///
-/// Whatever fills it, a landing URL leads to its own scheme, host, port and folder, and its canonical form is its own.
-/// So does a callback's, which the guard lets pass if it let the template; the query is signed as it is sent, with the
-/// signature last, and no parameter of ours is there twice.
+/// A filled landing URL keeps its scheme, host, port and folder, whatever the values, and its canonical form stays
+/// canonical. A callback URL does the same, and the guard allows it if it allowed the template. The query is signed as
+/// sent, with the signature last, and contains each of Signpost's parameters once.
 pub fn templates(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let mut lines = text.split('\n');
     let url = lines.next().unwrap_or_default();
     let values: [&str; 11] = std::array::from_fn(|_| lines.next().unwrap_or_default());
-    // A click's own texts keep to the alphabet, and so does all that is kept of it.
+    // Values of a click use the alphabet of click parameters; others cannot occur.
     let [
         user_id,
         gaid,
@@ -54,7 +54,7 @@ pub fn templates(input: &[u8]) {
         goal_value,
         currency,
     ] = values;
-    let of_click = [user_id, gaid, idfa, c1, c2, c3, c4, c5].map(|text| {
+    let click_values = [user_id, gaid, idfa, c1, c2, c3, c4, c5].map(|text| {
         if alphabet::holds(text) && text.len() <= 128 {
             text
         } else {
@@ -62,8 +62,8 @@ pub fn templates(input: &[u8]) {
         }
     });
     let country = Country::parse(country);
-    landing(url, of_click, country);
-    let fields = fields(of_click, country, goal_value, currency);
+    landing(url, click_values, country);
+    let fields = fields(click_values, country, goal_value, currency);
     for method in [CallbackMethod::Get, CallbackMethod::Post] {
         for legacy in [false, true] {
             callback(url, method, legacy, &fields);
@@ -71,7 +71,7 @@ pub fn templates(input: &[u8]) {
     }
 }
 
-fn landing(url: &str, of_click: [&str; 8], country: Option<Country>) {
+fn landing(url: &str, click_values: [&str; 8], country: Option<Country>) {
     let Ok(template) = Template::parse(url) else {
         return;
     };
@@ -79,7 +79,7 @@ fn landing(url: &str, of_click: [&str; 8], country: Option<Country>) {
     if canonical.len() <= LONGEST_AS_WRITTEN {
         assert_eq!(Template::parse(canonical).as_ref(), Ok(&template));
     }
-    let [user_id, gaid, idfa, custom @ ..] = of_click;
+    let [user_id, gaid, idfa, custom @ ..] = click_values;
     let values = Macros {
         click_id: "AQcAmJaBbHN0d2VsdmUgYnl0ZXM_-x",
         goal_id: "410271",
@@ -97,9 +97,9 @@ fn landing(url: &str, of_click: [&str; 8], country: Option<Country>) {
     check_location(canonical, &location);
 }
 
-fn fields(of_click: [&str; 8], country: Option<Country>, goal_value: &str, currency: &str) -> Fields {
+fn fields(click_values: [&str; 8], country: Option<Country>, goal_value: &str, currency: &str) -> Fields {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    let [user_id, gaid, idfa, c1, c2, c3, c4, c5] = of_click;
+    let [user_id, gaid, idfa, c1, c2, c3, c4, c5] = click_values;
     Fields {
         user_id: user_id.to_owned(),
         value: Decimal::parse("-350.25").unwrap(),
@@ -148,10 +148,15 @@ fn callback(url: &str, method: CallbackMethod, legacy: bool, fields: &Fields) {
         CallbackMethod::Get => {
             let filled = shape(&sent.url);
             let harmless = |fields: &Fields| shape(&endpoint.request(fields, NOW_S).url);
-            // What is absent is not sent where every field is added, and nothing where a macro asks for it.
-            assert_eq!(harmless(&of_as_many(fields)), filled, "{url} as {}", sent.url);
+            // An absent field is left out where all fields are added, and empty where a macro names it.
             assert_eq!(
-                harmless(&of_all()).segments,
+                harmless(&harmless_fields(fields)),
+                filled,
+                "{url} as {}",
+                sent.url
+            );
+            assert_eq!(
+                harmless(&all_fields()).segments,
                 filled.segments,
                 "{url} as {}",
                 sent.url
@@ -163,9 +168,9 @@ fn callback(url: &str, method: CallbackMethod, legacy: bool, fields: &Fields) {
             assert_eq!(sent.url, url);
             let body: Value = serde_json::from_str(sent.body.as_deref().unwrap()).unwrap();
             for (name, value) in fields.present() {
-                let told = &body[name];
+                let sent_value = &body[name];
                 assert_eq!(
-                    told.as_str().map_or(told.to_string(), str::to_owned),
+                    sent_value.as_str().map_or(sent_value.to_string(), str::to_owned),
                     value.text(),
                     "{name}"
                 );
@@ -174,17 +179,17 @@ fn callback(url: &str, method: CallbackMethod, legacy: bool, fields: &Fields) {
     }
 }
 
-/// A callback with every field there is, none of which could do anything in a URL.
-fn of_all() -> Fields {
+/// A callback with every field, each with a harmless value.
+fn all_fields() -> Fields {
     Fields {
         original_transaction_id: Some("x".to_owned()),
         ..fields(["x"; 8], Country::parse("DE"), "x", "x")
     }
 }
 
-/// The same with those fields that a callback carries.
-fn of_as_many(fields: &Fields) -> Fields {
-    let all = of_all();
+/// The same fields with harmless values.
+fn harmless_fields(fields: &Fields) -> Fields {
+    let all = all_fields();
     let if_there = |text: &Option<String>| text.as_ref().map(|_| "x".to_owned());
     Fields {
         goal_value: if_there(&fields.goal_value),
@@ -203,7 +208,11 @@ fn of_as_many(fields: &Fields) -> Fields {
 
 fn check_query(sent: &Request, called: &Url, legacy: bool, fields: &Fields) {
     let (_, query) = sent.url.split_once('?').unwrap();
-    assert_eq!(called.query(), Some(query), "what is signed is not what is sent");
+    assert_eq!(
+        called.query(),
+        Some(query),
+        "the signed query differs from the sent one"
+    );
     let secret = Secret::parse(SECRET).unwrap();
     let last = if legacy { "&signature_hmac=" } else { "&signature=" };
     let (before, signature) = query.rsplit_once(last).unwrap();
@@ -235,10 +244,10 @@ fn check_query(sent: &Request, called: &Url, legacy: bool, fields: &Fields) {
     }
 }
 
-/// A callback URL as the operator writes it.
+/// Input: a callback URL as the operator writes it.
 ///
-/// One that the guard lets pass is https on a public host, as the URL parser and as a reader who only splits texts see
-/// it, without credentials. Where private hosts are allowed, the service's own are still refused.
+/// An allowed URL is https on a public host, without credentials, both to the URL parser and to a naive text split.
+/// Where private hosts are allowed, the service's own are still refused.
 pub fn guard(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let own = || {
@@ -267,7 +276,7 @@ pub fn guard(input: &[u8]) {
     }
     let Ok(url) = strict.check(text) else { return };
     assert_eq!(lax.check(text).as_ref(), Ok(&url));
-    // As it is called it is accepted again, and read the same; only longer, where it is percent-encoded.
+    // The parsed URL is allowed too and reads the same, unless percent-encoding makes it too long.
     assert_eq!(strict.check_parsed(&url), Ok(()));
     assert_eq!(Url::parse(url.as_str()).as_ref(), Ok(&url));
     assert_eq!(url.scheme(), "https");
@@ -310,7 +319,7 @@ fn check_name(name: &str) {
         labels.len() >= 2 && labels.iter().all(|label| (1..=63).contains(&label.len())),
         "{name}"
     );
-    // A name that ends in a number would be an address to some readers.
+    // Some parsers would read a name that ends in a number as an address.
     let last = labels[labels.len() - 1];
     assert!(!last.bytes().all(|byte| byte.is_ascii_digit()), "{name}");
     assert!(
@@ -330,7 +339,7 @@ fn check_name(name: &str) {
     assert!(name != "track.example.com" && !name.ends_with(".home.arpa"));
 }
 
-/// As the standard library knows ranges, and by hand what it does not.
+/// Uses the standard library's ranges, and adds those that it lacks.
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let [a, b, c, _] = address.octets();
     !(address.is_private()

@@ -1,4 +1,4 @@
-//! Clicks: the query of a tracking URL down to the redirect, and the click ids that come back with conversions.
+//! Fuzz targets for clicks: a tracking URL's query up to the redirect, and click ids that conversions send back.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use url::Url;
@@ -21,11 +21,11 @@ use domain::{
 
 const NONCE: Nonce = *b"twelve bytes";
 
-/// A query as it stands in a tracking URL; on lines of their own the country and the platform of whoever clicks.
+/// Input: the query of a tracking URL; country and platform of the user on further lines.
 ///
-/// What is accepted keeps to the specification's 2.5. A click that is refused has one of the stated answers. One that
-/// is redirected goes to its offer's own scheme, host, port and folder, under the same names of parameters, in a
-/// header that can be sent; and the click id there opens to what the query said.
+/// Accepted parameters keep to docs/SPEC.md, "Click parameters". A refused click gets a documented error. A redirect
+/// keeps its offer's scheme, host, port, folder and parameter names, and fits into a header. Its click id opens to the
+/// query's values.
 pub fn query(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let mut lines = text.split('\n');
@@ -35,11 +35,11 @@ pub fn query(input: &[u8]) {
         platform: lines.next().and_then(Platform::parse),
         now_ms: NOW_MS,
     };
-    if let Ok(said) = ClickParameters::parse(query) {
-        let longest_128 = [Some(&said.user_id)]
+    if let Ok(parameters) = ClickParameters::parse(query) {
+        let longest_128 = [Some(&parameters.user_id)]
             .into_iter()
-            .chain(said.custom.iter().map(Option::as_ref));
-        let longest_64 = [&said.gaid, &said.idfa, &said.placement].map(Option::as_ref);
+            .chain(parameters.custom.iter().map(Option::as_ref));
+        let longest_64 = [&parameters.gaid, &parameters.idfa, &parameters.placement].map(Option::as_ref);
         for (texts, longest) in [(longest_128.collect::<Vec<_>>(), 128), (longest_64.to_vec(), 64)] {
             for text in texts.into_iter().flatten() {
                 assert!(
@@ -75,24 +75,30 @@ pub fn query(input: &[u8]) {
                 }
                 (sealed, opened) => panic!("{sealed:?} opened as {opened:?}"),
             };
-            let said = &allowed.parameters;
+            let parameters = &allowed.parameters;
             assert_eq!(click.app, allowed.app.id);
-            assert_eq!(click.app.to_string(), said.app);
-            assert_eq!((&click.goal, &click.user_id), (&said.rid, &said.user_id));
+            assert_eq!(click.app.to_string(), parameters.app);
+            assert_eq!(
+                (&click.goal, &click.user_id),
+                (&parameters.rid, &parameters.user_id)
+            );
             assert_eq!(click.offer, allowed.goal.offer.id);
-            assert_eq!((&click.gaid, &click.idfa), (&said.gaid, &said.idfa));
-            assert_eq!((&click.custom, &click.placement), (&said.custom, &said.placement));
+            assert_eq!((&click.gaid, &click.idfa), (&parameters.gaid, &parameters.idfa));
+            assert_eq!(
+                (&click.custom, &click.placement),
+                (&parameters.custom, &parameters.placement)
+            );
             assert_eq!((click.country, click.clicked_at_ms), (visitor.country, NOW_MS));
         }
     }
 }
 
-/// Whether a text can be the value of a header, and the same URL to everyone who reads it.
+/// Whether a text can be the value of a header and is the same URL to every parser.
 pub fn is_header_value(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b'!'..=b'~')) && !text.contains(['\\', '<', '>', '"'])
 }
 
-/// A location leads where its template does, whatever it was filled with.
+/// A redirect keeps the shape of its template, whatever values fill it.
 pub fn check_location(template: &str, location: &str) {
     assert!(is_header_value(location), "{location}");
     let harmless = Macros {
@@ -111,15 +117,15 @@ pub fn check_location(template: &str, location: &str) {
     assert_eq!(shape(&expected), shape(location), "{template} as {location}");
 }
 
-/// What a value may not change about a URL.
+/// Properties of a URL that a value must not change.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Shape {
     scheme: String,
     host: Option<String>,
     port: Option<u16>,
-    /// Segments of its path: a step out of a folder leaves fewer.
+    /// Segments of the path. A step out of a folder would leave fewer.
     pub segments: usize,
-    /// Of its query, and how many of them have a value.
+    /// Parameters of the query, and how many of them have a value.
     parameters: (usize, usize),
     has_fragment: bool,
 }
@@ -138,10 +144,9 @@ pub fn shape(url: &str) -> Shape {
     }
 }
 
-/// A text that comes back as a click id; the same bytes as damage to one that was sealed, as a record, and as the
-/// packing of a click.
+/// Input: a returned click id. The bytes also damage a sealed id, and are read as a record and as an encoded click.
 ///
-/// Nothing opens but what was sealed, and that in one spelling only.
+/// Only a sealed id opens, and only in one spelling.
 pub fn id(input: &[u8]) {
     if let Ok(text) = str::from_utf8(input) {
         opens_only_as_sealed(text);
@@ -149,8 +154,8 @@ pub fn id(input: &[u8]) {
     let app = AppId::from_number(10_000_001).unwrap();
     for click in [plain(app), long(app)] {
         let sealed = click_id::seal(&KEYS, &click, NONCE, click_id::DEFAULT_MAX);
-        let sound = URL_SAFE_NO_PAD.decode(sealed.id()).unwrap();
-        let mut damaged = sound.clone();
+        let valid = URL_SAFE_NO_PAD.decode(sealed.id()).unwrap();
+        let mut damaged = valid.clone();
         for change in input.chunks_exact(3).take(16) {
             let at = usize::from(u16::from_le_bytes([change[0], change[1]])) % damaged.len();
             damaged[at] ^= change[2];
@@ -158,7 +163,7 @@ pub fn id(input: &[u8]) {
         damaged.truncate(damaged.len() - input.len() % 3 * usize::from(input.len() > 24));
         for repaired in [damaged.clone(), with_check_bytes(damaged)] {
             let opened = click_id::open(&KEYS, &URL_SAFE_NO_PAD.encode(&repaired));
-            assert_eq!(opened.is_ok(), repaired == sound, "{opened:?}");
+            assert_eq!(opened.is_ok(), repaired == valid, "{opened:?}");
         }
         if let Sealed::Short { record, .. } = &sealed {
             assert_eq!(
@@ -211,7 +216,7 @@ fn opens_only_as_sealed(text: &str) {
     }
 }
 
-/// A click whose id holds it whole.
+/// A click whose id is sealed.
 fn plain(app: AppId) -> Click<'static> {
     Click {
         offer: "23817".into(),
@@ -227,13 +232,13 @@ fn plain(app: AppId) -> Click<'static> {
     }
 }
 
-/// One that does not fit, and goes out under a short id.
+/// A click that is too long for a sealed id and gets a short one.
 fn long(app: AppId) -> Click<'static> {
-    let custom = std::array::from_fn(|place| Some(place.to_string().repeat(128).into()));
+    let custom = std::array::from_fn(|index| Some(index.to_string().repeat(128).into()));
     Click { custom, ..plain(app) }
 }
 
-/// The bytes of a click id with the check bytes that belong to them, so that only its seal can refuse it.
+/// Appends valid check bytes, so that only the seal can refuse the id.
 fn with_check_bytes(mut bytes: Vec<u8>) -> Vec<u8> {
     let readable = [&bytes[..6], &bytes[8..20]].concat();
     let [.., high, low] = xxh64(&readable, u64::try_from(bytes.len()).unwrap()).to_be_bytes();
@@ -241,8 +246,8 @@ fn with_check_bytes(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Texts and bytes that are sound, each with a name: what the corpus is made of.
-pub fn sound() -> Vec<(String, Vec<u8>)> {
+/// Named valid inputs, from which the corpus is made.
+pub fn valid_inputs() -> Vec<(String, Vec<u8>)> {
     let app = AppId::from_number(10_000_001).unwrap();
     let without_more = Click {
         gaid: None,

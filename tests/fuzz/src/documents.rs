@@ -1,4 +1,4 @@
-//! The operator's documents, as the lines of an import bring them.
+//! Fuzz target for the operator's documents in import lines.
 
 use serde_json::Value;
 
@@ -19,10 +19,10 @@ use domain::{
 };
 use origin::catalog::import;
 
-/// A line of an import: a resource, its kind and its id.
+/// Input: an import line with a resource, its kind and its id.
 ///
-/// What is accepted is the same when it is kept and read again. No secret of an app is shown, and its fallback can
-/// stand in a header. An offer is listed as JSON that says what it says, and its target is canonical.
+/// An accepted document reads the same after it was stored. A read app shows no secret, and its fallback URL fits into
+/// a header. An offer's listing JSON equals its document, and its target is canonical.
 pub fn line(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let (resource, id, document) = match import::read(text) {
@@ -34,14 +34,14 @@ pub fn line(input: &[u8]) {
         }
     };
     match resource {
-        Resource::Publisher => drop(kept::<Publisher>(&document)),
-        Resource::Advertiser => drop(kept::<Advertiser>(&document)),
-        Resource::App => app(&kept(&document)),
-        Resource::Offer => offer(&id, &kept(&document)),
+        Resource::Publisher => drop(reparsed::<Publisher>(&document)),
+        Resource::Advertiser => drop(reparsed::<Advertiser>(&document)),
+        Resource::App => app(&reparsed(&document)),
+        Resource::Offer => offer(&id, &reparsed(&document)),
     }
 }
 
-fn kept<D: Document + PartialEq + std::fmt::Debug + serde::Serialize>(document: &str) -> D {
+fn reparsed<D: Document + PartialEq + std::fmt::Debug + serde::Serialize>(document: &str) -> D {
     let read = D::from_json(document).unwrap();
     let again = D::from_json(&serde_json::to_string(&read).unwrap());
     assert_eq!(again.as_ref(), Ok(&read));
@@ -58,7 +58,7 @@ fn app(app: &App) {
     let shown = app.masked();
     if let Some(callback) = &app.callback {
         assert!(Endpoint::parse(callback).is_ok());
-        // Only where secrets are: a name may hold any text, also a secret's.
+        // Checks only the secret fields: a name may contain any text, even a secret's.
         let shown = shown.callback.as_ref().unwrap();
         assert_eq!(shown.secret, MASKED_SECRET);
         assert!(
@@ -73,7 +73,7 @@ fn app(app: &App) {
                 .as_ref()
                 .is_none_or(|legacy| legacy.secret == MASKED_SECRET)
         );
-        // A document that was read is not to be taken back with its secrets lost.
+        // A masked document must not be accepted, since its secrets would be lost.
         assert!(App::from_json(&serde_json::to_string(&app.masked()).unwrap()).is_err());
     }
 }
@@ -87,7 +87,7 @@ fn offer(id: &str, offer: &Offer) {
     let published = publish([(&id, offer)].into_iter());
     let listing = Listing::open(published.index).unwrap();
     let (app, rows) = (any_app(), [0]);
-    // One whose caps are of nothing is not listed.
+    // An offer with a cap of zero is not listed.
     if listing.is_empty() {
         return;
     }
@@ -117,7 +117,7 @@ fn offer(id: &str, offer: &Offer) {
     assert!((in_app(shown) - sum).abs() <= sum.abs() * 1e-9 + 1e-9);
 }
 
-/// A JSON amount in millionths.
+/// A JSON amount in micro-USD.
 fn micros(amount: &Value) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "amounts stay far below 2^53")]
     let micros = (amount.as_f64().unwrap() * 1e6).round() as i64;

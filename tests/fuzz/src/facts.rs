@@ -1,4 +1,4 @@
-//! Facts as they are uploaded.
+//! Fuzz targets for uploads of facts.
 
 use std::convert::Infallible;
 
@@ -13,7 +13,7 @@ use domain::{
     },
 };
 
-/// A row as the reader hands it on.
+/// A parsed row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Row {
     day: UtcDay,
@@ -22,19 +22,19 @@ struct Row {
     app_name: Option<String>,
 }
 
-/// A body of `text/csv`; see [`body`].
+/// Input: a `text/csv` body; see [`body`].
 pub fn csv(input: &[u8]) {
     body(input, Format::Csv);
 }
 
-/// A body of `application/x-ndjson`; see [`body`].
+/// Input: an `application/x-ndjson` body; see [`body`].
 pub fn ndjson(input: &[u8]) {
     body(input, Format::Ndjson);
 }
 
-/// However a body is cut on its way, it is read the same. Of one that is refused the first 20 wrong lines are named, in
-/// words that a log can take. One that is accepted is read as the same rows when it is written out again, in either
-/// format; and nothing is added to a day that it cannot hold.
+/// A body reads the same however it is split into chunks. A refusal lists the first 20 wrong lines, in texts that fit
+/// into a log. An accepted body reads the same when written again in either format, and no day holds more than its
+/// limit.
 fn body(input: &[u8], format: Format) {
     for day in [None, UtcDay::parse("2026-11-03")] {
         let (rows, outcome) = read(format, day, [input]);
@@ -65,8 +65,8 @@ fn body(input: &[u8], format: Format) {
             );
         }
         if !errors.is_empty() {
-            let told: Value = serde_json::from_str(&errors.body(&INVALID_FACTS)).unwrap();
-            assert_eq!(told["lines"].as_array().unwrap().len(), errors.named().len());
+            let reply: Value = serde_json::from_str(&errors.body(&INVALID_FACTS)).unwrap();
+            assert_eq!(reply["lines"].as_array().unwrap().len(), errors.named().len());
             continue;
         }
         assert_eq!(rows.len() as u64, outcome.rows);
@@ -132,7 +132,7 @@ fn to_csv(rows: &[Row]) -> String {
 }
 
 fn to_ndjson(rows: &[Row]) -> String {
-    // An empty body would be no facts at all, and an empty line clears a day.
+    // The first line is empty: an empty body would hold no facts, and an empty line clears a day.
     let mut text = "\n".to_owned();
     for row in rows {
         let mut members = json!({ "date": row.day.to_string(), "app_name": row.app_name });
@@ -147,7 +147,7 @@ fn to_ndjson(rows: &[Row]) -> String {
         for (measure, count) in Measure::ALL.iter().zip(counts) {
             members[measure.name()] = count.into();
         }
-        // As digits: near 2^53 micro-USD no float holds every sixth decimal of a dollar.
+        // Written as digits: near 2^53 micro-USD a float does not hold every sixth decimal of a dollar.
         let members = members.to_string();
         let members = members.trim_end_matches('}');
         text += &format!("{members},\"revenue\":{}}}\n", usd(revenue));

@@ -1,9 +1,8 @@
-//! What is fuzzed: a plain function a target, which takes bytes from outside the service and panics if a property that
-//! holds for all of them does not. libFuzzer calls them from `fuzz_targets/`, each by a binary of its own; `cargo test`
-//! replays `corpus/` through the same functions, see `tests/corpora.rs`.
+//! Fuzz targets: plain functions that take untrusted bytes and panic if a property does not hold. libFuzzer calls them
+//! from `fuzz_targets/`, one binary each; `cargo test` replays `corpus/` through them, see `tests/corpora/main.rs`.
 //!
-//! Inputs are what a request, a file or a store would hold, as it is, so that a corpus can be read and written by hand;
-//! where a target wants more than that, it takes it from further lines.
+//! Inputs look like the request, file or stored value that they stand for, so that people can read and write a corpus.
+//! A target that needs more takes it from further lines.
 
 pub mod callbacks;
 pub mod clicks;
@@ -16,10 +15,10 @@ pub mod segments;
 pub mod snapshots;
 pub mod world;
 
-/// A target's body. It returns where the property holds, and panics where it does not.
+/// A target's body. It panics if the property does not hold.
 pub type Target = fn(&[u8]);
 
-/// Every target by its name, which is that of its corpus and of its file in `fuzz_targets/`.
+/// Every target by name. Its corpus and its file in `fuzz_targets/` have the same name.
 pub const TARGETS: [(&str, Target); 12] = [
     ("click_query", clicks::query),
     ("click_id", clicks::id),

@@ -1,4 +1,4 @@
-//! The offers request, what it selects of the demo's listing, and the page.
+//! Fuzz target for offers requests: parser, selection from the demo's listing, and the page.
 
 use std::sync::LazyLock;
 
@@ -19,12 +19,12 @@ use domain::{
     },
 };
 
-struct Shelf {
+struct DemoOffers {
     selector: Selector,
     chunks: Vec<(String, Chunk)>,
 }
 
-impl Shelf {
+impl DemoOffers {
     fn open() -> Self {
         let published = CATALOG.published();
         let chunks = published.chunks.into_iter();
@@ -38,14 +38,14 @@ impl Shelf {
 }
 
 thread_local! {
-    /// A selector keeps what it worked out, in cells that are one thread's.
-    static SHELF: LazyLock<Shelf> = LazyLock::new(Shelf::open);
+    /// Thread-local, since a selector caches results in cells.
+    static DEMO: LazyLock<DemoOffers> = LazyLock::new(DemoOffers::open);
 }
 
-/// The body of a POST; after a `?`, the query of its GET twin.
+/// Input: the body of a POST, or after a `?` the query of a GET.
 ///
-/// What is accepted is within its limits, and the same when it is written out again as either. The rows that it
-/// selects are those that its filters let through one by one, each once and in order; the page is JSON that has them.
+/// An accepted request is within its limits and reads the same when written again in either form. It selects the rows
+/// that pass its filters, each once and in order, and the page is JSON that contains them.
 pub fn request(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let read = match text.strip_prefix('?') {
@@ -62,7 +62,7 @@ pub fn request(input: &[u8]) {
     assert!(request.page >= 1 && (1..=MAX_SIZE).contains(&request.size));
     assert!(request.filters.len() <= MAX_FILTERS);
     let filt: Vec<_> = request.filters.iter().map(written).collect();
-    // A filter on ids of which none could be one has no values, which cannot be written.
+    // A filter of only invalid ids has no values, so it cannot be written.
     if request
         .filters
         .iter()
@@ -77,15 +77,15 @@ pub fn request(input: &[u8]) {
             .finish();
         assert_eq!(OffersRequest::from_query(&query).as_ref(), Ok(&request));
     }
-    SHELF.with(|shelf| {
+    DEMO.with(|demo| {
         for (id, app) in CATALOG.apps.iter().take(3) {
-            answer(shelf, &request, &listing_of(*id, app));
+            answer(demo, &request, &listing_of(*id, app));
         }
     });
 }
 
-fn answer(shelf: &Shelf, request: &OffersRequest, app: &AppListing) {
-    let Selection { rows, total } = shelf.selector.select(app, request);
+fn answer(demo: &DemoOffers, request: &OffersRequest, app: &AppListing) {
+    let Selection { rows, total } = demo.selector.select(app, request);
     let expected: Vec<_> = CATALOG
         .offers
         .iter()
@@ -101,13 +101,13 @@ fn answer(shelf: &Shelf, request: &OffersRequest, app: &AppListing) {
     let skipped = usize::try_from(skipped).unwrap().min(expected.len());
     let on_page = &expected[skipped..];
     let on_page = &on_page[..on_page.len().min(usize::try_from(request.size).unwrap())];
-    let listing = shelf.selector.listing();
+    let listing = demo.selector.listing();
     let selected: Vec<_> = rows.iter().map(|row| listing.id(*row).unwrap()).collect();
     assert_eq!(selected, on_page);
 
     let mut page = Page::new(app, "https://track.example.com");
     for part in parts(listing, &rows) {
-        let (_, chunk) = shelf.chunks.iter().find(|(key, _)| key == part.key).unwrap();
+        let (_, chunk) = demo.chunks.iter().find(|(key, _)| key == part.key).unwrap();
         page.add(listing, part, chunk).unwrap();
     }
     let page: Value = serde_json::from_slice(&page.finish(total)).unwrap();
@@ -135,20 +135,23 @@ fn written(filter: &Filter) -> Value {
     let (dim, values): (_, Vec<&str>) = match filter {
         Filter::OfferType(values) => (
             "offer_type",
-            values.iter().map(|of| OfferType::as_str(*of)).collect(),
+            values.iter().map(|value| OfferType::as_str(*value)).collect(),
         ),
         Filter::Platform(values) => (
             "platform",
-            values.iter().map(|of| Platform::as_str(*of)).collect(),
+            values.iter().map(|value| Platform::as_str(*value)).collect(),
         ),
-        Filter::Country(values) => ("country", values.iter().map(|of| Country::as_str(*of)).collect()),
-        Filter::OfferId(values) => ("offer_id", values.iter().map(|of| of.as_str()).collect()),
+        Filter::Country(values) => (
+            "country",
+            values.iter().map(|value| Country::as_str(*value)).collect(),
+        ),
+        Filter::OfferId(values) => ("offer_id", values.iter().map(|value| value.as_str()).collect()),
     };
     assert!(values.len() <= MAX_VALUES && values.iter().is_sorted() | (dim != "offer_id"));
     json!({ "dim": dim, "match": { "type": "any", "value": values } })
 }
 
-/// The app that pages are made for where the rest of a request is damaged.
+/// The app whose pages are built where the rest of a request is damaged.
 pub fn any_app() -> AppListing {
     let (id, app) = CATALOG.apps.first_key_value().unwrap();
     listing_of(AppId::from_number(id.number()).unwrap(), app)

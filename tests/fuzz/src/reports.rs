@@ -1,4 +1,4 @@
-//! The report query, and the engine and the writers on the demo's facts.
+//! Fuzz target for report queries: parser, engine and writers over the demo's facts.
 
 use std::{
     cmp::Ordering,
@@ -21,11 +21,10 @@ use domain::{
     },
 };
 
-/// The body of a report request.
+/// Input: the body of a report request.
 ///
-/// What is accepted is within its limits. The engine's rows are the groups of looking at every fact, each once, with
-/// the same sums and in the query's order; every segment is read once, and little memory changes nothing. As JSON,
-/// NDJSON and CSV the rows say the same.
+/// An accepted query is within its limits. The engine returns the groups, sums and order of a naive pass over all
+/// facts, reads every segment once, and returns the same with little memory. JSON, NDJSON and CSV hold the same rows.
 pub fn query(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let query = match Query::parse(text) {
@@ -71,7 +70,7 @@ fn check_rows(page: &Page, query: &Query) {
     let mut before: Option<(Vec<&str>, &Sums)> = None;
     for row in (0..page.rows()).map(|at| page.row(at).unwrap()) {
         let key: Vec<_> = (0..query.dimensions.len())
-            .map(|place| row.value(place).unwrap())
+            .map(|index| row.value(index).unwrap())
             .collect();
         let expected = &groups[&key];
         for measure in query.measures() {
@@ -86,11 +85,11 @@ fn check_rows(page: &Page, query: &Query) {
     }
 }
 
-/// The days of the facts as texts.
+/// The days of the facts as text.
 static DAYS: LazyLock<BTreeMap<UtcDay, String>> =
     LazyLock::new(|| FACTS.iter().map(|(day, ..)| (*day, day.to_string())).collect());
 
-/// The groups that a query asks for, by the words of the specification.
+/// The groups that a query selects, computed naively.
 fn groups(query: &Query) -> BTreeMap<Vec<&'static str>, Sums> {
     let mut groups: BTreeMap<Vec<&'static str>, Sums> = BTreeMap::new();
     for (day, key, sums) in FACTS.iter() {
@@ -102,7 +101,7 @@ fn groups(query: &Query) -> BTreeMap<Vec<&'static str>, Sums> {
             filter
                 .values
                 .iter()
-                .any(|wanted| wanted == value(filter.dimension))
+                .any(|accepted| accepted == value(filter.dimension))
         });
         if passes && (query.start..=query.end).contains(day) {
             let group = query
@@ -117,14 +116,18 @@ fn groups(query: &Query) -> BTreeMap<Vec<&'static str>, Sums> {
     groups
 }
 
-/// Whether two rows that follow each other may: strictly, since no two rows are equal.
+/// Whether `left` sorts strictly before `right`. No two rows are equal.
 fn is_before(query: &Query, left: (&[&str], &Sums), right: (&[&str], &Sums)) -> bool {
     let by_order = query.order.iter().map(|order| {
         let ordering = match order.column {
             Column::Metric(metric) => metric.compare(left.1, right.1),
             Column::Dimension(dimension) => {
-                let place = query.dimensions.iter().position(|of| *of == dimension).unwrap();
-                left.0[place].cmp(right.0[place])
+                let index = query
+                    .dimensions
+                    .iter()
+                    .position(|known| *known == dimension)
+                    .unwrap();
+                left.0[index].cmp(right.0[index])
             }
         };
         if order.ascending {
@@ -139,7 +142,7 @@ fn is_before(query: &Query, left: (&[&str], &Sums), right: (&[&str], &Sums)) -> 
     decided == Some(Ordering::Less)
 }
 
-/// What a page is as JSON, line by line, and as a table.
+/// Compares a page as JSON, as NDJSON and as CSV.
 pub fn check_written(page: Page) {
     let rows = page.rows();
     let (dimensions, metrics) = (page.dimensions.clone(), page.metrics.clone());
@@ -157,8 +160,8 @@ pub fn check_written(page: Page) {
     assert_eq!((objects.len(), objects), (rows, &lines));
     let mut records = records(&text(Format::Csv)).into_iter();
     let header = records.next().unwrap();
-    let of_app = usize::from(dimensions.contains(&Dimension::App));
-    assert_eq!(header.len(), dimensions.len() + metrics.len() + of_app);
+    let app_name_columns = usize::from(dimensions.contains(&Dimension::App));
+    assert_eq!(header.len(), dimensions.len() + metrics.len() + app_name_columns);
     for (object, record) in objects.iter().zip(records.by_ref()) {
         assert_eq!(header.len(), record.len());
         for (name, field) in header.iter().zip(&record) {
@@ -172,7 +175,7 @@ pub fn check_written(page: Page) {
                 None => assert_eq!(value, field),
             }
         }
-        // What is zero is left out, and nothing is there that was not asked for.
+        // Zeros may be missing, and no other member may be present.
         assert!(
             object
                 .as_object()
@@ -184,7 +187,7 @@ pub fn check_written(page: Page) {
     assert_eq!(records.next(), None);
 }
 
-/// Reads a table by RFC 4180.
+/// Reads CSV by RFC 4180.
 fn records(text: &str) -> Vec<Vec<String>> {
     let (mut records, mut record, mut field, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
     let mut rest = text.chars().peekable();

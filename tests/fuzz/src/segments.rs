@@ -1,4 +1,4 @@
-//! Segments of facts, as a ledger's rows of SQLite hold them.
+//! Fuzz target for segments of facts as a ledger stores them.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -19,19 +19,19 @@ use domain::{
     },
 };
 
-/// What goes before the checksum of a column.
+/// The length in bytes of the header before its checksum.
 const DESCRIBED: usize = 16;
 const HEADER: usize = 24;
 
-/// How many rows a segment has, as `u32`, and its image.
+/// Input: a segment's number of rows as `u32`, and its image.
 ///
-/// As it is, a column opens only if its checksum says so. With the checksums made right, whatever is damaged is
-/// refused, or read as some rows: no more than there are, each with a value, and no panic on the way to a report.
+/// Unchanged, a column opens only with a valid checksum. With repaired checksums, damage is refused or read as rows: no
+/// more than the segment has, each with a value, and without a panic on the way to a report.
 pub fn image(input: &[u8]) {
     let Some((rows, image)) = input.split_first_chunk() else {
         return;
     };
-    // A ledger knows itself how many rows its segments have.
+    // The number of rows comes from the ledger's table, not from the image.
     let rows = u32::from_le_bytes(*rows) % (u32::try_from(MAX_ROWS).unwrap() + 1);
     let mut columns: Vec<Vec<u8>> = Column::all()
         .map(|column| Image(image).column(column).to_vec())
@@ -48,11 +48,11 @@ pub fn image(input: &[u8]) {
     let mut ledger = Ledger {
         segments: vec![(reference, columns)],
     };
-    // Beside a sound one, so that values meet.
-    if let Some((sound, columns)) = LEDGER.segments.iter().find(|(segment, _)| segment.day == day) {
+    // A valid segment of the same day makes values of both meet.
+    if let Some((valid, columns)) = LEDGER.segments.iter().find(|(segment, _)| segment.day == day) {
         ledger
             .segments
-            .push((SegmentRef { id: 1, ..*sound }, columns.clone()));
+            .push((SegmentRef { id: 1, ..*valid }, columns.clone()));
     }
     let known: u64 = ledger
         .segments
@@ -64,11 +64,11 @@ pub fn image(input: &[u8]) {
         match run(&ledger, &query, &Budget::default()) {
             Ok(page) => {
                 assert!(page.total <= known && page.rows() <= 50);
-                // Control characters that no fact can bring are written, too, but a table of them cannot be read back.
+                // Control characters, which no fact contains, are written, but `records` does not read them back.
                 let is_value = |text: &str| !text.chars().any(char::is_control);
                 if (0..page.rows()).all(|at| {
                     (0..query.dimensions.len())
-                        .all(|place| is_value(page.row(at).unwrap().value(place).unwrap()))
+                        .all(|index| is_value(page.row(at).unwrap().value(index).unwrap()))
                 }) {
                     check_written(page);
                 }
@@ -84,7 +84,7 @@ const QUERIES: [&str; 3] = [
     r#"{"date_range":{"start_date":"2026-11-01","end_date":"2026-11-02"},"dimensions":["country","sdk_v"],"metrics":["revenue"],"filters":[{"dimension":"country","values":["DE","US","ZZ"]},{"dimension":"app","values":["10000001"]}],"order_by":[{"column":"country","ascending":true}],"pagination":{"page":1,"count":50}}"#,
 ];
 
-/// Opens every column, and reads every row of those that open.
+/// Opens every column and reads every row of the valid ones.
 fn open(columns: &[Vec<u8>], rows: u32) -> Result<(), Corrupt> {
     let mut result = Ok(());
     let mut bytes = columns.iter();
@@ -93,7 +93,7 @@ fn open(columns: &[Vec<u8>], rows: u32) -> Result<(), Corrupt> {
             Ok(column) => {
                 let values: Vec<_> = column.values().collect();
                 assert_eq!(values.len(), column.distinct());
-                // Of a column that says nothing a ledger alone knows how many rows it has.
+                // A constant column does not store its number of rows.
                 let written = match column.codes {
                     Codes::Constant => rows.min(1),
                     Codes::One(_) | Codes::Two(_) => rows,
@@ -117,7 +117,7 @@ fn open(columns: &[Vec<u8>], rows: u32) -> Result<(), Corrupt> {
     result
 }
 
-/// Makes a column's checksum right, and what the checksum is not there to find: its version, its number and its rows.
+/// Repairs a column's checksum, and its version, number and rows, which the checksum does not protect.
 fn repair(column: &mut [u8], number: u8, rows: u32) {
     if column.len() < HEADER {
         return;
@@ -129,8 +129,8 @@ fn repair(column: &mut [u8], number: u8, rows: u32) {
     header[DESCRIBED..].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// The images that are sound, each with a name: what the corpus is made of.
-pub fn sound() -> Vec<(String, Vec<u8>)> {
+/// Named valid inputs, from which the corpus is made.
+pub fn valid_inputs() -> Vec<(String, Vec<u8>)> {
     let facts = |name: &str, facts: &[Fact]| -> (String, Vec<u8>) {
         let mut segmenter = Segmenter::default();
         for (_, key, sums) in facts {
@@ -148,7 +148,7 @@ pub fn sound() -> Vec<(String, Vec<u8>)> {
         facts
             .iter_mut()
             .enumerate()
-            .for_each(|(place, fact)| change(place, fact));
+            .for_each(|(index, fact)| change(index, fact));
         facts
     };
     let mut images = vec![
@@ -162,16 +162,16 @@ pub fn sound() -> Vec<(String, Vec<u8>)> {
         facts("corrections", &with(|_, fact| fact.2[4] = -fact.2[4])),
         facts(
             "corrections-and-revenue",
-            &with(|place, fact| {
-                if place % 2 == 0 {
+            &with(|index, fact| {
+                if index % 2 == 0 {
                     fact.2[4] = -fact.2[4];
                 }
             }),
         ),
         facts(
             "as-much-as-a-day-may-have",
-            &with(|place, fact| {
-                fact.2 = [if place == 0 { 1 << 53 } else { 0 }; 5];
+            &with(|index, fact| {
+                fact.2 = [if index == 0 { 1 << 53 } else { 0 }; 5];
             }),
         ),
         facts(
@@ -185,16 +185,16 @@ pub fn sound() -> Vec<(String, Vec<u8>)> {
         ),
         facts(
             "long-values",
-            &with(|place, fact| fact.1[2] = format!("{place:0128}")),
+            &with(|index, fact| fact.1[2] = format!("{index:0128}")),
         ),
         facts(
             "values-of-many-scripts",
-            &with(|place, fact| {
-                fact.1[3] = ["Bannière", "日本", "ключ", "a,b", "\"", " "][place % 6].to_owned();
+            &with(|index, fact| {
+                fact.1[3] = ["Bannière", "日本", "ключ", "a,b", "\"", " "][index % 6].to_owned();
             }),
         ),
     ];
-    // More than 256 of something, so that rows are two bytes wide.
+    // More than 256 distinct values, so that codes are two bytes wide.
     let many: Vec<Fact> = (0..300_i64)
         .map(|number| {
             let mut fact = sample[0].clone();

@@ -1,4 +1,4 @@
-//! Values of snapshots, as KV hands them out.
+//! Fuzz target for snapshot values from KV.
 
 use serde_json::json;
 use xxhash_rust::xxh64::xxh64;
@@ -26,10 +26,10 @@ use domain::{
     },
 };
 
-/// A value of any kind.
+/// Input: a value of any kind.
 ///
-/// As it is, it opens only if its checksum says so. With the checksum made right, whatever is damaged is refused or
-/// leads to nothing: no panic, no read outside of it, no work or memory beyond what its size allows.
+/// Unchanged, it opens only with a valid checksum. With a repaired checksum, damage is refused or finds nothing: no
+/// panic, no read out of bounds, and no more work or memory than its size allows.
 pub fn value(input: &[u8]) {
     let mut value = input.to_vec();
     let opened = [
@@ -67,9 +67,8 @@ pub fn value(input: &[u8]) {
     }
 }
 
-/// The values that are sound, each with a name: what the corpus is made of. All of the demo catalog, and parts of it
-/// that are small.
-pub fn sound() -> Vec<(String, Vec<u8>)> {
+/// Named valid inputs, from which the corpus is made: the whole demo catalog and small parts of it.
+pub fn valid_inputs() -> Vec<(String, Vec<u8>)> {
     let mut values = vec![("tracking-demo".to_owned(), CATALOG.tracking())];
     let published = CATALOG.published();
     values.push(("listing-demo".to_owned(), published.index));
@@ -78,7 +77,7 @@ pub fn sound() -> Vec<(String, Vec<u8>)> {
             .chunks
             .into_iter()
             .enumerate()
-            .map(|(place, (_, chunk))| (format!("bodies-demo-{place}"), chunk)),
+            .map(|(index, (_, chunk))| (format!("bodies-demo-{index}"), chunk)),
     );
     let empty = super::world::Catalog::default();
     values.push(("tracking-of-nothing".to_owned(), empty.tracking()));
@@ -194,14 +193,14 @@ fn bodies(value: Vec<u8>) {
     pages(Listing::open(PUBLISHED.index.clone()).unwrap(), &chunk);
 }
 
-/// Pages of which the listing or the chunk is damaged, but not both.
+/// Builds pages with a damaged listing or a damaged chunk, never both.
 fn pages(listing: Listing, chunk: &Chunk) {
     let app = any_app();
     let selector = Selector::new(listing);
     let filt = json!([
         { "dim": "country", "match": { "type": "any", "value": ["DE", "US"] } },
-        { "dim": "offer_type", "match": { "type": "any", "value": OfferType::ALL.iter().map(|of| of.as_str()).collect::<Vec<_>>() } },
-        { "dim": "platform", "match": { "type": "any", "value": Platform::ALL.iter().map(|of| of.as_str()).collect::<Vec<_>>() } },
+        { "dim": "offer_type", "match": { "type": "any", "value": OfferType::ALL.iter().map(|value| value.as_str()).collect::<Vec<_>>() } },
+        { "dim": "platform", "match": { "type": "any", "value": Platform::ALL.iter().map(|value| value.as_str()).collect::<Vec<_>>() } },
     ]);
     for filt in [json!(null), filt] {
         let request = json!({ "page": 1, "size": 10, "filt": filt }).to_string();

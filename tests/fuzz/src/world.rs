@@ -1,5 +1,5 @@
-//! What a request meets: the demo catalog as the edge has it in memory, the demo's facts as a ledger keeps them, and
-//! keys that seal. Made once for each process.
+//! The fixed data that requests meet: the demo catalog in the edge's form, the demo's facts in a ledger's form, and
+//! keys. Built once per process.
 
 use std::{collections::BTreeMap, convert::Infallible, sync::LazyLock};
 
@@ -27,11 +27,11 @@ use domain::{
     tracking::keys::KeyRing,
 };
 
-/// 2026-11-21T12:00:00Z: within the demo's days, and after its offers began.
+/// 2026-11-21T12:00:00Z, which is within the demo's days and after its offers began.
 pub const NOW_MS: i64 = 1_795_262_400_000;
 pub const NOW_S: i64 = NOW_MS / 1_000;
 
-/// One key that seals and opens.
+/// A key ring with one key.
 pub static KEYS: LazyLock<KeyRing> = LazyLock::new(|| {
     KeyRing::parse("7:seal:000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f").unwrap()
 });
@@ -43,7 +43,7 @@ pub static PUBLISHED: LazyLock<Published> = LazyLock::new(|| CATALOG.published()
 
 pub static TRACKING: LazyLock<Tracking> = LazyLock::new(|| Tracking::open(CATALOG.tracking()).unwrap());
 
-/// Resources by id.
+/// The demo's resources by id.
 #[derive(Default)]
 pub struct Catalog {
     pub publishers: BTreeMap<PublisherId, Publisher>,
@@ -52,10 +52,10 @@ pub struct Catalog {
     pub offers: BTreeMap<OfferId, Offer>,
 }
 
-/// The values that the edge reads of offers.
+/// The listing snapshot and its chunks.
 pub struct Published {
     pub index: Vec<u8>,
-    /// Each under its key.
+    /// Chunks with their keys.
     pub chunks: Vec<(String, Vec<u8>)>,
 }
 
@@ -91,7 +91,7 @@ impl Catalog {
         catalog
     }
 
-    /// The tracking snapshot.
+    /// The value of the tracking snapshot.
     pub fn tracking(&self) -> Vec<u8> {
         let mut goals: Vec<_> = self
             .offers
@@ -135,7 +135,7 @@ impl Catalog {
         tracking::build(42, NOW_MS, &source)
     }
 
-    /// The listing of all offers, whether they are live or not, and the bodies that it names.
+    /// The listing of all offers, live or not, with the bodies that it refers to.
     pub fn published(&self) -> Published {
         publish(self.offers.iter())
     }
@@ -159,7 +159,7 @@ fn source_offer(id: &OfferId, offer: &Offer) -> SourceOffer {
     }
 }
 
-/// Offers in the order of their ids, with what is left of their caps and some traffic behind each.
+/// A listing of these offers, ordered by id, with remaining caps and some traffic for each.
 pub fn publish<'a>(offers: impl Iterator<Item = (&'a OfferId, &'a Offer)>) -> Published {
     let (mut listed, mut bodies) = (Vec::new(), Vec::new());
     for (number, (id, offer)) in (0_u32..).zip(offers) {
@@ -194,7 +194,7 @@ pub fn publish<'a>(offers: impl Iterator<Item = (&'a OfferId, &'a Offer)>) -> Pu
     }
 }
 
-/// An app as the offers interface knows it.
+/// An app in the form that the offers interface uses.
 pub fn listing_of(id: AppId, app: &App) -> AppListing {
     AppListing {
         id,
@@ -204,7 +204,7 @@ pub fn listing_of(id: AppId, app: &App) -> AppListing {
     }
 }
 
-/// A fact: its day, its other dimensions, and its sums.
+/// A fact: its day, its six other dimensions and its five measures.
 pub type Fact = (UtcDay, [String; 6], [i64; 5]);
 
 /// Segments in memory.
@@ -214,11 +214,11 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// The facts of each day in two layers, so that a key may be in both.
-    pub fn of(facts: &[Fact]) -> Self {
+    /// Splits the facts of each day into two layers, so that a key may be in both.
+    pub fn from_facts(facts: &[Fact]) -> Self {
         let mut days: BTreeMap<(UtcDay, usize), Segmenter> = BTreeMap::new();
-        for (place, (day, key, sums)) in facts.iter().enumerate() {
-            let segmenter = days.entry((*day, place % 2)).or_default();
+        for (index, (day, key, sums)) in facts.iter().enumerate() {
+            let segmenter = days.entry((*day, index % 2)).or_default();
             segmenter.add(&key.each_ref().map(String::as_str), sums);
         }
         let mut ledger = Self::default();
@@ -276,5 +276,5 @@ pub static FACTS: LazyLock<Vec<Fact>> = LazyLock::new(|| {
     facts
 });
 
-/// As [`FACTS`], in segments.
-pub static LEDGER: LazyLock<Ledger> = LazyLock::new(|| Ledger::of(&FACTS));
+/// [`FACTS`] in segments.
+pub static LEDGER: LazyLock<Ledger> = LazyLock::new(|| Ledger::from_facts(&FACTS));

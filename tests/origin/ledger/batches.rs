@@ -1,7 +1,7 @@
-//! What Signpost itself counted: each batch once, placements bounded, and a replaced day leaves it alone.
+//! Click counts from the counters: each batch is applied once, placements are bounded, and a replaced day keeps them.
 
 use super::{
-    super::{asked_until_answered, dump},
+    super::{dump, retry_until_answered},
     *,
 };
 use contract::ledger::OfferSum;
@@ -10,9 +10,9 @@ use origin::ledger::{offers, upload};
 
 const NOW_MS: i64 = 20_001 * DAY_MS + 5;
 
-pub fn sum(of: UtcDay, placement: Option<&str>, clicks: u64) -> OfferSum {
+pub fn sum(day: UtcDay, placement: Option<&str>, clicks: u64) -> OfferSum {
     OfferSum {
-        day: of,
+        day,
         app: AppId::parse("10000001").unwrap(),
         offer: OfferId::parse("o-1").unwrap(),
         country: Country::parse("DE"),
@@ -27,7 +27,7 @@ fn row(placement: &str) -> Key {
 }
 
 #[test]
-fn a_batch_sent_until_it_is_answered_counts_once_wherever_it_breaks() {
+fn a_retried_batch_of_click_counts_is_applied_once() {
     let batch = [
         sum(day(1), None, 3),
         sum(day(1), Some("home"), 2),
@@ -36,7 +36,7 @@ fn a_batch_sent_until_it_is_answered_counts_once_wherever_it_breaks() {
     under_faults(
         |_| {},
         |db| {
-            asked_until_answered(|| offers::add(db, NOW_MS, "counters-1", 1, &batch));
+            retry_until_answered(|| offers::add(db, NOW_MS, "counters-1", 1, &batch));
         },
         |db, fault, ()| {
             let again = offers::add(db, NOW_MS, "counters-1", 1, &batch).unwrap();
@@ -52,14 +52,14 @@ fn a_batch_sent_until_it_is_answered_counts_once_wherever_it_breaks() {
 }
 
 #[test]
-fn sources_are_told_apart_and_a_replaced_day_leaves_the_layer_alone() {
+fn each_source_has_its_own_sequence_and_a_replaced_day_keeps_click_counts() {
     let db = ledger();
     let batch = [sum(day(1), None, 3)];
     offers::add(&db, NOW_MS, "counters-1", 7, &batch).unwrap();
     offers::add(&db, NOW_MS, "counters-2", 7, &batch).unwrap();
     assert!(
         !offers::add(&db, NOW_MS, "counters-1", 6, &batch).unwrap().applied,
-        "an older one is a repeat"
+        "a lower sequence is a repeat"
     );
     upload(1, &[(day(1), key(0), [9; 5])])
         .replace(&db, NOW_MS, day(1))
@@ -73,7 +73,7 @@ fn sources_are_told_apart_and_a_replaced_day_leaves_the_layer_alone() {
 }
 
 #[test]
-fn an_apps_day_keeps_200_placements_apart() {
+fn an_app_has_at_most_200_placements_a_day() {
     let db = ledger();
     for n in 0..230_u64 {
         offers::add(
@@ -85,7 +85,7 @@ fn an_apps_day_keeps_200_placements_apart() {
         )
         .unwrap();
     }
-    // One that is known goes on being kept apart, and another day begins anew.
+    // A known placement stays separate, and another day starts again.
     offers::add(
         &db,
         NOW_MS,
@@ -102,7 +102,7 @@ fn an_apps_day_keeps_200_placements_apart() {
 }
 
 #[test]
-fn placements_are_forgotten_when_no_more_clicks_of_their_day_can_come() {
+fn placements_are_deleted_after_the_last_possible_click_of_their_day() {
     let db = ledger();
     offers::add(&db, NOW_MS, "counters-1", 1, &[sum(day(1), Some("home"), 1)]).unwrap();
     let due_ms = ledger::next_alarm(&db, NOW_MS).unwrap().unwrap();

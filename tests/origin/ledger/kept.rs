@@ -1,4 +1,4 @@
-//! What a ledger keeps beside its facts: names of apps, up to when there is data, and the list of days.
+//! A ledger's metadata: names of apps, the time through which there is data, and the list of days.
 
 use contract::ledger::ListDays;
 use serde_json::{Value, json};
@@ -9,13 +9,13 @@ use super::{
 };
 use contract::{
     ledger::{Command, Reply},
-    operation::Reply as Told,
+    operation::Reply as OperatorReply,
 };
 use domain::model::{PublisherId, time::DAY_MS};
 use origin::ledger::{Context, handle, names, offers, upload};
 use platform::failure::Failure;
 
-/// In the middle of `day(10)`.
+/// Noon of `day(10)`.
 const NOW_MS: i64 = 20_010 * DAY_MS + DAY_MS / 2;
 
 fn named(number: i64, name: Option<&str>) -> Upload {
@@ -38,14 +38,14 @@ fn name(db: &Sqlite) -> Option<String> {
 }
 
 #[test]
-fn an_app_is_called_as_facts_last_brought_it_else_as_in_the_catalog() {
+fn an_app_has_the_last_name_from_facts_or_else_the_catalogs() {
     let db = ledger();
     assert_eq!(name(&db), None);
     names::keep(&db, &[("10000001".into(), "Catalog".into())].into()).unwrap();
     assert_eq!(name(&db).as_deref(), Some("Catalog"));
     named(1, Some("Facts")).replace(&db, NOW_MS, day(1)).unwrap();
     assert_eq!(name(&db).as_deref(), Some("Facts"));
-    // Without a name, discarded, or from the catalog: nothing changes.
+    // An upload without a name, a discarded one, or a new name in the catalog changes nothing.
     named(2, None).replace(&db, NOW_MS, day(1)).unwrap();
     let mut discarded = named(3, Some("Never"));
     discarded.stage_above(&db, 0).unwrap();
@@ -71,17 +71,17 @@ fn through_ms(db: &Sqlite) -> Option<i64> {
 }
 
 #[test]
-fn data_go_to_the_end_of_the_last_day_that_was_loaded() {
+fn data_is_complete_through_the_end_of_the_last_loaded_day() {
     let db = ledger();
     assert_eq!(through_ms(&db), None);
     // Clicks alone, before anything was loaded.
     offers::add(&db, NOW_MS, "s", 1, &[batches::sum(day(10), None, 1)]).unwrap();
     assert_eq!(through_ms(&db), Some(NOW_MS));
     let mut number = 0;
-    let mut load = |of: UtcDay, at_ms: i64| {
+    let mut load = |date: UtcDay, at_ms: i64| {
         number += 1;
-        upload(number, &[(of, key(0), [1; 5])])
-            .replace(&db, at_ms, of)
+        upload(number, &[(date, key(0), [1; 5])])
+            .replace(&db, at_ms, date)
             .unwrap();
         through_ms(&db).unwrap()
     };
@@ -91,17 +91,13 @@ fn data_go_to_the_end_of_the_last_day_that_was_loaded() {
         day(6).start_ms(),
         "a restatement of an earlier day"
     );
-    assert_eq!(
-        load(day(80), NOW_MS + 2),
-        day(6).start_ms(),
-        "a day that is yet to come"
-    );
-    assert_eq!(load(day(10), NOW_MS + 3), NOW_MS + 3, "a day that is not over");
+    assert_eq!(load(day(80), NOW_MS + 2), day(6).start_ms(), "a future day");
+    assert_eq!(load(day(10), NOW_MS + 3), NOW_MS + 3, "the current day");
     offers::add(&db, NOW_MS + 9, "s", 2, &[batches::sum(day(10), None, 1)]).unwrap();
     assert_eq!(
         through_ms(&db),
         Some(NOW_MS + 3),
-        "clicks do not hide that nothing was loaded"
+        "clicks alone are no loaded data"
     );
 }
 
@@ -118,13 +114,13 @@ fn days(db: &Sqlite, limit: u32, before: Option<&str>) -> Result<Value, String> 
         before: before.map(Into::into),
     });
     match handle(db, &context, command) {
-        Ok(Reply::Operator(Told { body, .. })) => Ok(serde_json::from_str(&body).unwrap()),
+        Ok(Reply::Operator(OperatorReply { body, .. })) => Ok(serde_json::from_str(&body).unwrap()),
         other => Err(format!("{other:?}")),
     }
 }
 
 #[test]
-fn days_are_listed_by_layer_page_by_page_the_newest_first() {
+fn days_are_listed_by_layer_in_pages_newest_first() {
     let db = ledger();
     upload(
         1,
@@ -172,10 +168,10 @@ fn days_are_listed_by_layer_page_by_page_the_newest_first() {
 }
 
 #[test]
-fn uploads_at_once_stage_in_turns_and_count_each_for_itself() {
+fn concurrent_uploads_stage_alternately_and_are_applied_separately() {
     let db = ledger();
     let part =
-        |of: i64, from: u32| -> Vec<_> { (from..from + 40).map(|n| (day(of), key(n), [1; 5])).collect() };
+        |date: i64, from: u32| -> Vec<_> { (from..from + 40).map(|n| (day(date), key(n), [1; 5])).collect() };
     let mut one = upload(1, &part(1, 0));
     let mut two = upload(2, &part(1, 0));
     one.stage_above(&db, 0).unwrap();
@@ -197,10 +193,10 @@ fn uploads_at_once_stage_in_turns_and_count_each_for_itself() {
     one.apply(&db, NOW_MS, "one", 80).unwrap();
     assert_eq!(reported(&db).values().map(|sums| sums[0]).sum::<i64>(), 80);
     two.replace(&db, NOW_MS, day(1)).unwrap();
-    let sum_of = |of: i64| {
+    let sum_of = |date: i64| {
         reported(&db)
             .iter()
-            .filter(|((on, _), _)| *on == day(of))
+            .filter(|((on, _), _)| *on == day(date))
             .map(|(_, sums)| sums[0])
             .sum::<i64>()
     };
@@ -212,10 +208,10 @@ fn uploads_at_once_stage_in_turns_and_count_each_for_itself() {
 }
 
 #[test]
-fn a_day_with_a_damaged_segment_is_left_alone_by_merging_and_others_are_merged() {
+fn merging_skips_a_day_with_a_damaged_segment() {
     let db = ledger();
-    for (n, of) in (1_i64..).zip([1, 2].into_iter().flat_map(|of| [of; 9])) {
-        upload(n, &[(day(of), key(0), [n, 0, 0, 0, 0])])
+    for (n, date) in (1_i64..).zip([1, 2].into_iter().flat_map(|date| [date; 9])) {
+        upload(n, &[(day(date), key(0), [n, 0, 0, 0, 0])])
             .apply(&db, NOW_MS, &format!("k{n}"), 1)
             .unwrap();
     }
@@ -226,14 +222,14 @@ fn a_day_with_a_damaged_segment_is_left_alone_by_merging_and_others_are_merged()
     .unwrap();
     let mut alarms = 0;
     while let Some(due_ms) = ledger::next_alarm(&db, NOW_MS).unwrap() {
-        assert!(due_ms > NOW_MS && alarms < 10, "the alarm goes on and on");
+        assert!(due_ms > NOW_MS && alarms < 10, "the alarm does not end");
         let _ = ledger::alarm(&db, due_ms);
         alarms += 1;
     }
-    let of_day = |of: UtcDay| {
+    let of_day = |date: UtcDay| {
         dump(&db, "segments")
             .iter()
-            .filter(|row| row.integer(1) == Ok(of.number()))
+            .filter(|row| row.integer(1) == Ok(date.number()))
             .count()
     };
     assert_eq!((of_day(day(1)), of_day(day(2))), (9, 1));

@@ -1,4 +1,4 @@
-//! Report keys and their rate.
+//! Report keys and their rate limit.
 
 use contract::ledger::{CreateKey, ListKeys, RevokeKey};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use domain::{
 use origin::ledger::{Context, handle, keys::admit};
 use platform::failure::Failure;
 
-fn asked(db: &Sqlite, now_ms: i64, random: u8, command: Command) -> Result<(u16, Value), Failure> {
+fn send(db: &Sqlite, now_ms: i64, random: u8, command: Command) -> Result<(u16, Value), Failure> {
     let publisher = PublisherId::parse("acme").unwrap();
     let context = Context {
         now_ms,
@@ -35,7 +35,7 @@ fn asked(db: &Sqlite, now_ms: i64, random: u8, command: Command) -> Result<(u16,
 
 fn create(db: &Sqlite, random: u8) -> (String, String) {
     let body = r#"{"label":"warehouse"}"#.into();
-    let (status, body) = asked(db, 5_000, random, Command::CreateKey(CreateKey { body })).unwrap();
+    let (status, body) = send(db, 5_000, random, Command::CreateKey(CreateKey { body })).unwrap();
     assert_eq!((status, body["scope"].as_str()), (201, Some("ia-reporting.READ")));
     (
         body["key_id"].as_str().unwrap().into(),
@@ -49,7 +49,7 @@ fn a_key_is_shown_once_listed_without_its_secret_and_revoked_at_once() {
     let (id, key) = create(&db, 1);
     assert!(key.starts_with("sk_acme_"), "{key}");
     assert_eq!(admit(&db, 10_000, &key).unwrap(), Verdict::Accepted);
-    let (_, listed) = asked(&db, 10_000, 0, Command::ListKeys(ListKeys {})).unwrap();
+    let (_, listed) = send(&db, 10_000, 0, Command::ListKeys(ListKeys {})).unwrap();
     assert_eq!(
         listed["report_keys"][0],
         serde_json::json!({"key_id": id, "label": "warehouse", "scope": "ia-reporting.READ", "created_at": 5,
@@ -58,7 +58,7 @@ fn a_key_is_shown_once_listed_without_its_secret_and_revoked_at_once() {
     let stored = format!("{:?}", super::super::dump(&db, "report_keys"));
     assert!(!stored.contains(&key), "{stored}");
     assert_eq!(
-        asked(&db, 0, 0, Command::RevokeKey(RevokeKey { key_id: id.clone() }))
+        send(&db, 0, 0, Command::RevokeKey(RevokeKey { key_id: id.clone() }))
             .unwrap()
             .0,
         204
@@ -67,12 +67,12 @@ fn a_key_is_shown_once_listed_without_its_secret_and_revoked_at_once() {
         let refused = admit(&db, 20_000, &key).unwrap_err();
         assert!(matches!(refused, Failure::Refused(refusal) if refusal.code == "invalid_api_key"));
     }
-    let gone = asked(&db, 0, 0, Command::RevokeKey(RevokeKey { key_id: id })).unwrap_err();
+    let gone = send(&db, 0, 0, Command::RevokeKey(RevokeKey { key_id: id })).unwrap_err();
     assert!(matches!(gone, Failure::Refused(refusal) if refusal.status == 404));
 }
 
 #[test]
-fn each_key_has_a_rate_of_its_own_and_a_refused_request_does_not_push_the_wait() {
+fn each_key_has_its_own_rate_limit_and_a_refusal_does_not_extend_the_wait() {
     let db = ledger();
     let ((_, one), (_, two)) = (create(&db, 1), create(&db, 2));
     assert_eq!(admit(&db, 10_000, &one).unwrap(), Verdict::Accepted);
@@ -84,14 +84,14 @@ fn each_key_has_a_rate_of_its_own_and_a_refused_request_does_not_push_the_wait()
 }
 
 #[test]
-fn a_new_key_needs_a_label_and_a_publisher_has_a_hundred_at_most() {
+fn a_key_needs_a_label_and_a_publisher_has_at_most_100_keys() {
     let db = ledger();
     for (body, code) in [
         ("{}", "missing_field"),
         (r#"{"label":""}"#, "invalid_field"),
         ("[]", "invalid_json"),
     ] {
-        let refused = asked(&db, 0, 0, Command::CreateKey(CreateKey { body: body.into() })).unwrap_err();
+        let refused = send(&db, 0, 0, Command::CreateKey(CreateKey { body: body.into() })).unwrap_err();
         assert!(
             matches!(&refused, Failure::Refused(refusal) if refusal.code == code),
             "{body}: {refused:?}"
@@ -99,6 +99,6 @@ fn a_new_key_needs_a_label_and_a_publisher_has_a_hundred_at_most() {
     }
     (0..100).for_each(|n| drop(create(&db, n)));
     let body = r#"{"label":"one more"}"#.into();
-    let refused = asked(&db, 0, 200, Command::CreateKey(CreateKey { body })).unwrap_err();
+    let refused = send(&db, 0, 200, Command::CreateKey(CreateKey { body })).unwrap_err();
     assert!(matches!(refused, Failure::Refused(refusal) if refusal.status == 409));
 }

@@ -1,9 +1,9 @@
-//! The ledger against a naive model: any interleaving of days replaced, batches added (also again, also cut off), offer
-//! sums, alarms and restarts, with writes that break at random and senders that ask until they are answered.
+//! The ledger against a naive model: any interleaving of replaced days, added batches (also repeated or cut off), click
+//! counts, alarms and restarts, with random failing writes and senders that retry until they are answered.
 
 use proptest::prelude::*;
 
-use super::{super::asked_until_answered, *};
+use super::{super::retry_until_answered, *};
 use contract::ledger::OfferSum;
 use domain::model::{AppId, OfferId, time::DAY_MS};
 use origin::ledger::{offers, upload};
@@ -50,7 +50,7 @@ fn ops() -> impl Strategy<Value = Vec<(Op, Vec<Option<Fault>>)>> {
     prop::collection::vec((op, prop::collection::vec(fault, 0..12)), 1..40)
 }
 
-/// A fact whose counts are not negative and whose revenue may be.
+/// The sums of a fact, with counts that are not negative and revenue that may be.
 fn sums(value: i64) -> Sums {
     [value.abs(), 0, value.abs() / 2, 1, value]
 }
@@ -59,35 +59,35 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_report_of_everything_is_what_was_answered(ops in ops()) {
+    fn a_report_of_everything_equals_the_acknowledged_facts(ops in ops()) {
         let db = ledger();
         let (mut loaded, mut counted) = (Rows::new(), Rows::new());
         let mut batches: BTreeMap<u8, Vec<(i64, u32, i64)>> = BTreeMap::new();
-        // Sequences begin at 1.
+        // Sequences start at 1.
         let mut sequences = [0_u64; 2];
         let (mut number, mut now_ms) = (0, 20_000 * DAY_MS);
         for (op, faults) in ops {
             db.inject(Faults::script(faults));
             now_ms += 1_000;
             match op {
-                Op::Replace { day: of, facts } => {
-                    let facts: Vec<_> = facts.iter().map(|(n, value)| (day(of), key(*n), sums(*value))).collect();
-                    asked_until_answered(|| {
+                Op::Replace { day: date, facts } => {
+                    let facts: Vec<_> = facts.iter().map(|(n, value)| (day(date), key(*n), sums(*value))).collect();
+                    retry_until_answered(|| {
                         number += 1;
-                        upload(number, &facts).replace(&db, now_ms, day(of))
+                        upload(number, &facts).replace(&db, now_ms, day(date))
                     });
-                    loaded.retain(|(on, _), _| *on != day(of));
+                    loaded.retain(|(on, _), _| *on != day(date));
                     facts.iter().for_each(|(day, key, sums)| add(&mut loaded, *day, key, sums));
                 }
                 Op::Apply { batch, facts } => {
                     let first = !batches.contains_key(&batch);
                     let facts = batches.entry(batch).or_insert(facts);
                     let facts: Vec<_> =
-                        facts.iter().map(|(of, n, value)| (day(*of), key(*n), sums(*value))).collect();
+                        facts.iter().map(|(date, n, value)| (day(*date), key(*n), sums(*value))).collect();
                     let rows = facts.len() as u64;
-                    let applied = asked_until_answered(|| {
+                    let applied = retry_until_answered(|| {
                         number += 1;
-                        upload(number, &facts).apply(&db, now_ms, &format!("batch-{batch}"), rows).map_err(broken)
+                        upload(number, &facts).apply(&db, now_ms, &format!("batch-{batch}"), rows).map_err(database_error)
                     });
                     prop_assert_eq!(applied.rows, rows);
                     prop_assert!(first || applied.duplicate);
@@ -98,15 +98,15 @@ proptest! {
                 Op::CutOff { facts } => {
                     number += 1;
                     let facts: Vec<_> =
-                        facts.iter().map(|(of, n, value)| (day(*of), key(*n), sums(*value))).collect();
+                        facts.iter().map(|(date, n, value)| (day(*date), key(*n), sums(*value))).collect();
                     let mut cut_off = upload(number, &facts);
                     let _ = cut_off.stage_above(&db, 0);
                 }
-                Op::Offers { source, ahead, day: of, placement, clicks } => {
+                Op::Offers { source, ahead, day: date, placement, clicks } => {
                     let sequence = (sequences[source as usize] + ahead).max(1);
                     let placement = placement.map(|n| format!("p-{n}"));
                     let sum = OfferSum {
-                        day: day(of),
+                        day: day(date),
                         app: AppId::parse("10000001").unwrap(),
                         offer: OfferId::parse("o-1").unwrap(),
                         country: None,
@@ -114,18 +114,18 @@ proptest! {
                         clicks,
                         revenue_micro_usd: 0,
                     };
-                    asked_until_answered(|| {
+                    retry_until_answered(|| {
                         offers::add(&db, now_ms, &format!("s-{source}"), sequence, std::slice::from_ref(&sum))
                     });
                     if sequence > sequences[source as usize] {
                         sequences[source as usize] = sequence;
                         let placement = placement.unwrap_or("offerwall".into());
                         let key = ["10000001", "ZZ", &placement, "o-1", "offerwall", "api"].map(Into::into);
-                        add(&mut counted, day(of), &key, &[0, 0, 0, clicks as i64, 0]);
+                        add(&mut counted, day(date), &key, &[0, 0, 0, clicks as i64, 0]);
                     }
                 }
                 Op::Alarm => {
-                    asked_until_answered(|| ledger::alarm(&db, now_ms));
+                    retry_until_answered(|| ledger::alarm(&db, now_ms));
                 }
                 Op::Restart => {
                     db.inject(Faults::none());

@@ -1,4 +1,4 @@
-//! Every statement that a ledger lists is one that it runs, and it runs no other.
+//! A ledger runs every statement that it lists, and no other.
 
 use contract::ledger::{CreateKey, ListDays, ListKeys, RevokeKey};
 use std::collections::BTreeMap as Names;
@@ -9,7 +9,7 @@ use domain::{model::PublisherId, reporting::keys::KeyMac};
 use origin::ledger::{Context, handle, keys::admit, names, offers, upload};
 
 #[test]
-fn a_ledger_runs_the_statements_it_lists_and_no_other() {
+fn a_ledger_runs_exactly_its_listed_statements() {
     let db = ledger();
     let mac = KeyMac::parse(&"ab".repeat(32)).unwrap();
     let publisher = PublisherId::parse("acme").unwrap();
@@ -46,7 +46,7 @@ fn a_ledger_runs_the_statements_it_lists_and_no_other() {
             .apply(&db, 5, &format!("k{n}"), 1)
             .unwrap();
     }
-    // One segment that is kept column by column.
+    // A segment large enough to be stored column by column.
     let many: Vec<_> = (0..4_000).map(|n| (day(2), key_of(n), [n; 5])).collect();
     upload(9, &many).replace(&db, 5, day(2)).unwrap();
     upload(10, &many[..3]).replace(&db, 5, day(2)).unwrap();

@@ -1,7 +1,7 @@
-//! Days replaced and batches added, also where it breaks half-way.
+//! Replaced days and added batches, also under faults.
 
 use super::{
-    super::{Database, asked_until_answered, dump},
+    super::{Database, dump, retry_until_answered},
     *,
 };
 use origin::ledger::{segments, upload};
@@ -9,9 +9,9 @@ use platform::failure::Failure;
 
 const NOW_MS: i64 = 20_050 * 86_400_000;
 
-fn facts(of: UtcDay, count: u32, value: i64) -> Vec<(UtcDay, Key, Sums)> {
+fn facts(day: UtcDay, count: u32, value: i64) -> Vec<(UtcDay, Key, Sums)> {
     (0..count)
-        .map(|n| (of, key(n), [value, 0, 0, 1, -value]))
+        .map(|n| (day, key(n), [value, 0, 0, 1, -value]))
         .collect()
 }
 
@@ -24,7 +24,7 @@ fn expected(parts: &[&[(UtcDay, Key, Sums)]]) -> Rows {
 }
 
 #[test]
-fn a_replaced_day_is_replaced_whole_wherever_it_breaks() {
+fn replacing_a_day_is_atomic_under_every_fault() {
     let (old, new, other) = (facts(day(1), 20, 5), facts(day(1), 7, 9), facts(day(2), 3, 1));
     under_faults(
         |db| {
@@ -42,7 +42,7 @@ fn a_replaced_day_is_replaced_whole_wherever_it_breaks() {
 }
 
 #[test]
-fn a_batch_sent_until_it_is_answered_counts_once_wherever_it_breaks() {
+fn a_retried_batch_of_facts_is_applied_once() {
     let (first, batch) = (
         facts(day(1), 20, 5),
         [facts(day(1), 9, 2), facts(day(3), 4, 3)].concat(),
@@ -51,7 +51,7 @@ fn a_batch_sent_until_it_is_answered_counts_once_wherever_it_breaks() {
         |db| upload(1, &first).replace(db, NOW_MS, day(1)).unwrap(),
         |db| {
             let mut number = 1;
-            asked_until_answered(|| {
+            retry_until_answered(|| {
                 number += 1;
                 upload(number, &batch).apply(db, NOW_MS, "batch-1", 13)
             });
@@ -66,7 +66,7 @@ fn a_batch_sent_until_it_is_answered_counts_once_wherever_it_breaks() {
 }
 
 #[test]
-fn what_is_staged_counts_for_nobody_and_leaves_nothing_behind() {
+fn staged_facts_are_in_no_report_and_are_discarded() {
     let db = ledger();
     upload(1, &facts(day(1), 20, 5))
         .replace(&db, NOW_MS, day(1))
@@ -75,7 +75,7 @@ fn what_is_staged_counts_for_nobody_and_leaves_nothing_behind() {
     let columns = dump(&db, "columns").len();
     let mut cut_off = upload(2, &facts(day(1), 30, 7));
     cut_off.stage_above(&db, 0).unwrap();
-    assert!(dump(&db, "columns").len() > columns, "something is staged");
+    assert!(dump(&db, "columns").len() > columns, "nothing is staged");
     assert_eq!(reported(&db), before);
     upload::discard(&db, 2).unwrap();
     assert_eq!(dump(&db, "columns").len(), columns);
@@ -83,7 +83,7 @@ fn what_is_staged_counts_for_nobody_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_spent_key_is_told_from_another_batch_under_it() {
+fn a_used_idempotency_key_refuses_another_batch() {
     let db = ledger();
     upload(1, &facts(day(1), 2, 5))
         .apply(&db, NOW_MS, "k", 2)
@@ -97,7 +97,7 @@ fn a_spent_key_is_told_from_another_batch_under_it() {
 }
 
 #[test]
-fn a_day_never_has_more_than_can_be_added_up_exactly() {
+fn a_day_holds_only_exactly_summable_numbers() {
     let db = ledger();
     let most = domain::reporting::metric::MAX_OF_A_DAY;
     let with = |requests, revenue| vec![(day(1), key(1), [requests, 0, 0, 0, revenue])];
@@ -115,13 +115,13 @@ fn a_day_never_has_more_than_can_be_added_up_exactly() {
         upload::discard(&db, 2).unwrap();
     }
     assert_eq!(reported(&db), before);
-    // The key was not spent.
+    // The idempotency key was not used up.
     upload(3, &with(1, 0)).apply(&db, NOW_MS, "k2", 1).unwrap();
     assert_eq!(reported(&db)[&(day(1), key(1))], [most, 0, 0, 0, -most]);
 }
 
 #[test]
-fn a_day_that_is_added_to_all_the_time_stays_a_few_segments() {
+fn a_day_with_many_batches_stays_a_few_segments() {
     let db = ledger();
     let mut all = Vec::new();
     for n in 0..200_u32 {
@@ -137,17 +137,17 @@ fn a_day_that_is_added_to_all_the_time_stays_a_few_segments() {
     }
     let parts: Vec<_> = all.iter().map(Vec::as_slice).collect();
     assert_eq!(reported(&db), expected(&parts));
-    let kept = dump(&db, "segments").len();
-    assert!(kept < 40, "{kept} segments");
+    let segments = dump(&db, "segments").len();
+    assert!(segments < 40, "{segments} segments");
     assert_eq!(
         ledger::next_alarm(&db, NOW_MS).unwrap(),
         None,
-        "nothing is left to merge"
+        "work is left to merge"
     );
 }
 
 #[test]
-fn merging_changes_nothing_wherever_it_breaks() {
+fn merging_changes_no_report_under_every_fault() {
     let batches: Vec<_> = (0..10_u32)
         .map(|n| vec![(day(1), key(n % 4), [1, 2, 3, 4, -5])])
         .collect();
@@ -166,7 +166,7 @@ fn merging_changes_nothing_wherever_it_breaks() {
 }
 
 #[test]
-fn a_damaged_segment_is_refused_and_never_read_wrong() {
+fn a_damaged_segment_fails_the_report() {
     let db = ledger();
     upload(1, &facts(day(1), 20, 5))
         .replace(&db, NOW_MS, day(1))

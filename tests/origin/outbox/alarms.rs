@@ -1,4 +1,4 @@
-//! When an outbox has itself woken: for what is due a net, for the rest its time, and nothing where nothing can be done.
+//! The outbox's alarm: a safety net for due work, the due time of other work, and no alarm without work.
 
 use super::*;
 use domain::{
@@ -9,8 +9,8 @@ use origin::{batches, outbox::next_alarm};
 
 const NET_MS: i64 = 15_000;
 
-/// Takes the sums for other objects out of the way, which would have the alarm come in seconds.
-fn told(db: &Sqlite, now_ms: i64) {
+/// Sends the sums for other objects, which would set the alarm to a few seconds.
+fn send_batches(db: &Sqlite, now_ms: i64) {
     batches::prepare(db, now_ms).unwrap();
     for batch in batches::outstanding(db, now_ms).unwrap() {
         batches::acknowledge(db, &batch).unwrap();
@@ -22,23 +22,23 @@ fn next_sweep() -> i64 {
 }
 
 #[test]
-fn an_outbox_that_has_nothing_is_never_woken() {
+fn an_empty_outbox_sets_no_alarm() {
     let db = outbox();
     assert_eq!(next_alarm(&db, NOW), Ok(None));
-    learn(&db, NOW, &settings(1, true));
+    apply_settings(&db, NOW, &settings(1, true));
     assert_eq!(next_alarm(&db, NOW), Ok(None));
 }
 
 #[test]
-fn what_is_due_has_a_net_and_what_is_not_has_its_time() {
+fn due_callbacks_get_a_safety_net_and_others_their_due_time() {
     let (db, _) = with_rewards(1);
     assert_eq!(next_alarm(&db, NOW), Ok(Some(NOW + batches::COALESCE_MS)));
-    told(&db, NOW);
+    send_batches(&db, NOW);
     assert_eq!(next_alarm(&db, NOW), Ok(Some(NOW + NET_MS)));
     let tried = claim(&db, NOW).remove(0);
     assert_eq!(next_alarm(&db, NOW), Ok(Some(NOW + UNDER_WAY_MS)));
     answer(&db, NOW, &tried, 500);
-    let (_, due_ms, _) = standing(&db, &reward_id(1));
+    let (_, due_ms, _) = delivery_state(&db, &reward_id(1));
     assert_eq!(next_alarm(&db, NOW), Ok(due_ms));
     let tried = claim(&db, due_ms.unwrap()).remove(0);
     answer(&db, due_ms.unwrap(), &tried, 200);
@@ -46,21 +46,21 @@ fn what_is_due_has_a_net_and_what_is_not_has_its_time() {
 }
 
 #[test]
-fn callbacks_that_may_not_go_out_wake_nobody() {
+fn callbacks_without_an_enabled_endpoint_set_no_alarm() {
     let (db, _) = with_rewards(1);
-    told(&db, NOW);
-    learn(&db, NOW, &settings(2, false));
+    send_batches(&db, NOW);
+    apply_settings(&db, NOW, &settings(2, false));
     assert_eq!(next_alarm(&db, NOW), Ok(Some(next_sweep())));
-    learn(&db, NOW, &settings(3, true));
+    apply_settings(&db, NOW, &settings(3, true));
     assert_eq!(next_alarm(&db, NOW), Ok(Some(NOW + NET_MS)));
     answer(&db, NOW, &claim(&db, NOW)[0], 410);
     assert_eq!(next_alarm(&db, NOW), Ok(Some(next_sweep())));
 }
 
 #[test]
-fn a_failing_endpoint_is_called_again_when_it_has_been_left_alone() {
+fn a_failing_endpoint_is_called_again_after_its_pause() {
     let (db, _) = with_rewards(1);
-    told(&db, NOW);
+    send_batches(&db, NOW);
     let resumes_ms = NOW + 25_000;
     endpoint::set_health(
         &db,
@@ -76,21 +76,21 @@ fn a_failing_endpoint_is_called_again_when_it_has_been_left_alone() {
 }
 
 #[test]
-fn a_reversal_that_waits_for_its_reward_has_no_time_of_its_own() {
+fn a_reversal_behind_its_reward_sets_no_alarm() {
     let (db, world) = with_rewards(1);
-    convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
-    told(&db, NOW);
+    convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
+    send_batches(&db, NOW);
     let tried = claim(&db, NOW).remove(0);
     let late = Judgement {
         next: domain::callbacks::delivery::Next::At(NOW + 3 * HOUR_MS),
-        ..judged(&tried, NOW, 500, None)
+        ..judge_answer(&tried, NOW, 500, None)
     };
-    sent::conclude(&db, NOW, &tried, &attempt(NOW, 500), &late).unwrap();
+    attempts::conclude(&db, NOW, &tried, &attempt(NOW, 500), &late).unwrap();
     assert_eq!(next_alarm(&db, NOW), Ok(Some(NOW + 3 * HOUR_MS)));
 }
 
 #[test]
-fn a_refused_conversion_is_only_swept_one_day() {
+fn a_refused_conversion_only_sets_the_alarm_of_the_sweep() {
     let (db, world) = (outbox(), World::capped(0));
     convert(&db, &world, &conversion(1)).unwrap_err();
     assert_eq!(next_alarm(&db, NOW), Ok(Some(next_sweep())));
@@ -100,7 +100,7 @@ fn a_refused_conversion_is_only_swept_one_day() {
 }
 
 #[test]
-fn what_a_callback_releases_is_woken_for_although_the_postback_that_brought_it_is_refused() {
+fn released_callbacks_set_the_alarm_even_if_the_postback_is_refused() {
     let (db, world) = (outbox(), World::new());
     world.terms.borrow_mut().callback = settings(1, false);
     convert(&db, &world, &conversion(1)).unwrap();
@@ -111,7 +111,7 @@ fn what_a_callback_releases_is_woken_for_although_the_postback_that_brought_it_i
     };
     for woken_for in [1, 0] {
         world.commits.set(0);
-        assert_eq!(super::told(&db, &world, &forged), Err("invalid_token"));
+        assert_eq!(super::send(&db, &world, &forged), Err("invalid_token"));
         assert_eq!(world.commits.get(), woken_for);
     }
 }

@@ -1,4 +1,4 @@
-//! Conversions under a cap: one is asked for each, once, for the day it came on, whatever stops the asking half way.
+//! Conversions under a cap: each takes once, for the day on which it arrived, even if the take is interrupted.
 
 use super::*;
 use contract::counters::CapKind;
@@ -16,7 +16,7 @@ fn resume_overdue(db: &Sqlite, world: &World) -> Result<(), Failure> {
     now(commit::resume_overdue(db, world)).map(drop)
 }
 
-/// The one reservation there is: when it is taken up, and how often it was.
+/// The only reservation: its due time and its number of attempts.
 fn reservation(db: &Sqlite) -> (i64, i64) {
     let rows = db
         .query("SELECT due_ms, attempts FROM reservations", &[])
@@ -26,12 +26,12 @@ fn reservation(db: &Sqlite) -> (i64, i64) {
 }
 
 #[test]
-fn a_cap_is_asked_once_for_each_conversion_with_all_that_it_is_judged_by() {
+fn each_capped_conversion_takes_once_with_all_parameters() {
     let (db, world) = (outbox(), World::capped(10));
-    let sent = conversion(0xab).goal("purchase");
-    assert_eq!(told(&db, &world, &sent), APPROVED);
+    let postback = conversion(0xab).goal("purchase");
+    assert_eq!(send(&db, &world, &postback), APPROVED);
     for status in Status::ALL {
-        convert(&db, &world, &sent.clone().says(status)).unwrap();
+        convert(&db, &world, &postback.clone().status(status)).unwrap();
     }
     let take = Take {
         kind: CapKind::Conversion,
@@ -46,10 +46,10 @@ fn a_cap_is_asked_once_for_each_conversion_with_all_that_it_is_judged_by() {
 }
 
 #[test]
-fn only_what_is_paid_asks_for_the_cap() {
+fn only_approved_conversions_take_from_the_cap() {
     let (db, world) = (outbox(), World::capped(10));
     for (n, status) in (1..).zip([Status::Pending, Status::Rejected, Status::Reversed]) {
-        convert(&db, &world, &conversion(n).says(status)).unwrap();
+        convert(&db, &world, &conversion(n).status(status)).unwrap();
     }
     assert!(world.takes.borrow().is_empty());
     world.cap(None);
@@ -58,68 +58,68 @@ fn only_what_is_paid_asks_for_the_cap() {
 }
 
 #[test]
-fn a_spent_cap_refuses_until_it_is_raised_or_the_day_is_over() {
+fn a_spent_cap_refuses_until_it_is_raised_or_the_day_ends() {
     let (db, world) = (outbox(), World::capped(2));
-    let outcomes: Vec<_> = (1..=4).map(|n| told(&db, &world, &conversion(n))).collect();
+    let outcomes: Vec<_> = (1..=4).map(|n| send(&db, &world, &conversion(n))).collect();
     assert_eq!(outcomes, [APPROVED, APPROVED, CAPPED, CAPPED]);
     assert_eq!(refusal(convert(&db, &world, &conversion(4))).status, 409);
-    assert_eq!(told(&db, &world, &conversion(1)), Ok(("approved", true)));
-    // A reversal gives nothing back.
-    convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
-    assert_eq!(told(&db, &world, &conversion(3)), CAPPED);
+    assert_eq!(send(&db, &world, &conversion(1)), Ok(("approved", true)));
+    // A reversal gives nothing back to the cap.
+    convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
+    assert_eq!(send(&db, &world, &conversion(3)), CAPPED);
     world.cap(Some(3));
-    assert_eq!(told(&db, &world, &conversion(3)), APPROVED);
-    assert_eq!(told(&db, &world, &conversion(4)), CAPPED);
+    assert_eq!(send(&db, &world, &conversion(3)), APPROVED);
+    assert_eq!(send(&db, &world, &conversion(4)), CAPPED);
     world.pass(DAY_MS / 2 - 1);
-    assert_eq!(told(&db, &world, &conversion(4)), CAPPED);
+    assert_eq!(send(&db, &world, &conversion(4)), CAPPED);
     world.pass(1);
-    assert_eq!(told(&db, &world, &conversion(4)), APPROVED);
+    assert_eq!(send(&db, &world, &conversion(4)), APPROVED);
     assert_eq!(entries(&db).len(), 5);
 }
 
 #[test]
-fn a_capped_conversion_is_logged_once_and_leaves_its_txn_to_others() {
+fn a_capped_conversion_is_logged_once_and_does_not_use_its_txn() {
     let (db, world) = (outbox(), World::capped(0));
     for _ in 0..3 {
-        assert_eq!(told(&db, &world, &conversion(1).txn("t")), CAPPED);
+        assert_eq!(send(&db, &world, &conversion(1).txn("t")), CAPPED);
     }
     assert_eq!(entries(&db).len(), 1);
     assert_eq!(entry(&db, &reward_id(1))["refusal"], "conversion_capped");
     assert!(dump(&db, "txns").is_empty());
     world.cap(None);
-    assert_eq!(told(&db, &world, &conversion(2).txn("t")), APPROVED);
-    assert_eq!(told(&db, &world, &conversion(1).txn("t")), Err("duplicate_txn"));
+    assert_eq!(send(&db, &world, &conversion(2).txn("t")), APPROVED);
+    assert_eq!(send(&db, &world, &conversion(1).txn("t")), Err("duplicate_txn"));
     assert_eq!(entry(&db, &reward_id(1))["refusal"], "duplicate_txn");
 }
 
 #[test]
-fn a_txn_is_taken_while_the_cap_is_asked() {
+fn a_txn_is_in_use_during_the_take() {
     let (db, world) = (outbox(), World::capped(5));
     world.counters_answer.set(false);
-    assert_eq!(told(&db, &world, &conversion(1).txn("t")), Err("unavailable"));
-    assert_eq!(told(&db, &world, &conversion(2).txn("t")), Err("duplicate_txn"));
+    assert_eq!(send(&db, &world, &conversion(1).txn("t")), Err("unavailable"));
+    assert_eq!(send(&db, &world, &conversion(2).txn("t")), Err("duplicate_txn"));
 }
 
 #[test]
 fn a_pending_conversion_that_finds_the_cap_spent_stays_pending() {
     let (db, world) = (outbox(), World::capped(0));
-    convert(&db, &world, &conversion(1).txn("t").says(Status::Pending)).unwrap();
+    convert(&db, &world, &conversion(1).txn("t").status(Status::Pending)).unwrap();
     let before = dump(&db, "entries");
-    assert_eq!(told(&db, &world, &conversion(1).txn("t")), CAPPED);
+    assert_eq!(send(&db, &world, &conversion(1).txn("t")), CAPPED);
     assert_eq!(
-        told(&db, &world, &conversion(1).says(Status::Pending)),
+        send(&db, &world, &conversion(1).status(Status::Pending)),
         Ok(("pending", true))
     );
     assert_eq!(dump(&db, "entries"), before);
-    assert_eq!(told(&db, &world, &conversion(2).txn("t")), Err("duplicate_txn"));
+    assert_eq!(send(&db, &world, &conversion(2).txn("t")), Err("duplicate_txn"));
     world.cap(Some(1));
-    // Long after its window: it was judged when it came.
+    // The window is over, but the conversion was checked when it arrived.
     world.pass(200 * DAY_MS);
-    assert_eq!(told(&db, &world, &conversion(1).txn("t")), APPROVED);
+    assert_eq!(send(&db, &world, &conversion(1).txn("t")), APPROVED);
 }
 
 #[test]
-fn counters_that_do_not_answer_leave_the_conversion_to_the_alarm() {
+fn the_alarm_finishes_a_conversion_when_the_counters_did_not_answer() {
     let (db, world) = (outbox(), World::capped(1));
     world.counters_answer.set(false);
     let refused = refusal(convert(&db, &world, &conversion(1)));
@@ -144,13 +144,13 @@ fn counters_that_do_not_answer_leave_the_conversion_to_the_alarm() {
     resume_overdue(&db, &world).unwrap();
     assert_eq!(entry(&db, &reward_id(1))["status"], "approved");
     assert!(dump(&db, "reservations").is_empty());
-    assert_eq!(told(&db, &world, &conversion(1)), Ok(("approved", true)));
+    assert_eq!(send(&db, &world, &conversion(1)), Ok(("approved", true)));
     let takes = world.takes.borrow();
     assert!(takes.iter().all(|take| *take == takes[0]));
 }
 
 #[test]
-fn an_alarm_takes_up_what_others_left_although_one_of_them_fails() {
+fn an_alarm_resumes_every_overdue_reservation_although_one_fails() {
     let (db, world) = (outbox(), World::capped(4));
     world.counters_answer.set(false);
     for n in 1..=8 {
@@ -161,7 +161,7 @@ fn an_alarm_takes_up_what_others_left_although_one_of_them_fails() {
     assert_eq!(
         world.takes.borrow().len(),
         8 + 8,
-        "each is taken up, although the first failed"
+        "each was resumed, although the first failed"
     );
     world.counters_answer.set(true);
     world.pass(wait_ms(0));
@@ -176,7 +176,7 @@ fn an_alarm_takes_up_what_others_left_although_one_of_them_fails() {
 }
 
 #[test]
-fn the_next_copy_finishes_what_the_first_began_on_the_day_it_came() {
+fn a_later_copy_finishes_the_first_ones_reservation_on_its_day() {
     let (db, world) = (outbox(), World::capped(5));
     let midnight = NOW + DAY_MS / 2;
     world.now_ms.set(midnight - 1);
@@ -184,11 +184,11 @@ fn the_next_copy_finishes_what_the_first_began_on_the_day_it_came() {
     convert(&db, &world, &conversion(1)).unwrap_err();
     world.now_ms.set(midnight + 1);
     world.counters_answer.set(true);
-    // Another limit by now, and another status: neither changes what was begun.
+    // Neither the new limit nor the new status changes the started conversion.
     world.cap(Some(9));
-    let reversed = convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
+    let reversed = convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     assert_eq!((reversed.status, reversed.duplicate), (Status::Reversed, false));
-    assert_eq!(told(&db, &world, &conversion(2)), APPROVED);
+    assert_eq!(send(&db, &world, &conversion(2)), APPROVED);
     let takes = world.takes.borrow();
     assert_eq!(takes.len(), 3);
     assert_eq!(takes[0], takes[1]);
@@ -197,34 +197,34 @@ fn the_next_copy_finishes_what_the_first_began_on_the_day_it_came() {
 }
 
 #[test]
-fn a_copy_whose_forerunner_was_refused_is_judged_by_itself() {
+fn a_copy_after_a_refused_conversion_is_decided_anew() {
     let (db, world) = (outbox(), World::capped(0));
     world.counters_answer.set(false);
     convert(&db, &world, &conversion(1)).unwrap_err();
     world.counters_answer.set(true);
     world.cap(Some(1));
-    assert_eq!(told(&db, &world, &conversion(1)), APPROVED);
+    assert_eq!(send(&db, &world, &conversion(1)), APPROVED);
     assert_eq!(entries(&db).len(), 1);
 }
 
 #[test]
-fn copies_at_once_are_one_conversion() {
+fn concurrent_copies_are_one_conversion() {
     let (db, world) = (outbox(), World::capped(1));
     let first = conversion(1);
     let second = conversion(1).goal("install").txn("t");
     let mut context = Context::from_waker(Waker::noop());
-    world.held.set(true);
-    let mut first = pin!(sent(&db, &world, &first));
-    let mut second = pin!(sent(&db, &world, &second));
+    world.hold_answers.set(true);
+    let mut first = pin!(send_postback(&db, &world, &first));
+    let mut second = pin!(send_postback(&db, &world, &second));
     assert!(first.as_mut().poll(&mut context).is_pending());
     assert!(second.as_mut().poll(&mut context).is_pending());
-    world.held.set(false);
-    // The later one hears first, and pays what the earlier one began.
+    world.hold_answers.set(false);
+    // The later copy is answered first and pays the earlier copy's reservation.
     let Poll::Ready(Ok(later)) = second.poll(&mut context) else {
-        panic!("it is answered");
+        panic!("the postback is not answered");
     };
     let Poll::Ready(Ok(earlier)) = first.poll(&mut context) else {
-        panic!("it is answered");
+        panic!("the postback is not answered");
     };
     assert_eq!((earlier.status, earlier.duplicate), (Status::Approved, false));
     assert_eq!((later.status, later.duplicate), (Status::Approved, true));
@@ -235,22 +235,22 @@ fn copies_at_once_are_one_conversion() {
 }
 
 #[test]
-fn an_approval_that_another_hand_saw_refused_is_refused() {
+fn an_approval_is_refused_if_another_request_settled_it_as_refused() {
     for pending in [false, true] {
         let (db, world) = (outbox(), World::capped(0));
         if pending {
-            convert(&db, &world, &conversion(1).says(Status::Pending)).unwrap();
+            convert(&db, &world, &conversion(1).status(Status::Pending)).unwrap();
         }
         let copy = conversion(1);
-        world.held.set(true);
+        world.hold_answers.set(true);
         let mut context = Context::from_waker(Waker::noop());
-        let mut waiting = pin!(sent(&db, &world, &copy));
+        let mut waiting = pin!(send_postback(&db, &world, &copy));
         assert!(waiting.as_mut().poll(&mut context).is_pending());
-        world.held.set(false);
+        world.hold_answers.set(false);
         world.pass(NET_MS);
         resume_overdue(&db, &world).unwrap();
         let Poll::Ready(outcome) = waiting.poll(&mut context) else {
-            panic!("it is answered");
+            panic!("the postback is not answered");
         };
         assert_eq!(refusal(outcome).code, "conversion_capped", "pending: {pending}");
     }
@@ -277,10 +277,10 @@ fn a_reservation_is_settled_once() {
 }
 
 #[test]
-fn a_no_that_comes_late_ends_no_later_reservation() {
+fn a_late_refusal_does_not_end_a_newer_reservation() {
     let (db, world) = (outbox(), World::capped(1));
     let terms = world.terms.borrow().clone();
-    learn(&db, NOW, &terms.callback);
+    apply_settings(&db, NOW, &terms.callback);
     let reserve = |now_ms| match admit(&db, now_ms, &conversion(1), &terms).unwrap() {
         Admitted::Reserved { reservation, .. } => reservation,
         other => panic!("{other:?}"),
@@ -294,12 +294,12 @@ fn a_no_that_comes_late_ends_no_later_reservation() {
 }
 
 #[test]
-fn a_repeat_is_of_the_goal_that_its_first_copy_reserved_whatever_became_of_the_goals() {
+fn a_repeat_keeps_the_reserved_goal_after_goals_change() {
     let (db, world) = (outbox(), World::capped(5));
     world.counters_answer.set(false);
     convert(&db, &world, &conversion(1)).unwrap_err();
     world.counters_answer.set(true);
-    // Another goal comes first now.
+    // Another goal is first now.
     world.change(|offer| offer.goals.iter_mut().find(|goal| goal.id == "g-2").unwrap().ord = 0);
     let answer = convert(&db, &world, &conversion(1)).unwrap();
     assert_eq!(answer.transaction_id, reward_id(1));
@@ -309,7 +309,7 @@ fn a_repeat_is_of_the_goal_that_its_first_copy_reserved_whatever_became_of_the_g
 }
 
 #[test]
-fn nothing_is_taken_for_a_reservation_that_has_ended() {
+fn an_ended_reservation_takes_nothing() {
     let (db, world) = (outbox(), World::capped(0));
     world.counters_answer.set(false);
     for n in [1, 2] {
@@ -317,20 +317,20 @@ fn nothing_is_taken_for_a_reservation_that_has_ended() {
     }
     world.counters_answer.set(true);
     world.pass(NET_MS);
-    // The alarm has read both and waits for the first, as a copy of the second is told no.
-    world.held.set(true);
+    // The alarm has read both and waits for the first while a copy of the second is refused.
+    world.hold_answers.set(true);
     let mut context = Context::from_waker(Waker::noop());
     let mut alarm = pin!(commit::resume_overdue(&db, &world));
     assert!(alarm.as_mut().poll(&mut context).is_pending());
-    world.held.set(false);
-    assert_eq!(told(&db, &world, &conversion(2)), CAPPED);
-    let asked = world.takes.borrow().len();
+    world.hold_answers.set(false);
+    assert_eq!(send(&db, &world, &conversion(2)), CAPPED);
+    let takes = world.takes.borrow().len();
     assert!(alarm.poll(&mut context).is_ready());
-    assert_eq!(world.takes.borrow().len(), asked);
+    assert_eq!(world.takes.borrow().len(), takes);
 }
 
 #[test]
-fn a_user_is_forgotten_also_of_a_conversion_that_waits_for_its_cap() {
+fn erasure_also_covers_a_reserved_conversion() {
     let (db, world) = (outbox(), World::capped(1));
     world.counters_answer.set(false);
     let waiting = conversion(1);
@@ -338,7 +338,7 @@ fn a_user_is_forgotten_also_of_a_conversion_that_waits_for_its_cap() {
     let erased = json(origin::outbox::retention::erase(&db, &waiting.click.user_id).unwrap());
     assert_eq!((&erased["erased"], &erased["waiting"]), (&0.into(), &1.into()));
     world.counters_answer.set(true);
-    assert_eq!(told(&db, &world, &conversion(1)), Ok(("approved", true)));
+    assert_eq!(send(&db, &world, &conversion(1)), Ok(("approved", true)));
     send_all(&db, world.now_ms.get(), 200);
     assert_eq!(entry(&db, &reward_id(1))["user_id"], Json::Null);
 }

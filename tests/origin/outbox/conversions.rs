@@ -1,4 +1,4 @@
-//! Who is paid for what: tokens, goals, windows, the senders' own ids, and what is frozen when it is paid.
+//! Conversion rules on stored rows: tokens, goals, windows, txns, and amounts frozen at the payment.
 
 use super::*;
 use contract::operation::Bytes;
@@ -11,23 +11,23 @@ use origin::{
 const APPROVED: Result<(&str, bool), &str> = Ok(("approved", false));
 const REPEATED: Result<(&str, bool), &str> = Ok(("approved", true));
 
-/// What conversions are written to.
+/// The tables that conversions are written to.
 const TABLES: [&str; 5] = ["conversions", "entries", "reservations", "txns", "traffic"];
 
-/// Whether nothing at all was written of a conversion.
+/// Whether no row was written for a conversion.
 fn no_trace(db: &Sqlite) -> bool {
     TABLES.iter().all(|table| dump(db, table).is_empty())
 }
 
 #[test]
-fn both_tokens_of_the_advertiser_are_valid_and_any_other_is_refused_in_the_same_words() {
+fn both_tokens_are_valid_and_all_others_get_the_same_error() {
     let (db, world) = (outbox(), World::new());
     let with = |n: u8, token: Bytes| Conversion {
         token,
         ..conversion(n)
     };
-    assert_eq!(told(&db, &world, &with(1, token(1))), APPROVED);
-    assert_eq!(told(&db, &world, &with(2, token(2))), APPROVED);
+    assert_eq!(send(&db, &world, &with(1, token(1))), APPROVED);
+    assert_eq!(send(&db, &world, &with(2, token(2))), APPROVED);
 
     let (db, world) = (outbox(), World::new());
     world.change(|offer| offer.tokens.retain(|known| *known != token(1)));
@@ -47,33 +47,33 @@ fn both_tokens_of_the_advertiser_are_valid_and_any_other_is_refused_in_the_same_
 }
 
 #[test]
-fn a_token_is_checked_also_of_what_was_paid() {
+fn the_token_of_a_repeat_is_checked_too() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1)).unwrap();
     let wrong = Conversion {
         token: token(9),
-        ..conversion(1).says(Status::Reversed)
+        ..conversion(1).status(Status::Reversed)
     };
-    assert_eq!(told(&db, &world, &wrong), Err("invalid_token"));
-    assert_eq!(told(&db, &world, &conversion(1)), REPEATED);
+    assert_eq!(send(&db, &world, &wrong), Err("invalid_token"));
+    assert_eq!(send(&db, &world, &conversion(1)), REPEATED);
 }
 
 #[test]
-fn a_goal_is_the_one_named_by_id_or_event_code_or_else_the_first() {
+fn a_goal_is_named_by_id_or_event_code_and_defaults_to_the_first() {
     let (db, world) = (outbox(), World::new());
     let paid = |n, named: Option<&str>| {
-        let sent = Conversion {
+        let postback = Conversion {
             goal: named.map(str::to_owned),
             ..conversion(n)
         };
-        let id = convert(&db, &world, &sent).unwrap().transaction_id;
+        let id = convert(&db, &world, &postback).unwrap().transaction_id;
         let entry = entry(&db, &id);
         (
             entry["goal_id"].as_str().unwrap().to_owned(),
             entry["payout"].to_string(),
         )
     };
-    // The click named g-2, which chooses nothing.
+    // The click named g-2, but the click's goal does not select the conversion's.
     assert_eq!(paid(1, None), ("g-1".into(), "0.75".into()));
     assert_eq!(paid(2, Some("g-2")), ("g-2".into(), "2".into()));
     assert_eq!(paid(3, Some("purchase")), ("g-2".into(), "2".into()));
@@ -81,7 +81,7 @@ fn a_goal_is_the_one_named_by_id_or_event_code_or_else_the_first() {
     assert_eq!(paid(5, Some("g-old")), ("g-old".into(), "0.1".into()));
     // One click may reach several goals, each once.
     assert_eq!(paid(1, Some("purchase")), ("g-2".into(), "2".into()));
-    assert_eq!(told(&db, &world, &conversion(1).goal("install")), REPEATED);
+    assert_eq!(send(&db, &world, &conversion(1).goal("install")), REPEATED);
     assert_eq!(entries(&db).len(), 6);
 }
 
@@ -89,17 +89,17 @@ fn a_goal_is_the_one_named_by_id_or_event_code_or_else_the_first() {
 fn an_unknown_goal_leaves_no_trace() {
     let (db, world) = (outbox(), World::new());
     for goal in ["g-3", "Install", "G-1"] {
-        assert_eq!(told(&db, &world, &conversion(1).goal(goal)), Err("unknown_goal"));
+        assert_eq!(send(&db, &world, &conversion(1).goal(goal)), Err("unknown_goal"));
     }
     assert!(no_trace(&db));
 }
 
 #[test]
-fn a_name_keeps_the_goal_that_it_had_for_a_click() {
+fn a_goal_name_keeps_its_goal_for_a_click() {
     let (db, world) = (outbox(), World::new());
     let unnamed = convert(&db, &world, &conversion(1)).unwrap();
     let named = convert(&db, &world, &conversion(1).goal("purchase")).unwrap();
-    // The operator puts another goal first, and gives its event code to a new one, whose id was a code before.
+    // The operator puts another goal first and gives its event code to a new goal, whose id was an event code before.
     world.change(|offer| {
         offer.goals = vec![
             goal("g-1", 9, "", 1),
@@ -120,7 +120,7 @@ fn a_name_keeps_the_goal_that_it_had_for_a_click() {
             (&first.transaction_id, true)
         );
     }
-    // A name that was not used before, and another click, go by the goals as they are.
+    // A name that was not used before, and another click, use the current goals.
     let new = convert(&db, &world, &conversion(1).goal("install")).unwrap();
     assert_eq!(new.transaction_id, id_of(1, "g-3", Movement::Reward));
     let other = convert(&db, &world, &conversion(2)).unwrap();
@@ -128,23 +128,23 @@ fn a_name_keeps_the_goal_that_it_had_for_a_click() {
 }
 
 #[test]
-fn a_name_that_a_repeat_brought_keeps_its_goal_too() {
+fn a_goal_name_from_a_repeat_keeps_its_goal_too() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1)).unwrap();
-    assert_eq!(told(&db, &world, &conversion(1).goal("install")), REPEATED);
+    assert_eq!(send(&db, &world, &conversion(1).goal("install")), REPEATED);
     world.change(|offer| offer.goals.push(goal("install", 0, "", 9_000_000)));
-    assert_eq!(told(&db, &world, &conversion(1).goal("install")), REPEATED);
+    assert_eq!(send(&db, &world, &conversion(1).goal("install")), REPEATED);
     assert_eq!(entries(&db).len(), 1);
 }
 
 #[test]
-fn the_window_counts_to_the_millisecond_and_only_for_what_is_not_known() {
+fn the_window_is_exact_to_the_millisecond_and_applies_to_new_conversions_only() {
     let (db, world) = (outbox(), World::new());
     let last_ms = NOW - DAY_MS + 30 * DAY_MS;
     world.now_ms.set(last_ms);
-    assert_eq!(told(&db, &world, &conversion(1)), APPROVED);
+    assert_eq!(send(&db, &world, &conversion(1)), APPROVED);
     assert_eq!(
-        told(&db, &world, &conversion(2).says(Status::Pending)),
+        send(&db, &world, &conversion(2).status(Status::Pending)),
         Ok(("pending", false))
     );
     world.pass(1);
@@ -152,70 +152,70 @@ fn the_window_counts_to_the_millisecond_and_only_for_what_is_not_known() {
     assert_eq!((closed.status, closed.code), (410, "conversion_window_closed"));
     assert!(closed.message.contains("30 days"));
     assert_eq!(
-        told(&db, &world, &conversion(4).says(Status::Pending)),
+        send(&db, &world, &conversion(4).status(Status::Pending)),
         Err("conversion_window_closed")
     );
-    // What takes nothing from anyone is always taken down.
+    // A rejection or reversal is accepted after the window, since it pays nothing.
     assert_eq!(
-        told(&db, &world, &conversion(5).says(Status::Rejected)),
+        send(&db, &world, &conversion(5).status(Status::Rejected)),
         Ok(("rejected", false))
     );
     assert_eq!(
-        told(&db, &world, &conversion(6).says(Status::Reversed)),
+        send(&db, &world, &conversion(6).status(Status::Reversed)),
         Ok(("reversed", false))
     );
     world.pass(300 * DAY_MS);
-    assert_eq!(told(&db, &world, &conversion(1)), REPEATED);
-    assert_eq!(told(&db, &world, &conversion(2)), APPROVED);
+    assert_eq!(send(&db, &world, &conversion(1)), REPEATED);
+    assert_eq!(send(&db, &world, &conversion(2)), APPROVED);
     assert_eq!(
-        told(&db, &world, &conversion(1).says(Status::Reversed)),
+        send(&db, &world, &conversion(1).status(Status::Reversed)),
         Ok(("reversed", false))
     );
 }
 
 #[test]
-fn a_txn_is_used_once_for_an_advertiser_and_a_goal() {
+fn a_txn_is_unique_for_an_advertiser_and_a_goal() {
     let (db, world) = (outbox(), World::new());
-    assert_eq!(told(&db, &world, &conversion(1).txn("t")), APPROVED);
-    assert_eq!(told(&db, &world, &conversion(1).txn("t")), REPEATED);
-    assert_eq!(told(&db, &world, &conversion(2).txn("t")), Err("duplicate_txn"));
-    assert_eq!(told(&db, &world, &conversion(2).txn("T")), APPROVED);
+    assert_eq!(send(&db, &world, &conversion(1).txn("t")), APPROVED);
+    assert_eq!(send(&db, &world, &conversion(1).txn("t")), REPEATED);
+    assert_eq!(send(&db, &world, &conversion(2).txn("t")), Err("duplicate_txn"));
+    assert_eq!(send(&db, &world, &conversion(2).txn("T")), APPROVED);
     assert_eq!(
-        told(&db, &world, &conversion(3).txn("t").goal("purchase")),
+        send(&db, &world, &conversion(3).txn("t").goal("purchase")),
         APPROVED
     );
     assert_eq!(
-        told(&db, &world, &conversion(4).txn("t").says(Status::Pending)),
+        send(&db, &world, &conversion(4).txn("t").status(Status::Pending)),
         Err("duplicate_txn")
     );
     assert_eq!(
-        told(&db, &world, &conversion(4).txn("t").says(Status::Reversed)),
+        send(&db, &world, &conversion(4).txn("t").status(Status::Reversed)),
         Ok(("reversed", false))
     );
-    // Another advertiser counts by itself; so does another app, which has another outbox.
+    // txns are separate for each advertiser, and for each app, which has its own outbox.
     world.change(|offer| offer.advertiser_id = domain::model::AdvertiserId::parse("other").unwrap());
-    assert_eq!(told(&db, &world, &conversion(5).txn("t")), APPROVED);
-    assert_eq!(told(&db, &world, &conversion(6).txn("t")), Err("duplicate_txn"));
-    assert_eq!(told(&outbox(), &world, &conversion(6).txn("t")), APPROVED);
+    assert_eq!(send(&db, &world, &conversion(5).txn("t")), APPROVED);
+    assert_eq!(send(&db, &world, &conversion(6).txn("t")), Err("duplicate_txn"));
+    assert_eq!(send(&outbox(), &world, &conversion(6).txn("t")), APPROVED);
 }
 
 #[test]
-fn a_pending_conversion_has_its_txn_already() {
+fn a_pending_conversion_uses_its_txn() {
     let (db, world) = (outbox(), World::new());
-    convert(&db, &world, &conversion(1).txn("t").says(Status::Pending)).unwrap();
-    assert_eq!(told(&db, &world, &conversion(2).txn("t")), Err("duplicate_txn"));
-    assert_eq!(told(&db, &world, &conversion(1).txn("t")), APPROVED);
+    convert(&db, &world, &conversion(1).txn("t").status(Status::Pending)).unwrap();
+    assert_eq!(send(&db, &world, &conversion(2).txn("t")), Err("duplicate_txn"));
+    assert_eq!(send(&db, &world, &conversion(1).txn("t")), APPROVED);
 }
 
 #[test]
-fn a_txn_that_came_with_the_approval_of_a_pending_conversion_is_taken_by_it() {
+fn a_pending_conversion_uses_the_txn_of_its_approval() {
     for cap in [None, Some(5)] {
         let (db, world) = (outbox(), World::new());
         world.cap(cap);
-        convert(&db, &world, &conversion(1).says(Status::Pending)).unwrap();
-        assert_eq!(told(&db, &world, &conversion(1).txn("t")), APPROVED);
+        convert(&db, &world, &conversion(1).status(Status::Pending)).unwrap();
+        assert_eq!(send(&db, &world, &conversion(1).txn("t")), APPROVED);
         assert_eq!(
-            told(&db, &world, &conversion(2).txn("t")),
+            send(&db, &world, &conversion(2).txn("t")),
             Err("duplicate_txn"),
             "{cap:?}"
         );
@@ -223,45 +223,45 @@ fn a_txn_that_came_with_the_approval_of_a_pending_conversion_is_taken_by_it() {
 }
 
 #[test]
-fn an_approval_of_a_pending_conversion_with_a_used_txn_leaves_it_pending() {
+fn an_approval_with_a_used_txn_leaves_the_conversion_pending() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1).txn("t")).unwrap();
-    convert(&db, &world, &conversion(2).says(Status::Pending)).unwrap();
-    assert_eq!(told(&db, &world, &conversion(2).txn("t")), Err("duplicate_txn"));
+    convert(&db, &world, &conversion(2).status(Status::Pending)).unwrap();
+    assert_eq!(send(&db, &world, &conversion(2).txn("t")), Err("duplicate_txn"));
     assert_eq!(
-        told(&db, &world, &conversion(2).says(Status::Pending)),
+        send(&db, &world, &conversion(2).status(Status::Pending)),
         Ok(("pending", true))
     );
-    assert_eq!(told(&db, &world, &conversion(2).txn("u")), APPROVED);
+    assert_eq!(send(&db, &world, &conversion(2).txn("u")), APPROVED);
 }
 
 #[test]
-fn what_is_never_paid_takes_no_txn() {
+fn a_conversion_that_is_never_paid_uses_no_txn() {
     for status in [Status::Rejected, Status::Reversed] {
         let (db, world) = (outbox(), World::new());
-        convert(&db, &world, &conversion(1).txn("t").says(status)).unwrap();
-        convert(&db, &world, &conversion(2).says(Status::Pending)).unwrap();
-        convert(&db, &world, &conversion(2).txn("t").says(status)).unwrap();
-        assert_eq!(told(&db, &world, &conversion(3).txn("t")), APPROVED, "{status:?}");
+        convert(&db, &world, &conversion(1).txn("t").status(status)).unwrap();
+        convert(&db, &world, &conversion(2).status(Status::Pending)).unwrap();
+        convert(&db, &world, &conversion(2).txn("t").status(status)).unwrap();
+        assert_eq!(send(&db, &world, &conversion(3).txn("t")), APPROVED, "{status:?}");
     }
 }
 
 #[test]
-fn a_refusal_is_logged_once_however_often_it_is_sent() {
+fn a_repeated_refusal_is_logged_once() {
     let (db, world) = (outbox(), World::new());
     world.now_ms.set(NOW + 60 * DAY_MS);
     for _ in 0..3 {
-        assert_eq!(told(&db, &world, &conversion(1)), Err("conversion_window_closed"));
+        assert_eq!(send(&db, &world, &conversion(1)), Err("conversion_window_closed"));
     }
     let before = entries(&db);
     assert_eq!(before.len(), 1);
     world.pass(DAY_MS);
-    assert_eq!(told(&db, &world, &conversion(1)), Err("conversion_window_closed"));
+    assert_eq!(send(&db, &world, &conversion(1)), Err("conversion_window_closed"));
     assert_eq!(entries(&db), before);
 }
 
 #[test]
-fn a_repeat_changes_nothing_of_what_is_logged_also_under_another_name() {
+fn a_repeat_under_another_goal_name_changes_no_logged_entry() {
     for status in [
         Status::Pending,
         Status::Rejected,
@@ -269,20 +269,20 @@ fn a_repeat_changes_nothing_of_what_is_logged_also_under_another_name() {
         Status::Approved,
     ] {
         let (db, world) = (outbox(), World::new());
-        convert(&db, &world, &conversion(1).txn("t").says(status)).unwrap();
+        convert(&db, &world, &conversion(1).txn("t").status(status)).unwrap();
         let before = dump(&db, "entries");
         world.pass(DAY_MS);
         world.change(|offer| offer.goals[1].payout_micro_usd = 1);
-        let again = conversion(1).goal("install").says(status);
+        let again = conversion(1).goal("install").status(status);
         assert!(convert(&db, &world, &again).unwrap().duplicate);
         assert_eq!(dump(&db, "entries"), before, "{status:?}");
     }
 }
 
 #[test]
-fn a_reward_is_worth_what_the_catalog_says_when_it_is_approved_and_a_reversal_takes_back_just_that() {
+fn a_reward_uses_the_terms_at_approval_and_its_reversal_negates_it_exactly() {
     let (db, world) = (outbox(), World::new());
-    convert(&db, &world, &conversion(1).txn("t").says(Status::Pending)).unwrap();
+    convert(&db, &world, &conversion(1).txn("t").status(Status::Pending)).unwrap();
     world.change(|offer| offer.goals[1].payout_micro_usd = 1_234_567);
     world.pass(DAY_MS);
     convert(&db, &world, &conversion(1)).unwrap();
@@ -292,7 +292,7 @@ fn a_reward_is_worth_what_the_catalog_says_when_it_is_approved_and_a_reversal_ta
     });
     world.terms.borrow_mut().currency.name = "Gems".into();
     world.pass(DAY_MS);
-    convert(&db, &world, &conversion(1).says(Status::Rejected)).unwrap();
+    convert(&db, &world, &conversion(1).status(Status::Rejected)).unwrap();
     let said = |id: &str| {
         let sql = "SELECT fields, payout_micro_usd FROM entries WHERE transaction_id = ?";
         let row = db.query_first(sql, params![id]).unwrap().unwrap();
@@ -320,51 +320,51 @@ fn a_reward_is_worth_what_the_catalog_says_when_it_is_approved_and_a_reversal_ta
 }
 
 #[test]
-fn a_catalog_that_does_not_answer_refuses_nobody_for_good() {
+fn a_conversion_is_retryable_while_the_catalog_does_not_answer() {
     let (db, world) = (outbox(), World::new());
     world.catalog_answers.set(false);
     assert_eq!(refusal(convert(&db, &world, &conversion(1))), common::UNAVAILABLE);
     assert!(no_trace(&db));
     world.catalog_answers.set(true);
-    assert_eq!(told(&db, &world, &conversion(1)), APPROVED);
+    assert_eq!(send(&db, &world, &conversion(1)), APPROVED);
 }
 
 #[test]
-fn a_click_of_no_offer_that_there_is_is_no_click() {
+fn a_click_of_an_unknown_offer_is_invalid() {
     let (db, world) = (outbox(), World::new());
     for offer in ["o-2", "not an offer"] {
-        let mut sent = conversion(1);
-        sent.click.offer = offer.into();
-        assert_eq!(told(&db, &world, &sent), Err("invalid_click_id"));
+        let mut postback = conversion(1);
+        postback.click.offer = offer.into();
+        assert_eq!(send(&db, &world, &postback), Err("invalid_click_id"));
     }
     assert!(no_trace(&db));
 }
 
 #[test]
-fn what_is_paid_as_it_is_entered_leaves_what_is_paid_later_leaves() {
+fn an_immediate_approval_leaves_the_same_rows_as_a_later_one() {
     let [at_once, later] = [outbox(), outbox()];
     let world = World::new();
     let postback = || conversion(1).txn("t");
-    assert_eq!(told(&at_once, &world, &postback()), Ok(("approved", false)));
+    assert_eq!(send(&at_once, &world, &postback()), Ok(("approved", false)));
     assert_eq!(
-        told(&later, &world, &postback().says(Status::Pending)),
+        send(&later, &world, &postback().status(Status::Pending)),
         Ok(("pending", false))
     );
     let all = |db: &Sqlite| TABLES.map(|table| dump(db, table));
     assert_ne!(all(&at_once), all(&later));
-    assert_eq!(told(&later, &world, &postback()), Ok(("approved", false)));
+    assert_eq!(send(&later, &world, &postback()), Ok(("approved", false)));
     assert_eq!(all(&at_once), all(&later));
 }
 
 #[test]
-fn sums_for_two_in_one_statement_are_those_of_two() {
+fn sums_for_two_destinations_in_one_statement_equal_separate_ones() {
     let [together, apart] = [outbox(), outbox()];
     for (country, placement, revenue) in [
         (Some("DE"), Some("home"), 5),
         (None, None, -5),
         (Some("DE"), None, 7),
     ] {
-        let of_ledger = BatchRow {
+        let ledger_row = BatchRow {
             destination: "ledger".into(),
             day: UtcDay::of_ms(NOW),
             app: app(),
@@ -375,15 +375,15 @@ fn sums_for_two_in_one_statement_are_those_of_two() {
             conversions: 1,
             revenue_micro_usd: revenue,
         };
-        let of_counters = BatchRow {
+        let counters_row = BatchRow {
             destination: "counters-7".into(),
             country: None,
             placement: None,
-            ..of_ledger.clone()
+            ..ledger_row.clone()
         };
-        batches::add_to(&together, &of_ledger, Some("counters-7")).unwrap();
-        batches::add(&apart, &of_ledger).unwrap();
-        batches::add(&apart, &of_counters).unwrap();
+        batches::add_to(&together, &ledger_row, Some("counters-7")).unwrap();
+        batches::add(&apart, &ledger_row).unwrap();
+        batches::add(&apart, &counters_row).unwrap();
     }
     assert_eq!(dump(&together, "traffic"), dump(&apart, "traffic"));
 }

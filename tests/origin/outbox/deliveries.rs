@@ -1,5 +1,5 @@
-//! Callbacks on their way: what goes out when, what an answer makes of it, and what an endpoint that is set, changed,
-//! disabled or failing does to those that wait.
+//! Callback deliveries: the order of sending, the effect of answers, and the effect of setting, changing, disabling or
+//! failing an endpoint on waiting callbacks.
 
 use super::*;
 use domain::callbacks::health::{FAILING_AFTER, Health};
@@ -14,16 +14,16 @@ fn health(db: &Sqlite) -> (Health, Option<i64>) {
 }
 
 #[test]
-fn the_longest_waiting_go_first_and_each_once() {
+fn callbacks_are_claimed_once_and_the_longest_waiting_first() {
     let (db, world) = with_rewards(5);
     let now_ms = world.now_ms.get();
-    let first = sent::claim(&db, now_ms, 3, UNDER_WAY_MS).unwrap();
+    let first = attempts::claim(&db, now_ms, 3, UNDER_WAY_MS).unwrap();
     assert_eq!(ids(&first), [reward_id(1), reward_id(2), reward_id(3)]);
-    let second = sent::claim(&db, now_ms, 3, UNDER_WAY_MS).unwrap();
+    let second = attempts::claim(&db, now_ms, 3, UNDER_WAY_MS).unwrap();
     assert_eq!(ids(&second), [reward_id(4), reward_id(5)]);
-    assert!(sent::claim(&db, now_ms, 3, UNDER_WAY_MS).unwrap().is_empty());
+    assert!(attempts::claim(&db, now_ms, 3, UNDER_WAY_MS).unwrap().is_empty());
     assert!(
-        sent::claim(&db, now_ms + UNDER_WAY_MS, 0, UNDER_WAY_MS)
+        attempts::claim(&db, now_ms + UNDER_WAY_MS, 0, UNDER_WAY_MS)
             .unwrap()
             .is_empty()
     );
@@ -32,12 +32,12 @@ fn the_longest_waiting_go_first_and_each_once() {
 }
 
 #[test]
-fn a_claim_puts_a_callback_off_for_as_long_as_a_try_may_take() {
+fn a_claim_postpones_a_callback_by_the_time_limit_of_an_attempt() {
     let (db, _) = with_rewards(1);
-    assert!(sent::claim(&db, NOW - 1, 6, UNDER_WAY_MS).unwrap().is_empty());
+    assert!(attempts::claim(&db, NOW - 1, 6, UNDER_WAY_MS).unwrap().is_empty());
     let lost = claim(&db, NOW);
     assert_eq!(
-        standing(&db, &reward_id(1)),
+        delivery_state(&db, &reward_id(1)),
         (WAITING, Some(NOW + UNDER_WAY_MS), 0)
     );
     assert!(claim(&db, NOW + UNDER_WAY_MS - 1).is_empty());
@@ -45,8 +45,8 @@ fn a_claim_puts_a_callback_off_for_as_long_as_a_try_may_take() {
 }
 
 #[test]
-fn a_try_ends_as_the_answer_says() {
-    // By the answer: what becomes of the callback, and whether the endpoint works and may be called again.
+fn an_attempts_answer_decides_the_callbacks_state() {
+    // By answer: the callback's new state and delay, and whether the endpoint counts as working.
     let cases = [
         (200, None, DELIVERED, 0, true),
         (299, None, DELIVERED, 0, true),
@@ -56,7 +56,7 @@ fn a_try_ends_as_the_answer_says() {
         (503, Some("disable"), WAITING, 0, false),
         (400, Some("abort-message"), DEAD, 0, true),
     ];
-    for (status, says, delivery, wait_ms, works) in cases {
+    for (status, header, delivery, wait_ms, works) in cases {
         let (db, _) = with_rewards(1);
         endpoint::set_health(
             &db,
@@ -69,25 +69,25 @@ fn a_try_ends_as_the_answer_says() {
         .unwrap();
         let tried = claim(&db, NOW).remove(0);
         let ended_ms = NOW + 700;
-        let judgement = judged(&tried, ended_ms, status, says);
-        sent::conclude(&db, ended_ms, &tried, &attempt(NOW, status), &judgement).unwrap();
-        let (found, due_ms, tries) = standing(&db, &reward_id(1));
-        assert_eq!((found, tries), (delivery, 1), "{status} {says:?}");
-        // The schedule's own chance, in the middle, is within a millisecond of none.
+        let judgement = judge_answer(&tried, ended_ms, status, header);
+        attempts::conclude(&db, ended_ms, &tried, &attempt(NOW, status), &judgement).unwrap();
+        let (found, due_ms, tries) = delivery_state(&db, &reward_id(1));
+        assert_eq!((found, tries), (delivery, 1), "{status} {header:?}");
+        // The random part of the delay is at its middle, so the delay is within a millisecond of the schedule.
         assert!(
             (due_ms.unwrap() - ended_ms - wait_ms).abs() <= 1,
             "{status}: {due_ms:?}"
         );
         let (health, disabled_ms) = health(&db);
-        assert_eq!(health.failures, if works { 0 } else { 3 }, "{status} {says:?}");
-        let disables = status == 410 || says == Some("disable");
-        assert_eq!(disabled_ms, disables.then_some(ended_ms), "{status} {says:?}");
+        assert_eq!(health.failures, if works { 0 } else { 3 }, "{status} {header:?}");
+        let disables = status == 410 || header == Some("disable");
+        assert_eq!(disabled_ms, disables.then_some(ended_ms), "{status} {header:?}");
         assert_eq!(dump(&db, "attempts").len(), 1);
     }
 }
 
 #[test]
-fn a_callback_is_dead_after_the_last_try_of_its_schedule() {
+fn a_callback_is_dead_after_the_last_attempt_of_its_schedule() {
     let (db, _) = with_rewards(1);
     let mut now_ms = NOW;
     let tries = Schedule::default().tries();
@@ -95,7 +95,7 @@ fn a_callback_is_dead_after_the_last_try_of_its_schedule() {
         let tried = claim(&db, now_ms).remove(0);
         assert_eq!(tried.tries, made - 1);
         answer(&db, now_ms, &tried, 500);
-        let (delivery, due_ms, _) = standing(&db, &reward_id(1));
+        let (delivery, due_ms, _) = delivery_state(&db, &reward_id(1));
         assert_eq!(delivery, if made < tries { WAITING } else { DEAD });
         now_ms = due_ms.unwrap();
     }
@@ -106,7 +106,7 @@ fn a_callback_is_dead_after_the_last_try_of_its_schedule() {
 }
 
 #[test]
-fn a_try_that_ends_after_a_replay_does_not_end_the_new_schedule_unless_it_delivered() {
+fn an_attempt_from_before_a_replay_ends_the_new_schedule_only_if_delivered() {
     for (status, delivery, tries) in [(500, WAITING, 0), (200, DELIVERED, 2)] {
         let (db, _) = with_rewards(1);
         answer(&db, NOW, &claim(&db, NOW)[0], 500);
@@ -114,25 +114,25 @@ fn a_try_that_ends_after_a_replay_does_not_end_the_new_schedule_unless_it_delive
         let under_way = claim(&db, later).remove(0);
         outbox::replay::replay(&db, later, &reward_id(1), UNDER_WAY_MS).unwrap();
         answer(&db, later + 5, &under_way, status);
-        assert_eq!(standing(&db, &reward_id(1)).0, delivery, "{status}");
-        assert_eq!(standing(&db, &reward_id(1)).2, tries, "{status}");
-        assert_eq!(dump(&db, "attempts").len(), 2, "it was made all the same");
+        assert_eq!(delivery_state(&db, &reward_id(1)).0, delivery, "{status}");
+        assert_eq!(delivery_state(&db, &reward_id(1)).2, tries, "{status}");
+        assert_eq!(dump(&db, "attempts").len(), 2, "the attempt is still logged");
     }
 }
 
 #[test]
-fn a_try_that_ends_late_does_not_call_back_what_was_delivered() {
+fn a_late_failure_does_not_reopen_a_delivered_callback() {
     let (db, _) = with_rewards(1);
     let slow = claim(&db, NOW).remove(0);
     let again = claim(&db, NOW + UNDER_WAY_MS).remove(0);
     answer(&db, NOW + UNDER_WAY_MS + 1, &again, 200);
     answer(&db, NOW + UNDER_WAY_MS + 2, &slow, 500);
-    assert_eq!(standing(&db, &reward_id(1)).0, DELIVERED);
+    assert_eq!(delivery_state(&db, &reward_id(1)).0, DELIVERED);
     assert!(claim(&db, NOW + DAY_MS).is_empty());
 }
 
 #[test]
-fn an_endpoint_that_keeps_failing_is_noted_and_one_success_makes_it_well() {
+fn a_failing_endpoint_pauses_and_one_success_resets_it() {
     let (db, _) = with_rewards(6);
     let tries = claim(&db, NOW + DAY_MS);
     for (failures, tried) in (1..).zip(&tries[..5]) {
@@ -141,11 +141,11 @@ fn an_endpoint_that_keeps_failing_is_noted_and_one_success_makes_it_well() {
     }
     let (failing, _) = health(&db);
     assert!(failing.is_failing() && failing.failures == FAILING_AFTER);
-    // What is due waits for the endpoint.
+    // Due callbacks wait until the endpoint is called again.
     let resumes_ms = failing.resumes_ms;
     assert!(resumes_ms > NOW + DAY_MS);
-    let first = (1..=5).filter_map(|n| standing(&db, &reward_id(n)).1).min();
-    assert_eq!(sent::due_ms(&db).unwrap(), first.max(Some(resumes_ms)));
+    let first = (1..=5).filter_map(|n| delivery_state(&db, &reward_id(n)).1).min();
+    assert_eq!(attempts::due_ms(&db).unwrap(), first.max(Some(resumes_ms)));
     endpoint::set_health(
         &db,
         Health {
@@ -155,47 +155,47 @@ fn an_endpoint_that_keeps_failing_is_noted_and_one_success_makes_it_well() {
         None,
     )
     .unwrap();
-    assert_eq!(sent::due_ms(&db).unwrap(), Some(resumes_ms + DAY_MS));
+    assert_eq!(attempts::due_ms(&db).unwrap(), Some(resumes_ms + DAY_MS));
     answer(&db, NOW + DAY_MS, &tries[5], 200);
     assert_eq!(health(&db), (Health::default(), None));
 }
 
 #[test]
-fn nothing_is_due_without_an_endpoint_that_may_be_called() {
+fn nothing_is_due_without_an_enabled_endpoint() {
     let (db, world) = (outbox(), World::new());
     world.terms.borrow_mut().callback = settings(1, false);
     convert(&db, &world, &conversion(1)).unwrap();
-    assert_eq!(sent::due_ms(&db).unwrap(), None);
+    assert_eq!(attempts::due_ms(&db).unwrap(), None);
     assert_eq!(entry(&db, &reward_id(1))["state"], "no_endpoint");
-    assert!(learn(&db, NOW + 5, &settings(2, true)));
-    assert_eq!(sent::due_ms(&db).unwrap(), Some(NOW));
+    assert!(apply_settings(&db, NOW + 5, &settings(2, true)));
+    assert_eq!(attempts::due_ms(&db).unwrap(), Some(NOW));
     let tried = claim(&db, NOW + 5).remove(0);
     answer(&db, NOW + 6, &tried, 410);
-    assert_eq!(sent::due_ms(&db).unwrap(), None);
+    assert_eq!(attempts::due_ms(&db).unwrap(), None);
     assert!(!endpoint::read(&db).unwrap().unwrap().has_endpoint());
 }
 
 #[test]
-fn enabling_and_new_settings_release_all_but_what_is_under_way() {
+fn enabling_and_new_settings_release_all_callbacks_not_in_flight() {
     type Release = fn(&Sqlite, i64);
     let releases: [(&str, Release); 2] = [
         ("enable", |db, now_ms| {
             outbox::replay::enable(db, now_ms, UNDER_WAY_MS).unwrap();
         }),
         ("settings", |db, now_ms| {
-            assert!(learn(db, now_ms, &settings(2, true)));
+            assert!(apply_settings(db, now_ms, &settings(2, true)));
         }),
     ];
     for (how, release) in releases {
         let (db, world) = with_rewards(4);
         let now_ms = world.now_ms.get();
-        // 1 waits for hours, 2 is under way, 3 disables the endpoint, 4 was delivered before.
+        // 1 waits for hours, 2 is in flight, 3 disables the endpoint, 4 was delivered before.
         let tries = claim(&db, now_ms);
         let late = Judgement {
             next: domain::callbacks::delivery::Next::At(now_ms + 5 * 3_600_000),
-            ..judged(&tries[0], now_ms, 500, None)
+            ..judge_answer(&tries[0], now_ms, 500, None)
         };
-        sent::conclude(&db, now_ms, &tries[0], &attempt(now_ms, 500), &late).unwrap();
+        attempts::conclude(&db, now_ms, &tries[0], &attempt(now_ms, 500), &late).unwrap();
         answer(&db, now_ms, &tries[3], 200);
         answer(&db, now_ms, &tries[2], 410);
         assert!(!endpoint::read(&db).unwrap().unwrap().has_endpoint());
@@ -207,39 +207,39 @@ fn enabling_and_new_settings_release_all_but_what_is_under_way() {
             "{how}"
         );
         assert_eq!(
-            standing(&db, &reward_id(2)),
+            delivery_state(&db, &reward_id(2)),
             (WAITING, Some(now_ms + UNDER_WAY_MS), 0),
             "{how}"
         );
-        // What was released has its whole schedule before it again.
-        assert_eq!(standing(&db, &reward_id(1)).2, 0, "{how}");
+        // A released callback starts its schedule again.
+        assert_eq!(delivery_state(&db, &reward_id(1)).2, 0, "{how}");
     }
 }
 
 #[test]
-fn of_settings_the_highest_revision_governs_in_whatever_order_they_come() {
+fn the_settings_of_the_highest_revision_apply_in_any_order() {
     let (db, _) = with_rewards(1);
-    assert!(learn(&db, NOW, &settings(9, true)));
+    assert!(apply_settings(&db, NOW, &settings(9, true)));
     let tried = claim(&db, NOW + DAY_MS).remove(0);
     answer(&db, NOW + DAY_MS, &tried, 410);
     let before = endpoint::read(&db).unwrap();
     for older in [settings(9, false), settings(8, false), settings(1, true)] {
-        assert!(!learn(&db, NOW + DAY_MS, &older));
+        assert!(!apply_settings(&db, NOW + DAY_MS, &older));
         assert_eq!(endpoint::read(&db).unwrap(), before);
     }
-    assert!(learn(&db, NOW + DAY_MS, &settings(10, false)));
+    assert!(apply_settings(&db, NOW + DAY_MS, &settings(10, false)));
     let after = endpoint::read(&db).unwrap().unwrap();
     assert_eq!((after.callback, after.disabled_ms), (settings(10, false), None));
-    // Whose app it is was learnt from the first conversion, and stays.
+    // The publisher was set by the first conversion and stays.
     assert_eq!(after.publisher, PublisherId::parse("acme"));
 }
 
 #[test]
-fn an_outbox_that_was_told_of_its_callback_first_learns_its_publisher_from_a_conversion() {
+fn an_outbox_with_pushed_settings_gets_its_publisher_from_the_first_conversion() {
     let (db, world) = (outbox(), World::new());
-    assert!(learn(&db, NOW, &settings(4, true)));
+    assert!(apply_settings(&db, NOW, &settings(4, true)));
     assert_eq!(endpoint::read(&db).unwrap().unwrap().publisher, None);
-    // The terms' callback, of revision 1, is older than what the catalog has handed over since.
+    // The callback in the terms has revision 1, which is older than the pushed one.
     convert(&db, &world, &conversion(1)).unwrap();
     let known = endpoint::read(&db).unwrap().unwrap();
     assert_eq!(known.publisher, PublisherId::parse("acme"));
@@ -247,7 +247,7 @@ fn an_outbox_that_was_told_of_its_callback_first_learns_its_publisher_from_a_con
 }
 
 #[test]
-fn a_reversal_waits_until_its_reward_was_delivered_or_given_up() {
+fn a_reversal_waits_until_its_reward_is_delivered_or_dead() {
     type End = fn(&Sqlite, i64, &Try);
     let ends: [(Option<i64>, End); 2] = [
         (DELIVERED, |db, at, tried| answer(db, at, tried, 200)),
@@ -255,32 +255,32 @@ fn a_reversal_waits_until_its_reward_was_delivered_or_given_up() {
     ];
     for (delivery, end) in ends {
         let (db, world) = with_rewards(1);
-        convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
-        assert_eq!(standing(&db, &reversal_id(1)), (WAITING, None, 0));
+        convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
+        assert_eq!(delivery_state(&db, &reversal_id(1)), (WAITING, None, 0));
         assert_eq!(ids(&claim(&db, NOW + DAY_MS)), [reward_id(1)]);
         let retried = claim(&db, NOW + 2 * DAY_MS).remove(0);
         answer(&db, NOW + 2 * DAY_MS, &retried, 500);
-        assert_eq!(standing(&db, &reversal_id(1)), (WAITING, None, 0));
-        // A new endpoint releases what waits for time, not what waits for another.
-        learn(&db, NOW + 2 * DAY_MS, &settings(3, true));
+        assert_eq!(delivery_state(&db, &reversal_id(1)), (WAITING, None, 0));
+        // A new endpoint releases callbacks that wait for a time, but not one that waits for another callback.
+        apply_settings(&db, NOW + 2 * DAY_MS, &settings(3, true));
         let last_ms = NOW + 3 * DAY_MS;
         let tries = claim(&db, last_ms);
         assert_eq!(ids(&tries), [reward_id(1)]);
         end(&db, last_ms, &tries[0]);
-        assert_eq!(standing(&db, &reward_id(1)).0, delivery);
-        assert_eq!(standing(&db, &reversal_id(1)), (WAITING, Some(last_ms), 0));
+        assert_eq!(delivery_state(&db, &reward_id(1)).0, delivery);
+        assert_eq!(delivery_state(&db, &reversal_id(1)), (WAITING, Some(last_ms), 0));
         assert_eq!(ids(&claim(&db, last_ms)), [reversal_id(1)]);
     }
 }
 
 #[test]
-fn a_reversal_of_what_was_sent_goes_at_once() {
+fn a_reversal_of_a_delivered_reward_is_due_at_once() {
     let (db, world) = with_rewards(1);
     assert_eq!(send_all(&db, NOW, 200), [reward_id(1)]);
     world.pass(DAY_MS);
-    convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
+    convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     assert_eq!(
-        standing(&db, &reversal_id(1)),
+        delivery_state(&db, &reversal_id(1)),
         (WAITING, Some(world.now_ms.get()), 0)
     );
 }
@@ -288,19 +288,19 @@ fn a_reversal_of_what_was_sent_goes_at_once() {
 #[test]
 fn a_replayed_reversal_still_waits_for_its_reward() {
     let (db, world) = with_rewards(1);
-    convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
+    convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     outbox::replay::replay(&db, NOW + 1, &reversal_id(1), UNDER_WAY_MS).unwrap();
-    assert_eq!(standing(&db, &reversal_id(1)), (WAITING, None, 0));
+    assert_eq!(delivery_state(&db, &reversal_id(1)), (WAITING, None, 0));
     let body = r#"{"since":0,"state":"waiting"}"#;
     replay_many(&db, NOW + DAY_MS, body).unwrap();
     assert_eq!(ids(&claim(&db, NOW + DAY_MS)), [reward_id(1)]);
-    assert_eq!(standing(&db, &reversal_id(1)), (WAITING, None, 0));
+    assert_eq!(delivery_state(&db, &reversal_id(1)), (WAITING, None, 0));
 }
 
 #[test]
-fn rewards_and_reversals_that_are_replayed_together_go_in_their_order() {
+fn rewards_and_reversals_replayed_together_keep_their_order() {
     let (db, world) = with_rewards(1);
-    convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
+    convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     for expected in [reward_id(1), reversal_id(1)] {
         let tries = claim(&db, NOW + DAY_MS);
         assert_eq!(ids(&tries), [expected]);
@@ -313,23 +313,23 @@ fn rewards_and_reversals_that_are_replayed_together_go_in_their_order() {
         assert_eq!(ids(&tries), [expected]);
         answer(&db, later, &tries[0], 200);
     }
-    // One that is sent again by itself has nothing to wait for.
+    // A callback that is replayed alone waits for nothing.
     outbox::replay::replay(&db, later, &reversal_id(1), UNDER_WAY_MS).unwrap();
     assert_eq!(ids(&claim(&db, later)), [reversal_id(1)]);
 }
 
 #[test]
-fn what_a_replaced_endpoint_answers_is_not_said_of_the_new_one() {
+fn an_answer_of_a_replaced_endpoint_does_not_affect_the_new_one() {
     let (db, _) = with_rewards(1);
     let tried = claim(&db, NOW).remove(0);
-    assert!(learn(&db, NOW + 5, &settings(2, true)));
+    assert!(apply_settings(&db, NOW + 5, &settings(2, true)));
     answer(&db, NOW + 6, &tried, 410);
     assert_eq!(health(&db), (Health::default(), None));
     assert_eq!(ids(&claim(&db, NOW + 7)), [reward_id(1)]);
 }
 
 #[test]
-fn a_callback_that_does_not_read_keeps_no_other_from_being_sent() {
+fn an_unreadable_callback_does_not_block_others() {
     let (db, world) = with_rewards(2);
     let now_ms = world.now_ms.get();
     db.execute(

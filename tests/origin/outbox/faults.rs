@@ -1,14 +1,14 @@
-//! Whatever write breaks, and however: who repeats what was not answered ends with one reward, one callback and one
-//! sum for everyone who is told of it.
+//! Failing writes: a sender that retries until it is answered gets one reward, one callback, and one sum for each other
+//! object.
 
 use super::{
-    super::{asked_until_answered, under_every_fault},
+    super::{retry_until_answered, under_every_fault},
     *,
 };
 
-/// What is left of money: each entry with its callback, each row, each sum.
+/// The rows that concern money: entries with their callbacks, conversions, txns and sums.
 #[derive(Debug, PartialEq)]
-struct Left {
+struct MoneyRows {
     entries: Vec<super::super::Row>,
     conversions: Vec<super::super::Row>,
     txns: Vec<super::super::Row>,
@@ -17,9 +17,9 @@ struct Left {
     statuses: Vec<String>,
 }
 
-fn left(db: &Sqlite, statuses: Vec<String>) -> Left {
+fn money_rows(db: &Sqlite, statuses: Vec<String>) -> MoneyRows {
     let rows = |sql: &str| db.query(sql, &[]).unwrap();
-    Left {
+    MoneyRows {
         entries: rows(
             "SELECT transaction_id, after, payout_micro_usd, delivery, fields FROM entries ORDER BY entry",
         ),
@@ -31,12 +31,12 @@ fn left(db: &Sqlite, statuses: Vec<String>) -> Left {
     }
 }
 
-/// Sends postbacks one after the other, each until it is answered.
-fn sent(db: &Sqlite, world: &World, postbacks: &[Conversion]) -> Left {
+/// Sends postbacks one after the other, retrying each until it is answered.
+fn send_until_answered(db: &Sqlite, world: &World, postbacks: &[Conversion]) -> MoneyRows {
     let statuses = postbacks
         .iter()
         .map(|postback| {
-            let outcome = asked_until_answered(|| match convert(db, world, postback) {
+            let outcome = retry_until_answered(|| match convert(db, world, postback) {
                 Err(Failure::Internal(cause)) => Err(cause),
                 outcome => Ok(outcome),
             });
@@ -46,10 +46,10 @@ fn sent(db: &Sqlite, world: &World, postbacks: &[Conversion]) -> Left {
             }
         })
         .collect();
-    left(db, statuses)
+    money_rows(db, statuses)
 }
 
-fn assert_alike(outcomes: &[(String, Left)]) {
+fn assert_alike(outcomes: &[(String, MoneyRows)]) {
     for (fault, left) in outcomes {
         assert_eq!(left, &outcomes[0].1, "{fault}");
     }
@@ -58,16 +58,16 @@ fn assert_alike(outcomes: &[(String, Left)]) {
 #[test]
 fn a_conversion_is_paid_once() {
     let outcomes = under_every_fault(outbox::MIGRATIONS, |db| {
-        sent(
+        send_until_answered(
             db,
             &World::new(),
             &[conversion(1).txn("t"), conversion(1).txn("t")],
         )
     });
-    let untroubled = &outcomes[0].1;
+    let fault_free = &outcomes[0].1;
     let approved = format!("approved {}", reward_id(1));
-    assert_eq!(untroubled.statuses, [approved.clone(), approved]);
-    assert_eq!((untroubled.entries.len(), untroubled.sums.len()), (1, 2));
+    assert_eq!(fault_free.statuses, [approved.clone(), approved]);
+    assert_eq!((fault_free.entries.len(), fault_free.sums.len()), (1, 2));
     assert_alike(&outcomes);
 }
 
@@ -75,7 +75,7 @@ fn a_conversion_is_paid_once() {
 fn a_conversion_under_a_cap_is_paid_once_and_takes_one() {
     let outcomes = under_every_fault(outbox::MIGRATIONS, |db| {
         let world = World::capped(1);
-        let left = sent(
+        let left = send_until_answered(
             db,
             &world,
             &[
@@ -84,14 +84,14 @@ fn a_conversion_under_a_cap_is_paid_once_and_takes_one() {
                 conversion(2).txn("u"),
             ],
         );
-        // Of the cap, one; asked for as often as it takes.
+        // One take, however often it was retried.
         assert_eq!(dump(&world.counters, "takes").len(), 1);
         left
     });
-    let untroubled = &outcomes[0].1;
-    assert_eq!(untroubled.statuses[2], "conversion_capped");
-    assert_eq!((untroubled.entries.len(), untroubled.sums.len()), (2, 2));
-    assert_eq!((untroubled.txns.len(), untroubled.reservations), (1, 0));
+    let fault_free = &outcomes[0].1;
+    assert_eq!(fault_free.statuses[2], "conversion_capped");
+    assert_eq!((fault_free.entries.len(), fault_free.sums.len()), (2, 2));
+    assert_eq!((fault_free.txns.len(), fault_free.reservations), (1, 0));
     assert_alike(&outcomes);
 }
 
@@ -104,37 +104,37 @@ fn a_reward_is_taken_back_once() {
             Status::Reversed,
             Status::Rejected,
         ];
-        sent(
+        send_until_answered(
             db,
             &World::new(),
-            &statuses.map(|status| conversion(1).says(status)),
+            &statuses.map(|status| conversion(1).status(status)),
         )
     });
-    let untroubled = &outcomes[0].1;
-    assert_eq!(untroubled.entries.len(), 2);
-    for sum in &untroubled.sums {
+    let fault_free = &outcomes[0].1;
+    assert_eq!(fault_free.entries.len(), 2);
+    for sum in &fault_free.sums {
         assert_eq!((sum.integer(7), sum.integer(8)), (Ok(0), Ok(0)), "{sum:?}");
     }
     assert_alike(&outcomes);
 }
 
 #[test]
-fn the_alarm_finishes_what_a_request_left_once() {
+fn the_alarm_finishes_an_interrupted_request_once() {
     let outcomes = under_every_fault(outbox::MIGRATIONS, |db| {
         let world = World::capped(1);
         world.counters_answer.set(false);
-        // It ends as unavailable or as broken; the sender gives up.
+        // The postback is answered 503 or 500, and the sender gives up.
         let _ = convert(db, &world, &conversion(1));
         world.counters_answer.set(true);
         for _ in 0..3 {
             world.pass(15_000);
             let _ = now(commit::resume_overdue(db, &world));
         }
-        sent(db, &world, &[conversion(1)])
+        send_until_answered(db, &world, &[conversion(1)])
     });
     assert_eq!(outcomes[0].1.entries.len(), 1);
     for (fault, left) in &outcomes {
-        // By what broke it was the alarm or the repeat that paid it, at another time.
+        // The alarm or the repetition may have paid it, so the times differ.
         assert_eq!((left.entries.len(), left.reservations), (1, 0), "{fault}");
         assert_eq!(left.statuses, outcomes[0].1.statuses, "{fault}");
         assert_eq!(left.sums, outcomes[0].1.sums, "{fault}");
@@ -142,29 +142,33 @@ fn the_alarm_finishes_what_a_request_left_once() {
 }
 
 #[test]
-fn a_callback_that_is_delivered_is_delivered_whatever_breaks_and_its_reversal_follows() {
+fn a_callback_is_delivered_after_any_failed_write_and_its_reversal_follows() {
     let outcomes = under_every_fault(outbox::MIGRATIONS, |db| {
         let world = World::new();
-        sent_until_done(db, &world, &[conversion(1), conversion(1).says(Status::Reversed)]);
+        send_ignoring_rows(
+            db,
+            &world,
+            &[conversion(1), conversion(1).status(Status::Reversed)],
+        );
         let mut calls = vec![];
         for round in 0..6 {
             let now_ms = NOW + round * UNDER_WAY_MS;
-            let Ok(tries) = sent::claim(db, now_ms, CONNECTIONS, UNDER_WAY_MS) else {
+            let Ok(tries) = attempts::claim(db, now_ms, CONNECTIONS, UNDER_WAY_MS) else {
                 continue;
             };
             for tried in tries {
                 calls.push(tried.fields.transaction_id.clone());
-                let judgement = judged(&tried, now_ms, 200, None);
-                let _ = sent::conclude(db, now_ms, &tried, &attempt(now_ms, 200), &judgement);
+                let judgement = judge_answer(&tried, now_ms, 200, None);
+                let _ = attempts::conclude(db, now_ms, &tried, &attempt(now_ms, 200), &judgement);
             }
         }
-        (calls, left(db, vec![]))
+        (calls, money_rows(db, vec![]))
     });
-    let (calls, untroubled) = &outcomes[0].1;
+    let (calls, fault_free) = &outcomes[0].1;
     assert_eq!(*calls, [reward_id(1), reversal_id(1)]);
     for (fault, (calls, left)) in &outcomes {
-        assert_eq!(left, untroubled, "{fault}");
-        // At least once each, the reversal never before its reward is done.
+        assert_eq!(left, fault_free, "{fault}");
+        // At least one call each, and the reversal only after its reward ended.
         let reversal = calls.iter().position(|id| *id == reversal_id(1)).unwrap();
         assert!(reversal > 0, "{fault}");
         assert!(calls[..reversal].iter().all(|id| *id == reward_id(1)), "{fault}");
@@ -175,24 +179,24 @@ fn a_callback_that_is_delivered_is_delivered_whatever_breaks_and_its_reversal_fo
     }
 }
 
-/// The same without looking at what is left: what comes after may break, too.
-fn sent_until_done(db: &Sqlite, world: &World, postbacks: &[Conversion]) {
+/// Like [`send_until_answered`], but reads no rows, so that later writes may fail too.
+fn send_ignoring_rows(db: &Sqlite, world: &World, postbacks: &[Conversion]) {
     for postback in postbacks {
-        asked_until_answered(|| convert(db, world, postback));
+        retry_until_answered(|| convert(db, world, postback));
     }
 }
 
 #[test]
-fn a_user_is_forgotten_whatever_breaks() {
+fn a_user_is_erased_after_any_failed_write() {
     let outcomes = under_every_fault(outbox::MIGRATIONS, |db| {
         let world = World::new();
-        sent_until_done(db, &world, &[conversion(1)]);
-        asked_until_answered(|| outbox::retention::erase(db, "user-1"));
+        send_ignoring_rows(db, &world, &[conversion(1)]);
+        retry_until_answered(|| outbox::retention::erase(db, "user-1"));
         for round in 0..4 {
             let now_ms = NOW + round * UNDER_WAY_MS;
-            for tried in sent::claim(db, now_ms, CONNECTIONS, UNDER_WAY_MS).unwrap_or_default() {
-                let judgement = judged(&tried, now_ms, 200, None);
-                let _ = sent::conclude(db, now_ms, &tried, &attempt(now_ms, 200), &judgement);
+            for tried in attempts::claim(db, now_ms, CONNECTIONS, UNDER_WAY_MS).unwrap_or_default() {
+                let judgement = judge_answer(&tried, now_ms, 200, None);
+                let _ = attempts::conclude(db, now_ms, &tried, &attempt(now_ms, 200), &judgement);
             }
         }
         let bodies = db.query("SELECT DISTINCT body FROM attempts", &[]).unwrap();

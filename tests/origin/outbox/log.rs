@@ -1,4 +1,4 @@
-//! The log as the operator reads it: what an entry says in each of its states, and the list, page by page.
+//! The conversion log as the operator reads it: entries in each state, and the list page by page.
 
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use serde_json::json as j;
@@ -10,7 +10,7 @@ const STATUSES: [&str; 5] = ["approved", "pending", "rejected", "reversed", "ref
 const STATES: [&str; 5] = ["waiting", "delivered", "dead", "no_endpoint", "refused"];
 const NOW_S: i64 = NOW / SECOND_MS;
 
-/// What every entry of click 1 says, with these members more or instead.
+/// The members of every entry of click 1, with these added or replaced.
 fn click_1(members: Json) -> Json {
     let mut entry = j!({
         "transaction_id": reward_id(1), "user_id": "user-1", "offer_id": "o-1", "goal_id": "g-1",
@@ -24,7 +24,7 @@ fn click_1(members: Json) -> Json {
 }
 
 #[test]
-fn what_is_not_paid_has_neither_amounts_nor_a_callback() {
+fn an_unpaid_conversion_has_no_amounts_and_no_callback() {
     let cases = [
         (Status::Pending, "pending"),
         (Status::Rejected, "rejected"),
@@ -32,13 +32,13 @@ fn what_is_not_paid_has_neither_amounts_nor_a_callback() {
     ];
     for (status, shown) in cases {
         let (db, world) = (outbox(), World::new());
-        convert(&db, &world, &conversion(1).says(status)).unwrap();
+        convert(&db, &world, &conversion(1).status(status)).unwrap();
         assert_eq!(entries(&db), [click_1(j!({ "status": shown, "state": null }))]);
     }
 }
 
 #[test]
-fn a_refused_conversion_says_why() {
+fn a_refused_conversion_shows_its_error() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(2).txn("t")).unwrap();
     convert(&db, &world, &conversion(1).txn("t")).unwrap_err();
@@ -57,7 +57,7 @@ fn a_refused_conversion_says_why() {
 }
 
 #[test]
-fn a_reward_says_how_its_callback_stands() {
+fn a_reward_shows_the_state_of_its_callback() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1).txn("t")).unwrap();
     let paid = |members: Json| {
@@ -70,9 +70,9 @@ fn a_reward_says_how_its_callback_stands() {
     };
     let shown = || entry(&db, &reward_id(1));
     assert_eq!(shown(), paid(j!({ "state": "waiting", "next_try_ts": NOW_S })));
-    learn(&db, NOW, &settings(2, false));
+    apply_settings(&db, NOW, &settings(2, false));
     assert_eq!(shown(), paid(j!({ "state": "no_endpoint" })));
-    learn(&db, NOW, &settings(3, true));
+    apply_settings(&db, NOW, &settings(3, true));
 
     let tried = claim(&db, NOW + 1_500).remove(0);
     let unanswered = Attempt {
@@ -83,7 +83,7 @@ fn a_reward_says_how_its_callback_stands() {
         error: Some("no whole answer within 10000 ms".into()),
     };
     let failed = judge(&Schedule::default(), 1, &Outcome::Failed, NOW + 11_500, u32::MAX);
-    sent::conclude(&db, NOW + 11_500, &tried, &unanswered, &failed).unwrap();
+    attempts::conclude(&db, NOW + 11_500, &tried, &unanswered, &failed).unwrap();
     let first = j!({
         "at": NOW_S + 1, "ms": 10_000, "http_status": null, "body": "", "error": "no whole answer within 10000 ms",
     });
@@ -111,12 +111,12 @@ fn a_reward_says_how_its_callback_stands() {
 }
 
 #[test]
-fn a_reversal_has_an_entry_of_its_own() {
+fn a_reversal_has_its_own_entry() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1).txn("t")).unwrap();
     send_all(&db, NOW, 200);
     world.pass(DAY_MS);
-    let back = conversion(1).txn("back").says(Status::Reversed);
+    let back = conversion(1).txn("back").status(Status::Reversed);
     convert(&db, &world, &back).unwrap();
     let [reversal, reward] = entries(&db).try_into().unwrap();
     assert_eq!(
@@ -137,10 +137,10 @@ fn a_reversal_has_an_entry_of_its_own() {
 }
 
 #[test]
-fn a_reversal_that_waits_for_its_reward_has_no_next_try() {
+fn a_reversal_behind_its_reward_has_no_next_try() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1)).unwrap();
-    convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
+    convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     let shown = entry(&db, &reversal_id(1));
     assert_eq!(
         (&shown["state"], shown.get("next_try_ts")),
@@ -149,7 +149,7 @@ fn a_reversal_that_waits_for_its_reward_has_no_next_try() {
 }
 
 #[test]
-fn amounts_are_shown_digit_by_digit() {
+fn amounts_are_shown_exactly() {
     let (db, world) = (outbox(), World::new());
     world.change(|offer| offer.goals[1].payout_micro_usd = 123_456_789_012);
     world.terms.borrow_mut().currency = CurrencyRate {
@@ -159,8 +159,8 @@ fn amounts_are_shown_digit_by_digit() {
         rounding: Default::default(),
     };
     convert(&db, &world, &conversion(1)).unwrap();
-    convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
-    // A double holds some 16 digits of them.
+    convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
+    // A double would hold only about 16 digits of these amounts.
     let amounts = r#""payout":123456.789012,"value":121932631139728.725653,"#;
     let reward = written::get(&db, &reward_id(1)).unwrap().body;
     assert!(reward.contains(amounts), "{reward}");
@@ -170,7 +170,7 @@ fn amounts_are_shown_digit_by_digit() {
 }
 
 #[test]
-fn an_entry_that_there_is_not_is_not_found() {
+fn an_unknown_entry_is_not_found() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1)).unwrap();
     for id in [
@@ -186,7 +186,7 @@ fn an_entry_that_there_is_not_is_not_found() {
 }
 
 #[test]
-fn a_filter_or_a_cursor_that_is_none_is_refused() {
+fn an_invalid_filter_or_cursor_is_refused() {
     let db = outbox();
     let list = |status, state, cursor| refusal(written::list(&db, status, state, 100, cursor));
     for other in ["", "Approved", "waiting", "0"] {
@@ -208,7 +208,7 @@ fn a_filter_or_a_cursor_that_is_none_is_refused() {
         "4503599627370496",
         "99999999999999999999",
     ] {
-        // Also where the filters alone say that there is nothing.
+        // The filter and cursor are checked even where the other filter alone matches nothing.
         for (status, state) in [
             (None, None),
             (Some("pending"), Some("refused")),
@@ -221,7 +221,7 @@ fn a_filter_or_a_cursor_that_is_none_is_refused() {
     }
 }
 
-/// What happens to one of a few clicks.
+/// An event of one of a few clicks.
 #[derive(Clone, Debug)]
 enum Event {
     Postback {
@@ -229,7 +229,7 @@ enum Event {
         status: Status,
         capped: bool,
     },
-    /// All that is due is sent; the endpoint answers this, or refuses for good.
+    /// All due callbacks are sent, and the endpoint answers this status or aborts them.
     Sent {
         status: u16,
     },
@@ -255,7 +255,7 @@ fn happens(db: &Sqlite, world: &World, event: &Event) {
             capped,
         } => {
             world.cap(capped.then_some(0));
-            let _ = convert(db, world, &conversion(*click).says(*status));
+            let _ = convert(db, world, &conversion(*click).status(*status));
         }
         Event::Sent { status } => {
             for tried in claim(db, now_ms) {
@@ -274,7 +274,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn pages_of_any_size_are_the_whole_list_in_its_order_and_filters_only_leave_out(
+    fn pages_of_any_size_add_up_to_the_filtered_list(
         events in vec(event(), 0..25),
         has_callback in any::<bool>(),
         status in option::of(select(STATUSES.as_slice())),
@@ -287,7 +287,7 @@ proptest! {
         for event in &events {
             happens(&db, &world, event);
         }
-        learn(&db, world.now_ms.get(), &settings(99, has_callback));
+        apply_settings(&db, world.now_ms.get(), &settings(99, has_callback));
 
         let all = entries(&db);
         let order: Vec<_> = dump(&db, "entries").iter().rev().map(|row| row.text(1).unwrap().to_owned()).collect();
@@ -298,10 +298,10 @@ proptest! {
             .filter(|entry| state.is_none_or(|state| entry["state"] == state))
             .collect();
 
-        spread(&db, times);
+        scale_entries(&db, times);
         let pages = pages(&db, status, state, limit);
         prop_assert!(pages.iter().all(|page| page.len() <= limit as usize));
-        // A page that is not full has looked at all that one may.
+        // A page that is not full has walked the maximal number of rows.
         let short = pages.iter().filter(|page| page.len() < limit as usize).count();
         prop_assert!(short as i64 <= order.len() as i64 * times / WALK + 1, "{} of {}", short, pages.len());
         prop_assert_eq!(pages.concat(), expected);
@@ -312,7 +312,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn pages_of_much_text_end_early_and_are_the_whole_list_all_the_same(
+    fn large_entries_shorten_pages_but_the_list_is_complete(
         lengths in vec(0..60_000_i64, 1..4),
         limit in select([1, 7, 49, 50, 51, 119, 120, 1_000].as_slice()),
     ) {
@@ -356,14 +356,14 @@ fn the_only_match_of_a_long_log_is_found_by_following_cursors() {
         world.cap(first.is_none().then_some(0));
         let _ = convert(&db, &world, &conversion(1));
         send_all(&db, NOW, first.unwrap_or(200));
-        convert(&db, &world, &conversion(2).says(other)).unwrap();
+        convert(&db, &world, &conversion(2).status(other)).unwrap();
         fill(&db, 50_000);
         let pages = pages(&db, filters.0, filters.1, 100);
         let lengths: Vec<_> = pages.iter().map(Vec::len).collect();
         assert_eq!(lengths, [0, 0, 1], "{filters:?}");
         assert_eq!(pages[2][0]["transaction_id"], reward_id(1));
     }
-    // A callback that is dead is found at once.
+    // A dead callback is found at once.
     let (db, _) = with_rewards(1);
     abort(&db, NOW, &claim(&db, NOW)[0]);
     fill(&db, 2);
@@ -374,14 +374,14 @@ fn the_only_match_of_a_long_log_is_found_by_following_cursors() {
 }
 
 #[test]
-fn the_pages_of_a_log_that_grows_are_those_of_when_it_was_first_read() {
+fn pages_of_a_growing_log_show_it_as_of_the_first_page() {
     let (db, world) = with_rewards(3);
     let first = json(written::list(&db, None, None, 2, None).unwrap());
     convert(&db, &world, &conversion(4)).unwrap();
     let rest = json(written::list(&db, None, None, 2, first["cursor"].as_str()).unwrap());
     assert_eq!(rest["conversions"], j!([entry(&db, &reward_id(1))]));
     assert!(rest["cursor"].is_null());
-    // A cursor beyond the end, which no page gave, is its beginning.
+    // A cursor beyond the end, which no page returned, starts at the beginning.
     let beyond = json(written::list(&db, None, None, 4, Some("4503599627370495")).unwrap());
     assert_eq!(beyond["conversions"], j!(entries(&db)));
 }

@@ -1,4 +1,4 @@
-//! What the operator does with callbacks: sends them again, one or many, and sees and mends the endpoint.
+//! The operator's actions on callbacks: replaying one or many, and reading and enabling the endpoint.
 
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use serde_json::json as j;
@@ -9,8 +9,8 @@ use origin::outbox::replay::{STEP, enable, replay, replay_in_steps, status};
 
 const NOW_S: i64 = NOW / SECOND_MS;
 
-/// Rewards of clicks 1 to 6, a minute after each other: 1 and 4 delivered, 2 and 5 dead, 3 and 6 waiting for hours.
-fn ended() -> Sqlite {
+/// Rewards of clicks 1 to 6, one minute apart: 1 and 4 delivered, 2 and 5 dead, 3 and 6 waiting for hours.
+fn with_ended_callbacks() -> Sqlite {
     let (db, world) = (outbox(), World::new());
     for n in 1..=6 {
         convert(&db, &world, &conversion(n)).unwrap();
@@ -22,9 +22,9 @@ fn ended() -> Sqlite {
                 _ => {
                     let late = Judgement {
                         next: domain::callbacks::delivery::Next::At(NOW + DAY_MS),
-                        ..judged(&tried, now_ms, 500, None)
+                        ..judge_answer(&tried, now_ms, 500, None)
                     };
-                    sent::conclude(&db, now_ms, &tried, &attempt(now_ms, 500), &late).unwrap();
+                    attempts::conclude(&db, now_ms, &tried, &attempt(now_ms, 500), &late).unwrap();
                 }
             }
         }
@@ -46,8 +46,8 @@ fn due(db: &Sqlite, now_ms: i64) -> Vec<u8> {
 }
 
 #[test]
-fn a_replay_is_a_whole_new_schedule_that_begins_at_once() {
-    let db = ended();
+fn a_replay_starts_a_new_schedule_at_once() {
+    let db = with_ended_callbacks();
     let later = NOW + 3_600_000;
     for n in [1, 2, 3] {
         let shown = json(replay(&db, later, &reward_id(n), UNDER_WAY_MS).unwrap());
@@ -57,20 +57,20 @@ fn a_replay_is_a_whole_new_schedule_that_begins_at_once() {
             (&j!("waiting"), &j!(later / SECOND_MS))
         );
         assert_eq!(shown["attempts"].as_array().unwrap().len(), 1);
-        assert_eq!(standing(&db, &reward_id(n)), (Some(0), Some(later), 0));
+        assert_eq!(delivery_state(&db, &reward_id(n)), (Some(0), Some(later), 0));
     }
     let fields = claim(&db, later).remove(0).fields;
     assert_eq!(
         (fields.transaction_id, fields.conversion_ts),
         (reward_id(1), NOW_S),
-        "it says what it said"
+        "the content is unchanged"
     );
 }
 
 #[test]
 fn a_replay_without_an_endpoint_waits_for_one() {
-    let db = ended();
-    learn(&db, NOW, &settings(2, false));
+    let db = with_ended_callbacks();
+    apply_settings(&db, NOW, &settings(2, false));
     let shown = json(replay(&db, NOW, &reward_id(1), UNDER_WAY_MS).unwrap());
     assert_eq!(
         (&shown["state"], shown.get("next_try_ts")),
@@ -79,10 +79,10 @@ fn a_replay_without_an_endpoint_waits_for_one() {
 }
 
 #[test]
-fn what_has_no_callback_cannot_be_replayed() {
+fn an_entry_without_a_callback_cannot_be_replayed() {
     let (db, world) = (outbox(), World::new());
-    convert(&db, &world, &conversion(1).says(Status::Pending)).unwrap();
-    convert(&db, &world, &conversion(2).says(Status::Reversed)).unwrap();
+    convert(&db, &world, &conversion(1).status(Status::Pending)).unwrap();
+    convert(&db, &world, &conversion(2).status(Status::Reversed)).unwrap();
     world.cap(Some(0));
     convert(&db, &world, &conversion(3)).unwrap_err();
     let before = dump(&db, "entries");
@@ -116,7 +116,7 @@ fn many_are_replayed_by_state_and_time() {
     ];
     let later = NOW + 3_600_000;
     for (body, expected) in cases {
-        let db = ended();
+        let db = with_ended_callbacks();
         let replayed = json(replay_many(&db, later, &body.to_string()).unwrap());
         assert_eq!(replayed, j!({ "replayed": expected.len() }), "{body}");
         assert_eq!(due(&db, later), expected, "{body}");
@@ -124,24 +124,24 @@ fn many_are_replayed_by_state_and_time() {
 }
 
 #[test]
-fn until_now_has_the_second_that_is_running() {
-    let db = ended();
+fn a_range_until_now_includes_the_current_second() {
+    let db = with_ended_callbacks();
     let body = r#"{"since":0}"#;
     let of_2 = NOW + 60_000;
     assert_eq!(json(replay_many(&db, of_2, body).unwrap()), j!({ "replayed": 1 }));
     assert_eq!(
-        json(replay_many(&ended(), of_2 - 1, body).unwrap()),
+        json(replay_many(&with_ended_callbacks(), of_2 - 1, body).unwrap()),
         j!({ "replayed": 0 })
     );
 }
 
 #[test]
-fn reversals_are_replayed_by_their_own_time() {
+fn reversals_are_selected_by_their_own_time() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1)).unwrap();
     send_all(&db, NOW, 200);
     world.pass(DAY_MS);
-    convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
+    convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     send_all(&db, NOW + DAY_MS, 200);
     let body = j!({ "since": NOW_S + 1, "state": "delivered" }).to_string();
     assert_eq!(
@@ -152,10 +152,10 @@ fn reversals_are_replayed_by_their_own_time() {
 }
 
 #[test]
-fn a_range_that_does_not_read_changes_nothing() {
-    let db = ended();
+fn an_invalid_range_changes_nothing() {
+    let db = with_ended_callbacks();
     let before = dump(&db, "entries");
-    for (body, code, says) in [
+    for (body, code, message) in [
         ("", "invalid_json", ""),
         ("[0]", "invalid_json", "object"),
         ("{\"since\":0}}", "invalid_json", ""),
@@ -181,7 +181,7 @@ fn a_range_that_does_not_read_changes_nothing() {
             "{body}: {}",
             refused.message
         );
-        assert!(refused.message.contains(says), "{body}: {}", refused.message);
+        assert!(refused.message.contains(message), "{body}: {}", refused.message);
     }
     assert_eq!(dump(&db, "entries"), before);
 }
@@ -190,7 +190,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_replay_sends_what_it_means_once_in_however_many_steps(
+    fn a_replay_sends_each_selected_callback_once_in_any_number_of_steps(
         ends in vec(select([None, Some(200), Some(400)].as_slice()), 1..12),
         times in select([1, STEP / 3, STEP - 1, STEP, STEP + 1, 2 * STEP + 1].as_slice()),
         (since, until) in (0..12_i64, option::of(0..12_i64)),
@@ -204,17 +204,17 @@ proptest! {
             match end {
                 Some(400) => abort(&db, now_ms, &tries[0]),
                 Some(status) => answer(&db, now_ms, &tries[0], *status),
-                // Its process has died; it is not due again for a while.
+                // Its process died, so it is not due again for a while.
                 None => {}
             }
             world.pass(SECOND_MS);
         }
-        spread(&db, times);
+        scale_entries(&db, times);
         let is_meant = |n: i64, found: i64| {
             found == delivery && n > since && until.is_none_or(|until| n <= since + until)
         };
         let before = dump(&db, "entries");
-        // A day later, so that nothing is due by then that was not replayed.
+        // A day later, so that only replayed callbacks are due by then.
         let later = NOW + DAY_MS;
         let body = j!({
             "since": NOW_S + since, "until": until.map(|until| NOW_S + since + until), "state": state,
@@ -235,18 +235,18 @@ proptest! {
 }
 
 #[test]
-fn until_now_is_the_first_steps_now_in_every_step() {
+fn until_now_means_the_time_of_the_first_step() {
     let (db, world) = with_rewards(2);
     world.pass(SECOND_MS);
     send_all(&db, world.now_ms.get(), 200);
-    spread(&db, STEP);
+    scale_entries(&db, STEP);
     let steps = RefCell::new(vec![]);
     let ask = async |step: ReplayMany| {
         let ReplayMany { body, after, until } = step;
         let now_ms = world.now_ms.get();
         steps.borrow_mut().push((after, until));
         let step = operator::replay_many(&db, now_ms, &body, after, until, UNDER_WAY_MS);
-        // What is paid and delivered between two steps is in the second of them.
+        // This reward is paid and delivered between two steps, and lies in the range of the second step.
         world.pass(10 * SECOND_MS);
         let n = u8::try_from(10 + steps.borrow().len()).unwrap();
         convert(&db, &world, &conversion(n)).unwrap();
@@ -265,25 +265,25 @@ fn until_now_is_the_first_steps_now_in_every_step() {
 fn a_reversal_waits_for_a_reward_that_was_replayed_in_an_earlier_step() {
     let (db, world) = with_rewards(1);
     world.pass(SECOND_MS);
-    convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
+    convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     send_all(&db, world.now_ms.get(), 200);
     send_all(&db, world.now_ms.get(), 200);
-    spread(&db, STEP);
+    scale_entries(&db, STEP);
     let later = NOW + DAY_MS;
     let replayed = json(replay_many(&db, later, r#"{"since":0,"state":"delivered"}"#).unwrap());
-    // It went with its reward, and is not counted by itself.
+    // It was replayed with its reward and is not counted separately.
     assert_eq!(replayed, j!({ "replayed": 1 }));
     assert_eq!(ids(&claim(&db, later)), [reward_id(1)]);
-    assert_eq!(standing(&db, &reversal_id(1)), (Some(0), None, 0));
+    assert_eq!(delivery_state(&db, &reversal_id(1)), (Some(0), None, 0));
 }
 
 #[test]
-fn a_replayed_reward_that_was_taken_back_is_taken_back_again_after_it() {
+fn a_replayed_reward_is_followed_by_its_reversal() {
     for many in [false, true] {
         let (db, world) = with_rewards(1);
         let dies = claim(&db, NOW).remove(0);
         abort(&db, NOW, &dies);
-        convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
+        convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
         assert_eq!(send_all(&db, world.now_ms.get(), 200), [reversal_id(1)]);
         let later = NOW + DAY_MS;
         if many {
@@ -296,7 +296,7 @@ fn a_replayed_reward_that_was_taken_back_is_taken_back_again_after_it() {
 }
 
 #[test]
-fn a_replay_leaves_a_try_that_is_under_way_alone() {
+fn a_replay_does_not_affect_an_attempt_in_flight() {
     let (db, _) = with_rewards(1);
     let tried = claim(&db, NOW).remove(0);
     replay(&db, NOW + 1, &reward_id(1), UNDER_WAY_MS).unwrap();
@@ -307,7 +307,7 @@ fn a_replay_leaves_a_try_that_is_under_way_alone() {
 }
 
 #[test]
-fn what_is_no_steps_answer_is_passed_on() {
+fn other_answers_of_a_step_are_passed_on() {
     let step = |next: Json| Reply::ok(&j!({ "replayed": 1, "next": next, "until": 5 }));
     let answers = [
         Reply {
@@ -338,7 +338,7 @@ fn what_is_no_steps_answer_is_passed_on() {
 }
 
 #[test]
-fn an_endpoint_that_is_enabled_leaves_alone_what_has_a_whole_schedule_and_is_due() {
+fn enabling_writes_only_callbacks_that_are_not_due_with_a_new_schedule() {
     let (db, world) = with_rewards(5);
     let now_ms = world.now_ms.get();
     let mut tries = claim(&db, now_ms);
@@ -360,17 +360,17 @@ fn an_endpoint_that_is_enabled_leaves_alone_what_has_a_whole_schedule_and_is_due
 }
 
 #[test]
-fn the_endpoint_is_shown_as_it_stands() {
+fn the_endpoints_state_is_shown() {
     let db = outbox();
     let none = j!({
         "state": "none", "consecutive_failures": 0, "next_try_ts": null, "waiting": 0, "dead": 0, "reserving": 0,
     });
     assert_eq!(json(status(&db).unwrap()), none);
     assert_eq!(json(enable(&db, NOW, UNDER_WAY_MS).unwrap()), none);
-    learn(&db, NOW, &settings(1, false));
+    apply_settings(&db, NOW, &settings(1, false));
     assert_eq!(json(status(&db).unwrap()), none);
 
-    let db = ended();
+    let db = with_ended_callbacks();
     let shown = |state: &str, failures: u32, next: Json| {
         j!({
             "state": state, "consecutive_failures": failures, "next_try_ts": next,
@@ -393,12 +393,12 @@ fn the_endpoint_is_shown_as_it_stands() {
     assert_eq!(json(status(&db).unwrap()), shown("disabled", 5, Json::Null));
     let enabled = json(enable(&db, NOW + 3_600_000, UNDER_WAY_MS).unwrap());
     assert_eq!(enabled, shown("healthy", 0, j!(NOW_S + 3_600)));
-    learn(&db, NOW, &settings(2, false));
+    apply_settings(&db, NOW, &settings(2, false));
     assert_eq!(json(status(&db).unwrap()), shown("none", 0, Json::Null));
 }
 
 #[test]
-fn conversions_that_wait_for_their_cap_are_counted() {
+fn reserved_conversions_are_counted() {
     let (db, world) = (outbox(), World::capped(1));
     world.counters_answer.set(false);
     for n in 1..=3 {

@@ -1,4 +1,4 @@
-//! What is forgotten: a user at the operator's word, attempts and identifiers by their age; and what is not.
+//! Erasure of a user, retention of attempts and identifiers, and the rows that are kept.
 
 use proptest::prelude::*;
 use serde_json::json as j;
@@ -10,8 +10,8 @@ use origin::outbox::{
     retention::{due_ms, erase, sweep},
 };
 
-/// All that the tables hold, as text.
-fn held(db: &Sqlite) -> String {
+/// All rows as text.
+fn dump_all(db: &Sqlite) -> String {
     let tables = ["entries", "attempts", "conversions", "reservations", "traffic"];
     tables.map(|table| format!("{:?}", dump(db, table))).concat()
 }
@@ -22,25 +22,25 @@ fn fields(db: &Sqlite, id: &str) -> Json {
     serde_json::from_str(row.text(0).unwrap()).unwrap()
 }
 
-/// Rewards of clicks 1, 2 (of one user) and 3 (of another), all delivered.
+/// Rewards of clicks 1 and 2 (one user) and 3 (another user), all delivered.
 fn delivered() -> (Sqlite, World) {
     let (db, world) = (outbox(), World::new());
     for (n, user) in [(1, "ann"), (2, "ann"), (3, "bob")] {
-        convert(&db, &world, &conversion(n).of(user)).unwrap();
+        convert(&db, &world, &conversion(n).user(user)).unwrap();
     }
     send_all(&db, NOW, 200);
     (db, world)
 }
 
 #[test]
-fn a_user_is_forgotten_with_all_that_names_it_and_no_other() {
+fn erasure_removes_every_identifier_of_one_user_only() {
     let (db, _) = delivered();
     let of_bob = entry(&db, &reward_id(3));
     assert_eq!(
         json(erase(&db, "ann").unwrap()),
         j!({ "erased": 2, "waiting": 0 })
     );
-    assert!(!held(&db).contains("ann"));
+    assert!(!dump_all(&db).contains("ann"));
     for n in [1, 2] {
         let said = fields(&db, &reward_id(n));
         for gone in ["user_id", "gaid", "idfa", "c1", "c5"] {
@@ -65,14 +65,14 @@ fn a_user_is_forgotten_with_all_that_names_it_and_no_other() {
 }
 
 #[test]
-fn what_was_erased_is_still_paid_once_and_not_sent_again() {
+fn an_erased_conversion_is_not_paid_or_sent_again() {
     let (db, world) = delivered();
     erase(&db, "ann").unwrap();
     assert_eq!(
-        told(&db, &world, &conversion(1).of("ann")),
+        send(&db, &world, &conversion(1).user("ann")),
         Ok(("approved", true))
     );
-    assert!(!held(&db).contains("ann"));
+    assert!(!dump_all(&db).contains("ann"));
     let refused = refusal(replay(&db, NOW, &reward_id(1), UNDER_WAY_MS));
     assert_eq!((refused.status, refused.code), (409, "erased"));
     let many = r#"{"since":0,"state":"delivered"}"#;
@@ -82,13 +82,13 @@ fn what_was_erased_is_still_paid_once_and_not_sent_again() {
 }
 
 #[test]
-fn a_callback_that_waits_keeps_its_user_until_it_has_ended() {
+fn a_waiting_callback_keeps_its_user_until_it_ends() {
     type End = fn(&Sqlite, i64, &Try);
     let ends: [End; 2] = [|db, at, tried| answer(db, at, tried, 200), abort];
     for end in ends {
         let (db, world) = (outbox(), World::new());
-        convert(&db, &world, &conversion(1).of("ann")).unwrap();
-        convert(&db, &world, &conversion(2).of("ann").says(Status::Pending)).unwrap();
+        convert(&db, &world, &conversion(1).user("ann")).unwrap();
+        convert(&db, &world, &conversion(2).user("ann").status(Status::Pending)).unwrap();
         answer(&db, NOW, &claim(&db, NOW)[0], 500);
         assert_eq!(
             json(erase(&db, "ann").unwrap()),
@@ -96,7 +96,7 @@ fn a_callback_that_waits_keeps_its_user_until_it_has_ended() {
         );
         assert!(entry(&db, &reward_id(2))["user_id"].is_null());
         assert_eq!(entry(&db, &reward_id(1))["attempts"][0]["body"], "answer 500");
-        // It may be replayed, too, and another user's end does not end it.
+        // A waiting callback may also be replayed, and the end of another user's callback changes nothing.
         replay(&db, NOW + DAY_MS, &reward_id(1), UNDER_WAY_MS).unwrap();
         let tried = claim(&db, NOW + DAY_MS).remove(0);
         assert_eq!(
@@ -104,10 +104,10 @@ fn a_callback_that_waits_keeps_its_user_until_it_has_ended() {
             ("ann", Some("c-one"))
         );
         answer(&db, NOW + DAY_MS, &tried, 500);
-        assert!(held(&db).contains("ann"));
+        assert!(dump_all(&db).contains("ann"));
         let tried = claim(&db, NOW + 2 * DAY_MS).remove(0);
         end(&db, NOW + 2 * DAY_MS, &tried);
-        assert!(!held(&db).contains("ann"));
+        assert!(!dump_all(&db).contains("ann"));
         let shown = entry(&db, &reward_id(1));
         assert_eq!(shown["attempts"].as_array().unwrap().len(), 3);
         assert!(
@@ -125,31 +125,31 @@ fn a_callback_that_waits_keeps_its_user_until_it_has_ended() {
 }
 
 #[test]
-fn a_conversion_of_a_forgotten_user_that_changes_is_forgotten_again() {
+fn a_conversion_that_changes_after_erasure_is_erased_again() {
     let (db, world) = (outbox(), World::new());
-    let says = |n: u8, status| conversion(n).of("ann").says(status);
+    let postback = |n: u8, status| conversion(n).user("ann").status(status);
     for n in 1..=3 {
-        convert(&db, &world, &says(n, Status::Pending)).unwrap();
+        convert(&db, &world, &postback(n, Status::Pending)).unwrap();
     }
-    convert(&db, &world, &says(4, Status::Approved)).unwrap();
+    convert(&db, &world, &postback(4, Status::Approved)).unwrap();
     send_all(&db, NOW, 200);
     assert_eq!(
         json(erase(&db, "ann").unwrap()),
         j!({ "erased": 4, "waiting": 0 })
     );
-    // One comes to nothing, one stays as it is, one is paid and one taken back: these two cannot be told without it.
-    convert(&db, &world, &says(1, Status::Rejected)).unwrap();
-    convert(&db, &world, &says(2, Status::Pending).goal("install")).unwrap();
-    assert!(!held(&db).contains("ann"));
-    convert(&db, &world, &says(3, Status::Approved)).unwrap();
-    convert(&db, &world, &says(4, Status::Reversed)).unwrap();
+    // 1 is rejected, 2 stays pending, 3 is paid and 4 reversed. The callbacks of 3 and 4 need the user id.
+    convert(&db, &world, &postback(1, Status::Rejected)).unwrap();
+    convert(&db, &world, &postback(2, Status::Pending).goal("install")).unwrap();
+    assert!(!dump_all(&db).contains("ann"));
+    convert(&db, &world, &postback(3, Status::Approved)).unwrap();
+    convert(&db, &world, &postback(4, Status::Reversed)).unwrap();
     let tries = claim(&db, NOW);
     assert_eq!(ids(&tries), [reward_id(3), reversal_id(4)]);
     assert!(tries.iter().all(|tried| tried.fields.user_id == "ann"));
     for tried in &tries {
         answer(&db, NOW, tried, 200);
     }
-    assert!(!held(&db).contains("ann"));
+    assert!(!dump_all(&db).contains("ann"));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn a_reversal_is_exact_although_its_reward_was_erased() {
     let (db, world) = delivered();
     erase(&db, "ann").unwrap();
     world.change(|offer| offer.goals[1].payout_micro_usd = 1);
-    convert(&db, &world, &conversion(1).of("ann").says(Status::Reversed)).unwrap();
+    convert(&db, &world, &conversion(1).user("ann").status(Status::Reversed)).unwrap();
     let shown = entry(&db, &reversal_id(1));
     assert_eq!((&shown["payout"], &shown["value"]), (&j!(-0.75), &j!(-75)));
 }
@@ -168,73 +168,73 @@ fn attempts_are_kept_ninety_days() {
     world.pass(DAY_MS);
     replay(&db, NOW + DAY_MS, &reward_id(1), UNDER_WAY_MS).unwrap();
     send_all(&db, NOW + DAY_MS, 200);
-    let kept = || dump(&db, "attempts").len();
+    let attempts = || dump(&db, "attempts").len();
     sweep(&db, NOW + 90 * DAY_MS).unwrap();
-    assert_eq!(kept(), 4);
+    assert_eq!(attempts(), 4);
     sweep(&db, NOW + 90 * DAY_MS + 1).unwrap();
-    assert_eq!(kept(), 1);
+    assert_eq!(attempts(), 1);
     assert_eq!(
         entry(&db, &reward_id(1))["attempts"][0]["at"],
         (NOW + DAY_MS) / SECOND_MS
     );
     sweep(&db, NOW + 91 * DAY_MS + 1).unwrap();
-    assert_eq!(kept(), 0);
+    assert_eq!(attempts(), 0);
     assert_eq!(entry(&db, &reward_id(1))["state"], "delivered");
 }
 
 #[test]
-fn identifiers_are_kept_four_hundred_days_and_longer_only_by_what_waits() {
+fn identifiers_are_kept_400_days_or_until_their_callback_ends() {
     let (db, world) = delivered();
-    convert(&db, &world, &conversion(4).of("cyd").says(Status::Pending)).unwrap();
-    convert(&db, &world, &conversion(5).of("dan")).unwrap();
+    convert(&db, &world, &conversion(4).user("cyd").status(Status::Pending)).unwrap();
+    convert(&db, &world, &conversion(5).user("dan")).unwrap();
     world.pass(DAY_MS);
-    convert(&db, &world, &conversion(6).of("eve")).unwrap();
+    convert(&db, &world, &conversion(6).user("eve")).unwrap();
     sweep(&db, NOW + 400 * DAY_MS).unwrap();
     assert!(
         ["ann", "bob", "cyd", "dan", "eve"]
             .iter()
-            .all(|user| held(&db).contains(user))
+            .all(|user| dump_all(&db).contains(user))
     );
     sweep(&db, NOW + 400 * DAY_MS + 1).unwrap();
     let left: Vec<_> = ["ann", "bob", "cyd", "dan", "eve"]
         .into_iter()
-        .filter(|user| held(&db).contains(user))
+        .filter(|user| dump_all(&db).contains(user))
         .collect();
     assert_eq!(left, ["dan", "eve"]);
     assert_eq!(
         refusal(replay(&db, NOW, &reward_id(1), UNDER_WAY_MS)).code,
         "erased"
     );
-    // The one that waits goes out as it is, and is forgotten then; the younger one stays for its day.
+    // The waiting entry is sent unchanged and erased afterwards; the younger one keeps its own date.
     let late = NOW + 400 * DAY_MS + 2;
     let tries = claim(&db, late);
     assert_eq!(ids(&tries), [reward_id(5), reward_id(6)]);
     assert_eq!(tries[0].fields.user_id, "dan");
     tries.iter().for_each(|tried| answer(&db, late, tried, 200));
-    assert!(!held(&db).contains("dan") && held(&db).contains("eve"));
+    assert!(!dump_all(&db).contains("dan") && dump_all(&db).contains("eve"));
     sweep(&db, NOW + 401 * DAY_MS + 1).unwrap();
-    assert!(!held(&db).contains("eve"));
-    // What keeps them from being paid again stays.
+    assert!(!dump_all(&db).contains("eve"));
+    // The rows that prevent a second payment stay.
     assert_eq!(
-        told(&db, &world, &conversion(1).of("ann")),
+        send(&db, &world, &conversion(1).user("ann")),
         Ok(("approved", true))
     );
     assert_eq!(dump(&db, "conversions").len(), 6);
 }
 
 #[test]
-fn a_sweep_comes_each_night_while_anything_is_kept() {
+fn a_sweep_runs_each_night_while_rows_exist() {
     let (db, world) = (outbox(), World::new());
     assert_eq!(due_ms(&db, NOW), Ok(None));
     assert_eq!(sweep(&db, NOW), Ok(None));
-    convert(&db, &world, &conversion(1).says(Status::Pending)).unwrap();
+    convert(&db, &world, &conversion(1).status(Status::Pending)).unwrap();
     let next = UtcDay::of_ms(NOW).minus(-1).start_ms() + HOUR_MS;
     assert_eq!(due_ms(&db, NOW), Ok(Some(next)));
     assert_eq!(sweep(&db, next), Ok(Some(next + DAY_MS)));
     assert_eq!(sweep(&db, next - 1), Ok(Some(next)));
 }
 
-/// So many more entries like the first, each with an attempt, all of one time.
+/// Adds copies of the first entry, each with an attempt, all of one time.
 fn fill(db: &Sqlite, more: u32) {
     db.execute(
         "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
@@ -260,7 +260,7 @@ fn counts(db: &Sqlite) -> (i64, i64) {
 }
 
 #[test]
-fn a_sweep_goes_in_steps_until_nothing_old_is_left() {
+fn a_sweep_deletes_all_old_rows_in_steps() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1)).unwrap();
     send_all(&db, NOW, 200);
@@ -281,7 +281,7 @@ fn a_sweep_goes_in_steps_until_nothing_old_is_left() {
         }
     }
     assert_eq!(left, [(7_002, 7_001), (2_002, 2_001), (1, 0)]);
-    // The next night begins where this one ended.
+    // The next night continues where this one ended.
     assert_eq!(
         sweep(&db, later + DAY_MS).unwrap(),
         due_ms(&db, later + DAY_MS).unwrap()
@@ -289,7 +289,7 @@ fn a_sweep_goes_in_steps_until_nothing_old_is_left() {
     assert_eq!(counts(&db), (1, 0));
 }
 
-/// What happens to a user's one conversion, in some order.
+/// An event of a user's only conversion.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Says(Status),
@@ -303,7 +303,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn once_a_user_was_erased_only_what_waits_names_it(
+    fn after_erasure_only_waiting_callbacks_hold_the_user(
         events in proptest::collection::vec(
             prop_oneof![
                 proptest::sample::select(Status::ALL.as_slice()).prop_map(Event::Says),
@@ -317,14 +317,14 @@ proptest! {
     ) {
         let (db, world) = (outbox(), World::new());
         world.change(|offer| offer.conversion_window_days = 90);
-        // Of the entries, those that were there when the user was erased, and the reversals of their rewards.
+        // The entries that existed at the erasure, and the reversals of their rewards.
         let mut erased = std::collections::BTreeSet::new();
         for event in events {
             world.pass(HOUR_MS);
             let now_ms = world.now_ms.get();
             match event {
                 Event::Says(status) => {
-                    convert(&db, &world, &conversion(1).says(status)).unwrap();
+                    convert(&db, &world, &conversion(1).status(status)).unwrap();
                 }
                 Event::Sent(status) => {
                     for tried in claim(&db, now_ms) {

@@ -1,5 +1,4 @@
-//! Every statement that an outbox lists is one that it runs, it runs no other, and none that runs often reads a table
-//! that only grows.
+//! An outbox runs every statement that it lists and no other, and no frequent statement scans a growing table.
 
 use super::{super::assert_only_listed_statements, *};
 use origin::{
@@ -9,7 +8,7 @@ use origin::{
 use platform::database::Value;
 
 #[test]
-fn an_outbox_runs_the_statements_it_lists_and_no_other() {
+fn an_outbox_runs_exactly_its_listed_statements() {
     let (db, world) = (outbox(), World::capped(2));
     world.counters_answer.set(false);
     convert(&db, &world, &conversion(1).txn("t")).unwrap_err();
@@ -17,12 +16,12 @@ fn an_outbox_runs_the_statements_it_lists_and_no_other() {
     world.counters_answer.set(true);
     world.pass(15_000);
     now(commit::resume_overdue(&db, &world)).unwrap();
-    convert(&db, &world, &conversion(2).says(Status::Pending)).unwrap();
+    convert(&db, &world, &conversion(2).status(Status::Pending)).unwrap();
     convert(&db, &world, &conversion(2)).unwrap();
     convert(&db, &world, &conversion(3).txn("u")).unwrap_err();
-    convert(&db, &world, &conversion(1).says(Status::Reversed)).unwrap();
+    convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     let now_ms = world.now_ms.get();
-    learn(&db, now_ms, &settings(2, true));
+    apply_settings(&db, now_ms, &settings(2, true));
     let tries = claim(&db, now_ms);
     retention::erase(&db, "user-1").unwrap();
     answer(&db, now_ms, &tries[0], 500);
@@ -37,7 +36,7 @@ fn an_outbox_runs_the_statements_it_lists_and_no_other() {
     operator::enable(&db, now_ms, UNDER_WAY_MS).unwrap();
     next_alarm(&db, now_ms).unwrap();
     retention::sweep(&db, now_ms + 500 * DAY_MS).unwrap();
-    // The sums for other objects.
+    // Batches of sums for other objects, twice.
     for _ in 0..2 {
         batches::prepare(&db, now_ms).unwrap();
     }
@@ -49,7 +48,7 @@ fn an_outbox_runs_the_statements_it_lists_and_no_other() {
     assert_only_listed_statements(&db, &listed, outbox::MIGRATIONS);
 }
 
-/// How SQLite goes about a statement, a line for each table.
+/// SQLite's query plan, one line for each table.
 fn plan(db: &Sqlite, sql: &str) -> Vec<String> {
     let explained = (0..=12).find_map(|parameters| {
         let parameters = vec![Value::Null; parameters];
@@ -60,9 +59,9 @@ fn plan(db: &Sqlite, sql: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_runs_often_finds_its_rows_by_a_key() {
+fn frequent_statements_use_an_index() {
     let db = outbox();
-    // By the statement: what each step of its plan has to say.
+    // By statement: the details of its plan's steps.
     let hot: [(&str, &[&str]); 20] = [
         (
             sql::OF_CLICK,
@@ -132,7 +131,7 @@ fn what_runs_often_finds_its_rows_by_a_key() {
                 "r USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
             ],
         ),
-        // The end of the table.
+        // Reads one row from the end of the table.
         (sql::LAST_ENTRY, &["entries"]),
         (
             sql::COUNT_OF_USER,
@@ -153,7 +152,7 @@ fn what_runs_often_finds_its_rows_by_a_key() {
     ];
     for (sql, steps) in hot {
         let mut plan = plan(&db, sql);
-        // The one row of `about`, and what says no more than that two queries are one.
+        // Leaves out the single row of `outbox`, and steps that only combine subqueries.
         plan.retain(|step| step != "SCAN outbox" && !step.contains("SCALAR SUBQUERY"));
         plan.retain(|step| !["COMPOUND QUERY", "LEFT-MOST SUBQUERY", "UNION ALL"].contains(&step.as_str()));
         let found: Vec<_> = plan
@@ -169,11 +168,11 @@ fn what_runs_often_finds_its_rows_by_a_key() {
 }
 
 #[test]
-fn what_reads_the_log_from_end_to_end_stops_after_some_rows() {
+fn statements_that_scan_the_log_stop_after_some_rows() {
     let db = outbox();
-    // What such a statement has made itself, one row, and the conversions that wait for their cap just now.
+    // Small tables: a statement's own values, one row, and the current reservations.
     const SMALL: [&str; 5] = ["(", "json_each", "CONSTANT ROW", "outbox", "reservations"];
-    // By the statement, what stops it: a number of rows, or the first one.
+    // By statement: what stops it, a number of rows or the first match.
     let bounded = [
         (sql::SWEEP_ATTEMPTS, "LIMIT ?"),
         (sql::MORE_TO_SWEEP, "LIMIT 1"),
@@ -191,7 +190,7 @@ fn what_reads_the_log_from_end_to_end_stops_after_some_rows() {
         assert!(scans.is_empty() || bound.is_some(), "{sql}: {plan:?}");
         assert!(bound.is_none_or(|(_, bound)| sql.contains(bound)), "{sql}");
     }
-    // Callbacks that are dead are found among themselves, although the newest come first.
+    // Dead callbacks are found by their index, although the list starts with the newest.
     let few = plan(&db, sql::LIST_FEW);
     assert!(
         few[0].starts_with("SEARCH e USING INDEX entries_by_delivery (delivery=?"),

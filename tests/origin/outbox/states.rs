@@ -1,30 +1,30 @@
-//! Every status of every state through the tables: what `conversions::state` decides is what is stored, told and paid.
+//! Every status in every state: the rows, answers and payments follow `domain::conversions::state`.
 
 use super::*;
 use domain::conversions::state::{Reason, State, next};
 
-/// A row of click 1 in each state, and the state it is in after what spoke against it is gone.
+/// A row of click 1 in this state, and a world in which its obstacle is gone.
 fn in_state(state: Option<State>) -> (Sqlite, World) {
     let (db, world) = (outbox(), World::new());
-    let says = |status| convert(&db, &world, &conversion(1).says(status)).map(drop);
+    let send = |status| convert(&db, &world, &conversion(1).status(status)).map(drop);
     match state {
         None => {}
-        Some(State::Pending) => says(Status::Pending).unwrap(),
-        Some(State::Approved) => says(Status::Approved).unwrap(),
-        Some(State::Rejected) => says(Status::Rejected).unwrap(),
+        Some(State::Pending) => send(Status::Pending).unwrap(),
+        Some(State::Approved) => send(Status::Approved).unwrap(),
+        Some(State::Rejected) => send(Status::Rejected).unwrap(),
         Some(State::Reversed) => {
-            says(Status::Approved).unwrap();
-            says(Status::Reversed).unwrap();
+            send(Status::Approved).unwrap();
+            send(Status::Reversed).unwrap();
         }
-        Some(State::Tombstone) => says(Status::Reversed).unwrap(),
+        Some(State::Tombstone) => send(Status::Reversed).unwrap(),
         Some(State::Refused(Reason::Capped)) => {
             world.cap(Some(0));
-            says(Status::Approved).unwrap_err();
+            send(Status::Approved).unwrap_err();
             world.cap(None);
         }
         Some(State::Refused(Reason::WindowClosed)) => {
             world.now_ms.set(NOW + 40 * DAY_MS);
-            says(Status::Approved).unwrap_err();
+            send(Status::Approved).unwrap_err();
             world.change(|offer| offer.conversion_window_days = 90);
         }
         Some(State::Refused(Reason::DuplicateTxn)) => {
@@ -41,18 +41,18 @@ fn state_number(db: &Sqlite) -> i64 {
     row.integer(0).unwrap()
 }
 
-/// Rewards and reversals of click 1.
+/// The numbers of rewards and reversals of click 1.
 fn callbacks(db: &Sqlite) -> (usize, usize) {
-    let of = |id: &str| match written::get(db, id) {
+    let count = |id: &str| match written::get(db, id) {
         Ok(reply) => usize::from(json(reply)["state"] == "waiting"),
         Err(_) => 0,
     };
-    // A reward that was paid is waiting all the while, since nothing is sent here.
-    (of(&reward_id(1)), of(&reversal_id(1)))
+    // Nothing is sent here, so a paid reward stays waiting.
+    (count(&reward_id(1)), count(&reversal_id(1)))
 }
 
 #[test]
-fn every_status_makes_of_every_state_what_the_table_says() {
+fn every_status_changes_every_state_as_the_table_defines() {
     let states = [
         None,
         Some(State::Pending),
@@ -79,7 +79,7 @@ fn every_status_makes_of_every_state_what_the_table_says() {
             }
             let before = callbacks(&db);
             let expected = next(state, status);
-            let answer = convert(&db, &world, &conversion(1).says(status)).unwrap();
+            let answer = convert(&db, &world, &conversion(1).status(status)).unwrap();
             assert_eq!(answer.transaction_id, reward_id(1), "{state:?} {status:?}");
             assert_eq!(
                 (answer.status, answer.duplicate),
@@ -107,15 +107,15 @@ fn every_status_makes_of_every_state_what_the_table_says() {
 }
 
 #[test]
-fn what_was_reversed_before_it_was_known_is_never_paid() {
+fn a_conversion_reversed_before_it_arrived_is_never_paid() {
     let (db, world) = (outbox(), World::new());
     assert_eq!(
-        told(&db, &world, &conversion(1).says(Status::Reversed)),
+        send(&db, &world, &conversion(1).status(Status::Reversed)),
         Ok(("reversed", false))
     );
     for status in Status::ALL {
         assert_eq!(
-            told(&db, &world, &conversion(1).says(status)),
+            send(&db, &world, &conversion(1).status(status)),
             Ok(("reversed", true))
         );
     }

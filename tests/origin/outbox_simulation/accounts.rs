@@ -1,4 +1,4 @@
-//! What must hold of caps and money: what the outbox holds against what the counters and the ledger have.
+//! Invariants of caps and money: compares the outbox with the counters and the ledger.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use platform::database::Database;
 impl World {
     pub fn check_caps(&self, entries: &[Entry]) {
         let reserved = self
-            .out
+            .env
             .db
             .query("SELECT nonce, goal FROM reservations", &[])
             .unwrap();
@@ -34,13 +34,13 @@ impl World {
                     .taken
                     .get(&capped)
                     .is_some_and(|taken| taken.contains(&key));
-                assert!(taken, "{key} is paid and not taken");
+                assert!(taken, "{key} is paid without a take");
             }
             known.insert(key);
         }
         for key in self.model.taken.values().flatten() {
             let is_used = known.contains(key) || self.model.stray.contains(key);
-            assert!(is_used || self.model.faults, "{key} is taken for nothing");
+            assert!(is_used || self.model.faults, "the take {key} is unused");
         }
         for db in self.counters.values() {
             let sql = "SELECT day, offer, conversions_taken FROM daily WHERE conversions_taken > 0";
@@ -50,13 +50,13 @@ impl World {
                 let highest = self.model.highest[&(offer, day)];
                 assert!(
                     row.integer(2).unwrap() <= i64::from(highest),
-                    "beyond the cap on {day}"
+                    "more taken than the cap of {day}"
                 );
             }
         }
     }
 
-    /// What the log says that was paid is what the others were told and still have to be.
+    /// Payments in the log equal the sums that the other objects received or will receive.
     pub fn check_money(&self, entries: &[Entry]) {
         let mut expected: BTreeMap<String, (i64, i64)> = BTreeMap::new();
         for entry in entries.iter().filter(|entry| entry.delivery.is_some()) {
@@ -70,18 +70,24 @@ impl World {
                 sum.1 += entry.payout;
             }
         }
-        let told = self.model.told.iter();
-        let mut found: BTreeMap<_, _> = told
-            .map(|(name, told)| (name.clone(), (told.1, told.2)))
+        let applied = self.model.applied_batches.iter();
+        let mut found: BTreeMap<_, _> = applied
+            .map(|(name, applied)| (name.clone(), (applied.1, applied.2)))
             .collect();
         let sql = "SELECT destination, SUM(conversions), SUM(revenue_micro_usd) FROM traffic GROUP BY 1";
-        for row in self.out.db.query(sql, &[]).unwrap() {
+        for row in self.env.db.query(sql, &[]).unwrap() {
             let sum: &mut (i64, i64) = found.entry(row.text(0).unwrap().to_owned()).or_default();
             sum.0 += row.integer(1).unwrap();
             sum.1 += row.integer(2).unwrap();
         }
-        for batch in batches::outstanding(&self.out.db, i64::MAX >> 11).unwrap() {
-            if batch.sequence > self.model.told.get(&batch.destination).map_or(0, |told| told.0) {
+        for batch in batches::outstanding(&self.env.db, i64::MAX >> 11).unwrap() {
+            if batch.sequence
+                > self
+                    .model
+                    .applied_batches
+                    .get(&batch.destination)
+                    .map_or(0, |applied| applied.0)
+            {
                 let (conversions, revenue) = sums(&batch);
                 let sum = found.entry(batch.destination).or_default();
                 sum.0 += conversions;
@@ -96,26 +102,26 @@ impl World {
         let entries = self.entries();
         let paid = || entries.iter().filter(|entry| entry.delivery.is_some());
         for entry in paid() {
-            let was_told = self.receivers.was_told(&entry.transaction_id);
+            let has_accepted = self.receivers.has_accepted(&entry.transaction_id);
             assert!(
-                was_told || entry.delivery == Some(DEAD),
-                "{} is lost",
+                has_accepted || entry.delivery == Some(DEAD),
+                "{} was never delivered",
                 entry.transaction_id
             );
         }
         let mut by_day: BTreeMap<UtcDay, i64> = BTreeMap::new();
-        let mut of_offers: BTreeMap<String, (i64, i64)> = BTreeMap::new();
+        let mut by_offer: BTreeMap<String, (i64, i64)> = BTreeMap::new();
         let today = UtcDay::of_ms(self.now_ms());
         for entry in paid() {
-            let said: serde_json::Value = serde_json::from_str(&entry.fields).unwrap();
-            let day = day_of(said["conversion_ts"].as_i64().unwrap());
+            let fields: serde_json::Value = serde_json::from_str(&entry.fields).unwrap();
+            let day = day_of(fields["conversion_ts"].as_i64().unwrap());
             *by_day.entry(day).or_default() += entry.payout;
             if day > today.minus(30) {
-                let of_offer = of_offers
-                    .entry(said["offer_id"].as_str().unwrap().to_owned())
+                let sum = by_offer
+                    .entry(fields["offer_id"].as_str().unwrap().to_owned())
                     .or_default();
-                of_offer.0 += if entry.after.is_none() { 1 } else { -1 };
-                of_offer.1 += entry.payout;
+                sum.0 += if entry.after.is_none() { 1 } else { -1 };
+                sum.1 += entry.payout;
             }
         }
         let sql = "SELECT day, SUM(revenue) FROM segments WHERE upload = 0 GROUP BY day";
@@ -133,30 +139,27 @@ impl World {
         by_day.retain(|_, revenue| *revenue != 0);
         assert_eq!(ledger, by_day, "the ledger's days");
 
-        let mut figures: BTreeMap<String, (i64, i64)> = BTreeMap::new();
+        let mut shown: BTreeMap<String, (i64, i64)> = BTreeMap::new();
         for db in self.counters.values() {
             let command = contract::counters::Command::Stats(contract::counters::Stats { today });
             let contract::counters::Reply::Stats(stats) =
                 counters::handle(db, self.now_ms(), command).unwrap()
             else {
-                panic!("no figures");
+                panic!("no statistics");
             };
-            for of_offer in serde_json::from_str::<Vec<OfferStats>>(stats.get()).unwrap() {
-                let conversions = i64::try_from(of_offer.conversions).unwrap();
-                figures.insert(
-                    of_offer.offer.to_string(),
-                    (conversions, of_offer.payout_micro_usd),
-                );
+            for sum in serde_json::from_str::<Vec<OfferStats>>(stats.get()).unwrap() {
+                let conversions = i64::try_from(sum.conversions).unwrap();
+                shown.insert(sum.offer.to_string(), (conversions, sum.payout_micro_usd));
             }
         }
         for offer in OFFERS {
-            let expected = of_offers
+            let expected = by_offer
                 .get(offer)
                 .map_or((0, 0), |sum| (sum.0.max(0), sum.1.max(0)));
             assert_eq!(
-                figures.get(offer).copied().unwrap_or_default(),
+                shown.get(offer).copied().unwrap_or_default(),
                 expected,
-                "figures of {offer}"
+                "statistics of {offer}"
             );
         }
     }

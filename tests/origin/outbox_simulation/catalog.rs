@@ -1,5 +1,5 @@
-//! The catalog of the simulated world: an app, two offers with the same goals, and what the operator makes of them; and
-//! the clicks and postbacks that refer to it.
+//! The simulated catalog: an app, two offers with the same goals and the operator's changes; clicks and postbacks that
+//! refer to them.
 
 use std::rc::Rc;
 
@@ -24,9 +24,9 @@ use domain::{
     tracking::click::Click,
 };
 
-/// The offers: the first always has a cap, and all their goals are called `GOALS` of it.
+/// The offers. The first always has a cap, and both have the same goals.
 pub const OFFERS: [&str; 2] = ["capped", "free"];
-/// Ids of goals, then their event codes; the second goal is the first by `ord`.
+/// Ids of goals, then their event codes. The second goal is the first by `ord`.
 pub const GOALS: [&str; 4] = ["g1", "g2", "install", "level"];
 const WINDOW_DAYS: i64 = 30;
 
@@ -37,12 +37,12 @@ impl World {
         let mut terms = Terms::clone(&self.terms);
         terms.change = revision;
         match change {
-            Change::Cap(nth, cap, told) => {
+            Change::Cap(nth, cap, push) => {
                 let offer = OfferId::parse(OFFERS[*nth]).unwrap();
-                let of_offer = terms.offers.get_mut(&offer).unwrap();
-                of_offer.conversion_cap = *cap;
-                of_offer.revision = revision;
-                if *told {
+                let offer_terms = terms.offers.get_mut(&offer).unwrap();
+                offer_terms.conversion_cap = *cap;
+                offer_terms.revision = revision;
+                if *push {
                     let limit = Limit {
                         kind: counters::CapKind::Conversion,
                         offer: offer.clone(),
@@ -72,12 +72,12 @@ impl World {
                 }
             }
             Change::Rate(per_usd) => terms.currency.per_usd = PerUsd(*per_usd),
-            Change::Callback(set, told) => {
+            Change::Callback(set, push) => {
                 terms.callback = CallbackSettings {
                     revision,
                     sealed: set.then(|| sealed(revision)),
                 };
-                if *told {
+                if *push {
                     self.operate(Operation::Settings(terms.callback.clone()));
                 }
             }
@@ -113,7 +113,7 @@ impl World {
     }
 }
 
-/// A callback whose URL names its revision, sealed as the catalog seals it.
+/// A callback whose URL contains its revision, encrypted like the catalog does it.
 fn sealed(revision: i64) -> Bytes {
     let callback = Callback {
         url: format!("https://receiver.example/{revision}"),

@@ -1,4 +1,4 @@
-//! What must hold of the tables: after each step that was committed, after each operation, and at the end.
+//! Invariants of the outbox's tables: after each committed step, after each operation and at the end.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ impl World {
         let sql =
             "SELECT entry, transaction_id, nonce, goal, after, payout_micro_usd, delivery, tries, erase,
             user_id, txn, fields FROM entries ORDER BY entry";
-        let rows = self.out.db.query(sql, &[]).unwrap();
+        let rows = self.env.db.query(sql, &[]).unwrap();
         rows.iter()
             .map(|row| Entry {
                 entry: row.integer(0).unwrap(),
@@ -41,7 +41,7 @@ impl World {
     }
 
     fn number(&self, sql: &str) -> i64 {
-        self.out
+        self.env
             .db
             .query_first(sql, &[])
             .unwrap()
@@ -50,11 +50,11 @@ impl World {
             .unwrap()
     }
 
-    /// After what was committed together.
+    /// Checks what was committed in one step.
     pub fn after_step(&mut self) {
         let now_ms = self.now_ms();
-        let mut journal = self.out.journal.take();
-        // The service starts what an operation made due before its caller is answered.
+        let mut journal = self.env.journal.take();
+        // The service starts callbacks that an operation made due before it answers its caller.
         journal.sort_by_key(|event| !matches!(event, Event::Operated { .. }));
         let entries = self.entries();
         for entry in entries.iter().filter(|entry| entry.delivery.is_some()) {
@@ -70,10 +70,10 @@ impl World {
                     ended: false,
                 });
         }
-        let state = endpoint::read(&self.out.db).unwrap();
+        let state = endpoint::read(&self.env.db).unwrap();
         let revision = state.as_ref().map(|state| state.callback.revision);
         if self.model.faults {
-            self.believe(&entries, state.as_ref());
+            self.adopt_table(&entries, state.as_ref());
         }
         let mut may_start = false;
         let mut released = revision > self.model.revision;
@@ -113,29 +113,29 @@ impl World {
                     if let Some(status) = http_status {
                         assert!(
                             self.receivers.answered(id, status) > 0,
-                            "{id} never had a {status}"
+                            "{id} was never answered {status}"
                         );
                     }
                     self.model.concluded(now_ms, &tried, &judgement, written);
                 }
-                Event::Broke => self.model.broke = true,
+                Event::AlarmFailed => self.model.alarm_failed = true,
             }
         }
         if self.model.faults {
-            self.believe(&entries, state.as_ref());
+            self.adopt_table(&entries, state.as_ref());
         } else if may_start {
             self.check_started(state.as_ref());
         }
         if released {
             let latest_ms = now_ms + TRY_MS;
             let sql = format!("SELECT COUNT(*) FROM entries WHERE delivery = 0 AND due_ms > {latest_ms}");
-            assert_eq!(self.number(&sql), 0, "not released");
+            assert_eq!(self.number(&sql), 0, "waiting callbacks were not released");
         }
         self.check_alarm();
     }
 
-    /// A write that broke may have been done all the same: how callbacks stand is taken from the table.
-    fn believe(&mut self, entries: &[Entry], state: Option<&OutboxState>) {
+    /// A failed write may have taken effect, so the state of callbacks is read from the table.
+    fn adopt_table(&mut self, entries: &[Entry], state: Option<&OutboxState>) {
         self.model.disabled = state.is_some_and(|state| state.disabled_ms.is_some());
         for entry in entries {
             if let (Some(callback), Some(delivery)) =
@@ -149,7 +149,7 @@ impl World {
         }
     }
 
-    /// What is refused is not paid.
+    /// A refused conversion is not paid.
     fn check_refusal(&self, conversion: &Conversion, answer: &Result<Answer, Failure>) {
         if let Err(Failure::Refused(refusal)) = answer
             && matches!(refusal.status, 409 | 410)
@@ -160,46 +160,46 @@ impl World {
                 hex(&conversion.nonce.0),
                 conversion.goal.as_deref().unwrap_or_default()
             );
-            assert_eq!(self.number(&sql), 0, "{refusal:?} to what is paid");
+            assert_eq!(self.number(&sql), 0, "{refusal:?} to a paid conversion");
         }
     }
 
-    /// What is due and has room is under way.
+    /// Due callbacks within the concurrency limit are in flight.
     fn check_started(&self, state: Option<&OutboxState>) {
-        // A process that has not opened its database yet starts nothing: the alarm does.
+        // A process that has not opened its database yet starts nothing; the alarm starts the callbacks.
         let Some(state) = state.filter(|state| state.has_endpoint() && self.service.is_ready()) else {
             return;
         };
         let now_ms = self.now_ms();
         if state.health.room(self.service.in_flight(), now_ms) > 0 {
             let sql = format!("SELECT COUNT(*) FROM entries WHERE delivery = 0 AND due_ms <= {now_ms}");
-            assert_eq!(self.number(&sql), 0, "there is room for more");
+            assert_eq!(self.number(&sql), 0, "due callbacks are not in flight");
         }
     }
 
-    /// While work waits, the object is woken in time for it.
+    /// While work waits, the alarm is set in time for it.
     fn check_alarm(&mut self) {
         let now_ms = self.now_ms();
-        let set_ms = self.out.alarm_ms.get();
-        let broke = std::mem::take(&mut self.model.broke);
-        let net_ms = if broke || self.model.faults {
+        let set_ms = self.env.alarm_ms.get();
+        let alarm_failed = std::mem::take(&mut self.model.alarm_failed);
+        let net_ms = if alarm_failed || self.model.faults {
             FAILED_ALARM_RETRY_MS
         } else {
             NET_MS
         };
-        let due = [self.due_ms(), next_alarm(&self.out.db, now_ms).unwrap()];
+        let due = [self.due_ms(), next_alarm(&self.env.db, now_ms).unwrap()];
         for due_ms in due.into_iter().flatten() {
             let latest_ms = due_ms.max(now_ms + net_ms);
             assert!(
                 set_ms.is_some_and(|set_ms| set_ms <= latest_ms),
-                "an alarm at {set_ms:?} for what is due at {due_ms}, at {now_ms}"
+                "the alarm is at {set_ms:?} for work due at {due_ms}; now is {now_ms}"
             );
         }
     }
 
-    /// When something is due, by the tables alone.
+    /// The earliest due time, from the tables alone.
     fn due_ms(&self) -> Option<i64> {
-        let db = &self.out.db;
+        let db = &self.env.db;
         let state = endpoint::read(db).unwrap()?;
         let first = |sql: &str| {
             db.query_first(sql, &[])
@@ -223,16 +223,16 @@ impl World {
         dues.into_iter().flatten().min()
     }
 
-    /// After an operation.
+    /// Checks the invariants after an operation.
     pub fn check(&mut self) {
         let entries = self.entries();
         self.check_log(&entries);
         self.check_caps(&entries);
         self.check_money(&entries);
         let sql = "SELECT nonce, goal FROM conversions WHERE state = 0";
-        for row in self.out.db.query(sql, &[]).unwrap() {
-            let of = (row.blob(0).unwrap().to_vec(), row.text(1).unwrap().to_owned());
-            self.model.once_pending.insert(of);
+        for row in self.env.db.query(sql, &[]).unwrap() {
+            let key = (row.blob(0).unwrap().to_vec(), row.text(1).unwrap().to_owned());
+            self.model.once_pending.insert(key);
         }
     }
 
@@ -244,13 +244,13 @@ impl World {
             .collect();
         assert_eq!(by_id.len(), entries.len());
         for id in &model.approved_ids {
-            assert!(by_id[id].delivery.is_some(), "{id} is forgotten");
+            assert!(by_id[id].delivery.is_some(), "{id} is missing");
         }
         let mut rewards = BTreeMap::new();
         let mut txns = BTreeMap::new();
         for entry in entries {
-            let of = (&entry.nonce, &entry.goal, entry.after.is_some());
-            assert!(rewards.insert(of, entry).is_none(), "two ids of {of:?}");
+            let key = (&entry.nonce, &entry.goal, entry.after.is_some());
+            assert!(rewards.insert(key, entry).is_none(), "two ids of {key:?}");
             assert!(
                 !entry.erase || entry.delivery == Some(WAITING),
                 "{} is not erased",
@@ -266,17 +266,17 @@ impl World {
                     entry.transaction_id
                 );
                 if delivery == DELIVERED {
-                    assert!(self.receivers.was_told(&entry.transaction_id));
+                    assert!(self.receivers.has_accepted(&entry.transaction_id));
                 }
             }
             if entry.user.is_none() {
                 assert!(!entry.fields.contains("user "), "{}", entry.fields);
             }
             let is_paid = entry.delivery.is_some() && entry.after.is_none();
-            let of = (entry.nonce.clone(), entry.goal.clone());
+            let key = (entry.nonce.clone(), entry.goal.clone());
             if is_paid
                 && let Some(txn) = &entry.txn
-                && !model.once_pending.contains(&of)
+                && !model.once_pending.contains(&key)
             {
                 let another = txns.insert((&entry.goal, txn), entry.transaction_id.clone());
                 assert_eq!(another, None, "{txn} is paid twice");
@@ -290,7 +290,7 @@ impl World {
         let sql =
             "SELECT e.transaction_id, a.http_status, COUNT(*) FROM attempts a JOIN entries e USING (entry)
             WHERE a.http_status IS NOT NULL GROUP BY 1, 2";
-        for row in self.out.db.query(sql, &[]).unwrap() {
+        for row in self.env.db.query(sql, &[]).unwrap() {
             let (id, status, count) = (
                 row.text(0).unwrap(),
                 row.integer(1).unwrap(),
@@ -299,21 +299,24 @@ impl World {
             let seen = self.receivers.answered(id, u16::try_from(status).unwrap());
             assert!(
                 usize::try_from(count).unwrap() <= seen,
-                "{id}: {count} of {status}, {seen} seen"
+                "{id}: {count} answers {status} logged, {seen} given"
             );
         }
         let named = "SELECT COUNT(*) FROM attempts a JOIN entries e USING (entry)
             WHERE e.user_id IS NULL AND a.body <> ''";
-        assert_eq!(self.number(named), 0, "an attempt names who was erased");
-        if let Some(state) = endpoint::read(&self.out.db).unwrap()
+        assert_eq!(self.number(named), 0, "an attempt contains an erased user");
+        if let Some(state) = endpoint::read(&self.env.db).unwrap()
             && state.disabled_ms.is_some()
         {
-            let says_so = self.receivers.unwilling.contains(&state.callback.revision);
-            assert!(says_so, "disabled by another endpoint");
+            let is_own = self
+                .receivers
+                .disabled_revisions
+                .contains(&state.callback.revision);
+            assert!(is_own, "an endpoint was disabled that did not ask for it");
         }
     }
 
-    /// Whether anything is left to do but to forget.
+    /// Whether any work is left except retention.
     pub fn waits(&self) -> bool {
         self.number(
             "SELECT EXISTS (SELECT 1 FROM entries WHERE delivery = 0) OR EXISTS (SELECT 1 FROM reservations)

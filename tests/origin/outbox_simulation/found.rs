@@ -1,8 +1,8 @@
-//! What the simulation has found, each as the few operations that it comes down to. The checks are the simulation's.
+//! Regressions: each failure that the simulation found, reduced to a few operations. The simulation's checks apply.
 
 use super::{
-    ops::{Change, Op, Postback, Way},
-    receivers::Manner,
+    ops::{Change, Fate, Op, Postback},
+    receivers::Behaviour,
     world::World,
 };
 use crate::sqlite::Faults;
@@ -31,10 +31,10 @@ fn postback(click: u8, status: Status) -> Op {
 }
 
 #[test]
-fn a_reversal_that_is_replayed_waits_for_its_reward_all_the_same() {
+fn a_replayed_reversal_still_waits_for_its_undelivered_reward() {
     for replay in [Op::Replay(1), Op::ReplayMany("waiting")] {
         carry_out([
-            Op::Receivers(Manner::Broken),
+            Op::Receivers(Behaviour::Broken),
             postback(0, Status::Approved),
             Op::ResolveAll,
             postback(0, Status::Reversed),
@@ -45,12 +45,12 @@ fn a_reversal_that_is_replayed_waits_for_its_reward_all_the_same() {
 }
 
 #[test]
-fn an_endpoint_that_was_replaced_disables_only_itself() {
-    for manner in [Manner::Gone, Manner::Disabling] {
+fn a_replaced_endpoint_cannot_disable_its_successor() {
+    for behaviour in [Behaviour::Gone, Behaviour::Disabling] {
         carry_out([
-            Op::Receivers(manner),
+            Op::Receivers(behaviour),
             postback(1, Status::Approved),
-            Op::Resolve(0, Way::Well),
+            Op::Resolve(0, Fate::Succeeds),
             Op::Change(Change::Callback(true, true)),
             Op::ResolveAll,
         ]);
@@ -58,10 +58,10 @@ fn an_endpoint_that_was_replaced_disables_only_itself() {
 }
 
 #[test]
-fn an_answer_that_comes_after_its_user_was_erased_names_nobody() {
+fn an_answer_after_erasure_does_not_store_the_user() {
     carry_out([
         postback(1, Status::Approved),
-        Op::Resolve(0, Way::Well),
+        Op::Resolve(0, Fate::Succeeds),
         Op::Replay(0),
         Op::Erase(1),
         Op::ResolveAll,
@@ -69,14 +69,14 @@ fn an_answer_that_comes_after_its_user_was_erased_names_nobody() {
 }
 
 #[test]
-fn a_recent_answer_of_an_old_callback_names_nobody_once_its_user_is_forgotten() {
+fn retention_also_clears_recent_answers_of_old_callbacks() {
     carry_out([
-        Op::Receivers(Manner::Broken),
+        Op::Receivers(Behaviour::Broken),
         postback(1, Status::Approved),
         Op::ResolveAll,
-        Op::Receivers(Manner::Well),
+        Op::Receivers(Behaviour::Working),
         Op::Pass(401 * DAY_MS),
-        // Whatever is asked starts what is due, and the sweep comes after it.
+        // Any request starts due callbacks, and the sweep runs after it.
         postback(1, Status::Approved),
         Op::ResolveAll,
         Op::Alarm(0),
@@ -84,11 +84,11 @@ fn a_recent_answer_of_an_old_callback_names_nobody_once_its_user_is_forgotten() 
 }
 
 #[test]
-fn a_reversal_that_waits_for_its_reward_again_has_its_whole_schedule_too() {
+fn a_reversal_that_waits_for_its_reward_again_gets_a_new_schedule() {
     carry_out([
         postback(0, Status::Approved),
         Op::ResolveAll,
-        Op::Receivers(Manner::Broken),
+        Op::Receivers(Behaviour::Broken),
         postback(0, Status::Reversed),
         Op::ResolveAll,
         Op::Replay(0),

@@ -1,5 +1,5 @@
-//! What the world knows without the tables: what was answered, what was claimed and concluded, and what other objects
-//! were told and took. Each event is checked against what came before it.
+//! Expected state, derived without the tables: answers, claimed and concluded attempts, and what other objects received
+//! and took. Each event is checked against the events before it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use domain::{
 use origin::{batches::Batch, outbox::deliveries::Try};
 use platform::failure::Failure;
 
-/// How a callback stands, as the table has it.
+/// The state of a callback as the table stores it.
 pub const WAITING: i64 = 0;
 pub const DELIVERED: i64 = 1;
 pub const DEAD: i64 = 2;
@@ -25,44 +25,44 @@ pub const DEAD: i64 = 2;
 #[derive(Default)]
 pub struct Model {
     pub callbacks: BTreeMap<i64, Callback>,
-    /// The claims that are under way, with the callback's revision.
-    pub flights: Vec<(i64, u32)>,
+    /// Claimed attempts in flight: the callback's entry and its number of earlier attempts.
+    pub in_flight: Vec<(i64, u32)>,
     pub revision: Option<i64>,
-    /// The endpoint said so, and nobody said otherwise since.
+    /// The endpoint disabled itself and was not enabled since.
     pub disabled: bool,
-    /// Writes break, so what was not reported may be.
+    /// Writes fail, so a change may exist without its event.
     pub faults: bool,
-    pub broke: bool,
-    /// By click and by what the sender called the goal: the transaction id that was told.
+    pub alarm_failed: bool,
+    /// The transaction id in the answer, by click and the sender's name of the goal.
     pub ids: BTreeMap<(Vec<u8>, Option<String>), String>,
     pub approved: BTreeSet<(Vec<u8>, Option<String>)>,
     pub approved_ids: BTreeSet<String>,
     pub first_answers: BTreeSet<String>,
-    /// Rejected or reversed, which is final.
+    /// Rejected or reversed conversions. Both states are final.
     pub final_ids: BTreeSet<String>,
     pub once_pending: BTreeSet<(Vec<u8>, String)>,
-    /// The caps as the counters know them, by their change; and the highest that applied on each day.
+    /// The caps that the counters know, with revisions; and the highest cap of each day.
     pub limits: BTreeMap<OfferId, (i64, Option<u32>)>,
     pub highest: BTreeMap<(OfferId, UtcDay), u32>,
-    /// Keys that were taken, and those that a copy was refused, or that nobody waited for any more.
+    /// Taken keys, and keys of takes that a copy was refused or that arrived after the sender gave up.
     pub taken: BTreeMap<OfferId, BTreeSet<String>>,
     pub stray: BTreeSet<String>,
-    /// By destination: the last batch that was applied, and conversions and money so far.
-    pub told: BTreeMap<String, (u64, i64, i64)>,
+    /// By destination: the last applied batch, and the total of conversions and micro-USD.
+    pub applied_batches: BTreeMap<String, (u64, i64, i64)>,
 }
 
-/// A callback as its delivery should go.
+/// The expected state of a callback.
 pub struct Callback {
     pub transaction_id: String,
     pub reward: Option<i64>,
     pub delivery: i64,
     pub tries: u32,
     pub not_before_ms: i64,
-    /// It was delivered or given up at some time.
+    /// It was delivered or dead at some time.
     pub ended: bool,
 }
 
-/// An entry of the log.
+/// An entry of the conversion log.
 pub struct Entry {
     pub entry: i64,
     pub transaction_id: String,
@@ -86,23 +86,23 @@ impl Model {
             .collect()
     }
 
-    pub fn died(&mut self) {
-        self.flights.clear();
+    pub fn clear_flights(&mut self) {
+        self.in_flight.clear();
     }
 
     pub fn limit(&mut self, limit: &Limit) {
-        self.learn(&limit.offer, limit.revision, limit.limit);
+        self.apply_limit(&limit.offer, limit.revision, limit.limit);
     }
 
-    pub fn learn(&mut self, offer: &OfferId, revision: i64, limit: Option<u32>) {
+    pub fn apply_limit(&mut self, offer: &OfferId, revision: i64, limit: Option<u32>) {
         let known = self.limits.entry(offer.clone()).or_insert((revision, limit));
         if revision > known.0 {
             *known = (revision, limit);
         }
     }
 
-    pub fn took(&mut self, take: &Take, taken: bool, late: bool) {
-        self.learn(&take.offer, take.revision, Some(take.limit));
+    pub fn record_take(&mut self, take: &Take, taken: bool, late: bool) {
+        self.apply_limit(&take.offer, take.revision, Some(take.limit));
         let limit = self.limits[&take.offer].1.unwrap_or(u32::MAX);
         let highest = self.highest.entry((take.offer.clone(), take.day)).or_default();
         *highest = limit.max(*highest);
@@ -117,11 +117,16 @@ impl Model {
         }
     }
 
-    pub fn told(&mut self, batch: &Batch) {
+    pub fn apply_batch(&mut self, batch: &Batch) {
         let (conversions, revenue) = sums(batch);
-        let told = self.told.entry(batch.destination.clone()).or_default();
-        assert_eq!(batch.sequence, told.0 + 1, "{} missed a batch", batch.destination);
-        *told = (batch.sequence, told.1 + conversions, told.2 + revenue);
+        let totals = self.applied_batches.entry(batch.destination.clone()).or_default();
+        assert_eq!(
+            batch.sequence,
+            totals.0 + 1,
+            "{} skipped a batch",
+            batch.destination
+        );
+        *totals = (batch.sequence, totals.1 + conversions, totals.2 + revenue);
     }
 
     pub fn release(&mut self, now_ms: i64) {
@@ -143,64 +148,64 @@ impl Model {
                     .ids
                     .entry(name.clone())
                     .or_insert_with(|| answer.transaction_id.clone());
-                assert_eq!(*id, answer.transaction_id, "a repeat has another id");
+                assert_eq!(*id, answer.transaction_id, "a repeated conversion got another id");
                 if self.approved.contains(&name) {
-                    let stands = matches!(answer.status, Status::Approved | Status::Reversed);
-                    assert!(stands, "{answer:?} after it was approved");
+                    let is_consistent = matches!(answer.status, Status::Approved | Status::Reversed);
+                    assert!(is_consistent, "{answer:?} after the approval");
                 }
                 let id = &answer.transaction_id;
                 if matches!(answer.status, Status::Rejected | Status::Reversed) {
                     self.final_ids.insert(id.clone());
                 } else {
-                    assert!(!self.final_ids.contains(id), "{answer:?} after its end");
+                    assert!(!self.final_ids.contains(id), "{answer:?} after a final status");
                 }
                 if answer.status == Status::Approved {
                     self.approved.insert(name);
                     self.approved_ids.insert(answer.transaction_id.clone());
                     let is_first =
                         answer.duplicate || self.first_answers.insert(answer.transaction_id.clone());
-                    assert!(is_first, "two first answers: {answer:?}");
+                    assert!(is_first, "two answers that are not duplicates: {answer:?}");
                 }
             }
             Err(Failure::Refused(refusal)) if matches!(refusal.status, 409 | 410) => {
-                assert!(
-                    !self.approved.contains(&name),
-                    "{refusal:?} after it was approved"
-                );
+                assert!(!self.approved.contains(&name), "{refusal:?} after the approval");
             }
             Err(_) => {}
         }
     }
 
     pub fn claimed(&mut self, now_ms: i64, tried: &Try) {
-        assert!(!self.disabled, "called although it said that it wants no more");
+        assert!(!self.disabled, "a disabled endpoint was called");
         assert_eq!(Some(tried.revision), self.revision);
         let callback = &self.callbacks[&tried.entry];
         if let Some(reward) = callback.reward {
-            assert!(self.callbacks[&reward].ended, "a reversal goes before its reward");
+            assert!(
+                self.callbacks[&reward].ended,
+                "a reversal was sent before its reward"
+            );
         }
         let callback = self.callbacks.get_mut(&tried.entry).unwrap();
         assert_eq!(
             callback.delivery, WAITING,
-            "{} is sent again",
+            "{} was sent after its end",
             callback.transaction_id
         );
         assert_eq!(callback.tries, tried.tries);
         assert!(
             callback.not_before_ms <= now_ms,
-            "{} goes too early",
+            "{} was sent too early",
             callback.transaction_id
         );
         callback.not_before_ms = now_ms + TRY_MS;
-        self.flights.push((tried.entry, tried.tries));
+        self.in_flight.push((tried.entry, tried.tries));
     }
 
     pub fn concluded(&mut self, now_ms: i64, tried: &Try, judgement: &Judgement, written: bool) {
         let flight = self
-            .flights
+            .in_flight
             .iter()
             .position(|flight| *flight == (tried.entry, tried.tries));
-        self.flights.remove(flight.unwrap());
+        self.in_flight.remove(flight.unwrap());
         if !written {
             return;
         }
@@ -227,7 +232,7 @@ impl Model {
 
     pub fn operated(&mut self, now_ms: i64, operation: &Operation, entries: &[Entry]) {
         let under_way = now_ms + 1..=now_ms + TRY_MS;
-        let mut again = |is_meant: &dyn Fn(&Callback) -> bool| {
+        let mut replay = |selects: &dyn Fn(&Callback) -> bool| {
             let known: BTreeSet<_> = entries
                 .iter()
                 .filter(|entry| entry.user.is_some())
@@ -235,7 +240,7 @@ impl Model {
                 .collect();
             let mut replayed = Vec::new();
             for (entry, callback) in &mut self.callbacks {
-                if known.contains(entry) && is_meant(callback) {
+                if known.contains(entry) && selects(callback) {
                     let is_under_way =
                         callback.delivery == WAITING && under_way.contains(&callback.not_before_ms);
                     callback.delivery = WAITING;
@@ -246,10 +251,10 @@ impl Model {
                     }
                 }
             }
-            // What was taken back is taken back again.
+            // A reversal is replayed with its reward.
             for (entry, callback) in &mut self.callbacks {
-                let reward_goes_again = callback.reward.is_some_and(|reward| replayed.contains(&reward));
-                if reward_goes_again && known.contains(entry) && callback.delivery != WAITING {
+                let reward_is_replayed = callback.reward.is_some_and(|reward| replayed.contains(&reward));
+                if reward_is_replayed && known.contains(entry) && callback.delivery != WAITING {
                     callback.delivery = WAITING;
                     callback.tries = 0;
                     callback.not_before_ms = now_ms;
@@ -257,11 +262,11 @@ impl Model {
             }
         };
         match operation {
-            Operation::Replay(id) => again(&|callback| callback.transaction_id == *id),
+            Operation::Replay(id) => replay(&|callback| callback.transaction_id == *id),
             Operation::ReplayMany(body) => {
                 let states = [("waiting", WAITING), ("delivered", DELIVERED), ("dead", DEAD)];
                 let (_, meant) = states.into_iter().find(|(name, _)| body.contains(name)).unwrap();
-                again(&|callback| callback.delivery == meant);
+                replay(&|callback| callback.delivery == meant);
             }
             Operation::Enable => self.release(now_ms),
             Operation::Settings(_) | Operation::Erase(_) => {}
@@ -269,7 +274,7 @@ impl Model {
     }
 }
 
-/// Conversions and money in a batch.
+/// Conversions and micro-USD in a batch.
 pub fn sums(batch: &Batch) -> (i64, i64) {
     let sums: Vec<serde_json::Value> = batch.read().unwrap();
     let total = |name: &str| sums.iter().map(|sum| sum[name].as_i64().unwrap()).sum();

@@ -1,60 +1,60 @@
-//! What may happen.
+//! Operations of the simulation.
 
-use super::receivers::Manner;
+use super::receivers::Behaviour;
 use domain::conversions::state::Status;
 
 #[derive(Clone, Debug)]
 pub struct Postback {
     pub click: u8,
-    /// How old the click is, in milliseconds, if it was not seen before.
+    /// The click's age in milliseconds, used for its first postback.
     pub age_ms: i64,
-    /// Of `GOALS`; beyond them an unknown one.
+    /// An index into `GOALS`; beyond the end it means an unknown goal.
     pub goal: Option<usize>,
     pub txn: Option<u8>,
     pub status: Status,
-    /// 0 and 1 are the advertiser's valid tokens, as long as it has not rotated them.
+    /// 0 and 1 are the advertiser's valid tokens until it rotates them.
     pub token: u8,
 }
 
-/// What becomes of a call to another object or to a receiver.
+/// The outcome of a call to another object or to a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    Well,
-    /// It arrives, and its answer is under way.
+pub enum Fate {
+    Succeeds,
+    /// It takes effect, and its answer is still under way.
     Arrives,
-    /// It takes effect and the answer is lost.
+    /// It takes effect, and the answer is lost.
     Lost,
     Fails,
-    /// It arrives long after its sender has given up.
-    Straggles,
+    /// It takes effect long after its sender gave up.
+    ArrivesLate,
 }
 
-/// What the operator changes in the catalog.
+/// A change that the operator makes in the catalog.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// Of an offer; whether the counters are told by the catalog.
+    /// The cap of an offer; whether the catalog pushes it to the counters.
     Cap(usize, Option<u32>, bool),
     Payout(usize, i64),
     Retire(usize, bool),
     Rotate,
     Rate(i64),
-    /// Sets, changes or removes the callback; whether the outbox is told by the catalog.
+    /// Sets, changes or removes the callback; whether the catalog pushes it to the outbox.
     Callback(bool, bool),
 }
 
 #[derive(Clone, Debug)]
 pub enum Op {
     Convert(Postback),
-    Resolve(usize, Way),
+    Resolve(usize, Fate),
     ResolveAll,
     Pass(i64),
-    /// The alarm, so late.
+    /// The alarm, so many milliseconds late.
     Alarm(i64),
     /// An alarm that was not set: the runtime may run one twice.
     AlarmAgain,
-    Receivers(Manner),
+    Receivers(Behaviour),
     Change(Change),
-    /// Of the callbacks in the log.
+    /// An index into the log's callbacks.
     Replay(usize),
     ReplayMany(&'static str),
     Enable,
@@ -63,5 +63,5 @@ pub enum Op {
     Die,
 }
 
-/// A death in the so-manieth step from now; whether that step was committed before.
+/// The process dies in the n-th step from now; whether that step was committed before.
 pub type Death = (usize, bool);

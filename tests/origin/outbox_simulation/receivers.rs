@@ -1,4 +1,4 @@
-//! The publisher's receivers, one for each callback that was set: what they saw, and what they answered.
+//! The publisher's receivers, one for each callback that was set: the callbacks that they got and their answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,25 +11,25 @@ use domain::callbacks::{
 use platform::http_call::HttpAnswer;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner {
-    Well,
+pub enum Behaviour {
+    Working,
     Broken,
     Redirecting,
-    /// It reads and does not answer.
+    /// It reads the request and does not answer.
     Silent,
-    /// It answers, and the answer breaks off.
-    Half,
+    /// Its answer breaks off.
+    Truncated,
     Gone,
     Disabling,
     Aborting,
     RetryAfter(u32),
 }
 
-pub fn manners() -> impl Strategy<Value = Manner> {
-    use Manner as M;
+pub fn behaviours() -> impl Strategy<Value = Behaviour> {
+    use Behaviour as M;
     prop_oneof![
-        6 => Just(M::Well),
-        8 => select([M::Broken, M::Redirecting, M::Silent, M::Half].as_slice()),
+        6 => Just(M::Working),
+        8 => select([M::Broken, M::Redirecting, M::Silent, M::Truncated].as_slice()),
         2 => select([M::Gone, M::Disabling, M::Aborting].as_slice()),
         2 => select([1, 100, 90_000, u32::MAX].as_slice()).prop_map(M::RetryAfter),
     ]
@@ -37,23 +37,23 @@ pub fn manners() -> impl Strategy<Value = Manner> {
 
 #[derive(Default)]
 pub struct Receivers {
-    /// What each transaction id says.
+    /// The content of each transaction id.
     seen: BTreeMap<String, Fields>,
-    /// Whole answers given to each transaction id, by status.
+    /// The number of complete answers, by transaction id and status.
     answers: BTreeMap<(String, u16), usize>,
-    /// What a receiver was told to give, of a click that reached a goal.
-    moved: BTreeMap<(String, String, bool), String>,
-    /// Those that want no more, by the revision of the callback that leads to them.
-    pub unwilling: BTreeSet<i64>,
+    /// The transaction id of each movement, by click, goal and whether it is a reversal.
+    movement_ids: BTreeMap<(String, String, bool), String>,
+    /// Revisions of callbacks whose receiver disabled them.
+    pub disabled_revisions: BTreeSet<i64>,
 }
 
 impl Receivers {
-    /// A callback arrives; the answer is what its sender gets if nothing is lost on the way.
-    pub fn receive(&mut self, request: &Request, manner: Manner) -> Option<HttpAnswer> {
+    /// Receives a callback and returns the answer, which may still be lost.
+    pub fn receive(&mut self, request: &Request, behaviour: Behaviour) -> Option<HttpAnswer> {
         let (_, revision) = request.url.rsplit_once('/').unwrap();
         let revision: i64 = revision.parse().unwrap();
         let mut body: serde_json::Value = serde_json::from_str(request.body.as_deref().unwrap()).unwrap();
-        // Amounts are numbers in a callback, and texts in what it is made of.
+        // Amounts are numbers in a callback and strings in `Fields`.
         for amount in ["value", "payout"] {
             body[amount] = body[amount].to_string().into();
         }
@@ -61,15 +61,15 @@ impl Receivers {
         let id = &fields.transaction_id;
         assert!(!fields.user_id.is_empty());
         let first = self.seen.entry(id.clone()).or_insert_with(|| fields.clone());
-        assert_eq!(*first, fields, "one transaction id says two things");
+        assert_eq!(*first, fields, "one transaction id has two contents");
         let is_reversal = fields.status == Status::Reversed;
-        // A click's identity, as the world puts it into c1.
+        // `conversion` puts the click's identity into c1.
         let click = fields.c1.clone().unwrap();
-        let moved = self
-            .moved
+        let first_id = self
+            .movement_ids
             .entry((click, fields.goal_id.clone(), is_reversal))
             .or_insert_with(|| id.clone());
-        assert_eq!(moved, id, "one reward under two ids");
+        assert_eq!(first_id, id, "one movement has two ids");
         assert_eq!(fields.original_transaction_id.is_some(), is_reversal);
         if let Some(original) = fields
             .original_transaction_id
@@ -81,18 +81,18 @@ impl Receivers {
             assert_eq!(fields.user_id, original.user_id);
         }
 
-        let (status, retry_after, webhook_delivery) = match manner {
-            Manner::Well => (200, None, None),
-            Manner::Broken => (500, None, None),
-            Manner::Redirecting => (302, None, None),
-            Manner::Silent | Manner::Half => return None,
-            Manner::Gone => (410, None, None),
-            Manner::Disabling => (503, None, Some("disable")),
-            Manner::Aborting => (400, None, Some("abort-message")),
-            Manner::RetryAfter(seconds) => (429, Some(seconds.to_string()), None),
+        let (status, retry_after, webhook_delivery) = match behaviour {
+            Behaviour::Working => (200, None, None),
+            Behaviour::Broken => (500, None, None),
+            Behaviour::Redirecting => (302, None, None),
+            Behaviour::Silent | Behaviour::Truncated => return None,
+            Behaviour::Gone => (410, None, None),
+            Behaviour::Disabling => (503, None, Some("disable")),
+            Behaviour::Aborting => (400, None, Some("abort-message")),
+            Behaviour::RetryAfter(seconds) => (429, Some(seconds.to_string()), None),
         };
-        if matches!(manner, Manner::Gone | Manner::Disabling) {
-            self.unwilling.insert(revision);
+        if matches!(behaviour, Behaviour::Gone | Behaviour::Disabling) {
+            self.disabled_revisions.insert(revision);
         }
         *self.answers.entry((id.clone(), status)).or_default() += 1;
         Some(HttpAnswer {
@@ -108,7 +108,7 @@ impl Receivers {
         self.answers.get(&key).copied().unwrap_or(0)
     }
 
-    pub fn was_told(&self, transaction_id: &str) -> bool {
+    pub fn has_accepted(&self, transaction_id: &str) -> bool {
         self.answered(transaction_id, 200) > 0
     }
 }

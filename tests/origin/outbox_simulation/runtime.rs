@@ -1,5 +1,5 @@
-//! The platform's traits as the world gives them to the outbox's service: storage and an alarm that outlive a process, a clock,
-//! tasks that are polled one step at a time, and calls that the world answers, or never does.
+//! Mock platform for the outbox service: storage and an alarm that outlive a process, a clock, tasks that are polled
+//! step by step, and calls that the world answers or leaves open.
 
 use std::{
     cell::{Cell, RefCell},
@@ -33,36 +33,36 @@ use platform::{
 use super::world::{STORE_KEYS, app, random};
 use crate::sqlite::Sqlite;
 
-/// The longest time of a try: `CALLBACK_TIMEOUT_MS` and the slack that the sender adds.
+/// The time limit of an attempt: `CALLBACK_TIMEOUT_MS` plus the slack that the sender adds, in milliseconds.
 pub const TRY_MS: i64 = 15_000;
 
 pub type Task = Pin<Box<dyn Future<Output = ()>>>;
 pub type Service = OutboxService<Storage, Runtime, Runtime>;
 
-/// Everything that outlives a process: storage, and the world around.
-pub struct Outside {
+/// State that outlives a process: storage and the environment.
+pub struct Environment {
     pub db: Sqlite,
     pub now_ms: Cell<i64>,
     pub alarm_ms: Cell<Option<i64>>,
     pub calls: RefCell<Vec<Rc<Call>>>,
     pub spawned: RefCell<Vec<Task>>,
-    /// The events of the present step.
+    /// The events of the current step.
     pub journal: RefCell<Vec<Event>>,
     pub draws: Cell<u64>,
 }
 
 pub struct Call {
-    pub asked: Asked,
-    /// When its caller gives up.
+    pub request: CallRequest,
+    /// The time at which the caller gives up.
     pub until_ms: i64,
-    /// The other side's answer, which may still be lost.
-    pub arrived: RefCell<Option<Answered>>,
-    answer: RefCell<Option<Answered>>,
+    /// The peer's answer, which may still be lost.
+    pub arrived: RefCell<Option<CallAnswer>>,
+    answer: RefCell<Option<CallAnswer>>,
     waker: RefCell<Option<Waker>>,
 }
 
 impl Call {
-    pub fn answer(&self, answer: Answered) {
+    pub fn answer(&self, answer: CallAnswer) {
         self.answer.replace(Some(answer));
         if let Some(waker) = self.waker.take() {
             waker.wake();
@@ -71,18 +71,18 @@ impl Call {
 }
 
 #[derive(Clone, Debug)]
-pub enum Asked {
+pub enum CallRequest {
     /// A command to an object, as JSON.
     Object(ObjectAddress, String),
     Http(Request),
 }
 
 #[derive(Clone, Debug)]
-pub enum Answered {
+pub enum CallAnswer {
     /// An object's answer, as JSON.
     Object(String),
     Http(HttpAnswer),
-    /// No answer, for whatever reason.
+    /// No answer, for any reason.
     Nothing,
 }
 
@@ -105,8 +105,8 @@ pub enum Event {
         http_status: Option<u16>,
         written: bool,
     },
-    /// An alarm's work failed, and the rest waits for the next.
-    Broke,
+    /// An alarm failed, and the rest of its work waits for the next alarm.
+    AlarmFailed,
 }
 
 #[derive(Clone, Debug)]
@@ -135,11 +135,11 @@ impl Operation {
     }
 }
 
-impl Outside {
-    async fn call(&self, asked: Asked, timeout: Duration) -> Answered {
+impl Environment {
+    async fn call(&self, request: CallRequest, timeout: Duration) -> CallAnswer {
         let timeout_ms = i64::try_from(timeout.as_millis()).unwrap();
         let call = Rc::new(Call {
-            asked,
+            request,
             until_ms: self.now_ms.get() + timeout_ms,
             arrived: RefCell::default(),
             answer: RefCell::default(),
@@ -153,13 +153,13 @@ impl Outside {
         .await
     }
 
-    fn tell(&self, event: Event) {
+    fn record(&self, event: Event) {
         self.journal.borrow_mut().push(event);
     }
 }
 
-/// A new process of the outbox. Without `locks` the conversions of a click cross each other as they like.
-pub fn start(out: &Rc<Outside>, locks: bool) -> Rc<Service> {
+/// Starts a process of the outbox. Without `locks`, conversions of one click run concurrently.
+pub fn start(env: &Rc<Environment>, locks: bool) -> Rc<Service> {
     let sender = CallbackSender::new(|name| match name {
         "STORE_KEYS" => Some(STORE_KEYS.to_owned()),
         _ => None,
@@ -169,10 +169,10 @@ pub fn start(out: &Rc<Outside>, locks: bool) -> Rc<Service> {
     } else {
         ClickLocks::off()
     };
-    let runtime = Runtime(Rc::clone(out));
+    let runtime = Runtime(Rc::clone(env));
     OutboxService::new(
         None,
-        Storage(Rc::clone(out)),
+        Storage(Rc::clone(env)),
         runtime.clone(),
         runtime,
         sender,
@@ -181,42 +181,42 @@ pub fn start(out: &Rc<Outside>, locks: bool) -> Rc<Service> {
 }
 
 /// `fetch` with a postback.
-pub async fn convert(out: Rc<Outside>, service: Rc<Service>, conversion: Conversion) {
+pub async fn convert(env: Rc<Environment>, service: Rc<Service>, conversion: Conversion) {
     let command = Command::Convert(Box::new(conversion.clone()));
     let answer = service.command(app(), command).await;
     let answer = answer.map(|reply| match reply {
         Reply::Answer(answer) => answer,
         reply => panic!("{reply:?} to a postback"),
     });
-    out.tell(Event::Answered {
+    env.record(Event::Answered {
         conversion: Box::new(conversion),
         answer,
     });
 }
 
-/// `fetch` with a command of the operator's or of the catalog's.
-pub async fn operate(out: Rc<Outside>, service: Rc<Service>, operation: Operation) {
+/// `fetch` with a command of the operator or the catalog.
+pub async fn operate(env: Rc<Environment>, service: Rc<Service>, operation: Operation) {
     let done = service.command(app(), operation.command()).await;
-    // The catalog did not confirm the app: nothing was done.
+    // The catalog did not confirm the app, so nothing was done.
     if matches!(&done, Err(Failure::Refused(error)) if error.status == 503) {
         return;
     }
-    out.tell(Event::Operated {
+    env.record(Event::Operated {
         operation,
         written: done.is_ok(),
     });
 }
 
 /// `alarm`.
-pub async fn wake(out: Rc<Outside>, service: Rc<Service>) {
-    let retry_ms = out.now_ms.get() + FAILED_ALARM_RETRY_MS;
+pub async fn wake(env: Rc<Environment>, service: Rc<Service>) {
+    let retry_ms = env.now_ms.get() + FAILED_ALARM_RETRY_MS;
     service.alarm().await;
-    if out.alarm_ms.get() == Some(retry_ms) {
-        out.tell(Event::Broke);
+    if env.alarm_ms.get() == Some(retry_ms) {
+        env.record(Event::AlarmFailed);
     }
 }
 
-pub struct Storage(Rc<Outside>);
+pub struct Storage(Rc<Environment>);
 
 impl Database for Storage {
     fn query(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, DatabaseError> {
@@ -244,7 +244,7 @@ impl ObjectStorage for Storage {
 }
 
 #[derive(Clone)]
-pub struct Runtime(Rc<Outside>);
+pub struct Runtime(Rc<Environment>);
 
 impl Clock for Runtime {
     fn now_ms(&self) -> i64 {
@@ -263,7 +263,7 @@ impl Random for Runtime {
 }
 
 impl Sleep for Runtime {
-    /// Every other task gets its turn; the service only sleeps to let some gather.
+    /// Lets every other task run. The service sleeps only to let work accumulate.
     async fn sleep(&self, _time: Duration) {
         let mut waited = false;
         poll_fn(|context| {
@@ -292,8 +292,8 @@ impl ObjectCall for Runtime {
         timeout: Duration,
     ) -> Result<O::Answer, CallError> {
         let json = serde_json::to_string(&operation.into()).unwrap();
-        match self.0.call(Asked::Object(to.clone(), json), timeout).await {
-            Answered::Object(json) => Ok(serde_json::from_str(&json).unwrap()),
+        match self.0.call(CallRequest::Object(to.clone(), json), timeout).await {
+            CallAnswer::Object(json) => Ok(serde_json::from_str(&json).unwrap()),
             _ => Err(Unanswered::default().into()),
         }
     }
@@ -302,12 +302,12 @@ impl ObjectCall for Runtime {
 impl Http for Runtime {
     async fn send(&self, request: &Request, timeout: Duration) -> HttpCall {
         let at_ms = self.now_ms();
-        let answered = self.0.call(Asked::Http(request.clone()), timeout).await;
+        let answered = self.0.call(CallRequest::Http(request.clone()), timeout).await;
         HttpCall {
             at_ms,
             took_ms: self.now_ms() - at_ms,
             outcome: match answered {
-                Answered::Http(answer) => Ok(answer),
+                CallAnswer::Http(answer) => Ok(answer),
                 _ => Err(NoAnswer::new("connection", "no answer")),
             },
         }
@@ -316,11 +316,11 @@ impl Http for Runtime {
 
 impl Observer for Runtime {
     fn claimed(&self, tried: &Try) {
-        self.0.tell(Event::Claimed { tried: tried.clone() });
+        self.0.record(Event::Claimed { tried: tried.clone() });
     }
 
     fn concluded(&self, _now_ms: i64, tried: &Try, call: &HttpCall, judgement: &Judgement, written: bool) {
-        self.0.tell(Event::Concluded {
+        self.0.record(Event::Concluded {
             tried: tried.clone(),
             judgement: *judgement,
             http_status: call.outcome.as_ref().ok().map(|answer| answer.status),

@@ -1,5 +1,5 @@
-//! The outbox with all that it meets: the catalog, the counters and the publisher's ledger on their own SQL, receivers,
-//! the clock, and deaths. It polls what the object began, one step after the other, and answers its calls as it is told.
+//! The outbox with its environment: catalog, counters and ledger on their own SQL, receivers, the clock, and process
+//! deaths. It polls the service's tasks one step at a time and answers their calls as the operations say.
 
 use std::{
     cell::{Cell, RefCell},
@@ -11,9 +11,9 @@ use std::{
 use super::{
     catalog::{OFFERS, first_terms, user_id},
     model::Model,
-    ops::{Change, Death, Op, Way},
-    receivers::{Manner, Receivers},
-    runtime::{self, Answered, Asked, Operation, Outside, Service, Task},
+    ops::{Change, Death, Fate, Op},
+    receivers::{Behaviour, Receivers},
+    runtime::{self, CallAnswer, CallRequest, Environment, Operation, Service, Task},
 };
 use crate::{
     migrated,
@@ -37,13 +37,13 @@ use origin::{
     outbox,
 };
 
-/// Whose outbox it is.
+/// The app of the outbox.
 pub fn app() -> AppId {
     AppId::from_number(42).unwrap()
 }
 
 pub const STORE_KEYS: &str = "1:6c6f63616c2073746f7265206b65792c206e6f7420666f722070726f64756374";
-/// Noon of a day.
+/// Noon of a UTC day.
 pub const NOON: i64 = 20_000 * DAY_MS + DAY_MS / 2;
 
 /// splitmix64.
@@ -56,7 +56,7 @@ pub fn random(state: &Cell<u64>) -> u64 {
 }
 
 pub struct World {
-    pub out: Rc<Outside>,
+    pub env: Rc<Environment>,
     pub service: Rc<Service>,
     locks: bool,
     tasks: Vec<Task>,
@@ -66,15 +66,15 @@ pub struct World {
     pub terms: Rc<Terms>,
     pub revision: i64,
     pub receivers: Receivers,
-    pub manner: Manner,
+    pub behaviour: Behaviour,
     pub clicks: BTreeMap<u8, Click<'static>>,
-    stragglers: Vec<Asked>,
+    stragglers: Vec<CallRequest>,
     pub model: Model,
 }
 
 impl World {
     pub fn new(locks: bool, seed: u64) -> Self {
-        let out = Rc::new(Outside {
+        let env = Rc::new(Environment {
             db: migrated(outbox::MIGRATIONS),
             now_ms: Cell::new(NOON),
             alarm_ms: Cell::new(None),
@@ -85,8 +85,8 @@ impl World {
         });
         let counters = OFFERS.map(|offer| counters::object_name(&OfferId::parse(offer).unwrap()));
         Self {
-            service: runtime::start(&out, locks),
-            out,
+            service: runtime::start(&env, locks),
+            env,
             locks,
             tasks: vec![],
             death: None,
@@ -97,55 +97,55 @@ impl World {
             terms: Rc::new(first_terms()),
             revision: 1,
             receivers: Receivers::default(),
-            manner: Manner::Well,
+            behaviour: Behaviour::Working,
             clicks: BTreeMap::new(),
             stragglers: vec![],
             model: Model::default(),
         }
     }
 
-    fn process(&self) -> (Rc<Outside>, Rc<Service>) {
-        (Rc::clone(&self.out), Rc::clone(&self.service))
+    fn process(&self) -> (Rc<Environment>, Rc<Service>) {
+        (Rc::clone(&self.env), Rc::clone(&self.service))
     }
 
     fn wake(&mut self) {
-        let (out, service) = self.process();
-        self.spawn(runtime::wake(out, service));
+        let (env, service) = self.process();
+        self.spawn(runtime::wake(env, service));
     }
 
     pub fn now_ms(&self) -> i64 {
-        self.out.now_ms.get()
+        self.env.now_ms.get()
     }
 
     fn coin(&self) -> bool {
-        random(&self.out.draws) & 1 == 1
+        random(&self.env.draws) & 1 == 1
     }
 
     pub fn carry_out(&mut self, op: Op, death: Option<Death>, faults: Faults) {
-        self.out.db.inject(faults);
+        self.env.db.inject(faults);
         self.death = death;
         match op {
             Op::Convert(postback) => {
                 let conversion = self.conversion(&postback);
-                let (out, service) = self.process();
-                self.spawn(runtime::convert(out, service, conversion));
+                let (env, service) = self.process();
+                self.spawn(runtime::convert(env, service, conversion));
             }
-            Op::Resolve(nth, way) => {
-                let count = self.out.calls.borrow().len();
+            Op::Resolve(nth, fate) => {
+                let count = self.env.calls.borrow().len();
                 if count > 0 {
-                    self.resolve(nth % count, way);
+                    self.resolve(nth % count, fate);
                 }
             }
             Op::ResolveAll => self.resolve_all(),
             Op::Pass(ms) => self.pass(ms),
             Op::Alarm(late_ms) => {
-                if let Some(at_ms) = self.out.alarm_ms.get() {
+                if let Some(at_ms) = self.env.alarm_ms.get() {
                     self.pass((at_ms - self.now_ms()).max(0) + late_ms);
                     self.wake();
                 }
             }
             Op::AlarmAgain => self.wake(),
-            Op::Receivers(manner) => self.manner = manner,
+            Op::Receivers(behaviour) => self.behaviour = behaviour,
             Op::Change(change) => self.change(&change),
             Op::Replay(nth) => {
                 let ids = self.model.ids();
@@ -163,8 +163,8 @@ impl World {
             Op::Erase(user) => self.operate(Operation::Erase(user_id(user))),
             Op::Straggler(nth) => {
                 if !self.stragglers.is_empty() {
-                    let asked = self.stragglers.remove(nth % self.stragglers.len());
-                    self.arrive(&asked, true);
+                    let request = self.stragglers.remove(nth % self.stragglers.len());
+                    self.arrive(&request, true);
                 }
             }
             Op::Die => self.die(),
@@ -173,12 +173,11 @@ impl World {
         self.check();
     }
 
-    /// All is well again: what is called answers, and alarms come as they are set, until only the sweep of another day
-    /// is left to do.
+    /// Lets everything succeed: calls are answered and alarms run on time, until only another day's sweep is left.
     pub fn settle_down(&mut self) {
-        self.manner = Manner::Well;
-        for asked in std::mem::take(&mut self.stragglers) {
-            self.arrive(&asked, true);
+        self.behaviour = Behaviour::Working;
+        for request in std::mem::take(&mut self.stragglers) {
+            self.arrive(&request, true);
         }
         let well = |world: &mut Self, op| world.carry_out(op, None, Faults::none());
         well(self, Op::Change(Change::Callback(true, true)));
@@ -194,15 +193,15 @@ impl World {
     }
 
     pub fn operate(&mut self, operation: Operation) {
-        let (out, service) = self.process();
-        self.spawn(runtime::operate(out, service, operation));
+        let (env, service) = self.process();
+        self.spawn(runtime::operate(env, service, operation));
     }
 
     fn spawn(&mut self, task: impl Future<Output = ()> + 'static) {
         self.tasks.push(Box::pin(task));
     }
 
-    /// Lets everything go as far as it goes before it has to wait.
+    /// Polls until every task waits.
     fn run(&mut self) {
         loop {
             let mut moved = false;
@@ -221,7 +220,7 @@ impl World {
                     Stepped::Died => return,
                 }
             }
-            let spawned = self.out.spawned.take();
+            let spawned = self.env.spawned.take();
             if !moved && spawned.is_empty() {
                 return;
             }
@@ -230,40 +229,40 @@ impl World {
     }
 
     fn step(&mut self, nth: usize) -> Stepped {
-        let out = Rc::clone(&self.out);
+        let env = Rc::clone(&self.env);
         let before = (
-            out.db.writes(),
-            out.calls.borrow().len(),
-            out.spawned.borrow().len(),
+            env.db.writes(),
+            env.calls.borrow().len(),
+            env.spawned.borrow().len(),
         );
-        let alarm_ms = out.alarm_ms.get();
-        out.db.begin_step();
+        let alarm_ms = env.alarm_ms.get();
+        env.db.begin_step();
         let ended = self.tasks[nth]
             .as_mut()
             .poll(&mut Context::from_waker(Waker::noop()))
             .is_ready();
         let after = (
-            out.db.writes(),
-            out.calls.borrow().len(),
-            out.spawned.borrow().len(),
+            env.db.writes(),
+            env.calls.borrow().len(),
+            env.spawned.borrow().len(),
         );
-        let moved = ended || before != after || !out.journal.borrow().is_empty();
+        let moved = ended || before != after || !env.journal.borrow().is_empty();
         if moved && let Some((steps, committed)) = self.death {
             self.death = (steps > 1).then_some((steps - 1, committed));
             if self.death.is_none() {
-                out.db.end_step(!committed);
+                env.db.end_step(!committed);
                 if committed {
                     self.after_step();
                 } else {
-                    out.alarm_ms.set(alarm_ms);
-                    out.journal.take();
-                    out.calls.borrow_mut().truncate(before.1);
+                    env.alarm_ms.set(alarm_ms);
+                    env.journal.take();
+                    env.calls.borrow_mut().truncate(before.1);
                 }
                 self.die();
                 return Stepped::Died;
             }
         }
-        out.db.end_step(false);
+        env.db.end_step(false);
         if moved {
             self.after_step();
         }
@@ -274,78 +273,78 @@ impl World {
         }
     }
 
-    /// The process ends. What it has asked for may take effect.
+    /// Ends the process. Its open calls may still take effect.
     fn die(&mut self) {
-        for call in self.out.calls.take() {
+        for call in self.env.calls.take() {
             if call.arrived.borrow().is_none() && self.coin() {
-                self.arrive(&call.asked, false);
+                self.arrive(&call.request, false);
             }
         }
         self.tasks.clear();
-        self.out.spawned.take();
-        self.service = runtime::start(&self.out, self.locks);
-        self.model.died();
+        self.env.spawned.take();
+        self.service = runtime::start(&self.env, self.locks);
+        self.model.clear_flights();
     }
 
-    /// Time goes on, and those who have waited long enough give up.
+    /// Advances the clock and lets expired calls fail.
     fn pass(&mut self, ms: i64) {
         let until_ms = self.now_ms() + ms;
         loop {
             let first = {
-                let calls = self.out.calls.borrow();
+                let calls = self.env.calls.borrow();
                 let ends = calls.iter().map(|call| call.until_ms).enumerate();
                 ends.min_by_key(|(_, end_ms)| *end_ms)
             };
             match first {
                 Some((nth, end_ms)) if end_ms <= until_ms => {
-                    self.out.now_ms.set(end_ms.max(self.now_ms()));
-                    let way = if self.coin() { Way::Lost } else { Way::Fails };
-                    self.resolve(nth, way);
+                    self.env.now_ms.set(end_ms.max(self.now_ms()));
+                    let fate = if self.coin() { Fate::Lost } else { Fate::Fails };
+                    self.resolve(nth, fate);
                     self.run();
                 }
                 _ => break,
             }
         }
-        self.out.now_ms.set(until_ms);
+        self.env.now_ms.set(until_ms);
     }
 
     fn resolve_all(&mut self) {
-        while !self.out.calls.borrow().is_empty() {
-            self.resolve(0, Way::Well);
+        while !self.env.calls.borrow().is_empty() {
+            self.resolve(0, Fate::Succeeds);
             self.run();
         }
     }
 
-    fn resolve(&mut self, nth: usize, way: Way) {
-        let call = Rc::clone(&self.out.calls.borrow()[nth]);
-        if call.arrived.borrow().is_none() && matches!(way, Way::Well | Way::Arrives | Way::Lost) {
-            let arrived = self.arrive(&call.asked, false);
+    fn resolve(&mut self, nth: usize, fate: Fate) {
+        let call = Rc::clone(&self.env.calls.borrow()[nth]);
+        if call.arrived.borrow().is_none() && matches!(fate, Fate::Succeeds | Fate::Arrives | Fate::Lost) {
+            let arrived = self.arrive(&call.request, false);
             call.arrived.replace(Some(arrived));
         }
-        if way == Way::Arrives {
+        if fate == Fate::Arrives {
             return;
         }
-        if way == Way::Straggles {
-            self.stragglers.push(call.asked.clone());
+        if fate == Fate::ArrivesLate {
+            self.stragglers.push(call.request.clone());
         }
-        let answer = call.arrived.take().filter(|_| way == Way::Well);
-        call.answer(answer.unwrap_or(Answered::Nothing));
-        self.out.calls.borrow_mut().remove(nth);
+        let answer = call.arrived.take().filter(|_| fate == Fate::Succeeds);
+        call.answer(answer.unwrap_or(CallAnswer::Nothing));
+        self.env.calls.borrow_mut().remove(nth);
     }
 
-    /// A call reaches the other side. `late`: its sender does not wait for it any more.
-    fn arrive(&mut self, asked: &Asked, late: bool) -> Answered {
-        match asked {
-            Asked::Object(to, json) => Answered::Object(match to.binding {
+    /// Delivers a call to its peer. With `late` its sender no longer waits for it.
+    fn arrive(&mut self, request: &CallRequest, late: bool) -> CallAnswer {
+        match request {
+            CallRequest::Object(to, json) => CallAnswer::Object(match to.binding {
                 catalog::BINDING => self.ask_catalog(json),
                 counters::BINDING => self.ask_counters(&to.name, json, late),
                 ledger::BINDING => self.ask_ledger(json),
                 other => panic!("a call to {other}"),
             }),
-            Asked::Http(request) => self
+            CallRequest::Http(request) => self
                 .receivers
-                .receive(request, self.manner)
-                .map_or(Answered::Nothing, Answered::Http),
+                .receive(request, self.behaviour)
+                .map_or(CallAnswer::Nothing, CallAnswer::Http),
         }
     }
 
@@ -372,10 +371,10 @@ impl World {
         let reply = origin::counters::handle(db, self.now_ms(), command.clone()).unwrap();
         match (&command, &reply) {
             (counters::Command::Take(take), counters::Reply::Taken(taken)) => {
-                self.model.took(take, taken.taken, late);
+                self.model.record_take(take, taken.taken, late);
             }
             (counters::Command::AddConversions(batch), counters::Reply::Applied(applied)) => {
-                self.told(name, batch.sequence, *applied);
+                self.record_batch(name, batch.sequence, *applied);
             }
             other => panic!("{other:?}"),
         }
@@ -389,7 +388,7 @@ impl World {
         };
         let context = origin::ledger::Context {
             now_ms: self.now_ms(),
-            random: &|| Err("no need of it".into()),
+            random: &|| Err("not used here".into()),
             mac: &|| panic!("no key is issued"),
             publisher: &self.terms.publisher_id,
         };
@@ -397,16 +396,16 @@ impl World {
         let ledger::Reply::Applied(applied) = &reply else {
             panic!("{reply:?}");
         };
-        self.told("ledger", sequence, *applied);
+        self.record_batch("ledger", sequence, *applied);
         serde_json::to_string(&reply).unwrap()
     }
 
-    /// A batch that was applied now was never confirmed, so its sender still has it.
-    fn told(&mut self, destination: &str, sequence: u64, applied: Applied) {
+    /// A batch applied just now was not confirmed before, so its sender still stores it.
+    fn record_batch(&mut self, destination: &str, sequence: u64, applied: Applied) {
         if applied.applied {
-            let outstanding = batches::outstanding(&self.out.db, i64::MAX >> 11).unwrap();
+            let outstanding = batches::outstanding(&self.env.db, i64::MAX >> 11).unwrap();
             let is_it = |batch: &&Batch| batch.destination == destination && batch.sequence == sequence;
-            self.model.told(outstanding.iter().find(is_it).unwrap());
+            self.model.apply_batch(outstanding.iter().find(is_it).unwrap());
         }
     }
 }

@@ -1,14 +1,14 @@
-//! Each rule as a table, the whole schedule walked through them, and what holds for any answer.
+//! Tests each rule as a table, the whole schedule with failing tries, and the properties of any answer.
 
 use proptest::{option, prelude::*};
 
 use super::*;
 use crate::model::time::{HOUR_MS, MINUTE_MS, http_date};
 
-/// A whole second, so that an HTTP date can name it.
+/// A whole second, because HTTP dates have no fractions.
 const NOW_MS: i64 = 1_790_000_000_000;
-/// After the fourth try of the default schedule the next one is due in half an hour: less 20 %, 24 minutes.
-const MADE: u32 = 4;
+/// After the fourth try of the default schedule the next one is due in 30 minutes; less 20 %, that is 24 minutes.
+const TRIES_MADE: u32 = 4;
 const SCHEDULED_MS: i64 = 24 * MINUTE_MS;
 const LAST: u32 = 12;
 
@@ -30,38 +30,38 @@ fn judged(tries_made: u32, answer: Answer<'_>) -> Judgement {
     )
 }
 
-/// How long after [`NOW_MS`] the next try is, after a 503 with this `Retry-After`.
+/// The time from [`NOW_MS`] to the next try after a 503 with this `Retry-After`, in milliseconds.
 fn wait_ms(retry_after: &str) -> i64 {
     let answer = Answer {
         retry_after: Some(retry_after),
         ..answered(503)
     };
-    match judged(MADE, answer).next {
+    match judged(TRIES_MADE, answer).next {
         Next::At(at_ms) => at_ms - NOW_MS,
         other => panic!("{retry_after}: {other:?}"),
     }
 }
 
 #[test]
-fn any_2xx_delivers_even_at_the_last_try() {
+fn a_callback_is_delivered_by_any_2xx_even_at_the_last_try() {
     for status in [200, 201, 202, 204, 226, 299] {
-        for made in [1, LAST] {
+        for tries_made in [1, LAST] {
             let expected = Judgement {
                 next: Next::Delivered,
                 disables: false,
                 endpoint_works: true,
             };
-            assert_eq!(judged(made, answered(status)), expected, "{status}");
+            assert_eq!(judged(tries_made, answered(status)), expected, "{status}");
         }
     }
 }
 
 #[test]
-fn any_other_answer_is_tried_again_until_the_last_try() {
+fn any_other_answer_is_retried_until_the_last_try() {
     for status in [
         0, 100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 404, 409, 411, 429, 500, 501, 503, 599, 999,
     ] {
-        let again = judged(MADE, answered(status));
+        let again = judged(TRIES_MADE, answered(status));
         assert_eq!(again.next, Next::At(NOW_MS + SCHEDULED_MS), "{status}");
         assert!(!again.disables && !again.endpoint_works, "{status}");
         assert_eq!(judged(LAST, answered(status)).next, Next::Dead, "{status}");
@@ -69,9 +69,9 @@ fn any_other_answer_is_tried_again_until_the_last_try() {
 }
 
 #[test]
-fn no_answer_is_tried_again_until_the_last_try() {
-    for (made, next) in [
-        (MADE, Next::At(NOW_MS + SCHEDULED_MS)),
+fn a_missing_answer_is_retried_until_the_last_try() {
+    for (tries_made, next) in [
+        (TRIES_MADE, Next::At(NOW_MS + SCHEDULED_MS)),
         (LAST - 1, Next::At(NOW_MS + 23 * HOUR_MS / 10 * 8)),
         (LAST, Next::Dead),
         (u32::MAX, Next::Dead),
@@ -81,16 +81,16 @@ fn no_answer_is_tried_again_until_the_last_try() {
             disables: false,
             endpoint_works: false,
         };
-        let judgement = judge(&Schedule::default(), made, &Outcome::Failed, NOW_MS, 0);
-        assert_eq!(judgement, expected, "{made}");
+        let judgement = judge(&Schedule::default(), tries_made, &Outcome::Failed, NOW_MS, 0);
+        assert_eq!(judgement, expected, "{tries_made}");
     }
 }
 
 #[test]
-fn what_the_receiver_says_of_delivery_is_done() {
+fn the_directives_of_the_receiver_are_followed() {
     let (again, disabled) = (Next::At(NOW_MS + SCHEDULED_MS), true);
-    // Status, `webhook-delivery`; what becomes of the callback, whether the endpoint is disabled, whether it works.
-    for (status, said, next, disables, works) in [
+    // Status, `webhook-delivery`; the callback's next step, whether the endpoint is disabled, whether it works.
+    for (status, directive, next, disables, works) in [
         (410, None, Next::Kept, disabled, false),
         (410, Some("nonsense"), Next::Kept, disabled, false),
         (500, Some("disable"), Next::Kept, disabled, false),
@@ -100,7 +100,7 @@ fn what_the_receiver_says_of_delivery_is_done() {
         (503, Some("abort-message"), Next::Dead, false, true),
         (301, Some("abort-message"), Next::Dead, false, true),
         (204, Some("abort-message"), Next::Delivered, false, true),
-        // Both are said, so both are done.
+        // Both directives apply.
         (410, Some("abort-message"), Next::Dead, disabled, true),
         (400, Some("abort-message, disable"), Next::Dead, disabled, true),
         (
@@ -110,11 +110,11 @@ fn what_the_receiver_says_of_delivery_is_done() {
             disabled,
             true,
         ),
-        // In any case, with blanks around it, or sent twice.
+        // In any case, with whitespace around it, or sent twice.
         (500, Some(" DISABLE\t"), Next::Kept, disabled, false),
         (500, Some("disable, disable"), Next::Kept, disabled, false),
         (500, Some("\tAbort-Message "), Next::Dead, false, true),
-        // Garbage says nothing.
+        // Unknown directives are ignored.
         (500, Some(""), again, false, false),
         (500, Some("disabled"), again, false, false),
         (500, Some("do not disable"), again, false, false),
@@ -123,7 +123,7 @@ fn what_the_receiver_says_of_delivery_is_done() {
         (500, Some("ｄisable"), again, false, false),
     ] {
         let answer = Answer {
-            webhook_delivery: said,
+            webhook_delivery: directive,
             ..answered(status)
         };
         let expected = Judgement {
@@ -131,9 +131,9 @@ fn what_the_receiver_says_of_delivery_is_done() {
             disables,
             endpoint_works: works,
         };
-        assert_eq!(judged(MADE, answer), expected, "{answer:?}");
+        assert_eq!(judged(TRIES_MADE, answer), expected, "{answer:?}");
         if next != again {
-            assert_eq!(judged(LAST, answer), expected, "{answer:?} to the last try");
+            assert_eq!(judged(LAST, answer), expected, "{answer:?} at the last try");
         }
     }
 }
@@ -179,7 +179,7 @@ fn retry_after_is_respected_between_the_scheduled_delay_and_a_day() {
 }
 
 #[test]
-fn a_retry_after_that_cannot_be_read_is_ignored() {
+fn a_malformed_retry_after_is_ignored() {
     for garbage in [
         "",
         " ",
@@ -214,17 +214,17 @@ fn retry_after_never_shortens_a_delay_of_more_than_a_day() {
 }
 
 #[test]
-fn retry_after_counts_for_nothing_where_nothing_is_tried_again() {
-    let asking = |status| Answer {
+fn retry_after_is_ignored_if_nothing_is_retried() {
+    let with_retry_after = |status| Answer {
         retry_after: Some("3600"),
         ..answered(status)
     };
-    assert_eq!(judged(LAST, asking(503)).next, Next::Dead);
-    assert_eq!(judged(MADE, asking(410)).next, Next::Kept);
-    assert_eq!(judged(MADE, asking(200)).next, Next::Delivered);
+    assert_eq!(judged(LAST, with_retry_after(503)).next, Next::Dead);
+    assert_eq!(judged(TRIES_MADE, with_retry_after(410)).next, Next::Kept);
+    assert_eq!(judged(TRIES_MADE, with_retry_after(200)).next, Next::Delivered);
 }
 
-/// What headers may say: what is meant to be read, what is nearly that, and anything.
+/// Header values: valid, almost valid and arbitrary.
 fn headers() -> impl Strategy<Value = (Option<String>, Option<String>)> {
     let date = (NOW_MS - 3 * DAY_MS..NOW_MS + 3 * DAY_MS).prop_map(http_date);
     let number = prop_oneof![
@@ -246,9 +246,9 @@ fn schedules() -> impl Strategy<Value = Schedule> {
 
 proptest! {
     #[test]
-    fn whatever_is_answered_the_next_try_is_neither_in_the_past_nor_out_of_reach(
+    fn the_next_try_is_within_its_bounds_after_any_answer(
         schedule in schedules(),
-        made in 1..=52_u32,
+        tries_made in 1..=52_u32,
         status in prop_oneof![Just(410), 190..600_u16, any::<u16>()],
         (retry_after, webhook_delivery) in headers(),
         random: u32,
@@ -259,42 +259,42 @@ proptest! {
             retry_after: retry_after.as_deref(),
             webhook_delivery: webhook_delivery.as_deref(),
         };
-        let judgement = judge(&schedule, made, &Outcome::Answered(answer), now_ms, random);
+        let judgement = judge(&schedule, tries_made, &Outcome::Answered(answer), now_ms, random);
         prop_assert_eq!(judgement.next == Next::Delivered, status / 100 == 2);
         if status / 100 == 2 {
             prop_assert!(judgement.endpoint_works);
         }
         match judgement.next {
             Next::At(at_ms) => {
-                let earliest_ms = schedule.delay_ms(made, random).unwrap();
-                let latest_ms = schedule.delay_ms(made, u32::MAX).unwrap().max(DAY_MS);
+                let earliest_ms = schedule.delay_ms(tries_made, random).unwrap();
+                let latest_ms = schedule.delay_ms(tries_made, u32::MAX).unwrap().max(DAY_MS);
                 prop_assert!(at_ms >= now_ms.saturating_add(earliest_ms));
                 prop_assert!(at_ms <= now_ms.saturating_add(latest_ms));
-                prop_assert!(made < schedule.tries() && !judgement.disables && !judgement.endpoint_works);
+                prop_assert!(tries_made < schedule.tries() && !judgement.disables && !judgement.endpoint_works);
             }
             Next::Kept => prop_assert!(judgement.disables),
-            Next::Dead => prop_assert!(made >= schedule.tries() || judgement.endpoint_works),
+            Next::Dead => prop_assert!(tries_made >= schedule.tries() || judgement.endpoint_works),
             Next::Delivered => {}
         }
     }
 
     #[test]
-    fn a_receiver_that_never_answers_well_gets_every_try_of_the_schedule_and_no_other(
+    fn a_receiver_that_always_fails_gets_exactly_the_scheduled_tries(
         draws in prop::collection::vec(any::<u32>(), 12),
         lengths_ms in prop::collection::vec(0..=10_000_i64, 12),
         statuses in prop::collection::vec(option::of(prop_oneof![300..410_u16, 411..600_u16]), 12),
     ) {
         let schedule = Schedule::default();
         let (mut now_ms, mut gaps_ms) = (NOW_MS, Vec::new());
-        for (made, ((random, length_ms), status)) in (1..).zip(draws.into_iter().zip(&lengths_ms).zip(statuses)) {
+        for (tries_made, ((random, length_ms), status)) in (1..).zip(draws.into_iter().zip(&lengths_ms).zip(statuses)) {
             now_ms += length_ms;
             let outcome = status.map_or(Outcome::Failed, |status| Outcome::Answered(answered(status)));
-            match judge(&schedule, made, &outcome, now_ms, random).next {
+            match judge(&schedule, tries_made, &outcome, now_ms, random).next {
                 Next::At(at_ms) => {
                     gaps_ms.push(at_ms - now_ms);
                     now_ms = at_ms;
                 }
-                Next::Dead => prop_assert_eq!(made, 12),
+                Next::Dead => prop_assert_eq!(tries_made, 12),
                 other => prop_assert!(false, "{:?}", other),
             }
         }

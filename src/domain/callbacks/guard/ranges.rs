@@ -1,13 +1,13 @@
-//! The address ranges that are not called, as IANA's special-purpose address registries list them, each with the
-//! document that takes it out of the public internet.
+//! The address ranges that callbacks must not call, from IANA's special-purpose address registries, each with the
+//! document that reserves it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 struct Range {
     network: IpAddr,
-    /// How many leading bits an address shares with the network.
+    /// The length of the network prefix, in bits.
     prefix: u32,
-    what: &'static str,
+    kind: &'static str,
     source: &'static str,
     access: Access,
 }
@@ -25,14 +25,14 @@ const fn v4(
     network: [u8; 4],
     prefix: u32,
     access: Access,
-    what: &'static str,
+    kind: &'static str,
     source: &'static str,
 ) -> Range {
     let [a, b, c, d] = network;
     Range {
         network: IpAddr::V4(Ipv4Addr::new(a, b, c, d)),
         prefix,
-        what,
+        kind,
         source,
         access,
     }
@@ -42,21 +42,21 @@ const fn v6(
     network: [u16; 8],
     prefix: u32,
     access: Access,
-    what: &'static str,
+    kind: &'static str,
     source: &'static str,
 ) -> Range {
     let [a, b, c, d, e, f, g, h] = network;
     Range {
         network: IpAddr::V6(Ipv6Addr::new(a, b, c, d, e, f, g, h)),
         prefix,
-        what,
+        kind,
         source,
         access,
     }
 }
 
-/// The first range that holds an address decides. IPv6 addresses that carry an IPv4 address are refused whatever they
-/// carry: where one leads depends on the network it is used in, and a public IPv4 address can be written as such.
+/// The first range that contains an address decides. IPv6 addresses that embed an IPv4 address are always refused:
+/// their target depends on the network in use, and a public IPv4 address can be written plainly.
 #[rustfmt::skip] // A table, one range a line.
 const RANGES: [Range; 42] = [
     v4([0, 0, 0, 0], 8, Never, "this network", "RFC 791"),
@@ -98,14 +98,14 @@ const RANGES: [Range; 42] = [
     v6([0xfe80, 0, 0, 0, 0, 0, 0, 0], 10, Never, "link-local", "RFC 4291"),
     v6([0xfec0, 0, 0, 0, 0, 0, 0, 0], 10, Never, "site-local", "RFC 3879"),
     v6([0xff00, 0, 0, 0, 0, 0, 0, 0], 8, Never, "multicast", "RFC 4291"),
-    // What is left outside 2000::/3, from which alone public addresses are given out.
+    // Everything else outside 2000::/3, the only block of public addresses.
     v6([0, 0, 0, 0, 0, 0, 0, 0], 3, Never, "reserved", "RFC 4291"),
     v6([0x4000, 0, 0, 0, 0, 0, 0, 0], 2, Never, "reserved", "RFC 4291"),
     v6([0x8000, 0, 0, 0, 0, 0, 0, 0], 1, Never, "reserved", "RFC 4291"),
 ];
 
 impl Range {
-    fn holds(&self, address: IpAddr) -> bool {
+    fn contains(&self, address: IpAddr) -> bool {
         match (self.network, address) {
             (IpAddr::V4(network), IpAddr::V4(address)) => {
                 (network.to_bits() ^ address.to_bits()).leading_zeros() >= self.prefix
@@ -118,13 +118,13 @@ impl Range {
     }
 }
 
-/// Whether an address is called; what is wrong with it, otherwise.
+/// Checks that an address may be called. The error is a phrase to put after the field's name.
 pub fn check(address: IpAddr, allow_private: bool) -> Result<(), String> {
-    let range = RANGES.iter().find(|range| range.holds(address));
+    let range = RANGES.iter().find(|range| range.contains(address));
     match range {
         Some(range) if range.access == Never || !allow_private => Err(format!(
             "must be on the public internet: {address} is {} ({}/{}, {})",
-            range.what, range.network, range.prefix, range.source
+            range.kind, range.network, range.prefix, range.source
         )),
         _ => Ok(()),
     }

@@ -18,7 +18,7 @@ fn guard(allow_private: bool) -> Guard {
     }
 }
 
-/// Holds both guards to an expectation: what production says, and what local runs say.
+/// Checks a URL with the guard of production and with that of local runs.
 #[track_caller]
 fn expect(url: &str, production: bool, local: bool) {
     for (allow_private, expected) in [(false, production), (true, local)] {
@@ -56,7 +56,7 @@ fn a_public_https_address_is_allowed() {
         "https://acme.example.com#part",
         "https://münchen.example.com/",
         "https://acme.example.com/cb?mail=a@b.example&to=http://localhost/",
-        // Near a refused name, but not below it.
+        // Similar to a refused name, but not below it.
         "https://notlocalhost.com/",
         "https://localhost.example.com/",
         "https://mylocal.dev/",
@@ -69,7 +69,7 @@ fn a_public_https_address_is_allowed() {
 }
 
 #[test]
-fn the_url_that_is_called_is_the_one_that_was_checked() {
+fn the_checked_url_is_returned_in_canonical_form() {
     let url = guard(false)
         .check("https://ACME.example.com:443/cb?u={user_id}")
         .unwrap();
@@ -100,7 +100,7 @@ fn the_scheme_is_https_and_locally_http() {
 }
 
 #[test]
-fn a_host_is_named_where_every_reader_looks_for_it() {
+fn every_url_parser_must_find_the_same_host() {
     for url in [
         "https:",
         "https://",
@@ -147,7 +147,7 @@ fn credentials_are_refused() {
 }
 
 #[test]
-fn the_text_holds_nothing_that_a_parser_drops_or_turns_round() {
+fn characters_that_a_parser_drops_or_converts_are_refused() {
     for character in [
         '\0', '\t', '\n', '\r', '\u{1b}', '\u{7f}', '\u{85}', ' ', '\u{a0}', '\u{2028}', '\u{3000}', '\\',
     ] {
@@ -168,13 +168,13 @@ fn a_configured_url_is_at_most_2048_characters() {
     let url = |length: usize| format!("https://acme.example.com/{}", "ä".repeat(length - 25));
     allowed(&url(2_048));
     refused(&url(2_049));
-    // With its macros filled, it may be longer.
+    // With its macros filled in, it may be longer.
     let filled = Url::parse(&url(5_000)).unwrap();
     assert_eq!(guard(false).check_parsed(&filled), Ok(()));
 }
 
 #[test]
-fn ports_are_443_and_the_free_ones_from_1024_on() {
+fn allowed_ports_are_443_and_unblocked_ones_from_1024_on() {
     for port in [443, 1024, 3000, 5432, 8080, 8443, 10_079, 10_081, 65_535] {
         allowed(&format!("https://acme.example.com:{port}/"));
     }
@@ -215,11 +215,11 @@ fn names_inside_private_networks_are_refused() {
         "tv.home",
         "hidden.onion",
         "localhost.localdomain",
-        // Single labels are completed by a search list, if at all.
+        // A resolver completes single labels with its search list, if at all.
         "intranet1",
         "com",
         "metadata",
-        // Another spelling of the same.
+        // Other spellings of the same names.
         "printer.ｌｏｃａｌ",
         "printer。local",
         "printer%2elocal",
@@ -235,7 +235,7 @@ fn names_inside_private_networks_are_refused() {
 }
 
 #[test]
-fn localhost_is_for_local_runs() {
+fn localhost_is_allowed_in_local_runs_only() {
     for name in [
         "localhost",
         "LOCALHOST",
@@ -251,7 +251,7 @@ fn localhost_is_for_local_runs() {
 }
 
 #[test]
-fn our_own_hosts_are_refused_in_every_spelling() {
+fn signposts_own_hosts_are_refused_in_every_spelling() {
     for host in [
         "track.example.com",
         "TRACK.example.com",
@@ -286,7 +286,7 @@ fn a_local_receiver_may_share_the_services_address_but_not_its_port() {
 }
 
 #[test]
-fn a_service_on_loopback_is_our_own_by_every_name_of_loopback() {
+fn a_service_on_loopback_is_its_own_host_under_every_name_of_loopback() {
     let spellings = [
         "127.0.0.1",
         "127.0.0.2",
@@ -310,7 +310,7 @@ fn a_service_on_loopback_is_our_own_by_every_name_of_loopback() {
             let receiver = local.check(&format!("http://{called}:9000/cb"));
             assert!(receiver.is_ok(), "{own}, {called}: {receiver:?}");
         }
-        // The same port elsewhere is somebody else's.
+        // The same port on another host is not Signpost's.
         for other in [
             "10.0.0.1",
             "126.255.255.255",
@@ -326,7 +326,7 @@ fn a_service_on_loopback_is_our_own_by_every_name_of_loopback() {
 }
 
 #[test]
-fn loopback_is_not_our_own_where_we_are_elsewhere() {
+fn loopback_is_not_an_own_host_of_a_service_elsewhere() {
     let elsewhere = Guard {
         allow_private: true,
         own_hosts: vec!["http://10.0.0.1:8787".to_owned(), "track.example.com".to_owned()],
@@ -347,7 +347,7 @@ fn configured(settings: &[(&str, &str)]) -> Guard {
 }
 
 #[test]
-fn private_addresses_are_allowed_by_the_word_true_alone() {
+fn private_addresses_are_allowed_only_by_the_value_true() {
     let url = "http://127.0.0.1:9000/";
     assert!(
         configured(&[("ALLOW_PRIVATE_CALLBACKS", "true")])
@@ -362,7 +362,7 @@ fn private_addresses_are_allowed_by_the_word_true_alone() {
 }
 
 #[test]
-fn the_hosts_that_are_configured_are_our_own() {
+fn configured_hosts_are_own_hosts() {
     let hosts = configured(&[
         ("TRACKING_URL", "https://t.example.com/below"),
         ("TRACKING_HOST", "t.example.com"),
@@ -382,7 +382,7 @@ fn the_hosts_that_are_configured_are_our_own() {
 }
 
 #[test]
-fn a_refusal_says_what_is_wrong() {
+fn a_refusal_names_the_reason() {
     for (url, problem) in [
         ("http://acme.example.com/", "must begin with https://"),
         (
@@ -447,11 +447,11 @@ fn url_like() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn no_text_panics(text in any::<String>(), like in url_like(), rest in any::<String>()) {
+    fn no_text_makes_the_guard_panic(text in any::<String>(), like in url_like(), rest in any::<String>()) {
         for text in [text, format!("https://{rest}"), format!("https://{like}"), like] {
             for guard in [guard(false), guard(true)] {
                 if let Ok(url) = guard.check(&text) {
-                    // What is allowed stays so when it is read again before the call.
+                    // An allowed URL is also allowed by the check before the call.
                     prop_assert_eq!(guard.check_parsed(&url), Ok(()));
                     prop_assert_eq!(Url::parse(url.as_str()), Ok(url));
                 }
@@ -460,7 +460,7 @@ proptest! {
     }
 
     #[test]
-    fn what_production_allows_local_runs_allow(like in url_like()) {
+    fn a_url_allowed_in_production_is_allowed_in_local_runs(like in url_like()) {
         let url = format!("https://{like}");
         prop_assert!(guard(false).check(&url).is_err() || guard(true).check(&url).is_ok(), "{}", url);
     }

@@ -1,4 +1,4 @@
-//! The pace of a failing endpoint, against a naive model and beside the schedule of its callbacks.
+//! Tests the backoff of a failing endpoint against a naive model, and together with the schedule of its callbacks.
 
 use proptest::prelude::*;
 
@@ -13,13 +13,13 @@ use crate::{
 
 const NOW_MS: i64 = 1_790_000_000_000;
 
-/// An endpoint that failed so often in a row, the last time at `now_ms`.
+/// An endpoint after `failures` failures in a row at `now_ms`.
 fn after(failures: u32, now_ms: i64) -> Health {
     (0..failures).fold(Health::default(), |health, _| health.failed(now_ms))
 }
 
 #[test]
-fn an_endpoint_that_works_gets_six_tries_at_once() {
+fn a_working_endpoint_gets_six_tries_at_once() {
     for failures in 0..FAILING_AFTER {
         let health = after(failures, NOW_MS);
         let room: Vec<_> = (0..=8).map(|under_way| health.room(under_way, NOW_MS)).collect();
@@ -29,7 +29,7 @@ fn an_endpoint_that_works_gets_six_tries_at_once() {
 }
 
 #[test]
-fn the_fifth_failure_in_a_row_makes_it_a_failing_one() {
+fn an_endpoint_is_failing_after_five_failures_in_a_row() {
     let health = after(5, NOW_MS);
     assert!(health.is_failing());
     assert_eq!(health.opens_ms(), Some(NOW_MS + SECOND_MS));
@@ -61,7 +61,7 @@ fn each_further_failure_doubles_the_pause_up_to_half_a_minute() {
 }
 
 #[test]
-fn one_success_opens_it_again_and_forgets_the_failures() {
+fn one_success_resets_the_health_of_an_endpoint() {
     let health = after(1_000, NOW_MS).succeeded();
     assert_eq!(health, Health::default());
     assert_eq!(health.room(0, NOW_MS), 6);
@@ -69,16 +69,16 @@ fn one_success_opens_it_again_and_forgets_the_failures() {
 }
 
 #[test]
-fn six_tries_that_fail_together_push_the_pace_by_a_step_each_at_most() {
+fn six_tries_that_fail_together_each_count_as_one_failure() {
     let working = after(4, NOW_MS - HOUR_MS);
     let health = (0..6).fold(working, |health, _| health.failed(NOW_MS));
     assert_eq!(health.opens_ms(), Some(NOW_MS + 30 * SECOND_MS));
-    // A clock that steps back does not let it open earlier.
+    // A clock that steps back does not move the next try forward.
     assert_eq!(health.failed(NOW_MS - HOUR_MS).opens_ms(), health.opens_ms());
 }
 
 #[test]
-fn no_count_and_no_clock_overflows() {
+fn no_failure_count_and_no_clock_overflows() {
     for failures in [u32::MAX - 1, u32::MAX] {
         for now_ms in [i64::MIN, 0, i64::MAX] {
             let health = Health {
@@ -101,25 +101,25 @@ fn no_count_and_no_clock_overflows() {
     }
 }
 
-/// Walks one callback of an endpoint that is dead; `before` is what happens to its health just before a try is due.
-/// Returns when each try was due, and when it started.
+/// Walks one callback of a dead endpoint through its schedule. `before` changes the health just before a try is due.
+/// Returns the due time and the start of each try.
 fn walk(random: u32, mut before: impl FnMut(Health, i64) -> Health) -> Vec<(i64, i64)> {
     let (schedule, mut health, mut tries) = (Schedule::default(), Health::default(), Vec::new());
     let mut due_ms = NOW_MS + schedule.delay_ms(0, random).unwrap();
-    for made in 1.. {
+    for number in 1.. {
         health = before(health, due_ms);
         let start_ms = health.opens_ms().map_or(due_ms, |opens_ms| opens_ms.max(due_ms));
         assert!(
             health.room(0, start_ms) > 0,
-            "try {made} starts when the endpoint opens"
+            "try {number} starts when the endpoint opens"
         );
         tries.push((due_ms, start_ms));
         let end_ms = start_ms + 10 * SECOND_MS;
         health = health.failed(end_ms);
-        match judge(&schedule, made, &Outcome::Failed, end_ms, random).next {
+        match judge(&schedule, number, &Outcome::Failed, end_ms, random).next {
             Next::At(at_ms) => due_ms = at_ms,
             next => {
-                assert_eq!((next, made), (Next::Dead, schedule.tries()));
+                assert_eq!((next, number), (Next::Dead, schedule.tries()));
                 break;
             }
         }
@@ -128,7 +128,7 @@ fn walk(random: u32, mut before: impl FnMut(Health, i64) -> Health) -> Vec<(i64,
 }
 
 #[test]
-fn the_pace_is_never_slower_than_the_schedule_of_the_one_callback_that_fails() {
+fn the_backoff_never_delays_an_endpoints_only_failing_callback() {
     for random in [0, u32::MAX / 2, u32::MAX] {
         let tries = walk(random, |health, _| health);
         assert_eq!(tries.len(), 12);
@@ -140,10 +140,10 @@ fn the_pace_is_never_slower_than_the_schedule_of_the_one_callback_that_fails() {
 }
 
 #[test]
-fn where_others_fail_too_the_pace_delays_a_try_by_half_a_minute_at_most() {
+fn the_backoff_delays_a_try_by_half_a_minute_at_most() {
     for random in [0, u32::MAX / 2, u32::MAX] {
         let tries = walk(random, |health, due_ms| {
-            // Ten probes for other callbacks, the last of them just now.
+            // Ten failed probes for other callbacks.
             (0..10).fold(health, |health, _| health.failed(due_ms))
         });
         let delay_ms = |(due_ms, start_ms): &(i64, i64)| start_ms - due_ms;
@@ -154,8 +154,8 @@ fn where_others_fail_too_the_pace_delays_a_try_by_half_a_minute_at_most() {
 }
 
 #[test]
-fn a_dead_endpoint_is_probed_often_enough_to_be_found_out_when_it_is_well_again() {
-    // It is dead for a day, with always another callback due, and each probe takes its whole 10 s.
+fn a_dead_endpoint_is_probed_at_least_every_40_seconds() {
+    // The endpoint is dead for a day, another callback is always due, and each probe takes the full 10 s.
     let (mut now_ms, mut health, mut starts_ms) = (NOW_MS, Health::default(), Vec::new());
     while now_ms < NOW_MS + DAY_MS {
         assert!(health.room(0, now_ms) > 0);
@@ -171,12 +171,12 @@ fn a_dead_endpoint_is_probed_often_enough_to_be_found_out_when_it_is_well_again(
     assert_eq!(health.succeeded().room(0, now_ms + 1), 6);
 }
 
-/// The same rules, told by the whole history: when each try ended, and whether well.
+/// The same rules computed from the whole history: the end of each try, and whether it succeeded.
 #[derive(Default)]
 struct Model(Vec<(i64, bool)>);
 
 impl Model {
-    /// When the failures since the last success ended.
+    /// The times at which the failures since the last success ended.
     fn failures(&self) -> Vec<i64> {
         let newest_first = self.0.iter().rev();
         let mut failures: Vec<_> = newest_first
@@ -209,9 +209,9 @@ impl Model {
 enum Step {
     /// Time passes, or the clock steps back.
     Wait(i64),
-    /// As many tries as there is room for start.
+    /// All tries that are allowed start.
     Start,
-    /// One that is under way ends.
+    /// A try in flight ends.
     End { well: bool },
 }
 
@@ -226,7 +226,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 proptest! {
     #[test]
-    fn the_endpoint_is_never_called_more_than_it_bears(steps in steps()) {
+    fn the_limit_of_tries_in_flight_always_matches_the_model(steps in steps()) {
         let (mut health, mut model) = (Health::default(), Model::default());
         let (mut now_ms, mut under_way) = (NOW_MS, 0_usize);
         for step in steps {

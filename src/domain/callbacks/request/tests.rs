@@ -74,7 +74,7 @@ fn query(request: &Request) -> &str {
     request.url.split_once('?').unwrap().1
 }
 
-/// Whether the stock library, given this secret, signs the same.
+/// Whether the stock library computes the same signature with this secret.
 fn verifies(secret: &str, request: &Request, payload: &str) -> bool {
     let timestamp = header(request, "webhook-timestamp").parse().unwrap();
     let own = Webhook::new(secret).unwrap();
@@ -84,7 +84,7 @@ fn verifies(secret: &str, request: &Request, payload: &str) -> bool {
         .any(|signature| signature == own.as_ref().unwrap())
 }
 
-/// Whether the last parameter, under this name, signs the query before it.
+/// Whether the last parameter has this name and signs the query before it.
 fn query_verifies(query: &str, name: &str) -> bool {
     let parted = query.rsplit_once('&');
     parted.is_some_and(|(before, last)| {
@@ -94,7 +94,7 @@ fn query_verifies(query: &str, name: &str) -> bool {
 }
 
 #[test]
-fn a_get_carries_the_fields_in_order_then_the_time_then_the_signature() {
+fn a_get_has_the_fields_in_order_then_the_time_then_the_signature() {
     let request = sent(&callback("https://x.example/cb", CallbackMethod::Get), &fields());
     let (before, _) = request.url.rsplit_once("&signature=").unwrap();
     assert_eq!(
@@ -113,7 +113,7 @@ fn a_get_carries_the_fields_in_order_then_the_time_then_the_signature() {
 }
 
 #[test]
-fn a_urls_query_is_filled_or_kept_and_then_signed() {
+fn the_query_of_a_url_is_filled_or_kept_and_then_signed() {
     for (url, expected) in [
         ("https://x.example", "https://x.example/?user_id=u%401&value="),
         ("https://x.example?", "https://x.example/?user_id=u%401&value="),
@@ -125,7 +125,7 @@ fn a_urls_query_is_filled_or_kept_and_then_signed() {
             "http://x.example:8080/a?it's=|é#part",
             "http://x.example:8080/a?it%27s=%7C%C3%A9&user_id=",
         ),
-        // A macro makes the query its own.
+        // A URL with a macro gets no other fields.
         (
             "https://x.example/cb?u={user_id}&k=1",
             "https://x.example/cb?u=u%401&k=1&ts=1614265330&signature=",
@@ -169,7 +169,7 @@ fn a_url_that_could_mislead_is_refused() {
     let dots = "must not have a path segment";
     for (url, problem) in [
         ("https://{c1}.example/", macros),
-        // A reader that takes the first of two would see the same id in every callback.
+        // A receiver that reads the first of two would see the same id in every callback.
         ("https://x.example/?transaction_id=fixed", own),
         ("https://x.example/?Value=5&x=1", own),
         ("https://%7Bc1%7D.example/", macros),
@@ -200,7 +200,7 @@ fn a_url_that_could_mislead_is_refused() {
         ("https://x.example/.{c1}{c2}", dots),
         ("https://x.example/%2e{c1}", dots),
         ("https://x.example/%2{c1}", dots),
-        // Of these a URL parser makes https://x.example, with all the rest behind it.
+        // A URL parser reads these as https://x.example with the rest as the path.
         ("https:/x.example/?https://a=1", "must be an http or https URL"),
         ("https:x.example/://", "must be an http or https URL"),
         ("ftp://x.example/", "must be an http or https URL"),
@@ -215,7 +215,7 @@ fn a_url_that_could_mislead_is_refused() {
 }
 
 #[test]
-fn the_older_signatures_parameters_are_ours_only_with_it() {
+fn the_parameters_of_the_legacy_signature_are_reserved_only_with_it() {
     for name in ["token", "signature_hmac"] {
         let url = format!("https://x.example/?{name}=1");
         assert!(Template::parse(&url, false).is_ok(), "{name}");
@@ -224,13 +224,13 @@ fn the_older_signatures_parameters_are_ours_only_with_it() {
 }
 
 #[test]
-fn a_bad_secret_is_named() {
+fn an_invalid_setting_is_named_in_the_error() {
     let good = callback("https://x.example/", CallbackMethod::Get);
-    let of = |callback: &Callback| Endpoint::parse(callback).unwrap_err();
+    let error = |callback: &Callback| Endpoint::parse(callback).unwrap_err();
     let bad = |text: &str| text.to_owned();
     let previous = Some(bad("whsec_"));
     assert_eq!(
-        of(&Callback {
+        error(&Callback {
             secret: bad("x"),
             ..good.clone()
         })
@@ -238,7 +238,7 @@ fn a_bad_secret_is_named() {
         "callback.secret"
     );
     assert_eq!(
-        of(&Callback {
+        error(&Callback {
             url: bad("x"),
             ..good.clone()
         })
@@ -246,7 +246,7 @@ fn a_bad_secret_is_named() {
         "callback.url"
     );
     assert_eq!(
-        of(&Callback {
+        error(&Callback {
             previous_secret: previous,
             ..good
         })
@@ -256,7 +256,7 @@ fn a_bad_secret_is_named() {
 }
 
 #[test]
-fn macros_are_for_get_alone() {
+fn macros_are_refused_with_post() {
     for url in [
         "https://x.example/?u={user_id}",
         "https://x.example/?u=%7Buser_id%7D",
@@ -268,14 +268,14 @@ fn macros_are_for_get_alone() {
             "{url}"
         );
         let error = Endpoint::parse(&callback(url, CallbackMethod::Post)).unwrap_err();
-        let told = format!("{}: {}", error.path, error.problem);
+        let error = format!("{}: {}", error.path, error.problem);
         let expected = "callback.url: must not have macros with POST, whose body carries every field";
-        assert_eq!(told, expected, "{url}");
+        assert_eq!(error, expected, "{url}");
     }
 }
 
 #[test]
-fn an_app_with_such_a_callback_is_refused() {
+fn an_app_with_an_invalid_callback_is_refused() {
     let app = |url: &str| {
         let app = serde_json::json!({
             "publisher_id": "p1", "name": "App", "platform": "android",
@@ -293,7 +293,7 @@ fn an_app_with_such_a_callback_is_refused() {
 }
 
 #[test]
-fn while_a_secret_rotates_both_sign_the_header_and_the_current_one_the_query() {
+fn during_a_rotation_both_secrets_sign_the_header_and_the_current_one_signs_the_query() {
     for method in [CallbackMethod::Get, CallbackMethod::Post] {
         let rotating = Callback {
             previous_secret: Some(PREVIOUS.to_owned()),
@@ -310,7 +310,7 @@ fn while_a_secret_rotates_both_sign_the_header_and_the_current_one_the_query() {
 }
 
 #[test]
-fn the_older_signature_goes_before_the_hmac_which_covers_it() {
+fn the_hmac_covers_the_legacy_signature_before_it() {
     let mut fields = fields();
     fields.user_id = "30356439-8d15-4f47-B133-010a37C19eBD".to_owned();
     fields.transaction_id = "525a5B8e-512b-441A-a10B-72d218c370e5".to_owned();
@@ -334,7 +334,7 @@ fn the_older_signature_goes_before_the_hmac_which_covers_it() {
 }
 
 #[test]
-fn a_post_carries_the_same_fields_as_json_to_the_url_as_it_is() {
+fn a_post_sends_the_same_fields_as_json_to_the_unchanged_url() {
     let url = "https://x.example/cb?k=1&b=%20";
     let request = sent(&callback(url, CallbackMethod::Post), &fields());
     assert_eq!(request.url, url);
@@ -349,7 +349,7 @@ fn a_post_carries_the_same_fields_as_json_to_the_url_as_it_is() {
 }
 
 #[test]
-fn a_reversal_takes_back_a_negative_amount_under_its_own_id() {
+fn a_reversal_has_a_negative_amount_and_its_own_id() {
     let reversal = Fields {
         value: Decimal::parse("-100.1234").unwrap(),
         transaction_id: "tx-2".to_owned(),
@@ -367,19 +367,19 @@ fn a_reversal_takes_back_a_negative_amount_under_its_own_id() {
     }
 }
 
-/// What a receiver reads from a query.
+/// The parameters of a query as a receiver decodes them.
 fn read(query: &str) -> BTreeMap<String, String> {
     let pairs: Vec<(String, String)> = url::form_urlencoded::parse(query.as_bytes())
         .into_owned()
         .collect();
     let read: BTreeMap<_, _> = pairs.iter().cloned().collect();
-    assert_eq!(read.len(), pairs.len(), "a parameter is there twice: {query}");
+    assert_eq!(read.len(), pairs.len(), "a parameter is repeated: {query}");
     read
 }
 
 proptest! {
     #[test]
-    fn any_value_reaches_a_receiver_as_it_is(fields in strategies::fields(), macros: bool) {
+    fn any_value_reaches_a_receiver_of_a_query_unchanged(fields in strategies::fields(), macros: bool) {
         let url = if macros {
             let all: Vec<_> = TABLE.iter().map(|(name, _)| format!("my_{name}={{{name}}}")).collect();
             format!("https://x.example/p{{c1}}/s?{}", all.join("&"))
@@ -387,7 +387,7 @@ proptest! {
             "https://x.example/?mine=%2b".to_owned()
         };
         let request = sent(&callback(&url, CallbackMethod::Get), &fields);
-        // No URL parser on the way may change what was signed.
+        // A URL parser must not change the signed query.
         let parsed = Url::parse(&request.url).unwrap();
         prop_assert_eq!(parsed.as_str(), &request.url);
         prop_assert_eq!(parsed.host_str(), Some("x.example"));
@@ -403,7 +403,7 @@ proptest! {
     }
 
     #[test]
-    fn any_value_reaches_a_receiver_of_json_as_it_is(fields in strategies::fields()) {
+    fn any_value_reaches_a_receiver_of_json_unchanged(fields in strategies::fields()) {
         let request = sent(&callback("https://x.example/", CallbackMethod::Post), &fields);
         let body = request.body.unwrap();
         let body: BTreeMap<String, Box<serde_json::value::RawValue>> = serde_json::from_str(&body).unwrap();
@@ -418,7 +418,7 @@ proptest! {
     }
 
     #[test]
-    fn a_query_with_any_character_changed_fails(
+    fn a_query_with_any_changed_character_does_not_verify(
         fields in strategies::fields(),
         md5: bool,
         place: Index,
@@ -443,7 +443,7 @@ proptest! {
     }
 
     #[test]
-    fn a_url_of_any_shape_is_refused_or_signed_as_it_leaves(
+    fn a_url_of_any_shape_is_refused_or_signed_as_it_is_sent(
         url in "https?://[a-z{]{1,4}[a-z{}%7BDuser_id/?&=#.'|^é]{0,30}",
         fields in strategies::fields(),
     ) {
@@ -459,7 +459,7 @@ proptest! {
 }
 
 #[test]
-fn secrets_are_left_out_of_what_a_receiver_answered() {
+fn secrets_are_masked_in_a_logged_answer() {
     let callback = Callback {
         previous_secret: Some(PREVIOUS.to_owned()),
         ..with_md5("https://p.example/cb", CallbackMethod::Get)
@@ -468,8 +468,8 @@ fn secrets_are_left_out_of_what_a_receiver_answered() {
     let key = |secret: &str| secret.strip_prefix("whsec_").unwrap().to_owned();
     let md5 = "fa072672-d432-11c4-885a-EB1CdEc4Bb13";
     for secret in [SECRET, PREVIOUS, md5, &key(SECRET), &key(PREVIOUS)] {
-        let said = endpoint.for_the_log(&format!("<p>{secret}</p> is not {secret}{secret}"));
-        assert_eq!(said, "<p>********</p> is not ****************");
+        let logged = endpoint.for_the_log(&format!("<p>{secret}</p> is not {secret}{secret}"));
+        assert_eq!(logged, "<p>********</p> is not ****************");
     }
     for other in ["", "ok", "whsec_", "fa072672", "{\"error\":\"no such user\"}"] {
         assert_eq!(endpoint.for_the_log(other), other);
@@ -477,7 +477,7 @@ fn secrets_are_left_out_of_what_a_receiver_answered() {
 }
 
 #[test]
-fn an_older_secret_that_is_but_the_prefix_of_the_others_leaves_the_rest_of_an_answer() {
+fn a_legacy_secret_equal_to_the_prefix_masks_only_the_prefix() {
     let mut callback = with_md5("https://p.example/cb", CallbackMethod::Get);
     callback.legacy_md5 = Some(LegacyMd5 {
         secret: "whsec_".to_owned(),
@@ -487,7 +487,7 @@ fn an_older_secret_that_is_but_the_prefix_of_the_others_leaves_the_rest_of_an_an
 }
 
 #[test]
-fn what_is_logged_of_a_callback_has_no_secret() {
+fn debug_output_of_a_callback_has_no_secret() {
     let callback = Callback {
         previous_secret: Some(PREVIOUS.to_owned()),
         ..with_md5("https://p.example/cb", CallbackMethod::Get)

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 #[test]
-fn a_text_that_is_not_html_stays_as_it_was_written() {
+fn a_text_that_is_not_html_is_unchanged() {
     for text in [
         "",
         "Score < 5 & win",
@@ -24,7 +24,7 @@ fn a_text_that_is_not_html_stays_as_it_was_written() {
 }
 
 #[test]
-fn line_ends_are_newlines_and_lines_are_tidy() {
+fn line_ends_and_trailing_spaces_are_normalized() {
     for (text, expected) in [
         ("a\r\nb\rc\nd", "a\nb\nc\nd"),
         ("a \t\nb  ", "a\nb"),
@@ -100,7 +100,7 @@ fn html_becomes_lines_of_text() {
 
 proptest! {
     #[test]
-    fn whatever_comes_in_tidy_lines_come_out(
+    fn any_input_gives_normalized_lines(
         parts in proptest::collection::vec(
             prop_oneof![
                 "[ a<>&;/\"'=\\r\\n\u{a0}é-]{0,6}",

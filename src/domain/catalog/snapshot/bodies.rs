@@ -1,8 +1,8 @@
-//! The bodies of offers: the JSON of the specification's 2.4, rendered when an offer is written, with cuts where a page
-//! puts in what depends on the app (amounts in its currency, tracking URLs) and on the moment (metrics, caps).
-//! Rendering an offer is then copying bytes and writing numbers.
+//! The bodies of offers: their JSON (docs/SPEC.md, "Offers response"), rendered when an offer is written. A body has
+//! cuts, the positions at which a page inserts the app's values (amounts in its currency, tracking URLs); metrics and
+//! caps are appended. So rendering a page only copies bytes and writes numbers.
 //!
-//! Bodies travel in chunks under keys made of their contents, so that only chunks that changed are written to KV.
+//! Bodies are published in chunks whose keys are hashes of their contents, so only changed chunks are written to KV.
 
 use rkyv::rancor::Failure;
 use serde::Serialize;
@@ -18,26 +18,26 @@ use crate::{
     model::{MicroUsd, OfferId},
 };
 
-/// The format of a body and of a chunk. A body that was rendered in another one has to be rendered again.
+/// The format of a body and of a chunk. A body of another format must be rendered again.
 pub const FORMAT: u8 = 1;
 
-/// Bytes of a body's cuts, each a `u32` place in its text: where the offer's `inapp_pyt` goes, where the tracking URLs
-/// go, and where the id of its first goal begins and ends.
+/// Bytes of a body's cuts, each a `u32` position in its text: of the offer's `inapp_pyt`, of the tracking URLs, and of
+/// the start and the end of its first goal's id.
 const CUTS: usize = 16;
-/// Bytes of a goal: the place where its `inapp_pyt` goes, `u32`, and its payout in micro-USD, `i64`.
+/// Bytes of a goal: the position of its `inapp_pyt`, `u32`, and its payout in micro-USD, `i64`.
 const GOAL: usize = 12;
 
-/// One offer's body, as the catalog's database keeps it.
+/// One offer's body, as the catalog's database stores it.
 #[derive(rkyv::Archive, rkyv::Serialize)]
 struct StoredBody {
-    /// The offer's JSON without what goes into the cuts, and without what is appended: metrics, caps, closing brace.
+    /// The offer's JSON without the inserted values and without the end: metrics, caps, closing brace.
     text: Vec<u8>,
     cuts: Vec<u8>,
     goals: Vec<u8>,
 }
 
 columns! {
-    /// The bodies of a chunk: a row of three columns each.
+    /// The bodies of a chunk: each is a row of three columns.
     StoredChunk, ChunkColumns {
         text_ends,
         texts,
@@ -47,7 +47,7 @@ columns! {
     }
 }
 
-/// Renders an offer's body, to be kept with the offer. `upd_ts_s` is the time of its last change, in UNIX seconds.
+/// Renders an offer's body, which is stored with the offer. `upd_ts_s` is the time of its last change, in UNIX seconds.
 pub fn render_body(id: &OfferId, offer: &Offer, upd_ts_s: i64) -> Vec<u8> {
     let goals = offer.goals_in_order();
     let mut json = Json("{".to_owned());
@@ -58,7 +58,7 @@ pub fn render_body(id: &OfferId, offer: &Offer, upd_ts_s: i64) -> Vec<u8> {
     json.member("name", &plain_text(&offer.name));
     json.member("lp_url", &offer.lp_url);
     json.payout(MicroUsd(goals.iter().map(|goal| goal.payout_usd.0).sum()));
-    let inapp_at = json.place();
+    let inapp_at = json.position();
     json.member("crtvs", &json!({ "ic_url": offer.ic_url }));
     json.member("desc", &json!({ "raw": plain_text(&offer.desc) }));
     json.member("ctg", &offer.ctg);
@@ -69,21 +69,21 @@ pub fn render_body(id: &OfferId, offer: &Offer, upd_ts_s: i64) -> Vec<u8> {
     for goal in goals {
         json.0.push_str(if first_goal.is_none() { "{" } else { ",{" });
         json.member("id", &goal.id);
-        // The id's own characters are never escaped, and a quote follows them.
-        let id_end = json.place().saturating_sub(1);
-        first_goal.get_or_insert((id_end.saturating_sub(place(goal.id.as_str().len())), id_end));
+        // The id's characters are never escaped, and a quote follows them.
+        let id_end = json.position().saturating_sub(1);
+        first_goal.get_or_insert((id_end.saturating_sub(position(goal.id.as_str().len())), id_end));
         json.member("gl_val", &goal.gl_val);
         json.member("ttl", &plain_text(&goal.ttl));
         json.member("instr", &plain_text(&goal.instr));
         json.payout(goal.payout_usd);
-        goal_rows.extend_from_slice(&json.place().to_le_bytes());
+        goal_rows.extend_from_slice(&json.position().to_le_bytes());
         goal_rows.extend_from_slice(&goal.payout_usd.0.to_le_bytes());
         json.member("ord", &goal.ord);
         json.0.push('}');
     }
     json.0.push(']');
 
-    let tracking_at = json.place();
+    let tracking_at = json.position();
     json.member("geo_tgt", &offer.geo_tgt);
     json.member("os", &offer.os);
     let (goal_start, goal_end) = first_goal.unwrap_or_default();
@@ -97,12 +97,12 @@ pub fn render_body(id: &OfferId, offer: &Offer, upd_ts_s: i64) -> Vec<u8> {
     })
 }
 
-/// What a body is recognised by.
+/// The hash that identifies a body.
 pub fn body_hash(body: &[u8]) -> [u8; 16] {
     xxh3_128(body).to_le_bytes()
 }
 
-/// The key of a chunk of bodies with these hashes, in this order: 32 hex digits.
+/// The key of a chunk of the bodies with these hashes, in this order: 32 hexadecimal digits.
 pub fn chunk_key<'a>(body_hashes: impl IntoIterator<Item = &'a [u8; 16]>) -> String {
     let mut hash = Xxh3::new();
     hash.update(&[FORMAT]);
@@ -112,7 +112,7 @@ pub fn chunk_key<'a>(body_hashes: impl IntoIterator<Item = &'a [u8; 16]>) -> Str
     format!("{:032x}", hash.digest128())
 }
 
-/// The KV value of a chunk, from the bodies that [`render_body`] made.
+/// Builds the KV value of a chunk from bodies of [`render_body`].
 pub fn build_chunk<B: AsRef<[u8]>>(bodies: impl IntoIterator<Item = B>) -> Result<Vec<u8>, Damage> {
     let (mut texts, mut cuts, mut goals) = (StringsBuilder::default(), Vec::new(), StringsBuilder::default());
     for body in bodies {
@@ -136,7 +136,7 @@ pub fn build_chunk<B: AsRef<[u8]>>(bodies: impl IntoIterator<Item = B>) -> Resul
     Ok(chunk.into_value(Kind::Bodies, FORMAT))
 }
 
-/// A JSON object being written.
+/// A JSON object while it is written.
 struct Json(String);
 
 impl Json {
@@ -144,7 +144,7 @@ impl Json {
         if !self.0.ends_with('{') {
             self.0.push(',');
         }
-        // Plain values in memory cannot fail to serialise.
+        // Serializing plain values in memory cannot fail.
         let value = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
         self.0.extend(["\"", name, "\":", &value]);
     }
@@ -155,13 +155,13 @@ impl Json {
         self.0.push('}');
     }
 
-    fn place(&self) -> u32 {
-        place(self.0.len())
+    fn position(&self) -> u32 {
+        position(self.0.len())
     }
 }
 
-/// An offer's JSON is a few megabytes at most; one beyond `u32` would read as damaged.
-fn place(at: usize) -> u32 {
+/// A position as a `u32`. An offer's JSON has a few megabytes at most; beyond `u32` it would be read as damaged.
+fn position(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
@@ -178,12 +178,12 @@ impl Chunk {
         Ok(Self { bytes, columns })
     }
 
-    /// Bytes it takes in memory.
+    /// Its size in memory, in bytes.
     pub fn size(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The body at a place in the chunk.
+    /// The body at an index in the chunk.
     pub fn body(&self, slot: u32) -> Option<Body<'_>> {
         let ChunkColumns {
             text_ends,
@@ -219,19 +219,19 @@ pub struct Body<'a> {
     goals: Rows<'a, GOAL>,
 }
 
-/// What a page puts into a body.
+/// A position in a body, by the value that a page inserts there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut<'a> {
     /// The offer's `inapp_pyt`.
     OfferAmount,
-    /// The `inapp_pyt` of the goal at this place.
+    /// The `inapp_pyt` of the goal with this index.
     GoalAmount(usize),
     /// `trk_url` and `trk_url_base`, for the goal with this id.
     Tracking(&'a [u8]),
 }
 
 impl<'a> Body<'a> {
-    /// What its goals pay, in the order they are shown.
+    /// The payouts of its goals, in display order.
     pub fn payouts(&self) -> impl Iterator<Item = MicroUsd> {
         self.goals
             .iter()
@@ -239,20 +239,20 @@ impl<'a> Body<'a> {
             .map(|(_, payout)| payout)
     }
 
-    /// Copies the body, up to where metrics and caps go, and calls `fill` at each cut; the members that it writes
-    /// begin with a comma. `None`, with a part of it written, if the cuts make no sense.
+    /// Copies the body up to its metrics, and calls `fill` at each cut. The members that `fill` writes begin with a
+    /// comma. Returns `None`, with a part of the body written, if the cuts are invalid.
     pub fn splice(&self, out: &mut Vec<u8>, mut fill: impl FnMut(&mut Vec<u8>, Cut<'a>)) -> Option<()> {
-        let mut done = 0;
+        let mut copied = 0;
         let mut copy_to = |out: &mut Vec<u8>, at: usize| {
-            out.extend_from_slice(self.text.get(done..at)?);
-            done = at;
+            out.extend_from_slice(self.text.get(copied..at)?);
+            copied = at;
             Some(())
         };
         copy_to(out, self.inapp_at)?;
         fill(out, Cut::OfferAmount);
-        for (place, goal) in self.goals.iter().enumerate() {
+        for (index, goal) in self.goals.iter().enumerate() {
             copy_to(out, goal_fields(goal)?.0)?;
-            fill(out, Cut::GoalAmount(place));
+            fill(out, Cut::GoalAmount(index));
         }
         copy_to(out, self.tracking_at)?;
         fill(out, Cut::Tracking(self.first_goal));
@@ -260,6 +260,7 @@ impl<'a> Body<'a> {
     }
 }
 
+/// The position of a goal's `inapp_pyt`, and its payout.
 fn goal_fields(goal: &[u8; GOAL]) -> Option<(usize, MicroUsd)> {
     let mut fields = Fields(goal);
     Some((usize::try_from(fields.u32()?).ok()?, MicroUsd(fields.i64()?)))

@@ -1,8 +1,8 @@
-//! Columns: what the archives of snapshots are made of. Each is one blob of bytes, so that `rkyv` checks it in constant
-//! time, and is read in place with `get`: bytes that make no sense give `None`, never a panic.
+//! Columns: the parts of a snapshot's archive. Each is one blob of bytes, so that `rkyv` validates it in constant time.
+//! It is read in place with `get`: invalid bytes give `None` and never a panic.
 //!
-//! An archive is checked once, when it is opened. Its columns are kept as [`Span`]s beside the bytes, because safe
-//! `rkyv` would have to check the archive again for every look.
+//! An archive is validated once, when it is opened. Its columns are kept as [`Span`]s beside the bytes, because safe
+//! `rkyv` would validate the archive again for every access.
 
 use std::cmp::Ordering;
 
@@ -11,18 +11,18 @@ use rkyv::{
 };
 use xxhash_rust::xxh64::xxh64;
 
-/// The archive of a value.
+/// Serializes a value to an archive.
 pub fn archive(
     value: &impl for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, Failure>>,
 ) -> Vec<u8> {
-    // Nothing fails while writing to memory. If it did, no bytes would come out, and opening them is refused.
+    // Writing to memory does not fail. If it did, the result would be empty, which does not open.
     rkyv::to_bytes::<Failure>(value)
         .map(AlignedVec::into_vec)
         .unwrap_or_default()
 }
 
-/// Declares an archive that is made of columns: a struct to build it from, with the bytes of each column, and a struct
-/// that says where each lies in the bytes of an opened snapshot value.
+/// Declares an archive of columns: a struct with the bytes of each column to build it from, and a struct with the
+/// [`Span`] of each column in an opened snapshot value.
 macro_rules! columns {
     (
         $(#[$doc:meta])*
@@ -33,7 +33,7 @@ macro_rules! columns {
         struct $stored { $($(#[$column_doc])* $column: Vec<u8>,)* }
 
         impl $stored {
-            /// The snapshot value that holds these columns.
+            /// The snapshot value of these columns.
             fn into_value(
                 self,
                 kind: crate::catalog::snapshot::envelope::Kind,
@@ -48,7 +48,7 @@ macro_rules! columns {
         struct $opened { $($column: crate::catalog::snapshot::columns::Span,)* }
 
         impl $opened {
-            /// Opens a snapshot value: a checksum over its bytes, then a constant-time check for each column.
+            /// Opens a snapshot value: verifies its checksum, then each column in constant time.
             fn open(
                 bytes: &[u8],
                 kind: crate::catalog::snapshot::envelope::Kind,
@@ -65,7 +65,7 @@ macro_rules! columns {
 }
 pub(crate) use columns;
 
-/// Where a column lies in the bytes of its value.
+/// The position of a column in the bytes of its value.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Span {
     start: usize,
@@ -73,7 +73,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Where `column`, which an archive in `bytes` gave out, lies in them; empty if it is not a part of them.
+    /// The span of `column`, a slice of an archive in `bytes`; empty if it is not a part of them.
     pub fn locate(bytes: &[u8], column: &[u8]) -> Self {
         let start = column.as_ptr().addr().wrapping_sub(bytes.as_ptr().addr());
         match start.checked_add(column.len()) {
@@ -85,7 +85,7 @@ impl Span {
         }
     }
 
-    /// The column's bytes, from the bytes it was located in.
+    /// The column's bytes in the value's bytes.
     pub fn of(self, bytes: &[u8]) -> &[u8] {
         bytes
             .get(self.start..)
@@ -99,7 +99,7 @@ impl Span {
 pub struct Rows<'a, const N: usize>(&'a [[u8; N]]);
 
 impl<'a, const N: usize> Rows<'a, N> {
-    /// Bytes beyond the last whole row are left out.
+    /// Bytes after the last whole row are ignored.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes.as_chunks().0)
     }
@@ -121,7 +121,7 @@ impl<'a, const N: usize> Rows<'a, N> {
     }
 }
 
-/// A `u32` a row, little-endian.
+/// One `u32` for each row, little-endian.
 #[derive(Clone, Copy, Debug)]
 pub struct U32Column<'a>(Rows<'a, 4>);
 
@@ -146,13 +146,13 @@ impl<'a> U32Column<'a> {
         self.0.iter().copied().map(u32::from_le_bytes)
     }
 
-    /// The bytes of a column with these values.
+    /// Builds the bytes of a column.
     pub fn bytes(values: impl IntoIterator<Item = u32>) -> Vec<u8> {
         values.into_iter().flat_map(u32::to_le_bytes).collect()
     }
 }
 
-/// The row at which an ascending column has what is looked for; `compare` says how a row stands to it.
+/// Binary search in an ascending column. `compare` compares a row with the searched value.
 pub fn find_sorted(rows: usize, compare: impl Fn(u32) -> Option<Ordering>) -> Option<u32> {
     let (mut low, mut high) = (0, u32::try_from(rows).ok()?);
     while low < high {
@@ -166,7 +166,7 @@ pub fn find_sorted(rows: usize, compare: impl Fn(u32) -> Option<Ordering>) -> Op
     None
 }
 
-/// Takes fields of fixed width off the front of a row, in the order in which they were written.
+/// Reads fields of fixed width from a row, in the order in which they were written.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a>(pub &'a [u8]);
 
@@ -194,7 +194,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A text (or any bytes) a row: one blob, and where in it each row ends.
+/// One text (or any bytes) for each row: a blob, and the end of each row in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Strings<'a> {
     ends: U32Column<'a>,
@@ -227,12 +227,12 @@ impl<'a> Strings<'a> {
             .get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
     }
 
-    /// UTF-8 is checked at each look: a few short texts a request cost less than all of them at a cold start.
+    /// Validates UTF-8 at each access: a few short texts for each request cost less than all of them at a cold start.
     pub fn get(self, row: u32) -> Option<&'a str> {
         std::str::from_utf8(self.bytes(row)?).ok()
     }
 
-    /// The row of a text, where the rows are sorted bytewise.
+    /// The row of a text, if the rows are sorted bytewise.
     pub fn find_sorted(self, text: &[u8]) -> Option<u32> {
         find_sorted(self.len(), |row| Some(self.bytes(row)?.cmp(text)))
     }
@@ -248,7 +248,7 @@ pub struct StringsBuilder {
 impl StringsBuilder {
     pub fn push(&mut self, text: impl AsRef<[u8]>) {
         self.blob.extend_from_slice(text.as_ref());
-        // A snapshot value is below 25 MiB, the limit of KV; a longer blob would read as damaged.
+        // A snapshot value is below 25 MiB, the limit of KV. A blob beyond `u32` would be read as damaged.
         let end = u32::try_from(self.blob.len()).unwrap_or(u32::MAX);
         self.ends.extend_from_slice(&end.to_le_bytes());
     }
@@ -262,8 +262,8 @@ impl<T: AsRef<[u8]>> FromIterator<T> for StringsBuilder {
     }
 }
 
-/// Finds the row of a key: open addressing with linear probing over a power of two of slots, at most half of them
-/// taken. A slot holds a row plus one, or 0; the keys themselves lie in a column of the caller's.
+/// A hash index from keys to rows, by open addressing with linear probing. It has a power of two of slots, at most half
+/// of them used. A slot holds a row plus one, or 0. The keys are in a column of the caller's.
 #[derive(Clone, Copy, Debug)]
 pub struct HashIndex<'a>(U32Column<'a>);
 
@@ -272,10 +272,10 @@ impl<'a> HashIndex<'a> {
         Self(U32Column::new(bytes))
     }
 
-    /// The first row with this key; `matches` says whether a row has it.
+    /// The first row with this key. `matches` says whether a row has the key.
     pub fn lookup(self, key: &[u8], matches: impl Fn(u32) -> bool) -> Option<u32> {
         let slots = self.0.len();
-        // Each slot at most once: a damaged table may have none that is free.
+        // Each slot is tried once at most, since a damaged index may have no free slot.
         for probe in probes(key, slots).take(slots) {
             let row = self.0.get(u32::try_from(probe).ok()?)?.checked_sub(1)?;
             if matches(row) {
@@ -285,7 +285,7 @@ impl<'a> HashIndex<'a> {
         None
     }
 
-    /// The bytes of an index in which the key at each place leads to that row. Of equal keys the first is found.
+    /// Builds the bytes of an index of keys, listed by row. Of equal keys, the first is found.
     pub fn bytes<K: AsRef<[u8]>>(keys: &[K]) -> Vec<u8> {
         let mut slots = vec![0_u32; keys.len().saturating_mul(2).next_power_of_two()];
         for (key, row) in keys.iter().zip(1_u32..) {
@@ -298,10 +298,10 @@ impl<'a> HashIndex<'a> {
     }
 }
 
-/// The slots a key may be in, nearest first, for ever. `slots` is a power of two; a damaged count only finds nothing.
+/// The endless sequence of slots for a key. `slots` is a power of two; with a damaged count, look-ups only fail.
 fn probes(key: &[u8], slots: usize) -> impl Iterator<Item = usize> {
     let mask = slots.wrapping_sub(1);
-    #[expect(clippy::cast_possible_truncation, reason = "only the low bits are wanted")]
+    #[expect(clippy::cast_possible_truncation, reason = "only the low bits are used")]
     let first = xxh64(key, 0) as usize;
     (0..).map(move |step: usize| first.wrapping_add(step) & mask)
 }
@@ -315,7 +315,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_finds_its_column_again_in_bytes_that_have_moved() {
+    fn a_span_locates_its_column_after_the_bytes_moved() {
         let bytes = b"abcdef".to_vec();
         let span = Span::locate(&bytes, &bytes[2..5]);
         let moved = bytes.clone();
@@ -341,7 +341,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn columns_give_back_what_they_were_built_from(
+        fn columns_are_read_as_they_were_built(
             numbers in proptest::collection::vec(any::<u32>(), 0..50),
             texts in proptest::collection::btree_set(".{0,8}", 0..50),
         ) {
@@ -361,7 +361,7 @@ mod tests {
         #[test]
         fn an_index_finds_the_first_row_of_each_key_and_no_other(
             keys in proptest::collection::vec("[a-d]{0,3}", 0..100),
-            asked in "[a-e]{0,3}",
+            unlisted in "[a-e]{0,3}",
         ) {
             let bytes = HashIndex::bytes(&keys);
             let index = HashIndex::new(&bytes);
@@ -369,7 +369,7 @@ mod tests {
             for (key, row) in keys.iter().zip(0_u32..) {
                 first.entry(key.clone()).or_insert(row);
             }
-            for key in keys.iter().chain([&asked]) {
+            for key in keys.iter().chain([&unlisted]) {
                 let found = index.lookup(key.as_bytes(), |row| keys[usize::try_from(row).unwrap()] == *key);
                 prop_assert_eq!(found, first.get(key).copied());
             }

@@ -1,5 +1,5 @@
-//! The envelope of every snapshot value: what it is, in which format, and a checksum. KV promises neither freshness
-//! nor wholeness, and a snapshot is trusted blindly once it is open, so a damaged or foreign one is refused here.
+//! The envelope of every snapshot value: its kind, format and checksum. KV guarantees neither freshness nor
+//! completeness, and an opened snapshot is not checked again, so a damaged or foreign one is refused here.
 //!
 //! Layout, little-endian: magic `SGNP`, kind `u8`, format `u8`, two zero bytes, xxh64 of the payload `u64`, payload
 //! (an `rkyv` archive).
@@ -9,10 +9,10 @@ use std::fmt;
 use xxhash_rust::xxh64::xxh64;
 
 const MAGIC: [u8; 4] = *b"SGNP";
-/// Bytes before the payload.
+/// The header's size in bytes.
 pub const HEADER: usize = 16;
 
-/// What a value holds.
+/// The kind of a snapshot value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
@@ -21,12 +21,12 @@ pub enum Kind {
     Bodies = 3,
 }
 
-/// Why a value is not taken for a snapshot. The isolate that meets one keeps what it has.
+/// The reason why a value does not open. The isolate then keeps the snapshot that it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// Not a snapshot, or one of another kind.
+    /// The value is not a snapshot, or one of another kind.
     Foreign,
-    /// Written by a version of Signpost whose format this one does not read.
+    /// The format is of another version of Signpost.
     UnknownFormat(u8),
     /// Bytes are missing or changed.
     Corrupt,
@@ -42,7 +42,7 @@ impl fmt::Display for Damage {
     }
 }
 
-/// Puts a payload in its envelope.
+/// Builds a value from its payload.
 pub fn wrap(kind: Kind, format: u8, payload: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADER + payload.len());
     bytes.extend_from_slice(&MAGIC);
@@ -52,7 +52,7 @@ pub fn wrap(kind: Kind, format: u8, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The payload of a sound value of this kind and format.
+/// The payload of a value, if it is intact and of this kind and format.
 pub fn unwrap(kind: Kind, format: u8, bytes: &[u8]) -> Result<&[u8], Damage> {
     let (header, payload) = bytes.split_first_chunk::<HEADER>().ok_or(Damage::Foreign)?;
     let [m0, m1, m2, m3, found_kind, found_format, _, _, checksum @ ..] = *header;
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_opens_only_as_what_it_is_and_only_whole() {
+    fn a_value_opens_only_with_its_kind_and_format_and_if_it_is_intact() {
         let bytes = wrap(Kind::Listing, 3, b"payload");
         assert_eq!(unwrap(Kind::Listing, 3, &bytes), Ok(&b"payload"[..]));
         assert_eq!(unwrap(Kind::Tracking, 3, &bytes), Err(Damage::Foreign));

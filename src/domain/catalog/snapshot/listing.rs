@@ -1,7 +1,7 @@
-//! The listing: the index of the offers that may be listed, in the order of their ids. It holds what filters, caps and
-//! metrics need and says where each offer's body is; it is small, since it is rebuilt every five minutes.
+//! The listing snapshot: the index of the offers that may be listed, sorted by id. It holds the data of filters, caps
+//! and metrics, and the position of each offer's body. It is small, since it is rebuilt every five minutes.
 //!
-//! Opening one is a checksum and constant-time checks: it is made of columns that are read where they lie.
+//! Opening one costs a checksum and constant-time checks: it consists of columns that are read in place.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -16,30 +16,30 @@ use crate::model::{Country, CountrySet, MicroUsd, OfferId, OfferType, Platform};
 
 const FORMAT: u8 = 1;
 
-/// A chunk ends after an offer whose id hashes to 0 modulo this, so that an offer added or removed changes the chunk
-/// it is in and no other.
+/// A chunk ends after an offer whose id hashes to 0 modulo this number, so that adding or removing an offer changes
+/// only the chunk that it is in.
 const CHUNK_MEAN: u64 = 64;
-/// Whatever the ids, a chunk has at most this many offers, and ends once its bodies have this many bytes: an isolate
-/// keeps few chunks, so none may be large. With a last body of 768 KiB it is still below the 2 MB of a SQLite value.
+/// A chunk also ends at this many offers, or once its bodies have this many bytes, since an isolate caches few chunks
+/// and none may be large. With a last body of 768 KiB it is still below 2 MB, the limit of a SQLite value.
 const CHUNK_OFFERS: usize = 256;
 const CHUNK_BYTES: u64 = 1 << 20;
 
-/// What the catalog knows of an offer that is live now.
+/// The catalog's data of an offer that is live now.
 #[derive(Clone, Debug)]
 pub struct ListedOffer {
     pub id: OfferId,
     pub off_type: OfferType,
     pub os: Platform,
     pub countries: CountrySet,
-    /// What is left today of each cap that is set. An offer with 0 left keeps its place in its chunk and is not listed.
+    /// The remainder of today's cap, if one is set. An offer with 0 left stays in its chunk but is not listed.
     pub conversion_left: Option<u32>,
     pub click_left: Option<u32>,
-    /// Sums over the last 30 days.
+    /// The sums of the last 30 days.
     pub clicks: u64,
     pub conversions: u64,
     pub payout: MicroUsd,
     pub body_hash: [u8; 16],
-    /// Bytes of the body.
+    /// The body's size in bytes.
     pub body_len: u32,
 }
 
@@ -49,15 +49,14 @@ impl ListedOffer {
     }
 }
 
-/// A chunk of bodies: its key, and which of the offers are in it.
+/// A chunk of bodies: its key, and the range of its offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkPlan {
     pub key: String,
     pub range: Range<usize>,
 }
 
-/// Divides offers, sorted by id, into chunks. Caps play no part in it, so that an offer that caps out or comes back
-/// changes no chunk.
+/// Divides offers, sorted by id, into chunks. Caps do not matter, so an offer that reaches its cap changes no chunk.
 pub fn plan_chunks(offers: &[ListedOffer]) -> Vec<ChunkPlan> {
     let mut chunks = Vec::new();
     let mut bytes = 0;
@@ -83,14 +82,14 @@ pub fn plan_chunks(offers: &[ListedOffer]) -> Vec<ChunkPlan> {
 
 columns! {
     StoredListing, ListingColumns {
-        /// One row: version `u64`, time it was built in milliseconds `i64`.
+        /// One row: version `u64`, build time in milliseconds `i64`.
         header,
         id_ends,
         ids,
-        /// Codes of [`OfferType`] and of [`Platform`], a byte an offer.
+        /// One byte for each offer: the code of its [`OfferType`], and of its [`Platform`].
         off_types,
         platforms,
-        /// `u32` an offer: a row of `country_sets`. Many offers have the same few targets.
+        /// One `u32` for each offer: a row of `country_sets`. Many offers have the same few targets.
         targets,
         country_sets,
         figures,
@@ -99,13 +98,13 @@ columns! {
     }
 }
 
-/// Bytes of an offer's figures: clicks `u64`, conversions `u64`, payout `i64`, conversions left and clicks left `u32`
-/// each, chunk `u32`, place in the chunk `u32`, which caps are set `u8`.
+/// Bytes of an offer's figures: clicks `u64`, conversions `u64`, payout in micro-USD `i64`, conversions left and clicks
+/// left `u32` each, chunk `u32`, index in the chunk `u32`, flags of the caps that are set `u8`.
 const FIGURES: usize = 41;
 const HAS_CONVERSION_CAP: u8 = 1;
 const HAS_CLICK_CAP: u8 = 2;
 
-/// The KV value of the index of offers, sorted by id, whose bodies are in `chunks` as [`plan_chunks`] divided them.
+/// Builds the KV value of the listing. `offers` are sorted by id, and `chunks` are their chunks from [`plan_chunks`].
 pub fn build_index(version: u64, built_at_ms: i64, offers: &[ListedOffer], chunks: &[ChunkPlan]) -> Vec<u8> {
     let mut index = StoredListing::default();
     let (mut ids, mut known_sets) = (StringsBuilder::default(), HashMap::new());
@@ -144,7 +143,7 @@ pub fn build_index(version: u64, built_at_ms: i64, offers: &[ListedOffer], chunk
     index.into_value(Kind::Listing, FORMAT)
 }
 
-/// An opened index. Rows are numbered from 0 in the order of the ids, bytewise.
+/// An opened listing. Rows are numbered from 0 in the bytewise order of the ids.
 #[derive(Debug)]
 pub struct Listing {
     bytes: Vec<u8>,
@@ -154,7 +153,7 @@ pub struct Listing {
     len: u32,
 }
 
-/// What changes about a listed offer without its body changing, and where that body is.
+/// A listed offer's metrics and caps, which change without its body, and the position of that body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figures {
     pub clicks: u64,
@@ -162,9 +161,9 @@ pub struct Figures {
     pub payout: MicroUsd,
     pub conversion_left: Option<u32>,
     pub click_left: Option<u32>,
-    /// The number of the chunk its body is in, for [`Listing::chunk_key`].
+    /// The number of the body's chunk, for [`Listing::chunk_key`].
     pub chunk: u32,
-    /// The body's place in that chunk.
+    /// The body's index in that chunk.
     pub slot: u32,
 }
 
@@ -206,17 +205,17 @@ impl Listing {
         self.version
     }
 
-    /// When its data was read, in milliseconds since the epoch.
+    /// The time of its data, in milliseconds since the epoch.
     pub fn built_at_ms(&self) -> i64 {
         self.built_at_ms
     }
 
-    /// Bytes it holds.
+    /// Its size in bytes.
     pub fn size(&self) -> usize {
         self.bytes.len()
     }
 
-    /// How many offers are listed.
+    /// Number of listed offers.
     pub fn len(&self) -> u32 {
         self.len
     }
@@ -270,21 +269,22 @@ impl Listing {
         self.chunk_keys().get(chunk)
     }
 
-    /// The keys of all chunks. One that the listing before has too need not be written again.
+    /// The keys of all chunks. A chunk that the previous listing has too need not be written again.
     pub fn chunk_keys(&self) -> Strings<'_> {
         Strings::new(self.column(self.columns.key_ends), self.column(self.columns.keys))
     }
 
-    /// The codes of all rows' offer types, and below of their platforms: what filters scan.
+    /// The codes of all rows' offer types, for filters to scan.
     pub fn off_types(&self) -> &[u8] {
         self.column(self.columns.off_types)
     }
 
+    /// The codes of all rows' platforms, for filters to scan.
     pub fn platforms(&self) -> &[u8] {
         self.column(self.columns.platforms)
     }
 
-    /// For each row, whether it is for a country.
+    /// For each row, whether it targets a country.
     pub fn for_country(&self, country: Country) -> impl Iterator<Item = bool> {
         let sets = self
             .country_sets()

@@ -1,4 +1,4 @@
-//! Offers for the tests of the listing and of its pages.
+//! Sample offers for the tests of listings and pages.
 
 use proptest::{prelude::*, sample::select};
 
@@ -27,7 +27,7 @@ pub fn goal(id: &str, payout_usd: i64, ord: u32) -> Goal {
     }
 }
 
-/// An Android offer for everyone.
+/// An Android offer for every country.
 pub fn offer(goals: Vec<Goal>) -> Offer {
     Offer {
         advertiser_id: AdvertiserId::parse("advertiser").unwrap(),
@@ -69,13 +69,13 @@ pub fn listed(id: &OfferId, offer: &Offer, body: &[u8]) -> ListedOffer {
     }
 }
 
-/// The values that a catalog publishes: the index, and each chunk under its key.
+/// The published values: the listing, and each chunk with its key.
 pub struct Published {
     pub index: Vec<u8>,
     pub chunks: Vec<(String, Vec<u8>)>,
 }
 
-/// Publishes offers, sorted by id, with their bodies.
+/// Builds the values of offers, sorted by id, and their bodies.
 pub fn publish(offers: &[ListedOffer], bodies: &[Vec<u8>]) -> Published {
     let plans = plan_chunks(offers);
     let chunk = |plan: &ChunkPlan| {
@@ -109,7 +109,7 @@ fn text() -> impl Strategy<Value = String> {
     proptest::collection::vec(part, 0..4).prop_map(|parts| parts.concat())
 }
 
-/// An offer with everything in it that a page shows.
+/// An offer with random values in all members that a page shows.
 pub fn any_offer() -> impl Strategy<Value = Offer> {
     let goal = (
         text(),
@@ -120,11 +120,11 @@ pub fn any_offer() -> impl Strategy<Value = Offer> {
     );
     let goals = proptest::collection::vec(goal, 1..4).prop_map(|goals| {
         let goals = goals.into_iter().enumerate();
-        let goals = goals.map(|(place, (ttl, instr, gl_val, payout, ord))| Goal {
+        let goals = goals.map(|(index, (ttl, instr, gl_val, payout, ord))| Goal {
             ttl,
             instr,
             gl_val,
-            ..self::goal(&format!("g-{}", 9 - place), payout, ord)
+            ..self::goal(&format!("g-{}", 9 - index), payout, ord)
         });
         goals.collect()
     });
@@ -148,11 +148,10 @@ pub fn any_offer() -> impl Strategy<Value = Offer> {
     )
 }
 
-/// A sound value with some of its payload's bytes changed and the checksum made right again, or with a payload of
-/// nothing but noise.
+/// A value with some bytes of its payload changed, or with a random payload. Its checksum is correct.
 pub fn damaged(value: &[u8], kind: envelope::Kind, format: u8) -> impl Strategy<Value = Vec<u8>> {
     let payload = value[envelope::HEADER..].to_vec();
-    // The archive's root, with the places and lengths of its columns, is at the end: damage there is the worst.
+    // The archive's root, with the positions and lengths of its columns, is at the end: damage there is the worst.
     let (len, tail) = (payload.len(), payload.len().min(100));
     let change = (prop_oneof![0..len, len - tail..len], any::<u8>());
     let changed = proptest::collection::vec(change, 1..20).prop_map(move |changes| {

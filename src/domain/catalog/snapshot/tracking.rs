@@ -1,5 +1,5 @@
-//! The tracking snapshot: what a click, a credential check or a conversion needs of the catalog, in place. A look-up
-//! costs a hash or a binary search and reads a row of fixed width; nothing is parsed when an isolate starts.
+//! The tracking snapshot: the catalog's data for clicks, credential checks and conversions. A look-up costs a hash or a
+//! binary search and reads a row of fixed width. Nothing is parsed when an isolate starts.
 
 mod building;
 
@@ -20,36 +20,36 @@ pub use building::{Source, SourceAdvertiser, SourceGoal, SourceOffer, SourcePubl
 
 const FORMAT: u8 = 1;
 
-/// "No cap" in a column of limits.
+/// The value for "no cap" in a column of limits.
 const NO_LIMIT: u32 = u32::MAX;
 
-/// Bytes of a publisher: approved `u8`, has a Pub-Key `u8`, the key's hash.
+/// Bytes of a publisher's row: approved `u8`, has a Pub-Key `u8`, the key's hash.
 const PUBLISHER_ROW: usize = 2 + 32;
-/// Of an app: id `u32`, row of its publisher `u32`, platform, decimals and rounding `u8` each, millionths of a unit per
-/// USD `i64`, and where its blocked offers begin and end `u32` each.
+/// Bytes of an app's row: id `u32`, row of its publisher `u32`, platform, decimals and rounding `u8` each, millionths
+/// of a unit per USD `i64`, and start and end of its blocked offers `u32` each.
 const APP_ROW: usize = 4 + 4 + 1 + 1 + 1 + 8 + 4 + 4;
-/// Of an offer: row of its advertiser `u32`, active, platform and whether it names its countries `u8` each, countries,
-/// start and end in UNIX seconds `i64` each, click cap, longest click id and conversion window in days `u32` each,
-/// revision `i64`.
+/// Bytes of an offer's row: row of its advertiser `u32`, active, platform and whether it includes countries by name
+/// `u8` each, countries, start and end in UNIX seconds `i64` each, click cap, longest click id and conversion window in
+/// days `u32` each, revision `i64`.
 const OFFER_ROW: usize = 4 + 1 + 1 + 1 + 32 + 8 + 8 + 4 + 4 + 4 + 8;
-/// Of a goal: row of its offer `u32`, retired `u8`.
+/// Bytes of a goal's row: row of its offer `u32`, retired `u8`.
 const GOAL_ROW: usize = 4 + 1;
-/// The texts of an app, in the order in which they are pushed.
+/// Number of texts of an app: its currency's name and its fallback URL.
 const APP_TEXTS: u32 = 2;
 
 columns! {
     StoredTracking, TrackingColumns {
-        /// One row: version `u64`, time it was built in milliseconds `i64`.
+        /// One row: version `u64`, build time in milliseconds `i64`.
         header,
         publishers,
         publisher_id_ends,
         publisher_ids,
-        /// `u32` an app, ascending.
+        /// One `u32` for each app, ascending.
         app_ids,
         apps,
         app_text_ends,
         app_texts,
-        /// `u32` an entry: rows of offers, each app's end to end.
+        /// One `u32` for each blocked offer: its row. The entries of an app are contiguous.
         blocked,
         advertiser_id_ends,
         advertiser_ids,
@@ -67,7 +67,7 @@ columns! {
     }
 }
 
-/// An open tracking snapshot.
+/// An opened tracking snapshot.
 pub struct Tracking {
     bytes: Vec<u8>,
     columns: TrackingColumns,
@@ -76,7 +76,7 @@ pub struct Tracking {
 }
 
 impl Tracking {
-    /// Opens a value from KV; one that is damaged, foreign or of an unknown format is refused.
+    /// Opens a value from KV, unless it is damaged, foreign or of an unknown format.
     pub fn open(bytes: Vec<u8>) -> Result<Self, Damage> {
         let columns = TrackingColumns::open(&bytes, Kind::Tracking, FORMAT)?;
         let mut header = Fields(columns.header.of(&bytes));
@@ -95,12 +95,12 @@ impl Tracking {
         self.version
     }
 
-    /// Milliseconds since the epoch.
+    /// The time of its data, in milliseconds since the epoch.
     pub fn built_at_ms(&self) -> i64 {
         self.built_at_ms
     }
 
-    /// Bytes it holds.
+    /// Its size in bytes.
     pub fn size(&self) -> usize {
         self.bytes.len()
     }
@@ -124,9 +124,9 @@ impl Tracking {
         };
         let per_usd = PerUsd(fields.i64()?);
         let blocked = (fields.u32()?, fields.u32()?);
-        let text = |place| {
+        let text = |index| {
             self.app_texts()
-                .get(row.checked_mul(APP_TEXTS)?.checked_add(place)?)
+                .get(row.checked_mul(APP_TEXTS)?.checked_add(index)?)
         };
         let fallback_url = text(1).filter(|url| !url.is_empty());
         Some(AppView {
@@ -157,7 +157,7 @@ impl Tracking {
         })
     }
 
-    /// A goal by its id, the `rid` of a click; also one that is retired.
+    /// A goal by its id, the `rid` of a click. Retired goals are found too.
     pub fn goal(&self, id: &str) -> Option<GoalView<'_>> {
         let ids = self.goal_ids();
         let index = HashIndex::new(self.columns.goal_index.of(&self.bytes));
@@ -193,13 +193,13 @@ impl Tracking {
         })
     }
 
-    /// An advertiser's id and the hashes of its valid tokens, 32 bytes each, end to end.
+    /// The id of an offer's advertiser, and the hashes of its valid tokens, 32 bytes each, concatenated.
     pub fn advertiser(&self, offer: &OfferView<'_>) -> Option<(&str, &[u8])> {
         let id = self.advertiser_ids().get(offer.advertiser)?;
         Some((id, self.tokens().bytes(offer.advertiser)?))
     }
 
-    /// How many (apps, offers, goals) it holds.
+    /// The numbers of apps, offers and goals.
     pub fn counts(&self) -> (usize, usize, usize) {
         let apps = U32Column::new(self.columns.app_ids.of(&self.bytes)).len();
         (apps, self.offer_ids().len(), self.goal_ids().len())
@@ -290,7 +290,7 @@ impl<'a> AppView<'a> {
 pub struct GoalView<'a> {
     pub id: &'a str,
     pub offer: OfferView<'a>,
-    /// No longer an offer's goal: not clickable, still convertible.
+    /// Removed from its offer: it takes no clicks any more, but earlier clicks still convert.
     pub retired: bool,
 }
 
@@ -298,27 +298,27 @@ pub struct GoalView<'a> {
 pub struct OfferView<'a> {
     row: u32,
     pub id: &'a str,
-    /// The redirect's template, canonical.
+    /// The redirect's template, in canonical form.
     pub target: &'a str,
     advertiser: u32,
     active: bool,
     pub os: Platform,
-    /// Whether it names the countries it is for, so that an unknown one is not among them.
+    /// Whether it includes countries by name, so that a click from an unknown country is not targeted.
     pub includes_countries: bool,
     pub countries: CountrySet,
     starts_at: i64,
     ends_at: i64,
-    /// Clicks a UTC day.
+    /// Clicks for each UTC day.
     pub click_cap: Option<u32>,
-    /// The longest click id that the advertiser's side carries back, in characters.
+    /// The longest click id that the advertiser's side can return, in characters.
     pub click_id_max: Option<u32>,
     pub conversion_window_days: u32,
-    /// The change of the catalog that last changed the offer.
+    /// The revision of the offer's last change.
     pub revision: i64,
 }
 
 impl OfferView<'_> {
-    /// Whether it takes clicks at an instant, its cap aside.
+    /// Whether the offer is live at an instant, without regard to its cap.
     pub fn is_live(&self, now_ms: i64) -> bool {
         let starts_at = (self.starts_at != i64::MIN).then_some(self.starts_at);
         let ends_at = (self.ends_at != i64::MAX).then_some(self.ends_at);

@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-/// A click id in form, another for each number.
+/// A valid click id, different for each number.
 fn click_id(number: u8) -> String {
     let keys = KeyRing::parse(&format!("1:seal:{}", "5a".repeat(32))).unwrap();
     let click = Click {
@@ -48,13 +48,13 @@ fn message(query: &str) -> String {
     Postback::parse(query, None).unwrap_err().message.into_owned()
 }
 
-/// The least that a postback says.
-fn shortest() -> String {
+/// A postback with the required parameters only.
+fn minimal() -> String {
     format!("click_id={}&token=adv_x", click_id(0))
 }
 
 #[test]
-fn a_postback_with_everything_in_it_is_read() {
+fn a_postback_with_every_parameter_is_parsed() {
     let id = click_id(0);
     let query = format!("click_id={id}&token=adv_x&goal=level+5%2B&txn=order%2F17&status=Pending&payout=1.5");
     let expected = Postback {
@@ -68,25 +68,25 @@ fn a_postback_with_everything_in_it_is_read() {
 }
 
 #[test]
-fn query_and_body_are_one_list() {
-    let (id, shortest) = (click_id(0), shortest());
+fn query_and_body_count_as_one_list() {
+    let (id, minimal) = (click_id(0), minimal());
     let body = format!("click_id={id}&token=adv_x");
-    assert_eq!(parse_post("", Some(&body)), parse(&shortest));
+    assert_eq!(parse_post("", Some(&body)), parse(&minimal));
     let body = format!("click_id={id}");
-    assert_eq!(parse_post("token=adv_x", Some(&body)), parse(&shortest));
-    assert_eq!(parse_post(&shortest, Some("")), parse(&shortest));
-    assert_eq!(parse_post(&shortest, Some(&shortest)), parse(&shortest));
+    assert_eq!(parse_post("token=adv_x", Some(&body)), parse(&minimal));
+    assert_eq!(parse_post(&minimal, Some("")), parse(&minimal));
+    assert_eq!(parse_post(&minimal, Some(&minimal)), parse(&minimal));
     assert_eq!(
-        parse_post(&shortest, Some("token=adv_y")),
+        parse_post(&minimal, Some("token=adv_y")),
         Err("invalid_parameter")
     );
 }
 
 #[test]
-fn the_queries_that_partners_really_send_are_understood() {
+fn the_queries_of_real_partners_are_parsed() {
     let id = click_id(0);
     let ours = |query: &str| query.replace("OURS", &id);
-    // Query, then the `goal`, `txn` and status that it says.
+    // Query, then its `goal`, `txn` and status.
     let table = [
         // TUNE
         (
@@ -148,7 +148,7 @@ fn the_queries_that_partners_really_send_are_understood() {
 #[test]
 fn of_several_click_ids_the_first_name_in_the_table_decides() {
     for (place, first) in NAMES[..7].iter().enumerate() {
-        // What comes later in the table stands first in the query.
+        // In the query the names come in the reverse order.
         let pairs: Vec<_> = NAMES[place..7].iter().rev().zip(0..).collect();
         let query: String = pairs
             .iter()
@@ -164,7 +164,7 @@ fn of_several_click_ids_the_first_name_in_the_table_decides() {
 }
 
 #[test]
-fn an_id_of_the_partners_own_does_not_hide_our_click_id() {
+fn a_partners_own_id_does_not_hide_the_click_id() {
     let id = click_id(1);
     let hash = "c3".repeat(32);
     for own in [
@@ -189,7 +189,7 @@ fn an_id_of_the_partners_own_does_not_hide_our_click_id() {
 
 #[test]
 fn a_macro_that_was_not_replaced_counts_as_absent() {
-    let (id, shortest) = (click_id(0), shortest());
+    let (id, minimal) = (click_id(0), minimal());
     for left in [
         "{goal}",
         "{{event.name}}",
@@ -209,8 +209,8 @@ fn a_macro_that_was_not_replaced_counts_as_absent() {
         "{a}{b}",
         "{}",
     ] {
-        let query = format!("{shortest}&goal={left}&txn={left}&status={left}");
-        assert_eq!(parse(&query), parse(&shortest), "{left}");
+        let query = format!("{minimal}&goal={left}&txn={left}&status={left}");
+        assert_eq!(parse(&query), parse(&minimal), "{left}");
         assert_eq!(
             parse(&format!("click_id={left}&token=t")),
             Err("missing_field"),
@@ -225,15 +225,15 @@ fn a_macro_that_was_not_replaced_counts_as_absent() {
 }
 
 #[test]
-fn a_macro_inside_a_value_makes_no_txn_and_no_other_goal() {
-    let query = format!("{}&goal=level_%7Bn%7D&txn=order-{{id}}", shortest());
+fn a_txn_with_a_macro_inside_is_absent_and_such_a_goal_is_unchanged() {
+    let query = format!("{}&goal=level_%7Bn%7D&txn=order-{{id}}", minimal());
     let postback = parse(&query).unwrap();
     assert_eq!(
         (postback.goal.as_deref(), postback.txn),
         (Some("level_{n}"), None)
     );
     for plain in ["50%25", "[5", "a[5]", "%255", "{", "}", "}{", "$5", "(x)"] {
-        let query = format!("{}&goal={plain}&txn={plain}", shortest());
+        let query = format!("{}&goal={plain}&txn={plain}", minimal());
         let postback = parse(&query).unwrap();
         assert!(
             postback.goal.is_some() && postback.goal == postback.txn,
@@ -244,8 +244,8 @@ fn a_macro_inside_a_value_makes_no_txn_and_no_other_goal() {
 
 #[test]
 fn a_parameter_may_be_repeated_but_not_contradicted() {
-    let shortest = shortest();
-    let with_goal = format!("{shortest}&goal=g1");
+    let minimal = minimal();
+    let with_goal = format!("{minimal}&goal=g1");
     for same in [
         "goal=g1",
         "goal=",
@@ -279,7 +279,7 @@ fn a_parameter_may_be_repeated_but_not_contradicted() {
 
 #[test]
 fn each_fault_has_its_code() {
-    let (id, shortest) = (click_id(0), shortest());
+    let (id, minimal) = (click_id(0), minimal());
     let table: &[(&str, &str)] = &[
         ("", "missing_field"),
         ("token=t", "missing_field"),
@@ -291,35 +291,32 @@ fn each_fault_has_its_code() {
         (&format!("click_id={id}=&token=t"), "invalid_click_id"),
         (&format!("click_id=+{id}&token=t"), "invalid_click_id"),
         (
-            &format!("{shortest}&goal={}", "é".repeat(201)),
+            &format!("{minimal}&goal={}", "é".repeat(201)),
             "invalid_parameter",
         ),
-        (
-            &format!("{shortest}&txn={}x", "é".repeat(64)),
-            "invalid_parameter",
-        ),
-        (&format!("{shortest}&status=1"), "invalid_parameter"),
-        (&format!("{shortest}&status=declined"), "invalid_parameter"),
-        (&format!("{shortest}&status=approved+"), "invalid_parameter"),
-        (&format!("{shortest}&goal=%"), "invalid_parameter"),
-        (&format!("{shortest}&goal=%4"), "invalid_parameter"),
-        (&format!("{shortest}&goal=%4g"), "invalid_parameter"),
-        (&format!("{shortest}&goal=%+4"), "invalid_parameter"),
-        (&format!("{shortest}&goal=%ff"), "invalid_parameter"),
-        (&format!("{shortest}&goal=a+%ff"), "invalid_parameter"),
-        (&format!("{shortest}&g%zz=1"), "invalid_parameter"),
+        (&format!("{minimal}&txn={}x", "é".repeat(64)), "invalid_parameter"),
+        (&format!("{minimal}&status=1"), "invalid_parameter"),
+        (&format!("{minimal}&status=declined"), "invalid_parameter"),
+        (&format!("{minimal}&status=approved+"), "invalid_parameter"),
+        (&format!("{minimal}&goal=%"), "invalid_parameter"),
+        (&format!("{minimal}&goal=%4"), "invalid_parameter"),
+        (&format!("{minimal}&goal=%4g"), "invalid_parameter"),
+        (&format!("{minimal}&goal=%+4"), "invalid_parameter"),
+        (&format!("{minimal}&goal=%ff"), "invalid_parameter"),
+        (&format!("{minimal}&goal=a+%ff"), "invalid_parameter"),
+        (&format!("{minimal}&g%zz=1"), "invalid_parameter"),
     ];
     for (query, code) in table {
         assert_eq!(parse(query), Err(*code), "{query}");
     }
-    let longest = format!("{shortest}&goal={}&txn={}", "é".repeat(200), "é".repeat(64));
+    let longest = format!("{minimal}&goal={}&txn={}", "é".repeat(200), "é".repeat(64));
     assert!(parse(&longest).is_ok());
     assert!(message("token=t").starts_with("click_id is required"));
     assert!(message(&format!("click_id={id}")).starts_with("token is required"));
 }
 
 #[test]
-fn of_several_faults_the_first_in_the_documented_order_is_told() {
+fn of_several_faults_the_first_in_the_documented_order_is_returned() {
     let id = click_id(0);
     let faults = [
         ("token=%zz", "invalid_parameter"),
@@ -345,15 +342,15 @@ fn of_several_faults_the_first_in_the_documented_order_is_told() {
 }
 
 #[test]
-fn unknown_parameters_are_ignored_whatever_they_hold() {
-    let shortest = shortest();
-    let odd = format!("&&{shortest}&payout=%zz&payout=%ff&Token=x&=x&flag&%7Bk%7D=v");
-    assert_eq!(parse(&odd), parse(&shortest));
+fn unknown_parameters_are_ignored_even_if_malformed() {
+    let minimal = minimal();
+    let odd = format!("&&{minimal}&payout=%zz&payout=%ff&Token=x&=x&flag&%7Bk%7D=v");
+    assert_eq!(parse(&odd), parse(&minimal));
 }
 
 #[test]
-fn nothing_is_copied_that_is_not_encoded() {
-    let query = format!("{}&goal=g1&txn=a+b", shortest());
+fn only_encoded_values_are_copied() {
+    let query = format!("{}&goal=g1&txn=a+b", minimal());
     let postback = parse(&query).unwrap();
     assert!(matches!(
         (&postback.click_id, &postback.token, &postback.goal, &postback.txn),
@@ -368,7 +365,7 @@ fn nothing_is_copied_that_is_not_encoded() {
 
 proptest! {
     #[test]
-    fn what_a_form_encoder_writes_is_read_back(
+    fn form_encoded_values_are_decoded(
         name in select(&NAMES[..7]),
         token in "[ -z~é☃]{1,40}",
         goal in proptest::option::of("[ -z~é☃]{1,40}"),
@@ -399,7 +396,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(query in "([a-z_]{0,6}|click_id|token|goal|[=&%+{}]|%[0-9a-fA-F]{2}|.){0,24}", form in proptest::option::of(".{0,40}")) {
+    fn any_text_is_parsed_or_refused(query in "([a-z_]{0,6}|click_id|token|goal|[=&%+{}]|%[0-9a-fA-F]{2}|.){0,24}", form in proptest::option::of(".{0,40}")) {
         if let Ok(postback) = parse_post(&query, form.as_deref()) {
             prop_assert!(!postback.click_id.is_empty() && !postback.token.is_empty());
         }

@@ -1,5 +1,5 @@
-//! JSON as a document means it. serde would also take an array for an object, as its members in their order, and an
-//! object of one member for a word of a list: both say something else than their writer thought.
+//! A strict deserializer for documents. serde also accepts an array for a struct, as the values of its fields in order,
+//! and an object of one member for an enum: either is probably a mistake of the sender.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor,
 };
 
-/// Reads structs from objects and words from texts, and nothing else, however deep: around a deserializer, and then
-/// around all that it hands on.
+/// Wraps a deserializer so that structs are read only from objects and enums only from strings, at every depth: it also
+/// wraps each visitor and each nested deserializer.
 pub struct Strict<T>(pub T);
 
 macro_rules! deserialize {
@@ -141,7 +141,7 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Strict<S> {
     }
 }
 
-/// One of the words of an enum.
+/// A visitor that reads a variant of an enum from a string.
 struct Word<V>(V);
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for Word<V> {
@@ -216,9 +216,9 @@ mod tests {
     }
 
     #[test]
-    fn an_array_is_no_object_and_an_object_no_word() {
+    fn arrays_for_objects_and_objects_for_words_are_refused() {
         let good = r#"{"number":1,"word":"One"}"#;
-        for (json, said) in [
+        for (json, expected) in [
             (
                 r#"[{"number":1,"word":"One"}]"#.to_owned(),
                 "invalid type: sequence",
@@ -246,7 +246,7 @@ mod tests {
             ),
         ] {
             let error = read(&json).unwrap_err();
-            assert!(error.starts_with(said), "{json}: {error}");
+            assert!(error.starts_with(expected), "{json}: {error}");
         }
     }
 }

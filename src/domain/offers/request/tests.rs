@@ -78,7 +78,7 @@ fn page_and_size_are_integers_in_their_range_and_never_clamped() {
 }
 
 #[test]
-fn no_filters_may_be_said_in_three_ways_and_unknown_members_are_ignored() {
+fn filters_may_be_absent_null_or_empty_and_unknown_members_are_ignored() {
     let expected = OffersRequest {
         page: 2,
         size: 20,
@@ -94,7 +94,7 @@ fn no_filters_may_be_said_in_three_ways_and_unknown_members_are_ignored() {
 }
 
 #[test]
-fn each_dimension_is_read() {
+fn each_dimension_is_parsed() {
     let any =
         |dim: &str, values: &[&str]| json!([{ "dim": dim, "match": { "type": "any", "value": values } }]);
     for (filt, expected) in [
@@ -125,7 +125,7 @@ fn id(text: &str) -> OfferId {
 }
 
 #[test]
-fn values_stands_for_value_and_exact_for_any_of_one() {
+fn values_is_accepted_for_value_and_exact_equals_any_with_one_value() {
     let expected = Ok(vec![Filter::Country(vec![country("US")])]);
     for matching in [
         json!({ "type": "any", "value": ["US"] }),
@@ -141,7 +141,7 @@ fn values_stands_for_value_and_exact_for_any_of_one() {
 }
 
 #[test]
-fn a_wrong_filter_is_refused_with_the_path_of_what_is_wrong() {
+fn an_invalid_filter_is_refused_with_the_path_of_the_error() {
     let good = json!({ "dim": "country", "match": { "type": "any", "value": ["US"] } });
     let matching = |matching: Value| json!([good, { "dim": "country", "match": matching }]);
     let valued =
@@ -253,7 +253,7 @@ fn requests_for_the_same_offers_are_equal() {
 }
 
 #[test]
-fn the_query_of_a_get_says_the_same_as_a_body() {
+fn the_query_of_a_get_is_equal_to_a_body() {
     let filt = r#"[{"dim":"country","match":{"type":"any","value":["US", "DE"]}}]"#;
     let body = OffersRequest::from_body(&format!(r#"{{"page":3,"size":20,"filt":{filt}}}"#)).unwrap();
     let encoded = |set| percent_encoding::utf8_percent_encode(filt, set).to_string();
@@ -282,7 +282,7 @@ fn the_query_of_a_get_says_the_same_as_a_body() {
 }
 
 #[test]
-fn a_wrong_query_is_refused_as_a_wrong_body_is() {
+fn an_invalid_query_is_refused_like_an_invalid_body() {
     for (query, code) in [
         ("", "missing_field"),
         ("page=1", "missing_field"),
@@ -311,7 +311,7 @@ fn a_wrong_query_is_refused_as_a_wrong_body_is() {
 
 proptest::proptest! {
     #[test]
-    fn whatever_is_sent_is_read_or_refused(text in "[ -~é]{0,80}", json in r#"[\[\]{}",:a-z0-9]{0,60}"#) {
+    fn any_text_is_parsed_or_refused(text in "[ -~é]{0,80}", json in r#"[\[\]{}",:a-z0-9]{0,60}"#) {
         let _ = (OffersRequest::from_body(&text), OffersRequest::from_query(&text));
         let filt = format!(r#"{{"page":1,"size":1,"filt":{json}}}"#);
         if let Err(refusal) = OffersRequest::from_body(&filt) {

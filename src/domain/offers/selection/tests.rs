@@ -1,4 +1,4 @@
-//! Selection, against a model that looks at every offer for every request.
+//! Tests selection against a model that checks every offer for every request.
 
 use proptest::{prelude::*, sample::select};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use crate::{
     offers::tests::{app, request},
 };
 
-/// An offer as far as selection goes.
+/// An offer with the fields that selection reads.
 type Indexed = (ListedOffer, GeoTarget);
 
 fn any_catalog() -> impl Strategy<Value = Vec<Indexed>> {
@@ -51,7 +51,7 @@ fn any_catalog() -> impl Strategy<Value = Vec<Indexed>> {
     })
 }
 
-/// Filters as a caller writes them: a dimension and its values.
+/// Filters as a client writes them: a dimension and its values.
 fn any_filters() -> impl Strategy<Value = Vec<(&'static str, Vec<String>)>> {
     let values = |choices: Vec<&'static str>| {
         let values = proptest::collection::vec(select(choices).prop_map(str::to_owned), 1..4);
@@ -70,7 +70,7 @@ fn any_filters() -> impl Strategy<Value = Vec<(&'static str, Vec<String>)>> {
     proptest::collection::vec(filter, 0..4)
 }
 
-/// The rules of docs/DECISIONS.md, "Offers", an offer at a time.
+/// Applies the rules of docs/DECISIONS.md, "Offers", to one offer.
 fn is_selected((offer, geo): &Indexed, app: &AppListing, filters: &[(&str, Vec<String>)]) -> bool {
     let for_country = |code: &String| {
         let country = Country::parse(code).unwrap();
@@ -92,7 +92,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn pages_are_the_offers_that_pass_without_gaps_or_repeats(
+    fn pages_list_the_matching_offers_without_gaps_or_repeats(
         catalog in any_catalog(),
         filters in any_filters(),
         platform in select(Platform::ALL),

@@ -1,41 +1,41 @@
-//! Some rows at a time, column by column: which of them count, the runs of rows that have one key, and the sums of runs.
-//! Segments are in the order of their keys, so that runs are long for the dimensions that stand first; what is done for
-//! each row is comparing its codes with those of the row before, sixteen rows at once, and all else for each run.
+//! Processes a batch of rows, column by column: filters them, finds runs of rows with one key, and sums each run.
+//! Segments are sorted by key, so runs are long for the first dimensions. The only work for each row is to compare its
+//! codes with those of the previous row, 16 rows at once; everything else is done once for each run.
 
-use super::{layout::SKIP, size};
+use super::{layout::SKIP, to_usize};
 use crate::reporting::segment::{Codes, MeasureColumn, Values};
 
-/// Rows of a batch: what it takes of memory (some 120 KiB) stays in the nearer caches.
+/// The rows of a batch. Its memory (about 120 KiB) stays in the CPU's inner caches.
 pub const BATCH: usize = 2048;
 
-/// Runs are summed each on its own from this many rows on average; below, as differences of running totals, which
-/// take no loop for each.
-const LONG: usize = 24;
-/// More than [`BATCH`], and a power of two.
+/// From this average length on, runs are summed one by one. Shorter runs are summed as differences of running totals,
+/// which needs no loop for each run.
+const LONG_RUN: usize = 24;
+/// The length of the running totals: more than [`BATCH`], and a power of two.
 const TOTALS: usize = 2 * BATCH;
 
-/// The state of a batch, used again for each.
+/// The state of one batch, reused for the next.
 pub struct Batch {
     rows: usize,
-    /// For each row whether it differs from the one before in a column that was marked: 1, or 0.
+    /// For each row 1 if it differs from the previous row in a marked column, else 0.
     differs: Box<[u8; BATCH]>,
-    /// Where runs begin, and after them where the last one ends.
+    /// The starts of runs, followed by the end of the last run.
     starts: Box<[u32; BATCH + 1]>,
-    /// The rows that count.
+    /// The ranges of rows that pass the filters.
     ranges: Vec<(u32, u32)>,
     pub runs: Vec<Run>,
-    /// The words of each run's key.
+    /// The words of the key of each run.
     words: [Box<[u64; BATCH]>; 2],
-    /// Running totals of a measure: of the rows before each.
+    /// Running totals of a measure: for each row, the sum of the rows before it.
     totals: Box<[u64; TOTALS]>,
 }
 
-/// Rows of a batch with one key that counts.
+/// Consecutive rows of a batch with one key.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
     start: u32,
     end: u32,
-    /// Where its group's sums begin.
+    /// The index at which the sums of its group begin.
     pub sums: usize,
 }
 
@@ -52,28 +52,28 @@ impl Batch {
         }
     }
 
-    /// Begins with `rows` rows, which all count.
+    /// Begins a batch of `rows` rows, all of which count.
     pub fn begin(&mut self, rows: usize) {
         self.rows = rows;
         self.ranges.clear();
-        self.ranges.push((0, number(rows)));
+        self.ranges.push((0, to_u32(rows)));
     }
 
-    /// Leaves the rows that count whose code has a number in each of these columns: not [`SKIP`].
-    pub fn sieve(&mut self, columns: &[(Codes<'_>, &[u64])]) {
-        self.mark(columns.iter().map(|(codes, _)| *codes));
-        let runs = starts_of_runs(
+    /// Keeps the rows whose code has a number other than [`SKIP`] in each of these columns.
+    pub fn filter(&mut self, columns: &[(Codes<'_>, &[u64])]) {
+        self.mark_changes(columns.iter().map(|(codes, _)| *codes));
+        let runs = find_runs(
             self.differs.as_mut_slice(),
-            (0, number(self.rows)),
+            (0, to_u32(self.rows)),
             &mut self.starts,
         );
         self.ranges.clear();
         for [start, end] in self.starts.get(..=runs).unwrap_or_default().array_windows() {
-            let counts = columns.iter().all(|(codes, numbers)| {
-                let number = codes.get(size(*start)).and_then(|code| numbers.get(code));
+            let passes = columns.iter().all(|(codes, numbers)| {
+                let number = codes.get(to_usize(*start)).and_then(|code| numbers.get(code));
                 number.is_some_and(|number| *number != SKIP)
             });
-            if counts {
+            if passes {
                 match self.ranges.last_mut() {
                     Some((_, last)) if last == start => *last = *end,
                     _ => self.ranges.push((*start, *end)),
@@ -82,12 +82,12 @@ impl Batch {
         }
     }
 
-    /// Finds the runs of rows that are alike in these columns, among the rows that count.
-    pub fn split<'c>(&mut self, columns: impl Iterator<Item = Codes<'c>>) {
-        self.mark(columns);
+    /// Splits the rows that count into runs that are equal in these columns.
+    pub fn split_runs<'c>(&mut self, columns: impl Iterator<Item = Codes<'c>>) {
+        self.mark_changes(columns);
         self.runs.clear();
         for range in &self.ranges {
-            let runs = starts_of_runs(self.differs.as_mut_slice(), *range, &mut self.starts);
+            let runs = find_runs(self.differs.as_mut_slice(), *range, &mut self.starts);
             let runs = self.starts.get(..=runs).unwrap_or_default().array_windows();
             self.runs.extend(runs.map(|[start, end]| Run {
                 start: *start,
@@ -97,7 +97,7 @@ impl Batch {
         }
     }
 
-    /// Begins a word of the runs' keys with what it has for all rows.
+    /// Begins a word of the runs' keys with the bits that all rows share.
     pub fn begin_word(&mut self, word: usize, constant: u64) {
         let runs = self.runs.len();
         self.word(word, runs).fill(constant);
@@ -105,7 +105,7 @@ impl Batch {
 
     /// Adds the bits of a column's values to a word of the runs' keys.
     #[inline(never)]
-    pub fn place(&mut self, word: usize, codes: Codes<'_>, numbers: &[u64]) {
+    pub fn pack(&mut self, word: usize, codes: Codes<'_>, numbers: &[u64]) {
         let Some(keys) = self.words.get_mut(word) else {
             return;
         };
@@ -115,14 +115,14 @@ impl Batch {
             Codes::One(codes) => {
                 if let Some(numbers) = numbers.first_chunk::<256>() {
                     for (key, run) in keys {
-                        let code = codes.get(size(run.start)).copied().unwrap_or_default();
+                        let code = codes.get(to_usize(run.start)).copied().unwrap_or_default();
                         *key |= numbers.get(usize::from(code)).copied().unwrap_or(SKIP);
                     }
                 }
             }
             Codes::Two(codes) => {
                 for (key, run) in keys {
-                    let code = codes.get(size(run.start)).copied().unwrap_or_default();
+                    let code = codes.get(to_usize(run.start)).copied().unwrap_or_default();
                     let code = usize::from(u16::from_le_bytes(code));
                     *key |= numbers.get(code).copied().unwrap_or(SKIP);
                 }
@@ -130,7 +130,7 @@ impl Batch {
         }
     }
 
-    /// Calls `group` for the key of each run, which says where the group's sums begin.
+    /// Calls `group` with the key of each run. It returns the index at which the group's sums begin.
     pub fn group<const W: usize>(&mut self, mut group: impl FnMut([u64; W]) -> usize) {
         let [first, second] = self.words.each_ref();
         for (run, (first, second)) in self.runs.iter_mut().zip(first.iter().zip(second.iter())) {
@@ -149,8 +149,8 @@ impl Batch {
             .unwrap_or_default()
     }
 
-    /// Says of each row but the first whether it differs from the one before in any of these columns.
-    fn mark<'c>(&mut self, columns: impl Iterator<Item = Codes<'c>>) {
+    /// Marks each row except the first that differs from the previous one in any of these columns.
+    fn mark_changes<'c>(&mut self, columns: impl Iterator<Item = Codes<'c>>) {
         let Some(differs) = self.differs.get_mut(..self.rows) else {
             return;
         };
@@ -175,20 +175,20 @@ impl Batch {
         }
     }
 
-    /// Adds a measure of the segment's rows from `first` to `last` to the sums of their groups, at `place` in each.
+    /// Adds a measure of the rows `first..last` of the segment to the sums of their groups, at index `measure` in each.
     pub fn add(
         &mut self,
         column: &MeasureColumn<'_>,
         first: usize,
         last: usize,
         sums: &mut [i64],
-        place: usize,
+        measure: usize,
     ) {
-        let Some(sums) = sums.get_mut(place..) else {
+        let Some(sums) = sums.get_mut(measure..) else {
             return;
         };
         let base = column.base;
-        // Of one or two bytes, a batch's values add up to less than 2^32.
+        // Values of one or two bytes add up to less than 2^32 in a batch.
         match column.values {
             Values::Constant => {
                 for run in &self.runs {
@@ -197,35 +197,36 @@ impl Batch {
             }
             Values::One(values) => {
                 let total = |values: &[u8]| u64::from(values.iter().map(|v| u32::from(*v)).sum::<u32>());
-                self.add_each(part(values, first, last), total, base, sums);
+                self.add_runs(slice(values, first, last), total, base, sums);
             }
             Values::Two(values) => {
                 let read = |v: &[u8; 2]| u32::from(u16::from_le_bytes(*v));
                 let total = |values: &[[u8; 2]]| u64::from(values.iter().map(read).sum::<u32>());
-                self.add_each(part(values, first, last), total, base, sums);
+                self.add_runs(slice(values, first, last), total, base, sums);
             }
             Values::Four(values) => {
                 let read = |v: &[u8; 4]| u64::from(u32::from_le_bytes(*v));
                 let total = |values: &[[u8; 4]]| values.iter().map(read).sum();
-                self.add_each(part(values, first, last), total, base, sums);
+                self.add_runs(slice(values, first, last), total, base, sums);
             }
             Values::Eight(values) => {
                 let add = |total: u64, v: &[u8; 8]| total.wrapping_add(u64::from_le_bytes(*v));
                 let total = |values: &[[u8; 8]]| values.iter().fold(0, add);
-                self.add_each(part(values, first, last), total, base, sums);
+                self.add_runs(slice(values, first, last), total, base, sums);
             }
         }
     }
 
-    /// `total` adds up values.
+    /// Adds the values of each run to the sums of its group. `total` sums values.
     #[inline(never)]
-    fn add_each<T>(&mut self, values: &[T], total: impl Fn(&[T]) -> u64, base: i64, sums: &mut [i64]) {
-        let lengths = self.runs.iter().map(|run| size(run.end - run.start));
+    fn add_runs<T>(&mut self, values: &[T], total: impl Fn(&[T]) -> u64, base: i64, sums: &mut [i64]) {
+        let lengths = self.runs.iter().map(|run| to_usize(run.end - run.start));
         let counted = lengths.sum::<usize>();
-        // Also when most rows do not count, so that these are not read.
-        if counted >= self.runs.len() * LONG || counted * 4 < values.len() {
+        // Runs are also summed one by one if most rows do not count, so that those rows are not read.
+        if counted >= self.runs.len() * LONG_RUN || counted * 4 < values.len() {
             for run in &self.runs {
-                run.add(sums, base, total(part(values, size(run.start), size(run.end))));
+                let values = slice(values, to_usize(run.start), to_usize(run.end));
+                run.add(sums, base, total(values));
             }
             return;
         }
@@ -233,21 +234,21 @@ impl Batch {
             return;
         };
         let mut running = 0_u64;
-        for (place, value) in totals.iter_mut().zip(values) {
+        for (slot, value) in totals.iter_mut().zip(values) {
             running = running.wrapping_add(total(std::slice::from_ref(value)));
-            *place = running;
+            *slot = running;
         }
         for run in &self.runs {
-            // The remainder is the row itself, and spares a check.
-            let [before, after] = [run.start, run.end]
-                .map(|row| self.totals.get(size(row) % TOTALS).copied().unwrap_or_default());
+            // `row % TOTALS` equals `row`; it removes the bounds check.
+            let [before, after] =
+                [run.start, run.end].map(|row| self.totals.get(to_usize(row) % TOTALS).copied().unwrap_or(0));
             run.add(sums, base, after.wrapping_sub(before));
         }
     }
 }
 
 impl Run {
-    /// Totals wrap, and come out right: what is added up in the end fits, as `metric::MAX_OF_A_DAY` says.
+    /// Adds the run's total to its group. Totals may wrap on the way; the final sum fits, see `metric::MAX_OF_A_DAY`.
     fn add(self, sums: &mut [i64], base: i64, distances: u64) {
         if let Some(sum) = sums.get_mut(self.sums) {
             let bases = base.wrapping_mul(i64::from(self.end - self.start));
@@ -256,14 +257,14 @@ impl Run {
     }
 }
 
-fn part<T>(values: &[T], first: usize, last: usize) -> &[T] {
+fn slice<T>(values: &[T], first: usize, last: usize) -> &[T] {
     values.get(first..last).unwrap_or_default()
 }
 
-/// Writes where runs begin among these rows, and where the last one ends, and says how many there are.
+/// Writes the starts of the runs in a range of rows, and the end of the last one. Returns the number of runs.
 #[inline(never)]
-fn starts_of_runs(differs: &mut [u8], (first, end): (u32, u32), starts: &mut [u32; BATCH + 1]) -> usize {
-    let Some(differs) = differs.get_mut(size(first)..size(end)) else {
+fn find_runs(differs: &mut [u8], (first, end): (u32, u32), starts: &mut [u32; BATCH + 1]) -> usize {
+    let Some(differs) = differs.get_mut(to_usize(first)..to_usize(end)) else {
         return 0;
     };
     if let Some(first) = differs.first_mut() {
@@ -278,7 +279,7 @@ fn starts_of_runs(differs: &mut [u8], (first, end): (u32, u32), starts: &mut [u3
     };
     let (blocks, rest) = differs.as_chunks::<8>();
     for block in blocks {
-        // Eight rows at once: a row that begins a run is a bit.
+        // Eight rows at once: each row that begins a run is one bit.
         let mut bits = u64::from_le_bytes(*block);
         while bits != 0 {
             begin(at + bits.trailing_zeros() / 8);
@@ -297,7 +298,7 @@ fn starts_of_runs(differs: &mut [u8], (first, end): (u32, u32), starts: &mut [u3
     runs
 }
 
-fn number(rows: usize) -> u32 {
+fn to_u32(rows: usize) -> u32 {
     u32::try_from(rows).unwrap_or(u32::MAX)
 }
 

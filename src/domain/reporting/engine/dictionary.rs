@@ -1,4 +1,4 @@
-//! The distinct values of a requested dimension, numbered as they are first seen. A value has one number in all segments
+//! Numbers the distinct values of a requested dimension as they are first seen. A value keeps its number across segments
 //! and parts, as long as a kept row has it.
 
 use std::cmp::Ordering;
@@ -7,26 +7,26 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{
     metered_vec::{Meter, MeteredVec, OutOfMemory},
-    size,
+    to_usize,
 };
 
-/// The most values at a time, so that three numbers fit a word of a key. A part with more is split.
+/// The most values at a time, so that three numbers fit one word of a key. A part with more values is split.
 pub const MAX_VALUES: usize = 1 << VALUE_BITS;
 pub const VALUE_BITS: u32 = 19;
 
 pub struct Dictionary<'m> {
-    /// What values are spread by: see [`crate::model::seeded_hash`]. The same for all dictionaries of a query.
+    /// The hash seed, see [`crate::model::seeded_hash`]. All dictionaries of a query share it.
     seed: u64,
     text: MeteredVec<'m, u8>,
-    /// Where each value ends in the text.
+    /// The end of each value in `text`.
     ends: MeteredVec<'m, u32>,
-    /// By hash, a value's number + 1; 0 is free. A power of two, at most half of them taken.
+    /// The hash table: a value's number + 1, or 0 if free. The length is a power of two; at most half is taken.
     slots: MeteredVec<'m, u32>,
-    /// The part that last had each value.
+    /// The last part in which each value occurred.
     seen: MeteredVec<'m, u32>,
     part: u32,
     distinct: usize,
-    /// The first numbers, as far as they are ranked, in the order of their values.
+    /// The ranked numbers, which are the lowest ones, in the order of their values.
     sorted: MeteredVec<'m, u32>,
     ranks: MeteredVec<'m, u32>,
 }
@@ -46,8 +46,8 @@ impl<'m> Dictionary<'m> {
         }
     }
 
-    /// What values are spread by. Parts go by its low bits, places in a dictionary by its high ones, so that the values
-    /// of a part do not crowd.
+    /// The hash of a value. Parts use its low bits and slots its high bits, so that the values of one part are spread
+    /// over all slots.
     pub fn hash(&self, value: &str) -> u64 {
         xxh3_64_with_seed(value.as_bytes(), self.seed)
     }
@@ -61,7 +61,7 @@ impl<'m> Dictionary<'m> {
         self.text.bytes() + numbers.map(MeteredVec::bytes).iter().sum::<usize>()
     }
 
-    /// How many values the part has had.
+    /// The number of distinct values in the current part.
     pub fn distinct(&self) -> usize {
         self.distinct
     }
@@ -75,28 +75,28 @@ impl<'m> Dictionary<'m> {
         self.distinct = 0;
     }
 
-    /// A value's number.
+    /// The number of a value, which is added if it is new.
     pub fn intern(&mut self, value: &str, hash: u64) -> Result<u32, OutOfMemory> {
         if (self.len() + 1) * 2 > self.slots.len() {
-            self.widen((self.slots.len() * 2).max(16))?;
+            self.rehash((self.slots.len() * 2).max(16))?;
         }
         let mask = self.slots.len() - 1;
         let mut at = home(hash, mask);
         while let Some(slot) = self.slots.get(at) {
             match slot.checked_sub(1) {
                 Some(number) if get(&self.text, &self.ends, number) == value.as_bytes() => {
-                    self.see(number);
+                    self.mark_seen(number);
                     return Ok(number);
                 }
                 Some(_) => at = (at + 1) & mask,
-                None => return self.add(value, at),
+                None => return self.insert(value, at),
             }
         }
         Err(OutOfMemory)
     }
 
-    fn see(&mut self, number: u32) {
-        if let Some(seen) = self.seen.get_mut(size(number))
+    fn mark_seen(&mut self, number: u32) {
+        if let Some(seen) = self.seen.get_mut(to_usize(number))
             && *seen != self.part
         {
             *seen = self.part;
@@ -104,13 +104,13 @@ impl<'m> Dictionary<'m> {
         }
     }
 
-    fn add(&mut self, value: &str, at: usize) -> Result<u32, OutOfMemory> {
+    fn insert(&mut self, value: &str, at: usize) -> Result<u32, OutOfMemory> {
         if self.len() >= MAX_VALUES {
             return Err(OutOfMemory);
         }
         let number = u32::try_from(self.len()).map_err(|_| OutOfMemory)?;
         let end = u32::try_from(self.text.len() + value.len()).map_err(|_| OutOfMemory)?;
-        // Room for its rank is taken now, so that ranking cannot fail.
+        // Memory for its rank is reserved now, so that ranking cannot fail.
         self.sorted.reserve(self.ends.len() + 1 - self.sorted.len())?;
         self.ranks.reserve(self.ends.len() + 1 - self.ranks.len())?;
         self.ends.reserve(1)?;
@@ -121,11 +121,11 @@ impl<'m> Dictionary<'m> {
         if let Some(slot) = self.slots.get_mut(at) {
             *slot = number + 1;
         }
-        self.see(number);
+        self.mark_seen(number);
         Ok(number)
     }
 
-    fn widen(&mut self, slots: usize) -> Result<(), OutOfMemory> {
+    fn rehash(&mut self, slots: usize) -> Result<(), OutOfMemory> {
         let len = self.slots.len();
         self.slots.reserve(slots.saturating_sub(len))?;
         self.slots.clear();
@@ -133,7 +133,7 @@ impl<'m> Dictionary<'m> {
         let (text, mask, seed) = (&self.text, slots.saturating_sub(1), self.seed);
         let mut start = 0;
         for (number, end) in (1_u32..).zip(self.ends.iter()) {
-            let end = size(*end);
+            let end = to_usize(*end);
             let value = text.get(start..end).unwrap_or_default();
             let mut at = home(xxh3_64_with_seed(value, seed), mask);
             while let Some(slot) = self.slots.get_mut(at) {
@@ -148,7 +148,7 @@ impl<'m> Dictionary<'m> {
         Ok(())
     }
 
-    /// Ranks all values, so that comparing them is comparing numbers until there are new ones.
+    /// Ranks all values, so that comparing two values means comparing their ranks until new values arrive.
     pub fn rank(&mut self) {
         let Self {
             text,
@@ -162,55 +162,55 @@ impl<'m> Dictionary<'m> {
             return;
         }
         for number in (0_u32..).take(ends.len()).skip(ranked) {
-            // Room was taken as the value was added.
+            // Cannot fail: the memory was reserved when the value was added.
             let _ = sorted.push(number);
         }
-        // The stable sort, which takes the part that is sorted as one run.
+        // The stable sort treats the sorted prefix as one run.
         sorted.sort_by(|left, right| get(text, ends, *left).cmp(get(text, ends, *right)));
         let _ = ranks.resize(sorted.len(), 0);
         for (rank, number) in (0_u32..).zip(sorted.iter()) {
-            if let Some(place) = ranks.get_mut(size(*number)) {
-                *place = rank;
+            if let Some(slot) = ranks.get_mut(to_usize(*number)) {
+                *slot = rank;
             }
         }
     }
 
-    /// Orders two values bytewise, by their numbers.
+    /// Compares two values bytewise, given their numbers.
     pub fn compare(&self, left: u32, right: u32) -> Ordering {
         if left == right {
             return Ordering::Equal;
         }
-        match (self.ranks.get(size(left)), self.ranks.get(size(right))) {
+        match (self.ranks.get(to_usize(left)), self.ranks.get(to_usize(right))) {
             (Some(left), Some(right)) => left.cmp(right),
             _ => get(&self.text, &self.ends, left).cmp(get(&self.text, &self.ends, right)),
         }
     }
 
-    /// All text, and where each value ends in it.
+    /// The text of all values, and the end of each value in it.
     pub fn texts(&self) -> (&[u8], &[u32]) {
         (&self.text, &self.ends)
     }
 
-    /// Says that a value is to stay; to be called between parts, before [`Dictionary::retain`].
+    /// Marks a value that [`Dictionary::retain`] keeps. Called between parts.
     pub fn mark(&mut self, number: u32) {
-        if let Some(seen) = self.seen.get_mut(size(number)) {
+        if let Some(seen) = self.seen.get_mut(to_usize(number)) {
             *seen = u32::MAX;
         }
     }
 
-    /// Drops every value that is not marked. [`Dictionary::renumbered`] then has the new numbers, until the next part.
+    /// Drops every unmarked value. [`Dictionary::new_number`] then returns the new numbers until the next part.
     pub fn retain(&mut self) {
         let (mut kept, mut kept_text, mut start) = (0_u32, 0, 0);
         for number in 0..self.ends.len() {
-            let end = self.ends.get(number).map_or(start, |end| size(*end));
+            let end = self.ends.get(number).map_or(start, |end| to_usize(*end));
             let Some(seen) = self.seen.get_mut(number) else {
                 break;
             };
             if *seen == u32::MAX {
                 self.text.copy_within(start..end, kept_text);
                 kept_text += end - start;
-                if let Some(place) = self.ends.get_mut(size(kept)) {
-                    *place = u32::try_from(kept_text).unwrap_or(u32::MAX);
+                if let Some(slot) = self.ends.get_mut(to_usize(kept)) {
+                    *slot = u32::try_from(kept_text).unwrap_or(u32::MAX);
                 }
                 *seen = kept;
                 kept += 1;
@@ -220,70 +220,70 @@ impl<'m> Dictionary<'m> {
             start = end;
         }
         self.text.truncate(kept_text);
-        self.ends.truncate(size(kept));
-        self.rerank();
+        self.ends.truncate(to_usize(kept));
+        self.renumber_ranks();
         self.slots.release();
         self.text.shrink();
         self.ends.shrink();
     }
 
-    /// What is kept stays in order; only the numbers change.
-    fn rerank(&mut self) {
+    /// Updates the ranks after values were dropped. The kept values stay in order; only their numbers change.
+    fn renumber_ranks(&mut self) {
         let mut ranked = 0;
         for at in 0..self.sorted.len() {
             let number = self.sorted.get(at).copied().unwrap_or(u32::MAX);
-            let new = self.renumbered(number);
+            let new = self.new_number(number);
             if new == u32::MAX {
                 continue;
             }
-            if let Some(place) = self.sorted.get_mut(ranked) {
-                *place = new;
+            if let Some(slot) = self.sorted.get_mut(ranked) {
+                *slot = new;
             }
             ranked += 1;
         }
         self.sorted.truncate(ranked);
         self.ranks.truncate(ranked);
         for (rank, number) in (0_u32..).zip(self.sorted.iter()) {
-            if let Some(place) = self.ranks.get_mut(size(*number)) {
-                *place = rank;
+            if let Some(slot) = self.ranks.get_mut(to_usize(*number)) {
+                *slot = rank;
             }
         }
         self.sorted.shrink();
         self.ranks.shrink();
     }
 
-    /// The number that a value has since [`Dictionary::retain`].
-    pub fn renumbered(&self, number: u32) -> u32 {
-        self.seen.get(size(number)).copied().unwrap_or(u32::MAX)
+    /// The number of a value after [`Dictionary::retain`], given its number before.
+    pub fn new_number(&self, number: u32) -> u32 {
+        self.seen.get(to_usize(number)).copied().unwrap_or(u32::MAX)
     }
 
-    /// Ends what [`Dictionary::retain`] began.
-    pub fn settle(&mut self) -> Result<(), OutOfMemory> {
+    /// Completes [`Dictionary::retain`], once the caller has updated its numbers.
+    pub fn finish_retain(&mut self) -> Result<(), OutOfMemory> {
         self.seen.truncate(self.ends.len());
         self.seen.fill(0);
         self.seen.shrink();
         self.part = 0;
         self.distinct = 0;
-        // No slots at all until there are values again, or as many as they need.
+        // Without values there are no slots until the next one is added.
         match self.ends.len() {
             0 => Ok(()),
-            len => self.widen((len * 2).next_power_of_two().max(16)),
+            len => self.rehash((len * 2).next_power_of_two().max(16)),
         }
     }
 }
 
 fn home(hash: u64, mask: usize) -> usize {
-    // 24 bits are more than the slots of `MAX_VALUES` need.
+    // The slot where the search begins. 24 bits are more than the slots of `MAX_VALUES` need.
     usize::try_from(hash >> 40).unwrap_or(0) & mask
 }
 
 fn get<'t>(text: &'t [u8], ends: &[u32], number: u32) -> &'t [u8] {
-    let number = size(number);
+    let number = to_usize(number);
     let start = match number.checked_sub(1) {
-        Some(before) => ends.get(before).map_or(0, |end| size(*end)),
+        Some(before) => ends.get(before).map_or(0, |end| to_usize(*end)),
         None => 0,
     };
-    let end = ends.get(number).map_or(0, |end| size(*end));
+    let end = ends.get(number).map_or(0, |end| to_usize(*end));
     text.get(start..end).unwrap_or_default()
 }
 
@@ -291,8 +291,8 @@ fn get<'t>(text: &'t [u8], ends: &[u32], number: u32) -> &'t [u8] {
 mod tests {
     use super::*;
 
-    /// Looks at a dictionary of these values that finding each of them once takes.
-    fn looks(values: &[String], seed: u64) -> usize {
+    /// The slots that are probed to find each of these values once.
+    fn probes(values: &[String], seed: u64) -> usize {
         let meter = Meter::new(1 << 24);
         let mut dictionary = Dictionary::new(&meter, seed);
         for value in values {
@@ -313,17 +313,17 @@ mod tests {
     }
 
     #[test]
-    fn values_that_crowd_under_one_seed_are_spread_under_another() {
+    fn values_that_collide_under_one_seed_are_spread_under_another() {
         let (count, mask) = (500, 1_023);
-        let crowding: Vec<String> = (0..)
+        let colliding: Vec<String> = (0..)
             .map(|n| format!("placement-{n}"))
             .filter(|value| home(xxh3_64_with_seed(value.as_bytes(), 0), mask) == 0)
             .take(count)
             .collect();
-        assert!(looks(&crowding, 0) > count * count / 2);
+        assert!(probes(&colliding, 0) > count * count / 2);
         for seed in [1, 7, 1 << 40, u64::MAX] {
-            let looks = looks(&crowding, seed);
-            assert!(looks < count * 3, "{looks} looks under the seed {seed}");
+            let probes = probes(&colliding, seed);
+            assert!(probes < count * 3, "{probes} probes under the seed {seed}");
         }
     }
 }

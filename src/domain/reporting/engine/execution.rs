@@ -1,14 +1,14 @@
-//! The work of a query: parts, until all facts are added up; sweeps, until the page is complete.
+//! Executes a query: aggregates all facts part by part, and repeats this in sweeps until the page is complete.
 
 use super::{
-    Budget, Effort, EngineError, SegmentRef, Source,
+    Budget, EngineError, RunStats, SegmentRef, Source,
     dictionary::Dictionary,
     metered_vec::{Meter, OutOfMemory},
-    order::{Order, Row},
-    plan::{Part, Place, Plan},
+    order::{Group, Order},
+    plan::{Output, Part, Plan},
     scan::{Scan, Stop},
-    size,
-    table::{Mix, Table},
+    table::{GroupHasher, Table},
+    to_usize,
     top_rows::TopRows,
 };
 use crate::{
@@ -26,10 +26,10 @@ pub struct Execution<'w, S> {
     dictionaries: Vec<Dictionary<'w>>,
     table: Table<'w>,
     scan: Scan<'w>,
-    kept: TopRows,
-    /// Groups so far, in the first sweep.
+    top_rows: TopRows,
+    /// Groups so far, counted in the first sweep.
     total: u64,
-    effort: Effort,
+    stats: RunStats,
 }
 
 impl<'w, S: Source> Execution<'w, S> {
@@ -46,51 +46,51 @@ impl<'w, S: Source> Execution<'w, S> {
             budget,
             segments,
             meter,
-            order: Order::of(plan),
+            order: Order::new(plan),
             dictionaries: (0..plan.dictionaries)
                 .map(|_| Dictionary::new(meter, budget.seed))
                 .collect(),
-            table: Table::new(meter, plan.measures.len(), Mix::of(budget.seed)),
+            table: Table::new(meter, plan.measures.len(), GroupHasher::new(budget.seed)),
             scan: Scan::new(plan, meter),
-            kept: TopRows::new(plan.places.len(), plan.measures.len(), budget.kept),
+            top_rows: TopRows::new(plan.outputs.len(), plan.measures.len(), budget.kept),
             total: 0,
-            effort: Effort::default(),
+            stats: RunStats::default(),
         }
     }
 
-    pub fn page(mut self) -> Result<(Page, Effort), EngineError<S::Error>> {
+    pub fn page(mut self) -> Result<(Page, RunStats), EngineError<S::Error>> {
         let query = self.plan.query;
         let mut page = Page::new(query.dimensions.clone(), query.metrics.clone());
         let (first, last) = (
             query.offset(),
             query.offset().saturating_add(u64::from(query.count)),
         );
-        // No row stands behind as many groups as there may be.
+        // A page that begins beyond the group limit is empty.
         let wanted = if first < self.budget.groups { last } else { 0 };
         let mut parts = self.plan.parts(self.segments);
         let (mut before, mut boundary) = (0, None);
         loop {
-            self.kept.begin(wanted - before, boundary);
+            self.top_rows.begin(wanted - before, boundary);
             parts = self.sweep(parts)?;
             page.total = self.total;
-            let rows = self.kept.sort(&self.order, &mut self.dictionaries);
-            let shown = first.saturating_sub(before);
-            self.render(&mut page, usize::try_from(shown).unwrap_or(usize::MAX))
+            let rows = self.top_rows.sort(&self.order, &mut self.dictionaries);
+            let skip = first.saturating_sub(before);
+            self.render(&mut page, usize::try_from(skip).unwrap_or(usize::MAX))
                 .ok_or(EngineError::PageTooLarge)?;
             before += u64::try_from(rows).unwrap_or(u64::MAX);
-            // Nothing to show, or nothing more.
+            // The page has no rows, or no more rows.
             if rows == 0 || self.total <= first || before >= self.total.min(wanted) {
-                self.effort.prunes = self.kept.prunes;
-                return Ok((page, self.effort));
+                self.stats.prunes = self.top_rows.prunes;
+                return Ok((page, self.stats));
             }
-            boundary = self.kept.sorted().last().map(|row| size(*row));
+            boundary = self.top_rows.sorted().last().map(|row| to_usize(*row));
         }
     }
 
-    /// Adds up all facts, and offers the groups. The parts that this took in the end are those of the next sweep.
+    /// Aggregates all facts and offers the groups to `top_rows`. Returns the parts that fit, for the next sweep.
     fn sweep(&mut self, mut parts: Vec<Part>) -> Result<Vec<Part>, EngineError<S::Error>> {
-        let first = self.effort.sweeps == 0;
-        self.effort.sweeps += 1;
+        let first = self.stats.sweeps == 0;
+        self.stats.sweeps += 1;
         let mut done = Vec::with_capacity(parts.len());
         parts.reverse();
         while let Some(part) = parts.pop() {
@@ -101,46 +101,46 @@ impl<'w, S: Source> Execution<'w, S> {
                     if first {
                         self.total += groups(&self.table);
                     }
-                    self.effort.parts += 1;
-                    self.effort.dense += u64::from(self.table.is_dense());
-                    self.effort.wide += u64::from(self.table.is_wide());
+                    self.stats.parts += 1;
+                    self.stats.dense += u64::from(self.table.is_dense());
+                    self.stats.wide += u64::from(self.table.is_wide());
                     self.offer(&part).map_err(|OutOfMemory| EngineError::TooLarge)?;
                     done.push(part);
-                    // What values take may grow to half, so that a part always has the other half.
+                    // Dictionaries may take half of the memory, so that a part always has the other half.
                     if self.dictionary_bytes() > self.meter.limit() / 2 {
-                        self.forget().map_err(|OutOfMemory| EngineError::TooLarge)?;
+                        self.compact().map_err(|OutOfMemory| EngineError::TooLarge)?;
                     }
                 }
                 Err(OutOfMemory) => {
-                    self.effort.splits += 1;
-                    let most = (0..self.dictionaries.len())
+                    self.stats.splits += 1;
+                    let largest = (0..self.dictionaries.len())
                         .filter_map(|at| Some((self.dictionaries.get(at)?.distinct(), part.halves(at)?)))
                         .max_by_key(|(distinct, _)| *distinct);
-                    let Some((2.., halves)) = most else {
+                    let Some((2.., halves)) = largest else {
                         return Err(EngineError::TooLarge);
                     };
                     parts.extend(halves);
                     self.table.release();
-                    self.forget().map_err(|OutOfMemory| EngineError::TooLarge)?;
+                    self.compact().map_err(|OutOfMemory| EngineError::TooLarge)?;
                 }
             }
         }
         Ok(done)
     }
 
-    /// Adds up a part's facts; within, [`OutOfMemory`] if that takes too much memory.
+    /// Aggregates the facts of a part. The inner result is [`OutOfMemory`] if the part does not fit in memory.
     fn add_up(&mut self, part: &Part, first: bool) -> Result<Result<(), OutOfMemory>, EngineError<S::Error>> {
         let segments = self.segments.get(part.segments.clone()).unwrap_or_default();
-        let hint = segments
-            .iter()
-            .fold(0_usize, |rows, segment| rows.saturating_add(size(segment.rows)));
+        let hint = segments.iter().fold(0_usize, |rows, segment| {
+            rows.saturating_add(to_usize(segment.rows))
+        });
         for segment in segments {
-            self.effort.segments += 1;
+            self.stats.segments += 1;
             let columns = self
                 .source
                 .columns(segment, &self.plan.columns)
                 .map_err(EngineError::Source)?;
-            let added = self.scan.segment(
+            let result = self.scan.segment(
                 self.plan,
                 part,
                 (&columns, segment.rows, hint),
@@ -148,8 +148,8 @@ impl<'w, S: Source> Execution<'w, S> {
                 &mut self.table,
                 self.budget,
             );
-            match added {
-                Ok(moved) => self.effort.moves += u64::from(moved),
+            match result {
+                Ok(moved) => self.stats.moves += u64::from(moved),
                 Err(Stop::OutOfMemory) => return Ok(Err(OutOfMemory)),
                 Err(Stop::Corrupt(cause)) => {
                     return Err(EngineError::Corrupt {
@@ -165,7 +165,7 @@ impl<'w, S: Source> Execution<'w, S> {
         Ok(Ok(()))
     }
 
-    /// Offers the groups of a part to be kept.
+    /// Offers the groups of a part to `top_rows`.
     fn offer(&mut self, part: &Part) -> Result<(), OutOfMemory> {
         let Some(segment) = self.segments.get(part.segments.start) else {
             return Ok(());
@@ -176,64 +176,64 @@ impl<'w, S: Source> Execution<'w, S> {
             order,
             dictionaries,
             table,
-            kept,
+            top_rows,
             ..
         } = self;
-        let mut offered = Ok(());
+        let mut result = Ok(());
         table.for_each(|numbers, sums| {
-            if kept.leaves_out(sums, order) {
+            if top_rows.excludes(sums, order) {
                 return;
             }
             let numbers = numbers();
             let mut values = [0; KEY.len() + 1];
-            for (value, place) in values.iter_mut().zip(&plan.places) {
-                *value = match place {
-                    Place::Date => day,
-                    Place::Value(dictionary) => numbers.get(*dictionary).copied().unwrap_or_default(),
+            for (value, output) in values.iter_mut().zip(&plan.outputs) {
+                *value = match output {
+                    Output::Date => day,
+                    Output::Value(dictionary) => numbers.get(*dictionary).copied().unwrap_or_default(),
                 };
             }
-            let row = Row {
-                values: values.get(..plan.places.len()).unwrap_or_default(),
+            let row = Group {
+                values: values.get(..plan.outputs.len()).unwrap_or_default(),
                 sums,
             };
-            offered = offered.and_then(|()| kept.offer(row, order, dictionaries));
+            result = result.and_then(|()| top_rows.offer(row, order, dictionaries));
         });
-        offered
+        result
     }
 
     fn dictionary_bytes(&self) -> usize {
         self.dictionaries.iter().map(Dictionary::bytes).sum()
     }
 
-    /// Drops the values that no kept row has, and kept rows, from behind, until their values take no more than three
-    /// eighths of the memory: then an eighth has to come before this is done again.
-    fn forget(&mut self) -> Result<(), OutOfMemory> {
+    /// Drops the values that no kept row has. If the rest takes more than 3/8 of the memory, also drops the last kept
+    /// rows until it fits. The dictionaries must then grow by 1/8 of the memory before the next compaction.
+    fn compact(&mut self) -> Result<(), OutOfMemory> {
         loop {
-            self.effort.compactions += 1;
-            self.kept.prune(&self.order, &mut self.dictionaries);
-            for (place, of) in self.plan.places.iter().enumerate() {
-                let Place::Value(dictionary) = of else {
+            self.stats.compactions += 1;
+            self.top_rows.prune(&self.order, &mut self.dictionaries);
+            for (index, output) in self.plan.outputs.iter().enumerate() {
+                let Output::Value(dictionary) = output else {
                     continue;
                 };
                 if let Some(dictionary) = self.dictionaries.get_mut(*dictionary) {
-                    self.kept
-                        .values(place)
+                    self.top_rows
+                        .values(index)
                         .for_each(|number| dictionary.mark(*number));
                     dictionary.retain();
-                    for number in self.kept.values(place) {
-                        *number = dictionary.renumbered(*number);
+                    for number in self.top_rows.values(index) {
+                        *number = dictionary.new_number(*number);
                     }
-                    dictionary.settle()?;
+                    dictionary.finish_retain()?;
                 }
             }
-            if self.dictionary_bytes() <= self.meter.limit() / 8 * 3 || !self.kept.halve() {
+            if self.dictionary_bytes() <= self.meter.limit() / 8 * 3 || !self.top_rows.halve() {
                 return Ok(());
             }
         }
     }
 
-    /// Writes the sorted rows but for the first `skip` to the page, until it is complete. `None` if it has no room for
-    /// their texts.
+    /// Writes the sorted rows after the first `skip` to the page until it is complete. `None` if their texts exceed the
+    /// page's limit.
     fn render(&self, page: &mut Page, skip: usize) -> Option<()> {
         let query = self.plan.query;
         let days: Vec<String> = (query.start.number()..=query.end.number())
@@ -245,19 +245,19 @@ impl<'w, S: Source> Execution<'w, S> {
             let (text, ends) = dictionary.texts();
             texts.push((std::str::from_utf8(text).ok()?, ends));
         }
-        let left = size(query.count).saturating_sub(page.rows());
-        for row in self.kept.sorted().iter().skip(skip).take(left) {
-            let row = self.kept.row(size(*row))?;
-            let values = row.values.iter().zip(&self.plan.places).map(|(number, place)| {
-                let number = size(*number);
-                match place {
-                    Place::Date => days.get(number).map(String::as_str),
-                    Place::Value(dictionary) => {
+        let left = to_usize(query.count).saturating_sub(page.rows());
+        for row in self.top_rows.sorted().iter().skip(skip).take(left) {
+            let row = self.top_rows.row(to_usize(*row))?;
+            let values = row.values.iter().zip(&self.plan.outputs).map(|(number, output)| {
+                let number = to_usize(*number);
+                match output {
+                    Output::Date => days.get(number).map(String::as_str),
+                    Output::Value(dictionary) => {
                         let (text, ends) = texts.get(*dictionary)?;
                         let start = number
                             .checked_sub(1)
                             .map_or(Some(0), |before| ends.get(before).copied())?;
-                        text.get(size(start)..size(*ends.get(number)?))
+                        text.get(to_usize(start)..to_usize(*ends.get(number)?))
                     }
                 }
             });

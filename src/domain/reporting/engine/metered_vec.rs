@@ -1,15 +1,15 @@
-//! Memory that is counted: lists that grow only within what the query may take, and say so when they cannot.
+//! Vectors that charge their memory to the query's budget and fail to grow beyond it.
 
 use std::{
     cell::Cell,
     ops::{Deref, DerefMut},
 };
 
-/// There is no memory for more; what was there is as it was.
+/// The budget or the allocator has no more memory. The vector is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory;
 
-/// Counts the bytes of all stores that share it.
+/// Counts the bytes of all vectors that share it.
 pub struct Meter {
     limit: usize,
     used: Cell<usize>,
@@ -27,7 +27,7 @@ impl Meter {
         self.limit
     }
 
-    fn take(&self, bytes: usize) -> Result<(), OutOfMemory> {
+    fn charge(&self, bytes: usize) -> Result<(), OutOfMemory> {
         let used = self.used.get().checked_add(bytes).ok_or(OutOfMemory)?;
         if used > self.limit {
             return Err(OutOfMemory);
@@ -36,12 +36,12 @@ impl Meter {
         Ok(())
     }
 
-    fn give(&self, bytes: usize) {
+    fn refund(&self, bytes: usize) {
         self.used.set(self.used.get().saturating_sub(bytes));
     }
 }
 
-/// A list whose memory is counted.
+/// A vector whose memory is charged to a meter.
 pub struct MeteredVec<'m, T> {
     items: Vec<T>,
     meter: &'m Meter,
@@ -57,34 +57,34 @@ impl<'m, T: Copy> MeteredVec<'m, T> {
         }
     }
 
-    /// The bytes that are counted for it.
+    /// The bytes that are charged for this vector.
     pub fn bytes(&self) -> usize {
         self.charged
     }
 
-    /// Makes room for more items, so that adding them cannot fail.
+    /// Reserves memory for `more` items, so that adding them cannot fail.
     pub fn reserve(&mut self, more: usize) -> Result<(), OutOfMemory> {
         let needed = self.items.len().checked_add(more).ok_or(OutOfMemory)?;
         if needed <= self.items.capacity() {
             return Ok(());
         }
-        // Doubled, so that items move seldom, or an eighth more when that is too much; not less, since a list that moves
-        // for each item takes time without end.
+        // Growth is by 100 %, or by 12.5 % if that is too much. Never less, because reallocating for each item would take
+        // quadratic time.
         let capacity = self.items.capacity();
         self.grow(needed.max(capacity.saturating_mul(2)))
             .or_else(|OutOfMemory| self.grow(needed.max(capacity.saturating_add(capacity / 8))))
     }
 
     fn grow(&mut self, capacity: usize) -> Result<(), OutOfMemory> {
-        // Counted besides what is there: while items move, both are.
+        // The old allocation stays charged: while items move, both exist.
         let bytes = capacity.checked_mul(size_of::<T>()).ok_or(OutOfMemory)?;
-        self.meter.take(bytes)?;
+        self.meter.charge(bytes)?;
         let more = capacity.saturating_sub(self.items.len());
         if self.items.try_reserve_exact(more).is_err() {
-            self.meter.give(bytes);
+            self.meter.refund(bytes);
             return Err(OutOfMemory);
         }
-        self.meter.give(self.charged);
+        self.meter.refund(self.charged);
         self.charged = bytes;
         Ok(())
     }
@@ -111,30 +111,30 @@ impl<'m, T: Copy> MeteredVec<'m, T> {
         self.items.truncate(len);
     }
 
-    /// Without items; the memory stays.
+    /// Removes all items and keeps the memory.
     pub fn clear(&mut self) {
         self.items.clear();
     }
 
-    /// Without items and memory.
+    /// Removes all items and frees the memory.
     pub fn release(&mut self) {
         self.items = Vec::new();
-        self.meter.give(self.charged);
+        self.meter.refund(self.charged);
         self.charged = 0;
     }
 
-    /// Gives back the memory that items do not take.
+    /// Frees the unused capacity.
     pub fn shrink(&mut self) {
         self.items.shrink_to_fit();
         let bytes = self.items.capacity().saturating_mul(size_of::<T>());
-        self.meter.give(self.charged.saturating_sub(bytes));
+        self.meter.refund(self.charged.saturating_sub(bytes));
         self.charged = self.charged.min(bytes);
     }
 }
 
 impl<T> Drop for MeteredVec<'_, T> {
     fn drop(&mut self) {
-        self.meter.give(self.charged);
+        self.meter.refund(self.charged);
     }
 }
 
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_store_takes_no_more_than_there_is_and_gives_it_back() {
+    fn a_vector_stays_within_the_meter_and_refunds_its_memory() {
         let meter = Meter::new(1_000);
         let mut first = MeteredVec::<u64>::new(&meter);
         first.resize(100, 7).unwrap();
@@ -175,26 +175,26 @@ mod tests {
     }
 
     #[test]
-    fn a_store_near_the_limit_still_moves_seldom() {
+    fn a_vector_near_the_limit_still_moves_seldom() {
         let meter = Meter::new(100_000);
-        let mut store = MeteredVec::<u8>::new(&meter);
+        let mut vec = MeteredVec::<u8>::new(&meter);
         let mut moves = 0;
         loop {
-            let before = store.items.capacity();
-            if store.push(0).is_err() {
+            let before = vec.items.capacity();
+            if vec.push(0).is_err() {
                 break;
             }
-            moves += usize::from(store.items.capacity() != before);
+            moves += usize::from(vec.items.capacity() != before);
         }
-        assert!(store.len() > 40_000 && moves < 40, "{} {moves}", store.len());
+        assert!(vec.len() > 40_000 && moves < 40, "{} {moves}", vec.len());
     }
 
     #[test]
-    fn while_a_store_moves_both_places_are_counted() {
+    fn both_allocations_are_charged_while_a_vector_moves() {
         let meter = Meter::new(100);
-        let mut store = MeteredVec::<u8>::new(&meter);
-        store.resize(60, 0).unwrap();
-        assert_eq!(store.push(0), Err(OutOfMemory));
-        assert_eq!((store.len(), meter.used.get()), (60, 60));
+        let mut vec = MeteredVec::<u8>::new(&meter);
+        vec.resize(60, 0).unwrap();
+        assert_eq!(vec.push(0), Err(OutOfMemory));
+        assert_eq!((vec.len(), meter.used.get()), (60, 60));
     }
 }

@@ -1,91 +1,92 @@
-//! The order of rows: the query's, then the requested dimensions, so that no two rows are equal in it.
+//! The order of rows: the query's sort keys, then the requested dimensions, so that no two rows are equal.
 
 use std::cmp::Ordering;
 
 use super::{
     dictionary::Dictionary,
-    plan::{Place, Plan},
+    plan::{Output, Plan},
 };
 use crate::reporting::{Measure, Metric, Sums, query::Column};
 
-/// A group on its way to the page.
+/// A group, which may become a row of the page.
 #[derive(Clone, Copy, Debug)]
-pub struct Row<'r> {
-    /// For each requested dimension the number of its value; of the date, the days since the query's first.
+pub struct Group<'r> {
+    /// For each requested dimension the number of its value. The date is the days since the query's first day.
     pub values: &'r [u32],
-    /// For each measure of the query.
+    /// The sum of each measure of the query.
     pub sums: &'r [i64],
 }
 
 pub struct Order {
-    keys: Vec<Key>,
+    keys: Vec<SortKey>,
     measures: Vec<Measure>,
 }
 
 #[derive(Clone, Copy)]
-struct Key {
-    by: By,
+struct SortKey {
+    column: SortColumn,
     ascending: bool,
 }
 
+/// A column to compare by. Indices are those of [`Group`].
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum By {
-    Date { place: usize },
-    Value { place: usize, dictionary: usize },
-    Sum { at: usize },
+enum SortColumn {
+    Date { index: usize },
+    Value { index: usize, dictionary: usize },
+    Sum { index: usize },
     Quotient(Metric),
 }
 
 impl Order {
-    pub fn of(plan: &Plan<'_>) -> Self {
+    pub fn new(plan: &Plan<'_>) -> Self {
         let mut order = Self {
             keys: Vec::new(),
             measures: plan.measures.clone(),
         };
         for item in &plan.query.order {
-            let by = match item.column {
+            let column = match item.column {
                 Column::Dimension(dimension) => {
-                    let place = plan.query.dimensions.iter().position(|of| *of == dimension);
-                    place.and_then(|place| By::of_place(plan, place))
+                    let index = plan.query.dimensions.iter().position(|other| *other == dimension);
+                    index.and_then(|index| SortColumn::of_output(plan, index))
                 }
                 Column::Metric(Metric::Sum(measure)) => plan
                     .measures
                     .iter()
-                    .position(|of| *of == measure)
-                    .map(|at| By::Sum { at }),
-                Column::Metric(metric) => Some(By::Quotient(metric)),
+                    .position(|needed| *needed == measure)
+                    .map(|index| SortColumn::Sum { index }),
+                Column::Metric(metric) => Some(SortColumn::Quotient(metric)),
             };
-            if let Some(by) = by {
-                order.push(by, item.ascending);
+            if let Some(column) = column {
+                order.push(column, item.ascending);
             }
         }
-        for place in 0..plan.places.len() {
-            if let Some(by) = By::of_place(plan, place) {
-                order.push(by, true);
+        for index in 0..plan.outputs.len() {
+            if let Some(column) = SortColumn::of_output(plan, index) {
+                order.push(column, true);
             }
         }
         order
     }
 
-    /// A column that stands before decides, so that it need not be compared again.
-    fn push(&mut self, by: By, ascending: bool) {
-        if self.keys.iter().all(|key| key.by != by) {
-            self.keys.push(Key { by, ascending });
+    /// Adds a sort key, unless an earlier one has the same column and so already decides.
+    fn push(&mut self, column: SortColumn, ascending: bool) {
+        if self.keys.iter().all(|key| key.column != column) {
+            self.keys.push(SortKey { column, ascending });
         }
     }
 
-    pub fn compare(&self, dictionaries: &[Dictionary<'_>], left: Row<'_>, right: Row<'_>) -> Ordering {
+    pub fn compare(&self, dictionaries: &[Dictionary<'_>], left: Group<'_>, right: Group<'_>) -> Ordering {
         for key in &self.keys {
-            let ordering = match key.by {
-                By::Sum { at } => left.sums.get(at).cmp(&right.sums.get(at)),
-                By::Date { place } => left.values.get(place).cmp(&right.values.get(place)),
-                By::Value { place, dictionary } => {
-                    let [left, right] = [left, right].map(|row| row.values.get(place).copied().unwrap_or(0));
+            let ordering = match key.column {
+                SortColumn::Sum { index } => left.sums.get(index).cmp(&right.sums.get(index)),
+                SortColumn::Date { index } => left.values.get(index).cmp(&right.values.get(index)),
+                SortColumn::Value { index, dictionary } => {
+                    let [left, right] = [left, right].map(|row| row.values.get(index).copied().unwrap_or(0));
                     dictionaries
                         .get(dictionary)
                         .map_or(Ordering::Equal, |dictionary| dictionary.compare(left, right))
                 }
-                By::Quotient(metric) => metric.compare(&self.sums(left), &self.sums(right)),
+                SortColumn::Quotient(metric) => metric.compare(&self.sums(left), &self.sums(right)),
             };
             if ordering.is_ne() {
                 return if key.ascending {
@@ -98,38 +99,38 @@ impl Order {
         Ordering::Equal
     }
 
-    /// Whether a row with the first sums stands behind one with the second whatever else they have, as the order's first
-    /// column says.
-    pub fn is_behind(&self, left: &[i64], right: &[i64]) -> bool {
+    /// Whether every row with the sums `left` comes after every row with the sums `right`. Only the first sort key is
+    /// considered.
+    pub fn is_after(&self, left: &[i64], right: &[i64]) -> bool {
         match self.keys.first() {
-            Some(Key {
-                by: By::Sum { at },
+            Some(SortKey {
+                column: SortColumn::Sum { index },
                 ascending,
             }) => {
-                let (left, right) = (left.get(*at), right.get(*at));
+                let (left, right) = (left.get(*index), right.get(*index));
                 if *ascending { left > right } else { left < right }
             }
             _ => false,
         }
     }
 
-    /// A row's sums, 0 for measures that the query does not need.
-    pub fn sums(&self, row: Row<'_>) -> Sums {
+    /// The sums of a row by [`Measure`], 0 for measures that the query does not need.
+    pub fn sums(&self, row: Group<'_>) -> Sums {
         let mut sums = Sums::default();
         for (measure, sum) in self.measures.iter().zip(row.sums) {
-            if let Some(place) = sums.get_mut(measure.index()) {
-                *place = *sum;
+            if let Some(slot) = sums.get_mut(measure.index()) {
+                *slot = *sum;
             }
         }
         sums
     }
 }
 
-impl By {
-    fn of_place(plan: &Plan<'_>, place: usize) -> Option<Self> {
-        Some(match *plan.places.get(place)? {
-            Place::Date => Self::Date { place },
-            Place::Value(dictionary) => Self::Value { place, dictionary },
+impl SortColumn {
+    fn of_output(plan: &Plan<'_>, index: usize) -> Option<Self> {
+        Some(match *plan.outputs.get(index)? {
+            Output::Date => Self::Date { index },
+            Output::Value(dictionary) => Self::Value { index, dictionary },
         })
     }
 }

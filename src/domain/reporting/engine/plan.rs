@@ -1,4 +1,4 @@
-//! What a query needs: which segments, which of their columns, and what each is for.
+//! Plans a query: the segments and columns to read, and the use of each column.
 
 use std::ops::Range;
 
@@ -12,78 +12,79 @@ use crate::reporting::{
 
 pub struct Plan<'q> {
     pub query: &'q Query,
-    /// What stands at each requested dimension's place in a row.
-    pub places: Vec<Place>,
-    /// The requested dimensions but for the date, each with a dictionary, in the order of the request.
+    /// The dimensions of a row, in the order of the request.
+    pub outputs: Vec<Output>,
+    /// The number of dictionaries: one for each requested dimension except the date, in the order of the request.
     pub dictionaries: usize,
-    /// The dimensions to read. Filters first: when no value of a segment passes one, the rest need not be looked at.
-    pub keys: Vec<Key<'q>>,
+    /// The dimensions to read. Filtered ones come first: if no value of a segment passes, the rest is not read.
+    pub inputs: Vec<Input<'q>>,
     pub measures: Vec<Measure>,
-    /// The columns to read: of `keys`, then of `measures`.
+    /// The columns to read: those of `inputs`, then those of `measures`.
     pub columns: Vec<Column>,
 }
 
+/// A dimension of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Output {
     Date,
-    /// The place among the dictionaries.
+    /// The index of the dictionary.
     Value(usize),
 }
 
-/// A dimension to read.
-pub struct Key<'q> {
+/// A dimension to read, for a filter, for the rows or for both.
+pub struct Input<'q> {
     pub dimension: Dimension,
     pub filter: Option<&'q Filter>,
     pub dictionary: Option<usize>,
 }
 
 impl<'q> Plan<'q> {
-    pub fn of(query: &'q Query) -> Self {
+    pub fn new(query: &'q Query) -> Self {
         let mut dictionaries = 0;
-        let mut places = Vec::new();
+        let mut outputs = Vec::new();
         for dimension in &query.dimensions {
-            places.push(match dimension {
-                Dimension::Date => Place::Date,
+            outputs.push(match dimension {
+                Dimension::Date => Output::Date,
                 _ => {
                     dictionaries += 1;
-                    Place::Value(dictionaries - 1)
+                    Output::Value(dictionaries - 1)
                 }
             });
         }
-        let mut keys: Vec<Key<'q>> = KEY
+        let mut inputs: Vec<Input<'q>> = KEY
             .into_iter()
             .map(|dimension| {
-                let place = query.dimensions.iter().position(|of| *of == dimension);
-                Key {
+                let index = query.dimensions.iter().position(|other| *other == dimension);
+                Input {
                     dimension,
                     filter: query.filters.iter().find(|filter| filter.dimension == dimension),
-                    dictionary: place.and_then(|place| match places.get(place)? {
-                        Place::Date => None,
-                        Place::Value(dictionary) => Some(*dictionary),
+                    dictionary: index.and_then(|index| match outputs.get(index)? {
+                        Output::Date => None,
+                        Output::Value(dictionary) => Some(*dictionary),
                     }),
                 }
             })
-            .filter(|key| key.filter.is_some() || key.dictionary.is_some())
+            .filter(|input| input.filter.is_some() || input.dictionary.is_some())
             .collect();
-        keys.sort_by_key(|key| (key.dictionary.is_some(), key.filter.is_none()));
+        inputs.sort_by_key(|input| (input.dictionary.is_some(), input.filter.is_none()));
         let measures = query.measures();
-        let columns = keys
+        let columns = inputs
             .iter()
-            .filter_map(|key| Column::of_dimension(key.dimension))
+            .filter_map(|input| Column::of_dimension(input.dimension))
             .chain(measures.iter().copied().map(Column::of_measure))
             .collect();
         Self {
             query,
-            places,
+            outputs,
             dictionaries,
-            keys,
+            inputs,
             measures,
             columns,
         }
     }
 
-    /// The segments whose facts can count, by day.
-    pub fn counted(&self, mut segments: Vec<SegmentRef>) -> Vec<SegmentRef> {
+    /// The segments whose facts can match the query, sorted by day.
+    pub fn matching_segments(&self, mut segments: Vec<SegmentRef>) -> Vec<SegmentRef> {
         let dates = self
             .query
             .filters
@@ -99,11 +100,11 @@ impl<'q> Plan<'q> {
         segments
     }
 
-    /// What the work begins with: when the date is asked for, each day's groups are its own.
+    /// The initial parts: one for each day if the date is requested, since no group spans days, else one for all.
     pub fn parts(&self, segments: &[SegmentRef]) -> Vec<Part> {
         let mut start = 0;
         segments
-            .chunk_by(|one, next| !self.places.contains(&Place::Date) || one.day == next.day)
+            .chunk_by(|one, next| !self.outputs.contains(&Output::Date) || one.day == next.day)
             .map(|segments| {
                 let part = start..start + segments.len();
                 start = part.end;
@@ -116,16 +117,16 @@ impl<'q> Plan<'q> {
     }
 }
 
-/// A part of the work, whose groups are in no other.
+/// A part of the groups. Every group belongs to one part.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// Among the segments that count.
+    /// The range among the matching segments.
     pub segments: Range<usize>,
-    /// For each dictionary, the values that are in the part.
+    /// The values that belong to the part, for each dictionary.
     pub splits: [Split; KEY.len()],
 }
 
-/// The values whose hash ends like this.
+/// The values whose hash has these low bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Split {
     mask: u64,
@@ -133,11 +134,11 @@ pub struct Split {
 }
 
 impl Split {
-    pub fn has(self, hash: u64) -> bool {
+    pub fn contains(self, hash: u64) -> bool {
         hash & self.mask == self.bits
     }
 
-    /// Both halves; none from 32 bits on, where values that are still together may be alike in all.
+    /// Both halves. `None` from 32 bits on, since values that are still together may have equal hashes.
     fn halves(self) -> Option<[Self; 2]> {
         let mask = self.mask << 1 | 1;
         (mask < 1 << 32).then_some([self.bits, self.bits | (self.mask + 1)].map(|bits| Self { mask, bits }))
@@ -145,7 +146,7 @@ impl Split {
 }
 
 impl Part {
-    /// Two parts that are this one together: each with half of the values of one dictionary.
+    /// Splits the part in two, each with half of the values of one dictionary.
     pub fn halves(&self, dictionary: usize) -> Option<[Self; 2]> {
         let halves = self.splits.get(dictionary)?.halves()?;
         Some(halves.map(|half| {

@@ -1,4 +1,4 @@
-//! Reading a segment: which values count and what they are numbered, and the columns batch by batch.
+//! Scans a segment: numbers the values that pass the filters, then aggregates the columns batch by batch.
 
 use super::{
     Budget,
@@ -6,16 +6,16 @@ use super::{
     dictionary::Dictionary,
     layout::SKIP,
     metered_vec::{Meter, MeteredVec, OutOfMemory},
-    plan::{Key, Part, Plan},
-    size,
+    plan::{Input, Part, Plan},
     table::Table,
+    to_usize,
 };
 use crate::reporting::{
     query::Filter,
     segment::{Codes, Corrupt, KeyColumn, MeasureColumn},
 };
 
-/// Why a segment was not added up.
+/// The reason why a segment was not aggregated.
 pub enum Stop {
     OutOfMemory,
     Corrupt(Corrupt),
@@ -33,11 +33,11 @@ impl From<Corrupt> for Stop {
     }
 }
 
-/// The memory that reading takes, used again for each segment.
+/// The working memory of scans, reused for each segment.
 pub struct Scan<'m> {
     batch: Batch,
-    /// For each dimension that is read: by a row's code, the value's bits in a key, or [`SKIP`]. 256 at least, so that
-    /// codes of one byte need no check.
+    /// For each dimension that is read, a table from a row's code to the value's bits in a key, or [`SKIP`]. It has at
+    /// least 256 entries, so that codes of one byte need no bounds check.
     tables: Vec<MeteredVec<'m, u64>>,
 }
 
@@ -45,11 +45,11 @@ impl<'m> Scan<'m> {
     pub fn new(plan: &Plan<'_>, meter: &'m Meter) -> Self {
         Self {
             batch: Batch::new(),
-            tables: plan.keys.iter().map(|_| MeteredVec::new(meter)).collect(),
+            tables: plan.inputs.iter().map(|_| MeteredVec::new(meter)).collect(),
         }
     }
 
-    /// Adds up a segment's facts. `hint` is the rows of the part's segments; says whether groups had to move.
+    /// Aggregates the facts of a segment. `hint` is the number of rows in the part. Returns whether groups were moved.
     pub fn segment(
         &mut self,
         plan: &Plan<'_>,
@@ -60,14 +60,14 @@ impl<'m> Scan<'m> {
         budget: &Budget,
     ) -> Result<bool, Stop> {
         let mut columns = columns.iter().map(Vec::as_slice);
-        let mut opened = Vec::with_capacity(plan.keys.len());
-        for (key, numbers) in plan.keys.iter().zip(&mut self.tables) {
-            let column = KeyColumn::open(columns.next().unwrap_or_default(), key.dimension, rows)?;
-            let counts = number(key, part, column, dictionaries, numbers)?;
-            if counts == Counts::None {
+        let mut opened = Vec::with_capacity(plan.inputs.len());
+        for (input, numbers) in plan.inputs.iter().zip(&mut self.tables) {
+            let column = KeyColumn::open(columns.next().unwrap_or_default(), input.dimension, rows)?;
+            let matches = number_values(input, part, column, dictionaries, numbers)?;
+            if matches == Matches::None {
                 return Ok(false);
             }
-            opened.push((column.codes, counts));
+            opened.push((column.codes, matches));
         }
         let mut measures = Vec::with_capacity(plan.measures.len());
         for measure in &plan.measures {
@@ -79,18 +79,18 @@ impl<'m> Scan<'m> {
         }
         let (layout, moved) = table.fit(dictionaries.iter().map(Dictionary::len), hint, budget)?;
         let mut constant = [0; 2];
-        // Of a column whose rows all have one value, no row is left out, and all bring the same to the key.
-        let mut sieves = Vec::with_capacity(opened.len());
+        // A constant column filters no row and adds the same bits to every key.
+        let mut filters = Vec::with_capacity(opened.len());
         let mut lookups = Vec::with_capacity(opened.len());
-        for ((key, numbers), (codes, counts)) in plan.keys.iter().zip(&mut self.tables).zip(opened) {
+        for ((input, numbers), (codes, matches)) in plan.inputs.iter().zip(&mut self.tables).zip(opened) {
             let varies = !matches!(codes, Codes::Constant);
-            let field = key.dictionary.map(|dictionary| layout.field(dictionary));
+            let field = input.dictionary.map(|dictionary| layout.field(dictionary));
             for number in numbers.iter_mut().filter(|number| **number != SKIP) {
-                *number = field.map_or(0, |field| field.place(*number));
+                *number = field.map_or(0, |field| field.pack(*number));
             }
             let numbers: &[u64] = numbers;
-            if varies && counts == Counts::Some {
-                sieves.push((codes, numbers));
+            if varies && matches == Matches::Some {
+                filters.push((codes, numbers));
             }
             let Some(field) = field else {
                 continue;
@@ -102,30 +102,30 @@ impl<'m> Scan<'m> {
             }
         }
         let batch = &mut self.batch;
-        let mut sieving = Vec::with_capacity(sieves.len());
+        let mut batch_filters = Vec::with_capacity(filters.len());
         let mut first = 0;
-        while first < size(rows) {
-            let last = size(rows).min(first + BATCH);
+        while first < to_usize(rows) {
+            let last = to_usize(rows).min(first + BATCH);
             batch.begin(last - first);
-            if !sieves.is_empty() {
-                sieving.clear();
-                sieving.extend(
-                    sieves
+            if !filters.is_empty() {
+                batch_filters.clear();
+                batch_filters.extend(
+                    filters
                         .iter()
-                        .map(|(codes, numbers)| (codes.part(first, last), *numbers)),
+                        .map(|(codes, numbers)| (codes.slice(first, last), *numbers)),
                 );
-                batch.sieve(&sieving);
+                batch.filter(&batch_filters);
             }
-            batch.split(lookups.iter().map(|(_, codes, _)| codes.part(first, last)));
+            batch.split_runs(lookups.iter().map(|(_, codes, _)| codes.slice(first, last)));
             for (word, constant) in constant.into_iter().enumerate().take(layout.words()) {
                 batch.begin_word(word, constant);
             }
             for (word, codes, numbers) in &lookups {
-                batch.place(*word, codes.part(first, last), numbers);
+                batch.pack(*word, codes.slice(first, last), numbers);
             }
             table.group(batch)?;
-            for (place, measure) in measures.iter().enumerate() {
-                batch.add(measure, first, last, table.sums(), place);
+            for (index, measure) in measures.iter().enumerate() {
+                batch.add(measure, first, last, table.sums(), index);
             }
             first = last;
         }
@@ -133,27 +133,27 @@ impl<'m> Scan<'m> {
     }
 }
 
-/// How many of a segment's values count.
+/// How many values of a segment's column match the filter and the part.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Counts {
+enum Matches {
     None,
-    /// At least one, and not all.
+    /// At least one, but not all.
     Some,
     All,
 }
 
-/// Numbers the values of a column that count; the others are [`SKIP`], and those of a dimension that is not requested 0.
-fn number<'m>(
-    key: &Key<'_>,
+/// Numbers the matching values of a column. Others are [`SKIP`]; all are 0 if the dimension is only filtered.
+fn number_values<'m>(
+    input: &Input<'_>,
     part: &Part,
     column: KeyColumn<'_>,
     dictionaries: &mut [Dictionary<'m>],
     numbers: &mut MeteredVec<'m, u64>,
-) -> Result<Counts, OutOfMemory> {
+) -> Result<Matches, OutOfMemory> {
     numbers.clear();
     numbers.reserve(column.distinct().max(256))?;
-    let mut filter = key.filter.map(Passing::of);
-    let mut dictionary = key
+    let mut filter = input.filter.map(FilterCursor::new);
+    let mut dictionary = input
         .dictionary
         .and_then(|at| Some((dictionaries.get_mut(at)?, *part.splits.get(at)?)));
     let (mut some, mut all) = (false, true);
@@ -164,7 +164,7 @@ fn number<'m>(
             None => 0,
             Some((dictionary, split)) => {
                 let hash = dictionary.hash(value);
-                if split.has(hash) {
+                if split.contains(hash) {
                     u64::from(dictionary.intern(value, hash)?)
                 } else {
                     SKIP
@@ -177,17 +177,17 @@ fn number<'m>(
     }
     numbers.resize(column.distinct().max(256), SKIP)?;
     Ok(match (some, all) {
-        (false, _) => Counts::None,
-        (true, true) => Counts::All,
-        (true, false) => Counts::Some,
+        (false, _) => Matches::None,
+        (true, true) => Matches::All,
+        (true, false) => Matches::Some,
     })
 }
 
-/// A filter, asked for values in bytewise order, which is the order of its own.
-struct Passing<'f>(&'f [String]);
+/// Tests values in ascending bytewise order against a filter, whose values are sorted too.
+struct FilterCursor<'f>(&'f [String]);
 
-impl<'f> Passing<'f> {
-    fn of(filter: &'f Filter) -> Self {
+impl<'f> FilterCursor<'f> {
+    fn new(filter: &'f Filter) -> Self {
         Self(&filter.values)
     }
 

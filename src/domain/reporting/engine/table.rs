@@ -1,4 +1,4 @@
-//! The groups of a part, and their sums: in an array of all possible keys if these are few, else in a hash table.
+//! The groups of a part and their sums: an array of all possible keys if there are few, else a hash table.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -10,30 +10,30 @@ use super::{
 };
 use crate::reporting::dimension::KEY;
 
-/// An array of all keys is taken up to this many whatever the rows, and up to [`PER_ROW`] times the rows.
-const FEW: usize = 1 << 10;
+/// The array is used for up to this many keys, or up to [`PER_ROW`] keys for each row if that is more.
+const MIN_DENSE: usize = 1 << 10;
 const PER_ROW: usize = 2;
 
 pub struct Table<'m> {
     meter: &'m Meter,
-    mix: Mix,
+    hasher: GroupHasher,
     layout: Option<Layout>,
     measures: usize,
     groups: usize,
-    /// In an array of all keys: whether a group is there. Empty in a hash table.
+    /// Array: 1 for each key that has a group. Empty for a hash table.
     present: MeteredVec<'m, u8>,
-    /// In a hash table: a group's number + 1; 0 is free. A power of two, at most half of them taken.
+    /// Hash table: a group's number + 1, or 0 for a free slot. The length is a power of two; at most half is taken.
     slots: MeteredVec<'m, u32>,
-    /// In a hash table: the words of each group's key.
+    /// Hash table: the words of each group's key.
     keys: MeteredVec<'m, u64>,
     sums: MeteredVec<'m, i64>,
 }
 
 impl<'m> Table<'m> {
-    pub fn new(meter: &'m Meter, measures: usize, mix: Mix) -> Self {
+    pub fn new(meter: &'m Meter, measures: usize, hasher: GroupHasher) -> Self {
         Self {
             meter,
-            mix,
+            hasher,
             layout: None,
             measures,
             groups: 0,
@@ -56,7 +56,7 @@ impl<'m> Table<'m> {
         self.layout.is_some_and(|layout| layout.words() == 2)
     }
 
-    /// Without groups; the memory stays.
+    /// Removes all groups and keeps the memory.
     pub fn clear(&mut self) {
         self.layout = None;
         self.groups = 0;
@@ -66,7 +66,7 @@ impl<'m> Table<'m> {
         self.sums.clear();
     }
 
-    /// Without groups and memory.
+    /// Removes all groups and frees the memory.
     pub fn release(&mut self) {
         self.clear();
         self.present.release();
@@ -75,7 +75,7 @@ impl<'m> Table<'m> {
         self.sums.release();
     }
 
-    /// The layout for dictionaries of these lengths, in a part of `rows` rows; whether groups that were there had to move.
+    /// Returns a layout for dictionaries of these lengths in a part of `rows` rows, and whether groups were moved.
     pub fn fit(
         &mut self,
         lengths: impl Iterator<Item = usize> + Clone,
@@ -83,24 +83,24 @@ impl<'m> Table<'m> {
         budget: &Budget,
     ) -> Result<(Layout, bool), OutOfMemory> {
         if let Some(layout) = self.layout
-            && layout.holds(lengths.clone())
+            && layout.fits(lengths.clone())
         {
             return Ok((layout, false));
         }
-        let layout = Layout::of(lengths);
+        let layout = Layout::new(lengths);
         if self.groups == 0 {
-            self.lay_out(layout, rows, budget);
+            self.set_layout(layout, rows, budget);
             return Ok((layout, false));
         }
-        let mut table = Self::new(self.meter, self.measures, self.mix);
-        table.lay_out(layout, rows, budget);
+        let mut table = Self::new(self.meter, self.measures, self.hasher);
+        table.set_layout(layout, rows, budget);
         table.reserve(self.groups)?;
         self.for_each(|numbers, sums| {
             let [first, second] = layout.key(&numbers());
             let at = match layout.words() {
-                1 if table.is_dense() => table.place(first),
-                1 => table.find([first]),
-                _ => table.find([first, second]),
+                1 if table.is_dense() => table.dense_sums(first),
+                1 => table.hashed_sums([first]),
+                _ => table.hashed_sums([first, second]),
             };
             for (to, sum) in table.sums.iter_mut().skip(at).zip(sums) {
                 *to = *sum;
@@ -110,14 +110,14 @@ impl<'m> Table<'m> {
         Ok((layout, true))
     }
 
-    /// Takes a layout while there are no groups.
-    fn lay_out(&mut self, layout: Layout, rows: usize, budget: &Budget) {
+    /// Sets the layout and chooses between array and hash table. The table must have no groups.
+    fn set_layout(&mut self, layout: Layout, rows: usize, budget: &Budget) {
         self.layout = Some(layout);
         self.present.clear();
         self.sums.clear();
-        let few = rows.saturating_mul(PER_ROW).max(FEW).min(budget.dense);
+        let max_dense = rows.saturating_mul(PER_ROW).max(MIN_DENSE).min(budget.dense);
         if layout.words() == 1
-            && let Some(keys) = layout.keys(few)
+            && let Some(keys) = layout.keys(max_dense)
         {
             self.slots.release();
             self.keys.release();
@@ -133,26 +133,26 @@ impl<'m> Table<'m> {
         self.present.release();
     }
 
-    /// Finds the groups of a batch's runs, and adds those that are new.
+    /// Finds the groups of a batch's runs, and adds new ones.
     pub fn group(&mut self, batch: &mut Batch) -> Result<(), OutOfMemory> {
-        // As many as there can be: within the loop nothing can fail.
+        // Every run may be a new group. Reserving first means that the loop cannot fail.
         self.reserve(batch.runs.len())?;
         if self.is_wide() {
-            batch.group::<2>(|key| self.find(key));
+            batch.group::<2>(|key| self.hashed_sums(key));
         } else if self.is_dense() {
-            batch.group::<1>(|[key]| self.place(key));
+            batch.group::<1>(|[key]| self.dense_sums(key));
         } else {
-            batch.group::<1>(|key| self.find(key));
+            batch.group::<1>(|key| self.hashed_sums(key));
         }
         Ok(())
     }
 
-    /// The sums of all groups, one group after the other.
+    /// The sums of all groups, concatenated.
     pub fn sums(&mut self) -> &mut [i64] {
         &mut self.sums
     }
 
-    /// Calls `each` with every group's sums, and what gives the numbers of its values.
+    /// Calls `each` for every group with a function that returns the numbers of its values, and with its sums.
     pub fn for_each(&self, mut each: impl FnMut(&dyn Fn() -> [u32; KEY.len()], &[i64])) {
         let Some(layout) = self.layout else {
             return;
@@ -175,7 +175,7 @@ impl<'m> Table<'m> {
         }
     }
 
-    /// Makes room in a hash table for so many groups more.
+    /// Reserves memory for `more` groups in a hash table.
     fn reserve(&mut self, more: usize) -> Result<(), OutOfMemory> {
         let Some(layout) = self.layout.filter(|_| !self.is_dense()) else {
             return Ok(());
@@ -185,7 +185,7 @@ impl<'m> Table<'m> {
         self.sums.reserve(more * self.measures)?;
         if groups * 2 > self.slots.len() {
             let slots = (groups * 2).next_power_of_two();
-            // The groups are in `keys`: what is there now is not needed to make the next.
+            // The slots are rebuilt from `keys`, so the old ones are freed first.
             self.slots.release();
             self.slots.resize(slots, 0)?;
             match layout.words() {
@@ -199,7 +199,7 @@ impl<'m> Table<'m> {
     fn fill_slots<const W: usize>(&mut self) {
         let mask = self.slots.len().saturating_sub(1);
         for (number, key) in (1_u32..).zip(self.keys.as_chunks::<W>().0) {
-            let mut at = self.mix.home(key, mask);
+            let mut at = self.hasher.home(key, mask);
             while let Some(slot) = self.slots.get_mut(at) {
                 if *slot == 0 {
                     *slot = number;
@@ -210,8 +210,8 @@ impl<'m> Table<'m> {
         }
     }
 
-    /// Where a group's sums begin in an array of all keys.
-    fn place(&mut self, key: u64) -> usize {
+    /// The index of a group's sums in an array of all keys. Adds the group if it is new.
+    fn dense_sums(&mut self, key: u64) -> usize {
         let key = usize::try_from(key).unwrap_or(usize::MAX);
         if let Some(present) = self.present.get_mut(key) {
             self.groups += usize::from(*present == 0);
@@ -220,12 +220,12 @@ impl<'m> Table<'m> {
         key.saturating_mul(self.measures)
     }
 
-    /// Where a group's sums begin in a hash table. There is room for it, see [`Table::reserve`].
-    fn find<const W: usize>(&mut self, key: [u64; W]) -> usize {
+    /// The index of a group's sums in a hash table. Adds the group if it is new, in memory from [`Table::reserve`].
+    fn hashed_sums<const W: usize>(&mut self, key: [u64; W]) -> usize {
         let mask = self.slots.len().saturating_sub(1);
-        let mut at = self.mix.home(&key, mask);
+        let mut at = self.hasher.home(&key, mask);
         while let Some(slot) = self.slots.get_mut(at) {
-            let group = super::size(*slot);
+            let group = super::to_usize(*slot);
             match group.checked_sub(1) {
                 Some(group) if self.keys.as_chunks::<W>().0.get(group) == Some(&key) => {
                     return group * self.measures;
@@ -245,26 +245,26 @@ impl<'m> Table<'m> {
     }
 }
 
-/// Spreads groups over a hash table. Their keys are made of numbers that go by the order of values, which whoever writes
-/// the facts can choose: so the factors come from a seed that is not known outside, see [`crate::model::seeded_hash`].
+/// Hashes the keys of groups with secret factors. The writer of facts chooses the order of values and so the keys; known
+/// factors would allow collision flooding. See [`crate::model::seeded_hash`].
 #[derive(Clone, Copy, Debug)]
-pub struct Mix([u64; 2]);
+pub struct GroupHasher([u64; 2]);
 
-impl Mix {
-    pub fn of(seed: u64) -> Self {
+impl GroupHasher {
+    pub fn new(seed: u64) -> Self {
         let factor = |text: &[u8]| xxh3_64_with_seed(text, seed) | 1;
         Self([factor(b"first factor"), factor(b"second factor")])
     }
 
-    /// A multiplication carries every bit to the upper ones and nothing down: so the upper half is mixed into the lower
-    /// one, and carried up again.
+    /// The slot at which the search for a key begins. A multiplication carries bits only upwards, so the upper half is
+    /// mixed into the lower one and multiplied again.
     fn home<const W: usize>(self, key: &[u64; W], mask: usize) -> usize {
         let Self([first, second]) = self;
         let mixed = key.iter().fold(0_u64, |mixed, word| {
             (mixed.rotate_left(29) ^ word).wrapping_mul(first)
         });
         let mixed = (mixed ^ (mixed >> 32)).wrapping_mul(second);
-        // 28 bits are more than the slots of all groups that there may be.
+        // 28 bits are more than the slots of the most groups need.
         usize::try_from(mixed >> 36).unwrap_or(0) & mask
     }
 }

@@ -1,4 +1,4 @@
-//! For tests: segments in memory, and the engine's answer by the simplest means.
+//! For tests: segments in memory, and a naive model of the engine.
 
 use std::{cell::Cell, cmp::Ordering, collections::BTreeMap};
 
@@ -18,17 +18,16 @@ pub type Fact = (UtcDay, [String; KEY.len()], Sums);
 
 /// Segments in memory, each with all its columns.
 #[derive(Default)]
-pub struct Memory {
+pub struct MemorySource {
     pub segments: Vec<(SegmentRef, Vec<Vec<u8>>)>,
-    /// How often columns were asked for.
+    /// The number of calls of [`Source::columns`].
     pub reads: Cell<u64>,
 }
 
-impl Memory {
-    /// The facts of each day in segments of their own, one for each of `layers` that has any: a fact goes to the layer
-    /// that its place gives, so that keys are found in several.
-    pub fn of(facts: &[Fact], layers: usize) -> Self {
-        let mut memory = Self::default();
+impl MemorySource {
+    /// Builds segments for each day and layer. A fact's index selects its layer, so that keys occur in several segments.
+    pub fn new(facts: &[Fact], layers: usize) -> Self {
+        let mut source = Self::default();
         let mut days: BTreeMap<(UtcDay, usize), Segmenter> = BTreeMap::new();
         for (at, (day, key, sums)) in facts.iter().enumerate() {
             let segmenter = days.entry((*day, at % layers)).or_default();
@@ -36,18 +35,18 @@ impl Memory {
         }
         for ((day, _), segmenter) in days {
             for segment in segmenter.finish() {
-                let id = memory.segments.len() as i64;
+                let id = source.segments.len() as i64;
                 let rows = segment.rows;
-                memory
+                source
                     .segments
                     .push((SegmentRef { id, day, rows }, segment.columns));
             }
         }
-        memory
+        source
     }
 }
 
-impl Source for Memory {
+impl Source for MemorySource {
     type Error = std::convert::Infallible;
 
     fn segments(&self, first: UtcDay, last: UtcDay) -> Result<Vec<SegmentRef>, Self::Error> {
@@ -67,10 +66,10 @@ impl Source for Memory {
     }
 }
 
-/// A row as the query asks for it: the texts of its dimensions, and the measures that it needs; 0 for the others.
+/// A row: the texts of the requested dimensions, and the sums. Measures that the query does not need are 0.
 pub type Row = (Vec<String>, Sums);
 
-/// All rows of a query, by the words of the specification: every fact looked at, all groups sorted.
+/// All rows of a query, computed naively: reads every fact and sorts all groups.
 pub fn all_rows(facts: &[Fact], query: &Query) -> Vec<Row> {
     let mut groups: BTreeMap<Vec<String>, Sums> = BTreeMap::new();
     for (day, key, sums) in facts {
@@ -91,21 +90,21 @@ pub fn all_rows(facts: &[Fact], query: &Query) -> Vec<Row> {
                 .all(|filter| filter.values.contains(&text(filter.dimension)));
         if counts {
             let group = groups
-                .entry(query.dimensions.iter().map(|of| text(*of)).collect())
+                .entry(query.dimensions.iter().map(|d| text(*d)).collect())
                 .or_default();
             group.iter_mut().zip(sums).for_each(|(to, sum)| *to += sum);
         }
     }
     let mut rows: Vec<Row> = groups.into_iter().collect();
-    // Stable, after the order of the map: what the query's order leaves equal is ordered by the dimensions.
+    // The sort is stable and the map is ordered by the dimensions, so these decide between equal rows.
     rows.sort_by(|left, right| {
         for order in &query.order {
             let ordering = match order.column {
                 query::Column::Dimension(dimension) => {
-                    let at = query.dimensions.iter().position(|of| *of == dimension).unwrap();
+                    let at = query.dimensions.iter().position(|d| *d == dimension).unwrap();
                     left.0[at].cmp(&right.0[at])
                 }
-                query::Column::Metric(metric) => by_metric(metric, &left.1, &right.1),
+                query::Column::Metric(metric) => compare_metric(metric, &left.1, &right.1),
             };
             if ordering != Ordering::Equal {
                 return if order.ascending {
@@ -128,7 +127,7 @@ pub fn all_rows(facts: &[Fact], query: &Query) -> Vec<Row> {
     rows
 }
 
-fn by_metric(metric: Metric, left: &Sums, right: &Sums) -> Ordering {
+fn compare_metric(metric: Metric, left: &Sums, right: &Sums) -> Ordering {
     let fraction = |sums: &Sums| -> (i128, i128) {
         let [requests, responses, impressions, clicks, revenue] = sums.map(i128::from);
         let (over, under) = match metric {
@@ -144,7 +143,7 @@ fn by_metric(metric: Metric, left: &Sums, right: &Sums) -> Ordering {
     (left_over * right_under).cmp(&(right_over * left_under))
 }
 
-/// The rows of a query's page, of all.
+/// The rows of a query's page, selected from all rows.
 pub fn page_of(rows: &[Row], query: &Query) -> Vec<Row> {
     let first = (query.page - 1).saturating_mul(u64::from(query.count));
     let rows = rows.iter().skip(usize::try_from(first).unwrap_or(usize::MAX));

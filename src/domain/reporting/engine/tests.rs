@@ -1,9 +1,9 @@
-//! The ways through the engine, one by one; what holds on all of them is in `properties`.
+//! The code paths of the engine, one by one. `properties` tests the rules that hold for all of them.
 
 mod properties;
 
 use super::{
-    testing::{Fact, Memory, Row, all_rows, page_of},
+    testing::{Fact, MemorySource, Row, all_rows, page_of},
     *,
 };
 use crate::reporting::{
@@ -28,7 +28,7 @@ fn rows(page: &Page) -> Vec<Row> {
         .collect()
 }
 
-/// Budgets that are far too small: 64 bytes for the rows that are kept, and no array of all keys.
+/// A budget that is far too small: 64 bytes for kept rows, and no array of all keys.
 fn tight(bytes: usize) -> Budget {
     Budget {
         bytes,
@@ -38,7 +38,7 @@ fn tight(bytes: usize) -> Budget {
     }
 }
 
-/// Facts of three days with values that are found again in each segment, and more placements from day to day.
+/// Facts of three days. Values repeat in each segment, and each day has more placements than the one before.
 fn many(facts: u32) -> Vec<Fact> {
     let mut state = 7_u32;
     let mut below = |most: u32| {
@@ -84,12 +84,12 @@ fn ordered(dimensions: &[Dimension], metric: Metric, ascending: bool) -> Query {
 }
 
 #[test]
-fn every_way_through_the_engine_gives_the_same_rows() {
+fn every_code_path_gives_the_same_rows() {
     use Dimension::{AdTag, App, Country, Date, PlacementId, SdkV};
     let facts = many(3_000);
-    let source = Memory::of(&facts, 2);
+    let source = MemorySource::new(&facts, 2);
     let revenue = Metric::Sum(Measure::Revenue);
-    let mut seen = Effort::default();
+    let mut totals = RunStats::default();
     for dimensions in [
         &[Country][..],
         &[SdkV, Date],
@@ -116,37 +116,37 @@ fn every_way_through_the_engine_gives_the_same_rows() {
                     dense,
                     ..Budget::default()
                 };
-                let (page, effort) = run_measured(&source, &query, &budget).unwrap();
+                let (page, stats) = run_measured(&source, &query, &budget).unwrap();
                 assert_eq!(page.total, expected.len() as u64, "{query:?} {budget:?}");
                 assert_eq!(rows(&page), page_of(&expected, &query), "{query:?} {budget:?}");
                 if dense == 0 {
-                    assert_eq!(effort.dense, 0);
+                    assert_eq!(stats.dense, 0);
                 }
-                seen = Effort {
-                    segments: seen.segments + effort.segments,
-                    parts: seen.parts + effort.parts,
-                    dense: seen.dense + effort.dense,
-                    wide: seen.wide + effort.wide,
-                    splits: seen.splits + effort.splits,
-                    moves: seen.moves + effort.moves,
-                    prunes: seen.prunes + effort.prunes,
-                    compactions: seen.compactions + effort.compactions,
-                    sweeps: seen.sweeps.max(effort.sweeps),
+                totals = RunStats {
+                    segments: totals.segments + stats.segments,
+                    parts: totals.parts + stats.parts,
+                    dense: totals.dense + stats.dense,
+                    wide: totals.wide + stats.wide,
+                    splits: totals.splits + stats.splits,
+                    moves: totals.moves + stats.moves,
+                    prunes: totals.prunes + stats.prunes,
+                    compactions: totals.compactions + stats.compactions,
+                    sweeps: totals.sweeps.max(stats.sweeps),
                 };
             }
         }
     }
-    println!("{seen:?}");
-    // But for keys of two words, which the next test has.
-    assert!(seen.dense > 0 && seen.parts > seen.dense, "{seen:?}");
-    assert!(seen.splits > 10 && seen.moves > 10, "{seen:?}");
-    assert!(seen.compactions > 10 && seen.prunes > 10, "{seen:?}");
-    assert!(seen.sweeps > 10, "{seen:?}");
+    println!("{totals:?}");
+    // Every path was taken except keys of two words, which the next test covers.
+    assert!(totals.dense > 0 && totals.parts > totals.dense, "{totals:?}");
+    assert!(totals.splits > 10 && totals.moves > 10, "{totals:?}");
+    assert!(totals.compactions > 10 && totals.prunes > 10, "{totals:?}");
+    assert!(totals.sweeps > 10, "{totals:?}");
 }
 
 #[test]
-fn groups_move_when_their_keys_come_to_take_more_than_a_word() {
-    // A thousand values of each of six dimensions take 60 bits; from the second day on there are 2,000, which take 66.
+fn groups_move_when_their_keys_outgrow_one_word() {
+    // 1,000 values of each of six dimensions take 60 bits. The second day makes it 2,000 values, which take 66 bits.
     let facts: Vec<Fact> = (0..4_000_u32)
         .map(|n| {
             (
@@ -156,24 +156,24 @@ fn groups_move_when_their_keys_come_to_take_more_than_a_word() {
             )
         })
         .collect();
-    let source = Memory::of(&facts, 1);
+    let source = MemorySource::new(&facts, 1);
     let query = ordered(&KEY, Metric::Sum(Measure::Revenue), false);
-    let (page, effort) = run_measured(&source, &query, &Budget::default()).unwrap();
-    assert_eq!((effort.parts, effort.wide, effort.moves), (1, 1, 1));
+    let (page, stats) = run_measured(&source, &query, &Budget::default()).unwrap();
+    assert_eq!((stats.parts, stats.wide, stats.moves), (1, 1, 1));
     let expected = all_rows(&facts, &query);
     assert_eq!((rows(&page), page.total), (page_of(&expected, &query), 2_000));
 }
 
 #[test]
-fn memory_for_nothing_is_too_large_and_not_without_end() {
+fn a_query_without_enough_memory_ends_as_too_large() {
     let facts = many(50);
-    let source = Memory::of(&facts, 1);
+    let source = MemorySource::new(&facts, 1);
     let query = ordered(&[Dimension::AdTag, Dimension::Country], Metric::Ecpm, true);
     assert_eq!(run(&source, &query, &tight(1_000)), Err(EngineError::TooLarge));
 }
 
 #[test]
-fn a_source_that_fails_fails_the_query() {
+fn a_failing_source_fails_the_query() {
     struct Broken;
     impl Source for Broken {
         type Error = &'static str;
@@ -196,8 +196,8 @@ fn a_source_that_fails_fails_the_query() {
 }
 
 #[test]
-fn a_column_that_is_not_there_is_corrupt() {
-    let mut source = Memory::of(&many(10), 1);
+fn a_missing_column_is_corrupt() {
+    let mut source = MemorySource::new(&many(10), 1);
     source.segments[0].1[10].clear();
     let query = ordered(&[Dimension::App], Metric::Sum(Measure::Revenue), true);
     assert!(matches!(
@@ -215,23 +215,23 @@ fn a_column_that_is_not_there_is_corrupt() {
 }
 
 #[test]
-fn the_seed_that_values_and_groups_are_spread_by_changes_no_answer() {
-    let source = Memory::of(&many(3_000), 2);
+fn the_hash_seed_changes_no_answer() {
+    let source = MemorySource::new(&many(3_000), 2);
     let query = ordered(
         &[Dimension::PlacementId, Dimension::AdTag],
         Metric::Sum(Measure::AdRequests),
         false,
     );
-    let of = |seed| {
+    let run_with = |seed| {
         let budget = Budget {
             seed,
             ..tight(600_000)
         };
         run_measured(&source, &query, &budget).unwrap()
     };
-    let (page, _) = of(0);
+    let (page, _) = run_with(0);
     for seed in [1, 0x9e37_79b9_7f4a_7c15, u64::MAX] {
-        let (other, _) = of(seed);
+        let (other, _) = run_with(seed);
         assert_eq!((rows(&other), other.total), (rows(&page), page.total));
     }
 }

@@ -1,49 +1,51 @@
-//! The rows that may come to stand on the page: the first ones in the order, of the groups so far.
+//! The top rows: of the groups so far, the first ones in the order, which may come to the page.
 
 use super::{
     dictionary::Dictionary,
     metered_vec::OutOfMemory,
-    order::{Order, Row},
-    size,
+    order::{Group, Order},
+    to_usize,
 };
 
-/// Rows that are kept at first, and above the limit before those behind it are looked for.
-const SPARE: usize = 8 << 10;
-const FIRST: usize = 16;
+/// The rows above twice the limit that cause a prune.
+const SLACK: usize = 8 << 10;
+/// The initial capacity, in rows, and the least that a budget allows.
+const MIN_CAPACITY: usize = 16;
 
 pub struct TopRows {
-    places: usize,
+    /// The number of values in a row.
+    width: usize,
     measures: usize,
-    /// Flat: of each row, what [`Row`] has.
+    /// The values and sums of all rows, flat, as in [`Group`].
     values: Vec<u32>,
     sums: Vec<i64>,
-    /// Rows by their order, once it is known; as long as there is room for rows.
+    /// The indices of rows in their order, once sorted. Its capacity covers all rows.
     sorted: Vec<u32>,
     rows: usize,
-    room: usize,
-    /// Rows that the budget has room for.
-    most: usize,
-    /// Rows that are wanted.
+    capacity: usize,
+    /// The most rows that fit the budget.
+    max: usize,
+    /// The number of wanted rows.
     limit: usize,
-    /// The last of the rows that are wanted, of those before the last prune.
+    /// The last wanted row at the latest prune.
     worst: Option<usize>,
-    /// Only rows after this one are wanted.
+    /// Only rows after this one in the order are wanted.
     after: Option<(Vec<u32>, Vec<i64>)>,
     pub prunes: u64,
 }
 
 impl TopRows {
-    pub fn new(places: usize, measures: usize, bytes: usize) -> Self {
-        let row = places * size_of::<u32>() + measures * size_of::<i64>() + size_of::<u32>();
+    pub fn new(width: usize, measures: usize, bytes: usize) -> Self {
+        let row = width * size_of::<u32>() + measures * size_of::<i64>() + size_of::<u32>();
         Self {
-            places,
+            width,
             measures,
             values: Vec::new(),
             sums: Vec::new(),
             sorted: Vec::new(),
             rows: 0,
-            room: 0,
-            most: (bytes / row).clamp(FIRST, 1 << 31),
+            capacity: 0,
+            max: (bytes / row).clamp(MIN_CAPACITY, 1 << 31),
             limit: 0,
             worst: None,
             after: None,
@@ -51,7 +53,7 @@ impl TopRows {
         }
     }
 
-    /// Begins a sweep that wants so many rows, of those after `last` of the ones that are there.
+    /// Begins a sweep for the first `wanted` rows after the kept row `last`.
     pub fn begin(&mut self, wanted: u64, last: Option<usize>) {
         if let Some(last) = last.and_then(|last| self.row(last)) {
             self.after = Some((last.values.to_vec(), last.sums.to_vec()));
@@ -61,36 +63,32 @@ impl TopRows {
         self.sums.clear();
         self.sorted.clear();
         self.worst = None;
-        // A quarter is left, so that rows are not looked through for each that comes.
+        // A quarter of the capacity stays free, so that not every new row causes a prune.
         self.limit = usize::try_from(wanted)
             .unwrap_or(usize::MAX)
-            .min(self.most / 4 * 3);
+            .min(self.max / 4 * 3);
     }
 
-    pub fn row(&self, at: usize) -> Option<Row<'_>> {
-        Some(Row {
-            values: self.values.get(at * self.places..(at + 1) * self.places)?,
+    pub fn row(&self, at: usize) -> Option<Group<'_>> {
+        Some(Group {
+            values: self.values.get(at * self.width..(at + 1) * self.width)?,
             sums: self.sums.get(at * self.measures..(at + 1) * self.measures)?,
         })
     }
 
-    /// Whether a row with these sums is surely not one of the first. Most are not, and of those all else about the row
-    /// need not be known.
-    pub fn leaves_out(&self, sums: &[i64], order: &Order) -> bool {
-        self.limit == 0
-            || self
-                .worst()
-                .is_some_and(|worst| order.is_behind(sums, worst.sums))
+    /// Whether a row with these sums is certainly not wanted. This rejects most rows before their values are unpacked.
+    pub fn excludes(&self, sums: &[i64], order: &Order) -> bool {
+        self.limit == 0 || self.worst().is_some_and(|worst| order.is_after(sums, worst.sums))
     }
 
-    fn worst(&self) -> Option<Row<'_>> {
+    fn worst(&self) -> Option<Group<'_>> {
         self.row(self.worst?)
     }
 
-    /// Keeps a row, unless it is not one of the first.
+    /// Keeps a row, if it may be wanted.
     pub fn offer(
         &mut self,
-        row: Row<'_>,
+        row: Group<'_>,
         order: &Order,
         dictionaries: &mut [Dictionary<'_>],
     ) -> Result<(), OutOfMemory> {
@@ -98,7 +96,7 @@ impl TopRows {
             return Ok(());
         }
         if let Some((values, sums)) = &self.after
-            && order.compare(dictionaries, row, Row { values, sums }).is_le()
+            && order.compare(dictionaries, row, Group { values, sums }).is_le()
         {
             return Ok(());
         }
@@ -107,56 +105,56 @@ impl TopRows {
         {
             return Ok(());
         }
-        if self.rows >= self.room {
-            self.widen()?;
+        if self.rows >= self.capacity {
+            self.grow()?;
         }
         self.values.extend_from_slice(row.values);
         self.sums.extend_from_slice(row.sums);
         self.rows += 1;
-        if self.rows >= self.enough() {
+        if self.rows >= self.prune_at() {
             self.prune(order, dictionaries);
         }
         Ok(())
     }
 
-    /// From how many rows on those behind the limit are dropped.
-    fn enough(&self) -> usize {
-        self.limit.saturating_mul(2).saturating_add(SPARE).min(self.most)
+    /// The number of rows that causes a prune.
+    fn prune_at(&self) -> usize {
+        self.limit.saturating_mul(2).saturating_add(SLACK).min(self.max)
     }
 
-    fn widen(&mut self) -> Result<(), OutOfMemory> {
-        let room = (self.room * 8).max(FIRST).min(self.enough());
-        let more = room.saturating_sub(self.rows);
+    fn grow(&mut self) -> Result<(), OutOfMemory> {
+        let capacity = (self.capacity * 8).max(MIN_CAPACITY).min(self.prune_at());
+        let more = capacity.saturating_sub(self.rows);
         self.values
-            .try_reserve_exact(more * self.places)
+            .try_reserve_exact(more * self.width)
             .map_err(|_| OutOfMemory)?;
         self.sums
             .try_reserve_exact(more * self.measures)
             .map_err(|_| OutOfMemory)?;
-        self.sorted.try_reserve_exact(room).map_err(|_| OutOfMemory)?;
-        self.room = room;
+        self.sorted.try_reserve_exact(capacity).map_err(|_| OutOfMemory)?;
+        self.capacity = capacity;
         Ok(())
     }
 
-    /// Drops the rows behind the limit.
+    /// Drops the rows after the limit.
     pub fn prune(&mut self, order: &Order, dictionaries: &mut [Dictionary<'_>]) {
         let Some(last) = self.limit.checked_sub(1).filter(|last| *last < self.rows) else {
             return;
         };
         self.prunes += 1;
-        let mut first = self.numbered(dictionaries);
+        let mut first = self.all_indices(dictionaries);
         let (_, worst, _) = first.select_nth_unstable_by(last, |left, right| {
             self.compare(order, dictionaries, *left, *right)
         });
         let worst = *worst;
         first.truncate(self.limit);
-        // In the order in which they lie, rows move to the front without one standing in another's way.
+        // Rows move to the front in storage order, so that none overwrites one that still has to move.
         first.sort_unstable();
         for (to, from) in first.iter().enumerate() {
-            let from_row = size(*from);
+            let from_row = to_usize(*from);
             self.values.copy_within(
-                from_row * self.places..(from_row + 1) * self.places,
-                to * self.places,
+                from_row * self.width..(from_row + 1) * self.width,
+                to * self.width,
             );
             self.sums.copy_within(
                 from_row * self.measures..(from_row + 1) * self.measures,
@@ -167,28 +165,28 @@ impl TopRows {
             }
         }
         self.rows = self.limit;
-        self.values.truncate(self.rows * self.places);
+        self.values.truncate(self.rows * self.width);
         self.sums.truncate(self.rows * self.measures);
         first.clear();
         self.sorted = first;
     }
 
-    /// Sorts the rows, and says how many there are.
+    /// Drops the rows after the limit and sorts the rest. Returns their number.
     pub fn sort(&mut self, order: &Order, dictionaries: &mut [Dictionary<'_>]) -> usize {
         self.prune(order, dictionaries);
-        let mut sorted = self.numbered(dictionaries);
+        let mut sorted = self.all_indices(dictionaries);
         sorted.sort_unstable_by(|left, right| self.compare(order, dictionaries, *left, *right));
         self.sorted = sorted;
         self.rows
     }
 
-    /// The places of rows, in their order.
+    /// The indices of the rows in their order.
     pub fn sorted(&self) -> &[u32] {
         &self.sorted
     }
 
-    /// All places of rows, in a list that is taken from `sorted`; comparing is about to begin.
-    fn numbered(&mut self, dictionaries: &mut [Dictionary<'_>]) -> Vec<u32> {
+    /// Ranks the dictionaries for comparing, and returns the indices of all rows, in the memory of `sorted`.
+    fn all_indices(&mut self, dictionaries: &mut [Dictionary<'_>]) -> Vec<u32> {
         dictionaries.iter_mut().for_each(Dictionary::rank);
         let mut rows = std::mem::take(&mut self.sorted);
         rows.clear();
@@ -203,13 +201,13 @@ impl TopRows {
         left: u32,
         right: u32,
     ) -> std::cmp::Ordering {
-        match (self.row(size(left)), self.row(size(right))) {
+        match (self.row(to_usize(left)), self.row(to_usize(right))) {
             (Some(left), Some(right)) => order.compare(dictionaries, left, right),
             (left, right) => left.is_some().cmp(&right.is_some()),
         }
     }
 
-    /// Wants only half of the rows that are there; false if that is less than one.
+    /// Halves the limit, based on the kept rows. Returns false if that is less than one row.
     pub fn halve(&mut self) -> bool {
         let half = self.rows.min(self.limit) / 2;
         if half > 0 {
@@ -218,13 +216,13 @@ impl TopRows {
         half > 0
     }
 
-    /// The numbers of the values at a place, in all rows.
-    pub fn values(&mut self, place: usize) -> impl Iterator<Item = &mut u32> {
-        let rows = self.values.iter_mut().skip(place).step_by(self.places.max(1));
+    /// The numbers of one dimension's values in all rows, and in the row of `after`.
+    pub fn values(&mut self, dimension: usize) -> impl Iterator<Item = &mut u32> {
+        let rows = self.values.iter_mut().skip(dimension).step_by(self.width.max(1));
         rows.chain(
             self.after
                 .iter_mut()
-                .filter_map(move |(values, _)| values.get_mut(place)),
+                .filter_map(move |(values, _)| values.get_mut(dimension)),
         )
     }
 }

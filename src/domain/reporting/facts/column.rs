@@ -1,50 +1,50 @@
-//! The columns of facts, docs/OPERATING.md, "The operator's API": one table for both formats, and a row of texts in its order.
+//! The columns of facts: one table for both formats, and a row of texts in its order. docs/OPERATING.md, "Facts".
 
 use std::ops::Range;
 
 use super::problem::Problem;
 use crate::reporting::{Dimension, Measure};
 
-/// What a column holds.
+/// The content of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     Date,
-    /// A dimension, and its place in a key.
+    /// A dimension, and its index in a key.
     Key(usize, Dimension),
     AppName,
     Sum(Measure),
 }
 
-/// A column of CSV, a member in NDJSON.
+/// A column in CSV, a member in NDJSON.
 #[derive(Debug)]
 pub struct Column {
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: ColumnKind,
 }
 
-const fn column(name: &'static str, kind: Kind) -> Column {
+const fn column(name: &'static str, kind: ColumnKind) -> Column {
     Column { name, kind }
 }
 
 pub const COLUMNS: [Column; 13] = [
-    column("date", Kind::Date),
-    column("app_id", Kind::Key(0, Dimension::App)),
-    column("app_name", Kind::AppName),
-    column("country", Kind::Key(1, Dimension::Country)),
-    column("placement_id", Kind::Key(2, Dimension::PlacementId)),
-    column("ad_tag", Kind::Key(3, Dimension::AdTag)),
-    column("demand_source", Kind::Key(4, Dimension::DemandSource)),
-    column("sdk_v", Kind::Key(5, Dimension::SdkV)),
-    column("ad_requests", Kind::Sum(Measure::AdRequests)),
-    column("ad_responses", Kind::Sum(Measure::AdResponses)),
-    column("impressions", Kind::Sum(Measure::Impressions)),
-    column("clicks", Kind::Sum(Measure::Clicks)),
-    column("revenue", Kind::Sum(Measure::Revenue)),
+    column("date", ColumnKind::Date),
+    column("app_id", ColumnKind::Key(0, Dimension::App)),
+    column("app_name", ColumnKind::AppName),
+    column("country", ColumnKind::Key(1, Dimension::Country)),
+    column("placement_id", ColumnKind::Key(2, Dimension::PlacementId)),
+    column("ad_tag", ColumnKind::Key(3, Dimension::AdTag)),
+    column("demand_source", ColumnKind::Key(4, Dimension::DemandSource)),
+    column("sdk_v", ColumnKind::Key(5, Dimension::SdkV)),
+    column("ad_requests", ColumnKind::Sum(Measure::AdRequests)),
+    column("ad_responses", ColumnKind::Sum(Measure::AdResponses)),
+    column("impressions", ColumnKind::Sum(Measure::Impressions)),
+    column("clicks", ColumnKind::Sum(Measure::Clicks)),
+    column("revenue", ColumnKind::Sum(Measure::Revenue)),
 ];
 
-/// The place of a column in [`COLUMNS`]. The search begins at `near`: NDJSON written by a program has its members in one
-/// order, so that each is found at the first look.
-pub fn place(name: &str, near: usize) -> Option<usize> {
+/// The index of a column in [`COLUMNS`]. The search begins at `near`: programs write NDJSON members in one order, so
+/// each is found at the first comparison.
+pub fn index_of(name: &str, near: usize) -> Option<usize> {
     let found = |range: Range<usize>| {
         let at = COLUMNS
             .get(range.clone())?
@@ -56,29 +56,29 @@ pub fn place(name: &str, near: usize) -> Option<usize> {
     found(near..COLUMNS.len()).or_else(|| found(0..near))
 }
 
-/// Texts in the order of [`COLUMNS`]; none for what is not there.
+/// Texts in the order of [`COLUMNS`]; `None` for a missing one.
 pub type Texts<'v> = [Option<&'v str>; COLUMNS.len()];
 
-/// Appends the text that is meant to a buffer, or says why there is none.
+/// Appends the unescaped text to a buffer, or returns the problem.
 pub type Unescape = fn(&str, &mut String) -> Result<(), String>;
 
-/// A row as it is written, in the order of [`COLUMNS`]: texts of the line itself, some of them still escaped.
+/// The texts of a row as they stand in the line, in the order of [`COLUMNS`]. Some may still be escaped.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cells<'l> {
     texts: Texts<'l>,
-    /// A bit for each that is still escaped.
+    /// A bit for each text that is still escaped.
     escaped: u16,
 }
 
 impl<'l> Cells<'l> {
-    pub fn set(&mut self, place: usize, text: &'l str, escaped: bool) {
-        if let Some(slot) = self.texts.get_mut(place) {
+    pub fn set(&mut self, index: usize, text: &'l str, escaped: bool) {
+        if let Some(slot) = self.texts.get_mut(index) {
             *slot = Some(text);
-            self.escaped |= u16::from(escaped) << place;
+            self.escaped |= u16::from(escaped) << index;
         }
     }
 
-    /// The texts that are meant. Those that were escaped are put into `buffer`, in place of what it held.
+    /// The unescaped texts. Those that were escaped are written to `buffer`, which is cleared first.
     pub fn texts<'v>(self, buffer: &'v mut String, unescape: Unescape) -> Result<Texts<'v>, Problem>
     where
         'l: 'v,
@@ -88,9 +88,9 @@ impl<'l> Cells<'l> {
         }
         buffer.clear();
         let mut ends = [0; COLUMNS.len()];
-        for (place, ((text, end), column)) in self.texts.iter().zip(&mut ends).zip(&COLUMNS).enumerate() {
+        for (index, ((text, end), column)) in self.texts.iter().zip(&mut ends).zip(&COLUMNS).enumerate() {
             if let Some(text) = text
-                && self.is_escaped(place)
+                && self.is_escaped(index)
             {
                 unescape(text, buffer).map_err(|problem| Problem::of_column(column.name, problem))?;
             }
@@ -98,8 +98,8 @@ impl<'l> Cells<'l> {
         }
         let mut texts: Texts<'v> = self.texts;
         let mut start = 0;
-        for (place, (text, end)) in texts.iter_mut().zip(ends).enumerate() {
-            if self.is_escaped(place) {
+        for (index, (text, end)) in texts.iter_mut().zip(ends).enumerate() {
+            if self.is_escaped(index) {
                 *text = buffer.get(start..end);
             }
             start = end;
@@ -107,8 +107,8 @@ impl<'l> Cells<'l> {
         Ok(texts)
     }
 
-    fn is_escaped(&self, place: usize) -> bool {
-        self.escaped >> place & 1 == 1
+    fn is_escaped(&self, index: usize) -> bool {
+        self.escaped >> index & 1 == 1
     }
 }
 
@@ -118,7 +118,7 @@ mod tests {
     use crate::reporting::dimension::KEY;
 
     #[test]
-    fn the_columns_are_the_designs() {
+    fn the_columns_are_those_of_the_documented_format() {
         let names = COLUMNS.map(|column| column.name);
         assert_eq!(
             names.join(", "),
@@ -127,9 +127,9 @@ mod tests {
         );
         for column in &COLUMNS {
             match column.kind {
-                Kind::Key(at, dimension) => assert_eq!(KEY[at], dimension, "{}", column.name),
-                Kind::Sum(measure) => assert_eq!(measure.name(), column.name),
-                Kind::Date | Kind::AppName => {}
+                ColumnKind::Key(at, dimension) => assert_eq!(KEY[at], dimension, "{}", column.name),
+                ColumnKind::Sum(measure) => assert_eq!(measure.name(), column.name),
+                ColumnKind::Date | ColumnKind::AppName => {}
             }
         }
     }
@@ -138,9 +138,9 @@ mod tests {
     fn a_column_is_found_wherever_the_search_begins() {
         for near in 0..=COLUMNS.len() + 1 {
             for (at, column) in COLUMNS.iter().enumerate() {
-                assert_eq!(place(column.name, near), Some(at), "{} from {near}", column.name);
+                assert_eq!(index_of(column.name, near), Some(at), "{} {near}", column.name);
             }
-            assert_eq!(place("Date", near), None);
+            assert_eq!(index_of("Date", near), None);
         }
     }
 }

@@ -1,77 +1,76 @@
-//! CSV by RFC 4180 to the letter. The libraries for it read a wrong quote as they think it was meant (`a"b`, `"a"b`, a
-//! quote that is never closed), and a column too far to the left counts something else; so this is our own. A field
-//! cannot span lines, since no value holds a control character.
+//! Parses CSV lines strictly by RFC 4180. Libraries guess at a wrong quote (`a"b`, `"a"b`, an unclosed one), and a guess
+//! can shift the columns. A field cannot span lines, since no value holds a control character.
 
 use std::fmt;
 
 use super::{
-    column::{COLUMNS, Cells, Kind, place},
+    column::{COLUMNS, Cells, ColumnKind, index_of},
     problem::{Problem, bare},
 };
 
-/// What the first line says.
+/// The first line of an upload.
 #[derive(Debug)]
 pub struct Header {
-    /// Of each field, its place in [`COLUMNS`].
-    places: Vec<usize>,
+    /// The index of each field in [`COLUMNS`].
+    columns: Vec<usize>,
 }
 
 impl Header {
-    /// Every column but `app_name` must be there, once; the date only if the upload is not for one `day`.
+    /// Every column must be there once. `app_name` is optional, and so is the date if the upload is for one `day`.
     pub fn read(line: &str, day: bool) -> Result<Self, Vec<Problem>> {
         let (mut names, mut problems) = (Vec::new(), Vec::new());
         split(line, |field| {
             let mut name = String::new();
-            // A doubled quote is in no name of a column; it is taken out to be shown.
+            // No column name has a doubled quote; unescaping only serves the error message.
             let _ = unescape(field.text, &mut name);
             names.push(name);
         })
         .map_err(|fault| vec![Problem::of_line(fault.to_string())])?;
-        let mut places = Vec::new();
+        let mut columns = Vec::new();
         for name in &names {
-            match place(name, places.len()) {
+            match index_of(name, columns.len()) {
                 None => problems.push(Problem::of_column(bare(name), "is not a column of facts")),
-                Some(place) if places.contains(&place) => {
+                Some(index) if columns.contains(&index) => {
                     problems.push(Problem::of_column(bare(name), "is there more than once"));
                 }
-                Some(place) => places.push(place),
+                Some(index) => columns.push(index),
             }
         }
-        for (place, column) in COLUMNS.iter().enumerate() {
-            let optional = column.kind == Kind::AppName || (column.kind == Kind::Date && day);
-            if !optional && !places.contains(&place) {
+        for (index, column) in COLUMNS.iter().enumerate() {
+            let optional = column.kind == ColumnKind::AppName || (column.kind == ColumnKind::Date && day);
+            if !optional && !columns.contains(&index) {
                 problems.push(Problem::of_column(column.name, "is missing from the header"));
             }
         }
         if problems.is_empty() {
-            Ok(Self { places })
+            Ok(Self { columns })
         } else {
             Err(problems)
         }
     }
 
-    /// Takes a row apart.
+    /// Splits a row into its cells.
     pub fn cells<'l>(&self, line: &'l str) -> Result<Cells<'l>, Problem> {
         let mut cells = Cells::default();
-        let mut places = self.places.iter();
+        let mut columns = self.columns.iter();
         let mut fields = 0;
         split(line, |field| {
             fields += 1;
-            if let Some(&place) = places.next() {
-                cells.set(place, field.text, field.escaped);
+            if let Some(&index) = columns.next() {
+                cells.set(index, field.text, field.escaped);
             }
         })
         .map_err(|fault| {
-            let column = self.places.get(fault.field).and_then(|&place| COLUMNS.get(place));
+            let column = self.columns.get(fault.field).and_then(|&at| COLUMNS.get(at));
             match column {
                 Some(column) => Problem::of_column(column.name, fault.problem),
                 None => Problem::of_line(fault.to_string()),
             }
         })?;
-        if fields == self.places.len() {
+        if fields == self.columns.len() {
             Ok(cells)
         } else {
-            let named = self.places.len();
+            let named = self.columns.len();
             Err(Problem::of_line(format!(
                 "has {fields} {}, the header names {named}",
                 if fields == 1 { "field" } else { "fields" }
@@ -80,7 +79,7 @@ impl Header {
     }
 }
 
-/// Takes the doubling from the quotes of a field.
+/// Replaces each doubled quote of a field by one quote.
 pub fn unescape(text: &str, out: &mut String) -> Result<(), String> {
     for (at, part) in text.split("\"\"").enumerate() {
         if at > 0 {
@@ -95,11 +94,11 @@ pub fn unescape(text: &str, out: &mut String) -> Result<(), String> {
 struct Field<'l> {
     /// Without the quotes around it.
     text: &'l str,
-    /// Whether quotes in it are doubled.
+    /// Whether the text has doubled quotes.
     escaped: bool,
 }
 
-/// Where a line is not CSV, and why.
+/// The place where a line is not CSV, and the reason.
 struct Fault {
     /// Counted from 0.
     field: usize,
@@ -112,15 +111,15 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Cuts a line into its fields.
+/// Splits a line into its fields.
 fn split<'l>(line: &'l str, mut each: impl FnMut(Field<'l>)) -> Result<(), Fault> {
     let mut rest = line;
     for field in 0.. {
         let fault = |problem| Fault { field, problem };
         let (found, after) = match rest.strip_prefix('"') {
             Some(quoted) => {
-                let (found, after) =
-                    close(quoted).ok_or_else(|| fault("has a quote that is not closed on its line"))?;
+                let (found, after) = split_quoted(quoted)
+                    .ok_or_else(|| fault("has a quote that is not closed on its line"))?;
                 if !matches!(after.as_bytes().first(), None | Some(b',')) {
                     return Err(fault("has text after its closing quote"));
                 }
@@ -148,8 +147,8 @@ fn split<'l>(line: &'l str, mut each: impl FnMut(Field<'l>)) -> Result<(), Fault
     Ok(())
 }
 
-/// A quoted field, from behind its first quote, and what follows its last one; none if it has no last one.
-fn close(quoted: &str) -> Option<(Field<'_>, &str)> {
+/// Splits the text after an opening quote into the field and the rest after its closing quote. `None` without one.
+fn split_quoted(quoted: &str) -> Option<(Field<'_>, &str)> {
     let (mut from, mut escaped) = (0, false);
     loop {
         let end = from + quoted.get(from..)?.find('"')?;

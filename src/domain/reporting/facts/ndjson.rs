@@ -1,5 +1,5 @@
-//! NDJSON: an object a line, whose members are the columns. A value is taken as its text, so that numbers are read
-//! exactly and nothing is built of a line.
+//! Parses a line of NDJSON: an object whose members are the columns. Each value is kept as its text, so numbers stay
+//! exact and nothing is allocated for a line.
 
 use std::{borrow::Cow, fmt};
 
@@ -7,12 +7,12 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::{
-    column::{COLUMNS, Cells, Kind, place},
+    column::{COLUMNS, Cells, ColumnKind, index_of},
     problem::{Problem, bare},
 };
 use crate::model::document::problem as problem_of;
 
-/// Takes a line apart. A member that is null is as one that is not there.
+/// Splits a line into its cells. A null member counts as missing.
 pub fn cells(line: &str) -> Result<Cells<'_>, Problem> {
     let mut member = None;
     let mut json = serde_json::Deserializer::from_str(line);
@@ -20,7 +20,7 @@ pub fn cells(line: &str) -> Result<Cells<'_>, Problem> {
         .and_then(|cells| json.end().map(|()| cells))
         .map_err(|error| {
             let message = if error.is_data() && member.is_none() {
-                // serde would show the whole line.
+                // The message of serde would quote the whole line.
                 format!("must be an object, not {}", bare(line.trim()))
             } else if error.is_data() {
                 problem_of(&error)
@@ -38,7 +38,7 @@ pub fn cells(line: &str) -> Result<Cells<'_>, Problem> {
         })
 }
 
-/// Reads a string that has escapes, quotes and all.
+/// Unescapes a JSON string with its quotes.
 pub fn unescape(raw: &str, out: &mut String) -> Result<(), String> {
     serde_json::Deserializer::from_str(raw)
         .deserialize_str(Append(out))
@@ -61,7 +61,7 @@ impl Visitor<'_> for Append<'_> {
 }
 
 struct Members<'m> {
-    /// The member that is being read, for what is found wrong with it.
+    /// The member that is being read, for error messages.
     member: &'m mut Option<Cow<'static, str>>,
 }
 
@@ -75,24 +75,24 @@ impl<'de> Visitor<'de> for Members<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Cells<'de>, A::Error> {
         let mut cells = Cells::default();
         let (mut seen, mut near) = (0_u16, 0);
-        while let Some(place) = members.next_key_seed(Name {
+        while let Some(index) = members.next_key_seed(Name {
             near,
             member: self.member,
         })? {
-            let Some(column) = COLUMNS.get(place) else {
+            let Some(column) = COLUMNS.get(index) else {
                 continue;
             };
             *self.member = Some(Cow::Borrowed(column.name));
-            if seen >> place & 1 == 1 {
+            if seen >> index & 1 == 1 {
                 return Err(A::Error::custom("is there more than once"));
             }
-            seen |= 1 << place;
-            near = place + 1;
+            seen |= 1 << index;
+            near = index + 1;
             let raw = members.next_value::<&RawValue>()?.get();
             if raw != "null" {
-                let is_number = matches!(column.kind, Kind::Sum(_));
+                let is_number = matches!(column.kind, ColumnKind::Sum(_));
                 let (text, escaped) = if is_number { (raw, false) } else { text(raw)? };
-                cells.set(place, text, escaped);
+                cells.set(index, text, escaped);
             }
             *self.member = None;
         }
@@ -100,7 +100,7 @@ impl<'de> Visitor<'de> for Members<'_> {
     }
 }
 
-/// A string without its quotes, or with them if it has escapes.
+/// The text of a JSON string, and whether it has escapes. A text with escapes keeps its quotes.
 fn text<E: Error>(raw: &str) -> Result<(&str, bool), E> {
     let Some(text) = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')) else {
         return Err(E::custom(format_args!("must be a string, not {}", bare(raw))));
@@ -112,7 +112,7 @@ fn text<E: Error>(raw: &str) -> Result<(&str, bool), E> {
     })
 }
 
-/// A member's name, as the place of its column.
+/// Reads a member's name as the index of its column.
 struct Name<'m> {
     near: usize,
     member: &'m mut Option<Cow<'static, str>>,
@@ -134,7 +134,7 @@ impl Visitor<'_> for Name<'_> {
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<usize, E> {
-        place(name, self.near).ok_or_else(|| {
+        index_of(name, self.near).ok_or_else(|| {
             *self.member = Some(Cow::Owned(bare(name)));
             E::custom("is not a column of facts")
         })

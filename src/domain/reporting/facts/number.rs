@@ -1,9 +1,9 @@
-//! Numbers of facts, read exactly from their text: no float comes in between.
+//! Parses the numbers of facts exactly, without floating point.
 
 use super::Format;
 use crate::reporting::metric::MAX_OF_A_DAY;
 
-/// A count: digits and nothing else, at most [`MAX_OF_A_DAY`]. The same text is a whole number in both formats.
+/// A count: only digits, at most [`MAX_OF_A_DAY`]. Both formats write whole numbers alike.
 pub fn count(text: &str) -> Option<i64> {
     if text.is_empty() {
         return None;
@@ -16,8 +16,8 @@ pub fn count(text: &str) -> Option<i64> {
         .filter(|number| *number <= MAX_OF_A_DAY)
 }
 
-/// USD as micro-USD: at most 6 decimals (and zeros), at most [`MAX_OF_A_DAY`] either way. JSON's numbers may have an
-/// exponent.
+/// Parses USD as micro-USD: at most 6 decimals before trailing zeros, at most [`MAX_OF_A_DAY`] in magnitude. A number in
+/// JSON may have an exponent.
 pub fn micro_usd(text: &str, format: Format) -> Option<i64> {
     let (negative, text) = match text.strip_prefix('-') {
         Some(text) => (true, text),
@@ -35,7 +35,7 @@ pub fn micro_usd(text: &str, format: Format) -> Option<i64> {
     if whole.is_empty() {
         return None;
     }
-    // The digits without the zeros at either end, so that only what counts can be too much.
+    // The digits without leading and trailing zeros, so that zeros cannot overflow.
     let (mut digits, mut zeros) = (0_i64, 0_u32);
     for digit in whole.bytes().chain(decimals.bytes()) {
         match digit {
@@ -51,11 +51,11 @@ pub fn micro_usd(text: &str, format: Format) -> Option<i64> {
     if digits == 0 {
         return Some(0);
     }
-    // Lines are short, so that only the exponent can be large.
+    // Lines are short, so only the exponent can be large.
     let shift = exponent
         .saturating_add(i64::from(zeros) + 6)
         .saturating_sub(i64::try_from(decimals.len()).ok()?);
-    // Below 0 there is a digit behind the sixth decimal.
+    // A negative shift means that there is a seventh decimal.
     let micros = times_ten_to(digits, u32::try_from(shift).ok()?)?;
     (micros <= MAX_OF_A_DAY).then_some(if negative { -micros } else { micros })
 }
@@ -64,7 +64,7 @@ fn times_ten_to(number: i64, power: u32) -> Option<i64> {
     number.checked_mul(10_i64.checked_pow(power)?)
 }
 
-/// A JSON exponent; one beyond an `i64` ends as the nearest.
+/// A JSON exponent. One beyond an `i64` saturates.
 fn exponent(text: &str) -> Option<i64> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if digits.is_empty() {
@@ -193,7 +193,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_read_is_what_serde_reads(text in "-?[0-9]{0,12}(\\.[0-9]{0,8})?([eE][-+]?[0-9]{0,2})?") {
+        fn revenue_in_json_is_read_as_serde_reads_it(text in "-?[0-9]{0,12}(\\.[0-9]{0,8})?([eE][-+]?[0-9]{0,2})?") {
             if let (Some(micros), Ok(number)) = (
                 micro_usd(&text, Format::Ndjson),
                 serde_json::from_str::<f64>(&text),

@@ -1,14 +1,14 @@
-//! What is wrong with a line, in words for the operator who wrote it.
+//! The problem of a line, as a message for the operator who wrote it.
 
 use std::borrow::Cow;
 
-/// The most that is shown of what was found, in characters.
-const SHOWN: usize = 40;
+/// The longest quotation of the input, in characters.
+const MAX_QUOTED: usize = 40;
 
-/// Why a line is refused.
+/// The reason why a line is refused.
 #[derive(Debug)]
 pub struct Problem {
-    /// The column or member that is wrong, if it is one.
+    /// The wrong column or member; `None` if the whole line is wrong.
     pub column: Option<Cow<'static, str>>,
     pub message: String,
 }
@@ -29,22 +29,22 @@ impl Problem {
     }
 }
 
-/// A text that was found, as a message quotes it.
+/// A text of the input as a message quotes it: escaped, truncated and in quotes.
 pub fn quoted(text: &str) -> String {
     let (head, more) = head(text);
     format!("{head:?}{more}")
 }
 
-/// A name or a JSON value that was found, without quotes around it.
+/// A name or a JSON value of the input: escaped and truncated, without quotes.
 pub fn bare(text: &str) -> String {
     let (head, more) = head(text);
-    // A quote is nothing to escape where none is put around.
+    // Without quotes around the text, a quote inside needs no escape.
     let escaped = head.escape_debug().to_string().replace("\\\"", "\"");
     format!("{escaped}{more}")
 }
 
 fn head(text: &str) -> (&str, &'static str) {
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(MAX_QUOTED) {
         Some((end, _)) => (text.get(..end).unwrap_or(text), "…"),
         None => (text, ""),
     }
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_found_is_escaped_and_cut() {
+    fn quoted_input_is_escaped_and_truncated() {
         assert_eq!(quoted("a\"\n\u{202e}"), r#""a\"\n\u{202e}""#);
         assert_eq!(bare("\"a\"\u{feff}"), "\"a\"\\u{feff}");
         let long = "é".repeat(41);

@@ -1,10 +1,10 @@
-//! A row's values: what each column takes, and what a day may have of a measure.
+//! Checks the values of a row, and the totals of its day.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use super::{
     Fact, Format,
-    column::{COLUMNS, Kind, Texts},
+    column::{COLUMNS, ColumnKind, Texts},
     number,
     problem::{Problem, bare, quoted},
 };
@@ -17,14 +17,14 @@ use crate::{
     },
 };
 
-/// The days that facts may be of: a year that was mistyped is noticed.
+/// The days that facts may have. The bounds catch a mistyped year.
 const DAYS: RangeInclusive<&str> = "2000-01-01"..="2099-12-31";
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Checks a row. `day` is the one that the whole upload is for.
+/// Checks a row. `day` is the day of the whole upload, if it has one.
 pub fn fact<'v>(texts: &Texts<'v>, format: Format, day: Option<UtcDay>) -> Result<Fact<'v>, Problem> {
     let mut fact = Fact {
-        // Without a day there is a date, or the row is refused.
+        // Without a day the date replaces this, or the row is refused.
         day: day.unwrap_or(UtcDay::of_ms(0)),
         key: KEY.map(Dimension::unknown),
         sums: Sums::default(),
@@ -32,34 +32,33 @@ pub fn fact<'v>(texts: &Texts<'v>, format: Format, day: Option<UtcDay>) -> Resul
     };
     for (column, text) in COLUMNS.iter().zip(texts) {
         let checked = match (column.kind, *text) {
-            (Kind::Date, Some(text)) => date(text, day).map(|day| fact.day = day),
-            (Kind::Key(at, dimension), Some(text)) => value(dimension, text).map(|value| {
+            (ColumnKind::Date, Some(text)) => date(text, day).map(|day| fact.day = day),
+            (ColumnKind::Key(at, dimension), Some(text)) => value(dimension, text).map(|value| {
                 if let Some(slot) = fact.key.get_mut(at) {
                     *slot = value;
                 }
             }),
-            (Kind::AppName, Some("") | None) => Ok(()),
-            (Kind::AppName, Some(name)) => check_text(name).map(|()| fact.app_name = Some(name)),
-            (Kind::Sum(measure), Some(text)) => amount(measure, text, format).map(|amount| {
+            (ColumnKind::AppName, Some("") | None) => Ok(()),
+            (ColumnKind::AppName, Some(name)) => check_text(name).map(|()| fact.app_name = Some(name)),
+            (ColumnKind::Sum(measure), Some(text)) => amount(measure, text, format).map(|amount| {
                 if let Some(slot) = fact.sums.get_mut(measure.index()) {
                     *slot = amount;
                 }
             }),
-            (Kind::Date, None) if day.is_some() => Ok(()),
-            (Kind::Date | Kind::Key(_, Dimension::App) | Kind::Sum(_), None) => Err("is missing".to_owned()),
-            (Kind::Key(..), None) => Ok(()),
+            (ColumnKind::Date, None) if day.is_some() => Ok(()),
+            (ColumnKind::Date | ColumnKind::Key(_, Dimension::App) | ColumnKind::Sum(_), None) => {
+                Err("is missing".to_owned())
+            }
+            (ColumnKind::Key(..), None) => Ok(()),
         };
         checked.map_err(|message| Problem::of_column(column.name, message))?;
     }
     Ok(fact)
 }
 
-/// A day that facts may be of.
-///
-/// # Errors
-/// What it should have been.
+/// Parses a day that facts may have. The error is a message with the accepted format and range.
 pub fn day(text: &str) -> Result<UtcDay, String> {
-    // Dates so written are ordered as their texts.
+    // Dates in this format sort like their texts.
     let found = UtcDay::parse(text).filter(|_| DAYS.contains(&text));
     found.ok_or_else(|| {
         let (first, last) = (DAYS.start(), DAYS.end());
@@ -70,11 +69,11 @@ pub fn day(text: &str) -> Result<UtcDay, String> {
     })
 }
 
-fn date(text: &str, of_all: Option<UtcDay>) -> Result<UtcDay, String> {
-    match of_all {
-        Some(of_all) if UtcDay::parse(text) == Some(of_all) => Ok(of_all),
-        Some(of_all) => Err(format!(
-            "must be {of_all}, the day that the upload is for, not {}",
+fn date(text: &str, upload_day: Option<UtcDay>) -> Result<UtcDay, String> {
+    match upload_day {
+        Some(upload_day) if UtcDay::parse(text) == Some(upload_day) => Ok(upload_day),
+        Some(upload_day) => Err(format!(
+            "must be {upload_day}, the day that the upload is for, not {}",
             quoted(text)
         )),
         None => day(text),
@@ -96,7 +95,7 @@ fn value(dimension: Dimension, text: &str) -> Result<&str, String> {
                 quoted(text)
             )),
         },
-        // In any case of letters: nobody could tell the two apart in a report.
+        // Letter case is ignored: a report could not tell the two apart.
         (Dimension::DemandSource, text) if text.eq_ignore_ascii_case(OWN_DEMAND_SOURCE) => Err(format!(
             "must not be {OWN_DEMAND_SOURCE:?}: those facts are written by Signpost itself"
         )),
@@ -104,10 +103,10 @@ fn value(dimension: Dimension, text: &str) -> Result<&str, String> {
     }
 }
 
-/// A text of a dimension or an app's name. A byte order mark in one is what is left of two files joined into one, and
-/// nobody would see it in a report.
+/// Checks a dimension's value or an app's name. A byte order mark inside it comes from two files joined into one, and
+/// it would be invisible in a report.
 fn check_text(text: &str) -> Result<(), String> {
-    // Most are ASCII, which needs no look at characters.
+    // Most texts are printable ASCII; the rest is decoded into characters.
     let plain = text.len() <= MAX_VALUE && text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     if plain || (is_value(text) && !text.contains(BYTE_ORDER_MARK)) {
         return Ok(());
@@ -135,17 +134,17 @@ fn amount(measure: Measure, text: &str, format: Format) -> Result<i64, String> {
     })
 }
 
-/// What each day of an upload has received so far.
+/// The totals of each day of an upload so far.
 #[derive(Debug, Default)]
-pub struct Days(BTreeMap<UtcDay, Sums>);
+pub struct DayTotals(BTreeMap<UtcDay, Sums>);
 
-impl Days {
-    /// Counts a row, unless its day would have more of a measure than a day may have.
+impl DayTotals {
+    /// Counts a row. Fails if its day would exceed [`MAX_OF_A_DAY`] in a measure.
     pub fn add(&mut self, fact: &Fact<'_>) -> Result<(), Problem> {
         let totals = self.0.entry(fact.day).or_default();
         let mut sums = *totals;
         for ((sum, amount), measure) in sums.iter_mut().zip(fact.sums).zip(Measure::ALL) {
-            // Neither is above 2^53. What is taken back counts as what is given: any part of the rows must fit.
+            // Neither exceeds 2^53. Magnitudes are added, so that the sum of any subset of the rows fits.
             *sum += amount.abs();
             if *sum > MAX_OF_A_DAY {
                 return Err(Problem::of_column(

@@ -1,13 +1,13 @@
-//! What good uploads are read as.
+//! Valid uploads, and the facts that they are read as.
 
 use std::convert::Infallible;
 
 use super::*;
 
 mod properties;
-mod wrong;
+mod refusals;
 
-/// A fact that outlives its line.
+/// An owned copy of a fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Row {
     day: UtcDay,
@@ -112,11 +112,11 @@ fn ndjson_has_the_same_columns_as_members() {
 
 #[test]
 fn an_upload_for_one_day_needs_no_date() {
-    let of_day = Some(day("2026-11-21"));
+    let upload_day = Some(day("2026-11-21"));
     let row = "00000042,de,\"p, \"\"1\"\"\",tag,network,,10,9,8,7,1.25";
     let without = HEADER.strip_prefix("date,").unwrap();
     for body in [format!("{without}{row}"), format!("{HEADER}2026-11-21,{row}")] {
-        assert_eq!(accepted(Format::Csv, of_day, &body), [expected()]);
+        assert_eq!(accepted(Format::Csv, upload_day, &body), [expected()]);
     }
     let object = "{\"app_id\":\"00000042\",\"country\":\"de\",\"placement_id\":\"p, \\\"1\\\"\",\"ad_tag\":\"tag\",\
         \"demand_source\":\"network\",\"ad_requests\":10,\"ad_responses\":9,\"impressions\":8,\"clicks\":7,\"revenue\":1.25}";
@@ -125,12 +125,12 @@ fn an_upload_for_one_day_needs_no_date() {
         object.replace('}', ",\"date\":\"2026-11-21\"}"),
         object.replace('}', ",\"date\":null}"),
     ] {
-        assert_eq!(accepted(Format::Ndjson, of_day, &body), [expected()]);
+        assert_eq!(accepted(Format::Ndjson, upload_day, &body), [expected()]);
     }
 }
 
 #[test]
-fn what_is_not_known_is_unknown() {
+fn empty_dimensions_are_read_as_unknown() {
     let unknown = ["00000042", "ZZ", "unknown", "unknown", "unknown", "unknown"].map(str::to_owned);
     for country in ["", "ZZ", "zz"] {
         let body = format!("{HEADER}2026-11-21,00000042,{country},,,\"\",,0,0,0,0,0");
@@ -146,7 +146,7 @@ fn what_is_not_known_is_unknown() {
 }
 
 #[test]
-fn values_are_kept_as_they_are() {
+fn values_are_read_unchanged() {
     let longest = "é".repeat(64);
     let body = format!("{HEADER}2000-01-01,99999999,XK, a ,{longest},Offer-wall,ＡＢ,0,0,0,0,-0.5");
     let rows = accepted(Format::Csv, None, &body);
@@ -160,7 +160,7 @@ fn values_are_kept_as_they_are() {
 
 #[test]
 fn the_longest_row_fits_in_a_line() {
-    // Six characters for each of six bytes more than a text may have, and numbers with their zeros.
+    // Texts of 128 bytes with six characters for each byte, and numbers with the most digits.
     let text = "\\u0061".repeat(128);
     let body = format!(
         "{{\"date\":\"2026-11-21\",\"app_id\":\"00000042\",\"app_name\":\"{text}\",\"placement_id\":\"{text}\",\
@@ -176,15 +176,15 @@ fn the_longest_row_fits_in_a_line() {
 }
 
 #[test]
-fn what_breaks_the_sink_ends_the_reading() {
+fn an_error_of_the_sink_stops_the_reader() {
     let row = "2026-11-21,00000042,,,,,,1,1,1,1,1\n";
-    let mut handed = 0;
+    let mut received = 0;
     let mut sink = |_: Fact<'_>| {
-        handed += 1;
-        if handed == 2 { Err("full") } else { Ok(()) }
+        received += 1;
+        if received == 2 { Err("full") } else { Ok(()) }
     };
     let body = HEADER.to_owned() + &row.repeat(5);
     let mut reader = Reader::new(Format::Csv, None);
     assert_eq!(reader.push(body.as_bytes(), &mut sink), Err("full"));
-    assert_eq!(handed, 2);
+    assert_eq!(received, 2);
 }

@@ -1,4 +1,4 @@
-//! The filters of a query: the specification's 2.1 and 4.1.
+//! Reads the filters of a query. docs/SPEC.md, "Report query".
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use super::{
 };
 use crate::{model::api_error::ApiError, reporting::Dimension};
 
-/// Reads `filters`, the member of that name in the body.
+/// Reads `filters`, the body's member of that name. Two filters of one dimension are intersected.
 pub(super) fn read_filters(filters: &Value, body: &str) -> Result<Vec<Filter>, ApiError> {
     let mut read: Vec<Filter> = Vec::new();
     let items = list(filters, "filters", MAX_FILTERS, &INVALID_FILTER)?;
-    let spelled = spelled_filters(body).unwrap_or_default();
-    for (place, item) in items.iter().enumerate() {
-        let filter = read_filter(item, &format!("filters[{place}]"), spelled.get(place).copied())?;
-        match read.iter_mut().find(|of| of.dimension == filter.dimension) {
+    let raw = raw_filters(body).unwrap_or_default();
+    for (index, item) in items.iter().enumerate() {
+        let filter = read_filter(item, &format!("filters[{index}]"), raw.get(index).copied())?;
+        match read.iter_mut().find(|other| other.dimension == filter.dimension) {
             Some(same) => same
                 .values
                 .retain(|value| filter.values.binary_search(value).is_ok()),
@@ -27,7 +27,7 @@ pub(super) fn read_filters(filters: &Value, body: &str) -> Result<Vec<Filter>, A
     Ok(read)
 }
 
-fn read_filter(filter: &Value, path: &str, spelled: Option<&RawValue>) -> Result<Filter, ApiError> {
+fn read_filter(filter: &Value, path: &str, raw: Option<&RawValue>) -> Result<Filter, ApiError> {
     let members = object(filter, path, &["dimension", "values"], &INVALID_FILTER)?;
     let fault = |fault: &str| INVALID_FILTER.with_message(format!("{path}{fault}"));
     let dimension = members
@@ -41,15 +41,15 @@ fn read_filter(filter: &Value, path: &str, spelled: Option<&RawValue>) -> Result
     let items = list(values, &path, MAX_VALUES, &INVALID_FILTER)?;
     let mut values = Vec::new();
     let mut numbers = None;
-    for (place, item) in items.iter().enumerate() {
+    for (index, item) in items.iter().enumerate() {
         let mut value = match item {
             Value::String(text) => text.clone(),
             Value::Number(number) => numbers
-                .get_or_insert_with(|| spelled.and_then(spelled_values).unwrap_or_default())
-                .get(place)
-                .map_or_else(|| number.to_string(), |spelled| spelled.get().to_owned()),
+                .get_or_insert_with(|| raw.and_then(raw_values).unwrap_or_default())
+                .get(index)
+                .map_or_else(|| number.to_string(), |raw| raw.get().to_owned()),
             _ => {
-                let message = format!("{path}[{place}] must be a string or a number");
+                let message = format!("{path}[{index}] must be a string or a number");
                 return Err(INVALID_FILTER.with_message(message));
             }
         };
@@ -66,14 +66,14 @@ fn read_filter(filter: &Value, path: &str, spelled: Option<&RawValue>) -> Result
     Ok(Filter { dimension, values })
 }
 
-/// A number counts as it is spelled, which a [`Value`] does not keep: an SDK's version may be 7.10. So the filters are
-/// read a second time, as text. Of a member that is there twice, both readings take the last.
-fn spelled_filters(body: &str) -> Option<Vec<&RawValue>> {
+/// The text of each filter. A number counts as it is spelled, since an SDK's version may be 7.10, and a [`Value`] loses
+/// the spelling. So the filters are parsed twice. Of a repeated member, both passes take the last.
+fn raw_filters(body: &str) -> Option<Vec<&RawValue>> {
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(body).ok()?;
     serde_json::from_str(members.get("filters")?.get()).ok()
 }
 
-fn spelled_values(filter: &RawValue) -> Option<Vec<&RawValue>> {
+fn raw_values(filter: &RawValue) -> Option<Vec<&RawValue>> {
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(filter.get()).ok()?;
     serde_json::from_str(members.get("values")?.get()).ok()
 }

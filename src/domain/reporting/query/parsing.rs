@@ -1,5 +1,5 @@
-//! Reads a query from the body of a request. The checks stand in the order of docs/DECISIONS.md, "Reports", and the first
-//! that fails is the answer; the messages are those of the specification's part 7.
+//! Parses a query from the body of a request. The order of the checks is that of docs/DECISIONS.md, "Reports", and the
+//! first failure is the answer. The messages are those of docs/SPEC.md, "Errors".
 
 use serde_json::{Map, Value};
 
@@ -43,7 +43,7 @@ pub const INVALID_PAGINATION: ApiError = ApiError::new(
     "pagination is not a page and a count of rows",
 );
 
-/// What is not counted by ad tag (the specification's part 8).
+/// The metrics that are not counted by ad tag. docs/SPEC.md, "Limits".
 const NOT_BY_AD_TAG: [Metric; 4] = [
     Metric::Sum(Measure::AdRequests),
     Metric::Sum(Measure::AdResponses),
@@ -52,7 +52,7 @@ const NOT_BY_AD_TAG: [Metric; 4] = [
 ];
 
 impl Query {
-    /// From a body of at most [`super::MAX_BODY`] bytes.
+    /// Parses a body of at most [`super::MAX_BODY`] bytes.
     pub fn parse(body: &str) -> Result<Self, ApiError> {
         let members = match serde_json::from_str(body) {
             Ok(Value::Object(members)) => members,
@@ -120,7 +120,7 @@ impl Query {
     }
 }
 
-/// A member that may be left out, which `null` does too.
+/// An optional member; `null` counts as missing.
 fn optional<'a>(members: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     members.get(name).filter(|value| !value.is_null())
 }
@@ -153,10 +153,10 @@ fn read_day(day: &Value) -> Option<UtcDay> {
     UtcDay::parse(day.as_str()?)
 }
 
-/// Whether ad_tag, as a dimension, a filter or an order column, meets a metric, asked for or ordered by, that is not
-/// counted by it. This check comes before those of filters and order, so it looks past what is wrong with them.
+/// Whether the query combines ad_tag (as a dimension, a filter or an order column) with a metric (requested or ordered
+/// by) that is not counted by ad tag. The check comes before those of filters and order, so it skips their faults.
 fn combines_ad_tag(members: &Map<String, Value>, dimensions: &[Dimension], metrics: &[Metric]) -> bool {
-    let named = |list: &str, member: &str, name: &str| {
+    let list_names = |list: &str, member: &str, name: &str| {
         let items = members.get(list).and_then(Value::as_array);
         items
             .into_iter()
@@ -165,18 +165,18 @@ fn combines_ad_tag(members: &Map<String, Value>, dimensions: &[Dimension], metri
     };
     let ad_tag = Dimension::AdTag.name();
     (dimensions.contains(&Dimension::AdTag)
-        || named("filters", "dimension", ad_tag)
-        || named("order_by", "column", ad_tag))
+        || list_names("filters", "dimension", ad_tag)
+        || list_names("order_by", "column", ad_tag))
         && NOT_BY_AD_TAG
             .into_iter()
-            .any(|metric| metrics.contains(&metric) || named("order_by", "column", metric.name()))
+            .any(|metric| metrics.contains(&metric) || list_names("order_by", "column", metric.name()))
 }
 
 fn read_order(order: &Value, dimensions: &[Dimension]) -> Result<Vec<Order>, ApiError> {
     let mut read: Vec<Order> = Vec::new();
     let items = list(order, "order_by", MAX_ORDER, &INVALID_ORDER_BY)?;
-    for (place, item) in items.iter().enumerate() {
-        let path = format!("order_by[{place}]");
+    for (index, item) in items.iter().enumerate() {
+        let path = format!("order_by[{index}]");
         let members = object(item, &path, &["column", "ascending"], &INVALID_ORDER_BY)?;
         let fault = |fault: &str| INVALID_ORDER_BY.with_message(format!("{path}{fault}"));
         let column = members
@@ -190,7 +190,7 @@ fn read_order(order: &Value, dimensions: &[Dimension]) -> Result<Vec<Order>, Api
             .ok_or_else(|| fault(".ascending is missing"))?
             .as_bool()
             .ok_or_else(|| fault(".ascending must be true or false"))?;
-        // Rows that a column leaves equal are still equal by it later.
+        // A repeated column cannot change the order.
         if read.iter().all(|order| order.column != column) {
             read.push(Order { column, ascending });
         }
@@ -235,34 +235,34 @@ fn read_pagination(pagination: &Value) -> Result<(u64, u32), ApiError> {
     Ok((page, u32::try_from(count).unwrap_or(MAX_COUNT)))
 }
 
-/// The items of an array of at most `max`.
+/// The items of an array with at most `max` items.
 pub(super) fn list<'a>(
     value: &'a Value,
     path: &str,
     max: usize,
-    refusal: &ApiError,
+    error: &ApiError,
 ) -> Result<&'a [Value], ApiError> {
     let items = value
         .as_array()
-        .ok_or_else(|| refusal.with_message(format!("{path} must be an array")))?;
+        .ok_or_else(|| error.with_message(format!("{path} must be an array")))?;
     if items.len() > max {
-        return Err(refusal.with_message(format!("{path} must be at most {max} items")));
+        return Err(error.with_message(format!("{path} must be at most {max} items")));
     }
     Ok(items)
 }
 
-/// The members of an object that has none but these: a mistyped one would change numbers unseen.
+/// The members of an object. Unknown members are refused, because a mistyped one would silently change numbers.
 pub(super) fn object<'a>(
     value: &'a Value,
     path: &str,
     known: &[&str],
-    refusal: &ApiError,
+    error: &ApiError,
 ) -> Result<&'a Map<String, Value>, ApiError> {
     let members = value
         .as_object()
-        .ok_or_else(|| refusal.with_message(format!("{path} must be an object")))?;
+        .ok_or_else(|| error.with_message(format!("{path} must be an object")))?;
     match members.keys().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(refusal.with_message(format!("{path}.{name} is not known"))),
+        Some(name) => Err(error.with_message(format!("{path}.{name} is not known"))),
         None => Ok(members),
     }
 }

@@ -1,8 +1,10 @@
+//! Valid queries, their defaults and limits.
+
 use serde_json::{Value, json};
 
 use super::*;
 
-mod drawn;
+mod properties;
 mod refusals;
 
 fn good() -> Value {
@@ -21,7 +23,7 @@ fn with(member: &str, value: Value) -> Value {
 
 fn read(body: &Value) -> Query {
     let body = body.to_string();
-    Query::parse(&body).unwrap_or_else(|refusal| panic!("{body}: {refusal:?}"))
+    Query::parse(&body).unwrap_or_else(|error| panic!("{body}: {error:?}"))
 }
 
 fn refused(body: &Value) -> (u16, &'static str, String) {
@@ -29,8 +31,8 @@ fn refused(body: &Value) -> (u16, &'static str, String) {
 }
 
 fn refused_text(body: &str) -> (u16, &'static str, String) {
-    let refusal = Query::parse(body).expect_err(body);
-    (refusal.status, refusal.code, refusal.message.into_owned())
+    let error = Query::parse(body).expect_err(body);
+    (error.status, error.code, error.message.into_owned())
 }
 
 fn day(text: &str) -> UtcDay {
@@ -75,7 +77,7 @@ fn filter(dimension: Dimension, values: &[&str]) -> Filter {
 }
 
 #[test]
-fn every_dimension_and_every_metric_may_be_asked_for() {
+fn every_dimension_and_every_metric_can_be_requested() {
     for dimension in Dimension::ALL {
         let query = read(&with("dimensions", json!([dimension.name()])));
         assert_eq!(query.dimensions, [dimension]);
@@ -86,7 +88,7 @@ fn every_dimension_and_every_metric_may_be_asked_for() {
 }
 
 #[test]
-fn a_column_asked_for_twice_keeps_its_first_place() {
+fn a_repeated_name_keeps_its_first_position() {
     let query = read(&with("dimensions", json!(["app", "date", "app", "date"])));
     assert_eq!(query.dimensions, [Dimension::App, Dimension::Date]);
     let query = read(&with("metrics", json!(["ecpm", "click_rate", "ecpm"])));
@@ -94,7 +96,7 @@ fn a_column_asked_for_twice_keeps_its_first_place() {
 }
 
 #[test]
-fn what_is_left_out_or_null_has_its_default() {
+fn a_missing_or_null_optional_member_has_its_default() {
     let expected = read(&good());
     assert_eq!(expected.filters, []);
     assert_eq!(expected.order, [by(Column::Dimension(Dimension::Date), true)]);
@@ -119,14 +121,14 @@ fn what_is_left_out_or_null_has_its_default() {
 }
 
 #[test]
-fn without_the_date_rows_come_by_the_first_metric_from_its_largest() {
+fn without_the_date_rows_are_ordered_by_the_first_metric_descending() {
     let query = read(&with("dimensions", json!(["country"])));
     let impressions = Column::Metric(Metric::Sum(Measure::Impressions));
     assert_eq!(query.order, [by(impressions, false)]);
 }
 
 #[test]
-fn pages_and_counts_reach_their_limits_and_no_further() {
+fn page_and_count_are_accepted_up_to_their_limits() {
     let query = read(&with(
         "pagination",
         json!({ "page": 9_007_199_254_740_992_u64, "count": 50_000 }),
@@ -156,7 +158,7 @@ fn pages_and_counts_reach_their_limits_and_no_further() {
 }
 
 #[test]
-fn the_span_is_at_most_90_days_from_the_first_day_to_the_last() {
+fn the_last_day_is_at_most_90_days_after_the_first() {
     for (start, end, fits) in [
         ("2026-08-01", "2026-10-30", true),
         ("2026-08-01", "2026-10-31", false),
@@ -189,7 +191,7 @@ fn a_number_in_a_filter_counts_as_it_is_spelled() {
 }
 
 #[test]
-fn the_same_dimension_twice_lets_pass_what_both_do() {
+fn two_filters_of_one_dimension_are_intersected() {
     let query = read(&with(
         "filters",
         json!([

@@ -1,19 +1,21 @@
+//! Pages in the three formats.
+
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::reporting::{Measure, Metric, Sums};
 
-/// A page as it is drawn.
+/// The content of a page.
 #[derive(Clone, Debug)]
-struct Drawn {
+struct PageContent {
     dimensions: Vec<Dimension>,
     metrics: Vec<Metric>,
     rows: Vec<(Vec<String>, Sums)>,
     names: HashMap<String, String>,
 }
 
-impl Drawn {
+impl PageContent {
     fn page(&self) -> Page {
         let mut page = Page::new(self.dimensions.clone(), self.metrics.clone());
         for (values, sums) in &self.rows {
@@ -30,7 +32,7 @@ impl Drawn {
         self.names.get(app).map_or("unknown", String::as_str)
     }
 
-    /// The rows as the specification's 2.2 has them.
+    /// The rows of docs/SPEC.md, "Report response".
     fn objects(&self) -> Vec<Value> {
         let object = |(values, sums): &(Vec<String>, Sums)| {
             let mut object = Map::new();
@@ -53,7 +55,7 @@ impl Drawn {
         self.rows.iter().map(object).collect()
     }
 
-    /// The header and the rows.
+    /// The CSV header and rows.
     fn records(&self) -> Vec<Vec<String>> {
         let names = self
             .dimensions
@@ -92,7 +94,7 @@ fn whole(renderer: Renderer) -> String {
     String::from_utf8(renderer.flatten().collect()).unwrap()
 }
 
-/// Reads RFC 4180 as its grammar stands.
+/// Parses CSV by the grammar of RFC 4180.
 fn read_csv(text: &str) -> Vec<Vec<String>> {
     let mut records = vec![vec![]];
     let mut rest = text.chars().peekable();
@@ -100,7 +102,7 @@ fn read_csv(text: &str) -> Vec<Vec<String>> {
         let mut field = String::new();
         if rest.next_if_eq(&'"').is_some() {
             loop {
-                match rest.next().expect("a quote that is closed") {
+                match rest.next().expect("a closing quote") {
                     '"' if rest.next_if_eq(&'"').is_some() => field.push('"'),
                     '"' => break,
                     char => field.push(char),
@@ -129,8 +131,8 @@ fn read_csv(text: &str) -> Vec<Vec<String>> {
     records
 }
 
-fn report() -> Drawn {
-    Drawn {
+fn report() -> PageContent {
+    PageContent {
         dimensions: vec![Dimension::Country, Dimension::App, Dimension::Date],
         metrics: vec![
             Metric::Sum(Measure::Revenue),
@@ -182,7 +184,7 @@ fn a_page_is_written_in_the_order_of_the_request() {
 }
 
 #[test]
-fn a_page_without_rows_is_still_a_body() {
+fn a_page_without_rows_has_a_valid_body() {
     let mut empty = report();
     empty.rows.clear();
     assert_eq!(whole(empty.renderer(Format::Json)), r#"{"rows":[]}"#);
@@ -194,7 +196,7 @@ fn a_page_without_rows_is_still_a_body() {
 }
 
 #[test]
-fn a_long_page_comes_in_pieces_of_about_64_kib() {
+fn a_long_page_is_split_into_chunks_of_about_64_kib() {
     let mut long = report();
     long.rows = long.rows.iter().cycle().take(5_000).cloned().collect();
     for format in [Format::Json, Format::Csv, Format::Ndjson] {
@@ -209,7 +211,7 @@ fn a_long_page_comes_in_pieces_of_about_64_kib() {
 }
 
 prop_compose! {
-    fn drawn()(
+    fn content()(
         dimensions in prop::sample::subsequence(Dimension::ALL.to_vec(), 1..=7).prop_shuffle(),
         metrics in prop::sample::subsequence(Metric::ALL.to_vec(), 1..=9).prop_shuffle(),
         names in prop::collection::hash_map("[0-2]", "[a-zé中😀]{0,8}|[\",\r\n\\\\\u{0}é]{0,4}", 0..3),
@@ -221,38 +223,38 @@ prop_compose! {
         dimensions in Just(dimensions),
         metrics in Just(metrics),
         names in Just(names),
-    ) -> Drawn {
-        Drawn { dimensions, metrics, rows, names }
+    ) -> PageContent {
+        PageContent { dimensions, metrics, rows, names }
     }
 }
 
 proptest! {
     #[test]
-    fn what_is_written_reads_back_as_the_rows(drawn in drawn()) {
-        let json = whole(drawn.renderer(Format::Json));
-        prop_assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), json!({ "rows": drawn.objects() }));
-        let ndjson = whole(drawn.renderer(Format::Ndjson));
+    fn a_written_page_is_read_back_as_its_rows(content in content()) {
+        let json = whole(content.renderer(Format::Json));
+        prop_assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), json!({ "rows": content.objects() }));
+        let ndjson = whole(content.renderer(Format::Ndjson));
         let lines: Vec<Value> = ndjson
             .split_terminator('\n')
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
-        prop_assert_eq!(lines, drawn.objects());
-        prop_assert_eq!(read_csv(&whole(drawn.renderer(Format::Csv))), drawn.records());
+        prop_assert_eq!(lines, content.objects());
+        prop_assert_eq!(read_csv(&whole(content.renderer(Format::Csv))), content.records());
     }
 
     #[test]
-    fn pieces_of_any_size_make_the_same_whole(drawn in drawn(), chunk in 1..500_usize) {
+    fn the_body_does_not_depend_on_the_chunk_size(content in content(), chunk in 1..500_usize) {
         for format in [Format::Json, Format::Csv, Format::Ndjson] {
-            let mut renderer = drawn.renderer(format);
+            let mut renderer = content.renderer(format);
             renderer.chunk = chunk;
-            let pieces: Vec<_> = renderer.collect();
-            prop_assert!(pieces.iter().all(|piece| !piece.is_empty()));
-            prop_assert_eq!(String::from_utf8(pieces.concat()).unwrap(), whole(drawn.renderer(format)));
+            let chunks: Vec<_> = renderer.collect();
+            prop_assert!(chunks.iter().all(|chunk| !chunk.is_empty()));
+            prop_assert_eq!(String::from_utf8(chunks.concat()).unwrap(), whole(content.renderer(format)));
         }
     }
 
     #[test]
-    fn a_text_is_written_as_serde_json_does(text in "\\PC{0,8}[\u{0}-\u{7f}]{0,4}") {
+    fn a_json_string_is_written_as_serde_json_writes_it(text in "\\PC{0,8}[\u{0}-\u{7f}]{0,4}") {
         prop_assert_eq!(json_string(&text), serde_json::to_string(&text).unwrap());
     }
 }

@@ -1,4 +1,4 @@
-//! Building segments: facts in, columns out. Facts with the same key add up.
+//! Builds segments from facts. Facts with the same key are added up.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -12,27 +12,27 @@ use crate::{
     },
 };
 
-/// The place of each value of a row among its dimension's values.
-type Places = [u16; KEY.len()];
+/// The code of a row in each dimension: the index of its value in the dictionary.
+type RowCodes = [u16; KEY.len()];
 
 /// A segment that is being built.
 #[derive(Default)]
 pub struct Builder {
     dictionaries: [Dictionary; KEY.len()],
-    rows: SeededMap<Places, u32>,
+    rows: SeededMap<RowCodes, u32>,
     sums: Vec<Sums>,
 }
 
-/// A segment has room for no further row with this key: it is to be encoded, and another begun.
+/// The segment cannot take this key. The caller encodes it and begins another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Full;
+pub struct SegmentFull;
 
-/// A segment's columns, ready to be stored, and what is known of it without reading them.
+/// The columns of a segment, ready to be stored, with its totals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoded {
     pub rows: u32,
     pub sums: Sums,
-    /// What the rows' revenue adds up to without its sign.
+    /// The sum of the magnitudes of the rows' revenue, in micro-USD.
     pub revenue_magnitude: i64,
     /// In the order of [`Column::all`].
     pub columns: Vec<Vec<u8>>,
@@ -43,56 +43,53 @@ impl Builder {
         self.sums.len()
     }
 
-    /// Adds a fact: to the row with its key if there is one.
-    ///
-    /// # Errors
-    /// [`Full`]; then nothing was added.
-    pub fn add(&mut self, key: &Key<'_>, sums: &Sums) -> Result<(), Full> {
-        let mut places = Places::default();
-        for ((dictionary, value), place) in self.dictionaries.iter_mut().zip(key).zip(&mut places) {
-            *place = dictionary.place(value).ok_or(Full)?;
+    /// Adds a fact to the row with its key, or as a new row. If the segment is full, nothing is added.
+    pub fn add(&mut self, key: &Key<'_>, sums: &Sums) -> Result<(), SegmentFull> {
+        let mut codes = RowCodes::default();
+        for ((dictionary, value), code) in self.dictionaries.iter_mut().zip(key).zip(&mut codes) {
+            *code = dictionary.code(value).ok_or(SegmentFull)?;
         }
-        if let Some(row) = self.rows.get(&places)
+        if let Some(row) = self.rows.get(&codes)
             && let Some(row) = usize::try_from(*row).ok().and_then(|row| self.sums.get_mut(row))
         {
-            add(row, sums);
+            add_sums(row, sums);
             return Ok(());
         }
         if self.sums.len() >= MAX_ROWS {
-            return Err(Full);
+            return Err(SegmentFull);
         }
         self.rows
-            .insert(places, u32::try_from(self.sums.len()).map_err(|_| Full)?);
+            .insert(codes, u32::try_from(self.sums.len()).map_err(|_| SegmentFull)?);
         self.sums.push(*sums);
         Ok(())
     }
 
-    /// The segment, its rows in the order of their keys.
+    /// Encodes the segment with its rows in the order of their keys.
     pub fn encode(self) -> Encoded {
-        let mut rows: Vec<(Places, Sums)> = self
+        let mut rows: Vec<(RowCodes, Sums)> = self
             .rows
             .into_iter()
-            .filter_map(|(places, row)| Some((places, *self.sums.get(usize::try_from(row).ok()?)?)))
+            .filter_map(|(codes, row)| Some((codes, *self.sums.get(usize::try_from(row).ok()?)?)))
             .collect();
         let dictionaries = self.dictionaries.map(Dictionary::sort);
-        for (places, _) in &mut rows {
-            for (place, (_, sorted)) in places.iter_mut().zip(&dictionaries) {
-                *place = sorted.get(usize::from(*place)).copied().unwrap_or_default();
+        for (codes, _) in &mut rows {
+            for (code, (_, sorted)) in codes.iter_mut().zip(&dictionaries) {
+                *code = sorted.get(usize::from(*code)).copied().unwrap_or_default();
             }
         }
-        rows.sort_unstable_by_key(|(places, _)| *places);
+        rows.sort_unstable_by_key(|(codes, _)| *codes);
         let (mut total, mut revenue_magnitude) = (Sums::default(), 0_i64);
         for (_, sums) in &rows {
-            add(&mut total, sums);
+            add_sums(&mut total, sums);
             revenue_magnitude =
                 revenue_magnitude.saturating_add(get(sums, Measure::Revenue).saturating_abs());
         }
         let keys = dictionaries.iter().enumerate().map(|(at, (values, _))| {
-            let places: Vec<u16> = rows
+            let codes: Vec<u16> = rows
                 .iter()
-                .filter_map(|(places, _)| places.get(at).copied())
+                .filter_map(|(codes, _)| codes.get(at).copied())
                 .collect();
-            key_column(at, values, &places)
+            key_column(at, values, &codes)
         });
         let measures = Measure::ALL.into_iter().map(|measure| {
             let values: Vec<i64> = rows
@@ -115,7 +112,7 @@ impl Encoded {
         self.columns.iter().map(Vec::len).sum()
     }
 
-    /// All columns as one value, for a segment that is small: the length of each (`u32`), then the columns.
+    /// All columns of a small segment as one value: the length of each (`u32`), then the columns.
     pub fn image(&self) -> Vec<u8> {
         let lengths = self
             .columns
@@ -134,9 +131,9 @@ pub struct Segmenter {
 
 impl Segmenter {
     pub fn add(&mut self, key: &Key<'_>, sums: &Sums) {
-        if self.builder.add(key, sums) == Err(Full) {
+        if self.builder.add(key, sums) == Err(SegmentFull) {
             self.full.push(std::mem::take(&mut self.builder).encode());
-            // An empty one takes any key: a value is far shorter than `MAX_TEXT`.
+            // An empty segment takes any key, because values are far shorter than `MAX_TEXT`.
             let _ = self.builder.add(key, sums);
         }
     }
@@ -149,8 +146,8 @@ impl Segmenter {
     }
 }
 
-/// Sums of a day stay below 2^53 where they come in, so this never saturates.
-fn add(to: &mut Sums, sums: &Sums) {
+/// Adds sums. This never saturates, because uploads are checked to keep a day's sums at 2^53 or less.
+fn add_sums(to: &mut Sums, sums: &Sums) {
     for (to, sum) in to.iter_mut().zip(sums) {
         *to = to.saturating_add(*sum);
     }
@@ -158,57 +155,58 @@ fn add(to: &mut Sums, sums: &Sums) {
 
 #[derive(Default)]
 struct Dictionary {
-    places: SeededMap<Box<str>, u16>,
+    codes: SeededMap<Box<str>, u16>,
     text: usize,
-    /// The value before: facts mostly come in an order in which values repeat.
+    /// The previous value, a cache: facts mostly arrive in an order in which values repeat.
     last: Option<(Box<str>, u16)>,
 }
 
 impl Dictionary {
-    fn place(&mut self, value: &str) -> Option<u16> {
-        if let Some((last, place)) = &self.last
+    /// The code of a value, which is added if it is new. `None` if the dictionary is full.
+    fn code(&mut self, value: &str) -> Option<u16> {
+        if let Some((last, code)) = &self.last
             && **last == *value
         {
-            return Some(*place);
+            return Some(*code);
         }
-        let place = match self.places.get(value) {
-            Some(place) => *place,
+        let code = match self.codes.get(value) {
+            Some(code) => *code,
             None => {
-                let place = u16::try_from(self.places.len()).ok()?;
+                let code = u16::try_from(self.codes.len()).ok()?;
                 if self.text + value.len() > MAX_TEXT {
                     return None;
                 }
                 self.text += value.len();
-                self.places.insert(value.into(), place);
-                place
+                self.codes.insert(value.into(), code);
+                code
             }
         };
-        self.last = Some((value.into(), place));
-        Some(place)
+        self.last = Some((value.into(), code));
+        Some(code)
     }
 
-    /// The values in order, and for each place where its value went.
+    /// The values in bytewise order, and the new code for each old one.
     fn sort(self) -> (Vec<Box<str>>, Vec<u16>) {
-        let mut values: Vec<_> = self.places.into_iter().collect();
+        let mut values: Vec<_> = self.codes.into_iter().collect();
         values.sort_unstable();
         let mut sorted = vec![0; values.len()];
         for (to, (_, from)) in (0_u16..=u16::MAX).zip(&values) {
-            if let Some(place) = sorted.get_mut(usize::from(*from)) {
-                *place = to;
+            if let Some(code) = sorted.get_mut(usize::from(*from)) {
+                *code = to;
             }
         }
         (values.into_iter().map(|(value, _)| value).collect(), sorted)
     }
 }
 
-fn key_column(number: usize, values: &[Box<str>], places: &[u16]) -> Vec<u8> {
+fn key_column(number: usize, values: &[Box<str>], codes: &[u16]) -> Vec<u8> {
     let width: u8 = match values.len() {
         0..=1 => 0,
         2..=256 => 1,
         _ => 2,
     };
     let text = values.iter().map(|value| value.len()).sum::<usize>();
-    let mut payload = Vec::with_capacity(values.len() * 4 + text + places.len() * usize::from(width));
+    let mut payload = Vec::with_capacity(values.len() * 4 + text + codes.len() * usize::from(width));
     let mut end = 0_u32;
     for value in values {
         end = end.saturating_add(u32::try_from(value.len()).unwrap_or(u32::MAX));
@@ -217,14 +215,14 @@ fn key_column(number: usize, values: &[Box<str>], places: &[u16]) -> Vec<u8> {
     values
         .iter()
         .for_each(|value| payload.extend_from_slice(value.as_bytes()));
-    for place in places {
-        let bytes = place.to_le_bytes();
+    for code in codes {
+        let bytes = code.to_le_bytes();
         payload.extend_from_slice(bytes.get(..usize::from(width)).unwrap_or_default());
     }
     let distinct = u64::try_from(values.len()).unwrap_or(u64::MAX);
-    let about = distinct | u64::from(end) << 32;
+    let details = distinct | u64::from(end) << 32;
     let number = u8::try_from(number).unwrap_or(u8::MAX);
-    column(number, width, places.len(), about.to_le_bytes(), &payload)
+    column(number, width, codes.len(), details.to_le_bytes(), &payload)
 }
 
 fn measure_column(measure: Measure, values: &[i64]) -> Vec<u8> {
@@ -237,7 +235,7 @@ fn measure_column(measure: Measure, values: &[i64]) -> Vec<u8> {
         0x1_0000..=0xffff_ffff => 4,
         _ => 8,
     };
-    // From 0 unless another base is narrower or has to be: then rows need nothing added as they are read.
+    // The base is 0, which adds nothing when rows are read, unless a value is negative or another base is narrower.
     let base = if least < 0 || width_from(least) < width_from(0) {
         least
     } else {
@@ -253,11 +251,11 @@ fn measure_column(measure: Measure, values: &[i64]) -> Vec<u8> {
     column(number, width, values.len(), base.to_le_bytes(), &payload)
 }
 
-fn column(number: u8, width: u8, rows: usize, about: [u8; 8], payload: &[u8]) -> Vec<u8> {
+fn column(number: u8, width: u8, rows: usize, details: [u8; 8], payload: &[u8]) -> Vec<u8> {
     let mut column = Vec::with_capacity(HEADER + payload.len());
     column.extend_from_slice(&[VERSION, number, width, 0]);
     column.extend_from_slice(&u32::try_from(rows).unwrap_or(u32::MAX).to_le_bytes());
-    column.extend_from_slice(&about);
+    column.extend_from_slice(&details);
     let seed = xxh3_64(&column);
     column.extend_from_slice(&xxh3_64_with_seed(payload, seed).to_le_bytes());
     column.extend_from_slice(payload);

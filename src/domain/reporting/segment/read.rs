@@ -1,4 +1,4 @@
-//! Reading columns in place. Whatever the bytes are, a column is what was written or it is [`Corrupt`].
+//! Reads columns in place. Any bytes are either the column that was written or [`Corrupt`].
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use super::{COLUMNS, Column, HEADER, VERSION};
 use crate::reporting::{Dimension, Measure};
 
-/// A column that is not what was written, or not of this version.
+/// A column that differs from what was written, or has another version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corrupt {
     pub column: u8,
@@ -22,7 +22,7 @@ impl fmt::Display for Corrupt {
 
 impl std::error::Error for Corrupt {}
 
-/// A dimension of a segment.
+/// A verified dimension column.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyColumn<'b> {
     ends: &'b [[u8; 4]],
@@ -30,7 +30,7 @@ pub struct KeyColumn<'b> {
     pub codes: Codes<'b>,
 }
 
-/// For each row the place of its value among the column's values, which is below their number.
+/// The code of each row: the index of its value among the column's distinct values.
 #[derive(Clone, Copy, Debug)]
 pub enum Codes<'b> {
     /// Every row has the first value.
@@ -41,15 +41,15 @@ pub enum Codes<'b> {
     Two(&'b [[u8; 2]]),
 }
 
-/// A measure of a segment.
+/// A verified measure column.
 #[derive(Clone, Copy, Debug)]
 pub struct MeasureColumn<'b> {
-    /// What every row's distance is from.
+    /// The value that the rows' distances are added to.
     pub base: i64,
     pub values: Values<'b>,
 }
 
-/// For each row the distance from the base, unsigned, little-endian.
+/// The distance of each row from the base, unsigned, little-endian.
 #[derive(Clone, Copy, Debug)]
 pub enum Values<'b> {
     /// Every row is the base.
@@ -61,20 +61,20 @@ pub enum Values<'b> {
 }
 
 impl<'b> KeyColumn<'b> {
-    /// Checks and opens the column of a dimension, in a segment of `rows` rows.
+    /// Verifies and opens the column of a dimension in a segment of `rows` rows.
     ///
     /// # Errors
-    /// [`Corrupt`], also for the bytes of another column or of a segment with other rows.
+    /// [`Corrupt`], also for another column, or for a segment with another number of rows.
     pub fn open(bytes: &'b [u8], dimension: Dimension, rows: u32) -> Result<Self, Corrupt> {
         let number = Column::of_dimension(dimension).map_or(u8::MAX, Column::number);
         let corrupt = |reason| Corrupt {
             column: number,
             reason,
         };
-        let (width, about, payload) = verify(bytes, number, rows)?;
-        let [v1, v2, v3, v4, t1, t2, t3, t4] = about;
-        let distinct = size(u32::from_le_bytes([v1, v2, v3, v4]));
-        let text = size(u32::from_le_bytes([t1, t2, t3, t4]));
+        let (width, details, payload) = verify(bytes, number, rows)?;
+        let [v1, v2, v3, v4, t1, t2, t3, t4] = details;
+        let distinct = to_usize(u32::from_le_bytes([v1, v2, v3, v4]));
+        let text = to_usize(u32::from_le_bytes([t1, t2, t3, t4]));
         let (ends, rest) = distinct
             .checked_mul(4)
             .and_then(|ends| payload.split_at_checked(ends))
@@ -93,21 +93,21 @@ impl<'b> KeyColumn<'b> {
             text: std::str::from_utf8(text).map_err(|_| corrupt("its text is not UTF-8"))?,
             codes,
         };
-        // The checksum holds, so only a fault of the writer can get here; nothing is indexed on its word alone.
+        // The checksum holds, so only a bug of the writer can fail from here on. Every index is checked nevertheless.
         if column.values().count() != distinct {
             return Err(corrupt("its values do not lie in its text"));
         }
         let in_range = match codes {
             Codes::Constant => distinct == 1 || rows == 0,
-            // The greatest is found without a branch for each, many at once.
+            // Only the greatest code is compared, so that the loop has no branch and is vectorized.
             Codes::One(codes) => {
                 let greatest = codes.iter().fold(0, |greatest, code| (*code).max(greatest));
-                codes.len() == size(rows) && usize::from(greatest) < distinct
+                codes.len() == to_usize(rows) && usize::from(greatest) < distinct
             }
             Codes::Two(codes) => {
                 let codes_of_rows = codes.iter().map(|code| u16::from_le_bytes(*code));
                 let greatest = codes_of_rows.fold(0, u16::max);
-                codes.len() == size(rows) && usize::from(greatest) < distinct
+                codes.len() == to_usize(rows) && usize::from(greatest) < distinct
             }
         };
         if in_range {
@@ -117,16 +117,16 @@ impl<'b> KeyColumn<'b> {
         }
     }
 
-    /// How many distinct values there are.
+    /// The number of distinct values.
     pub fn distinct(&self) -> usize {
         self.ends.len()
     }
 
-    /// The distinct values, in bytewise order; a row's code is a place among them.
+    /// The distinct values in bytewise order, which codes index.
     pub fn values(&self) -> impl Iterator<Item = &'b str> + use<'b> {
         let (text, mut start) = (self.text, 0);
         self.ends.iter().map_while(move |end| {
-            let end = size(u32::from_le_bytes(*end));
+            let end = to_usize(u32::from_le_bytes(*end));
             let value = text.get(start..end);
             start = end;
             value
@@ -135,8 +135,8 @@ impl<'b> KeyColumn<'b> {
 }
 
 impl Codes<'_> {
-    /// Of the rows from `first` to `last`.
-    pub fn part(&self, first: usize, last: usize) -> Self {
+    /// The codes of the rows from `first` up to, but not including, `last`.
+    pub fn slice(&self, first: usize, last: usize) -> Self {
         match *self {
             Self::Constant => Self::Constant,
             Self::One(codes) => Self::One(codes.get(first..last).unwrap_or_default()),
@@ -144,7 +144,7 @@ impl Codes<'_> {
         }
     }
 
-    /// A row's place among the values.
+    /// The code of a row.
     pub fn get(&self, row: usize) -> Option<usize> {
         match self {
             Self::Constant => Some(0),
@@ -155,17 +155,14 @@ impl Codes<'_> {
 }
 
 impl<'b> MeasureColumn<'b> {
-    /// Checks and opens the column of a measure, in a segment of `rows` rows.
-    ///
-    /// # Errors
-    /// As [`KeyColumn::open`].
+    /// Verifies and opens the column of a measure in a segment of `rows` rows, like [`KeyColumn::open`].
     pub fn open(bytes: &'b [u8], measure: Measure, rows: u32) -> Result<Self, Corrupt> {
         let number = Column::of_measure(measure).number();
         let corrupt = |reason| Corrupt {
             column: number,
             reason,
         };
-        let (width, about, payload) = verify(bytes, number, rows)?;
+        let (width, details, payload) = verify(bytes, number, rows)?;
         let values = match width {
             0 => Values::Constant,
             1 => Values::One(payload),
@@ -174,16 +171,16 @@ impl<'b> MeasureColumn<'b> {
             8 => Values::Eight(payload.as_chunks().0),
             _ => return Err(corrupt("its rows have no such width")),
         };
-        if payload.len() != usize::from(width) * size(rows) {
+        if payload.len() != usize::from(width) * to_usize(rows) {
             return Err(corrupt("it has other rows than its segment"));
         }
         Ok(Self {
-            base: i64::from_le_bytes(about),
+            base: i64::from_le_bytes(details),
             values,
         })
     }
 
-    /// A row's value; for reading row by row, which the engine does not.
+    /// The value of one row. The engine reads whole slices instead.
     pub fn get(&self, row: usize) -> Option<i64> {
         let distance = match self.values {
             Values::Constant => 0,
@@ -196,12 +193,12 @@ impl<'b> MeasureColumn<'b> {
     }
 }
 
-/// The columns of a small segment, kept as one value.
+/// The columns of a small segment, stored as one value.
 #[derive(Clone, Copy, Debug)]
 pub struct Image<'b>(pub &'b [u8]);
 
 impl<'b> Image<'b> {
-    /// One column's bytes; empty if the image is cut off, which no column is.
+    /// The bytes of one column. They are empty, which is never a valid column, if the image is cut off.
     pub fn column(&self, column: Column) -> &'b [u8] {
         self.find(column).unwrap_or_default()
     }
@@ -212,13 +209,13 @@ impl<'b> Image<'b> {
             .as_chunks()
             .0
             .iter()
-            .map(|length| size(u32::from_le_bytes(*length)));
+            .map(|length| to_usize(u32::from_le_bytes(*length)));
         let start = lengths.by_ref().take(usize::from(column.number())).sum::<usize>();
         columns.get(start..start.checked_add(lengths.next()?)?)
     }
 }
 
-/// A column's width, what its header says about it, and its payload, once they are shown to be what was written.
+/// Verifies a column. Returns its width, the details in its header (bytes 8 to 15) and its payload.
 fn verify(bytes: &[u8], number: u8, rows: u32) -> Result<(u8, [u8; 8], &[u8]), Corrupt> {
     let corrupt = |reason| Corrupt {
         column: number,
@@ -262,7 +259,7 @@ fn verify(bytes: &[u8], number: u8, rows: u32) -> Result<(u8, [u8; 8], &[u8]), C
     Ok((width, [a1, a2, a3, a4, a5, a6, a7, a8], payload))
 }
 
-fn size(number: u32) -> usize {
-    // 32 bits in Wasm, 64 natively.
+fn to_usize(number: u32) -> usize {
+    // `usize` has 32 bits in Wasm and 64 natively.
     usize::try_from(number).unwrap_or(usize::MAX)
 }

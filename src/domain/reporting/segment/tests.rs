@@ -1,3 +1,5 @@
+//! Segments are read as they were written, and damage is detected.
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
@@ -7,7 +9,7 @@ use crate::reporting::{dimension::Key, metric::Sums};
 
 type Rows = BTreeMap<[String; 6], Sums>;
 
-/// What a segment says, row by row.
+/// The rows of a segment by key.
 fn rows(encoded: &Encoded) -> Rows {
     let mut rows = Rows::new();
     let columns = &encoded.columns;
@@ -27,12 +29,12 @@ fn rows(encoded: &Encoded) -> Rows {
                 .get(row)
                 .unwrap()
         });
-        assert!(rows.insert(key, sums).is_none(), "a key has one row");
+        assert!(rows.insert(key, sums).is_none(), "a key must have one row");
     }
     rows
 }
 
-fn added(facts: &[([String; 6], Sums)]) -> Rows {
+fn expected_rows(facts: &[([String; 6], Sums)]) -> Rows {
     let mut rows = Rows::new();
     for (key, sums) in facts {
         let row = rows.entry(key.clone()).or_default();
@@ -59,10 +61,10 @@ fn facts() -> impl Strategy<Value = Vec<([String; 6], Sums)>> {
 
 proptest! {
     #[test]
-    fn a_segment_says_what_was_added(facts in facts()) {
+    fn a_segment_has_the_sums_of_its_facts(facts in facts()) {
         let encoded = build(&facts);
         prop_assert_eq!(encoded.len(), 1);
-        prop_assert_eq!(rows(&encoded[0]), added(&facts));
+        prop_assert_eq!(rows(&encoded[0]), expected_rows(&facts));
         let total: Vec<i64> = (0..5).map(|at| facts.iter().map(|(_, sums)| sums[at]).sum()).collect();
         prop_assert_eq!(encoded[0].sums.as_slice(), total.as_slice());
         let image = encoded[0].image();
@@ -72,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_byte_is_noticed(facts in facts(), column in 0..COLUMNS, at: prop::sample::Index, bit in 0..8_u8) {
+    fn a_changed_byte_is_detected(facts in facts(), column in 0..COLUMNS, at: prop::sample::Index, bit in 0..8_u8) {
         let mut encoded = build(&facts).remove(0);
         let at = at.index(encoded.columns[column].len());
         encoded.columns[column][at] ^= 1_u8 << bit;
@@ -85,7 +87,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_bytes_come_nothing_breaks(bytes in prop::collection::vec(any::<u8>(), 0..200), rows in 0..5_u32) {
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), rows in 0..5_u32) {
         let _ = KeyColumn::open(&bytes, Dimension::Country, rows);
         let _ = MeasureColumn::open(&bytes, Measure::Clicks, rows);
         for column in Column::all() {
@@ -95,7 +97,7 @@ proptest! {
 }
 
 #[test]
-fn a_column_that_is_cut_off_or_another_is_refused() {
+fn a_truncated_or_different_column_is_refused() {
     let key: Key<'_> = ["10000001", "DE", "home", "banner", "house", "7.0.0"];
     let mut builder = Builder::default();
     builder.add(&key, &[1, 2, 3, 4, 5]).unwrap();
@@ -127,7 +129,7 @@ fn a_column_that_is_cut_off_or_another_is_refused() {
         KeyColumn::open(&newer, Dimension::App, 2).unwrap_err().reason,
         "it is of another version"
     );
-    // All rows are in Germany: the column has one value and nothing for each row.
+    // All rows are in Germany, so the column has one value and no codes.
     assert!(matches!(
         KeyColumn::open(&encoded.columns[1], Dimension::Country, 2)
             .unwrap()
@@ -138,7 +140,7 @@ fn a_column_that_is_cut_off_or_another_is_refused() {
 }
 
 #[test]
-fn a_segment_that_is_full_is_followed_by_another() {
+fn a_full_segment_is_followed_by_another() {
     let mut segmenter = Segmenter::default();
     let rows = MAX_ROWS + 10;
     for n in 0..rows {
@@ -167,7 +169,7 @@ fn a_segment_that_is_full_is_followed_by_another() {
 }
 
 #[test]
-fn every_column_stays_below_what_sqlite_takes() {
+fn every_column_stays_below_the_limit_of_sqlite() {
     let mut segmenter = Segmenter::default();
     for n in 0..40_000 {
         let tag = format!("{n:0128}");
@@ -185,7 +187,7 @@ fn every_column_stays_below_what_sqlite_takes() {
             .all(|column| column.len() < 1_500_000)
     );
     let [first, ..] = segments.as_slice() else {
-        panic!("none")
+        panic!("no segments")
     };
     assert!(matches!(
         KeyColumn::open(&first.columns[3], Dimension::AdTag, first.rows)

@@ -19,7 +19,7 @@ fn ring(list: &str) -> KeyRing {
     .unwrap()
 }
 
-/// A click that carries everything a tracking URL can, its custom parameters of a given text.
+/// A click with every parameter that a tracking URL can have. All custom parameters have the value `custom`.
 fn full_click(custom: &str) -> Click<'_> {
     Click {
         offer: "60118".into(),
@@ -46,7 +46,7 @@ fn open_click(keys: &KeyRing, id: &str) -> Result<Click<'static>, OpenError> {
 }
 
 #[test]
-fn a_click_id_opens_to_exactly_what_was_clicked() {
+fn a_click_id_opens_to_exactly_the_sealed_click() {
     let keys = ring("1:seal:A");
     let click = full_click("sub-1");
     let Sealed::Whole { id } = seal(&keys, &click, NONCE, DEFAULT_MAX) else {
@@ -74,7 +74,7 @@ fn a_full_click_fits_255_characters_with_sixteen_in_each_custom_parameter() {
 }
 
 #[test]
-fn a_click_that_does_not_fit_goes_out_short_with_its_record() {
+fn a_click_that_does_not_fit_gets_a_short_id_and_a_record() {
     let keys = ring("1:seal:A");
     let long = "x".repeat(128);
     let click = full_click(&long);
@@ -119,7 +119,7 @@ fn a_click_that_does_not_fit_goes_out_short_with_its_record() {
 }
 
 #[test]
-fn the_longest_click_there_can_be_is_sealed_and_opened() {
+fn the_longest_possible_click_is_sealed_and_opened() {
     let keys = ring("1:seal:A");
     let (id, identifier) = ("-".repeat(64), "_".repeat(128));
     let click = Click {
@@ -141,9 +141,9 @@ fn the_longest_click_there_can_be_is_sealed_and_opened() {
     );
 }
 
-/// An id sealed by hand with other libraries: click ids in circulation must open whatever changes here.
+/// Uses ids that were sealed with other libraries: click ids in circulation must always open.
 #[test]
-fn the_format_stays_as_it_is() {
+fn the_format_never_changes_between_releases() {
     let keys = ring("1:seal:A");
     assert_eq!(
         seal(&keys, &full_click("sub-1"), NONCE, DEFAULT_MAX).id(),
@@ -159,7 +159,7 @@ const KNOWN_WHOLE: &str = "AQEAAAAqmnR0d2VsdmUgYnl0ZXP7WjflzlgP_YeLK7nd7d65CafCx
 const KNOWN_SHORT: &str = "AgEAAAAqUkV0d2VsdmUgYnl0ZXOU432ZH_zKMS_KC_cNLT68";
 
 #[test]
-fn any_changed_character_is_refused() {
+fn a_click_id_with_any_changed_character_is_refused() {
     let keys = ring("1:seal:A,2:open:B");
     for max in [DEFAULT_MAX, SHORT_MAX] {
         let id = seal(&keys, &full_click("sub-1"), NONCE, max).id().to_owned();
@@ -189,7 +189,7 @@ fn any_changed_character_is_refused() {
 #[test]
 fn the_last_character_has_one_spelling() {
     let keys = ring("1:seal:A");
-    // Where the length is no multiple of four, the last character has bits to spare.
+    // If the length is not a multiple of four, the last character has unused bits.
     let custom = (1..10).map(|length| "x".repeat(length));
     let partial = custom.filter_map(
         |custom| match seal(&keys, &full_click(&custom), NONCE, DEFAULT_MAX) {
@@ -210,7 +210,7 @@ fn the_last_character_has_one_spelling() {
 }
 
 #[test]
-fn a_click_id_opens_through_two_rotations_and_no_longer_once_its_key_is_retired() {
+fn a_click_id_opens_through_two_rotations_until_its_key_is_retired() {
     let first = ring("1:seal:A");
     let click = full_click("sub-1");
     let whole = seal(&first, &click, NONCE, DEFAULT_MAX);
@@ -257,7 +257,7 @@ fn a_click_id_opens_through_two_rotations_and_no_longer_once_its_key_is_retired(
 }
 
 #[test]
-fn an_id_under_an_unknown_key_is_told_from_garbage() {
+fn an_id_under_an_unknown_key_is_distinguished_from_garbage() {
     let sealed = seal(&ring("1:seal:A"), &full_click("sub-1"), NONCE, DEFAULT_MAX);
     let other = ring("2:seal:B");
     let garbage = [
@@ -281,7 +281,7 @@ fn an_id_under_an_unknown_key_is_told_from_garbage() {
             "cut at {cut}"
         );
     }
-    // All of the header but the key's id and the nonce are covered alike.
+    // The check bytes cover every readable byte.
     let mut bytes = URL_SAFE_NO_PAD.decode(id).unwrap();
     for place in 0..PREFIX_LEN {
         bytes[place] ^= 0x10;
@@ -295,7 +295,7 @@ fn an_id_under_an_unknown_key_is_told_from_garbage() {
 }
 
 #[test]
-fn an_id_relabelled_with_right_check_bytes_is_forged() {
+fn an_id_with_an_altered_header_and_valid_check_bytes_is_forged() {
     let keys = ring("1:seal:A,2:open:B,3:open:A");
     let app = AppId::parse("00000042").unwrap();
     let honest = Header {
@@ -341,7 +341,7 @@ fn an_id_relabelled_with_right_check_bytes_is_forged() {
 }
 
 #[test]
-fn a_whole_id_does_not_pass_for_a_short_one_nor_the_reverse() {
+fn a_whole_id_does_not_pass_as_a_short_one_or_the_reverse() {
     let keys = ring("1:seal:A");
     let app = AppId::parse("00000042").unwrap();
     let whole = URL_SAFE_NO_PAD
@@ -391,7 +391,7 @@ fn a_nonce_source_never_repeats_and_ends() {
 
 proptest! {
     #[test]
-    fn any_click_goes_out_within_its_length_and_comes_back_as_it_was(
+    fn any_click_is_sealed_within_the_limit_and_opens_unchanged(
         click in strategies::click(),
         nonce: Nonce,
         max in SHORT_MAX..=LONGEST,
@@ -413,14 +413,14 @@ proptest! {
     }
 
     #[test]
-    fn no_text_opens_that_was_not_sealed(text in "[A-Za-z0-9_-]{0,200}") {
+    fn a_text_that_was_not_sealed_never_opens(text in "[A-Za-z0-9_-]{0,200}") {
         prop_assert!(open(&ring("1:seal:A"), &text).is_err());
     }
 }
 
 proptest! {
     #[test]
-    fn what_is_in_form_is_what_does_not_open_as_malformed(
+    fn a_text_is_in_form_exactly_if_it_does_not_open_as_malformed(
         click in strategies::click(),
         short: bool,
         cut in proptest::option::of(0..400_usize),

@@ -1,4 +1,4 @@
-//! Each refusal of a click, from a snapshot, in the order in which they are decided.
+//! Tests each refusal of a click against a snapshot, in the order of the checks.
 
 use super::*;
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 
 const NOW_MS: i64 = 1_000_000_000;
 
-/// Offers by what is particular about them; the goal of offer `x` is `g-x`.
+/// A snapshot whose offers are named after their special property. The goal of offer `x` is `g-x`.
 fn snapshot() -> Tracking {
     let country = |code: &str| Country::parse(code).unwrap();
     let offer = |id: &str| SourceOffer {
@@ -124,7 +124,7 @@ fn decided(query: &str, country: &str, platform: Option<Platform>) -> Result<(),
 }
 
 #[test]
-fn a_click_is_allowed_or_refused_for_the_first_reason_there_is() {
+fn a_click_is_allowed_or_refused_for_the_first_reason_found() {
     let (android, ios) = (Some(Platform::Android), Some(Platform::Ios));
     let cases = [
         ("rid=g-plain&app=00000001&user_id=u", "DE", android, Ok(())),

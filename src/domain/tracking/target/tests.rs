@@ -47,7 +47,7 @@ fn every_macro_is_filled_in_percent_encoded() {
 }
 
 #[test]
-fn a_target_without_a_click_id_gets_one_before_the_fragment() {
+fn a_target_without_a_click_id_gets_one_before_its_fragment() {
     let table = [
         ("https://t.example", "https://t.example/?click_id={click_id}"),
         ("https://t.example/p", "https://t.example/p?click_id={click_id}"),
@@ -99,7 +99,7 @@ fn a_target_without_a_click_id_gets_one_before_the_fragment() {
 }
 
 #[test]
-fn a_target_with_a_click_id_stays_as_it_was_written() {
+fn a_target_with_a_click_id_stays_unchanged() {
     let table = [
         "https://t.example/{click_id}",
         "https://t.example/?",
@@ -162,7 +162,7 @@ fn on_google_play_the_click_id_goes_into_the_referrer() {
         "https://play.google.com/?id=a.b&referrer=click_id%3D{click_id}"
     );
 
-    // What the app receives: the query's referrer, decoded once.
+    // The app receives the query's referrer, decoded once.
     let url = Url::parse(&filled(&format!("{play}?id=a.b&referrer=x%3D1%26y%3D2"), &CLICK)).unwrap();
     let referrer = url
         .query_pairs()
@@ -174,7 +174,7 @@ fn on_google_play_the_click_id_goes_into_the_referrer() {
 }
 
 #[test]
-fn other_scripts_and_marks_are_encoded() {
+fn other_scripts_and_special_characters_are_encoded() {
     assert_eq!(
         canonical("https://Bücher.example/größe|a?q=<é>&c={click_id}#\"ü\""),
         "https://xn--bcher-kva.example/gr%C3%B6%C3%9Fe%7Ca?q=%3C%C3%A9%3E&c={click_id}#%22%C3%BC%22"
@@ -182,7 +182,7 @@ fn other_scripts_and_marks_are_encoded() {
 }
 
 #[test]
-fn a_faulty_template_is_refused_with_what_is_wrong() {
+fn a_faulty_template_is_refused_with_the_fault() {
     let longer = format!("https://t.example/{}", "é".repeat(2_031));
     let table: &[(&str, &str)] = &[
         ("", "must be a URL"),
@@ -254,7 +254,7 @@ fn a_faulty_template_is_refused_with_what_is_wrong() {
             "https://t.example/{c1}%{c2}E",
             "must not have a path segment of nothing but",
         ),
-        // Of a visitor whose country is not known it is nothing.
+        // `{country}` is empty for a visitor of unknown country.
         (
             "https://t.example/a/..{country}/b",
             "must not have a path segment of nothing but",
@@ -266,8 +266,8 @@ fn a_faulty_template_is_refused_with_what_is_wrong() {
         (&longer, "must be at most 2048 characters"),
     ];
     for (url, problem) in table {
-        let told = Template::parse(url).expect_err(url);
-        assert!(told.starts_with(problem), "{url}: {told}");
+        let error = Template::parse(url).expect_err(url);
+        assert!(error.starts_with(problem), "{url}: {error}");
     }
     assert!(Template::parse(&format!("https://t.example/{}", "é".repeat(2_030))).is_ok());
     for fine in [
@@ -346,7 +346,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_accepted_is_canonical(url in "(https|market|itms-apps)://[a-z.é:0-9@]{0,8}([/?#&={}%é\\\\ ]|click_id|c1|referrer=){0,12}") {
+    fn an_accepted_template_is_canonical(url in "(https|market|itms-apps)://[a-z.é:0-9@]{0,8}([/?#&={}%é\\\\ ]|click_id|c1|referrer=){0,12}") {
         if let Ok(template) = Template::parse(&url) {
             prop_assert!(template.as_str().contains("{click_id}"), "no click id");
             prop_assert!(template.as_str().bytes().all(|byte| byte.is_ascii_graphic()));

@@ -5,7 +5,7 @@ use super::*;
 const ANDROID: Option<Platform> = Some(Platform::Android);
 const IOS: Option<Platform> = Some(Platform::Ios);
 
-/// User agents of people: the platform that each tells.
+/// User agents of people, each with its platform.
 const PEOPLE: &[(&str, Option<Platform>)] = &[
     // Browsers.
     (
@@ -52,7 +52,7 @@ const PEOPLE: &[(&str, Option<Platform>)] = &[
         "Mozilla/5.0 (Linux; arm_64; Android 12; CPH2205) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/114.0.5735.196 YaApp_Android/23.90.1 YaSearchBrowser/23.90.1 BroPP/1.0 SA/3 Mobile Safari/537.36",
         ANDROID,
     ),
-    // Systems that name another's devices.
+    // Systems whose User-Agent names another system's devices.
     (
         "Mozilla/5.0 (Windows Phone 10.0; Android 6.0.1; Microsoft; Lumia 950) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/52.0.2743.116 Mobile Safari/537.36 Edge/15.15063",
         None,
@@ -136,7 +136,7 @@ const PEOPLE: &[(&str, Option<Platform>)] = &[
         "Mozilla/5.0 (Linux; U; Android 7.0; Cubot Build/NRD90M) AppleWebKit/537.36",
         ANDROID,
     ),
-    // Apps and their backends, with the library that they call the tracking URL with.
+    // HTTP libraries with which apps and their backends call the tracking URL.
     (
         "Dalvik/2.1.0 (Linux; U; Android 12; Redmi Note 9 Build/SP1A.210812.016)",
         ANDROID,
@@ -153,7 +153,7 @@ const PEOPLE: &[(&str, Option<Platform>)] = &[
     ("", None),
 ];
 
-/// User agents of machines that look at a link and click nothing.
+/// User agents of crawlers, link previewers and monitors.
 const CRAWLERS: &[&str] = &[
     "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
     "Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X Build/MMB29P) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0 Mobile Safari/537.36 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
@@ -213,14 +213,14 @@ const CRAWLERS: &[&str] = &[
 ];
 
 #[test]
-fn a_platform_is_told_only_where_the_user_agent_is_sure() {
+fn a_platform_is_returned_only_if_the_user_agent_is_unambiguous() {
     for (user_agent, platform) in PEOPLE {
         assert_eq!(device_platform(user_agent), *platform, "{user_agent}");
     }
 }
 
 #[test]
-fn people_count_whatever_they_browse_with() {
+fn a_click_of_a_person_counts_with_any_browser_app_or_library() {
     for (user_agent, _) in PEOPLE {
         assert!(counts(false, user_agent, "", ""), "{user_agent}");
     }
@@ -277,9 +277,9 @@ fn every_crawler_name_is_found_under_its_first_letter() {
 
 proptest! {
     #[test]
-    fn any_header_is_read(header in "(\\PC|[a-z0-9 /;(]|bot|Android|iPhone){0,20}") {
+    fn any_user_agent_is_parsed_without_a_panic(header in "(\\PC|[a-z0-9 /;(]|bot|Android|iPhone){0,20}") {
         device_platform(&header);
-        // A naive reading finds at least every whole word.
+        // The naive search finds only whole words, so it is a lower bound.
         let naive = header.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word.eq_ignore_ascii_case("bot"));
         prop_assert!(!naive || is_crawler(&header));
     }

@@ -1,4 +1,4 @@
-//! Pushes callback settings to the outboxes: by the operator's call that changed them, and by the alarm.
+//! Pushes queued callback settings to the outboxes, in the operator's call that changed them and in the alarm.
 
 use std::time::Duration;
 
@@ -19,21 +19,21 @@ use platform::{
     traits::{Clock, ObjectCall, Sleep},
 };
 
-/// Pushes begun at a time.
+/// Pushes in flight at a time.
 const PAGE: u32 = 48;
-/// The time that a call or an alarm spends on pushes. One that is under way then stays due.
+/// The time that a call or an alarm spends on pushes. A push that is in flight at its end stays due.
 const TIME: Duration = Duration::from_secs(10);
-/// An outbox's time to answer: others wait for theirs.
+/// The timeout of a call to an outbox. It is short because others wait.
 const OUTBOX_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The queue, and the runtime to push with.
+/// Pushes from the queue in `db`.
 pub struct CallbackPush<'a, D, R> {
     pub db: &'a D,
     pub runtime: &'a R,
 }
 
 impl<D: Database, R: Clock + Sleep + ObjectCall> CallbackPush<'_, D, R> {
-    /// Pushes the settings that a PUT of an app has changed, or one before it.
+    /// Pushes the queued settings of one app, for a PUT of the app.
     ///
     /// # Errors
     /// 503 if the outbox did not take them: the operator may rely on a callback only once it is in use.
@@ -52,29 +52,26 @@ impl<D: Database, R: Clock + Sleep + ObjectCall> CallbackPush<'_, D, R> {
             .into())
     }
 
-    /// Pushes the settings that an import has changed, as far as time allows; the rest is left to the alarm.
-    ///
-    /// # Errors
-    /// The database failed.
+    /// Pushes the settings that an import has changed, within the time limit; the alarm pushes the rest.
     pub async fn imported(&self) -> Result<(), Failure> {
         let by_ms = self.runtime.now_ms().saturating_add(OWN_TRY_MS);
-        self.in_time(async {
+        self.within_time_limit(async {
             while self.page(by_ms).await? {}
             Ok(())
         })
         .await
     }
 
-    /// Pushes the settings that are due: the alarm's work.
-    ///
-    /// # Errors
-    /// The database failed.
+    /// Pushes the due settings, for the alarm.
     pub async fn due(&self) -> Result<(), Failure> {
-        self.in_time(async { self.page(self.runtime.now_ms()).await.map(drop) })
+        self.within_time_limit(async { self.page(self.runtime.now_ms()).await.map(drop) })
             .await
     }
 
-    async fn in_time(&self, work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    async fn within_time_limit(
+        &self,
+        work: impl Future<Output = Result<(), Failure>>,
+    ) -> Result<(), Failure> {
         match select(Box::pin(work), Box::pin(self.runtime.sleep(TIME))).await {
             Either::Left((done, _)) => done,
             Either::Right(_) => {

@@ -1,7 +1,7 @@
-//! Callback settings that changed, to be handed over to the outboxes of their apps. Only an outbox that has asked for
-//! terms is told: one that never did has nothing to send, and asks before it has.
+//! The queue of changed callback settings that must be pushed to their apps' outboxes. Only outboxes that have
+//! requested terms are in it: any other has no callback to send, and requests the settings before its first.
 //!
-//! The PUT or the import that changed them tries first; what is still due after that is the alarm's.
+//! The PUT or import that changed the settings pushes first; the alarm pushes those that are still due afterwards.
 
 use crate::callback_settings;
 use crate::catalog::sql;
@@ -12,30 +12,30 @@ use platform::{
     params,
 };
 
-/// How long the operator's call has to hand over what it changed before the alarm does, in milliseconds.
+/// How long the operator's call has to push its changes before the alarm does, in milliseconds.
 pub const OWN_TRY_MS: i64 = 5 * SECOND_MS;
-/// How long after a try that the alarm or an import has begun the next one is due, in milliseconds.
+/// The time from the start of a push by the alarm or an import to its retry, in milliseconds.
 pub const AGAIN_MS: i64 = 10 * SECOND_MS;
 
-/// Settings that an app's outbox does not have yet.
+/// Callback settings that an app's outbox does not have yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handover {
     pub app: AppId,
     pub settings: CallbackSettings,
 }
 
-/// Notes that an app has an outbox, which knows the settings as they are now.
+/// Records that an app has an outbox, and that it has the current settings.
 pub fn note_outbox(db: &impl Database, app_id: &str) -> Result<(), DatabaseError> {
     db.execute(sql::NOTE_OUTBOX, params![app_id])
 }
 
-/// Notes that an app's settings have changed, if it has an outbox. The caller's transaction holds it.
+/// Queues an app's changed settings if it has an outbox, within the caller's transaction.
 pub fn mark(db: &impl Database, app_id: &str, now_ms: i64) -> Result<(), DatabaseError> {
     let due_at_ms = now_ms.saturating_add(OWN_TRY_MS);
     db.execute(sql::MARK_HANDOVER, params![due_at_ms, app_id])
 }
 
-/// What is to be handed over for one app, however soon.
+/// The queued settings of one app, whenever they are due.
 pub fn of_app(db: &impl Database, app: AppId) -> Result<Option<Handover>, DatabaseError> {
     let row = db.query_first(sql::GET_HANDOVER, params![app.to_string()])?;
     row.map(|row| {
@@ -47,9 +47,9 @@ pub fn of_app(db: &impl Database, app: AppId) -> Result<Option<Handover>, Databa
     .transpose()
 }
 
-/// At most `limit` hand-overs due at `by_ms` or before, the longest due first, to be tried now. Each is due again
-/// [`AGAIN_MS`] after `now_ms` unless it is [`told`] until then, so that one that hangs or fails neither holds up the
-/// others nor keeps the object awake.
+/// Claims at most `limit` pushes that are due by `by_ms`, the longest due first. Each becomes due again [`AGAIN_MS`]
+/// after `now_ms` unless [`told`] confirms it first, so that a push that hangs or fails neither delays the others nor
+/// keeps the object awake.
 pub fn claim(
     db: &impl Database,
     now_ms: i64,
@@ -64,19 +64,20 @@ pub fn claim(
             params![now_ms.saturating_add(AGAIN_MS), id],
         )?;
         claimed.push(Handover {
-            app: AppId::parse(id).ok_or_else(|| DatabaseError(format!("a stored app is {id}")))?,
+            app: AppId::parse(id)
+                .ok_or_else(|| DatabaseError(format!("the stored app id {id} is invalid")))?,
             settings: callback_settings::read(&row, 1)?,
         });
     }
     Ok(claimed)
 }
 
-/// Notes that an app's outbox has the settings of a revision. Nothing is due any more, unless they have changed since.
+/// Records that an app's outbox has the settings of a revision: unless there are newer ones, its push is done.
 pub fn told(db: &impl Database, app: AppId, revision: i64) -> Result<(), DatabaseError> {
     db.execute(sql::SETTLE_HANDOVER, params![app.to_string(), revision])
 }
 
-/// When the next hand-over is due, if there is one.
+/// When the next push is due; none if the queue is empty.
 pub fn next_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
     let row = db.query_first(sql::GET_NEXT_HANDOVER, params![])?;
     row.map(|row| row.integer(0)).transpose()

@@ -1,4 +1,4 @@
-//! A request as a receiver reads it.
+//! Parses HTTP/1.1 requests for the receiver.
 
 use std::io::{self, BufRead};
 
@@ -7,7 +7,7 @@ use url::form_urlencoded;
 
 use crate::harness::now_ms;
 
-/// A request as it was received.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct Received {
     pub method: String,
@@ -15,7 +15,7 @@ pub struct Received {
     pub target: String,
     pub headers: HeaderMap,
     pub body: String,
-    /// When it was read whole.
+    /// When it was completely read, in milliseconds since 1970.
     pub at_ms: i64,
 }
 
@@ -52,23 +52,23 @@ impl Received {
         found.map(|(_, value)| value.into_owned())
     }
 
-    /// What a publisher tells one reward from another by.
+    /// The id by which a publisher deduplicates rewards.
     #[track_caller]
     pub fn transaction_id(&self) -> &str {
         self.header("webhook-id")
     }
 }
 
-/// The next request of a connection; `None` where it ends.
+/// Reads the next request of a connection, or `None` at its end.
 pub fn read(reader: &mut impl BufRead) -> io::Result<Option<Received>> {
-    let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
+    let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
     let mut line = String::new();
     if reader.read_line(&mut line)? == 0 {
         return Ok(None);
     }
     let mut words = line.split_whitespace();
     let (Some(method), Some(target)) = (words.next(), words.next()) else {
-        return Err(wrong("no request"));
+        return Err(invalid("no request"));
     };
     let (method, target) = (method.to_owned(), target.to_owned());
     let mut headers = HeaderMap::new();
@@ -78,13 +78,13 @@ pub fn read(reader: &mut impl BufRead) -> io::Result<Option<Received>> {
         let Some((name, value)) = line.trim_end().split_once(':') else {
             break;
         };
-        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong("no header"))?;
-        let value = HeaderValue::from_str(value.trim()).map_err(|_| wrong("no header"))?;
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| invalid("no header"))?;
+        let value = HeaderValue::from_str(value.trim()).map_err(|_| invalid("no header"))?;
         headers.append(name, value);
     }
     assert!(
         !headers.contains_key("Transfer-Encoding"),
-        "a callback says how long it is"
+        "a callback must have a Content-Length"
     );
     let length = headers
         .get("Content-Length")
@@ -95,7 +95,7 @@ pub fn read(reader: &mut impl BufRead) -> io::Result<Option<Received>> {
         method,
         target,
         headers,
-        body: String::from_utf8(body).map_err(|_| wrong("no UTF-8"))?,
+        body: String::from_utf8(body).map_err(|_| invalid("no UTF-8"))?,
         at_ms: now_ms(),
     }))
 }

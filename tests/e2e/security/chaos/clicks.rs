@@ -1,4 +1,4 @@
-//! Users who click: each is redirected to a click id that can be paid, and is counted once; a cap is never exceeded.
+//! A client that clicks: each redirect has a click id that can be paid, clicks count once, and caps are never exceeded.
 
 use serde_json::json;
 
@@ -10,13 +10,14 @@ use crate::{
 };
 use domain::model::time::{SECOND_MS, UtcDay};
 
-/// Clicks a day of the offer that has a cap.
+/// Daily click cap of the capped offer.
 const CAP: usize = 40;
-/// Beyond the seconds that a batch waits before it is sent, and on its way.
+/// Longer than a batch waits before it is flushed and takes to arrive, in milliseconds.
 const FLUSHED_MS: i64 = 3 * SECOND_MS;
 
-/// A click that may be counted: in which life of workerd it was redirected, and when; none if it was cut off.
+/// A click that may be counted.
 struct Clicked {
+    /// The life of workerd that redirected it, and when, in milliseconds since 1970. `None` if the answer was lost.
     answered: Option<(usize, i64)>,
 }
 
@@ -25,16 +26,16 @@ pub struct Clicks<'w> {
     wall: Wall<'w>,
     random: Random,
     clicks: Vec<Clicked>,
-    /// Redirects of the offer with a cap.
+    /// Redirects of the capped offer.
     capped: usize,
-    /// Short click ids that were not paid yet; how many there were.
+    /// Short click ids that are not paid yet.
     short: Vec<String>,
     paid: usize,
     began_ms: i64,
 }
 
 impl<'w> Clicks<'w> {
-    /// Its offers are found after the next refresh.
+    /// Puts the client's offers. Clicks find them after the next refresh.
     pub fn new(world: &'w World<'w>, id: &str, app: &str, seed: u64) -> Self {
         let wall = world.signpost.unpublished_wall(id, app, None);
         wall.put_offer_as(
@@ -65,7 +66,7 @@ impl<'w> Clicks<'w> {
             self.wall.app, self.wall.id
         );
         let outcome = self.world.attempt("clicks", "GET", &path, &Sent::default());
-        // One that was answered as the life changed counts for neither.
+        // A click answered while workerd was restarted belongs to no life.
         let answered = matches!(outcome, Outcome::Done(_)) && life == self.world.life();
         if !matches!(outcome, Outcome::Refused(_)) {
             self.clicks.push(Clicked {
@@ -80,7 +81,7 @@ impl<'w> Clicks<'w> {
         let path = format!("{CONVERSION}?click_id={click_id}&token={}", self.wall.token);
         let answer = self
             .world
-            .until_told("conversions", "GET", &path, &Sent::default());
+            .until_answered("conversions", "GET", &path, &Sent::default());
         assert_eq!(
             answer.status, 200,
             "the record of a redirected click is lost: {answer:?}"
@@ -88,7 +89,7 @@ impl<'w> Clicks<'w> {
         self.paid += 1;
     }
 
-    /// How many clicks must have been counted by now.
+    /// The number of clicks that must be counted by now.
     fn flushed(&self) -> u64 {
         let flushed = self.clicks.iter().filter(|click| {
             click.answered.is_some_and(|(life, at_ms)| {
@@ -142,7 +143,7 @@ impl Client for Clicks<'_> {
         while !self.short.is_empty() {
             self.pay();
         }
-        // The batch of the last clicks is the last life's, and nothing cuts it off.
+        // The last clicks are in a batch of the last life, which is not killed.
         in_time(30 * SECOND_MS, &true, || self.counted() >= self.flushed());
         let (counted, clicked) = (self.counted(), self.clicks.len() as u64);
         assert!(counted <= clicked, "{counted} clicks are counted of {clicked}");

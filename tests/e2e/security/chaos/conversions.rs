@@ -1,5 +1,5 @@
-//! An advertiser whose postbacks are repeated, turned back, held by a cap and cut off, and its publisher, who is told of
-//! each reward once, by the newest settings of its callback.
+//! A client that sends postbacks: repeated, reversed, capped and interrupted. Its publisher must get callbacks of each
+//! reward under one transaction id and with the newest callback settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,23 +18,23 @@ use crate::{
 };
 use domain::model::time::{SECOND_MS, UtcDay};
 
-/// How many conversions of the capped offer are paid in a day.
+/// Daily conversion cap of the capped offer.
 const CAP: usize = 25;
-/// How long the queue may take to drain: a try that was cut off is made again after its lease, or by the alarm.
+/// How long the queue may take to drain, in milliseconds: the alarm retries an interrupted attempt after its lease.
 const DRAINED_MS: i64 = 60 * SECOND_MS;
 
-/// What a user was promised.
+/// The expected state of a user's conversion.
 #[derive(Default)]
 struct User {
-    /// In the order of what was sent.
+    /// Postbacks and answers in order.
     history: Vec<String>,
-    /// The one transaction that pays, if it is known.
+    /// The transaction id, if it is known.
     id: Option<String>,
-    /// Whether there may be one that nobody was told of.
+    /// Whether a conversion may be paid, also if its answer was lost.
     may_have_paid: bool,
     reversed: bool,
     micros: i64,
-    /// The version of the callback's settings that was acknowledged before.
+    /// The version of the callback settings when the user clicked. Callbacks may not use an older one.
     settings: usize,
 }
 
@@ -44,24 +44,25 @@ pub struct Conversions<'w> {
     tokens: Tokens<'w>,
     random: Random,
     users: BTreeMap<String, User>,
-    /// Clicks whose conversions are pending, or may be reversed, by their users.
+    /// User, click id with goal, and whether the conversion is pending. An approved one may be reversed.
     open: Vec<(String, String, bool)>,
-    /// A click and what was last said of it, to ask with other tokens.
+    /// The click id with goal of an approved conversion, repeated with other tokens.
     settled: Option<String>,
+    /// Capped conversions that were sent and that were paid.
     capped: (usize, usize),
     settings: usize,
     began_ms: i64,
 }
 
 impl<'w> Conversions<'w> {
-    /// Clicks find its offers after the next refresh.
+    /// Puts the client's offers. Clicks find them after the next refresh.
     pub fn new(world: &'w World<'w>, id: &str, app: &str, seed: u64) -> Self {
         let wall = world.signpost.unpublished_wall(id, app, None);
         wall.put_offer_as(
             &format!("{id}-cap"),
             &json!({"conversion_cap": {"dur": "DAILY", "lim": CAP}}),
         );
-        let mut of_all = Self {
+        let mut client = Self {
             world,
             tokens: Tokens::new(world, &wall),
             wall,
@@ -73,8 +74,8 @@ impl<'w> Conversions<'w> {
             settings: 0,
             began_ms: now_ms(),
         };
-        of_all.set_callback();
-        of_all
+        client.set_callback();
+        client
     }
 
     fn set_callback(&mut self) {
@@ -93,7 +94,7 @@ impl<'w> Conversions<'w> {
         };
         let path = format!("/v1/operator/apps/{}", self.wall.app);
         self.world
-            .until_told("callback settings", "PUT", &path, &sent)
+            .until_answered("callback settings", "PUT", &path, &sent)
             .expect(200);
         self.settings = version;
     }
@@ -103,43 +104,43 @@ impl<'w> Conversions<'w> {
         let mut click = self.wall.click(&user, now_ms());
         click.offer = offer.into();
         let click_id = seal(&keys(), &click);
-        let user_of = User {
+        let state = User {
             settings: self.settings,
             ..User::default()
         };
-        self.users.insert(user.clone(), user_of);
+        self.users.insert(user.clone(), state);
         (user, click_id)
     }
 
-    /// Sends a postback until it is told what became of it.
-    fn told(&mut self, user: &str, click_id: &str, more: &str) -> Answer {
+    /// Sends a postback until there is a conclusive answer.
+    fn send_postback(&mut self, user: &str, click_id: &str, more: &str) -> Answer {
         let path = format!(
             "{CONVERSION}?click_id={click_id}&token={}{more}",
             self.tokens.newest()
         );
         let answer = self
             .world
-            .until_told("conversions", "GET", &path, &Sent::default());
+            .until_answered("conversions", "GET", &path, &Sent::default());
         let user = self.users.get_mut(user).unwrap();
         user.history
             .push(format!("{more} -> {} {}", answer.status, answer.body));
         answer
     }
 
-    /// The same, and the answer must be this; the transaction must be the one that was told before.
-    fn becomes(&mut self, user: &str, click_id: &str, more: &str, status: &str) {
-        let answer = self.told(user, click_id, more);
-        let of_user = self.users.get_mut(user).unwrap();
+    /// Sends a postback that must be answered with this status and the transaction id of earlier answers.
+    fn expect_status(&mut self, user: &str, click_id: &str, more: &str, status: &str) {
+        let answer = self.send_postback(user, click_id, more);
+        let state = self.users.get_mut(user).unwrap();
         let body = answer.clone().expect(200).json();
-        assert_eq!(body["status"], status, "{user}: {:#?}", of_user.history);
+        assert_eq!(body["status"], status, "{user}: {:#?}", state.history);
         let id = body["transaction_id"].as_str().unwrap().to_owned();
-        if let Some(known) = &of_user.id {
-            assert_eq!(*known, id, "{user} has two transactions: {:#?}", of_user.history);
+        if let Some(known) = &state.id {
+            assert_eq!(*known, id, "{user} has two transactions: {:#?}", state.history);
         }
-        of_user.id = Some(id);
+        state.id = Some(id);
         match status {
-            "approved" => of_user.may_have_paid = true,
-            "reversed" => of_user.reversed = true,
+            "approved" => state.may_have_paid = true,
+            "reversed" => state.reversed = true,
             _ => {}
         }
     }
@@ -153,31 +154,31 @@ impl<'w> Conversions<'w> {
         self.users.get_mut(&user).unwrap().micros = micros;
         let goal = format!("&goal={event}");
         match self.random.below(10) {
-            // Sent once, and never again.
+            // Sent once and not repeated.
             0 => {
                 let path = format!(
                     "{CONVERSION}?click_id={click_id}&token={}{goal}",
                     self.tokens.newest()
                 );
                 let outcome = self.world.attempt("conversions", "GET", &path, &Sent::default());
-                let of_user = self.users.get_mut(&user).unwrap();
-                of_user.may_have_paid = true;
+                let state = self.users.get_mut(&user).unwrap();
+                state.may_have_paid = true;
                 match outcome {
                     Outcome::Done(answer) => {
-                        of_user.id = Some(answer.json()["transaction_id"].as_str().unwrap().into())
+                        state.id = Some(answer.json()["transaction_id"].as_str().unwrap().into())
                     }
                     Outcome::Refused(answer) => panic!("{answer:?}"),
-                    Outcome::Doubt(problem) => of_user
-                        .history
-                        .push(format!("once, in doubt: {}", tail(&problem))),
+                    Outcome::Doubt(problem) => {
+                        state.history.push(format!("once, in doubt: {}", tail(&problem)))
+                    }
                 }
             }
-            // Under an id of the sender's own, which pays one click and no other.
+            // With a `txn` of the sender, which can pay only one click.
             1 => {
                 let txn = format!("{goal}&txn={user}");
-                self.becomes(&user, &click_id, &txn, "approved");
+                self.expect_status(&user, &click_id, &txn, "approved");
                 let (other, other_click) = self.new_user(&offer);
-                let answer = self.told(&other, &other_click, &txn);
+                let answer = self.send_postback(&other, &other_click, &txn);
                 assert_eq!(
                     (answer.status, answer.code().as_str()),
                     (409, "duplicate_txn"),
@@ -186,12 +187,12 @@ impl<'w> Conversions<'w> {
             }
             2..5 => {
                 let pending = format!("{goal}&status=pending");
-                self.becomes(&user, &click_id, &pending, "pending");
+                self.expect_status(&user, &click_id, &pending, "pending");
                 self.open.push((user, format!("{click_id}{goal}"), true));
             }
             _ => {
                 for _ in 0..=self.random.below(2) {
-                    self.becomes(&user, &click_id, &goal, "approved");
+                    self.expect_status(&user, &click_id, &goal, "approved");
                 }
                 self.settled = Some(format!("{click_id}{goal}"));
                 self.open.push((user, format!("{click_id}{goal}"), false));
@@ -205,33 +206,33 @@ impl<'w> Conversions<'w> {
         }
         let (user, click_id, pending) = self.open.swap_remove(self.random.below(self.open.len()));
         match (pending, self.random.below(3)) {
-            (true, 0) => self.becomes(&user, &click_id, "&status=rejected", "rejected"),
+            (true, 0) => self.expect_status(&user, &click_id, "&status=rejected", "rejected"),
             (true, _) => {
-                self.becomes(&user, &click_id, "", "approved");
+                self.expect_status(&user, &click_id, "", "approved");
                 self.open.push((user, click_id, false));
             }
-            (false, 0) => self.becomes(&user, &click_id, "&status=reversed", "reversed"),
-            (false, _) => self.becomes(&user, &click_id, "&status=pending", "approved"),
+            (false, 0) => self.expect_status(&user, &click_id, "&status=reversed", "reversed"),
+            (false, _) => self.expect_status(&user, &click_id, "&status=pending", "approved"),
         }
     }
 
     fn capped(&mut self) {
         let offer = format!("{}-cap", self.wall.id);
         let (user, click_id) = self.new_user(&offer);
-        let answer = self.told(&user, &click_id, "");
+        let answer = self.send_postback(&user, &click_id, "");
         self.capped.0 += 1;
-        let of_user = self.users.get_mut(&user).unwrap();
-        of_user.micros = 1_250_000;
+        let state = self.users.get_mut(&user).unwrap();
+        state.micros = 1_250_000;
         if answer.status == 200 {
             self.capped.1 += 1;
-            of_user.may_have_paid = true;
-            of_user.id = Some(answer.json()["transaction_id"].as_str().unwrap().to_owned());
+            state.may_have_paid = true;
+            state.id = Some(answer.json()["transaction_id"].as_str().unwrap().to_owned());
         } else {
             assert_eq!(
                 (answer.status, answer.code().as_str()),
                 (409, "conversion_capped"),
                 "{:#?}",
-                of_user.history
+                state.history
             );
         }
         assert!(
@@ -245,7 +246,7 @@ impl<'w> Conversions<'w> {
         UtcDay::of_ms(self.began_ms) != UtcDay::of_ms(now_ms())
     }
 
-    /// The callbacks that its publisher was sent.
+    /// The callbacks of this client's app.
     fn received(&self) -> Vec<Received> {
         let received = self.world.receiver.received().into_iter();
         received
@@ -253,27 +254,27 @@ impl<'w> Conversions<'w> {
             .collect()
     }
 
-    /// Compares the log with what was answered. Returns the ids of what it says was approved, and of what was reversed.
+    /// Compares the conversion log with the answers. Returns the transaction ids of paid conversions and of reversals.
     fn check_log(&mut self) -> (BTreeSet<String>, BTreeSet<String>) {
         let (mut listed, mut paid, mut reversals) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for entry in self.wall.all_entries(1_000) {
             let user = entry["user_id"].as_str().unwrap();
-            let of_user = self
+            let state = self
                 .users
                 .get_mut(user)
-                .unwrap_or_else(|| panic!("of nobody: {entry}"));
-            let history = &of_user.history;
+                .unwrap_or_else(|| panic!("unknown user: {entry}"));
+            let history = &state.history;
             let id = entry["transaction_id"].as_str().unwrap_or_default().to_owned();
             match entry["status"].as_str().unwrap() {
                 "refused" => continue,
                 _ if entry["original_transaction_id"].is_string() => {
-                    assert!(of_user.reversed, "{user} was not reversed: {entry}, {history:#?}");
+                    assert!(state.reversed, "{user} was not reversed: {entry}, {history:#?}");
                     assert_eq!(
                         entry["original_transaction_id"].as_str(),
-                        of_user.id.as_deref(),
+                        state.id.as_deref(),
                         "{entry}, {history:#?}"
                     );
-                    assert!(reversals.insert(id), "twice: {entry}, {history:#?}");
+                    assert!(reversals.insert(id), "duplicate: {entry}, {history:#?}");
                     continue;
                 }
                 _ => {}
@@ -283,23 +284,23 @@ impl<'w> Conversions<'w> {
                 continue;
             }
             assert!(
-                of_user.may_have_paid,
-                "{user} was not to be paid: {entry}, {history:#?}"
+                state.may_have_paid,
+                "{user} must not be paid: {entry}, {history:#?}"
             );
             assert_eq!(
-                *of_user.id.get_or_insert(id.clone()),
+                *state.id.get_or_insert(id.clone()),
                 id,
-                "{user} is paid as another: {entry}, {history:#?}"
+                "{user} is paid under another id: {entry}, {history:#?}"
             );
-            assert!(paid.insert(id), "twice: {entry}, {history:#?}");
+            assert!(paid.insert(id), "duplicate: {entry}, {history:#?}");
         }
-        for (user, of_user) in &self.users {
-            if let Some(id) = &of_user.id {
-                let among = if of_user.may_have_paid { &paid } else { &listed };
+        for (user, state) in &self.users {
+            if let Some(id) = &state.id {
+                let among = if state.may_have_paid { &paid } else { &listed };
                 assert!(
                     among.contains(id),
                     "{user}: {id} is not in the log: {:#?}",
-                    of_user.history
+                    state.history
                 );
             }
         }
@@ -333,26 +334,26 @@ impl<'w> Conversions<'w> {
         for callback in &received {
             let id = callback.transaction_id();
             let user = callback.parameter("user_id").unwrap();
-            let of_user = self
+            let state = self
                 .users
                 .get(&user)
-                .unwrap_or_else(|| panic!("of nobody: {callback:?}"));
-            let history = &of_user.history;
+                .unwrap_or_else(|| panic!("unknown user: {callback:?}"));
+            let history = &state.history;
             assert!(
                 expected.contains(id),
-                "{user} is told of what is not: {callback:?}, {history:#?}"
+                "{user}: callback without a conversion: {callback:?}, {history:#?}"
             );
             let original = callback.parameter("original_transaction_id");
             let paid = original.as_deref().unwrap_or(id);
             assert_eq!(
                 Some(paid),
-                of_user.id.as_deref(),
+                state.id.as_deref(),
                 "{user} is paid twice: {callback:?}, {history:#?}"
             );
             let version: usize = callback.path().trim_start_matches("/cb-").parse().unwrap();
             assert!(
-                version >= of_user.settings,
-                "{user}: by settings that were replaced: {callback:?}, {history:#?}"
+                version >= state.settings,
+                "{user}: old callback settings: {callback:?}, {history:#?}"
             );
         }
     }
@@ -376,8 +377,8 @@ impl Client for Conversions<'_> {
     }
 
     fn verify(&mut self) -> usize {
-        // Those who were told a transaction id, before the log tells those of the others.
-        let told = self.users.values().filter(|user| user.id.is_some()).count();
+        // Count users with an answered transaction id before `check_log` adds ids from the log.
+        let answered = self.users.values().filter(|user| user.id.is_some()).count();
         let (paid, reversals) = self.check_log();
         self.check_callbacks(&paid, &reversals);
         if !self.day_changed() {
@@ -395,6 +396,6 @@ impl Client for Conversions<'_> {
         });
         let tokens = self.settled.as_ref();
         let tokens = tokens.map_or(0, |settled| self.tokens.check_all(settled));
-        told + reversals.len() + tokens
+        answered + reversals.len() + tokens
     }
 }

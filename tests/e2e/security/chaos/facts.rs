@@ -1,4 +1,4 @@
-//! A publisher's facts: days that are replaced, and increments that count once for each key.
+//! A client that uploads facts: it replaces days, and adds increments that must count once for each idempotency key.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::{
     numbers::Random,
 };
 
-/// Days that are replaced, and days that are only added to.
+/// The number of days that are replaced, and the days that only get increments.
 const REPLACED: usize = 3;
 const ADDED_TO: [&str; 2] = ["2026-02-01", "2026-02-02"];
 const HEADER: &str = "date,app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,\
@@ -19,13 +19,13 @@ const HEADER: &str = "date,app_id,country,placement_id,ad_tag,demand_source,sdk_
 /// Ad requests, impressions, clicks and micro-USD.
 type Sums = [i64; 4];
 
-/// What a report may say of a placement, or of a day.
+/// The possible contents of a replaced day.
 #[derive(Default)]
-struct Promise {
-    /// The last that was acknowledged, and what was sent after it and is in doubt; by what is in their place.
-    may_be: Vec<BTreeMap<String, Sums>>,
-    /// Whether any was acknowledged.
-    told: bool,
+struct DayState {
+    /// The last acknowledged upload and later ones in doubt, each as sums by placement.
+    candidates: Vec<BTreeMap<String, Sums>>,
+    /// Whether any upload was acknowledged.
+    acked: bool,
     history: Vec<String>,
 }
 
@@ -34,8 +34,8 @@ pub struct Facts<'w> {
     publisher: Publisher<'w>,
     key: ReportKey,
     random: Random,
-    days: BTreeMap<String, Promise>,
-    /// By placement; each has one increment, under a key of the same name.
+    days: BTreeMap<String, DayState>,
+    /// Sums, whether acknowledged, and history of each increment, by its placement, which is also its idempotency key.
     increments: BTreeMap<String, (Sums, bool, Vec<String>)>,
     sent: usize,
 }
@@ -47,9 +47,9 @@ impl<'w> Facts<'w> {
         let day = |day: usize| {
             (
                 format!("2026-01-{:02}", day + 1),
-                Promise {
-                    may_be: vec![BTreeMap::new()],
-                    told: false,
+                DayState {
+                    candidates: vec![BTreeMap::new()],
+                    acked: false,
                     history: Vec::new(),
                 },
             )
@@ -85,7 +85,7 @@ impl<'w> Facts<'w> {
             "facts, increments"
         };
         if persists {
-            Outcome::Done(self.world.until_told(kind, method, &path, &sent))
+            Outcome::Done(self.world.until_answered(kind, method, &path, &sent))
         } else {
             self.world.attempt(kind, method, &path, &sent)
         }
@@ -95,15 +95,15 @@ impl<'w> Facts<'w> {
         self.sent += 1;
         let date = format!("2026-01-{:02}", self.random.below(REPLACED) + 1);
         let (mut csv, mut sums) = (HEADER.to_owned(), BTreeMap::new());
-        // Some uploads take long enough to be met by a kill half way.
+        // Some uploads take long enough to be killed half way.
         let rows = [1, 20, 2_000][self.random.below(3)];
         let placements = rows.min(20);
         for row in 0..rows {
             let placement = format!("put-{}-{}", self.sent, row % placements);
-            let of_row = self.sums();
-            csv += &line(&date, &placement, of_row);
+            let row_sums = self.sums();
+            csv += &line(&date, &placement, row_sums);
             let sum: &mut Sums = sums.entry(placement).or_default();
-            *sum = [0, 1, 2, 3].map(|at| sum[at] + of_row[at]);
+            *sum = [0, 1, 2, 3].map(|at| sum[at] + row_sums[at]);
         }
         let persists = self.random.below(2) == 0;
         let outcome = self.send("PUT", &format!("facts/{date}"), None, &csv, persists);
@@ -117,8 +117,8 @@ impl<'w> Facts<'w> {
                 );
                 day.history
                     .push(format!("put-{} acknowledged, {rows} rows", self.sent));
-                day.may_be = vec![sums];
-                day.told = true;
+                day.candidates = vec![sums];
+                day.acked = true;
             }
             Outcome::Refused(answer) => panic!("facts refused: {answer:?}"),
             Outcome::Doubt(problem) => {
@@ -127,17 +127,17 @@ impl<'w> Facts<'w> {
                     self.sent,
                     tail(&problem)
                 ));
-                day.may_be.push(sums);
+                day.candidates.push(sums);
             }
         }
     }
 
     fn increment(&mut self) {
-        // One that is in doubt is sent again now and then, to the letter.
+        // An increment in doubt is sometimes sent again unchanged.
         let doubtful = self
             .increments
             .iter()
-            .find(|(_, (_, told, _))| !told)
+            .find(|(_, (_, acked, _))| !acked)
             .map(|(key, (sums, ..))| (key.clone(), *sums));
         let (key, sums) = doubtful.filter(|_| self.random.below(2) == 0).unwrap_or_else(|| {
             self.sent += 1;
@@ -148,23 +148,23 @@ impl<'w> Facts<'w> {
         let csv = HEADER.to_owned() + &line(date, &key, sums);
         let persists = self.random.below(2) == 0;
         let outcome = self.send("POST", "facts", Some(&key), &csv, persists);
-        let (_, told, history) = self.increments.entry(key).or_insert((sums, false, Vec::new()));
+        let (_, acked, history) = self.increments.entry(key).or_insert((sums, false, Vec::new()));
         match outcome {
             Outcome::Done(answer) => {
                 let duplicate = answer.clone().expect(200).json()["duplicate"] == true;
                 assert!(
                     !duplicate || !history.is_empty() || persists,
-                    "a first one is no duplicate: {answer:?}"
+                    "the first upload is a duplicate: {answer:?}"
                 );
                 history.push(format!("acknowledged, duplicate: {duplicate}"));
-                *told = true;
+                *acked = true;
             }
             Outcome::Refused(answer) => panic!("facts refused: {answer:?}"),
             Outcome::Doubt(problem) => history.push(format!("in doubt: {:.300}", tail(&problem))),
         }
     }
 
-    /// Checks what a report says. Returns how many promises that were.
+    /// Checks a report. Returns the number of promises checked.
     fn check(&mut self, answer: &Answer) -> usize {
         let rows = if answer.status == 204 {
             Vec::new()
@@ -182,33 +182,33 @@ impl<'w> Facts<'w> {
                 whole("clicks"),
                 micros,
             ];
-            let of_day = found.entry(row["date"].as_str().unwrap().to_owned()).or_default();
-            of_day.insert(row["placement_id"].as_str().unwrap().to_owned(), sums);
+            let day_sums = found.entry(row["date"].as_str().unwrap().to_owned()).or_default();
+            day_sums.insert(row["placement_id"].as_str().unwrap().to_owned(), sums);
         }
         for (date, day) in &mut self.days {
             let stored = found.remove(date).unwrap_or_default();
-            let which = day.may_be.iter().position(|may_be| *may_be == stored);
+            let which = day.candidates.iter().position(|candidates| *candidates == stored);
             let Some(which) = which else {
                 panic!(
-                    "{}: the day {date} is none of what was put: {stored:?}\n{:#?}",
+                    "{}: the day {date} equals no upload: {stored:?}\n{:#?}",
                     self.publisher.id, day.history
                 );
             };
-            // A process that died can no longer carry anything out: what is so now stays so.
+            // A killed process cannot apply anything later, so the observed state is final.
             day.history
-                .push(format!("seen as candidate {which} of {}", day.may_be.len()));
-            day.may_be = vec![stored];
+                .push(format!("seen as candidate {which} of {}", day.candidates.len()));
+            day.candidates = vec![stored];
         }
         let mut added: BTreeMap<_, _> = found.into_values().flatten().collect();
-        for (key, (sums, told, history)) in &self.increments {
+        for (key, (sums, acked, history)) in &self.increments {
             match added.remove(key) {
                 Some(stored) => assert_eq!(stored, *sums, "{key} does not count once: {history:#?}"),
-                None => assert!(!told, "{key} is lost: {history:#?}"),
+                None => assert!(!acked, "{key} is lost: {history:#?}"),
             }
         }
         assert!(added.is_empty(), "nobody sent {added:?}");
-        let days = self.days.values().filter(|day| day.told).count();
-        days + self.increments.values().filter(|(_, told, _)| *told).count()
+        let days = self.days.values().filter(|day| day.acked).count();
+        days + self.increments.values().filter(|(_, acked, _)| *acked).count()
     }
 
     fn query() -> Value {
@@ -252,7 +252,7 @@ fn line(date: &str, placement: &str, [requests, impressions, clicks, micros]: Su
     )
 }
 
-/// The end of what is told of a request, which says what became of it.
+/// The end of an error text, which contains the cause.
 pub fn tail(problem: &str) -> &str {
     problem
         .get(problem.len().saturating_sub(200)..)

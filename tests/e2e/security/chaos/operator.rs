@@ -1,4 +1,4 @@
-//! An operator who changes the catalog: documents one by one and many in an import, and a publisher's Pub-Keys.
+//! A client that changes the catalog as the operator: single documents, imports, and a publisher's Pub-Key.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ const EACH: usize = 4;
 struct Document {
     kind: &'static str,
     id: String,
-    /// The versions that it may be of: the last that was acknowledged, and what is in doubt after it.
-    may_be: Vec<usize>,
+    /// The possible versions: the last acknowledged one, and later ones in doubt.
+    candidates: Vec<usize>,
     history: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ impl Document {
                 "advertiser_id": "chaos-operator", "off_type": "CPI", "s_id": "com.example.game", "name": name,
                 "lp_url": "https://adv.example/about", "ic_url": "https://adv.example/icon.png", "desc": "Play it",
                 "ctg": ["GAMING"], "os": "web", "geo_tgt": {"include": [], "exclude": []}, "active": true,
-                // One goal that stays, and one of each version; those before it are retired.
+                // One goal that stays, and one of this version. Those of earlier versions are retired.
                 "goals": [
                     {"id": format!("{}-g", self.id), "ttl": name, "instr": "1. Play", "payout_usd": 1 + version, "ord": 1},
                     {"id": format!("{}-g{version}", self.id), "ttl": name, "instr": "1. Play", "payout_usd": 1, "ord": 2},
@@ -54,7 +54,7 @@ pub struct Operator<'w> {
     random: Random,
     version: usize,
     documents: Vec<Document>,
-    /// The publisher's newest Pub-Key, if its answer came, and those before it.
+    /// The publisher's current Pub-Key, if it is known, and the former ones.
     pub_keys: (Option<String>, Vec<String>),
 }
 
@@ -77,7 +77,7 @@ impl<'w> Operator<'w> {
                 let document = Document {
                     kind,
                     id,
-                    may_be: vec![0],
+                    candidates: vec![0],
                     history: Vec::new(),
                 };
                 let path = format!("{kind}s/{}", document.id);
@@ -112,19 +112,19 @@ impl<'w> Operator<'w> {
                 document
                     .history
                     .push(format!("version {} acknowledged", self.version));
-                document.may_be = vec![self.version];
+                document.candidates = vec![self.version];
             }
             Outcome::Refused(answer) => panic!("{answer:?}"),
             Outcome::Doubt(problem) => {
                 document
                     .history
                     .push(format!("version {} in doubt: {}", self.version, tail(&problem)));
-                document.may_be.push(self.version);
+                document.candidates.push(self.version);
             }
         }
     }
 
-    /// Several documents at once: all of them, or none.
+    /// Imports several documents, of which all or none must be applied.
     fn import(&mut self) {
         self.version += 1;
         let version = self.version;
@@ -142,7 +142,7 @@ impl<'w> Operator<'w> {
             body: lines.as_bytes(),
             ..Sent::default()
         };
-        let told = match self
+        let doubt = match self
             .world
             .attempt("imports", "POST", "/v1/operator/import", &sent)
         {
@@ -154,34 +154,34 @@ impl<'w> Operator<'w> {
             Outcome::Doubt(problem) => Some(problem),
         };
         for document in &mut self.documents[chosen.clone()] {
-            match &told {
+            match &doubt {
                 None => {
                     document.history.push(format!("version {version} imported"));
-                    document.may_be = vec![version];
+                    document.candidates = vec![version];
                 }
                 Some(problem) => {
                     document
                         .history
                         .push(format!("version {version} imported, in doubt: {}", tail(problem)));
-                    document.may_be.push(version);
+                    document.candidates.push(version);
                 }
             }
         }
-        if told.is_some() {
+        if doubt.is_some() {
             self.check_import(chosen, version);
         }
     }
 
-    /// What is in doubt of an import is settled at once, since all of it must be told the same.
+    /// Reads the documents of an import in doubt at once: all or none must be applied.
     fn check_import(&mut self, chosen: std::ops::Range<usize>, version: usize) {
         let mut applied = BTreeMap::new();
         for at in chosen {
             let answer =
                 self.world
-                    .until_told("read back", "GET", &self.documents[at].path(), &Sent::default());
+                    .until_answered("read back", "GET", &self.documents[at].path(), &Sent::default());
             let document = &mut self.documents[at];
-            document.saw(&answer.expect(200).json());
-            applied.insert(document.id.clone(), document.may_be == [version]);
+            document.observe(&answer.expect(200).json());
+            applied.insert(document.id.clone(), document.candidates == [version]);
         }
         let count = applied.values().filter(|applied| **applied).count();
         assert!(
@@ -198,7 +198,7 @@ impl<'w> Operator<'w> {
         let issued = match outcome {
             Outcome::Done(answer) => Some(answer.json()["pub_key"].as_str().unwrap().to_owned()),
             Outcome::Refused(answer) => panic!("{answer:?}"),
-            // Either that which was before, or one that nobody was shown.
+            // The key is the former one, or a new one whose answer was lost.
             Outcome::Doubt(_) => None,
         };
         let (newest, former) = &mut self.pub_keys;
@@ -207,7 +207,7 @@ impl<'w> Operator<'w> {
             (Some(before), None) => {
                 let shown = self
                     .world
-                    .until_told("read back", "GET", path, &Sent::default())
+                    .until_answered("read back", "GET", path, &Sent::default())
                     .json();
                 let shown = shown["pub_key"].as_str().unwrap();
                 assert!(
@@ -225,7 +225,7 @@ impl<'w> Operator<'w> {
         *newest = issued;
     }
 
-    /// The newest Pub-Key opens the offers, and no other does.
+    /// The current Pub-Key lists offers, and no former one does.
     fn check_pub_keys(&mut self) -> usize {
         let path = "/v1/operator/publishers/chaos-operator/pub_key";
         let (newest, former) = &self.pub_keys;
@@ -234,7 +234,7 @@ impl<'w> Operator<'w> {
             .expect("a Pub-Key is read back when its answer is lost");
         let shown = self
             .world
-            .until_told("read back", "GET", path, &Sent::default())
+            .until_answered("read back", "GET", path, &Sent::default())
             .json();
         assert_eq!(
             shown["pub_key"].as_str(),
@@ -259,7 +259,7 @@ impl<'w> Operator<'w> {
             .iter()
             .find(|document| document.kind == "app")
             .unwrap();
-        let body = app.body(*app.may_be.last().unwrap());
+        let body = app.body(*app.candidates.last().unwrap());
         self.world
             .signpost
             .put(app.path().trim_start_matches("/v1/operator/"), &body);
@@ -267,17 +267,17 @@ impl<'w> Operator<'w> {
 }
 
 impl Document {
-    /// What is read back must be one of what it may be; and then it stays that.
-    fn saw(&mut self, stored: &Value) {
+    /// Checks that a stored document is one of the candidates, which then is the only one.
+    fn observe(&mut self, stored: &Value) {
         let name = stored["name"].as_str().unwrap_or_default();
         let version: usize = name.trim_start_matches("version ").parse().unwrap_or(usize::MAX);
         let what = format!("{} {}: {stored}\n{:#?}", self.kind, self.id, self.history);
         assert!(
-            self.may_be.contains(&version),
-            "is none of {:?}: {what}",
-            self.may_be
+            self.candidates.contains(&version),
+            "not one of {:?}: {what}",
+            self.candidates
         );
-        // Whole, and of that version.
+        // All members must be of that version.
         for (member, value) in self.body(version).as_object().unwrap() {
             if member == "goals" {
                 let payouts = |goals: &Value| -> Vec<(Value, Value)> {
@@ -288,13 +288,13 @@ impl Document {
                         .map(|goal| (goal["id"].clone(), goal["ttl"].clone()))
                         .collect()
                 };
-                assert_eq!(payouts(&stored["goals"]), payouts(value), "is mixed: {what}");
+                assert_eq!(payouts(&stored["goals"]), payouts(value), "mixed: {what}");
             } else {
                 assert_eq!(&stored[member], value, "{member} is of another version: {what}");
             }
         }
         self.history.push(format!("read back as version {version}"));
-        self.may_be = vec![version];
+        self.candidates = vec![version];
     }
 }
 
@@ -315,7 +315,7 @@ impl Client for Operator<'_> {
     fn look(&mut self) {
         let document = &mut self.documents[self.random.below(4 * EACH)];
         if let Some(answer) = self.world.read(&document.path()) {
-            document.saw(&answer.expect(200).json());
+            document.observe(&answer.expect(200).json());
         }
     }
 
@@ -323,8 +323,8 @@ impl Client for Operator<'_> {
         for document in &mut self.documents {
             let answer = self
                 .world
-                .until_told("read back", "GET", &document.path(), &Sent::default());
-            document.saw(&answer.expect(200).json());
+                .until_answered("read back", "GET", &document.path(), &Sent::default());
+            document.observe(&answer.expect(200).json());
         }
         self.documents.len() + self.check_pub_keys()
     }

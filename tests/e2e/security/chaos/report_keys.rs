@@ -1,11 +1,11 @@
-//! A publisher's report keys: one that was issued works, one that was revoked never works again.
+//! A client that issues and revokes report keys: an issued key works, and a revoked key never works again.
 
 use serde_json::json;
 
 use super::world::{Client, Outcome, Sent, World};
 use crate::{harness::ReportKey, numbers::Random};
 
-/// Of the 100 that a publisher may have.
+/// The most keys in use. A publisher may have 100.
 const MOST: usize = 30;
 
 pub struct ReportKeys<'w> {
@@ -51,15 +51,15 @@ impl<'w> ReportKeys<'w> {
                 });
             }
             Outcome::Refused(answer) => panic!("{answer:?}"),
-            Outcome::Doubt(_) => self.revoke_strangers(),
+            Outcome::Doubt(_) => self.revoke_unknown(),
         }
     }
 
-    /// A key that was issued and not shown is of no use.
-    fn revoke_strangers(&mut self) {
+    /// Revokes keys that were issued but whose answers were lost.
+    fn revoke_unknown(&mut self) {
         let listed = self
             .world
-            .until_told("read back", "GET", &self.path(), &Sent::default())
+            .until_answered("read back", "GET", &self.path(), &Sent::default())
             .json();
         let listed: Vec<_> = listed["report_keys"]
             .as_array()
@@ -78,7 +78,7 @@ impl<'w> ReportKeys<'w> {
             if !self.issued.iter().any(|key| key.id == id) {
                 let path = format!("{}/{id}", self.path());
                 self.world
-                    .until_told("report keys revoked", "DELETE", &path, &Sent::default());
+                    .until_answered("report keys revoked", "DELETE", &path, &Sent::default());
             }
         }
     }
@@ -88,12 +88,12 @@ impl<'w> ReportKeys<'w> {
         let path = format!("{}/{}", self.path(), key.id);
         let answer = self
             .world
-            .until_told("report keys revoked", "DELETE", &path, &Sent::default());
+            .until_answered("report keys revoked", "DELETE", &path, &Sent::default());
         assert!([204, 404].contains(&answer.status), "{answer:?}");
         self.revoked.push((key, format!("{answer:?}")));
     }
 
-    /// Whether a key may ask; none if nobody answered.
+    /// Whether a key is accepted, or `None` without an answer.
     fn works(&self, key: &ReportKey) -> Option<bool> {
         let query = json!({
             "date_range": {"start_date": "2026-01-01", "end_date": "2026-01-02"},
@@ -107,26 +107,20 @@ impl<'w> ReportKeys<'w> {
         }
     }
 
-    /// Fails the test if a key that was issued is told not to work, or a revoked one to work. `works` says what a key was
-    /// told, if it was.
+    /// Fails the test if an issued key is refused or a revoked one is accepted, as far as `works` has an answer.
     fn check(
         issued: &[ReportKey],
         revoked: &[(ReportKey, String)],
         works: impl Fn(&ReportKey) -> Option<bool>,
     ) {
         for key in issued {
-            assert_ne!(
-                works(key),
-                Some(false),
-                "{} was issued, and does not work",
-                key.id
-            );
+            assert_ne!(works(key), Some(false), "{} was issued and does not work", key.id);
         }
         for (key, answer) in revoked {
             assert_ne!(
                 works(key),
                 Some(true),
-                "{} was revoked, and works: {answer}",
+                "{} was revoked and works: {answer}",
                 key.id
             );
         }
@@ -158,7 +152,7 @@ impl Client for ReportKeys<'_> {
     }
 
     fn verify(&mut self) -> usize {
-        // Each is asked for until it is told.
+        // Try each key until there is an answer.
         Self::check(&self.issued, &self.revoked, |key| {
             Some(self.world.until_known(|| self.works(key)))
         });

@@ -1,4 +1,4 @@
-//! An advertiser's tokens: the two newest are valid, and one that was ended is not.
+//! An advertiser's tokens in the chaos test: the two newest are valid, and a revoked one is not.
 
 use super::world::{Outcome, Sent, World};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 struct Token {
     id: String,
     token: String,
-    /// `None`: an answer was lost, so that it may have been pushed out or not.
+    /// `None` if an answer was lost, so that newer tokens may or may not have replaced this one.
     valid: Option<bool>,
     history: Vec<String>,
 }
@@ -17,7 +17,7 @@ struct Token {
 pub struct Tokens<'w> {
     world: &'w World<'w>,
     advertiser: String,
-    /// As they were issued.
+    /// In the order of issue.
     issued: Vec<Token>,
 }
 
@@ -40,7 +40,7 @@ impl<'w> Tokens<'w> {
         &self.issued.last().unwrap().token
     }
 
-    /// Issues one, or ends one that is not the newest.
+    /// Issues a token, or revokes one that is not the newest.
     pub fn change(&mut self, random: &mut Random) {
         let path = format!("/v1/operator/advertisers/{}/token", self.advertiser);
         let before = self.issued.len() - 1;
@@ -52,8 +52,8 @@ impl<'w> Tokens<'w> {
                 let path = format!("{path}/{}", token.id);
                 let answer = self
                     .world
-                    .until_told("tokens ended", "DELETE", &path, &Sent::default());
-                // A repeat finds none, and so does one that was pushed out.
+                    .until_answered("tokens ended", "DELETE", &path, &Sent::default());
+                // 404: a repeated request, or a token that newer ones replaced.
                 assert!(
                     [204, 404].contains(&answer.status),
                     "{answer:?}, {:#?}",
@@ -92,23 +92,23 @@ impl<'w> Tokens<'w> {
         });
     }
 
-    /// Asks with one of them again for a conversion that is settled, once.
+    /// Repeats a settled conversion once with one of the tokens.
     pub fn check(&self, settled: &str, random: &mut Random) {
         let token = &self.issued[random.below(self.issued.len())];
         if let Some(accepted) = self.accepted(token, settled) {
-            token.hold(accepted);
+            token.check_accepted(accepted);
         }
     }
 
-    /// The same with each, until it is told. Returns how many promises that were.
+    /// Repeats a settled conversion with each token until there is an answer. Returns the number of promises checked.
     pub fn check_all(&self, settled: &str) -> usize {
         for token in &self.issued {
-            token.hold(self.world.until_known(|| self.accepted(token, settled)));
+            token.check_accepted(self.world.until_known(|| self.accepted(token, settled)));
         }
         self.issued.iter().filter(|token| token.valid.is_some()).count()
     }
 
-    /// Whether a token is accepted; none if nobody answered.
+    /// Whether a token is accepted, or `None` without an answer.
     fn accepted(&self, token: &Token, settled: &str) -> Option<bool> {
         let path = format!("{CONVERSION}?click_id={settled}&token={}", token.token);
         let answer = self.world.read(&path)?;
@@ -121,10 +121,10 @@ impl<'w> Tokens<'w> {
 }
 
 impl Token {
-    fn hold(&self, accepted: bool) {
+    fn check_accepted(&self, accepted: bool) {
         assert!(
             self.valid.is_none_or(|valid| valid == accepted),
-            "a token is to be valid: {:?}, and is: {accepted}; {:#?}",
+            "a token should be valid: {:?}, and is: {accepted}; {:#?}",
             self.valid,
             self.history
         );

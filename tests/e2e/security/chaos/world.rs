@@ -1,5 +1,5 @@
-//! What all clients of the chaos test have in common: the one Signpost that is killed again and again, how often it was,
-//! and what became of each request.
+//! The shared state of all clients of the chaos test: the Signpost that is killed repeatedly, the times of its kills, and
+//! counts of the outcomes of requests.
 
 use std::{
     collections::BTreeMap,
@@ -17,27 +17,27 @@ use serde_json::Value;
 use crate::harness::{Answer, OPERATOR_TOKEN, REPORT, Receiver, Signpost, now_ms};
 use domain::model::time::SECOND_MS;
 
-/// How long a client repeats what is in doubt. Each repeat takes its chance with the next kill.
+/// How long a client repeats a request in doubt, in milliseconds. Each attempt may be interrupted by the next kill.
 const PATIENCE_MS: i64 = 60 * SECOND_MS;
 
-/// What a client knows of a request that it sent.
+/// The outcome of a request as its client knows it.
 pub enum Outcome {
     Done(Answer),
     Refused(Answer),
-    /// It may have been carried out, or not.
+    /// The request may or may not have been carried out.
     Doubt(String),
 }
 
-/// What became of the requests of one kind.
+/// Counts of outcomes of one kind of request.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     done: u64,
     refused: u64,
-    cut: u64,
+    lost: u64,
     unserved: u64,
 }
 
-/// A request's body, its kind, and a header of its own.
+/// A request's body, its media type and encoding, and one more header.
 #[derive(Default)]
 pub struct Sent<'r> {
     pub media_type: Option<&'r str>,
@@ -49,10 +49,10 @@ pub struct Sent<'r> {
 pub struct World<'s> {
     pub signpost: &'s Signpost,
     pub receiver: &'s Receiver,
-    /// Counts the lives of workerd, from 0.
+    /// The number of the current life of workerd, from 0.
     life: AtomicUsize,
     stopped: AtomicBool,
-    /// When each life ended.
+    /// When each life ended, in milliseconds since 1970.
     ends: Mutex<Vec<i64>>,
     tallies: Mutex<BTreeMap<&'static str, Tally>>,
 }
@@ -87,7 +87,7 @@ impl<'s> World<'s> {
         self.life.load(Ordering::SeqCst)
     }
 
-    /// When a life ended; none of the one that goes on.
+    /// When a life ended, or `None` for the current one.
     pub fn end_of(&self, life: usize) -> Option<i64> {
         self.ends.lock().unwrap().get(life).copied()
     }
@@ -110,7 +110,7 @@ impl<'s> World<'s> {
         }
         let outcome = loop {
             match self.signpost.try_send(method, path, &headers, sent.body) {
-                // Nobody was there to receive it, so nothing of it is in doubt.
+                // workerd did not receive the request, so it is not in doubt.
                 Err(problem) if problem.contains("Connection refused") => {
                     thread::sleep(Duration::from_millis(5))
                 }
@@ -119,7 +119,7 @@ impl<'s> World<'s> {
         };
         match outcome {
             Err(problem) => {
-                self.count(kind, |tally| tally.cut += 1);
+                self.count(kind, |tally| tally.lost += 1);
                 Outcome::Doubt(problem)
             }
             Ok(answer) if answer.status >= 500 => {
@@ -138,31 +138,31 @@ impl<'s> World<'s> {
         }
     }
 
-    /// Sends it until there is an answer that says what became of it.
+    /// Sends a request until there is a conclusive answer.
     #[track_caller]
-    pub fn until_told(&self, kind: &'static str, method: &str, path: &str, sent: &Sent<'_>) -> Answer {
+    pub fn until_answered(&self, kind: &'static str, method: &str, path: &str, sent: &Sent<'_>) -> Answer {
         let until_ms = now_ms() + PATIENCE_MS;
         loop {
             match self.attempt(kind, method, path, sent) {
                 Outcome::Done(answer) | Outcome::Refused(answer) => return answer,
-                Outcome::Doubt(problem) => assert!(now_ms() < until_ms, "no end of it: {problem}"),
+                Outcome::Doubt(problem) => assert!(now_ms() < until_ms, "still in doubt: {problem}"),
             }
         }
     }
 
-    /// Asks for something again until it is told, since nobody kills workerd any more.
+    /// Calls `ask` until it returns a value. For use after the last kill.
     #[track_caller]
     pub fn until_known<T>(&self, ask: impl Fn() -> Option<T>) -> T {
         let until_ms = now_ms() + PATIENCE_MS;
         loop {
-            if let Some(told) = ask() {
-                return told;
+            if let Some(value) = ask() {
+                return value;
             }
-            assert!(now_ms() < until_ms, "nobody answers, although nobody is killed");
+            assert!(now_ms() < until_ms, "no answer, although workerd was not killed");
         }
     }
 
-    /// Reads something, or not if the connection is cut.
+    /// Reads a resource, or returns `None` if the answer was lost.
     pub fn read(&self, path: &str) -> Option<Answer> {
         match self.attempt("read back", "GET", path, &Sent::default()) {
             Outcome::Done(answer) | Outcome::Refused(answer) => Some(answer),
@@ -170,7 +170,7 @@ impl<'s> World<'s> {
         }
     }
 
-    /// Asks for a report once.
+    /// Requests a report once, or returns `None` if the answer was lost.
     pub fn report(&self, api_key: &str, query: &Value) -> Option<Answer> {
         let body = query.to_string();
         let sent = Sent {
@@ -185,7 +185,7 @@ impl<'s> World<'s> {
         }
     }
 
-    /// What became of all requests, as a table.
+    /// The outcomes of all requests, as a table.
     pub fn summary(&self) -> String {
         let mut text = format!(
             "{:24}{:>14}{:>10}{:>10}{:>6}\n",
@@ -195,29 +195,29 @@ impl<'s> World<'s> {
             let Tally {
                 done,
                 refused,
-                cut,
+                lost,
                 unserved,
             } = tally;
-            let _ = writeln!(text, "{kind:24}{done:>14}{refused:>10}{cut:>10}{unserved:>6}");
+            let _ = writeln!(text, "{kind:24}{done:>14}{refused:>10}{lost:>10}{unserved:>6}");
         }
         text
     }
 }
 
-/// One who uses Signpost, and remembers what it was promised.
+/// A client that uses Signpost and records what was acknowledged.
 pub trait Client: Send {
-    /// Sends something.
+    /// Sends one request or a few.
     fn step(&mut self);
 
-    /// Looks, right after a restart, whether something that was promised still holds.
+    /// Checks one acknowledged result right after a restart.
     fn look(&mut self) {}
 
-    /// Checks all that was promised, when workerd is no longer killed. Returns how many promises that were: what was
-    /// acknowledged and has to hold, and nothing that was refused or is in doubt.
+    /// Checks everything that was acknowledged, after the last kill. Returns the number of promises checked, without
+    /// requests that were refused or in doubt.
     fn verify(&mut self) -> usize;
 }
 
-/// Sends until the world stops.
+/// Runs a client until the world stops.
 pub fn run(world: &World<'_>, client: &mut dyn Client) {
     let mut life = world.life();
     while !world.has_stopped() {

@@ -1,6 +1,5 @@
-//! Each place where an object asks its database panics in turn, before it has asked and after: inside transactions and
-//! outside of them, in requests and in what goes on beside them. Whoever asked is told at once, may ask again, and then
-//! all is as if nothing had been.
+//! Makes each database call of an object panic in turn, before and after the call: inside and outside transactions, in
+//! requests and in background work. The caller gets an error at once, and a retry has the same result as without a panic.
 
 use std::{
     cell::{Cell, RefCell},
@@ -23,33 +22,33 @@ use crate::{
 };
 use domain::model::time::{SECOND_MS, UtcDay};
 
-/// One place in so many is tried in a run of the tests, drawn by `SEED`; `PANICS=1` in the environment tries all.
+/// One in this many places is tried in a run, chosen by `SEED`. `PANICS=1` in the environment tries all.
 const SHARE: u64 = 6;
-/// How long what goes on beside a request may take to come to its place.
-const BESIDE_MS: i64 = 60;
-/// How often a caller asks again.
+/// How long background work may take to reach its place, in milliseconds.
+const BACKGROUND_MS: i64 = 60;
+/// The most attempts of a caller.
 const TRIES: usize = 5;
 const DRAINED_MS: i64 = 60 * SECOND_MS;
 
 struct Sweep<'s> {
     signpost: &'s Signpost,
-    /// Which places are tried: of each `share` of them one, another one of each kind of work.
+    /// Chooses one in `share` places, a different one for each kind of work.
     seed: u64,
     share: u64,
     kinds: Cell<u64>,
-    /// Numbers whatever is made.
+    /// Numbers the subjects.
     next: Cell<usize>,
     places: Cell<u64>,
     panics: Cell<u64>,
-    told: Cell<usize>,
+    errors: Cell<usize>,
     slowest: Cell<Duration>,
 }
 
 impl<'s> Sweep<'s> {
-    fn of(signpost: &'s Signpost) -> Self {
+    fn new(signpost: &'s Signpost) -> Self {
         let seed = setting("SEED", now_ms().unsigned_abs());
         let share = setting("PANICS", SHARE).max(1);
-        // Also for a run that fails before it tells.
+        // Printed first, for runs that fail before `report`.
         println!("SEED={seed} PANICS={share}");
         Self {
             signpost,
@@ -59,22 +58,22 @@ impl<'s> Sweep<'s> {
             next: Cell::new(1),
             places: Cell::new(0),
             panics: Cell::new(0),
-            told: Cell::new(0),
+            errors: Cell::new(0),
             slowest: Cell::new(Duration::ZERO),
         }
     }
 
-    /// Says what was tried, and fails the test unless so many of a hundred places panicked. All do not: what went on beside
-    /// a request when its places were found, such as an alarm's work, need not come by again.
-    fn tell(&self, least: u64) {
+    /// Prints the results, and fails the test unless at least `least` % of the places panicked. Not all do: background
+    /// work seen when the places were found, such as an alarm, need not run again.
+    fn report(&self, least: u64) {
         let (places, panics) = (self.places.get(), self.panics.get());
         let tried = format!(
             "SEED={} PANICS={}: {places} places, {panics} panics",
             self.seed, self.share
         );
         println!(
-            "{tried}, {} told to callers, the slowest in {:?}",
-            self.told.get(),
+            "{tried}, {} errors answered, the slowest in {:?}",
+            self.errors.get(),
             self.slowest.get()
         );
         assert!(
@@ -83,11 +82,11 @@ impl<'s> Sweep<'s> {
         );
     }
 
-    /// Has `act` meet a panic at each place that it passes. `prepare` makes what it acts on, by number. What is asked
-    /// again, by the caller or on its behalf, may be refused by an `excused` status, for what was done unheard before.
-    fn over<T>(&self, name: &str, excused: &[u16], prepare: impl Fn(usize) -> T, act: impl Fn(&T) -> Answer) {
+    /// Runs `act` with a panic at each place that it passes. `prepare` makes its subject from a number. A retry may be
+    /// refused with an `excused` status, because an attempt whose answer was lost had succeeded.
+    fn run<T>(&self, name: &str, excused: &[u16], prepare: impl Fn(usize) -> T, act: impl Fn(&T) -> Answer) {
         let number = || self.next.replace(self.next.get() + 1);
-        // The first of its kind may pass what none passes after it: an object makes its tables once.
+        // The first run may pass places that later ones do not: an object creates its tables once.
         for _ in 0..2 {
             let subject = prepare(number());
             arm(self.signpost, "", "", 0);
@@ -98,8 +97,8 @@ impl<'s> Sweep<'s> {
         let (_, passed) = arm(self.signpost, "", "", 0);
         assert!(!passed.is_empty(), "{name} passes nothing");
         let first = self.seed.wrapping_add(self.kinds.replace(self.kinds.get() + 1)) % self.share;
-        for (number_of, place) in (0..).zip(passed) {
-            if number_of % self.share != first {
+        for (index, place) in (0..).zip(passed) {
+            if index % self.share != first {
                 continue;
             }
             let Some((when @ ("before" | "after"), what)) = place.split_once(' ') else {
@@ -109,7 +108,7 @@ impl<'s> Sweep<'s> {
             arm(self.signpost, when, what, 1);
             self.places.set(self.places.get() + 1);
             self.until_served(&format!("{name}, {place}"), excused, || act(&subject));
-            let until_ms = now_ms() + BESIDE_MS;
+            let until_ms = now_ms() + BACKGROUND_MS;
             while arm_count(self.signpost) == 0 && now_ms() < until_ms {
                 thread::sleep(Duration::from_millis(10));
             }
@@ -130,25 +129,25 @@ impl<'s> Sweep<'s> {
             };
             assert!([500, 503].contains(&answer.status), "{place}: {answer:?}");
             assert_eq!(answer.code(), expected, "{place}: {answer:?}");
-            // A refresh may have waited before, since KV takes one write of a key a second.
+            // A refresh may wait before it panics, since KV takes one write of a key in a second.
             let waits = if place.starts_with("a refresh") { 2 } else { 1 };
             assert!(took < AT_ONCE * waits, "{took:?}: {place}: {answer:?}");
-            self.told.set(self.told.get() + 1);
+            self.errors.set(self.errors.get() + 1);
             self.slowest.set(self.slowest.get().max(took));
         }
         panic!("{place}: still not served");
     }
 }
 
-/// The conversions that were answered, by their users: what they pay, and under which id.
+/// Answered conversions by user: the transaction id, and whether it was reversed.
 #[derive(Default)]
 struct Paid {
     by_user: RefCell<BTreeMap<String, (String, bool)>>,
 }
 
 impl Paid {
-    /// Takes an answer down, which must be of the same transaction as the one before.
-    fn note(&self, user: &str, answer: &Answer, reversed: bool) {
+    /// Records an answer. Its transaction id must equal that of earlier answers.
+    fn record(&self, user: &str, answer: &Answer, reversed: bool) {
         if answer.status != 200 {
             return;
         }
@@ -159,26 +158,26 @@ impl Paid {
         known.1 |= reversed;
     }
 
-    /// Every reward, and every reversal, is one entry of the log and one callback identity, and is revenue once.
+    /// Every reward and every reversal has one log entry and one callback id, and counts once in revenue.
     fn check(&self, wall: &Wall<'_>, receiver: &Receiver) {
         let by_user = self.by_user.borrow();
         let reversed = by_user.values().filter(|(_, reversed)| *reversed).count();
-        let of_wall = || {
+        let own_callbacks = || {
             let received = receiver.received().into_iter();
             received.filter(|callback| callback.parameter("app_id").as_deref() == Some(wall.app.as_str()))
         };
         let ids = || {
-            of_wall()
+            own_callbacks()
                 .map(|callback| callback.transaction_id().to_owned())
                 .collect::<BTreeSet<_>>()
         };
         let expected = by_user.len() + reversed;
         in_time(DRAINED_MS, &expected, || ids().len());
-        for callback in of_wall() {
+        for callback in own_callbacks() {
             let user = callback.parameter("user_id").unwrap();
-            let of = callback.parameter("original_transaction_id");
-            let of = of.unwrap_or_else(|| callback.transaction_id().to_owned());
-            assert_eq!(by_user[&user].0, of, "{callback:?}");
+            let paid = callback.parameter("original_transaction_id");
+            let paid = paid.unwrap_or_else(|| callback.transaction_id().to_owned());
+            assert_eq!(by_user[&user].0, paid, "{callback:?}");
         }
         let mut logged = BTreeSet::new();
         for entry in wall.all_entries(1_000) {
@@ -195,7 +194,7 @@ impl Paid {
 }
 
 #[test]
-fn wherever_an_outbox_or_a_counter_panics_each_conversion_is_paid_and_told_once() {
+fn wherever_an_outbox_or_a_counter_panics_each_conversion_is_paid_and_called_back_once() {
     let signpost = faulty().start();
     let receiver = Receiver::start();
     let wall = signpost.unpublished_wall("panics-paid", "79000721", Some(&receiver));
@@ -203,7 +202,7 @@ fn wherever_an_outbox_or_a_counter_panics_each_conversion_is_paid_and_told_once(
     wall.put_offer_as(capped, &json!({"conversion_cap": {"dur": "DAILY", "lim": 10_000}, "click_cap": {"dur": "DAILY", "lim": 10_000}}));
     wall.put_offer_as("panics-paid-short", &json!({"click_id_max": 50}));
     signpost.refresh();
-    let sweep = Sweep::of(&signpost);
+    let sweep = Sweep::new(&signpost);
     let (paid, redirected) = (Paid::default(), Cell::new(0));
 
     let user = |number: usize| format!("u-{number}");
@@ -215,19 +214,19 @@ fn wherever_an_outbox_or_a_counter_panics_each_conversion_is_paid_and_told_once(
     };
     let pay = |(click_id, user): &(String, String)| {
         let answer = wall.convert(click_id, "");
-        paid.note(user, &answer, false);
+        paid.record(user, &answer, false);
         answer
     };
-    sweep.over("a conversion", &[], |number| clicked(&wall.id, number), pay);
-    sweep.over("a capped conversion", &[], |number| clicked(capped, number), pay);
+    sweep.run("a conversion", &[], |number| clicked(&wall.id, number), pay);
+    sweep.run("a capped conversion", &[], |number| clicked(capped, number), pay);
     let approved = |number: usize| {
         let subject = clicked(&wall.id, number);
         pay(&subject).expect(200);
         subject
     };
-    sweep.over("a reversal", &[], approved, |(click_id, user)| {
+    sweep.run("a reversal", &[], approved, |(click_id, user)| {
         let answer = wall.convert(click_id, "&status=reversed");
-        paid.note(user, &answer, true);
+        paid.record(user, &answer, true);
         answer
     });
     let click = |offer: &str, user: &str| {
@@ -235,17 +234,17 @@ fn wherever_an_outbox_or_a_counter_panics_each_conversion_is_paid_and_told_once(
         redirected.set(redirected.get() + u64::from(answer.status == 302));
         answer
     };
-    sweep.over("a capped click", &[], user, |user| click(capped, user));
-    // A short click id is a record, which its conversion reads.
-    sweep.over("a short click id", &[], user, |user| {
+    sweep.run("a capped click", &[], user, |user| click(capped, user));
+    // A short click id has a stored record, which its conversion reads.
+    sweep.run("a short click id", &[], user, |user| {
         click("panics-paid-short", user)
     });
     let short = |number: usize| {
         let user = user(number);
         (click_id_of(&click("panics-paid-short", &user).expect(302)), user)
     };
-    sweep.over("a conversion of one", &[], short, pay);
-    sweep.over(
+    sweep.run("a conversion of one", &[], short, pay);
+    sweep.run(
         "the log",
         &[],
         |_| (),
@@ -255,14 +254,14 @@ fn wherever_an_outbox_or_a_counter_panics_each_conversion_is_paid_and_told_once(
     paid.check(&wall, &receiver);
     let publisher = signpost.known_publisher(&wall.id);
     in_time(DRAINED_MS, &redirected.get(), || publisher.clicks());
-    sweep.tell(30);
+    sweep.report(30);
 }
 
 #[test]
-fn wherever_a_ledger_panics_facts_count_once_and_keys_are_what_they_were_answered_to_be() {
+fn wherever_a_ledger_panics_facts_count_once_and_report_keys_match_their_answers() {
     let signpost = faulty().start();
     let publisher = signpost.publisher("panics-facts");
-    let sweep = Sweep::of(&signpost);
+    let sweep = Sweep::new(&signpost);
     let first = UtcDay::of_ms(now_ms()).minus(60);
     let (days, added) = (RefCell::new(BTreeSet::new()), RefCell::new(BTreeSet::new()));
     let row = |date: &str, number: usize| {
@@ -270,9 +269,9 @@ fn wherever_a_ledger_panics_facts_count_once_and_keys_are_what_they_were_answere
             "{date},70000001,,DE,p-{number},tag,alpha,1,{number},1,1,1,1"
         )])
     };
-    // A day may be replaced as often as one likes: each number has its own placement, and the last stays.
+    // Ten days are replaced repeatedly. Each number has its own placement, and the last one of a day stays.
     let date = |number: usize| first.minus(-i32::try_from(number % 10).unwrap()).to_string();
-    sweep.over(
+    sweep.run(
         "a day of facts",
         &[],
         |number| number,
@@ -284,7 +283,7 @@ fn wherever_a_ledger_panics_facts_count_once_and_keys_are_what_they_were_answere
             answer
         },
     );
-    sweep.over(
+    sweep.run(
         "an increment",
         &[],
         |number| number,
@@ -298,7 +297,7 @@ fn wherever_a_ledger_panics_facts_count_once_and_keys_are_what_they_were_answere
         },
     );
     let issued = RefCell::new(Vec::<ReportKey>::new());
-    sweep.over(
+    sweep.run(
         "a report key",
         &[],
         |_| {
@@ -334,11 +333,11 @@ fn wherever_a_ledger_panics_facts_count_once_and_keys_are_what_they_were_answere
         revoke_all(&publisher);
         publisher.create_key("panics")
     };
-    // One that was counted and not made.
-    sweep.over("a report", &[429], new_key, ask);
+    // 429: the key's rate was counted, but the report panicked.
+    sweep.run("a report", &[429], new_key, ask);
     let revoked = RefCell::new(Vec::new());
-    // One that was revoked unheard.
-    sweep.over("a revocation", &[404], new_key, |key| {
+    // 404: the key was revoked, but the answer was lost.
+    sweep.run("a revocation", &[404], new_key, |key| {
         let answer = publisher.operator("DELETE", &format!("report_keys/{}", key.id), None);
         if [204, 404].contains(&answer.status) {
             revoked.borrow_mut().push(key.api_key.clone());
@@ -382,10 +381,10 @@ fn wherever_a_ledger_panics_facts_count_once_and_keys_are_what_they_were_answere
         })
         .collect();
     assert_eq!(stored, expected);
-    sweep.tell(50);
+    sweep.report(50);
 }
 
-/// Keys whose answers were lost are of no use.
+/// Revokes all keys, also those whose answers were lost.
 fn revoke_all(publisher: &Publisher<'_>) {
     let listed = publisher.operator("GET", "report_keys", None).expect(200).json();
     for key in listed["report_keys"].as_array().unwrap() {
@@ -395,11 +394,11 @@ fn revoke_all(publisher: &Publisher<'_>) {
 }
 
 #[test]
-fn wherever_the_catalog_panics_its_documents_are_whole_and_what_it_issued_works() {
+fn wherever_the_catalog_panics_documents_are_complete_and_issued_credentials_work() {
     let signpost = faulty().start();
     let receiver = Receiver::start();
     let wall = signpost.wall("panics-catalog", "79000731", Some(&receiver));
-    let sweep = Sweep::of(&signpost);
+    let sweep = Sweep::new(&signpost);
     let read = |path: &str| signpost.operator("GET", path, None).expect(200).json();
     let put = |path: &str, document: &Value| {
         let answer = signpost.operator("PUT", path, Some(document));
@@ -408,7 +407,7 @@ fn wherever_the_catalog_panics_its_documents_are_whole_and_what_it_issued_works(
         }
         answer
     };
-    sweep.over(
+    sweep.run(
         "a publisher",
         &[],
         |number| json!({"name": format!("n-{number}"), "approved": true}),
@@ -423,7 +422,7 @@ fn wherever_the_catalog_panics_its_documents_are_whole_and_what_it_issued_works(
         })
     };
     let last = Cell::new(0);
-    sweep.over(
+    sweep.run(
         "an app",
         &[],
         |number| {
@@ -432,7 +431,7 @@ fn wherever_the_catalog_panics_its_documents_are_whole_and_what_it_issued_works(
         },
         |document| put("apps/79000731", document),
     );
-    sweep.over(
+    sweep.run(
         "an offer",
         &[],
         |number| {
@@ -446,11 +445,11 @@ fn wherever_the_catalog_panics_its_documents_are_whole_and_what_it_issued_works(
         },
         |document| put("offers/panics-catalog", document),
     );
-    sweep.over("an import", &[], |number| {
-        let of = |kind: &str| json!({"kind": kind, "id": "panics-import", "name": format!("n-{number}"), "approved": true});
-        let mut advertiser = of("advertiser");
+    sweep.run("an import", &[], |number| {
+        let line = |kind: &str| json!({"kind": kind, "id": "panics-import", "name": format!("n-{number}"), "approved": true});
+        let mut advertiser = line("advertiser");
         advertiser.as_object_mut().unwrap().remove("approved");
-        (number, format!("{}\n{advertiser}\n", of("publisher")))
+        (number, format!("{}\n{advertiser}\n", line("publisher")))
     }, |(number, lines)| {
         let answer = signpost.import(lines);
         if answer.status == 200 {
@@ -461,7 +460,7 @@ fn wherever_the_catalog_panics_its_documents_are_whole_and_what_it_issued_works(
         answer
     });
     let (pub_key, token) = (RefCell::new(String::new()), RefCell::new(String::new()));
-    sweep.over(
+    sweep.run(
         "a Pub-Key",
         &[],
         |_| (),
@@ -473,7 +472,7 @@ fn wherever_the_catalog_panics_its_documents_are_whole_and_what_it_issued_works(
             answer
         },
     );
-    sweep.over(
+    sweep.run(
         "a token",
         &[],
         |_| (),
@@ -492,10 +491,10 @@ fn wherever_the_catalog_panics_its_documents_are_whole_and_what_it_issued_works(
         )
         .expect(200);
     };
-    sweep.over("a refresh", &[], renamed, |()| {
+    sweep.run("a refresh", &[], renamed, |()| {
         signpost.operator("POST", "refresh", None)
     });
-    // The newest of each works, and rewards go by the last settings.
+    // The newest Pub-Key and token work, and rewards use the last callback settings.
     signpost.refresh();
     let body = json!({"page": 1, "size": 1});
     signpost.offers("79000731", &pub_key.borrow(), &body).expect(200);
@@ -505,5 +504,5 @@ fn wherever_the_catalog_panics_its_documents_are_whole_and_what_it_issued_works(
         .expect(200);
     let received = receiver.wait(1);
     assert_eq!(received[0].path(), format!("/cb-{}", last.get()));
-    sweep.tell(70);
+    sweep.report(70);
 }

@@ -1,4 +1,4 @@
-//! Addresses in every spelling, and names that are nobody's on the internet.
+//! Tests IP addresses in every spelling against the refused ranges.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -50,7 +50,7 @@ fn ipv4_ranges_are_refused_to_their_edges_and_no_further() {
 }
 
 #[test]
-fn ipv4_addresses_are_read_in_every_spelling() {
+fn ipv4_addresses_are_parsed_in_every_spelling() {
     for host in [
         "127.0.0.1",
         "127.1",
@@ -87,7 +87,7 @@ fn ipv4_addresses_are_read_in_every_spelling() {
     for host in ["8.8.8.8", "8.8.2056", "0x08080808", "010.8.8.8", "134744072"] {
         allowed(&format!("https://{host}/"));
     }
-    // No address at all, and no name either.
+    // Neither valid addresses nor valid names.
     for host in [
         "256.0.0.1",
         "127.0.0.0.1",
@@ -181,7 +181,7 @@ fn ipv6_ranges_are_refused_to_their_edges_and_no_further() {
 }
 
 #[test]
-fn ipv6_addresses_carry_no_zone_and_no_other_ornament() {
+fn ipv6_addresses_with_a_zone_or_malformed_brackets_are_refused() {
     for host in [
         "[fe80::1%25eth0]",
         "[fe80::1%eth0]",
@@ -201,7 +201,7 @@ fn ipv6_addresses_carry_no_zone_and_no_other_ornament() {
     }
 }
 
-/// One number of an address, in one of the bases that URL parsers read.
+/// One number of an address in one of the bases that URL parsers accept.
 fn in_base(number: u32, base: u8) -> String {
     match base {
         0 => format!("{number}"),
@@ -212,7 +212,7 @@ fn in_base(number: u32, base: u8) -> String {
     }
 }
 
-/// All ways to write an address: one to four parts, the last of which takes the rest, each in its base.
+/// All spellings of an address: one to four parts in the given bases, the last of which holds the remaining bits.
 fn spellings(bits: u32, bases: [u8; 4]) -> Vec<String> {
     let [a, b, c, d] = bits.to_be_bytes().map(u32::from);
     let parts = [
@@ -236,8 +236,8 @@ fn spellings(bits: u32, bases: [u8; 4]) -> Vec<String> {
     spellings
 }
 
-/// Addresses that carry an IPv4 address, as the standards for them lay it out.
-fn carriers(address: Ipv4Addr) -> [String; 7] {
+/// IPv6 addresses that embed an IPv4 address, in the layouts of their standards.
+fn embeddings(address: Ipv4Addr) -> [String; 7] {
     let [high, low] = [address.to_bits() >> 16, address.to_bits() & 0xffff];
     [
         format!("[::ffff:{address}]"),
@@ -268,13 +268,13 @@ proptest! {
         let (production, development) = (guard(false), guard(true));
         for host in spellings(bits, bases) {
             let url = format!("https://{host}/");
-            // The expectation is about this address, so the spelling has to be one of it.
+            // Makes sure that the spelling stands for this address.
             let parsed = Url::parse(&url).unwrap();
             prop_assert_eq!(parsed.host(), Some(Host::Ipv4(Ipv4Addr::from_bits(bits))));
             prop_assert!(production.check(&url).is_err(), "{}", url);
             prop_assert_eq!(development.check(&url).is_ok(), local, "{}", url);
         }
-        for host in carriers(Ipv4Addr::from_bits(bits)) {
+        for host in embeddings(Ipv4Addr::from_bits(bits)) {
             let url = format!("https://{host}/");
             prop_assert!(Url::parse(&url).is_ok(), "{}", url);
             prop_assert!(production.check(&url).is_err() && development.check(&url).is_err(), "{}", url);

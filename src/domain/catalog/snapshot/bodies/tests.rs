@@ -10,13 +10,13 @@ use crate::{
     model::Country,
 };
 
-/// A body with its cuts written out.
+/// A body with a label at each cut.
 fn spliced(body: &Body<'_>) -> Option<String> {
     let mut out = Vec::new();
     body.splice(&mut out, |out, cut| {
         let cut = match cut {
             Cut::OfferAmount => "⟨offer⟩".to_owned(),
-            Cut::GoalAmount(place) => format!("⟨goal {place}⟩"),
+            Cut::GoalAmount(index) => format!("⟨goal {index}⟩"),
             Cut::Tracking(goal) => format!("⟨track {}⟩", std::str::from_utf8(goal).unwrap_or("?")),
         };
         out.extend_from_slice(cut.as_bytes());
@@ -29,7 +29,7 @@ fn opened<B: AsRef<[u8]>>(bodies: &[B]) -> Chunk {
 }
 
 #[test]
-fn a_body_is_the_offer_in_the_specifications_order_with_its_cuts() {
+fn a_body_has_the_specifications_members_in_order_with_cuts() {
     let [de, us] = ["DE", "US"].map(|code| Country::parse(code).unwrap());
     let offer = Offer {
         geo_tgt: GeoTarget {
@@ -78,7 +78,7 @@ fn goals_of_the_same_ord_are_shown_by_id() {
 }
 
 #[test]
-fn a_chunk_gives_each_of_its_bodies_back() {
+fn each_body_is_read_back_from_its_chunk() {
     let bodies: Vec<_> = ["1", "22", "333"]
         .iter()
         .map(|text| render_body(&id(text), &offer(vec![goal(text, 1_000_000, 1)]), 0))
@@ -96,13 +96,13 @@ fn a_chunk_gives_each_of_its_bodies_back() {
 }
 
 #[test]
-fn what_is_not_a_body_makes_no_chunk() {
+fn a_chunk_is_not_built_from_invalid_bodies() {
     assert_eq!(build_chunk([b"not an archive"]), Err(Damage::Corrupt));
     assert_eq!(build_chunk([b""]), Err(Damage::Corrupt));
 }
 
 #[test]
-fn the_key_of_a_chunk_follows_its_bodies_and_their_order() {
+fn the_key_of_a_chunk_depends_on_its_bodies_and_their_order() {
     let [one, two] = [[1; 16], [2; 16]];
     assert_eq!(chunk_key([&one, &two]), chunk_key([&one, &two]));
     assert_ne!(chunk_key([&one, &two]), chunk_key([&two, &one]));
@@ -110,14 +110,14 @@ fn the_key_of_a_chunk_follows_its_bodies_and_their_order() {
     assert_eq!(chunk_key([&one]).len(), 32);
 }
 
-fn sound() -> Vec<u8> {
+fn valid_chunk() -> Vec<u8> {
     let body = |text| render_body(&id(text), &offer(vec![goal("g", 1, 1), goal("h", 2, 2)]), 0);
     build_chunk(["1", "2", "3"].map(body)).unwrap()
 }
 
 proptest! {
     #[test]
-    fn a_damaged_chunk_never_panics(value in damaged(&sound(), Kind::Bodies, FORMAT), slot: u32) {
+    fn a_damaged_chunk_never_panics(value in damaged(&valid_chunk(), Kind::Bodies, FORMAT), slot: u32) {
         if let Ok(chunk) = Chunk::open(value) {
             for body in [0, 1, 2, 3, slot].iter().filter_map(|&slot| chunk.body(slot)) {
                 let _ = (spliced(&body), body.payouts().count());
@@ -126,7 +126,7 @@ proptest! {
     }
 
     #[test]
-    fn noise_makes_no_chunk_and_never_panics(noise in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn random_bytes_never_panic(noise in proptest::collection::vec(any::<u8>(), 0..200)) {
         let _ = (build_chunk([&noise]), Chunk::open(noise));
     }
 }

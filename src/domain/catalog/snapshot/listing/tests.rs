@@ -54,7 +54,7 @@ fn any_listed() -> impl Strategy<Value = Vec<ListedOffer>> {
 
 proptest! {
     #[test]
-    fn a_listing_tells_what_it_was_built_from_and_leaves_out_what_is_capped_out(offers in any_listed()) {
+    fn a_listing_is_read_as_built_without_offers_that_reached_their_cap(offers in any_listed()) {
         let plans = plan_chunks(&offers);
         let listing = Listing::open(build_index(42, 1_234, &offers, &plans)).unwrap();
         prop_assert_eq!((listing.version(), listing.built_at_ms()), (42, 1_234));
@@ -80,7 +80,7 @@ proptest! {
     }
 
     #[test]
-    fn a_plan_covers_all_offers_in_order_in_chunks_of_bounded_size(offers in any_listed()) {
+    fn chunks_are_bounded_and_cover_all_offers_in_order(offers in any_listed()) {
         let plans = plan_chunks(&offers);
         let covered: Vec<usize> = plans.iter().flat_map(|plan| plan.range.clone()).collect();
         prop_assert_eq!(covered, (0..offers.len()).collect::<Vec<_>>());
@@ -94,7 +94,7 @@ proptest! {
 
     #[test]
     fn a_damaged_listing_never_panics(
-        value in damaged(&sound(), Kind::Listing, FORMAT),
+        value in damaged(&valid_listing(), Kind::Listing, FORMAT),
         row: u32,
         country in select(Country::all().collect::<Vec<_>>()),
     ) {
@@ -108,7 +108,7 @@ proptest! {
     }
 }
 
-fn sound() -> Vec<u8> {
+fn valid_listing() -> Vec<u8> {
     let offers = ["1", "2", "3"].map(plain);
     build_index(1, 2, &offers, &plan_chunks(&offers))
 }
@@ -123,7 +123,7 @@ fn caps_change_no_chunk() {
 }
 
 #[test]
-fn an_offer_that_comes_or_goes_changes_the_chunk_it_is_in() {
+fn adding_or_removing_an_offer_changes_only_its_chunk() {
     let keys = |offers: &[ListedOffer]| -> HashSet<String> {
         plan_chunks(offers).into_iter().map(|plan| plan.key).collect()
     };
@@ -132,18 +132,18 @@ fn an_offer_that_comes_or_goes_changes_the_chunk_it_is_in() {
         .collect();
     let before = keys(&all);
     assert!((50..160).contains(&before.len()), "{} chunks", before.len());
-    for place in (0..all.len()).step_by(61) {
+    for index in (0..all.len()).step_by(61) {
         let mut fewer = all.clone();
-        fewer.remove(place);
+        fewer.remove(index);
         let after = keys(&fewer);
-        // Both ways: `fewer` with the offer added is `all`.
-        assert!(before.difference(&after).count() <= 2, "{place}");
-        assert!(after.difference(&before).count() <= 2, "{place}");
+        // This covers adding too: `fewer` with the offer added is `all`.
+        assert!(before.difference(&after).count() <= 2, "{index}");
+        assert!(after.difference(&before).count() <= 2, "{index}");
     }
 }
 
 #[test]
-fn a_chunk_ends_at_its_limits_whatever_the_ids() {
+fn a_chunk_ends_at_its_limits_for_any_ids() {
     let never_cut = |offer: &ListedOffer| !xxh64(offer.id.as_str().as_bytes(), 0).is_multiple_of(CHUNK_MEAN);
     let mut offers: Vec<_> = (10_000..11_000)
         .map(|number| plain(&number.to_string()))
@@ -160,7 +160,7 @@ fn a_chunk_ends_at_its_limits_whatever_the_ids() {
 
 /// docs/PERFORMANCE.md, "Limits at scale": 20,000 offers with 3 goals each.
 #[test]
-fn a_listing_of_the_planned_size_fits_its_values() {
+fn a_listing_of_20_000_offers_fits_kv_and_sqlite_values() {
     let text = "Rebuild the keep, train its garrison and hold the passes against the Cinder Host. ".repeat(6);
     let offers = (10_000..30_000).map(|number| {
         let goal = |place: u32| Goal {

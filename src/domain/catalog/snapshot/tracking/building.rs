@@ -1,4 +1,4 @@
-//! Building a tracking snapshot: the catalog in, the value for KV out.
+//! Builds a tracking snapshot's KV value from the catalog.
 
 use super::{APP_ROW, FORMAT, GOAL_ROW, NO_LIMIT, OFFER_ROW, PUBLISHER_ROW, StoredTracking};
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// The catalog as the snapshot takes it. Every list is sorted by id.
+/// The catalog's data for the snapshot. Every list is sorted by id.
 #[derive(Debug, Default)]
 pub struct Source {
     pub publishers: Vec<SourcePublisher>,
@@ -47,13 +47,13 @@ pub struct SourceOffer {
     pub ends_at: Option<i64>,
     pub os: Platform,
     pub countries: CountrySet,
-    /// Whether it names the countries it is for.
+    /// Whether it includes countries by name.
     pub includes_countries: bool,
     pub click_cap: Option<u32>,
     pub click_id_max: Option<u32>,
     pub conversion_window_days: u32,
     pub revision: i64,
-    /// The redirect's template, canonical.
+    /// The redirect's template, in canonical form.
     pub target: String,
 }
 
@@ -64,7 +64,7 @@ pub struct SourceGoal {
     pub retired: bool,
 }
 
-/// Builds a snapshot. A reference to what is not in the source leaves the row out of reach, never wrong.
+/// Builds a snapshot. A row that refers to a missing resource is not found by look-ups.
 pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
     let publisher_ids: StringsBuilder = source
         .publishers

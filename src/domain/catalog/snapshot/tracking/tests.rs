@@ -1,4 +1,4 @@
-//! The tracking snapshot gives back what it was built from, and never more than that.
+//! Tests of the tracking snapshot: it returns what it was built from, and damaged values do not panic.
 
 use proptest::prelude::*;
 
@@ -103,7 +103,7 @@ fn everything_is_read_back_as_it_was_built() {
     assert_eq!(
         first.blocked_offers().collect::<Vec<_>>(),
         ["o-2"],
-        "an offer that is not there blocks nothing"
+        "a missing offer is not listed"
     );
     let second = tracking.app(id(AppId::parse, "20000000")).unwrap();
     assert_eq!(
@@ -135,7 +135,7 @@ fn everything_is_read_back_as_it_was_built() {
 }
 
 #[test]
-fn a_row_that_refers_to_nothing_is_out_of_reach() {
+fn a_row_with_a_missing_reference_is_not_found() {
     let mut source = source();
     source.publishers.remove(0);
     source.offers.remove(0);
@@ -144,9 +144,9 @@ fn a_row_that_refers_to_nothing_is_out_of_reach() {
     assert!(tracking.goal("g-1").is_none());
 }
 
-/// As docs/ARCHITECTURE.md, "Snapshots" plans for.
+/// The planned size, docs/PERFORMANCE.md, "Limits at scale".
 #[test]
-fn twenty_thousand_offers_fit_a_kv_value() {
+fn a_snapshot_of_20_000_offers_fits_a_kv_value() {
     let mut source = source();
     source.offers = (0..20_000)
         .map(|n| SourceOffer {
@@ -177,9 +177,9 @@ fn twenty_thousand_offers_fit_a_kv_value() {
 }
 
 proptest! {
-    /// Bytes that pass the checksum are still not trusted to make sense.
+    /// A correct checksum does not mean that the columns are valid.
     #[test]
-    fn a_snapshot_of_nonsense_never_panics(
+    fn a_snapshot_with_random_columns_never_panics(
         columns in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 23),
     ) {
         let mut columns = columns.into_iter();
@@ -205,7 +205,7 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_byte_is_noticed(at in 0..10_000_usize, bit in 0..8_u8) {
+    fn a_changed_byte_is_detected(at in 0..10_000_usize, bit in 0..8_u8) {
         let mut bytes = build(1, 0, &source());
         let at = at % bytes.len();
         bytes[at] ^= 1 << bit;
@@ -215,7 +215,7 @@ proptest! {
 }
 
 #[test]
-fn a_value_that_is_no_archive_is_refused() {
+fn a_value_that_is_not_an_archive_is_refused() {
     for payload in [archive(&vec![1_u8; 3]), Vec::new(), vec![0xFF; 400]] {
         let value = crate::catalog::snapshot::envelope::wrap(Kind::Tracking, FORMAT, &payload);
         assert!(Tracking::open(value).is_err());

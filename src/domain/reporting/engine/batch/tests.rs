@@ -1,4 +1,4 @@
-//! A batch gives what the same rows give one by one.
+//! A batch gives the same sums as its rows one by one.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use proptest::prelude::*;
 
 use super::*;
 
-#[expect(dead_code, reason = "the end-to-end tests use more of it")]
+#[allow(dead_code, reason = "the end-to-end tests use more of it")]
 #[path = "../../../../../tests/support/random.rs"]
 mod random;
 use random::Random;
 
-/// Rows whose values repeat as those of a segment do: each is the one before, or another of the bits of `most`.
+/// Values that repeat like those of a segment: each is the previous one, or a random one within the mask `most`.
 fn repeating(rows: usize, most: u64, stays: usize, random: &mut Random) -> Vec<u64> {
     let mut last = 0;
     let value = |_| {
@@ -23,7 +23,7 @@ fn repeating(rows: usize, most: u64, stays: usize, random: &mut Random) -> Vec<u
     (0..rows).map(value).collect()
 }
 
-/// What a column's codes bring to the key: every third one may be a value that does not count.
+/// The key bits of a column's codes. With `skips`, every third value does not count.
 fn numbers(distinct: usize, skips: bool) -> Vec<u64> {
     let number = |code: usize| {
         if skips && code % 3 == 1 { SKIP } else { code as u64 }
@@ -33,7 +33,7 @@ fn numbers(distinct: usize, skips: bool) -> Vec<u64> {
 
 proptest! {
     #[test]
-    fn a_batch_adds_up_as_its_rows_do(
+    fn a_batch_has_the_sums_of_its_rows(
         rows in prop_oneof![1..40_usize, 1..=BATCH],
         stays in prop_oneof![Just(0_usize), Just(60), Just(99)],
         skips: [bool; 2],
@@ -59,7 +59,7 @@ proptest! {
             Values::Four(&fours),
             Values::Eight(&eights),
         ];
-        // Each width beside each other one, and alone.
+        // Every consecutive selection of the widths.
         for first in 0..columns.len() {
             for last in first + 1..=columns.len() {
                 let measures: Vec<MeasureColumn<'_>> = (first..last)
@@ -79,17 +79,17 @@ proptest! {
 
                 let mut batch = Batch::new();
                 batch.begin(rows);
-                let sieves: Vec<(Codes<'_>, &[u64])> = (0..2)
+                let filters: Vec<(Codes<'_>, &[u64])> = (0..2)
                     .filter(|at| skips[*at])
                     .map(|at| (codes[at], tables[at].as_slice()))
                     .collect();
-                if !sieves.is_empty() {
-                    batch.sieve(&sieves);
+                if !filters.is_empty() {
+                    batch.filter(&filters);
                 }
-                batch.split(codes.into_iter());
+                batch.split_runs(codes.into_iter());
                 for word in 0..2 {
                     batch.begin_word(word, 0);
-                    batch.place(word, codes[word], &tables[word]);
+                    batch.pack(word, codes[word], &tables[word]);
                 }
                 let (mut groups, mut sums) = (BTreeMap::new(), Vec::new());
                 batch.group::<2>(|key| {
@@ -98,8 +98,8 @@ proptest! {
                         sums.len() - measures.len()
                     })
                 });
-                for (place, measure) in measures.iter().enumerate() {
-                    batch.add(measure, 0, rows, &mut sums, place);
+                for (index, measure) in measures.iter().enumerate() {
+                    batch.add(measure, 0, rows, &mut sums, index);
                 }
                 let found: BTreeMap<_, _> = groups
                     .into_iter()

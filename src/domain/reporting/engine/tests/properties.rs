@@ -1,4 +1,4 @@
-//! Whatever is asked of whatever facts, the rows are those of the naive model.
+//! Random queries over random facts give the rows of the naive model.
 
 use proptest::{prelude::*, sample::subsequence};
 
@@ -6,13 +6,13 @@ use super::{day, rows, tight};
 use crate::reporting::{
     Dimension, Metric,
     engine::{
-        testing::{Fact, Memory, all_rows, page_of},
+        testing::{Fact, MemorySource, all_rows, page_of},
         *,
     },
     query::{Column as By, Filter, Order},
 };
 
-/// Everything is small, so that keys meet; texts are of one, two and three bytes a character, and one is another's start.
+/// Random facts from few values, so that keys repeat. Characters have 1 to 3 bytes; some texts are prefixes of others.
 fn facts(most: usize) -> impl Strategy<Value = Vec<Fact>> {
     let text = |values: &'static [&'static str]| prop::sample::select(values).prop_map(str::to_owned);
     let key = [
@@ -126,32 +126,32 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn a_page_has_the_rows_that_looking_at_every_fact_gives(
+    fn a_page_has_the_rows_of_the_naive_model(
         facts in facts(120), layers in 1..4_usize, query in query(), dense in prop_oneof![Just(0), Just(1 << 20)],
     ) {
-        let source = Memory::of(&facts, layers);
+        let source = MemorySource::new(&facts, layers);
         let expected = all_rows(&facts, &query);
-        let (page, effort) = run_measured(&source, &query, &Budget { dense, ..Budget::default() }).unwrap();
+        let (page, stats) = run_measured(&source, &query, &Budget { dense, ..Budget::default() }).unwrap();
         prop_assert_eq!(page.total, expected.len() as u64);
         prop_assert_eq!(rows(&page), page_of(&expected, &query));
         prop_assert_eq!((&page.dimensions, &page.metrics), (&query.dimensions, &query.metrics));
         // Every segment is read once.
-        prop_assert_eq!(source.reads.get(), effort.segments);
-        prop_assert!(effort.segments <= source.segments.len() as u64 && effort.splits == 0);
+        prop_assert_eq!(source.reads.get(), stats.segments);
+        prop_assert!(stats.segments <= source.segments.len() as u64 && stats.splits == 0);
     }
 
     #[test]
-    fn memory_that_is_too_small_changes_no_row(
+    fn little_memory_changes_no_row(
         facts in facts(120), layers in 1..4_usize, query in query(), bytes in 0..60_000_usize,
     ) {
-        let source = Memory::of(&facts, layers);
+        let source = MemorySource::new(&facts, layers);
         let expected = all_rows(&facts, &query);
         match run(&source, &query, &tight(bytes)) {
             Ok(page) => {
                 prop_assert_eq!(page.total, expected.len() as u64);
                 prop_assert_eq!(rows(&page), page_of(&expected, &query));
             }
-            // Only where there is no memory for one segment; and it ends.
+            // Refused only if memory is too small for one segment.
             Err(error) => prop_assert!(error == EngineError::TooLarge && bytes < 25_000, "{:?}", error),
         }
     }
@@ -160,7 +160,7 @@ proptest! {
     fn a_query_is_too_large_exactly_when_it_has_more_groups(
         facts in facts(100), query in query(), groups in 0..60_u64, bytes in prop_oneof![Just(40_000_usize), Just(1 << 20)],
     ) {
-        let source = Memory::of(&facts, 2);
+        let source = MemorySource::new(&facts, 2);
         let budget = Budget { groups, kept: 512, bytes, ..Budget::default() };
         let expected = all_rows(&facts, &query);
         match run(&source, &query, &budget) {
@@ -176,8 +176,8 @@ proptest! {
     }
 
     #[test]
-    fn pages_put_together_are_the_whole_once(facts in facts(100), query in query(), count in 1..40_u32) {
-        let source = Memory::of(&facts, 2);
+    fn all_pages_together_have_every_row_once(facts in facts(100), query in query(), count in 1..40_u32) {
+        let source = MemorySource::new(&facts, 2);
         let expected = all_rows(&facts, &query);
         let mut all = Vec::new();
         for page in 1.. {
@@ -192,28 +192,28 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_byte_is_corrupt_and_never_another_answer(
+    fn a_changed_byte_is_corrupt_or_does_not_affect_the_answer(
         facts in facts(60), query in query(), segment: prop::sample::Index, column in 0..11_usize,
         at: prop::sample::Index, bit in 0..8_u8,
     ) {
         prop_assume!(!facts.is_empty());
-        let mut source = Memory::of(&facts, 2);
+        let mut source = MemorySource::new(&facts, 2);
         let before = run(&source, &query, &Budget::default()).unwrap();
         let segment = segment.index(source.segments.len());
         let (reference, columns) = &mut source.segments[segment];
         let reference = *reference;
         let at = at.index(columns[column].len());
         columns[column][at] ^= 1_u8 << bit;
-        let plan = plan::Plan::of(&query);
-        let read = plan.columns.iter().any(|of| usize::from(of.number()) == column)
-            && !plan.counted(vec![reference]).is_empty();
+        let plan = plan::Plan::new(&query);
+        let read = plan.columns.iter().any(|needed| usize::from(needed.number()) == column)
+            && !plan.matching_segments(vec![reference]).is_empty();
         match run(&source, &query, &Budget::default()) {
             Err(EngineError::Corrupt { segment: named, cause }) => {
                 prop_assert!(read);
                 prop_assert_eq!((named, usize::from(cause.column)), (segment as i64, column));
             }
             Ok(page) => {
-                // Not looked at, because it is not needed or because a filter leaves nothing of its segment.
+                // The column was not read: it is not needed, or a filter excludes the whole segment.
                 prop_assert!(!read || !query.filters.is_empty());
                 prop_assert_eq!(page, before);
             }

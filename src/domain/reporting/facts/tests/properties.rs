@@ -1,4 +1,4 @@
-//! Any facts, however they are written and cut, are read as they were; any bytes at all are answered.
+//! Facts are read as they were written, in any spelling and any chunks; arbitrary bytes never break the reader.
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::json;
@@ -29,7 +29,7 @@ fn text() -> impl Strategy<Value = String> {
         "[ -~]{1,12}",
         "\\PC{1,12}",
     ]
-    .prop_filter("is no dimension's value", |text| {
+    .prop_filter("not a value of a dimension", |text| {
         is_value(text) && !text.contains('\u{feff}') && text != "offerwall"
     })
 }
@@ -82,7 +82,7 @@ fn usd(micros: i64) -> String {
     format!("{sign}{}.{:06}", size / 1_000_000, size % 1_000_000)
 }
 
-/// A row's texts by column, as CSV has them. One that is not known may be left empty.
+/// The text of a row in one column, as in CSV. An unknown value may be left empty.
 fn field(row: &Row, column: &str, choice: u8) -> String {
     let known = |text: &str, dimension: Dimension| {
         let empty = text == dimension.unknown() && choice.is_multiple_of(2);
@@ -97,14 +97,14 @@ fn field(row: &Row, column: &str, choice: u8) -> String {
         name => match KEY.iter().position(|dimension| dimension.name() == name) {
             Some(at) => known(&row.key[at], KEY[at]),
             None => {
-                let measure = column::place(name, 0).unwrap() - 8;
+                let measure = column::index_of(name, 0).unwrap() - 8;
                 row.sums[measure].to_string()
             }
         },
     }
 }
 
-/// Random decisions, over and over.
+/// An endless cycle of random decisions.
 struct Choices<'c>(std::iter::Cycle<std::slice::Iter<'c, u8>>);
 
 impl<'c> Choices<'c> {
@@ -177,7 +177,7 @@ fn columns() -> impl Strategy<Value = Vec<&'static str>> {
     Just(column::COLUMNS.map(|column| column.name).to_vec()).prop_shuffle()
 }
 
-/// Cuts a body where the choices say, some of which is not 0. A chunk may be empty.
+/// Splits a body into chunks of the chosen lengths, at least one of which is not 0. A chunk may be empty.
 fn cut<'b>(mut body: &'b [u8], choices: &mut Choices<'_>) -> Vec<&'b [u8]> {
     let mut chunks = Vec::new();
     while !body.is_empty() {
@@ -189,7 +189,7 @@ fn cut<'b>(mut body: &'b [u8], choices: &mut Choices<'_>) -> Vec<&'b [u8]> {
 }
 
 fn choices() -> impl Strategy<Value = Vec<u8>> {
-    vec(any::<u8>(), 1..64).prop_filter("would cut nothing", |bytes| bytes.iter().any(|byte| *byte > 0))
+    vec(any::<u8>(), 1..64).prop_filter("only empty chunks", |bytes| bytes.iter().any(|byte| *byte > 0))
 }
 
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
@@ -225,10 +225,10 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_handed_on_from_the_first_wrong_line(
+    fn no_row_is_passed_on_after_the_first_wrong_line(
         rows in vec(row(), 1..8), columns in columns(), cuts in choices(), wrong in any::<prop::sample::Index>(),
     ) {
-        // Every decision the same: one line a row, and none is blank.
+        // Every decision is the same: one line for each row, and no blank lines.
         let mut decide = Choices::new(&[5]);
         let wrong = wrong.index(rows.len());
         for (format, body, headers) in [
@@ -246,12 +246,12 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_answered_the_same_however_they_are_cut(body in pieces(), cuts in choices(), dated in any::<bool>()) {
+    fn the_result_does_not_depend_on_how_a_body_is_chunked(body in pieces(), cuts in choices(), dated in any::<bool>()) {
         for format in [Format::Csv, Format::Ndjson] {
-            let of_day = dated.then(|| day("2026-11-21"));
+            let upload_day = dated.then(|| day("2026-11-21"));
             let (whole, cut) = (
-                read(format, of_day, [body.as_slice()]),
-                read(format, of_day, cut(&body, &mut Choices::new(&cuts))),
+                read(format, upload_day, [body.as_slice()]),
+                read(format, upload_day, cut(&body, &mut Choices::new(&cuts))),
             );
             prop_assert_eq!(&whole, &cut);
             if whole.1.errors.is_empty() {

@@ -1,4 +1,4 @@
-//! What is refused, in which words, and in which order.
+//! Refused queries: their codes, their messages, and the order of the checks.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::reporting::query::parsing::INCOMPATIBLE_DIMENSION_METRIC;
 /// Rows: a member, its value, and the message.
 type Rows = &'static [(&'static str, &'static str, &'static str)];
 
-/// By `code`: what of the specification's part 7 and of docs/DECISIONS.md, "Reports" can be wrong with a body.
+/// The wrong bodies of docs/SPEC.md, "Errors", and docs/DECISIONS.md, "Reports", by `code`.
 const REFUSALS: &[(&str, Rows)] = &[
     (
         "missing_field",
@@ -213,7 +213,7 @@ const REFUSALS: &[(&str, Rows)] = &[
 ];
 
 #[test]
-fn a_wrong_member_is_refused_in_the_words_that_are_stated() {
+fn a_wrong_member_is_refused_with_its_documented_message() {
     for (code, rows) in REFUSALS {
         for (member, value, message) in *rows {
             let refusal = refused(&with(member, serde_json::from_str(value).unwrap()));
@@ -231,7 +231,7 @@ fn a_wrong_member_is_refused_in_the_words_that_are_stated() {
 }
 
 #[test]
-fn lists_have_their_limits() {
+fn lists_are_accepted_up_to_their_limits() {
     let filter = |values: usize| json!({ "dimension": "app", "values": vec![1; values] });
     let order = json!({ "column": "date", "ascending": true });
     for (member, most, more, code, message) in [
@@ -263,18 +263,18 @@ fn lists_have_their_limits() {
 }
 
 #[test]
-fn ad_tag_is_not_combined_with_what_is_not_counted_by_it_wherever_either_stands() {
+fn ad_tag_cannot_be_combined_with_metrics_that_are_not_counted_by_it() {
     let by = |column: &str| json!([{ "column": column, "ascending": true }]);
     let filters = json!([{ "dimension": "ad_tag", "values": ["a"] }]);
     for metric in Metric::ALL.map(Metric::name) {
-        for (dimension, asked, filters, order) in [
+        for (dimension, requested, filters, order) in [
             ("ad_tag", metric, json!([]), json!([])),
             ("date", metric, filters.clone(), json!([])),
             ("ad_tag", "clicks", json!([]), by(metric)),
             ("date", "clicks", filters.clone(), by(metric)),
         ] {
             let mut body = with("dimensions", json!([dimension]));
-            body["metrics"] = json!([asked]);
+            body["metrics"] = json!([requested]);
             body["filters"] = filters;
             body["order_by"] = order;
             if ["ad_requests", "ad_responses", "fill_rate", "show_rate"].contains(&metric) {
@@ -296,7 +296,7 @@ fn ad_tag_is_not_combined_with_what_is_not_counted_by_it_wherever_either_stands(
 }
 
 #[test]
-fn the_combination_is_checked_before_the_filters_and_the_order_that_it_looks_into() {
+fn the_ad_tag_combination_is_checked_before_filters_and_order() {
     let mut body = with("order_by", json!([7, { "column": "ad_tag" }]));
     assert_eq!(refused(&body).1, "invalid_order_by");
     body["metrics"] = json!(["fill_rate"]);
@@ -332,7 +332,7 @@ fn a_body_that_is_not_a_json_object_is_invalid_json() {
 /// Makes a body wrong in one way.
 type Fault = (&'static str, fn(&mut Value));
 
-/// One fault for each step, in the order of the steps.
+/// One fault for each check, in the order of the checks.
 const FAULTS: [Fault; 9] = [
     ("invalid_dimension", |body| body["dimensions"] = json!(["os"])),
     ("invalid_metric", |body| body["metrics"] = json!(["ctr"])),
@@ -361,31 +361,31 @@ const FAULTS: [Fault; 9] = [
 ];
 
 #[test]
-fn of_two_faults_the_one_whose_check_comes_first_is_told() {
+fn of_two_faults_the_one_checked_first_is_reported() {
     for (first, (code, fault)) in FAULTS.iter().enumerate() {
         let mut alone = good();
         fault(&mut alone);
         assert_eq!(refused(&alone).1, *code);
         assert_eq!(refused_text(&format!("{alone},")).1, "invalid_json");
         for (other, later) in FAULTS.iter().skip(first + 1) {
-            // The earlier one goes in last, where the two would change the same member.
+            // The earlier fault is applied last, since the two may change the same member.
             let mut both = good();
             later(&mut both);
             fault(&mut both);
             assert_eq!(refused(&both).1, *code, "{code} and {other}: {both}");
         }
     }
-    // A member that is missing is told at its own step.
+    // A missing member is reported at its own step.
     for (member, step) in [("dimensions", 0), ("metrics", 1), ("date_range", 2)] {
-        for (place, (code, fault)) in FAULTS.iter().enumerate() {
-            if place == step {
+        for (index, (code, fault)) in FAULTS.iter().enumerate() {
+            if index == step {
                 continue;
             }
             let mut body = good();
             fault(&mut body);
             body.as_object_mut().unwrap().remove(member);
-            // Without its dates or its columns, a body no longer has the faults of those.
-            let expected = if place < step { code } else { "missing_field" };
+            // A body without its dates or columns no longer has their faults.
+            let expected = if index < step { code } else { "missing_field" };
             assert_eq!(refused(&body).1, expected, "{member} and {code}");
         }
     }

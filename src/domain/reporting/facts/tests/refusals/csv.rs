@@ -1,9 +1,9 @@
-//! Headers and rows of CSV that are wrong, one fault each.
+//! Wrong CSV headers and rows, one fault each.
 
 use super::*;
 
 #[test]
-fn headers() {
+fn wrong_csv_headers_are_refused() {
     for (header, line, column, says) in [
         ("", 1, "-", "the header is missing"),
         ("\u{feff}", 1, "-", "the header is missing"),
@@ -126,7 +126,7 @@ fn headers() {
 }
 
 #[test]
-fn rows_of_csv() {
+fn wrong_csv_rows_are_refused() {
     let long = "x".repeat(129);
     for (column, text, says) in [
         (
@@ -201,7 +201,7 @@ fn rows_of_csv() {
         ("revenue", "$1", "USD"),
         ("revenue", "\"1,5\"", "not \"1,5\""),
         ("revenue", "9007199254.740993", "USD"),
-        // The day's total and not the row itself.
+        // The fault is the day's total, not the row itself.
         (
             "ad_requests",
             "9007199254740992",

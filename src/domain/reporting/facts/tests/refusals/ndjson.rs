@@ -1,4 +1,4 @@
-//! Objects of NDJSON that are wrong, one fault each.
+//! Wrong NDJSON objects, one fault each.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn object(replacing: &str, by: &str) -> String {
 }
 
 #[test]
-fn rows_of_ndjson() {
+fn wrong_ndjson_rows_are_refused() {
     for (replacing, by, column, says) in [
         ("\"clicks\":7,", "", "clicks", "is missing"),
         ("\"clicks\":7", "\"clicks\":null", "clicks", "is missing"),

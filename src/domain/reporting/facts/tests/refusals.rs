@@ -1,4 +1,4 @@
-//! What is wrong with an upload is said by line and column.
+//! Wrong uploads are refused with the line, the column and a message.
 
 use serde_json::{Value, json};
 
@@ -9,21 +9,21 @@ mod ndjson;
 
 /// The first wrong line: its number, its column and the message.
 #[track_caller]
-fn first(format: Format, of_day: Option<UtcDay>, body: &[u8]) -> (i64, String, String) {
-    let (rows, outcome) = read(format, of_day, [body]);
+fn first(format: Format, upload_day: Option<UtcDay>, body: &[u8]) -> (i64, String, String) {
+    let (rows, outcome) = read(format, upload_day, [body]);
     let error = outcome
         .errors
         .named()
         .first()
         .unwrap_or_else(|| panic!("accepted: {}", String::from_utf8_lossy(body)));
-    assert!((rows.len() as i64) < error.line, "only the lines before it");
+    assert!((rows.len() as i64) < error.line, "only rows before the error");
     let column = error.column.as_deref().unwrap_or("-").to_owned();
     (error.line, column, error.message.clone())
 }
 
 #[track_caller]
-fn refused(format: Format, of_day: Option<UtcDay>, body: &[u8], line: i64, column: &str, says: &str) {
-    let found = first(format, of_day, body);
+fn refused(format: Format, upload_day: Option<UtcDay>, body: &[u8], line: i64, column: &str, says: &str) {
+    let found = first(format, upload_day, body);
     assert_eq!(
         (found.0, found.1.as_str()),
         (line, column),
@@ -53,7 +53,7 @@ const GOOD: [&str; 12] = [
     "1.5",
 ];
 
-/// A good row, and one with another text in a column.
+/// A header, a good row, and a row with another text in one column.
 fn with(column: &str, text: &str) -> String {
     let at = HEADER.trim().split(',').position(|name| name == column).unwrap();
     let mut fields = GOOD;
@@ -87,12 +87,12 @@ fn every_fault_of_a_header_is_named_and_no_row_is_read() {
 
 #[test]
 fn a_date_must_be_the_day_that_the_upload_is_for() {
-    let of_day = Some(day("2026-11-21"));
+    let upload_day = Some(day("2026-11-21"));
     for text in ["2026-11-22", "", "x"] {
         let says = format!("must be 2026-11-21, the day that the upload is for, not {text:?}");
         refused(
             Format::Csv,
-            of_day,
+            upload_day,
             with("date", text).as_bytes(),
             3,
             "date",
@@ -101,7 +101,7 @@ fn a_date_must_be_the_day_that_the_upload_is_for() {
     }
     refused(
         Format::Ndjson,
-        of_day,
+        upload_day,
         b"{\"date\":\"2026-11-22\"}",
         1,
         "date",
@@ -110,7 +110,7 @@ fn a_date_must_be_the_day_that_the_upload_is_for() {
 }
 
 #[test]
-fn a_text_too_long_for_a_line_is_not_read() {
+fn a_line_longer_than_16_kib_is_refused() {
     let body = with("sdk_v", &"x".repeat(MAX_LINE));
     refused(
         Format::Csv,
@@ -123,7 +123,7 @@ fn a_text_too_long_for_a_line_is_not_read() {
 }
 
 #[test]
-fn a_day_that_is_full_takes_no_more_and_another_does() {
+fn a_row_that_brings_its_day_above_the_maximum_is_refused() {
     let row = |date: &str, clicks: &str| format!("{date},00000042,,,,,,0,0,0,{clicks},0\n");
     let full = row("2026-11-21", "9007199254740991") + &row("2026-11-20", "9007199254740992");
     let over = row("2026-11-21", "2") + &row("2026-11-21", "1") + &row("2026-11-21", "1");

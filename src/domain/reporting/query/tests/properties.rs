@@ -1,4 +1,4 @@
-//! Queries drawn at random, against a naive reading of them.
+//! Random queries, compared with a naive parser.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{model::api_error::ApiError, reporting::query::parsing::INCOMPATIBLE_DIMENSION_METRIC};
 
-/// A query as it is drawn: what it says, not yet how.
+/// The content of a random query, before it is written as JSON.
 #[derive(Clone, Debug)]
-struct Drawn {
+struct RandomQuery {
     start: i64,
     days: i64,
     dimensions: Vec<Dimension>,
@@ -22,7 +22,7 @@ struct Drawn {
 }
 
 prop_compose! {
-    fn drawn()(
+    fn random_query()(
         start in -719_528..2_932_000_i64,
         days in 0..=90_i64,
         dimensions in prop::collection::vec(prop::sample::select(&Dimension::ALL[..]), 1..9),
@@ -32,17 +32,17 @@ prop_compose! {
         order in prop::collection::vec((0..16_usize, any::<bool>()), 0..6),
         page in prop::option::of(1..=MAX_PAGE),
         count in prop::option::of(1..=MAX_COUNT),
-    ) -> Drawn {
-        Drawn { start, days, dimensions, metrics, filters, order, page, count }
+    ) -> RandomQuery {
+        RandomQuery { start, days, dimensions, metrics, filters, order, page, count }
     }
 }
 
-impl Drawn {
+impl RandomQuery {
     fn dates(&self) -> [UtcDay; 2] {
         [self.start, self.start + self.days].map(|number| UtcDay::from_number(number).unwrap())
     }
 
-    /// The order's columns: the metrics, and the dimensions that are requested.
+    /// The order columns, chosen from the metrics and the requested dimensions.
     fn columns(&self) -> Vec<(Column, bool)> {
         let all: Vec<_> = Metric::ALL
             .map(Column::Metric)
@@ -76,8 +76,8 @@ impl Drawn {
             .collect();
         let mut body = json!({
             "date_range": { "start_date": start.to_string(), "end_date": end.to_string() },
-            "dimensions": self.dimensions.iter().map(|of| of.name()).collect::<Vec<_>>(),
-            "metrics": self.metrics.iter().map(|of| of.name()).collect::<Vec<_>>(),
+            "dimensions": self.dimensions.iter().map(|dimension| dimension.name()).collect::<Vec<_>>(),
+            "metrics": self.metrics.iter().map(|metric| metric.name()).collect::<Vec<_>>(),
             "filters": filters,
             "order_by": order,
             "pagination": {},
@@ -103,21 +103,21 @@ impl Drawn {
         let counted = self.metrics.iter().any(|metric| forbidden(metric.name()))
             || columns
                 .iter()
-                .any(|(column, _)| matches!(column, Column::Metric(of) if forbidden(of.name())));
+                .any(|(column, _)| matches!(column, Column::Metric(metric) if forbidden(metric.name())));
         if by_tag && counted {
             return Err(INCOMPATIBLE_DIMENSION_METRIC);
         }
         let [start, end] = self.dates();
-        let dimensions = firsts(self.dimensions.iter().copied(), |of| *of);
-        let metrics = firsts(self.metrics.iter().copied(), |of| *of);
-        let filtered = firsts(self.filters.iter().map(|(dimension, _)| *dimension), |of| *of);
+        let dimensions = unique(self.dimensions.iter().copied(), |d| *d);
+        let metrics = unique(self.metrics.iter().copied(), |m| *m);
+        let filtered = unique(self.filters.iter().map(|(dimension, _)| *dimension), |d| *d);
         let filters = filtered
             .into_iter()
             .map(|dimension| {
                 let sets = self
                     .filters
                     .iter()
-                    .filter(|(of, _)| *of == dimension)
+                    .filter(|(filtered, _)| *filtered == dimension)
                     .map(|(_, values)| {
                         let upper = |value: &String| match dimension {
                             Dimension::Country => value.to_ascii_uppercase(),
@@ -132,7 +132,7 @@ impl Drawn {
                 }
             })
             .collect();
-        let mut order: Vec<_> = firsts(columns.into_iter(), |(column, _)| *column)
+        let mut order: Vec<_> = unique(columns.into_iter(), |(column, _)| *column)
             .into_iter()
             .map(|(column, ascending)| Order { column, ascending })
             .collect();
@@ -155,8 +155,8 @@ impl Drawn {
     }
 }
 
-/// The items whose key has not been before.
-fn firsts<T: Copy, K: PartialEq>(items: impl Iterator<Item = T>, key: impl Fn(&T) -> K) -> Vec<T> {
+/// The first item with each key.
+fn unique<T: Copy, K: PartialEq>(items: impl Iterator<Item = T>, key: impl Fn(&T) -> K) -> Vec<T> {
     let mut seen = Vec::new();
     items
         .filter(|item| {
@@ -167,7 +167,7 @@ fn firsts<T: Copy, K: PartialEq>(items: impl Iterator<Item = T>, key: impl Fn(&T
         .collect()
 }
 
-/// JSON of the shapes and words that queries are made of.
+/// Random JSON from the shapes and words of queries.
 fn any_json() -> impl Strategy<Value = Value> {
     let words = vec![
         "date_range",
@@ -196,36 +196,36 @@ fn any_json() -> impl Strategy<Value = Value> {
     let word = prop::sample::select(words);
     let leaf = prop_oneof![
         Just(json!(null)),
-        any::<bool>().prop_map(|of| json!(of)),
-        any::<i64>().prop_map(|of| json!(of)),
-        any::<f64>().prop_map(|of| json!(of)),
-        word.clone().prop_map(|of| json!(of)),
-        ".{0,4}".prop_map(|of| json!(of)),
+        any::<bool>().prop_map(|value| json!(value)),
+        any::<i64>().prop_map(|value| json!(value)),
+        any::<f64>().prop_map(|value| json!(value)),
+        word.clone().prop_map(|value| json!(value)),
+        ".{0,4}".prop_map(|value| json!(value)),
     ];
     leaf.prop_recursive(4, 40, 6, move |inner| {
         prop_oneof![
-            prop::collection::vec(inner.clone(), 0..6).prop_map(|of| json!(of)),
+            prop::collection::vec(inner.clone(), 0..6).prop_map(|items| json!(items)),
             prop::collection::hash_map(word.clone().prop_map(str::to_owned), inner, 0..6)
-                .prop_map(|of| json!(of)),
+                .prop_map(|members| json!(members)),
         ]
     })
 }
 
 proptest! {
     #[test]
-    fn a_valid_query_is_read_as_it_was_meant(drawn in drawn()) {
-        prop_assert_eq!(Query::parse(&drawn.body().to_string()), drawn.expected(), "{}", drawn.body());
+    fn a_valid_query_is_parsed_as_a_naive_parser_does(query in random_query()) {
+        prop_assert_eq!(Query::parse(&query.body().to_string()), query.expected(), "{}", query.body());
     }
 
     #[test]
-    fn whatever_is_sent_is_read_or_refused(
+    fn any_body_is_parsed_or_refused_with_400(
         json in any_json(),
         member in prop::sample::select(vec!["dimensions", "metrics", "date_range", "filters", "order_by", "pagination"]),
         text in ".{0,40}",
     ) {
         for body in [json.to_string(), with(member, json).to_string(), text] {
-            if let Err(refusal) = Query::parse(&body) {
-                prop_assert_eq!(refusal.status, 400);
+            if let Err(error) = Query::parse(&body) {
+                prop_assert_eq!(error.status, 400);
             }
         }
     }

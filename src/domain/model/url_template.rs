@@ -1,0 +1,127 @@
+//! URLs with macros, such as `https://t.example.com/c?id={click_id}`: splitting of text and macros, encoding of values,
+//! and detection of values that could change the URL's path. For the targets of clicks and for callbacks.
+
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// The characters that a browser encodes anywhere in a path, query or fragment, except `{` and `}`, which mark macros.
+pub const NOT_IN_A_URL: &AsciiSet = &CONTROLS
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'^')
+    .add(b'`')
+    .add(b'|');
+
+/// All but RFC 3986's unreserved characters. A value that is encoded with it can neither end its part of the URL nor
+/// start another macro, except that `.` or `..` could be a whole path segment: see [`could_be_dots`].
+const NOT_IN_A_VALUE: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// A part of a template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece<'t> {
+    Text(&'t str),
+    /// The name between the braces.
+    Macro(&'t str),
+}
+
+const STRAY_BRACE: &str = "has a { or } that is not part of a macro";
+
+/// The problem with an unknown macro, as a phrase to put after the field's name.
+pub fn unknown_macro(name: &str) -> String {
+    format!("has an unknown macro {{{name}}}")
+}
+
+/// Splits a template at its macros: text, then a macro and text in turn. Text may be empty. The error, a phrase to put
+/// after the field's name, stands where a brace is not part of a macro.
+pub fn pieces(template: &str) -> impl Iterator<Item = Result<Piece<'_>, &'static str>> {
+    let text = |text: &'_ str| (!text.contains('}')).then_some(()).ok_or(STRAY_BRACE);
+    template.split('{').enumerate().flat_map(move |(index, part)| {
+        let (name, after) = match part.split_once('}') {
+            _ if index == 0 => (None, part),
+            Some((name, after)) => (Some(Ok(Piece::Macro(name))), after),
+            None => (Some(Err(STRAY_BRACE)), ""),
+        };
+        name.into_iter().chain([text(after).map(|()| Piece::Text(after))])
+    })
+}
+
+/// Appends a macro's value, percent-encoded by RFC 3986.
+pub fn append_value(value: &str, out: &mut String) {
+    // Usually nothing is encoded: in a click's values only `@`, and characters that an operator put into an id.
+    if value.bytes().all(is_unreserved) {
+        out.push_str(value);
+    } else {
+        out.extend(utf8_percent_encode(value, NOT_IN_A_VALUE));
+    }
+}
+
+/// RFC 3986's unreserved characters, the complement of [`NOT_IN_A_VALUE`].
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
+}
+
+/// Whether a value could make a path segment `.` or `..`, plain or encoded, which URL parsers resolve as a step in the
+/// path. `free` lists the macros whose value could be dots, and `absent` those whose value could be empty.
+pub fn could_be_dots(segment: &str, free: &[&str], absent: &[&str]) -> bool {
+    let without = |segment: &str, macros: &[&str]| {
+        macros
+            .iter()
+            .fold(segment.to_owned(), |rest, name| rest.replace(name, ""))
+    };
+    let fixed = without(segment, free);
+    let has_free = fixed.len() < segment.len();
+    let rest = without(&fixed, absent);
+    let has_absent = rest.len() < fixed.len();
+    // An empty segment is not a step.
+    (has_free || (has_absent && !rest.is_empty())) && is_dots(&rest)
+}
+
+/// Whether a text consists of dots, each plain, as `%2e`, or as a prefix of `%2e` that a value could complete.
+fn is_dots(mut rest: &str) -> bool {
+    while !rest.is_empty() {
+        let after = rest.strip_prefix('.').or_else(|| {
+            let encoded = rest.strip_prefix('%')?;
+            let encoded = encoded.strip_prefix('2').unwrap_or(encoded);
+            Some(encoded.strip_prefix(['e', 'E']).unwrap_or(encoded))
+        });
+        let Some(after) = after else { return false };
+        rest = after;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_is_split_at_its_macros() {
+        use Piece::{Macro, Text};
+        let split = |template| pieces(template).collect::<Result<Vec<_>, _>>();
+        assert_eq!(split(""), Ok(vec![Text("")]));
+        assert_eq!(split("/a?b"), Ok(vec![Text("/a?b")]));
+        assert_eq!(split("{a}"), Ok(vec![Text(""), Macro("a"), Text("")]));
+        assert_eq!(
+            split("x{a}{}y"),
+            Ok(vec![Text("x"), Macro("a"), Text(""), Macro(""), Text("y")])
+        );
+        for stray in ["}", "a}b", "{", "{a", "{a}}", "{a}b}c", "{a{b}"] {
+            assert_eq!(split(stray), Err(STRAY_BRACE), "{stray}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_encoded_unless_all_of_it_is_unreserved() {
+        let encoded = |value| {
+            let mut out = String::from("v=");
+            append_value(value, &mut out);
+            out
+        };
+        assert_eq!(encoded("Az09-._~"), "v=Az09-._~");
+        assert_eq!(encoded("a&b=c/{d} é"), "v=a%26b%3Dc%2F%7Bd%7D%20%C3%A9");
+    }
+}

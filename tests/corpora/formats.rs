@@ -1,0 +1,93 @@
+//! The JSON that outlives the code that wrote it: commands between the two Workers, which are deployed one after the
+//! other, and what objects store. `formats-v1.json` has an example of each. A shape may gain an optional member; any
+//! other change needs a `formats-v2.json` beside it, and code that still reads the first.
+
+use std::collections::BTreeSet;
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use contract::{catalog, clicks, counters, kv, ledger, operation, outbox};
+use domain::{
+    callbacks::fields::Fields,
+    catalog::{advertiser::Advertiser, app::App, offer::Offer, publisher::Publisher},
+};
+use origin::outbox::reservations::Reservation;
+
+const EXAMPLES: &str = include_str!("formats-v1.json");
+const VERSION: u64 = 1;
+
+/// Whether code of today reads an example and writes it again as it is.
+type Check = fn(&Value) -> Result<(), String>;
+
+fn survives<T: Serialize + DeserializeOwned>(example: &Value) -> Result<(), String> {
+    let read: T = serde_json::from_value(example.clone()).map_err(|error| error.to_string())?;
+    let written = serde_json::to_value(&read).map_err(|error| error.to_string())?;
+    if written == *example {
+        Ok(())
+    } else {
+        Err(format!("is written as {written}"))
+    }
+}
+
+const FORMATS: [(&str, Check); 22] = [
+    ("catalog_command", survives::<catalog::Command>),
+    ("catalog_refreshed", survives::<catalog::Refreshed>),
+    ("catalog_terms", survives::<catalog::Terms>),
+    ("clicks_command", survives::<clicks::Command>),
+    ("clicks_found", survives::<clicks::Found>),
+    ("counters_applied", survives::<operation::Applied>),
+    ("counters_command", survives::<counters::Command>),
+    ("counters_stats", survives::<counters::OfferStats>),
+    ("counters_taken", survives::<counters::Taken>),
+    ("kv_pointer", survives::<kv::Pointer>),
+    ("ledger_command", survives::<ledger::Command>),
+    ("ledger_upload", survives::<ledger::Upload>),
+    ("operator_reply", survives::<operation::Reply>),
+    ("outbox_answer", survives::<outbox::Answer>),
+    ("outbox_command", survives::<outbox::Command>),
+    ("outbox_replayed", survives::<outbox::Replayed>),
+    ("stored_advertiser", survives::<Advertiser>),
+    ("stored_app", survives::<App>),
+    ("stored_fields", survives::<Fields>),
+    ("stored_offer", survives::<Offer>),
+    ("stored_publisher", survives::<Publisher>),
+    ("stored_reservation", survives::<Reservation>),
+];
+
+fn examples() -> Value {
+    serde_json::from_str(EXAMPLES).unwrap()
+}
+
+#[test]
+fn each_json_format_is_read_and_written_as_before() {
+    let examples = examples();
+    assert_eq!(examples["version"], VERSION);
+    for (name, check) in FORMATS {
+        let examples = examples[name].as_array().unwrap_or_else(|| panic!("no {name}"));
+        assert!(!examples.is_empty(), "{name}");
+        for example in examples {
+            check(example).unwrap_or_else(|problem| panic!("{name}: {example} {problem}"));
+        }
+    }
+}
+
+#[test]
+fn each_command_has_an_example() {
+    let examples = examples();
+    for (object, names) in [
+        ("catalog_command", catalog::Command::NAMES),
+        ("clicks_command", clicks::Command::NAMES),
+        ("counters_command", counters::Command::NAMES),
+        ("ledger_command", ledger::Command::NAMES),
+        ("outbox_command", outbox::Command::NAMES),
+    ] {
+        let shown = examples[object].as_array().unwrap().iter();
+        let shown: BTreeSet<_> = shown
+            .flat_map(|command| command.as_object().unwrap().keys())
+            .map(|name| name.replace('_', ""))
+            .collect();
+        let names: BTreeSet<_> = names.iter().map(|name| name.to_lowercase()).collect();
+        assert_eq!(shown, names, "{object}");
+    }
+}
