@@ -7,7 +7,7 @@ STABLE := $(shell sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
 HOST = $(shell rustup show 2>/dev/null | sed -n 's/^Default host: //p')
 
 TOOLS := $(CURDIR)/.tools
-# Debian's packages are installed where Debian's installer is, and named where it is not.
+# Installs Debian's packages where apt-get exists; otherwise prints their names and fails.
 APT = command -v apt-get >/dev/null || { echo "Signpost needs these packages, by the names that Debian gives them: $(1)" >&2; exit 1; }; \
 	apt-get update -qq && apt-get install -y -qq $(1)
 WASM_RUSTUP := $(TOOLS)/rustup
@@ -20,7 +20,7 @@ WASM_BINDGEN_VERSION := 0.2.129
 WORKER_BUILD := $(TOOLS)/worker-build-$(WORKER_BUILD_VERSION)/bin/worker-build
 WASM_BINDGEN := $(TOOLS)/wasm-bindgen-$(WASM_BINDGEN_VERSION)/bin/wasm-bindgen
 PIP_READY := $(TOOLS)/pip
-# The library whose verdict the tests of callbacks compare with ours; by the contents of its requirements.
+# The stock library that tests verify callbacks with. The file that marks it as installed is named by a hash.
 PYTHON_REQUIREMENTS := tests/verifiers/requirements.txt
 PYTHON_READY := $(TOOLS)/python/.signpost-$(firstword $(shell sha256sum $(PYTHON_REQUIREMENTS)))
 # schemathesis, which sends requests that openapi.yaml allows, and requests that it does not.
@@ -66,7 +66,7 @@ WASM_ENV = MAKEFLAGS= RUSTFLAGS=-Ctarget-feature=+simd128 RUSTUP_HOME=$(WASM_RUS
 # wasm-opt is two thirds of a build's time for 3 % of its size: `make deploy` takes it, `make test WASM_FLAGS=` tests it.
 WASM_FLAGS := --no-opt
 
-.PHONY: help run test chaos tested lint-native lint-wasm compiled tests audit fuzz fuzz-api fuzz-parsers fuzz-memory \
+.PHONY: help run test chaos tested lint-native lint-wasm compiled native-tests tests audit fuzz fuzz-api fuzz-parsers fuzz-memory \
 	fuzz-build bench bench-setup soak deploy fmt clean build faults setup
 .DELETE_ON_ERROR:
 
@@ -99,20 +99,26 @@ lint-native: $(STABLE_READY)
 	$(call step,Check format and lints,\
 		cargo fmt --check && cargo clippy --quiet --locked --workspace --all-targets -- -D warnings)
 
-# After the bundles: cargo locks the folder that they share.
-lint-wasm: $(NIGHTLY_READY) | build faults
-	$(call step,Check lints of the Workers,$(WASM_ENV) cargo clippy --quiet --locked -p signpost-edge -p signpost-origin \
+# In a folder of its own, because cargo locks the folder in which the Workers are built meanwhile.
+lint-wasm: compiled $(NIGHTLY_READY)
+	$(call step,Check lints of the Workers,$(WASM_ENV) CARGO_TARGET_DIR=$(CURDIR)/target/wasm-lints \
+		cargo clippy --quiet --locked -p signpost-edge -p signpost-origin \
 		--lib --target wasm32-unknown-unknown -- -D warnings)
 
-# After the lints, for the same reason.
+# After the lints, which lock the same folder.
 compiled: lint-native
 	$(call step,Compile the tests,cargo test --quiet --locked --workspace --no-run)
 
-# The tests wait for workerd, timers and disks more than they compute.
-tests: compiled lint-wasm audit | build faults
+# What needs no Worker, while the Workers are built.
+native-tests: compiled | $(PYTHON_READY) $(NPM_READY)
 	$(call step,Run the unit tests,cargo test --quiet --locked --workspace --lib)
-	$(call step,Run the tests on SQLite and on workerd,\
-		cargo test --quiet --locked --no-fail-fast -p signpost-tests -- --test-threads=8)
+	$(call step,Run the tests on SQLite,cargo test --quiet --locked --no-fail-fast -p signpost-tests \
+		--test catalog --test corpora --test origin --test verifiers)
+
+# These wait for workerd, timers and disks more than they compute.
+tests: native-tests lint-wasm audit | build faults $(API_PYTHON_READY)
+	$(call step,Run the tests on workerd,cargo test --quiet --locked --no-fail-fast -p signpost-tests \
+		--test repository --test e2e -- --test-threads=8)
 
 # The lock files against the known vulnerabilities, where their database can be reached; a test checks the licences.
 audit: $(STABLE_READY)
@@ -122,8 +128,8 @@ audit: $(STABLE_READY)
 			for lock in Cargo.lock tests/fuzz/Cargo.lock; do $(CARGO_AUDIT) audit --url $(ADVISORIES) --file $$lock; done; \
 		else echo "not done: $(ADVISORIES) cannot be reached from here"; fi)
 
-# Prints what each kind of request came to; a run that fails says which SEED brings it back. Then every place panics of
-# which `make test` tries some.
+# Prints the outcomes by kind of request; a failing run prints its SEED. Then it panics at every injection point, of which
+# `make test` covers some.
 chaos: KILLS ?= 200
 chaos: build faults
 	@SEED='$(SEED)' KILLS='$(KILLS)' cargo test --quiet --locked -p signpost-tests --test e2e security::chaos -- --nocapture
@@ -156,12 +162,12 @@ $(HONO): benches/yardsticks/hono.js package-lock.json | setup
 fuzz: fuzz-parsers fuzz-api
 
 fuzz-parsers: fuzz-build
-	@$(call fuzz,none,target/fuzz,$(FUZZ_SECONDS),1,$(FUZZ_TARGETS))
+	@$(call fuzz,none,$(FUZZ_SECONDS),$(FUZZ_TARGETS))
 
 # The same with AddressSanitizer, for what is not safe Rust all the way down.
 fuzz-memory: $(CARGO_FUZZ)
 	$(call fuzz_build,address)
-	@$(call fuzz,address,target/fuzz,$(FUZZ_SECONDS),1,$(FUZZ_UNSAFE))
+	@$(call fuzz,address,$(FUZZ_SECONDS),$(FUZZ_UNSAFE))
 
 fuzz-build: $(CARGO_FUZZ)
 	$(call fuzz_build,none)
@@ -174,9 +180,9 @@ RUSTUP_HOME=$(WASM_RUSTUP) RUSTUP_TOOLCHAIN=nightly $(CARGO_FUZZ) build --fuzz-d
 	--target-dir target/fuzz/$(1) -s $(1) --no-cfg-fuzzing --codegen-units 16
 endef
 
-# A sanitizer, where to keep what is found, seconds, how many at once, and targets.
+# Fuzzes one target after the other: sanitizer, seconds, targets.
 define fuzz
-printf '%s\n' $(5) | xargs -P$(4) -I{} tests/fuzz/run.sh target/fuzz/$(1)/$(HOST)/release $(2) $(3) {}
+printf '%s\n' $(3) | xargs -I{} tests/fuzz/run.sh target/fuzz/$(1)/$(HOST)/release target/fuzz $(2) {}
 endef
 
 # Built anew, so that no bundle of a quick turn is deployed. The origin first: the edge binds its objects.
@@ -194,7 +200,7 @@ clean:
 build: $(BUNDLES)
 faults: $(FAULTS_BUNDLES)
 
-# What is built, its crate, and its feature. --panic-unwind: without it a panic in an object hangs its caller, and takes the
+# Builds a module: its name in the output, its crate, its feature. --panic-unwind: without it a panic in an object hangs its caller, and takes the
 # memory of every object with it. worker-build takes the folder as seen from the crate.
 bundle = $(call step,Build $(1),$(WASM_ENV) $(WORKER_BUILD) --release --panic-unwind $(WASM_FLAGS) \
 	--out-dir ../../$(@D) src/$(2) $(if $(3),-- --features $(3)) && cp src/$(2)/*.js $(@D)/ && touch $@)

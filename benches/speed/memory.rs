@@ -87,8 +87,8 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
         "{:+.1} MB against before the report",
         (edge.total() - before.total()) / 1e6
     );
-    let most = "the most of V8's by its answers until the report was there: the engine yields to nobody, and its share is the \
-                Wasm memory";
+    let most = "the largest of V8's answers while the report ran; the engine does not yield, so its own share shows in the Wasm \
+                memory";
     rows.push(
         edge.row(
             &format!("the edge while the origin reports {groups} groups"),

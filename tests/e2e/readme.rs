@@ -1,5 +1,4 @@
-//! What the README and the documents show, as a new user meets it: `make run`, every command pasted, every answer as
-//! printed.
+//! Runs the README and the documents as a new user would: `make run`, every command pasted, every answer as printed.
 
 use std::{
     io::{BufRead, BufReader},

@@ -8,7 +8,7 @@ mod bounds;
 mod errors;
 mod keys;
 mod model;
-mod operating;
+mod operator;
 mod precedence;
 mod random;
 mod requests;

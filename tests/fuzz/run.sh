@@ -8,13 +8,9 @@ binaries=$1 scratch=$2 seconds=$3 target=$4
 corpus=$scratch/corpus/$target found=$scratch/found/$target log=$scratch/$target.log
 mkdir -p "$corpus" "$found"
 
-# A short run is part of every test. Its fixed seed makes it fail because of a change, not by chance.
-seed=
-case $scratch in *brief) seed=-seed=1 ;; esac
-
 # An input that needs more memory or time than this is a finding. A sanitizer reserves too many addresses for ulimit.
 limits() { case $binaries in *address*) ;; *) ulimit -v 4000000 ;; esac }
-if (limits && exec timeout $((seconds + 120)) "$binaries/$target" -max_total_time="$seconds" -timeout=10 $seed \
+if (limits && exec timeout $((seconds + 120)) "$binaries/$target" -max_total_time="$seconds" -timeout=10 \
 	-rss_limit_mb=2048 -artifact_prefix="$found/" "$corpus" "tests/fuzz/corpus/$target") >"$log" 2>&1; then
 	awk -v target="$target" '$2 == "DONE" {
 		for (i = 3; i < NF; i += 2) stats[$i] = $(i + 1)

@@ -1,8 +1,8 @@
 //! `origin::ledger` on a real SQLite: reports equal the loaded, added and counted facts after any fault.
 
 mod batches;
-mod kept;
 mod keys;
+mod metadata;
 mod model;
 mod statements;
 mod uploads;

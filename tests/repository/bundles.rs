@@ -1,10 +1,10 @@
-//! What only tests and benchmarks are built with is in no module that is deployed, and the edge's module stays small.
+//! Deployed modules contain no code of tests or benchmarks, and the edge's has nothing of the objects.
 
 use std::fs;
 
 use crate::{read, root};
 
-/// What a place says that panics because a test has asked for it (`src/platform/faults.rs`).
+/// The message of an injected panic (`src/platform/faults.rs`).
 const FAULT: &[u8] = b"a test asked for it";
 /// The path of the benchmarks' route.
 const BENCH: &[u8] = b"/v1/bench/report";
@@ -20,7 +20,7 @@ fn holds(module: &[u8], mark: &[u8]) -> bool {
 }
 
 #[test]
-fn what_is_deployed_is_built_without_features() {
+fn deployed_modules_are_built_without_features() {
     for worker in ["edge", "origin"] {
         let manifest: toml::Table = read(&format!("src/{worker}/Cargo.toml")).parse().unwrap();
         assert!(!manifest["features"].as_table().unwrap().contains_key("default"));
@@ -72,7 +72,7 @@ fn a_deployed_module_holds_nothing_that_only_tests_and_benchmarks_have() {
                 String::from_utf8_lossy(mark)
             );
         }
-        // The mark is one: where a module was made for tests, it has it.
+        // The mark works: a module that was built with faults contains it.
         if let Some(faulty) = module(&format!("target/faults/{worker}")) {
             assert!(holds(&faulty, FAULT), "{worker}");
         }

@@ -28,7 +28,7 @@ fn part(capnp: &str, start: &str) -> String {
     rest.split("\nconst ").next().unwrap().to_owned()
 }
 
-/// What follows `before` and precedes `after`, wherever both are on a line.
+/// The text between `before` and `after`, for each line that has both.
 fn between<'t>(text: &'t str, before: &str, after: &str) -> BTreeSet<&'t str> {
     let found = |line: &'t str| Some(line.split_once(before)?.1.split_once(after)?.0);
     text.lines()
@@ -53,7 +53,7 @@ fn tables(value: &toml::Value, name: &str) -> BTreeMap<String, toml::Table> {
         .collect()
 }
 
-/// What a Worker's `wrangler.toml` says twice: for trying it locally, and for production.
+/// The two environments of a `wrangler.toml`: local and production.
 fn environments(wrangler: &toml::Table) -> [&toml::Table; 2] {
     [wrangler, wrangler["env"]["production"].as_table().unwrap()]
 }
@@ -148,7 +148,7 @@ fn each_setting_of_a_worker_is_bound_locally_and_read_by_its_code() {
             .into_iter()
             .flat_map(sources)
             .map(|path| fs::read_to_string(path).unwrap())
-            .chain([read("src/edge/entry.js")])
+            .chain((worker == "edge").then(|| read("src/edge/entry.js")))
             .collect();
         for setting in &settings {
             let is_read = [format!("\"{setting}\""), format!("env.{setting}")];

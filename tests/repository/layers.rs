@@ -13,7 +13,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
     ("edge", &["contract", "domain", "platform"]),
     ("origin", &["contract", "domain", "platform"]),
 ];
-/// What only runs on Workers.
+/// Crates that run only on Workers.
 const WORKERS: [&str; 5] = [
     "worker",
     "wasm-bindgen",

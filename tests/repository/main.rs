@@ -1,4 +1,4 @@
-//! What holds of the repository itself: the configurations of the two Workers agree, the crates keep to their layers, the
+//! Checks of the repository itself: the configurations of the two Workers agree, the crates keep to their layers, the
 //! documents name what is there, the demo's facts are what they claim to be, `openapi.yaml` and the code name the same, and
 //! the benchmarks' statistics are right.
 

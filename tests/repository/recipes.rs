@@ -1,5 +1,5 @@
-//! The recipes for attribution partners in docs/INTEGRATING.md: each postback, its macros filled as the partner fills them, says to
-//! Signpost what the recipe means it to say.
+//! Parses each partner's postback from docs/INTEGRATING.md ("Partner recipes") with its macros filled in, and checks what
+//! it means.
 
 use crate::read;
 use domain::{
@@ -79,7 +79,7 @@ fn filled(query: &str, click_id: &str) -> String {
 }
 
 #[test]
-fn every_recipe_for_a_partner_says_what_it_is_meant_to_say() {
+fn every_partner_recipe_parses_as_intended() {
     let (recipes, click_id) = (recipes(), click_id());
     assert!(recipes.len() >= 9, "{recipes:?}");
     for (partner, _, query) in &recipes {

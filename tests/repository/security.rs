@@ -1,10 +1,10 @@
-//! What docs/TESTING.md says is tried is tried: the tests, files and commands that it names are there.
+//! The tests, files and commands that docs/TESTING.md names exist.
 
 use std::fs;
 
 use crate::{read, root};
 
-/// What stands between backticks.
+/// The texts between backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }

@@ -1,4 +1,4 @@
-//! What the benches say of the figures of several rounds. The benches themselves run no tests.
+//! Tests of the benchmarks' statistics over several rounds. The benches themselves run no tests.
 
 #[path = "../../benches/shared/stats.rs"]
 mod reckoning;
