@@ -4,7 +4,7 @@
 use super::state::CONVERSION_WINDOW_CLOSED;
 use crate::{
     catalog::offer::{DEFAULT_CONVERSION_WINDOW_DAYS, MAX_CONVERSION_WINDOW_DAYS},
-    model::{CurrencyRate, MicroUsd, api_error::ApiError, money::InAppAmount},
+    model::{CurrencyRate, MicroUsd, api_error::ApiError, money::InAppAmount, time::DAY_MS},
 };
 
 pub const UNKNOWN_GOAL: ApiError = ApiError::new(
@@ -12,8 +12,6 @@ pub const UNKNOWN_GOAL: ApiError = ApiError::new(
     "unknown_goal",
     "goal is neither the id nor the event code of a goal of the clicked offer",
 );
-
-const DAY_MS: i64 = 86_400_000;
 
 /// The payment data of a goal of the clicked offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

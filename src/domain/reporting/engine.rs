@@ -26,7 +26,7 @@ mod top_rows;
 use super::{
     page::Page,
     query::Query,
-    segment::{Column, Corrupt},
+    segment::{Column, Corrupt, to_usize},
 };
 use crate::model::{api_error::ApiError, seeded_hash, time::UtcDay};
 
@@ -153,9 +153,4 @@ pub fn run_measured<S: Source>(
     let segments = plan.matching_segments(segments);
     let meter = metered_vec::Meter::new(budget.bytes.saturating_sub(budget.kept));
     execution::Execution::new(source, &plan, budget, &segments, &meter).page()
-}
-
-/// Converts a 32-bit number to an index, which has 32 bits in Wasm and 64 natively.
-fn to_usize(number: u32) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
 }

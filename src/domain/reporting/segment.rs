@@ -22,6 +22,7 @@ mod read;
 mod tests;
 
 pub use build::{Builder, Encoded, SegmentFull, Segmenter};
+pub(crate) use read::to_usize;
 pub use read::{Codes, Corrupt, Image, KeyColumn, MeasureColumn, Values};
 
 use super::{

@@ -3,17 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{conversions::Approval, entries, sql};
+use super::{NET_MS, conversions::Approval, entries, sql};
 use contract::counters::Take;
-use domain::model::time::SECOND_MS;
 use platform::{
     database::{Database, DatabaseError, Value, json},
     failure::Failure,
     params,
 };
-
-/// How long the alarm leaves a new reservation to its request, in milliseconds.
-const NET_MS: i64 = 15 * SECOND_MS;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reservation {

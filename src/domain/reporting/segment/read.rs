@@ -259,7 +259,7 @@ fn verify(bytes: &[u8], number: u8, rows: u32) -> Result<(u8, [u8; 8], &[u8]), C
     Ok((width, [a1, a2, a3, a4, a5, a6, a7, a8], payload))
 }
 
-fn to_usize(number: u32) -> usize {
+pub(crate) fn to_usize(number: u32) -> usize {
     // `usize` has 32 bits in Wasm and 64 natively.
     usize::try_from(number).unwrap_or(usize::MAX)
 }
