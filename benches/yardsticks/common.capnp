@@ -1,5 +1,5 @@
-# Shared by the yardsticks and Signpost: the socket, the folders of a state (also where nothing is stored in them) and
-# the compatibility date.
+# Shared by the yardsticks and Signpost: the folders of a state (also where nothing is stored in them) and the
+# compatibility date; and the yardsticks' socket.
 
 using Workerd = import "/workerd/workerd.capnp";
 

@@ -6,13 +6,13 @@ using Local = import "../../fixtures/local/workerd.capnp";
 
 const config :Workerd.Config = (
   services = [
-    (name = "worker", worker = .edge),
+    (name = "edge", worker = .edge),
     (name = "origin", worker = .origin),
     Common.kv,
     Common.objects,
     (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
   ],
-  sockets = [Common.http],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (cfBlobHeader = "CF-Blob"), service = "edge")],
 );
 
 const edge :Workerd.Worker = (
