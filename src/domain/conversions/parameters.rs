@@ -3,12 +3,13 @@
 
 use std::{array, borrow::Cow};
 
-use percent_encoding::percent_decode_str;
-
 use super::state::Status;
 use crate::{
     model::api_error::{ApiError, common::MISSING_FIELD},
-    tracking::{click_id, parameters::INVALID_PARAMETER},
+    tracking::{
+        click_id,
+        parameters::{INVALID_PARAMETER, badly_encoded, decode},
+    },
 };
 
 pub const INVALID_CLICK_ID: ApiError = ApiError::new(400, "invalid_click_id", "click_id is not a click id");
@@ -124,7 +125,7 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<[Option<Cow<'a, str
     {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         // A name that does not decode may be meant as a known one, so it is an error and not ignored.
-        let name = decode(name).ok_or_else(|| badly_encoded("the name of a parameter"))?;
+        let name = decode_form(name).ok_or_else(|| badly_encoded("the name of a parameter"))?;
         let Some((known, slot)) = NAMES.iter().zip(&mut values).find(|(known, _)| **known == name) else {
             continue;
         };
@@ -132,7 +133,7 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<[Option<Cow<'a, str
         if is_macro(value) {
             continue;
         }
-        let value = decode(value).ok_or_else(|| badly_encoded(known))?;
+        let value = decode_form(value).ok_or_else(|| badly_encoded(known))?;
         if value.is_empty() || is_macro(&value) {
             continue;
         }
@@ -147,26 +148,14 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<[Option<Cow<'a, str
     Ok(values)
 }
 
-fn badly_encoded(what: &str) -> ApiError {
-    INVALID_PARAMETER.with_message(format!("{what} is not valid percent-encoded UTF-8"))
-}
-
-/// Decodes form encoding, in which a `+` is a space, since partners encode queries this way too. `None` if a `%` is not
-/// followed by two hexadecimal digits, or the bytes are not UTF-8.
-fn decode(text: &str) -> Option<Cow<'_, str>> {
-    let well_formed = text.split('%').skip(1).all(|after| {
-        matches!(after.as_bytes(), [high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit())
-    });
-    if !well_formed {
-        return None;
+/// [`decode`] for form encoding, in which a `+` is a space. Partners encode queries this way too.
+fn decode_form(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains('+') {
+        return decode(text);
     }
-    if text.contains('+') {
-        // A literal `+` is still `%2B` here.
-        let spaced = text.replace('+', " ");
-        let decoded = percent_decode_str(&spaced).decode_utf8().ok()?;
-        return Some(Cow::Owned(decoded.into_owned()));
-    }
-    percent_decode_str(text).decode_utf8().ok()
+    // A literal `+` is still `%2B` here.
+    let decoded = decode(&text.replace('+', " "))?.into_owned();
+    Some(Cow::Owned(decoded))
 }
 
 /// Whether the whole text is a macro.

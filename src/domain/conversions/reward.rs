@@ -134,7 +134,7 @@ mod tests {
             let paid = paid_goal(&goals, named);
             assert_eq!(paid.as_ref().ok().map(|goal| goal.id), expected, "{named:?}");
             if let Err(refusal) = paid {
-                assert_eq!((refusal.status, refusal.code), (400, "unknown_goal"));
+                assert_eq!((refusal.status, refusal.code), (400, "unknown_goal"), "{named:?}");
             }
         }
     }
@@ -158,15 +158,15 @@ mod tests {
             (Some(u16::MAX), 90),
         ] {
             let last = CLICK + days * DAY_MS;
-            assert_eq!(check_window(CLICK, CLICK, window), Ok(()));
-            assert_eq!(check_window(CLICK, last, window), Ok(()), "{window:?}");
-            let refusal = check_window(CLICK, last + 1, window).unwrap_err();
-            assert_eq!((refusal.status, refusal.code), (410, "conversion_window_closed"));
-            assert!(
-                refusal.message.contains(&format!("{days} days")),
-                "{}",
-                refusal.message
-            );
+            for received in [CLICK, last] {
+                let passed = check_window(CLICK, received, window);
+                assert_eq!(passed, Ok(()), "{window:?} {received}");
+            }
+            let named = format!("{days} days");
+            let refusal = check_window(CLICK, last + 1, window).expect_err(&named);
+            let code = (refusal.status, refusal.code);
+            assert_eq!(code, (410, "conversion_window_closed"), "{window:?}");
+            assert!(refusal.message.contains(&named), "{window:?}: {refusal:?}");
         }
         assert_eq!(check_window(CLICK, CLICK - DAY_MS, Some(1)), Ok(()));
         assert_eq!(check_window(i64::MAX, i64::MIN, Some(1)), Ok(()));

@@ -196,37 +196,24 @@ mod tests {
     #[test]
     fn every_status_of_every_row_has_its_outcome() {
         type Row = (Option<State>, [(State, bool, Option<Movement>); 4]);
-        let same = |state| [(state, true, None); 4];
-        let fresh = [
-            (Approved, false, Some(Reward)),
-            (Pending, false, None),
-            (Rejected, false, None),
-            (Tombstone, false, None),
-        ];
+        let (reward, reversal) = ((Approved, false, Some(Reward)), (Reversed, false, Some(Reversal)));
+        let new = |state| (state, false, None);
+        let same = |state| (state, true, None);
+        let fresh = [reward, new(Pending), new(Rejected), new(Tombstone)];
         // In the order of `Status::ALL`: approved, pending, rejected, reversed.
         let mut table: Vec<Row> = vec![
             (None, fresh),
             (
                 Some(Pending),
-                [
-                    (Approved, false, Some(Reward)),
-                    (Pending, true, None),
-                    (Rejected, false, None),
-                    (Rejected, false, None),
-                ],
+                [reward, same(Pending), new(Rejected), new(Rejected)],
             ),
             (
                 Some(Approved),
-                [
-                    (Approved, true, None),
-                    (Approved, true, None),
-                    (Reversed, false, Some(Reversal)),
-                    (Reversed, false, Some(Reversal)),
-                ],
+                [same(Approved), same(Approved), reversal, reversal],
             ),
-            (Some(Rejected), same(Rejected)),
-            (Some(Reversed), same(Reversed)),
-            (Some(Tombstone), same(Tombstone)),
+            (Some(Rejected), [same(Rejected); 4]),
+            (Some(Reversed), [same(Reversed); 4]),
+            (Some(Tombstone), [same(Tombstone); 4]),
         ];
         table.extend(REFUSED.map(|refused| (Some(refused), fresh)));
         for (current, outcomes) in table {
@@ -257,8 +244,9 @@ mod tests {
     #[test]
     fn a_status_is_one_of_four_names_in_any_case() {
         for status in Status::ALL {
-            assert_eq!(Status::parse(status.as_str()), Some(status));
-            assert_eq!(Status::parse(&status.as_str().to_uppercase()), Some(status));
+            for name in [status.as_str(), &status.as_str().to_uppercase()] {
+                assert_eq!(Status::parse(name), Some(status), "{name}");
+            }
         }
         assert_eq!(Status::parse("Approved"), Some(Status::Approved));
         for other in [

@@ -91,15 +91,11 @@ impl Vault {
         let (&id, rest) = sealed.split_first()?;
         let (nonce, sealed) = rest.split_first_chunk::<12>()?;
         let (_, cipher) = self.keys.iter().find(|(known, _)| *known == id)?;
-        cipher
-            .decrypt(
-                &Nonce::from(*nonce),
-                Payload {
-                    msg: sealed,
-                    aad: purpose.as_bytes(),
-                },
-            )
-            .ok()
+        let payload = Payload {
+            msg: sealed,
+            aad: purpose.as_bytes(),
+        };
+        cipher.decrypt(&Nonce::from(*nonce), payload).ok()
     }
 }
 

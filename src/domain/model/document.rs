@@ -6,7 +6,10 @@ mod strict;
 use serde::de::DeserializeOwned;
 
 use self::strict::Strict;
-use crate::model::api_error::{ApiError, common};
+use crate::model::{
+    api_error::{ApiError, common},
+    url_template::check_characters,
+};
 
 pub const INVALID_FIELD: ApiError =
     ApiError::new(400, "invalid_field", "a field has a value it may not have");
@@ -104,15 +107,7 @@ pub fn check_length(path: &str, text: &str, max: usize) -> Result<(), FieldError
 /// Checks for an absolute `http` or `https` URL without credentials, at most 2,048 characters.
 pub fn check_web_url(path: &str, text: &str) -> Result<(), FieldError> {
     check_text(path, text, 2_048)?;
-    // The URL parser drops or converts these silently, so it would check another text than the one that is sent on.
-    if text
-        .contains(|character: char| character.is_control() || character.is_whitespace() || character == '\\')
-    {
-        return Err(FieldError::new(
-            path,
-            "must not contain spaces, control characters or backslashes",
-        ));
-    }
+    check_characters(text).map_err(|problem| FieldError::new(path, problem))?;
     let url =
         url::Url::parse(text).map_err(|error| FieldError::new(path, format!("is not a URL: {error}")))?;
     if !matches!(url.scheme(), "http" | "https") {

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-macro_rules! closed_list {
-    ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal),* $(,)? }) => {
+macro_rules! closed_lists {
+    ($($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal),* $(,)? })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum $name { $(#[serde(rename = $text)] $variant),* }
@@ -31,10 +31,10 @@ macro_rules! closed_list {
                 Self::ALL.get(usize::from(code)).copied()
             }
         }
-    };
+    )*};
 }
 
-closed_list! {
+closed_lists! {
     /// The type of an offer (`off_type`): the event that it pays for.
     OfferType {
         Cpr = "CPR",
@@ -46,14 +46,10 @@ closed_list! {
         ApkInstall = "APK_INSTALL",
         ApkRegister = "APK_REGISTER",
     }
-}
 
-closed_list! {
     /// The platform of an app or an offer (`os`).
     Platform { Ios = "ios", Android = "android", Web = "web" }
-}
 
-closed_list! {
     /// A category of an offer (`ctg`).
     Category {
         SingleStep = "SINGLE_STEP",

@@ -110,10 +110,8 @@ mod tests {
 
     #[test]
     fn an_app_id_is_eight_digits() {
-        assert_eq!(
-            AppId::parse("00000042").map(|id| id.to_string()).as_deref(),
-            Some("00000042")
-        );
+        let id = AppId::parse("00000042").map(|id| id.to_string());
+        assert_eq!(id.as_deref(), Some("00000042"));
         for bad in ["1234567", "123456789", "1234567a", "+1234567", ""] {
             assert!(AppId::parse(bad).is_none(), "{bad}");
         }

@@ -220,6 +220,7 @@ mod tests {
     use super::*;
 
     const MAX: usize = 5;
+    const REFUSAL: ApiError = ApiError::new(400, "invalid_lines", "nothing was kept");
 
     type Read = Vec<(i64, Result<Vec<u8>, TooLong>)>;
 
@@ -248,15 +249,8 @@ mod tests {
         (1..)
             .zip(ended.chain(last))
             .map(|(number, line)| {
-                let long = line.len() > MAX;
-                (
-                    number,
-                    if long {
-                        Err(TooLong { max: MAX })
-                    } else {
-                        Ok(line.to_vec())
-                    },
-                )
+                let kept = (line.len() <= MAX).then(|| line.to_vec());
+                (number, kept.ok_or(TooLong { max: MAX }))
             })
             .collect()
     }
@@ -292,16 +286,13 @@ mod tests {
         for line in (1..=30).rev() {
             errors.add(line, (line == 2).then_some(Cow::Borrowed("clicks")), "is wrong");
         }
-        let refusal = ApiError::new(400, "invalid_lines", "nothing was kept");
-        let body: serde_json::Value = serde_json::from_str(&errors.body(&refusal)).unwrap();
+        let body: serde_json::Value = serde_json::from_str(&errors.body(&REFUSAL)).unwrap();
         assert_eq!(body["error"], "nothing was kept (30 errors)");
         assert_eq!(body["code"], "invalid_lines");
         assert_eq!(body["lines"].as_array().unwrap().len(), MAX_LISTED);
-        assert_eq!(body["lines"][0], json!({ "line": 1, "message": "is wrong" }));
-        assert_eq!(
-            body["lines"][1],
-            json!({ "line": 2, "column": "clicks", "message": "is wrong" })
-        );
+        let first = json!({ "line": 1, "message": "is wrong" });
+        let second = json!({ "line": 2, "column": "clicks", "message": "is wrong" });
+        assert_eq!((&body["lines"][0], &body["lines"][1]), (&first, &second));
         assert_eq!(body["lines"][19]["line"], 20);
     }
 
@@ -311,11 +302,10 @@ mod tests {
         assert!(errors.is_empty());
         errors.add(1, None, "is wrong");
         errors.leave_the_rest();
-        let refusal = ApiError::new(400, "invalid_lines", "nothing was kept");
+        let body = errors.body(&REFUSAL);
         assert!(
-            errors
-                .body(&refusal)
-                .contains("nothing was kept (1 error, the rest was not read)")
+            body.contains("nothing was kept (1 error, the rest was not read)"),
+            "{body}"
         );
     }
 

@@ -300,7 +300,7 @@ mod tests {
             for decimals in [0, 2, 6, 9] {
                 let mut text = String::new();
                 write_decimal(&mut text, units, decimals);
-                assert_eq!(text, naive_decimal(units, decimals));
+                assert_eq!(text, naive_decimal(units, decimals), "{units} {decimals}");
             }
         }
     }

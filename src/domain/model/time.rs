@@ -98,12 +98,15 @@ pub fn next_night_ms(now_ms: i64) -> i64 {
     today.minus(-1).start_ms().saturating_add(HOUR_MS)
 }
 
+/// Formats an instant in UTC.
+fn format(now_ms: i64, format: &str) -> String {
+    let instant = DateTime::from_timestamp_millis(now_ms).unwrap_or_default();
+    instant.format(format).to_string()
+}
+
 /// Formats an instant by RFC 3339, in UTC and whole seconds.
 pub fn rfc_3339(now_ms: i64) -> String {
-    DateTime::from_timestamp_millis(now_ms)
-        .unwrap_or_default()
-        .format("%Y-%m-%dT%H:%M:%SZ")
-        .to_string()
+    format(now_ms, "%Y-%m-%dT%H:%M:%SZ")
 }
 
 /// The preferred format of an HTTP date (RFC 9110 section 5.6.7).
@@ -114,10 +117,7 @@ const HTTP_DATES: [&str; 3] = [HTTP_DATE, "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e
 
 /// Formats an instant as an HTTP date, for `Last-Modified`.
 pub fn http_date(now_ms: i64) -> String {
-    DateTime::from_timestamp_millis(now_ms)
-        .unwrap_or_default()
-        .format(HTTP_DATE)
-        .to_string()
+    format(now_ms, HTTP_DATE)
 }
 
 /// Parses an HTTP date to milliseconds since the Unix epoch.
@@ -152,10 +152,8 @@ mod tests {
             "0000-01-01",
             "9999-12-31",
         ] {
-            assert_eq!(
-                UtcDay::parse(date).map(|day| day.to_string()).as_deref(),
-                Some(date)
-            );
+            let day = UtcDay::parse(date).map(|day| day.to_string());
+            assert_eq!(day.as_deref(), Some(date));
         }
         for bad in [
             "2026-02-29",

@@ -1,5 +1,6 @@
 //! URLs with macros, such as `https://t.example.com/c?id={click_id}`: splitting of text and macros, encoding of values,
-//! and detection of values that could change the URL's path. For the targets of clicks and for callbacks.
+//! and detection of characters and values that could change the URL's host or path. For the targets of clicks and for
+//! callbacks.
 
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -19,6 +20,18 @@ const NOT_IN_A_VALUE: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
+
+/// Refuses characters that URL parsers drop or convert without an error: a browser reads a backslash as a slash and
+/// drops line breaks, so another host or path could be called than the one that was checked. The error is a phrase to
+/// put after the field's name.
+pub fn check_characters(url: &str) -> Result<(), &'static str> {
+    let is_refused =
+        |character: char| character.is_control() || character.is_whitespace() || character == '\\';
+    if url.contains(is_refused) {
+        return Err("must not contain spaces, control characters or backslashes");
+    }
+    Ok(())
+}
 
 /// A part of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -84,23 +84,23 @@ impl Selector {
     }
 
     fn platform(&self, platform: Platform) -> Option<&Bitmap> {
-        let rows = || {
-            self.listing
-                .platforms()
-                .iter()
-                .map(|&code| code == platform.code())
-        };
-        cached(&self.platforms, platform.code(), || Bitmap::collect(rows()))
+        self.coded(&self.platforms, Listing::platforms, platform.code())
     }
 
     fn off_type(&self, off_type: OfferType) -> Option<&Bitmap> {
-        let rows = || {
-            self.listing
-                .off_types()
-                .iter()
-                .map(|&code| code == off_type.code())
-        };
-        cached(&self.off_types, off_type.code(), || Bitmap::collect(rows()))
+        self.coded(&self.off_types, Listing::off_types, off_type.code())
+    }
+
+    /// The rows with a code in a column.
+    fn coded<'s>(
+        &'s self,
+        cells: &'s [OnceCell<Bitmap>],
+        column: fn(&Listing) -> &[u8],
+        code: u8,
+    ) -> Option<&'s Bitmap> {
+        cached(cells, code, || {
+            Bitmap::collect(column(&self.listing).iter().map(|&row| row == code))
+        })
     }
 
     fn country(&self, country: Country) -> Option<&Bitmap> {

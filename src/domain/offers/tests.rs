@@ -108,7 +108,7 @@ impl Shelf {
 }
 
 /// The values that a page shows besides the offer itself.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Now {
     conversion_left: Option<u32>,
     click_left: Option<u32>,
@@ -165,20 +165,15 @@ fn decimal(units: u128, decimals: u8) -> Value {
 
 /// An offer of docs/SPEC.md, "Offers response", rendered directly by the rules of docs/DECISIONS.md, "Offers".
 fn naive(app: &AppListing, id: &OfferId, offer: &Offer, now: &Now) -> Value {
-    let CurrencyRate {
-        name,
-        per_usd,
-        decimals,
-        rounding,
-    } = &app.currency;
+    let rate = &app.currency;
     let usd = |micro_usd: i64| json!({ "cur": "USD", "amt": decimal(micro_usd.unsigned_abs().into(), 6) });
-    let in_app = |units: u128| json!({ "cur": name, "amt": decimal(units, *decimals) });
+    let in_app = |units: u128| json!({ "cur": rate.name, "amt": decimal(units, rate.decimals) });
     let mut goals: Vec<_> = offer.goals.iter().collect();
     goals.sort_by_key(|goal| (goal.ord, goal.id.as_str()));
     let amounts: Vec<u128> = goals
         .iter()
-        .map(|goal| goal.payout_usd.0.unsigned_abs() as u128 * per_usd.0.unsigned_abs() as u128)
-        .map(|exact| rounded(exact, *decimals, *rounding))
+        .map(|goal| goal.payout_usd.0.unsigned_abs() as u128 * rate.per_usd.0.unsigned_abs() as u128)
+        .map(|exact| rounded(exact, rate.decimals, rate.rounding))
         .collect();
     let base = format!(
         "{TRACKING_URL}/v2/tracking/click?rid={}&app={}",
@@ -223,10 +218,8 @@ fn naive(app: &AppListing, id: &OfferId, offer: &Offer, now: &Now) -> Value {
                 _ => json!(rounded as f64 / 1e6),
             }
         };
-        let (cr, epc) = (
-            six_decimals(i128::from(now.conversions) * 1_000_000),
-            six_decimals(i128::from(now.payout)),
-        );
+        let cr = six_decimals(i128::from(now.conversions) * 1_000_000);
+        let epc = six_decimals(i128::from(now.payout));
         set("metrics", json!([{ "m_type": "GLOBAL", "cr": cr, "epc": epc }]));
     }
     for (name, left) in [
@@ -311,13 +304,6 @@ fn two_offers() -> (Selector, Shelf) {
 }
 
 fn two_published() -> Published {
-    let quiet = Now {
-        conversion_left: None,
-        click_left: None,
-        clicks: 0,
-        conversions: 0,
-        payout: 0,
-    };
     let busy = Now {
         conversion_left: Some(12),
         click_left: Some(3_456),
@@ -325,19 +311,13 @@ fn two_published() -> Published {
         conversions: 2,
         payout: 1_000_000,
     };
-    let one = indexed(
-        &id("1"),
-        &offer(vec![goal("g1", 10_000, 1), goal("g2", 750_000, 2)]),
-        &busy,
-    );
-    let two = indexed(
-        &id("2"),
-        &Offer {
-            os: Platform::Web,
-            ..offer(vec![goal("g3", 1_000_000, 1)])
-        },
-        &quiet,
-    );
+    let android = offer(vec![goal("g1", 10_000, 1), goal("g2", 750_000, 2)]);
+    let web = Offer {
+        os: Platform::Web,
+        ..offer(vec![goal("g3", 1_000_000, 1)])
+    };
+    let one = indexed(&id("1"), &android, &busy);
+    let two = indexed(&id("2"), &web, &Now::default());
     publish(&[one.0, two.0], &[one.1, two.1])
 }
 
@@ -370,10 +350,8 @@ fn a_page_without_offers_has_an_empty_list_and_the_total() {
     let (selector, shelf) = two_offers();
     let app = app(Platform::Ios, vec![id("2"), id("unknown")]);
     let selection = selector.select(&app, &request(1, 20, &Value::Null));
-    assert_eq!(
-        shelf.page(&selector, &app, &selection).as_deref(),
-        Ok(r#"{"offers":[],"total":0}"#)
-    );
+    let page = shelf.page(&selector, &app, &selection);
+    assert_eq!(page.as_deref(), Ok(r#"{"offers":[],"total":0}"#));
 }
 
 #[test]
@@ -383,14 +361,14 @@ fn a_missing_chunk_is_named() {
     let selection = selector.select(&app, &request(1, 20, &Value::Null));
     let needed = chunks_needed(selector.listing(), &selection.rows);
     assert_eq!(needed, shelf.0.keys().collect::<Vec<_>>());
-    let none = Shelf(HashMap::new());
     let key = needed[0].to_owned();
-    assert_eq!(
-        none.page(&selector, &app, &selection),
-        Err(MissingChunk { key: key.clone() })
-    );
     let other = Chunk::open(build_chunk::<&[u8]>([]).unwrap()).unwrap();
-    let wrong = Shelf(HashMap::from([(key.clone(), other)]));
-    assert_eq!(wrong.page(&selector, &app, &selection), Err(MissingChunk { key }));
+    for (shelf, chunks) in [
+        ("no chunk", HashMap::new()),
+        ("a chunk without the body", HashMap::from([(key.clone(), other)])),
+    ] {
+        let page = Shelf(chunks).page(&selector, &app, &selection);
+        assert_eq!(page, Err(MissingChunk { key: key.clone() }), "{shelf}");
+    }
     assert!(chunks_needed(selector.listing(), &[]).is_empty());
 }

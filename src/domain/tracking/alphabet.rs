@@ -55,7 +55,7 @@ mod tests {
             let back = character(number)
                 .and_then(|c| u8::try_from(c).ok())
                 .and_then(number_of);
-            assert_eq!(back, (number < SIZE).then_some(number));
+            assert_eq!(back, (number < SIZE).then_some(number), "{number}");
         }
     }
 }

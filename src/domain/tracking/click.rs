@@ -47,6 +47,25 @@ impl Click<'_> {
 }
 
 #[cfg(test)]
+impl Click<'static> {
+    /// A click of app 00000042 without any optional parameter.
+    pub fn sample(user_id: &'static str, clicked_at_ms: i64) -> Self {
+        Self {
+            offer: "60118".into(),
+            goal: "60118-1".into(),
+            app: AppId::from_number(42).unwrap(),
+            user_id: user_id.into(),
+            gaid: None,
+            idfa: None,
+            custom: [const { None }; 5],
+            placement: None,
+            country: None,
+            clicked_at_ms,
+        }
+    }
+}
+
+#[cfg(test)]
 pub mod strategies {
     //! Random clicks for the property tests of this folder.
 

@@ -272,21 +272,6 @@ mod tests {
         out
     }
 
-    fn click(user_id: &'static str) -> Click<'static> {
-        Click {
-            offer: "60118".into(),
-            goal: "60118-1".into(),
-            app: AppId::parse("00000042").unwrap(),
-            user_id: user_id.into(),
-            gaid: None,
-            idfa: None,
-            custom: [const { None }; 5],
-            placement: None,
-            country: None,
-            clicked_at_ms: EPOCH_MS,
-        }
-    }
-
     #[test]
     fn the_size_of_a_packed_text_depends_on_its_shape() {
         let table = [
@@ -323,47 +308,37 @@ mod tests {
 
     #[test]
     fn a_click_packed_in_any_other_way_is_refused() {
-        let app = AppId::parse("00000042").unwrap();
-        let right = packed(&click("7"));
+        let click = Click::sample("7", EPOCH_MS);
+        let right = packed(&click);
         // Presence, country, time, offer (2 and a varint of three bytes), goal (head and six bytes), user_id.
         assert_eq!(
             right,
             [&[0, 255, 0, 2, 0xd6, 0xd5, 3, 11][..], &right[8..14], &[2, 7]].concat()
         );
-        assert_eq!(unpack(app, &right), Some(click("7")));
+        assert_eq!(unpack(click.app, &right), Some(click.clone()));
+        let begin = |start: &[u8], skip: usize| [start, &right[skip..]].concat();
+        let user_id = |text: &[u8]| [&right[..14], text].concat();
         let table = [
-            (
-                "a varint that could be shorter",
-                [&[0x80, 0][..], &right[1..]].concat(),
-            ),
-            (
-                "a bit for a text that does not exist",
-                [&[0x80, 2][..], &right[1..]].concat(),
-            ),
-            (
-                "a country that does not exist",
-                [&[0, 254][..], &right[2..]].concat(),
-            ),
-            ("a number as characters", [&right[..14], &[5, 7]].concat()),
-            (
-                "a character beyond the alphabet",
-                [&right[..14], &[5, 66]].concat(),
-            ),
-            ("characters as UTF-8", [&right[..14], &[3, 1, b'x']].concat()),
-            ("bytes that are not UTF-8", [&right[..14], &[3, 1, 0xff]].concat()),
+            ("a varint that could be shorter", begin(&[0x80, 0], 1)),
+            ("a bit for a text that does not exist", begin(&[0x80, 2], 1)),
+            ("a country that does not exist", begin(&[0, 254], 2)),
+            ("a number as characters", user_id(&[5, 7])),
+            ("a character beyond the alphabet", user_id(&[5, 66])),
+            ("characters as UTF-8", user_id(&[3, 1, b'x'])),
+            ("bytes that are not UTF-8", user_id(&[3, 1, 0xff])),
             (
                 "a UUID without letters as upper case",
-                [&right[..14], &[1], &[0x11; 16]].concat(),
+                user_id(&[&[1][..], &[0x11; 16]].concat()),
             ),
-            ("a byte left over", [&right[..], &[0]].concat()),
-            ("a byte missing", right[..15].to_vec()),
+            ("a byte left over", user_id(&[2, 7, 0])),
+            ("a byte missing", user_id(&[2])),
             (
                 "more characters than there can be",
-                [&right[..14], &[0xff; 9], &[1]].concat(),
+                user_id(&[&[0xff; 9][..], &[1]].concat()),
             ),
         ];
-        for (what, bytes) in table {
-            assert_eq!(unpack(app, &bytes), None, "{what}");
+        for (fault, bytes) in table {
+            assert_eq!(unpack(click.app, &bytes), None, "{fault}");
         }
     }
 

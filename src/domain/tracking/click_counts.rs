@@ -41,21 +41,13 @@ pub struct ClickKind {
 
 impl ClickKind {
     fn sum(self, clicks: u32) -> ClickSum {
-        let Self {
-            publisher,
-            day,
-            offer,
-            app,
-            country,
-            placement,
-        } = self;
         ClickSum {
-            publisher,
-            day,
-            offer,
-            app,
-            country,
-            placement,
+            publisher: self.publisher,
+            day: self.day,
+            offer: self.offer,
+            app: self.app,
+            country: self.country,
+            placement: self.placement,
             clicks,
         }
     }
@@ -116,8 +108,7 @@ struct ObjectCounts {
 
 #[derive(Debug)]
 struct InFlight {
-    sequence: u64,
-    sums: Vec<ClickSum>,
+    batch: Batch,
     /// Not sent again before this time.
     lease_until_ms: i64,
 }
@@ -144,17 +135,12 @@ impl ClickCounts {
     /// Counts a click. `object` is the number of its offer's counters object.
     pub fn add(&mut self, object: u64, kind: ClickKind, now_ms: i64) -> Duty {
         self.store(object, kind);
-        match &mut self.open {
-            None => {
-                self.open = Some((1, now_ms));
-                Duty::SendAfter(self.interval_ms)
-            }
-            Some((clicks, opened_at_ms)) => {
-                *clicks += 1;
-                let (clicks, opened_at_ms) = (*clicks, *opened_at_ms);
-                self.duty(clicks, opened_at_ms, now_ms)
-            }
-        }
+        let Some((clicks, opened_at_ms)) = self.open else {
+            self.open = Some((1, now_ms));
+            return Duty::SendAfter(self.interval_ms);
+        };
+        self.open = Some((clicks + 1, opened_at_ms));
+        self.duty(clicks + 1, opened_at_ms, now_ms)
     }
 
     /// The duty of the click that brings the open batch to `clicks`.
@@ -189,32 +175,25 @@ impl ClickCounts {
         self.open = None;
         let mut batches = Vec::new();
         for (&object, counts) in &mut self.objects {
-            match &mut counts.in_flight {
-                Some(batch) if batch.lease_until_ms > now_ms => continue,
-                Some(batch) => batch.lease_until_ms = now_ms + LEASE_MS,
+            match &counts.in_flight {
+                Some(sent) if sent.lease_until_ms > now_ms => continue,
                 None if counts.sums.is_empty() => continue,
-                none => {
-                    counts.last_sequence += 1;
-                    let sums = counts
-                        .sums
-                        .drain()
-                        .map(|(kind, clicks)| kind.sum(clicks))
-                        .collect();
-                    let lease_until_ms = now_ms + LEASE_MS;
-                    *none = Some(InFlight {
+                _ => {}
+            }
+            let sent = counts.in_flight.get_or_insert_with(|| {
+                counts.last_sequence += 1;
+                let sums = counts.sums.drain();
+                InFlight {
+                    batch: Batch {
+                        object,
                         sequence: counts.last_sequence,
-                        sums,
-                        lease_until_ms,
-                    });
+                        sums: sums.map(|(kind, clicks)| kind.sum(clicks)).collect(),
+                    },
+                    lease_until_ms: now_ms,
                 }
-            }
-            if let Some(batch) = &counts.in_flight {
-                batches.push(Batch {
-                    object,
-                    sequence: batch.sequence,
-                    sums: batch.sums.clone(),
-                });
-            }
+            });
+            sent.lease_until_ms = now_ms + LEASE_MS;
+            batches.push(sent.batch.clone());
         }
         batches
     }
@@ -225,8 +204,8 @@ impl ClickCounts {
         let Some(counts) = self.objects.get_mut(&object) else {
             return;
         };
-        if let Some(batch) = counts.in_flight.take_if(|batch| batch.sequence == sequence) {
-            self.stored = self.stored.saturating_sub(batch.sums.len());
+        if let Some(sent) = counts.in_flight.take_if(|sent| sent.batch.sequence == sequence) {
+            self.stored = self.stored.saturating_sub(sent.batch.sums.len());
         }
     }
 
@@ -239,8 +218,8 @@ impl ClickCounts {
             .objects
             .get_mut(&object)
             .and_then(|counts| counts.in_flight.as_mut());
-        if let Some(batch) = in_flight.filter(|batch| batch.sequence == sequence) {
-            batch.lease_until_ms = now_ms;
+        if let Some(sent) = in_flight.filter(|sent| sent.batch.sequence == sequence) {
+            sent.lease_until_ms = now_ms;
         }
     }
 
@@ -284,65 +263,59 @@ mod tests {
         }
     }
 
+    /// Counts a click on one offer.
+    fn click(counts: &mut ClickCounts, now_ms: i64) -> Duty {
+        counts.add(1, kind("a", None), now_ms)
+    }
+
+    fn clicks_in(batch: &Batch) -> u64 {
+        batch.sums.iter().map(|sum| u64::from(sum.clicks)).sum()
+    }
+
     #[test]
     fn a_batch_is_sent_after_a_second_or_at_once_when_full() {
         let mut counts = ClickCounts::default();
-        assert_eq!(counts.add(1, kind("a", None), 0), Duty::SendAfter(1_000));
+        assert_eq!(click(&mut counts, 0), Duty::SendAfter(1_000));
         for _ in 2..FULL_BATCH_CLICKS {
-            assert_eq!(counts.add(1, kind("a", None), 10), Duty::None);
+            assert_eq!(click(&mut counts, 10), Duty::None);
         }
-        assert_eq!(counts.add(1, kind("a", None), 20), Duty::SendNow);
-        let batches = counts.take(20);
-        assert_eq!(
-            batches
-                .iter()
-                .flat_map(|batch| &batch.sums)
-                .map(|sum| sum.clicks)
-                .sum::<u32>(),
-            u32::try_from(FULL_BATCH_CLICKS).unwrap()
-        );
-        assert_eq!(
-            counts.add(1, kind("a", None), 30),
-            Duty::SendAfter(1_000),
-            "a new batch is open"
-        );
+        assert_eq!(click(&mut counts, 20), Duty::SendNow);
+        let clicks: u64 = counts.take(20).iter().map(clicks_in).sum();
+        assert_eq!(clicks, FULL_BATCH_CLICKS);
+        let opener = click(&mut counts, 30);
+        assert_eq!(opener, Duty::SendAfter(1_000), "a new batch is open");
     }
 
     #[test]
     fn the_next_click_sends_an_overdue_batch() {
         let mut counts = ClickCounts::default();
-        counts.add(1, kind("a", None), 0);
-        assert_eq!(counts.add(1, kind("a", None), 2_999), Duty::None);
-        assert_eq!(counts.add(1, kind("a", None), 3_000), Duty::SendNow);
+        click(&mut counts, 0);
+        assert_eq!(click(&mut counts, 2_999), Duty::None);
+        assert_eq!(click(&mut counts, 3_000), Duty::SendNow);
     }
 
     #[test]
     fn an_unanswered_batch_is_sent_again_unchanged_with_its_number() {
         let mut counts = ClickCounts::default();
-        counts.add(1, kind("a", None), 0);
+        click(&mut counts, 0);
         let first = counts.take(0);
-        counts.add(1, kind("a", None), 10);
+        click(&mut counts, 10);
         assert_eq!(counts.take(10), vec![], "one is in flight");
         counts.unanswered(1, 1, true, 20);
         assert_eq!(counts.take(20), first);
         assert_eq!(counts.interval_ms(), 2_000, "busy counters get fewer batches");
         counts.confirmed(1, 1);
-        assert_eq!(
-            (
-                counts.interval_ms(),
-                counts.take(30).first().map(|batch| batch.sequence)
-            ),
-            (1_000, Some(2))
-        );
+        assert_eq!(counts.interval_ms(), 1_000);
+        assert_eq!(counts.take(30).first().map(|batch| batch.sequence), Some(2));
     }
 
     #[test]
     fn clicks_added_while_a_batch_is_in_flight_are_left_for_its_sender() {
         let mut counts = ClickCounts::default();
-        counts.add(1, kind("a", None), 0);
+        click(&mut counts, 0);
         assert!(!counts.is_left(), "the opener sends it");
         counts.take(1_000);
-        assert_eq!(counts.add(1, kind("a", None), 1_100), Duty::SendAfter(1_000));
+        assert_eq!(click(&mut counts, 1_100), Duty::SendAfter(1_000));
         assert_eq!(counts.take(2_100), vec![], "one is in flight");
         assert!(!counts.is_left(), "its request checks again later");
         counts.confirmed(1, 1);
@@ -358,19 +331,11 @@ mod tests {
     fn memory_is_bounded_while_the_counters_are_unreachable() {
         let mut counts = ClickCounts::default();
         for click in 0..60_000 {
-            counts.add(
-                1,
-                kind(&format!("offer-{}", click % 30_000), Some(click.to_string())),
-                0,
-            );
+            let offer = format!("offer-{}", click % 30_000);
+            counts.add(1, kind(&offer, Some(click.to_string())), 0);
         }
         assert_eq!(counts.stored, MAX_SUMS);
-        let stored: u64 = counts
-            .take(0)
-            .iter()
-            .flat_map(|batch| &batch.sums)
-            .map(|sum| u64::from(sum.clicks))
-            .sum();
+        let stored: u64 = counts.take(0).iter().map(clicks_in).sum();
         assert_eq!(stored + counts.dropped(), 60_000);
     }
 
@@ -387,7 +352,7 @@ mod tests {
                     let (mark, clicks) = arrived.entry(batch.object).or_default();
                     if arrives && batch.sequence > *mark {
                         *mark = batch.sequence;
-                        *clicks += batch.sums.iter().map(|sum| u64::from(sum.clicks)).sum::<u64>();
+                        *clicks += clicks_in(&batch);
                     }
                     if arrives && answered {
                         counts.confirmed(batch.object, batch.sequence);

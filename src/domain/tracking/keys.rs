@@ -132,13 +132,15 @@ mod tests {
         let ring = KeyRing::parse(&format!(" 7:open:{A}, 0:seal:{B},255:seal:{A}\n")).unwrap();
         assert_eq!(ring.sealing().id(), 0);
         for (id, known) in [(7, true), (0, true), (255, true), (1, false)] {
-            assert_eq!(ring.find(id).map(ClickKey::id), known.then_some(id));
+            assert_eq!(ring.find(id).map(ClickKey::id), known.then_some(id), "{id}");
         }
     }
 
     #[test]
     fn a_faulty_list_is_refused_with_the_entry_and_without_the_key() {
         let shorter = A.split_at(1).1;
+        let twice = "entry 2: the id 1 is used twice";
+        let none_seals = "one key must have the mode seal";
         let table = [
             ("", "entry 1: must be id:mode:key"),
             (&format!("1:seal:{A},"), "entry 2: must be id:mode:key"),
@@ -148,24 +150,15 @@ mod tests {
             (&format!(":seal:{A}"), "entry 1: the id must be"),
             (&format!("1:{A}:seal"), "entry 1: the mode must be"),
             (&format!("1:Seal:{A}"), "entry 1: the mode must be"),
-            (
-                &format!("1:seal:{A},1:open:{B}"),
-                "entry 2: the id 1 is used twice",
-            ),
-            (
-                &format!("1:open:{A},01:seal:{B}"),
-                "entry 2: the id 1 is used twice",
-            ),
+            (&format!("1:seal:{A},1:open:{B}"), twice),
+            (&format!("1:open:{A},01:seal:{B}"), twice),
             (&format!("1:seal:{A}00"), "entry 1: the key must be"),
             (&format!("1:seal:{shorter}"), "entry 1: the key must be"),
             (&format!("1:seal:+{shorter}"), "entry 1: the key must be"),
-            (
-                &format!("1:open:{A},2:open:{B}"),
-                "one key must have the mode seal",
-            ),
+            (&format!("1:open:{A},2:open:{B}"), none_seals),
         ];
         for (list, problem) in table {
-            let error = KeyRing::parse(list).unwrap_err();
+            let error = KeyRing::parse(list).expect_err(list);
             assert!(error.contains(problem), "{list}: {error}");
             assert!(!error.contains(shorter) && !error.contains(B), "{error}");
         }
@@ -184,13 +177,8 @@ mod tests {
     fn each_use_of_a_key_has_a_derived_key() {
         // HMAC-SHA256 of the two labels under A, computed with other software.
         let ring = KeyRing::parse(&format!("1:seal:{A}")).unwrap();
-        let short = hex(&ring.sealing().short().chain_update(b"x").finalize().into_bytes());
-        assert_eq!(short, SHORT_OF_X);
+        let tag = ring.sealing().short().chain_update(b"x").finalize().into_bytes();
+        let expected = "fa235be0db25a220074c9cf66f8f048fbc03493cad6d77159940b2bf0b148488";
+        assert_eq!(hex::encode(tag), expected);
     }
-
-    fn hex(bytes: &[u8]) -> String {
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-
-    const SHORT_OF_X: &str = "fa235be0db25a220074c9cf66f8f048fbc03493cad6d77159940b2bf0b148488";
 }

@@ -121,13 +121,14 @@ fn scan(query: &str) -> Result<[Option<Cow<'_, str>>; NAMES.len()], ApiError> {
     Ok(values)
 }
 
-fn badly_encoded(what: &str) -> ApiError {
+/// The refusal of a text that does not decode. `what` names the text.
+pub(crate) fn badly_encoded(what: &str) -> ApiError {
     INVALID_PARAMETER.with_message(format!("{what} is not valid percent-encoded UTF-8"))
 }
 
 /// Percent-decodes a text. `None` if a `%` is not followed by two hexadecimal digits, or the bytes are not UTF-8. A `+`
 /// stays a `+`.
-fn decode(text: &str) -> Option<Cow<'_, str>> {
+pub(crate) fn decode(text: &str) -> Option<Cow<'_, str>> {
     if !text.as_bytes().contains(&b'%') {
         return Some(Cow::Borrowed(text));
     }
@@ -193,21 +194,16 @@ mod tests {
     fn a_tracking_url_with_every_parameter_is_parsed() {
         let query = "rid=60118-1&app=00000042&user_id=player_1@mail.example&gaid=38400000-8cf0-11bd-b23e-10b96e40000d\
             &idfa=6D92078A-8246-4BA4-AE5B-76104861E7DC&c1=a&c2=b&c3=c&c4=d&c5=e&placement=home.top";
-        let click = parse(query).unwrap();
-        assert_eq!(
-            (&*click.rid, &*click.app, &*click.user_id),
-            ("60118-1", "00000042", "player_1@mail.example")
-        );
-        assert_eq!(
-            click.gaid.as_deref(),
-            Some("38400000-8cf0-11bd-b23e-10b96e40000d")
-        );
-        assert_eq!(
-            click.idfa.as_deref(),
-            Some("6D92078A-8246-4BA4-AE5B-76104861E7DC")
-        );
-        assert_eq!(click.custom.map(Option::unwrap), ["a", "b", "c", "d", "e"]);
-        assert_eq!(click.placement.as_deref(), Some("home.top"));
+        let expected = ClickParameters {
+            rid: "60118-1".into(),
+            app: "00000042".into(),
+            user_id: "player_1@mail.example".into(),
+            gaid: Some("38400000-8cf0-11bd-b23e-10b96e40000d".into()),
+            idfa: Some("6D92078A-8246-4BA4-AE5B-76104861E7DC".into()),
+            custom: ["a", "b", "c", "d", "e"].map(|text| Some(text.into())),
+            placement: Some("home.top".into()),
+        };
+        assert_eq!(parse(query), Ok(expected));
     }
 
     #[test]
@@ -247,20 +243,16 @@ mod tests {
             "{",
             &format!("{{{}}}", "x".repeat(100)),
         ] {
-            assert_eq!(
-                parse(&format!("{MINIMAL}&gaid={value}&idfa={value}")),
-                parse(MINIMAL),
-                "{value}"
-            );
+            let query = format!("{MINIMAL}&gaid={value}&idfa={value}");
+            assert_eq!(parse(&query), parse(MINIMAL), "{value}");
         }
     }
 
     #[test]
     fn each_fault_has_its_code() {
-        let longest = "x".repeat(128);
-        let longer = "x".repeat(129);
-        let longer_label = "x".repeat(65);
-        let table: &[(&str, &str)] = &[
+        let user = "rid=g1&app=00000042&user_id=";
+        let (longer, label) = ("x".repeat(129), "x".repeat(65));
+        let table = [
             ("", "missing_field"),
             ("app=00000042&user_id=u1", "missing_field"),
             ("rid=&app=00000042&user_id=u1", "missing_field"),
@@ -268,31 +260,22 @@ mod tests {
             ("rid=g1&app=00000042", "missing_field"),
             ("rid=g1&app=00000042&user_id=", "missing_field"),
             ("rid=g1&app=00000042&user_id", "missing_field"),
-            ("rid=g1&app=00000042&user_id=a+b", "invalid_user_id"),
-            ("rid=g1&app=00000042&user_id=a%20b", "invalid_user_id"),
-            ("rid=g1&app=00000042&user_id=a%2Bb", "invalid_user_id"),
-            ("rid=g1&app=00000042&user_id=é", "invalid_user_id"),
-            ("rid=g1&app=00000042&user_id=%C3%A9", "invalid_user_id"),
-            ("rid=g1&app=00000042&user_id=a%00", "invalid_user_id"),
-            ("rid=g1&app=00000042&user_id={your_user_id}", "invalid_user_id"),
-            (
-                "rid=g1&app=00000042&user_id=%7Byour_user_id%7D",
-                "invalid_user_id",
-            ),
-            (
-                &format!("rid=g1&app=00000042&user_id={longer}"),
-                "invalid_user_id",
-            ),
+            (&format!("{user}a+b"), "invalid_user_id"),
+            (&format!("{user}a%20b"), "invalid_user_id"),
+            (&format!("{user}a%2Bb"), "invalid_user_id"),
+            (&format!("{user}é"), "invalid_user_id"),
+            (&format!("{user}%C3%A9"), "invalid_user_id"),
+            (&format!("{user}a%00"), "invalid_user_id"),
+            (&format!("{user}{{your_user_id}}"), "invalid_user_id"),
+            (&format!("{user}%7Byour_user_id%7D"), "invalid_user_id"),
+            (&format!("{user}{longer}"), "invalid_user_id"),
             (&format!("{MINIMAL}&c1=a b"), "invalid_custom_parameter"),
             (&format!("{MINIMAL}&c5=%7Bc5%7D"), "invalid_custom_parameter"),
             (&format!("{MINIMAL}&c3={longer}"), "invalid_custom_parameter"),
             (&format!("{MINIMAL}&gaid=a/b"), "invalid_parameter"),
-            (&format!("{MINIMAL}&gaid={longer_label}"), "invalid_parameter"),
-            (&format!("{MINIMAL}&idfa={longer_label}"), "invalid_parameter"),
-            (
-                &format!("{MINIMAL}&placement={longer_label}"),
-                "invalid_parameter",
-            ),
+            (&format!("{MINIMAL}&gaid={label}"), "invalid_parameter"),
+            (&format!("{MINIMAL}&idfa={label}"), "invalid_parameter"),
+            (&format!("{MINIMAL}&placement={label}"), "invalid_parameter"),
             (&format!("{MINIMAL}&placement={{x}}"), "invalid_parameter"),
             (&format!("{MINIMAL}&user_id=u1"), "invalid_parameter"),
             (&format!("{MINIMAL}&user%5Fid=u2"), "invalid_parameter"),
@@ -307,32 +290,22 @@ mod tests {
             (&format!("{MINIMAL}&c%zz=1"), "invalid_parameter"),
         ];
         for (query, code) in table {
-            assert_eq!(parse(query), Err(*code), "{query}");
+            assert_eq!(parse(query), Err(code), "{query}");
         }
-        let label = "x".repeat(64);
-        assert!(
-            parse(&format!(
-                "rid=g1&app=1&user_id={longest}&c1={longest}&gaid={label}&placement={label}"
-            ))
-            .is_ok()
-        );
+        let (longest, label) = ("x".repeat(128), "x".repeat(64));
+        let query = format!("rid=g1&app=1&user_id={longest}&c1={longest}&gaid={label}&placement={label}");
+        assert!(parse(&query).is_ok());
     }
 
     #[test]
     fn the_message_names_the_parameter() {
         assert_eq!(message("rid=g1&user_id=u1"), "app is required");
-        assert_eq!(
-            message(&format!("{MINIMAL}&c4=!")).split_once(' ').unwrap().0,
-            "c4"
-        );
-        assert_eq!(
-            message(&format!("{MINIMAL}&idfa=!")).split_once(' ').unwrap().0,
-            "idfa"
-        );
-        assert_eq!(
-            message(&format!("{MINIMAL}&rid=g1")),
-            "rid is given more than once"
-        );
+        let repeated = message(&format!("{MINIMAL}&rid=g1"));
+        assert_eq!(repeated, "rid is given more than once");
+        for name in ["c4", "idfa"] {
+            let message = message(&format!("{MINIMAL}&{name}=!"));
+            assert!(message.starts_with(&format!("{name} ")), "{name}: {message}");
+        }
         assert!(message("rid=g1&app=1&user_id={id}").contains("placeholder"));
     }
 

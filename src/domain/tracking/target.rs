@@ -6,7 +6,9 @@ use url::Url;
 
 use crate::model::{
     ascii_split,
-    url_template::{NOT_IN_A_URL, Piece, append_value, could_be_dots, pieces, unknown_macro},
+    url_template::{
+        NOT_IN_A_URL, Piece, append_value, check_characters, could_be_dots, pieces, unknown_macro,
+    },
 };
 
 /// The longest template as the operator writes it, in characters.
@@ -36,12 +38,7 @@ impl Template {
         if url.chars().count() > LONGEST {
             return Err(format!("must be at most {LONGEST} characters"));
         }
-        // Browsers read a backslash as a slash and drop line breaks. Both could change where the host ends.
-        if url.contains(|character: char| {
-            character.is_control() || character.is_whitespace() || character == '\\'
-        }) {
-            return Err("must not contain spaces, control characters or backslashes".to_owned());
-        }
+        check_characters(url)?;
         let schemes = || {
             format!(
                 "must be a URL that begins with one of {}, and ://",

@@ -1,35 +1,17 @@
 use proptest::{prelude::*, sample::select};
 
 use super::*;
-use crate::{
-    model::AppId,
-    tracking::{
-        click::Click,
-        click_id::{DEFAULT_MAX, SHORT_MAX, seal},
-        keys::KeyRing,
-    },
+use crate::tracking::{
+    click::Click,
+    click_id::{DEFAULT_MAX, SHORT_MAX, seal},
+    keys::KeyRing,
 };
 
 /// A valid click id, different for each number.
 fn click_id(number: u8) -> String {
     let keys = KeyRing::parse(&format!("1:seal:{}", "5a".repeat(32))).unwrap();
-    let click = Click {
-        offer: "60118".into(),
-        goal: "60118-1".into(),
-        app: AppId::parse("00000042").unwrap(),
-        user_id: "player_1".into(),
-        gaid: None,
-        idfa: None,
-        custom: [const { None }; 5],
-        placement: None,
-        country: None,
-        clicked_at_ms: 1_790_000_000_123,
-    };
-    let longest = if number.is_multiple_of(2) {
-        DEFAULT_MAX
-    } else {
-        SHORT_MAX
-    };
+    let click = Click::sample("player_1", 1_790_000_000_123);
+    let longest = [DEFAULT_MAX, SHORT_MAX][usize::from(number % 2)];
     seal(&keys, &click, [number; 12], longest).id().to_owned()
 }
 
@@ -69,23 +51,22 @@ fn a_postback_with_every_parameter_is_parsed() {
 
 #[test]
 fn query_and_body_count_as_one_list() {
-    let (id, minimal) = (click_id(0), minimal());
-    let body = format!("click_id={id}&token=adv_x");
-    assert_eq!(parse_post("", Some(&body)), parse(&minimal));
-    let body = format!("click_id={id}");
-    assert_eq!(parse_post("token=adv_x", Some(&body)), parse(&minimal));
-    assert_eq!(parse_post(&minimal, Some("")), parse(&minimal));
-    assert_eq!(parse_post(&minimal, Some(&minimal)), parse(&minimal));
-    assert_eq!(
-        parse_post(&minimal, Some("token=adv_y")),
-        Err("invalid_parameter")
-    );
+    let (id, minimal) = (format!("click_id={}", click_id(0)), minimal());
+    for (query, body) in [
+        ("", &*minimal),
+        ("token=adv_x", &id),
+        (&minimal, ""),
+        (&minimal, &minimal),
+    ] {
+        assert_eq!(parse_post(query, Some(body)), parse(&minimal), "{query} {body}");
+    }
+    let contradicted = parse_post(&minimal, Some("token=adv_y"));
+    assert_eq!(contradicted, Err("invalid_parameter"));
 }
 
 #[test]
 fn the_queries_of_real_partners_are_parsed() {
     let id = click_id(0);
-    let ours = |query: &str| query.replace("OURS", &id);
     // Query, then its `goal`, `txn` and status.
     let table = [
         // TUNE
@@ -130,36 +111,26 @@ fn the_queries_of_real_partners_are_parsed() {
         ),
     ];
     for (query, (goal, txn, status)) in table {
-        let query = ours(query);
-        let postback = parse(&query).unwrap_or_else(|code| panic!("{code}: {query}"));
-        assert_eq!(
-            (&*postback.click_id, &*postback.token),
-            (&*id, "adv_x"),
-            "{query}"
-        );
-        assert_eq!(
-            (postback.goal.as_deref(), postback.txn.as_deref(), postback.status),
-            (goal, txn, status),
-            "{query}"
-        );
+        let query = query.replace("OURS", &id);
+        let expected = Postback {
+            click_id: id.as_str().into(),
+            token: "adv_x".into(),
+            goal: goal.map(Cow::Borrowed),
+            txn: txn.map(Cow::Borrowed),
+            status,
+        };
+        assert_eq!(parse(&query), Ok(expected), "{query}");
     }
 }
 
 #[test]
 fn of_several_click_ids_the_first_name_in_the_table_decides() {
-    for (place, first) in NAMES[..7].iter().enumerate() {
-        // In the query the names come in the reverse order.
-        let pairs: Vec<_> = NAMES[place..7].iter().rev().zip(0..).collect();
-        let query: String = pairs
-            .iter()
-            .map(|(name, number)| format!("{name}={}&", click_id(*number)))
-            .collect();
-        let expected = click_id(pairs.last().unwrap().1);
-        assert_eq!(
-            parse(&format!("{query}token=t")).unwrap().click_id,
-            expected,
-            "{first}"
-        );
+    // In the query the names come in the reverse order.
+    let mut query = "token=t".to_owned();
+    for (name, number) in NAMES[..7].iter().rev().zip(0..) {
+        query = format!("{query}&{name}={}", click_id(number));
+        let chosen = parse(&query).map(|postback| postback.click_id);
+        assert_eq!(chosen, Ok(click_id(number).into()), "{name}");
     }
 }
 
@@ -167,22 +138,17 @@ fn of_several_click_ids_the_first_name_in_the_table_decides() {
 fn a_partners_own_id_does_not_hide_the_click_id() {
     let id = click_id(1);
     let hash = "c3".repeat(32);
-    for own in [
-        "17",
-        "7f9c24e8-3b1d-4c0e-9a57-0d9f6f1f2a3b",
-        &hash,
-        "{clickid}",
-        "",
-        "a%20b",
+    for (own, code) in [
+        ("17", "invalid_click_id"),
+        ("7f9c24e8-3b1d-4c0e-9a57-0d9f6f1f2a3b", "invalid_click_id"),
+        (&hash, "invalid_click_id"),
+        ("{clickid}", "missing_field"),
+        ("", "missing_field"),
+        ("a%20b", "invalid_click_id"),
     ] {
         let query = format!("click_id={own}&tid={own}&aff_sub={id}&token=t");
-        assert_eq!(parse(&query).unwrap().click_id, id, "{query}");
+        assert_eq!(parse(&query).expect(&query).click_id, id, "{query}");
         let query = format!("click_id={own}&tid={own}&token=t");
-        let code = if matches!(own, "" | "{clickid}") {
-            "missing_field"
-        } else {
-            "invalid_click_id"
-        };
         assert_eq!(parse(&query), Err(code), "{query}");
     }
 }
@@ -211,16 +177,12 @@ fn a_macro_that_was_not_replaced_counts_as_absent() {
     ] {
         let query = format!("{minimal}&goal={left}&txn={left}&status={left}");
         assert_eq!(parse(&query), parse(&minimal), "{left}");
-        assert_eq!(
-            parse(&format!("click_id={left}&token=t")),
-            Err("missing_field"),
-            "{left}"
-        );
-        assert_eq!(
-            parse(&format!("click_id={id}&token={left}")),
-            Err("missing_field"),
-            "{left}"
-        );
+        for query in [
+            format!("click_id={left}&token=t"),
+            format!("click_id={id}&token={left}"),
+        ] {
+            assert_eq!(parse(&query), Err("missing_field"), "{query}");
+        }
     }
 }
 
@@ -228,17 +190,12 @@ fn a_macro_that_was_not_replaced_counts_as_absent() {
 fn a_txn_with_a_macro_inside_is_absent_and_such_a_goal_is_unchanged() {
     let query = format!("{}&goal=level_%7Bn%7D&txn=order-{{id}}", minimal());
     let postback = parse(&query).unwrap();
-    assert_eq!(
-        (postback.goal.as_deref(), postback.txn),
-        (Some("level_{n}"), None)
-    );
+    let parsed = (postback.goal.as_deref(), postback.txn);
+    assert_eq!(parsed, (Some("level_{n}"), None));
     for plain in ["50%25", "[5", "a[5]", "%255", "{", "}", "}{", "$5", "(x)"] {
         let query = format!("{}&goal={plain}&txn={plain}", minimal());
-        let postback = parse(&query).unwrap();
-        assert!(
-            postback.goal.is_some() && postback.goal == postback.txn,
-            "{plain}"
-        );
+        let Postback { goal, txn, .. } = parse(&query).expect(plain);
+        assert!(goal.is_some() && goal == txn, "{plain}");
     }
 }
 
@@ -254,8 +211,9 @@ fn a_parameter_may_be_repeated_but_not_contradicted() {
         "goal=%671",
         "go%61l=g1",
     ] {
-        assert_eq!(parse(&format!("{with_goal}&{same}")), parse(&with_goal), "{same}");
-        assert_eq!(parse(&format!("{same}&{with_goal}")), parse(&with_goal), "{same}");
+        for query in [format!("{with_goal}&{same}"), format!("{same}&{with_goal}")] {
+            assert_eq!(parse(&query), parse(&with_goal), "{query}");
+        }
     }
     for other in [
         "goal=g2",
@@ -265,22 +223,18 @@ fn a_parameter_may_be_repeated_but_not_contradicted() {
         "token=adv_y",
         "click_id=x",
     ] {
-        assert_eq!(
-            parse(&format!("{with_goal}&{other}")),
-            Err("invalid_parameter"),
-            "{other}"
-        );
+        let query = format!("{with_goal}&{other}");
+        assert_eq!(parse(&query), Err("invalid_parameter"), "{query}");
     }
-    assert_eq!(
-        message(&format!("{with_goal}&goal=g2")),
-        "goal is given with two values"
-    );
+    let message = message(&format!("{with_goal}&goal=g2"));
+    assert_eq!(message, "goal is given with two values");
 }
 
 #[test]
 fn each_fault_has_its_code() {
     let (id, minimal) = (click_id(0), minimal());
-    let table: &[(&str, &str)] = &[
+    let (goal, txn) = ("é".repeat(200), "é".repeat(64));
+    let table = [
         ("", "missing_field"),
         ("token=t", "missing_field"),
         (&format!("click_id={id}"), "missing_field"),
@@ -290,11 +244,8 @@ fn each_fault_has_its_code() {
         (&format!("click_id={id}A&token=t"), "invalid_click_id"),
         (&format!("click_id={id}=&token=t"), "invalid_click_id"),
         (&format!("click_id=+{id}&token=t"), "invalid_click_id"),
-        (
-            &format!("{minimal}&goal={}", "é".repeat(201)),
-            "invalid_parameter",
-        ),
-        (&format!("{minimal}&txn={}x", "é".repeat(64)), "invalid_parameter"),
+        (&format!("{minimal}&goal={goal}é"), "invalid_parameter"),
+        (&format!("{minimal}&txn={txn}x"), "invalid_parameter"),
         (&format!("{minimal}&status=1"), "invalid_parameter"),
         (&format!("{minimal}&status=declined"), "invalid_parameter"),
         (&format!("{minimal}&status=approved+"), "invalid_parameter"),
@@ -307,36 +258,27 @@ fn each_fault_has_its_code() {
         (&format!("{minimal}&g%zz=1"), "invalid_parameter"),
     ];
     for (query, code) in table {
-        assert_eq!(parse(query), Err(*code), "{query}");
+        assert_eq!(parse(query), Err(code), "{query}");
     }
-    let longest = format!("{minimal}&goal={}&txn={}", "é".repeat(200), "é".repeat(64));
-    assert!(parse(&longest).is_ok());
+    assert!(parse(&format!("{minimal}&goal={goal}&txn={txn}")).is_ok());
     assert!(message("token=t").starts_with("click_id is required"));
     assert!(message(&format!("click_id={id}")).starts_with("token is required"));
 }
 
 #[test]
 fn of_several_faults_the_first_in_the_documented_order_is_returned() {
-    let id = click_id(0);
+    let id = format!("click_id={}", click_id(0));
     let faults = [
         ("token=%zz", "invalid_parameter"),
         ("click_id=x", "invalid_click_id"),
         ("token=", "missing_field"),
         ("status=1", "invalid_parameter"),
     ];
+    let sound = ["", "", &format!("&{id}"), &format!("&{id}&token=t")];
     for (place, (_, code)) in faults.iter().enumerate() {
-        let mut pairs: Vec<_> = faults[place..]
-            .iter()
-            .rev()
-            .map(|(pair, _)| (*pair).to_owned())
-            .collect();
-        if place > 1 {
-            pairs.push(format!("click_id={id}"));
-        }
-        if place > 2 {
-            pairs.push("token=t".into());
-        }
-        let query = pairs.join("&");
+        // In the query the faults come in the reverse of that order.
+        let pairs: Vec<_> = faults[place..].iter().rev().map(|(pair, _)| *pair).collect();
+        let query = format!("{}{}", pairs.join("&"), sound[place]);
         assert_eq!(parse(&query), Err(*code), "{query}");
     }
 }

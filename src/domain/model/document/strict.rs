@@ -184,8 +184,10 @@ mod tests {
         One,
     }
 
+    /// Reads a JSON text in which `INNER` stands for a valid object.
     fn read(json: &str) -> Result<Outer, String> {
-        let mut json = serde_json::Deserializer::from_str(json);
+        let json = json.replace("INNER", r#"{"number":1,"word":"One"}"#);
+        let mut json = serde_json::Deserializer::from_str(&json);
         Outer::deserialize(Strict(&mut json)).map_err(|error| error.to_string())
     }
 
@@ -195,57 +197,41 @@ mod tests {
             number: 1,
             word: Choice::One,
         };
-        let text = r#"{"number":1,"word":"One"}"#;
-        assert_eq!(
-            read(&format!(
-                r#"{{"inner":{text},"maybe":{text},"list":[{text},{text}]}}"#
-            )),
-            Ok(Outer {
-                inner: inner(),
-                maybe: Some(inner()),
-                list: vec![inner(), inner()],
-            })
-        );
-        assert_eq!(
-            read(&format!(r#"{{"inner":{text},"maybe":null}}"#)),
-            Ok(Outer {
-                inner: inner(),
-                ..Outer::default()
-            })
-        );
+        let all = Outer {
+            inner: inner(),
+            maybe: Some(inner()),
+            list: vec![inner(), inner()],
+        };
+        let one = Outer {
+            inner: inner(),
+            ..Outer::default()
+        };
+        for (json, expected) in [
+            (r#"{"inner":INNER,"maybe":INNER,"list":[INNER,INNER]}"#, all),
+            (r#"{"inner":INNER,"maybe":null}"#, one),
+        ] {
+            assert_eq!(read(json), Ok(expected), "{json}");
+        }
     }
 
     #[test]
     fn arrays_for_objects_and_objects_for_words_are_refused() {
-        let good = r#"{"number":1,"word":"One"}"#;
         for (json, expected) in [
+            ("[INNER]", "invalid type: sequence"),
+            (r#"{"inner":[1,"One"]}"#, "invalid type: sequence"),
+            (r#"{"inner":INNER,"maybe":[1,"One"]}"#, "invalid type: sequence"),
+            (r#"{"inner":INNER,"list":[[1,"One"]]}"#, "invalid type: sequence"),
             (
-                r#"[{"number":1,"word":"One"}]"#.to_owned(),
-                "invalid type: sequence",
-            ),
-            (r#"{"inner":[1,"One"]}"#.to_owned(), "invalid type: sequence"),
-            (
-                format!(r#"{{"inner":{good},"maybe":[1,"One"]}}"#),
-                "invalid type: sequence",
-            ),
-            (
-                format!(r#"{{"inner":{good},"list":[[1,"One"]]}}"#),
-                "invalid type: sequence",
-            ),
-            (
-                r#"{"inner":{"number":1,"word":{"One":null}}}"#.to_owned(),
+                r#"{"inner":{"number":1,"word":{"One":null}}}"#,
                 "invalid type: map",
             ),
+            (r#"{"inner":{"number":1,"word":"Two"}}"#, "unknown variant `Two`"),
             (
-                r#"{"inner":{"number":1,"word":"Two"}}"#.to_owned(),
-                "unknown variant `Two`",
-            ),
-            (
-                r#"{"inner":{"number":[1],"word":"One"}}"#.to_owned(),
+                r#"{"inner":{"number":[1],"word":"One"}}"#,
                 "invalid type: sequence",
             ),
         ] {
-            let error = read(&json).unwrap_err();
+            let error = read(json).expect_err(json);
             assert!(error.starts_with(expected), "{json}: {error}");
         }
     }

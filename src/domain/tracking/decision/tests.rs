@@ -8,12 +8,15 @@ use crate::{
     model::{AdvertiserId, CountrySet, GoalId, OfferId, PublisherId},
 };
 
-const NOW_MS: i64 = 1_000_000_000;
+const NOW_S: i64 = 1_000_000;
 
-/// A snapshot whose offers are named after their special property. The goal of offer `x` is `g-x`.
-fn snapshot() -> Tracking {
-    let country = |code: &str| Country::parse(code).unwrap();
-    let offer = |id: &str| SourceOffer {
+fn country(code: &str) -> Country {
+    Country::parse(code).unwrap()
+}
+
+/// An Android offer for every country but the United States.
+fn offer(id: &str) -> SourceOffer {
+    SourceOffer {
         id: OfferId::parse(id).unwrap(),
         advertiser_id: AdvertiserId::parse("adv").unwrap(),
         active: true,
@@ -27,43 +30,30 @@ fn snapshot() -> Tracking {
         conversion_window_days: 30,
         revision: 1,
         target: "https://example.com/".into(),
+    }
+}
+
+/// A snapshot whose offers are named after their special property. The goal of offer `x` is `g-x`. App 1 blocks an
+/// offer, and apps 2 and 3 have a fallback URL. The publisher of app 3 is not approved.
+fn snapshot() -> Tracking {
+    let changed = |id: &str, change: fn(&mut SourceOffer)| {
+        let mut offer = offer(id);
+        change(&mut offer);
+        offer
     };
-    let seconds = NOW_MS / 1_000;
     let mut offers = vec![
         offer("plain"),
-        SourceOffer {
-            active: false,
-            ..offer("paused")
-        },
-        SourceOffer {
-            ends_at: Some(seconds),
-            ..offer("ended")
-        },
-        SourceOffer {
-            ends_at: Some(seconds + 1),
-            ..offer("ending")
-        },
-        SourceOffer {
-            starts_at: Some(seconds + 1),
-            ..offer("not-started")
-        },
-        SourceOffer {
-            starts_at: Some(seconds),
-            ..offer("started")
-        },
-        SourceOffer {
-            os: Platform::Ios,
-            ..offer("ios")
-        },
-        SourceOffer {
-            os: Platform::Web,
-            ..offer("web")
-        },
-        SourceOffer {
-            countries: CountrySet::targeted(&[country("DE")], &[]),
-            includes_countries: true,
-            ..offer("germany")
-        },
+        changed("paused", |offer| offer.active = false),
+        changed("ended", |offer| offer.ends_at = Some(NOW_S)),
+        changed("ending", |offer| offer.ends_at = Some(NOW_S + 1)),
+        changed("not-started", |offer| offer.starts_at = Some(NOW_S + 1)),
+        changed("started", |offer| offer.starts_at = Some(NOW_S)),
+        changed("ios", |offer| offer.os = Platform::Ios),
+        changed("web", |offer| offer.os = Platform::Web),
+        changed("germany", |offer| {
+            offer.countries = CountrySet::targeted(&[country("DE")], &[]);
+            offer.includes_countries = true;
+        }),
         offer("blocked"),
         offer("retired"),
     ];
@@ -73,12 +63,13 @@ fn snapshot() -> Tracking {
         offer_id: offer.id.clone(),
         retired: offer.id.as_str() == "retired",
     };
-    let app = |publisher: &str, rest: &str| {
+    let app = |number, publisher: &str, rest: &str| {
         let currency = r#"{"name": "Coins", "per_usd": 1}"#;
         let app = format!(
-            r#"{{"publisher_id": "{publisher}", "name": "A", "platform": "android", "currency": {currency}{rest}}}"#
+            r#"{{"publisher_id": "{publisher}", "name": "A", "platform": "android", "currency": {currency}, {rest}}}"#
         );
-        serde_json::from_str(&app).unwrap()
+        let id = AppId::from_number(number).unwrap();
+        (id, serde_json::from_str(&app).unwrap())
     };
     let publisher = |id: &str, approved| SourcePublisher {
         id: PublisherId::parse(id).unwrap(),
@@ -88,18 +79,9 @@ fn snapshot() -> Tracking {
     let source = Source {
         publishers: vec![publisher("no", false), publisher("yes", true)],
         apps: vec![
-            (
-                AppId::parse("00000001").unwrap(),
-                app("yes", r#", "blocked_offers": ["blocked"]"#),
-            ),
-            (
-                AppId::parse("00000002").unwrap(),
-                app("yes", r#", "fallback_url": "https://fall.example/""#),
-            ),
-            (
-                AppId::parse("00000003").unwrap(),
-                app("no", r#", "fallback_url": "https://fall.example/""#),
-            ),
+            app(1, "yes", r#""blocked_offers": ["blocked"]"#),
+            app(2, "yes", r#""fallback_url": "https://fall.example/""#),
+            app(3, "no", r#""fallback_url": "https://fall.example/""#),
         ],
         advertisers: vec![SourceAdvertiser {
             id: AdvertiserId::parse("adv").unwrap(),
@@ -111,11 +93,12 @@ fn snapshot() -> Tracking {
     Tracking::open(build(1, 0, &source)).unwrap()
 }
 
+/// The decision on a query, or the code of the refusal and whether it goes to the fallback URL.
 fn decided(query: &str, country: &str, platform: Option<Platform>) -> Result<(), (&'static str, bool)> {
     let visitor = Visitor {
         country: Country::parse(country),
         platform,
-        now_ms: NOW_MS,
+        now_ms: NOW_S * 1_000,
     };
     match decide(&snapshot(), query, visitor) {
         Ok(_) => Ok(()),
@@ -126,139 +109,49 @@ fn decided(query: &str, country: &str, platform: Option<Platform>) -> Result<(),
 #[test]
 fn a_click_is_allowed_or_refused_for_the_first_reason_found() {
     let (android, ios) = (Some(Platform::Android), Some(Platform::Ios));
+    let refused = |code| Err((code, false));
+    let fallback = |code| Err((code, true));
+    // Goal, app, the visitor's country and platform, and the decision.
     let cases = [
-        ("rid=g-plain&app=00000001&user_id=u", "DE", android, Ok(())),
-        ("rid=g-plain&app=00000001&user_id=u", "DE", None, Ok(())),
-        ("rid=g-plain&app=00000001&user_id=u", "", None, Ok(())),
-        (
-            "rid=g-plain&app=00000001&user_id=!",
-            "DE",
-            None,
-            Err(("invalid_user_id", false)),
-        ),
-        (
-            "rid=g-plain&app=00000009&user_id=u",
-            "DE",
-            None,
-            Err(("unknown_app", false)),
-        ),
-        (
-            "rid=g-plain&app=1&user_id=u",
-            "DE",
-            None,
-            Err(("unknown_app", false)),
-        ),
-        (
-            "rid=g-none&app=00000001&user_id=u",
-            "DE",
-            None,
-            Err(("unknown_goal", false)),
-        ),
-        (
-            "rid=g-none&app=00000009&user_id=u",
-            "DE",
-            None,
-            Err(("unknown_app", false)),
-        ),
-        (
-            "rid=g-plain&app=00000003&user_id=u",
-            "DE",
-            None,
-            Err(("publisher_not_approved", true)),
-        ),
-        (
-            "rid=g-paused&app=00000003&user_id=u",
-            "DE",
-            None,
-            Err(("publisher_not_approved", true)),
-        ),
-        (
-            "rid=g-paused&app=00000001&user_id=u",
-            "DE",
-            None,
-            Err(("offer_ended", false)),
-        ),
-        (
-            "rid=g-paused&app=00000002&user_id=u",
-            "US",
-            ios,
-            Err(("offer_ended", true)),
-        ),
-        (
-            "rid=g-ended&app=00000001&user_id=u",
-            "DE",
-            None,
-            Err(("offer_ended", false)),
-        ),
-        ("rid=g-ending&app=00000001&user_id=u", "DE", None, Ok(())),
-        (
-            "rid=g-not-started&app=00000001&user_id=u",
-            "DE",
-            None,
-            Err(("offer_ended", false)),
-        ),
-        ("rid=g-started&app=00000001&user_id=u", "DE", None, Ok(())),
-        (
-            "rid=g-retired&app=00000001&user_id=u",
-            "DE",
-            None,
-            Err(("offer_ended", false)),
-        ),
-        (
-            "rid=g-blocked&app=00000001&user_id=u",
-            "DE",
-            None,
-            Err(("offer_ended", false)),
-        ),
-        ("rid=g-blocked&app=00000002&user_id=u", "DE", None, Ok(())),
-        (
-            "rid=g-plain&app=00000001&user_id=u",
-            "US",
-            None,
-            Err(("not_available_in_country", false)),
-        ),
-        (
-            "rid=g-plain&app=00000002&user_id=u",
-            "US",
-            ios,
-            Err(("not_available_in_country", true)),
-        ),
-        ("rid=g-germany&app=00000001&user_id=u", "DE", None, Ok(())),
-        (
-            "rid=g-germany&app=00000001&user_id=u",
-            "FR",
-            None,
-            Err(("not_available_in_country", false)),
-        ),
-        (
-            "rid=g-germany&app=00000001&user_id=u",
-            "",
-            None,
-            Err(("not_available_in_country", false)),
-        ),
-        (
-            "rid=g-plain&app=00000001&user_id=u",
-            "DE",
-            ios,
-            Err(("not_available_on_platform", false)),
-        ),
-        (
-            "rid=g-ios&app=00000001&user_id=u",
-            "DE",
-            android,
-            Err(("not_available_on_platform", false)),
-        ),
-        ("rid=g-ios&app=00000001&user_id=u", "DE", ios, Ok(())),
-        ("rid=g-ios&app=00000001&user_id=u", "DE", None, Ok(())),
-        ("rid=g-web&app=00000001&user_id=u", "DE", android, Ok(())),
-        ("rid=g-web&app=00000001&user_id=u", "DE", ios, Ok(())),
+        ("plain", 1, "DE", android, Ok(())),
+        ("plain", 1, "DE", None, Ok(())),
+        ("plain", 1, "", None, Ok(())),
+        ("plain", 9, "DE", None, refused("unknown_app")),
+        ("none", 1, "DE", None, refused("unknown_goal")),
+        ("none", 9, "DE", None, refused("unknown_app")),
+        ("plain", 3, "DE", None, fallback("publisher_not_approved")),
+        ("paused", 3, "DE", None, fallback("publisher_not_approved")),
+        ("paused", 1, "DE", None, refused("offer_ended")),
+        ("paused", 2, "US", ios, fallback("offer_ended")),
+        ("ended", 1, "DE", None, refused("offer_ended")),
+        ("ending", 1, "DE", None, Ok(())),
+        ("not-started", 1, "DE", None, refused("offer_ended")),
+        ("started", 1, "DE", None, Ok(())),
+        ("retired", 1, "DE", None, refused("offer_ended")),
+        ("blocked", 1, "DE", None, refused("offer_ended")),
+        ("blocked", 2, "DE", None, Ok(())),
+        ("plain", 1, "US", None, refused("not_available_in_country")),
+        ("plain", 2, "US", ios, fallback("not_available_in_country")),
+        ("germany", 1, "DE", None, Ok(())),
+        ("germany", 1, "FR", None, refused("not_available_in_country")),
+        ("germany", 1, "", None, refused("not_available_in_country")),
+        ("plain", 1, "DE", ios, refused("not_available_on_platform")),
+        ("ios", 1, "DE", android, refused("not_available_on_platform")),
+        ("ios", 1, "DE", ios, Ok(())),
+        ("ios", 1, "DE", None, Ok(())),
+        ("web", 1, "DE", android, Ok(())),
+        ("web", 1, "DE", ios, Ok(())),
     ];
-    for (query, country, platform, expected) in cases {
-        assert_eq!(
-            decided(query, country, platform),
-            expected,
-            "{query} from {country:?} on {platform:?}"
-        );
+    for (goal, app, country, platform, expected) in cases {
+        let query = format!("rid=g-{goal}&app={app:08}&user_id=u");
+        let decision = decided(&query, country, platform);
+        assert_eq!(decision, expected, "{query} from {country:?} on {platform:?}");
+    }
+    for (query, code) in [
+        ("rid=g-plain&app=00000001&user_id=!", "invalid_user_id"),
+        ("rid=g-plain&app=1&user_id=u", "unknown_app"),
+    ] {
+        assert_eq!(decided(query, "DE", None), refused(code), "{query}");
     }
 }
 
@@ -275,10 +168,7 @@ fn only_403_and_410_go_to_the_fallback() {
         (UNKNOWN_GOAL, false),
         (crate::model::api_error::common::UNAVAILABLE, false),
     ] {
-        assert_eq!(
-            refuse(&app, refusal.clone()).fallback_url.is_some(),
-            to_fallback,
-            "{refusal:?}"
-        );
+        let refused = refuse(&app, refusal.clone());
+        assert_eq!(refused.fallback_url.is_some(), to_fallback, "{refusal:?}");
     }
 }
