@@ -101,19 +101,16 @@ mod tests {
                 }
             }
         }
+        let (signed, mac) = ISSUED.rsplit_once('_').unwrap();
         for changed in [
             ISSUED.to_uppercase(),
+            format!("{signed}_{}", mac.to_uppercase()),
             format!("{ISSUED} "),
             format!(" {ISSUED}"),
             format!("{ISSUED}00"),
         ] {
             assert_eq!(keys(A).publisher(&changed), None, "{changed}");
         }
-        let (signed, mac) = ISSUED.rsplit_once('_').unwrap();
-        assert_eq!(
-            keys(A).publisher(&format!("{signed}_{}", mac.to_uppercase())),
-            None
-        );
     }
 
     #[test]
@@ -137,10 +134,8 @@ mod tests {
             &format!("{A}00"),
         ] {
             let error = KeyMac::parse(bad).err().unwrap();
-            assert!(
-                error.contains("REPORT_KEY_MAC") && !error.contains("000102"),
-                "{bad}"
-            );
+            assert!(error.contains("REPORT_KEY_MAC"), "{bad}");
+            assert!(!error.contains("000102"), "{bad}");
         }
     }
 

@@ -151,37 +151,29 @@ mod tests {
 
     #[test]
     fn the_metrics_are_those_of_the_specification() {
-        let names: Vec<_> = Metric::ALL.iter().map(|metric| metric.name()).collect();
         assert_eq!(
-            names.join(" "),
+            Metric::ALL.map(Metric::name).join(" "),
             "ad_requests ad_responses impressions clicks revenue ecpm fill_rate show_rate click_rate"
         );
-        assert!(
-            Metric::ALL
-                .iter()
-                .all(|metric| Metric::parse(metric.name()) == Some(*metric))
-        );
-        assert!(
-            Measure::ALL
-                .iter()
-                .enumerate()
-                .all(|(at, measure)| measure.index() == at)
-        );
+        for metric in Metric::ALL {
+            assert_eq!(Metric::parse(metric.name()), Some(metric));
+        }
+        assert_eq!(Measure::ALL.map(Measure::index), [0, 1, 2, 3, 4]);
     }
 
     #[test]
     fn quotients_are_compared_unrounded_and_a_zero_denominator_gives_zero() {
         let third = [0, 0, 3, 1, 0];
         let above = [0, 0, 3_000_000_000, 1_000_000_001, 0];
-        assert_eq!(Metric::ClickRate.compare(&third, &above), Ordering::Less);
-        assert_eq!(
-            Metric::ClickRate.compare(&[0, 0, 0, 9, 0], &[0; 5]),
-            Ordering::Equal
-        );
-        assert_eq!(
-            Metric::Ecpm.compare(&[0, 0, 1, 0, -1], &[0, 0, 0, 0, 5]),
-            Ordering::Less
-        );
+        let zero = [0, 0, 1, 0, 0];
+        for (metric, left, right, ordering) in [
+            (Metric::ClickRate, third, above, Ordering::Less),
+            (Metric::ClickRate, [0, 0, 0, 9, 0], [0; 5], Ordering::Equal),
+            (Metric::ClickRate, [0, 0, 0, 9, 0], zero, Ordering::Equal),
+            (Metric::Ecpm, [0, 0, 1, 0, -1], [0, 0, 0, 0, 5], Ordering::Less),
+        ] {
+            assert_eq!(metric.compare(&left, &right), ordering, "{left:?} {right:?}");
+        }
     }
 
     proptest! {

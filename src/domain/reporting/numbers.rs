@@ -108,7 +108,8 @@ mod tests {
             (-20_000_000, 3, "-6666.666667"),
             (5, 0, "0"),
         ] {
-            assert_eq!(text(Metric::Ecpm, [0, 0, impressions, 0, revenue]), expected);
+            let ecpm = text(Metric::Ecpm, [0, 0, impressions, 0, revenue]);
+            assert_eq!(ecpm, expected, "{revenue} {impressions}");
         }
         assert_eq!(text(Metric::Sum(Measure::Revenue), [0, 0, 0, 0, -1]), "-0.000001");
         assert_eq!(text(Metric::FillRate, [3, 7, 0, 0, 0]), "2.333333");
@@ -119,11 +120,9 @@ mod tests {
         assert!(Number::of(Metric::ClickRate, &[0, 0, 2_000_001, 1, 0]).is_zero());
         assert!(!Number::of(Metric::ClickRate, &[0, 0, 2_000_000, 1, 0]).is_zero());
         assert!(!Number::of(Metric::Sum(Measure::Revenue), &[0, 0, 0, 0, 1]).is_zero());
-        assert!(
-            Metric::ALL
-                .iter()
-                .all(|metric| Number::of(*metric, &[0; 5]).is_zero())
-        );
+        for metric in Metric::ALL {
+            assert!(Number::of(metric, &[0; 5]).is_zero(), "{metric:?}");
+        }
     }
 
     proptest! {

@@ -122,22 +122,18 @@ mod tests {
 
     #[test]
     fn rows_are_read_as_they_were_added() {
-        let mut page = Page::new(
-            vec![Dimension::Country, Dimension::App],
-            vec![Metric::Sum(Measure::Clicks)],
-        );
-        page.push(["DE", "10000001"].into_iter(), [0, 0, 0, 7, 0])
-            .unwrap();
-        page.push(["", "10000002"].into_iter(), [1; 5]).unwrap();
+        let dimensions = vec![Dimension::Country, Dimension::App];
+        let mut page = Page::new(dimensions, vec![Metric::Sum(Measure::Clicks)]);
+        for (values, sums) in [(["DE", "10000001"], [0, 0, 0, 7, 0]), (["", "10000002"], [1; 5])] {
+            page.push(values.into_iter(), sums).unwrap();
+        }
         assert_eq!(page.rows(), 2);
         assert_eq!(page.row(0).unwrap().value(1), Some("10000001"));
         assert_eq!(page.row(1).unwrap().value(0), Some(""));
         assert_eq!(page.row(0).unwrap().sums[3], 7);
         assert!(page.row(2).is_none() && page.row(0).unwrap().value(9).is_none());
-        assert_eq!(
-            page.column(Dimension::App).collect::<Vec<_>>(),
-            ["10000001", "10000002"]
-        );
+        let apps: Vec<_> = page.column(Dimension::App).collect();
+        assert_eq!(apps, ["10000001", "10000002"]);
         assert_eq!(page.column(Dimension::Date).count(), 0);
     }
 }

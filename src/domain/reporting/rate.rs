@@ -87,10 +87,8 @@ mod tests {
             assert_eq!(verdict.rate_limit(), format!("\"report\";r=0;t={seconds}"));
             if let Some(refusal) = verdict.refusal() {
                 assert_eq!((refusal.status, refusal.retry_after_s), (429, Some(seconds)));
-                assert_eq!(
-                    refusal.body(),
-                    r#"{"code":"rate_limit_exceeded","error":"rate limit exceeded"}"#
-                );
+                let body = r#"{"code":"rate_limit_exceeded","error":"rate limit exceeded"}"#;
+                assert_eq!(refusal.body(), body);
             }
         }
         assert_eq!(Verdict::Accepted.refusal(), None);

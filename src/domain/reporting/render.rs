@@ -39,17 +39,10 @@ impl Renderer {
             Format::Json | Format::Ndjson => json_string(text),
             Format::Csv => csv_field(text).into_owned(),
         };
-        let dimensions = page.dimensions.iter().map(|dimension| match dimension {
-            // The app's name follows as a member of its own.
-            Dimension::App => "app_id",
-            dimension => dimension.name(),
-        });
-        let metrics = page.metrics.iter().map(|metric| metric.name());
+        // The app's name follows as a member of its own.
+        let keys = columns(&page, "app_id").map(|name| format!("\"{name}\":"));
         Self {
-            keys: dimensions
-                .chain(metrics)
-                .map(|name| format!("\"{name}\":"))
-                .collect(),
+            keys: keys.collect(),
             names: names
                 .into_iter()
                 .map(|(app, name)| (app, quoted(&name)))
@@ -96,12 +89,8 @@ impl Renderer {
             Format::Json => out.push_str("{\"rows\":["),
             Format::Ndjson => {}
             Format::Csv => {
-                let dimensions = self.page.dimensions.iter().map(|dimension| match dimension {
-                    Dimension::App => "app_id,app_name",
-                    dimension => dimension.name(),
-                });
-                let metrics = self.page.metrics.iter().map(|metric| metric.name());
-                out.push_str(&dimensions.chain(metrics).collect::<Vec<_>>().join(","));
+                let columns: Vec<_> = columns(&self.page, "app_id,app_name").collect();
+                out.push_str(&columns.join(","));
                 out.push_str("\r\n");
             }
         }
@@ -194,6 +183,15 @@ impl Iterator for Renderer {
         self.write(&mut out, self.chunk);
         (!out.is_empty()).then(|| out.into_bytes())
     }
+}
+
+/// The names of the dimensions, then of the metrics. The app's is `app`.
+fn columns(page: &Page, app: &'static str) -> impl Iterator<Item = &'static str> {
+    let dimensions = page.dimensions.iter().map(move |dimension| match dimension {
+        Dimension::App => app,
+        dimension => dimension.name(),
+    });
+    dimensions.chain(page.metrics.iter().map(|metric| metric.name()))
 }
 
 fn json_string(text: &str) -> String {

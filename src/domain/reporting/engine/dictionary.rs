@@ -290,6 +290,7 @@ fn get<'t>(text: &'t [u8], ends: &[u32], number: u32) -> &'t [u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reporting::engine::testing;
 
     /// The slots that are probed to find each of these values once.
     fn probes(values: &[String], seed: u64) -> usize {
@@ -299,17 +300,9 @@ mod tests {
             dictionary.intern(value, dictionary.hash(value)).unwrap();
         }
         let mask = dictionary.slots.len() - 1;
-        let taken = dictionary
-            .slots
-            .iter()
-            .enumerate()
-            .filter(|(_, slot)| **slot != 0);
-        taken
-            .map(|(at, slot)| {
-                let home = home(dictionary.hash(&values[*slot as usize - 1]), mask);
-                ((at + mask + 1 - home) & mask) + 1
-            })
-            .sum()
+        testing::probes(&dictionary.slots, |number| {
+            home(dictionary.hash(&values[number]), mask)
+        })
     }
 
     #[test]

@@ -1,6 +1,8 @@
-//! For tests: segments in memory, and a naive model of the engine.
+//! For tests of reports: segments in memory, a naive model of the engine, random sums, and rows of tables.
 
 use std::{cell::Cell, cmp::Ordering, collections::BTreeMap};
+
+use proptest::prelude::*;
 
 use super::{SegmentRef, Source};
 use crate::{
@@ -35,11 +37,9 @@ impl MemorySource {
         }
         for ((day, _), segmenter) in days {
             for segment in segmenter.finish() {
-                let id = source.segments.len() as i64;
-                let rows = segment.rows;
-                source
-                    .segments
-                    .push((SegmentRef { id, day, rows }, segment.columns));
+                let (id, rows) = (source.segments.len() as i64, segment.rows);
+                let reference = SegmentRef { id, day, rows };
+                source.segments.push((reference, segment.columns));
             }
         }
         source
@@ -143,9 +143,37 @@ fn compare_metric(metric: Metric, left: &Sums, right: &Sums) -> Ordering {
     (left_over * right_under).cmp(&(right_over * left_under))
 }
 
-/// The rows of a query's page, selected from all rows.
-pub fn page_of(rows: &[Row], query: &Query) -> Vec<Row> {
+/// The rows of a query's page, and the number of rows on all pages.
+pub fn page_of(facts: &[Fact], query: &Query) -> (Vec<Row>, u64) {
+    let rows = all_rows(facts, query);
+    let total = rows.len() as u64;
     let first = (query.page - 1).saturating_mul(u64::from(query.count));
-    let rows = rows.iter().skip(usize::try_from(first).unwrap_or(usize::MAX));
-    rows.take(query.count as usize).cloned().collect()
+    let rest = rows
+        .into_iter()
+        .skip(usize::try_from(first).unwrap_or(usize::MAX));
+    (rest.take(query.count as usize).collect(), total)
+}
+
+/// Random sums, of which only revenue may be negative.
+pub fn sums(number: impl Strategy<Value = i64> + Clone) -> impl Strategy<Value = Sums> {
+    (prop::array::uniform4(number.clone()), number, any::<bool>())
+        .prop_map(|([a, b, c, d], revenue, back)| [a, b, c, d, if back { -revenue } else { revenue }])
+}
+
+/// The slots that are probed to find each number of a hash table once. A slot has a number + 1, or 0 if it is free;
+/// `home` is the slot at which the search for a number begins.
+pub fn probes(slots: &[u32], home: impl Fn(usize) -> usize) -> usize {
+    let mask = slots.len() - 1;
+    let taken = slots.iter().enumerate().filter(|(_, slot)| **slot != 0);
+    taken
+        .map(|(at, slot)| ((at + mask + 1 - home(*slot as usize - 1)) & mask) + 1)
+        .sum()
+}
+
+/// The cells of a row of a table, which `|` separates.
+pub fn cells<const N: usize>(row: &str) -> [&str; N] {
+    let cells: Vec<_> = row.split('|').map(str::trim).collect();
+    cells
+        .try_into()
+        .unwrap_or_else(|_| panic!("a row has {N} cells: {row}"))
 }

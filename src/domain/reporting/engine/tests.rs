@@ -3,7 +3,7 @@
 mod properties;
 
 use super::{
-    testing::{Fact, MemorySource, Row, all_rows, page_of},
+    testing::{Fact, MemorySource, Row, page_of},
     *,
 };
 use crate::reporting::{
@@ -18,14 +18,14 @@ fn day(number: i64) -> UtcDay {
     UtcDay::from_number(START + number).unwrap()
 }
 
-fn rows(page: &Page) -> Vec<Row> {
-    (0..page.rows())
-        .map(|at| {
-            let row = page.row(at).unwrap();
-            let values = (0..page.dimensions.len()).map(|place| row.value(place).unwrap().to_owned());
-            (values.collect(), *row.sums)
-        })
-        .collect()
+/// The rows of a page, and the number of rows on all pages.
+fn answer(page: &Page) -> (Vec<Row>, u64) {
+    let row = |at| {
+        let row = page.row(at).unwrap();
+        let values = (0..page.dimensions.len()).map(|place| row.value(place).unwrap().to_owned());
+        (values.collect(), *row.sums)
+    };
+    ((0..page.rows()).map(row).collect(), page.total)
 }
 
 /// A budget that is far too small: 64 bytes for kept rows, and no array of all keys.
@@ -56,28 +56,22 @@ fn many(facts: u32) -> Vec<Fact> {
                 format!("source-{}", below(6)),
                 format!("7.{}", below(3)),
             ];
-            let count = i64::from(below(90_000));
-            let [impressions, clicks] = [below(200), below(2)].map(i64::from);
-            (
-                day(i64::from(number)),
-                key,
-                [count, count / 2, impressions, clicks, 5_000 - count],
-            )
+            let [count, impressions, clicks] = [below(90_000), below(200), below(2)].map(i64::from);
+            let sums = [count, count / 2, impressions, clicks, 5_000 - count];
+            (day(i64::from(number)), key, sums)
         })
         .collect()
 }
 
 fn ordered(dimensions: &[Dimension], metric: Metric, ascending: bool) -> Query {
+    let column = By::Metric(metric);
     Query {
         start: day(0),
         end: day(90),
         dimensions: dimensions.to_vec(),
         metrics: vec![metric],
         filters: Vec::new(),
-        order: vec![Order {
-            column: By::Metric(metric),
-            ascending,
-        }],
+        order: vec![Order { column, ascending }],
         page: 1,
         count: 20,
     }
@@ -89,7 +83,7 @@ fn every_code_path_gives_the_same_rows() {
     let facts = many(3_000);
     let source = MemorySource::new(&facts, 2);
     let revenue = Metric::Sum(Measure::Revenue);
-    let mut totals = RunStats::default();
+    let mut runs = Vec::new();
     for dimensions in [
         &[Country][..],
         &[SdkV, Date],
@@ -98,11 +92,9 @@ fn every_code_path_gives_the_same_rows() {
         &Dimension::ALL,
     ] {
         for (metric, ascending, page) in [(revenue, false, 1), (Metric::ClickRate, true, 7)] {
-            let query = Query {
-                page,
-                ..ordered(dimensions, metric, ascending)
-            };
-            let expected = all_rows(&facts, &query);
+            let mut query = ordered(dimensions, metric, ascending);
+            query.page = page;
+            let expected = page_of(&facts, &query);
             for (bytes, kept, dense) in [
                 (48 << 20, 16 << 20, 1 << 20),
                 (48 << 20, 16 << 20, 0),
@@ -117,51 +109,42 @@ fn every_code_path_gives_the_same_rows() {
                     ..Budget::default()
                 };
                 let (page, stats) = run_measured(&source, &query, &budget).unwrap();
-                assert_eq!(page.total, expected.len() as u64, "{query:?} {budget:?}");
-                assert_eq!(rows(&page), page_of(&expected, &query), "{query:?} {budget:?}");
-                if dense == 0 {
-                    assert_eq!(stats.dense, 0);
-                }
-                totals = RunStats {
-                    segments: totals.segments + stats.segments,
-                    parts: totals.parts + stats.parts,
-                    dense: totals.dense + stats.dense,
-                    wide: totals.wide + stats.wide,
-                    splits: totals.splits + stats.splits,
-                    moves: totals.moves + stats.moves,
-                    prunes: totals.prunes + stats.prunes,
-                    compactions: totals.compactions + stats.compactions,
-                    sweeps: totals.sweeps.max(stats.sweeps),
-                };
+                assert_eq!(answer(&page), expected, "{query:?} {budget:?}");
+                assert!(dense > 0 || stats.dense == 0, "{query:?} {budget:?}");
+                runs.push(stats);
             }
         }
     }
-    println!("{totals:?}");
     // Every path was taken except keys of two words, which the next test covers.
-    assert!(totals.dense > 0 && totals.parts > totals.dense, "{totals:?}");
-    assert!(totals.splits > 10 && totals.moves > 10, "{totals:?}");
-    assert!(totals.compactions > 10 && totals.prunes > 10, "{totals:?}");
-    assert!(totals.sweeps > 10, "{totals:?}");
+    let total = |of: fn(&RunStats) -> u64| runs.iter().map(of).sum::<u64>();
+    let sweeps = runs.iter().map(|run| run.sweeps).max().unwrap();
+    for (path, least, times) in [
+        ("arrays", 1, total(|run| run.dense)),
+        ("hash tables", 1, total(|run| run.parts - run.dense)),
+        ("splits", 11, total(|run| run.splits)),
+        ("moves", 11, total(|run| run.moves)),
+        ("compactions", 11, total(|run| run.compactions)),
+        ("prunes", 11, total(|run| run.prunes)),
+        ("sweeps of a query", 11, sweeps),
+    ] {
+        assert!(times >= least, "{times} {path}");
+    }
 }
 
 #[test]
 fn groups_move_when_their_keys_outgrow_one_word() {
     // 1,000 values of each of six dimensions take 60 bits. The second day makes it 2,000 values, which take 66 bits.
-    let facts: Vec<Fact> = (0..4_000_u32)
-        .map(|n| {
-            (
-                day(i64::from(n / 1_000)),
-                [3, 7, 11, 13, 17, 19].map(|step| format!("v{}", n % 2_000 * step % 2_000)),
-                [1, 0, 0, 0, i64::from(n)],
-            )
-        })
-        .collect();
+    let fact = |n: i64| {
+        let key = [3, 7, 11, 13, 17, 19].map(|step| format!("v{}", n % 2_000 * step % 2_000));
+        (day(n / 1_000), key, [1, 0, 0, 0, n])
+    };
+    let facts: Vec<Fact> = (0..4_000).map(fact).collect();
     let source = MemorySource::new(&facts, 1);
     let query = ordered(&KEY, Metric::Sum(Measure::Revenue), false);
     let (page, stats) = run_measured(&source, &query, &Budget::default()).unwrap();
     assert_eq!((stats.parts, stats.wide, stats.moves), (1, 1, 1));
-    let expected = all_rows(&facts, &query);
-    assert_eq!((rows(&page), page.total), (page_of(&expected, &query), 2_000));
+    assert_eq!(page.total, 2_000);
+    assert_eq!(answer(&page), page_of(&facts, &query));
 }
 
 #[test]
@@ -178,60 +161,43 @@ fn a_failing_source_fails_the_query() {
     impl Source for Broken {
         type Error = &'static str;
         fn segments(&self, first: UtcDay, _: UtcDay) -> Result<Vec<SegmentRef>, Self::Error> {
-            Ok(vec![SegmentRef {
-                id: 4,
-                day: first,
-                rows: 1,
-            }])
+            let (id, day, rows) = (4, first, 1);
+            Ok(vec![SegmentRef { id, day, rows }])
         }
         fn columns(&self, _: &SegmentRef, _: &[Column]) -> Result<Vec<Vec<u8>>, Self::Error> {
             Err("gone")
         }
     }
     let query = ordered(&[Dimension::App], Metric::Ecpm, true);
-    assert_eq!(
-        run(&Broken, &query, &Budget::default()),
-        Err(EngineError::Source("gone"))
-    );
+    let answer = run(&Broken, &query, &Budget::default());
+    assert_eq!(answer, Err(EngineError::Source("gone")));
 }
 
 #[test]
 fn a_missing_column_is_corrupt() {
     let mut source = MemorySource::new(&many(10), 1);
     source.segments[0].1[10].clear();
-    let query = ordered(&[Dimension::App], Metric::Sum(Measure::Revenue), true);
-    assert!(matches!(
-        run(&source, &query, &Budget::default()),
-        Err(EngineError::Corrupt { segment: 0, .. })
-    ));
-    assert!(
-        run(
-            &source,
-            &ordered(&[Dimension::App], Metric::ClickRate, true),
-            &Budget::default()
-        )
-        .is_ok()
-    );
+    let answer = |metric| {
+        let query = ordered(&[Dimension::App], metric, true);
+        run(&source, &query, &Budget::default())
+    };
+    let missing = answer(Metric::Sum(Measure::Revenue));
+    assert!(matches!(missing, Err(EngineError::Corrupt { segment: 0, .. })));
+    assert!(answer(Metric::ClickRate).is_ok());
 }
 
 #[test]
 fn the_hash_seed_changes_no_answer() {
     let source = MemorySource::new(&many(3_000), 2);
-    let query = ordered(
-        &[Dimension::PlacementId, Dimension::AdTag],
-        Metric::Sum(Measure::AdRequests),
-        false,
-    );
-    let run_with = |seed| {
-        let budget = Budget {
-            seed,
-            ..tight(600_000)
-        };
-        run_measured(&source, &query, &budget).unwrap()
+    let dimensions = [Dimension::PlacementId, Dimension::AdTag];
+    let query = ordered(&dimensions, Metric::Sum(Measure::AdRequests), false);
+    let answer_with = |seed| {
+        let mut budget = tight(600_000);
+        budget.seed = seed;
+        answer(&run(&source, &query, &budget).unwrap())
     };
-    let (page, _) = run_with(0);
+    let expected = answer_with(0);
     for seed in [1, 0x9e37_79b9_7f4a_7c15, u64::MAX] {
-        let (other, _) = run_with(seed);
-        assert_eq!((rows(&other), other.total), (rows(&page), page.total));
+        assert_eq!(answer_with(seed), expected, "{seed}");
     }
 }

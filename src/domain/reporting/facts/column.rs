@@ -119,12 +119,9 @@ mod tests {
 
     #[test]
     fn the_columns_are_those_of_the_documented_format() {
-        let names = COLUMNS.map(|column| column.name);
-        assert_eq!(
-            names.join(", "),
-            "date, app_id, app_name, country, placement_id, ad_tag, demand_source, sdk_v, ad_requests, \
-             ad_responses, impressions, clicks, revenue"
-        );
+        let documented = "date, app_id, app_name, country, placement_id, ad_tag, demand_source, sdk_v, ad_requests, \
+            ad_responses, impressions, clicks, revenue";
+        assert_eq!(COLUMNS.map(|column| column.name).join(", "), documented);
         for column in &COLUMNS {
             match column.kind {
                 ColumnKind::Key(at, dimension) => assert_eq!(KEY[at], dimension, "{}", column.name),

@@ -62,20 +62,18 @@ pub fn day(text: &str) -> Result<UtcDay, String> {
     let found = UtcDay::parse(text).filter(|_| DAYS.contains(&text));
     found.ok_or_else(|| {
         let (first, last) = (DAYS.start(), DAYS.end());
-        format!(
-            "must be a date from {first} to {last}, written YYYY-MM-DD, not {}",
-            quoted(text)
-        )
+        let expected = format!("a date from {first} to {last}, written YYYY-MM-DD");
+        wrong(&expected, text)
     })
 }
 
 fn date(text: &str, upload_day: Option<UtcDay>) -> Result<UtcDay, String> {
     match upload_day {
         Some(upload_day) if UtcDay::parse(text) == Some(upload_day) => Ok(upload_day),
-        Some(upload_day) => Err(format!(
-            "must be {upload_day}, the day that the upload is for, not {}",
-            quoted(text)
-        )),
+        Some(upload_day) => {
+            let expected = format!("{upload_day}, the day that the upload is for");
+            Err(wrong(&expected, text))
+        }
         None => day(text),
     }
 }
@@ -84,16 +82,13 @@ fn value(dimension: Dimension, text: &str) -> Result<&str, String> {
     match (dimension, text) {
         (Dimension::App, text) => match AppId::parse(text) {
             Some(_) => Ok(text),
-            None => Err(format!("must be exactly 8 digits, not {}", quoted(text))),
+            None => Err(wrong("exactly 8 digits", text)),
         },
         (_, "") => Ok(dimension.unknown()),
         (Dimension::Country, text) => match Country::parse(text) {
             Some(country) => Ok(country.as_str()),
             None if text.eq_ignore_ascii_case(dimension.unknown()) => Ok(dimension.unknown()),
-            None => Err(format!(
-                "must be an assigned ISO 3166 alpha-2 code or empty, not {}",
-                quoted(text)
-            )),
+            None => Err(wrong("an assigned ISO 3166 alpha-2 code or empty", text)),
         },
         // Letter case is ignored: a report could not tell the two apart.
         (Dimension::DemandSource, text) if text.eq_ignore_ascii_case(OWN_DEMAND_SOURCE) => Err(format!(
@@ -111,10 +106,13 @@ fn check_text(text: &str) -> Result<(), String> {
     if plain || (is_value(text) && !text.contains(BYTE_ORDER_MARK)) {
         return Ok(());
     }
-    Err(format!(
-        "must be at most 128 bytes without control characters or byte order marks, not {}",
-        quoted(text)
-    ))
+    let expected = "at most 128 bytes without control characters or byte order marks";
+    Err(wrong(expected, text))
+}
+
+/// The message for a text that is not as expected.
+fn wrong(expected: &str, text: &str) -> String {
+    format!("must be {expected}, not {}", quoted(text))
 }
 
 fn amount(measure: Measure, text: &str, format: Format) -> Result<i64, String> {

@@ -94,15 +94,13 @@ impl Query {
             Some(filters) => read_filters(filters, body)?,
             None => Vec::new(),
         };
-        let order = match optional(&members, "order_by") {
+        let mut order = match optional(&members, "order_by") {
             Some(order) => read_order(order, &dimensions)?,
             None => Vec::new(),
         };
-        let order = if order.is_empty() {
-            default_order(&dimensions, &metrics)
-        } else {
-            order
-        };
+        if order.is_empty() {
+            order = default_order(&dimensions, &metrics);
+        }
         let (page, count) = match optional(&members, "pagination") {
             Some(pagination) => read_pagination(pagination)?,
             None => (1, DEFAULT_COUNT),

@@ -1,5 +1,7 @@
 //! Valid queries, their defaults and limits.
 
+use std::fmt::Display;
+
 use serde_json::{Value, json};
 
 use super::*;
@@ -21,18 +23,25 @@ fn with(member: &str, value: Value) -> Value {
     body
 }
 
-fn read(body: &Value) -> Query {
+/// A good query with one more member, whose value is JSON in its own spelling.
+fn with_text(member: &str, value: &str) -> String {
+    let good = good().to_string();
+    format!("{},\"{member}\":{value}}}", good.strip_suffix('}').unwrap())
+}
+
+#[track_caller]
+fn read(body: impl Display) -> Query {
     let body = body.to_string();
     Query::parse(&body).unwrap_or_else(|error| panic!("{body}: {error:?}"))
 }
 
-fn refused(body: &Value) -> (u16, &'static str, String) {
-    refused_text(&body.to_string())
-}
-
-fn refused_text(body: &str) -> (u16, &'static str, String) {
-    let error = Query::parse(body).expect_err(body);
-    (error.status, error.code, error.message.into_owned())
+/// The code and the message of the refusal. Its status is 400.
+#[track_caller]
+fn refused(body: impl Display) -> (&'static str, String) {
+    let body = body.to_string();
+    let error = Query::parse(&body).expect_err(&body);
+    assert_eq!(error.status, 400, "{body}");
+    (error.code, error.message.into_owned())
 }
 
 fn day(text: &str) -> UtcDay {
@@ -62,7 +71,7 @@ fn a_query_is_read() {
         page: 3,
         count: 50,
     };
-    assert_eq!(read(&body), expected);
+    assert_eq!(read(body), expected);
 }
 
 fn by(column: Column, ascending: bool) -> Order {
@@ -79,25 +88,26 @@ fn filter(dimension: Dimension, values: &[&str]) -> Filter {
 #[test]
 fn every_dimension_and_every_metric_can_be_requested() {
     for dimension in Dimension::ALL {
-        let query = read(&with("dimensions", json!([dimension.name()])));
+        let query = read(with("dimensions", json!([dimension.name()])));
         assert_eq!(query.dimensions, [dimension]);
     }
     for metric in Metric::ALL {
-        assert_eq!(read(&with("metrics", json!([metric.name()]))).metrics, [metric]);
+        let query = read(with("metrics", json!([metric.name()])));
+        assert_eq!(query.metrics, [metric]);
     }
 }
 
 #[test]
 fn a_repeated_name_keeps_its_first_position() {
-    let query = read(&with("dimensions", json!(["app", "date", "app", "date"])));
+    let query = read(with("dimensions", json!(["app", "date", "app", "date"])));
     assert_eq!(query.dimensions, [Dimension::App, Dimension::Date]);
-    let query = read(&with("metrics", json!(["ecpm", "click_rate", "ecpm"])));
+    let query = read(with("metrics", json!(["ecpm", "click_rate", "ecpm"])));
     assert_eq!(query.metrics, [Metric::Ecpm, Metric::ClickRate]);
 }
 
 #[test]
 fn a_missing_or_null_optional_member_has_its_default() {
-    let expected = read(&good());
+    let expected = read(good());
     assert_eq!(expected.filters, []);
     assert_eq!(expected.order, [by(Column::Dimension(Dimension::Date), true)]);
     assert_eq!((expected.page, expected.count), (1, 10_000));
@@ -113,46 +123,33 @@ fn a_missing_or_null_optional_member_has_its_default() {
         ("timezone", json!("Europe/Berlin")),
         ("filter", json!([{ "dimension": "country", "values": ["US"] }])),
     ] {
-        assert_eq!(read(&with(member, value)), expected, "{member}");
+        let body = with(member, value);
+        assert_eq!(read(&body), expected, "{body}");
     }
     let mut body = good();
     body["date_range"]["timezone"] = json!("UTC");
-    assert_eq!(read(&body), expected);
+    assert_eq!(read(body), expected);
 }
 
 #[test]
 fn without_the_date_rows_are_ordered_by_the_first_metric_descending() {
-    let query = read(&with("dimensions", json!(["country"])));
+    let query = read(with("dimensions", json!(["country"])));
     let impressions = Column::Metric(Metric::Sum(Measure::Impressions));
     assert_eq!(query.order, [by(impressions, false)]);
 }
 
 #[test]
 fn page_and_count_are_accepted_up_to_their_limits() {
-    let query = read(&with(
-        "pagination",
-        json!({ "page": 9_007_199_254_740_992_u64, "count": 50_000 }),
-    ));
+    let last = r#"{"page":9007199254740992,"count":50000}"#;
+    let query = read(with_text("pagination", last));
     assert_eq!((query.page, query.count), (1 << 53, 50_000));
-    for bad in [
-        "0",
-        "-1",
-        "1.0",
-        "1e0",
-        "1.5",
-        "\"1\"",
-        "true",
-        "null",
-        "[1]",
-        "9007199254740993",
-        "18446744073709551616",
-    ] {
+    let wrong = ["0", "-1", "1.0", "1e0", "1.5", "\"1\"", "true", "null", "[1]"];
+    let too_large = ["9007199254740993", "18446744073709551616"];
+    for bad in wrong.into_iter().chain(too_large) {
         for (member, range) in [("page", "1 to 9007199254740992"), ("count", "1 to 50000")] {
-            let mut body = good().to_string();
-            body.truncate(body.len() - 1);
-            body += &format!(r#","pagination":{{"{member}":{bad}}}}}"#);
+            let body = with_text("pagination", &format!(r#"{{"{member}":{bad}}}"#));
             let message = format!("pagination.{member} must be an integer from {range}");
-            assert_eq!(refused_text(&body), (400, "invalid_pagination", message), "{bad}");
+            assert_eq!(refused(body), ("invalid_pagination", message), "{bad}");
         }
     }
 }
@@ -168,42 +165,37 @@ fn the_last_day_is_at_most_90_days_after_the_first() {
     ] {
         let body = with("date_range", json!({ "start_date": start, "end_date": end }));
         if fits {
-            let query = read(&body);
+            let query = read(body);
             assert_eq!((query.start, query.end), (day(start), day(end)));
         } else {
             let message = "Time period must be less than or equal to 90 days".to_owned();
-            assert_eq!(refused(&body), (400, "date_range_too_long", message));
+            assert_eq!(refused(body), ("date_range_too_long", message), "{start} {end}");
         }
     }
 }
 
 #[test]
 fn a_number_in_a_filter_counts_as_it_is_spelled() {
-    let mut body = good().to_string();
-    body.truncate(body.len() - 1);
-    body += r#", "filters": [ {"dimension":"app","values":["1"]},
-        {"values": [ 7.10 ,"b", 1e2,-0, 10000001], "dimension": "sdk_v"}]}"#;
+    let filters = r#" [ {"dimension":"app","values":["1"]},
+        {"values": [ 7.10 ,"b", 1e2,-0, 10000001], "dimension": "sdk_v"}]"#;
     let expected = [
         filter(Dimension::App, &["1"]),
         filter(Dimension::SdkV, &["-0", "10000001", "1e2", "7.10", "b"]),
     ];
-    assert_eq!(Query::parse(&body).unwrap().filters, expected);
+    assert_eq!(read(with_text("filters", filters)).filters, expected);
 }
 
 #[test]
 fn two_filters_of_one_dimension_are_intersected() {
-    let query = read(&with(
-        "filters",
-        json!([
-            { "dimension": "country", "values": ["US", "DE", "FR"] },
-            { "dimension": "app", "values": ["10000001"] },
-            { "dimension": "country", "values": ["fr", "us", "nowhere"] },
-            { "dimension": "app", "values": ["10000002"] },
-        ]),
-    ));
+    let filters = json!([
+        { "dimension": "country", "values": ["US", "DE", "FR"] },
+        { "dimension": "app", "values": ["10000001"] },
+        { "dimension": "country", "values": ["fr", "us", "nowhere"] },
+        { "dimension": "app", "values": ["10000002"] },
+    ]);
     let expected = [
         filter(Dimension::Country, &["FR", "US"]),
         filter(Dimension::App, &[]),
     ];
-    assert_eq!(query.filters, expected);
+    assert_eq!(read(with("filters", filters)).filters, expected);
 }

@@ -57,16 +57,11 @@ impl PageContent {
 
     /// The CSV header and rows.
     fn records(&self) -> Vec<Vec<String>> {
-        let names = self
-            .dimensions
-            .iter()
-            .flat_map(|dimension| match dimension {
-                Dimension::App => vec!["app_id", "app_name"],
-                dimension => vec![dimension.name()],
-            })
-            .chain(self.metrics.iter().map(|metric| metric.name()))
-            .map(str::to_owned)
-            .collect();
+        let dimensions = self.dimensions.iter().flat_map(|dimension| match dimension {
+            Dimension::App => vec!["app_id", "app_name"],
+            dimension => vec![dimension.name()],
+        });
+        let names = dimensions.chain(self.metrics.iter().map(|metric| metric.name()));
         let record = |(values, sums): &(Vec<String>, Sums)| {
             let mut record = Vec::new();
             for (dimension, value) in self.dimensions.iter().zip(values) {
@@ -78,9 +73,9 @@ impl PageContent {
             record.extend(self.metrics.iter().map(|metric| number(*metric, sums)));
             record
         };
-        std::iter::once(names)
-            .chain(self.rows.iter().map(record))
-            .collect()
+        let mut records = vec![names.map(str::to_owned).collect()];
+        records.extend(self.rows.iter().map(record));
+        records
     }
 }
 
@@ -123,15 +118,13 @@ fn read_csv(text: &str) -> Vec<Vec<String>> {
             other => panic!("{other:?} after a field of {text:?}"),
         }
     }
-    assert_eq!(
-        records.pop(),
-        Some(vec![]),
-        "the last record ends with a line break"
-    );
+    let last = records.pop();
+    assert_eq!(last, Some(vec![]), "the last record ends with a line break");
     records
 }
 
 fn report() -> PageContent {
+    let row = |values: [&str; 3], sums| (values.map(str::to_owned).to_vec(), sums);
     PageContent {
         dimensions: vec![Dimension::Country, Dimension::App, Dimension::Date],
         metrics: vec![
@@ -140,47 +133,33 @@ fn report() -> PageContent {
             Metric::ClickRate,
         ],
         rows: vec![
-            (
-                ["DE", "10000001", "2026-11-02"].map(str::to_owned).to_vec(),
-                [0, 0, 300, 7, 1_250_000],
-            ),
-            (
-                ["ZZ", "10000002", "2026-11-01"].map(str::to_owned).to_vec(),
-                [9, 0, 0, 0, 0],
-            ),
+            row(["DE", "10000001", "2026-11-02"], [0, 0, 300, 7, 1_250_000]),
+            row(["ZZ", "10000002", "2026-11-01"], [9, 0, 0, 0, 0]),
         ],
         names: [("10000001".to_owned(), "Lumen \"Blocks\", 2".to_owned())].into(),
     }
 }
 
+const HEADER: &str = "country,app_id,app_name,date,revenue,clicks,click_rate\r\n";
+
 #[test]
 fn a_page_is_written_in_the_order_of_the_request() {
-    assert_eq!(
-        whole(report().renderer(Format::Json)),
-        concat!(
-            r#"{"rows":[{"country":"DE","app_id":"10000001","app":{"name":"Lumen \"Blocks\", 2"},"#,
-            r#""date":"2026-11-02","revenue":1.25,"clicks":7,"click_rate":0.023333},"#,
-            r#"{"country":"ZZ","app_id":"10000002","app":{"name":"unknown"},"date":"2026-11-01"}]}"#,
-        )
+    let first = concat!(
+        r#"{"country":"DE","app_id":"10000001","app":{"name":"Lumen \"Blocks\", 2"},"#,
+        r#""date":"2026-11-02","revenue":1.25,"clicks":7,"click_rate":0.023333}"#,
     );
-    assert_eq!(
-        whole(report().renderer(Format::Ndjson)),
-        concat!(
-            r#"{"country":"DE","app_id":"10000001","app":{"name":"Lumen \"Blocks\", 2"},"#,
-            r#""date":"2026-11-02","revenue":1.25,"clicks":7,"click_rate":0.023333}"#,
-            "\n",
-            r#"{"country":"ZZ","app_id":"10000002","app":{"name":"unknown"},"date":"2026-11-01"}"#,
-            "\n",
-        )
+    let second = r#"{"country":"ZZ","app_id":"10000002","app":{"name":"unknown"},"date":"2026-11-01"}"#;
+    let records = concat!(
+        "DE,10000001,\"Lumen \"\"Blocks\"\", 2\",2026-11-02,1.25,7,0.023333\r\n",
+        "ZZ,10000002,unknown,2026-11-01,0,0,0\r\n",
     );
-    assert_eq!(
-        whole(report().renderer(Format::Csv)),
-        concat!(
-            "country,app_id,app_name,date,revenue,clicks,click_rate\r\n",
-            "DE,10000001,\"Lumen \"\"Blocks\"\", 2\",2026-11-02,1.25,7,0.023333\r\n",
-            "ZZ,10000002,unknown,2026-11-01,0,0,0\r\n",
-        )
-    );
+    for (format, body) in [
+        (Format::Json, format!(r#"{{"rows":[{first},{second}]}}"#)),
+        (Format::Ndjson, format!("{first}\n{second}\n")),
+        (Format::Csv, format!("{HEADER}{records}")),
+    ] {
+        assert_eq!(whole(report().renderer(format)), body, "{format:?}");
+    }
 }
 
 #[test]
@@ -188,10 +167,7 @@ fn a_page_without_rows_has_a_valid_body() {
     let mut empty = report();
     empty.rows.clear();
     assert_eq!(whole(empty.renderer(Format::Json)), r#"{"rows":[]}"#);
-    assert_eq!(
-        whole(empty.renderer(Format::Csv)),
-        "country,app_id,app_name,date,revenue,clicks,click_rate\r\n"
-    );
+    assert_eq!(whole(empty.renderer(Format::Csv)), HEADER);
     assert_eq!(empty.renderer(Format::Ndjson).count(), 0);
 }
 
@@ -203,10 +179,8 @@ fn a_long_page_is_split_into_chunks_of_about_64_kib() {
         let mut sizes: Vec<_> = long.renderer(format).map(|chunk| chunk.len()).collect();
         let last = sizes.pop().unwrap();
         assert!(sizes.len() > 2 && last > 0, "{format:?}: {sizes:?}");
-        assert!(
-            sizes.iter().all(|size| (65_536..65_536 + 200).contains(size)),
-            "{sizes:?}"
-        );
+        let as_long = sizes.iter().all(|size| (65_536..65_536 + 200).contains(size));
+        assert!(as_long, "{format:?}: {sizes:?}");
     }
 }
 

@@ -66,12 +66,9 @@ impl<'b> KeyColumn<'b> {
     /// # Errors
     /// [`Corrupt`], also for another column, or for a segment with another number of rows.
     pub fn open(bytes: &'b [u8], dimension: Dimension, rows: u32) -> Result<Self, Corrupt> {
-        let number = Column::of_dimension(dimension).map_or(u8::MAX, Column::number);
-        let corrupt = |reason| Corrupt {
-            column: number,
-            reason,
-        };
-        let (width, details, payload) = verify(bytes, number, rows)?;
+        let column = Column::of_dimension(dimension).map_or(u8::MAX, Column::number);
+        let corrupt = |reason| Corrupt { column, reason };
+        let (width, details, payload) = verify(bytes, column, rows)?;
         let [v1, v2, v3, v4, t1, t2, t3, t4] = details;
         let distinct = to_usize(u32::from_le_bytes([v1, v2, v3, v4]));
         let text = to_usize(u32::from_le_bytes([t1, t2, t3, t4]));
@@ -88,13 +85,13 @@ impl<'b> KeyColumn<'b> {
             2 => Codes::Two(codes.as_chunks().0),
             _ => return Err(corrupt("its rows have no such width")),
         };
-        let column = Self {
+        let opened = Self {
             ends: ends.as_chunks().0,
             text: std::str::from_utf8(text).map_err(|_| corrupt("its text is not UTF-8"))?,
             codes,
         };
         // The checksum holds, so only a bug of the writer can fail from here on. Every index is checked nevertheless.
-        if column.values().count() != distinct {
+        if opened.values().count() != distinct {
             return Err(corrupt("its values do not lie in its text"));
         }
         let in_range = match codes {
@@ -111,7 +108,7 @@ impl<'b> KeyColumn<'b> {
             }
         };
         if in_range {
-            Ok(column)
+            Ok(opened)
         } else {
             Err(corrupt("a row has no value"))
         }
@@ -157,12 +154,9 @@ impl Codes<'_> {
 impl<'b> MeasureColumn<'b> {
     /// Verifies and opens the column of a measure in a segment of `rows` rows, like [`KeyColumn::open`].
     pub fn open(bytes: &'b [u8], measure: Measure, rows: u32) -> Result<Self, Corrupt> {
-        let number = Column::of_measure(measure).number();
-        let corrupt = |reason| Corrupt {
-            column: number,
-            reason,
-        };
-        let (width, details, payload) = verify(bytes, number, rows)?;
+        let column = Column::of_measure(measure).number();
+        let corrupt = |reason| Corrupt { column, reason };
+        let (width, details, payload) = verify(bytes, column, rows)?;
         let values = match width {
             0 => Values::Constant,
             1 => Values::One(payload),

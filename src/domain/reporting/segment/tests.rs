@@ -5,32 +5,27 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::reporting::{dimension::Key, metric::Sums};
+use crate::reporting::{dimension::Key, engine::testing::sums, metric::Sums};
 
 type Rows = BTreeMap<[String; 6], Sums>;
 
 /// The rows of a segment by key.
 fn rows(encoded: &Encoded) -> Rows {
-    let mut rows = Rows::new();
-    let columns = &encoded.columns;
-    for row in 0..encoded.rows as usize {
-        let key = std::array::from_fn(|at| {
-            let column = KeyColumn::open(&columns[at], KEY[at], encoded.rows).unwrap();
-            column
-                .values()
-                .nth(column.codes.get(row).unwrap())
-                .unwrap()
-                .to_owned()
-        });
-        let sums = Measure::ALL.map(|measure| {
-            let bytes = &columns[KEY.len() + measure.index()];
-            MeasureColumn::open(bytes, measure, encoded.rows)
-                .unwrap()
-                .get(row)
-                .unwrap()
-        });
-        assert!(rows.insert(key, sums).is_none(), "a key must have one row");
-    }
+    let keys: [_; 6] = std::array::from_fn(|at| {
+        let column = KeyColumn::open(&encoded.columns[at], KEY[at], encoded.rows).unwrap();
+        let values: Vec<_> = column.values().collect();
+        move |row| values[column.codes.get(row).unwrap()].to_owned()
+    });
+    let sums = Measure::ALL.map(|measure| {
+        let bytes = &encoded.columns[KEY.len() + measure.index()];
+        MeasureColumn::open(bytes, measure, encoded.rows).unwrap()
+    });
+    let row = |at| {
+        let key = keys.each_ref().map(|key| key(at));
+        (key, sums.map(|sum| sum.get(at).unwrap()))
+    };
+    let rows: Rows = (0..encoded.rows as usize).map(row).collect();
+    assert_eq!(rows.len(), encoded.rows as usize, "a key must have one row");
     rows
 }
 
@@ -54,9 +49,7 @@ fn build(facts: &[([String; 6], Sums)]) -> Vec<Encoded> {
 fn facts() -> impl Strategy<Value = Vec<([String; 6], Sums)>> {
     let value = prop_oneof!["[a-c]", "[a-z]{1,3}", "ключ-[0-9]", "[ -~]{1,128}"];
     let number = prop_oneof![Just(0), 0..9_i64, 0..300_i64, 0..70_000_i64, 0..(1_i64 << 45)];
-    let sums = (prop::array::uniform4(number.clone()), number, any::<bool>())
-        .prop_map(|([a, b, c, d], revenue, back)| [a, b, c, d, if back { -revenue } else { revenue }]);
-    prop::collection::vec((prop::array::uniform6(value), sums), 1..60)
+    prop::collection::vec((prop::array::uniform6(value), sums(number)), 1..60)
 }
 
 proptest! {
@@ -96,76 +89,51 @@ proptest! {
     }
 }
 
+fn key<'v>(app: &'v str, placement: &'v str, tag: &'v str) -> Key<'v> {
+    [app, "DE", placement, tag, "house", "7.0.0"]
+}
+
 #[test]
 fn a_truncated_or_different_column_is_refused() {
-    let key: Key<'_> = ["10000001", "DE", "home", "banner", "house", "7.0.0"];
     let mut builder = Builder::default();
-    builder.add(&key, &[1, 2, 3, 4, 5]).unwrap();
-    builder
-        .add(
-            &["10000002", "DE", "home", "banner", "house", "7.0.0"],
-            &[1, 2, 3, 4, 6],
-        )
-        .unwrap();
+    for (app, revenue) in [("10000001", 5), ("10000002", 6)] {
+        let sums = [1, 2, 3, 4, revenue];
+        builder.add(&key(app, "home", "banner"), &sums).unwrap();
+    }
     let encoded = builder.encode();
     let app = &encoded.columns[0];
     for length in 0..app.len() {
-        assert!(
-            KeyColumn::open(&app[..length], Dimension::App, 2).is_err(),
-            "{length}"
-        );
+        let column = KeyColumn::open(&app[..length], Dimension::App, 2);
+        assert!(column.is_err(), "{length}");
     }
-    assert_eq!(
-        KeyColumn::open(app, Dimension::Country, 2).unwrap_err().reason,
-        "it is another column"
-    );
-    assert_eq!(
-        KeyColumn::open(app, Dimension::App, 3).unwrap_err().reason,
-        "it has other rows than its segment"
-    );
     let mut newer = app.clone();
     newer[0] = VERSION + 1;
-    assert_eq!(
-        KeyColumn::open(&newer, Dimension::App, 2).unwrap_err().reason,
-        "it is of another version"
-    );
+    for (bytes, dimension, rows, reason) in [
+        (app, Dimension::Country, 2, "it is another column"),
+        (app, Dimension::App, 3, "it has other rows than its segment"),
+        (&newer, Dimension::App, 2, "it is of another version"),
+    ] {
+        let column = KeyColumn::open(bytes, dimension, rows);
+        assert_eq!(column.unwrap_err().reason, reason, "{dimension:?}, {rows} rows");
+    }
     // All rows are in Germany, so the column has one value and no codes.
-    assert!(matches!(
-        KeyColumn::open(&encoded.columns[1], Dimension::Country, 2)
-            .unwrap()
-            .codes,
-        Codes::Constant
-    ));
+    let country = KeyColumn::open(&encoded.columns[1], Dimension::Country, 2).unwrap();
+    assert!(matches!(country.codes, Codes::Constant));
     assert_eq!(encoded.columns[1].len(), HEADER + 4 + 2);
 }
 
 #[test]
 fn a_full_segment_is_followed_by_another() {
     let mut segmenter = Segmenter::default();
-    let rows = MAX_ROWS + 10;
-    for n in 0..rows {
-        let tag = format!("tag-{n}");
-        segmenter.add(
-            &["10000001", "DE", "home", &tag, "house", "7.0.0"],
-            &[1, 0, 0, 0, 0],
-        );
-        segmenter.add(
-            &["10000001", "DE", "home", &tag, "house", "7.0.0"],
-            &[1, 0, 0, 0, 0],
-        );
+    for n in 0..2 * (MAX_ROWS + 10) {
+        let tag = format!("tag-{}", n / 2);
+        segmenter.add(&key("10000001", "home", &tag), &[1, 0, 0, 0, 0]);
     }
     let segments = segmenter.finish();
-    assert_eq!(
-        segments
-            .iter()
-            .map(|segment| segment.rows as usize)
-            .collect::<Vec<_>>(),
-        [MAX_ROWS, 10]
-    );
-    assert_eq!(
-        segments.iter().map(|segment| segment.sums[0]).sum::<i64>(),
-        2 * rows as i64
-    );
+    let rows: Vec<_> = segments.iter().map(|segment| segment.rows as usize).collect();
+    assert_eq!(rows, [MAX_ROWS, 10]);
+    let requests = segments.iter().map(|segment| segment.sums[0]);
+    assert_eq!(requests.sum::<i64>(), 2 * (MAX_ROWS + 10) as i64);
 }
 
 #[test]
@@ -173,26 +141,13 @@ fn every_column_stays_below_the_limit_of_sqlite() {
     let mut segmenter = Segmenter::default();
     for n in 0..40_000 {
         let tag = format!("{n:0128}");
-        segmenter.add(
-            &["10000001", "DE", &tag, &tag, "house", "7.0.0"],
-            &[i64::from(n); 5],
-        );
+        segmenter.add(&key("10000001", &tag, &tag), &[i64::from(n); 5]);
     }
     let segments = segmenter.finish();
     assert_eq!(segments.iter().map(|segment| segment.rows).sum::<u32>(), 40_000);
-    assert!(
-        segments
-            .iter()
-            .flat_map(|segment| &segment.columns)
-            .all(|column| column.len() < 1_500_000)
-    );
-    let [first, ..] = segments.as_slice() else {
-        panic!("no segments")
-    };
-    assert!(matches!(
-        KeyColumn::open(&first.columns[3], Dimension::AdTag, first.rows)
-            .unwrap()
-            .codes,
-        Codes::Two(_)
-    ));
+    for column in segments.iter().flat_map(|segment| &segment.columns) {
+        assert!(column.len() < 1_500_000, "{}", column.len());
+    }
+    let tags = KeyColumn::open(&segments[0].columns[3], Dimension::AdTag, segments[0].rows).unwrap();
+    assert!(matches!(tags.codes, Codes::Two(_)));
 }

@@ -1,22 +1,10 @@
 //! Hash collisions of groups, counted as probes of the table.
 
 use super::*;
+use crate::reporting::engine::testing;
 
-/// The slots that are probed to find each group of a hash table once.
-fn probes<const W: usize>(table: &Table<'_>) -> usize {
-    let mask = table.slots.len() - 1;
-    let keys = table.keys.as_chunks::<W>().0;
-    let taken = table.slots.iter().enumerate().filter(|(_, slot)| **slot != 0);
-    taken
-        .map(|(at, slot)| {
-            let home = table.hasher.home(&keys[*slot as usize - 1], mask);
-            ((at + mask + 1 - home) & mask) + 1
-        })
-        .sum()
-}
-
-/// The probes for a table of these groups under a seed.
-fn probes_for<const W: usize>(keys: &[[u64; W]], seed: u64) -> usize {
+/// The slots that are probed to find each of these groups once in a table under a seed.
+fn probes<const W: usize>(keys: &[[u64; W]], seed: u64) -> usize {
     let meter = Meter::new(1 << 24);
     let mut table = Table::new(&meter, 1, GroupHasher::new(seed));
     let lengths = vec![1_usize << if W == 1 { 16 } else { 19 }; 2 * W];
@@ -26,53 +14,50 @@ fn probes_for<const W: usize>(keys: &[[u64; W]], seed: u64) -> usize {
         table.hashed_sums(*key);
     }
     assert_eq!(table.groups(), keys.len());
-    probes::<W>(&table)
+    let (groups, mask) = (table.keys.as_chunks::<W>().0, table.slots.len() - 1);
+    testing::probes(&table.slots, |group| table.hasher.home(&groups[group], mask))
+}
+
+/// Checks that these groups are spread under every seed but 0.
+fn assert_spread<const W: usize>(name: &str, keys: &[[u64; W]]) {
+    for seed in [1, 7, 1 << 40, 0x9e37_79b9_7f4a_7c15, u64::MAX] {
+        let probes = probes(keys, seed);
+        assert!(probes < GROUPS * 3, "{name}, seed {seed}: {probes} probes");
+    }
 }
 
 /// Keys from pairs of numbers below 2^16 that all have slot 0 under a hash.
-fn colliding(count: usize, home: impl Fn(u64) -> usize) -> Vec<[u64; 1]> {
+fn colliding(home: impl Fn(u64) -> usize) -> Vec<[u64; 1]> {
     let keys = (0_u64..).map(|n| (n & 0xff) << 16 | n >> 8);
-    keys.filter(|key| home(*key) == 0)
-        .map(|key| [key])
-        .take(count)
-        .collect()
+    let colliding = keys.filter(|key| home(*key) == 0);
+    colliding.map(|key| [key]).take(GROUPS).collect()
 }
 
 const GROUPS: usize = 500;
 const MASK: usize = (GROUPS * 2).next_power_of_two() - 1;
-const SEEDS: [u64; 5] = [1, 7, 1 << 40, 0x9e37_79b9_7f4a_7c15, u64::MAX];
 
 #[test]
 fn groups_that_collide_under_one_seed_are_spread_under_another() {
     let known = GroupHasher::new(0);
-    let against_a_seed = colliding(GROUPS, |key| known.home(&[key], MASK));
-    assert!(probes_for(&against_a_seed, 0) > GROUPS * GROUPS / 2);
+    let against_a_seed = colliding(|key| known.home(&[key], MASK));
+    assert!(probes(&against_a_seed, 0) > GROUPS * GROUPS / 2);
     // Keys that collide under a well-known factor, and keys like those of real facts.
-    let against_a_constant = colliding(GROUPS, |key| {
-        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 36) as usize & MASK
-    });
-    let in_order: Vec<_> = (0..500_u64).map(|n| [n]).collect();
-    let diagonal: Vec<_> = (0..500_u64).map(|n| [n << 16 | n]).collect();
-    let upper: Vec<_> = (0..500_u64).map(|n| [n << 54]).collect();
-    for keys in [against_a_seed, against_a_constant, in_order, diagonal, upper] {
-        for seed in SEEDS {
-            let probes = probes_for(&keys, seed);
-            assert!(probes < GROUPS * 3, "{probes} probes under the seed {seed}");
-        }
-    }
+    let against_a_constant = colliding(|key| (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 36) as usize & MASK);
+    let numbers = |key: fn(u64) -> u64| -> Vec<_> { (0..500).map(|n| [key(n)]).collect() };
+    assert_spread("keys against a seed", &against_a_seed);
+    assert_spread("keys against a constant", &against_a_constant);
+    assert_spread("keys in order", &numbers(|n| n));
+    assert_spread("keys on the diagonal", &numbers(|n| n << 16 | n));
+    assert_spread("keys of upper bits", &numbers(|n| n << 54));
 }
 
 #[test]
 fn keys_of_two_words_that_collide_under_one_seed_are_spread_under_another() {
     let known = GroupHasher::new(0);
-    let keys = colliding(GROUPS, |key| known.home(&[key, key], MASK));
+    let keys = colliding(|key| known.home(&[key, key], MASK));
     let doubled: Vec<_> = keys.iter().map(|[key]| [*key, *key]).collect();
-    assert!(probes_for(&doubled, 0) > GROUPS * GROUPS / 2);
+    assert!(probes(&doubled, 0) > GROUPS * GROUPS / 2);
+    assert_spread("doubled keys", &doubled);
     let second: Vec<_> = (0..500_u64).map(|n| [5, n << 38]).collect();
-    for seed in SEEDS {
-        for keys in [&doubled, &second] {
-            let probes = probes_for(keys, seed);
-            assert!(probes < GROUPS * 3, "{probes} probes under the seed {seed}");
-        }
-    }
+    assert_spread("keys of the second word", &second);
 }

@@ -6,74 +6,40 @@ use serde_json::json;
 use super::*;
 use crate::{
     model::country::Country,
-    reporting::dimension::{Dimension, KEY, is_value},
+    reporting::{
+        Measure,
+        dimension::{Dimension, KEY, is_value},
+    },
 };
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
-        select(vec![
-            "unknown",
-            "a,b",
-            "\"",
-            "\"\"",
-            " ",
-            ",",
-            "'",
-            "\\",
-            "\\u0041",
-            "Offer wall",
-            "Zürich",
-            "日本"
+        1 => select(vec![
+            "unknown", "a,b", "\"", "\"\"", " ", ",", "'", "\\", "\\u0041", "Offer wall", "Zürich", "日本",
         ])
         .prop_map(str::to_owned),
-        "[ -~]{1,12}",
-        "\\PC{1,12}",
+        1 => "[ -~]{1,12}",
+        1 => "\\PC{1,12}",
     ]
     .prop_filter("not a value of a dimension", |text| {
         is_value(text) && !text.contains('\u{feff}') && text != "offerwall"
     })
 }
 
-fn row() -> impl Strategy<Value = Row> {
-    let country = (0..=u8::MAX).prop_map(|index| Country::from_index(index).map_or("ZZ", Country::as_str));
-    let amounts = (
-        [0..=u32::MAX, 0..=9, 0..=9, 0..=9],
-        -2_000_000_000_000_i64..2_000_000_000_000,
-    );
-    let texts = (text(), text(), text(), text());
-    (
-        10_957..=47_481_i64,
-        0..100_000_000_u32,
-        country,
-        texts,
-        amounts,
-        prop::option::of(text()),
-    )
-        .prop_map(
-            |(
-                number,
-                app,
-                country,
-                (placement_id, ad_tag, demand_source, sdk_v),
-                (counts, revenue),
-                app_name,
-            )| {
-                let [a, b, c, d] = counts.map(i64::from);
-                Row {
-                    day: UtcDay::from_number(number).unwrap(),
-                    key: [
-                        format!("{app:08}"),
-                        country.to_owned(),
-                        placement_id,
-                        ad_tag,
-                        demand_source,
-                        sdk_v,
-                    ],
-                    sums: [a, b, c, d, revenue],
-                    app_name,
-                }
-            },
-        )
+prop_compose! {
+    fn row()(
+        day in (10_957..=47_481_i64).prop_map(|number| UtcDay::from_number(number).unwrap()),
+        app in 0..100_000_000_u32,
+        country in (0..=u8::MAX).prop_map(|index| Country::from_index(index).map_or("ZZ", Country::as_str)),
+        [placement_id, ad_tag, demand_source, sdk_v] in prop::array::uniform4(text()),
+        [requests, responses, impressions, clicks] in [0..(1_i64 << 32), 0..10, 0..10, 0..10],
+        revenue in -2_000_000_000_000_i64..2_000_000_000_000,
+        app_name in prop::option::of(text()),
+    ) -> Row {
+        let (app, country) = (format!("{app:08}"), country.to_owned());
+        let key = [app, country, placement_id, ad_tag, demand_source, sdk_v];
+        Row { day, key, sums: [requests, responses, impressions, clicks, revenue], app_name }
+    }
 }
 
 fn usd(micros: i64) -> String {
@@ -96,10 +62,7 @@ fn field(row: &Row, column: &str, choice: u8) -> String {
         "revenue" => usd(row.sums[4]),
         name => match KEY.iter().position(|dimension| dimension.name() == name) {
             Some(at) => known(&row.key[at], KEY[at]),
-            None => {
-                let measure = column::index_of(name, 0).unwrap() - 8;
-                row.sums[measure].to_string()
-            }
+            None => row.sums[column::index_of(name, 0).unwrap() - 8].to_string(),
         },
     }
 }
@@ -118,12 +81,8 @@ impl<'c> Choices<'c> {
 }
 
 fn csv(rows: &[Row], columns: &[&str], choices: &mut Choices<'_>) -> String {
-    let mut body = String::from(if choices.next().is_multiple_of(2) {
-        "\u{feff}"
-    } else {
-        ""
-    });
-    body += &columns.join(",");
+    let mark = ["\u{feff}", ""][usize::from(choices.next() % 2)];
+    let mut body = mark.to_owned() + &columns.join(",");
     for row in rows {
         body += ["\n", "\r\n", "\n\n", "\r\n \r\n"][usize::from(choices.next() % 4)];
         let fields: Vec<_> = columns
@@ -149,10 +108,7 @@ fn ndjson(rows: &[Row], columns: &[&str], choices: &mut Choices<'_>) -> String {
             .iter()
             .filter_map(|column| {
                 let text = field(row, column, choices.next());
-                let measure = matches!(
-                    *column,
-                    "ad_requests" | "ad_responses" | "impressions" | "clicks" | "revenue"
-                );
+                let measure = Measure::ALL.iter().any(|measure| measure.name() == *column);
                 let value = match choices.next() % 3 {
                     _ if measure => text,
                     0 if text.is_empty() => return None,

@@ -61,10 +61,9 @@ impl RandomQuery {
             Column::Dimension(dimension) => dimension.name(),
             Column::Metric(metric) => metric.name(),
         };
-        let number = |value: &String| {
-            value
-                .parse::<u8>()
-                .map_or_else(|_| json!(value), |number| json!(number))
+        let number = |value: &String| match value.parse::<u8>() {
+            Ok(number) => json!(number),
+            Err(_) => json!(value),
         };
         let filters: Vec<_> = self.filters.iter().map(|(dimension, values)| {
             json!({ "dimension": dimension.name(), "values": values.iter().map(number).collect::<Vec<_>>() })
@@ -93,45 +92,33 @@ impl RandomQuery {
 
     fn expected(&self) -> Result<Query, ApiError> {
         let columns = self.columns();
-        let by_tag = self.dimensions.contains(&Dimension::AdTag)
-            || self
-                .filters
-                .iter()
-                .any(|(dimension, _)| *dimension == Dimension::AdTag);
-        let forbidden =
-            |name: &str| ["ad_requests", "ad_responses", "fill_rate", "show_rate"].contains(&name);
-        let counted = self.metrics.iter().any(|metric| forbidden(metric.name()))
-            || columns
-                .iter()
-                .any(|(column, _)| matches!(column, Column::Metric(metric) if forbidden(metric.name())));
-        if by_tag && counted {
+        let filtered = self.filters.iter().map(|(dimension, _)| *dimension);
+        let ordered = columns.iter().filter_map(|(column, _)| match column {
+            Column::Metric(metric) => Some(*metric),
+            Column::Dimension(_) => None,
+        });
+        let mut used = self.dimensions.iter().copied().chain(filtered.clone());
+        let mut counted = self.metrics.iter().copied().chain(ordered).map(Metric::name);
+        let not_by_ad_tag = ["ad_requests", "ad_responses", "fill_rate", "show_rate"];
+        if used.any(|dimension| dimension == Dimension::AdTag)
+            && counted.any(|name| not_by_ad_tag.contains(&name))
+        {
             return Err(INCOMPATIBLE_DIMENSION_METRIC);
         }
         let [start, end] = self.dates();
         let dimensions = unique(self.dimensions.iter().copied(), |d| *d);
         let metrics = unique(self.metrics.iter().copied(), |m| *m);
-        let filtered = unique(self.filters.iter().map(|(dimension, _)| *dimension), |d| *d);
-        let filters = filtered
-            .into_iter()
-            .map(|dimension| {
-                let sets = self
-                    .filters
-                    .iter()
-                    .filter(|(filtered, _)| *filtered == dimension)
-                    .map(|(_, values)| {
-                        let upper = |value: &String| match dimension {
-                            Dimension::Country => value.to_ascii_uppercase(),
-                            _ => value.clone(),
-                        };
-                        values.iter().map(upper).collect::<BTreeSet<_>>()
-                    });
-                let all = sets.reduce(|all, set| &all & &set).unwrap();
-                Filter {
-                    dimension,
-                    values: all.into_iter().collect(),
-                }
-            })
-            .collect();
+        let filter = |dimension| {
+            let value = |value: &String| match dimension {
+                Dimension::Country => value.to_ascii_uppercase(),
+                _ => value.clone(),
+            };
+            let filters = self.filters.iter().filter(|(other, _)| *other == dimension);
+            let sets = filters.map(|(_, values)| values.iter().map(value).collect::<BTreeSet<_>>());
+            let values = sets.reduce(|all, set| &all & &set).unwrap().into_iter().collect();
+            Filter { dimension, values }
+        };
+        let filters = unique(filtered, |d| *d).into_iter().map(filter).collect();
         let mut order: Vec<_> = unique(columns.into_iter(), |(column, _)| *column)
             .into_iter()
             .map(|(column, ascending)| Order { column, ascending })
@@ -169,30 +156,9 @@ fn unique<T: Copy, K: PartialEq>(items: impl Iterator<Item = T>, key: impl Fn(&T
 
 /// Random JSON from the shapes and words of queries.
 fn any_json() -> impl Strategy<Value = Value> {
-    let words = vec![
-        "date_range",
-        "start_date",
-        "end_date",
-        "dimensions",
-        "metrics",
-        "filters",
-        "order_by",
-        "pagination",
-        "dimension",
-        "values",
-        "column",
-        "ascending",
-        "page",
-        "count",
-        "date",
-        "ad_tag",
-        "clicks",
-        "fill_rate",
-        "2026-08-01",
-        "2026-10-30",
-        "US",
-        "",
-    ];
+    let words = "date_range start_date end_date dimensions metrics filters order_by pagination dimension values \
+        column ascending page count date ad_tag clicks fill_rate 2026-08-01 2026-10-30 US";
+    let words: Vec<_> = words.split(' ').chain([""]).collect();
     let word = prop::sample::select(words);
     let leaf = prop_oneof![
         Just(json!(null)),

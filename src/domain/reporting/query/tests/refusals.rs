@@ -3,263 +3,103 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::reporting::query::parsing::INCOMPATIBLE_DIMENSION_METRIC;
+use crate::reporting::engine::testing::cells;
 
-/// Rows: a member, its value, and the message.
-type Rows = &'static [(&'static str, &'static str, &'static str)];
-
-/// The wrong bodies of docs/SPEC.md, "Errors", and docs/DECISIONS.md, "Reports", by `code`.
-const REFUSALS: &[(&str, Rows)] = &[
-    (
-        "missing_field",
-        &[
-            ("dimensions", "null", "dimensions is missing"),
-            ("metrics", "null", "metrics is missing"),
-            ("date_range", "null", "date_range is missing"),
-            ("date_range", "{}", "date_range.start_date is missing"),
-            (
-                "date_range",
-                r#"{"start_date":null,"end_date":1}"#,
-                "date_range.start_date is missing",
-            ),
-            (
-                "date_range",
-                r#"{"start_date":"2026-08-01"}"#,
-                "date_range.end_date is missing",
-            ),
-            (
-                "date_range",
-                r#"{"start_date":"2026-08-01","end_date":null}"#,
-                "date_range.end_date is missing",
-            ),
-        ],
-    ),
-    (
-        "invalid_dimension",
-        &[
-            ("dimensions", r#"["date","os"]"#, "invalid dimension selected"),
-            ("dimensions", r#"["Date"]"#, "invalid dimension selected"),
-            ("dimensions", r#"["clicks"]"#, "invalid dimension selected"),
-            ("dimensions", r#"["date",7]"#, "invalid dimension selected"),
-            ("dimensions", r#""date""#, "invalid dimension selected"),
-            ("dimensions", "[]", "at least one dimension is required"),
-            (
-                "filters",
-                r#"[{"dimension":"os","values":["a"]}]"#,
-                "invalid dimension selected",
-            ),
-            (
-                "filters",
-                r#"[{"dimension":null,"values":["a"]}]"#,
-                "invalid dimension selected",
-            ),
-            (
-                "filters",
-                r#"[{"dimension":"clicks"}]"#,
-                "invalid dimension selected",
-            ),
-        ],
-    ),
-    (
-        "invalid_metric",
-        &[
-            ("metrics", r#"["clicks","ctr"]"#, "invalid metric selected"),
-            ("metrics", r#"["date"]"#, "invalid metric selected"),
-            ("metrics", "[null]", "invalid metric selected"),
-            ("metrics", "{}", "invalid metric selected"),
-            ("metrics", "[]", "at least one metric is required"),
-        ],
-    ),
-    (
-        "invalid_start_date",
-        &[
-            ("date_range", r#""2026-08-01""#, "invalid daterange from"),
-            ("date_range", "[]", "invalid daterange from"),
-            (
-                "date_range",
-                r#"{"start_date":20260801}"#,
-                "invalid daterange from",
-            ),
-            (
-                "date_range",
-                r#"{"start_date":"2026-8-1"}"#,
-                "invalid daterange from",
-            ),
-            (
-                "date_range",
-                r#"{"start_date":"2026-02-30","end_date":"2026-03-01"}"#,
-                "invalid daterange from",
-            ),
-        ],
-    ),
-    (
-        "invalid_end_date",
-        &[
-            (
-                "date_range",
-                r#"{"start_date":"2026-08-01","end_date":"01.08.2026"}"#,
-                "invalid daterange to",
-            ),
-            (
-                "date_range",
-                r#"{"start_date":"2026-08-01","end_date":1}"#,
-                "invalid daterange to",
-            ),
-            (
-                "date_range",
-                r#"{"start_date":"2026-08-02","end_date":"2026-08-01"}"#,
-                "invalid daterange to",
-            ),
-        ],
-    ),
-    (
-        "date_range_too_long",
-        &[(
-            "date_range",
-            r#"{"start_date":"2026-08-01","end_date":"2026-10-31"}"#,
-            "Time period must be less than or equal to 90 days",
-        )],
-    ),
-    (
-        "invalid_filter",
-        &[
-            ("filters", "{}", "filters must be an array"),
-            ("filters", r#"["US"]"#, "filters[0] must be an object"),
-            (
-                "filters",
-                r#"[{"values":["a"]}]"#,
-                "filters[0].dimension is missing",
-            ),
-            (
-                "filters",
-                r#"[{"dimension":"app","value":["a"]}]"#,
-                "filters[0].value is not known",
-            ),
-            (
-                "filters",
-                r#"[{"dimension":"app"}]"#,
-                "filters[0].values is missing",
-            ),
-            (
-                "filters",
-                r#"[{"dimension":"app","values":"a"}]"#,
-                "filters[0].values must be an array",
-            ),
-            (
-                "filters",
-                r#"[{"dimension":"app","values":null}]"#,
-                "filters[0].values must be an array",
-            ),
-            (
-                "filters",
-                r#"[{"dimension":"app","values":[]}]"#,
-                "filters[0].values must not be empty",
-            ),
-            (
-                "filters",
-                r#"[{"dimension":"app","values":[1]},{"dimension":"app","values":["1",null]}]"#,
-                "filters[1].values[1] must be a string or a number",
-            ),
-        ],
-    ),
-    (
-        "invalid_order_by",
-        &[
-            ("order_by", r#""date""#, "order_by must be an array"),
-            ("order_by", r#"["date"]"#, "order_by[0] must be an object"),
-            (
-                "order_by",
-                r#"[{"ascending":true}]"#,
-                "order_by[0].column is missing",
-            ),
-            (
-                "order_by",
-                r#"[{"column":"sdk_v","ascending":true}]"#,
-                "order_by[0].column must be a metric or a requested dimension",
-            ),
-            (
-                "order_by",
-                r#"[{"column":"app_id","ascending":true}]"#,
-                "order_by[0].column must be a metric or a requested dimension",
-            ),
-            (
-                "order_by",
-                r#"[{"column":"date","ascending":true},{"column":"ecpm"}]"#,
-                "order_by[1].ascending is missing",
-            ),
-            (
-                "order_by",
-                r#"[{"column":"date","ascending":"true"}]"#,
-                "order_by[0].ascending must be true or false",
-            ),
-            (
-                "order_by",
-                r#"[{"column":"date","desc":true}]"#,
-                "order_by[0].desc is not known",
-            ),
-        ],
-    ),
-    (
-        "invalid_pagination",
-        &[
-            ("pagination", "[1,2]", "pagination must be an object"),
-            (
-                "pagination",
-                r#"{"page":1,"size":10}"#,
-                "pagination.size is not known",
-            ),
-        ],
-    ),
-];
+/// The wrong members of docs/SPEC.md, "Errors", and docs/DECISIONS.md, "Reports": the code, the member, its value, and
+/// the message.
+const REFUSALS: &str = r#"
+    missing_field       | dimensions | null                                                         | dimensions is missing
+    missing_field       | metrics    | null                                                         | metrics is missing
+    missing_field       | date_range | null                                                         | date_range is missing
+    missing_field       | date_range | {}                                                           | date_range.start_date is missing
+    missing_field       | date_range | {"start_date":null,"end_date":1}                             | date_range.start_date is missing
+    missing_field       | date_range | {"start_date":"2026-08-01"}                                  | date_range.end_date is missing
+    missing_field       | date_range | {"start_date":"2026-08-01","end_date":null}                  | date_range.end_date is missing
+    invalid_dimension   | dimensions | ["date","os"]                                                | invalid dimension selected
+    invalid_dimension   | dimensions | ["Date"]                                                     | invalid dimension selected
+    invalid_dimension   | dimensions | ["clicks"]                                                   | invalid dimension selected
+    invalid_dimension   | dimensions | ["date",7]                                                   | invalid dimension selected
+    invalid_dimension   | dimensions | "date"                                                       | invalid dimension selected
+    invalid_dimension   | dimensions | []                                                           | at least one dimension is required
+    invalid_dimension   | filters    | [{"dimension":"os","values":["a"]}]                          | invalid dimension selected
+    invalid_dimension   | filters    | [{"dimension":null,"values":["a"]}]                          | invalid dimension selected
+    invalid_dimension   | filters    | [{"dimension":"clicks"}]                                     | invalid dimension selected
+    invalid_metric      | metrics    | ["clicks","ctr"]                                             | invalid metric selected
+    invalid_metric      | metrics    | ["date"]                                                     | invalid metric selected
+    invalid_metric      | metrics    | [null]                                                       | invalid metric selected
+    invalid_metric      | metrics    | {}                                                           | invalid metric selected
+    invalid_metric      | metrics    | []                                                           | at least one metric is required
+    invalid_start_date  | date_range | "2026-08-01"                                                 | invalid daterange from
+    invalid_start_date  | date_range | []                                                           | invalid daterange from
+    invalid_start_date  | date_range | {"start_date":20260801}                                      | invalid daterange from
+    invalid_start_date  | date_range | {"start_date":"2026-8-1"}                                    | invalid daterange from
+    invalid_start_date  | date_range | {"start_date":"2026-02-30","end_date":"2026-03-01"}          | invalid daterange from
+    invalid_end_date    | date_range | {"start_date":"2026-08-01","end_date":"01.08.2026"}          | invalid daterange to
+    invalid_end_date    | date_range | {"start_date":"2026-08-01","end_date":1}                     | invalid daterange to
+    invalid_end_date    | date_range | {"start_date":"2026-08-02","end_date":"2026-08-01"}          | invalid daterange to
+    date_range_too_long | date_range | {"start_date":"2026-08-01","end_date":"2026-10-31"}          | Time period must be less than or equal to 90 days
+    invalid_filter      | filters    | {}                                                           | filters must be an array
+    invalid_filter      | filters    | ["US"]                                                       | filters[0] must be an object
+    invalid_filter      | filters    | [{"values":["a"]}]                                           | filters[0].dimension is missing
+    invalid_filter      | filters    | [{"dimension":"app","value":["a"]}]                          | filters[0].value is not known
+    invalid_filter      | filters    | [{"dimension":"app"}]                                        | filters[0].values is missing
+    invalid_filter      | filters    | [{"dimension":"app","values":"a"}]                           | filters[0].values must be an array
+    invalid_filter      | filters    | [{"dimension":"app","values":null}]                          | filters[0].values must be an array
+    invalid_filter      | filters    | [{"dimension":"app","values":[]}]                            | filters[0].values must not be empty
+    invalid_filter      | filters    | [{"dimension":"app","values":[1]},{"dimension":"app","values":["1",null]}] | filters[1].values[1] must be a string or a number
+    invalid_order_by    | order_by   | "date"                                                       | order_by must be an array
+    invalid_order_by    | order_by   | ["date"]                                                     | order_by[0] must be an object
+    invalid_order_by    | order_by   | [{"ascending":true}]                                         | order_by[0].column is missing
+    invalid_order_by    | order_by   | [{"column":"sdk_v","ascending":true}]                        | order_by[0].column must be a metric or a requested dimension
+    invalid_order_by    | order_by   | [{"column":"app_id","ascending":true}]                       | order_by[0].column must be a metric or a requested dimension
+    invalid_order_by    | order_by   | [{"column":"date","ascending":true},{"column":"ecpm"}]       | order_by[1].ascending is missing
+    invalid_order_by    | order_by   | [{"column":"date","ascending":"true"}]                       | order_by[0].ascending must be true or false
+    invalid_order_by    | order_by   | [{"column":"date","desc":true}]                              | order_by[0].desc is not known
+    invalid_pagination  | pagination | [1,2]                                                        | pagination must be an object
+    invalid_pagination  | pagination | {"page":1,"size":10}                                         | pagination.size is not known
+"#;
 
 #[test]
 fn a_wrong_member_is_refused_with_its_documented_message() {
-    for (code, rows) in REFUSALS {
-        for (member, value, message) in *rows {
-            let refusal = refused(&with(member, serde_json::from_str(value).unwrap()));
-            assert_eq!(refusal, (400, *code, (*message).to_owned()), "{member}: {value}");
-        }
+    for row in REFUSALS.trim().lines() {
+        let [code, member, value, message] = cells(row);
+        let body = with(member, serde_json::from_str(value).unwrap());
+        assert_eq!(refused(body), (code, message.to_owned()), "{row}");
     }
     for member in ["dimensions", "metrics", "date_range"] {
         let mut body = good();
         body.as_object_mut().unwrap().remove(member);
-        assert_eq!(
-            refused(&body),
-            (400, "missing_field", format!("{member} is missing"))
-        );
+        let message = format!("{member} is missing");
+        assert_eq!(refused(body), ("missing_field", message));
     }
+}
+
+fn filter_of(values: usize) -> Value {
+    json!({ "dimension": "app", "values": vec![1; values] })
 }
 
 #[test]
 fn lists_are_accepted_up_to_their_limits() {
-    let filter = |values: usize| json!({ "dimension": "app", "values": vec![1; values] });
-    let order = json!({ "column": "date", "ascending": true });
-    for (member, most, more, code, message) in [
-        (
-            "filters",
-            json!(vec![filter(1); 64]),
-            json!(vec![filter(1); 65]),
-            "invalid_filter",
-            "filters must be at most 64 items",
-        ),
-        (
-            "filters",
-            json!([filter(1_000)]),
-            json!([filter(1_001)]),
-            "invalid_filter",
-            "filters[0].values must be at most 1000 items",
-        ),
-        (
-            "order_by",
-            json!(vec![order.clone(); 16]),
-            json!(vec![order; 17]),
-            "invalid_order_by",
-            "order_by must be at most 16 items",
-        ),
+    let filters = |count| with("filters", json!(vec![filter_of(1); count]));
+    let values = |count| with("filters", json!([filter_of(count)]));
+    let order = |count| {
+        let by_date = json!({ "column": "date", "ascending": true });
+        with("order_by", json!(vec![by_date; count]))
+    };
+    for (code, path, max, list) in [
+        ("invalid_filter", "filters", 64, filters as fn(usize) -> Value),
+        ("invalid_filter", "filters[0].values", 1_000, values),
+        ("invalid_order_by", "order_by", 16, order),
     ] {
-        read(&with(member, most));
-        assert_eq!(refused(&with(member, more)), (400, code, message.to_owned()));
+        read(list(max));
+        let message = format!("{path} must be at most {max} items");
+        assert_eq!(refused(list(max + 1)), (code, message), "{path}");
     }
+}
+
+fn incompatible() -> (&'static str, String) {
+    let message = "ad_tag cannot be combined with ad_requests, ad_responses, fill_rate or show_rate";
+    ("incompatible_dimension_metric", message.to_owned())
 }
 
 #[test]
@@ -278,18 +118,9 @@ fn ad_tag_cannot_be_combined_with_metrics_that_are_not_counted_by_it() {
             body["filters"] = filters;
             body["order_by"] = order;
             if ["ad_requests", "ad_responses", "fill_rate", "show_rate"].contains(&metric) {
-                assert_eq!(
-                    refused(&body),
-                    (
-                        400,
-                        "incompatible_dimension_metric",
-                        "ad_tag cannot be combined with ad_requests, ad_responses, fill_rate or show_rate"
-                            .to_owned(),
-                    ),
-                    "{body}"
-                );
+                assert_eq!(refused(&body), incompatible(), "{body}");
             } else {
-                read(&body);
+                read(body);
             }
         }
     }
@@ -298,34 +129,28 @@ fn ad_tag_cannot_be_combined_with_metrics_that_are_not_counted_by_it() {
 #[test]
 fn the_ad_tag_combination_is_checked_before_filters_and_order() {
     let mut body = with("order_by", json!([7, { "column": "ad_tag" }]));
-    assert_eq!(refused(&body).1, "invalid_order_by");
+    assert_eq!(refused(&body).0, "invalid_order_by");
     body["metrics"] = json!(["fill_rate"]);
-    assert_eq!(refused(&body).1, "incompatible_dimension_metric");
+    assert_eq!(refused(&body), incompatible());
     body["order_by"] = json!([]);
     body["filters"] = json!([null, { "dimension": "ad_tag", "values": [] }]);
-    assert_eq!(
-        refused(&body),
-        (
-            400,
-            INCOMPATIBLE_DIMENSION_METRIC.code,
-            INCOMPATIBLE_DIMENSION_METRIC.message.into_owned()
-        )
-    );
+    assert_eq!(refused(&body), incompatible());
 }
 
 #[test]
 fn a_body_that_is_not_a_json_object_is_invalid_json() {
+    let deep = "[".repeat(100_000);
     for body in [
         "",
         "{",
         "[]",
         "null",
         "\"date\"",
-        "{\"metrics\":[],}",
+        r#"{"metrics":[],}"#,
         "{} {}",
-        &"[".repeat(100_000),
+        &deep,
     ] {
-        assert_eq!(refused_text(body).1, "invalid_json", "{body:.20}");
+        assert_eq!(refused(body).0, "invalid_json", "{body:.20}");
     }
 }
 
@@ -365,14 +190,14 @@ fn of_two_faults_the_one_checked_first_is_reported() {
     for (first, (code, fault)) in FAULTS.iter().enumerate() {
         let mut alone = good();
         fault(&mut alone);
-        assert_eq!(refused(&alone).1, *code);
-        assert_eq!(refused_text(&format!("{alone},")).1, "invalid_json");
+        assert_eq!(refused(&alone).0, *code);
+        assert_eq!(refused(format!("{alone},")).0, "invalid_json", "{code}");
         for (other, later) in FAULTS.iter().skip(first + 1) {
             // The earlier fault is applied last, since the two may change the same member.
             let mut both = good();
             later(&mut both);
             fault(&mut both);
-            assert_eq!(refused(&both).1, *code, "{code} and {other}: {both}");
+            assert_eq!(refused(&both).0, *code, "{code} and {other}: {both}");
         }
     }
     // A missing member is reported at its own step.
@@ -386,7 +211,7 @@ fn of_two_faults_the_one_checked_first_is_reported() {
             body.as_object_mut().unwrap().remove(member);
             // A body without its dates or columns no longer has their faults.
             let expected = if index < step { code } else { "missing_field" };
-            assert_eq!(refused(&body).1, expected, "{member} and {code}");
+            assert_eq!(refused(&body).0, expected, "{member} and {code}");
         }
     }
 }
