@@ -30,22 +30,11 @@ const PRIVATE_NAMES: [(&str, &str); 11] = [
 
 const LOCALHOST: &str = "localhost";
 
-/// The "bad ports" of the Fetch standard from 1024 on, as first and last. Other protocols use them, and some of their
-/// servers read an HTTP request as commands. Below 1024, only ports 443 and (if private) 80 are allowed.
-const BLOCKED_PORTS: [(u16, u16); 13] = [
-    (1719, 1720),
-    (1723, 1723),
-    (2049, 2049),
-    (3659, 3659),
-    (4045, 4045),
-    (4190, 4190),
-    (5060, 5061),
-    (6000, 6000),
-    (6566, 6566),
-    (6665, 6669),
-    (6679, 6679),
-    (6697, 6697),
-    (10080, 10080),
+/// The "bad ports" of the Fetch standard from 1024 on. Other protocols use them, and some of their servers read an HTTP
+/// request as commands. Below 1024, only ports 443 and (if private) 80 are allowed.
+const BLOCKED_PORTS: [u16; 19] = [
+    1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679,
+    6697, 10080,
 ];
 
 /// The settings with the hosts that Signpost itself answers on.
@@ -149,10 +138,8 @@ impl Guard {
     }
 
     fn allows_port(&self, port: u16) -> bool {
-        let blocked = BLOCKED_PORTS
-            .iter()
-            .any(|&(first, last)| (first..=last).contains(&port));
-        port == 443 || (port == 80 && self.allow_private) || (port >= 1_024 && !blocked)
+        let unblocked = port >= 1_024 && !BLOCKED_PORTS.contains(&port);
+        unblocked || port == 443 || (port == 80 && self.allow_private)
     }
 
     fn check_name(&self, name: &str) -> Result<(), String> {

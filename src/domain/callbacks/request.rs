@@ -76,12 +76,8 @@ impl Template {
     /// carry one. `with_md5` says whether the app has the legacy signature, which adds two parameters. The error is a
     /// phrase to put after the field's name: `must not …`.
     pub fn parse(url: &str, with_md5: bool) -> Result<Self, String> {
-        let url = ["%7B", "%7b"]
-            .into_iter()
-            .fold(url.to_owned(), |url, open| url.replace(open, "{"));
-        let url = ["%7D", "%7d"]
-            .into_iter()
-            .fold(url, |url, close| url.replace(close, "}"));
+        let url = url.replace("%7B", "{").replace("%7b", "{");
+        let url = url.replace("%7D", "}").replace("%7d", "}");
         let (scheme, rest) = url.split_once("://").ok_or(NOT_HTTP)?;
         let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
         let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
@@ -94,10 +90,7 @@ impl Template {
             return Err("may have macros in its path and query only".to_owned());
         }
         // A URL parser also accepts `https:/host`, in which the first `://` may come anywhere later.
-        if !["http", "https"]
-            .iter()
-            .any(|known| known.eq_ignore_ascii_case(scheme))
-        {
+        if !matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https") {
             return Err(NOT_HTTP.to_owned());
         }
         check_web_url("", &url).map_err(|error| error.problem)?;
@@ -167,16 +160,11 @@ fn pieces(text: &str) -> Result<Vec<Piece>, String> {
 /// Appends the pieces with their macros filled in. An absent field is empty.
 fn fill(pieces: &[Piece], fields: &Fields, timestamp: i64, out: &mut String) {
     for piece in pieces {
-        let value = match piece {
-            Piece::Text(text) => {
-                out.push_str(text);
-                continue;
-            }
-            Piece::Field(get) => get(fields),
-            Piece::Timestamp => Some(Value::Seconds(timestamp)),
-        };
-        let text = value.map(Value::text).unwrap_or_default();
-        append_value(&text, out);
+        match piece {
+            Piece::Text(text) => out.push_str(text),
+            Piece::Field(get) => append_value(&get(fields).map(Value::text).unwrap_or_default(), out),
+            Piece::Timestamp => append_value(&timestamp.to_string(), out),
+        }
     }
 }
 
@@ -235,6 +223,12 @@ impl Endpoint {
             return Err(FieldError::new("callback.url", MACROS_WITH_POST));
         }
         let previous = callback.previous_secret.as_ref();
+        let md5_secret = callback.legacy_md5.as_ref().map(|legacy| &legacy.secret);
+        let secrets = [&callback.secret].into_iter().chain(previous).chain(md5_secret);
+        let secret_texts = secrets
+            .flat_map(|secret| [secret.as_str(), secret.trim_start_matches("whsec_")])
+            // A legacy secret may be any text, even the prefix alone.
+            .filter(|secret| !secret.is_empty());
         Ok(Self {
             url: callback.url.clone(),
             template,
@@ -243,21 +237,8 @@ impl Endpoint {
             previous: previous
                 .map(|text| secret("callback.previous_secret", text))
                 .transpose()?,
-            md5_secret: callback
-                .legacy_md5
-                .as_ref()
-                .map(|legacy| Hidden(legacy.secret.clone())),
-            secret_texts: Hidden(
-                [&callback.secret]
-                    .into_iter()
-                    .chain(previous)
-                    .chain(callback.legacy_md5.as_ref().map(|legacy| &legacy.secret))
-                    .flat_map(|secret| [secret.as_str(), secret.trim_start_matches("whsec_")])
-                    // A legacy secret may be any text, even the prefix alone.
-                    .filter(|secret| !secret.is_empty())
-                    .map(str::to_owned)
-                    .collect(),
-            ),
+            md5_secret: md5_secret.cloned().map(Hidden),
+            secret_texts: Hidden(secret_texts.map(str::to_owned).collect()),
         })
     }
 
@@ -275,14 +256,8 @@ impl Endpoint {
     /// Builds the request of a try at `timestamp`, in seconds since the Unix epoch.
     pub fn request(&self, fields: &Fields, timestamp: i64) -> Request {
         let id = fields.transaction_id.as_str();
-        let sign = |payload: &str| {
-            webhook_signature(
-                [&self.secret].into_iter().chain(&self.previous),
-                id,
-                timestamp,
-                payload,
-            )
-        };
+        let secrets = [&self.secret].into_iter().chain(&self.previous);
+        let sign = |payload: &str| webhook_signature(secrets, id, timestamp, payload);
         let (url, signature, body) = match self.method {
             CallbackMethod::Get => {
                 let query = self.query(fields, timestamp);

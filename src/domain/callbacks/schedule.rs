@@ -87,4 +87,4 @@ impl Schedule {
 }
 
 #[cfg(test)]
-mod tests;
+pub mod tests;

@@ -75,28 +75,49 @@ pub fn legacy_md5(secret: &str, user_id: &str, value: &str, token: &str) -> Stri
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::{prelude::*, sample::Index};
+pub mod receiver {
+    //! A receiver with the stock library, for the tests of this folder.
+
+    use proptest::sample::Index;
     use standardwebhooks::Webhook;
 
-    use super::*;
+    /// The secret in the example of Standard Webhooks.
+    pub const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-    const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-    const ID: &str = "msg_p5jXN8AQM9LWM0D4loKWxJek";
-
-    fn secret(key: &[u8]) -> (String, Secret) {
-        let text = format!("whsec_{}", BASE64_STANDARD.encode(key));
-        let secret = Secret::parse(&text).unwrap();
-        (text, secret)
+    /// Whether the receiver accepts a callback: the library's own signature is in the list.
+    pub fn verifies(secret: &str, id: &str, timestamp: i64, payload: &str, signatures: &str) -> bool {
+        let library = Webhook::new(secret).unwrap();
+        let own = library.sign(id, timestamp, payload.as_bytes()).unwrap();
+        signatures.split(' ').any(|signature| signature == own)
     }
 
-    /// Whether a receiver with the stock library accepts it: the library's own signature is in the list.
-    fn verifies(secret: &str, id: &str, timestamp: i64, payload: &str, signatures: &str) -> bool {
-        let own = Webhook::new(secret)
-            .unwrap()
-            .sign(id, timestamp, payload.as_bytes());
-        let own = own.unwrap();
-        signatures.split(' ').any(|signature| signature == own)
+    /// The text with the character at `place` replaced by `by`. `None` if that changes nothing.
+    pub fn changed(text: &str, place: Index, by: &str) -> Option<String> {
+        let characters: Vec<_> = text.char_indices().collect();
+        let (at, character) = *(!characters.is_empty()).then(|| place.get(&characters))?;
+        let mut changed = text.to_owned();
+        changed.replace_range(at..at + character.len_utf8(), by);
+        (changed != text).then_some(changed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{prelude::*, sample::Index};
+
+    use super::{
+        receiver::{SECRET, changed, verifies},
+        *,
+    };
+
+    const ID: &str = "msg_p5jXN8AQM9LWM0D4loKWxJek";
+
+    fn text(key: &[u8]) -> String {
+        format!("whsec_{}", BASE64_STANDARD.encode(key))
+    }
+
+    fn secret(key: &[u8]) -> (String, Secret) {
+        (text(key), Secret::parse(&text(key)).unwrap())
     }
 
     #[test]
@@ -133,14 +154,10 @@ mod tests {
 
     #[test]
     fn the_legacy_signature_matches_a_known_value() {
-        let signed = |value| {
-            legacy_md5(
-                "fa072672-d432-11c4-885a-EB1CdEc4Bb13",
-                "30356439-8d15-4f47-B133-010a37C19eBD",
-                value,
-                "525a5B8e-512b-441A-a10B-72d218c370e5",
-            )
-        };
+        let secret = "fa072672-d432-11c4-885a-EB1CdEc4Bb13";
+        let user_id = "30356439-8d15-4f47-B133-010a37C19eBD";
+        let token = "525a5B8e-512b-441A-a10B-72d218c370e5";
+        let signed = |value| legacy_md5(secret, user_id, value, token);
         for value in ["100.1234", "100", "100.9"] {
             assert_eq!(signed(value), "918809ac0e5fcc1960c8875d9e9c8e80", "{value}");
         }
@@ -150,33 +167,21 @@ mod tests {
     #[test]
     fn the_legacy_signature_truncates_toward_zero() {
         for (value, whole) in [("-0.5", "0"), ("0.9", "0"), ("-1.9", "-1"), ("-100", "-100")] {
-            assert_eq!(
-                legacy_md5("s", "u", value, "t"),
-                hex::encode(Md5::digest(format!("s.u.{whole}.t"))),
-                "{value}"
-            );
+            let expected = hex::encode(Md5::digest(format!("s.u.{whole}.t")));
+            assert_eq!(legacy_md5("s", "u", value, "t"), expected, "{value}");
         }
     }
 
     #[test]
     fn a_secret_has_24_to_64_bytes() {
         for length in [24, 25, 63, 64] {
-            secret(&vec![7; length]);
+            assert!(Secret::parse(&text(&vec![7; length])).is_some(), "{length}");
         }
-        let short = format!("whsec_{}", BASE64_STANDARD.encode([7; 23]));
-        let long = format!("whsec_{}", BASE64_STANDARD.encode([7; 65]));
+        let (short, long, padded) = (text(&[7; 23]), text(&[7; 65]), text(&[7; 25]));
+        let unpadded = padded.trim_end_matches('=');
         let bare = SECRET.trim_start_matches("whsec_");
-        let unpadded = format!("whsec_{}", BASE64_STANDARD.encode([7; 25]).trim_end_matches('='));
-        for bad in [
-            &short,
-            &long,
-            bare,
-            &unpadded,
-            "",
-            "whsec_",
-            "********",
-            "whsec_not base64!",
-        ] {
+        let no_base64 = "whsec_not base64!";
+        for bad in [&short, &long, unpadded, bare, no_base64, "", "whsec_", "********"] {
             assert!(Secret::parse(bad).is_none(), "{bad}");
         }
     }
@@ -184,15 +189,6 @@ mod tests {
     #[test]
     fn debug_output_hides_a_secret() {
         assert_eq!(format!("{:?}", Secret::parse(SECRET)), "Some(Secret)");
-    }
-
-    /// The text with the character at `place` replaced by `by`. `None` if that changes nothing.
-    fn changed(text: &str, place: Index, by: char) -> Option<String> {
-        let mut characters: Vec<char> = text.chars().collect();
-        let count = characters.len();
-        let character = (count > 0).then(|| &mut characters[place.index(count)])?;
-        (*character != by).then(|| *character = by)?;
-        Some(characters.into_iter().collect())
     }
 
     proptest! {
@@ -206,19 +202,18 @@ mod tests {
             by in "[A-Za-z0-9]",
         ) {
             let (text, secret) = secret(&key);
-            let by = by.chars().next().unwrap();
             let signed = webhook_signature([&secret], &id, timestamp, &payload);
             prop_assert!(verifies(&text, &id, timestamp, &payload, &signed));
-            if let Some(payload) = changed(&payload, place, by) {
+            if let Some(payload) = changed(&payload, place, &by) {
                 prop_assert!(!verifies(&text, &id, timestamp, &payload, &signed));
             }
-            if let Some(id) = changed(&id, place, by) {
+            if let Some(id) = changed(&id, place, &by) {
                 prop_assert!(!verifies(&text, &id, timestamp, &payload, &signed));
             }
             for other in [timestamp + 1, timestamp - 1, timestamp * 10] {
                 prop_assert!(other == timestamp || !verifies(&text, &id, other, &payload, &signed));
             }
-            if let Some(signed) = changed(&signed, place, by) {
+            if let Some(signed) = changed(&signed, place, &by) {
                 prop_assert!(!verifies(&text, &id, timestamp, &payload, &signed));
             }
         }
@@ -226,7 +221,7 @@ mod tests {
         #[test]
         fn a_changed_query_has_another_signature(query in "[ -~]{1,60}", place: Index, by in "[ -~]") {
             let secret = Secret::parse(SECRET).unwrap();
-            if let Some(other) = changed(&query, place, by.chars().next().unwrap()) {
+            if let Some(other) = changed(&query, place, &by) {
                 prop_assert_ne!(query_signature(&secret, &query), query_signature(&secret, &other));
             }
         }

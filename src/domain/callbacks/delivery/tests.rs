@@ -3,7 +3,10 @@
 use proptest::{option, prelude::*};
 
 use super::*;
-use crate::model::time::{HOUR_MS, MINUTE_MS, http_date};
+use crate::{
+    callbacks::schedule::tests::{WHOLE_MS, configured, delays_s},
+    model::time::{HOUR_MS, MINUTE_MS, http_date},
+};
 
 /// A whole second, because HTTP dates have no fractions.
 const NOW_MS: i64 = 1_790_000_000_000;
@@ -12,31 +15,30 @@ const TRIES_MADE: u32 = 4;
 const SCHEDULED_MS: i64 = 24 * MINUTE_MS;
 const LAST: u32 = 12;
 
-fn answered(status: u16) -> Answer<'static> {
+fn answer<'a>(status: u16, retry_after: Option<&'a str>, webhook_delivery: Option<&'a str>) -> Answer<'a> {
     Answer {
         status,
-        retry_after: None,
-        webhook_delivery: None,
+        retry_after,
+        webhook_delivery,
+    }
+}
+
+fn judgement(next: Next, disables: bool, endpoint_works: bool) -> Judgement {
+    Judgement {
+        next,
+        disables,
+        endpoint_works,
     }
 }
 
 fn judged(tries_made: u32, answer: Answer<'_>) -> Judgement {
-    judge(
-        &Schedule::default(),
-        tries_made,
-        &Outcome::Answered(answer),
-        NOW_MS,
-        0,
-    )
+    let outcome = Outcome::Answered(answer);
+    judge(&Schedule::default(), tries_made, &outcome, NOW_MS, 0)
 }
 
 /// The time from [`NOW_MS`] to the next try after a 503 with this `Retry-After`, in milliseconds.
 fn wait_ms(retry_after: &str) -> i64 {
-    let answer = Answer {
-        retry_after: Some(retry_after),
-        ..answered(503)
-    };
-    match judged(TRIES_MADE, answer).next {
+    match judged(TRIES_MADE, answer(503, Some(retry_after), None)).next {
         Next::At(at_ms) => at_ms - NOW_MS,
         other => panic!("{retry_after}: {other:?}"),
     }
@@ -46,12 +48,8 @@ fn wait_ms(retry_after: &str) -> i64 {
 fn a_callback_is_delivered_by_any_2xx_even_at_the_last_try() {
     for status in [200, 201, 202, 204, 226, 299] {
         for tries_made in [1, LAST] {
-            let expected = Judgement {
-                next: Next::Delivered,
-                disables: false,
-                endpoint_works: true,
-            };
-            assert_eq!(judged(tries_made, answered(status)), expected, "{status}");
+            let judged = judged(tries_made, answer(status, None, None));
+            assert_eq!(judged, judgement(Next::Delivered, false, true), "{status}");
         }
     }
 }
@@ -61,10 +59,10 @@ fn any_other_answer_is_retried_until_the_last_try() {
     for status in [
         0, 100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 404, 409, 411, 429, 500, 501, 503, 599, 999,
     ] {
-        let again = judged(TRIES_MADE, answered(status));
-        assert_eq!(again.next, Next::At(NOW_MS + SCHEDULED_MS), "{status}");
-        assert!(!again.disables && !again.endpoint_works, "{status}");
-        assert_eq!(judged(LAST, answered(status)).next, Next::Dead, "{status}");
+        for (tries_made, next) in [(TRIES_MADE, Next::At(NOW_MS + SCHEDULED_MS)), (LAST, Next::Dead)] {
+            let judged = judged(tries_made, answer(status, None, None));
+            assert_eq!(judged, judgement(next, false, false), "{status}");
+        }
     }
 }
 
@@ -76,19 +74,15 @@ fn a_missing_answer_is_retried_until_the_last_try() {
         (LAST, Next::Dead),
         (u32::MAX, Next::Dead),
     ] {
-        let expected = Judgement {
-            next,
-            disables: false,
-            endpoint_works: false,
-        };
-        let judgement = judge(&Schedule::default(), tries_made, &Outcome::Failed, NOW_MS, 0);
-        assert_eq!(judgement, expected, "{tries_made}");
+        let judged = judge(&Schedule::default(), tries_made, &Outcome::Failed, NOW_MS, 0);
+        assert_eq!(judged, judgement(next, false, false), "{tries_made}");
     }
 }
 
 #[test]
 fn the_directives_of_the_receiver_are_followed() {
     let (again, disabled) = (Next::At(NOW_MS + SCHEDULED_MS), true);
+    let both = "abort-message, disable";
     // Status, `webhook-delivery`; the callback's next step, whether the endpoint is disabled, whether it works.
     for (status, directive, next, disables, works) in [
         (410, None, Next::Kept, disabled, false),
@@ -102,14 +96,8 @@ fn the_directives_of_the_receiver_are_followed() {
         (204, Some("abort-message"), Next::Delivered, false, true),
         // Both directives apply.
         (410, Some("abort-message"), Next::Dead, disabled, true),
-        (400, Some("abort-message, disable"), Next::Dead, disabled, true),
-        (
-            200,
-            Some("abort-message, disable"),
-            Next::Delivered,
-            disabled,
-            true,
-        ),
+        (400, Some(both), Next::Dead, disabled, true),
+        (200, Some(both), Next::Delivered, disabled, true),
         // In any case, with whitespace around it, or sent twice.
         (500, Some(" DISABLE\t"), Next::Kept, disabled, false),
         (500, Some("disable, disable"), Next::Kept, disabled, false),
@@ -122,15 +110,8 @@ fn the_directives_of_the_receiver_are_followed() {
         (500, Some("\"disable\""), again, false, false),
         (500, Some("ｄisable"), again, false, false),
     ] {
-        let answer = Answer {
-            webhook_delivery: directive,
-            ..answered(status)
-        };
-        let expected = Judgement {
-            next,
-            disables,
-            endpoint_works: works,
-        };
+        let answer = answer(status, None, directive);
+        let expected = judgement(next, disables, works);
         assert_eq!(judged(TRIES_MADE, answer), expected, "{answer:?}");
         if next != again {
             assert_eq!(judged(LAST, answer), expected, "{answer:?} at the last try");
@@ -180,21 +161,11 @@ fn retry_after_is_respected_between_the_scheduled_delay_and_a_day() {
 
 #[test]
 fn a_malformed_retry_after_is_ignored() {
+    let list = "3600, 3600";
+    let (no_date, iso_date) = ("Mon, 99 Foo 2026 99:99:99 GMT", "2026-12-31T00:00:00Z");
     for garbage in [
-        "",
-        " ",
-        "-1",
-        "-9999999",
-        "+3600",
-        "3600.5",
-        "1e9",
-        "1h",
-        "3600, 3600",
-        "soon",
-        "٣٦٠٠",
-        "0x9999",
-        "Mon, 99 Foo 2026 99:99:99 GMT",
-        "2026-12-31T00:00:00Z",
+        "", " ", "-1", "-9999999", "+3600", "3600.5", "1e9", "1h", list, "soon", "٣٦٠٠", "0x9999", no_date,
+        iso_date,
     ] {
         assert_eq!(wait_ms(garbage), SCHEDULED_MS, "{garbage}");
     }
@@ -204,24 +175,22 @@ fn a_malformed_retry_after_is_ignored() {
 fn retry_after_never_shortens_a_delay_of_more_than_a_day() {
     let schedule = Schedule::parse("0,200000").unwrap();
     for retry_after in ["0", "86400", "160001", "999999"] {
-        let answer = Answer {
-            retry_after: Some(retry_after),
-            ..answered(429)
-        };
-        let next = judge(&schedule, 1, &Outcome::Answered(answer), NOW_MS, 0).next;
+        let outcome = Outcome::Answered(answer(429, Some(retry_after), None));
+        let next = judge(&schedule, 1, &outcome, NOW_MS, 0).next;
         assert_eq!(next, Next::At(NOW_MS + 160_000 * SECOND_MS), "{retry_after}");
     }
 }
 
 #[test]
 fn retry_after_is_ignored_if_nothing_is_retried() {
-    let with_retry_after = |status| Answer {
-        retry_after: Some("3600"),
-        ..answered(status)
-    };
-    assert_eq!(judged(LAST, with_retry_after(503)).next, Next::Dead);
-    assert_eq!(judged(TRIES_MADE, with_retry_after(410)).next, Next::Kept);
-    assert_eq!(judged(TRIES_MADE, with_retry_after(200)).next, Next::Delivered);
+    for (tries_made, status, next) in [
+        (LAST, 503, Next::Dead),
+        (TRIES_MADE, 410, Next::Kept),
+        (TRIES_MADE, 200, Next::Delivered),
+    ] {
+        let judged = judged(tries_made, answer(status, Some("3600"), None));
+        assert_eq!(judged.next, next, "{status}");
+    }
 }
 
 /// Header values: valid, almost valid and arbitrary.
@@ -237,10 +206,7 @@ fn headers() -> impl Strategy<Value = (Option<String>, Option<String>)> {
 }
 
 fn schedules() -> impl Strategy<Value = Schedule> {
-    let configured = prop::collection::vec(0..=604_800_u32, 1..=50).prop_map(|delays| {
-        let delays: Vec<_> = delays.iter().map(u32::to_string).collect();
-        Schedule::parse(&delays.join(",")).unwrap()
-    });
+    let configured = delays_s().prop_map(|delays_s| configured(&delays_s));
     prop_oneof![Just(Schedule::default()), configured]
 }
 
@@ -254,11 +220,7 @@ proptest! {
         random: u32,
         now_ms in prop_oneof![Just(NOW_MS), 0..4 * NOW_MS, any::<i64>()],
     ) {
-        let answer = Answer {
-            status,
-            retry_after: retry_after.as_deref(),
-            webhook_delivery: webhook_delivery.as_deref(),
-        };
+        let answer = answer(status, retry_after.as_deref(), webhook_delivery.as_deref());
         let judgement = judge(&schedule, tries_made, &Outcome::Answered(answer), now_ms, random);
         prop_assert_eq!(judgement.next == Next::Delivered, status / 100 == 2);
         if status / 100 == 2 {
@@ -288,7 +250,7 @@ proptest! {
         let (mut now_ms, mut gaps_ms) = (NOW_MS, Vec::new());
         for (tries_made, ((random, length_ms), status)) in (1..).zip(draws.into_iter().zip(&lengths_ms).zip(statuses)) {
             now_ms += length_ms;
-            let outcome = status.map_or(Outcome::Failed, |status| Outcome::Answered(answered(status)));
+            let outcome = status.map_or(Outcome::Failed, |status| Outcome::Answered(answer(status, None, None)));
             match judge(&schedule, tries_made, &outcome, now_ms, random).next {
                 Next::At(at_ms) => {
                     gaps_ms.push(at_ms - now_ms);
@@ -298,9 +260,8 @@ proptest! {
                 other => prop_assert!(false, "{:?}", other),
             }
         }
-        let whole_ms = 347_735 * SECOND_MS;
         prop_assert_eq!(gaps_ms.len(), 11);
-        prop_assert!((whole_ms * 8 / 10..=whole_ms * 12 / 10).contains(&gaps_ms.iter().sum()));
+        prop_assert!((WHOLE_MS * 8 / 10..=WHOLE_MS * 12 / 10).contains(&gaps_ms.iter().sum()));
         prop_assert_eq!(now_ms - NOW_MS, gaps_ms.iter().sum::<i64>() + lengths_ms.iter().sum::<i64>());
     }
 }

@@ -4,6 +4,20 @@ use proptest::prelude::*;
 
 use super::*;
 
+/// All delays of the default schedule together, in milliseconds.
+pub const WHOLE_MS: i64 = 347_735 * SECOND_MS;
+
+/// The delays of any valid schedule, in seconds.
+pub fn delays_s() -> impl Strategy<Value = Vec<u32>> {
+    prop::collection::vec(0..=604_800_u32, 1..=50)
+}
+
+/// The schedule that an operator configures with these delays, in seconds.
+pub fn configured(delays_s: &[u32]) -> Schedule {
+    let delays_s: Vec<_> = delays_s.iter().map(u32::to_string).collect();
+    Schedule::parse(&delays_s.join(",")).unwrap()
+}
+
 /// Random values, the two extremes among them.
 fn random() -> impl Strategy<Value = u32> {
     prop_oneof![Just(0), Just(u32::MAX), any::<u32>()]
@@ -17,13 +31,6 @@ fn walk(schedule: &Schedule, mut random: impl FnMut() -> u32) -> Vec<i64> {
         due.push(now_ms);
     }
     due
-}
-
-fn seconds(schedule: &Schedule, random: u32) -> Vec<i64> {
-    walk(schedule, || random)
-        .into_iter()
-        .map(|due| due / SECOND_MS)
-        .collect()
 }
 
 #[test]
@@ -40,18 +47,18 @@ fn the_default_is_twelve_tries_over_96_hours() {
 
 #[test]
 fn the_jitter_is_20_percent_less_or_more_at_its_extremes() {
-    let schedule = Schedule::default();
-    assert_eq!(seconds(&schedule, 0).last(), Some(&(347_735 * 8 / 10)));
-    assert_eq!(seconds(&schedule, u32::MAX).last(), Some(&(347_735 * 12 / 10)));
     let week = Schedule::parse("604800").unwrap();
-    assert_eq!(week.delay_ms(0, 0), Some(MAX_DELAY_MS / 10 * 8));
-    assert_eq!(week.delay_ms(0, u32::MAX), Some(MAX_DELAY_MS / 10 * 12));
+    for (random, tenths) in [(0, 8), (u32::MAX, 12)] {
+        let (due_ms, week_ms) = (walk(&Schedule::default(), || random), week.delay_ms(0, random));
+        assert_eq!(due_ms.last(), Some(&(WHOLE_MS / 10 * tenths)), "{random}");
+        assert_eq!(week_ms, Some(MAX_DELAY_MS / 10 * tenths), "{random}");
+    }
 }
 
 #[test]
 fn the_first_try_is_due_at_once_with_any_jitter() {
     for random in [0, 1, u32::MAX / 2, u32::MAX] {
-        assert_eq!(Schedule::default().delay_ms(0, random), Some(0));
+        assert_eq!(Schedule::default().delay_ms(0, random), Some(0), "{random}");
     }
 }
 
@@ -60,7 +67,7 @@ fn there_is_no_try_after_the_last() {
     let schedule = Schedule::default();
     assert!(schedule.delay_ms(11, 0).is_some());
     for tries in [12, 13, u32::MAX] {
-        assert_eq!(schedule.delay_ms(tries, 0), None);
+        assert_eq!(schedule.delay_ms(tries, 0), None, "{tries}");
     }
 }
 
@@ -68,34 +75,19 @@ fn there_is_no_try_after_the_last() {
 fn a_configured_schedule_is_parsed() {
     let default = "0,5,30,300,1800,7200,18000,36000,50400,72000,79200,82800";
     assert_eq!(Schedule::parse(default), Ok(Schedule::default()));
-    assert_eq!(
-        Schedule::parse(" 1 , 2 "),
-        Ok(Schedule(vec![SECOND_MS, 2 * SECOND_MS]))
-    );
+    let two = Schedule(vec![SECOND_MS, 2 * SECOND_MS]);
+    assert_eq!(Schedule::parse(" 1 , 2 "), Ok(two));
     assert_eq!(Schedule::parse("7").unwrap().tries(), 1);
-    assert_eq!(Schedule::parse(&["604800"; 50].join(",")).unwrap().tries(), 50);
+    assert_eq!(configured(&[604_800; 50]).tries(), 50);
 }
 
 #[test]
 fn a_schedule_out_of_bounds_is_refused_with_its_settings_name() {
-    let many = ["0"; 51].join(",");
+    let (too_many, no_u32) = (["0"; 51].join(","), "4294967296");
     for bad in [
-        "",
-        " ",
-        ",",
-        "0,",
-        ",0",
-        "0,,5",
-        "-1",
-        "1.5",
-        "5s",
-        "0;5",
-        "604801",
-        "4294967296",
-        "0x10",
-        &many,
+        "", " ", ",", "0,", ",0", "0,,5", "-1", "1.5", "5s", "0;5", "604801", no_u32, "0x10", &too_many,
     ] {
-        let error = Schedule::parse(bad).unwrap_err();
+        let error = Schedule::parse(bad).expect_err(bad);
         assert!(error.starts_with("CALLBACK_SCHEDULE: must be"), "{bad}: {error}");
     }
 }
@@ -103,14 +95,13 @@ fn a_schedule_out_of_bounds_is_refused_with_its_settings_name() {
 proptest! {
     #[test]
     fn every_delay_is_within_20_percent(
-        delays in prop::collection::vec(0..=604_800_u32, 1..=50),
+        delays_s in delays_s(),
         draws in prop::collection::vec(random(), 50),
     ) {
-        let text: Vec<_> = delays.iter().map(u32::to_string).collect();
-        let schedule = Schedule::parse(&text.join(",")).unwrap();
-        prop_assert_eq!(schedule.tries(), u32::try_from(delays.len()).unwrap());
-        for (tries, (delay, random)) in (0..).zip(delays.iter().zip(&draws)) {
-            let (exact, drawn) = (i64::from(*delay) * SECOND_MS, schedule.delay_ms(tries, *random).unwrap());
+        let schedule = configured(&delays_s);
+        prop_assert_eq!(schedule.tries(), u32::try_from(delays_s.len()).unwrap());
+        for (tries, (delay_s, random)) in (0..).zip(delays_s.iter().zip(&draws)) {
+            let (exact, drawn) = (i64::from(*delay_s) * SECOND_MS, schedule.delay_ms(tries, *random).unwrap());
             prop_assert!(drawn * 10 >= exact * 8 && drawn * 10 <= exact * 12, "{} of {}", drawn, exact);
         }
     }
@@ -128,9 +119,8 @@ proptest! {
     fn the_whole_schedule_takes_96_hours_within_20_percent(draws in prop::collection::vec(random(), 13)) {
         let mut draws = draws.into_iter();
         let due = walk(&Schedule::default(), || draws.next().unwrap());
-        let whole_ms = 347_735 * SECOND_MS;
         prop_assert_eq!(due.len(), 12);
         prop_assert!(due.is_sorted());
-        prop_assert!((whole_ms * 8 / 10..=whole_ms * 12 / 10).contains(due.last().unwrap()));
+        prop_assert!((WHOLE_MS * 8 / 10..=WHOLE_MS * 12 / 10).contains(due.last().unwrap()));
     }
 }

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use proptest::prelude::*;
 use url::{Host, Url};
 
-use super::{allowed, expect, guard, local_only, refused};
+use super::{ALLOWED, LOCAL_ONLY, REFUSED, expect, expect_hosts, guard};
 
 /// The first and the last address of each range, and whether local runs may call it.
 const REFUSED_V4: [(&str, &str, bool); 16] = [
@@ -39,11 +39,11 @@ fn ipv4_ranges_are_refused_to_their_edges_and_no_further() {
     let is_refused = |bits: u32| bounds().any(|(first, last, _)| (first..=last).contains(&bits));
     for (first, last, local) in bounds() {
         for bits in [first, first + (last - first) / 2, last] {
-            expect(&format!("https://{}/", Ipv4Addr::from_bits(bits)), false, local);
+            expect(&format!("https://{}/", Ipv4Addr::from_bits(bits)), [false, local]);
         }
         for outside in [first.wrapping_sub(1), last.wrapping_add(1)] {
             if !is_refused(outside) {
-                allowed(&format!("https://{}/", Ipv4Addr::from_bits(outside)));
+                expect(&format!("https://{}/", Ipv4Addr::from_bits(outside)), ALLOWED);
             }
         }
     }
@@ -51,154 +51,82 @@ fn ipv4_ranges_are_refused_to_their_edges_and_no_further() {
 
 #[test]
 fn ipv4_addresses_are_parsed_in_every_spelling() {
-    for host in [
-        "127.0.0.1",
-        "127.1",
-        "127.0.1",
-        "127.0.0.1.",
-        "2130706433",
-        "017700000001",
-        "0x7f000001",
-        "0X7F.1",
-        "0x7f.1",
-        "0177.0.0.01",
-        "0x7f.0.0.0x1",
-        "0000177.0x0.00.1",
-        "１２７.0.0.1",
-        "127。0。0。1",
-        "127．0．0．1",
-        "①②⑦.⓪.⓪.①",
-        "%31%32%37.0.0.1",
-        "127%2e0%2e0%2e1",
-    ] {
-        local_only(&format!("https://{host}/"));
-        local_only(&format!("http://{host}:9000/cb?x=1"));
-    }
-    for host in [
-        "169.254.169.254",
-        "0xa9fea9fe",
-        "2852039166",
-        "0251.0376.0251.0376",
-        "169.254.43518",
-        "0",
-    ] {
-        refused(&format!("https://{host}/"));
-    }
-    for host in ["8.8.8.8", "8.8.2056", "0x08080808", "010.8.8.8", "134744072"] {
-        allowed(&format!("https://{host}/"));
-    }
+    expect_hosts(
+        "127.0.0.1 127.1 127.0.1 127.0.0.1. 2130706433 017700000001 0x7f000001 0X7F.1 0x7f.1 0177.0.0.01 \
+         0x7f.0.0.0x1 0000177.0x0.00.1 １２７.0.0.1 127。0。0。1 127．0．0．1 ①②⑦.⓪.⓪.① \
+         %31%32%37.0.0.1 127%2e0%2e0%2e1",
+        LOCAL_ONLY,
+    );
+    expect_hosts(
+        "169.254.169.254 0xa9fea9fe 2852039166 0251.0376.0251.0376 169.254.43518 0",
+        REFUSED,
+    );
+    expect_hosts("8.8.8.8 8.8.2056 0x08080808 010.8.8.8 134744072", ALLOWED);
     // Neither valid addresses nor valid names.
-    for host in [
-        "256.0.0.1",
-        "127.0.0.0.1",
-        "4294967296",
-        "0x1ffffffff",
-        "1.2.3.09",
-        "acme.example.1",
-        "127..1",
-    ] {
-        refused(&format!("https://{host}/"));
-    }
+    expect_hosts(
+        "256.0.0.1 127.0.0.0.1 4294967296 0x1ffffffff 1.2.3.09 acme.example.1 127..1",
+        REFUSED,
+    );
 }
+
+/// Each line is a range, as a refusal names it, and addresses in it.
+const REFUSED_V6: &str = "
+    ::/128             :: 0:0:0:0:0:0:0:0
+    ::/96              ::2 ::127.0.0.1 ::8.8.8.8
+    ::ffff:0.0.0.0/96  ::ffff:127.0.0.1 ::ffff:7f00:1 0:0:0:0:0:FFFF:7F00:0001 ::ffff:169.254.169.254 ::ffff:8.8.8.8
+    ::ffff:0:0:0/96    ::ffff:0:127.0.0.1
+    64:ff9b::/96       64:ff9b:: 64:ff9b::10.0.0.1 64:ff9b::8.8.8.8 64:ff9b::ffff:ffff
+    64:ff9b:1::/48     64:ff9b:1::1
+    100::/64           100::1
+    2001::/32          2001:: 2001:0:ffff:ffff:ffff:ffff:ffff:ffff
+    2001:2::/48        2001:2::1
+    2001:10::/28       2001:10::1
+    2001:20::/28       2001:2f::1
+    2001::/23          2001:1ff:ffff::
+    2001:db8::/32      2001:db8:: 2001:db8:ffff:ffff:ffff:ffff:ffff:ffff
+    2002::/16          2002:: 2002:7f00:1:: 2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff
+    3ffe::/16          3ffe::1
+    3fff::/20          3fff::1 3fff:fff::1
+    fd00:ec2::/32      fd00:ec2::254
+    fe80::/10          fe80:: fe80::1 febf:ffff::
+    fec0::/10          fec0:: feff::1
+    ff00::/8           ff00:: ff02::1 ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff
+    ::/3               1fff::1
+    4000::/2           4000:: 5f00::1
+    8000::/1           8000::1 fbff::1 fe00::1
+";
+/// The ranges that local runs allow.
+const PRIVATE_V6: &str = "
+    ::1/128            ::1 0:0:0:0:0:0:0:1 0000::0001 ::0.0.0.1
+    fc00::/7           fc00:: fd12:3456::1 FDFF:ffff::
+";
 
 #[test]
 fn ipv6_ranges_are_refused_to_their_edges_and_no_further() {
-    for address in [
-        "::",
-        "::2",
-        "0:0:0:0:0:0:0:0",
-        "::127.0.0.1",
-        "::8.8.8.8",
-        "::ffff:127.0.0.1",
-        "::ffff:7f00:1",
-        "0:0:0:0:0:FFFF:7F00:0001",
-        "::ffff:169.254.169.254",
-        "::ffff:8.8.8.8",
-        "::ffff:0:127.0.0.1",
-        "64:ff9b::",
-        "64:ff9b::10.0.0.1",
-        "64:ff9b::8.8.8.8",
-        "64:ff9b::ffff:ffff",
-        "64:ff9b:1::1",
-        "100::1",
-        "2001::",
-        "2001:0:ffff:ffff:ffff:ffff:ffff:ffff",
-        "2001:2::1",
-        "2001:10::1",
-        "2001:2f::1",
-        "2001:1ff:ffff::",
-        "2001:db8::",
-        "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff",
-        "2002::",
-        "2002:7f00:1::",
-        "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
-        "3ffe::1",
-        "3fff::1",
-        "3fff:fff::1",
-        "fd00:ec2::254",
-        "fe80::",
-        "fe80::1",
-        "febf:ffff::",
-        "fec0::",
-        "feff::1",
-        "ff00::",
-        "ff02::1",
-        "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
-        "1fff::1",
-        "4000::",
-        "5f00::1",
-        "8000::1",
-        "fbff::1",
-        "fe00::1",
-    ] {
-        refused(&format!("https://[{address}]/"));
-        refused(&format!("https://[{address}]:8443/"));
+    for (table, expected) in [(REFUSED_V6, REFUSED), (PRIVATE_V6, LOCAL_ONLY)] {
+        for line in table.trim().lines() {
+            let (range, addresses) = line.trim().split_once(' ').unwrap();
+            for address in addresses.split_whitespace() {
+                expect_hosts(&format!("[{address}]"), expected);
+                let error = guard(false).check(&format!("https://[{address}]/")).unwrap_err();
+                assert!(error.contains(&format!("({range},")), "{address}: {error}");
+            }
+        }
     }
-    for address in [
-        "::1",
-        "0:0:0:0:0:0:0:1",
-        "0000::0001",
-        "::0.0.0.1",
-        "fc00::",
-        "fd12:3456::1",
-        "FDFF:ffff::",
-    ] {
-        local_only(&format!("https://[{address}]/"));
-    }
-    for address in [
-        "2000::1",
-        "2001:200::1",
-        "2001:4860:4860::8888",
-        "2001:db7::1",
-        "2001:db9::1",
-        "2003::1",
-        "2606:4700::1111",
-        "3ffd::1",
-        "3fff:1000::1",
-    ] {
-        allowed(&format!("https://[{address}]/"));
-    }
+    expect_hosts(
+        "[2000::1] [2001:200::1] [2001:4860:4860::8888] [2001:db7::1] [2001:db9::1] [2003::1] [2606:4700::1111] \
+         [3ffd::1] [3fff:1000::1]",
+        ALLOWED,
+    );
 }
 
 #[test]
 fn ipv6_addresses_with_a_zone_or_malformed_brackets_are_refused() {
-    for host in [
-        "[fe80::1%25eth0]",
-        "[fe80::1%eth0]",
-        "[2606:4700::1111%25eth0]",
-        "[::1%25lo]",
-        "[::1",
-        "::1",
-        "[::1].",
-        "[v1.x]",
-        "[127.0.0.1]",
-        "[]",
-        "[2606:4700::1111]x",
-        "%5B::1%5D",
-        "[2606:4700::1111].example.com",
-    ] {
-        refused(&format!("https://{host}/"));
-    }
+    expect_hosts(
+        "[fe80::1%25eth0] [fe80::1%eth0] [2606:4700::1111%25eth0] [::1%25lo] [::1 ::1 [::1]. [v1.x] [127.0.0.1] [] \
+         [2606:4700::1111]x %5B::1%5D [2606:4700::1111].example.com",
+        REFUSED,
+    );
 }
 
 /// One number of an address in one of the bases that URL parsers accept.
