@@ -41,8 +41,8 @@ CARGO_FUZZ_VERSION := 0.13.2
 CARGO_FUZZ := $(TOOLS)/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
 FUZZ_TARGETS := $(shell sed -n 's/^name = "\([a-z_]*\)"$$/\1/p' tests/fuzz/Cargo.toml)
 FUZZ_SECONDS := 60
-# The targets that reach unsafe code of a crate: rkyv reads archives in place, and the ciphers pick their instructions.
-FUZZ_UNSAFE := snapshots click_id
+# The target that reaches unsafe code of a crate: the ciphers pick their instructions.
+FUZZ_UNSAFE := click_id
 HONO := target/bench/hono.js
 NPM_READY := node_modules/.signpost-$(firstword $(shell sha256sum package-lock.json))
 

@@ -102,9 +102,9 @@ pub struct Publishers {
 impl Publishers {
     pub fn start() -> Self {
         let (receiver, deliveries) = (Receiver::start(), Arc::new(Mutex::new(Deliveries::new())));
-        receiver.forget();
+        receiver.clear();
         let book = Arc::clone(&deliveries);
-        receiver.set(Behaviour::of(move |received| answer(&book, received)));
+        receiver.set(Behaviour::decide(move |received| answer(&book, received)));
         Self { receiver, deliveries }
     }
 

@@ -8,9 +8,9 @@ use crate::{
     book::Sums,
     client::Client,
     harness::Publisher,
+    large_catalog,
     load::{Light, Run},
     mix::Kind,
-    planned,
     watch::{Memory, Series, megabytes, metric},
     world::{DAYS, World, date},
 };
@@ -248,7 +248,7 @@ pub fn acknowledged(world: &World, clients: &[Client<'_>], unknown: usize) -> Ve
     let (mut facts_off, mut paid_off, mut clicks_off) = (Vec::new(), Vec::new(), Vec::new());
     let (mut paid_micros, mut clicks) = (0, 0);
     for (n, seller) in world.sellers.iter().enumerate() {
-        let publisher = world.signpost.known_publisher(&seller.id);
+        let publisher = world.signpost.existing_publisher(&seller.id);
         let own = clients
             .iter()
             .enumerate()
@@ -273,10 +273,10 @@ pub fn acknowledged(world: &World, clients: &[Client<'_>], unknown: usize) -> Ve
         clicks += found.offers.clicks;
         clicks_off.extend(clicks_of(world, &seller.id, found.offers.clicks));
     }
-    let planned = world.signpost.known_publisher(planned::PUBLISHER);
-    let found = reported(world, &planned, planned::PUBLISHER).offers.clicks;
+    let planned = world.signpost.existing_publisher(large_catalog::PUBLISHER);
+    let found = reported(world, &planned, large_catalog::PUBLISHER).offers.clicks;
     clicks += found;
-    clicks_off.extend(clicks_of(world, planned::PUBLISHER, found));
+    clicks_off.extend(clicks_of(world, large_catalog::PUBLISHER, found));
     let uncounted = metric(&world.signpost, "clicks_uncounted_total").unwrap_or(f64::NAN);
     verdicts.push(verdict(
         "reports contain the acknowledged facts",

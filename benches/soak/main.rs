@@ -25,10 +25,10 @@ mod e2e {
 #[path = "../shared/inspector.rs"]
 mod inspector;
 mod judge;
+#[path = "../../tests/support/large_catalog.rs"]
+mod large_catalog;
 mod load;
 mod mix;
-#[path = "../../tests/support/planned.rs"]
-mod planned;
 #[path = "../../tests/support/random.rs"]
 mod random;
 mod requests;

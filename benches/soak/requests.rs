@@ -5,8 +5,8 @@ use serde_json::json;
 use crate::{
     book::{Paid, Sums},
     harness::{CONVERSION, GOALS, OPERATOR_TOKEN, REPORT, encoded, now_ms, seal},
+    large_catalog,
     mix::{About, Kind, Request, operator, text},
-    planned,
     random::Random,
     world::{APPS, DAYS, EDITED, OFFERS, Seller, WALLS, World, csv, date},
 };
@@ -95,14 +95,14 @@ fn click(world: &World, random: &mut Random) -> Request {
     let country = COUNTRIES[random.below(COUNTRIES.len())];
     match random.below(100) {
         0 => redirecting(
-            planned::PUBLISHER,
+            large_catalog::PUBLISHER,
             "/v2/tracking/click?rid=1000000&app=20000000",
             country,
             &[(400, "missing_field")],
         ),
         1 => {
-            let path = click_path("no-such-goal", &planned::app(0), random);
-            redirecting(planned::PUBLISHER, &path, country, &[(404, "unknown_goal")])
+            let path = click_path("no-such-goal", &large_catalog::app(0), random);
+            redirecting(large_catalog::PUBLISHER, &path, country, &[(404, "unknown_goal")])
         }
         2..=19 => {
             let seller = seller(world, random);
@@ -110,15 +110,15 @@ fn click(world: &World, random: &mut Random) -> Request {
             redirecting(&seller.id, &path, country, &[(302, "")])
         }
         _ => {
-            let goal = planned::goal(random.below(OFFERS * planned::GOALS));
-            let app = planned::app(random.below(APPS));
+            let goal = large_catalog::goal(random.below(OFFERS * large_catalog::GOALS));
+            let app = large_catalog::app(random.below(APPS));
             let stated = &[
                 (302, ""),
                 (403, "not_available_in_country"),
                 (403, "not_available_on_platform"),
             ];
             redirecting(
-                planned::PUBLISHER,
+                large_catalog::PUBLISHER,
                 &click_path(&goal, &app, random),
                 country,
                 stated,
@@ -142,7 +142,7 @@ fn new_page(random: &mut Random) -> String {
 }
 
 fn page(world: &World, app: usize, body: &str) -> Request {
-    let app = planned::app(app);
+    let app = large_catalog::app(app);
     let headers = [("App-Id", app.as_str()), ("Pub-Key", &world.pub_key), JSON];
     Request {
         text: text("POST", OFFERS_PATH, &headers, body.as_bytes()),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     book::{Book, Clicks, Publishers, Sums},
     harness::{ReportKey, Setup, Signpost, callback, default_setting, now_ms},
-    planned,
+    large_catalog,
 };
 use domain::{
     model::{AppId, Country, time::UtcDay},
@@ -66,16 +66,16 @@ impl World {
     pub fn load() -> Self {
         let signpost = Setup::new()
             .var("CALLBACK_SCHEDULE", "0,1,2,4,8,15,30,60")
-            .inspected()
+            .with_inspector()
             .start();
         let publishers = Publishers::start();
-        let catalog = planned::catalog(OFFERS, APPS);
+        let catalog = large_catalog::catalog(OFFERS, APPS);
         signpost.import(&catalog).expect(200);
         let today = UtcDay::of_ms(now_ms());
         let (mut sellers, mut report_keys, mut loaded) = (Vec::new(), VecDeque::new(), Sums::default());
         for n in 0..WALLS {
             let id = format!("seller-{n}");
-            let wall = signpost.unpublished_wall(&id, &format!("7960000{n}"), None);
+            let wall = signpost.unpublished_offer_wall(&id, &format!("7960000{n}"), None);
             let to = format!("{}/cb", publishers.receiver.base());
             wall.put_app(&json!({"callback": callback(&to, if n % 2 == 0 { "GET" } else { "POST" })}));
             let seller = Seller {
@@ -86,7 +86,7 @@ impl World {
             let cap = |limit: u32| json!({"dur": "DAILY", "lim": limit});
             wall.put_offer_as(&seller.capped(), &json!({"conversion_cap": cap(CAP)}));
             wall.put_offer_as(&seller.click_capped(), &json!({"click_cap": cap(CLICK_CAP)}));
-            let publisher = signpost.known_publisher(&seller.id);
+            let publisher = signpost.existing_publisher(&seller.id);
             let date = |day: usize| date(today, day).to_string();
             publisher.put_days(DAYS, date, |day| csv(None, day, ROWS).0, |_| ROWS);
             for _ in 0..KEYS {
@@ -97,7 +97,7 @@ impl World {
         for day in DAYS / 2..DAYS {
             loaded = loaded.plus(csv(None, day, ROWS).1);
         }
-        let pub_key = signpost.issue_pub_key(planned::PUBLISHER);
+        let pub_key = signpost.issue_pub_key(large_catalog::PUBLISHER);
         signpost.refresh();
         let lines = catalog
             .lines()
@@ -114,7 +114,7 @@ impl World {
         for id in sellers
             .iter()
             .map(|seller| seller.id.as_str())
-            .chain([planned::PUBLISHER])
+            .chain([large_catalog::PUBLISHER])
         {
             book.clicks.insert(id.to_owned(), Clicks::default());
         }

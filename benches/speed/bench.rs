@@ -6,8 +6,9 @@ use tempfile::TempDir;
 
 use crate::{
     harness::{Setup, Signpost, copy_folder, root},
+    large_catalog,
     load::Load,
-    many_facts, planned,
+    many_facts,
     stats::{estimate, ratios},
     table::{Row, Verdict, interval, per_second, spread, times},
     time::Stopwatch,
@@ -84,12 +85,12 @@ impl Bench {
         }
         let watch = Stopwatch::start();
         let signpost = Setup::new().start();
-        let catalog = planned::catalog(offers, apps);
+        let catalog = large_catalog::catalog(offers, apps);
         let lines: Vec<&str> = catalog.lines().collect();
         for lines in lines.chunks(IMPORT_LINES) {
             signpost.import(&lines.join("\n")).expect(200);
         }
-        let pub_key = signpost.issue_pub_key(planned::PUBLISHER);
+        let pub_key = signpost.issue_pub_key(large_catalog::PUBLISHER);
         signpost.refresh();
         let state = copy_state(&signpost);
         let catalog = Rc::new(Catalog { state, pub_key });
@@ -130,7 +131,7 @@ impl Bench {
 
     /// A yardstick by name. To the harness it is a workerd like any other.
     pub fn yardstick(&self, name: &str) -> Setup {
-        config(name).undocumented()
+        config(name).without_api_check()
     }
 }
 

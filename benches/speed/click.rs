@@ -4,8 +4,8 @@
 use crate::{
     bench::{Bench, answered, throughput},
     harness::Signpost,
+    large_catalog::{self, GOALS},
     load::{Latency, Load, Requests, interleaved, latency},
-    planned::{self, GOALS},
     stats::{differences, estimate, ratios},
     table::{Row, Verdict, interval, ms, spread, times},
 };
@@ -43,12 +43,13 @@ const P99_MORE_MS: f64 = 0.3;
 /// Clicks from Android apps with an advertising id, on offers for every country and for Germany.
 pub fn paths(offers: usize, apps: usize) -> Vec<String> {
     let for_germany = (0..offers).filter(|offer| {
-        offer % 3 == 0 && (offer % 4 == 0 || planned::countries(*offer).any(|country| country == COUNTRY.1))
+        offer % 3 == 0
+            && (offer % 4 == 0 || large_catalog::countries(*offer).any(|country| country == COUNTRY.1))
     });
     let android = apps.div_ceil(3);
     let paths = for_germany.cycle().take(CLICKS).enumerate().map(|(n, offer)| {
-        let goal = planned::goal(offer * GOALS + n % GOALS);
-        let app = planned::app(n * 7 % android * 3);
+        let goal = large_catalog::goal(offer * GOALS + n % GOALS);
+        let app = large_catalog::app(n * 7 % android * 3);
         format!(
             "/v2/tracking/click?rid={goal}&app={app}&user_id=player-{n:06}&gaid=fa072672-d432-11c4-885a-{n:012x}&c1=level-{}",
             n % 50

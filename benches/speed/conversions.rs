@@ -6,8 +6,8 @@ use std::{thread, time::Duration};
 use crate::{
     bench::{Bench, throughput},
     harness::{
-        CONVERSION, Receiver, Setup, Signpost, Wall, accepted, callback, default_setting, in_time, now_ms,
-        seal,
+        CONVERSION, OfferWall, Receiver, Setup, Signpost, callback, default_setting, eventually_within,
+        expect_accepted, now_ms, seal,
     },
     load::{Load, Requests, interleaved},
     stats::quantile,
@@ -29,13 +29,13 @@ const PROMPT_TARGET_MS: f64 = 1_000.0;
 pub fn rows(bench: &Bench) -> Vec<Row> {
     let bare = bench.yardstick("insert").start();
     let signpost = Setup::new().start();
-    let wall = signpost.wall("speed-plain", "79000901", None);
+    let wall = signpost.offer_wall("speed-plain", "79000901", None);
     let clicks = clicks(&wall, CLICKS);
     // The yardstick counts the object's rows, so a request may be repeated.
     let mut bare_requests = Requests::get(bench.scratch(), &clicks[..1_000]);
     let mut requests = Requests::get(bench.scratch(), &[]).once(clicks);
     let check = wall.convert(&wall.click_id("u-check"), "");
-    accepted(check, "approved", false);
+    expect_accepted(check, "approved", false);
     let found = interleaved(
         "conversions",
         bench.rounds,
@@ -49,7 +49,7 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
 
     let receiver = bench.yardstick("receiver").start();
     let signpost = Setup::new().start();
-    let wall = signpost.wall("speed-calls", "79000902", None);
+    let wall = signpost.offer_wall("speed-calls", "79000902", None);
     wall.put_app(&serde_json::json!({"callback": callback(&format!("{}/cb", receiver.base()), "GET")}));
     signpost.refresh();
     let mut requests = Requests::get(bench.scratch(), &[]).once(self::clicks(&wall, CLICKS / 2));
@@ -59,7 +59,7 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
         &mut [
             &mut || {
                 let found = load(bench, &signpost, OURS, &mut requests);
-                in_time(DRAINED_MS, &0.into(), || wall.endpoint()["waiting"].clone());
+                eventually_within(DRAINED_MS, &0.into(), || wall.endpoint()["waiting"].clone());
                 found
             },
             &mut || load(bench, &bare, BARE, &mut bare_requests),
@@ -93,7 +93,7 @@ fn load(bench: &Bench, server: &Signpost, (namespace, sql): Stored, requests: &m
 }
 
 /// Postbacks of clicks of different users, each for the first time.
-fn clicks(wall: &Wall<'_>, clicks: usize) -> Vec<String> {
+fn clicks(wall: &OfferWall<'_>, clicks: usize) -> Vec<String> {
     let keys = KeyRing::parse(&default_setting("CLICK_KEYS")).expect("keys");
     let clicked_at_ms = now_ms();
     let postback = |n: usize| {
@@ -107,7 +107,7 @@ fn clicks(wall: &Wall<'_>, clicks: usize) -> Vec<String> {
 fn first_callback() -> Row {
     let signpost = Setup::new().start();
     let receiver = Receiver::start();
-    let wall = signpost.wall("speed-prompt", "79000903", Some(&receiver));
+    let wall = signpost.offer_wall("speed-prompt", "79000903", Some(&receiver));
     wall.pay("warm-up");
     receiver.wait(1);
     let mut delays = Vec::new();

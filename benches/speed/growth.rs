@@ -84,7 +84,7 @@ fn reports(bench: &Bench) -> Row {
         "dimensions": ["date", "app"],
         "metrics": ["impressions", "clicks", "revenue"],
     });
-    let publishers = FACTS.map(|facts| ours.known_publisher(&facts_publisher(facts)));
+    let publishers = FACTS.map(|facts| ours.existing_publisher(&facts_publisher(facts)));
     let mut sides: Vec<_> = publishers
         .iter()
         .map(|publisher| {

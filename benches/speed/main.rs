@@ -25,14 +25,14 @@ mod e2e {
 }
 #[path = "../shared/inspector.rs"]
 mod inspector;
+#[path = "../../tests/support/large_catalog.rs"]
+mod large_catalog;
 mod load;
 #[path = "../../tests/support/many_facts.rs"]
 mod many_facts;
 mod memory;
 mod module;
 mod offers;
-#[path = "../../tests/support/planned.rs"]
-mod planned;
 #[path = "../../tests/support/random.rs"]
 mod random;
 mod report;

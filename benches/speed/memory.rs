@@ -26,7 +26,7 @@ const PAGES: usize = 1_500;
 
 pub fn rows(bench: &Bench) -> Vec<Row> {
     let catalog = bench.catalog(OFFERS, APPS);
-    let ours = bench.signpost(&catalog).inspected().start();
+    let ours = bench.signpost(&catalog).with_inspector().start();
     let publisher = ours.publisher("groups");
     publisher.put_days(
         DAYS,
@@ -73,7 +73,7 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
     let mut edge = before;
     let mut origin = Isolate::of(&ours, "origin");
     let groups = thread::scope(|scope| {
-        let asked = scope.spawn(|| publisher.ask(&query).expect(200));
+        let asked = scope.spawn(|| publisher.report(&query).expect(200));
         while !asked.is_finished() {
             edge = edge.or_larger(Isolate::of(&ours, "edge"));
             origin = origin.or_larger(Isolate::of(&ours, "origin"));

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use crate::{
     bench::{Bench, Catalog, answered, throughput},
     harness::{Answer, Signpost},
+    large_catalog,
     load::{Load, Requests, interleaved},
-    planned,
     table::Row,
 };
 
@@ -52,7 +52,7 @@ pub fn unseen(bodies: usize, offers: usize) -> Vec<String> {
 pub fn requests(bench: &Bench, catalog: &Catalog, bodies: &[String]) -> Requests {
     Requests::post(bench.scratch(), PATH, bodies)
         .header("Content-Type", "application/json")
-        .header("App-Id", &planned::app(0))
+        .header("App-Id", &large_catalog::app(0))
         .header("Pub-Key", &catalog.pub_key)
 }
 

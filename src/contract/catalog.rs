@@ -80,6 +80,16 @@ pub struct Get {
     pub id: String,
 }
 
+impl Get {
+    /// A read of a resource that does not exist, to find out whether the catalog answers.
+    pub fn probe() -> Self {
+        Self {
+            resource: Resource::Publisher,
+            id: "-".into(),
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct List {
     pub resource: Resource,

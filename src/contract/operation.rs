@@ -174,7 +174,7 @@ pub struct Unanswered {
 
 impl CallError {
     /// The error for an answer that is not 200.
-    pub fn of_answer(status: u16, body: String, retry_after_s: Option<u32>) -> Self {
+    pub fn from_answer(status: u16, body: String, retry_after_s: Option<u32>) -> Self {
         if status == common::INTERNAL_ERROR.status {
             Self::Unanswered(Unanswered {
                 overloaded: false,
@@ -204,7 +204,7 @@ impl CallError {
     }
 
     /// Whether `command` should be sent again.
-    pub fn invites_repeat(&self, command: &impl Command) -> bool {
+    pub fn is_retryable(&self, command: &impl Command) -> bool {
         match self {
             Self::Refused { .. } => false,
             Self::Unanswered(cause) => cause.retryable && !cause.overloaded && command.is_idempotent(),
@@ -297,19 +297,19 @@ mod tests {
                 message: "reset".into(),
             })
         };
-        assert!(unanswered(false, true).invites_repeat(&TestCommand::Idempotent));
-        assert!(!unanswered(false, true).invites_repeat(&TestCommand::Once));
-        assert!(!unanswered(true, true).invites_repeat(&TestCommand::Idempotent));
-        assert!(!unanswered(false, false).invites_repeat(&TestCommand::Idempotent));
+        assert!(unanswered(false, true).is_retryable(&TestCommand::Idempotent));
+        assert!(!unanswered(false, true).is_retryable(&TestCommand::Once));
+        assert!(!unanswered(true, true).is_retryable(&TestCommand::Idempotent));
+        assert!(!unanswered(false, false).is_retryable(&TestCommand::Idempotent));
     }
 
     #[test]
     fn a_refusal_is_an_answer_and_an_internal_error_is_not() {
-        let refused = CallError::of_answer(409, "{}".into(), None);
+        let refused = CallError::from_answer(409, "{}".into(), None);
         assert!(matches!(refused, CallError::Refused { status: 409, .. }));
-        assert!(!refused.invites_repeat(&TestCommand::Idempotent));
-        assert!(CallError::of_answer(500, "{}".into(), None).invites_repeat(&TestCommand::Idempotent));
-        let unavailable = CallError::of_answer(503, "{}".into(), Some(2));
+        assert!(!refused.is_retryable(&TestCommand::Idempotent));
+        assert!(CallError::from_answer(500, "{}".into(), None).is_retryable(&TestCommand::Idempotent));
+        let unavailable = CallError::from_answer(503, "{}".into(), Some(2));
         assert!(matches!(
             unavailable,
             CallError::Refused {
@@ -324,11 +324,17 @@ mod tests {
         let body = common::INVALID_JSON
             .with_message("unknown field `demo-user-1`")
             .body();
-        let refused = CallError::of_answer(400, body, None);
+        let refused = CallError::from_answer(400, body, None);
         assert_eq!(refused.to_string(), "refused with 400: invalid_json");
         assert_eq!(refused.code(), "invalid_json");
-        assert_eq!(CallError::of_answer(500, "{}".into(), None).code(), "unavailable");
-        assert_eq!(CallError::of_answer(404, "not JSON".into(), None).code(), "none");
+        assert_eq!(
+            CallError::from_answer(500, "{}".into(), None).code(),
+            "unavailable"
+        );
+        assert_eq!(
+            CallError::from_answer(404, "not JSON".into(), None).code(),
+            "none"
+        );
     }
 
     #[test]

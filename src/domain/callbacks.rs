@@ -2,15 +2,16 @@
 //! (docs/DECISIONS.md, "Completion callbacks").
 //!
 //! Content and target:
+//! - [`settings`]: the endpoint and its secrets, from an app's document;
 //! - [`fields`]: the values of a callback, frozen when the conversion is committed;
-//! - [`request`]: builds the HTTP request of one try;
+//! - [`request`]: builds the HTTP request of one attempt;
 //! - [`signature`]: signs it, so that the receiver can verify the sender;
 //! - [`guard`]: decides which addresses may be called.
 //!
 //! Delivery:
-//! - [`schedule`]: the delays between the tries of one callback;
-//! - [`delivery`]: decides from the result of a try what happens next;
-//! - [`health`]: limits the tries in flight to one endpoint.
+//! - [`schedule`]: the delays between the attempts of one callback;
+//! - [`delivery`]: decides from the result of an attempt what happens next;
+//! - [`health`]: limits the attempts in flight to one endpoint.
 
 pub mod delivery;
 pub mod fields;
@@ -18,4 +19,5 @@ pub mod guard;
 pub mod health;
 pub mod request;
 pub mod schedule;
+pub mod settings;
 pub mod signature;

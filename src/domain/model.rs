@@ -7,6 +7,7 @@ pub mod credentials;
 pub mod document;
 pub mod enums;
 pub mod ids;
+pub mod joined;
 pub mod lines;
 pub mod money;
 pub mod seeded_hash;

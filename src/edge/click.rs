@@ -89,7 +89,7 @@ pub fn prepare<'t>(
         now_ms,
     };
     let allowed = decision::decide(tracking, request.query, visitor)?;
-    let counts = user_agent::counts(
+    let counts = user_agent::is_confirmed_click(
         request.is_head,
         request.user_agent,
         request.purpose,
@@ -97,7 +97,7 @@ pub fn prepare<'t>(
     );
     let needs = match allowed.goal.offer.click_cap {
         Some(limit) => Some(Need::Cap(limit)),
-        None if counts && !isolate.counts.borrow().joins(now_ms) => Some(Need::BatchOwner),
+        None if counts && !isolate.counts.borrow().joins_open_batch(now_ms) => Some(Need::BatchOwner),
         None => None,
     };
     Ok(Prepared {
@@ -117,7 +117,7 @@ impl Prepared<'_> {
     /// The kind under which the click is counted, if it counts.
     pub fn counted(&self) -> Option<ClickKind> {
         self.counts
-            .then(|| redirect::kind(&self.allowed, self.visitor))
+            .then(|| redirect::click_kind(&self.allowed, self.visitor))
             .flatten()
     }
 }
@@ -179,7 +179,10 @@ async fn satisfy(context: &RequestContext, prepared: &Prepared<'_>) -> Result<St
         // A click that took from the cap has a permit already, so it is not rejected here.
         let _permit = match permit {
             Some(permit) => permit,
-            None => isolate.pools.of(Pool::Clicks).acquire(offer.id, context.now_ms)?,
+            None => isolate
+                .pools
+                .get(Pool::Clicks)
+                .acquire(offer.id, context.now_ms)?,
         };
         store_record(context, nonce, record).await?;
     }
@@ -208,7 +211,10 @@ async fn take_from_cap(
     if !prepared.counts {
         return Ok(None);
     }
-    let permit = isolate.pools.of(Pool::Clicks).acquire(offer.id, context.now_ms)?;
+    let permit = isolate
+        .pools
+        .get(Pool::Clicks)
+        .acquire(offer.id, context.now_ms)?;
     let offer_id = OfferId::parse(offer.id).ok_or(common::UNAVAILABLE)?;
     let counters = counters::address(counters::object_name(&offer_id));
     let take = Take {

@@ -51,7 +51,7 @@ async fn send(workers: &Workers, isolate: &Isolate) {
             .collect()
             .await;
         if sent.into_iter().all(|arrived| arrived) {
-            if isolate.counts.borrow().is_left() {
+            if isolate.counts.borrow().has_unscheduled() {
                 continue;
             }
             return;
@@ -69,7 +69,7 @@ async fn send_batch(workers: &Workers, isolate: &Isolate, batch: Batch) -> bool 
     sent.unwrap_or_else(|panic| {
         log::error("click_flush", format_args!("batch {sequence}: {panic}"));
         let mut counts = isolate.counts.borrow_mut();
-        counts.unanswered(object, sequence, false, runtime::now_ms());
+        counts.record_failure(object, sequence, false, runtime::now_ms());
         false
     })
 }
@@ -80,7 +80,7 @@ async fn try_send(workers: &Workers, isolate: &Isolate, batch: Batch) -> bool {
         sequence,
         sums,
     } = batch;
-    faults::pass("click_flush", "before");
+    faults::inject("click_flush", "before");
     let flush = counters::Flush {
         isolate: isolate.id.clone(),
         sequence,
@@ -90,17 +90,17 @@ async fn try_send(workers: &Workers, isolate: &Isolate, batch: Batch) -> bool {
     let answer = workers
         .call(&counters::address(name.clone()), flush, TIMEOUT)
         .await;
-    faults::pass("click_flush", "after");
+    faults::inject("click_flush", "after");
     let mut counts = isolate.counts.borrow_mut();
     match answer {
         Ok(_) => {
-            counts.confirmed(object, sequence);
+            counts.confirm(object, sequence);
             true
         }
         Err(error) => {
             log::warn("click_flush", format_args!("{name}: batch {sequence}: {error}"));
             let busy = matches!(&error, CallError::Unanswered(cause) if cause.overloaded);
-            counts.unanswered(object, sequence, busy, runtime::now_ms());
+            counts.record_failure(object, sequence, busy, runtime::now_ms());
             false
         }
     }

@@ -30,11 +30,12 @@ use domain::{
 use platform::{
     concurrency_limit::Permit,
     http::{
+        answer::LogFields,
         answer::{Answer, JSON},
         body,
-        request_log::LogFields,
     },
     log,
+    runtime::now_ms,
     traits::ObjectCall,
 };
 
@@ -64,7 +65,7 @@ async fn convert(
             let _permit = context
                 .isolate
                 .pools
-                .of(Pool::Forms)
+                .get(Pool::Forms)
                 .acquire_any(context.now_ms)?;
             let body = body::read(&mut request, MAX_BODY).await;
             // An unreadable form is an error of its parameters and not of JSON.
@@ -94,7 +95,7 @@ async fn convert(
         .call(&outbox, Box::new(conversion), OUTBOX_TIMEOUT)
         .await;
     let was_answered = CallError::was_answered(&answered);
-    context.isolate.reach.outbox(app, was_answered);
+    context.isolate.reach.outbox(app, was_answered, now_ms());
     Ok(match answered {
         Ok(converted) => {
             let body = serde_json::to_vec(&converted).unwrap_or_default();
@@ -122,7 +123,7 @@ async fn open(
         context
             .isolate
             .pools
-            .of(Pool::Conversions)
+            .get(Pool::Conversions)
             .acquire(owner, context.now_ms)
     };
     match click_id::open(keys, id).map_err(refuse)? {

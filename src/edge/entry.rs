@@ -12,13 +12,12 @@ use crate::{
 use contract::origin::{DESCRIPTION, OPERATOR_PREFIX};
 use domain::model::api_error::{ApiError, common};
 use platform::{
-    faults,
     http::{
         address::Address,
         answer::Answer,
         body::header,
         entry,
-        request_log::{self, RequestInfo},
+        request_log::RequestInfo,
         router::{Interface, RouteName, Routed, find},
     },
     log,
@@ -50,7 +49,7 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
         return crate::bench::report(context, request, address.query).await;
     }
     #[cfg(feature = "faults")]
-    if address.path == faults::armed::PATH {
+    if address.path == platform::faults::armed::PATH {
         return origin::command_faults(context, request, address.query).await;
     }
     let serves = |interface| context.isolate.config.hosts.serves(address.host, interface);
@@ -63,20 +62,15 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
     let method = sent.method();
     let routed = find(ROUTES, &method, address.path, serves);
     let info = RequestInfo::new(&method, &routed, RouteName::None);
-    let answer = entry::handle(async {
-        faults::pass("edge", address.path);
-        let answered = handle(context, routed, request, &address).await;
-        faults::pass("answered", address.path);
-        answered
-    })
-    .await;
-    let traffic = &context.isolate.traffic.ordinary;
-    request_log::note(traffic, &info, sent, &answer, context.now_ms);
-    if method == "HEAD" {
-        answer.without_body()
-    } else {
-        answer
-    }
+    entry::answer(
+        &context.isolate.traffic.ordinary,
+        &info,
+        sent,
+        context.now_ms,
+        ("edge", address.path),
+        handle(context, routed, request, &address),
+    )
+    .await
 }
 
 /// Calls a request's handler. The handlers' futures are boxed: together they would be one very large function, which V8
@@ -87,12 +81,9 @@ async fn handle(
     request: Request,
     address: &Address<'_>,
 ) -> Result<Answer, ApiError> {
-    let endpoint = match routed {
-        Routed::To { endpoint, .. } => endpoint,
-        Routed::Methods(allowed) => {
-            return Ok(Answer::from(common::METHOD_NOT_ALLOWED).header("Allow", allowed));
-        }
-        Routed::Nowhere => return Err(common::NOT_FOUND),
+    let endpoint = match entry::found(routed) {
+        Ok(found) => found.endpoint,
+        Err(refusal) => return Ok(*refusal),
     };
     match endpoint.handler {
         Handler::Click => Ok(Box::pin(click::click(context, &request, address.query)).await),

@@ -7,25 +7,17 @@
 //! If a host serves several interfaces, its status is that of the first of clicks, offers, reports and the operator,
 //! since a lost click cannot be repeated and everything else can.
 
-use std::{
-    cell::{Cell, RefCell},
-    rc::Rc,
-    time::Duration,
-};
+use std::{rc::Rc, time::Duration};
 
 use serde_json::{Map, Value};
 use worker::Delay;
 
-use crate::{isolate::RequestContext, offers, reachability::Reachability, snapshots};
+use crate::{isolate::RequestContext, offers, snapshots};
 use contract::{
-    catalog::{COMMAND_PATH, Get, Resource, address},
+    catalog::{COMMAND_PATH, Get, address},
     operation::CallError,
 };
-use domain::{
-    catalog::snapshot::tracking::Tracking,
-    model::{AppId, PublisherId, time::SECOND_MS},
-    offers::selection::Selector,
-};
+use domain::{catalog::snapshot::tracking::Tracking, model::time::SECOND_MS, offers::selection::Selector};
 use platform::{
     http::{answer::Answer, entry, router::Interface},
     panics::log_panics,
@@ -38,48 +30,22 @@ const WAIT_MS: i64 = 1_500;
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The isolate's record of which objects are reachable.
-#[derive(Default)]
-pub struct Reach {
-    probed_at_ms: Cell<i64>,
-    /// Whether the catalog answered the last probe; `None` before the first.
-    catalog: Cell<Option<bool>>,
-    ledgers: RefCell<Reachability>,
-    outboxes: RefCell<Reachability>,
-}
-
-impl Reach {
-    /// Records whether the ledger of a report's publisher answered.
-    pub fn ledger(&self, publisher: &PublisherId, answered: bool) {
-        let mut ledgers = self.ledgers.borrow_mut();
-        ledgers.note(publisher.as_str(), answered, now_ms());
+/// Probes the catalog in the background, if that is due: reads a resource that does not exist.
+fn probe_catalog(context: &RequestContext) {
+    let isolate = Rc::clone(&context.isolate);
+    let since_ms = context.now_ms.saturating_sub(isolate.reach.probed_at_ms.get());
+    if since_ms < isolate.config.revalidate_ms {
+        return;
     }
-
-    /// Records whether the outbox of a postback's app answered.
-    pub fn outbox(&self, app: AppId, answered: bool) {
-        let mut outboxes = self.outboxes.borrow_mut();
-        outboxes.note(&app.to_string(), answered, now_ms());
-    }
-
-    /// Probes the catalog in the background, if that is due: reads a resource that does not exist.
-    fn probe(context: &RequestContext) {
-        let isolate = Rc::clone(&context.isolate);
-        let since_ms = context.now_ms.saturating_sub(isolate.reach.probed_at_ms.get());
-        if since_ms < isolate.config.revalidate_ms {
-            return;
-        }
-        isolate.reach.probed_at_ms.set(context.now_ms);
-        let workers = context.workers.clone();
-        let probe = async move {
-            let get = Get {
-                resource: Resource::Publisher,
-                id: "-".into(),
-            };
-            let outcome = workers.call(&address(COMMAND_PATH), get, PROBE_TIMEOUT).await;
-            isolate.reach.catalog.set(Some(CallError::was_answered(&outcome)));
-        };
-        context.lifetime.wait_until(log_panics("health", probe));
-    }
+    isolate.reach.probed_at_ms.set(context.now_ms);
+    let workers = context.workers.clone();
+    let probe = async move {
+        let outcome = workers
+            .call(&address(COMMAND_PATH), Get::probe(), PROBE_TIMEOUT)
+            .await;
+        isolate.reach.catalog.set(Some(CallError::was_answered(&outcome)));
+    };
+    context.lifetime.wait_until(log_panics("health", probe));
 }
 
 /// Whether an interface is served; `Err` has the reason why not.
@@ -108,7 +74,7 @@ pub async fn health(context: &RequestContext, host: &str) -> Answer {
         snapshots::keep_current::<Selector>(context);
     }
     if by_objects {
-        Reach::probe(context);
+        probe_catalog(context);
     }
     let is_ready = || {
         (!by_memory || !isolate.tracking.is_loading(now_ms()))

@@ -14,11 +14,11 @@ use worker::{Context, Env};
 use crate::{
     byte_cache::ByteCache,
     config::Config,
-    health::Reach,
     limits::Pools,
-    metrics::EdgeTraffic,
-    offers::{PageKey, Rendered},
+    page_cache::{PageKey, Rendered},
     rate_limit::RateLimiter,
+    reachability::Reach,
+    traffic::EdgeTraffic,
 };
 use domain::{
     catalog::snapshot::{bodies::Chunk, tracking::Tracking},

@@ -7,9 +7,11 @@
 pub mod byte_cache;
 pub mod config;
 pub mod limits;
+pub mod page_cache;
 pub mod rate_limit;
 pub mod reachability;
 pub mod routes;
+pub mod traffic;
 
 #[cfg(all(target_arch = "wasm32", feature = "bench"))]
 mod bench;

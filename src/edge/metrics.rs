@@ -1,48 +1,14 @@
 //! `GET /metrics`: the metrics of this isolate.
 
-use std::{cell::Cell, collections::BTreeMap};
-
-use crate::isolate::RequestContext;
+use crate::{isolate::RequestContext, traffic::EdgeTraffic};
 use platform::{
     http::{
         answer::Answer,
         router::RouteName,
-        traffic::{Traffic, write_memory, write_pools},
+        traffic::{write_memory, write_pools},
     },
     prometheus::MetricsText,
 };
-
-/// Requests answered since the isolate started. The fast path has counters of its own.
-#[derive(Default)]
-pub struct EdgeTraffic {
-    pub ordinary: Traffic,
-    fast_redirects: Cell<u64>,
-    fast_offers: Cell<u64>,
-    /// Clicks that the ordinary path redirected to their offer, without fallbacks.
-    redirects: Cell<u64>,
-}
-
-impl EdgeTraffic {
-    pub fn redirect(&self) {
-        self.redirects.set(self.redirects.get() + 1);
-    }
-
-    pub fn fast_redirect(&self) {
-        self.fast_redirects.set(self.fast_redirects.get() + 1);
-    }
-
-    pub fn fast_offers(&self) {
-        self.fast_offers.set(self.fast_offers.get() + 1);
-    }
-
-    /// The requests of both paths, by route and status.
-    fn requests(&self) -> BTreeMap<(RouteName, u16), u64> {
-        let mut requests = self.ordinary.requests();
-        *requests.entry((RouteName::Click, 302)).or_default() += self.fast_redirects.get();
-        *requests.entry((RouteName::Offers, 200)).or_default() += self.fast_offers.get();
-        requests
-    }
-}
 
 pub fn answer(context: &RequestContext) -> Answer {
     Answer::new(200)

@@ -9,6 +9,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::{
     isolate::{Isolate, RequestContext},
     limits::Pool,
+    page_cache::{PageKey, Rendered},
     snapshots,
 };
 use domain::{
@@ -47,23 +48,6 @@ const INVALID_CREDENTIALS: ApiError = ApiError::new(
 /// The longest use of an unconfirmed snapshot to check credentials, since a replaced Pub-Key must stop working.
 const CREDENTIALS_VALID_MS: i64 = DAY_MS;
 
-/// A rendered page. It depends only on the app, the request and the snapshots.
-pub struct Rendered {
-    pub body: Vec<u8>,
-    pub etag: String,
-    /// The build time of its listing as an HTTP date.
-    pub last_modified: String,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct PageKey {
-    listing: u64,
-    tracking: u64,
-    app: AppId,
-    /// A hash of the request, which may itself have thousands of values.
-    request: u128,
-}
-
 /// The overhead of a cached page in bytes, a generous estimate.
 const ENTRY_OVERHEAD: usize = 512;
 
@@ -74,7 +58,7 @@ pub async fn post(context: &RequestContext, mut request: Request) -> Result<Answ
     admit(&context.isolate, app.id, context.now_ms)?;
     // The body is read after authentication, so an unknown sender's body takes no memory.
     let text = {
-        let bodies = context.isolate.pools.of(Pool::Bodies);
+        let bodies = context.isolate.pools.get(Pool::Bodies);
         let _permit = bodies.acquire(&app.id.to_string(), context.now_ms)?;
         body::read_text(&mut request, MAX_BODY).await?
     };
@@ -259,7 +243,7 @@ impl<'a> PageRequest<'a> {
     async fn load(&self, context: &RequestContext) -> Result<Rc<Rendered>, ApiError> {
         let isolate = &context.isolate;
         let app_id = self.app.id.to_string();
-        let _permit = isolate.pools.of(Pool::Pages).acquire(&app_id, context.now_ms)?;
+        let _permit = isolate.pools.get(Pool::Pages).acquire(&app_id, context.now_ms)?;
         let (app, listing) = (self.app_listing(), self.listing.listing());
         let Selection { rows, total } = self.listing.select(&app, self.request);
         let mut page = Page::new(&app, &isolate.config.tracking_url);

@@ -1,8 +1,11 @@
 //! Detects an outage: several objects of a kind failed to answer in a row. A single one may just be busy or moving.
 
-use std::collections::BTreeSet;
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeSet,
+};
 
-use domain::model::time::MINUTE_MS;
+use domain::model::{AppId, PublisherId, time::MINUTE_MS};
 
 /// Number of different owners whose objects must fail in a row.
 const OWNERS: usize = 3;
@@ -38,6 +41,31 @@ impl Reachability {
     /// Whether the last calls to several owners' objects failed.
     pub fn is_outage(&self, now_ms: i64) -> bool {
         self.has_failed(now_ms) && self.owners.len() >= OWNERS
+    }
+}
+
+/// The isolate's record of which objects are reachable.
+#[derive(Default)]
+pub struct Reach {
+    /// The time of the last probe of the catalog, in milliseconds.
+    pub probed_at_ms: Cell<i64>,
+    /// Whether the catalog answered the last probe; `None` before the first.
+    pub catalog: Cell<Option<bool>>,
+    pub ledgers: RefCell<Reachability>,
+    pub outboxes: RefCell<Reachability>,
+}
+
+impl Reach {
+    /// Records whether the ledger of a report's publisher answered.
+    pub fn ledger(&self, publisher: &PublisherId, answered: bool, now_ms: i64) {
+        let mut ledgers = self.ledgers.borrow_mut();
+        ledgers.note(publisher.as_str(), answered, now_ms);
+    }
+
+    /// Records whether the outbox of a postback's app answered.
+    pub fn outbox(&self, app: AppId, answered: bool, now_ms: i64) {
+        let mut outboxes = self.outboxes.borrow_mut();
+        outboxes.note(&app.to_string(), answered, now_ms);
     }
 }
 

@@ -15,11 +15,12 @@ use domain::{
 };
 use platform::{
     http::{
+        answer::LogFields,
         answer::{Answer, JSON},
         body::{self, header},
-        request_log::LogFields,
     },
     object_call::{self, broken},
+    runtime,
 };
 
 /// The timeout of a ledger.
@@ -50,7 +51,7 @@ async fn generate(
         // Only the ledger knows whether the key was revoked. Until then its queries take permits of the same key and
         // publisher, and never those of other publishers.
         let key = (api_key.as_str(), QUERIES_OF_KEY);
-        let queries = isolate.pools.of(Pool::Queries);
+        let queries = isolate.pools.get(Pool::Queries);
         let _permit = queries.acquire_part(publisher.as_str(), key, *now_ms)?;
         body::read(&mut request, MAX_BODY).await?
     };
@@ -58,13 +59,13 @@ async fn generate(
     let body = String::from_utf8(body).unwrap_or_else(|_| char::REPLACEMENT_CHARACTER.into());
     let _permit = isolate
         .pools
-        .of(Pool::Reports)
+        .get(Pool::Reports)
         .acquire(publisher.as_str(), *now_ms)?;
     let accept = header(&request, "Accept");
     let answered = send(context, &publisher, &api_key, accept.as_deref(), &body).await;
     isolate
         .reach
-        .ledger(&publisher, CallError::was_answered(&answered));
+        .ledger(&publisher, CallError::was_answered(&answered), runtime::now_ms());
     let answer = match answered {
         Ok(response) => Answer::pass(response).await,
         Err(error) => error.into(),

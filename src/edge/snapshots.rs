@@ -110,7 +110,7 @@ pub async fn current<S: Snapshot>(context: &RequestContext) -> Result<Rc<S>, Api
     let _permit = context
         .isolate
         .pools
-        .of(Pool::Starts)
+        .get(Pool::Starts)
         .acquire_any(context.now_ms)?;
     let slot = S::slot(&context.isolate);
     // Only one request loads, since several loads of many MB would not fit the isolate. The others poll by timers of

@@ -143,9 +143,8 @@ pub fn add_to(db: &impl Database, row: &BatchRow, further: Option<&str>) -> Resu
 /// Opens batches for waiting traffic of destinations without an open batch, the longest unserved first. Returns whether
 /// more could be opened at once. After an error, the batches opened so far stay, and the call may be repeated.
 pub fn prepare(db: &impl Database, now_ms: i64) -> Result<bool, DatabaseError> {
-    let limit = i64::try_from(BATCHES + 1).unwrap_or(i64::MAX);
     let (mut rows, mut more) = (0, false);
-    for (batches, destination) in db.query(sql::WAITING, params![limit])?.iter().enumerate() {
+    for (batches, destination) in db.query(sql::WAITING, params![BATCHES + 1])?.iter().enumerate() {
         if batches == BATCHES || rows >= ROWS {
             return Ok(true);
         }
@@ -159,8 +158,8 @@ pub fn prepare(db: &impl Database, now_ms: i64) -> Result<bool, DatabaseError> {
 /// Opens one batch. Returns the number of rows that it took.
 fn open_batch(db: &impl Database, destination: &str, now_ms: i64) -> Result<i64, DatabaseError> {
     db.transaction(|| {
-        let opened = db.query_first(sql::OPEN_BATCH, params![destination, now_ms, SUMS])?;
-        let rows = opened.map_or(Ok(0), |row| row.integer(0))?;
+        let rows = db.query_integer(sql::OPEN_BATCH, params![destination, now_ms, SUMS])?;
+        let rows = rows.unwrap_or(0);
         db.execute(sql::DELETE_TRAFFIC, params![destination, rows])?;
         Ok(rows)
     })
@@ -168,16 +167,15 @@ fn open_batch(db: &impl Database, destination: &str, now_ms: i64) -> Result<i64,
 
 /// The due batches, at most [`BATCHES`], the longest due first.
 pub fn outstanding(db: &impl Database, now_ms: i64) -> Result<Vec<Batch>, DatabaseError> {
-    let limit = i64::try_from(BATCHES).unwrap_or(i64::MAX);
     let batch = |row: &Row| {
         Ok(Batch {
             destination: row.text(0)?.to_owned(),
-            sequence: number(row.integer(1)?)?,
-            attempts: number(row.integer(2)?)?,
+            sequence: row.number(1)?,
+            attempts: row.number(2)?,
             sums: row.text(3)?.to_owned(),
         })
     };
-    db.query(sql::OUTSTANDING, params![now_ms, limit])?
+    db.query(sql::OUTSTANDING, params![now_ms, BATCHES])?
         .iter()
         .map(batch)
         .collect()
@@ -185,8 +183,10 @@ pub fn outstanding(db: &impl Database, now_ms: i64) -> Result<Vec<Batch>, Databa
 
 /// Closes exactly this batch, which the receiver has applied now or before. After an error it may be sent again.
 pub fn acknowledge(db: &impl Database, batch: &Batch) -> Result<(), DatabaseError> {
-    let sequence = integer(batch.sequence)?;
-    db.execute(sql::CLOSE_BATCH, params![batch.destination.as_str(), sequence])
+    db.execute(
+        sql::CLOSE_BATCH,
+        params![batch.destination.as_str(), batch.sequence],
+    )
 }
 
 /// Schedules exactly this batch for a retry, with a backoff that doubles with each failure: it was not answered.
@@ -212,12 +212,11 @@ pub fn is_refusal(error: &CallError) -> bool {
 }
 
 fn put_off(db: &impl Database, batch: &Batch, now_ms: i64, wait_ms: i64) -> Result<(), DatabaseError> {
-    let sequence = integer(batch.sequence)?;
     let attempts = batch.attempts.saturating_add(1);
     let due_ms = now_ms.saturating_add(wait_ms);
     db.execute(
         sql::PUT_BATCH_OFF,
-        params![batch.destination.as_str(), sequence, attempts, due_ms],
+        params![batch.destination.as_str(), batch.sequence, attempts, due_ms],
     )
 }
 
@@ -231,8 +230,7 @@ pub fn wait_ms(attempts: u32) -> i64 {
 
 /// When the next batch is due to be opened or sent; never if nothing waits.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
-    let earliest = db.query_first(sql::EARLIEST_DUE, &[])?;
-    let earliest = earliest.map_or(Ok(None), |row| row.optional_integer(0))?;
+    let earliest = db.query_integer(sql::EARLIEST_DUE, &[])?;
     Ok([earliest, traffic_due_ms(db, now_ms)?]
         .into_iter()
         .flatten()
@@ -241,34 +239,19 @@ pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseEr
 
 /// When the next batch is due to be opened; never if no traffic waits for one.
 pub fn traffic_due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
-    let waits = db.query_first(sql::IS_ANY_WAITING, &[])?;
-    let waits = waits.map_or(Ok(false), |row| row.boolean(0))?;
+    let waits = db.query_boolean(sql::IS_ANY_WAITING, &[])?;
     Ok(waits.then(|| now_ms.saturating_add(COALESCE_MS)))
 }
 
-/// For receivers: the number of a sender's batch as a SQL integer, or `None` if the batch was applied before. A sender
-/// has one batch in flight to a receiver and numbers increase, so a number not above the last applied one is a repeat.
-/// `mark` is the receiver's statement that reads the last applied number by the sender's name.
-pub fn unless_applied(
+/// For receivers: whether a sender's batch was applied before. A sender has one batch in flight to a receiver and numbers
+/// increase, so a number not above the last applied one is a repeat. `mark` is the receiver's statement that reads the
+/// last applied number by the sender's name.
+pub fn was_applied(
     db: &impl Database,
     mark: &str,
     sender: &str,
     sequence: u64,
-) -> Result<Option<i64>, DatabaseError> {
-    let sequence = integer(sequence)?;
-    let highest = db
-        .query_first(mark, params![sender])?
-        .map(|row| row.integer(0))
-        .transpose()?;
-    Ok(highest
-        .is_none_or(|highest| sequence > highest)
-        .then_some(sequence))
-}
-
-fn number<T: TryFrom<i64>>(column: i64) -> Result<T, DatabaseError> {
-    T::try_from(column).map_err(|_| DatabaseError(format!("{column} is not a count")))
-}
-
-fn integer(sequence: u64) -> Result<i64, DatabaseError> {
-    i64::try_from(sequence).map_err(|_| DatabaseError(format!("{sequence} is not a sequence number")))
+) -> Result<bool, DatabaseError> {
+    let highest = db.query_integer(mark, params![sender])?;
+    Ok(highest.is_some_and(|highest| u64::try_from(highest).is_ok_and(|highest| sequence <= highest)))
 }

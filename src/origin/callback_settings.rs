@@ -8,10 +8,6 @@ pub fn read(row: &Row, revision: usize) -> Result<CallbackSettings, DatabaseErro
     let sealed = revision + 1;
     Ok(CallbackSettings {
         revision: row.integer(revision)?,
-        sealed: if row.is_null(sealed) {
-            None
-        } else {
-            Some(Bytes(row.blob(sealed)?.to_vec()))
-        },
+        sealed: row.optional_blob(sealed)?.map(|sealed| Bytes(sealed.to_vec())),
     })
 }

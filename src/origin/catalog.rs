@@ -16,6 +16,7 @@ pub mod schema;
 pub mod service;
 pub mod snapshots;
 pub mod sql;
+pub mod stored;
 pub mod terms;
 pub mod tokens;
 
@@ -51,7 +52,7 @@ impl Context<'_> {
 pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Result<Reply, Failure> {
     match command {
         Command::Put(Put { resource, id, body }) => db.transaction(|| {
-            resources::put(db, context, resources::WriteSource::Put, resource, &id, &body)?;
+            resources::put(db, context, stored::WriteSource::Put, resource, &id, &body)?;
             resources::get(db, resource, &id)
         }),
         Command::Get(Get { resource, id }) => resources::get(db, resource, &id),

@@ -20,6 +20,10 @@ pub mod config;
 pub mod description;
 #[cfg(target_arch = "wasm32")]
 mod entry;
+#[cfg(target_arch = "wasm32")]
+mod health;
+#[cfg(target_arch = "wasm32")]
+mod isolate;
 pub mod limits;
 #[cfg(target_arch = "wasm32")]
 mod metrics;

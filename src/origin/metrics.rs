@@ -9,7 +9,7 @@ use crate::{
         publication::{BYTES, COUNTED},
         revisions::{LISTING_BUILT_AT, TRACKING_BUILT_AT, TRACKING_DIRTY_SINCE},
     },
-    entry::RequestContext,
+    isolate::RequestContext,
     outbox::delivery_log,
 };
 use contract::catalog::{COMMAND_PATH, GetStatus, address};

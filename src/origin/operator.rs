@@ -9,12 +9,9 @@ use std::time::Duration;
 
 use url::form_urlencoded;
 
-use crate::{description::DESCRIPTION, entry::RequestContext, metrics, routes::Handler};
+use crate::{description::DESCRIPTION, health, isolate::RequestContext, metrics, routes::Handler};
 use contract::operation::{ObjectAddress, Operation, Reply};
-use domain::model::{
-    api_error::{ApiError, common},
-    document::INVALID_FIELD,
-};
+use domain::model::{api_error::ApiError, document::INVALID_FIELD};
 use platform::{http::answer::Answer, traits::ObjectCall};
 use worker::Request;
 
@@ -39,32 +36,13 @@ pub async fn call(
     query: &str,
 ) -> Result<Answer, ApiError> {
     match handler {
-        Handler::Health | Handler::Describe => Err(common::NOT_FOUND),
+        Handler::Health => Ok(health::health(context).await),
+        Handler::Describe => Ok(describe()),
         Handler::Metrics => Ok(metrics::answer(context).await),
-        Handler::List(_)
-        | Handler::Read(_)
-        | Handler::Write(_)
-        | Handler::IssuePubKey
-        | Handler::ReadPubKey
-        | Handler::IssueToken
-        | Handler::RevokeToken
-        | Handler::Import
-        | Handler::Refresh => catalog::call(context, handler, segments, request, query).await,
-        Handler::ListReportKeys
-        | Handler::CreateReportKey
-        | Handler::RevokeReportKey
-        | Handler::ListFacts
-        | Handler::AddFacts
-        | Handler::ReplaceFacts => ledger::call(context, handler, segments, request, query).await,
         Handler::ListCallbacks => outbox::list_callbacks(context, query).await,
-        Handler::ListConversions
-        | Handler::ReadConversion
-        | Handler::ReplayConversion
-        | Handler::ReplayConversions
-        | Handler::ReadCallback
-        | Handler::EnableCallback
-        | Handler::TestCallback
-        | Handler::EraseUser => outbox::call(context, handler, segments, request, query).await,
+        Handler::Catalog(call) => catalog::call(context, call, segments, request, query).await,
+        Handler::Ledger(call) => ledger::call(context, call, segments, request, query).await,
+        Handler::Outbox(call) => outbox::call(context, call, segments, request, query).await,
     }
 }
 

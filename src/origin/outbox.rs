@@ -1,13 +1,14 @@
 //! Outboxes: one object for each app. An outbox makes conversions durable, pays each once, and delivers their callbacks
 //! to the publisher (docs/DECISIONS.md, "Conversions" and "Completion callbacks").
 //!
-//! - [`conversions`], [`reservations`] and [`commit`]: the rows that a postback writes, and the order of writes;
+//! - [`approval`], [`conversions`], [`reservations`] and [`commit`]: the rows that a postback writes, and the order of writes;
 //! - [`entries`] and [`log`]: the log's entries, one for each transaction id, and the operator's view of them;
 //! - [`deliveries`], [`callback_sender`] and [`endpoint`]: attempts of callbacks, and the state of their endpoint;
 //! - [`click_locks`]: one conversion of a click at a time;
 //! - [`terms_client`] and [`terms_cache`]: the catalog's terms; [`revenue_batches`]: sums for ledgers and counters;
 //! - [`replay`] and [`retention`]: the operator's replays, and deletion.
 
+pub mod approval;
 pub mod callback_sender;
 pub mod click_locks;
 pub mod commit;
@@ -43,9 +44,8 @@ pub const NET_MS: i64 = 15 * SECOND_MS;
 /// The time for the alarm, given the object's rows; never if no work waits. Work that is due already is in flight or
 /// waits for a free connection, so for it the alarm is only a safety net.
 pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
-    let reserved = db.query_first(sql::FIRST_RESERVATION, params![])?;
     let due_times = [
-        reserved.map_or(Ok(None), |row| row.optional_integer(0))?,
+        db.query_integer(sql::FIRST_RESERVATION, params![])?,
         deliveries::due_ms(db)?,
         batches::due_ms(db, now_ms)?,
         retention::due_ms(db, now_ms)?,

@@ -4,24 +4,20 @@ use crate::limits::Pool::{self, *};
 use contract::catalog::Resource;
 use platform::http::router::{Endpoint, Interface, Method::*, Route, RouteName, Subject, on};
 
+/// A route's handler: one of the entry's, or an operation of the operator on one kind of object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handler {
     Health,
     Describe,
-    ListReportKeys,
-    CreateReportKey,
-    RevokeReportKey,
-    ListFacts,
-    AddFacts,
-    ReplaceFacts,
-    ListConversions,
-    ReadConversion,
-    ReplayConversion,
-    ReplayConversions,
-    ReadCallback,
-    EnableCallback,
-    TestCallback,
-    EraseUser,
+    Metrics,
+    ListCallbacks,
+    Catalog(CatalogCall),
+    Ledger(LedgerCall),
+    Outbox(OutboxCall),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CatalogCall {
     List(Resource),
     Read(Resource),
     Write(Resource),
@@ -31,11 +27,36 @@ pub enum Handler {
     RevokeToken,
     Import,
     Refresh,
-    Metrics,
-    ListCallbacks,
 }
 
+/// A call to a publisher's ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LedgerCall {
+    ListReportKeys,
+    CreateReportKey,
+    RevokeReportKey,
+    ListFacts,
+    AddFacts,
+    ReplaceFacts,
+}
+
+/// A call to an app's outbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutboxCall {
+    ListConversions,
+    ReadConversion,
+    ReplayConversion,
+    ReplayConversions,
+    ReadCallback,
+    EnableCallback,
+    TestCallback,
+    EraseUser,
+}
+
+use CatalogCall::*;
 use Handler::*;
+use LedgerCall::*;
+use OutboxCall::*;
 
 type Row = Route<Handler, Pool>;
 
@@ -69,56 +90,56 @@ pub const ROUTES: &[Row] = &[
     Route::new(Interface::Any, contract::origin::HEALTH, RouteName::Health, &[on(Get, Health), on(Head, Health)]),
     Route::new(Interface::Any, contract::origin::DESCRIPTION, RouteName::Health, &[on(Get, Describe), on(Head, Describe)]),
 
-    publishers("/v1/operator/publishers", &[on(Get, List(Resource::Publisher)).within(Operator)]),
+    publishers("/v1/operator/publishers", &[on(Get, Catalog(List(Resource::Publisher))).within(Operator)]),
     publishers("/v1/operator/publishers/{}", &[
-        on(Get, Read(Resource::Publisher)).within(Operator),
-        on(Put, Write(Resource::Publisher)).within(Documents),
+        on(Get, Catalog(Read(Resource::Publisher))).within(Operator),
+        on(Put, Catalog(Write(Resource::Publisher))).within(Documents),
     ]),
     publishers("/v1/operator/publishers/{}/pub_key", &[
-        on(Get, ReadPubKey).within(Operator),
-        on(Post, IssuePubKey).within(Operator),
+        on(Get, Catalog(ReadPubKey)).within(Operator),
+        on(Post, Catalog(IssuePubKey)).within(Operator),
     ]),
     publishers("/v1/operator/publishers/{}/report_keys", &[
-        on(Get, ListReportKeys).within(Operator),
-        on(Post, CreateReportKey).within(Documents),
+        on(Get, Ledger(ListReportKeys)).within(Operator),
+        on(Post, Ledger(CreateReportKey)).within(Documents),
     ]),
-    publishers("/v1/operator/publishers/{}/report_keys/{}", &[on(Delete, RevokeReportKey).within(Operator)]),
+    publishers("/v1/operator/publishers/{}/report_keys/{}", &[on(Delete, Ledger(RevokeReportKey)).within(Operator)]),
     publishers("/v1/operator/publishers/{}/facts", &[
-        on(Get, ListFacts).within(Operator),
-        on(Post, AddFacts).within(Uploads),
+        on(Get, Ledger(ListFacts)).within(Operator),
+        on(Post, Ledger(AddFacts)).within(Uploads),
     ]),
-    publishers("/v1/operator/publishers/{}/facts/{}", &[on(Put, ReplaceFacts).within(Uploads)]),
+    publishers("/v1/operator/publishers/{}/facts/{}", &[on(Put, Ledger(ReplaceFacts)).within(Uploads)]),
 
-    apps("/v1/operator/apps", &[on(Get, List(Resource::App)).within(Operator)]),
+    apps("/v1/operator/apps", &[on(Get, Catalog(List(Resource::App))).within(Operator)]),
     apps("/v1/operator/apps/{}", &[
-        on(Get, Read(Resource::App)).within(Operator),
-        on(Put, Write(Resource::App)).within(Documents),
+        on(Get, Catalog(Read(Resource::App))).within(Operator),
+        on(Put, Catalog(Write(Resource::App))).within(Documents),
     ]),
-    apps("/v1/operator/apps/{}/conversions", &[on(Get, ListConversions).within(Operator)]),
-    apps("/v1/operator/apps/{}/conversions/replay", &[on(Post, ReplayConversions).within(Documents)]),
-    apps("/v1/operator/apps/{}/conversions/{}", &[on(Get, ReadConversion).within(Operator)]),
-    apps("/v1/operator/apps/{}/conversions/{}/replay", &[on(Post, ReplayConversion).within(Operator)]),
-    apps("/v1/operator/apps/{}/callback", &[on(Get, ReadCallback).within(Operator)]),
-    apps("/v1/operator/apps/{}/callback/enable", &[on(Post, EnableCallback).within(Operator)]),
-    apps("/v1/operator/apps/{}/callback_test", &[on(Post, TestCallback).within(Operator)]),
-    apps("/v1/operator/apps/{}/users/{}", &[on(Delete, EraseUser).within(Operator)]).hides_item(),
+    apps("/v1/operator/apps/{}/conversions", &[on(Get, Outbox(ListConversions)).within(Operator)]),
+    apps("/v1/operator/apps/{}/conversions/replay", &[on(Post, Outbox(ReplayConversions)).within(Documents)]),
+    apps("/v1/operator/apps/{}/conversions/{}", &[on(Get, Outbox(ReadConversion)).within(Operator)]),
+    apps("/v1/operator/apps/{}/conversions/{}/replay", &[on(Post, Outbox(ReplayConversion)).within(Operator)]),
+    apps("/v1/operator/apps/{}/callback", &[on(Get, Outbox(ReadCallback)).within(Operator)]),
+    apps("/v1/operator/apps/{}/callback/enable", &[on(Post, Outbox(EnableCallback)).within(Operator)]),
+    apps("/v1/operator/apps/{}/callback_test", &[on(Post, Outbox(TestCallback)).within(Operator)]),
+    apps("/v1/operator/apps/{}/users/{}", &[on(Delete, Outbox(EraseUser)).within(Operator)]).hides_item(),
 
-    advertisers("/v1/operator/advertisers", &[on(Get, List(Resource::Advertiser)).within(Operator)]),
+    advertisers("/v1/operator/advertisers", &[on(Get, Catalog(List(Resource::Advertiser))).within(Operator)]),
     advertisers("/v1/operator/advertisers/{}", &[
-        on(Get, Read(Resource::Advertiser)).within(Operator),
-        on(Put, Write(Resource::Advertiser)).within(Documents),
+        on(Get, Catalog(Read(Resource::Advertiser))).within(Operator),
+        on(Put, Catalog(Write(Resource::Advertiser))).within(Documents),
     ]),
-    advertisers("/v1/operator/advertisers/{}/token", &[on(Post, IssueToken).within(Operator)]),
-    advertisers("/v1/operator/advertisers/{}/token/{}", &[on(Delete, RevokeToken).within(Operator)]),
+    advertisers("/v1/operator/advertisers/{}/token", &[on(Post, Catalog(IssueToken)).within(Operator)]),
+    advertisers("/v1/operator/advertisers/{}/token/{}", &[on(Delete, Catalog(RevokeToken)).within(Operator)]),
 
-    offers("/v1/operator/offers", &[on(Get, List(Resource::Offer)).within(Operator)]),
+    offers("/v1/operator/offers", &[on(Get, Catalog(List(Resource::Offer))).within(Operator)]),
     offers("/v1/operator/offers/{}", &[
-        on(Get, Read(Resource::Offer)).within(Operator),
-        on(Put, Write(Resource::Offer)).within(Documents),
+        on(Get, Catalog(Read(Resource::Offer))).within(Operator),
+        on(Put, Catalog(Write(Resource::Offer))).within(Documents),
     ]),
 
-    operator("/v1/operator/import", &[on(Post, Import).within(Uploads)]),
-    operator("/v1/operator/refresh", &[on(Post, Refresh).within(Operator)]),
+    operator("/v1/operator/import", &[on(Post, Catalog(Import)).within(Uploads)]),
+    operator("/v1/operator/refresh", &[on(Post, Catalog(Refresh)).within(Operator)]),
     // Without a permit, because it reports how full the pools are.
     operator("/v1/operator/metrics", &[on(Get, Metrics)]),
     operator("/v1/operator/callbacks", &[on(Get, ListCallbacks).within(Operator)]),
@@ -132,22 +153,20 @@ mod tests {
     #[test]
     fn a_call_finds_its_handler_and_the_segments_of_its_path() {
         let found = |method, path| match find(ROUTES, method, path, |_| true) {
-            Routed::To {
-                endpoint, segments, ..
-            } => Some((endpoint.handler, segments)),
+            Routed::Found(found) => Some((found.endpoint.handler, found.segments)),
             _ => None,
         };
         assert_eq!(
             found("DELETE", "/v1/operator/advertisers/acme/token/t-1"),
-            Some((RevokeToken, vec!["acme", "t-1"]))
+            Some((Catalog(RevokeToken), vec!["acme", "t-1"]))
         );
         assert_eq!(
             found("PUT", "/v1/operator/apps/10000001"),
-            Some((Write(Resource::App), vec!["10000001"]))
+            Some((Catalog(Write(Resource::App)), vec!["10000001"]))
         );
         assert_eq!(
             found("POST", "/v1/operator/apps/10000001/conversions/replay"),
-            Some((ReplayConversions, vec!["10000001"]))
+            Some((Outbox(ReplayConversions), vec!["10000001"]))
         );
         assert_eq!(found("GET", "/v1/operator/apps/"), None);
     }

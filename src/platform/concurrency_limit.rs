@@ -156,7 +156,7 @@ macro_rules! pools {
 
         impl Pools {
             #[expect(clippy::indexing_slicing, reason = "there is one for each variant")]
-            pub fn of(&self, pool: Pool) -> &ConcurrencyLimit {
+            pub fn get(&self, pool: Pool) -> &ConcurrencyLimit {
                 &self.0[pool as usize].1
             }
 

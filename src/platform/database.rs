@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The largest integer that a JavaScript number represents exactly, 2^53.
 pub const MAX_INTEGER: i64 = 1 << 53;
@@ -82,6 +82,19 @@ pub trait Database {
     fn query_first(&self, sql: &str, parameters: &[Value]) -> Result<Option<Row>, DatabaseError> {
         Ok(self.query(sql, parameters)?.into_iter().next())
     }
+
+    /// The first column of the first row, unless it is null or there is no row.
+    fn query_integer(&self, sql: &str, parameters: &[Value]) -> Result<Option<i64>, DatabaseError> {
+        let first = self.query_first(sql, parameters)?;
+        first.map_or(Ok(None), |row| row.optional_integer(0))
+    }
+
+    /// The first column of the first row as a boolean; false without a row.
+    fn query_boolean(&self, sql: &str, parameters: &[Value]) -> Result<bool, DatabaseError> {
+        Ok(self
+            .query_integer(sql, parameters)?
+            .is_some_and(|value| value != 0))
+    }
 }
 
 /// One row of a result. Its columns are read by index.
@@ -132,6 +145,61 @@ impl Row {
             other => Err(unexpected(column, "blob", other)),
         }
     }
+
+    pub fn optional_blob(&self, column: usize) -> Result<Option<&[u8]>, DatabaseError> {
+        match self.0.get(column) {
+            Some(Value::Null) => Ok(None),
+            _ => self.blob(column).map(Some),
+        }
+    }
+
+    /// A blob of a fixed length.
+    pub fn bytes<const N: usize>(&self, column: usize) -> Result<[u8; N], DatabaseError> {
+        let bytes = self.blob(column)?.try_into();
+        bytes.map_err(|_| self.damaged(column, &format!("does not have {N} bytes")))
+    }
+
+    /// A text in the form that `parse` reads.
+    pub fn parsed<T>(
+        &self,
+        column: usize,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, DatabaseError> {
+        parse(self.text(column)?).ok_or_else(|| self.damaged(column, "does not parse"))
+    }
+
+    /// A value by its stored code.
+    pub fn decoded<T>(
+        &self,
+        column: usize,
+        decode: impl FnOnce(u8) -> Option<T>,
+    ) -> Result<T, DatabaseError> {
+        decode(self.number(column)?).ok_or_else(|| self.damaged(column, "is not a known code"))
+    }
+
+    /// A JSON text.
+    pub fn json<'r, T: Deserialize<'r>>(&'r self, column: usize) -> Result<T, DatabaseError> {
+        serde_json::from_str(self.text(column)?)
+            .map_err(|error| self.damaged(column, &format!("does not parse: {error}")))
+    }
+
+    /// An integer in the range of its type.
+    pub fn number<T: TryFrom<i64>>(&self, column: usize) -> Result<T, DatabaseError> {
+        T::try_from(self.integer(column)?).map_err(|_| self.damaged(column, "is out of range"))
+    }
+
+    pub fn optional_number<T: TryFrom<i64>>(&self, column: usize) -> Result<Option<T>, DatabaseError> {
+        match self.0.get(column) {
+            Some(Value::Null) => Ok(None),
+            _ => self.number(column).map(Some),
+        }
+    }
+
+    /// An error that names the row by its first column, unless that one is damaged: it may contain a user id.
+    fn damaged(&self, column: usize, problem: &str) -> DatabaseError {
+        let row = self.0.first().filter(|_| column > 0);
+        DatabaseError(format!("column {column} {problem}, row {row:?}"))
+    }
 }
 
 fn unexpected(column: usize, wanted: &str, found: Option<&Value>) -> DatabaseError {
@@ -155,6 +223,19 @@ impl From<i64> for Value {
 impl From<u32> for Value {
     fn from(value: u32) -> Self {
         Self::Integer(i64::from(value))
+    }
+}
+
+/// A number beyond 2^53 stays beyond it, so binding it fails.
+impl From<u64> for Value {
+    fn from(value: u64) -> Self {
+        Self::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<usize> for Value {
+    fn from(value: usize) -> Self {
+        Self::Integer(i64::try_from(value).unwrap_or(i64::MAX))
     }
 }
 

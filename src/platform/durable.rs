@@ -85,9 +85,9 @@ impl DurableDatabase {
             bindings.push(&to_js(parameter)?);
         }
         let storage = self.sql.as_ref().map_err(Clone::clone)?;
-        faults::pass("before", sql);
+        faults::inject("before", sql);
         let cursor = storage.exec(sql, &bindings).map_err(from_exception);
-        faults::pass("after", sql);
+        faults::inject("after", sql);
         cursor
     }
 }

@@ -1,11 +1,11 @@
 //! Fault injection for test builds (`--features faults`): a test can make one of the marked points panic, to show that
-//! a panic costs one request and nothing else. In any other build [`pass`] does nothing.
+//! a panic costs one request and nothing else. In any other build [`inject`] does nothing.
 
 /// A point that panics if a test has armed it. `when` and `what` identify it.
 #[inline]
-pub fn pass(when: &'static str, what: &str) {
+pub fn inject(when: &'static str, what: &str) {
     #[cfg(feature = "faults")]
-    armed::pass(when, what);
+    armed::inject(when, what);
     #[cfg(not(feature = "faults"))]
     let _ = (when, what);
 }
@@ -36,7 +36,7 @@ pub mod armed {
         static ARMED: RefCell<Armed> = RefCell::default();
     }
 
-    pub fn pass(when: &'static str, what: &str) {
+    pub fn inject(when: &'static str, what: &str) {
         let fires = ARMED.with_borrow_mut(|armed| {
             if armed.passed.len() < 10_000 {
                 armed.passed.insert(format!("{when} {what}"));

@@ -16,7 +16,7 @@ pub struct HttpAnswer {
     pub status: u16,
     pub retry_after: Option<String>,
     pub webhook_delivery: Option<String>,
-    /// The first [`READ`](domain::callbacks::request::READ) bytes of the body.
+    /// The first [`MAX_READ`](domain::callbacks::request::MAX_READ) bytes of the body.
     pub body: String,
 }
 
@@ -66,9 +66,9 @@ mod fetch {
 
     use super::{HttpAnswer, HttpCall, NoAnswer};
     use crate::runtime::{self, with_timeout};
-    use domain::{
-        callbacks::request::{READ, Request},
-        catalog::app::CallbackMethod,
+    use domain::callbacks::{
+        request::{MAX_READ, Request},
+        settings::CallbackMethod,
     };
 
     /// Sends a request and reads the beginning of its answer, within `timeout`. Redirects are not followed.
@@ -80,7 +80,7 @@ mod fetch {
             let message = format!("no whole answer within {} ms", timeout.as_millis());
             Err(NoAnswer::new("timeout", message))
         });
-        // Closes the connection if it is still open: the answer was longer than `READ`, or did not arrive.
+        // Closes the connection if it is still open: the answer was longer than `MAX_READ`, or did not arrive.
         abort.abort();
         HttpCall {
             at_ms,
@@ -121,19 +121,19 @@ mod fetch {
         })
     }
 
-    /// The first [`READ`] bytes of a body. Fails if the body breaks off before them.
+    /// The first [`MAX_READ`] bytes of a body. Fails if the body breaks off before them.
     async fn beginning(response: &mut Response) -> worker::Result<String> {
         let mut bytes = Vec::new();
         // These statuses have no body, and reading one would fail.
         if !matches!(response.status_code(), 204 | 205 | 304) {
             let mut stream = response.stream()?;
-            while bytes.len() < READ
+            while bytes.len() < MAX_READ
                 && let Some(chunk) = stream.next().await
             {
                 bytes.extend_from_slice(&chunk?);
             }
         }
-        bytes.truncate(READ);
+        bytes.truncate(MAX_READ);
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }

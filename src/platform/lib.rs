@@ -28,4 +28,4 @@ pub mod traits;
 pub mod workers;
 
 /// Cloudflare's limit of simultaneous connections for one invocation. Further ones queue.
-pub const CONNECTIONS: usize = 6;
+pub use domain::callbacks::health::CONNECTIONS;

@@ -121,7 +121,7 @@ line! {
     /// Rows of a report, on all pages.
     rows as "rows": i64,
     /// Number of this attempt of a callback, from 1.
-    tries as "try": u32,
+    attempts as "try": u32,
     /// The reason for a missing answer: timeout, connection, broken_answer, forbidden, not_a_url.
     cause as "cause": &'a str,
     /// The time of the next attempt, in Unix seconds.
@@ -280,7 +280,7 @@ mod tests {
             status: Some(503),
             code: Some("un\"available\n"),
             place: Some("outbox"),
-            tries: Some(3),
+            attempts: Some(3),
             dead: Some(false),
             ..Line::new(1_795_284_057_123, Level::Error, Event::Callback)
         };

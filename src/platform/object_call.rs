@@ -61,7 +61,7 @@ async fn send_command<C: Command>(
     let attempt = async || text_of(&attempt(env, to, &init).await?).await;
     let answer = async {
         match attempt().await {
-            Err(error) if error.invites_repeat(command) => attempt().await,
+            Err(error) if error.is_retryable(command) => attempt().await,
             outcome => outcome,
         }
     };
@@ -116,7 +116,7 @@ async fn attempt(env: &Env, to: &ObjectAddress, init: &RequestInit) -> Result<Re
         return Ok(response);
     }
     let retry_after = response.headers().get("retry-after").ok().flatten();
-    Err(CallError::of_answer(
+    Err(CallError::from_answer(
         response.status(),
         text_of(&response).await?,
         retry_after.and_then(|seconds| seconds.parse().ok()),

@@ -121,7 +121,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         let mut done = self.set_alarm(Some(now_ms.saturating_add(self.alarm_retry_ms)));
         if done.is_ok() {
             let worked = async {
-                faults::pass("alarm", self.place);
+                faults::inject("alarm", self.place);
                 self.migrate(now_ms)?;
                 let next = work(&self.storage).await?;
                 self.set_alarm(next)

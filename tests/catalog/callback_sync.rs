@@ -6,7 +6,7 @@ use crate::{Catalog, Faults, NOON, app, app_with_url, body, under_every_fault, w
 use contract::catalog::{CallbackSettings, Resource};
 use domain::model::AppId;
 use origin::catalog::{
-    callback_sync::queue::{AGAIN_MS, OWN_TRY_MS, claim, next_ms, of_app, told},
+    callback_sync::queue::{self, FIRST_PUSH_MS, RETRY_MS, claim, next_ms, settings_of},
     revisions,
     schedule::next_alarm,
     sql,
@@ -26,11 +26,11 @@ pub fn put(catalog: &Catalog, app: &str, document: &Value) {
 
 /// The settings to push for the app.
 fn due(catalog: &Catalog) -> Option<CallbackSettings> {
-    of_app(&catalog.db, id(APP)).unwrap().map(|due| due.settings)
+    settings_of(&catalog.db, id(APP)).unwrap().map(|due| due.settings)
 }
 
 fn confirm(catalog: &Catalog, settings: &CallbackSettings) {
-    told(&catalog.db, id(APP), settings.revision).unwrap();
+    queue::confirm(&catalog.db, id(APP), settings.revision).unwrap();
 }
 
 /// The URL in these settings, if they have a callback.
@@ -64,8 +64,8 @@ fn callbacks_are_pushed_only_to_outboxes_that_requested_terms() {
     let settings = due(&catalog).unwrap();
     assert!(settings.revision > terms.callback.revision);
     assert_eq!(url(&catalog, &settings).as_deref(), Some(TWO));
-    assert_eq!(of_app(&catalog.db, id("10000002")), Ok(None));
-    assert_eq!(of_app(&catalog.db, id("10000003")), Ok(None));
+    assert_eq!(settings_of(&catalog.db, id("10000002")), Ok(None));
+    assert_eq!(settings_of(&catalog.db, id("10000003")), Ok(None));
 }
 
 #[test]
@@ -145,21 +145,21 @@ fn the_put_pushes_first_and_the_alarm_retries_at_intervals() {
         claim(&catalog.db, now_ms, now_ms, 48).unwrap().len()
     };
     let alarm = || next_alarm(&catalog.db, catalog.now()).unwrap();
-    assert_eq!(alarm(), put_at + OWN_TRY_MS);
-    catalog.wait(OWN_TRY_MS - 1);
+    assert_eq!(alarm(), put_at + FIRST_PUSH_MS);
+    catalog.wait(FIRST_PUSH_MS - 1);
     assert_eq!(claimed(), 0);
     catalog.wait(1);
     assert_eq!(claimed(), 1);
     for _ in 0..3 {
-        assert_eq!((claimed(), alarm()), (0, catalog.now() + AGAIN_MS));
-        catalog.wait(AGAIN_MS - 1);
+        assert_eq!((claimed(), alarm()), (0, catalog.now() + RETRY_MS));
+        catalog.wait(RETRY_MS - 1);
         assert_eq!(claimed(), 0);
         catalog.wait(1);
         assert_eq!(claimed(), 1);
     }
     // A new PUT makes the first attempt itself, and the alarm follows soon after.
     put(&catalog, APP, &app_with_url(TWO));
-    assert!(alarm() <= catalog.now() + OWN_TRY_MS);
+    assert!(alarm() <= catalog.now() + FIRST_PUSH_MS);
     confirm(&catalog, &due(&catalog).unwrap());
     published();
     assert_eq!(alarm(), NOON + 300_000, "only the listing is due");
@@ -177,7 +177,7 @@ fn failing_outboxes_do_not_delay_others() {
         put(&catalog, app, &app_with_url(TWO));
         catalog.wait(1);
     }
-    catalog.wait(OWN_TRY_MS);
+    catalog.wait(FIRST_PUSH_MS);
     let claimed = || {
         let claimed = claim(&catalog.db, catalog.now(), catalog.now(), 4).unwrap();
         claimed.iter().map(|due| due.app.to_string()).collect::<Vec<_>>()
@@ -221,7 +221,7 @@ fn an_import_pushes_the_callbacks_it_changed() {
         Ok(Vec::new()),
         "not due for the alarm yet"
     );
-    let own = || claim(&catalog.db, now_ms, now_ms + OWN_TRY_MS, 48).unwrap();
+    let own = || claim(&catalog.db, now_ms, now_ms + FIRST_PUSH_MS, 48).unwrap();
     let claimed: Vec<_> = own().iter().map(|due| due.app.to_string()).collect();
     assert_eq!(claimed, apps[..2]);
     assert_eq!(own(), [], "each once");
@@ -261,7 +261,7 @@ fn a_push_that_fails_is_retried_or_was_recorded() {
     let prepared = || {
         let catalog = with_known_outbox();
         put(&catalog, APP, &app_with_url(ONE));
-        catalog.wait(OWN_TRY_MS);
+        catalog.wait(FIRST_PUSH_MS);
         catalog
     };
     under_every_fault(prepared, |catalog, fault| {
@@ -270,7 +270,7 @@ fn a_push_that_fails_is_retried_or_was_recorded() {
         let outcome = claim(&catalog.db, now_ms, now_ms, 48).and_then(|claimed| {
             claimed
                 .iter()
-                .try_for_each(|due| told(&catalog.db, due.app, due.settings.revision))
+                .try_for_each(|due| queue::confirm(&catalog.db, due.app, due.settings.revision))
         });
         match due(catalog) {
             None => assert_eq!(next_ms(&catalog.db), Ok(None), "{fault}"),
@@ -278,7 +278,7 @@ fn a_push_that_fails_is_retried_or_was_recorded() {
                 assert!(outcome.is_err(), "{fault}");
                 assert_eq!(settings, before, "{fault}");
                 assert!(
-                    next_ms(&catalog.db).unwrap().unwrap() <= now_ms + AGAIN_MS,
+                    next_ms(&catalog.db).unwrap().unwrap() <= now_ms + RETRY_MS,
                     "{fault}"
                 );
             }
@@ -308,12 +308,12 @@ fn a_first_request_for_terms_that_fails_can_be_repeated() {
 fn no_statement_of_the_push_queue_scans_all_apps_or_outboxes() {
     let catalog = with_known_outbox();
     for sql in [
-        sql::GET_NEXT_HANDOVER,
-        sql::LIST_HANDOVERS,
-        sql::GET_HANDOVER,
-        sql::MARK_HANDOVER,
-        sql::PUT_OFF_HANDOVER,
-        sql::SETTLE_HANDOVER,
+        sql::GET_NEXT_DUE_SETTINGS,
+        sql::LIST_DUE_SETTINGS,
+        sql::GET_QUEUED_SETTINGS,
+        sql::QUEUE_SETTINGS,
+        sql::POSTPONE_SETTINGS,
+        sql::UNQUEUE_SETTINGS,
         sql::GET_APP_TERMS,
         sql::LIST_GOAL_TERMS,
     ] {

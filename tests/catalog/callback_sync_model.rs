@@ -13,7 +13,9 @@ use crate::{
 };
 use contract::catalog::CallbackSettings;
 use domain::model::AppId;
-use origin::catalog::callback_sync::queue::{AGAIN_MS, Handover, OWN_TRY_MS, claim, next_ms, of_app, told};
+use origin::catalog::callback_sync::queue::{
+    FIRST_PUSH_MS, QueuedSettings, RETRY_MS, claim, confirm, next_ms, settings_of,
+};
 
 /// The outcome of a message to an outbox.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +69,7 @@ struct World {
     catalog: Catalog,
     documents: BTreeMap<AppId, Value>,
     outboxes: BTreeMap<AppId, CallbackSettings>,
-    late: Vec<Handover>,
+    late: Vec<QueuedSettings>,
 }
 
 impl World {
@@ -91,25 +93,25 @@ impl World {
         id(&format!("1000000{n}"))
     }
 
-    fn arrive(&mut self, handover: Handover) {
+    fn arrive(&mut self, queued: QueuedSettings) {
         // The catalog pushes only to an outbox that requested terms; here at most that answer was lost.
         let stored = self
             .outboxes
-            .entry(handover.app)
-            .or_insert_with(|| handover.settings.clone());
-        if handover.settings.revision > stored.revision {
-            *stored = handover.settings;
+            .entry(queued.app)
+            .or_insert_with(|| queued.settings.clone());
+        if queued.settings.revision > stored.revision {
+            *stored = queued.settings;
         }
     }
 
-    fn send(&mut self, handover: Handover, fate: Fate) {
+    fn send(&mut self, queued: QueuedSettings, fate: Fate) {
         match fate {
             Fate::Lost => {}
-            Fate::Unanswered => self.arrive(handover),
-            Fate::Late => self.late.push(handover),
+            Fate::Unanswered => self.arrive(queued),
+            Fate::Late => self.late.push(queued),
             Fate::Answered => {
-                self.arrive(handover.clone());
-                told(&self.catalog.db, handover.app, handover.settings.revision).unwrap();
+                self.arrive(queued.clone());
+                confirm(&self.catalog.db, queued.app, queued.settings.revision).unwrap();
                 for late in std::mem::take(&mut self.late) {
                     self.arrive(late);
                 }
@@ -137,8 +139,8 @@ impl World {
     /// Tries to push what is due within this many milliseconds.
     fn push_due(&mut self, within_ms: i64, limit: u32, fate: Fate) {
         let now_ms = self.catalog.now();
-        for handover in claim(&self.catalog.db, now_ms, now_ms + within_ms, limit).unwrap() {
-            self.send(handover, fate);
+        for queued in claim(&self.catalog.db, now_ms, now_ms + within_ms, limit).unwrap() {
+            self.send(queued, fate);
         }
     }
 
@@ -151,20 +153,20 @@ impl World {
             Step::Put(n, callback, fate) => {
                 let app = Self::app(n);
                 self.put(app, &with_callback(callback));
-                if let Some(handover) = of_app(&self.catalog.db, app).unwrap() {
-                    self.send(handover, fate);
+                if let Some(queued) = settings_of(&self.catalog.db, app).unwrap() {
+                    self.send(queued, fate);
                 }
             }
             Step::Rename(n, name) => self.put(Self::app(n), &json!({ "name": format!("App {name}") })),
             Step::Import(n, callback, fate) => {
                 self.import(Self::app(n), &with_callback(callback));
-                self.push_due(OWN_TRY_MS, 48, fate);
+                self.push_due(FIRST_PUSH_MS, 48, fate);
             }
             Step::RequestTerms(n, arrives) => {
                 let app = Self::app(n);
                 let settings = self.catalog.terms(&app.to_string(), &[]).callback;
                 if arrives {
-                    self.arrive(Handover { app, settings });
+                    self.arrive(QueuedSettings { app, settings });
                 }
             }
             Step::Alarm(ms, fate) => {
@@ -188,7 +190,7 @@ proptest! {
         }
         // From here on no message is lost.
         for _ in 0..4 {
-            world.catalog.wait(AGAIN_MS);
+            world.catalog.wait(RETRY_MS);
             world.alarm(Fate::Answered);
         }
         prop_assert_eq!(next_ms(&world.catalog.db), Ok(None));

@@ -18,7 +18,7 @@ use domain::{
     tracking::click_counts::ClickSum,
 };
 use origin::{
-    catalog::{limits, publication::keep_stats},
+    catalog::{limits, publication::store_stats},
     counters,
 };
 use platform::migrations::migrate;
@@ -83,7 +83,7 @@ fn a_listing_shows_the_part_of_a_cap_not_taken_today() {
             "o-1",
             &with(offer(&["g-1"]), &caps(click.clone(), conversion.clone())),
         );
-        keep_stats(
+        store_stats(
             &catalog.db,
             "counters-0",
             today,
@@ -119,7 +119,7 @@ fn statistics_are_stored_for_unknown_offers_and_written_only_when_they_change() 
     let catalog = Catalog::small();
     let today = UtcDay::of_ms(NOON);
     let changes = || catalog.rows("SELECT total_changes()")[0].integer(0).unwrap();
-    keep_stats(
+    store_stats(
         &catalog.db,
         "counters-0",
         today,
@@ -127,7 +127,7 @@ fn statistics_are_stored_for_unknown_offers_and_written_only_when_they_change() 
     )
     .unwrap();
     let before = changes();
-    keep_stats(
+    store_stats(
         &catalog.db,
         "counters-0",
         today,
@@ -135,7 +135,7 @@ fn statistics_are_stored_for_unknown_offers_and_written_only_when_they_change() 
     )
     .unwrap();
     assert_eq!(changes(), before, "nothing changed");
-    keep_stats(
+    store_stats(
         &catalog.db,
         "counters-0",
         today,
@@ -185,7 +185,7 @@ fn statistics_cover_the_last_30_days() {
         .unwrap();
         // The catalog parses the JSON that the counters wrote.
         let stats: Vec<OfferStats> = serde_json::from_value(serde_json::to_value(answer).unwrap()).unwrap();
-        keep_stats(&catalog.db, "counters-0", today, &stats).unwrap();
+        store_stats(&catalog.db, "counters-0", today, &stats).unwrap();
         catalog.now_ms.set(today.start_ms());
         assert_eq!(
             figures(&catalog, "o-1").unwrap().clicks,
@@ -198,7 +198,7 @@ fn statistics_cover_the_last_30_days() {
 
 /// The caps that are pushed to the counters: kind, offer and limit.
 fn push_changed(catalog: &Catalog) -> BTreeSet<(CapKind, String, Option<u32>)> {
-    let changed = limits::changed(&catalog.db).unwrap();
+    let changed = limits::changed_caps(&catalog.db).unwrap();
     let mut caps = BTreeSet::new();
     for (object, limits) in changed.by_object {
         for limit in limits {
@@ -208,7 +208,7 @@ fn push_changed(catalog: &Catalog) -> BTreeSet<(CapKind, String, Option<u32>)> {
             assert!(is_new, "{limit:?} was pushed twice");
         }
     }
-    limits::pushed(&catalog.db, changed.through).unwrap();
+    limits::record_pushed(&catalog.db, changed.through).unwrap();
     caps
 }
 
@@ -246,7 +246,7 @@ fn each_changed_cap_is_pushed_once() {
     );
     // Without a confirmation the cap is pushed again.
     put("o-3", json!(5), json!(2));
-    assert_eq!(limits::changed(&catalog.db).unwrap().by_object.len(), 1);
+    assert_eq!(limits::changed_caps(&catalog.db).unwrap().by_object.len(), 1);
     assert_eq!(push_changed(&catalog), both("o-3", Some(5), Some(2)).into());
 }
 

@@ -14,7 +14,7 @@ use domain::{
     catalog::snapshot::{bodies::Chunk, listing::Listing},
     model::{OfferId, time::UtcDay},
 };
-use origin::catalog::publication::{chunk, chunk_written, chunks_to_write, keep_stats};
+use origin::catalog::publication::{chunk, chunk_written, chunks_to_write, store_stats};
 
 const O: Resource = Resource::Offer;
 const HOUR_MS: i64 = 3_600_000;
@@ -125,7 +125,7 @@ fn an_offer_whose_cap_is_spent_or_raised_changes_no_chunk() {
             clicks_taken,
             conversions_taken: 0,
         };
-        keep_stats(&catalog.db, "counters-0", UtcDay::of_ms(catalog.now()), &[stats]).unwrap();
+        store_stats(&catalog.db, "counters-0", UtcDay::of_ms(catalog.now()), &[stats]).unwrap();
         assert_eq!(catalog.listing().len(), listed);
         assert_eq!(rebuild(&catalog), (all.clone(), vec![]));
     }

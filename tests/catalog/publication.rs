@@ -13,7 +13,7 @@ use contract::{
     kv::{Pointer, SnapshotKind},
 };
 use domain::catalog::snapshot::{listing::Listing, tracking::Tracking};
-use origin::catalog::publication::{self, Prepared, enter, expired_versions, forget_version};
+use origin::catalog::publication::{self, Prepared, expired_versions, forget_version, record_written};
 
 const O: Resource = Resource::Offer;
 const HOUR_MS: i64 = 3_600_000;
@@ -27,7 +27,7 @@ fn enter_version(catalog: &Catalog, kind: SnapshotKind, version: u64) -> Pointer
         change: 0,
         bytes: Vec::new(),
     };
-    enter(&catalog.db, &prepared, catalog.now()).unwrap();
+    record_written(&catalog.db, &prepared, catalog.now()).unwrap();
     publication::pointer(&catalog.db).unwrap()
 }
 

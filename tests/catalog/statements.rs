@@ -65,17 +65,17 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
 
     let db = &catalog.db;
     let app = AppId::parse(app).unwrap();
-    assert!(queue::of_app(db, app).unwrap().is_some());
+    assert!(queue::settings_of(db, app).unwrap().is_some());
     assert_eq!(
-        queue::claim(db, NOON, NOON + queue::OWN_TRY_MS, 10)
+        queue::claim(db, NOON, NOON + queue::FIRST_PUSH_MS, 10)
             .unwrap()
             .len(),
         1
     );
-    queue::told(db, app, 1 << 52).unwrap();
+    queue::confirm(db, app, 1 << 52).unwrap();
     import::discard(db, "other").unwrap();
     import::discard_all(db).unwrap();
-    limits::pushed(db, limits::changed(db).unwrap().through).unwrap();
+    limits::record_pushed(db, limits::changed_caps(db).unwrap().through).unwrap();
     let stats = OfferStats {
         offer: OfferId::parse("60240").unwrap(),
         clicks: 1,
@@ -84,7 +84,7 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
         clicks_taken: 1,
         conversions_taken: 1,
     };
-    publication::keep_stats(db, "counters-0", UtcDay::of_ms(NOON), &[stats]).unwrap();
+    publication::store_stats(db, "counters-0", UtcDay::of_ms(NOON), &[stats]).unwrap();
     // A body rendered by an older version.
     db.execute("UPDATE offer_bodies SET format = 0 WHERE id = '60240'", &[])
         .unwrap();
@@ -95,8 +95,8 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
         publication::chunk_written(db, &key).unwrap();
     }
     for prepared in [tracking, listing] {
-        publication::enter(db, &prepared, NOON).unwrap();
-        publication::published(db, &prepared).unwrap();
+        publication::record_written(db, &prepared, NOON).unwrap();
+        publication::record_pointed(db, &prepared).unwrap();
         publication::newest(db, prepared.kind).unwrap().unwrap();
         publication::forget_version(db, prepared.kind, 0).unwrap();
     }

@@ -12,7 +12,7 @@ use crate::{
 use contract::catalog::{CallbackSettings, Resource};
 use domain::model::credentials::Vault;
 use origin::catalog::{
-    callback_sync::queue::{next_ms, of_app, told},
+    callback_sync::queue::{confirm, next_ms, settings_of},
     revisions,
     schedule::tracking_due_ms,
 };
@@ -39,7 +39,7 @@ fn synced_catalog() -> Catalog {
 
 fn sync(catalog: &Catalog) {
     let settings = settings(catalog);
-    told(&catalog.db, id(APP), settings.revision).unwrap();
+    confirm(&catalog.db, id(APP), settings.revision).unwrap();
     revisions::clear(&catalog.db, revisions::TRACKING_DIRTY_SINCE).unwrap();
     assert!(!is_anything_due(catalog));
     catalog.wait(86_400_000);
@@ -51,7 +51,7 @@ fn settings(catalog: &Catalog) -> CallbackSettings {
 
 /// The settings to push to the app's outbox.
 fn due(catalog: &Catalog) -> Option<CallbackSettings> {
-    of_app(&catalog.db, id(APP)).unwrap().map(|due| due.settings)
+    settings_of(&catalog.db, id(APP)).unwrap().map(|due| due.settings)
 }
 
 fn is_anything_due(catalog: &Catalog) -> bool {

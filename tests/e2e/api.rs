@@ -114,7 +114,7 @@ fn schemathesis_finds_no_undocumented_answer() {
 
 /// Creates resources, writes lists of their ids to `folder`, and returns the credentials as environment variables.
 fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
-    let walls = [KEEPER, SPARE].map(|(id, app)| signpost.unpublished_wall(id, app, None));
+    let walls = [KEEPER, SPARE].map(|(id, app)| signpost.unpublished_offer_wall(id, app, None));
     for wall in &walls {
         wall.put_app(&json!({ "callback": callback("http://receiver.example/cb", "GET") }));
     }
@@ -127,7 +127,7 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
         .collect();
     let (_, last_token) = (spare.issue_token(), spare.issue_token());
 
-    let publisher = signpost.known_publisher(KEEPER.0);
+    let publisher = signpost.existing_publisher(KEEPER.0);
     let facts = fs::read_to_string(root().join("fixtures/facts-2026-11-03.csv")).expect("the fixtures");
     publisher.put_facts(DAY, &facts).expect(200);
     let issue = |publisher: &Publisher<'_>, count: usize| -> Vec<(String, String)> {
@@ -138,7 +138,7 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
         .into_iter()
         .map(|(_, key)| key)
         .collect();
-    let revocable: Vec<_> = issue(&signpost.known_publisher(SPARE.0), 20)
+    let revocable: Vec<_> = issue(&signpost.existing_publisher(SPARE.0), 20)
         .into_iter()
         .map(|(id, _)| id)
         .collect();

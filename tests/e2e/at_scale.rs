@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     harness::Setup,
-    planned::{self, GOALS, PUBLISHER},
+    large_catalog::{self, GOALS, PUBLISHER},
 };
 
 const OFFERS: usize = 20_000;
@@ -20,7 +20,7 @@ const MAX_HELD_BYTES: u64 = 48 << 20;
 fn the_planned_size_is_published_listed_and_clicked_within_its_limits() {
     let signpost = Setup::new().var("OFFERS_RATE", "0").start();
     let imported = signpost
-        .import(&planned::catalog(OFFERS, APPS))
+        .import(&large_catalog::catalog(OFFERS, APPS))
         .expect(200)
         .json();
     assert_eq!(imported["imported"], 2 + APPS + OFFERS);
@@ -32,7 +32,7 @@ fn the_planned_size_is_published_listed_and_clicked_within_its_limits() {
     for page in 1.. {
         let body = json!({ "page": page, "size": 1000 });
         let answer = signpost
-            .offers(&planned::app(0), &pub_key, &body)
+            .offers(&large_catalog::app(0), &pub_key, &body)
             .expect(200)
             .json();
         let offers = answer["offers"].as_array().unwrap();
@@ -57,8 +57,8 @@ fn the_planned_size_is_published_listed_and_clicked_within_its_limits() {
 
     for goal in [0, 29_999, 59_999] {
         let offer = goal / GOALS;
-        let country = planned::countries(offer).next().unwrap_or("DE");
-        let (goal, app) = (planned::goal(goal), planned::app(offer % 3));
+        let country = large_catalog::countries(offer).next().unwrap_or("DE");
+        let (goal, app) = (large_catalog::goal(goal), large_catalog::app(offer % 3));
         let query = format!("rid={goal}&app={app}&user_id=u-1");
         let location = signpost.click(&query, country).expect(302).location().to_owned();
         assert!(

@@ -15,7 +15,7 @@ mod signatures;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Setup, Signpost, Wall, in_time};
+use crate::harness::{OfferWall, Setup, Signpost, eventually_within};
 use domain::model::time::SECOND_MS;
 
 /// Longer than all attempts of [`quick`].
@@ -36,8 +36,8 @@ fn twice() -> Signpost {
 
 /// Waits until the log shows this callback state for a transaction, and returns the entry.
 #[track_caller]
-fn wait_for_state(wall: &Wall<'_>, transaction_id: &str, state: &str) -> Value {
-    in_time(ATTEMPTS_MS, &state.to_owned(), || wall.state(transaction_id));
+fn wait_for_state(wall: &OfferWall<'_>, transaction_id: &str, state: &str) -> Value {
+    eventually_within(ATTEMPTS_MS, &state.to_owned(), || wall.state(transaction_id));
     wall.entry(transaction_id)
 }
 

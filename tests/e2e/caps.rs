@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::{
-    clicks::{MACHINES, click_id_of, keys, redirected, refused},
+    clicks::{MACHINES, click_id_at, expect_click_error, expect_redirect, keys},
     harness::{ANDROID_APP, Answer, IOS_APP, Setup, Signpost, WEB_APP, away_from_midnight, demo, eventually},
 };
 use domain::tracking::click_id::{self, Opened};
@@ -50,16 +50,16 @@ fn count_redirected(answers: Vec<Answer>) -> usize {
     let mut ids = BTreeSet::new();
     for answer in answers {
         if answer.status == 410 {
-            refused(answer, 410, "offer_capped");
+            expect_click_error(answer, 410, "offer_capped");
             continue;
         }
-        let answer = redirected(answer);
+        let answer = expect_redirect(answer);
         assert_eq!(
             Url::parse(answer.location()).unwrap().host_str(),
             Some("adv.example"),
             "{answer:?}"
         );
-        let Ok(Opened::Whole { nonce, .. }) = click_id::open(&keys(), &click_id_of(&answer)) else {
+        let Ok(Opened::Whole { nonce, .. }) = click_id::open(&keys(), &click_id_at(&answer)) else {
             panic!("{answer:?}");
         };
         assert!(ids.insert(nonce), "two clicks have one nonce: {answer:?}");
@@ -96,7 +96,7 @@ fn exactly_as_many_clicks_pass_as_the_cap_allows() {
             .expect(410);
         assert_eq!(answer.header("Location"), None, "{answer:?}");
     }
-    let answer = redirected(signpost.get(&address("rush", WEB_APP), &[]));
+    let answer = expect_redirect(signpost.get(&address("rush", WEB_APP), &[]));
     assert!(
         answer
             .location()
@@ -173,7 +173,7 @@ fn the_listing_shows_the_cap_that_confirmed_clicks_leave() {
     ] {
         assert_eq!(listed_cap(&signpost, &pub_key, offer), expected, "{offer}");
     }
-    refused(
+    expect_click_error(
         signpost.get(&address("none", ANDROID_APP), &[]),
         410,
         "offer_capped",
@@ -184,7 +184,7 @@ fn the_listing_shows_the_cap_that_confirmed_clicks_leave() {
     }
     for (method, headers) in MACHINES {
         for offer in ["two-caps", "no-cap", "machines"] {
-            redirected(signpost.send(method, &address(offer, ANDROID_APP), headers, b""));
+            expect_redirect(signpost.send(method, &address(offer, ANDROID_APP), headers, b""));
         }
     }
     // A refused click takes nothing.

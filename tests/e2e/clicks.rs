@@ -50,7 +50,7 @@ fn click(signpost: &Signpost, rid: &str, app: &str, headers: &[(&str, &str)]) ->
 
 /// Fails the test unless the click is redirected, with the headers that every redirect has.
 #[track_caller]
-pub fn redirected(answer: Answer) -> Answer {
+pub fn expect_redirect(answer: Answer) -> Answer {
     let answer = answer.expect(302);
     assert_eq!(answer.header("Cache-Control"), Some("no-store"), "{answer:?}");
     assert_eq!(
@@ -65,8 +65,8 @@ pub fn redirected(answer: Answer) -> Answer {
 
 /// Fails the test unless the click is refused with this status and code, as JSON and without a `Location`.
 #[track_caller]
-pub fn refused(answer: Answer, status: u16, code: &str) -> Answer {
-    let answer = answer.refused(status, code);
+pub fn expect_click_error(answer: Answer, status: u16, code: &str) -> Answer {
+    let answer = answer.expect_error(status, code);
     assert_eq!(answer.header("Location"), None, "{answer:?}");
     assert_eq!(
         answer.header("Content-Type"),
@@ -79,7 +79,7 @@ pub fn refused(answer: Answer, status: u16, code: &str) -> Answer {
 
 /// The click id in a redirect's query, or in the `referrer` for Google Play.
 #[track_caller]
-pub fn click_id_of(answer: &Answer) -> String {
+pub fn click_id_at(answer: &Answer) -> String {
     let location = Url::parse(answer.location()).unwrap();
     let named = |names: &[&str], query: &str| {
         let mut pairs = form_urlencoded::parse(query.as_bytes());
@@ -100,7 +100,7 @@ pub fn keys() -> KeyRing {
 /// The click in a redirect's sealed click id.
 #[track_caller]
 fn click_of(answer: &Answer) -> Click<'static> {
-    match click_id::open(&keys(), &click_id_of(answer)) {
+    match click_id::open(&keys(), &click_id_at(answer)) {
         Ok(Opened::Whole { click, .. }) => click,
         other => panic!("{other:?} in {answer:?}"),
     }

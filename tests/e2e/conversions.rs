@@ -2,8 +2,8 @@
 //! postbacks of real partners (`senders`), exactly one payment (`at_once`, `caps`, `revenue`), also during outages and
 //! crashes (`outages`, `crashes`).
 
-mod at_once;
 mod caps;
+mod concurrency;
 mod crashes;
 mod outages;
 mod payment;
@@ -12,12 +12,12 @@ pub mod revenue;
 mod senders;
 mod states;
 
-use crate::harness::{Answer, accepted};
+use crate::harness::{Answer, expect_accepted};
 
 /// Fails the test unless a postback was refused with this status and code, as JSON with `no-store`.
 #[track_caller]
-fn refused(answer: Answer, status: u16, code: &str) -> Answer {
-    let answer = answer.refused(status, code);
+fn expect_conversion_error(answer: Answer, status: u16, code: &str) -> Answer {
+    let answer = answer.expect_error(status, code);
     assert_eq!(
         answer.header("Content-Type"),
         Some("application/json"),
@@ -36,5 +36,5 @@ fn refused(answer: Answer, status: u16, code: &str) -> Answer {
 #[track_caller]
 fn accepted_id(answer: Answer) -> String {
     let duplicate = answer.clone().expect(200).json()["duplicate"] == true;
-    accepted(answer, "approved", duplicate)
+    expect_accepted(answer, "approved", duplicate)
 }

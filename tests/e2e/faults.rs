@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::json;
 
-use crate::harness::{ANDROID_APP, PUBLISHER, Setup, Signpost, in_time};
+use crate::harness::{ANDROID_APP, PUBLISHER, Setup, Signpost, eventually_within};
 use domain::model::time::SECOND_MS;
 
 /// A Signpost with injectable faults whose isolate looks for newer snapshots on every request.
@@ -21,7 +21,7 @@ fn unreliable() -> (Signpost, String) {
 }
 
 /// Injects these faults of `faults.js`, separated by commas, and ends all others.
-pub fn break_down(signpost: &Signpost, faults: &str) {
+pub fn inject_faults(signpost: &Signpost, faults: &str) {
     let answer = signpost
         .get(&format!("{}/{faults}", signpost.control()), &[])
         .expect(200);
@@ -51,7 +51,7 @@ fn with_kv_and_the_catalog_down_a_warm_isolate_still_redirects_and_lists() {
     };
     let before = offers(1);
     for faults in ["kv", "catalog", "counters", "kv,catalog,counters"] {
-        break_down(&signpost, faults);
+        inject_faults(&signpost, faults);
         for _ in 0..5 {
             assert!(
                 click(&signpost).expect(302).location().starts_with("https://go."),
@@ -68,10 +68,10 @@ fn with_kv_and_the_catalog_down_a_warm_isolate_still_redirects_and_lists() {
 #[test]
 fn with_the_catalog_down_the_operators_api_answers_503() {
     let (signpost, _) = unreliable();
-    break_down(&signpost, "catalog");
+    inject_faults(&signpost, "catalog");
     let answer = signpost
         .operator("GET", "publishers", None)
-        .refused(503, "unavailable");
+        .expect_error(503, "unavailable");
     assert!(answer.header("Retry-After").is_some(), "{answer:?}");
     assert!(
         !answer.body.contains("order"),
@@ -79,8 +79,8 @@ fn with_the_catalog_down_the_operators_api_answers_503() {
     );
     signpost
         .operator("POST", "refresh", None)
-        .refused(503, "unavailable");
-    break_down(&signpost, "");
+        .expect_error(503, "unavailable");
+    inject_faults(&signpost, "");
     signpost.operator("GET", "publishers", None).expect(200);
 }
 
@@ -91,7 +91,7 @@ fn a_cold_isolate_loads_from_the_catalog_without_kv_and_answers_503_without_both
     let before = signpost.offers(ANDROID_APP, &pub_key, &body).expect(200).json();
     for faults in ["kv", "kv-reads"] {
         signpost.restart();
-        break_down(&signpost, faults);
+        inject_faults(&signpost, faults);
         click(&signpost).expect(302);
         assert_eq!(
             signpost.offers(ANDROID_APP, &pub_key, &body).expect(200).json(),
@@ -100,16 +100,16 @@ fn a_cold_isolate_loads_from_the_catalog_without_kv_and_answers_503_without_both
         );
     }
     signpost.restart();
-    break_down(&signpost, "kv,catalog");
+    inject_faults(&signpost, "kv,catalog");
     for _ in 0..2 {
-        let answer = click(&signpost).refused(503, "unavailable");
+        let answer = click(&signpost).expect_error(503, "unavailable");
         assert!(answer.header("Retry-After").is_some(), "{answer:?}");
         signpost
             .offers(ANDROID_APP, &pub_key, &body)
-            .refused(503, "unavailable");
-        signpost.get("/healthz", &[]).unwell();
+            .expect_error(503, "unavailable");
+        signpost.get("/healthz", &[]).expect_unhealthy();
     }
-    break_down(&signpost, "");
+    inject_faults(&signpost, "");
     sleep(Duration::from_millis(1_100));
     click(&signpost).expect(302);
 }
@@ -117,13 +117,13 @@ fn a_cold_isolate_loads_from_the_catalog_without_kv_and_answers_503_without_both
 #[test]
 fn with_the_counters_down_only_clicks_on_capped_offers_are_answered_503() {
     let (signpost, _) = unreliable();
-    break_down(&signpost, "counters");
+    inject_faults(&signpost, "counters");
     let capped = signpost
         .click("rid=606012&app=10000003&user_id=u-1", "DE")
-        .refused(503, "unavailable");
+        .expect_error(503, "unavailable");
     assert!(capped.header("Retry-After").is_some(), "{capped:?}");
     click(&signpost).expect(302);
-    break_down(&signpost, "");
+    inject_faults(&signpost, "");
     signpost
         .click("rid=606012&app=10000003&user_id=u-1", "DE")
         .expect(302);
@@ -132,8 +132,8 @@ fn with_the_counters_down_only_clicks_on_capped_offers_are_answered_503() {
 #[test]
 fn clicks_during_an_outage_of_the_counters_are_counted_after_it() {
     let (signpost, _) = unreliable();
-    let publisher = signpost.known_publisher(PUBLISHER);
-    break_down(&signpost, "counters");
+    let publisher = signpost.existing_publisher(PUBLISHER);
+    inject_faults(&signpost, "counters");
     for _ in 0..20 {
         click(&signpost).expect(302);
     }
@@ -144,29 +144,29 @@ fn clicks_during_an_outage_of_the_counters_are_counted_after_it() {
             .iter()
             .any(|line| line["where"] == "click_flush")
     };
-    in_time(20 * SECOND_MS, &true, has_failed);
-    break_down(&signpost, "");
-    in_time(30 * SECOND_MS, &20, || publisher.clicks());
+    eventually_within(20 * SECOND_MS, &true, has_failed);
+    inject_faults(&signpost, "");
+    eventually_within(30 * SECOND_MS, &20, || publisher.clicks());
     // The next batch does not count them again.
     click(&signpost).expect(302);
-    in_time(30 * SECOND_MS, &21, || publisher.clicks());
+    eventually_within(30 * SECOND_MS, &21, || publisher.clicks());
 }
 
 #[test]
 fn a_click_during_the_retry_of_an_earlier_batch_is_counted() {
     let (signpost, _) = unreliable();
-    let publisher = signpost.known_publisher(PUBLISHER);
-    break_down(&signpost, "counters");
+    let publisher = signpost.existing_publisher(PUBLISHER);
+    inject_faults(&signpost, "counters");
     click(&signpost).expect(302);
     // The flush has given up after three attempts, and leaves the batch to the next click.
     let failures = || {
         let lines = signpost.log_lines();
         lines.iter().filter(|line| line["where"] == "click_flush").count()
     };
-    in_time(20 * SECOND_MS, &3, failures);
-    break_down(&signpost, "");
+    eventually_within(20 * SECOND_MS, &3, failures);
+    inject_faults(&signpost, "");
     click(&signpost).expect(302);
-    in_time(30 * SECOND_MS, &2, || publisher.clicks());
+    eventually_within(30 * SECOND_MS, &2, || publisher.clicks());
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn a_damaged_snapshot_in_kv_is_rejected_and_an_older_one_is_used() {
 #[test]
 fn a_publication_that_kv_refused_is_retried() {
     let (signpost, pub_key) = unreliable();
-    break_down(&signpost, "kv");
+    inject_faults(&signpost, "kv");
     let app = json!({
         "publisher_id": "lumen-arcade", "name": "Renamed", "platform": "android",
         "currency": {"name": "Stars", "per_usd": 10, "decimals": 0, "rounding": "down"}
@@ -209,7 +209,7 @@ fn a_publication_that_kv_refused_is_retried() {
     signpost.put(&format!("apps/{ANDROID_APP}"), &app);
     // The alarm's publication fails, and the next alarm retries it.
     sleep(Duration::from_secs(2));
-    break_down(&signpost, "");
+    inject_faults(&signpost, "");
     for _ in 0..150 {
         let page = signpost
             .offers(ANDROID_APP, &pub_key, &json!({ "page": 1, "size": 1 }))
@@ -263,7 +263,7 @@ fn simultaneous_refreshes_share_publications_that_began_after_them() {
 fn a_slow_answer_of_kv_does_not_restore_an_older_snapshot() {
     let (signpost, pub_key) = unreliable();
     let body = json!({ "page": 1, "size": 1 });
-    break_down(&signpost, "kv-slow");
+    inject_faults(&signpost, "kv-slow");
     // This request reads KV in the background, and gets the current snapshot after a delay.
     signpost.offers(ANDROID_APP, &pub_key, &body).expect(200);
     let new_key = signpost.issue_pub_key("lumen-arcade");
@@ -271,7 +271,7 @@ fn a_slow_answer_of_kv_does_not_restore_an_older_snapshot() {
     for _ in 0..25 {
         signpost
             .offers(ANDROID_APP, &pub_key, &body)
-            .refused(401, "invalid_credentials");
+            .expect_error(401, "invalid_credentials");
         signpost.offers(ANDROID_APP, &new_key, &body).expect(200);
         sleep(Duration::from_millis(100));
     }
@@ -281,6 +281,6 @@ fn a_slow_answer_of_kv_does_not_restore_an_older_snapshot() {
 fn a_cold_isolate_does_not_wait_for_a_hanging_kv() {
     let (signpost, _) = unreliable();
     signpost.restart();
-    break_down(&signpost, "kv-hangs");
+    inject_faults(&signpost, "kv-hangs");
     click(&signpost).expect(302);
 }

@@ -27,7 +27,7 @@ use tempfile::TempDir;
 use ureq::{Agent, http};
 
 pub use answer::Answer;
-pub use conversions::{CONVERSION, GOALS, SECRET, Wall, accepted, callback, nonce, seal, states};
+pub use conversions::{CONVERSION, GOALS, OfferWall, SECRET, callback, expect_accepted, nonce, seal, states};
 #[allow(unused_imports, reason = "the benches use it")]
 pub use process::copy_folder;
 use process::{LOG, Ports, spawn};
@@ -35,7 +35,7 @@ pub use process::{Setup, default_setting};
 pub use raw::{Raw, answer_to};
 pub use receiver::{Behaviour, Received, Receiver};
 pub use reports::{Publisher, REPORT, ReportKey, gzip};
-pub use time::{away_from_midnight, eventually, in_time, now_ms, timed};
+pub use time::{away_from_midnight, eventually, eventually_within, now_ms, timed};
 
 pub const OPERATOR_TOKEN: &str = "local-operator-token";
 /// The demo publisher of `fixtures/` and its apps.
@@ -175,7 +175,7 @@ impl Signpost {
         if let Some(target) = targets.find(|target| target.starts_with('/'))
             // This route exists only in the bundle with fault injection.
             && !target.starts_with("/v1/signpost-faults")
-            && self.setup.is_documented
+            && self.setup.checks_api
         {
             let has_hosts = self.setup.vars.iter().any(|(name, _)| name.ends_with("_HOST"));
             let checked = contract::check(method, target, has_hosts, answer);

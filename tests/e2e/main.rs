@@ -20,6 +20,8 @@ mod conversions;
 mod fast_path;
 mod faults;
 mod harness;
+#[path = "../support/large_catalog.rs"]
+mod large_catalog;
 #[path = "../support/many_facts.rs"]
 mod many_facts;
 #[path = "../support/random.rs"]
@@ -28,8 +30,6 @@ mod observability;
 mod offers;
 mod operator;
 mod overload;
-#[path = "../support/planned.rs"]
-mod planned;
 mod readme;
 mod reports;
 mod security;

@@ -69,7 +69,7 @@ impl Served {
         })
     }
 
-    fn ask(&self, app: &str, body: &Value) -> Answer {
+    fn list(&self, app: &str, body: &Value) -> Answer {
         self.signpost.offers(app, &self.pub_key, body)
     }
 

@@ -48,7 +48,7 @@ fn without_the_operators_token_every_call_is_answered_401() {
         for path in ["publishers/acme", "nowhere", "import", "metrics"] {
             let headers = [("Authorization", authorization)];
             let answer = signpost.get(&format!("/v1/operator/{path}"), &headers);
-            answer.refused(401, "invalid_operator_token");
+            answer.expect_error(401, "invalid_operator_token");
         }
     }
 }
@@ -117,7 +117,7 @@ fn lists_are_paged() {
     for limit in ["0", "1001", "x", "-1"] {
         signpost
             .operator("GET", &format!("offers?limit={limit}"), None)
-            .refused(400, "invalid_field");
+            .expect_error(400, "invalid_field");
     }
 }
 
@@ -126,10 +126,10 @@ fn a_pub_key_is_issued_shown_and_replaced() {
     let signpost = small();
     signpost
         .operator("GET", "publishers/acme/pub_key", None)
-        .refused(404, "not_found");
+        .expect_error(404, "not_found");
     signpost
         .operator("POST", "publishers/nobody/pub_key", None)
-        .refused(404, "not_found");
+        .expect_error(404, "not_found");
     let first = signpost.issue_pub_key("acme");
     assert!(
         first.len() == 32
@@ -194,11 +194,11 @@ fn an_advertisers_two_newest_tokens_are_kept() {
     signpost.operator("DELETE", &token, None).expect(204);
     signpost
         .operator("DELETE", &token, None)
-        .refused(404, "not_found");
+        .expect_error(404, "not_found");
     assert_eq!(listed().as_array().unwrap().len(), 1);
     signpost
         .operator("POST", "advertisers/nobody/token", None)
-        .refused(404, "not_found");
+        .expect_error(404, "not_found");
 }
 
 #[test]
@@ -206,25 +206,25 @@ fn methods_types_and_sizes_are_checked() {
     let signpost = small();
     let wrong = signpost
         .operator("DELETE", "publishers/acme", None)
-        .refused(405, "method_not_allowed");
+        .expect_error(405, "method_not_allowed");
     assert_eq!(wrong.header("Allow"), Some("GET, PUT"));
     signpost
         .operator("GET", "nowhere", None)
-        .refused(404, "not_found");
+        .expect_error(404, "not_found");
     let huge = json!({"name": "x".repeat(1 << 20), "approved": true});
     signpost
         .operator("PUT", "publishers/acme", Some(&huge))
-        .refused(413, "payload_too_large");
+        .expect_error(413, "payload_too_large");
     let headers = [
         ("Authorization", "Bearer local-operator-token"),
         ("Content-Type", "text/plain"),
     ];
     signpost
         .send("PUT", "/v1/operator/publishers/acme", &headers, b"{}")
-        .refused(415, "unsupported_media_type");
+        .expect_error(415, "unsupported_media_type");
     signpost
         .send("POST", "/v1/operator/import", &headers, b"{}")
-        .refused(415, "unsupported_media_type");
+        .expect_error(415, "unsupported_media_type");
     let json = [
         ("Authorization", "Bearer local-operator-token"),
         ("Content-Type", "application/json"),
@@ -238,7 +238,7 @@ fn methods_types_and_sizes_are_checked() {
 #[test]
 fn health_and_metrics_show_the_served_catalog() {
     let signpost = Setup::new().start();
-    signpost.get("/healthz", &[]).unwell();
+    signpost.get("/healthz", &[]).expect_unhealthy();
     signpost.put("publishers/acme", &json!({"name": "Acme", "approved": true}));
     let refreshed = signpost.refresh().json();
     let health = signpost.get("/healthz", &[]).expect(200).json();
@@ -265,11 +265,13 @@ fn each_host_serves_its_own_interface() {
     let tracking = [("Host", "track.example.com")];
     signpost
         .get("/v1/operator/publishers", &tracking)
-        .refused(404, "not_found");
+        .expect_error(404, "not_found");
     signpost
         .send("POST", "/v1/offer/api", &tracking, b"{}")
-        .refused(404, "not_found");
-    signpost.get("/v2/tracking/click", &[]).refused(404, "not_found");
+        .expect_error(404, "not_found");
+    signpost
+        .get("/v2/tracking/click", &[])
+        .expect_error(404, "not_found");
     for anywhere in ["127.0.0.1", "track.example.com", "of.nobody.example"] {
         signpost.get("/openapi.json", &[("Host", anywhere)]).expect(200);
     }
@@ -296,8 +298,8 @@ fn an_unknown_method_is_answered_405() {
             "/v2/tracking/click?rid=410271&app=10000001&user_id=u",
             "/v1/offer/api?page=1&size=1",
         ] {
-            let answer = signpost.raw().ask(method, path.as_bytes());
-            answer.refused(405, "method_not_allowed");
+            let answer = signpost.raw().request(method, path.as_bytes());
+            answer.expect_error(405, "method_not_allowed");
         }
     }
 }

@@ -10,9 +10,10 @@ use std::{thread, time::Duration};
 use serde_json::json;
 
 use crate::{
-    faults::break_down,
+    faults::inject_faults,
     harness::{
-        ANDROID_APP, Answer, CONVERSION, IOS_APP, Raw, Setup, Signpost, Wall, accepted, eventually, timed,
+        ANDROID_APP, Answer, CONVERSION, IOS_APP, OfferWall, Raw, Setup, Signpost, eventually,
+        expect_accepted, timed,
     },
 };
 use edge::limits::Pool;
@@ -33,11 +34,11 @@ pub fn metric(signpost: &Signpost, name: &str, kind: &str) -> usize {
     usize::try_from(value).expect("a count")
 }
 
-pub fn under_way(signpost: &Signpost, kind: &str) -> usize {
+pub fn permits_taken(signpost: &Signpost, kind: &str) -> usize {
     metric(signpost, "under_way", kind)
 }
 
-pub fn postback(wall: &Wall<'_>, user: &str) -> String {
+pub fn postback(wall: &OfferWall<'_>, user: &str) -> String {
     format!(
         "GET {CONVERSION}?click_id={}&token={} HTTP/1.1\r\nHost: t.signpost.example\r\n\r\n",
         wall.click_id(user),
@@ -47,7 +48,7 @@ pub fn postback(wall: &Wall<'_>, user: &str) -> String {
 
 /// Sends each request on its own connection after a `/healthz`, and reads neither answer. When the connection is
 /// dropped, the kernel resets it because of the unread answer, so workerd notices at once instead of at its next write.
-pub fn sent(signpost: &Signpost, requests: &[String]) -> Vec<Raw> {
+pub fn send_without_reading(signpost: &Signpost, requests: &[String]) -> Vec<Raw> {
     let send = |request: &String| {
         let mut raw = signpost.raw();
         let both = format!("GET /healthz HTTP/1.1\r\nHost: t.signpost.example\r\n\r\n{request}");
@@ -58,13 +59,13 @@ pub fn sent(signpost: &Signpost, requests: &[String]) -> Vec<Raw> {
 }
 
 #[track_caller]
-pub fn refused_at_once(ask: impl FnOnce() -> Answer) {
+pub fn expect_immediate_refusal(ask: impl FnOnce() -> Answer) {
     expect_refusal(timed(ask));
 }
 
 #[track_caller]
 fn expect_refusal((answer, took): (Answer, Duration)) {
-    let answer = answer.refused(503, "unavailable");
+    let answer = answer.expect_error(503, "unavailable");
     assert!(took < AT_ONCE, "{took:?}: {answer:?}");
     assert_eq!(answer.header("Retry-After"), Some("2"), "{answer:?}");
 }
@@ -72,7 +73,7 @@ fn expect_refusal((answer, took): (Answer, Duration)) {
 /// Fills a limit, or a share of it, with requests that hang: none of them is refused, and one more is refused at once.
 /// Then ends the fault, returns the statuses of the answers, and checks that all permits are returned.
 #[track_caller]
-pub fn filled(
+pub fn fill_limit(
     signpost: &Signpost,
     (kind, hangs): (&str, &str),
     requests: &[String],
@@ -80,42 +81,42 @@ pub fn filled(
     meanwhile: impl FnOnce(),
 ) -> Vec<u16> {
     let shed = metric(signpost, "shed_total", kind);
-    break_down(signpost, hangs);
-    let mut waiting = sent(signpost, requests);
-    eventually(&requests.len(), || under_way(signpost, kind));
+    inject_faults(signpost, hangs);
+    let mut waiting = send_without_reading(signpost, requests);
+    eventually(&requests.len(), || permits_taken(signpost, kind));
     assert_eq!(metric(signpost, "shed_total", kind), shed, "{kind}");
-    refused_at_once(one_more);
+    expect_immediate_refusal(one_more);
     assert_eq!(metric(signpost, "shed_total", kind), shed + 1, "{kind}");
     meanwhile();
-    break_down(signpost, "");
+    inject_faults(signpost, "");
     let mut status = |raw: &mut Raw| {
         raw.receive().expect("an answer");
         raw.receive().expect("an answer").status
     };
     let statuses = waiting.iter_mut().map(&mut status).collect();
-    eventually(&0, || under_way(signpost, kind));
+    eventually(&0, || permits_taken(signpost, kind));
     statuses
 }
 
 #[test]
 fn an_app_with_a_hanging_outbox_has_its_share_and_departed_clients_return_permits() {
     let (signpost, pub_key) = Setup::new().config("faults.capnp").start_with_fixtures();
-    let hanging = signpost.unpublished_wall("busy-1", "79100001", None);
-    let other = signpost.unpublished_wall("busy-2", "79100002", None);
+    let hanging = signpost.unpublished_offer_wall("busy-1", "79100001", None);
+    let other = signpost.unpublished_offer_wall("busy-2", "79100002", None);
     signpost.refresh();
 
-    break_down(&signpost, "outboxes-hangs");
+    inject_faults(&signpost, "outboxes-hangs");
     let requests: Vec<_> = (0..SHARE)
         .map(|n| postback(&hanging, &format!("u-{n}")))
         .collect();
-    let waiting = sent(&signpost, &requests);
-    eventually(&SHARE, || under_way(&signpost, "conversion"));
-    refused_at_once(|| hanging.convert(&hanging.click_id("one-too-many"), ""));
+    let waiting = send_without_reading(&signpost, &requests);
+    eventually(&SHARE, || permits_taken(&signpost, "conversion"));
+    expect_immediate_refusal(|| hanging.convert(&hanging.click_id("one-too-many"), ""));
     assert_eq!(metric(&signpost, "shed_total", "conversion"), 1);
 
     // Another app's postbacks get permits, and requests that wait for nothing are served.
-    let mut others = sent(&signpost, &[postback(&other, "u-other")]);
-    eventually(&(SHARE + 1), || under_way(&signpost, "conversion"));
+    let mut others = send_without_reading(&signpost, &[postback(&other, "u-other")]);
+    eventually(&(SHARE + 1), || permits_taken(&signpost, "conversion"));
     signpost
         .click(
             &format!("rid={}&app={}&user_id=u-1", hanging.goal("1"), hanging.app),
@@ -131,13 +132,13 @@ fn an_app_with_a_hanging_outbox_has_its_share_and_departed_clients_return_permit
     let mut left = waiting.len();
     drop(waiting);
     thread::sleep(RESET_NOTICED);
-    break_down(&signpost, "");
-    eventually(&0, || under_way(&signpost, "conversion"));
+    inject_faults(&signpost, "");
+    eventually(&0, || permits_taken(&signpost, "conversion"));
     others[0].receive().expect("an answer").expect(200);
-    accepted(others[0].receive().expect("an answer"), "approved", false);
+    expect_accepted(others[0].receive().expect("an answer"), "approved", false);
     for request in &requests {
         let answer = signpost.raw().exchange(request.as_bytes()).expect("an answer");
-        accepted(answer, "approved", true);
+        expect_accepted(answer, "approved", true);
     }
 
     // Hundreds of clients disconnect at any moment.
@@ -145,12 +146,12 @@ fn an_app_with_a_hanging_outbox_has_its_share_and_departed_clients_return_permit
         let requests: Vec<_> = (0..SHARE)
             .map(|n| postback(&hanging, &format!("u-{round}-{n}")))
             .collect();
-        let leaving = sent(&signpost, &requests);
+        let leaving = send_without_reading(&signpost, &requests);
         left += leaving.len();
         drop(leaving);
     }
     thread::sleep(RESET_NOTICED);
-    eventually(&0, || under_way(&signpost, "conversion"));
+    eventually(&0, || permits_taken(&signpost, "conversion"));
     hanging.pay("u-last");
 
     // A permit that was not returned would be missing here.
@@ -158,7 +159,7 @@ fn an_app_with_a_hanging_outbox_has_its_share_and_departed_clients_return_permit
         .map(|n| postback(&hanging, &format!("u-again-{n}")))
         .collect();
     let one_more = || hanging.convert(&hanging.click_id("again-too-many"), "");
-    let statuses = filled(
+    let statuses = fill_limit(
         &signpost,
         ("conversion", "outboxes-hangs"),
         &requests,
@@ -173,7 +174,7 @@ fn an_app_with_a_hanging_outbox_has_its_share_and_departed_clients_return_permit
 #[test]
 fn unfinished_bodies_block_only_their_own_app() {
     let (signpost, pub_key) = Setup::new().start_with_fixtures();
-    let wall = signpost.wall("slow-bodies", "79100003", None);
+    let wall = signpost.offer_wall("slow-bodies", "79100003", None);
     // Too long for the fast path.
     let long = format!("{{\"page\": 1, \"size\": 1{}}}", " ".repeat(9_000));
     let half = format!(
@@ -191,14 +192,14 @@ fn unfinished_bodies_block_only_their_own_app() {
     };
     let mut left = 0;
     for round in 0..3 {
-        let waiting = sent(&signpost, &vec![half.clone(); BODIES.per_owner]);
-        eventually(&BODIES.per_owner, || under_way(&signpost, "body"));
-        refused_at_once(|| offers(ANDROID_APP));
+        let waiting = send_without_reading(&signpost, &vec![half.clone(); BODIES.per_owner]);
+        eventually(&BODIES.per_owner, || permits_taken(&signpost, "body"));
+        expect_immediate_refusal(|| offers(ANDROID_APP));
         offers(IOS_APP).expect(200);
         wall.pay(&format!("u-{round}"));
         left += waiting.len();
         drop(waiting);
-        eventually(&0, || under_way(&signpost, "body"));
+        eventually(&0, || permits_taken(&signpost, "body"));
     }
     offers(ANDROID_APP).expect(200);
     println!("{left} clients left with half a body, and all permits were returned");

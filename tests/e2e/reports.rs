@@ -3,10 +3,10 @@
 //! (`operating`, `uploads`, `wrong_facts`), exact sums (`at_once`, `traffic`, `scale`), and memory limits (`bounds`).
 
 mod answers;
-mod at_once;
-mod bounds;
+mod concurrency;
 mod errors;
 mod keys;
+mod memory_limits;
 mod model;
 mod operator;
 mod precedence;

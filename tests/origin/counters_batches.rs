@@ -319,7 +319,7 @@ fn a_refused_batch_is_retried_at_the_longest_backoff() {
 
 #[test]
 fn only_a_client_error_counts_as_a_refusal() {
-    let answered = |status| CallError::of_answer(status, "{}".into(), None);
+    let answered = |status| CallError::from_answer(status, "{}".into(), None);
     for (error, is_refusal) in [
         (answered(400), true),
         (answered(404), true),

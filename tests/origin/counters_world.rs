@@ -319,7 +319,7 @@ impl<'a> World<'a> {
                 call.answer(match answer {
                     Answer::Applied => Ok(r#"{"applied":true}"#.to_owned()),
                     Answer::Lost | Answer::Down => Err(Unanswered::default().into()),
-                    Answer::Refused => Err(CallError::of_answer(400, "{}".into(), None)),
+                    Answer::Refused => Err(CallError::from_answer(400, "{}".into(), None)),
                 });
                 done = poll();
             }

@@ -80,7 +80,7 @@ fn reported(db: &Sqlite) -> Rows {
         page: 1,
         count: 50_000,
     };
-    let page = report::make(db, &query, &Budget::default()).unwrap().page;
+    let page = report::build(db, &query, &Budget::default()).unwrap().page;
     assert_eq!(page.total, page.rows() as u64, "the report fits into one page");
     let mut rows = Rows::new();
     for at in 0..page.rows() {

@@ -53,7 +53,7 @@ use origin::{
     outbox::{
         self,
         commit::{self, Peers},
-        deliveries::{self as attempts, Attempt, Try},
+        deliveries::{self as attempts, Attempt, ClaimedCallback},
         endpoint, log as written, replay as operator,
     },
 };
@@ -62,7 +62,7 @@ use platform::{failure::Failure, params};
 /// Noon of 2026-01-15, UTC.
 const NOW: i64 = 1_768_478_400_000;
 /// The time in milliseconds by which an attempt in flight postpones its callback.
-const UNDER_WAY_MS: i64 = 15_000;
+const CLAIM_MS: i64 = 15_000;
 const APP: &str = "00000042";
 const OFFER: &str = "o-1";
 
@@ -191,8 +191,8 @@ impl Peers for World {
         self.now_ms.get()
     }
 
-    fn under_way_ms(&self) -> i64 {
-        UNDER_WAY_MS
+    fn claim_ms(&self) -> i64 {
+        CLAIM_MS
     }
 
     async fn take(&self, take: &Take) -> Result<bool, Failure> {
@@ -365,7 +365,7 @@ fn pages(db: &Sqlite, status: Option<&str>, state: Option<&str>, limit: u32) -> 
 /// Replays many callbacks in as many steps as needed.
 fn replay_many(db: &Sqlite, now_ms: i64, body: &str) -> Result<Reply, Failure> {
     let step = async |ReplayMany { body, after, until }: ReplayMany| {
-        operator::replay_many(db, now_ms, &body, after, until, UNDER_WAY_MS)
+        operator::replay_many(db, now_ms, &body, after, until, CLAIM_MS)
     };
     now(operator::replay_in_steps(body, step))
 }
@@ -392,7 +392,7 @@ fn fill(db: &Sqlite, entries: i64) {
 
 /// An entry's delivery state, the time of its next attempt, and the number of attempts.
 fn delivery_state(db: &Sqlite, transaction_id: &str) -> (Option<i64>, Option<i64>, i64) {
-    let sql = "SELECT delivery, due_ms, tries FROM entries WHERE transaction_id = ?";
+    let sql = "SELECT delivery, due_ms, attempts FROM entries WHERE transaction_id = ?";
     let row = db.query_first(sql, params![transaction_id]).unwrap().unwrap();
     (
         row.optional_integer(0).unwrap(),
@@ -403,22 +403,27 @@ fn delivery_state(db: &Sqlite, transaction_id: &str) -> (Option<i64>, Option<i64
 
 /// Applies the catalog's callback settings.
 fn apply_settings(db: &Sqlite, now_ms: i64, settings: &CallbackSettings) -> bool {
-    endpoint::learn(db, now_ms, app(), None, settings, UNDER_WAY_MS).unwrap()
+    endpoint::update(db, now_ms, app(), None, settings, CLAIM_MS).unwrap()
 }
 
-fn claim(db: &Sqlite, now_ms: i64) -> Vec<Try> {
-    attempts::claim(db, now_ms, CONNECTIONS, UNDER_WAY_MS).unwrap()
+fn claim(db: &Sqlite, now_ms: i64) -> Vec<ClaimedCallback> {
+    attempts::claim(db, now_ms, CONNECTIONS, CLAIM_MS).unwrap()
 }
 
 /// The transaction ids of these attempts.
-fn ids(tries: &[Try]) -> Vec<&str> {
-    tries
+fn ids(callbacks: &[ClaimedCallback]) -> Vec<&str> {
+    callbacks
         .iter()
-        .map(|tried| tried.fields.transaction_id.as_str())
+        .map(|callback| callback.fields.transaction_id.as_str())
         .collect()
 }
 
-fn judge_answer(tried: &Try, now_ms: i64, status: u16, webhook_delivery: Option<&str>) -> Judgement {
+fn judge_answer(
+    callback: &ClaimedCallback,
+    now_ms: i64,
+    status: u16,
+    webhook_delivery: Option<&str>,
+) -> Judgement {
     let answer = Answered {
         status,
         retry_after: None,
@@ -427,7 +432,7 @@ fn judge_answer(tried: &Try, now_ms: i64, status: u16, webhook_delivery: Option<
     let outcome = Outcome::Answered(answer);
     judge(
         &Schedule::default(),
-        tried.tries + 1,
+        callback.attempts + 1,
         &outcome,
         now_ms,
         u32::MAX / 2,
@@ -445,28 +450,28 @@ fn attempt(at_ms: i64, status: u16) -> Attempt {
 }
 
 /// Lets the endpoint answer an attempt with this status.
-fn answer(db: &Sqlite, now_ms: i64, tried: &Try, status: u16) {
-    let judgement = judge_answer(tried, now_ms, status, None);
-    attempts::conclude(db, now_ms, tried, &attempt(now_ms, status), &judgement).unwrap();
+fn answer(db: &Sqlite, now_ms: i64, callback: &ClaimedCallback, status: u16) {
+    let judgement = judge_answer(callback, now_ms, status, None);
+    attempts::conclude(db, now_ms, callback, &attempt(now_ms, status), &judgement).unwrap();
 }
 
 /// Lets the endpoint abort a callback: the callback is dead, and the endpoint stays healthy.
-fn abort(db: &Sqlite, now_ms: i64, tried: &Try) {
-    let judgement = judge_answer(tried, now_ms, 400, Some("abort-message"));
-    attempts::conclude(db, now_ms, tried, &attempt(now_ms, 400), &judgement).unwrap();
+fn abort(db: &Sqlite, now_ms: i64, callback: &ClaimedCallback) {
+    let judgement = judge_answer(callback, now_ms, 400, Some("abort-message"));
+    attempts::conclude(db, now_ms, callback, &attempt(now_ms, 400), &judgement).unwrap();
 }
 
 /// Sends every due callback and answers it with this status. Returns the transaction ids in the order of sending.
 fn send_all(db: &Sqlite, now_ms: i64, status: u16) -> Vec<String> {
     let mut sent = vec![];
     loop {
-        let tries = claim(db, now_ms);
-        if tries.is_empty() {
+        let callbacks = claim(db, now_ms);
+        if callbacks.is_empty() {
             return sent;
         }
-        for tried in &tries {
-            answer(db, now_ms, tried, status);
-            sent.push(tried.fields.transaction_id.clone());
+        for callback in &callbacks {
+            answer(db, now_ms, callback, status);
+            sent.push(callback.fields.transaction_id.clone());
         }
     }
 }

@@ -1,9 +1,13 @@
 //! The documents can be trusted: the README stays short, links and cited files lead somewhere, and nothing names what is
 //! on somebody's machine or in a document that is not in this repository.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
-use crate::{read, root, sources};
+use crate::{files, read, root};
 
 /// The README and everything in `docs/`.
 fn documents() -> Vec<String> {
@@ -42,33 +46,34 @@ fn fragment(heading: &str) -> String {
         .collect()
 }
 
-/// Every file of ours that people read or write.
+/// The kinds of files that people write here.
+const WRITTEN: [&str; 12] = [
+    "capnp", "env", "js", "lua", "md", "py", "rs", "sh", "toml", "yaml", "go", "php",
+];
+
+/// Every file of ours that people read or write, with its text.
 fn texts() -> Vec<(String, String)> {
     let mut paths = documents();
-    for folder in ["src", "tests", "benches"] {
-        let files = sources(folder).into_iter();
+    for folder in ["src", "tests", "benches", "fixtures"] {
+        let files = files(folder).into_iter();
+        let extension = |path: &PathBuf| path.extension()?.to_str().map(str::to_owned);
+        let files = files.filter(|path| extension(path).is_some_and(|kind| WRITTEN.contains(&&*kind)));
         paths.extend(files.map(|path| path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned()));
     }
-    paths.extend(
-        [
-            "Makefile",
-            "Cargo.toml",
-            "openapi.yaml",
-            "wrangler.toml",
-            "src/origin/wrangler.toml",
-            "src/edge/entry.js",
-            "src/edge/fair_queue.js",
-            "fixtures/local/run.sh",
-            "fixtures/local/workerd.capnp",
-            ".ci/run",
-            ".ci/step",
-            ".ci/steps",
-        ]
-        .map(str::to_owned),
-    );
+    let top = [
+        "Makefile",
+        "Cargo.toml",
+        "clippy.toml",
+        "rustfmt.toml",
+        "openapi.yaml",
+        "wrangler.toml",
+    ];
+    let ci = [".ci/run", ".ci/step", ".ci/steps"];
+    paths.extend(top.into_iter().chain(ci).map(str::to_owned));
+    let text = |path: String| (read(&path), path);
     paths
         .into_iter()
-        .map(|path| (read(&path), path))
+        .map(text)
         .map(|(text, path)| (path, text))
         .collect()
 }
@@ -175,6 +180,50 @@ fn each_path_that_a_document_names_is_there() {
         }
     }
     assert!(named > 30, "{named}");
+}
+
+/// Documents name items as in: `src/edge/click.rs`, `prepare` and `satisfy`; or: `prepare` in `src/edge/click.rs`.
+#[test]
+fn each_item_that_a_document_names_with_its_file_is_there() {
+    let is_list = |between: &str| matches!(between.trim_matches(['\n', ' ']), "," | "and" | ", and");
+    let is_source = |name: &str| name.ends_with(".rs") || name.ends_with(".js");
+    let mut named = 0;
+    for path in documents() {
+        let text = prose(&read(&path));
+        // Text and names take turns, so a name has an odd index.
+        let parts: Vec<_> = text.split('`').collect();
+        for at in (1..parts.len() - 1).step_by(2).filter(|at| is_source(parts[*at])) {
+            let Ok(source) = fs::read_to_string(root().join(parts[at])) else {
+                continue;
+            };
+            // An item that another file follows is in that one.
+            let is_elsewhere = |item: usize| {
+                let next = parts.get(item + 2).is_some_and(|name| is_source(name));
+                next && matches!(parts[item + 1].trim(), "in" | "of")
+            };
+            let after = (at + 2..parts.len())
+                .step_by(2)
+                .take_while(|next| is_list(parts[next - 1]) && !is_elsewhere(*next));
+            let is_before = matches!(parts[at - 1].trim(), "in" | "of");
+            let before = (1..at).rev().skip(1).step_by(2).enumerate();
+            let before =
+                before.take_while(|(skipped, next)| is_before && (*skipped == 0 || is_list(parts[next + 1])));
+            let is_item = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || "_:".contains(c));
+            let items = after.chain(before.map(|(_, next)| next)).map(|next| parts[next]);
+            for item in items.take_while(is_item) {
+                for word in item.split("::") {
+                    let mut words = source.split(|c: char| !c.is_alphanumeric() && c != '_');
+                    assert!(
+                        words.any(|found| found == word),
+                        "{path}: {item} in {}",
+                        parts[at]
+                    );
+                }
+                named += 1;
+            }
+        }
+    }
+    assert!(named > 60, "{named}");
 }
 
 /// Words that mean something only to whoever wrote them. They are put together here, so that this file has none.

@@ -36,18 +36,22 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Every Rust file below a folder, without what cargo built there.
-fn sources(folder: &str) -> Vec<PathBuf> {
+/// Every file below a folder, without what cargo built and the corpora.
+fn files(folder: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(root().join(folder)).unwrap().map(Result::unwrap) {
         let path = entry.path();
-        if path.is_dir() {
-            if entry.file_name() != "target" {
-                found.extend(sources(path.strip_prefix(root()).unwrap().to_str().unwrap()));
-            }
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        if !path.is_dir() {
             found.push(path);
+        } else if !["target", "corpus"].contains(&entry.file_name().to_str().unwrap()) {
+            found.extend(files(path.strip_prefix(root()).unwrap().to_str().unwrap()));
         }
     }
     found
+}
+
+/// Every Rust file below a folder.
+fn sources(folder: &str) -> Vec<PathBuf> {
+    let is_rust = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "rs");
+    files(folder).into_iter().filter(is_rust).collect()
 }

@@ -10,12 +10,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::random::Random;
-use domain::{
-    callbacks::{
-        fields::{Decimal, Fields},
-        request::{Endpoint, Request},
-    },
-    catalog::app::{Callback, CallbackMethod, LegacyMd5},
+use domain::callbacks::{
+    fields::{Decimal, Fields},
+    request::{Endpoint, Request},
+    settings::{Callback, CallbackMethod, LegacyMd5},
 };
 
 const REQUESTS: usize = 40;

@@ -1,4 +1,4 @@
-//! Decides after a try whether its callback is delivered, retried, kept or dead, and what it means for the endpoint
+//! Decides after an attempt whether its callback is delivered, retried, kept or dead, and what it means for the endpoint
 //! (docs/DECISIONS.md, "Completion callbacks"). The receiver decides by status, `Retry-After` and `webhook-delivery`.
 
 use super::schedule::Schedule;
@@ -15,7 +15,7 @@ pub struct Answer<'a> {
     pub webhook_delivery: Option<&'a str>,
 }
 
-/// The result of a try.
+/// The result of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome<'a> {
     Answered(Answer<'a>),
@@ -45,15 +45,15 @@ pub struct Judgement {
     pub endpoint_works: bool,
 }
 
-/// Judges try number `tries_made`, counted from 1, which ended at `now_ms`. `random` is the jitter of the next delay.
+/// Judges attempt number `attempts_made`, counted from 1, which ended at `now_ms`. `random` is the jitter of the next delay.
 pub fn judge(
     schedule: &Schedule,
-    tries_made: u32,
+    attempts_made: u32,
     outcome: &Outcome<'_>,
     now_ms: i64,
     random: u32,
 ) -> Judgement {
-    let retry = |requested_ms: Option<i64>| match schedule.delay_ms(tries_made, random) {
+    let retry = |requested_ms: Option<i64>| match schedule.delay_ms(attempts_made, random) {
         Some(scheduled_ms) => {
             let longest_ms = scheduled_ms.max(MAX_RETRY_AFTER_MS);
             let wait_ms = requested_ms.map_or(scheduled_ms, |ms| ms.clamp(scheduled_ms, longest_ms));

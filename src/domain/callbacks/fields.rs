@@ -1,4 +1,4 @@
-//! The fields of a callback. The values are frozen when the conversion is committed, so that every try sends the same
+//! The fields of a callback. The values are frozen when the conversion is committed, so that every attempt sends the same
 //! ones even if the operator changes the catalog in between.
 
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ pub struct Fields {
     pub payout: Decimal,
     /// The name of the app's currency.
     pub currency: String,
-    /// Derived by Signpost and the same on every try. A reversal has its own.
+    /// Derived by Signpost and the same on every attempt. A reversal has its own.
     pub transaction_id: String,
     pub offer_id: String,
     pub goal_id: String,

@@ -6,9 +6,11 @@
 //! network by name, and `global_fetch_strictly_public` routes a call into Signpost's own zone through its public
 //! address. Under workerd, the service that calls out has `network = (allow = ["public"])`, which refuses such answers.
 
+mod ranges;
+
 use url::{Host, Url};
 
-mod ranges;
+use crate::model::url_template::check_characters;
 
 /// The longest configured URL, in characters.
 pub const MAX_LENGTH: usize = 2_048;
@@ -73,12 +75,7 @@ impl Guard {
         if text.chars().count() > MAX_LENGTH {
             return Err(format!("must be at most {MAX_LENGTH} characters"));
         }
-        // The parser silently drops or converts these, so a different text would be called.
-        if text.contains(|character: char| {
-            character.is_control() || character.is_whitespace() || character == '\\'
-        }) {
-            return Err("must not contain spaces, control characters or backslashes".to_owned());
-        }
+        check_characters(text)?;
         // The parser also accepts `https:host`, `https:///host` and `https://@host`, in which other parsers find
         // another host or none.
         let authority = text

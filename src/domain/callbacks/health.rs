@@ -1,9 +1,9 @@
-//! Limits the tries in flight to one endpoint (docs/DECISIONS.md, "Completion callbacks"). A failing endpoint gets one
-//! probe at a time with a backoff, so that it does not block its outbox. The first successful try lifts the limit.
+//! Limits the attempts in flight to one endpoint (docs/DECISIONS.md, "Completion callbacks"). A failing endpoint gets one
+//! probe at a time with a backoff, so that it does not block its outbox. The first successful attempt lifts the limit.
 
 use crate::model::time::SECOND_MS;
 
-/// The most tries in flight at once: the number of connections that the platform gives one invocation.
+/// The most attempts in flight at once: the number of connections that the platform gives one invocation.
 pub const CONNECTIONS: usize = 6;
 
 /// The number of failures in a row after which an endpoint counts as failing.
@@ -14,23 +14,23 @@ pub const FAILING_AFTER: u32 = 5;
 const FIRST_PAUSE_MS: i64 = SECOND_MS;
 const MAX_PAUSE_MS: i64 = 30 * SECOND_MS;
 
-/// The health of an endpoint after the tries that ended. The caller stores both fields. A new endpoint, and one that
+/// The health of an endpoint after the attempts that ended. The caller stores both fields. A new endpoint, and one that
 /// the operator configures again, has the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Health {
     /// Failures since the last success.
     pub failures: u32,
-    /// While the endpoint is failing, the earliest start of the next try, in milliseconds. Otherwise 0.
+    /// While the endpoint is failing, the earliest start of the next attempt, in milliseconds. Otherwise 0.
     pub resumes_ms: i64,
 }
 
 impl Health {
-    /// The health after a successful try.
+    /// The health after a successful attempt.
     pub fn succeeded(self) -> Self {
         Self::default()
     }
 
-    /// The health after a try that failed at `now_ms`.
+    /// The health after an attempt that failed at `now_ms`.
     pub fn failed(self, now_ms: i64) -> Self {
         let failures = self.failures.saturating_add(1);
         let pause_ms = failures.checked_sub(FAILING_AFTER).map(|doublings| {
@@ -41,7 +41,7 @@ impl Health {
         });
         Self {
             failures,
-            // Concurrent tries end in any order, and the clock may step back between them.
+            // Concurrent attempts end in any order, and the clock may step back between them.
             resumes_ms: pause_ms.map_or(self.resumes_ms, |pause_ms| {
                 self.resumes_ms.max(now_ms.saturating_add(pause_ms))
             }),
@@ -52,18 +52,18 @@ impl Health {
         self.failures >= FAILING_AFTER
     }
 
-    /// The number of further tries that may start at `now_ms` with `under_way` tries in flight.
-    pub fn room(self, under_way: usize, now_ms: i64) -> usize {
+    /// The number of further attempts that may start at `now_ms` with `in_flight` attempts in flight.
+    pub fn free_slots(self, in_flight: usize, now_ms: i64) -> usize {
         let most = match (self.is_failing(), now_ms < self.resumes_ms) {
             (false, _) => CONNECTIONS,
             (true, false) => 1,
             (true, true) => 0,
         };
-        most.saturating_sub(under_way)
+        most.saturating_sub(in_flight)
     }
 
-    /// The earliest start of the next try, in milliseconds, for the alarm. If it is past or `None`, only the number of
-    /// tries in flight limits further ones.
+    /// The earliest start of the next attempt, in milliseconds, for the alarm. If it is past or `None`, only the number of
+    /// attempts in flight limits further ones.
     pub fn opens_ms(self) -> Option<i64> {
         self.is_failing().then_some(self.resumes_ms)
     }

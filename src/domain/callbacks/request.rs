@@ -1,5 +1,5 @@
-//! Builds the HTTP request of one try. An app's callback URL is checked once, when the operator writes it. Each try
-//! fills it with the frozen fields, the time of the try and signatures by the current secrets.
+//! Builds the HTTP request of one attempt. An app's callback URL is checked once, when the operator writes it. Each attempt
+//! fills it with the frozen fields, the time of the attempt and signatures by the current secrets.
 
 use std::fmt;
 
@@ -8,14 +8,12 @@ use url::Url;
 
 use super::{
     fields::{Fields, Get, TABLE, Value},
+    settings::{Callback, CallbackMethod, MASKED_SECRET},
     signature::{Secret, legacy_md5, query_signature, webhook_signature},
 };
-use crate::{
-    catalog::app::{Callback, CallbackMethod, MASKED_SECRET},
-    model::{
-        document::{FieldError, check_web_url},
-        url_template::{self, append_value, could_be_dots, unknown_macro},
-    },
+use crate::model::{
+    document::{FieldError, check_web_url},
+    url_template::{self, append_value, could_be_dots, unknown_macro},
 };
 
 /// The characters that a URL parser encodes in a path or a query. They are encoded before signing, because a query that
@@ -29,10 +27,10 @@ const RESERVED: [&str; 2] = ["ts", "signature"];
 const RESERVED_WITH_MD5: [&str; 2] = ["token", "signature_hmac"];
 
 /// The most of an answer that the log keeps, in bytes.
-const LOGGED: usize = 1 << 10;
-/// The most of an answer to read for the log, in bytes. No secret is longer than `READ - LOGGED`, so a secret that the
+const MAX_LOGGED: usize = 1 << 10;
+/// The most of an answer to read for the log, in bytes. No secret is longer than `MAX_READ - MAX_LOGGED`, so a secret that the
 /// read limit cuts in two always lies in the part that is dropped.
-pub const READ: usize = 2 * LOGGED;
+pub const MAX_READ: usize = 2 * MAX_LOGGED;
 
 /// The macros whose value could be empty or consist of dots.
 const USER_MACROS: [&str; 12] = [
@@ -202,7 +200,7 @@ impl<T> fmt::Debug for Hidden<T> {
     }
 }
 
-/// The HTTP request of one try.
+/// The HTTP request of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     pub method: CallbackMethod,
@@ -243,17 +241,19 @@ impl Endpoint {
     }
 
     /// Returns the first KiB of a receiver's answer for the log, with secrets masked that the receiver may have echoed.
-    pub fn for_the_log(&self, answer: &str) -> String {
+    pub fn masked_for_log(&self, answer: &str) -> String {
         let Hidden(secrets) = &self.secret_texts;
         let mask = |answer: String, secret: &String| answer.replace(secret, MASKED_SECRET);
         let mut logged = secrets.iter().fold(answer.to_owned(), mask);
-        // Drops as many bytes from the end as were read beyond `LOGGED`, because they may hold a part of a secret.
-        let longest = logged.len().saturating_sub(answer.len().saturating_sub(LOGGED));
-        logged.truncate(logged.floor_char_boundary(longest.min(LOGGED)));
+        // Drops as many bytes from the end as were read beyond `MAX_LOGGED`, because they may hold a part of a secret.
+        let longest = logged
+            .len()
+            .saturating_sub(answer.len().saturating_sub(MAX_LOGGED));
+        logged.truncate(logged.floor_char_boundary(longest.min(MAX_LOGGED)));
         logged
     }
 
-    /// Builds the request of a try at `timestamp`, in seconds since the Unix epoch.
+    /// Builds the request of an attempt at `timestamp`, in seconds since the Unix epoch.
     pub fn request(&self, fields: &Fields, timestamp: i64) -> Request {
         let id = fields.transaction_id.as_str();
         let secrets = [&self.secret].into_iter().chain(&self.previous);

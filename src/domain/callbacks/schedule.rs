@@ -3,15 +3,15 @@
 
 use crate::model::time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS};
 
-/// The most tries of a configured schedule.
+/// The most attempts of a configured schedule.
 const MAX_TRIES: usize = 50;
 /// The longest delay of a configured schedule, in milliseconds.
 const MAX_DELAY_MS: i64 = 7 * DAY_MS;
 
-/// The default timeout of a try, in milliseconds.
+/// The default timeout of an attempt, in milliseconds.
 pub const DEFAULT_TIMEOUT_MS: u32 = 10_000;
 
-/// Parses `CALLBACK_TIMEOUT_MS`: the timeout of a try for headers and body, in milliseconds. An error names the setting
+/// Parses `CALLBACK_TIMEOUT_MS`: the timeout of an attempt for headers and body, in milliseconds. An error names the setting
 /// and its valid range.
 pub fn timeout_ms(text: Option<&str>) -> Result<u32, String> {
     let Some(text) = text else {
@@ -23,12 +23,12 @@ pub fn timeout_ms(text: Option<&str>) -> Result<u32, String> {
         .ok_or_else(|| "CALLBACK_TIMEOUT_MS: must be 100 to 60000 milliseconds".to_owned())
 }
 
-/// The delay before each try of a callback, in milliseconds: whole seconds, at least one of them.
+/// The delay before each attempt of a callback, in milliseconds: whole seconds, at least one of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule(Vec<i64>);
 
 impl Default for Schedule {
-    /// Twelve tries over 96 hours.
+    /// Twelve attempts over 96 hours.
     fn default() -> Self {
         let delays_ms = [
             0,
@@ -49,7 +49,7 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// Parses `CALLBACK_SCHEDULE`: the delay before each try in seconds, separated by commas. An error names the
+    /// Parses `CALLBACK_SCHEDULE`: the delay before each attempt in seconds, separated by commas. An error names the
     /// setting and its valid form.
     pub fn parse(text: &str) -> Result<Self, String> {
         let delay_ms = |seconds: &str| {
@@ -70,16 +70,16 @@ impl Schedule {
             })
     }
 
-    /// The number of tries before a callback becomes a dead letter.
-    pub fn tries(&self) -> u32 {
+    /// The number of attempts before a callback becomes a dead letter.
+    pub fn attempts(&self) -> u32 {
         u32::try_from(self.0.len()).unwrap_or(u32::MAX)
     }
 
-    /// The time from the end of try number `tries_made` to the next one, in milliseconds; for 0, from the commit to the
-    /// first try. It is the delay less 20 % for a `random` of 0, and plus 20 % for the greatest. `None` after the last
-    /// try.
-    pub fn delay_ms(&self, tries_made: u32, random: u32) -> Option<i64> {
-        let delay_ms = self.0.get(usize::try_from(tries_made).ok()?)?;
+    /// The time from the end of attempt number `attempts_made` to the next one, in milliseconds; for 0, from the commit to the
+    /// first attempt. It is the delay less 20 % for a `random` of 0, and plus 20 % for the greatest. `None` after the last
+    /// attempt.
+    pub fn delay_ms(&self, attempts_made: u32, random: u32) -> Option<i64> {
+        let delay_ms = self.0.get(usize::try_from(attempts_made).ok()?)?;
         // At most 2^28 ms times 2^32, so it does not overflow. Delays are whole seconds, so a fifth is exact.
         let jitter_ms = delay_ms * 2 / 5 * i64::from(random) / i64::from(u32::MAX);
         Some(delay_ms - delay_ms / 5 + jitter_ms)

@@ -1,11 +1,12 @@
 //! A publisher's app: its platform, currency, callback and blocked offers.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    callbacks::request::Endpoint,
+    callbacks::{
+        request::Endpoint,
+        settings::{Callback, MASKED_SECRET},
+    },
     model::{
         CurrencyRate, OfferId, Platform, PublisherId,
         document::{Document, FieldError, check_text, check_web_url},
@@ -28,53 +29,6 @@ pub struct App {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked_offers: Vec<OfferId>,
 }
-
-/// The endpoint of completion callbacks and its secrets (docs/DECISIONS.md, "Completion callbacks").
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Callback {
-    pub url: String,
-    pub method: CallbackMethod,
-    pub secret: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub previous_secret: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub legacy_md5: Option<LegacyMd5>,
-}
-
-impl fmt::Debug for Callback {
-    /// Omits the secrets, since a document may be logged.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Callback")
-            .field("url", &self.url)
-            .field("method", &self.method)
-            .finish_non_exhaustive()
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum CallbackMethod {
-    #[serde(rename = "GET")]
-    Get,
-    #[serde(rename = "POST")]
-    Post,
-}
-
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LegacyMd5 {
-    pub secret: String,
-}
-
-impl fmt::Debug for LegacyMd5 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LegacyMd5")
-    }
-}
-
-/// The operator's interface shows this in place of a secret. It is not a valid secret, so a document that is read and
-/// sent back unchanged is refused instead of losing its secret.
-pub const MASKED_SECRET: &str = "********";
 
 impl App {
     /// The fallback URL as a header value: ASCII, with the host in punycode.
@@ -108,7 +62,7 @@ impl Document for App {
             return Err(FieldError::new("currency.decimals", "must be from 0 to 6"));
         }
         if let Some(callback) = &self.callback {
-            callback.check()?;
+            check_callback(callback)?;
         }
         if let Some(url) = &self.fallback_url {
             check_web_url("fallback_url", url)?;
@@ -120,18 +74,16 @@ impl Document for App {
     }
 }
 
-impl Callback {
-    fn check(&self) -> Result<(), FieldError> {
-        Endpoint::parse(self)?;
-        if let Some(legacy) = &self.legacy_md5 {
-            check_text("callback.legacy_md5.secret", &legacy.secret, 200)?;
-            if legacy.secret == MASKED_SECRET {
-                return Err(FieldError::new(
-                    "callback.legacy_md5.secret",
-                    "is the mask, not a secret",
-                ));
-            }
+fn check_callback(callback: &Callback) -> Result<(), FieldError> {
+    Endpoint::parse(callback)?;
+    if let Some(legacy) = &callback.legacy_md5 {
+        check_text("callback.legacy_md5.secret", &legacy.secret, 200)?;
+        if legacy.secret == MASKED_SECRET {
+            return Err(FieldError::new(
+                "callback.legacy_md5.secret",
+                "is the mask, not a secret",
+            ));
         }
-        Ok(())
     }
+    Ok(())
 }

@@ -56,7 +56,7 @@ pub struct Amounts {
 }
 
 impl Amounts {
-    pub fn of(payout: MicroUsd, rate: &CurrencyRate) -> Self {
+    pub fn new(payout: MicroUsd, rate: &CurrencyRate) -> Self {
         Self {
             payout,
             value: rate.convert(payout),
@@ -181,7 +181,7 @@ mod tests {
             decimals: 2,
             rounding: Rounding::Down,
         };
-        let paid = Amounts::of(MicroUsd(750_000), &rate);
+        let paid = Amounts::new(MicroUsd(750_000), &rate);
         assert_eq!((paid.payout, paid.value), (MicroUsd(750_000), InAppAmount(3_187)));
     }
 
@@ -194,7 +194,7 @@ mod tests {
             rounding in prop_oneof![Just(Rounding::Down), Just(Rounding::Up), Just(Rounding::Nearest)],
         ) {
             let rate = CurrencyRate { name: "Coins".into(), per_usd: PerUsd(per_usd), decimals, rounding };
-            let paid = Amounts::of(MicroUsd(payout), &rate);
+            let paid = Amounts::new(MicroUsd(payout), &rate);
             let amounts = [Decimal::usd(paid.payout), Decimal::in_app(&rate, paid.value)];
             let negative = [
                 Decimal::usd(MicroUsd(-paid.payout.0)),

@@ -178,7 +178,7 @@ impl LineErrors {
     }
 
     /// Records that reading stopped before the end of the body, which the answer then says.
-    pub fn leave_the_rest(&mut self) {
+    pub fn stop_early(&mut self) {
         self.stopped_early = true;
     }
 
@@ -192,7 +192,7 @@ impl LineErrors {
     }
 
     /// The listed errors, by line.
-    pub fn named(&self) -> &[LineError] {
+    pub fn listed(&self) -> &[LineError] {
         &self.listed
     }
 
@@ -301,7 +301,7 @@ mod tests {
         let mut errors = LineErrors::default();
         assert!(errors.is_empty());
         errors.add(1, None, "is wrong");
-        errors.leave_the_rest();
+        errors.stop_early();
         let body = errors.body(&REFUSAL);
         assert!(
             body.contains("nothing was kept (1 error, the rest was not read)"),

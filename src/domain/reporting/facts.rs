@@ -3,6 +3,7 @@
 
 mod column;
 mod csv;
+mod fact;
 mod ndjson;
 mod number;
 mod problem;
@@ -10,11 +11,11 @@ mod row;
 #[cfg(test)]
 mod tests;
 
-use serde::{Deserialize, Serialize};
-
-pub use self::row::day;
 use self::{column::Texts, csv::Header, problem::Problem, row::DayTotals};
-use super::{Sums, dimension::Key};
+pub use self::{
+    fact::{Fact, Format},
+    row::day,
+};
 use crate::model::{
     api_error::ApiError,
     lines::{LineErrors, Lines, TooLong},
@@ -26,23 +27,6 @@ pub const INVALID_FACTS: ApiError =
 
 /// The longest line, in bytes. A row whose texts all have 128 bytes, every byte escaped, takes less than a third.
 pub const MAX_LINE: usize = 16 << 10;
-
-/// The format of an upload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Format {
-    Csv,
-    Ndjson,
-}
-
-/// A checked row of an upload. Rows with the same key are separate facts here; they add up later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fact<'v> {
-    pub day: UtcDay,
-    /// Unknown values are [`super::Dimension::unknown`]. The country is upper case.
-    pub key: Key<'v>,
-    pub sums: Sums,
-    pub app_name: Option<&'v str>,
-}
 
 /// The result of reading an upload. It may be stored only if `errors` is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +71,7 @@ impl Reader {
         sink: &mut impl FnMut(Fact<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         if self.rows.is_stopped() && !chunk.is_empty() {
-            self.rows.errors.leave_the_rest();
+            self.rows.errors.stop_early();
             return Ok(());
         }
         self.lines
@@ -161,7 +145,7 @@ impl Rows {
         sink: &mut impl FnMut(Fact<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         if self.is_stopped() {
-            self.errors.leave_the_rest();
+            self.errors.stop_early();
             return Ok(());
         }
         let line = match line.map(str::from_utf8) {

@@ -68,7 +68,7 @@ impl Page {
     }
 
     /// Whether no fact matched the query. A page past the last one is empty, but this is false for it.
-    pub fn is_of_nothing(&self) -> bool {
+    pub fn matched_nothing(&self) -> bool {
         self.total == 0
     }
 

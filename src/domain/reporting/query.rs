@@ -1,5 +1,6 @@
 //! A checked report query. docs/SPEC.md, "Report query".
 
+mod errors;
 mod filters;
 pub mod parsing;
 

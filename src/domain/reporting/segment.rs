@@ -21,7 +21,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-pub use build::{Builder, Encoded, SegmentFull, Segmenter};
+pub use build::{Builder, EncodedSegment, SegmentFull, Segmenter};
 pub(crate) use read::to_usize;
 pub use read::{Codes, Corrupt, Image, KeyColumn, MeasureColumn, Values};
 

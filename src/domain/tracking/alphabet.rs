@@ -33,7 +33,7 @@ pub fn character(number: u8) -> Option<char> {
 }
 
 /// Whether every character is in the alphabet. True for an empty text.
-pub fn holds(text: &str) -> bool {
+pub fn contains_all(text: &str) -> bool {
     text.bytes().all(|byte| number_of(byte).is_some())
 }
 

@@ -100,7 +100,7 @@ fn put_text(text: &str, out: &mut Vec<u8>) {
     } else if let Some((shape, uuid)) = uuid(bytes) {
         put_varint(shape, out);
         out.extend_from_slice(&uuid.to_be_bytes());
-    } else if alphabet::holds(text) {
+    } else if alphabet::contains_all(text) {
         put_varint(CHARACTERS + bytes.len() as u64, out);
         for group in bytes.chunks(GROUP) {
             let digits = group.iter().filter_map(|&byte| alphabet::number_of(byte));

@@ -127,7 +127,7 @@ impl Default for ClickCounts {
 
 impl ClickCounts {
     /// Whether [`Self::add`] would return [`Duty::None`] at this time: another request sends the open batch.
-    pub fn joins(&self, now_ms: i64) -> bool {
+    pub fn joins_open_batch(&self, now_ms: i64) -> bool {
         self.open
             .is_some_and(|(clicks, opened_at_ms)| self.duty(clicks + 1, opened_at_ms, now_ms) == Duty::None)
     }
@@ -199,7 +199,7 @@ impl ClickCounts {
     }
 
     /// Records that the counters applied a batch.
-    pub fn confirmed(&mut self, object: u64, sequence: u64) {
+    pub fn confirm(&mut self, object: u64, sequence: u64) {
         self.interval_ms = INTERVAL_MS;
         let Some(counts) = self.objects.get_mut(&object) else {
             return;
@@ -210,7 +210,7 @@ impl ClickCounts {
     }
 
     /// Records that a batch failed: the next [`Self::take`] sends it again. A busy answer doubles the interval.
-    pub fn unanswered(&mut self, object: u64, sequence: u64, busy: bool, now_ms: i64) {
+    pub fn record_failure(&mut self, object: u64, sequence: u64, busy: bool, now_ms: i64) {
         if busy {
             self.interval_ms = (self.interval_ms * 2).min(MAX_INTERVAL_MS);
         }
@@ -225,9 +225,9 @@ impl ClickCounts {
 
     /// Whether clicks wait that no request is due to send. Their object's batch was in flight when their own request
     /// called [`Self::take`].
-    pub fn is_left(&self) -> bool {
-        let is_left = |counts: &ObjectCounts| counts.in_flight.is_none() && !counts.sums.is_empty();
-        self.open.is_none() && self.objects.values().any(is_left)
+    pub fn has_unscheduled(&self) -> bool {
+        let has_unscheduled = |counts: &ObjectCounts| counts.in_flight.is_none() && !counts.sums.is_empty();
+        self.open.is_none() && self.objects.values().any(has_unscheduled)
     }
 
     /// Whether the counters have confirmed every click.
@@ -301,10 +301,10 @@ mod tests {
         let first = counts.take(0);
         click(&mut counts, 10);
         assert_eq!(counts.take(10), vec![], "one is in flight");
-        counts.unanswered(1, 1, true, 20);
+        counts.record_failure(1, 1, true, 20);
         assert_eq!(counts.take(20), first);
         assert_eq!(counts.interval_ms(), 2_000, "busy counters get fewer batches");
-        counts.confirmed(1, 1);
+        counts.confirm(1, 1);
         assert_eq!(counts.interval_ms(), 1_000);
         assert_eq!(counts.take(30).first().map(|batch| batch.sequence), Some(2));
     }
@@ -313,18 +313,18 @@ mod tests {
     fn clicks_added_while_a_batch_is_in_flight_are_left_for_its_sender() {
         let mut counts = ClickCounts::default();
         click(&mut counts, 0);
-        assert!(!counts.is_left(), "the opener sends it");
+        assert!(!counts.has_unscheduled(), "the opener sends it");
         counts.take(1_000);
         assert_eq!(click(&mut counts, 1_100), Duty::SendAfter(1_000));
         assert_eq!(counts.take(2_100), vec![], "one is in flight");
-        assert!(!counts.is_left(), "its request checks again later");
-        counts.confirmed(1, 1);
-        assert!(counts.is_left());
+        assert!(!counts.has_unscheduled(), "its request checks again later");
+        counts.confirm(1, 1);
+        assert!(counts.has_unscheduled());
         // Another click opens a batch, which includes them.
         counts.add(2, kind("b", None), 2_200);
-        assert!(!counts.is_left());
+        assert!(!counts.has_unscheduled());
         assert_eq!(counts.take(3_200).len(), 2);
-        assert!(!counts.is_left());
+        assert!(!counts.has_unscheduled());
     }
 
     #[test]
@@ -355,9 +355,9 @@ mod tests {
                         *clicks += clicks_in(&batch);
                     }
                     if arrives && answered {
-                        counts.confirmed(batch.object, batch.sequence);
+                        counts.confirm(batch.object, batch.sequence);
                     } else {
-                        counts.unanswered(batch.object, batch.sequence, false, now_ms);
+                        counts.record_failure(batch.object, batch.sequence, false, now_ms);
                     }
                 }
             };
@@ -366,7 +366,7 @@ mod tests {
                 match step {
                     0 | 1 => {
                         clicked += 1;
-                        let joins = counts.joins(now_ms);
+                        let joins = counts.joins_open_batch(now_ms);
                         let duty = counts.add(offer, kind(&offer.to_string(), None), now_ms);
                         prop_assert_eq!(joins, duty == Duty::None);
                     }

@@ -61,7 +61,7 @@ pub fn redirect(allowed: &Allowed<'_>, visitor: Visitor, keys: &KeyRing, nonce: 
 }
 
 /// The key that a click is counted under. `None` if an id in the snapshot does not parse.
-pub fn kind(allowed: &Allowed<'_>, visitor: Visitor) -> Option<ClickKind> {
+pub fn click_kind(allowed: &Allowed<'_>, visitor: Visitor) -> Option<ClickKind> {
     Some(ClickKind {
         publisher: PublisherId::parse(allowed.app.publisher.id)?,
         day: UtcDay::of_ms(visitor.now_ms),

@@ -136,7 +136,7 @@ pub fn is_prefetch(purpose: &str, sec_purpose: &str) -> bool {
 /// Whether a request is a confirmed click, which takes from the click cap and is counted. A missing header is passed as
 /// an empty text. A click without a User-Agent is confirmed, because privacy settings and apps leave it out, and the
 /// crawlers that matter name themselves.
-pub fn counts(is_head: bool, user_agent: &str, purpose: &str, sec_purpose: &str) -> bool {
+pub fn is_confirmed_click(is_head: bool, user_agent: &str, purpose: &str, sec_purpose: &str) -> bool {
     !is_head && !is_prefetch(purpose, sec_purpose) && !is_crawler(user_agent)
 }
 

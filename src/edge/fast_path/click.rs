@@ -70,7 +70,7 @@ fn answer(request: &FastRequest<'_>, now_ms: i64) -> Option<String> {
     if let Some(kind) = prepared.counted() {
         let object = counters::object(&kind.offer);
         let mut counts = isolate.counts.borrow_mut();
-        faults::pass("fast_path", "a click");
+        faults::inject("fast_path", "a click");
         counts.add(object, kind, now_ms);
     }
     isolate.traffic.fast_redirect();

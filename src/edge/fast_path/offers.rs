@@ -62,7 +62,7 @@ fn answer(request: &FastRequest<'_>, body: &[u8], now_ms: i64) -> Option<Array> 
     };
     // Last, since the ordinary path would take a second token.
     offers::admit(&isolate, app.id, now_ms).ok()?;
-    faults::pass("fast_path", "offers");
+    faults::inject("fast_path", "offers");
     isolate.traffic.fast_offers();
     Some(Array::of4(
         &offers::cache_control(&listing, now_ms).into(),

@@ -6,8 +6,8 @@
 use super::{
     Context,
     callback_sync::queue,
-    resources::{WriteSource, require_reference, to_document},
     revisions, sql,
+    stored::{WriteSource, require_reference, to_document},
 };
 use crate::callback_settings;
 use contract::{
@@ -70,7 +70,7 @@ pub fn put(
         };
         let sealed = callback.map(seal).transpose()?.map(Bytes);
         settings = CallbackSettings { revision, sealed };
-        queue::mark(db, id, context.now_ms)?;
+        queue::enqueue(db, id, context.now_ms)?;
     }
     let (publisher_id, sealed) = (app.publisher_id.as_str(), settings.sealed.map(|sealed| sealed.0));
     db.execute(

@@ -6,11 +6,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{
-    Context,
-    resources::{self, WriteSource},
-    sql,
-};
+use super::{Context, resources, sql, stored::WriteSource};
 use contract::{catalog::Resource, operation::Reply};
 use domain::{
     catalog::{Offer, advertiser::Advertiser, app::App, publisher::Publisher},

@@ -66,7 +66,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
     pub async fn write_snapshot(&self, prepared: Prepared) -> Result<Prepared, Failure> {
         self.write(&prepared.kind.key(prepared.version), &prepared.bytes)
             .await?;
-        publication::enter(self.db, &prepared, self.runtime.now_ms())?;
+        publication::record_written(self.db, &prepared, self.runtime.now_ms())?;
         Ok(Prepared {
             bytes: Vec::new(),
             ..prepared
@@ -91,7 +91,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         outcome?;
         written
             .iter()
-            .try_for_each(|prepared| Ok(publication::published(self.db, prepared)?))
+            .try_for_each(|prepared| Ok(publication::record_pointed(self.db, prepared)?))
     }
 
     /// Requests the figures of all counters. If one does not answer, its last figures stay in use.
@@ -104,7 +104,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
                 .call(&counters, Stats { today }, COUNTERS_TIMEOUT)
                 .await;
             match answer {
-                Ok(stats) => publication::keep_stats(self.db, &object, today, &stats)
+                Ok(stats) => publication::store_stats(self.db, &object, today, &stats)
                     .unwrap_or_else(|error| log::error("catalog", format_args!("{object}: {error}"))),
                 Err(error) => log::warn("catalog", format_args!("{object}: {error}")),
             }
@@ -121,7 +121,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
     async fn push_limits(&self) {
         let pushed = async {
             loop {
-                let changed = limits::changed(self.db).map_err(|failure| failure.to_string())?;
+                let changed = limits::changed_caps(self.db).map_err(|failure| failure.to_string())?;
                 if changed.by_object.is_empty() {
                     return Ok::<_, String>(());
                 }
@@ -133,7 +133,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
                         .await;
                     pushed.map_err(|error| format!("{object}: {error}"))?;
                 }
-                limits::pushed(self.db, changed.through).map_err(|error| error.to_string())?;
+                limits::record_pushed(self.db, changed.through).map_err(|error| error.to_string())?;
             }
         };
         if let Err(error) = pushed.await {

@@ -41,7 +41,7 @@ const RETENTION_MS: i64 = HOUR_MS;
 
 /// Stores a counters object's figures for all of its offers, and deletes those of offers that it no longer lists, which
 /// had no activity for 30 days. Unchanged rows are not written, because rows written are what costs.
-pub fn keep_stats(
+pub fn store_stats(
     db: &impl Database,
     object: &str,
     day: UtcDay,
@@ -50,20 +50,20 @@ pub fn keep_stats(
     db.transaction(|| {
         for offer in stats {
             db.execute(
-                sql::KEEP_STATS,
+                sql::STORE_STATS,
                 params![
                     offer.offer.as_str(),
                     object,
                     day.number(),
-                    i64::try_from(offer.clicks).unwrap_or(i64::MAX),
-                    i64::try_from(offer.conversions).unwrap_or(i64::MAX),
+                    offer.clicks,
+                    offer.conversions,
                     offer.payout_micro_usd,
                     offer.clicks_taken,
                     offer.conversions_taken,
                 ],
             )?;
         }
-        db.execute(sql::FORGET_STATS, params![object, day.number()])
+        db.execute(sql::DELETE_STALE_STATS, params![object, day.number()])
     })
 }
 
@@ -115,13 +115,14 @@ fn keys(rows: &[Row]) -> Result<Vec<String>, DatabaseError> {
 }
 
 /// Records that a snapshot is in KV, and marks the versions that the next pointer leaves out as superseded.
-pub fn enter(db: &impl Database, prepared: &Prepared, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn record_written(db: &impl Database, prepared: &Prepared, now_ms: i64) -> Result<(), DatabaseError> {
     let kind = prepared.kind.as_str();
-    let version = i64::try_from(prepared.version).unwrap_or(i64::MAX);
-    let listed = i64::try_from(LISTED_VERSIONS).unwrap_or(3);
     db.transaction(|| {
-        db.execute(sql::ENTER_VERSION, params![kind, version])?;
-        db.execute(sql::SUPERSEDE_VERSIONS, params![now_ms, kind, kind, listed])?;
+        db.execute(sql::INSERT_VERSION, params![kind, prepared.version])?;
+        db.execute(
+            sql::SUPERSEDE_VERSIONS,
+            params![now_ms, kind, kind, LISTED_VERSIONS],
+        )?;
         // A rebuilt listing also confirms that the tracking snapshot is current, unless that one is out of date.
         if prepared.kind == SnapshotKind::Tracking
             || revisions::get(db, revisions::TRACKING_DIRTY_SINCE)?.is_none()
@@ -134,7 +135,7 @@ pub fn enter(db: &impl Database, prepared: &Prepared, now_ms: i64) -> Result<(),
 
 /// Records that the pointer in KV lists a snapshot; until then its publication stays due. Changes made since the tables
 /// were read keep the tracking snapshot due.
-pub fn published(db: &impl Database, prepared: &Prepared) -> Result<(), DatabaseError> {
+pub fn record_pointed(db: &impl Database, prepared: &Prepared) -> Result<(), DatabaseError> {
     db.transaction(|| {
         if prepared.kind == SnapshotKind::Tracking && revisions::last(db)? == prepared.change {
             revisions::clear(db, revisions::TRACKING_DIRTY_SINCE)?;
@@ -147,10 +148,9 @@ pub fn published(db: &impl Database, prepared: &Prepared) -> Result<(), Database
 pub fn pointer(db: &impl Database) -> Result<Pointer, DatabaseError> {
     let versions = |kind: SnapshotKind| {
         let rows = db.query(sql::LIST_POINTED_VERSIONS, params![kind.as_str()])?;
-        let version = |row: &Row| row.integer(0).map(|version| u64::try_from(version).unwrap_or(0));
         rows.iter()
-            .map(version)
-            .collect::<Result<Vec<_>, DatabaseError>>()
+            .map(|row| row.number(0))
+            .collect::<Result<Vec<_>, _>>()
     };
     Ok(Pointer {
         confirmed_at_ms: revisions::get(db, revisions::CONFIRMED_AT)?.unwrap_or(0),
@@ -166,21 +166,12 @@ pub fn expired_versions(db: &impl Database, now_ms: i64) -> Result<Vec<(Snapshot
         params![now_ms.saturating_sub(RETENTION_MS)],
     )?;
     rows.iter()
-        .filter_map(|row| {
-            let version = row.integer(1).map(|version| u64::try_from(version).unwrap_or(0));
-            match (row.text(0), version) {
-                (Ok(kind), Ok(version)) => SnapshotKind::parse(kind).map(|kind| Ok((kind, version))),
-                (Err(error), _) | (_, Err(error)) => Some(Err(error)),
-            }
-        })
+        .map(|row| Ok((row.parsed(0, SnapshotKind::parse)?, row.number(1)?)))
         .collect()
 }
 
 pub fn forget_version(db: &impl Database, kind: SnapshotKind, version: u64) -> Result<(), DatabaseError> {
-    db.execute(
-        sql::DELETE_VERSION,
-        params![kind.as_str(), i64::try_from(version).unwrap_or(i64::MAX)],
-    )
+    db.execute(sql::DELETE_VERSION, params![kind.as_str(), version])
 }
 
 /// The status member for the size of the catalog's database, in bytes.

@@ -1,9 +1,11 @@
 //! Stores and reads publishers, apps, advertisers and offers: a PUT replaces one, a GET reads one or a page of them.
 
-use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use super::{Context, apps, revisions, sql};
+use super::{
+    Context, apps, revisions, sql,
+    stored::{Stored, WriteSource, require, require_reference, to_document},
+};
 use contract::{
     catalog::{MAX_PAGE, Resource, UNKNOWN_RESOURCE},
     operation::Reply,
@@ -22,61 +24,11 @@ use platform::{
     params,
 };
 
-/// The statements and the id member of each kind of resource.
-trait Stored {
-    /// The JSON member for the resource's id.
-    fn id_member(self) -> &'static str;
-
-    /// The statement that reads a resource's id, its document, and the columns that the answer adds.
-    fn select_one(self) -> &'static str;
-
-    /// The same for all resources after an id, up to a limit.
-    fn select_page(self) -> &'static str;
-}
-
-impl Stored for Resource {
-    fn id_member(self) -> &'static str {
-        match self {
-            Self::Publisher => "publisher_id",
-            Self::App => "app_id",
-            Self::Advertiser => "advertiser_id",
-            Self::Offer => "offer_id",
-        }
-    }
-
-    fn select_one(self) -> &'static str {
-        match self {
-            Self::Publisher => sql::GET_PUBLISHER,
-            Self::App => sql::GET_APP,
-            Self::Advertiser => sql::GET_ADVERTISER,
-            Self::Offer => sql::GET_OFFER,
-        }
-    }
-
-    fn select_page(self) -> &'static str {
-        match self {
-            Self::Publisher => sql::LIST_PUBLISHERS,
-            Self::App => sql::LIST_APPS,
-            Self::Advertiser => sql::LIST_ADVERTISERS,
-            Self::Offer => sql::LIST_OFFERS,
-        }
-    }
-}
-
 /// The longest body of an offer, in bytes: the chunk that ends with it is stored as one SQLite value of at most 2 MB.
 const MAX_BODY: usize = 768 << 10;
 
 /// The longest stored document, in bytes: it is one SQLite value of at most 2 MB.
 const MAX_DOCUMENT: usize = 1 << 20;
-
-/// The origin of a write. It decides whether an app that is written unchanged restarts its callbacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WriteSource {
-    /// A PUT: the app's endpoint is tried again at once, even if nothing changed.
-    Put,
-    /// A line of an import: an unchanged app changes nothing, because imports may repeat the whole catalog daily.
-    Import,
-}
 
 /// Checks and stores one resource, within the caller's transaction.
 pub fn put(
@@ -164,7 +116,6 @@ fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
             format!("the offer's texts are too long together, at most {MAX_BODY} bytes as it is listed");
         return Err(INVALID_FIELD.with_message(problem).into());
     }
-    let body_length = i64::try_from(body.len()).unwrap_or(i64::MAX);
     db.execute(
         sql::PUT_OFFER,
         params![
@@ -184,7 +135,7 @@ fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
             u32::from(offer.conversion_window_days()),
             target.as_str(),
             bodies::body_hash(&body).to_vec(),
-            body_length,
+            body.len(),
             revision,
         ],
     )?;
@@ -231,30 +182,6 @@ fn is_stored(db: &impl Database, sql: &str, id: &str, document: &str) -> Result<
     Ok(stored.is_some_and(|row| row.text(0).is_ok_and(|stored| stored == document)))
 }
 
-/// Refuses with 404 if the resource does not exist.
-pub fn require(db: &impl Database, resource: Resource, id: &str) -> Result<(), Failure> {
-    if db.query_first(resource.select_one(), params![id])?.is_some() {
-        return Ok(());
-    }
-    Err(UNKNOWN_RESOURCE
-        .with_message(format!("there is no {} {id}", resource.singular()))
-        .into())
-}
-
-/// Refuses with 400, naming `field`, if the resource that a document refers to does not exist.
-pub(super) fn require_reference(
-    db: &impl Database,
-    resource: Resource,
-    field: &str,
-    id: &str,
-) -> Result<(), Failure> {
-    if db.query_first(resource.select_one(), params![id])?.is_some() {
-        return Ok(());
-    }
-    let problem = format!("there is no {} {id}", resource.singular());
-    Err(ApiError::from(FieldError::new(field, problem)).into())
-}
-
 pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<Reply, Failure> {
     let row = db
         .query_first(resource.select_one(), params![id])?
@@ -299,9 +226,7 @@ fn to_json(db: &impl Database, resource: Resource, row: &Row) -> Result<Json, Fa
     let id = row.text(0)?;
     let mut members = serde_json::Map::new();
     members.insert(resource.id_member().into(), id.into());
-    let document: Json = serde_json::from_str(row.text(1)?)
-        .map_err(|error| Failure::Internal(format!("a stored document does not parse: {error}")))?;
-    if let Json::Object(document) = document {
+    if let Json::Object(document) = row.json(1)? {
         members.extend(document);
     }
     match resource {
@@ -330,9 +255,4 @@ fn to_json(db: &impl Database, resource: Resource, row: &Row) -> Result<Json, Fa
         Resource::Publisher | Resource::App => {}
     }
     Ok(Json::Object(members))
-}
-
-pub(super) fn to_document(value: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string(value)
-        .map_err(|error| Failure::Internal(format!("a document is not JSON: {error}")))
 }

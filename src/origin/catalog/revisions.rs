@@ -18,10 +18,7 @@ pub const VERSION: &str = "version";
 
 /// A mark's value, if it is set.
 pub fn get(db: &impl Database, name: &str) -> Result<Option<i64>, DatabaseError> {
-    match db.query_first(sql::GET_MARK, params![name])? {
-        Some(row) => row.integer(0).map(Some),
-        None => Ok(None),
-    }
+    db.query_integer(sql::GET_MARK, params![name])
 }
 
 pub fn set(db: &impl Database, name: &str, value: i64) -> Result<(), DatabaseError> {
@@ -34,9 +31,8 @@ pub fn clear(db: &impl Database, name: &str) -> Result<(), DatabaseError> {
 
 /// Increments a mark and returns its new value.
 pub fn next(db: &impl Database, name: &str) -> Result<i64, DatabaseError> {
-    let row = db.query_first(sql::NEXT_MARK, params![name])?;
-    row.ok_or_else(|| DatabaseError("RETURNING returned no row".into()))?
-        .integer(0)
+    let value = db.query_integer(sql::NEXT_MARK, params![name])?;
+    value.ok_or_else(|| DatabaseError("RETURNING returned no row".into()))
 }
 
 /// The last revision; 0 before the first change.

@@ -147,7 +147,7 @@ where
             )
             .await?;
         if let Some(app) = put_app.filter(|_| reply.status == 200) {
-            self.callback_push(self.shell.storage()).app(app).await?;
+            self.callback_push(self.shell.storage()).push_app(app).await?;
         }
         Ok(reply)
     }
@@ -184,7 +184,7 @@ where
         discarded?;
         if reply.status == 200 {
             // The import is applied even if its settings could not be pushed yet.
-            let pushed = self.callback_push(db).imported().await;
+            let pushed = self.callback_push(db).push_imported().await;
             pushed.unwrap_or_else(|failure| log::error("catalog", format_args!("import: {failure}")));
         }
         Ok(reply)
@@ -242,7 +242,7 @@ where
         self.shell
             .wake(async |db| {
                 let push = self.callback_push(db);
-                let (pushed, published) = join(push.due(), self.publish_due(db)).await;
+                let (pushed, published) = join(push.push_due(), self.publish_due(db)).await;
                 pushed.and(published)?;
                 Ok(Some(next_alarm(db, self.now_ms())?))
             })

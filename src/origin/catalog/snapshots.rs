@@ -82,76 +82,39 @@ fn read_all<T>(
     }
 }
 
-fn damaged(what: &str, row: &Row) -> Failure {
-    Failure::Internal(format!("a stored {what} does not parse: {:?}", row.0.first()))
-}
-
 fn publisher(row: &Row) -> Result<SourcePublisher, Failure> {
-    let pub_key_hash = if row.is_null(2) {
-        None
-    } else {
-        Some(
-            row.blob(2)?
-                .try_into()
-                .map_err(|_| damaged("Pub-Key hash", row))?,
-        )
-    };
-    let id = PublisherId::parse(row.text(0)?).ok_or_else(|| damaged("publisher", row))?;
     Ok(SourcePublisher {
-        id,
+        id: row.parsed(0, PublisherId::parse)?,
         approved: row.boolean(1)?,
-        pub_key_hash,
+        pub_key_hash: if row.is_null(2) { None } else { Some(row.bytes(2)?) },
     })
 }
 
 fn app(row: &Row) -> Result<(AppId, App), Failure> {
-    let id = AppId::parse(row.text(0)?).ok_or_else(|| damaged("app", row))?;
-    Ok((
-        id,
-        serde_json::from_str(row.text(1)?).map_err(|_| damaged("app", row))?,
-    ))
+    Ok((row.parsed(0, AppId::parse)?, row.json(1)?))
 }
 
 fn advertisers(db: &impl Database) -> Result<Vec<SourceAdvertiser>, Failure> {
     read_all(db, sql::LIST_TRACKED_ADVERTISERS, |row| {
-        let id = AdvertiserId::parse(row.text(0)?).ok_or_else(|| damaged("advertiser", row))?;
+        let id = row.parsed(0, AdvertiserId::parse)?;
         let rows = db.query(sql::LIST_TOKEN_HASHES, params![id.as_str()])?;
-        let hash = |row: &Row| row.blob(0)?.try_into().map_err(|_| damaged("token hash", row));
-        let tokens = rows.iter().map(hash).collect::<Result<_, Failure>>()?;
+        let tokens = rows.iter().map(|row| row.bytes(0)).collect::<Result<_, _>>()?;
         Ok(SourceAdvertiser { id, tokens })
     })
 }
 
-fn code(row: &Row, column: usize) -> Result<u8, Failure> {
-    u8::try_from(row.integer(column)?).map_err(|_| damaged("code", row))
-}
-
-fn optional_limit(row: &Row, column: usize) -> Result<Option<u32>, Failure> {
-    Ok(row
-        .optional_integer(column)?
-        .map(|limit| u32::try_from(limit).unwrap_or(u32::MAX)))
-}
-
-fn countries(row: &Row, column: usize) -> Result<CountrySet, Failure> {
-    let bits = row
-        .blob(column)?
-        .try_into()
-        .map_err(|_| damaged("set of countries", row))?;
-    Ok(CountrySet::from_bits(bits))
-}
-
 fn tracked_offer(row: &Row) -> Result<SourceOffer, Failure> {
     Ok(SourceOffer {
-        id: OfferId::parse(row.text(0)?).ok_or_else(|| damaged("offer", row))?,
-        advertiser_id: AdvertiserId::parse(row.text(1)?).ok_or_else(|| damaged("offer", row))?,
+        id: row.parsed(0, OfferId::parse)?,
+        advertiser_id: row.parsed(1, AdvertiserId::parse)?,
         active: row.boolean(2)?,
         starts_at: row.optional_integer(3)?,
         ends_at: row.optional_integer(4)?,
-        os: Platform::from_code(code(row, 5)?).ok_or_else(|| damaged("offer", row))?,
-        countries: countries(row, 6)?,
-        click_cap: optional_limit(row, 7)?,
-        click_id_max: optional_limit(row, 8)?,
-        conversion_window_days: optional_limit(row, 9)?.unwrap_or_default(),
+        os: row.decoded(5, Platform::from_code)?,
+        countries: CountrySet::from_bits(row.bytes(6)?),
+        click_cap: row.optional_number(7)?,
+        click_id_max: row.optional_number(8)?,
+        conversion_window_days: row.number(9)?,
         revision: row.integer(10)?,
         target: row.text(11)?.to_owned(),
         includes_countries: row.boolean(12)?,
@@ -164,8 +127,8 @@ fn goal(row: &Row, now_ms: i64) -> Result<Option<SourceGoal>, Failure> {
         return Ok(None);
     }
     Ok(Some(SourceGoal {
-        id: GoalId::parse(row.text(0)?).ok_or_else(|| damaged("goal", row))?,
-        offer_id: OfferId::parse(row.text(1)?).ok_or_else(|| damaged("goal", row))?,
+        id: row.parsed(0, GoalId::parse)?,
+        offer_id: row.parsed(1, OfferId::parse)?,
         retired: retired_at_ms.is_some(),
     }))
 }
@@ -206,13 +169,12 @@ fn rerender_bodies(db: &impl Database) -> Result<(), Failure> {
         }
         db.transaction(|| {
             for row in &rows {
-                let id = OfferId::parse(row.text(0)?).ok_or_else(|| damaged("offer", row))?;
-                let offer: Offer = serde_json::from_str(row.text(1)?).map_err(|_| damaged("offer", row))?;
+                let id = row.parsed(0, OfferId::parse)?;
+                let offer: Offer = row.json(1)?;
                 let body = bodies::render_body(&id, &offer, row.integer(2)?);
-                let length = i64::try_from(body.len()).unwrap_or(i64::MAX);
                 db.execute(
                     sql::SET_BODY_HASH,
-                    params![bodies::body_hash(&body).to_vec(), length, id.as_str()],
+                    params![bodies::body_hash(&body).to_vec(), body.len(), id.as_str()],
                 )?;
                 db.execute(sql::PUT_BODY, params![id.as_str(), body, format])?;
             }
@@ -232,25 +194,24 @@ fn listed_offer(row: &Row, today: UtcDay, now_ms: i64) -> Result<Option<ListedOf
     }
     // Without counts, or with an earlier day's, nothing has been taken from today's caps.
     let is_current = row.optional_integer(11)? == Some(today.number());
-    let count =
-        |column| Ok::<_, Failure>(u64::try_from(row.optional_integer(column)?.unwrap_or(0)).unwrap_or(0));
     let left = |cap, taken| {
-        let taken = if is_current { count(taken)? } else { 0 };
-        let cap = optional_limit(row, cap)?;
-        Ok::<_, Failure>(cap.map(|cap| cap.saturating_sub(u32::try_from(taken).unwrap_or(u32::MAX))))
+        let cap: Option<u32> = row.optional_number(cap)?;
+        let taken: Option<u32> = row.optional_number(taken)?;
+        let taken = taken.filter(|_| is_current).unwrap_or(0);
+        Ok::<_, DatabaseError>(cap.map(|cap| cap.saturating_sub(taken)))
     };
     Ok(Some(ListedOffer {
-        id: OfferId::parse(row.text(0)?).ok_or_else(|| damaged("offer", row))?,
-        off_type: OfferType::from_code(code(row, 1)?).ok_or_else(|| damaged("offer", row))?,
-        os: Platform::from_code(code(row, 2)?).ok_or_else(|| damaged("offer", row))?,
-        countries: countries(row, 3)?,
+        id: row.parsed(0, OfferId::parse)?,
+        off_type: row.decoded(1, OfferType::from_code)?,
+        os: row.decoded(2, Platform::from_code)?,
+        countries: CountrySet::from_bits(row.bytes(3)?),
         conversion_left: left(7, 16)?,
         click_left: left(8, 15)?,
-        clicks: count(12)?,
-        conversions: count(13)?,
+        clicks: row.optional_number(12)?.unwrap_or(0),
+        conversions: row.optional_number(13)?.unwrap_or(0),
         payout: MicroUsd(row.optional_integer(14)?.unwrap_or(0)),
-        body_hash: row.blob(9)?.try_into().map_err(|_| damaged("body hash", row))?,
-        body_len: optional_limit(row, 10)?.unwrap_or_default(),
+        body_hash: row.bytes(9)?,
+        body_len: row.optional_number(10)?.unwrap_or_default(),
     }))
 }
 
@@ -261,7 +222,6 @@ fn store_chunks(
     chunks: &[ChunkPlan],
     version: u64,
 ) -> Result<(), Failure> {
-    let version = i64::try_from(version).unwrap_or(i64::MAX);
     let mut planned: BTreeMap<&str, &ChunkPlan> =
         chunks.iter().map(|chunk| (chunk.key.as_str(), chunk)).collect();
     for row in db.query(sql::LIST_CHUNKS, params![])? {
@@ -302,7 +262,6 @@ fn store_snapshot(
     version: u64,
     bytes: &[u8],
 ) -> Result<(), DatabaseError> {
-    let version = i64::try_from(version).unwrap_or(i64::MAX);
     db.execute(sql::DELETE_SNAPSHOT, params![kind.as_str()])?;
     for (part, bytes) in (0_i64..).zip(bytes.chunks(PART_BYTES)) {
         db.execute(

@@ -81,16 +81,16 @@ platform::statements! {
     pub const GET_OFFER_TERMS = "SELECT advertiser_id, conversion_window_days, conversion_cap, revision FROM offers WHERE id = ?";
     pub const LIST_GOAL_TERMS = "SELECT id, ord, gl_val, payout_micro_usd, retired_at_ms FROM goals
         WHERE offer_id = ? ORDER BY ord, id";
-    pub const NOTE_OUTBOX = "INSERT INTO outboxes (app_id) VALUES (?) ON CONFLICT DO NOTHING";
-    pub const MARK_HANDOVER = "UPDATE outboxes SET due_at_ms = ? WHERE app_id = ?";
-    pub const GET_HANDOVER = "SELECT a.callback_revision, a.callback_sealed FROM outboxes o JOIN apps a ON a.id = o.app_id
+    pub const RECORD_OUTBOX = "INSERT INTO outboxes (app_id) VALUES (?) ON CONFLICT DO NOTHING";
+    pub const QUEUE_SETTINGS = "UPDATE outboxes SET due_at_ms = ? WHERE app_id = ?";
+    pub const GET_QUEUED_SETTINGS = "SELECT a.callback_revision, a.callback_sealed FROM outboxes o JOIN apps a ON a.id = o.app_id
         WHERE o.app_id = ? AND o.due_at_ms IS NOT NULL";
-    pub const LIST_HANDOVERS = "SELECT a.id, a.callback_revision, a.callback_sealed FROM outboxes o JOIN apps a ON a.id = o.app_id
+    pub const LIST_DUE_SETTINGS = "SELECT a.id, a.callback_revision, a.callback_sealed FROM outboxes o JOIN apps a ON a.id = o.app_id
         WHERE o.due_at_ms <= ? ORDER BY o.due_at_ms LIMIT ?";
-    pub const PUT_OFF_HANDOVER = "UPDATE outboxes SET due_at_ms = ? WHERE app_id = ? AND due_at_ms IS NOT NULL";
-    pub const SETTLE_HANDOVER = "UPDATE outboxes SET due_at_ms = NULL WHERE app_id = ? AND due_at_ms IS NOT NULL
+    pub const POSTPONE_SETTINGS = "UPDATE outboxes SET due_at_ms = ? WHERE app_id = ? AND due_at_ms IS NOT NULL";
+    pub const UNQUEUE_SETTINGS = "UPDATE outboxes SET due_at_ms = NULL WHERE app_id = ? AND due_at_ms IS NOT NULL
         AND (SELECT callback_revision FROM apps WHERE id = outboxes.app_id) = ?";
-    pub const GET_NEXT_HANDOVER = "SELECT due_at_ms FROM outboxes WHERE due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT 1";
+    pub const GET_NEXT_DUE_SETTINGS = "SELECT due_at_ms FROM outboxes WHERE due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT 1";
 
     // Caps for the counters.
     pub const LIST_CHANGED_LIMITS = "SELECT id, click_cap, conversion_cap, revision FROM offers
@@ -98,7 +98,7 @@ platform::statements! {
 
     // Publication.
     pub const LIST_TOKEN_HASHES = "SELECT hash FROM advertiser_tokens WHERE advertiser_id = ? ORDER BY issued";
-    pub const KEEP_STATS = "INSERT INTO offer_stats (offer_id, object, day, clicks, conversions, payout_micro_usd, clicks_taken,
+    pub const STORE_STATS = "INSERT INTO offer_stats (offer_id, object, day, clicks, conversions, payout_micro_usd, clicks_taken,
         conversions_taken)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (offer_id) DO UPDATE SET day = excluded.day, clicks = excluded.clicks,
@@ -107,7 +107,7 @@ platform::statements! {
         WHERE (day, clicks, conversions, payout_micro_usd, clicks_taken, conversions_taken) IS NOT
         (excluded.day, excluded.clicks, excluded.conversions, excluded.payout_micro_usd,
         excluded.clicks_taken, excluded.conversions_taken)";
-    pub const FORGET_STATS = "DELETE FROM offer_stats WHERE object = ? AND day <> ?";
+    pub const DELETE_STALE_STATS = "DELETE FROM offer_stats WHERE object = ? AND day <> ?";
     pub const LIST_CHUNKS = "SELECT key, unlisted_version FROM chunks";
     pub const MARK_CHUNK_LISTED = "UPDATE chunks SET unlisted_version = ? WHERE key = ?";
     pub const LIST_BODIES_OF_OTHER_FORMATS = "SELECT d.id, d.document, d.updated_at_s
@@ -127,7 +127,7 @@ platform::statements! {
         WHERE unlisted_version <= (SELECT MIN(version) FROM published WHERE kind = ?) ORDER BY key LIMIT 200";
     pub const DELETE_CHUNK_BYTES = "DELETE FROM chunk_bytes WHERE key = ?";
     pub const DELETE_CHUNK = "DELETE FROM chunks WHERE key = ?";
-    pub const ENTER_VERSION = "INSERT INTO published (kind, version) VALUES (?, ?) ON CONFLICT DO NOTHING";
+    pub const INSERT_VERSION = "INSERT INTO published (kind, version) VALUES (?, ?) ON CONFLICT DO NOTHING";
     pub const SUPERSEDE_VERSIONS = "UPDATE published SET superseded_at_ms = ?
         WHERE kind = ? AND superseded_at_ms IS NULL AND version NOT IN (
         SELECT version FROM published WHERE kind = ? ORDER BY version DESC LIMIT ?)";

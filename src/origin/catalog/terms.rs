@@ -35,7 +35,7 @@ pub fn current(
     let row = db
         .query_first(sql::GET_APP_TERMS, params![app_id])?
         .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no app {app_id}")))?;
-    let app: App = serde_json::from_str(row.text(0)?).map_err(|_| damaged("app", app_id))?;
+    let app: App = row.json(0)?;
     let mut terms = Terms {
         change,
         publisher_id: app.publisher_id,
@@ -49,7 +49,7 @@ pub fn current(
         }
     }
     if !row.boolean(3)? {
-        queue::note_outbox(db, app_id)?;
+        queue::record_outbox(db, app_id)?;
     }
     let body = serde_json::to_string(&terms).map_err(|error| Failure::Internal(error.to_string()))?;
     Ok(Reply { status: 200, body })
@@ -59,43 +59,29 @@ fn offer_terms(db: &impl Database, id: &str) -> Result<Option<OfferTerms>, Failu
     let Some(row) = db.query_first(sql::GET_OFFER_TERMS, params![id])? else {
         return Ok(None);
     };
-    let advertiser_id = AdvertiserId::parse(row.text(0)?).ok_or_else(|| damaged("offer", id))?;
+    let advertiser_id = row.parsed(0, AdvertiserId::parse)?;
     let tokens = db.query(sql::LIST_TOKEN_HASHES, params![advertiser_id.as_str()])?;
     let tokens = tokens
         .iter()
         .map(|row| Ok(Bytes(row.blob(0)?.to_vec())))
         .collect::<Result<_, DatabaseError>>()?;
-    let number = |column: usize| -> Result<Option<u32>, Failure> {
-        let number = row.optional_integer(column)?.map(u32::try_from);
-        number.transpose().map_err(|_| damaged("offer", id))
-    };
-    let window = number(1)?.and_then(|days| u16::try_from(days).ok());
     let goals = db.query(sql::LIST_GOAL_TERMS, params![id])?;
     Ok(Some(OfferTerms {
         advertiser_id,
         tokens,
-        conversion_window_days: window.ok_or_else(|| damaged("offer", id))?,
-        conversion_cap: number(2)?,
+        conversion_window_days: row.number(1)?,
+        conversion_cap: row.optional_number(2)?,
         revision: row.integer(3)?,
         goals: goals.iter().map(goal_terms).collect::<Result<_, Failure>>()?,
     }))
 }
 
 fn goal_terms(row: &Row) -> Result<GoalTerms, Failure> {
-    let id = row.text(0)?;
     Ok(GoalTerms {
-        id: id.to_owned(),
-        ord: u32::try_from(row.integer(1)?).map_err(|_| damaged("goal", id))?,
-        gl_val: if row.is_null(2) {
-            None
-        } else {
-            Some(row.text(2)?.to_owned())
-        },
+        id: row.text(0)?.to_owned(),
+        ord: row.number(1)?,
+        gl_val: row.optional_text(2)?.map(str::to_owned),
         payout_micro_usd: row.integer(3)?,
         retired: !row.is_null(4),
     })
-}
-
-fn damaged(what: &str, id: &str) -> Failure {
-    Failure::Internal(format!("the stored {what} {id} does not parse"))
 }

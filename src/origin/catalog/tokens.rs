@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Context, resources, revisions, sql};
+use super::{Context, revisions, sql};
 use contract::{catalog::UNKNOWN_RESOURCE, operation::Reply};
 use domain::{
     catalog::advertiser::VALID_TOKENS,
@@ -66,7 +66,7 @@ pub fn pub_key(db: &impl Database, context: &Context<'_>, publisher_id: &str) ->
 pub fn issue_token(db: &impl Database, context: &Context<'_>, advertiser_id: &str) -> Result<Reply, Failure> {
     let (token_id, token) = credentials::advertiser_token(context.random()?);
     db.transaction(|| {
-        resources::require(db, contract::catalog::Resource::Advertiser, advertiser_id)?;
+        super::stored::require(db, contract::catalog::Resource::Advertiser, advertiser_id)?;
         let revision = revisions::record(db, context.now_ms)?;
         db.execute(
             sql::INSERT_TOKEN,

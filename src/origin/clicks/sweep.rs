@@ -31,8 +31,6 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseEr
 
 /// The time for the next sweep; none if the object has no records.
 pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
-    let has_rows = db
-        .query_first(sql::ANYTHING_KEPT, &[])?
-        .map_or(Ok(false), |row| row.boolean(0))?;
+    let has_rows = db.query_boolean(sql::ANYTHING_KEPT, &[])?;
     Ok(has_rows.then_some((now_ms.div_euclid(WEEK_MS) + 1) * WEEK_MS))
 }

@@ -22,15 +22,15 @@ pub fn take(db: &impl Database, now_ms: i64, take: &Take) -> Result<Taken, Datab
     let limit = if is_newer {
         Some(take.limit)
     } else {
-        count(state.optional_integer(2)?)?
+        state.optional_number(2)?
     }
     .unwrap_or(u32::MAX);
-    let taken = count(state.optional_integer(3)?)?.unwrap_or(0);
+    let taken = state.optional_number(3)?.unwrap_or(0);
 
     // Takes of a swept day cannot be deduplicated. Tomorrow is allowed, as clocks differ; later days are not.
     let is_open = sweep::first_day_of_takes(take.kind, now_ms) <= take.day
         && take.day <= UtcDay::of_ms(now_ms).minus(-1);
-    let repeated = count(state.optional_integer(0)?)?;
+    let repeated = state.optional_number(0)?;
     let left = repeated.or(limit
         .checked_sub(taken)
         .and_then(|left| left.checked_sub(1))
@@ -87,10 +87,4 @@ fn store_limit(
         sql::LEARN_LIMIT,
         params![kind.number(), offer.as_str(), limit, revision],
     )
-}
-
-fn count(column: Option<i64>) -> Result<Option<u32>, DatabaseError> {
-    column
-        .map(|number| u32::try_from(number).map_err(|_| DatabaseError(format!("{number} is not a count"))))
-        .transpose()
 }

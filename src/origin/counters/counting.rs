@@ -28,9 +28,9 @@ pub fn flush(
     sequence: u64,
     sums: &[ClickSum],
 ) -> Result<Applied, DatabaseError> {
-    let Some(sequence) = batches::unless_applied(db, sql::MARK, isolate, sequence)? else {
+    if batches::was_applied(db, sql::MARK, isolate, sequence)? {
         return Ok(Applied { applied: false });
-    };
+    }
     db.transaction(|| {
         db.execute(sql::SET_MARK, params![isolate, sequence, now_ms])?;
         for sums in sums.chunks(SUMS_PER_STATEMENT) {
@@ -50,9 +50,9 @@ pub fn add_conversions(
     sequence: u64,
     sums: &[ConversionSum],
 ) -> Result<Applied, DatabaseError> {
-    let Some(sequence) = batches::unless_applied(db, sql::SOURCE, source, sequence)? else {
+    if batches::was_applied(db, sql::SOURCE, source, sequence)? {
         return Ok(Applied { applied: false });
-    };
+    }
     db.transaction(|| {
         db.execute(sql::SET_SOURCE, params![source, sequence])?;
         for sums in sums.chunks(SUMS_PER_STATEMENT) {

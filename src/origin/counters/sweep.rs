@@ -47,8 +47,7 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseEr
     )?;
     db.execute(sql::SWEEP_DAILY, params![daily])?;
     db.execute(sql::SWEEP_MARKS, params![marks, ROWS])?;
-    let more = db.query_first(sql::MORE_TO_SWEEP, params![clicks, conversions, daily, marks])?;
-    if more.map_or(Ok(false), |row| row.boolean(0))? {
+    if db.query_boolean(sql::MORE_TO_SWEEP, params![clicks, conversions, daily, marks])? {
         Ok(Some(now_ms))
     } else {
         due_ms(db, now_ms)
@@ -57,8 +56,6 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseEr
 
 /// When the next sweep is due; never if there are no rows that expire.
 pub(super) fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
-    let has_rows = db
-        .query_first(sql::ANYTHING_KEPT, &[])?
-        .map_or(Ok(false), |row| row.boolean(0))?;
+    let has_rows = db.query_boolean(sql::ANYTHING_KEPT, &[])?;
     Ok(has_rows.then(|| next_night_ms(now_ms)))
 }

@@ -3,7 +3,7 @@
 
 use worker::{Request, Response};
 
-use super::report::{self, Unmade};
+use super::report::{self, ReportError};
 use contract::ledger;
 use domain::reporting::{engine::Budget, format::Format, query::Query, render::Renderer};
 use platform::{database::Database, failure::Failure};
@@ -17,10 +17,10 @@ pub async fn report(db: &impl Database, mut request: Request) -> Result<Response
     let mut answer = Vec::new();
     for _ in 0..times.unwrap_or(1) {
         let query = Query::parse(&body)?;
-        let result = report::make(db, &query, &Budget::default());
+        let result = report::build(db, &query, &Budget::default());
         let report = result.map_err(|unmade| match unmade {
-            Unmade::Failure(failure) => failure,
-            Unmade::Damaged(cause) => Failure::Internal(cause),
+            ReportError::Failure(failure) => failure,
+            ReportError::Damaged(cause) => Failure::Internal(cause),
         })?;
         answer = Renderer::new(report.page, Format::Json, report.names).whole();
     }

@@ -46,10 +46,8 @@ impl Document for NewKey {
 /// Issues a key. Its secret is in this answer only.
 pub fn create(db: &impl Database, context: &Context<'_>, body: &str) -> Result<Reply, Failure> {
     let new = NewKey::from_json(body)?;
-    let count = db
-        .query_first(sql::COUNT_KEYS, &[])?
-        .map_or(Ok(0), |row| row.integer(0))?;
-    if count >= MAX_KEYS {
+    let count = db.query_integer(sql::COUNT_KEYS, &[])?;
+    if count.is_some_and(|count| count >= MAX_KEYS) {
         return Err(TOO_MANY_KEYS.into());
     }
     let random = (context.random)().map_err(Failure::Internal)?;

@@ -13,12 +13,12 @@ use platform::{
 pub const FRESH_MS: i64 = MINUTE_MS;
 
 /// Stores the catalog's names, so that reports have them while the catalog does not answer.
-pub fn keep(db: &impl Database, names: &BTreeMap<String, String>) -> Result<(), DatabaseError> {
-    db.execute(sql::KEEP_CATALOG_NAMES, params![json(names)?])
+pub fn store(db: &impl Database, names: &BTreeMap<String, String>) -> Result<(), DatabaseError> {
+    db.execute(sql::STORE_CATALOG_NAMES, params![json(names)?])
 }
 
 /// The names of these apps, by app id.
-pub fn of<'a>(
+pub fn look_up<'a>(
     db: &impl Database,
     apps: impl Iterator<Item = &'a str>,
 ) -> Result<HashMap<String, String>, DatabaseError> {

@@ -39,9 +39,9 @@ pub fn add(
     sequence: u64,
     sums: &[OfferSum],
 ) -> Result<Applied, DatabaseError> {
-    let Some(sequence) = batches::unless_applied(db, sql::GET_MARK, source, sequence)? else {
+    if batches::was_applied(db, sql::GET_MARK, source, sequence)? {
         return Ok(Applied { applied: false });
-    };
+    }
     db.transaction(|| {
         db.execute(sql::SET_MARK, params![source, sequence])?;
         let mut days: BTreeMap<UtcDay, Segmenter> = BTreeMap::new();

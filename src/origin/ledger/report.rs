@@ -33,27 +33,29 @@ pub struct Report {
 
 /// The reason that no report was made.
 #[derive(Debug)]
-pub enum Unmade {
+pub enum ReportError {
     Failure(Failure),
     /// A damaged segment. The text is for the log; the answer is [`DAMAGED_FACTS`].
     Damaged(String),
 }
 
-impl<E: Into<Failure>> From<E> for Unmade {
+impl<E: Into<Failure>> From<E> for ReportError {
     fn from(failure: E) -> Self {
         Self::Failure(failure.into())
     }
 }
 
 /// Makes a report. It is synchronous, so that an isolate holds the groups of only one query at a time.
-pub fn make(db: &impl Database, query: &Query, budget: &Budget) -> Result<Report, Unmade> {
+pub fn build(db: &impl Database, query: &Query, budget: &Budget) -> Result<Report, ReportError> {
     let page = engine::run(&Segments(db), query, budget).map_err(|error| match error {
-        EngineError::Source(error) => Unmade::from(error),
-        EngineError::TooLarge => Unmade::from(RESULT_TOO_LARGE),
-        EngineError::PageTooLarge => Unmade::from(PAGE_TOO_LARGE),
-        EngineError::Corrupt { segment, cause } => Unmade::Damaged(format!("segment {segment}: {cause}")),
+        EngineError::Source(error) => ReportError::from(error),
+        EngineError::TooLarge => ReportError::from(RESULT_TOO_LARGE),
+        EngineError::PageTooLarge => ReportError::from(PAGE_TOO_LARGE),
+        EngineError::Corrupt { segment, cause } => {
+            ReportError::Damaged(format!("segment {segment}: {cause}"))
+        }
     })?;
-    let names = names::of(db, page.column(Dimension::App))?;
+    let names = names::look_up(db, page.column(Dimension::App))?;
     Ok(Report {
         page,
         names,

@@ -10,7 +10,7 @@ use domain::{
         engine::{SegmentRef, Source},
         metric::get,
         segment::{
-            COLUMNS, Column, Encoded, Image, KeyColumn, MAX_IMAGE, MAX_ROWS, MeasureColumn, Segmenter,
+            COLUMNS, Column, EncodedSegment, Image, KeyColumn, MAX_IMAGE, MAX_ROWS, MeasureColumn, Segmenter,
         },
     },
 };
@@ -51,11 +51,9 @@ pub fn insert(
     upload: i64,
     day: UtcDay,
     layer: Layer,
-    segment: &Encoded,
+    segment: &EncodedSegment,
 ) -> Result<(), DatabaseError> {
-    let id = db
-        .query_first(sql::NEXT_SEGMENT, &[])?
-        .map_or(Ok(1), |row| row.integer(0))?;
+    let id = db.query_integer(sql::NEXT_SEGMENT, &[])?.unwrap_or(1);
     let [requests, responses, impressions, clicks, revenue] =
         Measure::ALL.map(|measure| get(&segment.sums, measure));
     db.execute(
@@ -113,8 +111,7 @@ pub fn delete_day(db: &impl Database, day: UtcDay, layer: Layer) -> Result<(), D
 /// Marks those of these days that have at least `MERGE` segments, for the alarm to merge. Called after a change, within
 /// its transaction.
 pub fn mark_crowded(db: &impl Database, days: &[UtcDay], layer: Layer) -> Result<(), DatabaseError> {
-    let at_least = i64::try_from(MERGE).unwrap_or(i64::MAX);
-    db.execute(sql::MARK_CROWDED, params![layer.number(), json(&days)?, at_least])
+    db.execute(sql::MARK_CROWDED, params![layer.number(), json(&days)?, MERGE])
 }
 
 /// A ledger's active segments, as the engine's source.

@@ -11,7 +11,7 @@ use futures_util::Stream;
 use super::{
     Context, MIGRATIONS, alarm, handle, keys, names, next_alarm,
     page_memory::{PageMemory, PagePermit},
-    report::{self, DAMAGED_FACTS, Report, Unmade},
+    report::{self, DAMAGED_FACTS, Report, ReportError},
     uploads::Uploads,
 };
 use contract::{
@@ -201,7 +201,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     fn store_names(&self, db: &D) -> Result<(), Failure> {
         let names = self.names.borrow().clone();
         if let Some(names) = names {
-            names::keep(db, &names)?;
+            names::store(db, &names)?;
             self.names.replace(None);
         }
         Ok(())
@@ -250,11 +250,11 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         if query.dimensions.contains(&Dimension::App) {
             self.refresh_names(db, publisher).await;
         }
-        let report = report::make(db, &query, &Budget::default()).map_err(|unmade| {
+        let report = report::build(db, &query, &Budget::default()).map_err(|unmade| {
             let (cause, error) = match unmade {
-                Unmade::Failure(Failure::Refused(error)) => return error,
-                Unmade::Failure(Failure::Internal(cause)) => (cause, common::INTERNAL_ERROR),
-                Unmade::Damaged(cause) => (cause, DAMAGED_FACTS),
+                ReportError::Failure(Failure::Refused(error)) => return error,
+                ReportError::Failure(Failure::Internal(cause)) => (cause, common::INTERNAL_ERROR),
+                ReportError::Damaged(cause) => (cause, DAMAGED_FACTS),
             };
             log::error("ledger", cause);
             error
@@ -273,7 +273,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
                 .through_ms
                 .map(|through_ms| ("X-Data-Through", rfc_3339(through_ms))),
         );
-        if report.page.is_of_nothing() {
+        if report.page.matched_nothing() {
             return Ok(ReportAnswer {
                 headers,
                 body: ReportBody::Nothing,

@@ -131,7 +131,7 @@ platform::statements! {
     pub const DISCARD_NAMES = "DELETE FROM staged_names WHERE upload = ?";
     pub const DISCARD_ALL_NAMES = "DELETE FROM staged_names";
     /// JSON object of names by app
-    pub const KEEP_CATALOG_NAMES = "INSERT INTO apps (app, from_catalog) SELECT key, value FROM json_each(?) WHERE TRUE
+    pub const STORE_CATALOG_NAMES = "INSERT INTO apps (app, from_catalog) SELECT key, value FROM json_each(?) WHERE TRUE
         ON CONFLICT (app) DO UPDATE SET from_catalog = excluded.from_catalog WHERE from_catalog IS NOT excluded.from_catalog";
     /// JSON list of apps → app, name
     pub const GET_NAMES = "SELECT app, COALESCE(from_facts, from_catalog) FROM apps

@@ -6,7 +6,7 @@ use serde_json::json;
 use worker::{Method, Request, RequestInit, Response};
 
 use super::{MAX_DOCUMENT, ask, read_page, segment};
-use crate::{entry::RequestContext, routes::Handler};
+use crate::{isolate::RequestContext, routes::CatalogCall};
 use contract::{
     catalog::{
         COMMAND_PATH, Get, GetPubKey, IMPORT_PATH, IssuePubKey, IssueToken, List, MAX_PAGE, Put,
@@ -14,7 +14,7 @@ use contract::{
     },
     operation::{CallError, ObjectAddress, Reply},
 };
-use domain::model::api_error::{ApiError, common};
+use domain::model::api_error::ApiError;
 use platform::{
     http::{
         answer::{Answer, JSON},
@@ -31,15 +31,15 @@ const IMPORT_TIMEOUT: Duration = Duration::from_secs(900);
 
 pub async fn call(
     context: &RequestContext,
-    handler: Handler,
+    call: CatalogCall,
     segments: &[&str],
     mut request: Request,
     query: &str,
 ) -> Result<Answer, ApiError> {
     let catalog = address(COMMAND_PATH);
     let segment = |at| segment(segments, at);
-    Ok(match handler {
-        Handler::List(resource) => {
+    Ok(match call {
+        CatalogCall::List(resource) => {
             let (limit, cursor) = read_page(query, MAX_PAGE)?;
             let list = List {
                 resource,
@@ -48,43 +48,42 @@ pub async fn call(
             };
             ask(context, &catalog, list).await
         }
-        Handler::Read(resource) => {
+        CatalogCall::Read(resource) => {
             let id = segment(0);
             ask(context, &catalog, Get { resource, id }).await
         }
-        Handler::Write(resource) => {
+        CatalogCall::Write(resource) => {
             body::check_media_type(&request, &[JSON], false)?;
             let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
             let id = segment(0);
             ask(context, &catalog, Put { resource, id, body }).await
         }
-        Handler::IssuePubKey => {
+        CatalogCall::IssuePubKey => {
             let publisher_id = segment(0);
             ask(context, &catalog, IssuePubKey { publisher_id }).await
         }
-        Handler::ReadPubKey => {
+        CatalogCall::ReadPubKey => {
             let publisher_id = segment(0);
             ask(context, &catalog, GetPubKey { publisher_id }).await
         }
-        Handler::IssueToken => {
+        CatalogCall::IssueToken => {
             let advertiser_id = segment(0);
             ask(context, &catalog, IssueToken { advertiser_id }).await
         }
-        Handler::RevokeToken => {
+        CatalogCall::RevokeToken => {
             let revoke = RevokeToken {
                 advertiser_id: segment(0),
                 token_id: segment(1),
             };
             ask(context, &catalog, revoke).await
         }
-        Handler::Import => {
+        CatalogCall::Import => {
             body::check_media_type(&request, &["application/x-ndjson"], true)?;
             import(context, &request)
                 .await
                 .map_or_else(Answer::from, Answer::from)
         }
-        Handler::Refresh => refresh(context).await.unwrap_or_else(Answer::from),
-        _ => return Err(common::NOT_FOUND),
+        CatalogCall::Refresh => refresh(context).await.unwrap_or_else(Answer::from),
     })
 }
 
@@ -121,6 +120,6 @@ async fn send(
     if status < 400 {
         Ok(Reply { status, body })
     } else {
-        Err(CallError::of_answer(status, body, None))
+        Err(CallError::from_answer(status, body, None))
     }
 }

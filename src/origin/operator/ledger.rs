@@ -5,7 +5,7 @@ use std::time::Duration;
 use worker::{Headers, Method, Request, RequestInit, Response};
 
 use super::{MAX_DOCUMENT, ask, read_page, segment};
-use crate::{entry::RequestContext, routes::Handler};
+use crate::{isolate::RequestContext, routes::LedgerCall};
 use contract::{
     catalog::MAX_PAGE,
     ledger::{self, CreateKey, FACTS, ListDays, ListKeys, OPERATOR, RevokeKey, Target, Upload, address},
@@ -41,7 +41,7 @@ const MISSING_IDEMPOTENCY_KEY: ApiError = ApiError::new(
 
 pub async fn call(
     context: &RequestContext,
-    handler: Handler,
+    call: LedgerCall,
     segments: &[&str],
     mut request: Request,
     query: &str,
@@ -50,26 +50,26 @@ pub async fn call(
     let publisher = PublisherId::parse(&segment(0))
         .ok_or_else(|| common::NOT_FOUND.with_message("there is no such publisher"))?;
     let ledger = address(&publisher, OPERATOR);
-    Ok(match handler {
-        Handler::CreateReportKey => {
+    Ok(match call {
+        LedgerCall::CreateReportKey => {
             body::check_media_type(&request, &[JSON], false)?;
             let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
             ask(context, &ledger, CreateKey { body }).await
         }
-        Handler::ListReportKeys => ask(context, &ledger, ListKeys {}).await,
-        Handler::RevokeReportKey => {
+        LedgerCall::ListReportKeys => ask(context, &ledger, ListKeys {}).await,
+        LedgerCall::RevokeReportKey => {
             let key_id = segment(1);
             ask(context, &ledger, RevokeKey { key_id }).await
         }
-        Handler::ListFacts => {
+        LedgerCall::ListFacts => {
             let (limit, before) = read_page(query, MAX_PAGE)?;
             ask(context, &ledger, ListDays { limit, before }).await
         }
-        Handler::ReplaceFacts => {
+        LedgerCall::ReplaceFacts => {
             let day = facts::day(&segment(1)).map_err(|problem| FieldError::new("date", problem))?;
             upload(context, &publisher, &request, Target::Day(day)).await?
         }
-        Handler::AddFacts => {
+        LedgerCall::AddFacts => {
             let key = header(&request, "Idempotency-Key")
                 .filter(|key| {
                     (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
@@ -77,7 +77,6 @@ pub async fn call(
                 .ok_or(MISSING_IDEMPOTENCY_KEY)?;
             upload(context, &publisher, &request, Target::Batch(key)).await?
         }
-        _ => return Err(common::NOT_FOUND),
     })
 }
 

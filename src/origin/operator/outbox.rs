@@ -10,7 +10,7 @@ use url::form_urlencoded;
 use worker::Request;
 
 use super::{MAX_DOCUMENT, TIMEOUT, ask, read_page, segment};
-use crate::{entry::RequestContext, outbox::replay::replay_in_steps, routes::Handler};
+use crate::{isolate::RequestContext, outbox::replay::replay_in_steps, routes::OutboxCall};
 use contract::{
     catalog::{self, MAX_PAGE, Resource},
     operation::Reply,
@@ -91,7 +91,7 @@ async fn status(context: &RequestContext, app: App) -> Map<String, Value> {
 
 pub async fn call(
     context: &RequestContext,
-    handler: Handler,
+    call: OutboxCall,
     segments: &[&str],
     mut request: Request,
     query: &str,
@@ -100,8 +100,8 @@ pub async fn call(
     let app =
         AppId::parse(&segment(0)).ok_or_else(|| common::NOT_FOUND.with_message("there is no such app"))?;
     let outbox = outbox::address(app);
-    Ok(match handler {
-        Handler::ListConversions => {
+    Ok(match call {
+        OutboxCall::ListConversions => {
             let (limit, cursor) = read_page(query, MAX_PAGE)?;
             let filter = |name: &str| {
                 form_urlencoded::parse(query.as_bytes())
@@ -116,15 +116,15 @@ pub async fn call(
             };
             ask(context, &outbox, list).await
         }
-        Handler::ReadConversion => {
+        OutboxCall::ReadConversion => {
             let transaction_id = segment(1);
             ask(context, &outbox, Get { transaction_id }).await
         }
-        Handler::ReplayConversion => {
+        OutboxCall::ReplayConversion => {
             let transaction_id = segment(1);
             ask(context, &outbox, Replay { transaction_id }).await
         }
-        Handler::ReplayConversions => {
+        OutboxCall::ReplayConversions => {
             body::check_media_type(&request, &[JSON], false)?;
             let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
             let step = async |step: ReplayMany| context.workers.call(&outbox, step, TIMEOUT).await;
@@ -132,14 +132,13 @@ pub async fn call(
                 .await
                 .map_or_else(Answer::from, Answer::from)
         }
-        Handler::ReadCallback => ask(context, &outbox, GetStatus {}).await,
-        Handler::EnableCallback => ask(context, &outbox, Enable {}).await,
-        Handler::TestCallback => ask(context, &outbox, Test {}).await,
+        OutboxCall::ReadCallback => ask(context, &outbox, GetStatus {}).await,
+        OutboxCall::EnableCallback => ask(context, &outbox, Enable {}).await,
+        OutboxCall::TestCallback => ask(context, &outbox, Test {}).await,
         // User ids may contain an @, which a client may percent-encode.
-        Handler::EraseUser => {
+        OutboxCall::EraseUser => {
             let user_id = percent_decode_str(&segment(1)).decode_utf8_lossy().into_owned();
             ask(context, &outbox, Erase { user_id }).await
         }
-        _ => return Err(common::NOT_FOUND),
     })
 }

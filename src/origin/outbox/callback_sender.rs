@@ -13,8 +13,8 @@ use domain::{
         guard::Guard,
         request::{Endpoint, Request},
         schedule::{DEFAULT_TIMEOUT_MS, Schedule, timeout_ms},
+        settings::Callback,
     },
-    catalog::app::Callback,
     model::{AppId, CurrencyRate, MicroUsd, api_error::ApiError, credentials::Vault, time::SECOND_MS},
 };
 use platform::{
@@ -55,7 +55,7 @@ impl CallbackSender {
     }
 
     /// The duration of a claim, in milliseconds: longer than any attempt, so that none overlaps with a second one.
-    pub fn under_way_ms(&self) -> i64 {
+    pub fn claim_ms(&self) -> i64 {
         i64::from(self.timeout_ms).saturating_add(SLACK_MS)
     }
 
@@ -97,7 +97,7 @@ impl CallbackSender {
         let request = endpoint.request(fields, runtime.now_ms().div_euclid(SECOND_MS));
         let mut call = self.call(runtime, &request).await;
         if let Ok(answer) = &mut call.outcome {
-            answer.body = endpoint.for_the_log(&answer.body);
+            answer.body = endpoint.masked_for_log(&answer.body);
         }
         call
     }
@@ -183,7 +183,7 @@ pub async fn test(
             json!({
                 "http_status": answer.status,
                 "ms": call.took_ms,
-                "body": endpoint.for_the_log(&answer.body),
+                "body": endpoint.masked_for_log(&answer.body),
             }),
             None,
         ),

@@ -26,7 +26,7 @@ pub trait Peers {
     fn now_ms(&self) -> i64;
 
     /// The duration of a claim on a callback, in milliseconds.
-    fn under_way_ms(&self) -> i64;
+    fn claim_ms(&self) -> i64;
 
     /// The process's cache of the outbox's state; `None` reads the state for each conversion.
     fn state_cache(&self) -> Option<&StateCache> {
@@ -59,13 +59,13 @@ pub async fn convert(
         if let Some(state_cache) = peers.state_cache() {
             state_cache.set_lacks_endpoint(false);
         }
-        let released = endpoint::learn(
+        let released = endpoint::update(
             db,
             peers.now_ms(),
             conversion.click.app,
             Some(&terms.publisher_id),
             &terms.callback,
-            peers.under_way_ms(),
+            peers.claim_ms(),
         )?;
         // New callback settings make waiting callbacks due, also if this postback is refused.
         if released {

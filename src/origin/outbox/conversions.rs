@@ -1,9 +1,8 @@
 //! Applies the rules in `domain::conversions` to an outbox's rows (docs/DECISIONS.md, "Conversions"). [`admit`] and
 //! [`settle`] are one transaction each; [`super::commit`] runs them and takes from the cap between them.
 
-use serde::{Deserialize, Serialize};
-
 use super::{
+    approval::Approval,
     entries,
     reservations::{self, Ended, Reservation},
     retention, sql,
@@ -15,13 +14,11 @@ use contract::{
 };
 use domain::{
     conversions::{
-        ids::{RowKey, transaction_id},
         parameters::INVALID_CLICK_ID,
         reward::{PayableGoal, check_window, paid_goal},
         state::{Movement, Outcome, Reason, State, Status, is_judged, next},
     },
-    model::{AdvertiserId, CurrencyRate, MicroUsd, OfferId, api_error::ApiError, credentials, time::UtcDay},
-    tracking::click_id::Nonce,
+    model::{MicroUsd, OfferId, api_error::ApiError, credentials, time::UtcDay},
 };
 use platform::{
     database::{Database, DatabaseError, json},
@@ -35,49 +32,6 @@ pub const INVALID_TOKEN: ApiError = ApiError::new(
     "invalid_token",
     "token is not a valid token of the advertiser whose offer was clicked",
 );
-
-/// Everything that is needed to pay a conversion. A reservation stores it, so that the alarm pays exactly what the
-/// request would have paid.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Approval {
-    pub conversion: Conversion,
-    pub advertiser: AdvertiserId,
-    pub offer: OfferId,
-    pub goal: String,
-    /// The goal's event code.
-    pub goal_value: Option<String>,
-    pub payout_micro_usd: i64,
-    pub currency: CurrencyRate,
-}
-
-impl Approval {
-    pub fn nonce(&self) -> Result<Nonce, Failure> {
-        let nonce = self.conversion.nonce.0.as_slice();
-        Nonce::try_from(nonce).map_err(|_| Failure::Internal("a nonce does not have 12 bytes".into()))
-    }
-
-    pub fn transaction_id(&self, movement: Movement) -> Result<String, Failure> {
-        let row = RowKey {
-            app: self.conversion.click.app,
-            nonce: self.nonce()?,
-            goal: &self.goal,
-        };
-        Ok(transaction_id(&row, movement))
-    }
-
-    /// The sender's name of the goal; empty if there is none, because no name is empty.
-    pub(super) fn name(&self) -> &str {
-        self.conversion.goal.as_deref().unwrap_or_default()
-    }
-
-    fn answer(&self, status: Status, duplicate: bool) -> Result<Answer, Failure> {
-        Ok(Answer {
-            transaction_id: self.transaction_id(Movement::Reward)?,
-            status,
-            duplicate,
-        })
-    }
-}
 
 /// The result of [`admit`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -246,12 +200,12 @@ fn read_click(
         if row.is_null(0) {
             rows.push(ConversionRow {
                 goal: row.text(1)?.to_owned(),
-                names: entries::parse(&row, 2)?,
+                names: row.json(2)?,
                 state: state_of(row.integer(3)?)?,
                 entry: row.integer(4)?,
             });
         } else {
-            reserved.push(entries::parse(&row, 0)?);
+            reserved.push(row.json(0)?);
         }
     }
     Ok((rows, reserved))

@@ -20,10 +20,10 @@ use platform::{
 
 /// A claimed callback, to be attempted now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Try {
+pub struct ClaimedCallback {
     pub entry: i64,
     /// Earlier attempts in the current schedule.
-    pub tries: u32,
+    pub attempts: u32,
     pub fields: Fields,
     /// The revision of the callback settings in use.
     pub revision: i64,
@@ -61,27 +61,26 @@ impl Attempt {
 /// How long a callback that this code cannot parse is put off, in milliseconds.
 const UNREADABLE_MS: i64 = 5 * MINUTE_MS;
 
-/// Claims at most `most` due callbacks for `under_way_ms`, the longest due first. One that does not parse, because
+/// Claims at most `most` due callbacks for `claim_ms`, the longest due first. One that does not parse, because
 /// newer code has written it, gets an attempt with the error and is put off, so that it does not block the others.
 pub fn claim(
     db: &impl Database,
     now_ms: i64,
     most: usize,
-    under_way_ms: i64,
-) -> Result<Vec<Try>, DatabaseError> {
+    claim_ms: i64,
+) -> Result<Vec<ClaimedCallback>, DatabaseError> {
     if most == 0 {
         return Ok(Vec::new());
     }
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let (mut tries, mut claimed, mut unreadable) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut callbacks, mut claimed, mut unreadable) = (Vec::new(), Vec::new(), Vec::new());
     for row in db.query(sql::DUE, params![now_ms, most])? {
         let entry = row.integer(0)?;
-        match entries::parse(&row, 2) {
+        match row.json(2) {
             Ok(fields) => {
                 claimed.push(entry);
-                tries.push(Try {
+                callbacks.push(ClaimedCallback {
                     entry,
-                    tries: u32::try_from(row.integer(1)?).unwrap_or(u32::MAX),
+                    attempts: row.number(1)?,
                     fields,
                     revision: row.integer(3)?,
                 });
@@ -96,20 +95,20 @@ pub fn claim(
             }
         }
     }
-    for (entries, put_off_ms) in [(claimed, under_way_ms), (unreadable, UNREADABLE_MS)] {
+    for (entries, put_off_ms) in [(claimed, claim_ms), (unreadable, UNREADABLE_MS)] {
         if !entries.is_empty() {
             let until_ms = now_ms.saturating_add(put_off_ms);
             db.execute(sql::CLAIM, params![until_ms, json(&entries)?])?;
         }
     }
-    Ok(tries)
+    Ok(callbacks)
 }
 
 /// Records an attempt and its consequences. After an error the callback is attempted again.
 pub fn conclude(
     db: &impl Database,
     now_ms: i64,
-    tried: &Try,
+    callback: &ClaimedCallback,
     attempt: &Attempt,
     judgement: &Judgement,
 ) -> Result<(), DatabaseError> {
@@ -123,7 +122,7 @@ pub fn conclude(
         db.execute(
             sql::ADD_ATTEMPT,
             params![
-                tried.entry,
+                callback.entry,
                 attempt.at_ms,
                 attempt.took_ms,
                 attempt.http_status.map(u32::from),
@@ -136,16 +135,16 @@ pub fn conclude(
             params![
                 delivery,
                 due_ms,
-                tried.tries.saturating_add(1),
-                tried.entry,
-                tried.tries
+                callback.attempts.saturating_add(1),
+                callback.entry,
+                callback.attempts
             ],
         )?;
         if delivery != entries::WAITING && !concluded.is_empty() {
-            db.execute(sql::RELEASE_REVERSAL, params![now_ms, tried.entry])?;
-            super::retention::ended(db, tried.entry)?;
+            db.execute(sql::RELEASE_REVERSAL, params![now_ms, callback.entry])?;
+            super::retention::erase_if_marked(db, callback.entry)?;
         }
-        record_health(db, now_ms, tried, judgement)
+        record_health(db, now_ms, callback, judgement)
     })
 }
 
@@ -153,10 +152,10 @@ pub fn conclude(
 fn record_health(
     db: &impl Database,
     now_ms: i64,
-    tried: &Try,
+    callback: &ClaimedCallback,
     judgement: &Judgement,
 ) -> Result<(), DatabaseError> {
-    let state = endpoint::read(db)?.filter(|state| state.callback.revision == tried.revision);
+    let state = endpoint::read(db)?.filter(|state| state.callback.revision == callback.revision);
     let Some(OutboxState {
         health, disabled_ms, ..
     }) = state
@@ -180,7 +179,6 @@ pub fn due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
     let Some(state) = endpoint::read(db)?.filter(OutboxState::has_endpoint) else {
         return Ok(None);
     };
-    let first = db.query_first(sql::FIRST_DUE, &[])?;
-    let first = first.map_or(Ok(None), |row| row.optional_integer(0))?;
+    let first = db.query_integer(sql::FIRST_DUE, &[])?;
     Ok(first.map(|due_ms| due_ms.max(state.health.opens_ms().unwrap_or(i64::MIN))))
 }

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::deliveries::Try;
+use super::deliveries::ClaimedCallback;
 use domain::{
     callbacks::delivery::{Judgement, Next},
     model::time::SECOND_MS,
@@ -31,8 +31,14 @@ pub fn counts() -> AttemptCounts {
     COUNTS.get()
 }
 
-/// Counts an attempt, and logs it if it did not deliver. `tries` includes this one.
-pub fn record(now_ms: i64, tried: &Try, call: &HttpCall, tries: u32, judgement: &Judgement) {
+/// Counts an attempt, and logs it if it did not deliver. `attempts` includes this one.
+pub fn record(
+    now_ms: i64,
+    callback: &ClaimedCallback,
+    call: &HttpCall,
+    attempts: u32,
+    judgement: &Judgement,
+) {
     let mut counts = COUNTS.get();
     let counted = match judgement.next {
         Next::Delivered => &mut counts.delivered,
@@ -47,10 +53,10 @@ pub fn record(now_ms: i64, tried: &Try, call: &HttpCall, tries: u32, judgement: 
     let dead = judgement.next == Next::Dead;
     let level = if dead { Level::Error } else { Level::Warn };
     log::write(&Line {
-        app: Some(&tried.fields.app_id),
-        offer: Some(&tried.fields.offer_id),
-        transaction_id: Some(&tried.fields.transaction_id),
-        tries: Some(tries),
+        app: Some(&callback.fields.app_id),
+        offer: Some(&callback.fields.offer_id),
+        transaction_id: Some(&callback.fields.transaction_id),
+        attempts: Some(attempts),
         status: call.outcome.as_ref().ok().map(|answer| answer.status),
         cause: call.outcome.as_ref().err().map(|no_answer| no_answer.cause),
         next_try: match judgement.next {

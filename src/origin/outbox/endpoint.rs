@@ -41,13 +41,13 @@ pub fn read(db: &impl Database) -> Result<Option<OutboxState>, DatabaseError> {
     let Some(row) = db.query_first(sql::GET_STATE, &[])? else {
         return Ok(None);
     };
-    let app = u32::try_from(row.integer(6)?).ok().and_then(AppId::from_number);
+    let app = AppId::from_number(row.number(6)?);
     Ok(Some(OutboxState {
         app: app.ok_or_else(|| DatabaseError("the stored app id is invalid".into()))?,
         publisher: row.optional_text(0)?.and_then(PublisherId::parse),
         callback: callback_settings::read(&row, 1)?,
         health: Health {
-            failures: u32::try_from(row.integer(3)?).unwrap_or(u32::MAX),
+            failures: row.number(3)?,
             resumes_ms: row.integer(4)?,
         },
         disabled_ms: row.optional_integer(5)?,
@@ -72,7 +72,7 @@ impl StateCache {
             .is_some_and(|known| callback.revision <= known)
     }
 
-    /// Records settings that [`learn`] has written, or found, together with a publisher.
+    /// Records settings that [`update`] has written, or found, together with a publisher.
     pub fn record(&self, callback: &CallbackSettings) {
         self.revision
             .set(self.revision.get().max(Some(callback.revision)));
@@ -90,15 +90,15 @@ impl StateCache {
 }
 
 /// Stores the catalog's callback settings if their revision is higher, and a publisher if none is stored. New settings
-/// reset the endpoint's health and make waiting callbacks due. `under_way_ms` is the duration of a claim. Returns
+/// reset the endpoint's health and make waiting callbacks due. `claim_ms` is the duration of a claim. Returns
 /// whether the settings were new.
-pub fn learn(
+pub fn update(
     db: &impl Database,
     now_ms: i64,
     app: AppId,
     publisher: Option<&PublisherId>,
     callback: &CallbackSettings,
-    under_way_ms: i64,
+    claim_ms: i64,
 ) -> Result<bool, DatabaseError> {
     let known = read(db)?;
     let known_revision = known.as_ref().map(|known| known.callback.revision);
@@ -122,7 +122,7 @@ pub fn learn(
             ],
         )?;
         if is_newer {
-            release(db, now_ms, under_way_ms)?;
+            release(db, now_ms, claim_ms)?;
         }
         Ok(is_newer)
     })
@@ -130,10 +130,10 @@ pub fn learn(
 
 /// Resets the endpoint's health, and restarts the schedule of every waiting callback with an attempt at once. Attempts
 /// in flight are left alone, or their callbacks would be sent twice.
-pub fn release(db: &impl Database, now_ms: i64, under_way_ms: i64) -> Result<(), DatabaseError> {
+pub fn release(db: &impl Database, now_ms: i64, claim_ms: i64) -> Result<(), DatabaseError> {
     set_health(db, Health::default(), None)?;
-    let under_way_until = now_ms.saturating_add(under_way_ms);
-    db.execute(sql::RELEASE_ALL, params![now_ms, under_way_until])
+    let claimed_until_ms = now_ms.saturating_add(claim_ms);
+    db.execute(sql::RELEASE_ALL, params![now_ms, claimed_until_ms])
 }
 
 /// Stores the endpoint's health.

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::{conversions::Approval, retention, sql};
+use super::{approval::Approval, retention, sql};
 use crate::batches::{self, BatchRow};
 use contract::counters;
 use domain::{
@@ -18,7 +18,7 @@ use domain::{
     },
 };
 use platform::{
-    database::{Database, DatabaseError, Row, json},
+    database::{Database, json},
     failure::Failure,
     params,
 };
@@ -65,7 +65,7 @@ pub fn amend(
         ],
     )?;
     if state != State::Approved {
-        retention::ended(db, entry)?;
+        retention::erase_if_marked(db, entry)?;
     }
     Ok(entry)
 }
@@ -204,22 +204,16 @@ impl PaidReward {
             entry: row.integer(0)?,
             payout_micro_usd: row.integer(1)?,
             is_waiting: row.optional_integer(2)? == Some(WAITING),
-            sent: parse(&row, 3)?,
+            sent: row.json(3)?,
             erase: row.boolean(4)?,
         })
     }
 }
 
-/// Parses a JSON column that the outbox has written.
-pub(super) fn parse<'r, T: Deserialize<'r>>(row: &'r Row, column: usize) -> Result<T, DatabaseError> {
-    serde_json::from_str(row.text(column)?)
-        .map_err(|error| DatabaseError(format!("column {column} does not parse: {error}")))
-}
-
 /// The fields of a reward's callback.
 fn fields(approval: &Approval, now_ms: i64) -> Result<Fields, Failure> {
     let click = &approval.conversion.click;
-    let amounts = Amounts::of(MicroUsd(approval.payout_micro_usd), &approval.currency);
+    let amounts = Amounts::new(MicroUsd(approval.payout_micro_usd), &approval.currency);
     let owned = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);
     let [c1, c2, c3, c4, c5] = click.custom.each_ref().map(owned);
     Ok(Fields {

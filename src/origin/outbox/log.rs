@@ -117,9 +117,7 @@ pub fn list(
 
 /// The highest entry; 0 if the log is empty.
 pub fn last_entry(db: &impl Database) -> Result<i64, DatabaseError> {
-    let last = db.query_first(sql::LAST_ENTRY, &[])?;
-    let last = last.map_or(Ok(None), |row| row.optional_integer(0))?;
-    Ok(last.unwrap_or(0))
+    Ok(db.query_integer(sql::LAST_ENTRY, &[])?.unwrap_or(0))
 }
 
 /// `GET …/conversions/{transaction_id}`.
@@ -238,7 +236,7 @@ fn log_entry<'r>(
     outbox: Option<&OutboxState>,
     attempts: Vec<Json>,
 ) -> Result<LogEntry<'r>, DatabaseError> {
-    let fields: LoggedFields = entries::parse(row, 6)?;
+    let fields: LoggedFields = row.json(6)?;
     let delivery = row.optional_integer(2)?;
     let original = row.optional_text(8)?;
     let state = state_of(row.integer(7)?)?;

@@ -37,11 +37,11 @@ pub fn replay(
     db: &impl Database,
     now_ms: i64,
     transaction_id: &str,
-    under_way_ms: i64,
+    claim_ms: i64,
 ) -> Result<Reply, Failure> {
-    let under_way_until = now_ms.saturating_add(under_way_ms);
+    let claimed_until_ms = now_ms.saturating_add(claim_ms);
     let replayed = db.transaction(|| {
-        let replayed = db.query_first(sql::REPLAY, params![now_ms, transaction_id, under_way_until])?;
+        let replayed = db.query_first(sql::REPLAY, params![now_ms, transaction_id, claimed_until_ms])?;
         if let Some(replayed) = &replayed {
             let entry = replayed.integer(0)?;
             db.execute(sql::REPLAY_REVERSALS, params![now_ms, entry - 1, entry])?;
@@ -136,7 +136,7 @@ pub fn replay_many(
     body: &str,
     after: i64,
     until: Option<i64>,
-    under_way_ms: i64,
+    claim_ms: i64,
 ) -> Result<Reply, Failure> {
     let range = Range::from_json(body)?;
     let delivery = match range.state {
@@ -150,11 +150,11 @@ pub fn replay_many(
         .or(until)
         .unwrap_or(now_ms.div_euclid(SECOND_MS).saturating_add(1));
     let last = after.saturating_add(STEP);
-    let count = db.query_first(
+    let replayed = db.query_integer(
         sql::COUNT_TO_REPLAY,
         params![delivery, range.since, until, after, last],
     )?;
-    let replayed = count.map_or(Ok(0), |row| row.integer(0))?;
+    let replayed = replayed.unwrap_or(0);
     if replayed > 0 {
         db.transaction(|| {
             db.execute(
@@ -166,7 +166,7 @@ pub fn replay_many(
                     after,
                     last,
                     now_ms,
-                    now_ms.saturating_add(under_way_ms)
+                    now_ms.saturating_add(claim_ms)
                 ],
             )?;
             db.execute(sql::REPLAY_REVERSALS, params![now_ms, after, last])?;
@@ -185,9 +185,9 @@ pub fn replay_many(
 }
 
 /// `POST …/callback/enable`.
-pub fn enable(db: &impl Database, now_ms: i64, under_way_ms: i64) -> Result<Reply, Failure> {
+pub fn enable(db: &impl Database, now_ms: i64, claim_ms: i64) -> Result<Reply, Failure> {
     if endpoint::read(db)?.is_some() {
-        db.transaction(|| endpoint::release(db, now_ms, under_way_ms))?;
+        db.transaction(|| endpoint::release(db, now_ms, claim_ms))?;
     }
     status(db)
 }

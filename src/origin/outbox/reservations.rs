@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{NET_MS, conversions::Approval, entries, sql};
+use super::{NET_MS, approval::Approval, sql};
 use contract::counters::Take;
 use platform::{
     database::{Database, DatabaseError, Value, json},
@@ -72,15 +72,9 @@ pub fn overdue(
     now_ms: i64,
     most: usize,
 ) -> Result<Vec<(u32, Reservation)>, DatabaseError> {
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
     let rows = db.query(sql::DUE_RESERVATIONS, params![now_ms, most])?;
     rows.iter()
-        .map(|row| {
-            Ok((
-                u32::try_from(row.integer(0)?).unwrap_or(u32::MAX),
-                entries::parse(row, 1)?,
-            ))
-        })
+        .map(|row| Ok((row.number(0)?, row.json(1)?)))
         .collect()
 }
 

@@ -25,8 +25,9 @@ pub fn erase(db: &impl Database, user_id: &str) -> Result<Reply, Failure> {
         Some(row) => (row.integer(0)?, row.integer(1)?),
         None => (0, 0),
     };
-    let reserved = db.query_first(sql::COUNT_RESERVED, params![user_id])?;
-    let reserved = reserved.map_or(Ok(0), |row| row.integer(0))?;
+    let reserved = db
+        .query_integer(sql::COUNT_RESERVED, params![user_id])?
+        .unwrap_or(0);
     db.transaction(|| {
         db.execute(sql::MARK_RESERVATIONS, params![user_id])?;
         db.execute(sql::MARK_USER, params![user_id])?;
@@ -40,13 +41,13 @@ pub fn erase(db: &impl Database, user_id: &str) -> Result<Reply, Failure> {
 /// Erases the user of an entry, now or when its callback has ended, within the caller's transaction.
 pub fn mark(db: &impl Database, transaction_id: &str) -> Result<(), DatabaseError> {
     match db.query_first(sql::MARK_ENTRY, params![transaction_id])? {
-        Some(row) => ended(db, row.integer(0)?),
+        Some(row) => erase_if_marked(db, row.integer(0)?),
         None => Ok(()),
     }
 }
 
 /// Erases the user of an ended callback if that was requested meanwhile, within the caller's transaction.
-pub fn ended(db: &impl Database, entry: i64) -> Result<(), DatabaseError> {
+pub fn erase_if_marked(db: &impl Database, entry: i64) -> Result<(), DatabaseError> {
     match db.query_first(sql::USER_TO_ERASE, params![entry])? {
         Some(row) => erase_ended(db, row.text(0)?),
         None => Ok(()),
@@ -63,17 +64,13 @@ fn erase_ended(db: &impl Database, user_id: &str) -> Result<(), DatabaseError> {
 pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     let attempts_from = now_ms.saturating_sub(ATTEMPT_RETENTION_MS);
     let identifiers_from = now_ms.saturating_sub(IDENTIFIER_RETENTION_MS);
-    let is_more = || {
-        let more = db.query_first(sql::MORE_TO_SWEEP, params![attempts_from, identifiers_from])?;
-        more.map_or(Ok(false), |row| row.boolean(0))
-    };
+    let is_more = || db.query_boolean(sql::MORE_TO_SWEEP, params![attempts_from, identifiers_from]);
     // An alarm runs every few seconds, but rows expire once a day.
     if !is_more()? {
         return due_ms(db, now_ms);
     }
     db.execute(sql::SWEEP_ATTEMPTS, params![ROWS, attempts_from])?;
-    let last = db.query_first(sql::LAST_TO_CLEAR, params![ROWS, identifiers_from])?;
-    if let Some(last) = last.map_or(Ok(None), |row| row.optional_integer(0))? {
+    if let Some(last) = db.query_integer(sql::LAST_TO_CLEAR, params![ROWS, identifiers_from])? {
         db.transaction(|| {
             db.execute(sql::MARK_OLD, params![last])?;
             db.execute(sql::BLANK_OLD_ATTEMPTS, params![last])?;
@@ -90,7 +87,6 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
 
 /// When the next sweep is due; never if there are no entries.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
-    let row = db.query_first(sql::ANYTHING_KEPT, &[])?;
-    let has_entries = row.map_or(Ok(false), |row| row.boolean(0))?;
+    let has_entries = db.query_boolean(sql::ANYTHING_KEPT, &[])?;
     Ok(has_entries.then(|| next_night_ms(now_ms)))
 }

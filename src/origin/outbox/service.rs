@@ -9,7 +9,7 @@ use super::{
     callback_sender::{self, CallbackSender, PEER_TIMEOUT},
     click_locks::ClickLocks,
     commit::{self, Peers},
-    deliveries::{self, Attempt, Try},
+    deliveries::{self, Attempt, ClaimedCallback},
     delivery_log,
     endpoint::{self, OutboxState, StateCache},
     log, next_alarm, replay, retention, revenue_batches,
@@ -51,17 +51,37 @@ impl<R: Clock + Random + Sleep + Spawn + ObjectCall + Http> Runtime for R {}
 
 /// Observes the start and the end of each attempt of a callback. Production logs attempts; the simulation checks them.
 pub trait Observer {
-    fn claimed(&self, _tried: &Try) {}
+    fn claimed(&self, _tried: &ClaimedCallback) {}
 
-    fn concluded(&self, now_ms: i64, tried: &Try, call: &HttpCall, judgement: &Judgement, written: bool);
+    fn concluded(
+        &self,
+        now_ms: i64,
+        callback: &ClaimedCallback,
+        call: &HttpCall,
+        judgement: &Judgement,
+        written: bool,
+    );
 }
 
 /// Production's observer: counts attempts and logs those that did not deliver.
 pub struct DeliveryLog;
 
 impl Observer for DeliveryLog {
-    fn concluded(&self, now_ms: i64, tried: &Try, call: &HttpCall, judgement: &Judgement, _written: bool) {
-        delivery_log::record(now_ms, tried, call, tried.tries.saturating_add(1), judgement);
+    fn concluded(
+        &self,
+        now_ms: i64,
+        callback: &ClaimedCallback,
+        call: &HttpCall,
+        judgement: &Judgement,
+        _written: bool,
+    ) {
+        delivery_log::record(
+            now_ms,
+            callback,
+            call,
+            callback.attempts.saturating_add(1),
+            judgement,
+        );
     }
 }
 
@@ -85,7 +105,7 @@ pub struct OutboxService<D, R, O> {
 
 /// A claimed callback and its endpoint.
 struct Claimed {
-    tried: Try,
+    callback: ClaimedCallback,
     endpoint: Rc<Endpoint>,
 }
 
@@ -209,11 +229,11 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
 
     /// Carries out a command that needs no other object; synchronous.
     fn carry_out(&self, db: &D, app: AppId, command: Command) -> Result<Reply, Failure> {
-        let (now_ms, try_ms) = (self.now_ms(), self.sender.under_way_ms());
+        let (now_ms, claim_ms) = (self.now_ms(), self.sender.claim_ms());
         self.state_cache.set_lacks_endpoint(false);
         let reply = match command {
             Command::Settings(settings) => {
-                endpoint::learn(db, now_ms, app, None, &settings, try_ms)?;
+                endpoint::update(db, now_ms, app, None, &settings, claim_ms)?;
                 return Ok(Reply::Done {});
             }
             Command::List(List {
@@ -223,12 +243,14 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
                 cursor,
             }) => log::list(db, status.as_deref(), state.as_deref(), limit, cursor.as_deref()),
             Command::Get(Get { transaction_id }) => log::get(db, &transaction_id),
-            Command::Replay(Replay { transaction_id }) => replay::replay(db, now_ms, &transaction_id, try_ms),
+            Command::Replay(Replay { transaction_id }) => {
+                replay::replay(db, now_ms, &transaction_id, claim_ms)
+            }
             Command::ReplayMany(ReplayMany { body, after, until }) => {
-                replay::replay_many(db, now_ms, &body, after, until, try_ms)
+                replay::replay_many(db, now_ms, &body, after, until, claim_ms)
             }
             Command::Status(_) => replay::status(db),
-            Command::Enable(_) => replay::enable(db, now_ms, try_ms),
+            Command::Enable(_) => replay::enable(db, now_ms, claim_ms),
             Command::Erase(Erase { user_id }) => retention::erase(db, &user_id),
             Command::Convert(_) | Command::Test(_) => Err(common::NOT_FOUND.into()),
         };
@@ -243,9 +265,9 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         match self.terms_client.terms(self.runtime(), app, None).await {
             Ok(terms) => {
                 let db = self.shell.ready().await?;
-                let (publisher, try_ms) = (Some(&terms.publisher_id), self.sender.under_way_ms());
+                let (publisher, claim_ms) = (Some(&terms.publisher_id), self.sender.claim_ms());
                 self.state_cache.set_lacks_endpoint(false);
-                endpoint::learn(db, self.now_ms(), app, publisher, &terms.callback, try_ms)?;
+                endpoint::update(db, self.now_ms(), app, publisher, &terms.callback, claim_ms)?;
             }
             Err(Failure::Refused(error)) if error.status == 404 => return Err(error.into()),
             // The stored settings are good enough for the operator's commands.
@@ -275,19 +297,19 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             self.state_cache.set_lacks_endpoint(true);
             return Ok(Vec::new());
         };
-        let free = state.health.room(self.in_flight.get(), self.now_ms());
+        let free = state.health.free_slots(self.in_flight.get(), self.now_ms());
         if free == 0 {
             return Ok(Vec::new());
         }
         let Some(endpoint) = self.sender.endpoint(Some(&state))? else {
             return Ok(Vec::new());
         };
-        let tries = deliveries::claim(db, self.now_ms(), free, self.sender.under_way_ms())?;
+        let claimed = deliveries::claim(db, self.now_ms(), free, self.sender.claim_ms())?;
         self.committed()?;
-        Ok(tries
+        Ok(claimed
             .into_iter()
-            .map(|tried| Claimed {
-                tried,
+            .map(|callback| Claimed {
+                callback,
                 endpoint: Rc::clone(&endpoint),
             })
             .collect())
@@ -301,7 +323,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             Vec::new()
         });
         for claimed in claimed {
-            self.observer.claimed(&claimed.tried);
+            self.observer.claimed(&claimed.callback);
             self.in_flight.set(self.in_flight.get().saturating_add(1));
             self.spawn(Rc::clone(self).deliver(claimed));
         }
@@ -318,22 +340,27 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         self.start_due();
     }
 
-    async fn attempt(&self, Claimed { tried, endpoint }: &Claimed) -> Result<(), Failure> {
-        let call = self.sender.send(self.runtime(), endpoint, &tried.fields).await;
+    async fn attempt(&self, Claimed { callback, endpoint }: &Claimed) -> Result<(), Failure> {
+        let call = self.sender.send(self.runtime(), endpoint, &callback.fields).await;
         let random = self.runtime().random().map_err(Failure::Internal)?;
         let [a, b, c, d, ..] = random;
         let judgement = judge(
             &self.sender.schedule,
-            tried.tries.saturating_add(1),
+            callback.attempts.saturating_add(1),
             &call.delivery_outcome(),
             self.now_ms(),
             u32::from_le_bytes([a, b, c, d]),
         );
         let attempt = Attempt::of(&call);
-        let concluded =
-            deliveries::conclude(self.shell.storage(), self.now_ms(), tried, &attempt, &judgement);
+        let concluded = deliveries::conclude(
+            self.shell.storage(),
+            self.now_ms(),
+            callback,
+            &attempt,
+            &judgement,
+        );
         self.observer
-            .concluded(self.now_ms(), tried, &call, &judgement, concluded.is_ok());
+            .concluded(self.now_ms(), callback, &call, &judgement, concluded.is_ok());
         concluded?;
         if judgement.next == Next::Delivered {
             self.committed()
@@ -384,8 +411,8 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
         self.runtime().now_ms()
     }
 
-    fn under_way_ms(&self) -> i64 {
-        self.sender.under_way_ms()
+    fn claim_ms(&self) -> i64 {
+        self.sender.claim_ms()
     }
 
     fn state_cache(&self) -> Option<&StateCache> {

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use worker::{Headers, Response, ResponseBody, Result};
 
-use super::request_log::LogFields;
 use crate::log;
 use contract::operation::{CallError, Reply, code_in};
 use domain::model::api_error::{ApiError, common};
@@ -182,5 +181,36 @@ impl From<CallError> for Answer {
                 common::UNAVAILABLE.into()
             }
         }
+    }
+}
+
+/// The fields that a handler adds to a request's line.
+#[derive(Default)]
+pub struct LogFields {
+    pub app: Option<String>,
+    pub offer: Option<String>,
+    pub publisher: Option<String>,
+    /// The fingerprint of the report key.
+    pub key: Option<String>,
+    pub transaction_id: Option<String>,
+    pub outcome: Option<&'static str>,
+    pub duplicate: Option<bool>,
+    pub rows: Option<i64>,
+}
+
+impl LogFields {
+    /// Attaches these fields to an answer or an internal error. A refusal by the edge gets none and so leaves few
+    /// lines: anybody who has seen a click id or has a revoked key can provoke it.
+    pub fn attach_to(self, answered: Result<Answer, ApiError>) -> Answer {
+        match answered {
+            Ok(answer) => answer.with_log_fields(self),
+            Err(error) if error.status >= 500 => Answer::from(error).with_log_fields(self),
+            Err(error) => error.into(),
+        }
+    }
+
+    /// Whether an authentic click id or report key identifies the request's owner.
+    pub fn is_known(&self) -> bool {
+        self.app.is_some() || self.key.is_some()
     }
 }

@@ -7,10 +7,13 @@ use super::{
     address::Address,
     answer::{Answer, JSON},
     body,
+    request_log::{self, RequestInfo},
+    router::{Found, Routed},
+    traffic::Traffic,
 };
 use crate::{
     failure::Failure,
-    log,
+    faults, log,
     panics::{catch_panics, panics_to_failure},
 };
 use contract::origin::HEALTH;
@@ -78,6 +81,43 @@ pub fn health(mut body: Map<String, Value>, why: Option<&str>) -> Answer {
     body.insert("error".into(), error.message.as_ref().into());
     body.insert("code".into(), error.code.into());
     Answer::from(error).body(JSON, Value::Object(body).to_string())
+}
+
+/// Runs a request's handler, counts and logs the request, and drops the answer's body for HEAD. `worker` and `path` name
+/// the points at which tests inject panics; `began_ms` is the request's time of arrival.
+pub async fn answer(
+    traffic: &Traffic,
+    info: &RequestInfo<'_>,
+    sent: &web_sys::Request,
+    began_ms: i64,
+    (worker, path): (&'static str, &str),
+    handler: impl Future<Output = Result<Answer, ApiError>>,
+) -> Answer {
+    let answer = handle(async {
+        faults::inject(worker, path);
+        let answered = handler.await;
+        faults::inject("answered", path);
+        answered
+    })
+    .await;
+    request_log::record(traffic, info, sent, &answer, began_ms);
+    if info.method == "HEAD" {
+        answer.without_body()
+    } else {
+        answer
+    }
+}
+
+/// A request's route, or the answer 404 or 405.
+pub fn found<H, P>(routed: Routed<'_, H, P>) -> Result<Found<'_, H, P>, Box<Answer>> {
+    let refusal = match routed {
+        Routed::Found(found) => return Ok(found),
+        Routed::MethodNotAllowed(allowed) => {
+            Answer::from(common::METHOD_NOT_ALLOWED).header("Allow", allowed)
+        }
+        Routed::NotFound => common::NOT_FOUND.into(),
+    };
+    Err(Box::new(refusal))
 }
 
 /// Runs a handler. A panic in it fails only this request, and is logged.

@@ -5,14 +5,14 @@ use worker::web_sys;
 
 use super::{
     answer::Answer,
-    router::{Method, Route, RouteName, Routed, Subject},
+    router::{Found, Method, RouteName, Routed, Subject},
     traffic::Traffic,
 };
 use crate::{
     log::{self, Event, Level, Line},
     runtime::now_ms,
 };
-use domain::model::{AppId, api_error::ApiError};
+use domain::model::AppId;
 
 /// The most lines of one kind that an isolate writes in a minute, for each app or publisher if it is known. They are
 /// for requests without valid credentials; for failures that affect everybody, or refusals of a known caller; and for
@@ -25,40 +25,9 @@ const MAX_LOSSES: u32 = 60;
 /// there was no permit for its form. Anybody can send such a postback.
 const UNREAD: &str = "unread";
 
-/// The fields that a handler adds to a request's line.
-#[derive(Default)]
-pub struct LogFields {
-    pub app: Option<String>,
-    pub offer: Option<String>,
-    pub publisher: Option<String>,
-    /// The fingerprint of the report key.
-    pub key: Option<String>,
-    pub transaction_id: Option<String>,
-    pub outcome: Option<&'static str>,
-    pub duplicate: Option<bool>,
-    pub rows: Option<i64>,
-}
-
-impl LogFields {
-    /// Attaches these fields to an answer or an internal error. A refusal by the edge gets none and so leaves few
-    /// lines: anybody who has seen a click id or has a revoked key can provoke it.
-    pub fn attach_to(self, answered: Result<Answer, ApiError>) -> Answer {
-        match answered {
-            Ok(answer) => answer.with_log_fields(self),
-            Err(error) if error.status >= 500 => Answer::from(error).with_log_fields(self),
-            Err(error) => error.into(),
-        }
-    }
-
-    /// Whether an authentic click id or report key identifies the request's owner.
-    fn is_known(&self) -> bool {
-        self.app.is_some() || self.key.is_some()
-    }
-}
-
 /// The data of a request for its count and its line.
 pub struct RequestInfo<'r> {
-    method: &'r str,
+    pub method: &'r str,
     name: RouteName,
     pattern: Option<&'static str>,
     subject: Option<Subject>,
@@ -70,23 +39,12 @@ impl<'r> RequestInfo<'r> {
     /// `unrouted` is the name for a request without a route.
     pub fn new<H, P>(method: &'r str, routed: &Routed<'r, H, P>, unrouted: RouteName) -> Self {
         match routed {
-            Routed::To {
-                route:
-                    Route {
-                        name,
-                        pattern,
-                        subject,
-                        shows_item,
-                        ..
-                    },
-                segments,
-                ..
-            } => Self {
+            Routed::Found(Found { route, segments, .. }) => Self {
                 method,
-                name: *name,
-                pattern: Some(pattern),
-                subject: *subject,
-                shows_item: *shows_item,
+                name: route.name,
+                pattern: Some(route.pattern),
+                subject: route.subject,
+                shows_item: route.shows_item,
                 segments: segments.clone(),
             },
             _ => Self {
@@ -121,7 +79,7 @@ impl<'r> RequestInfo<'r> {
 }
 
 /// Counts a request, and writes its line if it has one. `began_ms` is its time of arrival.
-pub fn note(
+pub fn record(
     traffic: &Traffic,
     info: &RequestInfo<'_>,
     request: &web_sys::Request,

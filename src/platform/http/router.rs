@@ -150,15 +150,19 @@ impl<H, P> Route<H, P> {
 /// The result of routing.
 #[derive(Debug)]
 pub enum Routed<'p, H: 'static, P: 'static> {
-    To {
-        route: &'static Route<H, P>,
-        endpoint: &'static Endpoint<H, P>,
-        /// The variable segments of the path, in order.
-        segments: Vec<&'p str>,
-    },
+    Found(Found<'p, H, P>),
     /// The path is known but not the method. The value is that of `Allow`.
-    Methods(String),
-    Nowhere,
+    MethodNotAllowed(String),
+    NotFound,
+}
+
+/// A request's route.
+#[derive(Debug)]
+pub struct Found<'p, H: 'static, P: 'static> {
+    pub route: &'static Route<H, P>,
+    pub endpoint: &'static Endpoint<H, P>,
+    /// The variable segments of the path, in order.
+    pub segments: Vec<&'p str>,
 }
 
 /// Finds a request's route. `serves` says whether the request's host serves an interface.
@@ -173,7 +177,7 @@ pub fn find<'p, H, P>(
             continue;
         };
         if !serves(route.interface) {
-            return Routed::Nowhere;
+            return Routed::NotFound;
         }
         let method = Method::parse(method);
         let endpoint = route
@@ -181,18 +185,18 @@ pub fn find<'p, H, P>(
             .iter()
             .find(|endpoint| Some(endpoint.method) == method);
         return match endpoint {
-            Some(endpoint) => Routed::To {
+            Some(endpoint) => Routed::Found(Found {
                 route,
                 endpoint,
                 segments,
-            },
+            }),
             None => {
                 let methods = route.endpoints.iter().map(|endpoint| endpoint.method.as_str());
-                Routed::Methods(methods.collect::<Vec<_>>().join(", "))
+                Routed::MethodNotAllowed(methods.collect::<Vec<_>>().join(", "))
             }
         };
     }
-    Routed::Nowhere
+    Routed::NotFound
 }
 
 /// The variable segments of a path, if it matches the pattern.
@@ -243,9 +247,7 @@ mod tests {
         serves: impl Fn(Interface) -> bool,
     ) -> Option<(u8, Vec<&'p str>)> {
         match find(TABLE, method, path, serves) {
-            Routed::To {
-                endpoint, segments, ..
-            } => Some((endpoint.handler, segments)),
+            Routed::Found(found) => Some((found.endpoint.handler, found.segments)),
             _ => None,
         }
     }
@@ -260,7 +262,7 @@ mod tests {
         );
         for nowhere in ["/", "/apps/a/token/", "/click/", "/apps/a/token/t/2", "//healthz"] {
             assert!(
-                matches!(find(TABLE, "GET", nowhere, anywhere), Routed::Nowhere),
+                matches!(find(TABLE, "GET", nowhere, anywhere), Routed::NotFound),
                 "{nowhere}"
             );
         }
@@ -269,7 +271,7 @@ mod tests {
     #[test]
     fn the_answer_to_a_wrong_method_lists_the_allowed_ones() {
         for method in ["POST", "PATCH"] {
-            let Routed::Methods(allowed) = find(TABLE, method, "/click", |_| true) else {
+            let Routed::MethodNotAllowed(allowed) = find(TABLE, method, "/click", |_| true) else {
                 panic!("{method} is not allowed");
             };
             assert_eq!(allowed, "GET, HEAD");

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     callbacks::{ATTEMPTS_MS, healthy, quick, statuses, wait_for_state},
-    harness::{Behaviour, Receiver, SECRET, Wall, callback, in_time},
+    harness::{Behaviour, OfferWall, Receiver, SECRET, callback, eventually_within},
 };
 
 /// The answers by which an endpoint disables itself.
@@ -18,8 +18,8 @@ fn disabling_answers() -> [Behaviour; 3] {
 }
 
 #[track_caller]
-fn is_disabled(wall: &Wall<'_>) {
-    in_time(ATTEMPTS_MS, &json!("disabled"), || {
+fn is_disabled(wall: &OfferWall<'_>) {
+    eventually_within(ATTEMPTS_MS, &json!("disabled"), || {
         wall.endpoint()["state"].clone()
     });
 }
@@ -30,7 +30,7 @@ fn an_endpoint_that_disables_itself_is_not_called_until_it_is_enabled() {
     let receivers = disabling_answers().map(|_| Receiver::start());
     let walls = [0, 1, 2].map(|number: usize| {
         let app = format!("7900025{number}");
-        signpost.unpublished_wall(&format!("cb-gone-{number}"), &app, Some(&receivers[number]))
+        signpost.unpublished_offer_wall(&format!("cb-gone-{number}"), &app, Some(&receivers[number]))
     });
     signpost.refresh();
     let mut all = Vec::new();
@@ -77,7 +77,7 @@ fn an_endpoint_that_disables_itself_is_not_called_until_it_is_enabled() {
             wait_for_state(wall, id, "delivered");
         }
         assert_eq!(receiver.count(), 4);
-        in_time(ATTEMPTS_MS, &healthy(), || wall.endpoint());
+        eventually_within(ATTEMPTS_MS, &healthy(), || wall.endpoint());
     }
 }
 
@@ -85,8 +85,8 @@ fn an_endpoint_that_disables_itself_is_not_called_until_it_is_enabled() {
 fn an_endpoint_can_abort_one_callback_and_accept_the_others() {
     let signpost = quick();
     let receiver = Receiver::start();
-    let wall = signpost.wall("cb-abort", "79000255", Some(&receiver));
-    receiver.set(Behaviour::of(|request| {
+    let wall = signpost.offer_wall("cb-abort", "79000255", Some(&receiver));
+    receiver.set(Behaviour::decide(|request| {
         if request.parameter("user_id").as_deref() == Some("not-ours") {
             Behaviour::answer(400, &[("webhook-delivery", "abort-message")], "who?")
         } else {
@@ -112,7 +112,7 @@ fn an_endpoint_can_abort_one_callback_and_accept_the_others() {
 #[test]
 fn rewards_wait_until_the_app_has_a_callback() {
     let signpost = quick();
-    let wall = signpost.wall("cb-none", "79000256", None);
+    let wall = signpost.offer_wall("cb-none", "79000256", None);
     let ids: Vec<_> = (0..5).map(|user| wall.pay(&format!("u-{user}"))).collect();
     for id in &ids {
         let entry = wall.entry(id);
@@ -126,7 +126,7 @@ fn rewards_wait_until_the_app_has_a_callback() {
     assert_eq!(wall.entries("state=no_endpoint").len(), 5);
     assert_eq!(wall.replay(&ids[0]).expect(200).json()["state"], "no_endpoint");
     wall.operator("POST", "callback_test", None)
-        .refused(409, "no_callback");
+        .expect_error(409, "no_callback");
 
     // A change without a callback releases nothing.
     wall.put_app(&json!({"name": "Renamed"}));
@@ -148,7 +148,7 @@ fn a_changed_callback_applies_from_the_next_attempt_on() {
     let signpost = quick();
     let [old, new] = [(); 2].map(|()| Receiver::start());
     old.set(Behaviour::status(500));
-    let wall = signpost.wall("cb-moved", "79000257", Some(&old));
+    let wall = signpost.offer_wall("cb-moved", "79000257", Some(&old));
     let id = wall.pay("u-1");
     old.wait(1);
     let mut moved = callback(&format!("{}/moved", new.base()), "POST");

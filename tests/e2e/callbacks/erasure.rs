@@ -4,19 +4,19 @@ use serde_json::{Value, json};
 
 use crate::{
     callbacks::{ATTEMPTS_MS, quick, wait_for_state},
-    harness::{Behaviour, Receiver, accepted, in_time},
+    harness::{Behaviour, Receiver, eventually_within, expect_accepted},
 };
 
 #[test]
 fn erasure_removes_the_user_id_and_keeps_the_conversions() {
     let signpost = quick();
     let receiver = Receiver::start();
-    let wall = signpost.wall("cb-erased", "79000293", Some(&receiver));
+    let wall = signpost.offer_wall("cb-erased", "79000293", Some(&receiver));
     let user = "gone@example.com";
     let clicks = [0, 1, 2].map(|_| wall.click_id(user));
     let mut ids = Vec::new();
     for click in &clicks[..2] {
-        let id = accepted(wall.convert(click, ""), "approved", false);
+        let id = expect_accepted(wall.convert(click, ""), "approved", false);
         wait_for_state(&wall, &id, "delivered");
         ids.push(id);
     }
@@ -24,7 +24,7 @@ fn erasure_removes_the_user_id_and_keeps_the_conversions() {
     wait_for_state(&wall, &other, "delivered");
     // One callback is still waiting: it is sent with the user id, which is erased after that.
     receiver.set(Behaviour::status(500));
-    ids.push(accepted(wall.convert(&clicks[2], ""), "approved", false));
+    ids.push(expect_accepted(wall.convert(&clicks[2], ""), "approved", false));
     receiver.wait(4);
     // A `@` need not be encoded in a path, but often is.
     let erase = || {
@@ -48,7 +48,7 @@ fn erasure_removes_the_user_id_and_keeps_the_conversions() {
         (last.transaction_id(), last.parameter("user_id").as_deref()),
         (ids[2].as_str(), Some(user))
     );
-    in_time(ATTEMPTS_MS, &Value::Null, || {
+    eventually_within(ATTEMPTS_MS, &Value::Null, || {
         wall.entry(&ids[2])["user_id"].clone()
     });
     assert_eq!(erase(), json!({"erased": 0, "waiting": 0}));
@@ -57,8 +57,8 @@ fn erasure_removes_the_user_id_and_keeps_the_conversions() {
     // Nothing is left to replay, and repeated postbacks are still recognized.
     let count = receiver.count();
     for (click, id) in clicks.iter().zip(&ids) {
-        wall.replay(id).refused(409, "erased");
-        assert_eq!(accepted(wall.convert(click, ""), "approved", true), *id);
+        wall.replay(id).expect_error(409, "erased");
+        assert_eq!(expect_accepted(wall.convert(click, ""), "approved", true), *id);
     }
     let many = json!({"since": 0, "state": "delivered"});
     let replayed = wall
@@ -67,5 +67,5 @@ fn erasure_removes_the_user_id_and_keeps_the_conversions() {
         .json();
     assert_eq!(replayed["replayed"], 1, "only the other user's");
     wait_for_state(&wall, &other, "delivered");
-    in_time(ATTEMPTS_MS, &(count + 1), || receiver.count());
+    eventually_within(ATTEMPTS_MS, &(count + 1), || receiver.count());
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     callbacks::{ATTEMPTS_MS, quick, statuses, twice, wait_for_state},
-    harness::{Behaviour, Receiver, Wall, in_time},
+    harness::{Behaviour, OfferWall, Receiver, eventually_within},
 };
 
 /// The parts that are the same in every attempt of a callback: id, path and query without time and signature.
@@ -45,7 +45,7 @@ fn every_kind_of_failure_is_retried_until_the_callback_is_accepted() {
         .zip(&receivers)
         .map(|(number, receiver)| {
             let app = format!("790002{}", 20 + number);
-            signpost.unpublished_wall(&format!("cb-fails-{number}"), &app, Some(receiver))
+            signpost.unpublished_offer_wall(&format!("cb-fails-{number}"), &app, Some(receiver))
         })
         .collect();
     signpost.refresh();
@@ -62,7 +62,7 @@ fn every_kind_of_failure_is_retried_until_the_callback_is_accepted() {
     }
     // Every first attempt has ended.
     for (wall, id) in walls.iter().zip(&ids) {
-        in_time(ATTEMPTS_MS, &true, || {
+        eventually_within(ATTEMPTS_MS, &true, || {
             !wall.entry(id)["attempts"].as_array().unwrap().is_empty()
         });
     }
@@ -109,8 +109,8 @@ fn every_kind_of_failure_is_retried_until_the_callback_is_accepted() {
 fn a_slow_answer_counts_and_an_unreachable_receiver_is_retried() {
     let signpost = quick();
     let (slow, gone) = (Receiver::start(), Receiver::start());
-    let slow_wall = signpost.unpublished_wall("cb-slow", "79000238", Some(&slow));
-    let gone_wall = signpost.unpublished_wall("cb-gone", "79000239", Some(&gone));
+    let slow_wall = signpost.unpublished_offer_wall("cb-slow", "79000238", Some(&slow));
+    let gone_wall = signpost.unpublished_offer_wall("cb-gone", "79000239", Some(&gone));
     signpost.refresh();
     slow.set(Behaviour::Slow(200));
     let slow_id = slow_wall.pay("u-1");
@@ -119,7 +119,7 @@ fn a_slow_answer_counts_and_an_unreachable_receiver_is_retried() {
     let gone_id = gone_wall.pay("u-1");
 
     // Attempts fail until a receiver listens on the port again.
-    in_time(ATTEMPTS_MS, &true, || {
+    eventually_within(ATTEMPTS_MS, &true, || {
         !gone_wall.entry(&gone_id)["attempts"]
             .as_array()
             .unwrap()
@@ -140,7 +140,7 @@ fn a_callback_that_is_never_accepted_is_kept_and_can_be_replayed() {
     let signpost = quick();
     let receiver = Receiver::start();
     receiver.set(Behaviour::answer(503, &[], "later"));
-    let wall = signpost.wall("cb-dead", "79000241", Some(&receiver));
+    let wall = signpost.offer_wall("cb-dead", "79000241", Some(&receiver));
     let id = wall.pay("u-0");
     let entry = wait_for_state(&wall, &id, "dead");
     assert_eq!(statuses(&entry), json!([503, 503, 503, 503]));
@@ -161,7 +161,7 @@ fn a_callback_that_is_never_accepted_is_kept_and_can_be_replayed() {
         (&again["state"], &again["transaction_id"]),
         (&json!("waiting"), &json!(id))
     );
-    in_time(ATTEMPTS_MS, &true, || receiver.count() > 4);
+    eventually_within(ATTEMPTS_MS, &true, || receiver.count() > 4);
     receiver.set(Behaviour::status(200));
     let entry = wait_for_state(&wall, &id, "delivered");
     assert!(statuses(&entry).as_array().unwrap().len() > 4, "{entry}");
@@ -180,7 +180,7 @@ fn all_dead_letters_since_a_time_are_replayed_together() {
     let signpost = twice();
     let receiver = Receiver::start();
     receiver.set(Behaviour::status(500));
-    let wall = signpost.wall("cb-replay", "79000243", Some(&receiver));
+    let wall = signpost.offer_wall("cb-replay", "79000243", Some(&receiver));
     let ids: Vec<_> = (0..3).map(|user| wall.pay(&format!("u-{user}"))).collect();
     for id in &ids {
         wait_for_state(&wall, id, "dead");
@@ -214,7 +214,7 @@ fn all_dead_letters_since_a_time_are_replayed_together() {
     }
     assert_eq!(many(json!({"since": sent_at - 1})), 0);
     assert_eq!(many(json!({"since": sent_at - 1, "state": "delivered"})), 3);
-    in_time(ATTEMPTS_MS, &vec![2; 3], || delivered(&wall));
+    eventually_within(ATTEMPTS_MS, &vec![2; 3], || delivered(&wall));
     for wrong in [
         json!({}),
         json!({"since": "yesterday"}),
@@ -227,7 +227,7 @@ fn all_dead_letters_since_a_time_are_replayed_together() {
 }
 
 /// The number of attempts of each callback that were answered 200.
-fn delivered(wall: &Wall<'_>) -> Vec<usize> {
+fn delivered(wall: &OfferWall<'_>) -> Vec<usize> {
     let times = |entry: &Value| {
         let statuses = statuses(entry);
         let statuses = statuses.as_array().expect("statuses").iter();
@@ -241,11 +241,11 @@ fn retry_after_delays_the_next_attempt() {
     let signpost = quick();
     let receiver = Receiver::start();
     receiver.set(Behaviour::answer(503, &[("Retry-After", "5")], "busy"));
-    let wall = signpost.wall("cb-later", "79000242", Some(&receiver));
+    let wall = signpost.offer_wall("cb-later", "79000242", Some(&receiver));
     let id = wall.pay("u-1");
     receiver.wait(1);
     receiver.set(Behaviour::status(200));
-    in_time(ATTEMPTS_MS, &true, || {
+    eventually_within(ATTEMPTS_MS, &true, || {
         !wall.entry(&id)["attempts"].as_array().unwrap().is_empty()
     });
     let entry = wall.entry(&id);

@@ -2,17 +2,17 @@
 
 use serde_json::json;
 
-use crate::harness::{Answer, Receiver, Setup, Wall, callback, demo};
+use crate::harness::{Answer, OfferWall, Receiver, Setup, callback, demo};
 
-fn put(wall: &Wall<'_>, url: &str, method: &str) -> Answer {
+fn put(wall: &OfferWall<'_>, url: &str, method: &str) -> Answer {
     wall.try_put_app(&json!({ "callback": callback(url, method) }))
 }
 
 #[track_caller]
-fn is_refused(wall: &Wall<'_>, url: &str, method: &str) {
+fn is_refused(wall: &OfferWall<'_>, url: &str, method: &str) {
     let answer = put(wall, url, method);
     assert_eq!(answer.status, 400, "{url}: {answer:?}");
-    let answer = answer.refused(400, "invalid_field");
+    let answer = answer.expect_error(400, "invalid_field");
     let message = answer.json()["error"].as_str().unwrap().to_owned();
     assert!(message.starts_with("callback.url: "), "{url}: {message}");
 }
@@ -20,7 +20,7 @@ fn is_refused(wall: &Wall<'_>, url: &str, method: &str) {
 #[test]
 fn in_production_callbacks_go_only_to_the_public_internet_over_https() {
     let signpost = Setup::new().var("ALLOW_PRIVATE_CALLBACKS", "false").start();
-    let wall = signpost.wall("cb-guard", "79000271", None);
+    let wall = signpost.offer_wall("cb-guard", "79000271", None);
     for url in [
         "http://publisher.example/cb",
         "ftp://publisher.example/cb",
@@ -87,7 +87,7 @@ fn in_production_callbacks_go_only_to_the_public_internet_over_https() {
 #[test]
 fn a_local_run_allows_loopback_but_not_every_address() {
     let signpost = demo();
-    let wall = signpost.wall("cb-guard-local", "79000272", None);
+    let wall = signpost.offer_wall("cb-guard-local", "79000272", None);
     for url in [
         "http://169.254.169.254/latest/meta-data/",
         "http://[fe80::1]/cb",
@@ -113,11 +113,11 @@ fn a_callback_url_is_checked_again_before_each_request() {
     let mut signpost = Setup::new().var("CALLBACK_SCHEDULE", "0,1").start();
     let receiver = Receiver::start();
     let before = signpost
-        .wall("cb-guard-later", "79000273", Some(&receiver))
+        .offer_wall("cb-guard-later", "79000273", Some(&receiver))
         .pay("u-1");
     receiver.wait(1);
     signpost.restart_with("ALLOW_PRIVATE_CALLBACKS", "false");
-    let wall = Wall {
+    let wall = OfferWall {
         signpost: &signpost,
         app: "79000273".to_owned(),
         id: "cb-guard-later".to_owned(),
@@ -125,7 +125,7 @@ fn a_callback_url_is_checked_again_before_each_request() {
         token_id: String::new(),
     };
     let (token_id, token) = wall.issue_token();
-    let wall = Wall {
+    let wall = OfferWall {
         token,
         token_id,
         ..wall

@@ -5,14 +5,17 @@ use standardwebhooks::Webhook;
 
 use crate::{
     callbacks::{ATTEMPTS_MS, quick, twice, wait_for_state},
-    harness::{Behaviour, OPERATOR_TOKEN, Receiver, SECRET, accepted, callback, demo, in_time, now_ms},
+    harness::{
+        Behaviour, OPERATOR_TOKEN, Receiver, SECRET, callback, demo, eventually_within, expect_accepted,
+        now_ms,
+    },
 };
 
 #[test]
 fn every_attempt_is_logged_with_its_answer_and_without_secrets() {
     let signpost = twice();
     let receiver = Receiver::start();
-    let wall = signpost.wall("cb-log", "79000281", Some(&receiver));
+    let wall = signpost.offer_wall("cb-log", "79000281", Some(&receiver));
     let (previous, md5_secret) = ("whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX", "an-older-secret-of-41");
     let mut secrets = callback(&format!("{}/cb", receiver.base()), "GET");
     secrets["previous_secret"] = json!(previous);
@@ -85,10 +88,10 @@ fn every_attempt_is_logged_with_its_answer_and_without_secrets() {
 fn a_log_entry_shows_the_conversion_and_its_callback() {
     let signpost = demo();
     let receiver = Receiver::start();
-    let wall = signpost.wall("cb-entry", "79000282", Some(&receiver));
+    let wall = signpost.offer_wall("cb-entry", "79000282", Some(&receiver));
     let clicked_at = now_ms() / 1_000 - 5_000;
-    let click = wall.click_id_of("u-1", clicked_at * 1_000 + 999);
-    let id = accepted(wall.convert(&click, "&goal=level_10&txn=t-1"), "approved", false);
+    let click = wall.click_id_at("u-1", clicked_at * 1_000 + 999);
+    let id = expect_accepted(wall.convert(&click, "&goal=level_10&txn=t-1"), "approved", false);
     let entry = wait_for_state(&wall, &id, "delivered");
     let (attempt, converted_at) = (&entry["attempts"][0], &entry["conversion_ts"]);
     assert_eq!(
@@ -105,7 +108,7 @@ fn a_log_entry_shows_the_conversion_and_its_callback() {
         "{entry}"
     );
 
-    let pending = accepted(
+    let pending = expect_accepted(
         wall.convert(&wall.click_id("u-2"), "&status=pending"),
         "pending",
         false,
@@ -115,12 +118,12 @@ fn a_log_entry_shows_the_conversion_and_its_callback() {
         (&entry["status"], &entry["state"], &entry["attempts"]),
         (&json!("pending"), &Value::Null, &json!([]))
     );
-    wall.replay(&pending).refused(409, "nothing_to_send");
+    wall.replay(&pending).expect_error(409, "nothing_to_send");
     assert_eq!(wall.entries("status=pending"), [entry]);
     assert_eq!(wall.entries("status=approved&state=delivered").len(), 1);
     for filter in ["status=delivered", "state=approved", "status=", "state=DEAD"] {
         wall.operator("GET", &format!("conversions?{filter}"), None)
-            .refused(400, "invalid_field");
+            .expect_error(400, "invalid_field");
     }
 }
 
@@ -128,7 +131,7 @@ fn a_log_entry_shows_the_conversion_and_its_callback() {
 fn a_test_callback_shows_the_request_and_the_response() {
     let signpost = quick();
     let receiver = Receiver::start();
-    let wall = signpost.wall("cb-test", "79000283", Some(&receiver));
+    let wall = signpost.offer_wall("cb-test", "79000283", Some(&receiver));
     receiver.set(Behaviour::answer(404, &[], "no such page"));
     for (number, method) in ["GET", "POST"].into_iter().enumerate() {
         let url = format!("{}/cb", receiver.base());
@@ -193,16 +196,16 @@ fn a_test_callback_shows_the_request_and_the_response() {
 fn an_apps_log_shows_no_other_app_and_an_unknown_app_is_not_found() {
     let signpost = demo();
     let receiver = Receiver::start();
-    let one = signpost.unpublished_wall("cb-one", "79000284", Some(&receiver));
-    let other = signpost.unpublished_wall("cb-other", "79000285", Some(&receiver));
+    let one = signpost.unpublished_offer_wall("cb-one", "79000284", Some(&receiver));
+    let other = signpost.unpublished_offer_wall("cb-other", "79000285", Some(&receiver));
     signpost.refresh();
     let id = one.pay("u-1");
     wait_for_state(&one, &id, "delivered");
     let other_id = other.pay("u-1");
     wait_for_state(&other, &other_id, "delivered");
     let path = format!("conversions/{id}");
-    other.operator("GET", &path, None).refused(404, "not_found");
-    other.replay(&id).refused(404, "not_found");
+    other.operator("GET", &path, None).expect_error(404, "not_found");
+    other.replay(&id).expect_error(404, "not_found");
     assert_eq!(other.entries("").len(), 1);
     let since = json!({"since": 0, "state": "delivered"});
     let replayed = other
@@ -215,15 +218,15 @@ fn an_apps_log_shows_no_other_app_and_an_unknown_app_is_not_found() {
         1,
         "{erased}"
     );
-    in_time(ATTEMPTS_MS, &Value::Null, || {
+    eventually_within(ATTEMPTS_MS, &Value::Null, || {
         other.entry(&other_id)["user_id"].clone()
     });
     assert_eq!(one.entry(&id)["user_id"], "u-1");
     assert_eq!(receiver.transactions().get(&id), Some(&1));
     one.operator("GET", "conversions/no-such-id", None)
-        .refused(404, "not_found");
+        .expect_error(404, "not_found");
     one.replay("00000000-0000-8000-8000-000000000000")
-        .refused(404, "not_found");
+        .expect_error(404, "not_found");
 
     let calls = [
         ("GET", "conversions"),
@@ -240,7 +243,7 @@ fn an_apps_log_shows_no_other_app_and_an_unknown_app_is_not_found() {
             let body = rest.ends_with("conversions/replay").then(|| json!({"since": 0}));
             signpost
                 .operator(method, &format!("apps/{app}/{rest}"), body.as_ref())
-                .refused(404, "not_found");
+                .expect_error(404, "not_found");
         }
     }
     // Every call needs the operator's token.
@@ -253,7 +256,7 @@ fn an_apps_log_shows_no_other_app_and_an_unknown_app_is_not_found() {
             let address = format!("/v1/operator/apps/{}/{rest}", one.app);
             signpost
                 .send(method, &address, &[("Authorization", &authorization)], b"")
-                .refused(401, "invalid_operator_token");
+                .expect_error(401, "invalid_operator_token");
         }
     }
 }

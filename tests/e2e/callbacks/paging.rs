@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, thread};
 
 use serde_json::Value;
 
-use crate::harness::{accepted, demo, encoded};
+use crate::harness::{demo, encoded, expect_accepted};
 
 const ENTRIES: usize = 250;
 
@@ -16,13 +16,13 @@ fn ids(entries: &[Value]) -> Vec<String> {
 #[test]
 fn pages_list_every_entry_once_newest_first() {
     let signpost = demo();
-    let wall = signpost.wall("cb-pages", "79000291", None);
+    let wall = signpost.offer_wall("cb-pages", "79000291", None);
     let mut expected = Vec::new();
     for user in 0..ENTRIES {
         let status = ["approved", "pending", "rejected", "reversed"][user % 4];
         let click = wall.click_id(&format!("u-{user}"));
         let answer = wall.convert(&click, &format!("&status={status}"));
-        expected.insert(0, accepted(answer, status, false));
+        expected.insert(0, expect_accepted(answer, status, false));
     }
     for limit in [1_000, 250, 249, 100, 7] {
         assert_eq!(ids(&wall.all_entries(limit)), expected, "{limit}");
@@ -83,6 +83,6 @@ fn pages_list_every_entry_once_newest_first() {
         "cursor=AAAA",
     ] {
         wall.operator("GET", &format!("conversions?{wrong}"), None)
-            .refused(400, "invalid_field");
+            .expect_error(400, "invalid_field");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     callbacks::wait_for_state,
-    harness::{Behaviour, Receiver, Setup, in_time, now_ms},
+    harness::{Behaviour, Receiver, Setup, eventually_within, now_ms},
 };
 use domain::model::time::SECOND_MS;
 
@@ -15,7 +15,7 @@ const DRAINED_MS: i64 = 180 * SECOND_MS;
 fn the_first_attempt_follows_the_answer_at_once() {
     let signpost = Setup::new().start();
     let receiver = Receiver::start();
-    let wall = signpost.wall("cb-prompt", "79000295", Some(&receiver));
+    let wall = signpost.offer_wall("cb-prompt", "79000295", Some(&receiver));
     let mut delays = Vec::new();
     for number in 0..20 {
         wall.pay(&format!("u-{number}"));
@@ -36,7 +36,7 @@ fn at_most_six_callbacks_to_a_receiver_are_in_flight() {
     let signpost = Setup::new().start();
     let receiver = Receiver::start();
     receiver.set(Behaviour::Slow(100));
-    let wall = signpost.wall("cb-six", "79000298", Some(&receiver));
+    let wall = signpost.offer_wall("cb-six", "79000298", Some(&receiver));
     std::thread::scope(|scope| {
         for thread in 0..8 {
             let wall = &wall;
@@ -45,7 +45,7 @@ fn at_most_six_callbacks_to_a_receiver_are_in_flight() {
     });
     let called = receiver.wait_for_transactions(DRAINED_MS, 80);
     assert!(called.values().all(|times| *times == 1), "{called:?}");
-    let most = receiver.most_at_once();
+    let most = receiver.peak_concurrency();
     assert!((2..=6).contains(&most), "{most} at once");
 }
 
@@ -55,8 +55,8 @@ fn a_hanging_receiver_delays_no_other_app_and_its_queue_drains_after_recovery() 
     let signpost = Setup::new().start();
     let [hanging, well] = [(); 2].map(|()| Receiver::start());
     hanging.set(Behaviour::Hang);
-    let slow = signpost.unpublished_wall("cb-hangs", "79000296", Some(&hanging));
-    let quick = signpost.unpublished_wall("cb-well", "79000297", Some(&well));
+    let slow = signpost.unpublished_offer_wall("cb-hangs", "79000296", Some(&hanging));
+    let quick = signpost.unpublished_offer_wall("cb-well", "79000297", Some(&well));
     signpost.refresh();
     let began_ms = now_ms();
     std::thread::scope(|scope| {
@@ -89,7 +89,7 @@ fn a_hanging_receiver_delays_no_other_app_and_its_queue_drains_after_recovery() 
     );
     assert!(delays[19] < 5 * SECOND_MS, "{delays:?}");
     // The endpoint is failing, so it is only probed from time to time.
-    in_time(DRAINED_MS, &"failing".into(), || slow.endpoint()["state"].clone());
+    eventually_within(DRAINED_MS, &"failing".into(), || slow.endpoint()["state"].clone());
     assert!(
         hanging.count() < 60,
         "{} attempts within seconds",
@@ -100,7 +100,7 @@ fn a_hanging_receiver_delays_no_other_app_and_its_queue_drains_after_recovery() 
     hanging.set(Behaviour::status(200));
     let received = hanging.wait_for_transactions(DRAINED_MS, QUEUE);
     assert_eq!(received.len(), QUEUE);
-    in_time(DRAINED_MS, &0.into(), || slow.endpoint()["waiting"].clone());
+    eventually_within(DRAINED_MS, &0.into(), || slow.endpoint()["waiting"].clone());
     println!("{QUEUE} drained in {} ms", now_ms() - well_ms);
     let last = slow.entries("limit=1").remove(0);
     wait_for_state(&slow, last["transaction_id"].as_str().unwrap(), "delivered");

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::{
-    clicks::click_id_of,
-    harness::{GOALS, Received, Receiver, SECRET, Wall, accepted, callback, demo, now_ms},
+    clicks::click_id_at,
+    harness::{GOALS, OfferWall, Received, Receiver, SECRET, callback, demo, expect_accepted, now_ms},
 };
 
 const GAID: &str = "38400000-8cf0-11bd-b23e-10b96e40000d";
@@ -14,9 +14,9 @@ const FULL: &str = "&user_id=a%40b.c-_&gaid=38400000-8cf0-11bd-b23e-10b96e40000d
     &c1=one&c2=2&c3=%40.-_&c4=x_y&c5=five&placement=home";
 
 /// Sends a click from Germany with this query after `rid` and `app`, and returns its click id.
-fn click_id(wall: &Wall<'_>, rest: &str) -> String {
+fn click_id(wall: &OfferWall<'_>, rest: &str) -> String {
     let query = format!("rid={}&app={}{rest}", wall.goal("1"), wall.app);
-    click_id_of(&wall.signpost.click(&query, "DE").expect(302))
+    click_id_at(&wall.signpost.click(&query, "DE").expect(302))
 }
 
 /// The query with times and signature replaced, since they differ from run to run. Checks their form.
@@ -48,8 +48,8 @@ fn without_times(received: &Received) -> String {
 fn a_get_carries_the_default_parameters_in_their_order() {
     let signpost = demo();
     let receiver = Receiver::start();
-    let wall = signpost.wall("cb-default", "79000201", Some(&receiver));
-    let id = accepted(
+    let wall = signpost.offer_wall("cb-default", "79000201", Some(&receiver));
+    let id = expect_accepted(
         wall.convert(&click_id(&wall, FULL), "&goal=purchase&txn=t-1"),
         "approved",
         false,
@@ -78,7 +78,7 @@ fn a_get_carries_the_default_parameters_in_their_order() {
     }
 
     // Parameters without a value in the click are omitted.
-    let id = accepted(
+    let id = expect_accepted(
         wall.convert(&click_id(&wall, "&user_id=u-1&c4=only"), ""),
         "approved",
         false,
@@ -98,7 +98,7 @@ fn a_get_carries_the_default_parameters_in_their_order() {
 fn a_template_fills_its_macros_and_a_plain_url_keeps_its_query() {
     let signpost = demo();
     let receiver = Receiver::start();
-    let wall = signpost.wall("cb-template", "79000202", Some(&receiver));
+    let wall = signpost.offer_wall("cb-template", "79000202", Some(&receiver));
     wall.put_offer(&json!({"goals": [{"id": "cb-template-1", "ttl": "T", "instr": "1. I", "payout_usd": 0.5, "ord": 1}]}));
     let base = receiver.base();
     let defaults = "user_id=a%40b.c-_&value=500&payout=0.5&currency=G%26ld%20%C3%BC&transaction_id=ID&offer_id=cb-template\
@@ -136,7 +136,7 @@ fn a_template_fills_its_macros_and_a_plain_url_keeps_its_query() {
     let currency = json!({"name": "G&ld ü", "per_usd": 1_000, "decimals": 0, "rounding": "down"});
     for (number, (url, path, query)) in table.iter().enumerate() {
         wall.put_app(&json!({"callback": callback(url, "GET"), "currency": currency}));
-        let id = accepted(wall.convert(&click_id(&wall, FULL), ""), "approved", false);
+        let id = expect_accepted(wall.convert(&click_id(&wall, FULL), ""), "approved", false);
         let received = receiver.wait(number + 1).remove(number);
         assert_eq!(received.path(), path, "{url}");
         assert_eq!(without_times(&received).replace(&id, "ID"), *query, "{url}");
@@ -147,7 +147,7 @@ fn a_template_fills_its_macros_and_a_plain_url_keeps_its_query() {
 fn a_post_carries_the_same_fields_as_json() {
     let signpost = demo();
     let receiver = Receiver::start();
-    let wall = signpost.wall("cb-json", "79000203", None);
+    let wall = signpost.offer_wall("cb-json", "79000203", None);
     let url = format!("{}/cb?key=kept", receiver.base());
     wall.put_app(&json!({
         "callback": callback(&url, "POST"),
@@ -155,7 +155,7 @@ fn a_post_carries_the_same_fields_as_json() {
     }));
     for (number, (goal, event, usd, _)) in GOALS.into_iter().enumerate() {
         let answer = wall.convert(&click_id(&wall, FULL), &format!("&goal={event}"));
-        let id = accepted(answer, "approved", false);
+        let id = expect_accepted(answer, "approved", false);
         let received = receiver.wait(number + 1).remove(number);
         assert_eq!(
             (received.method.as_str(), received.target.as_str()),
@@ -187,8 +187,8 @@ fn a_post_carries_the_same_fields_as_json() {
 #[test]
 fn the_content_of_a_callback_is_fixed_at_the_commit_but_its_url_is_not() {
     let signpost = demo();
-    let wall = signpost.wall("cb-frozen", "79000204", None);
-    let id = accepted(
+    let wall = signpost.offer_wall("cb-frozen", "79000204", None);
+    let id = expect_accepted(
         wall.convert(&wall.click_id("u-1"), "&goal=level_10"),
         "approved",
         false,

@@ -4,19 +4,19 @@ use serde_json::{Value, json};
 
 use crate::{
     callbacks::wait_for_state,
-    harness::{Receiver, accepted, callback, demo},
+    harness::{Receiver, callback, demo, expect_accepted},
 };
 
 #[test]
 fn a_reversal_is_sent_once_with_its_own_id_and_the_exact_negative() {
     let signpost = demo();
     let receiver = Receiver::start();
-    let wall = signpost.wall("cb-reversed", "79000261", Some(&receiver));
+    let wall = signpost.offer_wall("cb-reversed", "79000261", Some(&receiver));
     let currency = json!({"name": "Gems", "per_usd": 3.3, "decimals": 2, "rounding": "up"});
     let url = format!("{}/cb", receiver.base());
     wall.put_app(&json!({"callback": callback(&url, "GET"), "currency": currency}));
     let click = wall.click_id("u-1");
-    let id = accepted(wall.convert(&click, "&goal=purchase"), "approved", false);
+    let id = expect_accepted(wall.convert(&click, "&goal=purchase"), "approved", false);
     let reward = receiver.wait(1).remove(0);
     assert_eq!(reward.transaction_id(), id);
     wait_for_state(&wall, &id, "delivered");
@@ -28,7 +28,7 @@ fn a_reversal_is_sent_once_with_its_own_id_and_the_exact_negative() {
     wall.put_app(&json!({"callback": callback(&url, "GET")}));
     for duplicate in [false, true, true] {
         let answer = wall.convert(&click, "&goal=purchase&status=reversed");
-        assert_eq!(accepted(answer, "reversed", duplicate), id);
+        assert_eq!(expect_accepted(answer, "reversed", duplicate), id);
     }
     let reversal = receiver.wait(2).remove(1);
     let own_id = reversal.transaction_id().to_owned();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sha2::Sha256;
 use standardwebhooks::Webhook;
 
-use crate::harness::{Received, Receiver, SECRET, accepted, callback, demo};
+use crate::harness::{Received, Receiver, SECRET, callback, demo, expect_accepted};
 
 const OTHER_SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX";
 
@@ -47,7 +47,7 @@ fn changed(text: &str, index: usize) -> String {
 fn the_stock_library_accepts_callbacks_and_rejects_any_change() {
     let signpost = demo();
     let receiver = Receiver::start();
-    let wall = signpost.wall("cb-signed", "79000211", None);
+    let wall = signpost.offer_wall("cb-signed", "79000211", None);
     for (number, method) in ["GET", "POST"].into_iter().enumerate() {
         let url = format!("{}/cb?key=1", receiver.base());
         wall.put_app(&json!({"callback": callback(&url, method)}));
@@ -95,7 +95,7 @@ fn the_stock_library_accepts_callbacks_and_rejects_any_change() {
 fn during_rotation_receivers_with_either_secret_accept_callbacks() {
     let signpost = demo();
     let receiver = Receiver::start();
-    let wall = signpost.wall("cb-rotated", "79000212", Some(&receiver));
+    let wall = signpost.offer_wall("cb-rotated", "79000212", Some(&receiver));
     let url = format!("{}/cb", receiver.base());
     // The secrets of the app, and which of the two verify.
     let steps = [
@@ -136,7 +136,7 @@ fn during_rotation_receivers_with_either_secret_accept_callbacks() {
 fn a_legacy_receiver_gets_its_md5_beside_the_hmac() {
     let signpost = demo();
     let receiver = Receiver::start();
-    let wall = signpost.wall("cb-md5", "79000213", None);
+    let wall = signpost.offer_wall("cb-md5", "79000213", None);
     let old_secret = "fa072672-d432-11c4-885a-EB1CdEc4Bb13";
     let user = "30356439-8d15-4f47-B133-010a37C19eBD";
     for (number, method) in ["GET", "POST"].into_iter().enumerate() {
@@ -148,7 +148,7 @@ fn a_legacy_receiver_gets_its_md5_beside_the_hmac() {
             "currency": {"name": "Coins", "per_usd": 80.09872, "decimals": 4, "rounding": "nearest"}
         }));
         let click = wall.click_id(user);
-        let id = accepted(wall.convert(&click, ""), "approved", false);
+        let id = expect_accepted(wall.convert(&click, ""), "approved", false);
         let expected = hex::encode(Md5::digest(format!("{old_secret}.{user}.100.{id}")));
         let received = receiver.wait(2 * number + 1).remove(2 * number);
         assert!(verifies(SECRET, &received), "{received:?}");
@@ -173,7 +173,7 @@ fn a_legacy_receiver_gets_its_md5_beside_the_hmac() {
             );
         }
         // A reversal is signed with its own negative value.
-        accepted(wall.convert(&click, "&status=reversed"), "reversed", false);
+        expect_accepted(wall.convert(&click, "&status=reversed"), "reversed", false);
         let reversal = receiver.wait(2 * number + 2).remove(2 * number + 1);
         assert!(verifies(SECRET, &reversal), "{reversal:?}");
         if method == "GET" {

@@ -6,7 +6,7 @@ use serde_json::json;
 use url::Url;
 
 use crate::{
-    clicks::{CLICK, DESKTOP, IPHONE, RIGHT, click, redirected, refused},
+    clicks::{CLICK, DESKTOP, IPHONE, RIGHT, click, expect_click_error, expect_redirect},
     harness::{Setup, WEB_APP, demo, now_ms},
 };
 
@@ -21,7 +21,7 @@ fn a_click_is_a_get_or_a_head() {
     for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"] {
         for query in [RIGHT, ""] {
             let address = format!("{CLICK}?{query}");
-            let answer = refused(
+            let answer = expect_click_error(
                 signpost.send(method, &address, &[], b""),
                 405,
                 "method_not_allowed",
@@ -31,13 +31,13 @@ fn a_click_is_a_get_or_a_head() {
     }
     let form = [("Content-Type", "application/x-www-form-urlencoded")];
     let answer = signpost.send("POST", CLICK, &form, RIGHT.as_bytes());
-    refused(answer, 405, "method_not_allowed");
+    expect_click_error(answer, 405, "method_not_allowed");
 
     // HEAD answers like GET, without the body.
     let both = |query: &str| {
         ["GET", "HEAD"].map(|method| signpost.send(method, &format!("{CLICK}?{query}"), &[], b""))
     };
-    let [get, head] = both(RIGHT).map(redirected);
+    let [get, head] = both(RIGHT).map(expect_redirect);
     let [get, head] = [&get, &head].map(|answer| Url::parse(answer.location()).unwrap());
     assert_eq!((get.host(), get.path()), (head.host(), head.path()));
     for query in [
@@ -78,17 +78,17 @@ fn a_click_on_an_unavailable_offer_goes_to_the_apps_fallback() {
     for (rid, app, header, fallback) in table {
         let address = format!("{CLICK}?rid={rid}&app={app}&user_id=u-1");
         for method in ["GET", "HEAD"] {
-            let answer = redirected(signpost.send(method, &address, &[header], b""));
+            let answer = expect_redirect(signpost.send(method, &address, &[header], b""));
             assert_eq!(answer.location(), fallback, "{answer:?}");
         }
     }
     // An error in the request itself is returned to the client.
-    refused(click(&signpost, "nothing", WEB_APP, &[]), 404, "unknown_goal");
+    expect_click_error(click(&signpost, "nothing", WEB_APP, &[]), 404, "unknown_goal");
     let bad = format!("{CLICK}?rid=288120&app={WEB_APP}&user_id=!");
-    refused(signpost.get(&bad, &[]), 400, "invalid_user_id");
+    expect_click_error(signpost.get(&bad, &[]), 400, "invalid_user_id");
     let missing = format!("{CLICK}?rid=288120&app={WEB_APP}");
-    refused(signpost.get(&missing, &[]), 400, "missing_field");
-    redirected(click(&signpost, "410271", WEB_APP, &[("User-Agent", DESKTOP)]));
+    expect_click_error(signpost.get(&missing, &[]), 400, "missing_field");
+    expect_redirect(click(&signpost, "410271", WEB_APP, &[("User-Agent", DESKTOP)]));
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn an_error_is_a_page_for_browsers_and_json_for_other_clients() {
         );
         for accept in ["*/*", "application/json", "", "image/*"] {
             let code = ask(accept).code();
-            let message = refused(ask(accept), status, &code).json()["error"]
+            let message = expect_click_error(ask(accept), status, &code).json()["error"]
                 .as_str()
                 .unwrap()
                 .to_owned();
@@ -134,7 +134,7 @@ fn an_error_is_a_page_for_browsers_and_json_for_other_clients() {
             assert!(!page.body.contains(sent), "{page:?}");
         }
     }
-    redirected(signpost.get(&format!("{CLICK}?{RIGHT}"), &[("Accept", CHROME_ACCEPTS)]));
+    expect_redirect(signpost.get(&format!("{CLICK}?{RIGHT}"), &[("Accept", CHROME_ACCEPTS)]));
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn without_a_catalog_every_click_is_quickly_answered_503() {
         clients.into_iter().map(|client| client.join().unwrap()).collect()
     });
     for answer in answers {
-        let answer = refused(answer, 503, "unavailable");
+        let answer = expect_click_error(answer, 503, "unavailable");
         let retry_after = answer.header("Retry-After").unwrap().parse::<u32>();
         assert!(retry_after.is_ok_and(|seconds| seconds > 0), "{answer:?}");
     }

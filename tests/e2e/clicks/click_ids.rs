@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use crate::{
-    clicks::{CLICK, RIGHT, click_id_of, keys, redirected},
+    clicks::{CLICK, RIGHT, click_id_at, expect_redirect, keys},
     harness::{Setup, Signpost, default_setting, demo, now_ms},
 };
 use domain::{
@@ -71,9 +71,9 @@ fn a_click_id_contains_the_whole_click() {
                 for (rest, texts) in table {
                     let country = if rest.is_empty() { "XX" } else { "DE" };
                     let query = format!("rid={goal}&app={app}&user_id={user_id}{rest}");
-                    let answer = redirected(signpost.click(&query, country));
+                    let answer = expect_redirect(signpost.click(&query, country));
                     let [gaid, idfa, c1, c2, c3, c4, c5, placement] = texts.map(|text| text.map(Into::into));
-                    let id = click_id_of(&answer);
+                    let id = click_id_at(&answer);
                     let Ok(Opened::Whole { click, nonce }) = click_id::open(&keys(), &id) else {
                         panic!("{answer:?}");
                     };
@@ -131,8 +131,8 @@ fn a_click_that_does_not_fit_gets_a_short_id_and_a_stored_record() {
     for max in maxima {
         let longest = max.map_or(DEFAULT_MAX, usize::from);
         for custom in &customs {
-            let answer = redirected(signpost.click(&query(max, custom), "DE"));
-            let id = click_id_of(&answer);
+            let answer = expect_redirect(signpost.click(&query(max, custom), "DE"));
+            let id = click_id_at(&answer);
             assert!(
                 id.len() <= longest,
                 "{} characters, {max:?}: {answer:?}",
@@ -184,8 +184,8 @@ fn a_click_that_does_not_fit_gets_a_short_id_and_a_stored_record() {
     }
 
     // The next click has a new nonce and a new record.
-    let answer = redirected(signpost.click(&query(Some(50), &customs[0]), "DE"));
-    let Ok(Opened::Short { nonce, .. }) = click_id::open(&keys(), &click_id_of(&answer)) else {
+    let answer = expect_redirect(signpost.click(&query(Some(50), &customs[0]), "DE"));
+    let Ok(Opened::Short { nonce, .. }) = click_id::open(&keys(), &click_id_at(&answer)) else {
         panic!("{answer:?}");
     };
     assert!(short.iter().all(|(_, known, ..)| *known != nonce));
@@ -216,7 +216,7 @@ fn a_new_key_seals_while_the_old_one_still_opens() {
         assert_eq!(ring.sealing().id(), *sealing);
         let long = format!("{RIGHT}&c1={0}&c2={0}&c3={0}", "x".repeat(128));
         for query in [RIGHT, &long] {
-            let id = click_id_of(&redirected(signpost.get(&format!("{CLICK}?{query}"), &[])));
+            let id = click_id_at(&expect_redirect(signpost.get(&format!("{CLICK}?{query}"), &[])));
             let opened = click_id::open(&ring, &id);
             match opened {
                 Ok(Opened::Whole { click, .. }) => assert_eq!(click.user_id, "u-1"),
@@ -257,7 +257,7 @@ fn an_invalid_key_list_fails_every_click_and_reveals_no_key() {
         let signpost = Setup::new().var("CLICK_KEYS", &setting).start();
         let answer = signpost
             .get(&format!("{CLICK}?{RIGHT}"), &[])
-            .refused(500, "internal_error");
+            .expect_error(500, "internal_error");
         assert!(!answer.body.contains("0c0d0e"), "{answer:?}");
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    clicks::{CLICK, DESKTOP, MACHINES, redirected},
+    clicks::{CLICK, DESKTOP, MACHINES, expect_redirect},
     harness::{PUBLISHER, Publisher, WEB_APP, away_from_midnight, demo, eventually, now_ms},
 };
 use domain::model::time::UtcDay;
@@ -73,12 +73,12 @@ fn only_confirmed_clicks_are_counted_and_each_once() {
             } else {
                 format!("&placement={placement}")
             };
-            redirected(click("GET", "clicked", &app.to_string(), &rest, &headers));
+            expect_redirect(click("GET", "clicked", &app.to_string(), &rest, &headers));
         }
     }
     for (method, headers) in MACHINES {
         for offer in ["clicked", "looked-at"] {
-            redirected(click(method, offer, WEB_APP, "", headers));
+            expect_redirect(click(method, offer, WEB_APP, "", headers));
         }
     }
     for (country, rest, status) in [("US", "", 302), ("DE", "&c1=!", 400)] {
@@ -108,7 +108,7 @@ fn only_confirmed_clicks_are_counted_and_each_once() {
     expected.sort();
     // Longer than a batch waits, so that clicks counted by mistake would show as well.
     std::thread::sleep(std::time::Duration::from_millis(4_000));
-    let publisher = signpost.known_publisher(PUBLISHER);
+    let publisher = signpost.existing_publisher(PUBLISHER);
     eventually(&expected, || reported(&publisher, &offers));
 
     // The listing shows clicks only as earnings per click.

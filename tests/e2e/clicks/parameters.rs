@@ -1,7 +1,7 @@
 //! Parsing and validation of a click's query (docs/SPEC.md, "Click parameters").
 
 use crate::{
-    clicks::{CLICK, RIGHT, click_of, redirected, refused},
+    clicks::{CLICK, RIGHT, click_of, expect_click_error, expect_redirect},
     harness::{ANDROID_APP, demo},
 };
 
@@ -46,14 +46,14 @@ fn a_missing_or_empty_parameter_is_named() {
         ("rid=410271&app=10000001&user_id=&c1=a", "user_id"),
     ];
     for (query, name) in table {
-        let answer = refused(signpost.click(query, "US"), 400, "missing_field");
+        let answer = expect_click_error(signpost.click(query, "US"), 400, "missing_field");
         let message = answer.json()["error"].as_str().unwrap().to_owned();
         assert!(
             message.split(' ').next() == Some(name),
             "{name} is not named: {answer:?}"
         );
     }
-    refused(signpost.get(CLICK, &[]), 400, "missing_field");
+    expect_click_error(signpost.get(CLICK, &[]), 400, "missing_field");
 }
 
 #[test]
@@ -67,9 +67,9 @@ fn only_letters_digits_and_four_marks_are_allowed() {
             // A brace in gaid or idfa marks a placeholder, which counts as absent (tested below).
             let is_placeholder = b"{}".contains(&byte) && ["gaid", "idfa"].contains(&name);
             if is_allowed(byte) || is_placeholder {
-                redirected(answer);
+                expect_redirect(answer);
             } else {
-                refused(answer, 400, code);
+                expect_click_error(answer, 400, code);
             }
         };
         for byte in 0..128 {
@@ -93,7 +93,7 @@ fn only_letters_digits_and_four_marks_are_allowed() {
         .map(char::from)
         .collect();
     assert_eq!(all.len(), 66);
-    let answer = redirected(signpost.click(&with("user_id", &all), "US"));
+    let answer = expect_redirect(signpost.click(&with("user_id", &all), "US"));
     assert_eq!(click_of(&answer).user_id, all);
 }
 
@@ -102,16 +102,16 @@ fn length_limits_count_decoded_characters() {
     let signpost = demo();
     for (name, code, longest) in TEXTS {
         for character in ["x", "%78", "%40"] {
-            redirected(signpost.click(&with(name, &character.repeat(longest)), "US"));
+            expect_redirect(signpost.click(&with(name, &character.repeat(longest)), "US"));
             let longer = signpost.click(&with(name, &character.repeat(longest + 1)), "US");
-            let answer = refused(longer, 400, code);
+            let answer = expect_click_error(longer, 400, code);
             assert!(
                 answer.json()["error"].as_str().unwrap().starts_with(name),
                 "{name} is not named: {answer:?}"
             );
         }
         if name != "user_id" {
-            redirected(signpost.click(&with(name, ""), "US"));
+            expect_redirect(signpost.click(&with(name, ""), "US"));
         }
     }
 }
@@ -122,7 +122,7 @@ fn a_query_follows_the_rules_of_url_encoding() {
     let names = ["rid", "app"].into_iter().chain(TEXTS.map(|(name, ..)| name));
     for name in names {
         let all = format!("{RIGHT}&gaid=g&idfa=i&c1=1&c2=2&c3=3&c4=4&c5=5&placement=p");
-        redirected(signpost.click(&all, "US"));
+        expect_redirect(signpost.click(&all, "US"));
         let (head, tail) = name.split_at(1);
         let encoded_name = format!("%{:02x}{tail}", head.as_bytes()[0]);
         for again in [
@@ -133,7 +133,7 @@ fn a_query_follows_the_rules_of_url_encoding() {
             format!("{name}=%7B{name}%7D"),
         ] {
             for query in [format!("{all}&{again}"), format!("{again}&{all}")] {
-                let answer = refused(signpost.click(&query, "US"), 400, "invalid_parameter");
+                let answer = expect_click_error(signpost.click(&query, "US"), 400, "invalid_parameter");
                 assert!(
                     answer.body.contains(&format!("{name} is given more than once")),
                     "{answer:?}"
@@ -158,10 +158,10 @@ fn a_query_follows_the_rules_of_url_encoding() {
                 "app" => format!("rid=410271&app={bad}&user_id=u-1"),
                 _ => with(name, bad),
             };
-            refused(signpost.click(&query, "US"), 400, "invalid_parameter");
+            expect_click_error(signpost.click(&query, "US"), 400, "invalid_parameter");
         }
     }
-    refused(
+    expect_click_error(
         signpost.click(&format!("{RIGHT}&%zz=1"), "US"),
         400,
         "invalid_parameter",
@@ -173,7 +173,7 @@ fn a_query_follows_the_rules_of_url_encoding() {
         "%72id=%34%31%30%32%37%31&app=1000000%31&us%65r%5Fid=u%2d1",
         "rid=410271&app=10000001&user_id=u-1&utm=a&utm=b&x=%FF&y=%&user-id=!&C1=!&=&url=//evil.example",
     ] {
-        let answer = redirected(signpost.click(query, "US"));
+        let answer = expect_redirect(signpost.click(query, "US"));
         let click = click_of(&answer);
         assert_eq!(
             (&*click.goal, &*click.user_id, click.custom),
@@ -199,11 +199,11 @@ fn an_unreplaced_placeholder_is_refused_as_user_id_and_ignored_as_device_id() {
     ];
     for placeholder in placeholders {
         let target = format!("{CLICK}?{}", with("user_id", placeholder));
-        let answer = refused(raw.get(target.as_bytes()), 400, "invalid_user_id");
+        let answer = expect_click_error(raw.get(target.as_bytes()), 400, "invalid_user_id");
         assert!(answer.body.contains("placeholder"), "{answer:?}");
 
         let target = format!("{CLICK}?{RIGHT}&gaid={placeholder}&idfa={placeholder}");
-        let answer = redirected(raw.get(target.as_bytes()));
+        let answer = expect_redirect(raw.get(target.as_bytes()));
         let click = click_of(&answer);
         assert_eq!((&click.gaid, &click.idfa), (&None, &None), "{answer:?}");
         assert!(answer.location().contains("&gaid=&idfa=&"), "{answer:?}");
@@ -214,14 +214,14 @@ fn an_unreplaced_placeholder_is_refused_as_user_id_and_ignored_as_device_id() {
     let offer = offers.iter().find(|offer| offer["id"] == "23817").unwrap();
     let own = |url: &str| url.replace("https://t.signpost.example", "");
     let trk_url = own(offer["trk_url"].as_str().unwrap());
-    refused(raw.get(trk_url.as_bytes()), 400, "invalid_user_id");
-    let answer = redirected(raw.get(trk_url.replace("{your_user_id}", "u-7").as_bytes()));
+    expect_click_error(raw.get(trk_url.as_bytes()), 400, "invalid_user_id");
+    let answer = expect_redirect(raw.get(trk_url.replace("{your_user_id}", "u-7").as_bytes()));
     let click = click_of(&answer);
     assert_eq!((&*click.user_id, &click.gaid), ("u-7", &None), "{answer:?}");
 
     let base = own(offer["trk_url_base"].as_str().unwrap());
-    refused(signpost.get(&base, &[]), 400, "missing_field");
-    let answer = redirected(signpost.get(&format!("{base}&user_id=u-8&gaid=g-8&c5=x"), &[]));
+    expect_click_error(signpost.get(&base, &[]), 400, "missing_field");
+    let answer = expect_redirect(signpost.get(&format!("{base}&user_id=u-8&gaid=g-8&c5=x"), &[]));
     let click = click_of(&answer);
     assert_eq!((&*click.user_id, click.gaid.as_deref()), ("u-8", Some("g-8")));
 
@@ -229,7 +229,7 @@ fn an_unreplaced_placeholder_is_refused_as_user_id_and_ignored_as_device_id() {
     for goal in offer["gls"].as_array().unwrap() {
         let goal = goal["id"].as_str().unwrap();
         let address = base.replace("rid=410271", &format!("rid={goal}"));
-        let answer = redirected(signpost.get(&format!("{address}&user_id=u-9"), &[]));
+        let answer = expect_redirect(signpost.get(&format!("{address}&user_id=u-9"), &[]));
         assert_eq!(click_of(&answer).goal, goal);
     }
 }

@@ -5,7 +5,7 @@ use std::{thread, time::Duration};
 use serde_json::json;
 
 use crate::{
-    clicks::{ANDROID, CLICK, DESKTOP, IPHONE, RIGHT, click, country, redirected, refused},
+    clicks::{ANDROID, CLICK, DESKTOP, IPHONE, RIGHT, click, country, expect_click_error, expect_redirect},
     harness::{IOS_APP, Setup, demo, now_ms, with},
 };
 
@@ -24,7 +24,7 @@ fn an_unknown_goal_or_app_is_not_found() {
         "%20",
         "..",
     ] {
-        refused(click(&signpost, "410271", app, &[]), 404, "unknown_app");
+        expect_click_error(click(&signpost, "410271", app, &[]), 404, "unknown_app");
     }
     // `rid` is not an offer's id.
     for rid in [
@@ -37,21 +37,21 @@ fn an_unknown_goal_or_app_is_not_found() {
         "'--",
         "%C3%A9",
     ] {
-        refused(click(&signpost, rid, "10000001", &[]), 404, "unknown_goal");
+        expect_click_error(click(&signpost, rid, "10000001", &[]), 404, "unknown_goal");
     }
-    refused(
+    expect_click_error(
         click(&signpost, &"4".repeat(5_000), "10000001", &[]),
         404,
         "unknown_goal",
     );
-    redirected(click(&signpost, "410271", "10000001", &[]));
+    expect_redirect(click(&signpost, "410271", "10000001", &[]));
     for path in [
         "/v2/tracking/click/",
         "/v2/tracking",
         "//v2/tracking/click",
         "/v2/tracking/clicks",
     ] {
-        refused(signpost.get(&format!("{path}?{RIGHT}"), &[]), 404, "not_found");
+        expect_click_error(signpost.get(&format!("{path}?{RIGHT}"), &[]), 404, "not_found");
     }
 }
 
@@ -78,18 +78,18 @@ fn a_click_from_a_country_outside_the_targeting_is_refused() {
         for (rid, allowed) in [("263903", included), ("58213", not_excluded), ("410271", true)] {
             let answer = click(&signpost, rid, "10000001", &country(code));
             if allowed {
-                redirected(answer);
+                expect_redirect(answer);
             } else {
-                refused(answer, 403, "not_available_in_country");
+                expect_click_error(answer, 403, "not_available_in_country");
             }
         }
     }
-    refused(
+    expect_click_error(
         click(&signpost, "263903", "10000001", &[]),
         403,
         "not_available_in_country",
     );
-    redirected(click(&signpost, "58213", "10000001", &[]));
+    expect_redirect(click(&signpost, "58213", "10000001", &[]));
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn the_country_header_is_ignored_where_a_client_could_send_it() {
         .start_with_fixtures()
         .0;
     let answer = click(&signpost, "263903", "10000001", &country("DE"));
-    refused(answer, 403, "not_available_in_country");
-    redirected(click(&signpost, "58213", "10000001", &country("CN")));
+    expect_click_error(answer, 403, "not_available_in_country");
+    expect_redirect(click(&signpost, "58213", "10000001", &country("CN")));
 }
 
 #[test]
@@ -134,9 +134,9 @@ fn only_a_device_of_another_platform_is_refused() {
         for (rid, allowed) in [("410271", android), ("ios-g", ios), ("web-g", true)] {
             let answer = click(&signpost, rid, "10000001", &[("User-Agent", user_agent)]);
             if allowed {
-                redirected(answer);
+                expect_redirect(answer);
             } else {
-                refused(answer, 403, "not_available_on_platform");
+                expect_click_error(answer, 403, "not_available_on_platform");
             }
         }
     }
@@ -158,30 +158,30 @@ fn a_paused_ended_or_future_offer_is_gone() {
     signpost.put_offer("ending", &json!({"starts_at": ends_at - 11, "ends_at": ends_at}));
     signpost.refresh();
     for rid in ["ending-g", "kept", "new"] {
-        redirected(click(&signpost, rid, "10000001", &[]));
+        expect_redirect(click(&signpost, rid, "10000001", &[]));
     }
     assert!(now_ms() < ends_at * 1_000, "too slow to see an offer end");
     for rid in ["paused-g", "ended-g", "coming-g", "old"] {
-        refused(click(&signpost, rid, "10000001", &[]), 410, "offer_ended");
+        expect_click_error(click(&signpost, rid, "10000001", &[]), 410, "offer_ended");
     }
     // The demo's Android app blocks offer 31906, and its iOS app does not.
     let us = country("US");
-    refused(click(&signpost, "330871", "10000001", &us), 410, "offer_ended");
-    redirected(click(&signpost, "330871", IOS_APP, &us));
+    expect_click_error(click(&signpost, "330871", "10000001", &us), 410, "offer_ended");
+    expect_redirect(click(&signpost, "330871", IOS_APP, &us));
 
     // An offer ends at its time without a publication.
     let left_ms = u64::try_from(ends_at * 1_000 - now_ms()).unwrap_or(0);
     thread::sleep(Duration::from_millis(left_ms + 50));
-    refused(click(&signpost, "ending-g", "10000001", &[]), 410, "offer_ended");
+    expect_click_error(click(&signpost, "ending-g", "10000001", &[]), 410, "offer_ended");
 
     // An offer or goal that is gone can return.
     signpost.put_offer("paused", &json!({}));
     signpost.put_offer("changed", &json!({"goals": [goal("old")]}));
     signpost.refresh();
     for rid in ["paused-g", "old"] {
-        redirected(click(&signpost, rid, "10000001", &[]));
+        expect_redirect(click(&signpost, rid, "10000001", &[]));
     }
-    refused(click(&signpost, "kept", "10000001", &[]), 410, "offer_ended");
+    expect_click_error(click(&signpost, "kept", "10000001", &[]), 410, "offer_ended");
 }
 
 #[test]
@@ -195,8 +195,8 @@ fn of_several_errors_the_first_in_the_documented_order_is_returned() {
     signpost.put_offer("o", &everything_wrong);
     signpost.refresh();
     let invalid = format!("{CLICK}?rid=nothing&app=10000009&user_id=!");
-    refused(signpost.get(&invalid, &headers), 400, "invalid_user_id");
-    refused(
+    expect_click_error(signpost.get(&invalid, &headers), 400, "invalid_user_id");
+    expect_click_error(
         click(&signpost, "nothing", "10000009", &headers),
         404,
         "unknown_goal",
@@ -224,12 +224,12 @@ fn of_several_errors_the_first_in_the_documented_order_is_returned() {
         offer = with(offer, &correction);
         signpost.put_offer("o", &offer);
         signpost.refresh();
-        refused(click(&signpost, "o-g", app, &headers), status, code);
+        expect_click_error(click(&signpost, "o-g", app, &headers), status, code);
     }
     offer["click_cap"] = json!({"dur": "DAILY", "lim": 1});
     signpost.put_offer("o", &offer);
     signpost.refresh();
-    redirected(click(&signpost, "o-g", "10000001", &headers));
+    expect_redirect(click(&signpost, "o-g", "10000001", &headers));
 }
 
 #[test]
@@ -247,15 +247,15 @@ fn clicks_are_redirected_only_for_an_approved_publisher() {
     let app = json!({"publisher_id": "newcomer", "name": "N", "platform": "web", "currency": currency});
     signpost.put("apps/10000007", &app);
     signpost.refresh();
-    refused(
+    expect_click_error(
         click(&signpost, "410271", "10000007", &[]),
         403,
         "publisher_not_approved",
     );
     approve(true);
-    redirected(click(&signpost, "410271", "10000007", &[]));
+    expect_redirect(click(&signpost, "410271", "10000007", &[]));
     approve(false);
-    refused(
+    expect_click_error(
         click(&signpost, "410271", "10000007", &[]),
         403,
         "publisher_not_approved",

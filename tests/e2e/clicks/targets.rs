@@ -5,7 +5,7 @@ use serde_json::json;
 use url::Url;
 
 use crate::{
-    clicks::{CLICK, click_of, keys, redirected, refused},
+    clicks::{CLICK, click_of, expect_click_error, expect_redirect, keys},
     harness::{ANDROID_APP, Answer, demo},
 };
 use domain::tracking::{
@@ -73,7 +73,7 @@ fn every_macro_is_percent_encoded_wherever_it_stands() {
         let query = format!(
             "rid={rid}&app={app}&user_id={user_id}&gaid={gaid}&idfa={idfa}&c1={c1}&c2={c2}&c3={c3}&c4={c4}&c5={c5}"
         );
-        let answer = redirected(signpost.click(&query, &country));
+        let answer = expect_redirect(signpost.click(&query, &country));
         let location = Url::parse(answer.location()).unwrap();
         let pairs: Vec<_> = location.query_pairs().collect();
         let click_id = &pairs.iter().find(|(name, _)| name == "clickid").unwrap().1;
@@ -184,7 +184,7 @@ fn a_target_without_a_click_id_macro_gets_it_in_the_query_or_the_play_referrer()
     );
     for (offer, (target_url, expected)) in rows.chain([landing]) {
         let answer =
-            redirected(signpost.click(&format!("rid={offer}-g&app={ANDROID_APP}&user_id=u-1"), "US"));
+            expect_redirect(signpost.click(&format!("rid={offer}-g&app={ANDROID_APP}&user_id=u-1"), "US"));
         let (before, after) = expected.split_once("ID").unwrap();
         let click_id = answer
             .location()
@@ -310,10 +310,10 @@ fn no_request_can_redirect_a_click_to_another_host() {
                     .all(|byte| byte.is_ascii_alphanumeric() || b"_@-.".contains(&byte));
                 let is_placeholder = decoded.contains(['{', '}']) && ["gaid", "idfa"].contains(&name);
                 match name {
-                    "rid" => drop(refused(answer, 404, "unknown_goal")),
-                    "app" => drop(refused(answer, 404, "unknown_app")),
-                    "url" | "x" => check_host(&redirected(answer)),
-                    _ if is_allowed || is_placeholder => check_host(&redirected(answer)),
+                    "rid" => drop(expect_click_error(answer, 404, "unknown_goal")),
+                    "app" => drop(expect_click_error(answer, 404, "unknown_app")),
+                    "url" | "x" => check_host(&expect_redirect(answer)),
+                    _ if is_allowed || is_placeholder => check_host(&expect_redirect(answer)),
                     _ => {
                         let answer = answer.expect(400);
                         assert_eq!(answer.header("Location"), None, "{answer:?}");
@@ -339,6 +339,6 @@ fn no_request_can_redirect_a_click_to_another_host() {
         &[("User-Agent", "https://evil.example/ {click_id}")],
     ];
     for headers in headers {
-        check_host(&redirected(signpost.get(&address, headers)));
+        check_host(&expect_redirect(signpost.get(&address, headers)));
     }
 }

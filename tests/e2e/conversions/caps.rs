@@ -6,8 +6,8 @@ use std::{collections::BTreeSet, sync::Mutex, thread};
 use serde_json::{Value, json};
 
 use crate::{
-    conversions::refused,
-    harness::{Answer, Receiver, Setup, Wall, accepted, away_from_midnight, demo, eventually},
+    conversions::expect_conversion_error,
+    harness::{Answer, OfferWall, Receiver, Setup, away_from_midnight, demo, eventually, expect_accepted},
 };
 
 const THREADS: usize = 8;
@@ -18,11 +18,11 @@ fn cap(limit: u32) -> Value {
 
 /// Sends a postback for each click, from several threads. Returns the newly paid transaction ids, and the clicks
 /// that the cap refused.
-fn send_all(wall: &Wall<'_>, clicks: &[String]) -> (BTreeSet<String>, Vec<String>) {
+fn send_all(wall: &OfferWall<'_>, clicks: &[String]) -> (BTreeSet<String>, Vec<String>) {
     let (paid, capped) = (Mutex::new(BTreeSet::new()), Mutex::new(Vec::new()));
     let sort = |click: &String, answer: Answer| {
         if answer.status == 409 {
-            refused(answer, 409, "conversion_capped");
+            expect_conversion_error(answer, 409, "conversion_capped");
             capped.lock().unwrap().push(click.clone());
         } else {
             let body = answer.expect(200).json();
@@ -50,7 +50,7 @@ fn exactly_as_many_conversions_are_paid_as_the_cap_allows() {
     away_from_midnight();
     let signpost = Setup::new().start_with_fixtures().0;
     let receiver = Receiver::start();
-    let wall = signpost.unpublished_wall("conv-cap", "79000151", Some(&receiver));
+    let wall = signpost.unpublished_offer_wall("conv-cap", "79000151", Some(&receiver));
     wall.put_offer(&cap(3));
     signpost.refresh();
     let clicks: Vec<_> = (0..20).map(|user| wall.click_id(&format!("u-{user}"))).collect();
@@ -83,7 +83,7 @@ fn exactly_as_many_conversions_are_paid_as_the_cap_allows() {
     wall.put_offer(&cap(2));
     signpost.refresh();
     let first = clicks.iter().find(|click| !capped.contains(click)).unwrap();
-    accepted(wall.convert(first, "&status=reversed"), "reversed", false);
+    expect_accepted(wall.convert(first, "&status=reversed"), "reversed", false);
     wall.put_offer(&cap(6));
     signpost.refresh();
     assert_eq!(send_all(&wall, &capped).0, BTreeSet::new());
@@ -103,29 +103,32 @@ fn a_pending_conversion_takes_from_the_cap_when_it_is_approved() {
     away_from_midnight();
     let signpost = demo();
     let receiver = Receiver::start();
-    let wall = signpost.unpublished_wall("conv-cap-pending", "79000152", Some(&receiver));
+    let wall = signpost.unpublished_offer_wall("conv-cap-pending", "79000152", Some(&receiver));
     wall.put_offer(&cap(1));
     signpost.refresh();
     let [one, other] = ["u-1", "u-2"].map(|user| wall.click_id(user));
     for click in [&one, &other] {
-        accepted(wall.convert(click, "&status=pending"), "pending", false);
+        expect_accepted(wall.convert(click, "&status=pending"), "pending", false);
     }
-    let paid = accepted(wall.convert(&one, ""), "approved", false);
-    refused(wall.convert(&other, ""), 409, "conversion_capped");
+    let paid = expect_accepted(wall.convert(&one, ""), "approved", false);
+    expect_conversion_error(wall.convert(&other, ""), 409, "conversion_capped");
     // The refused approval leaves the conversion pending.
-    let pending = accepted(wall.convert(&other, "&status=pending"), "pending", true);
+    let pending = expect_accepted(wall.convert(&other, "&status=pending"), "pending", true);
     assert_eq!(wall.entry(&pending)["status"], "pending");
-    refused(wall.convert(&other, ""), 409, "conversion_capped");
+    expect_conversion_error(wall.convert(&other, ""), 409, "conversion_capped");
     wall.put_offer(&cap(2));
     signpost.refresh();
-    assert_eq!(accepted(wall.convert(&other, ""), "approved", false), pending);
+    assert_eq!(
+        expect_accepted(wall.convert(&other, ""), "approved", false),
+        pending
+    );
     let both = BTreeSet::from([paid, pending]);
     eventually(&both, || receiver.transactions().into_keys().collect());
     // A rejected conversion takes nothing from the cap.
     let third = wall.click_id("u-3");
-    accepted(wall.convert(&third, "&status=rejected"), "rejected", false);
+    expect_accepted(wall.convert(&third, "&status=rejected"), "rejected", false);
     wall.put_offer(&cap(3));
     signpost.refresh();
     wall.pay("u-4");
-    refused(wall.convert(&wall.click_id("u-5"), ""), 409, "conversion_capped");
+    expect_conversion_error(wall.convert(&wall.click_id("u-5"), ""), 409, "conversion_capped");
 }

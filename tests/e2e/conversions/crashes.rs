@@ -14,8 +14,8 @@ use serde_json::json;
 
 use crate::{
     clicks::keys,
-    conversions::{accepted_id, refused, revenue::revenue},
-    harness::{Answer, CONVERSION, Receiver, Setup, Wall, in_time, now_ms, seal},
+    conversions::{accepted_id, expect_conversion_error, revenue::revenue},
+    harness::{Answer, CONVERSION, OfferWall, Receiver, Setup, eventually_within, now_ms, seal},
 };
 use domain::model::time::{SECOND_MS, UtcDay};
 
@@ -29,7 +29,7 @@ const KILLS: usize = 3;
 const PATIENCE_MS: i64 = 100 * SECOND_MS;
 
 /// The clicks of both offers. Those of the capped offer are spread evenly, so that some are in flight at each crash.
-fn clicks(wall: &Wall<'_>) -> Vec<String> {
+fn clicks(wall: &OfferWall<'_>) -> Vec<String> {
     let (keys, now_ms) = (keys(), now_ms());
     let capped = |user: usize| {
         let user = format!("capped-{user}");
@@ -49,7 +49,7 @@ fn clicks(wall: &Wall<'_>) -> Vec<String> {
 /// The transaction id of a paid conversion; none if the cap refused it.
 fn paid(answer: Answer) -> Option<String> {
     if answer.status == 409 {
-        refused(answer, 409, "conversion_capped");
+        expect_conversion_error(answer, 409, "conversion_capped");
         return None;
     }
     Some(accepted_id(answer))
@@ -59,8 +59,8 @@ fn paid(answer: Answer) -> Option<String> {
 fn ten_thousand_conversions_arrive_once_each_although_workerd_is_killed_three_times() {
     let signpost = Setup::new().start();
     let receiver = Receiver::start();
-    let wall = signpost.wall("conv-crashes", "79000181", Some(&receiver));
-    let publisher = signpost.known_publisher(&wall.id);
+    let wall = signpost.offer_wall("conv-crashes", "79000181", Some(&receiver));
+    let publisher = signpost.existing_publisher(&wall.id);
     wall.put_offer_as(
         "conv-crashes-cap",
         &json!({"conversion_cap": {"dur": "DAILY", "lim": CAP}}),
@@ -98,7 +98,7 @@ fn ten_thousand_conversions_arrive_once_each_although_workerd_is_killed_three_ti
         }
         for kill in 1..=KILLS {
             let after = clicks.len() * kill / (KILLS + 1);
-            in_time(PATIENCE_MS, &true, || done.load(Ordering::Relaxed) >= after);
+            eventually_within(PATIENCE_MS, &true, || done.load(Ordering::Relaxed) >= after);
             signpost.restart();
         }
     });
@@ -130,7 +130,7 @@ fn ten_thousand_conversions_arrive_once_each_although_workerd_is_killed_three_ti
     assert_eq!(users.len(), answered.len());
 
     // The log and the ledger agree.
-    in_time(PATIENCE_MS, &0, || {
+    eventually_within(PATIENCE_MS, &0, || {
         wall.endpoint()["waiting"].as_i64().unwrap_or(-1)
     });
     let mut logged = BTreeSet::new();
@@ -148,5 +148,5 @@ fn ten_thousand_conversions_arrive_once_each_although_workerd_is_killed_three_ti
     }
     assert_eq!(logged, answered);
     let earned = f64::from(u32::try_from(answered.len()).unwrap()) * 1.25;
-    in_time(PATIENCE_MS, &earned, || revenue(&publisher));
+    eventually_within(PATIENCE_MS, &earned, || revenue(&publisher));
 }

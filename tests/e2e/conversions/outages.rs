@@ -3,9 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::{
-    conversions::{refused, revenue::revenue},
-    faults::break_down,
-    harness::{Receiver, Setup, Signpost, accepted, away_from_midnight, callback, in_time, states},
+    conversions::{expect_conversion_error, revenue::revenue},
+    faults::inject_faults,
+    harness::{
+        Receiver, Setup, Signpost, away_from_midnight, callback, eventually_within, expect_accepted, states,
+    },
 };
 use domain::model::time::SECOND_MS;
 
@@ -25,7 +27,7 @@ fn with_the_counters_down_only_capped_offers_wait_and_the_alarm_finishes_reserva
     away_from_midnight();
     let signpost = unreliable();
     let receiver = Receiver::start();
-    let wall = signpost.unpublished_wall("conv-counters", "79000171", Some(&receiver));
+    let wall = signpost.unpublished_offer_wall("conv-counters", "79000171", Some(&receiver));
     wall.put_offer(&cap(2));
     wall.put_offer_as("conv-uncapped", &json!({}));
     signpost.refresh();
@@ -34,11 +36,11 @@ fn with_the_counters_down_only_capped_offers_wait_and_the_alarm_finishes_reserva
     let uncapped = crate::harness::seal(&crate::clicks::keys(), &uncapped);
     let [first, second, third] = ["u-1", "u-2", "u-3"].map(|user| wall.click_id(user));
 
-    break_down(&signpost, "counters");
+    inject_faults(&signpost, "counters");
     for _ in 0..2 {
-        refused(wall.convert(&first, ""), 503, "unavailable");
+        expect_conversion_error(wall.convert(&first, ""), 503, "unavailable");
     }
-    let free = accepted(wall.convert(&uncapped, ""), "approved", false);
+    let free = expect_accepted(wall.convert(&uncapped, ""), "approved", false);
     receiver.wait(1);
     let waiting = wall.endpoint();
     assert_eq!(waiting["reserving"], 1, "{waiting}");
@@ -48,24 +50,24 @@ fn with_the_counters_down_only_capped_offers_wait_and_the_alarm_finishes_reserva
     );
 
     // The alarm pays it without another postback.
-    break_down(&signpost, "");
+    inject_faults(&signpost, "");
     let called = receiver.wait_for_transactions(RETRIES_MS, 2);
     let paid = called.keys().find(|id| **id != free).unwrap();
-    in_time(
+    eventually_within(
         RETRIES_MS,
         &("approved".to_owned(), Some("delivered".to_owned())),
         || states(&wall.entry(paid)),
     );
-    assert_eq!(accepted(wall.convert(&first, ""), "approved", true), *paid);
+    assert_eq!(expect_accepted(wall.convert(&first, ""), "approved", true), *paid);
 
     // The counters' answer is lost after they took from the cap. The retry gets the same take.
-    break_down(&signpost, "counters-answers");
-    refused(wall.convert(&second, ""), 503, "unavailable");
-    break_down(&signpost, "");
+    inject_faults(&signpost, "counters-answers");
+    expect_conversion_error(wall.convert(&second, ""), 503, "unavailable");
+    inject_faults(&signpost, "");
     let answer = wall.convert(&second, "");
     let body = answer.expect(200).json();
     assert_eq!(body["status"], "approved", "{body}");
-    refused(wall.convert(&third, ""), 409, "conversion_capped");
+    expect_conversion_error(wall.convert(&third, ""), 409, "conversion_capped");
     let called = receiver.wait_for_transactions(RETRIES_MS, 3);
     assert!(called.values().all(|times| *times == 1), "{called:?}");
     assert_eq!(wall.endpoint()["reserving"], 0);
@@ -75,24 +77,24 @@ fn with_the_counters_down_only_capped_offers_wait_and_the_alarm_finishes_reserva
 fn with_the_catalog_down_every_postback_is_answered_503() {
     let signpost = unreliable();
     let receiver = Receiver::start();
-    let wall = signpost.wall("conv-catalog", "79000172", Some(&receiver));
+    let wall = signpost.offer_wall("conv-catalog", "79000172", Some(&receiver));
     let click = wall.click_id("u-1");
     let bad = [
         format!("click_id={click}&token=not-one"),
         format!("click_id={click}&token={}&goal=not-one", wall.token),
     ];
-    refused(signpost.convert(&bad[0]), 401, "invalid_token");
-    refused(signpost.convert(&bad[1]), 400, "unknown_goal");
-    break_down(&signpost, "catalog");
+    expect_conversion_error(signpost.convert(&bad[0]), 401, "invalid_token");
+    expect_conversion_error(signpost.convert(&bad[1]), 400, "unknown_goal");
+    inject_faults(&signpost, "catalog");
     for query in &bad {
-        refused(signpost.convert(query), 503, "unavailable");
+        expect_conversion_error(signpost.convert(query), 503, "unavailable");
     }
     // A valid postback is answered 503 as well, since the catalog defines the payment.
-    refused(wall.convert(&click, ""), 503, "unavailable");
-    break_down(&signpost, "");
-    let id = accepted(wall.convert(&click, ""), "approved", false);
+    expect_conversion_error(wall.convert(&click, ""), 503, "unavailable");
+    inject_faults(&signpost, "");
+    let id = expect_accepted(wall.convert(&click, ""), "approved", false);
     assert_eq!(receiver.wait_for_transactions(RETRIES_MS, 1), [(id, 1)].into());
-    refused(signpost.convert(&bad[0]), 401, "invalid_token");
+    expect_conversion_error(signpost.convert(&bad[0]), 401, "invalid_token");
 }
 
 #[test]
@@ -100,31 +102,31 @@ fn with_the_ledger_down_conversions_are_paid_and_their_revenue_arrives_once() {
     away_from_midnight();
     let signpost = unreliable();
     let receiver = Receiver::start();
-    let wall = signpost.wall("conv-ledger", "79000173", Some(&receiver));
+    let wall = signpost.offer_wall("conv-ledger", "79000173", Some(&receiver));
     // Creates the ledger before the outage, so that it can be queried afterwards.
-    let publisher = signpost.known_publisher(&wall.id);
+    let publisher = signpost.existing_publisher(&wall.id);
     assert_eq!(publisher.days(), [] as [Value; 0]);
-    break_down(&signpost, "ledger");
+    inject_faults(&signpost, "ledger");
     for user in 0..10 {
         wall.pay(&format!("u-{user}"));
     }
     receiver.wait_for_transactions(RETRIES_MS, 10);
     // From here on the ledger carries out requests and its answers are lost.
-    break_down(&signpost, "ledger-answers");
+    inject_faults(&signpost, "ledger-answers");
     for user in 10..20 {
         wall.pay(&format!("u-{user}"));
     }
     let reversed = wall.click_id("u-20");
-    accepted(wall.convert(&reversed, "&goal=level_10"), "approved", false);
-    accepted(
+    expect_accepted(wall.convert(&reversed, "&goal=level_10"), "approved", false);
+    expect_accepted(
         wall.convert(&reversed, "&goal=level_10&status=reversed"),
         "reversed",
         false,
     );
     receiver.wait_for_transactions(RETRIES_MS, 22);
     std::thread::sleep(std::time::Duration::from_secs(5));
-    break_down(&signpost, "");
-    in_time(RETRIES_MS, &25.0, || revenue(&publisher));
+    inject_faults(&signpost, "");
+    eventually_within(RETRIES_MS, &25.0, || revenue(&publisher));
     // Leaves time for retries that would count twice.
     std::thread::sleep(std::time::Duration::from_secs(8));
     assert!((revenue(&publisher) - 25.0).abs() < 1e-9);
@@ -136,16 +138,16 @@ fn with_the_ledger_down_conversions_are_paid_and_their_revenue_arrives_once() {
 fn a_conversion_with_a_lost_answer_is_a_duplicate_with_the_same_id() {
     let signpost = unreliable();
     let receiver = Receiver::start();
-    let wall = signpost.wall("conv-outbox", "79000174", Some(&receiver));
+    let wall = signpost.offer_wall("conv-outbox", "79000174", Some(&receiver));
     let [lost, late] = ["u-1", "u-2"].map(|user| wall.click_id(user));
-    break_down(&signpost, "outboxes");
-    refused(wall.convert(&late, ""), 503, "unavailable");
+    inject_faults(&signpost, "outboxes");
+    expect_conversion_error(wall.convert(&late, ""), 503, "unavailable");
     assert_eq!(receiver.count(), 0);
-    break_down(&signpost, "outboxes-answers");
-    refused(wall.convert(&lost, ""), 503, "unavailable");
-    break_down(&signpost, "");
-    let id = accepted(wall.convert(&lost, ""), "approved", true);
-    let other = accepted(wall.convert(&late, ""), "approved", false);
+    inject_faults(&signpost, "outboxes-answers");
+    expect_conversion_error(wall.convert(&lost, ""), 503, "unavailable");
+    inject_faults(&signpost, "");
+    let id = expect_accepted(wall.convert(&lost, ""), "approved", true);
+    let other = expect_accepted(wall.convert(&late, ""), "approved", false);
     let called = receiver.wait_for_transactions(RETRIES_MS, 2);
     assert_eq!(called, [(id, 1), (other, 1)].into());
 }
@@ -154,14 +156,14 @@ fn a_conversion_with_a_lost_answer_is_a_duplicate_with_the_same_id() {
 fn a_callback_setting_that_could_not_be_pushed_is_pushed_later() {
     let signpost = unreliable();
     let receiver = Receiver::start();
-    let wall = signpost.wall("conv-handover", "79000175", None);
+    let wall = signpost.offer_wall("conv-handover", "79000175", None);
     let id = wall.pay("u-1");
-    break_down(&signpost, "outboxes");
+    inject_faults(&signpost, "outboxes");
     let app = json!({"callback": callback(&format!("{}/cb", receiver.base()), "GET")});
-    wall.try_put_app(&app).refused(503, "unavailable");
+    wall.try_put_app(&app).expect_error(503, "unavailable");
     assert_eq!(receiver.count(), 0);
     // The reward is sent without another request of the operator.
-    break_down(&signpost, "");
+    inject_faults(&signpost, "");
     assert_eq!(receiver.wait_for_transactions(RETRIES_MS, 1), [(id, 1)].into());
     wall.try_put_app(&app).expect(200);
 }

@@ -4,15 +4,15 @@
 use serde_json::{Value, json};
 
 use crate::{
-    clicks::{click_id_of, redirected},
-    conversions::refused,
-    harness::{GOALS, Receiver, Wall, accepted, demo, now_ms},
+    clicks::{click_id_at, expect_redirect},
+    conversions::expect_conversion_error,
+    harness::{GOALS, OfferWall, Receiver, demo, expect_accepted, now_ms},
 };
 use domain::model::time::{DAY_MS, SECOND_MS};
 
 /// The goal, payout in USD and value in the app's currency of a logged conversion.
 #[track_caller]
-fn paid(wall: &Wall<'_>, id: &str) -> (String, f64, f64) {
+fn paid(wall: &OfferWall<'_>, id: &str) -> (String, f64, f64) {
     let entry = wall.entry(id);
     (
         entry["goal_id"].as_str().unwrap().to_owned(),
@@ -24,11 +24,11 @@ fn paid(wall: &Wall<'_>, id: &str) -> (String, f64, f64) {
 #[test]
 fn a_click_on_the_dearest_goal_still_pays_the_first() {
     let signpost = demo();
-    let wall = signpost.wall("conv-dearest", "79000121", None);
+    let wall = signpost.offer_wall("conv-dearest", "79000121", None);
     for (goal, ..) in GOALS {
         let query = format!("rid={}&app={}&user_id=u-{goal}", wall.goal(goal), wall.app);
-        let click = click_id_of(&redirected(signpost.click(&query, "DE")));
-        let id = accepted(wall.convert(&click, ""), "approved", false);
+        let click = click_id_at(&expect_redirect(signpost.click(&query, "DE")));
+        let id = expect_accepted(wall.convert(&click, ""), "approved", false);
         assert_eq!(paid(&wall, &id), (wall.goal("1"), 1.25, 1_250.0), "rid {goal}");
     }
 }
@@ -36,11 +36,11 @@ fn a_click_on_the_dearest_goal_still_pays_the_first() {
 #[test]
 fn a_goal_is_named_by_its_id_or_by_its_event_code() {
     let signpost = demo();
-    let wall = signpost.wall("conv-named", "79000122", None);
+    let wall = signpost.offer_wall("conv-named", "79000122", None);
     for (goal, event, usd, coins) in GOALS {
         for name in [wall.goal(goal).as_str(), event] {
             let answer = wall.convert(&wall.click_id("u-1"), &format!("&goal={name}"));
-            let id = accepted(answer, "approved", false);
+            let id = expect_accepted(answer, "approved", false);
             let coins = f64::from(u32::try_from(coins).unwrap());
             assert_eq!(paid(&wall, &id), (wall.goal(goal), usd, coins), "{name}");
         }
@@ -50,7 +50,7 @@ fn a_goal_is_named_by_its_id_or_by_its_event_code() {
 #[test]
 fn catalog_changes_apply_to_conversions_without_a_new_snapshot() {
     let signpost = demo();
-    let wall = signpost.wall("conv-fresh", "79000123", None);
+    let wall = signpost.offer_wall("conv-fresh", "79000123", None);
     // From here on this test publishes nothing.
     let goals = |payout: f64, ids: &[&str]| -> Value {
         let goals = (1..).zip(ids).map(|(ord, id)| {
@@ -62,7 +62,7 @@ fn catalog_changes_apply_to_conversions_without_a_new_snapshot() {
     wall.put_offer(&json!({"goals": goals(2.0, &["1", "new"])}));
     let pay = |goal: &str| {
         let answer = wall.convert(&wall.click_id("u-1"), goal);
-        paid(&wall, &accepted(answer, "approved", false))
+        paid(&wall, &expect_accepted(answer, "approved", false))
     };
     assert_eq!(pay("&goal=event-new"), ("conv-fresh-new".into(), 2.0, 2_000.0));
     assert_eq!(pay(""), ("conv-fresh-1".into(), 2.0, 2_000.0));
@@ -83,14 +83,14 @@ fn catalog_changes_apply_to_conversions_without_a_new_snapshot() {
     click.goal = "conv-fresh-b-1".into();
     let click = crate::harness::seal(&crate::clicks::keys(), &click);
     let answer = signpost.convert(&format!("click_id={click}&token={token}&goal=purchase"));
-    let id = accepted(answer, "approved", false);
+    let id = expect_accepted(answer, "approved", false);
     assert_eq!(paid(&wall, &id).0, "conv-fresh-b-3");
 }
 
 #[test]
 fn a_paused_or_ended_offer_still_pays_the_clicks_made_before() {
     let signpost = demo();
-    let wall = signpost.wall("conv-paused", "79000124", None);
+    let wall = signpost.offer_wall("conv-paused", "79000124", None);
     let ended_at = (now_ms() - SECOND_MS) / SECOND_MS;
     for changes in [
         json!({"active": false}),
@@ -107,25 +107,25 @@ fn a_paused_or_ended_offer_still_pays_the_clicks_made_before() {
 #[test]
 fn a_new_token_is_valid_at_once_and_a_revoked_token_is_refused_at_once() {
     let signpost = demo();
-    let wall = signpost.wall("conv-tokens", "79000125", None);
+    let wall = signpost.offer_wall("conv-tokens", "79000125", None);
     let send = |token: &str| signpost.convert(&format!("click_id={}&token={token}", wall.click_id("u")));
     for round in 0..3 {
         let (old_id, old) = wall.issue_token();
         let (_, new) = wall.issue_token();
         for token in [&old, &new] {
-            accepted(send(token), "approved", false);
+            expect_accepted(send(token), "approved", false);
         }
         // The two new tokens replaced the earlier one, and the operator revokes one of them.
-        refused(send(&wall.token), 401, "invalid_token");
+        expect_conversion_error(send(&wall.token), 401, "invalid_token");
         let path = format!("advertisers/{}/token/{old_id}", wall.id);
         signpost.operator("DELETE", &path, None).expect(204);
-        refused(send(&old), 401, "invalid_token");
-        accepted(send(&new), "approved", false);
+        expect_conversion_error(send(&old), 401, "invalid_token");
+        expect_accepted(send(&new), "approved", false);
         // A refresh does not change this.
         if round == 1 {
             signpost.refresh();
-            refused(send(&old), 401, "invalid_token");
-            accepted(send(&new), "approved", false);
+            expect_conversion_error(send(&old), 401, "invalid_token");
+            expect_accepted(send(&new), "approved", false);
         }
     }
 }
@@ -133,35 +133,35 @@ fn a_new_token_is_valid_at_once_and_a_revoked_token_is_refused_at_once() {
 #[test]
 fn the_conversion_window_is_the_offers_or_thirty_days() {
     let signpost = demo();
-    let wall = signpost.wall("conv-window", "79000126", None);
+    let wall = signpost.offer_wall("conv-window", "79000126", None);
     let minute_ms = 60 * SECOND_MS;
     for (window, days) in [(Value::Null, 30), (json!(1), 1), (json!(7), 7), (json!(90), 90)] {
         wall.put_offer(&json!({ "conversion_window_days": window }));
         let edge_ms = now_ms() - days * DAY_MS;
         let [inside, outside] =
-            [edge_ms + minute_ms, edge_ms - minute_ms].map(|at_ms| wall.click_id_of("u-1", at_ms));
-        accepted(wall.convert(&inside, ""), "approved", false);
-        refused(wall.convert(&outside, ""), 410, "conversion_window_closed");
+            [edge_ms + minute_ms, edge_ms - minute_ms].map(|at_ms| wall.click_id_at("u-1", at_ms));
+        expect_accepted(wall.convert(&inside, ""), "approved", false);
+        expect_conversion_error(wall.convert(&outside, ""), 410, "conversion_window_closed");
     }
     // A click from a clock that is ahead is accepted.
-    accepted(
-        wall.convert(&wall.click_id_of("u-1", now_ms() + minute_ms), ""),
+    expect_accepted(
+        wall.convert(&wall.click_id_at("u-1", now_ms() + minute_ms), ""),
         "approved",
         false,
     );
     // The window does not apply to a known conversion.
     wall.put_offer(&json!({}));
-    let click = wall.click_id_of("u-1", now_ms() - 2 * DAY_MS);
-    accepted(wall.convert(&click, "&status=pending"), "pending", false);
+    let click = wall.click_id_at("u-1", now_ms() - 2 * DAY_MS);
+    expect_accepted(wall.convert(&click, "&status=pending"), "pending", false);
     wall.put_offer(&json!({"conversion_window_days": 1}));
-    accepted(wall.convert(&click, ""), "approved", false);
+    expect_accepted(wall.convert(&click, ""), "approved", false);
 }
 
 #[test]
 fn a_short_click_id_restores_the_stored_click() {
     let signpost = demo();
     let receiver = Receiver::start();
-    let wall = signpost.unpublished_wall("conv-short", "79000127", Some(&receiver));
+    let wall = signpost.unpublished_offer_wall("conv-short", "79000127", Some(&receiver));
     wall.put_offer(&json!({"click_id_max": 50}));
     signpost.refresh();
     let long = "x".repeat(128);
@@ -169,11 +169,11 @@ fn a_short_click_id_restores_the_stored_click() {
         "rid=conv-short-2&app={}&user_id=u-1&c1={long}&c5=five&gaid=38400000-8cf0-11bd-b23e-10b96e40000d",
         wall.app
     );
-    let click = click_id_of(&redirected(signpost.click(&query, "FR")));
+    let click = click_id_at(&expect_redirect(signpost.click(&query, "FR")));
     assert!(click.len() <= 50, "{click}");
-    let id = accepted(wall.convert(&click, "&goal=purchase"), "approved", false);
+    let id = expect_accepted(wall.convert(&click, "&goal=purchase"), "approved", false);
     assert_eq!(
-        accepted(wall.convert(&click, "&goal=purchase"), "approved", true),
+        expect_accepted(wall.convert(&click, "&goal=purchase"), "approved", true),
         id
     );
     let received = receiver.wait(1).remove(0);

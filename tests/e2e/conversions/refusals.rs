@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::{
-    conversions::refused,
-    harness::{CONVERSION, accepted, away_from_midnight, demo, nonce, now_ms, seal},
+    conversions::expect_conversion_error,
+    harness::{CONVERSION, away_from_midnight, demo, expect_accepted, nonce, now_ms, seal},
 };
 use domain::{
     model::{AppId, time::DAY_MS},
@@ -21,15 +21,15 @@ const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded")
 fn of_several_errors_in_a_postback_the_first_is_returned() {
     away_from_midnight();
     let signpost = demo();
-    let wall = signpost.unpublished_wall("conv-refusals", "79000101", None);
-    let stranger = signpost.unpublished_wall("conv-stranger", "79000102", None);
+    let wall = signpost.unpublished_offer_wall("conv-refusals", "79000101", None);
+    let stranger = signpost.unpublished_offer_wall("conv-stranger", "79000102", None);
     wall.put_offer_as(
         "conv-spent",
         &json!({"conversion_cap": {"dur": "DAILY", "lim": 1}}),
     );
     signpost.refresh();
     let click = || wall.click_id("u-1");
-    let old = || wall.click_id_of("u-1", now_ms() - 31 * DAY_MS);
+    let old = || wall.click_id_at("u-1", now_ms() - 31 * DAY_MS);
     let sealed_by = |keys: &str| seal(&KeyRing::parse(keys).unwrap(), &wall.click("u-1", now_ms()));
     let unknown_key = sealed_by(&format!("200:seal:{OTHER_KEY}"));
     let forged = sealed_by(&format!("1:seal:{OTHER_KEY}"));
@@ -50,8 +50,8 @@ fn of_several_errors_in_a_postback_the_first_is_returned() {
 
     let good = &wall.token;
     let (long_goal, long_txn) = ("g".repeat(201), "t".repeat(129));
-    accepted(wall.convert(&click(), "&txn=taken"), "approved", false);
-    accepted(wall.convert(&spent(), "&txn=taken"), "approved", false);
+    expect_accepted(wall.convert(&click(), "&txn=taken"), "approved", false);
+    expect_accepted(wall.convert(&spent(), "&txn=taken"), "approved", false);
 
     let one = click();
     let table = [
@@ -214,29 +214,29 @@ fn of_several_errors_in_a_postback_the_first_is_returned() {
     ];
     for (query, status, code) in &table {
         // GET and POST give the same error, also when repeated.
-        refused(signpost.convert(query), *status, code);
+        expect_conversion_error(signpost.convert(query), *status, code);
         let posted = signpost.send("POST", CONVERSION, &[FORM], query.as_bytes());
         if !query.is_empty() {
-            refused(posted, *status, code);
+            expect_conversion_error(posted, *status, code);
         }
     }
     // The refused postbacks do not affect a valid one.
-    accepted(wall.convert(&one, ""), "approved", false);
+    expect_accepted(wall.convert(&one, ""), "approved", false);
     // A rejection or reversal is recorded after any time, since it pays nothing.
     for status in ["rejected", "reversed"] {
         let query = format!("&txn=taken&status={status}");
-        accepted(wall.convert(&old(), &query), status, false);
+        expect_accepted(wall.convert(&old(), &query), status, false);
     }
 }
 
 #[test]
 fn a_refused_conversion_is_logged_and_judged_again_when_repeated() {
     let signpost = demo();
-    let wall = signpost.wall("conv-afresh", "79000103", None);
-    let click = wall.click_id_of("u-1", now_ms() - 2 * DAY_MS);
+    let wall = signpost.offer_wall("conv-afresh", "79000103", None);
+    let click = wall.click_id_at("u-1", now_ms() - 2 * DAY_MS);
     wall.put_offer(&json!({"conversion_window_days": 1}));
     for _ in 0..3 {
-        refused(wall.convert(&click, "&txn=t-1"), 410, "conversion_window_closed");
+        expect_conversion_error(wall.convert(&click, "&txn=t-1"), 410, "conversion_window_closed");
     }
     let logged = wall.entries("status=refused");
     let [entry] = logged.as_slice() else {
@@ -255,7 +255,7 @@ fn a_refused_conversion_is_logged_and_judged_again_when_repeated() {
     assert_eq!(wall.entries("state=refused"), logged);
 
     wall.put_offer(&json!({"conversion_window_days": 3}));
-    let paid = accepted(wall.convert(&click, "&txn=t-1"), "approved", false);
+    let paid = expect_accepted(wall.convert(&click, "&txn=t-1"), "approved", false);
     assert_eq!(
         entry["transaction_id"],
         paid.as_str(),
@@ -264,18 +264,21 @@ fn a_refused_conversion_is_logged_and_judged_again_when_repeated() {
     assert_eq!(wall.entries("state=refused"), [] as [serde_json::Value; 0]);
     // A known conversion is not judged again.
     wall.put_offer(&json!({"conversion_window_days": 1}));
-    assert_eq!(accepted(wall.convert(&click, "&txn=t-1"), "approved", true), paid);
+    assert_eq!(
+        expect_accepted(wall.convert(&click, "&txn=t-1"), "approved", true),
+        paid
+    );
 }
 
 #[test]
 fn only_get_and_post_with_a_short_form_are_accepted() {
     let signpost = demo();
-    let wall = signpost.wall("conv-methods", "79000104", None);
+    let wall = signpost.offer_wall("conv-methods", "79000104", None);
     let query = |user: &str| format!("click_id={}&token={}", wall.click_id(user), wall.token);
     let address = format!("{CONVERSION}?{}", query("u-1"));
     for method in ["PUT", "DELETE", "PATCH"] {
         let answer = signpost.send(method, &address, &[], b"");
-        let answer = answer.refused(405, "method_not_allowed");
+        let answer = answer.expect_error(405, "method_not_allowed");
         assert_eq!(answer.header("Allow"), Some("GET, POST"), "{answer:?}");
     }
     signpost.send("HEAD", &address, &[], b"").expect(405);
@@ -293,7 +296,7 @@ fn only_get_and_post_with_a_short_form_are_accepted() {
         "text/plain",
         "multipart/form-data; boundary=b",
     ] {
-        refused(post(content_type, &query("u-2")), 415, "unsupported_media_type");
+        expect_conversion_error(post(content_type, &query("u-2")), 415, "unsupported_media_type");
     }
     // 16 KiB, and one byte more.
     let long = |bytes: usize| {
@@ -301,20 +304,20 @@ fn only_get_and_post_with_a_short_form_are_accepted() {
         let padding = "x".repeat(bytes - query.len() - 3);
         format!("{query}&x={padding}")
     };
-    refused(post(FORM.1, &long(16_385)), 413, "payload_too_large");
-    accepted(post(FORM.1, &long(16_384)), "approved", false);
+    expect_conversion_error(post(FORM.1, &long(16_385)), 413, "payload_too_large");
+    expect_accepted(post(FORM.1, &long(16_384)), "approved", false);
     let with_charset = "application/x-www-form-urlencoded; charset=UTF-8";
-    accepted(post(with_charset, &query("u-4")), "approved", false);
+    expect_accepted(post(with_charset, &query("u-4")), "approved", false);
 
     // Query and form are one list: the token is in the query, the rest in the form.
     let address = format!("{CONVERSION}?token={}", wall.token);
     let body = format!("click_id={}&goal=level_10", wall.click_id("u-5"));
-    accepted(
+    expect_accepted(
         signpost.send("POST", &address, &[FORM], body.as_bytes()),
         "approved",
         false,
     );
     let answer = signpost.send("POST", &format!("{address}x"), &[FORM], query("u-6").as_bytes());
-    refused(answer, 400, "invalid_parameter");
+    expect_conversion_error(answer, 400, "invalid_parameter");
     assert_eq!(wall.entries("").len(), 3);
 }

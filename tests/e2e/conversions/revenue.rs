@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::{
-    clicks::click_id_of,
-    harness::{Publisher, accepted, away_from_midnight, demo, in_time, now_ms},
+    clicks::click_id_at,
+    harness::{Publisher, away_from_midnight, demo, eventually_within, expect_accepted, now_ms},
 };
 use domain::model::time::{SECOND_MS, UtcDay};
 
@@ -39,15 +39,15 @@ pub fn revenue(publisher: &Publisher<'_>) -> f64 {
 fn a_reward_adds_revenue_and_a_reversal_subtracts_it() {
     away_from_midnight();
     let signpost = demo();
-    let wall = signpost.wall("conv-revenue", "79000161", None);
-    let publisher = signpost.known_publisher(&wall.id);
+    let wall = signpost.offer_wall("conv-revenue", "79000161", None);
+    let publisher = signpost.existing_publisher(&wall.id);
     let click = |user: &str, placement: &str| {
         let query = format!(
             "rid={}&app={}&user_id={user}{placement}",
             wall.goal("1"),
             wall.app
         );
-        click_id_of(&signpost.click(&query, "DE").expect(302))
+        click_id_at(&signpost.click(&query, "DE").expect(302))
     };
     let [one, two] = ["u-1", "u-2"].map(|user| click(user, "&placement=home"));
     let plain = click("u-3", "");
@@ -59,14 +59,14 @@ fn a_reward_adds_revenue_and_a_reversal_subtracts_it() {
     ] {
         // Sent twice, paid once.
         for duplicate in [false, true] {
-            accepted(
+            expect_accepted(
                 wall.convert(click, &format!("&goal={goal}")),
                 "approved",
                 duplicate,
             );
         }
     }
-    accepted(
+    expect_accepted(
         wall.convert(&plain, "&goal=level_10&status=pending"),
         "pending",
         false,
@@ -79,26 +79,26 @@ fn a_reward_adds_revenue_and_a_reversal_subtracts_it() {
         })
     };
     let expected = vec![row("home", 2, 121.749_999), row("offerwall", 1, 1.25)];
-    in_time(REVENUE_SENT_MS, &expected, || publisher.rows(&by_source()));
+    eventually_within(REVENUE_SENT_MS, &expected, || publisher.rows(&by_source()));
 
     for duplicate in [false, true] {
         let answer = wall.convert(&one, "&goal=purchase&status=reversed");
-        accepted(answer, "reversed", duplicate);
+        expect_accepted(answer, "reversed", duplicate);
     }
     let expected = vec![row("home", 2, 21.75), row("offerwall", 1, 1.25)];
-    in_time(REVENUE_SENT_MS, &expected, || publisher.rows(&by_source()));
+    eventually_within(REVENUE_SENT_MS, &expected, || publisher.rows(&by_source()));
     // The reversal of an unpaid conversion subtracts nothing.
-    accepted(
+    expect_accepted(
         wall.convert(&plain, "&goal=level_10&status=reversed"),
         "rejected",
         false,
     );
-    accepted(
+    expect_accepted(
         wall.convert(&two, "&goal=install&status=reversed"),
         "reversed",
         false,
     );
-    accepted(wall.convert(&two, "&goal=purchase"), "approved", false);
+    expect_accepted(wall.convert(&two, "&goal=purchase"), "approved", false);
     let expected = vec![row("home", 2, 121.749_999), row("offerwall", 1, 1.25)];
-    in_time(REVENUE_SENT_MS, &expected, || publisher.rows(&by_source()));
+    eventually_within(REVENUE_SENT_MS, &expected, || publisher.rows(&by_source()));
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::harness::{CONVERSION, Receiver, Signpost, accepted, demo};
+use crate::harness::{CONVERSION, Receiver, Signpost, demo, expect_accepted};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -169,17 +169,17 @@ fn send(signpost: &Signpost, postback: &Postback, click: &str, token: &str) -> c
 fn postbacks_of_real_partners_pay_the_goal_that_they_name() {
     let signpost = demo();
     let receiver = Receiver::start();
-    let wall = signpost.wall("conv-senders", "79000131", Some(&receiver));
+    let wall = signpost.offer_wall("conv-senders", "79000131", Some(&receiver));
     let mut expected = BTreeMap::new();
     for (number, postback) in POSTBACKS.iter().enumerate() {
         let partner = postback.partner;
         let click = wall.click_id(&format!("u-{number}"));
         let answer = send(&signpost, postback, &click, &wall.token);
         assert_eq!(answer.status, 200, "{partner}: {answer:?}");
-        let id = accepted(answer, postback.status, false);
+        let id = expect_accepted(answer, postback.status, false);
         // Partners repeat postbacks when they are not sure.
         let again = send(&signpost, postback, &click, &wall.token);
-        assert_eq!(accepted(again, postback.status, true), id, "{partner}");
+        assert_eq!(expect_accepted(again, postback.status, true), id, "{partner}");
         let entry = wall.entry(&id);
         assert_eq!(
             entry["goal_id"],
@@ -202,7 +202,7 @@ fn postbacks_of_real_partners_pay_the_goal_that_they_name() {
 #[test]
 fn the_click_id_is_accepted_under_each_alias() {
     let signpost = demo();
-    let wall = signpost.wall("conv-aliases", "79000132", None);
+    let wall = signpost.offer_wall("conv-aliases", "79000132", None);
     for name in [
         "click_id",
         "clickid",
@@ -213,11 +213,15 @@ fn the_click_id_is_accepted_under_each_alias() {
         "aff_sub",
     ] {
         let query = format!("{name}={}&token={}", wall.click_id("u-1"), wall.token);
-        let id = accepted(signpost.convert(&query), "approved", false);
-        assert_eq!(accepted(signpost.convert(&query), "approved", true), id, "{name}");
+        let id = expect_accepted(signpost.convert(&query), "approved", false);
+        assert_eq!(
+            expect_accepted(signpost.convert(&query), "approved", true),
+            id,
+            "{name}"
+        );
         let beside = format!("{query}&dub_id=1&aff_sub2=x");
         assert_eq!(
-            accepted(signpost.convert(&beside), "approved", true),
+            expect_accepted(signpost.convert(&beside), "approved", true),
             id,
             "{name}"
         );

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use crate::{
-    conversions::refused,
-    harness::{Receiver, accepted, demo, eventually, states},
+    conversions::expect_conversion_error,
+    harness::{Receiver, demo, eventually, expect_accepted, states},
 };
 
 #[test]
 fn postbacks_change_the_state_and_each_reward_is_paid_once() {
     let signpost = demo();
     let receiver = Receiver::start();
-    let wall = signpost.wall("conv-states", "79000111", Some(&receiver));
+    let wall = signpost.offer_wall("conv-states", "79000111", Some(&receiver));
     // For each postback of a click: status sent, status answered, whether it is new. Then the callbacks' statuses.
     type Row<'r> = (&'r [(&'r str, &'r str, bool)], &'r [&'r str]);
     let rows: [Row<'_>; 10] = [
@@ -99,7 +99,7 @@ fn postbacks_change_the_state_and_each_reward_is_paid_once() {
         let mut ids = Vec::new();
         for (sent, answered, new) in *postbacks {
             let answer = wall.convert(&click, &format!("&status={sent}"));
-            ids.push(accepted(answer, answered, !new));
+            ids.push(expect_accepted(answer, answered, !new));
         }
         assert!(ids.windows(2).all(|pair| pair[0] == pair[1]), "{user}: {ids:?}");
         let (_, last, _) = postbacks.last().unwrap();
@@ -136,70 +136,70 @@ fn postbacks_change_the_state_and_each_reward_is_paid_once() {
 #[test]
 fn each_goal_of_a_click_is_a_separate_conversion() {
     let signpost = demo();
-    let wall = signpost.wall("conv-goals", "79000112", None);
+    let wall = signpost.offer_wall("conv-goals", "79000112", None);
     let click = wall.click_id("u-1");
-    let first = accepted(wall.convert(&click, ""), "approved", false);
+    let first = expect_accepted(wall.convert(&click, ""), "approved", false);
     assert_eq!(
-        accepted(wall.convert(&click, "&goal=install"), "approved", true),
+        expect_accepted(wall.convert(&click, "&goal=install"), "approved", true),
         first
     );
     assert_eq!(
-        accepted(wall.convert(&click, "&goal=conv-goals-1"), "approved", true),
+        expect_accepted(wall.convert(&click, "&goal=conv-goals-1"), "approved", true),
         first
     );
-    let second = accepted(wall.convert(&click, "&goal=level_10"), "approved", false);
+    let second = expect_accepted(wall.convert(&click, "&goal=level_10"), "approved", false);
     assert_ne!(second, first);
-    accepted(
+    expect_accepted(
         wall.convert(&click, "&goal=conv-goals-2&status=reversed"),
         "reversed",
         false,
     );
     // The other goal of the click and the other click are unchanged.
-    accepted(wall.convert(&click, ""), "approved", true);
-    let other = accepted(wall.convert(&wall.click_id("u-1"), ""), "approved", false);
+    expect_accepted(wall.convert(&click, ""), "approved", true);
+    let other = expect_accepted(wall.convert(&wall.click_id("u-1"), ""), "approved", false);
     assert_ne!(other, first);
 }
 
 #[test]
 fn a_txn_identifies_one_conversion_of_a_goal() {
     let signpost = demo();
-    let wall = signpost.unpublished_wall("conv-txn", "79000113", None);
-    let neighbour = signpost.unpublished_wall("conv-txn-2", "79000114", None);
+    let wall = signpost.unpublished_offer_wall("conv-txn", "79000113", None);
+    let neighbour = signpost.unpublished_offer_wall("conv-txn-2", "79000114", None);
     signpost.refresh();
     let [one, other] = ["u-1", "u-2"].map(|user| wall.click_id(user));
-    let paid = accepted(wall.convert(&one, "&txn=order%2F17"), "approved", false);
+    let paid = expect_accepted(wall.convert(&one, "&txn=order%2F17"), "approved", false);
     assert_eq!(wall.entry(&paid)["txn"], "order/17");
     assert_eq!(
-        accepted(wall.convert(&one, "&txn=order%2F17"), "approved", true),
+        expect_accepted(wall.convert(&one, "&txn=order%2F17"), "approved", true),
         paid
     );
     // A repeat with another txn is still the same conversion.
     assert_eq!(
-        accepted(wall.convert(&one, "&txn=order%2F18"), "approved", true),
+        expect_accepted(wall.convert(&one, "&txn=order%2F18"), "approved", true),
         paid
     );
-    refused(wall.convert(&other, "&txn=order%2F17"), 409, "duplicate_txn");
-    refused(
+    expect_conversion_error(wall.convert(&other, "&txn=order%2F17"), 409, "duplicate_txn");
+    expect_conversion_error(
         wall.convert(&other, "&txn=order%2F17&status=pending"),
         409,
         "duplicate_txn",
     );
     // Another goal and another app may use the same txn.
-    accepted(
+    expect_accepted(
         wall.convert(&other, "&txn=order%2F17&goal=purchase"),
         "approved",
         false,
     );
-    accepted(
+    expect_accepted(
         neighbour.convert(&neighbour.click_id("u-1"), "&txn=order%2F17"),
         "approved",
         false,
     );
     // The refused conversion is paid under another txn.
-    accepted(wall.convert(&other, "&txn=order%2F19"), "approved", false);
+    expect_accepted(wall.convert(&other, "&txn=order%2F19"), "approved", false);
     // The txn of a reversed conversion stays in use.
-    accepted(wall.convert(&one, "&status=reversed"), "reversed", false);
-    refused(
+    expect_accepted(wall.convert(&one, "&status=reversed"), "reversed", false);
+    expect_conversion_error(
         wall.convert(&wall.click_id("u-3"), "&txn=order%2F17"),
         409,
         "duplicate_txn",
@@ -207,7 +207,7 @@ fn a_txn_identifies_one_conversion_of_a_goal() {
     // An unreplaced macro counts as no txn.
     for user in ["u-4", "u-5"] {
         let answer = wall.convert(&wall.click_id(user), "&txn=%7Btransaction_id%7D");
-        let id = accepted(answer, "approved", false);
+        let id = expect_accepted(answer, "approved", false);
         assert_eq!(wall.entry(&id).get("txn"), None);
     }
     assert_eq!(

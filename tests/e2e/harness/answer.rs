@@ -56,9 +56,9 @@ impl Answer {
     }
 
     /// Fails the test unless this is the error response `{error, code}` without other members. Only the errors of uploads
-    /// and imports may have `lines`. For `/healthz`, whose error has more members, see [`unwell`](Self::unwell).
+    /// and imports may have `lines`. For `/healthz`, whose error has more members, see [`expect_unhealthy`](Self::expect_unhealthy).
     #[track_caller]
-    pub fn refused(self, status: u16, code: &str) -> Self {
+    pub fn expect_error(self, status: u16, code: &str) -> Self {
         let answer = self.expect(status);
         let body = answer.json();
         assert_eq!(body["code"], code, "{answer:?}");
@@ -76,7 +76,7 @@ impl Answer {
 
     /// Fails the test unless this is the 503 of a `/healthz` where an interface is not served.
     #[track_caller]
-    pub fn unwell(self) -> Self {
+    pub fn expect_unhealthy(self) -> Self {
         let answer = self.expect(503);
         assert_eq!(answer.code(), "unavailable", "{answer:?}");
         assert!(answer.json()["interfaces"].is_object(), "{answer:?}");

@@ -19,14 +19,14 @@ pub const CONVERSION: &str = "/v2/tracking/conversion";
 /// The secret that signs callbacks, unless a test sets another.
 pub const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-/// The goals of a [`Wall`]: the end of the id, the event code, the payout in USD, and the reward in coins.
+/// The goals of a [`OfferWall`]: the end of the id, the event code, the payout in USD, and the reward in coins.
 pub const GOALS: [(&str, &str, f64, i64); 3] = [
     ("1", "install", 1.25, 1_250),
     ("2", "level_10", 20.5, 20_500),
     ("3", "purchase", 99.999_999, 99_999),
 ];
 
-pub struct Wall<'s> {
+pub struct OfferWall<'s> {
     pub signpost: &'s Signpost,
     pub app: String,
     /// The id of the publisher, of the advertiser and of the offer.
@@ -48,7 +48,7 @@ pub fn states(entry: &Value) -> (String, Option<String>) {
 
 /// Fails the test unless a conversion was answered with this status and duplicate flag. Returns its transaction id.
 #[track_caller]
-pub fn accepted(answer: Answer, status: &str, duplicate: bool) -> String {
+pub fn expect_accepted(answer: Answer, status: &str, duplicate: bool) -> String {
     let answer = answer.expect(200);
     assert_eq!(answer.header("Cache-Control"), Some("no-store"), "{answer:?}");
     assert_eq!(
@@ -68,21 +68,21 @@ impl Signpost {
     /// Puts an app with 1,000 coins a dollar, an advertiser with a token, and an offer with three goals for every
     /// country, and publishes them. Callbacks go to `/cb` of the receiver, if there is one.
     #[track_caller]
-    pub fn wall(&self, id: &str, app: &str, receiver: Option<&Receiver>) -> Wall<'_> {
-        let wall = self.unpublished_wall(id, app, receiver);
+    pub fn offer_wall(&self, id: &str, app: &str, receiver: Option<&Receiver>) -> OfferWall<'_> {
+        let wall = self.unpublished_offer_wall(id, app, receiver);
         self.refresh();
         wall
     }
 
     /// Puts the same as [`wall`](Self::wall) without publishing it: clicks find it after the next refresh.
     #[track_caller]
-    pub fn unpublished_wall(&self, id: &str, app: &str, receiver: Option<&Receiver>) -> Wall<'_> {
+    pub fn unpublished_offer_wall(&self, id: &str, app: &str, receiver: Option<&Receiver>) -> OfferWall<'_> {
         self.put(
             &format!("publishers/{id}"),
             &json!({"name": id, "approved": true}),
         );
         self.put(&format!("advertisers/{id}"), &json!({"name": id}));
-        let mut wall = Wall {
+        let mut wall = OfferWall {
             signpost: self,
             app: app.to_owned(),
             id: id.to_owned(),
@@ -102,7 +102,7 @@ impl Signpost {
     }
 }
 
-impl Wall<'_> {
+impl OfferWall<'_> {
     /// Puts the app with `changes` applied to its document.
     #[track_caller]
     pub fn put_app(&self, changes: &Value) {
@@ -151,11 +151,11 @@ impl Wall<'_> {
 
     /// Seals the click id of a click on the first goal now, without sending the click.
     pub fn click_id(&self, user_id: &str) -> String {
-        self.click_id_of(user_id, now_ms())
+        self.click_id_at(user_id, now_ms())
     }
 
     /// Seals the click id of a click at another time, in milliseconds since 1970.
-    pub fn click_id_of(&self, user_id: &str, clicked_at_ms: i64) -> String {
+    pub fn click_id_at(&self, user_id: &str, clicked_at_ms: i64) -> String {
         let keys = KeyRing::parse(&default_setting("CLICK_KEYS")).expect("keys");
         seal(&keys, &self.click(user_id, clicked_at_ms))
     }
@@ -184,7 +184,7 @@ impl Wall<'_> {
     /// Sends a new conversion of a new click, which must be approved. Returns its transaction id.
     #[track_caller]
     pub fn pay(&self, user_id: &str) -> String {
-        accepted(self.convert(&self.click_id(user_id), ""), "approved", false)
+        expect_accepted(self.convert(&self.click_id(user_id), ""), "approved", false)
     }
 
     /// Calls the operator's interface for this app.

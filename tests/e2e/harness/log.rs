@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 
-use super::{LOG, Signpost, in_time};
+use super::{LOG, Signpost, eventually_within};
 use domain::model::time::SECOND_MS;
 
 /// How long to wait for the fence: longer than any test waits for a line that it expects.
@@ -34,9 +34,9 @@ impl Signpost {
         // A change with a wrong media type is logged like any other, changes nothing and needs no catalog.
         let text = [("Content-Type", "text/plain")];
         self.operate("PUT", &format!("publishers/{name}"), &text, b"x")
-            .refused(415, "unsupported_media_type");
+            .expect_error(415, "unsupported_media_type");
         let needle = format!("\"publisher\":\"{name}\"");
-        in_time(FENCE_MS, &true, || self.log().contains(&needle));
+        eventually_within(FENCE_MS, &true, || self.log().contains(&needle));
         name
     }
 }

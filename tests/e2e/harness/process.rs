@@ -35,7 +35,7 @@ pub struct Setup {
     launcher: Vec<String>,
     /// Whether Signpost itself answers, so that each answer is checked against `openapi.yaml`.
     #[cfg_attr(not(test), allow(dead_code, reason = "only tests look"))]
-    pub(super) is_documented: bool,
+    pub(super) checks_api: bool,
 }
 
 impl Setup {
@@ -47,7 +47,7 @@ impl Setup {
             state: None,
             disk: None,
             launcher: Vec::new(),
-            is_documented: true,
+            checks_api: true,
         }
     }
 
@@ -63,14 +63,14 @@ impl Setup {
     }
 
     /// Skips the check against `openapi.yaml`, for a server other than Signpost.
-    pub fn undocumented(mut self) -> Self {
-        self.is_documented = false;
+    pub fn without_api_check(mut self) -> Self {
+        self.checks_api = false;
         self
     }
 
     /// Enables V8's inspector.
     #[allow(dead_code, reason = "the benches use it")]
-    pub fn inspected(mut self) -> Self {
+    pub fn with_inspector(mut self) -> Self {
         self.arguments.push(INSPECTOR.to_owned());
         self
     }

@@ -16,7 +16,7 @@ use super::{Answer, Signpost};
 pub struct Raw {
     stream: BufReader<TcpStream>,
     #[cfg_attr(not(test), allow(dead_code, reason = "only tests look"))]
-    is_documented: bool,
+    checks_api: bool,
 }
 
 impl Signpost {
@@ -31,7 +31,7 @@ impl Signpost {
         stream.set_read_timeout(Some(Duration::from_secs(60)))?;
         Ok(Raw {
             stream: BufReader::new(stream),
-            is_documented: self.setup.is_documented,
+            checks_api: self.setup.checks_api,
         })
     }
 }
@@ -64,10 +64,10 @@ fn check_contract(answer: &Answer) {
 
 impl Raw {
     pub fn get(&mut self, target: &[u8]) -> Answer {
-        self.ask("GET", target)
+        self.request("GET", target)
     }
 
-    pub fn ask(&mut self, method: &str, target: &[u8]) -> Answer {
+    pub fn request(&mut self, method: &str, target: &[u8]) -> Answer {
         let rest = b" HTTP/1.1\r\nHost: t.signpost.example\r\n\r\n";
         let request = [method.as_bytes(), b" ", target, rest].concat();
         self.exchange(&request)
@@ -87,7 +87,7 @@ impl Raw {
             ..self.receive()?
         };
         #[cfg(test)]
-        if self.is_documented {
+        if self.checks_api {
             check_contract(&answer);
         }
         Ok(answer)

@@ -55,7 +55,7 @@ impl Behaviour {
         }
     }
 
-    pub fn of(decide: impl Fn(&Received) -> Self + Send + Sync + 'static) -> Self {
+    pub fn decide(decide: impl Fn(&Received) -> Self + Send + Sync + 'static) -> Self {
         Self::Of(Arc::new(decide))
     }
 }
@@ -141,7 +141,7 @@ impl Receiver {
 
     /// Stops recording requests, for tests with more requests than fit into memory. The behaviour can still count them.
     #[allow(dead_code, reason = "the benches use it")]
-    pub fn forget(&self) {
+    pub fn clear(&self) {
         self.shared.lock().is_recording = false;
     }
 
@@ -163,7 +163,7 @@ impl Receiver {
     }
 
     /// The most requests that were in flight at the same time.
-    pub fn most_at_once(&self) -> usize {
+    pub fn peak_concurrency(&self) -> usize {
         self.shared.lock().most_in_flight
     }
 

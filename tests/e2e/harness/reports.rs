@@ -44,11 +44,11 @@ impl Signpost {
             &format!("publishers/{id}"),
             &json!({"name": format!("Publisher {id}"), "approved": true}),
         );
-        self.known_publisher(id)
+        self.existing_publisher(id)
     }
 
     /// Uses an existing publisher, with new report keys.
-    pub fn known_publisher(&self, id: &str) -> Publisher<'_> {
+    pub fn existing_publisher(&self, id: &str) -> Publisher<'_> {
         Publisher {
             signpost: self,
             id: id.to_owned(),
@@ -174,13 +174,13 @@ impl Publisher<'_> {
 
     /// Requests a report as JSON with a key that is within its rate.
     #[track_caller]
-    pub fn ask(&self, query: &Value) -> Answer {
-        self.ask_as("application/json", query)
+    pub fn report(&self, query: &Value) -> Answer {
+        self.report_as("application/json", query)
     }
 
     /// Requests a report in another format with a key that is within its rate.
     #[track_caller]
-    pub fn ask_as(&self, accept: &str, query: &Value) -> Answer {
+    pub fn report_as(&self, accept: &str, query: &Value) -> Answer {
         self.prepare(accept, query)()
     }
 
@@ -204,7 +204,7 @@ impl Publisher<'_> {
     /// The rows of a report. A 204 has none.
     #[track_caller]
     pub fn rows(&self, query: &Value) -> Vec<Value> {
-        let answer = self.ask(query);
+        let answer = self.report(query);
         if answer.status == 204 {
             return Vec::new();
         }

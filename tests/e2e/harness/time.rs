@@ -34,12 +34,12 @@ pub fn away_from_midnight() {
 /// Calls `ask` until it returns the expected value, for up to 10 s. Fails with the last value.
 #[track_caller]
 pub fn eventually<T: fmt::Debug + PartialEq>(expected: &T, ask: impl Fn() -> T) {
-    in_time(PATIENCE_MS, expected, ask);
+    eventually_within(PATIENCE_MS, expected, ask);
 }
 
 /// Calls `ask` until it returns the expected value, for up to `patience_ms` milliseconds. Fails with the last value.
 #[track_caller]
-pub fn in_time<T: fmt::Debug + PartialEq>(patience_ms: i64, expected: &T, ask: impl Fn() -> T) {
+pub fn eventually_within<T: fmt::Debug + PartialEq>(patience_ms: i64, expected: &T, ask: impl Fn() -> T) {
     let until_ms = now_ms() + patience_ms;
     loop {
         let answer = ask();

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::{
-    faults::break_down,
-    harness::{Behaviour, Receiver, Setup, callback, in_time, timed},
+    faults::inject_faults,
+    harness::{Behaviour, Receiver, Setup, callback, eventually_within, timed},
 };
 
 /// The longest that a page may take while outboxes hang, on a busy machine: they are waited for in parallel, for 2 s.
@@ -20,9 +20,9 @@ fn one_list_shows_the_callback_state_of_every_app() {
         .var("CALLBACK_SCHEDULE", "0,60")
         .start();
     let walls = [
-        signpost.unpublished_wall("seen-a", "70000003", Some(&healthy)),
-        signpost.unpublished_wall("seen-b", "70000004", Some(&failing)),
-        signpost.unpublished_wall("seen-c", "70000005", None),
+        signpost.unpublished_offer_wall("seen-a", "70000003", Some(&healthy)),
+        signpost.unpublished_offer_wall("seen-b", "70000004", Some(&failing)),
+        signpost.unpublished_offer_wall("seen-c", "70000005", None),
     ];
     failing.set(Behaviour::status(410));
     for wall in &walls {
@@ -48,7 +48,7 @@ fn one_list_shows_the_callback_state_of_every_app() {
             ("70000004".to_owned(), b.to_owned()),
         ]
     };
-    in_time(10_000, &expected("healthy", "disabled"), states);
+    eventually_within(10_000, &expected("healthy", "disabled"), states);
     let first = page("limit=1");
     assert_eq!(first["cursor"], "70000003");
     let entry = &first["callbacks"][0];
@@ -60,12 +60,12 @@ fn one_list_shows_the_callback_state_of_every_app() {
     assert_eq!(page("limit=2&cursor=70000003")["callbacks"][0]["waiting"], 1);
     signpost
         .operator("GET", "callbacks?limit=101", None)
-        .refused(400, "invalid_field");
-    break_down(&signpost, "outboxes");
+        .expect_error(400, "invalid_field");
+    inject_faults(&signpost, "outboxes");
     assert_eq!(states(), expected("unknown", "unknown"));
-    break_down(&signpost, "");
+    inject_faults(&signpost, "");
     walls[1].put_app(&json!({"callback": callback(&format!("{}/cb", healthy.base()), "GET")}));
-    in_time(10_000, &expected("healthy", "healthy"), states);
+    eventually_within(10_000, &expected("healthy", "healthy"), states);
 }
 
 #[test]
@@ -74,9 +74,9 @@ fn hanging_outboxes_are_listed_as_unknown_within_a_time_limit() {
     let receiver = Receiver::start();
     let apps = ["70000006", "70000007"];
     for app in apps {
-        signpost.unpublished_wall("hanging", app, Some(&receiver));
+        signpost.unpublished_offer_wall("hanging", app, Some(&receiver));
     }
-    break_down(&signpost, "outboxes-hangs");
+    inject_faults(&signpost, "outboxes-hangs");
     let (answer, took) = timed(|| signpost.operator("GET", "callbacks", None));
     let unknown = apps.map(|app| json!({"app_id": app, "publisher_id": "hanging", "state": "unknown"}));
     assert_eq!(

@@ -5,8 +5,8 @@ use std::cell::Cell;
 use serde_json::{Value, json};
 
 use crate::{
-    faults::break_down,
-    harness::{Answer, CONVERSION, REPORT, Setup, Signpost, Wall, in_time, now_ms},
+    faults::inject_faults,
+    harness::{Answer, CONVERSION, OfferWall, REPORT, Setup, Signpost, eventually_within, now_ms},
 };
 use contract::kv;
 use domain::model::time::DAY_MS;
@@ -58,7 +58,7 @@ impl Hosts {
     /// Fails the test unless the statuses become as expected within 20 s.
     #[track_caller]
     fn wait_for(&self, signpost: &Signpost, expected: [u16; 4]) {
-        in_time(20_000, &expected, || statuses(signpost));
+        eventually_within(20_000, &expected, || statuses(signpost));
         self.states.set(self.states.get() + 1);
     }
 
@@ -98,9 +98,9 @@ fn each_host_reports_the_interfaces_it_serves_during_and_after_outages() {
     part(&ask(&signpost, OFFERS), "offers", &json!({"served": true}));
 
     // Interfaces served from memory go on.
-    break_down(&signpost, "kv,catalog");
+    inject_faults(&signpost, "kv,catalog");
     hosts.wait_for(&signpost, [200, 200, 200, 503]);
-    let operator = ask(&signpost, OPERATOR).unwell();
+    let operator = ask(&signpost, OPERATOR).expect_unhealthy();
     assert!(operator.header("Retry-After").is_some(), "{operator:?}");
     part(
         &operator,
@@ -122,7 +122,7 @@ fn each_host_reports_the_interfaces_it_serves_during_and_after_outages() {
         ];
         signpost.send("POST", REPORT, &headers, b"{}").expect(status);
     };
-    break_down(&signpost, "catalog,ledger");
+    inject_faults(&signpost, "catalog,ledger");
     report("lumen-arcade", 503);
     hosts.wait_for(&signpost, [200, 200, 503, 503]);
     part(
@@ -132,7 +132,7 @@ fn each_host_reports_the_interfaces_it_serves_during_and_after_outages() {
     );
 
     // If the catalog answers, one ledger that does not is that publisher's problem; several in a row are an outage.
-    break_down(&signpost, "ledger");
+    inject_faults(&signpost, "ledger");
     hosts.wait_for(&signpost, [200; 4]);
     report("lumen-arcade", 503);
     report("lumen-arcade", 503);
@@ -140,11 +140,11 @@ fn each_host_reports_the_interfaces_it_serves_during_and_after_outages() {
     report("a-second", 503);
     report("a-third", 503);
     part(
-        &ask(&signpost, REPORTING).unwell(),
+        &ask(&signpost, REPORTING).expect_unhealthy(),
         "reports",
         &json!({"served": false, "why": "ledgers_unreachable"}),
     );
-    break_down(&signpost, "");
+    inject_faults(&signpost, "");
     // A ledger answers that the key is unknown.
     report("lumen-arcade", 401);
     hosts.wait_for(&signpost, [200; 4]);
@@ -157,7 +157,7 @@ fn conversions_are_reported_down_when_the_outboxes_of_several_apps_do_not_answer
     hosts.wait_for(&signpost, [200; 4]);
     // The app need not exist, since only its outbox knows that.
     let postback = |app: &str| {
-        let wall = Wall {
+        let wall = OfferWall {
             signpost: &signpost,
             app: app.to_owned(),
             id: "silent".to_owned(),
@@ -168,17 +168,17 @@ fn conversions_are_reported_down_when_the_outboxes_of_several_apps_do_not_answer
         signpost.get(&format!("{CONVERSION}?{query}"), &[("Host", TRACKING)])
     };
     let conversions = |expected: &Value| part(&ask(&signpost, TRACKING).expect(200), "conversions", expected);
-    break_down(&signpost, "outboxes");
+    inject_faults(&signpost, "outboxes");
     for app in ["70000021", "70000022", "70000022"] {
-        postback(app).refused(503, "unavailable");
+        postback(app).expect_error(503, "unavailable");
         conversions(&json!({"served": true}));
     }
-    postback("70000023").refused(503, "unavailable");
+    postback("70000023").expect_error(503, "unavailable");
     conversions(&json!({"served": false, "why": "outboxes_unreachable"}));
     // The host's status depends on clicks alone, because clicks cannot be retried.
     hosts.check(&signpost, [200; 4]);
-    break_down(&signpost, "");
-    postback("70000021").refused(400, "invalid_click_id");
+    inject_faults(&signpost, "");
+    postback("70000021").expect_error(400, "invalid_click_id");
     conversions(&json!({"served": true}));
     hosts.report(2);
 }
@@ -194,7 +194,7 @@ fn issued_key(publisher: &str) -> String {
 fn a_cold_start_without_kv_and_catalog_is_reported_at_once_and_recovers() {
     let (signpost, hosts) = (signpost_with_hosts(), Hosts::default());
     signpost.restart();
-    break_down(&signpost, "kv,catalog");
+    inject_faults(&signpost, "kv,catalog");
     hosts.check(&signpost, [503, 503, 200, 503]);
     part(
         &ask(&signpost, TRACKING),
@@ -202,21 +202,21 @@ fn a_cold_start_without_kv_and_catalog_is_reported_at_once_and_recovers() {
         &json!({"served": false, "why": "no_snapshot"}),
     );
     // Health checks alone are enough to recover.
-    break_down(&signpost, "");
+    inject_faults(&signpost, "");
     hosts.wait_for(&signpost, [200; 4]);
 
     // A hanging dependency delays the answer by a bounded time.
     signpost.restart();
-    break_down(&signpost, "kv-hangs,catalog");
+    inject_faults(&signpost, "kv-hangs,catalog");
     let asked_ms = now_ms();
-    ask(&signpost, TRACKING).unwell();
+    ask(&signpost, TRACKING).expect_unhealthy();
     assert!(
         now_ms() - asked_ms < 4_500,
         "GET and HEAD took {} ms",
         now_ms() - asked_ms
     );
     hosts.check(&signpost, [503, 503, 200, 503]);
-    break_down(&signpost, "");
+    inject_faults(&signpost, "");
     hosts.wait_for(&signpost, [200; 4]);
     hosts.report(4);
 }
@@ -232,8 +232,8 @@ fn offers_need_a_snapshot_confirmed_within_a_day_and_clicks_do_not() {
         old.confirmed_at_ms -= DAY_MS + 60_000;
         std::fs::write(&path, serde_json::to_string(&old).expect("JSON")).expect("written");
     });
-    break_down(&signpost, "catalog");
-    let offers = ask(&signpost, OFFERS).unwell();
+    inject_faults(&signpost, "catalog");
+    let offers = ask(&signpost, OFFERS).expect_unhealthy();
     part(
         &offers,
         "offers",
@@ -250,7 +250,7 @@ fn offers_need_a_snapshot_confirmed_within_a_day_and_clicks_do_not() {
             &[("Host", TRACKING), ("CF-IPCountry", "DE")],
         )
         .expect(302);
-    break_down(&signpost, "");
+    inject_faults(&signpost, "");
     std::fs::write(&path, fresh).expect("written");
     hosts.wait_for(&signpost, [200; 4]);
     hosts.report(3);
@@ -259,11 +259,11 @@ fn offers_need_a_snapshot_confirmed_within_a_day_and_clicks_do_not() {
 #[test]
 fn with_a_broken_configuration_no_host_is_served() {
     let signpost = Setup::new().var("CLICK_KEYS", "nonsense").start();
-    signpost.get("/healthz", &[]).refused(503, "unavailable");
+    signpost.get("/healthz", &[]).expect_error(503, "unavailable");
     signpost
         .get("/v2/tracking/click", &[])
-        .refused(500, "internal_error");
-    in_time(10_000, &true, || {
+        .expect_error(500, "internal_error");
+    eventually_within(10_000, &true, || {
         signpost
             .log_lines()
             .iter()

@@ -5,10 +5,10 @@ use std::{cell::Cell, thread::sleep, time::Duration};
 use serde_json::{Value, json};
 
 use crate::{
-    faults::break_down,
+    faults::inject_faults,
     harness::{
-        Behaviour, OPERATOR_TOKEN, Publisher, REPORT, Receiver, SECRET, Setup, Signpost, Wall, callback,
-        default_setting, in_time, now_ms,
+        Behaviour, OPERATOR_TOKEN, OfferWall, Publisher, REPORT, Receiver, SECRET, Setup, Signpost, callback,
+        default_setting, eventually_within, now_ms,
     },
 };
 use domain::model::time::MINUTE_MS;
@@ -47,7 +47,7 @@ impl Watched<'_> {
         }
         let before = self.lines();
         act();
-        in_time(10_000, &true, || {
+        eventually_within(10_000, &true, || {
             self.lines().len() >= before.len() + expected.len()
         });
         // Surplus lines come before the line of the fence, which is the last.
@@ -81,7 +81,7 @@ fn each_logged_request_writes_one_line_without_secrets() {
         .config("faults.capnp")
         .var("CALLBACK_SCHEDULE", "0,1")
         .start_with_fixtures();
-    let wall = signpost.wall("watched", "70000001", Some(&receiver));
+    let wall = signpost.offer_wall("watched", "70000001", Some(&receiver));
     let mut secrets = vec![
         NEEDLE.to_owned(),
         OPERATOR_TOKEN.to_owned(),
@@ -102,7 +102,7 @@ fn each_logged_request_writes_one_line_without_secrets() {
     };
     conversions(&mut watched, &wall);
     callbacks(&watched, &wall, &receiver);
-    reports(&mut watched, &signpost.known_publisher("watched"));
+    reports(&mut watched, &signpost.existing_publisher("watched"));
     operators(&watched, &wall);
     credentials(&watched);
     outages(&watched, &wall);
@@ -113,7 +113,7 @@ fn each_logged_request_writes_one_line_without_secrets() {
 }
 
 /// Sends a click. Returns the click id, which is added to the secrets.
-fn click_id(watched: &mut Watched<'_>, wall: &Wall<'_>) -> String {
+fn click_id(watched: &mut Watched<'_>, wall: &OfferWall<'_>) -> String {
     let query = format!("rid={}&app={}&{CLICK}", wall.goal("1"), wall.app);
     let location = watched
         .signpost
@@ -126,7 +126,7 @@ fn click_id(watched: &mut Watched<'_>, wall: &Wall<'_>) -> String {
     id.to_owned()
 }
 
-fn conversions(watched: &mut Watched<'_>, wall: &Wall<'_>) {
+fn conversions(watched: &mut Watched<'_>, wall: &OfferWall<'_>) {
     let id = click_id(watched, wall);
     let query = format!("click_id={id}&token={}&txn=needle-txn", wall.token);
     let convert = |more: &str| {
@@ -150,7 +150,10 @@ fn conversions(watched: &mut Watched<'_>, wall: &Wall<'_>) {
     watched.leaves(&vec![wrong; 10], || {
         for _ in 0..15 {
             let query = format!("click_id={id}&token=needle-token");
-            watched.signpost.convert(&query).refused(401, "invalid_token");
+            watched
+                .signpost
+                .convert(&query)
+                .expect_error(401, "invalid_token");
         }
     });
     let junk =
@@ -158,14 +161,17 @@ fn conversions(watched: &mut Watched<'_>, wall: &Wall<'_>) {
     watched.leaves(&[junk], || {
         for _ in 0..5 {
             let query = format!("click_id=needle{id}&token={}", wall.token);
-            watched.signpost.convert(&query).refused(400, "invalid_click_id");
+            watched
+                .signpost
+                .convert(&query)
+                .expect_error(400, "invalid_click_id");
         }
     });
 }
 
-fn callbacks(watched: &Watched<'_>, wall: &Wall<'_>, receiver: &Receiver) {
+fn callbacks(watched: &Watched<'_>, wall: &OfferWall<'_>, receiver: &Receiver) {
     // A receiver that answers with the request it got, and then one that closes the connection.
-    receiver.set(Behaviour::of(|received| {
+    receiver.set(Behaviour::decide(|received| {
         Behaviour::answer(
             500,
             &[],
@@ -231,7 +237,7 @@ fn reports(watched: &mut Watched<'_>, publisher: &Publisher<'_>) {
         json!({"event": "report", "status": 429, "code": "rate_limit_exceeded", "publisher": "watched"});
     watched.leaves(&[limited], || {
         for _ in 0..5 {
-            let answer = ask(&keys[0].api_key, body.as_bytes()).refused(429, "rate_limit_exceeded");
+            let answer = ask(&keys[0].api_key, body.as_bytes()).expect_error(429, "rate_limit_exceeded");
             assert!(
                 answer.header("Retry-After").is_some() && answer.header("RateLimit").is_some(),
                 "{answer:?}"
@@ -246,12 +252,12 @@ fn reports(watched: &mut Watched<'_>, publisher: &Publisher<'_>) {
         json!({"event": "refused", "status": 401, "code": "invalid_api_key", "publisher": "watched"});
     let guessed = json!({"event": "refused", "status": 401, "code": "invalid_api_key", "publisher": null});
     watched.leaves(&[refused, guessed], || {
-        ask(&keys[1].api_key, body.as_bytes()).refused(401, "invalid_api_key");
-        ask("sk_needle_needle_needle", body.as_bytes()).refused(401, "invalid_api_key");
+        ask(&keys[1].api_key, body.as_bytes()).expect_error(401, "invalid_api_key");
+        ask("sk_needle_needle_needle", body.as_bytes()).expect_error(401, "invalid_api_key");
     });
 }
 
-fn operators(watched: &Watched<'_>, wall: &Wall<'_>) {
+fn operators(watched: &Watched<'_>, wall: &OfferWall<'_>) {
     let signpost = watched.signpost;
     let erased = json!({"event": "operator", "method": "DELETE", "status": 200, "app": "70000001",
         "route": "/v1/operator/apps/{}/users/{}"});
@@ -280,7 +286,7 @@ fn operators(watched: &Watched<'_>, wall: &Wall<'_>) {
     let junk = json!({"event": "operator", "method": "PUT", "publisher": "watched", "code": "invalid_facts"});
     watched.leaves(&[junk], || {
         let facts = signpost
-            .known_publisher("watched")
+            .existing_publisher("watched")
             .put_facts("2026-11-01", "needle\nneedle\n");
         facts.expect(400);
     });
@@ -324,23 +330,23 @@ fn credentials(watched: &Watched<'_>) {
     });
 }
 
-fn outages(watched: &Watched<'_>, wall: &Wall<'_>) {
+fn outages(watched: &Watched<'_>, wall: &OfferWall<'_>) {
     let signpost = watched.signpost;
-    break_down(signpost, "outboxes");
+    inject_faults(signpost, "outboxes");
     let conversion = json!({"event": "conversion", "level": "error", "outcome": "unavailable", "status": 503,
         "code": "unavailable", "app": "70000001"});
     watched.leaves(&[conversion], || {
         wall.convert(&wall.click_id("needle"), "")
-            .refused(503, "unavailable");
+            .expect_error(503, "unavailable");
     });
-    break_down(signpost, "catalog");
+    inject_faults(signpost, "catalog");
     let change = json!({"event": "operator", "level": "error", "method": "PUT", "status": 503});
     watched.leaves(&[change], || drop(wall.try_put_app(&json!({})).expect(503)));
     let read = json!({"event": "request", "level": "error", "method": "GET", "status": 503});
     watched.leaves(&[read], || {
         drop(signpost.operator("GET", "apps", None).expect(503))
     });
-    break_down(signpost, "counters");
+    inject_faults(signpost, "counters");
     // A failure for everybody is frequent: at most 10 lines of a kind in a minute.
     let click = json!({"event": "request", "level": "error", "status": 503, "route": "/v2/tracking/click"});
     watched.leaves(&vec![click; 10], || {
@@ -350,7 +356,7 @@ fn outages(watched: &Watched<'_>, wall: &Wall<'_>) {
                 .expect(503);
         }
     });
-    break_down(signpost, "");
+    inject_faults(signpost, "");
     let faults = signpost.log_lines();
     let click_faults = faults.iter().filter(|line| line["where"] == "click").count();
     assert_eq!(click_faults, 10, "faults are logged 10 times a minute, too");

@@ -9,8 +9,8 @@ use std::{
 use serde_json::json;
 
 use crate::{
-    faults::break_down,
-    harness::{ANDROID_APP, Receiver, Setup, Signpost, eventually, in_time, timed},
+    faults::inject_faults,
+    harness::{ANDROID_APP, Receiver, Setup, Signpost, eventually, eventually_within, timed},
 };
 
 /// The longest that a scrape may take while the catalog hangs, on a busy machine: it is waited for 1.5 s.
@@ -96,7 +96,7 @@ impl Scrape {
 fn each_kind_of_request_and_each_refusal_is_counted() {
     let receiver = Receiver::start();
     let (signpost, pub_key) = Setup::new().start_with_fixtures();
-    let wall = signpost.wall("metered", "70000002", Some(&receiver));
+    let wall = signpost.offer_wall("metered", "70000002", Some(&receiver));
     let before = Scrape::new(&signpost);
     assert!(before.value("catalog_bytes") > 10_000.0);
     let page = json!({"page": 1, "size": 1});
@@ -124,7 +124,7 @@ fn each_kind_of_request_and_each_refusal_is_counted() {
     wall.convert(&id, "").expect(200);
     signpost.convert(&format!("click_id={id}&token=junk")).expect(401);
     let delivered = "isolate_callback_tries_total{outcome=\"delivered\"}";
-    in_time(10_000, &4.0, || {
+    eventually_within(10_000, &4.0, || {
         Scrape::new(&signpost).value(delivered) - before.value(delivered)
     });
     let after = Scrape::new(&signpost);
@@ -188,7 +188,7 @@ fn an_isolates_metrics_are_served_while_the_catalog_does_not_answer() {
     assert!(healthy.catalog().len() > 3, "{:?}", healthy.catalog());
     let missed = "isolate_requests_total{route=\"none\",status=\"404\"}";
     for broken in ["catalog", "catalog-hangs"] {
-        break_down(&signpost, broken);
+        inject_faults(&signpost, broken);
         let before = Scrape::new(&signpost);
         signpost.get("/nowhere", &[]).expect(404);
         let (after, took) = timed(|| Scrape::new(&signpost));
@@ -198,7 +198,7 @@ fn an_isolates_metrics_are_served_while_the_catalog_does_not_answer() {
         assert_eq!(after.catalog(), BTreeSet::from([up]), "{broken}");
         assert_eq!(after.value(missed) - before.value(missed), 1.0, "{broken}");
     }
-    break_down(&signpost, "");
+    inject_faults(&signpost, "");
     eventually(&true, || {
         let recovered = Scrape::new(&signpost);
         recovered.series.get(up) == Some(&1.0) && recovered.catalog() == healthy.catalog()

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::{
-    faults::break_down,
-    harness::{Setup, Signpost, Wall, eventually, in_time, now_ms, seal},
-    overload::{filled, postback},
+    faults::inject_faults,
+    harness::{OfferWall, Setup, Signpost, eventually, eventually_within, now_ms, seal},
+    overload::{fill_limit, postback},
 };
 use domain::tracking::keys::KeyRing;
 use edge::limits::Pool;
@@ -34,19 +34,19 @@ fn conversions(signpost: &Signpost, outcome: &str) -> u64 {
 #[test]
 fn a_flood_of_click_ids_under_unknown_keys_hides_no_failed_conversion() {
     let signpost = Setup::new().config("faults.capnp").start();
-    let wall = signpost.wall("whose", "70000011", None);
+    let wall = signpost.offer_wall("whose", "70000011", None);
     let unknown = "200:seal:0f0e0d0c0b0a09080706050403020100f0e0d0c0b0a090807060504030201000";
     let unknown = seal(
         &KeyRing::parse(unknown).expect("keys"),
         &wall.click("u-1", now_ms()),
     );
     for _ in 0..MANY {
-        wall.convert(&unknown, "").refused(503, "unavailable");
+        wall.convert(&unknown, "").expect_error(503, "unavailable");
     }
-    break_down(&signpost, "outboxes");
+    inject_faults(&signpost, "outboxes");
     for n in 0..MANY {
         wall.convert(&wall.click_id(&format!("u-{n}")), "")
-            .refused(503, "unavailable");
+            .expect_error(503, "unavailable");
     }
     let own = json!({"event": "conversion", "outcome": "unavailable", "app": wall.app, "offer": wall.id});
     eventually(&MANY, || lines(&signpost, &own).len());
@@ -64,40 +64,41 @@ fn a_flood_of_click_ids_under_unknown_keys_hides_no_failed_conversion() {
 #[test]
 fn junk_tokens_for_one_app_use_up_no_log_lines_of_another() {
     let signpost = Setup::new().config("faults.capnp").start();
-    let flooded = signpost.wall("flooded", "70000012", None);
-    let other = signpost.wall("beside", "70000013", None);
+    let flooded = signpost.offer_wall("flooded", "70000012", None);
+    let other = signpost.offer_wall("beside", "70000013", None);
     let id = flooded.click_id("u-1");
-    let junk = |wall: &Wall<'_>, click_id: &str| {
+    let junk = |wall: &OfferWall<'_>, click_id: &str| {
         let query = format!("click_id={click_id}&token=adv_junk");
         wall.signpost.convert(&query)
     };
     for _ in 0..15 {
-        junk(&flooded, &id).refused(401, "invalid_token");
+        junk(&flooded, &id).expect_error(401, "invalid_token");
     }
-    junk(&other, &other.click_id("u-1")).refused(401, "invalid_token");
-    let wrong = |wall: &Wall<'_>| json!({"event": "refused", "code": "invalid_token", "app": wall.app});
+    junk(&other, &other.click_id("u-1")).expect_error(401, "invalid_token");
+    let wrong = |wall: &OfferWall<'_>| json!({"event": "refused", "code": "invalid_token", "app": wall.app});
     eventually(&1, || lines(&signpost, &wrong(&other)).len());
 
     // More than the limit of lines about failures.
-    break_down(&signpost, "outboxes");
+    inject_faults(&signpost, "outboxes");
     for _ in 0..70 {
-        junk(&flooded, &id).refused(503, "unavailable");
+        junk(&flooded, &id).expect_error(503, "unavailable");
     }
     other
         .convert(&other.click_id("u-2"), "")
-        .refused(503, "unavailable");
-    let lost = |wall: &Wall<'_>| json!({"event": "conversion", "outcome": "unavailable", "app": wall.app});
+        .expect_error(503, "unavailable");
+    let lost =
+        |wall: &OfferWall<'_>| json!({"event": "conversion", "outcome": "unavailable", "app": wall.app});
     eventually(&1, || lines(&signpost, &lost(&other)).len());
 }
 
 #[test]
 fn a_postback_beyond_the_concurrency_limit_is_logged_with_its_app_and_offer() {
     let signpost = Setup::new().config("faults.capnp").start();
-    let wall = signpost.wall("whose", "70000011", None);
+    let wall = signpost.offer_wall("whose", "70000011", None);
     let requests: Vec<_> = (0..CONVERSIONS.per_owner)
         .map(|n| postback(&wall, &format!("u-{n}")))
         .collect();
-    filled(
+    fill_limit(
         &signpost,
         ("conversion", "outboxes-hangs"),
         &requests,
@@ -112,7 +113,7 @@ fn a_postback_beyond_the_concurrency_limit_is_logged_with_its_app_and_offer() {
 fn assert_key_refused(signpost: &Signpost, api_key: &str) {
     signpost
         .report_with(api_key, b"{}")
-        .refused(401, "invalid_api_key");
+        .expect_error(401, "invalid_api_key");
 }
 
 #[test]
@@ -126,7 +127,7 @@ fn guesses_at_report_keys_do_not_hide_the_use_of_a_revoked_one() {
     }
     assert_key_refused(&signpost, &key.api_key);
     let known = json!({"event": "refused", "code": "invalid_api_key", "publisher": "whose-keys"});
-    in_time(10_000, &1, || lines(&signpost, &known).len());
+    eventually_within(10_000, &1, || lines(&signpost, &known).len());
     assert!(lines(&signpost, &known)[0]["key"].is_string());
     // The holder of a revoked key cannot write any number of lines either.
     for _ in 0..30 {

@@ -43,17 +43,17 @@ fn all_wrong_credentials_get_the_same_answer() {
         // Without valid credentials the answer does not depend on the rest of the request.
         for body in [GOOD, b"{"] {
             let answer = served.signpost.send("POST", PATH, &post, body);
-            bodies.push(answer.refused(401, "invalid_credentials").body);
+            bodies.push(answer.expect_error(401, "invalid_credentials").body);
         }
         for query in ["?page=1&size=1", ""] {
             let answer = served.signpost.get(&format!("{PATH}{query}"), credentials);
-            bodies.push(answer.refused(401, "invalid_credentials").body);
+            bodies.push(answer.expect_error(401, "invalid_credentials").body);
         }
     }
     assert!(bodies.iter().all(|body| *body == bodies[0]), "{bodies:?}");
 
     for app in [ANDROID_APP, IOS_APP, WEB_APP] {
-        served.ask(app, &page(1, 1)).expect(200);
+        served.list(app, &page(1, 1)).expect(200);
     }
 }
 
@@ -61,16 +61,16 @@ fn all_wrong_credentials_get_the_same_answer() {
 fn an_unapproved_publisher_with_the_right_key_is_answered_403() {
     let served = Served::shared();
     let ask = |key: &str| served.signpost.offers(UNAPPROVED_APP, key, &page(1, 1));
-    ask(&served.unapproved_key).refused(403, "publisher_not_approved");
+    ask(&served.unapproved_key).expect_error(403, "publisher_not_approved");
     for wrong in ["", &served.pub_key] {
-        ask(wrong).refused(401, "invalid_credentials");
+        ask(wrong).expect_error(401, "invalid_credentials");
     }
 }
 
 #[test]
 fn an_app_beyond_its_rate_is_answered_429_with_retry_after() {
     let served = Served::start(Setup::new().var("OFFERS_RATE", "5,5"));
-    let ask = |app| served.ask(app, &page(1, 1));
+    let ask = |app| served.list(app, &page(1, 1));
     for _ in 0..5 {
         ask(ANDROID_APP).expect(200);
     }
@@ -80,14 +80,14 @@ fn an_app_beyond_its_rate_is_answered_429_with_retry_after() {
         .find(|answer| answer.status != 200);
     let refused = refused
         .expect("a request beyond the rate")
-        .refused(429, "rate_limit_exceeded");
+        .expect_error(429, "rate_limit_exceeded");
     assert_eq!(refused.json()["error"], "rate limit exceeded");
     let wait_s: u64 = refused.header("Retry-After").unwrap().parse().unwrap();
     assert!((1..=5).contains(&wait_s), "{refused:?}");
     // Another app has its own rate, and requests with wrong credentials do not use it up.
     ask(IOS_APP).expect(200);
     let stranger = served.signpost.offers(ANDROID_APP, "", &page(1, 1));
-    stranger.refused(401, "invalid_credentials");
+    stranger.expect_error(401, "invalid_credentials");
     std::thread::sleep(Duration::from_secs(wait_s));
     ask(ANDROID_APP).expect(200);
 }
@@ -96,7 +96,7 @@ fn an_app_beyond_its_rate_is_answered_429_with_retry_after() {
 fn a_rate_of_0_disables_the_rate_limit() {
     let served = Served::shared();
     for _ in 0..20 {
-        served.ask(ANDROID_APP, &page(1, 1)).expect(200);
+        served.list(ANDROID_APP, &page(1, 1)).expect(200);
     }
 }
 
@@ -106,7 +106,7 @@ fn without_a_snapshot_requests_are_answered_503() {
     for body in [page(1, 1), Value::Null] {
         let answer = signpost
             .offers(ANDROID_APP, "", &body)
-            .refused(503, "unavailable");
+            .expect_error(503, "unavailable");
         assert!(answer.header("Retry-After").is_some(), "{answer:?}");
     }
 }

@@ -47,7 +47,7 @@ fn a_get_returns_the_bytes_of_the_equivalent_post() {
         json!({ "page": 1, "size": 5, "filt": [filter("offer_id", "any", &["60231", "a b&c=d%+é"])] }),
     ] {
         for app in [ANDROID_APP, IOS_APP, WEB_APP] {
-            let posted = served.ask(app, &body).expect(200);
+            let posted = served.list(app, &body).expect(200);
             let got = served.get(app, &body, None).expect(200);
             assert_eq!(posted.body, got.body, "{got:?}");
             for name in ["Content-Type", "ETag", "Last-Modified", "Vary"] {
@@ -62,7 +62,7 @@ fn a_page_is_cacheable_until_the_next_rebuild() {
     let served = Served::shared();
     let body = json!({ "page": 1, "size": 20 });
     let before = now_s();
-    let posted = served.ask(ANDROID_APP, &body).expect(200);
+    let posted = served.list(ANDROID_APP, &body).expect(200);
     let etag = header(&posted, "ETag");
     let not_modified = served.get(ANDROID_APP, &body, Some(&etag)).expect(304);
     let after = now_s();
@@ -144,7 +144,7 @@ fn an_unchanged_page_is_answered_304() {
     served
         .signpost
         .get(&query(&body), &headers)
-        .refused(401, "invalid_credentials");
+        .expect_error(401, "invalid_credentials");
 
     // A rebuild with the same offers keeps the ETag; one with other offers changes it.
     served.signpost.refresh();

@@ -35,7 +35,7 @@ fn an_offer_is_listed_while_its_settings_allow_it() {
         expected.retain(|id| id != WEB_OFFER);
         assert_eq!(served.ids(app), expected);
         assert_eq!(
-            served.ask(app, &page(1, 1)).expect(200).json()["total"],
+            served.list(app, &page(1, 1)).expect(200).json()["total"],
             expected.len()
         );
     }
@@ -225,7 +225,7 @@ fn clicks_change_the_listed_metrics_and_the_remaining_cap() {
 #[test]
 fn a_list_survives_a_crash() {
     let served = Served::unlimited();
-    let lists = || APPS.map(|app| served.ask(app, &page(1, 1000)).expect(200));
+    let lists = || APPS.map(|app| served.list(app, &page(1, 1000)).expect(200));
     let before = lists();
     for _ in 0..2 {
         served.signpost.restart();

@@ -133,7 +133,7 @@ fn pages_equal_literal_examples() {
     let one = |app, id: &str| {
         let filt = json!([filter("offer_id", "exact", &[id])]);
         served
-            .ask(app, &json!({ "page": 1, "size": 1, "filt": filt }))
+            .list(app, &json!({ "page": 1, "size": 1, "filt": filt }))
             .expect(200)
     };
     let answer = one(IOS_APP, "60255");

@@ -43,7 +43,7 @@ fn check(served: &Served, app: &str, filters: &Value) -> usize {
     };
     let expected: Vec<_> = visible.filter(all_pass).map(|(id, _)| id.clone()).collect();
     let answer = served
-        .ask(app, &json!({ "page": 1, "size": 1000, "filt": filters }))
+        .list(app, &json!({ "page": 1, "size": 1000, "filt": filters }))
         .expect(200);
     let body = answer.json();
     let listed: Vec<_> = body["offers"].as_array().unwrap().iter().map(id).collect();
@@ -198,12 +198,12 @@ fn value_and_values_are_synonyms() {
         "{counts:?}"
     );
     let different = json!({ "type": "any", "value": value, "values": ["CPC"] });
-    let answer = served.ask(WEB_APP, &json!({ "page": 1, "size": 9, "filt": filt(different) }));
-    answer.refused(400, "invalid_filter");
+    let answer = served.list(WEB_APP, &json!({ "page": 1, "size": 9, "filt": filt(different) }));
+    answer.expect_error(400, "invalid_filter");
     for none in [json!(null), json!([])] {
         let body = json!({ "page": 1, "size": 1000, "filt": none });
         assert_eq!(
-            served.ask(WEB_APP, &body).expect(200).json()["offers"],
+            served.list(WEB_APP, &body).expect(200).json()["offers"],
             json!(served.all(WEB_APP))
         );
     }
@@ -217,7 +217,7 @@ fn pages_cover_the_list_without_gaps_or_repeats() {
         for size in [1, 7, 1000] {
             let mut seen = Vec::new();
             for number in 1.. {
-                let body = served.ask(app, &page(number, size)).expect(200).json();
+                let body = served.list(app, &page(number, size)).expect(200).json();
                 assert_eq!(body["total"], all.len());
                 let offers = body["offers"].as_array().unwrap().clone();
                 let left = all.len() - seen.len();
@@ -230,7 +230,7 @@ fn pages_cover_the_list_without_gaps_or_repeats() {
             assert_eq!(seen, all, "pages of {size}");
         }
         for beyond in [1_000, u32::MAX] {
-            let body = served.ask(app, &page(beyond, 1000)).expect(200).json();
+            let body = served.list(app, &page(beyond, 1000)).expect(200).json();
             assert_eq!(body, json!({ "offers": [], "total": all.len() }));
         }
     }
@@ -238,7 +238,7 @@ fn pages_cover_the_list_without_gaps_or_repeats() {
     let clicks = served.signpost.list(WEB_APP, &served.pub_key, &filters);
     for (number, offer) in (1..).zip(&clicks) {
         let body = json!({ "page": number, "size": 1, "filt": filters });
-        let body = served.ask(WEB_APP, &body).expect(200).json();
+        let body = served.list(WEB_APP, &body).expect(200).json();
         assert_eq!(body, json!({ "offers": [offer], "total": clicks.len() }));
     }
 }

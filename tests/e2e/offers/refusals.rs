@@ -27,9 +27,9 @@ fn an_unreadable_body_is_refused() {
         "page=1&size=1",
         &"[".repeat(10_000),
     ] {
-        send(&served, body).refused(400, "invalid_json");
+        send(&served, body).expect_error(400, "invalid_json");
     }
-    send(&served, b"{\"page\":1,\"size\":1,\"x\":\"\xff\"}").refused(400, "invalid_json");
+    send(&served, b"{\"page\":1,\"size\":1,\"x\":\"\xff\"}").expect_error(400, "invalid_json");
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn page_and_size_are_whole_numbers_in_their_range() {
         (r#"{"page":1}"#, "size"),
         (r#"{"page":1,"Size":1}"#, "size"),
     ] {
-        let answer = send(&served, body).refused(400, "missing_field");
+        let answer = send(&served, body).expect_error(400, "missing_field");
         assert!(
             answer.json()["error"].as_str().unwrap().contains(named),
             "{answer:?}"
@@ -68,7 +68,7 @@ fn page_and_size_are_whole_numbers_in_their_range() {
         } else {
             "invalid_page"
         };
-        send(&served, format!("{{\"page\":{page},\"size\":1}}")).refused(400, code);
+        send(&served, format!("{{\"page\":{page},\"size\":1}}")).expect_error(400, code);
     }
     for size in never.into_iter().chain(["1001", "18446744073709551616"]) {
         let code = if size == "1e999" {
@@ -76,7 +76,7 @@ fn page_and_size_are_whole_numbers_in_their_range() {
         } else {
             "invalid_size"
         };
-        send(&served, format!("{{\"page\":1,\"size\":{size}}}")).refused(400, code);
+        send(&served, format!("{{\"page\":1,\"size\":{size}}}")).expect_error(400, code);
     }
     for (page, size) in [("1", "1"), ("1", "1000"), ("4294967295", "1000")] {
         send(&served, format!("{{\"page\":{page},\"size\":{size},\"more\":1}}")).expect(200);
@@ -178,7 +178,7 @@ fn a_wrong_filter_is_refused_and_its_path_is_named() {
     let served = Served::shared();
     let refuse = |filt: &str, named: &str| {
         let answer = send(&served, format!("{{\"page\":1,\"size\":1,\"filt\":{filt}}}"));
-        let answer = answer.refused(400, "invalid_filter");
+        let answer = answer.expect_error(400, "invalid_filter");
         assert!(
             answer.json()["error"].as_str().unwrap().contains(named),
             "{named}: {answer:?}"
@@ -195,12 +195,12 @@ fn a_wrong_filter_is_refused_and_its_path_is_named() {
     let ids: Vec<_> = ids.iter().map(String::as_str).collect();
     let many = |filters, values| {
         let filters = vec![filter("offer_id", "any", &ids[..values]); filters];
-        served.ask(ANDROID_APP, &json!({ "page": 1, "size": 1, "filt": filters }))
+        served.list(ANDROID_APP, &json!({ "page": 1, "size": 1, "filt": filters }))
     };
     many(64, 10).expect(200);
-    many(65, 10).refused(400, "invalid_filter");
+    many(65, 10).expect_error(400, "invalid_filter");
     many(1, 1_000).expect(200);
-    many(1, 1_001).refused(400, "invalid_filter");
+    many(1, 1_001).expect_error(400, "invalid_filter");
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn a_wrong_query_is_refused_like_a_wrong_body() {
         ("?page=1&size=1&filt=%5B%5D&filt=%5B%5D", "invalid_filter"),
     ] {
         let answer = served.signpost.get(&format!("{PATH}{query}"), &headers);
-        answer.refused(400, code);
+        answer.expect_error(400, code);
     }
     served
         .signpost
@@ -244,7 +244,7 @@ fn sizes_types_methods_and_addresses_are_checked() {
     send(&served, padded(65_536)).expect(200);
     // Much longer bodies are not tested, since workerd may close the connection while they are sent.
     for length in [65_537, 100_000] {
-        send(&served, padded(length)).refused(413, "payload_too_large");
+        send(&served, padded(length)).expect_error(413, "payload_too_large");
     }
     // The limit also holds without a Content-Length.
     for (length, status) in [(65_536, 200), (65_537, 413)] {
@@ -280,7 +280,7 @@ fn sizes_types_methods_and_addresses_are_checked() {
         "application/jsonp",
         "json",
     ] {
-        post(&[("Content-Type", bad)]).refused(415, "unsupported_media_type");
+        post(&[("Content-Type", bad)]).expect_error(415, "unsupported_media_type");
     }
 
     let headers = [
@@ -290,7 +290,7 @@ fn sizes_types_methods_and_addresses_are_checked() {
     ];
     for method in ["PUT", "DELETE", "PATCH", "OPTIONS"] {
         let answer = served.signpost.send(method, PATH, &headers, GOOD);
-        let answer = answer.refused(405, "method_not_allowed");
+        let answer = answer.expect_error(405, "method_not_allowed");
         assert_eq!(answer.header("Allow"), Some("POST, GET, HEAD"), "{answer:?}");
     }
     for path in [
@@ -303,6 +303,6 @@ fn sizes_types_methods_and_addresses_are_checked() {
         served
             .signpost
             .send("POST", path, &headers, GOOD)
-            .refused(404, "not_found");
+            .expect_error(404, "not_found");
     }
 }

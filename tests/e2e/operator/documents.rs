@@ -90,7 +90,7 @@ fn an_invalid_document_is_refused_and_its_field_is_named() {
     for (body, code, field) in cases {
         let answer = signpost
             .operator("PUT", "offers/o-1", Some(&body))
-            .refused(400, code);
+            .expect_error(400, code);
         assert!(
             answer.json()["error"].as_str().unwrap().contains(field),
             "{field}: {answer:?}"
@@ -100,24 +100,24 @@ fn an_invalid_document_is_refused_and_its_field_is_named() {
     missing.as_object_mut().unwrap().remove("name");
     signpost
         .operator("PUT", "offers/o-1", Some(&missing))
-        .refused(400, "missing_field");
+        .expect_error(400, "missing_field");
     signpost
         .operator("GET", "offers/o-1", None)
-        .refused(404, "not_found");
+        .expect_error(404, "not_found");
     for array in [json!(["Acme", true]), json!([])] {
         signpost
             .operator("PUT", "publishers/beta", Some(&array))
-            .refused(400, "invalid_json");
+            .expect_error(400, "invalid_json");
     }
     signpost
         .operator("PUT", "offers/o_1", Some(&good))
-        .refused(400, "invalid_field");
+        .expect_error(400, "invalid_field");
     signpost
         .operator("PUT", "apps/1234567", Some(&app("acme")))
-        .refused(400, "invalid_field");
+        .expect_error(400, "invalid_field");
     signpost
         .operator("PUT", "apps/10000001", Some(&app("nobody")))
-        .refused(400, "invalid_field");
+        .expect_error(400, "invalid_field");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_goal_stays_with_its_offer_and_is_retired_when_it_is_left_out() {
     let signpost = small();
     signpost.put("offers/o-1", &offer(&json!([goal("g-1", 1.0), goal("g-2", 2.0)])));
     let taken = signpost.operator("PUT", "offers/o-2", Some(&offer(&json!([goal("g-2", 1.0)]))));
-    let taken = taken.refused(400, "invalid_field");
+    let taken = taken.expect_error(400, "invalid_field");
     assert!(
         taken.body.contains("goals[0].id") && taken.body.contains("g-2") && taken.body.contains("o-1"),
         "{taken:?}"
@@ -136,7 +136,7 @@ fn a_goal_stays_with_its_offer_and_is_retired_when_it_is_left_out() {
     assert_eq!(read["retired_goals"], json!(["g-2"]));
     signpost
         .operator("PUT", "offers/o-2", Some(&offer(&json!([goal("g-2", 1.0)]))))
-        .refused(400, "invalid_field");
+        .expect_error(400, "invalid_field");
     signpost.put("offers/o-1", &offer(&json!([goal("g-1", 1.0), goal("g-2", 3.0)])));
     assert_eq!(
         signpost.operator("GET", "offers/o-1", None).expect(200).json()["retired_goals"],
@@ -177,7 +177,7 @@ fn an_import_is_all_or_nothing() {
         + "not json\n"
         + &line("offer", "o-2", offer(&json!([])))
         + &line("planet", "x", json!({}));
-    let answer = signpost.import(&bad).refused(400, "invalid_import").json();
+    let answer = signpost.import(&bad).expect_error(400, "invalid_import").json();
     let lines: Vec<_> = answer["lines"]
         .as_array()
         .unwrap()
@@ -193,11 +193,14 @@ fn an_import_is_all_or_nothing() {
     // Every line is valid by itself, but one refers to an unknown publisher.
     let dangling = line("publisher", "gamma", json!({"name": "Gamma", "approved": true}))
         + &line("app", "10000002", app("nobody"));
-    let answer = signpost.import(&dangling).refused(400, "invalid_import").json();
+    let answer = signpost
+        .import(&dangling)
+        .expect_error(400, "invalid_import")
+        .json();
     assert_eq!(answer["lines"][0]["line"], 2);
     signpost
         .operator("GET", "publishers/gamma", None)
-        .refused(404, "not_found");
+        .expect_error(404, "not_found");
     assert_eq!(signpost.import("").expect(200).json(), json!({"imported": 0}));
 }
 
@@ -214,7 +217,7 @@ fn callback_secrets_are_accepted_and_never_shown() {
     body["callback"]["secret"] = shown.json()["callback"]["secret"].clone();
     signpost
         .operator("PUT", "apps/10000001", Some(&body))
-        .refused(400, "invalid_field");
+        .expect_error(400, "invalid_field");
 }
 
 #[test]
@@ -224,7 +227,7 @@ fn a_fallback_url_is_encoded_for_the_location_header() {
     body["fallback_url"] = json!("https://x.example/\nSet-Cookie: a=b");
     signpost
         .operator("PUT", "apps/10000001", Some(&body))
-        .refused(400, "invalid_field");
+        .expect_error(400, "invalid_field");
     body["fallback_url"] = json!("https://例え.example/日本");
     signpost.put("apps/10000001", &body);
     let mut paused = offer(&json!([goal("g-1", 1.0)]));

@@ -11,7 +11,7 @@ use std::{
 
 use crate::{
     clicks::CLICK,
-    harness::{CONVERSION, REPORT, Receiver, Setup, Signpost, Wall, eventually},
+    harness::{CONVERSION, OfferWall, REPORT, Receiver, Setup, Signpost, eventually},
 };
 
 /// Connections that do not wait for their answers.
@@ -63,7 +63,7 @@ fn rush(signpost: &Signpost, begin: &str, more: &str, (is_over, answered): (&Ato
 }
 
 /// Checks that clicks, conversions and callbacks of others succeed while `is_on` confirms that the rush goes on.
-fn others_are_served(wall: &Wall<'_>, receiver: &Receiver, is_on: impl Fn() -> bool) {
+fn others_are_served(wall: &OfferWall<'_>, receiver: &Receiver, is_on: impl Fn() -> bool) {
     let click = format!("rid={}&app={}&user_id=u-1", wall.goal("1"), wall.app);
     for n in 0..OTHERS {
         wall.signpost.click(&click, "DE").expect(302);
@@ -77,7 +77,7 @@ fn others_are_served(wall: &Wall<'_>, receiver: &Receiver, is_on: impl Fn() -> b
 fn busy_connections_block_neither_other_requests_nor_callbacks() {
     let receiver = Receiver::start();
     let (signpost, _) = Setup::new().var("FAIR_QUEUE", "true").start_with_fixtures();
-    let wall = signpost.wall("fair-queue", "79100004", Some(&receiver));
+    let wall = signpost.offer_wall("fair-queue", "79100004", Some(&receiver));
     let click = format!(
         "GET {CLICK}?rid={}&app={}&user_id=u-1 HTTP/1.1\r\nHost: t.signpost.example\r\n\r\n",
         wall.goal("1"),
@@ -105,7 +105,7 @@ fn busy_connections_block_neither_other_requests_nor_callbacks() {
 fn bodies_of_many_small_chunks_block_neither_other_requests_nor_callbacks() {
     let receiver = Receiver::start();
     let (signpost, _) = Setup::new().var("FAIR_QUEUE", "true").start_with_fixtures();
-    let wall = signpost.wall("fair-queue-bodies", "79100005", Some(&receiver));
+    let wall = signpost.offer_wall("fair-queue-bodies", "79100005", Some(&receiver));
     let (is_over, answered) = (AtomicBool::new(false), AtomicUsize::new(0));
     // Requests without credentials, which are refused but read, up to 4 MiB each.
     let heads = ["/v1/offer/api", REPORT, CONVERSION, "/v1/operator/import"].map(|path| {

@@ -6,12 +6,15 @@ use std::{thread, time::Duration};
 
 use serde_json::json;
 
-use super::{expect_refusal, filled, metric, postback, refused_at_once, sent, under_way};
+use super::{
+    expect_immediate_refusal, expect_refusal, fill_limit, metric, permits_taken, postback,
+    send_without_reading,
+};
 use crate::{
-    faults::break_down,
+    faults::inject_faults,
     harness::{
         ANDROID_APP, Answer, CONVERSION, IOS_APP, OPERATOR_TOKEN, PUBLISHER, REPORT, Raw, Setup, Signpost,
-        WEB_APP, accepted, eventually, timed,
+        WEB_APP, eventually, expect_accepted, timed,
     },
     reports::{csv, query},
 };
@@ -61,10 +64,10 @@ fn operator_request(line: &str, content_type: &str, body: &str) -> String {
 /// After one owner took half of a limit, has a second owner take the rest, and a third owner refused at once.
 #[track_caller]
 fn fill_rest(signpost: &Signpost, kind: &str, rest: &[String], third: impl FnOnce() -> Answer) {
-    let taken = under_way(signpost, kind);
-    let _waits = sent(signpost, rest);
-    eventually(&(taken + rest.len()), || under_way(signpost, kind));
-    refused_at_once(third);
+    let taken = permits_taken(signpost, kind);
+    let _waits = send_without_reading(signpost, rest);
+    eventually(&(taken + rest.len()), || permits_taken(signpost, kind));
+    expect_immediate_refusal(third);
     is_served(signpost);
 }
 
@@ -80,7 +83,7 @@ fn fill_before_timeouts(
     let is_refused = (0..ATTEMPTS).any(|attempt| {
         let waiting = send();
         let is_filled = (0..POLLS).any(|_| {
-            let is_full = under_way(signpost, kind) == permits;
+            let is_full = permits_taken(signpost, kind) == permits;
             if !is_full {
                 thread::sleep(POLL_INTERVAL);
             }
@@ -92,7 +95,7 @@ fn fill_before_timeouts(
         let is_shed = metric(signpost, "shed_total", kind) > shed;
         meanwhile(attempt);
         drop(waiting);
-        eventually(&0, || under_way(signpost, kind));
+        eventually(&0, || permits_taken(signpost, kind));
         answer.filter(|_| is_shed).map(expect_refusal).is_some()
     });
     assert!(is_refused, "no {kind} was refused");
@@ -114,7 +117,7 @@ fn a_publisher_with_a_hanging_ledger_has_its_share_of_reports() {
     let query = query(&["app"], &["clicks"]).to_string();
     let headers = |key| [("X-Api-Key", key), ("Content-Type", "application/json")];
     let report = |key| request(&format!("POST {REPORT}"), &headers(key), &query);
-    let statuses = filled(
+    let statuses = fill_limit(
         &signpost,
         ("report", "ledger-hangs"),
         &vec![report(&own_key.api_key); REPORTS.per_owner],
@@ -145,14 +148,14 @@ fn an_offer_with_a_hanging_counter_has_its_share_of_clicks() {
     signpost.refresh();
     let target = |offer: &str| format!("/v2/tracking/click?rid={offer}-g&app={ANDROID_APP}&user_id=u-1");
     let click = |offer: &str| request(&format!("GET {}", target(offer)), &[], "");
-    let statuses = filled(
+    let statuses = fill_limit(
         &signpost,
         ("click", "counters-hangs"),
         &vec![click(four[0]); CLICKS.per_owner],
         || signpost.get(&target(four[0]), &[]),
         || {
-            let _waits = sent(&signpost, &[click(four[1])]);
-            eventually(&(CLICKS.per_owner + 1), || under_way(&signpost, "click"));
+            let _waits = send_without_reading(&signpost, &[click(four[1])]);
+            eventually(&(CLICKS.per_owner + 1), || permits_taken(&signpost, "click"));
             is_served(&signpost);
         },
     );
@@ -169,13 +172,13 @@ fn an_offer_with_a_hanging_counter_has_its_share_of_clicks() {
         &signpost,
         ("click", CLICKS.permits),
         || {
-            break_down(&signpost, "counters-hangs");
-            sent(&signpost, &all)
+            inject_faults(&signpost, "counters-hangs");
+            send_without_reading(&signpost, &all)
         },
         |_| signpost.get(&target(fifth), &[]),
         |_| {
             is_served(&signpost);
-            break_down(&signpost, "");
+            inject_faults(&signpost, "");
         },
     );
     signpost.get(&target(fifth), &[]).expect(302);
@@ -189,11 +192,11 @@ fn waiting_postbacks_of_all_apps_leave_the_operator_its_permits() {
         ("limits-2", "79110002"),
         ("limits-3", "79110003"),
     ];
-    let [one, two, third] = ids.map(|(id, app)| signpost.unpublished_wall(id, app, None));
+    let [one, two, third] = ids.map(|(id, app)| signpost.unpublished_offer_wall(id, app, None));
     let requests: Vec<_> = (0..CONVERSIONS.permits)
         .map(|n| postback([&one, &two][n % 2], &format!("u-{n}")))
         .collect();
-    let statuses = filled(
+    let statuses = fill_limit(
         &signpost,
         ("conversion", "outboxes-hangs"),
         &requests,
@@ -214,7 +217,7 @@ fn the_operators_documents_and_uploads_have_their_own_limits() {
     let publisher = signpost.publisher("limits-1");
     let label = json!({"label": "a test's"});
     let create = "POST /v1/operator/publishers/limits-1/report_keys";
-    let statuses = filled(
+    let statuses = fill_limit(
         &signpost,
         ("document", "ledger-hangs"),
         &vec![operator_request(create, "application/json", &label.to_string()); DOCUMENTS.per_owner],
@@ -225,7 +228,7 @@ fn the_operators_documents_and_uploads_have_their_own_limits() {
 
     let facts = csv(&[FACT]);
     let replace = format!("PUT /v1/operator/publishers/limits-1/facts/{DAY}");
-    let statuses = filled(
+    let statuses = fill_limit(
         &signpost,
         ("upload", "ledger-hangs"),
         &vec![operator_request(&replace, "text/csv", &facts); UPLOADS.per_owner],
@@ -241,25 +244,25 @@ fn the_operators_documents_and_uploads_have_their_own_limits() {
 #[test]
 fn hanging_calls_of_the_operator_block_no_documents_and_no_other_clients() {
     let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
-    let wall = signpost.unpublished_wall("limits-1", "79110001", None);
-    break_down(&signpost, "ledger-hangs");
+    let wall = signpost.unpublished_offer_wall("limits-1", "79110001", None);
+    inject_faults(&signpost, "ledger-hangs");
     let list = operator_request(
         "GET /v1/operator/publishers/limits-1/report_keys",
         "application/json",
         "",
     );
-    let mut waiting = sent(&signpost, &vec![list; OPERATOR.per_owner]);
+    let mut waiting = send_without_reading(&signpost, &vec![list; OPERATOR.per_owner]);
     // The metrics need no permit of this limit.
-    eventually(&OPERATOR.per_owner, || under_way(&signpost, "operator"));
-    refused_at_once(|| signpost.operator("GET", "publishers", None));
+    eventually(&OPERATOR.per_owner, || permits_taken(&signpost, "operator"));
+    expect_immediate_refusal(|| signpost.operator("GET", "publishers", None));
     signpost.put("advertisers/limits-2", &json!({"name": "Limits"}));
     wall.pay("u-1");
-    break_down(&signpost, "");
+    inject_faults(&signpost, "");
     for raw in &mut waiting {
         raw.receive().expect("an answer");
         raw.receive().expect("an answer").expect(200);
     }
-    eventually(&0, || under_way(&signpost, "operator"));
+    eventually(&0, || permits_taken(&signpost, "operator"));
 }
 
 #[test]
@@ -279,7 +282,7 @@ fn an_app_with_waiting_pages_has_its_share_of_pages() {
         ];
         request(&format!("POST {OFFERS}"), &headers, &body(1).to_string())
     };
-    let statuses = filled(
+    let statuses = fill_limit(
         &signpost,
         ("page", "kv,catalog-reads-hang"),
         &vec![page(ANDROID_APP); PAGES.per_owner],
@@ -301,14 +304,14 @@ fn requests_that_wait_for_the_first_snapshot_have_their_own_limit() {
     let target = format!("/v2/tracking/click?rid=410271&app={ANDROID_APP}&user_id=u-1");
     let click = request(&format!("GET {target}"), &[("CF-IPCountry", "DE")], "");
     // Neither KV nor the catalog returns a snapshot; the catalog answers other requests.
-    let statuses = filled(
+    let statuses = fill_limit(
         &signpost,
         ("start", "kv,catalog-reads-hang"),
         &vec![click; STARTS.permits],
         || signpost.get(&target, &[("CF-IPCountry", "DE")]),
         || {
             signpost.operator("GET", "publishers", None).expect(200);
-            publisher.ask(&query(&["app"], &["clicks"])).expect(204);
+            publisher.report(&query(&["app"], &["clicks"])).expect(204);
         },
     );
     assert_eq!(statuses, [302; STARTS.permits]);
@@ -324,12 +327,12 @@ fn unfinished_bodies_fill_their_limits_and_block_no_other_requests() {
             .iter()
             .flat_map(|whole| vec![whole[..whole.len() - 1].to_owned(); share])
             .collect();
-        let waiting = sent(&signpost, &halves);
-        eventually(&permits, || under_way(&signpost, kind));
-        refused_at_once(one_more);
+        let waiting = send_without_reading(&signpost, &halves);
+        eventually(&permits, || permits_taken(&signpost, kind));
+        expect_immediate_refusal(one_more);
         is_served(&signpost);
         drop(waiting);
-        eventually(&0, || under_way(&signpost, kind));
+        eventually(&0, || permits_taken(&signpost, kind));
     };
 
     let apps = ["79110001", "79110002", "79110003", "79110004", "79110005"];
@@ -374,7 +377,7 @@ fn unfinished_bodies_fill_their_limits_and_block_no_other_requests() {
 #[test]
 fn unfinished_forms_block_other_forms_but_no_postback_without_a_form() {
     let signpost = Setup::new().start();
-    let wall = signpost.unpublished_wall("limits-1", "79110001", None);
+    let wall = signpost.unpublished_offer_wall("limits-1", "79110001", None);
     let half = request(&format!("POST {CONVERSION}"), &[FORM], "click_id=half");
     let half = &half[..half.len() - 1];
     let form = |user: &str| {
@@ -395,5 +398,5 @@ fn unfinished_forms_block_other_forms_but_no_postback_without_a_form() {
             wall.pay(&format!("u-other-{attempt}"));
         },
     );
-    accepted(form("u-last"), "approved", false);
+    expect_accepted(form("u-last"), "approved", false);
 }

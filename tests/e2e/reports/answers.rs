@@ -93,14 +93,14 @@ fn the_same_rows_are_returned_in_three_formats() {
     ];
     for accept in ["application/json", "*/*"] {
         assert_report(
-            publisher.ask_as(accept, &all),
+            publisher.report_as(accept, &all),
             "application/json",
             &body(&rows),
             "4",
         );
     }
     let lines = rows.join("\n") + "\n";
-    let answer = publisher.ask_as("application/x-ndjson", &all);
+    let answer = publisher.report_as("application/x-ndjson", &all);
     assert_report(answer, "application/x-ndjson", &lines, "4");
     let lines = [
         "date,app_id,app_name,country,ad_requests,ad_responses,impressions,clicks,revenue,ecpm,fill_rate,show_rate,click_rate",
@@ -111,13 +111,13 @@ fn the_same_rows_are_returned_in_three_formats() {
     ]
     .map(|line| line.to_owned() + "\r\n")
     .concat();
-    assert_report(publisher.ask_as("text/csv", &all), "text/csv", &lines, "4");
+    assert_report(publisher.report_as("text/csv", &all), "text/csv", &lines, "4");
 
     // Columns come in the order of the request.
     let mixed = january(query(&["country", "date"], &["revenue", "ad_requests"]));
     let lines = "country,date,revenue,ad_requests\r\nDE,2026-01-05,4.56,1200\r\nUS,2026-01-05,-1.25,0\r\n\
         DE,2026-01-06,0,0\r\nZZ,2026-01-06,0.000001,3\r\n";
-    assert_report(publisher.ask_as("text/csv", &mixed), "text/csv", lines, "4");
+    assert_report(publisher.report_as("text/csv", &mixed), "text/csv", lines, "4");
 }
 
 #[test]
@@ -132,7 +132,12 @@ fn without_a_date_rows_are_ordered_by_the_first_metric_and_ties_by_the_dimension
         r#"{"placement_id":"unknown","ad_tag":"unknown","demand_source":"beta","sdk_v":"unknown","clicks":7,"revenue":-1.25}"#,
         r#"{"placement_id":"banner","ad_tag":"tag-b","demand_source":"beta","sdk_v":"2.0","clicks":1,"revenue":0.000001}"#,
     ];
-    assert_report(publisher.ask(&by_clicks), "application/json", &body(&rows), "3");
+    assert_report(
+        publisher.report(&by_clicks),
+        "application/json",
+        &body(&rows),
+        "3",
+    );
 
     // A column that is not requested can still order the rows, and -1.25 is below 0.
     let order = json!({"order_by": [{"column": "revenue", "ascending": true}]});
@@ -142,7 +147,12 @@ fn without_a_date_rows_are_ordered_by_the_first_metric_and_ties_by_the_dimension
         r#"{"country":"ZZ","clicks":1}"#,
         r#"{"country":"DE","clicks":30}"#,
     ];
-    assert_report(publisher.ask(&by_revenue), "application/json", &body(&rows), "3");
+    assert_report(
+        publisher.report(&by_revenue),
+        "application/json",
+        &body(&rows),
+        "3",
+    );
 
     let order = json!({"order_by": [{"column": "ad_responses", "ascending": false}]});
     let ties = with(query(&["sdk_v", "demand_source"], &["ad_responses"]), &order);
@@ -152,7 +162,7 @@ fn without_a_date_rows_are_ordered_by_the_first_metric_and_ties_by_the_dimension
         r#"{"sdk_v":"unknown","demand_source":"beta"}"#,
         r#"{"sdk_v":"x","demand_source":"x"}"#,
     ];
-    assert_report(publisher.ask(&ties), "application/json", &body(&rows), "4");
+    assert_report(publisher.report(&ties), "application/json", &body(&rows), "4");
 }
 
 #[test]
@@ -172,7 +182,7 @@ fn a_number_that_rounds_to_zero_at_six_decimals_is_left_out() {
             r#""impressions":2000000,"clicks":1,"revenue":1,"ecpm":0.0005,"click_rate":0.000001}"#
         ),
     ];
-    let answer = publisher.ask(&with(query(&["date", "app"], &metrics), &range));
+    let answer = publisher.report(&with(query(&["date", "app"], &metrics), &range));
     assert_report(answer, "application/json", &body(&rows), "2");
 }
 
@@ -199,7 +209,7 @@ fn an_empty_report_is_204_in_every_format() {
     let anything = query(&["date", "app"], &["clicks"]);
     for format in formats {
         // Without any data, X-Data-Through is absent.
-        assert_empty(publisher.ask_as(format, &anything), None);
+        assert_empty(publisher.report_as(format, &anything), None);
     }
     let fact = csv(&["2026-01-05,70000031,,DE,p,t,d,s,0,0,0,1,0"]);
     publisher.put_facts("2026-01-05", &fact).expect(200);
@@ -207,12 +217,12 @@ fn an_empty_report_is_204_in_every_format() {
     let elsewhen = json!({"date_range": {"start_date": "2026-01-06", "end_date": "2026-04-06"}});
     for format in formats {
         for members in [&elsewhere, &elsewhen] {
-            let answer = publisher.ask_as(format, &with(anything.clone(), members));
+            let answer = publisher.report_as(format, &with(anything.clone(), members));
             assert_empty(answer, Some("2026-01-06T00:00:00Z"));
         }
         // A page past the last one is 200, because other pages have rows.
         let past = with(anything.clone(), &json!({"pagination": {"page": 2}}));
-        let answer = publisher.ask_as(format, &past).expect(200);
+        let answer = publisher.report_as(format, &past).expect(200);
         let body = match format {
             "application/json" => "{\"rows\":[]}",
             "text/csv" => "date,app_id,app_name,clicks\r\n",

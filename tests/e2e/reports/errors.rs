@@ -270,7 +270,7 @@ fn every_invalid_query_is_refused_with_its_documented_error() {
         } else {
             wrong[*member] = serde_json::from_str(value).unwrap();
         }
-        let answer = publisher.ask(&wrong).refused(400, code);
+        let answer = publisher.report(&wrong).expect_error(400, code);
         let error = answer.json()["error"].as_str().unwrap().to_owned();
         match expected_message {
             Is(message) => assert_eq!(error, *message, "{answer:?}"),
@@ -289,10 +289,10 @@ fn every_invalid_query_is_refused_with_its_documented_error() {
     let values: Vec<_> = (0..1_001).map(|n| n.to_string()).collect();
     for (most, status) in [(1_000, 204), (1_001, 400)] {
         let filter = json!([{"dimension": "placement_id", "values": values[..most]}]);
-        let answer = publisher.ask(&with(good(), &json!({ "filters": filter })));
+        let answer = publisher.report(&with(good(), &json!({ "filters": filter })));
         assert_eq!(answer.status, status, "{most} values");
         if status == 400 {
-            answer.refused(400, "invalid_filter");
+            answer.expect_error(400, "invalid_filter");
         }
     }
 }
@@ -313,15 +313,15 @@ fn ad_tag_cannot_be_combined_with_metrics_that_are_not_measured_by_it() {
             with(query(&["ad_tag"], &["clicks"]), &order(metric)),
         ] {
             let answer = publisher
-                .ask(&wrong)
-                .refused(400, "incompatible_dimension_metric");
+                .report(&wrong)
+                .expect_error(400, "incompatible_dimension_metric");
             assert_eq!(answer.json()["error"], message, "{answer:?}");
         }
-        publisher.ask(&query(&["date"], &[metric])).expect(200);
+        publisher.report(&query(&["date"], &[metric])).expect(200);
     }
     for metric in ["impressions", "clicks", "revenue", "ecpm", "click_rate"] {
         let right = with(query(&["ad_tag"], &[metric]), &filter);
-        publisher.ask(&with(right, &order(metric))).expect(200);
+        publisher.report(&with(right, &order(metric))).expect(200);
     }
 }
 

@@ -79,21 +79,21 @@ fn a_key_is_shown_once_listed_without_its_secret_and_revoked_at_once() {
     thread::sleep(Duration::from_millis(2_000));
     ask(&signpost, &key).expect(200);
     publisher.revoke_key(&key);
-    let refused = ask(&signpost, &key).refused(401, "invalid_api_key");
+    let refused = ask(&signpost, &key).expect_error(401, "invalid_api_key");
     assert_eq!(refused.json()["error"], "invalid or inactive api key");
     assert_eq!(refused.header("RateLimit"), None, "{refused:?}");
     let path = format!("report_keys/{}", key.id);
     publisher
         .operator("DELETE", &path, None)
-        .refused(404, "not_found");
+        .expect_error(404, "not_found");
     publisher
         .operator("DELETE", "report_keys/0123456789abcdef", None)
-        .refused(404, "not_found");
+        .expect_error(404, "not_found");
     let keys = listed(&publisher);
     assert_eq!(keys.len(), 1);
     assert_eq!(keys[0]["key_id"], other.id.as_str());
     signpost.restart();
-    ask(&signpost, &key).refused(401, "invalid_api_key");
+    ask(&signpost, &key).expect_error(401, "invalid_api_key");
     ask(&signpost, &other).expect(200);
 }
 
@@ -115,7 +115,7 @@ fn a_label_is_required_and_a_publisher_has_at_most_a_hundred_keys() {
     let more = json!({"label": "one more"});
     publisher
         .operator("POST", "report_keys", Some(&more))
-        .refused(409, "too_many_keys");
+        .expect_error(409, "too_many_keys");
     publisher.revoke_key(&keys[50]);
     publisher.create_key("one more");
     assert_eq!(listed(&publisher).len(), 100);
@@ -139,7 +139,7 @@ fn a_second_request_within_two_seconds_is_refused_and_does_not_extend_the_wait()
             // The machine is too busy for a reliable result.
             break;
         }
-        let answer = answer.refused(429, "rate_limit_exceeded");
+        let answer = answer.expect_error(429, "rate_limit_exceeded");
         assert_eq!(
             answer.json(),
             json!({"error": "rate limit exceeded", "code": "rate_limit_exceeded"})
@@ -167,8 +167,8 @@ fn an_invalid_request_with_a_valid_key_counts_against_its_rate() {
     let key = publisher.create_key("a");
     signpost
         .report_with(&key.api_key, b"{")
-        .refused(400, "invalid_json");
-    ask(&signpost, &key).refused(429, "rate_limit_exceeded");
+        .expect_error(400, "invalid_json");
+    ask(&signpost, &key).expect_error(429, "rate_limit_exceeded");
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn of_many_concurrent_requests_with_one_key_one_is_accepted() {
         let most = 1 + usize::try_from(took_ms / 2_000).unwrap();
         assert!((1..=most).contains(&accepted.len()), "{accepted:?}");
         for answer in refused {
-            answer.refused(429, "rate_limit_exceeded");
+            answer.expect_error(429, "rate_limit_exceeded");
         }
     }
 }

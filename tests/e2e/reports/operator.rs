@@ -31,7 +31,7 @@ fn an_unknown_publisher_has_neither_keys_nor_facts() {
             let path = format!("publishers/{publisher}/{rest}");
             signpost
                 .operate(method, &path, &headers, body.as_bytes())
-                .refused(404, "not_found");
+                .expect_error(404, "not_found");
         }
     }
 }
@@ -64,7 +64,7 @@ fn without_the_operators_token_no_ledger_is_called() {
             };
             signpost
                 .send(method, &path, &headers, body.as_bytes())
-                .refused(401, "invalid_operator_token");
+                .expect_error(401, "invalid_operator_token");
         }
     }
     assert_eq!(publisher.days(), [] as [Value; 0]);
@@ -86,7 +86,7 @@ fn methods_types_and_keys_of_uploads_are_checked() {
         ("PUT", "report_keys", "GET, POST"),
         ("POST", "report_keys/0123456789abcdef", "DELETE"),
     ] {
-        let answer = send(method, rest, &[csv_type, key]).refused(405, "method_not_allowed");
+        let answer = send(method, rest, &[csv_type, key]).expect_error(405, "method_not_allowed");
         assert_eq!(answer.header("Allow"), Some(allow), "{answer:?}");
     }
     for wrong in [
@@ -96,15 +96,15 @@ fn methods_types_and_keys_of_uploads_are_checked() {
         "csv",
     ] {
         for (method, rest) in [("POST", "facts"), ("PUT", "facts/2026-01-05")] {
-            send(method, rest, &[("Content-Type", wrong), key]).refused(415, "unsupported_media_type");
+            send(method, rest, &[("Content-Type", wrong), key]).expect_error(415, "unsupported_media_type");
         }
     }
     for (method, rest) in [("POST", "facts"), ("PUT", "facts/2026-01-05")] {
         let encoding = ("Content-Encoding", "br");
-        send(method, rest, &[csv_type, key, encoding]).refused(415, "unsupported_media_type");
+        send(method, rest, &[csv_type, key, encoding]).expect_error(415, "unsupported_media_type");
     }
     for keyless in [&[csv_type][..], &[csv_type, ("Idempotency-Key", "")]] {
-        let answer = send("POST", "facts", keyless).refused(400, "missing_field");
+        let answer = send("POST", "facts", keyless).expect_error(400, "missing_field");
         let error = answer.json()["error"].as_str().unwrap().to_owned();
         assert!(error.contains("Idempotency-Key"), "{answer:?}");
     }
@@ -126,12 +126,12 @@ fn an_increment_counts_once_and_its_idempotency_key_cannot_be_reused_for_other_f
     ] {
         publisher
             .add_facts("june", &other)
-            .refused(409, "idempotency_key_reused");
+            .expect_error(409, "idempotency_key_reused");
     }
     // Invalid facts are refused under a used key, too. Keys that differ in case or length are different keys.
     publisher
         .add_facts("june", &csv(&["x"]))
-        .refused(400, "invalid_facts");
+        .expect_error(400, "invalid_facts");
     for key in ["June", "june-2", &"k".repeat(255)] {
         let body = publisher.add_facts(key, &facts).expect(200).json();
         assert_eq!(body["duplicate"], false, "{key}");
@@ -196,7 +196,7 @@ fn stored_days_are_listed_page_by_page_newest_first() {
         let path = format!("facts?limit={limit}");
         publisher
             .operator("GET", &path, None)
-            .refused(400, "invalid_field");
+            .expect_error(400, "invalid_field");
     }
     let answer = publisher.operator("GET", "facts?cursor=yesterday", None);
     assert_eq!(answer.status, 400, "{answer:?}");

@@ -123,7 +123,7 @@ fn pages(publisher: &Publisher<'_>, random: &mut Random, query: &Value, whole: &
     let mut paged = query.clone();
     for page in 1..=last {
         paged["pagination"] = json!({ "page": page, "count": count });
-        let answer = publisher.ask(&paged).expect(200);
+        let answer = publisher.report(&paged).expect(200);
         for (name, value) in [
             ("X-Total-Count", whole.len()),
             ("X-Page", page),
@@ -139,7 +139,7 @@ fn pages(publisher: &Publisher<'_>, random: &mut Random, query: &Value, whole: &
     }
     assert!(joined == whole, "pages of {count} are not the whole: {query}");
     paged["pagination"] = json!({ "page": last + 1, "count": count });
-    let past = publisher.ask(&paged).expect(200);
+    let past = publisher.report(&paged).expect(200);
     assert_eq!(past.body, "{\"rows\":[]}", "{past:?}");
     let total = whole.len().to_string();
     assert_eq!(past.header("X-Total-Count"), Some(total.as_str()), "{past:?}");
@@ -162,12 +162,12 @@ fn any_query_matches_the_model_and_its_pages_add_up_to_the_whole() {
         let query = query(random);
         let expected = model::rows(&facts, &query);
         if expected.is_empty() {
-            publisher.ask(&query).expect(204);
+            publisher.report(&query).expect(204);
             continue;
         }
         answered += 1;
         let rows = if random.below(4) == 0 {
-            let answer = publisher.ask_as("application/x-ndjson", &query).expect(200);
+            let answer = publisher.report_as("application/x-ndjson", &query).expect(200);
             let lines = answer.body.lines();
             lines.map(|line| serde_json::from_str(line).unwrap()).collect()
         } else {

@@ -20,7 +20,7 @@ fn a_request_with_a_wrong_method_type_size_or_body_is_refused_before_its_query_i
         let headers = [("X-Api-Key", key.api_key.as_str()), json_type];
         let answer = signpost
             .send(method, REPORT, &headers, body.as_bytes())
-            .refused(405, "method_not_allowed");
+            .expect_error(405, "method_not_allowed");
         assert_eq!(answer.header("Allow"), Some("POST"), "{answer:?}");
     }
     for content_type in ["text/plain", "text/csv", "application/x-www-form-urlencoded", ""] {
@@ -30,13 +30,13 @@ fn a_request_with_a_wrong_method_type_size_or_body_is_refused_before_its_query_i
         }
         signpost
             .report(&headers, good.as_bytes())
-            .refused(415, "unsupported_media_type");
+            .expect_error(415, "unsupported_media_type");
     }
     let padded = |bytes: usize| format!("{good}{}", " ".repeat(bytes - good.len()));
     let headers = [("X-Api-Key", key.api_key.as_str()), json_type];
     signpost
         .report(&headers, padded((256 << 10) + 1).as_bytes())
-        .refused(413, "payload_too_large");
+        .expect_error(413, "payload_too_large");
     // None of these counted against the key's rate, and 256 KiB is not too large.
     signpost
         .report(&headers, padded(256 << 10).as_bytes())
@@ -46,7 +46,7 @@ fn a_request_with_a_wrong_method_type_size_or_body_is_refused_before_its_query_i
         ("Content-Type", "Application/JSON; charset=utf-8"),
     ];
     let answer = signpost.report(&media_type, good.as_bytes());
-    let answer = answer.refused(429, "rate_limit_exceeded");
+    let answer = answer.expect_error(429, "rate_limit_exceeded");
     assert_eq!(answer.json()["error"], "rate limit exceeded", "{answer:?}");
 
     let broken: [&[u8]; 8] = [
@@ -62,7 +62,7 @@ fn a_request_with_a_wrong_method_type_size_or_body_is_refused_before_its_query_i
     for body in broken {
         let fresh = publisher.create_key("broken");
         let headers = [("X-Api-Key", fresh.api_key.as_str()), json_type];
-        signpost.report(&headers, body).refused(400, "invalid_json");
+        signpost.report(&headers, body).expect_error(400, "invalid_json");
         publisher.revoke_key(&fresh);
     }
 }
@@ -86,7 +86,7 @@ fn missing_wrong_and_revoked_keys_get_the_same_answer() {
         headers.extend(api_key.map(|api_key| ("X-Api-Key", api_key)));
         let answer = signpost
             .report(&headers, good().to_string().as_bytes())
-            .refused(401, "invalid_api_key");
+            .expect_error(401, "invalid_api_key");
         assert_eq!(
             answer.json()["error"],
             "invalid or inactive api key",

@@ -114,7 +114,7 @@ fn a_million_facts_are_loaded_and_added_up_in_a_hundred_megabytes() {
         let began_ms = now_ms();
         let mut query = query(&DIMENSIONS, &metrics);
         query["pagination"] = json!({"page": page, "count": 50_000});
-        let answer = publisher.ask(&query).expect(200);
+        let answer = publisher.report(&query).expect(200);
         let total = groups.to_string();
         assert_eq!(
             answer.header("X-Total-Count"),
@@ -167,14 +167,14 @@ fn more_than_two_million_groups_are_refused_and_the_ledger_keeps_working() {
     report_memory(&signpost, "loading", began_ms);
     let began_ms = now_ms();
     let by_tag = query(&["ad_tag"], &["clicks"]);
-    publisher.ask(&by_tag).refused(400, "result_too_large");
+    publisher.report(&by_tag).expect_error(400, "result_too_large");
     report_memory(&signpost, "too many groups", began_ms);
     // Fewer days have few enough groups, and so have all days grouped by country.
     let began_ms = now_ms();
     let mut part = by_tag.clone();
     part["date_range"]["end_date"] = json!(date(9));
     part["pagination"] = json!({"page": 1, "count": 10});
-    let answer = publisher.ask(&part).expect(200);
+    let answer = publisher.report(&part).expect(200);
     let total = (10 * ROWS).to_string();
     assert_eq!(answer.header("X-Total-Count"), Some(total.as_str()), "{answer:?}");
     report_memory(&signpost, "a part of them", began_ms);

@@ -47,8 +47,12 @@ fn a_report_contains_only_the_publishers_own_facts_whatever_its_filters() {
         );
     }
     let filtered = |app: &str| json!({"filters": [{"dimension": "app", "values": [app]}]});
-    first.ask(&with(by_app.clone(), &filtered(apps[1]))).expect(204);
-    second.ask(&with(by_app.clone(), &filtered(apps[0]))).expect(204);
+    first
+        .report(&with(by_app.clone(), &filtered(apps[1])))
+        .expect(204);
+    second
+        .report(&with(by_app.clone(), &filtered(apps[0])))
+        .expect(204);
     // With both apps in the filter, a publisher gets only its own.
     let both = json!({"filters": [{"dimension": "app", "values": [apps[0], apps[1]]}]});
     assert_eq!(
@@ -122,7 +126,7 @@ fn a_key_that_was_not_issued_reads_nothing() {
         }
         signpost
             .report_with(&guess, body.as_bytes())
-            .refused(401, "invalid_api_key");
+            .expect_error(401, "invalid_api_key");
     }
     // The guesses did not count against the key's rate, and it reads only its own publisher.
     let answer = signpost.report_with(&key, body.as_bytes()).expect(200);
@@ -139,7 +143,9 @@ fn a_key_can_be_revoked_only_under_its_own_publisher() {
     let [first, second] = two_publishers(&signpost, ["ended-a", "ended-b"], apps);
     let key = first.create_key("own");
     let path = format!("report_keys/{}", key.id);
-    second.operator("DELETE", &path, None).refused(404, "not_found");
+    second
+        .operator("DELETE", &path, None)
+        .expect_error(404, "not_found");
     let listed = second.operator("GET", "report_keys", None).expect(200).body;
     assert!(!listed.contains(&key.id), "{listed}");
     let body = query(&["app"], &["clicks"]).to_string();

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::{
-    faults::break_down,
-    harness::{Publisher, Setup, Signpost, away_from_midnight, demo, eventually, in_time, now_ms},
+    faults::inject_faults,
+    harness::{Publisher, Setup, Signpost, away_from_midnight, demo, eventually, eventually_within, now_ms},
     reports::csv,
 };
 use domain::model::time::{SECOND_MS, UtcDay};
@@ -122,7 +122,7 @@ fn clicks_are_reported_beside_uploaded_facts_and_survive_a_replaced_day() {
 
     publisher.put_facts(&date, &csv(&[])).expect(200);
     assert_eq!(publisher.rows(&all), click_rows);
-    let through = publisher.ask(&all);
+    let through = publisher.report(&all);
     let through = through.header("X-Data-Through").expect("X-Data-Through");
     assert!(
         through.starts_with(&date),
@@ -133,7 +133,9 @@ fn clicks_are_reported_beside_uploaded_facts_and_survive_a_replaced_day() {
     let forged = csv(&[&format!(
         "{date},{app},,DE,home,{OFFER},offerwall,api,0,0,0,1000,0"
     )]);
-    publisher.put_facts(&date, &forged).refused(400, "invalid_facts");
+    publisher
+        .put_facts(&date, &forged)
+        .expect_error(400, "invalid_facts");
     assert_eq!(publisher.rows(&all), click_rows);
 }
 
@@ -207,32 +209,32 @@ fn each_click_is_reported_once_after_an_outage_of_the_ledger() {
         marks.into_iter().sum::<i64>()
     };
 
-    break_down(&signpost, "ledger");
+    inject_faults(&signpost, "ledger");
     clicks("DE", 10);
-    in_time(RETRIES_MS, &true, || failed() >= 1);
+    eventually_within(RETRIES_MS, &true, || failed() >= 1);
     assert_eq!(applied(), 0);
     publisher
         .operator("GET", "facts", None)
-        .refused(503, "unavailable");
+        .expect_error(503, "unavailable");
 
     // From here on the ledger applies batches, but its answers are lost: the batch is sent again.
-    break_down(&signpost, "ledger-answers");
+    inject_faults(&signpost, "ledger-answers");
     clicks("US", 5);
-    in_time(RETRIES_MS, &true, || applied() >= 1 && failed() >= 2);
+    eventually_within(RETRIES_MS, &true, || applied() >= 1 && failed() >= 2);
 
-    break_down(&signpost, "counters-answers");
+    inject_faults(&signpost, "counters-answers");
     clicks("FR", 7);
     std::thread::sleep(std::time::Duration::from_millis(2_500));
-    break_down(&signpost, "");
+    inject_faults(&signpost, "");
     // The request of another click flushes what is left in the isolate.
     clicks("JP", 1);
     let by_country = query(&["country"]);
     let expected: Vec<_> = [("DE", 10), ("FR", 7), ("JP", 1), ("US", 5)]
         .map(|(country, clicks)| json!({"country": country, "clicks": clicks}))
         .into();
-    in_time(RETRIES_MS, &expected, || publisher.rows(&by_country));
+    eventually_within(RETRIES_MS, &expected, || publisher.rows(&by_country));
     // All batches are confirmed, and no retry was counted twice.
-    in_time(RETRIES_MS, &0, failed);
+    eventually_within(RETRIES_MS, &0, failed);
     assert_eq!(publisher.rows(&by_country), expected);
     signpost.restart();
     assert_eq!(publisher.rows(&by_country), expected);

@@ -73,7 +73,7 @@ fn facts_may_be_quoted_compressed_start_with_a_bom_and_have_columns_in_any_order
         publisher.put_facts("2026-01-05", &csv(&[])).expect(200).json(),
         json!({"rows": 0})
     );
-    publisher.ask(&all).expect(204);
+    publisher.report(&all).expect(204);
     assert_eq!(publisher.days(), [] as [Value; 0]);
 }
 
@@ -106,7 +106,7 @@ fn a_body_that_does_not_decompress_is_refused_and_changes_nothing() {
             let headers = [CSV, GZIP, ("Idempotency-Key", "packed")];
             publisher
                 .send_facts(method, rest, &headers, body)
-                .refused(400, "invalid_facts");
+                .expect_error(400, "invalid_facts");
             assert_eq!(clicks(&publisher), before);
         }
     }
@@ -119,7 +119,7 @@ fn a_body_that_does_not_decompress_is_refused_and_changes_nothing() {
         let headers = [CSV, ("Content-Encoding", encoding), ("Idempotency-Key", "other")];
         publisher
             .send_facts("POST", "facts", &headers, &packed)
-            .refused(415, "unsupported_media_type");
+            .expect_error(415, "unsupported_media_type");
     }
 }
 
@@ -139,7 +139,7 @@ fn a_decompression_bomb_is_refused_at_the_size_limit() {
             let headers = [CSV, GZIP, ("Idempotency-Key", "bomb")];
             publisher
                 .send_facts(method, rest, &headers, &bomb)
-                .refused(413, "payload_too_large");
+                .expect_error(413, "payload_too_large");
         }
         assert_eq!((clicks(&publisher), publisher.days()), before);
     }
@@ -256,12 +256,12 @@ fn damaged_facts_are_an_error_and_other_days_are_still_reported() {
     });
     let report_from = |start: &str| {
         let range = json!({ "start_date": start, "end_date": "2026-01-06" });
-        publisher.ask(&with(
+        publisher.report(&with(
             query(&["date", "sdk_v"], &["revenue"]),
             &json!({ "date_range": range }),
         ))
     };
-    report_from("2026-01-05").refused(500, "damaged_facts");
+    report_from("2026-01-05").expect_error(500, "damaged_facts");
     let whole = report_from("2026-01-06").expect(200);
     assert_eq!(
         whole.json(),

@@ -120,14 +120,19 @@ fn state(publisher: &Publisher<'_>) -> (Vec<Value>, Vec<Value>) {
 /// Sends invalid facts as increments. Fails the test unless exactly these lines and columns are reported, nothing
 /// changed, and the idempotency key is still unused.
 #[track_caller]
-fn refused(publisher: &Publisher<'_>, media_type: &str, body: &[u8], lines: &[(i64, Option<&str>)]) {
+fn expect_line_errors(
+    publisher: &Publisher<'_>,
+    media_type: &str,
+    body: &[u8],
+    lines: &[(i64, Option<&str>)],
+) {
     let shown = String::from_utf8_lossy(body);
     let before = state(publisher);
     let key = format!("key-{}", before.0.len());
     let headers = [("Content-Type", media_type), ("Idempotency-Key", key.as_str())];
     let answer = publisher
         .send_facts("POST", "facts", &headers, body)
-        .refused(400, "invalid_facts");
+        .expect_error(400, "invalid_facts");
     let body_json = answer.json();
     let named: Vec<_> = body_json["lines"]
         .as_array()
@@ -161,11 +166,11 @@ fn a_wrong_value_of_csv_is_named_by_its_line_and_column() {
     let publisher = signpost.publisher("wrong-csv");
     for (column, text) in WRONG_CSV {
         let body = csv(&[GOOD, &with_column(column, text), GOOD]);
-        refused(&publisher, "text/csv", body.as_bytes(), &[(3, Some(*column))]);
+        expect_line_errors(&publisher, "text/csv", body.as_bytes(), &[(3, Some(*column))]);
     }
     let long = "x".repeat(129);
     let body = csv(&[GOOD, &with_column("ad_tag", &long)]);
-    refused(&publisher, "text/csv", body.as_bytes(), &[(3, Some("ad_tag"))]);
+    expect_line_errors(&publisher, "text/csv", body.as_bytes(), &[(3, Some("ad_tag"))]);
 }
 
 #[test]
@@ -181,12 +186,12 @@ fn a_wrong_line_of_csv_is_named_by_its_number() {
         format!("{GOOD}{}", " ".repeat(20_000)).as_bytes(),
         format!("{GOOD},\"").as_bytes(),
     ] {
-        refused(&publisher, "text/csv", &line_3(line), &[(3, None)]);
+        expect_line_errors(&publisher, "text/csv", &line_3(line), &[(3, None)]);
     }
     let header = |header: &str| format!("{header}\n{GOOD}\n").into_bytes();
     for (name, column) in [("clicks,", "clicks"), ("date,", "date"), ("revenue", "revenue")] {
         let names = HEADER.replace(name, "");
-        refused(
+        expect_line_errors(
             &publisher,
             "text/csv",
             &header(names.trim_end_matches(',')),
@@ -194,22 +199,22 @@ fn a_wrong_line_of_csv_is_named_by_its_number() {
         );
     }
     let repeated = format!("{HEADER},country");
-    refused(
+    expect_line_errors(
         &publisher,
         "text/csv",
         &header(&repeated),
         &[(1, Some("country"))],
     );
     let unknown = format!("{HEADER},colour");
-    refused(&publisher, "text/csv", &header(&unknown), &[(1, Some("colour"))]);
+    expect_line_errors(&publisher, "text/csv", &header(&unknown), &[(1, Some("colour"))]);
     let both = HEADER.replace("country", "land");
     let lines = [(1, Some("land")), (1, Some("country"))];
-    refused(&publisher, "text/csv", &header(&both), &lines);
+    expect_line_errors(&publisher, "text/csv", &header(&both), &lines);
     let unbalanced = HEADER.replace("country", "\"country");
-    refused(&publisher, "text/csv", &header(&unbalanced), &[(1, None)]);
-    refused(&publisher, "text/csv", b"", &[(1, None)]);
+    expect_line_errors(&publisher, "text/csv", &header(&unbalanced), &[(1, None)]);
+    expect_line_errors(&publisher, "text/csv", b"", &[(1, None)]);
     let old_line_ends = csv(&[GOOD, GOOD]).replace('\n', "\r");
-    refused(&publisher, "text/csv", old_line_ends.as_bytes(), &[(1, None)]);
+    expect_line_errors(&publisher, "text/csv", old_line_ends.as_bytes(), &[(1, None)]);
 }
 
 #[test]
@@ -220,7 +225,7 @@ fn a_wrong_value_of_ndjson_is_named_by_its_line_and_member() {
     let body = |line: &str| format!("{good}\n{line}\n{good}\n");
     for (member, value) in WRONG_NDJSON {
         let body = body(&with_member(member, value));
-        refused(
+        expect_line_errors(
             &publisher,
             "application/x-ndjson",
             body.as_bytes(),
@@ -236,7 +241,7 @@ fn a_wrong_value_of_ndjson_is_named_by_its_line_and_member() {
         let before = state(&publisher);
         let answer = publisher
             .send_facts("POST", "facts", &headers, body.as_bytes())
-            .refused(400, "invalid_facts");
+            .expect_error(400, "invalid_facts");
         assert_eq!(answer.json()["lines"][0]["line"], 2, "{answer:?}");
         assert!(state(&publisher) == before, "{answer:?}");
     }
@@ -254,12 +259,12 @@ fn all_wrong_lines_are_named_up_to_twenty() {
     ];
     let rows: Vec<_> = rows.iter().map(String::as_str).collect();
     let lines = [(2, Some("clicks")), (4, Some("country")), (5, None)];
-    refused(&publisher, "text/csv", csv(&rows).as_bytes(), &lines);
+    expect_line_errors(&publisher, "text/csv", csv(&rows).as_bytes(), &lines);
 
     let wrong = with_column("revenue", "free");
     let body = csv(&vec![wrong.as_str(); 30]);
     let lines: Vec<_> = (2..22).map(|line| (line, Some("revenue"))).collect();
-    refused(&publisher, "text/csv", body.as_bytes(), &lines);
+    expect_line_errors(&publisher, "text/csv", body.as_bytes(), &lines);
 }
 
 #[test]
@@ -278,7 +283,7 @@ fn a_day_is_replaced_only_if_all_facts_are_valid_and_of_that_day() {
         let good = with_column("date", date);
         let answer = publisher
             .put_facts(date, &csv(&[&good, row]))
-            .refused(400, "invalid_facts");
+            .expect_error(400, "invalid_facts");
         let line = &answer.json()["lines"][0];
         assert_eq!(
             (&line["line"], &line["column"]),

@@ -11,9 +11,10 @@ use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde_json::json;
 
 use crate::{
-    clicks::{click_id_of, keys, redirected},
+    clicks::{click_id_at, expect_redirect, keys},
     harness::{
-        CONVERSION, Setup, Signpost, Wall, accepted, default_setting, demo, encoded, nonce, now_ms, seal,
+        CONVERSION, OfferWall, Setup, Signpost, default_setting, demo, encoded, expect_accepted, nonce,
+        now_ms, seal,
     },
 };
 use domain::{
@@ -40,10 +41,10 @@ fn text_of(bytes: &[u8]) -> String {
 }
 
 /// Two clicks on a wall's offer: one with a whole click id, and one with a short id, whose record Signpost stores.
-fn whole_and_short(wall: &Wall<'_>) -> [String; 2] {
+fn whole_and_short(wall: &OfferWall<'_>) -> [String; 2] {
     let click = |more: &str| {
         let query = format!("rid={}&app={}&user_id=u-1{more}", wall.goal("1"), wall.app);
-        click_id_of(&redirected(wall.signpost.click(&query, "DE")))
+        click_id_at(&expect_redirect(wall.signpost.click(&query, "DE")))
     };
     let long = "x".repeat(128);
     let ids = [click(""), click(&format!("&c1={long}&c2={long}&c3={long}"))];
@@ -61,7 +62,7 @@ fn whole_and_short(wall: &Wall<'_>) -> [String; 2] {
 #[test]
 fn a_changed_click_id_pays_nothing() {
     let signpost = demo();
-    let wall = signpost.wall("trust-changed", "78060501", None);
+    let wall = signpost.offer_wall("trust-changed", "78060501", None);
     let mut connection = signpost.raw();
     let mut convert = |id: &str| {
         let target = format!("{CONVERSION}?click_id={}&token={}", encoded(id), wall.token);
@@ -133,8 +134,8 @@ fn spliced(readable: &str, rest: &str) -> String {
 fn a_click_id_is_valid_only_for_its_own_app_key_and_click() {
     let ring = format!("{},2:open:{OTHER_KEY}", default_setting("CLICK_KEYS"));
     let (signpost, _) = Setup::new().var("CLICK_KEYS", &ring).start_with_fixtures();
-    let wall = signpost.unpublished_wall("trust-relabelled", "78060502", None);
-    let other = signpost.unpublished_wall("trust-relabels", "78060503", None);
+    let wall = signpost.unpublished_offer_wall("trust-relabelled", "78060502", None);
+    let other = signpost.unpublished_offer_wall("trust-relabels", "78060503", None);
     signpost.refresh();
     let (first, second) = (keys(), KeyRing::parse(&format!("2:seal:{OTHER_KEY}")).unwrap());
     let wrong_bytes = KeyRing::parse(&format!("1:seal:{OTHER_KEY}")).unwrap();
@@ -145,7 +146,7 @@ fn a_click_id_is_valid_only_for_its_own_app_key_and_click() {
     };
     let refused = |id: &str, status: u16, code: &str| {
         for wall in [&wall, &other] {
-            wall.convert(id, "").refused(status, code);
+            wall.convert(id, "").expect_error(status, code);
         }
     };
 
@@ -186,7 +187,7 @@ fn a_click_id_is_valid_only_for_its_own_app_key_and_click() {
         "invalid_click_id",
     );
     wall.convert(&sealed(&first, &click, another, SHORT_MAX), "")
-        .refused(410, "conversion_window_closed");
+        .expect_error(410, "conversion_window_closed");
     // Offers, goals and apps that do not exist, under the right keys, as of a deployment that shares them.
     let id_of = |offer: &str, goal: &str, app: &str| {
         let mut click = wall.click("u-1", now);
@@ -207,28 +208,28 @@ fn a_click_id_is_valid_only_for_its_own_app_key_and_click() {
     );
     refused(&id_of("../../x", "'; --", &wall.app), 400, "invalid_click_id");
     // A click is paid only with the token of its own advertiser, and to its own app.
-    other.convert(&whole, "").refused(401, "invalid_token");
+    other.convert(&whole, "").expect_error(401, "invalid_token");
     // Times: clicks that are too old are refused, and clicks of a clock that runs ahead are accepted.
-    wall.convert(&wall.click_id_of("u-1", now - 31 * DAY_MS), "")
-        .refused(410, "conversion_window_closed");
-    wall.convert(&wall.click_id_of("u-1", 0), "")
-        .refused(410, "conversion_window_closed");
+    wall.convert(&wall.click_id_at("u-1", now - 31 * DAY_MS), "")
+        .expect_error(410, "conversion_window_closed");
+    wall.convert(&wall.click_id_at("u-1", 0), "")
+        .expect_error(410, "conversion_window_closed");
     assert_eq!(
         (wall.entries("status=approved").len(), other.entries("").len()),
         (0, 0)
     );
-    accepted(
-        wall.convert(&wall.click_id_of("u-1", now + DAY_MS), ""),
+    expect_accepted(
+        wall.convert(&wall.click_id_at("u-1", now + DAY_MS), ""),
         "approved",
         false,
     );
-    accepted(wall.convert(&whole, ""), "approved", false);
+    expect_accepted(wall.convert(&whole, ""), "approved", false);
 }
 
 #[test]
 fn a_replayed_click_pays_each_goal_once_however_many_send_it() {
     let signpost = demo();
-    let wall = signpost.wall("trust-replayed", "78060504", None);
+    let wall = signpost.offer_wall("trust-replayed", "78060504", None);
     for (round, id) in whole_and_short(&wall).into_iter().enumerate() {
         let start = Barrier::new(SENDERS);
         // Every goal under each of its names, with a different `txn` from each sender.
@@ -276,13 +277,13 @@ fn a_retired_key_opens_nothing_until_restored_and_no_restart_repeats_a_nonce() {
     let (mut signpost, _) = Setup::new().start_with_fixtures();
     let old = default_setting("CLICK_KEYS");
     let new = format!("2:seal:{OTHER_KEY}");
-    let wall = signpost.wall("trust-retired", "78060505", None);
+    let wall = signpost.offer_wall("trust-retired", "78060505", None);
     let (token, app) = (wall.token.clone(), wall.app.clone());
     let ids = [whole_and_short(&wall), whole_and_short(&wall)].concat();
     let convert = |signpost: &Signpost, id: &str| signpost.convert(&format!("click_id={id}&token={token}"));
     let click = |signpost: &Signpost| {
         let query = format!("rid=trust-retired-1&app={app}&user_id=u-2");
-        click_id_of(&redirected(signpost.click(&query, "DE")))
+        click_id_at(&expect_redirect(signpost.click(&query, "DE")))
     };
     let logged = |signpost: &Signpost| {
         let path = format!("apps/{app}/conversions");
@@ -302,7 +303,7 @@ fn a_retired_key_opens_nothing_until_restored_and_no_restart_repeats_a_nonce() {
         bytes[16..20].to_vec()
     };
     for id in &ids {
-        let answer = convert(&signpost, id).refused(503, "unavailable");
+        let answer = convert(&signpost, id).expect_error(503, "unavailable");
         assert!(answer.header("Retry-After").is_some(), "{answer:?}");
     }
     assert_eq!(logged(&signpost), 0);
@@ -312,12 +313,12 @@ fn a_retired_key_opens_nothing_until_restored_and_no_restart_repeats_a_nonce() {
         [0; 4],
         "an instance counts its clicks from 0"
     );
-    accepted(convert(&signpost, &first), "approved", false);
+    expect_accepted(convert(&signpost, &first), "approved", false);
 
     // Replaced by mistake with other bytes under the same id: ids of the old key look forged.
     signpost.restart_with("CLICK_KEYS", &format!("{new},1:open:{}", "ab".repeat(32)));
     for id in &ids {
-        convert(&signpost, id).refused(400, "invalid_click_id");
+        convert(&signpost, id).expect_error(400, "invalid_click_id");
     }
     instance_of(&click(&signpost));
 
@@ -342,8 +343,8 @@ fn a_retired_key_opens_nothing_until_restored_and_no_restart_repeats_a_nonce() {
     instance_of(&click(&signpost));
     for id in &ids {
         match click_id::open(&keys(), id).unwrap() {
-            Opened::Whole { .. } => drop(accepted(convert(&signpost, id), "approved", false)),
-            Opened::Short { .. } => drop(convert(&signpost, id).refused(400, "invalid_click_id")),
+            Opened::Whole { .. } => drop(expect_accepted(convert(&signpost, id), "approved", false)),
+            Opened::Short { .. } => drop(convert(&signpost, id).expect_error(400, "invalid_click_id")),
         }
     }
     // With the records swapped back, the short ids are paid.
@@ -359,7 +360,7 @@ fn a_retired_key_opens_nothing_until_restored_and_no_restart_repeats_a_nonce() {
     });
     for id in &ids {
         let is_short = matches!(click_id::open(&keys(), id), Ok(Opened::Short { .. }));
-        accepted(convert(&signpost, id), "approved", !is_short);
+        expect_accepted(convert(&signpost, id), "approved", !is_short);
     }
     assert_eq!(logged(&signpost), ids.len() + 1);
     assert_eq!(starts.len(), 3);
@@ -370,7 +371,7 @@ fn two_clicks_with_one_nonce_pay_one_conversion() {
     // Two instances could draw the same 8 bytes (1 in 2^64 for each pair), or a holder of the key could reuse a nonce.
     // Then the second click counts as a repetition of the first, and is not paid.
     let signpost = demo();
-    let wall = signpost.wall("trust-nonces", "78060506", None);
+    let wall = signpost.offer_wall("trust-nonces", "78060506", None);
     let nonce = nonce();
     let [first, second] = ["u-1", "u-2"].map(|user| {
         let sealed = click_id::seal(&keys(), &wall.click(user, now_ms()), nonce, DEFAULT_MAX);
@@ -379,7 +380,7 @@ fn two_clicks_with_one_nonce_pay_one_conversion() {
         };
         id
     });
-    let id = accepted(wall.convert(&first, ""), "approved", false);
-    assert_eq!(accepted(wall.convert(&second, ""), "approved", true), id);
+    let id = expect_accepted(wall.convert(&first, ""), "approved", false);
+    assert_eq!(expect_accepted(wall.convert(&second, ""), "approved", true), id);
     assert_eq!(wall.entry(&id)["user_id"], json!("u-1"));
 }

@@ -8,7 +8,9 @@ use serde_json::json;
 
 use super::{request, status};
 use crate::{
-    harness::{Answer, CONVERSION, OPERATOR_TOKEN, Signpost, accepted, answer_to, demo, encoded, now_ms},
+    harness::{
+        Answer, CONVERSION, OPERATOR_TOKEN, Signpost, answer_to, demo, encoded, expect_accepted, now_ms,
+    },
     reports::query,
 };
 use domain::model::time::DAY_MS;
@@ -108,7 +110,7 @@ impl Endpoint {
 }
 
 fn endpoints(signpost: &Signpost, publisher: &str, app: &str) -> [Endpoint; 3] {
-    signpost.unpublished_wall(publisher, app, None);
+    signpost.unpublished_offer_wall(publisher, app, None);
     let pub_key = signpost.issue_pub_key(publisher);
     signpost.refresh();
     let endpoint = |target, other_header: &str, line, secret: &str, body: String| Endpoint {
@@ -137,7 +139,7 @@ fn endpoints(signpost: &Signpost, publisher: &str, app: &str) -> [Endpoint; 3] {
             "POST /v1/core/reporting/public/signal/report/generate",
             "Accept: */*",
             "X-Api-Key: ",
-            &signpost.known_publisher(publisher).create_key("door").api_key,
+            &signpost.existing_publisher(publisher).create_key("door").api_key,
             query(&["date"], &["clicks"]).to_string(),
         ),
     ]
@@ -232,8 +234,8 @@ fn assert_identical(status: u16, answers: &[Answer]) {
 #[test]
 fn unknown_foreign_and_revoked_credentials_get_the_same_answer() {
     let signpost = demo();
-    let own = signpost.unpublished_wall("trust-own", "78060011", None);
-    let other = signpost.unpublished_wall("trust-other", "78060012", None);
+    let own = signpost.unpublished_offer_wall("trust-own", "78060011", None);
+    let other = signpost.unpublished_offer_wall("trust-other", "78060012", None);
     let keys = [&own, &other].map(|wall| signpost.issue_pub_key(&wall.id));
     let regenerated = signpost.issue_pub_key("trust-own");
     signpost.refresh();
@@ -258,8 +260,8 @@ fn unknown_foreign_and_revoked_credentials_get_the_same_answer() {
 
     // Reports: no answer shows whether a key was ever issued, or whether its publisher exists.
     let (publisher, stranger) = (
-        signpost.known_publisher("trust-own"),
-        signpost.known_publisher("trust-other"),
+        signpost.existing_publisher("trust-own"),
+        signpost.existing_publisher("trust-other"),
     );
     let (key, revoked, others) = (
         publisher.create_key("a"),
@@ -302,11 +304,11 @@ fn unknown_foreign_and_revoked_credentials_get_the_same_answer() {
     let path = format!("advertisers/trust-own/token/{ended_id}");
     signpost.operator("DELETE", &path, None).expect(204);
     let paid = own.click_id("u-1");
-    accepted(own.convert(&paid, "&txn=t-1"), "approved", false);
+    expect_accepted(own.convert(&paid, "&txn=t-1"), "approved", false);
     let clicks = [
         paid,
         own.click_id("u-2"),
-        own.click_id_of("u-3", now_ms() - 40 * DAY_MS),
+        own.click_id_at("u-3", now_ms() - 40 * DAY_MS),
     ];
     let shorter = &own.token[..own.token.len() - 1];
     let mut answers = Vec::new();
@@ -341,7 +343,7 @@ fn unknown_foreign_and_revoked_credentials_get_the_same_answer() {
     assert_identical(401, &odd);
     assert_eq!(parts(&odd[0]), parts(&answers[0]));
     let both = format!("{CONVERSION}?click_id={}&token={}&token=x", clicks[1], own.token);
-    signpost.get(&both, &[]).refused(400, "invalid_parameter");
+    signpost.get(&both, &[]).expect_error(400, "invalid_parameter");
     assert_eq!(own.entries("").len(), 1, "{:?}", own.entries(""));
 }
 
@@ -349,7 +351,7 @@ fn unknown_foreign_and_revoked_credentials_get_the_same_answer() {
 fn issued_credentials_are_long_random_and_unique() {
     let signpost = demo();
     let publisher = signpost.publisher("trust-issued");
-    let wall = signpost.unpublished_wall("trust-issuer", "78060021", None);
+    let wall = signpost.unpublished_offer_wall("trust-issuer", "78060021", None);
     let hex = |digits: &str| hex_bytes(&digits.to_lowercase());
     let mut secrets: [Vec<Vec<u8>>; 3] = [const { Vec::new() }; 3];
     for n in 0..ISSUED {

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::{
     conversions::revenue::revenue,
-    harness::{ANDROID_APP, Answer, Publisher, Receiver, Setup, Signpost, in_time, now_ms, timed},
+    harness::{ANDROID_APP, Answer, Publisher, Receiver, Setup, Signpost, eventually_within, now_ms, timed},
     reports,
 };
 use domain::model::time::SECOND_MS;
@@ -151,7 +151,7 @@ impl Promised {
         }
         assert!(answer.header("Retry-After").is_some(), "{what}: {answer:?}");
         let status = answer.status;
-        answer.refused(503, "unavailable");
+        answer.expect_error(503, "unavailable");
         *self.refused.entry((what.to_owned(), status)).or_default() += 1;
         None
     }
@@ -168,7 +168,7 @@ fn check_acknowledged_on(disk: &impl Disk) {
         .var("CALLBACK_TIMEOUT_MS", "1000")
         .start_with_fixtures();
     let receiver = Receiver::start();
-    let wall = signpost.unpublished_wall("disk", "79000741", Some(&receiver));
+    let wall = signpost.unpublished_offer_wall("disk", "79000741", Some(&receiver));
     wall.put_offer_as("disk-short", &json!({"click_id_max": 50}));
     signpost.refresh();
     let publisher = signpost.publisher("disk-facts");
@@ -262,7 +262,7 @@ fn check_acknowledged_on(disk: &impl Disk) {
     );
     phase("free again");
     promised.check(&signpost, &publisher);
-    in_time(DRAINED_MS, &promised.paid.len(), || receiver.transactions().len());
+    eventually_within(DRAINED_MS, &promised.paid.len(), || receiver.transactions().len());
     phase("callbacks");
 
     disk.fill(&signpost);
@@ -285,9 +285,9 @@ fn check_acknowledged_on(disk: &impl Disk) {
     let received = receiver.transactions();
     let known: BTreeSet<_> = promised.paid.values().cloned().collect();
     assert_eq!(received.into_keys().collect::<BTreeSet<_>>(), known, "callbacks");
-    let wall_publisher = signpost.known_publisher(&wall.id);
+    let wall_publisher = signpost.existing_publisher(&wall.id);
     let earned = 1.25 * f64::from(u32::try_from(known.len()).unwrap());
-    in_time(DRAINED_MS, &earned, || revenue(&wall_publisher));
+    eventually_within(DRAINED_MS, &earned, || revenue(&wall_publisher));
     println!(
         "{} acknowledged, refused {:?}, the slowest in {:?}",
         promised.acknowledged, promised.refused, promised.slowest

@@ -6,8 +6,8 @@ use standardwebhooks::Webhook;
 use url::{Url, form_urlencoded};
 
 use crate::harness::{
-    ANDROID_APP, Answer, OPERATOR_TOKEN, Receiver, SECRET, accepted, callback, default_setting, demo,
-    encoded, now_ms, seal,
+    ANDROID_APP, Answer, OPERATOR_TOKEN, Receiver, SECRET, callback, default_setting, demo, encoded,
+    expect_accepted, now_ms, seal,
 };
 use domain::tracking::{click::Click, keys::KeyRing, parameters::NAMES};
 
@@ -202,7 +202,7 @@ fn no_page_and_no_error_contains_markup_from_a_request() {
     let echoes = [
         signpost
             .offers(ANDROID_APP, &pub_key, &filter)
-            .refused(400, "invalid_filter"),
+            .expect_error(400, "invalid_filter"),
         signpost.operator(
             "PUT",
             "publishers/ta-markup",
@@ -287,14 +287,14 @@ fn a_formula_in_a_report_stays_one_field_as_uploaded() {
     send(&loaded).expect(200);
     let query = json!({"date_range": {"start_date": "2026-01-05", "end_date": "2026-01-05"},
         "dimensions": ["placement_id"], "metrics": ["clicks"], "order_by": [{"column": "placement_id", "ascending": true}]});
-    let answer = publisher.ask_as("text/csv", &query).expect(200);
+    let answer = publisher.report_as("text/csv", &query).expect(200);
     let content_type = answer.header("Content-Type").unwrap_or_default();
     assert!(content_type.starts_with("text/csv"), "{answer:?}");
     let found = fields(&answer.body);
     assert_eq!(found[0], ["placement_id", "clicks"]);
     let rows: Vec<_> = found[1..].iter().map(Vec::as_slice).collect();
     assert_eq!(rows, values.iter().map(|value| [*value, "1"]).collect::<Vec<_>>());
-    let answer = publisher.ask_as("application/x-ndjson", &query).expect(200);
+    let answer = publisher.report_as("application/x-ndjson", &query).expect(200);
     let found: Vec<Value> = answer
         .body
         .lines()
@@ -307,7 +307,7 @@ fn a_formula_in_a_report_stays_one_field_as_uploaded() {
     assert_eq!(found, expected);
     // No value may contain a line break of any kind, so that a row is always one line.
     for value in ["a\nb", "a\rb", "a\u{85}b", "a\u{0}b", "a\u{b}b"] {
-        send(&line(value)).refused(400, "invalid_facts");
+        send(&line(value)).expect_error(400, "invalid_facts");
     }
 }
 
@@ -340,7 +340,7 @@ fn no_request_can_forge_a_line_of_the_log_or_of_the_metrics() {
     publisher.put_facts("2026-01-05", forged);
     signpost.import(forged);
     signpost.import(&json!({"kind": forged, "id": forged}).to_string());
-    publisher.ask(&json!({"date_range": forged, "dimensions": [forged], "metrics": [forged]}));
+    publisher.report(&json!({"date_range": forged, "dimensions": [forged], "metrics": [forged]}));
 
     let metrics = signpost.operator("GET", "metrics", None).expect(200).body;
     assert!(!metrics.contains("forged"), "{metrics}");
@@ -355,14 +355,14 @@ fn no_request_can_forge_a_line_of_the_log_or_of_the_metrics() {
 fn no_value_of_a_callback_becomes_a_parameter_a_header_or_another_reward() {
     let signpost = demo();
     let receiver = Receiver::start();
-    let wall = signpost.wall("ta-pollution", "77000103", None);
+    let wall = signpost.offer_wall("ta-pollution", "77000103", None);
     // Clicks with such values are refused, so the click ids are sealed here.
     let hostile = "x&value=999#\r\nX-Injected: 1\r\n\0\",\"value\":9,%26\\";
     let refused = signpost.click(
         &format!("rid={}&app=77000103&user_id=x%26value%3D999", wall.goal("1")),
         "DE",
     );
-    refused.refused(400, "invalid_user_id");
+    refused.expect_error(400, "invalid_user_id");
     let keys = KeyRing::parse(&default_setting("CLICK_KEYS")).unwrap();
     let click = || -> Click<'_> {
         Click {
@@ -404,7 +404,7 @@ fn no_value_of_a_callback_becomes_a_parameter_a_header_or_another_reward() {
     .enumerate()
     {
         wall.put_app(&json!({"callback": callback(&url, method)}));
-        accepted(wall.convert(&seal(&keys, &click()), ""), "approved", false);
+        expect_accepted(wall.convert(&seal(&keys, &click()), ""), "approved", false);
         let received = receiver.wait(number + 1).remove(number);
         assert!(received.headers.get("x-injected").is_none(), "{received:?}");
         let payload = if method == "GET" {

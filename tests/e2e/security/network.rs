@@ -15,7 +15,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::harness::{
-    ANDROID_APP, Behaviour, Receiver, Setup, Signpost, Wall, callback, demo, eventually, gzip, now_ms,
+    ANDROID_APP, Behaviour, OfferWall, Receiver, Setup, Signpost, callback, demo, eventually, gzip, now_ms,
 };
 
 /// Writes a receiver's response.
@@ -100,7 +100,7 @@ impl Drop for Hostile {
 }
 
 /// Sets the wall's callback URL and tests it once. Returns the result as the operator sees it.
-fn test_callback(wall: &Wall<'_>, url: &str) -> Value {
+fn test_callback(wall: &OfferWall<'_>, url: &str) -> Value {
     wall.put_app(&json!({"callback": callback(url, "GET")}));
     wall.operator("POST", "callback_test", None).expect(200).json()
 }
@@ -113,7 +113,7 @@ fn with_short_timeout() -> Signpost {
 fn an_endless_response_is_cut_off_and_1_kib_of_it_is_stored() {
     const ENDLESS: u64 = 256 << 20;
     let signpost = with_short_timeout();
-    let wall = signpost.wall("tn-hostile", "77000201", None);
+    let wall = signpost.offer_wall("tn-hostile", "77000201", None);
     let bomb = gzip(&vec![b'x'; 32 << 20]);
     let packed_length = bomb.len();
     assert!(packed_length < 1 << 20);
@@ -277,7 +277,7 @@ fn an_endless_response_is_cut_off_and_1_kib_of_it_is_stored() {
 fn no_response_leads_a_callback_to_another_address() {
     let signpost = demo();
     let (receiver, inside) = (Receiver::start(), Receiver::start());
-    let wall = signpost.wall("tn-redirect", "77000202", None);
+    let wall = signpost.offer_wall("tn-redirect", "77000202", None);
     let secret = format!("{}/secret", inside.base());
     let refresh = format!("0; url={secret}");
     let link = format!("<{secret}>; rel=preload");
@@ -339,7 +339,7 @@ fn a_name_that_resolves_to_a_private_address_is_not_called_on_a_public_only_netw
         .var("CALLBACK_TIMEOUT_MS", "3000")
         .start();
     let inside = Receiver::start();
-    let wall = signpost.wall("tn-public", "77000204", None);
+    let wall = signpost.offer_wall("tn-public", "77000204", None);
     // The guard allows these hosts here, as it would allow a public name that resolves to a private address.
     for host in ["localhost", "127.0.0.1"] {
         let result = test_callback(&wall, &format!("http://{host}:{}/cb", inside.port));

@@ -163,7 +163,7 @@ fn with_the_token_no_header_or_parameter_overrides_the_method() {
         assert_eq!(status(&answer), 200, "{answer}");
     }
     // The public interfaces refuse other methods, too: one taken for a GET would count a click or pay a conversion.
-    let wall = signpost.wall("trust-methods", "78060301", None);
+    let wall = signpost.offer_wall("trust-methods", "78060301", None);
     let click = format!(
         "/v2/tracking/click?rid={}&app={}&user_id=u",
         wall.goal("1"),
@@ -362,7 +362,7 @@ fn an_empty_or_missing_token_setting_locks_the_interface() {
 #[test]
 fn a_page_in_a_browser_gets_no_cross_origin_access() {
     let signpost = demo();
-    let wall = signpost.wall("trust-browser", "78060302", None);
+    let wall = signpost.offer_wall("trust-browser", "78060302", None);
     let click_id = wall.click_id("u-1");
     let conversion = format!("/v2/tracking/conversion?click_id={click_id}&token=x");
     let targets = addresses().into_iter().chain(

@@ -16,7 +16,8 @@ use serde_json::{Value, json};
 use crate::{
     conversions::revenue::revenue,
     harness::{
-        ANDROID_APP, Answer, CONVERSION, PUBLISHER, REPORT, Setup, Signpost, encoded, in_time, now_ms, timed,
+        ANDROID_APP, Answer, CONVERSION, PUBLISHER, REPORT, Setup, Signpost, encoded, eventually_within,
+        now_ms, timed,
     },
     reports,
 };
@@ -55,7 +56,7 @@ fn fired(signpost: &Signpost, times: u64) {
 /// Fails the test unless this is the JSON error 500 of a panic.
 #[track_caller]
 fn internal_error(answer: Answer) {
-    let answer = answer.refused(500, "internal_error");
+    let answer = answer.expect_error(500, "internal_error");
     assert_eq!(
         answer.header("Content-Type"),
         Some("application/json"),
@@ -131,7 +132,7 @@ fn a_panic_at_the_edge_is_answered_500_and_the_next_request_is_served() {
 #[test]
 fn requests_concurrent_with_a_panic_are_served_and_the_isolate_keeps_its_state() {
     let (signpost, pub_key) = faulty().var("OFFERS_RATE", "1,400").start_with_fixtures();
-    let publisher = signpost.known_publisher(PUBLISHER);
+    let publisher = signpost.existing_publisher(PUBLISHER);
     let csv = reports::csv(&["2026-01-01,70000001,,DE,home,tag,alpha,1,1,1,1,1,1"]);
     // State during the panics: a half-sent upload, clicks in a batch, and a half-empty token bucket of offers.
     let body = json!({"page": 1, "size": 3});
@@ -169,7 +170,7 @@ fn requests_concurrent_with_a_panic_are_served_and_the_isolate_keeps_its_state()
         assert_eq!(finish(upload, &csv), 200);
     }
     // All redirected clicks are counted, also those that were in a batch during a panic.
-    in_time(20 * SECOND_MS, &sent, || publisher.clicks());
+    eventually_within(20 * SECOND_MS, &sent, || publisher.clicks());
     // The token bucket was neither refilled nor reset by the panics.
     let admitted = (0..400)
         .filter(|_| signpost.offers(ANDROID_APP, &pub_key, &body).status == 200)
@@ -188,7 +189,7 @@ fn finish(mut upload: TcpStream, csv: &str) -> u16 {
 #[test]
 fn a_panic_on_the_fast_path_falls_back_to_the_ordinary_path() {
     let (signpost, pub_key) = faulty().start_with_fixtures();
-    let publisher = signpost.known_publisher(PUBLISHER);
+    let publisher = signpost.existing_publisher(PUBLISHER);
     let body = json!({"page": 1, "size": 3});
     let fast = |what: &str| signpost.metric(&format!("signpost_isolate_fast_path_total{{what=\"{what}\"}}"));
     let click = || {
@@ -220,13 +221,13 @@ fn a_panic_on_the_fast_path_falls_back_to_the_ordinary_path() {
     }
     signpost.offers(ANDROID_APP, &pub_key, &body).expect(200);
     assert!(fast("redirect") > redirects && fast("offers") > pages);
-    in_time(20 * SECOND_MS, &sent, || publisher.clicks());
+    eventually_within(20 * SECOND_MS, &sent, || publisher.clicks());
 }
 
 #[test]
 fn a_click_batch_whose_flush_panics_is_counted_once() {
     let (signpost, _) = faulty().start_with_fixtures();
-    let publisher = signpost.known_publisher(PUBLISHER);
+    let publisher = signpost.existing_publisher(PUBLISHER);
     let mut sent = 0;
     for when in ["before", "after"] {
         arm(&signpost, "click_flush", when, 1);
@@ -236,7 +237,7 @@ fn a_click_batch_whose_flush_panics_is_counted_once() {
                 .expect(302);
             sent += 1;
         }
-        in_time(15 * SECOND_MS, &sent, || publisher.clicks());
+        eventually_within(15 * SECOND_MS, &sent, || publisher.clicks());
         fired(&signpost, 1);
     }
 }
@@ -244,7 +245,7 @@ fn a_click_batch_whose_flush_panics_is_counted_once() {
 #[test]
 fn an_alarm_that_panics_runs_again_and_completes_its_work() {
     let (signpost, pub_key) = faulty().var("REVALIDATE_SECONDS", "0").start_with_fixtures();
-    let publisher = signpost.known_publisher(PUBLISHER);
+    let publisher = signpost.existing_publisher(PUBLISHER);
     let app = json!({
         "publisher_id": PUBLISHER, "name": "Renamed", "platform": "android",
         "currency": {"name": "Stars", "per_usd": 10, "decimals": 0, "rounding": "down"}
@@ -257,7 +258,7 @@ fn an_alarm_that_panics_runs_again_and_completes_its_work() {
     // Changes are published only by the alarm, which waits some seconds for further changes.
     arm(&signpost, "alarm", "catalog", 1);
     signpost.put(&format!("apps/{ANDROID_APP}"), &app);
-    in_time(40 * SECOND_MS, &json!("Stars"), currency);
+    eventually_within(40 * SECOND_MS, &json!("Stars"), currency);
     fired(&signpost, 1);
 
     // Clicks reach the ledger only by the alarm of the counters.
@@ -265,15 +266,15 @@ fn an_alarm_that_panics_runs_again_and_completes_its_work() {
     signpost
         .click("rid=410271&app=10000001&user_id=u-1", "DE")
         .expect(302);
-    in_time(40 * SECOND_MS, &1, || publisher.clicks());
+    eventually_within(40 * SECOND_MS, &1, || publisher.clicks());
     fired(&signpost, 2);
 
     // Revenue reaches the ledger only by the alarm of the outbox.
-    let wall = signpost.wall("panics-alarm", "79000711", None);
+    let wall = signpost.offer_wall("panics-alarm", "79000711", None);
     arm(&signpost, "alarm", "outbox", 2);
     wall.pay("u-1");
-    let wall_publisher = signpost.known_publisher(&wall.id);
-    in_time(60 * SECOND_MS, &1.25, || revenue(&wall_publisher));
+    let wall_publisher = signpost.existing_publisher(&wall.id);
+    eventually_within(60 * SECOND_MS, &1.25, || revenue(&wall_publisher));
     fired(&signpost, 2);
 }
 

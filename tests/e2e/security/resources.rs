@@ -93,7 +93,7 @@ fn gzip_must_be_one_member_without_trailing_bytes() {
         gzip(b""),
         with_head(8, &long_name[..1_000]),
     ] {
-        send(&body).refused(400, "invalid_facts");
+        send(&body).expect_error(400, "invalid_facts");
         assert_eq!(publisher.days(), days);
     }
 }
@@ -161,10 +161,10 @@ fn an_invalid_document_is_refused_by_every_endpoint_that_reads_one() {
         if !["blanks alone", "a mark and nothing"].contains(&what) {
             signpost
                 .operate("POST", "import", &[NDJSON], &body)
-                .refused(400, "invalid_import");
+                .expect_error(400, "invalid_import");
             publisher
                 .send_facts("PUT", "facts/2026-01-05", &[NDJSON], &body)
-                .refused(400, "invalid_facts");
+                .expect_error(400, "invalid_facts");
         }
     }
     for kind in ["publishers", "advertisers", "offers"] {
@@ -238,12 +238,14 @@ fn an_array_is_not_accepted_as_an_object_nor_an_object_as_an_enum() {
     let offers = offers.map(|(field, body)| ("offer", "tr-shapes", field, body));
     for (kind, id, field, mut body) in apps.into_iter().chain(offers) {
         let answer = signpost.operator("PUT", &format!("{kind}s/{id}"), Some(&body));
-        let answer = answer.refused(400, "invalid_field");
+        let answer = answer.expect_error(400, "invalid_field");
         let message = answer.json()["error"].as_str().unwrap().to_owned();
         assert!(message.starts_with(&format!("{field}: ")), "{field}: {message}");
         body["kind"] = json!(kind);
         body["id"] = json!(id);
-        signpost.import(&body.to_string()).refused(400, "invalid_import");
+        signpost
+            .import(&body.to_string())
+            .expect_error(400, "invalid_import");
     }
     // Publishers' queries are parsed member by member, without serde's leniency.
     let pub_key = signpost.pub_key();
@@ -257,13 +259,13 @@ fn an_array_is_not_accepted_as_an_object_nor_an_object_as_an_enum() {
                 &pub_key,
                 &json!({"page": 1, "size": 1, "filt": filt}),
             )
-            .refused(400, "invalid_filter");
+            .expect_error(400, "invalid_filter");
     }
     // A duplicate member is refused; the last one does not win.
     let twice = r#"{"name":"x","approved":false,"approved":true}"#;
     signpost
         .operate("PUT", "publishers/tr-twice", &[JSON], twice.as_bytes())
-        .refused(400, "invalid_field");
+        .expect_error(400, "invalid_field");
 }
 
 #[test]
@@ -352,7 +354,7 @@ fn requests_of_the_maximum_length_are_answered() {
     signpost.click(&many, "DE").expect(302);
     signpost
         .click(&(right.clone() + &"&c1=1".repeat(3_000)), "DE")
-        .refused(400, "invalid_parameter");
+        .expect_error(400, "invalid_parameter");
     // User agents that no phone would send.
     for agent in [
         "Android;(".repeat(6_000),
@@ -441,6 +443,6 @@ fn requests_of_the_maximum_length_are_answered() {
         writeln!(lines, "{line}").unwrap();
     }
     lines += r#"{"kind":"app","id":"77000304","publisher_id":"tr-nobody","name":"x","platform":"web","currency":{"name":"C","per_usd":1,"decimals":0,"rounding":"down"}}"#;
-    signpost.import(&lines).refused(400, "invalid_import");
+    signpost.import(&lines).expect_error(400, "invalid_import");
     signpost.operator("GET", "publishers/tr-line-0", None).expect(404);
 }

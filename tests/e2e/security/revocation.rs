@@ -133,7 +133,7 @@ fn a_report_key_is_refused_once_its_revocation_is_answered() {
 #[test]
 fn a_token_is_refused_once_its_revocation_is_answered() {
     let signpost = demo();
-    let wall = signpost.unpublished_wall("trust-token", "78060102", None);
+    let wall = signpost.unpublished_offer_wall("trust-token", "78060102", None);
     let paid = wall.click_id("u-paid");
     let ask = |token: &str, sender: usize| {
         // Every other sender repeats a paid conversion, which must not be accepted either.
@@ -172,7 +172,7 @@ fn a_token_is_refused_once_its_revocation_is_answered() {
 #[test]
 fn an_old_pub_key_is_refused_once_the_isolate_has_the_new_one() {
     let signpost = demo();
-    let wall = signpost.unpublished_wall("trust-pub-key", "78060103", None);
+    let wall = signpost.unpublished_offer_wall("trust-pub-key", "78060103", None);
     let old = signpost.issue_pub_key("trust-pub-key");
     signpost.refresh();
     let body = json!({"page": 1, "size": 1});
@@ -234,7 +234,7 @@ fn a_report_in_flight_when_its_key_is_revoked_is_sent_completely() {
     publisher.revoke_key(&key);
     signpost
         .report(&headers, body.as_bytes())
-        .refused(401, "invalid_api_key");
+        .expect_error(401, "invalid_api_key");
     let mut rest = String::new();
     reader.read_to_string(&mut rest).unwrap();
     assert_eq!(rest.matches(",1\r\n").count(), ROWS, "rows that came");

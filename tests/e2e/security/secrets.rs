@@ -8,8 +8,8 @@ use serde_json::json;
 
 use crate::{
     harness::{
-        Behaviour, CONVERSION, OPERATOR_TOKEN, Receiver, SECRET, Setup, Signpost, Wall, accepted, callback,
-        default_setting, in_time, root,
+        Behaviour, CONVERSION, OPERATOR_TOKEN, OfferWall, Receiver, SECRET, Setup, Signpost, callback,
+        default_setting, eventually_within, expect_accepted, root,
     },
     reports::{csv, query},
 };
@@ -25,7 +25,7 @@ type Secret = (&'static str, String);
 
 /// Uses every kind of credential correctly and incorrectly. Returns all of them.
 fn use_and_misuse(signpost: &Signpost, pub_key: &str) -> Vec<Secret> {
-    let wall = signpost.unpublished_wall("trust-secrets", "78060201", None);
+    let wall = signpost.unpublished_offer_wall("trust-secrets", "78060201", None);
     // The receiver fails every attempt with a body that contains all its secrets.
     let receiver = Receiver::start();
     receiver.set(Behaviour::answer(
@@ -39,7 +39,7 @@ fn use_and_misuse(signpost: &Signpost, pub_key: &str) -> Vec<Secret> {
     with_callback["legacy_md5"] = json!({"secret": LEGACY_SECRET});
     wall.put_app(&json!({ "callback": with_callback }));
     let own_key = signpost.issue_pub_key("trust-secrets");
-    let publisher = signpost.known_publisher("trust-secrets");
+    let publisher = signpost.existing_publisher("trust-secrets");
     let key = publisher.create_key("a").api_key;
     publisher
         .put_facts(
@@ -67,11 +67,11 @@ fn use_and_misuse(signpost: &Signpost, pub_key: &str) -> Vec<Secret> {
         &format!("rid={}&app={}&user_id={USER}", wall.goal("1"), wall.app),
         "DE",
     );
-    let click_id = crate::clicks::click_id_of(&click.expect(302));
+    let click_id = crate::clicks::click_id_at(&click.expect(302));
     signpost
         .convert(&format!("click_id={click_id}&token={}x", wall.token))
         .expect(401);
-    let paid = accepted(wall.convert(&click_id, ""), "approved", false);
+    let paid = expect_accepted(wall.convert(&click_id, ""), "approved", false);
     wall.convert(&format!("{}AAAA", &click_id[..click_id.len() - 4]), "")
         .expect(400);
     let form = format!("click_id={click_id}&token={}&status=reversed", wall.token);
@@ -80,7 +80,7 @@ fn use_and_misuse(signpost: &Signpost, pub_key: &str) -> Vec<Secret> {
         .send("POST", CONVERSION, &form_type, form.as_bytes())
         .expect(200);
     wall.operator("POST", "callback_test", None).expect(200);
-    in_time(20_000, &true, || {
+    eventually_within(20_000, &true, || {
         !wall.entry(&paid)["attempts"].as_array().unwrap().is_empty()
     });
     wall.operator("DELETE", &format!("users/{USER}x"), None)
@@ -94,7 +94,7 @@ fn use_and_misuse(signpost: &Signpost, pub_key: &str) -> Vec<Secret> {
         &json!({"callback": {"url": "http://127.0.0.1:1024/", "method": "GET", "secret": &SECRET[6..]}}),
     )
     .expect(400);
-    let Wall { token, .. } = wall;
+    let OfferWall { token, .. } = wall;
     vec![
         ("the operator's token", OPERATOR_TOKEN.into()),
         ("the demo's Pub-Key", pub_key.into()),

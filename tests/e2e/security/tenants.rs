@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Answer, accepted, demo, encoded, now_ms, seal},
+    harness::{Answer, demo, encoded, expect_accepted, now_ms, seal},
     reports::{csv, query},
 };
 use domain::model::{AppId, OfferId, PublisherId};
@@ -86,8 +86,8 @@ fn publishers_with_ids_that_differ_only_in_case_share_nothing() {
     let keys = publishers.each_ref().map(|publisher| publisher.create_key("a"));
     let ask = |key: &str| signpost.report_with(key, query(&["date"], &["clicks"]).to_string().as_bytes());
     // A key with the other publisher's id in it.
-    ask(&keys[0].api_key.replace(ids[0], ids[1])).refused(401, "invalid_api_key");
-    ask(&keys[1].api_key.replace(ids[1], ids[0])).refused(401, "invalid_api_key");
+    ask(&keys[0].api_key.replace(ids[0], ids[1])).expect_error(401, "invalid_api_key");
+    ask(&keys[1].api_key.replace(ids[1], ids[0])).expect_error(401, "invalid_api_key");
     // Revocation under the other's id, and under other spellings of its own.
     for id in [
         ids[1],
@@ -97,11 +97,15 @@ fn publishers_with_ids_that_differ_only_in_case_share_nothing() {
         "trust-case%20",
     ] {
         let path = format!("publishers/{id}/report_keys/{}", keys[0].id);
-        signpost.operator("DELETE", &path, None).refused(404, "not_found");
+        signpost
+            .operator("DELETE", &path, None)
+            .expect_error(404, "not_found");
     }
     let path = format!("publishers/{}/report_keys/{}", ids[0], keys[0].id.to_uppercase());
     if keys[0].id != keys[0].id.to_uppercase() {
-        signpost.operator("DELETE", &path, None).refused(404, "not_found");
+        signpost
+            .operator("DELETE", &path, None)
+            .expect_error(404, "not_found");
     }
     for (key, clicks) in keys.iter().zip([11, 22]) {
         let rows = ask(&key.api_key).expect(200).json();
@@ -109,21 +113,21 @@ fn publishers_with_ids_that_differ_only_in_case_share_nothing() {
     }
 
     // The same for apps and Pub-Keys.
-    let walls = [("Trust-Wall", "78060402"), ("trust-wall", "78060403")]
-        .map(|(id, app)| signpost.unpublished_wall(id, app, None));
+    let walls = [("Trust-OfferWall", "78060402"), ("trust-wall", "78060403")]
+        .map(|(id, app)| signpost.unpublished_offer_wall(id, app, None));
     let keys = walls.each_ref().map(|wall| signpost.issue_pub_key(&wall.id));
     signpost.refresh();
     let offers = |app: &str, key: &str| signpost.offers(app, key, &json!({"page": 1, "size": 1}));
-    offers(&walls[0].app, &keys[1]).refused(401, "invalid_credentials");
-    offers(&walls[1].app, &keys[0]).refused(401, "invalid_credentials");
+    offers(&walls[0].app, &keys[1]).expect_error(401, "invalid_credentials");
+    offers(&walls[1].app, &keys[0]).expect_error(401, "invalid_credentials");
     // The same for advertisers, offers and goals.
     let [upper, lower] = &walls;
     let query = format!("click_id={}&token={}", upper.click_id("u-1"), lower.token);
-    signpost.convert(&query).refused(401, "invalid_token");
+    signpost.convert(&query).expect_error(401, "invalid_token");
     upper
         .convert(&upper.click_id("u-1"), &format!("&goal={}", lower.goal("2")))
-        .refused(400, "unknown_goal");
-    let id = accepted(
+        .expect_error(400, "unknown_goal");
+    let id = expect_accepted(
         upper.convert(&upper.click_id("u-1"), &format!("&goal={}", upper.goal("2"))),
         "approved",
         false,
@@ -131,19 +135,19 @@ fn publishers_with_ids_that_differ_only_in_case_share_nothing() {
     assert_eq!(upper.entry(&id)["goal_id"], upper.goal("2"));
     assert_eq!(lower.entries("").len(), 0);
     // Other spellings of an id are unknown, and refused in a PUT.
-    for id in ["%54rust-Wall", "Trust-Wall%00", "Tru\u{17f}t-Wall"] {
+    for id in ["%54rust-OfferWall", "Trust-OfferWall%00", "Tru\u{17f}t-OfferWall"] {
         let answer = signpost.operator(
             "GET",
             &format!("publishers/{}", id.replace('\u{17f}', "%C5%BF")),
             None,
         );
-        answer.refused(404, "not_found");
+        answer.expect_error(404, "not_found");
         let put = signpost.operator(
             "PUT",
             &format!("publishers/{}", id.replace('\u{17f}', "%C5%BF")),
             Some(&json!({"name": "x", "approved": true})),
         );
-        put.refused(400, "invalid_field");
+        put.expect_error(400, "invalid_field");
     }
 }
 
@@ -151,8 +155,8 @@ fn publishers_with_ids_that_differ_only_in_case_share_nothing() {
 fn a_cursor_of_one_list_reveals_nothing_of_another() {
     let signpost = demo();
     let (rich, poor) = (
-        signpost.unpublished_wall("trust-rich", "78060411", None),
-        signpost.unpublished_wall("trust-poor", "78060412", None),
+        signpost.unpublished_offer_wall("trust-rich", "78060411", None),
+        signpost.unpublished_offer_wall("trust-poor", "78060412", None),
     );
     for n in 0..4 {
         rich.pay(&format!("rich-{n}"));
@@ -182,7 +186,8 @@ fn a_cursor_of_one_list_reveals_nothing_of_another() {
         "0x1",
     ] {
         let path = format!("conversions?cursor={}", encoded(cursor));
-        poor.operator("GET", &path, None).refused(400, "invalid_field");
+        poor.operator("GET", &path, None)
+            .expect_error(400, "invalid_field");
     }
     // Days of facts.
     let [many, one] = ["trust-days-a", "trust-days-b"].map(|id| signpost.publisher(id));
@@ -218,8 +223,8 @@ fn parts(answer: &Answer) -> (u16, Vec<(String, String)>, String) {
 #[test]
 fn an_advertiser_can_read_and_change_nothing_of_another_on_the_same_app() {
     let signpost = demo();
-    let own = signpost.unpublished_wall("trust-adv-a", "78060421", None);
-    let other = signpost.unpublished_wall("trust-adv-b", "78060422", None);
+    let own = signpost.unpublished_offer_wall("trust-adv-a", "78060421", None);
+    let other = signpost.unpublished_offer_wall("trust-adv-b", "78060422", None);
     signpost.refresh();
     let keys = crate::clicks::keys();
     // Clicks of both advertisers' offers on one app.
@@ -230,15 +235,15 @@ fn an_advertiser_can_read_and_change_nothing_of_another_on_the_same_app() {
         seal(&keys, &click)
     };
     // A `txn` belongs to its advertiser, and reveals nothing about another's.
-    accepted(
+    expect_accepted(
         own.convert(&own.click_id("u-1"), "&txn=order-1"),
         "approved",
         false,
     );
     let theirs = click_of_other("u-2");
-    accepted(other.convert(&theirs, "&txn=order-1"), "approved", false);
+    expect_accepted(other.convert(&theirs, "&txn=order-1"), "approved", false);
     own.convert(&own.click_id("u-3"), "&txn=order-1")
-        .refused(409, "duplicate_txn");
+        .expect_error(409, "duplicate_txn");
     // Answers do not reveal whether another's click was paid, its goals' names or its `txn` values.
     let mut answers = Vec::new();
     for click in [theirs.clone(), click_of_other("u-4")] {
@@ -257,7 +262,7 @@ fn an_advertiser_can_read_and_change_nothing_of_another_on_the_same_app() {
     for answer in &answers {
         assert_eq!(parts(answer), parts(&answers[0]), "{answer:?}");
     }
-    answers.remove(0).refused(401, "invalid_token");
+    answers.remove(0).expect_error(401, "invalid_token");
     // The transaction id of another's reward is useless in a postback.
     let logged = own.entries("");
     let id = logged
@@ -268,21 +273,21 @@ fn an_advertiser_can_read_and_change_nothing_of_another_on_the_same_app() {
     let id = id.as_str().unwrap();
     assert_eq!(own.entry(id)["status"], "approved", "nothing was taken back");
     let as_click = format!("transaction_id={id}&token={}", own.token);
-    signpost.convert(&as_click).refused(400, "invalid_click_id");
+    signpost.convert(&as_click).expect_error(400, "invalid_click_id");
     // A goal of the other's offer, named on one's own click.
     for goal in [other.goal("1"), other.goal("3"), other.id.clone()] {
         own.convert(&own.click_id("u-5"), &format!("&goal={goal}"))
-            .refused(400, "unknown_goal");
+            .expect_error(400, "unknown_goal");
     }
 }
 
 #[test]
 fn an_app_cannot_change_its_publisher_and_a_blocked_offer_looks_unknown() {
     let signpost = demo();
-    let own = signpost.unpublished_wall("trust-pub-a", "78060431", None);
-    let other = signpost.unpublished_wall("trust-pub-b", "78060432", None);
+    let own = signpost.unpublished_offer_wall("trust-pub-a", "78060431", None);
+    let other = signpost.unpublished_offer_wall("trust-pub-b", "78060432", None);
     own.try_put_app(&json!({"publisher_id": other.id}))
-        .refused(400, "invalid_field");
+        .expect_error(400, "invalid_field");
     let line = |kind: &str, id: &str, document: &Value| {
         let mut line = document.clone();
         line["kind"] = json!(kind);
@@ -298,7 +303,7 @@ fn an_app_cannot_change_its_publisher_and_a_blocked_offer_looks_unknown() {
     moved.as_object_mut().unwrap().remove("app_id");
     signpost
         .import(&line("app", &own.app, &moved))
-        .refused(400, "invalid_import");
+        .expect_error(400, "invalid_import");
     assert_eq!(
         signpost
             .operator("GET", &format!("apps/{}", own.app), None)
@@ -314,7 +319,7 @@ fn an_app_cannot_change_its_publisher_and_a_blocked_offer_looks_unknown() {
         "geo_tgt": {"include": [], "exclude": []}
     });
     let answer = signpost.operator("PUT", &format!("offers/{}", own.id), Some(&offer));
-    let text = answer.refused(400, "invalid_field").json()["error"].to_string();
+    let text = answer.expect_error(400, "invalid_field").json()["error"].to_string();
     assert!(text.contains("goals[0].id") && text.contains(&other.id), "{text}");
 
     // For an app, an offer that it blocks looks like an unknown one, also when filtered by id.
@@ -352,7 +357,7 @@ fn facts_and_reports_of_one_publisher_show_in_no_header_of_another() {
             .collect();
         (answer.status, headers, answer.body.clone())
     };
-    let before = own.ask(&report_query).expect(200);
+    let before = own.report(&report_query).expect(200);
     assert!(
         before.header("X-Data-Through").is_some() && before.header("X-Total-Count") == Some("1"),
         "{before:?}"
@@ -372,13 +377,15 @@ fn facts_and_reports_of_one_publisher_show_in_no_header_of_another() {
         before.header("X-Data-Through")
     );
 
-    let after = own.ask(&report_query).expect(200);
+    let after = own.report(&report_query).expect(200);
     assert_eq!(comparable(&after), comparable(&before));
     // A key is refused before the query is checked, and the error names no publisher.
     let headers = [
         ("X-Api-Key", "sk_trust-headers-a_0_0"),
         ("Content-Type", "application/json"),
     ];
-    let answer = signpost.report(&headers, b"{}").refused(401, "invalid_api_key");
+    let answer = signpost
+        .report(&headers, b"{}")
+        .expect_error(401, "invalid_api_key");
     assert!(!answer.body.contains("trust-headers"), "{answer:?}");
 }

@@ -14,9 +14,9 @@ use domain::{
         fields::{Decimal, Fields, Status, TABLE},
         guard::Guard,
         request::{Endpoint, Request},
+        settings::{Callback, CallbackMethod, LegacyMd5},
         signature::{Secret, query_signature, webhook_signature},
     },
-    catalog::app::{Callback, CallbackMethod, LegacyMd5},
     model::Country,
     tracking::{
         alphabet,
@@ -55,7 +55,7 @@ pub fn templates(input: &[u8]) {
         currency,
     ] = values;
     let click_values = [user_id, gaid, idfa, c1, c2, c3, c4, c5].map(|text| {
-        if alphabet::holds(text) && text.len() <= 128 {
+        if alphabet::contains_all(text) && text.len() <= 128 {
             text
         } else {
             ""

@@ -14,7 +14,7 @@ use domain::{
         click_id::{self, Nonce, OpenError, Opened, Sealed},
         decision::{self, Visitor},
         parameters::ClickParameters,
-        redirect::{kind, redirect},
+        redirect::{click_kind, redirect},
         target::{self, Macros},
     },
 };
@@ -43,7 +43,7 @@ pub fn query(input: &[u8]) {
         for (texts, longest) in [(longest_128.collect::<Vec<_>>(), 128), (longest_64.to_vec(), 64)] {
             for text in texts.into_iter().flatten() {
                 assert!(
-                    (1..=longest).contains(&text.len()) && alphabet::holds(text),
+                    (1..=longest).contains(&text.len()) && alphabet::contains_all(text),
                     "{text}"
                 );
             }
@@ -58,7 +58,7 @@ pub fn query(input: &[u8]) {
             }
         }
         Ok(allowed) => {
-            assert!(kind(&allowed, visitor).is_some());
+            assert!(click_kind(&allowed, visitor).is_some());
             let sent = redirect(&allowed, visitor, &KEYS, NONCE);
             check_location(allowed.goal.offer.target, &sent.location);
             let id = sent.sealed.id();

@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::{callbacks::LONGEST_AS_WRITTEN, clicks::is_header_value, offers::any_app, world::publish};
 use contract::catalog::Resource;
 use domain::{
-    callbacks::request::Endpoint,
+    callbacks::{request::Endpoint, settings::MASKED_SECRET},
     catalog::{
         Offer,
         advertiser::Advertiser,
-        app::{App, MASKED_SECRET},
+        app::App,
         publisher::Publisher,
         snapshot::{bodies::Chunk, listing::Listing},
     },

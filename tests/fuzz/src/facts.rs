@@ -50,9 +50,9 @@ fn body(input: &[u8], format: Format) {
         assert_eq!((&rows, &outcome), (&other_rows, &other_outcome));
 
         let errors = &outcome.errors;
-        assert!(errors.named().len() <= 20);
-        assert!(errors.named().is_sorted_by_key(|error| error.line));
-        for error in errors.named() {
+        assert!(errors.listed().len() <= 20);
+        assert!(errors.listed().is_sorted_by_key(|error| error.line));
+        for error in errors.listed() {
             assert!(
                 error.line >= 1 && error.message.chars().count() < 400,
                 "{error:?}"
@@ -66,7 +66,7 @@ fn body(input: &[u8], format: Format) {
         }
         if !errors.is_empty() {
             let reply: Value = serde_json::from_str(&errors.body(&INVALID_FACTS)).unwrap();
-            assert_eq!(reply["lines"].as_array().unwrap().len(), errors.named().len());
+            assert_eq!(reply["lines"].as_array().unwrap().len(), errors.listed().len());
             continue;
         }
         assert_eq!(rows.len() as u64, outcome.rows);
@@ -76,7 +76,7 @@ fn body(input: &[u8], format: Format) {
         let (written_csv, written_ndjson) = (to_csv(&rows), to_ndjson(&rows));
         for (format, text) in [(Format::Csv, written_csv), (Format::Ndjson, written_ndjson)] {
             let (again, outcome) = read(format, day, [text.as_bytes()]);
-            assert_eq!(outcome.errors.named(), [], "{text}");
+            assert_eq!(outcome.errors.listed(), [], "{text}");
             assert_eq!(again, rows, "{text}");
         }
     }

@@ -64,7 +64,7 @@ pub fn query(input: &[u8]) {
 fn check_rows(page: &Page, query: &Query) {
     let groups = groups(query);
     assert_eq!(page.total, groups.len() as u64);
-    assert_eq!(page.is_of_nothing(), groups.is_empty());
+    assert_eq!(page.matched_nothing(), groups.is_empty());
     let left = page.total.saturating_sub(query.offset());
     assert_eq!(page.rows() as u64, left.min(u64::from(query.count)));
     let mut before: Option<(Vec<&str>, &Sums)> = None;

@@ -14,7 +14,8 @@ use domain::{
         engine::{Budget, EngineError, SegmentRef, run},
         query::Query,
         segment::{
-            COLUMNS, Codes, Column, Corrupt, Encoded, Image, KeyColumn, MAX_ROWS, MeasureColumn, Segmenter,
+            COLUMNS, Codes, Column, Corrupt, EncodedSegment, Image, KeyColumn, MAX_ROWS, MeasureColumn,
+            Segmenter,
         },
     },
 };
@@ -207,7 +208,7 @@ pub fn valid_inputs() -> Vec<(String, Vec<u8>)> {
     images
 }
 
-fn input(segment: &Encoded) -> Vec<u8> {
+fn input(segment: &EncodedSegment) -> Vec<u8> {
     assert_eq!(segment.columns.len(), COLUMNS);
     [segment.rows.to_le_bytes().to_vec(), segment.image()].concat()
 }

@@ -22,7 +22,7 @@ use domain::{
     },
     tracking::{
         decision::{Visitor, decide},
-        redirect::{kind, redirect},
+        redirect::{click_kind, redirect},
     },
 };
 
@@ -138,7 +138,7 @@ fn tracking(value: Vec<u8>) {
             let query = format!("rid={}&app={app}&user_id=u1&c1=..&gaid=x", goal.id);
             if let Ok(allowed) = decide(&tracking, &query, visitor) {
                 let _ = (
-                    kind(&allowed, visitor),
+                    click_kind(&allowed, visitor),
                     redirect(&allowed, visitor, &KEYS, [1; 12]),
                 );
             }

@@ -32,7 +32,7 @@ fn named(number: i64, name: Option<&str>) -> Upload {
 }
 
 fn name(db: &Sqlite) -> Option<String> {
-    names::of(db, ["10000001", "10000002"].into_iter())
+    names::look_up(db, ["10000001", "10000002"].into_iter())
         .unwrap()
         .remove("10000001")
 }
@@ -41,7 +41,7 @@ fn name(db: &Sqlite) -> Option<String> {
 fn an_app_has_the_last_name_from_facts_or_else_the_catalogs() {
     let db = ledger();
     assert_eq!(name(&db), None);
-    names::keep(&db, &[("10000001".into(), "Catalog".into())].into()).unwrap();
+    names::store(&db, &[("10000001".into(), "Catalog".into())].into()).unwrap();
     assert_eq!(name(&db).as_deref(), Some("Catalog"));
     named(1, Some("Facts")).replace(&db, NOW_MS, day(1)).unwrap();
     assert_eq!(name(&db).as_deref(), Some("Facts"));
@@ -50,7 +50,7 @@ fn an_app_has_the_last_name_from_facts_or_else_the_catalogs() {
     let mut discarded = named(3, Some("Never"));
     discarded.stage_above(&db, 0).unwrap();
     upload::discard(&db, 3).unwrap();
-    names::keep(&db, &[("10000001".into(), "Renamed".into())].into()).unwrap();
+    names::store(&db, &[("10000001".into(), "Renamed".into())].into()).unwrap();
     assert_eq!(name(&db).as_deref(), Some("Facts"));
     named(4, Some("Facts again")).apply(&db, NOW_MS, "k", 1).unwrap();
     assert_eq!(name(&db).as_deref(), Some("Facts again"));
@@ -67,7 +67,7 @@ fn through_ms(db: &Sqlite) -> Option<i64> {
         page: 1,
         count: 1,
     };
-    report::make(db, &query, &Budget::default()).unwrap().through_ms
+    report::build(db, &query, &Budget::default()).unwrap().through_ms
 }
 
 #[test]

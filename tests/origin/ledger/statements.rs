@@ -61,7 +61,7 @@ fn a_ledger_runs_exactly_its_listed_statements() {
     cut_off.stage_above(&db, 0).unwrap();
     upload::discard_all(&db).unwrap();
     offers::add(&db, 5, "s", 1, &[batches::sum(day(1), Some("home"), 1)]).unwrap();
-    names::keep(&db, &Names::from([("10000001".into(), "A name".into())])).unwrap();
+    names::store(&db, &Names::from([("10000001".into(), "A name".into())])).unwrap();
     ledger::alarm(&db, 5).unwrap();
     reported(&db);
     assert_only_listed_statements(&db, ledger::sql::ALL, ledger::MIGRATIONS);

@@ -188,7 +188,10 @@ fn a_damaged_segment_fails_the_report() {
             page: 1,
             count: 10,
         };
-        let unmade = report::make(&db, &query, &Budget::default()).unwrap_err();
-        assert!(matches!(unmade, report::Unmade::Damaged(_)), "{at}: {unmade:?}");
+        let unmade = report::build(&db, &query, &Budget::default()).unwrap_err();
+        assert!(
+            matches!(unmade, report::ReportError::Damaged(_)),
+            "{at}: {unmade:?}"
+        );
     }
 }

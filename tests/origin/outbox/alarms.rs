@@ -35,13 +35,13 @@ fn due_callbacks_get_a_safety_net_and_others_their_due_time() {
     assert_eq!(next_alarm(&db, NOW), Ok(Some(NOW + batches::COALESCE_MS)));
     send_batches(&db, NOW);
     assert_eq!(next_alarm(&db, NOW), Ok(Some(NOW + NET_MS)));
-    let tried = claim(&db, NOW).remove(0);
-    assert_eq!(next_alarm(&db, NOW), Ok(Some(NOW + UNDER_WAY_MS)));
-    answer(&db, NOW, &tried, 500);
+    let callback = claim(&db, NOW).remove(0);
+    assert_eq!(next_alarm(&db, NOW), Ok(Some(NOW + CLAIM_MS)));
+    answer(&db, NOW, &callback, 500);
     let (_, due_ms, _) = delivery_state(&db, &reward_id(1));
     assert_eq!(next_alarm(&db, NOW), Ok(due_ms));
-    let tried = claim(&db, due_ms.unwrap()).remove(0);
-    answer(&db, due_ms.unwrap(), &tried, 200);
+    let callback = claim(&db, due_ms.unwrap()).remove(0);
+    answer(&db, due_ms.unwrap(), &callback, 200);
     assert_eq!(next_alarm(&db, NOW), Ok(Some(next_sweep())));
 }
 
@@ -80,12 +80,12 @@ fn a_reversal_behind_its_reward_sets_no_alarm() {
     let (db, world) = with_rewards(1);
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     send_batches(&db, NOW);
-    let tried = claim(&db, NOW).remove(0);
+    let callback = claim(&db, NOW).remove(0);
     let late = Judgement {
         next: domain::callbacks::delivery::Next::At(NOW + 3 * HOUR_MS),
-        ..judge_answer(&tried, NOW, 500, None)
+        ..judge_answer(&callback, NOW, 500, None)
     };
-    attempts::conclude(&db, NOW, &tried, &attempt(NOW, 500), &late).unwrap();
+    attempts::conclude(&db, NOW, &callback, &attempt(NOW, 500), &late).unwrap();
     assert_eq!(next_alarm(&db, NOW), Ok(Some(NOW + 3 * HOUR_MS)));
 }
 

@@ -17,31 +17,31 @@ fn health(db: &Sqlite) -> (Health, Option<i64>) {
 fn callbacks_are_claimed_once_and_the_longest_waiting_first() {
     let (db, world) = with_rewards(5);
     let now_ms = world.now_ms.get();
-    let first = attempts::claim(&db, now_ms, 3, UNDER_WAY_MS).unwrap();
+    let first = attempts::claim(&db, now_ms, 3, CLAIM_MS).unwrap();
     assert_eq!(ids(&first), [reward_id(1), reward_id(2), reward_id(3)]);
-    let second = attempts::claim(&db, now_ms, 3, UNDER_WAY_MS).unwrap();
+    let second = attempts::claim(&db, now_ms, 3, CLAIM_MS).unwrap();
     assert_eq!(ids(&second), [reward_id(4), reward_id(5)]);
-    assert!(attempts::claim(&db, now_ms, 3, UNDER_WAY_MS).unwrap().is_empty());
+    assert!(attempts::claim(&db, now_ms, 3, CLAIM_MS).unwrap().is_empty());
     assert!(
-        attempts::claim(&db, now_ms + UNDER_WAY_MS, 0, UNDER_WAY_MS)
+        attempts::claim(&db, now_ms + CLAIM_MS, 0, CLAIM_MS)
             .unwrap()
             .is_empty()
     );
-    assert_eq!(first[0].tries, 0);
+    assert_eq!(first[0].attempts, 0);
     assert_eq!(first[0].fields.user_id, "user-1");
 }
 
 #[test]
 fn a_claim_postpones_a_callback_by_the_time_limit_of_an_attempt() {
     let (db, _) = with_rewards(1);
-    assert!(attempts::claim(&db, NOW - 1, 6, UNDER_WAY_MS).unwrap().is_empty());
+    assert!(attempts::claim(&db, NOW - 1, 6, CLAIM_MS).unwrap().is_empty());
     let lost = claim(&db, NOW);
     assert_eq!(
         delivery_state(&db, &reward_id(1)),
-        (WAITING, Some(NOW + UNDER_WAY_MS), 0)
+        (WAITING, Some(NOW + CLAIM_MS), 0)
     );
-    assert!(claim(&db, NOW + UNDER_WAY_MS - 1).is_empty());
-    assert_eq!(claim(&db, NOW + UNDER_WAY_MS), lost);
+    assert!(claim(&db, NOW + CLAIM_MS - 1).is_empty());
+    assert_eq!(claim(&db, NOW + CLAIM_MS), lost);
 }
 
 #[test]
@@ -67,12 +67,12 @@ fn an_attempts_answer_decides_the_callbacks_state() {
             None,
         )
         .unwrap();
-        let tried = claim(&db, NOW).remove(0);
+        let callback = claim(&db, NOW).remove(0);
         let ended_ms = NOW + 700;
-        let judgement = judge_answer(&tried, ended_ms, status, header);
-        attempts::conclude(&db, ended_ms, &tried, &attempt(NOW, status), &judgement).unwrap();
-        let (found, due_ms, tries) = delivery_state(&db, &reward_id(1));
-        assert_eq!((found, tries), (delivery, 1), "{status} {header:?}");
+        let judgement = judge_answer(&callback, ended_ms, status, header);
+        attempts::conclude(&db, ended_ms, &callback, &attempt(NOW, status), &judgement).unwrap();
+        let (found, due_ms, callbacks) = delivery_state(&db, &reward_id(1));
+        assert_eq!((found, callbacks), (delivery, 1), "{status} {header:?}");
         // The random part of the delay is at its middle, so the delay is within a millisecond of the schedule.
         assert!(
             (due_ms.unwrap() - ended_ms - wait_ms).abs() <= 1,
@@ -90,32 +90,32 @@ fn an_attempts_answer_decides_the_callbacks_state() {
 fn a_callback_is_dead_after_the_last_attempt_of_its_schedule() {
     let (db, _) = with_rewards(1);
     let mut now_ms = NOW;
-    let tries = Schedule::default().tries();
-    for made in 1..=tries {
-        let tried = claim(&db, now_ms).remove(0);
-        assert_eq!(tried.tries, made - 1);
-        answer(&db, now_ms, &tried, 500);
+    let attempts = Schedule::default().attempts();
+    for made in 1..=attempts {
+        let callback = claim(&db, now_ms).remove(0);
+        assert_eq!(callback.attempts, made - 1);
+        answer(&db, now_ms, &callback, 500);
         let (delivery, due_ms, _) = delivery_state(&db, &reward_id(1));
-        assert_eq!(delivery, if made < tries { WAITING } else { DEAD });
+        assert_eq!(delivery, if made < attempts { WAITING } else { DEAD });
         now_ms = due_ms.unwrap();
     }
     assert!(claim(&db, now_ms + 1_000 * DAY_MS).is_empty());
-    assert_eq!(dump(&db, "attempts").len(), tries as usize);
+    assert_eq!(dump(&db, "attempts").len(), attempts as usize);
     let hours = (now_ms - NOW) / 3_600_000;
     assert!((95..=97).contains(&hours), "{hours}");
 }
 
 #[test]
 fn an_attempt_from_before_a_replay_ends_the_new_schedule_only_if_delivered() {
-    for (status, delivery, tries) in [(500, WAITING, 0), (200, DELIVERED, 2)] {
+    for (status, delivery, attempts) in [(500, WAITING, 0), (200, DELIVERED, 2)] {
         let (db, _) = with_rewards(1);
         answer(&db, NOW, &claim(&db, NOW)[0], 500);
         let later = NOW + DAY_MS;
-        let under_way = claim(&db, later).remove(0);
-        outbox::replay::replay(&db, later, &reward_id(1), UNDER_WAY_MS).unwrap();
-        answer(&db, later + 5, &under_way, status);
+        let in_flight = claim(&db, later).remove(0);
+        outbox::replay::replay(&db, later, &reward_id(1), CLAIM_MS).unwrap();
+        answer(&db, later + 5, &in_flight, status);
         assert_eq!(delivery_state(&db, &reward_id(1)).0, delivery, "{status}");
-        assert_eq!(delivery_state(&db, &reward_id(1)).2, tries, "{status}");
+        assert_eq!(delivery_state(&db, &reward_id(1)).2, attempts, "{status}");
         assert_eq!(dump(&db, "attempts").len(), 2, "the attempt is still logged");
     }
 }
@@ -124,9 +124,9 @@ fn an_attempt_from_before_a_replay_ends_the_new_schedule_only_if_delivered() {
 fn a_late_failure_does_not_reopen_a_delivered_callback() {
     let (db, _) = with_rewards(1);
     let slow = claim(&db, NOW).remove(0);
-    let again = claim(&db, NOW + UNDER_WAY_MS).remove(0);
-    answer(&db, NOW + UNDER_WAY_MS + 1, &again, 200);
-    answer(&db, NOW + UNDER_WAY_MS + 2, &slow, 500);
+    let again = claim(&db, NOW + CLAIM_MS).remove(0);
+    answer(&db, NOW + CLAIM_MS + 1, &again, 200);
+    answer(&db, NOW + CLAIM_MS + 2, &slow, 500);
     assert_eq!(delivery_state(&db, &reward_id(1)).0, DELIVERED);
     assert!(claim(&db, NOW + DAY_MS).is_empty());
 }
@@ -134,9 +134,9 @@ fn a_late_failure_does_not_reopen_a_delivered_callback() {
 #[test]
 fn a_failing_endpoint_pauses_and_one_success_resets_it() {
     let (db, _) = with_rewards(6);
-    let tries = claim(&db, NOW + DAY_MS);
-    for (failures, tried) in (1..).zip(&tries[..5]) {
-        answer(&db, NOW + DAY_MS, tried, 500);
+    let callbacks = claim(&db, NOW + DAY_MS);
+    for (failures, callback) in (1..).zip(&callbacks[..5]) {
+        answer(&db, NOW + DAY_MS, callback, 500);
         assert_eq!(health(&db).0.failures, failures);
     }
     let (failing, _) = health(&db);
@@ -156,7 +156,7 @@ fn a_failing_endpoint_pauses_and_one_success_resets_it() {
     )
     .unwrap();
     assert_eq!(attempts::due_ms(&db).unwrap(), Some(resumes_ms + DAY_MS));
-    answer(&db, NOW + DAY_MS, &tries[5], 200);
+    answer(&db, NOW + DAY_MS, &callbacks[5], 200);
     assert_eq!(health(&db), (Health::default(), None));
 }
 
@@ -169,8 +169,8 @@ fn nothing_is_due_without_an_enabled_endpoint() {
     assert_eq!(entry(&db, &reward_id(1))["state"], "no_endpoint");
     assert!(apply_settings(&db, NOW + 5, &settings(2, true)));
     assert_eq!(attempts::due_ms(&db).unwrap(), Some(NOW));
-    let tried = claim(&db, NOW + 5).remove(0);
-    answer(&db, NOW + 6, &tried, 410);
+    let callback = claim(&db, NOW + 5).remove(0);
+    answer(&db, NOW + 6, &callback, 410);
     assert_eq!(attempts::due_ms(&db).unwrap(), None);
     assert!(!endpoint::read(&db).unwrap().unwrap().has_endpoint());
 }
@@ -180,7 +180,7 @@ fn enabling_and_new_settings_release_all_callbacks_not_in_flight() {
     type Release = fn(&Sqlite, i64);
     let releases: [(&str, Release); 2] = [
         ("enable", |db, now_ms| {
-            outbox::replay::enable(db, now_ms, UNDER_WAY_MS).unwrap();
+            outbox::replay::enable(db, now_ms, CLAIM_MS).unwrap();
         }),
         ("settings", |db, now_ms| {
             assert!(apply_settings(db, now_ms, &settings(2, true)));
@@ -190,14 +190,14 @@ fn enabling_and_new_settings_release_all_callbacks_not_in_flight() {
         let (db, world) = with_rewards(4);
         let now_ms = world.now_ms.get();
         // 1 waits for hours, 2 is in flight, 3 disables the endpoint, 4 was delivered before.
-        let tries = claim(&db, now_ms);
+        let callbacks = claim(&db, now_ms);
         let late = Judgement {
             next: domain::callbacks::delivery::Next::At(now_ms + 5 * 3_600_000),
-            ..judge_answer(&tries[0], now_ms, 500, None)
+            ..judge_answer(&callbacks[0], now_ms, 500, None)
         };
-        attempts::conclude(&db, now_ms, &tries[0], &attempt(now_ms, 500), &late).unwrap();
-        answer(&db, now_ms, &tries[3], 200);
-        answer(&db, now_ms, &tries[2], 410);
+        attempts::conclude(&db, now_ms, &callbacks[0], &attempt(now_ms, 500), &late).unwrap();
+        answer(&db, now_ms, &callbacks[3], 200);
+        answer(&db, now_ms, &callbacks[2], 410);
         assert!(!endpoint::read(&db).unwrap().unwrap().has_endpoint());
         release(&db, now_ms + 10);
         assert_eq!(health(&db), (Health::default(), None), "{how}");
@@ -208,7 +208,7 @@ fn enabling_and_new_settings_release_all_callbacks_not_in_flight() {
         );
         assert_eq!(
             delivery_state(&db, &reward_id(2)),
-            (WAITING, Some(now_ms + UNDER_WAY_MS), 0),
+            (WAITING, Some(now_ms + CLAIM_MS), 0),
             "{how}"
         );
         // A released callback starts its schedule again.
@@ -220,8 +220,8 @@ fn enabling_and_new_settings_release_all_callbacks_not_in_flight() {
 fn the_settings_of_the_highest_revision_apply_in_any_order() {
     let (db, _) = with_rewards(1);
     assert!(apply_settings(&db, NOW, &settings(9, true)));
-    let tried = claim(&db, NOW + DAY_MS).remove(0);
-    answer(&db, NOW + DAY_MS, &tried, 410);
+    let callback = claim(&db, NOW + DAY_MS).remove(0);
+    answer(&db, NOW + DAY_MS, &callback, 410);
     let before = endpoint::read(&db).unwrap();
     for older in [settings(9, false), settings(8, false), settings(1, true)] {
         assert!(!apply_settings(&db, NOW + DAY_MS, &older));
@@ -248,9 +248,9 @@ fn an_outbox_with_pushed_settings_gets_its_publisher_from_the_first_conversion()
 
 #[test]
 fn a_reversal_waits_until_its_reward_is_delivered_or_dead() {
-    type End = fn(&Sqlite, i64, &Try);
+    type End = fn(&Sqlite, i64, &ClaimedCallback);
     let ends: [(Option<i64>, End); 2] = [
-        (DELIVERED, |db, at, tried| answer(db, at, tried, 200)),
+        (DELIVERED, |db, at, callback| answer(db, at, callback, 200)),
         (DEAD, abort),
     ];
     for (delivery, end) in ends {
@@ -264,9 +264,9 @@ fn a_reversal_waits_until_its_reward_is_delivered_or_dead() {
         // A new endpoint releases callbacks that wait for a time, but not one that waits for another callback.
         apply_settings(&db, NOW + 2 * DAY_MS, &settings(3, true));
         let last_ms = NOW + 3 * DAY_MS;
-        let tries = claim(&db, last_ms);
-        assert_eq!(ids(&tries), [reward_id(1)]);
-        end(&db, last_ms, &tries[0]);
+        let callbacks = claim(&db, last_ms);
+        assert_eq!(ids(&callbacks), [reward_id(1)]);
+        end(&db, last_ms, &callbacks[0]);
         assert_eq!(delivery_state(&db, &reward_id(1)).0, delivery);
         assert_eq!(delivery_state(&db, &reversal_id(1)), (WAITING, Some(last_ms), 0));
         assert_eq!(ids(&claim(&db, last_ms)), [reversal_id(1)]);
@@ -289,7 +289,7 @@ fn a_reversal_of_a_delivered_reward_is_due_at_once() {
 fn a_replayed_reversal_still_waits_for_its_reward() {
     let (db, world) = with_rewards(1);
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
-    outbox::replay::replay(&db, NOW + 1, &reversal_id(1), UNDER_WAY_MS).unwrap();
+    outbox::replay::replay(&db, NOW + 1, &reversal_id(1), CLAIM_MS).unwrap();
     assert_eq!(delivery_state(&db, &reversal_id(1)), (WAITING, None, 0));
     let body = r#"{"since":0,"state":"waiting"}"#;
     replay_many(&db, NOW + DAY_MS, body).unwrap();
@@ -302,28 +302,28 @@ fn rewards_and_reversals_replayed_together_keep_their_order() {
     let (db, world) = with_rewards(1);
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     for expected in [reward_id(1), reversal_id(1)] {
-        let tries = claim(&db, NOW + DAY_MS);
-        assert_eq!(ids(&tries), [expected]);
-        abort(&db, NOW + DAY_MS, &tries[0]);
+        let callbacks = claim(&db, NOW + DAY_MS);
+        assert_eq!(ids(&callbacks), [expected]);
+        abort(&db, NOW + DAY_MS, &callbacks[0]);
     }
     let later = NOW + 2 * DAY_MS;
     replay_many(&db, later, r#"{"since":0}"#).unwrap();
     for expected in [reward_id(1), reversal_id(1)] {
-        let tries = claim(&db, later);
-        assert_eq!(ids(&tries), [expected]);
-        answer(&db, later, &tries[0], 200);
+        let callbacks = claim(&db, later);
+        assert_eq!(ids(&callbacks), [expected]);
+        answer(&db, later, &callbacks[0], 200);
     }
     // A callback that is replayed alone waits for nothing.
-    outbox::replay::replay(&db, later, &reversal_id(1), UNDER_WAY_MS).unwrap();
+    outbox::replay::replay(&db, later, &reversal_id(1), CLAIM_MS).unwrap();
     assert_eq!(ids(&claim(&db, later)), [reversal_id(1)]);
 }
 
 #[test]
 fn an_answer_of_a_replaced_endpoint_does_not_affect_the_new_one() {
     let (db, _) = with_rewards(1);
-    let tried = claim(&db, NOW).remove(0);
+    let callback = claim(&db, NOW).remove(0);
     assert!(apply_settings(&db, NOW + 5, &settings(2, true)));
-    answer(&db, NOW + 6, &tried, 410);
+    answer(&db, NOW + 6, &callback, 410);
     assert_eq!(health(&db), (Health::default(), None));
     assert_eq!(ids(&claim(&db, NOW + 7)), [reward_id(1)]);
 }

@@ -152,14 +152,14 @@ fn a_callback_is_delivered_after_any_failed_write_and_its_reversal_follows() {
         );
         let mut calls = vec![];
         for round in 0..6 {
-            let now_ms = NOW + round * UNDER_WAY_MS;
-            let Ok(tries) = attempts::claim(db, now_ms, CONNECTIONS, UNDER_WAY_MS) else {
+            let now_ms = NOW + round * CLAIM_MS;
+            let Ok(callbacks) = attempts::claim(db, now_ms, CONNECTIONS, CLAIM_MS) else {
                 continue;
             };
-            for tried in tries {
-                calls.push(tried.fields.transaction_id.clone());
-                let judgement = judge_answer(&tried, now_ms, 200, None);
-                let _ = attempts::conclude(db, now_ms, &tried, &attempt(now_ms, 200), &judgement);
+            for callback in callbacks {
+                calls.push(callback.fields.transaction_id.clone());
+                let judgement = judge_answer(&callback, now_ms, 200, None);
+                let _ = attempts::conclude(db, now_ms, &callback, &attempt(now_ms, 200), &judgement);
             }
         }
         (calls, money_rows(db, vec![]))
@@ -193,10 +193,10 @@ fn a_user_is_erased_after_any_failed_write() {
         send_ignoring_rows(db, &world, &[conversion(1)]);
         retry_until_answered(|| outbox::retention::erase(db, "user-1"));
         for round in 0..4 {
-            let now_ms = NOW + round * UNDER_WAY_MS;
-            for tried in attempts::claim(db, now_ms, CONNECTIONS, UNDER_WAY_MS).unwrap_or_default() {
-                let judgement = judge_answer(&tried, now_ms, 200, None);
-                let _ = attempts::conclude(db, now_ms, &tried, &attempt(now_ms, 200), &judgement);
+            let now_ms = NOW + round * CLAIM_MS;
+            for callback in attempts::claim(db, now_ms, CONNECTIONS, CLAIM_MS).unwrap_or_default() {
+                let judgement = judge_answer(&callback, now_ms, 200, None);
+                let _ = attempts::conclude(db, now_ms, &callback, &attempt(now_ms, 200), &judgement);
             }
         }
         let bodies = db.query("SELECT DISTINCT body FROM attempts", &[]).unwrap();

@@ -74,7 +74,7 @@ fn a_reward_shows_the_state_of_its_callback() {
     assert_eq!(shown(), paid(j!({ "state": "no_endpoint" })));
     apply_settings(&db, NOW, &settings(3, true));
 
-    let tried = claim(&db, NOW + 1_500).remove(0);
+    let callback = claim(&db, NOW + 1_500).remove(0);
     let unanswered = Attempt {
         at_ms: NOW + 1_500,
         took_ms: 10_000,
@@ -83,24 +83,24 @@ fn a_reward_shows_the_state_of_its_callback() {
         error: Some("no whole answer within 10000 ms".into()),
     };
     let failed = judge(&Schedule::default(), 1, &Outcome::Failed, NOW + 11_500, u32::MAX);
-    attempts::conclude(&db, NOW + 11_500, &tried, &unanswered, &failed).unwrap();
+    attempts::conclude(&db, NOW + 11_500, &callback, &unanswered, &failed).unwrap();
     let first = j!({
         "at": NOW_S + 1, "ms": 10_000, "http_status": null, "body": "", "error": "no whole answer within 10000 ms",
     });
     let waits = j!({ "state": "waiting", "next_try_ts": NOW_S + 17, "attempts": [first] });
     assert_eq!(shown(), paid(waits));
 
-    let tried = claim(&db, NOW + 20_000).remove(0);
-    answer(&db, NOW + 20_000, &tried, 204);
+    let callback = claim(&db, NOW + 20_000).remove(0);
+    answer(&db, NOW + 20_000, &callback, 204);
     let second = j!({ "at": NOW_S + 20, "ms": 120, "http_status": 204, "body": "answer 204" });
     assert_eq!(
         shown(),
         paid(j!({ "state": "delivered", "attempts": [first, second] }))
     );
 
-    outbox::replay::replay(&db, NOW + 30_000, &reward_id(1), UNDER_WAY_MS).unwrap();
-    let tried = claim(&db, NOW + 30_000).remove(0);
-    abort(&db, NOW + 30_000, &tried);
+    outbox::replay::replay(&db, NOW + 30_000, &reward_id(1), CLAIM_MS).unwrap();
+    let callback = claim(&db, NOW + 30_000).remove(0);
+    abort(&db, NOW + 30_000, &callback);
     let third = j!({ "at": NOW_S + 30, "ms": 120, "http_status": 400, "body": "answer 400" });
     assert_eq!(
         shown(),
@@ -258,13 +258,13 @@ fn happens(db: &Sqlite, world: &World, event: &Event) {
             let _ = convert(db, world, &conversion(*click).status(*status));
         }
         Event::Sent { status } => {
-            for tried in claim(db, now_ms) {
-                answer(db, now_ms, &tried, *status);
+            for callback in claim(db, now_ms) {
+                answer(db, now_ms, &callback, *status);
             }
         }
         Event::Aborted => {
-            for tried in claim(db, now_ms) {
-                abort(db, now_ms, &tried);
+            for callback in claim(db, now_ms) {
+                abort(db, now_ms, &callback);
             }
         }
     }

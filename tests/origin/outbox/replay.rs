@@ -15,16 +15,16 @@ fn with_ended_callbacks() -> Sqlite {
     for n in 1..=6 {
         convert(&db, &world, &conversion(n)).unwrap();
         let now_ms = world.now_ms.get();
-        for tried in claim(&db, now_ms) {
+        for callback in claim(&db, now_ms) {
             match n % 3 {
-                1 => answer(&db, now_ms, &tried, 200),
-                2 => abort(&db, now_ms, &tried),
+                1 => answer(&db, now_ms, &callback, 200),
+                2 => abort(&db, now_ms, &callback),
                 _ => {
                     let late = Judgement {
                         next: domain::callbacks::delivery::Next::At(NOW + DAY_MS),
-                        ..judge_answer(&tried, now_ms, 500, None)
+                        ..judge_answer(&callback, now_ms, 500, None)
                     };
-                    attempts::conclude(&db, now_ms, &tried, &attempt(now_ms, 500), &late).unwrap();
+                    attempts::conclude(&db, now_ms, &callback, &attempt(now_ms, 500), &late).unwrap();
                 }
             }
         }
@@ -35,12 +35,12 @@ fn with_ended_callbacks() -> Sqlite {
 
 /// The clicks whose rewards are due at this time.
 fn due(db: &Sqlite, now_ms: i64) -> Vec<u8> {
-    let tries = claim(db, now_ms);
-    assert!(tries.iter().all(|tried| tried.tries == 0));
+    let callbacks = claim(db, now_ms);
+    assert!(callbacks.iter().all(|callback| callback.attempts == 0));
     let mut clicks: Vec<_> = (1..=6)
-        .filter(|n| ids(&tries).contains(&reward_id(*n).as_str()))
+        .filter(|n| ids(&callbacks).contains(&reward_id(*n).as_str()))
         .collect();
-    assert_eq!(clicks.len(), tries.len());
+    assert_eq!(clicks.len(), callbacks.len());
     clicks.sort();
     clicks
 }
@@ -50,7 +50,7 @@ fn a_replay_starts_a_new_schedule_at_once() {
     let db = with_ended_callbacks();
     let later = NOW + 3_600_000;
     for n in [1, 2, 3] {
-        let shown = json(replay(&db, later, &reward_id(n), UNDER_WAY_MS).unwrap());
+        let shown = json(replay(&db, later, &reward_id(n), CLAIM_MS).unwrap());
         assert_eq!(shown, entry(&db, &reward_id(n)));
         assert_eq!(
             (&shown["state"], &shown["next_try_ts"]),
@@ -71,7 +71,7 @@ fn a_replay_starts_a_new_schedule_at_once() {
 fn a_replay_without_an_endpoint_waits_for_one() {
     let db = with_ended_callbacks();
     apply_settings(&db, NOW, &settings(2, false));
-    let shown = json(replay(&db, NOW, &reward_id(1), UNDER_WAY_MS).unwrap());
+    let shown = json(replay(&db, NOW, &reward_id(1), CLAIM_MS).unwrap());
     assert_eq!(
         (&shown["state"], shown.get("next_try_ts")),
         (&j!("no_endpoint"), None)
@@ -87,10 +87,10 @@ fn an_entry_without_a_callback_cannot_be_replayed() {
     convert(&db, &world, &conversion(3)).unwrap_err();
     let before = dump(&db, "entries");
     for n in 1..=3 {
-        let refused = refusal(replay(&db, NOW, &reward_id(n), UNDER_WAY_MS));
+        let refused = refusal(replay(&db, NOW, &reward_id(n), CLAIM_MS));
         assert_eq!((refused.status, refused.code), (409, "nothing_to_send"));
     }
-    let refused = refusal(replay(&db, NOW, &reward_id(4), UNDER_WAY_MS));
+    let refused = refusal(replay(&db, NOW, &reward_id(4), CLAIM_MS));
     assert_eq!((refused.status, refused.code), (404, "not_found"));
     assert_eq!(dump(&db, "entries"), before);
 }
@@ -200,10 +200,10 @@ proptest! {
         for (n, end) in (1..).zip(&ends) {
             convert(&db, &world, &conversion(n)).unwrap();
             let now_ms = world.now_ms.get();
-            let tries = claim(&db, now_ms);
+            let callbacks = claim(&db, now_ms);
             match end {
-                Some(400) => abort(&db, now_ms, &tries[0]),
-                Some(status) => answer(&db, now_ms, &tries[0], *status),
+                Some(400) => abort(&db, now_ms, &callbacks[0]),
+                Some(status) => answer(&db, now_ms, &callbacks[0], *status),
                 // Its process died, so it is not due again for a while.
                 None => {}
             }
@@ -245,7 +245,7 @@ fn until_now_means_the_time_of_the_first_step() {
         let ReplayMany { body, after, until } = step;
         let now_ms = world.now_ms.get();
         steps.borrow_mut().push((after, until));
-        let step = operator::replay_many(&db, now_ms, &body, after, until, UNDER_WAY_MS);
+        let step = operator::replay_many(&db, now_ms, &body, after, until, CLAIM_MS);
         // This reward is paid and delivered between two steps, and lies in the range of the second step.
         world.pass(10 * SECOND_MS);
         let n = u8::try_from(10 + steps.borrow().len()).unwrap();
@@ -289,7 +289,7 @@ fn a_replayed_reward_is_followed_by_its_reversal() {
         if many {
             replay_many(&db, later, r#"{"since":0}"#).unwrap();
         } else {
-            replay(&db, later, &reward_id(1), UNDER_WAY_MS).unwrap();
+            replay(&db, later, &reward_id(1), CLAIM_MS).unwrap();
         }
         assert_eq!(send_all(&db, later, 200), [reward_id(1), reversal_id(1)]);
     }
@@ -298,11 +298,11 @@ fn a_replayed_reward_is_followed_by_its_reversal() {
 #[test]
 fn a_replay_does_not_affect_an_attempt_in_flight() {
     let (db, _) = with_rewards(1);
-    let tried = claim(&db, NOW).remove(0);
-    replay(&db, NOW + 1, &reward_id(1), UNDER_WAY_MS).unwrap();
+    let callback = claim(&db, NOW).remove(0);
+    replay(&db, NOW + 1, &reward_id(1), CLAIM_MS).unwrap();
     replay_many(&db, NOW + 1, r#"{"since":0,"state":"waiting"}"#).unwrap();
     assert!(claim(&db, NOW + 2).is_empty());
-    answer(&db, NOW + 3, &tried, 200);
+    answer(&db, NOW + 3, &callback, 200);
     assert_eq!(entry(&db, &reward_id(1))["state"], "delivered");
 }
 
@@ -341,12 +341,15 @@ fn other_answers_of_a_step_are_passed_on() {
 fn enabling_writes_only_callbacks_that_are_not_due_with_a_new_schedule() {
     let (db, world) = with_rewards(5);
     let now_ms = world.now_ms.get();
-    let mut tries = claim(&db, now_ms);
-    answer(&db, now_ms, &tries.remove(0), 500);
+    let mut callbacks = claim(&db, now_ms);
+    answer(&db, now_ms, &callbacks.remove(0), 500);
     let written = || {
-        enable(&db, now_ms + DAY_MS, UNDER_WAY_MS).unwrap();
-        let tries = "SELECT COUNT(*) FROM entries WHERE delivery = 0 AND tries = 0 AND due_ms <= ?";
-        let whole = db.query_first(tries, params![now_ms + DAY_MS]).unwrap().unwrap();
+        enable(&db, now_ms + DAY_MS, CLAIM_MS).unwrap();
+        let attempts = "SELECT COUNT(*) FROM entries WHERE delivery = 0 AND attempts = 0 AND due_ms <= ?";
+        let whole = db
+            .query_first(attempts, params![now_ms + DAY_MS])
+            .unwrap()
+            .unwrap();
         assert_eq!(whole.integer(0).unwrap(), 5);
         dump(&db, "writes").len()
     };
@@ -366,7 +369,7 @@ fn the_endpoints_state_is_shown() {
         "state": "none", "consecutive_failures": 0, "next_try_ts": null, "waiting": 0, "dead": 0, "reserving": 0,
     });
     assert_eq!(json(status(&db).unwrap()), none);
-    assert_eq!(json(enable(&db, NOW, UNDER_WAY_MS).unwrap()), none);
+    assert_eq!(json(enable(&db, NOW, CLAIM_MS).unwrap()), none);
     apply_settings(&db, NOW, &settings(1, false));
     assert_eq!(json(status(&db).unwrap()), none);
 
@@ -391,7 +394,7 @@ fn the_endpoints_state_is_shown() {
     );
     endpoint::set_health(&db, failing, Some(NOW)).unwrap();
     assert_eq!(json(status(&db).unwrap()), shown("disabled", 5, Json::Null));
-    let enabled = json(enable(&db, NOW + 3_600_000, UNDER_WAY_MS).unwrap());
+    let enabled = json(enable(&db, NOW + 3_600_000, CLAIM_MS).unwrap());
     assert_eq!(enabled, shown("healthy", 0, j!(NOW_S + 3_600)));
     apply_settings(&db, NOW, &settings(2, false));
     assert_eq!(json(status(&db).unwrap()), shown("none", 0, Json::Null));

@@ -73,7 +73,7 @@ fn an_erased_conversion_is_not_paid_or_sent_again() {
         Ok(("approved", true))
     );
     assert!(!dump_all(&db).contains("ann"));
-    let refused = refusal(replay(&db, NOW, &reward_id(1), UNDER_WAY_MS));
+    let refused = refusal(replay(&db, NOW, &reward_id(1), CLAIM_MS));
     assert_eq!((refused.status, refused.code), (409, "erased"));
     let many = r#"{"since":0,"state":"delivered"}"#;
     let replayed = replay_many(&db, NOW + 1, many).unwrap();
@@ -83,8 +83,8 @@ fn an_erased_conversion_is_not_paid_or_sent_again() {
 
 #[test]
 fn a_waiting_callback_keeps_its_user_until_it_ends() {
-    type End = fn(&Sqlite, i64, &Try);
-    let ends: [End; 2] = [|db, at, tried| answer(db, at, tried, 200), abort];
+    type End = fn(&Sqlite, i64, &ClaimedCallback);
+    let ends: [End; 2] = [|db, at, callback| answer(db, at, callback, 200), abort];
     for end in ends {
         let (db, world) = (outbox(), World::new());
         convert(&db, &world, &conversion(1).user("ann")).unwrap();
@@ -97,16 +97,16 @@ fn a_waiting_callback_keeps_its_user_until_it_ends() {
         assert!(entry(&db, &reward_id(2))["user_id"].is_null());
         assert_eq!(entry(&db, &reward_id(1))["attempts"][0]["body"], "answer 500");
         // A waiting callback may also be replayed, and the end of another user's callback changes nothing.
-        replay(&db, NOW + DAY_MS, &reward_id(1), UNDER_WAY_MS).unwrap();
-        let tried = claim(&db, NOW + DAY_MS).remove(0);
+        replay(&db, NOW + DAY_MS, &reward_id(1), CLAIM_MS).unwrap();
+        let callback = claim(&db, NOW + DAY_MS).remove(0);
         assert_eq!(
-            (tried.fields.user_id.as_str(), tried.fields.c1.as_deref()),
+            (callback.fields.user_id.as_str(), callback.fields.c1.as_deref()),
             ("ann", Some("c-one"))
         );
-        answer(&db, NOW + DAY_MS, &tried, 500);
+        answer(&db, NOW + DAY_MS, &callback, 500);
         assert!(dump_all(&db).contains("ann"));
-        let tried = claim(&db, NOW + 2 * DAY_MS).remove(0);
-        end(&db, NOW + 2 * DAY_MS, &tried);
+        let callback = claim(&db, NOW + 2 * DAY_MS).remove(0);
+        end(&db, NOW + 2 * DAY_MS, &callback);
         assert!(!dump_all(&db).contains("ann"));
         let shown = entry(&db, &reward_id(1));
         assert_eq!(shown["attempts"].as_array().unwrap().len(), 3);
@@ -117,10 +117,7 @@ fn a_waiting_callback_keeps_its_user_until_it_ends() {
                 .iter()
                 .all(|attempt| attempt["body"] == "")
         );
-        assert_eq!(
-            refusal(replay(&db, NOW, &reward_id(1), UNDER_WAY_MS)).code,
-            "erased"
-        );
+        assert_eq!(refusal(replay(&db, NOW, &reward_id(1), CLAIM_MS)).code, "erased");
     }
 }
 
@@ -143,11 +140,11 @@ fn a_conversion_that_changes_after_erasure_is_erased_again() {
     assert!(!dump_all(&db).contains("ann"));
     convert(&db, &world, &postback(3, Status::Approved)).unwrap();
     convert(&db, &world, &postback(4, Status::Reversed)).unwrap();
-    let tries = claim(&db, NOW);
-    assert_eq!(ids(&tries), [reward_id(3), reversal_id(4)]);
-    assert!(tries.iter().all(|tried| tried.fields.user_id == "ann"));
-    for tried in &tries {
-        answer(&db, NOW, tried, 200);
+    let callbacks = claim(&db, NOW);
+    assert_eq!(ids(&callbacks), [reward_id(3), reversal_id(4)]);
+    assert!(callbacks.iter().all(|callback| callback.fields.user_id == "ann"));
+    for callback in &callbacks {
+        answer(&db, NOW, callback, 200);
     }
     assert!(!dump_all(&db).contains("ann"));
 }
@@ -166,7 +163,7 @@ fn a_reversal_is_exact_although_its_reward_was_erased() {
 fn attempts_are_kept_ninety_days() {
     let (db, world) = delivered();
     world.pass(DAY_MS);
-    replay(&db, NOW + DAY_MS, &reward_id(1), UNDER_WAY_MS).unwrap();
+    replay(&db, NOW + DAY_MS, &reward_id(1), CLAIM_MS).unwrap();
     send_all(&db, NOW + DAY_MS, 200);
     let attempts = || dump(&db, "attempts").len();
     sweep(&db, NOW + 90 * DAY_MS).unwrap();
@@ -201,16 +198,15 @@ fn identifiers_are_kept_400_days_or_until_their_callback_ends() {
         .filter(|user| dump_all(&db).contains(user))
         .collect();
     assert_eq!(left, ["dan", "eve"]);
-    assert_eq!(
-        refusal(replay(&db, NOW, &reward_id(1), UNDER_WAY_MS)).code,
-        "erased"
-    );
+    assert_eq!(refusal(replay(&db, NOW, &reward_id(1), CLAIM_MS)).code, "erased");
     // The waiting entry is sent unchanged and erased afterwards; the younger one keeps its own date.
     let late = NOW + 400 * DAY_MS + 2;
-    let tries = claim(&db, late);
-    assert_eq!(ids(&tries), [reward_id(5), reward_id(6)]);
-    assert_eq!(tries[0].fields.user_id, "dan");
-    tries.iter().for_each(|tried| answer(&db, late, tried, 200));
+    let callbacks = claim(&db, late);
+    assert_eq!(ids(&callbacks), [reward_id(5), reward_id(6)]);
+    assert_eq!(callbacks[0].fields.user_id, "dan");
+    callbacks
+        .iter()
+        .for_each(|callback| answer(&db, late, callback, 200));
     assert!(!dump_all(&db).contains("dan") && dump_all(&db).contains("eve"));
     sweep(&db, NOW + 401 * DAY_MS + 1).unwrap();
     assert!(!dump_all(&db).contains("eve"));
@@ -327,11 +323,11 @@ proptest! {
                     convert(&db, &world, &conversion(1).status(status)).unwrap();
                 }
                 Event::Sent(status) => {
-                    for tried in claim(&db, now_ms) {
+                    for callback in claim(&db, now_ms) {
                         if status == 400 {
-                            abort(&db, now_ms, &tried);
+                            abort(&db, now_ms, &callback);
                         } else {
-                            answer(&db, now_ms, &tried, status);
+                            answer(&db, now_ms, &callback, status);
                         }
                     }
                 }
@@ -346,7 +342,7 @@ proptest! {
                 }
                 Event::Replayed => {
                     for id in [reward_id(1), reversal_id(1)] {
-                        let _ = replay(&db, now_ms, &id, UNDER_WAY_MS);
+                        let _ = replay(&db, now_ms, &id, CLAIM_MS);
                     }
                 }
             }

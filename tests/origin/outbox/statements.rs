@@ -22,18 +22,18 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     let now_ms = world.now_ms.get();
     apply_settings(&db, now_ms, &settings(2, true));
-    let tries = claim(&db, now_ms);
+    let callbacks = claim(&db, now_ms);
     retention::erase(&db, "user-1").unwrap();
-    answer(&db, now_ms, &tries[0], 500);
-    answer(&db, now_ms, &tries[1], 200);
+    answer(&db, now_ms, &callbacks[0], 500);
+    answer(&db, now_ms, &callbacks[1], 200);
     for state in [None, Some("dead")] {
         written::list(&db, Some("approved"), state, 10, None).unwrap();
     }
     written::get(&db, &reward_id(1)).unwrap();
-    operator::replay(&db, now_ms, &reward_id(1), UNDER_WAY_MS).unwrap();
+    operator::replay(&db, now_ms, &reward_id(1), CLAIM_MS).unwrap();
     replay_many(&db, now_ms, r#"{"since":0,"state":"waiting"}"#).unwrap();
     operator::status(&db).unwrap();
-    operator::enable(&db, now_ms, UNDER_WAY_MS).unwrap();
+    operator::enable(&db, now_ms, CLAIM_MS).unwrap();
     next_alarm(&db, now_ms).unwrap();
     retention::sweep(&db, now_ms + 500 * DAY_MS).unwrap();
     // Batches of sums for other objects, twice.

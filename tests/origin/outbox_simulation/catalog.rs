@@ -15,7 +15,7 @@ use contract::{
     outbox::Conversion,
 };
 use domain::{
-    catalog::app::{Callback, CallbackMethod},
+    callbacks::settings::{Callback, CallbackMethod},
     model::{
         AdvertiserId, Country, CurrencyRate, OfferId, PublisherId,
         credentials::Vault,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{
     accounts::hex,
     model::{Callback, DELIVERED, Entry, WAITING},
-    runtime::{Event, Operation, TRY_MS},
+    runtime::{CLAIM_MS, Event, Operation},
     world::World,
 };
 use contract::outbox::{Answer, Conversion};
@@ -19,7 +19,7 @@ use platform::{database::Database, failure::Failure, object_shell::FAILED_ALARM_
 impl World {
     pub fn entries(&self) -> Vec<Entry> {
         let sql =
-            "SELECT entry, transaction_id, nonce, goal, after, payout_micro_usd, delivery, tries, erase,
+            "SELECT entry, transaction_id, nonce, goal, after, payout_micro_usd, delivery, attempts, erase,
             user_id, txn, fields FROM entries ORDER BY entry";
         let rows = self.env.db.query(sql, &[]).unwrap();
         rows.iter()
@@ -31,7 +31,7 @@ impl World {
                 after: row.optional_integer(4).unwrap(),
                 payout: row.integer(5).unwrap(),
                 delivery: row.optional_integer(6).unwrap(),
-                tries: row.integer(7).unwrap(),
+                attempts: row.integer(7).unwrap(),
                 erase: row.boolean(8).unwrap(),
                 user: row.optional_text(9).unwrap().map(str::to_owned),
                 txn: row.optional_text(10).unwrap().map(str::to_owned),
@@ -65,7 +65,7 @@ impl World {
                     transaction_id: entry.transaction_id.clone(),
                     reward: entry.after,
                     delivery: WAITING,
-                    tries: 0,
+                    attempts: 0,
                     not_before_ms: now_ms,
                     ended: false,
                 });
@@ -101,22 +101,22 @@ impl World {
                         self.model.operated(now_ms, &operation, &entries);
                     }
                 }
-                Event::Claimed { tried } => self.model.claimed(now_ms, &tried),
+                Event::Claimed { claimed } => self.model.claimed(now_ms, &claimed),
                 Event::Concluded {
-                    tried,
+                    claimed,
                     judgement,
                     http_status,
                     written,
                 } => {
                     may_start |= written;
-                    let id = &tried.fields.transaction_id;
+                    let id = &claimed.fields.transaction_id;
                     if let Some(status) = http_status {
                         assert!(
                             self.receivers.answered(id, status) > 0,
                             "{id} was never answered {status}"
                         );
                     }
-                    self.model.concluded(now_ms, &tried, &judgement, written);
+                    self.model.concluded(now_ms, &claimed, &judgement, written);
                 }
                 Event::AlarmFailed => self.model.alarm_failed = true,
             }
@@ -127,7 +127,7 @@ impl World {
             self.check_started(state.as_ref());
         }
         if released {
-            let latest_ms = now_ms + TRY_MS;
+            let latest_ms = now_ms + CLAIM_MS;
             let sql = format!("SELECT COUNT(*) FROM entries WHERE delivery = 0 AND due_ms > {latest_ms}");
             assert_eq!(self.number(&sql), 0, "waiting callbacks were not released");
         }
@@ -142,7 +142,7 @@ impl World {
                 (self.model.callbacks.get_mut(&entry.entry), entry.delivery)
             {
                 callback.delivery = delivery;
-                callback.tries = u32::try_from(entry.tries).unwrap();
+                callback.attempts = u32::try_from(entry.attempts).unwrap();
                 callback.ended |= delivery != WAITING;
                 callback.not_before_ms = 0;
             }
@@ -171,7 +171,7 @@ impl World {
             return;
         };
         let now_ms = self.now_ms();
-        if state.health.room(self.service.in_flight(), now_ms) > 0 {
+        if state.health.free_slots(self.service.in_flight(), now_ms) > 0 {
             let sql = format!("SELECT COUNT(*) FROM entries WHERE delivery = 0 AND due_ms <= {now_ms}");
             assert_eq!(self.number(&sql), 0, "due callbacks are not in flight");
         }
@@ -258,10 +258,10 @@ impl World {
             );
             if let Some(delivery) = entry.delivery {
                 let callback = &model.callbacks[&entry.entry];
-                let found = (delivery, entry.tries);
+                let found = (delivery, entry.attempts);
                 assert_eq!(
                     found,
-                    (callback.delivery, i64::from(callback.tries)),
+                    (callback.delivery, i64::from(callback.attempts)),
                     "{}",
                     entry.transaction_id
                 );

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::runtime::{Operation, TRY_MS};
+use super::runtime::{CLAIM_MS, Operation};
 use contract::{
     counters::{Limit, Take},
     ledger::OfferSum,
@@ -14,7 +14,7 @@ use domain::{
     conversions::state::Status,
     model::{OfferId, time::UtcDay},
 };
-use origin::{batches::Batch, outbox::deliveries::Try};
+use origin::{batches::Batch, outbox::deliveries::ClaimedCallback};
 use platform::failure::Failure;
 
 /// The state of a callback as the table stores it.
@@ -56,7 +56,7 @@ pub struct Callback {
     pub transaction_id: String,
     pub reward: Option<i64>,
     pub delivery: i64,
-    pub tries: u32,
+    pub attempts: u32,
     pub not_before_ms: i64,
     /// It was delivered or dead at some time.
     pub ended: bool,
@@ -71,7 +71,7 @@ pub struct Entry {
     pub after: Option<i64>,
     pub payout: i64,
     pub delivery: Option<i64>,
-    pub tries: i64,
+    pub attempts: i64,
     pub erase: bool,
     pub user: Option<String>,
     pub txn: Option<String>,
@@ -131,10 +131,10 @@ impl Model {
 
     pub fn release(&mut self, now_ms: i64) {
         self.disabled = false;
-        let under_way = now_ms + 1..=now_ms + TRY_MS;
+        let claims = now_ms + 1..=now_ms + CLAIM_MS;
         for callback in self.callbacks.values_mut() {
-            if !under_way.contains(&callback.not_before_ms) && callback.delivery == WAITING {
-                callback.tries = 0;
+            if !claims.contains(&callback.not_before_ms) && callback.delivery == WAITING {
+                callback.attempts = 0;
                 callback.not_before_ms = callback.not_before_ms.min(now_ms);
             }
         }
@@ -174,50 +174,56 @@ impl Model {
         }
     }
 
-    pub fn claimed(&mut self, now_ms: i64, tried: &Try) {
+    pub fn claimed(&mut self, now_ms: i64, claimed: &ClaimedCallback) {
         assert!(!self.disabled, "a disabled endpoint was called");
-        assert_eq!(Some(tried.revision), self.revision);
-        let callback = &self.callbacks[&tried.entry];
+        assert_eq!(Some(claimed.revision), self.revision);
+        let callback = &self.callbacks[&claimed.entry];
         if let Some(reward) = callback.reward {
             assert!(
                 self.callbacks[&reward].ended,
                 "a reversal was sent before its reward"
             );
         }
-        let callback = self.callbacks.get_mut(&tried.entry).unwrap();
+        let callback = self.callbacks.get_mut(&claimed.entry).unwrap();
         assert_eq!(
             callback.delivery, WAITING,
             "{} was sent after its end",
             callback.transaction_id
         );
-        assert_eq!(callback.tries, tried.tries);
+        assert_eq!(callback.attempts, claimed.attempts);
         assert!(
             callback.not_before_ms <= now_ms,
             "{} was sent too early",
             callback.transaction_id
         );
-        callback.not_before_ms = now_ms + TRY_MS;
-        self.in_flight.push((tried.entry, tried.tries));
+        callback.not_before_ms = now_ms + CLAIM_MS;
+        self.in_flight.push((claimed.entry, claimed.attempts));
     }
 
-    pub fn concluded(&mut self, now_ms: i64, tried: &Try, judgement: &Judgement, written: bool) {
+    pub fn concluded(
+        &mut self,
+        now_ms: i64,
+        claimed: &ClaimedCallback,
+        judgement: &Judgement,
+        written: bool,
+    ) {
         let flight = self
             .in_flight
             .iter()
-            .position(|flight| *flight == (tried.entry, tried.tries));
+            .position(|flight| *flight == (claimed.entry, claimed.attempts));
         self.in_flight.remove(flight.unwrap());
         if !written {
             return;
         }
-        if judgement.disables && Some(tried.revision) == self.revision {
+        if judgement.disables && Some(claimed.revision) == self.revision {
             self.disabled = true;
         }
-        let callback = self.callbacks.get_mut(&tried.entry).unwrap();
+        let callback = self.callbacks.get_mut(&claimed.entry).unwrap();
         let is_delivered = judgement.next == Next::Delivered;
-        if callback.delivery != WAITING || (callback.tries != tried.tries && !is_delivered) {
+        if callback.delivery != WAITING || (callback.attempts != claimed.attempts && !is_delivered) {
             return;
         }
-        callback.tries = tried.tries + 1;
+        callback.attempts = claimed.attempts + 1;
         (callback.delivery, callback.not_before_ms) = match judgement.next {
             Next::Delivered => (DELIVERED, now_ms),
             Next::Dead => (DEAD, now_ms),
@@ -231,7 +237,7 @@ impl Model {
     }
 
     pub fn operated(&mut self, now_ms: i64, operation: &Operation, entries: &[Entry]) {
-        let under_way = now_ms + 1..=now_ms + TRY_MS;
+        let claims = now_ms + 1..=now_ms + CLAIM_MS;
         let mut replay = |selects: &dyn Fn(&Callback) -> bool| {
             let known: BTreeSet<_> = entries
                 .iter()
@@ -241,11 +247,10 @@ impl Model {
             let mut replayed = Vec::new();
             for (entry, callback) in &mut self.callbacks {
                 if known.contains(entry) && selects(callback) {
-                    let is_under_way =
-                        callback.delivery == WAITING && under_way.contains(&callback.not_before_ms);
+                    let is_claimed = callback.delivery == WAITING && claims.contains(&callback.not_before_ms);
                     callback.delivery = WAITING;
-                    callback.tries = 0;
-                    if !is_under_way {
+                    callback.attempts = 0;
+                    if !is_claimed {
                         callback.not_before_ms = now_ms;
                         replayed.push(*entry);
                     }
@@ -256,7 +261,7 @@ impl Model {
                 let reward_is_replayed = callback.reward.is_some_and(|reward| replayed.contains(&reward));
                 if reward_is_replayed && known.contains(entry) && callback.delivery != WAITING {
                     callback.delivery = WAITING;
-                    callback.tries = 0;
+                    callback.attempts = 0;
                     callback.not_before_ms = now_ms;
                 }
             }

@@ -19,7 +19,7 @@ use domain::callbacks::{delivery::Judgement, request::Request};
 use origin::outbox::{
     callback_sender::CallbackSender,
     click_locks::ClickLocks,
-    deliveries::Try,
+    deliveries::ClaimedCallback,
     service::{Observer, OutboxService},
 };
 use platform::{
@@ -34,7 +34,7 @@ use super::world::{STORE_KEYS, app, random};
 use crate::sqlite::Sqlite;
 
 /// The time limit of an attempt: `CALLBACK_TIMEOUT_MS` plus the slack that the sender adds, in milliseconds.
-pub const TRY_MS: i64 = 15_000;
+pub const CLAIM_MS: i64 = 15_000;
 
 pub type Task = Pin<Box<dyn Future<Output = ()>>>;
 pub type Service = OutboxService<Storage, Runtime, Runtime>;
@@ -97,10 +97,10 @@ pub enum Event {
         written: bool,
     },
     Claimed {
-        tried: Try,
+        claimed: ClaimedCallback,
     },
     Concluded {
-        tried: Try,
+        claimed: ClaimedCallback,
         judgement: Judgement,
         http_status: Option<u16>,
         written: bool,
@@ -315,13 +315,22 @@ impl Http for Runtime {
 }
 
 impl Observer for Runtime {
-    fn claimed(&self, tried: &Try) {
-        self.0.record(Event::Claimed { tried: tried.clone() });
+    fn claimed(&self, claimed: &ClaimedCallback) {
+        self.0.record(Event::Claimed {
+            claimed: claimed.clone(),
+        });
     }
 
-    fn concluded(&self, _now_ms: i64, tried: &Try, call: &HttpCall, judgement: &Judgement, written: bool) {
+    fn concluded(
+        &self,
+        _now_ms: i64,
+        claimed: &ClaimedCallback,
+        call: &HttpCall,
+        judgement: &Judgement,
+        written: bool,
+    ) {
         self.0.record(Event::Concluded {
-            tried: tried.clone(),
+            claimed: claimed.clone(),
             judgement: *judgement,
             http_status: call.outcome.as_ref().ok().map(|answer| answer.status),
             written,

@@ -1,4 +1,4 @@
-//! Tests each rule as a table, the whole schedule with failing tries, and the properties of any answer.
+//! Tests each rule as a table, the whole schedule with failing attempts, and the properties of any answer.
 
 use proptest::{option, prelude::*};
 
@@ -10,7 +10,7 @@ use crate::{
 
 /// A whole second, because HTTP dates have no fractions.
 const NOW_MS: i64 = 1_790_000_000_000;
-/// After the fourth try of the default schedule the next one is due in 30 minutes; less 20 %, that is 24 minutes.
+/// After the fourth attempt of the default schedule the next one is due in 30 minutes; less 20 %, that is 24 minutes.
 const TRIES_MADE: u32 = 4;
 const SCHEDULED_MS: i64 = 24 * MINUTE_MS;
 const LAST: u32 = 12;
@@ -31,12 +31,12 @@ fn judgement(next: Next, disables: bool, endpoint_works: bool) -> Judgement {
     }
 }
 
-fn judged(tries_made: u32, answer: Answer<'_>) -> Judgement {
+fn judged(attempts_made: u32, answer: Answer<'_>) -> Judgement {
     let outcome = Outcome::Answered(answer);
-    judge(&Schedule::default(), tries_made, &outcome, NOW_MS, 0)
+    judge(&Schedule::default(), attempts_made, &outcome, NOW_MS, 0)
 }
 
-/// The time from [`NOW_MS`] to the next try after a 503 with this `Retry-After`, in milliseconds.
+/// The time from [`NOW_MS`] to the next attempt after a 503 with this `Retry-After`, in milliseconds.
 fn wait_ms(retry_after: &str) -> i64 {
     match judged(TRIES_MADE, answer(503, Some(retry_after), None)).next {
         Next::At(at_ms) => at_ms - NOW_MS,
@@ -47,8 +47,8 @@ fn wait_ms(retry_after: &str) -> i64 {
 #[test]
 fn a_callback_is_delivered_by_any_2xx_even_at_the_last_try() {
     for status in [200, 201, 202, 204, 226, 299] {
-        for tries_made in [1, LAST] {
-            let judged = judged(tries_made, answer(status, None, None));
+        for attempts_made in [1, LAST] {
+            let judged = judged(attempts_made, answer(status, None, None));
             assert_eq!(judged, judgement(Next::Delivered, false, true), "{status}");
         }
     }
@@ -59,8 +59,8 @@ fn any_other_answer_is_retried_until_the_last_try() {
     for status in [
         0, 100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 404, 409, 411, 429, 500, 501, 503, 599, 999,
     ] {
-        for (tries_made, next) in [(TRIES_MADE, Next::At(NOW_MS + SCHEDULED_MS)), (LAST, Next::Dead)] {
-            let judged = judged(tries_made, answer(status, None, None));
+        for (attempts_made, next) in [(TRIES_MADE, Next::At(NOW_MS + SCHEDULED_MS)), (LAST, Next::Dead)] {
+            let judged = judged(attempts_made, answer(status, None, None));
             assert_eq!(judged, judgement(next, false, false), "{status}");
         }
     }
@@ -68,14 +68,14 @@ fn any_other_answer_is_retried_until_the_last_try() {
 
 #[test]
 fn a_missing_answer_is_retried_until_the_last_try() {
-    for (tries_made, next) in [
+    for (attempts_made, next) in [
         (TRIES_MADE, Next::At(NOW_MS + SCHEDULED_MS)),
         (LAST - 1, Next::At(NOW_MS + 23 * HOUR_MS / 10 * 8)),
         (LAST, Next::Dead),
         (u32::MAX, Next::Dead),
     ] {
-        let judged = judge(&Schedule::default(), tries_made, &Outcome::Failed, NOW_MS, 0);
-        assert_eq!(judged, judgement(next, false, false), "{tries_made}");
+        let judged = judge(&Schedule::default(), attempts_made, &Outcome::Failed, NOW_MS, 0);
+        assert_eq!(judged, judgement(next, false, false), "{attempts_made}");
     }
 }
 
@@ -114,7 +114,7 @@ fn the_directives_of_the_receiver_are_followed() {
         let expected = judgement(next, disables, works);
         assert_eq!(judged(TRIES_MADE, answer), expected, "{answer:?}");
         if next != again {
-            assert_eq!(judged(LAST, answer), expected, "{answer:?} at the last try");
+            assert_eq!(judged(LAST, answer), expected, "{answer:?} at the last attempt");
         }
     }
 }
@@ -183,12 +183,12 @@ fn retry_after_never_shortens_a_delay_of_more_than_a_day() {
 
 #[test]
 fn retry_after_is_ignored_if_nothing_is_retried() {
-    for (tries_made, status, next) in [
+    for (attempts_made, status, next) in [
         (LAST, 503, Next::Dead),
         (TRIES_MADE, 410, Next::Kept),
         (TRIES_MADE, 200, Next::Delivered),
     ] {
-        let judged = judged(tries_made, answer(status, Some("3600"), None));
+        let judged = judged(attempts_made, answer(status, Some("3600"), None));
         assert_eq!(judged.next, next, "{status}");
     }
 }
@@ -214,28 +214,28 @@ proptest! {
     #[test]
     fn the_next_try_is_within_its_bounds_after_any_answer(
         schedule in schedules(),
-        tries_made in 1..=52_u32,
+        attempts_made in 1..=52_u32,
         status in prop_oneof![Just(410), 190..600_u16, any::<u16>()],
         (retry_after, webhook_delivery) in headers(),
         random: u32,
         now_ms in prop_oneof![Just(NOW_MS), 0..4 * NOW_MS, any::<i64>()],
     ) {
         let answer = answer(status, retry_after.as_deref(), webhook_delivery.as_deref());
-        let judgement = judge(&schedule, tries_made, &Outcome::Answered(answer), now_ms, random);
+        let judgement = judge(&schedule, attempts_made, &Outcome::Answered(answer), now_ms, random);
         prop_assert_eq!(judgement.next == Next::Delivered, status / 100 == 2);
         if status / 100 == 2 {
             prop_assert!(judgement.endpoint_works);
         }
         match judgement.next {
             Next::At(at_ms) => {
-                let earliest_ms = schedule.delay_ms(tries_made, random).unwrap();
-                let latest_ms = schedule.delay_ms(tries_made, u32::MAX).unwrap().max(DAY_MS);
+                let earliest_ms = schedule.delay_ms(attempts_made, random).unwrap();
+                let latest_ms = schedule.delay_ms(attempts_made, u32::MAX).unwrap().max(DAY_MS);
                 prop_assert!(at_ms >= now_ms.saturating_add(earliest_ms));
                 prop_assert!(at_ms <= now_ms.saturating_add(latest_ms));
-                prop_assert!(tries_made < schedule.tries() && !judgement.disables && !judgement.endpoint_works);
+                prop_assert!(attempts_made < schedule.attempts() && !judgement.disables && !judgement.endpoint_works);
             }
             Next::Kept => prop_assert!(judgement.disables),
-            Next::Dead => prop_assert!(tries_made >= schedule.tries() || judgement.endpoint_works),
+            Next::Dead => prop_assert!(attempts_made >= schedule.attempts() || judgement.endpoint_works),
             Next::Delivered => {}
         }
     }
@@ -248,15 +248,15 @@ proptest! {
     ) {
         let schedule = Schedule::default();
         let (mut now_ms, mut gaps_ms) = (NOW_MS, Vec::new());
-        for (tries_made, ((random, length_ms), status)) in (1..).zip(draws.into_iter().zip(&lengths_ms).zip(statuses)) {
+        for (attempts_made, ((random, length_ms), status)) in (1..).zip(draws.into_iter().zip(&lengths_ms).zip(statuses)) {
             now_ms += length_ms;
             let outcome = status.map_or(Outcome::Failed, |status| Outcome::Answered(answer(status, None, None)));
-            match judge(&schedule, tries_made, &outcome, now_ms, random).next {
+            match judge(&schedule, attempts_made, &outcome, now_ms, random).next {
                 Next::At(at_ms) => {
                     gaps_ms.push(at_ms - now_ms);
                     now_ms = at_ms;
                 }
-                Next::Dead => prop_assert_eq!(tries_made, 12),
+                Next::Dead => prop_assert_eq!(attempts_made, 12),
                 other => prop_assert!(false, "{:?}", other),
             }
         }

@@ -22,8 +22,10 @@ fn after(failures: u32, now_ms: i64) -> Health {
 fn a_working_endpoint_gets_six_tries_at_once() {
     for failures in 0..FAILING_AFTER {
         let health = after(failures, NOW_MS);
-        let room: Vec<_> = (0..=8).map(|under_way| health.room(under_way, NOW_MS)).collect();
-        assert_eq!(room, [6, 5, 4, 3, 2, 1, 0, 0, 0], "after {failures} failures");
+        let slots: Vec<_> = (0..=8)
+            .map(|in_flight| health.free_slots(in_flight, NOW_MS))
+            .collect();
+        assert_eq!(slots, [6, 5, 4, 3, 2, 1, 0, 0, 0], "after {failures} failures");
         assert!(!health.is_failing() && health.opens_ms().is_none(), "{health:?}");
     }
 }
@@ -33,15 +35,15 @@ fn an_endpoint_is_failing_after_five_failures_in_a_row() {
     let health = after(5, NOW_MS);
     assert!(health.is_failing());
     assert_eq!(health.opens_ms(), Some(NOW_MS + SECOND_MS));
-    for (under_way, after_ms, room) in [
+    for (in_flight, after_ms, slots) in [
         (0, 0, 0),
         (0, 999, 0),
         (0, 1_000, 1),
         (1, 1_000, 0),
         (6, DAY_MS, 0),
     ] {
-        let found = health.room(under_way, NOW_MS + after_ms);
-        assert_eq!(found, room, "{under_way} after {after_ms} ms");
+        let found = health.free_slots(in_flight, NOW_MS + after_ms);
+        assert_eq!(found, slots, "{in_flight} after {after_ms} ms");
     }
 }
 
@@ -61,7 +63,7 @@ fn each_further_failure_doubles_the_pause_up_to_half_a_minute() {
 fn one_success_resets_the_health_of_an_endpoint() {
     let health = after(1_000, NOW_MS).succeeded();
     assert_eq!(health, Health::default());
-    assert_eq!(health.room(0, NOW_MS), 6);
+    assert_eq!(health.free_slots(0, NOW_MS), 6);
     assert!(!after(4, NOW_MS).succeeded().failed(NOW_MS).is_failing());
 }
 
@@ -70,7 +72,7 @@ fn six_tries_that_fail_together_each_count_as_one_failure() {
     let working = after(4, NOW_MS - HOUR_MS);
     let health = (0..6).fold(working, |health, _| health.failed(NOW_MS));
     assert_eq!(health.opens_ms(), Some(NOW_MS + 30 * SECOND_MS));
-    // A clock that steps back does not move the next try forward.
+    // A clock that steps back does not move the next attempt forward.
     assert_eq!(health.failed(NOW_MS - HOUR_MS).opens_ms(), health.opens_ms());
 }
 
@@ -89,35 +91,35 @@ fn no_failure_count_and_no_clock_overflows() {
     }
 }
 
-/// Walks one callback of a dead endpoint through its schedule. `before` changes the health just before a try is due.
-/// Returns the due time and the start of each try.
+/// Walks one callback of a dead endpoint through its schedule. `before` changes the health just before an attempt is due.
+/// Returns the due time and the start of each attempt.
 fn walk(random: u32, mut before: impl FnMut(Health, i64) -> Health) -> Vec<(i64, i64)> {
-    let (schedule, mut health, mut tries) = (Schedule::default(), Health::default(), Vec::new());
+    let (schedule, mut health, mut attempts) = (Schedule::default(), Health::default(), Vec::new());
     let mut due_ms = NOW_MS + schedule.delay_ms(0, random).unwrap();
     for number in 1.. {
         health = before(health, due_ms);
         let start_ms = health.opens_ms().map_or(due_ms, |opens_ms| opens_ms.max(due_ms));
-        assert!(health.room(0, start_ms) > 0, "try {number} of {random}");
-        tries.push((due_ms, start_ms));
+        assert!(health.free_slots(0, start_ms) > 0, "attempt {number} of {random}");
+        attempts.push((due_ms, start_ms));
         let end_ms = start_ms + 10 * SECOND_MS;
         health = health.failed(end_ms);
         match judge(&schedule, number, &Outcome::Failed, end_ms, random).next {
             Next::At(at_ms) => due_ms = at_ms,
             next => {
-                assert_eq!((next, number), (Next::Dead, schedule.tries()));
+                assert_eq!((next, number), (Next::Dead, schedule.attempts()));
                 break;
             }
         }
     }
-    tries
+    attempts
 }
 
 #[test]
 fn the_backoff_never_delays_an_endpoints_only_failing_callback() {
     for random in [0, u32::MAX / 2, u32::MAX] {
-        let tries = walk(random, |health, _| health);
-        assert_eq!(tries.len(), 12, "{random}");
-        for (due_ms, start_ms) in tries {
+        let attempts = walk(random, |health, _| health);
+        assert_eq!(attempts.len(), 12, "{random}");
+        for (due_ms, start_ms) in attempts {
             assert_eq!(due_ms, start_ms, "{random}");
         }
     }
@@ -126,13 +128,17 @@ fn the_backoff_never_delays_an_endpoints_only_failing_callback() {
 #[test]
 fn the_backoff_delays_a_try_by_half_a_minute_at_most() {
     for random in [0, u32::MAX / 2, u32::MAX] {
-        let tries = walk(random, |health, due_ms| {
+        let attempts = walk(random, |health, due_ms| {
             // Ten failed probes for other callbacks.
             (0..10).fold(health, |health, _| health.failed(due_ms))
         });
         let delay_ms = |(due_ms, start_ms): &(i64, i64)| start_ms - due_ms;
-        assert_eq!(tries.iter().map(delay_ms).max(), Some(30 * SECOND_MS), "{random}");
-        let took_ms = tries.last().unwrap().1 - NOW_MS;
+        assert_eq!(
+            attempts.iter().map(delay_ms).max(),
+            Some(30 * SECOND_MS),
+            "{random}"
+        );
+        let took_ms = attempts.last().unwrap().1 - NOW_MS;
         let most_ms = WHOLE_MS / 10 * 12 + 12 * 30 * SECOND_MS + 11 * 10 * SECOND_MS;
         assert!(took_ms <= most_ms, "{random}: {took_ms}");
     }
@@ -143,7 +149,7 @@ fn a_dead_endpoint_is_probed_at_least_every_40_seconds() {
     // The endpoint is dead for a day, another callback is always due, and each probe takes the full 10 s.
     let (mut now_ms, mut health, mut starts_ms) = (NOW_MS, Health::default(), Vec::new());
     while now_ms < NOW_MS + DAY_MS {
-        assert!(health.room(0, now_ms) > 0);
+        assert!(health.free_slots(0, now_ms) > 0);
         starts_ms.push(now_ms);
         now_ms += 10 * SECOND_MS;
         health = health.failed(now_ms);
@@ -152,11 +158,11 @@ fn a_dead_endpoint_is_probed_at_least_every_40_seconds() {
     let gaps_ms = starts_ms.windows(2).map(|pair| pair[1] - pair[0]);
     assert_eq!(gaps_ms.max(), Some(40 * SECOND_MS));
     assert!(starts_ms.len() < 2_200, "{} probes", starts_ms.len());
-    assert_eq!(health.room(0, now_ms), 1);
-    assert_eq!(health.succeeded().room(0, now_ms + 1), 6);
+    assert_eq!(health.free_slots(0, now_ms), 1);
+    assert_eq!(health.succeeded().free_slots(0, now_ms + 1), 6);
 }
 
-/// The same rules computed from the whole history: the end of each try, and whether it succeeded.
+/// The same rules computed from the whole history: the end of each attempt, and whether it succeeded.
 #[derive(Default)]
 struct Model(Vec<(i64, bool)>);
 
@@ -177,10 +183,10 @@ impl Model {
         beyond.map(|(at_ms, pause_s)| at_ms + pause_s * 1_000).max()
     }
 
-    fn room(&self, under_way: usize, now_ms: i64) -> usize {
+    fn free_slots(&self, in_flight: usize, now_ms: i64) -> usize {
         match self.opens_ms() {
-            None => 6_usize.saturating_sub(under_way),
-            Some(opens_ms) if now_ms >= opens_ms && under_way == 0 => 1,
+            None => 6_usize.saturating_sub(in_flight),
+            Some(opens_ms) if now_ms >= opens_ms && in_flight == 0 => 1,
             Some(_) => 0,
         }
     }
@@ -190,9 +196,9 @@ impl Model {
 enum Step {
     /// Time passes, or the clock steps back.
     Wait(i64),
-    /// All tries that are allowed start.
+    /// All attempts that are allowed start.
     Start,
-    /// A try in flight ends.
+    /// An attempt in flight ends.
     End { well: bool },
 }
 
@@ -209,37 +215,37 @@ proptest! {
     #[test]
     fn the_limit_of_tries_in_flight_always_matches_the_model(steps in steps()) {
         let (mut health, mut model) = (Health::default(), Model::default());
-        let (mut now_ms, mut under_way) = (NOW_MS, 0_usize);
+        let (mut now_ms, mut in_flight) = (NOW_MS, 0_usize);
         for step in steps {
             let before = health;
             match step {
                 Step::Wait(ms) => now_ms += ms,
                 Step::Start => {
-                    let room = health.room(under_way, now_ms);
-                    if room > 0 && health.is_failing() {
-                        prop_assert_eq!((room, under_way), (1, 0));
+                    let slots = health.free_slots(in_flight, now_ms);
+                    if slots > 0 && health.is_failing() {
+                        prop_assert_eq!((slots, in_flight), (1, 0));
                         prop_assert!(now_ms >= health.resumes_ms);
                     }
-                    under_way += room;
+                    in_flight += slots;
                 }
-                Step::End { .. } if under_way == 0 => {}
+                Step::End { .. } if in_flight == 0 => {}
                 Step::End { well } => {
-                    under_way -= 1;
+                    in_flight -= 1;
                     model.0.push((now_ms, well));
                     health = if well { health.succeeded() } else { health.failed(now_ms) };
                     if well {
-                        prop_assert_eq!(health.room(under_way, now_ms), 6 - under_way);
+                        prop_assert_eq!(health.free_slots(in_flight, now_ms), 6 - in_flight);
                     } else {
                         prop_assert!(health.resumes_ms >= before.resumes_ms);
                         prop_assert!(health.failures == before.failures + 1);
                     }
                 }
             }
-            prop_assert!(under_way <= 6);
+            prop_assert!(in_flight <= 6);
             prop_assert_eq!(health.opens_ms(), model.opens_ms());
             prop_assert_eq!(health.is_failing(), model.failures().len() >= 5);
             for other in 0..8 {
-                prop_assert_eq!(health.room(other, now_ms), model.room(other, now_ms));
+                prop_assert_eq!(health.free_slots(other, now_ms), model.free_slots(other, now_ms));
             }
         }
     }

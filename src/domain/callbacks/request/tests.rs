@@ -2,11 +2,12 @@ use serde_json::json;
 
 use super::*;
 use crate::{
+    callbacks::settings::LegacyMd5,
     callbacks::{
         fields::{Decimal, Status},
         signature::receiver::{self, SECRET},
     },
-    catalog::app::{App, LegacyMd5},
+    catalog::app::App,
     model::document::Document,
 };
 
@@ -331,11 +332,11 @@ fn secrets_are_masked_in_a_logged_answer() {
     let endpoint = Endpoint::parse(&callback).unwrap();
     let key = |secret: &str| secret.strip_prefix("whsec_").unwrap().to_owned();
     for secret in [SECRET, PREVIOUS, MD5_SECRET, &key(SECRET), &key(PREVIOUS)] {
-        let logged = endpoint.for_the_log(&format!("<p>{secret}</p> is not {secret}{secret}"));
+        let logged = endpoint.masked_for_log(&format!("<p>{secret}</p> is not {secret}{secret}"));
         assert_eq!(logged, "<p>********</p> is not ****************", "{secret}");
     }
     for other in ["", "ok", "whsec_", "fa072672", "{\"error\":\"no such user\"}"] {
-        assert_eq!(endpoint.for_the_log(other), other);
+        assert_eq!(endpoint.masked_for_log(other), other);
     }
 }
 
@@ -343,7 +344,7 @@ fn secrets_are_masked_in_a_logged_answer() {
 fn a_legacy_secret_equal_to_the_prefix_masks_only_the_prefix() {
     let callback = with_md5(get("https://p.example/cb"), "whsec_");
     let endpoint = Endpoint::parse(&callback).unwrap();
-    assert_eq!(endpoint.for_the_log("whsec_ is ok"), "******** is ok");
+    assert_eq!(endpoint.masked_for_log("whsec_ is ok"), "******** is ok");
 }
 
 #[test]

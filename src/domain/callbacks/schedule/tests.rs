@@ -23,7 +23,7 @@ fn random() -> impl Strategy<Value = u32> {
     prop_oneof![Just(0), Just(u32::MAX), any::<u32>()]
 }
 
-/// The due time of each try, in milliseconds after the commit, if tries take no time.
+/// The due time of each attempt, in milliseconds after the commit, if attempts take no time.
 fn walk(schedule: &Schedule, mut random: impl FnMut() -> u32) -> Vec<i64> {
     let (mut now_ms, mut due) = (0, Vec::new());
     while let Some(delay_ms) = schedule.delay_ms(u32::try_from(due.len()).unwrap(), random()) {
@@ -36,7 +36,7 @@ fn walk(schedule: &Schedule, mut random: impl FnMut() -> u32) -> Vec<i64> {
 #[test]
 fn the_default_is_twelve_tries_over_96_hours() {
     let schedule = Schedule::default();
-    assert_eq!(schedule.tries(), 12);
+    assert_eq!(schedule.attempts(), 12);
     let later = [2, 7, 17, 31, 51, 73, 96].map(|hours| 2_135 + hours * 3_600);
     let expected = [[0, 5, 35, 335, 2_135].as_slice(), &later].concat();
     // The middle of an odd range is half a step short, so each delay is up to a millisecond short.
@@ -66,8 +66,8 @@ fn the_first_try_is_due_at_once_with_any_jitter() {
 fn there_is_no_try_after_the_last() {
     let schedule = Schedule::default();
     assert!(schedule.delay_ms(11, 0).is_some());
-    for tries in [12, 13, u32::MAX] {
-        assert_eq!(schedule.delay_ms(tries, 0), None, "{tries}");
+    for attempts in [12, 13, u32::MAX] {
+        assert_eq!(schedule.delay_ms(attempts, 0), None, "{attempts}");
     }
 }
 
@@ -77,8 +77,8 @@ fn a_configured_schedule_is_parsed() {
     assert_eq!(Schedule::parse(default), Ok(Schedule::default()));
     let two = Schedule(vec![SECOND_MS, 2 * SECOND_MS]);
     assert_eq!(Schedule::parse(" 1 , 2 "), Ok(two));
-    assert_eq!(Schedule::parse("7").unwrap().tries(), 1);
-    assert_eq!(configured(&[604_800; 50]).tries(), 50);
+    assert_eq!(Schedule::parse("7").unwrap().attempts(), 1);
+    assert_eq!(configured(&[604_800; 50]).attempts(), 50);
 }
 
 #[test]
@@ -99,9 +99,9 @@ proptest! {
         draws in prop::collection::vec(random(), 50),
     ) {
         let schedule = configured(&delays_s);
-        prop_assert_eq!(schedule.tries(), u32::try_from(delays_s.len()).unwrap());
-        for (tries, (delay_s, random)) in (0..).zip(delays_s.iter().zip(&draws)) {
-            let (exact, drawn) = (i64::from(*delay_s) * SECOND_MS, schedule.delay_ms(tries, *random).unwrap());
+        prop_assert_eq!(schedule.attempts(), u32::try_from(delays_s.len()).unwrap());
+        for (attempts, (delay_s, random)) in (0..).zip(delays_s.iter().zip(&draws)) {
+            let (exact, drawn) = (i64::from(*delay_s) * SECOND_MS, schedule.delay_ms(attempts, *random).unwrap());
             prop_assert!(drawn * 10 >= exact * 8 && drawn * 10 <= exact * 12, "{} of {}", drawn, exact);
         }
     }
@@ -109,9 +109,9 @@ proptest! {
     #[test]
     fn a_higher_random_value_never_shortens_the_delay(one: u32, other: u32) {
         let schedule = Schedule::default();
-        for tries in 0..12 {
+        for attempts in 0..12 {
             let (less, more) = (one.min(other), one.max(other));
-            prop_assert!(schedule.delay_ms(tries, less) <= schedule.delay_ms(tries, more));
+            prop_assert!(schedule.delay_ms(attempts, less) <= schedule.delay_ms(attempts, more));
         }
     }
 

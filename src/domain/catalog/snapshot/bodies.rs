@@ -4,18 +4,20 @@
 //!
 //! Bodies are published in chunks whose keys are hashes of their contents, so only changed chunks are written to KV.
 
-use rkyv::rancor::Failure;
 use serde::Serialize;
 use serde_json::json;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::{
-    columns::{Fields, Rows, Span, Strings, StringsBuilder, archive, columns},
-    envelope::{Damage, Kind},
+    columns::{Fields, Rows, Strings, columns},
+    envelope::{self, Damage, Kind},
 };
 use crate::{
     catalog::{Offer, plain_text::plain_text},
-    model::{MicroUsd, OfferId},
+    model::{
+        MicroUsd, OfferId,
+        joined::{Span, join, split, to_u32},
+    },
 };
 
 /// The format of a body and of a chunk. A body of another format must be rendered again.
@@ -27,27 +29,14 @@ const CUTS: usize = 16;
 /// Bytes of a goal: the position of its `inapp_pyt`, `u32`, and its payout in micro-USD, `i64`.
 const GOAL: usize = 12;
 
-/// One offer's body, as the catalog's database stores it.
-#[derive(rkyv::Archive, rkyv::Serialize)]
-struct StoredBody {
-    /// The offer's JSON without the inserted values and without the end: metrics, caps, closing brace.
-    text: Vec<u8>,
-    cuts: Vec<u8>,
-    goals: Vec<u8>,
-}
-
 columns! {
     /// The bodies of a chunk: each is a row of three columns.
-    StoredChunk, ChunkColumns {
-        text_ends,
-        texts,
-        cuts,
-        goal_ends,
-        goals,
-    }
+    ChunkColumns { texts, cuts, goals, }
 }
 
-/// Renders an offer's body, which is stored with the offer. `upd_ts_s` is the time of its last change, in UNIX seconds.
+/// Renders an offer's body, which is stored with the offer: its JSON without the inserted values and without the end
+/// (metrics, caps, closing brace), its cuts and its goals, as joined columns. `upd_ts_s` is the time of its last change,
+/// in UNIX seconds.
 pub fn render_body(id: &OfferId, offer: &Offer, upd_ts_s: i64) -> Vec<u8> {
     let goals = offer.goals_in_order();
     let mut json = Json("{".to_owned());
@@ -71,7 +60,7 @@ pub fn render_body(id: &OfferId, offer: &Offer, upd_ts_s: i64) -> Vec<u8> {
         json.member("id", &goal.id);
         // The id's characters are never escaped, and a quote follows them.
         let id_end = json.position().saturating_sub(1);
-        first_goal.get_or_insert((id_end.saturating_sub(position(goal.id.as_str().len())), id_end));
+        first_goal.get_or_insert((id_end.saturating_sub(to_u32(goal.id.as_str().len())), id_end));
         json.member("gl_val", &goal.gl_val);
         json.member("ttl", &plain_text(&goal.ttl));
         json.member("instr", &plain_text(&goal.instr));
@@ -90,11 +79,7 @@ pub fn render_body(id: &OfferId, offer: &Offer, upd_ts_s: i64) -> Vec<u8> {
     let cuts = [inapp_at, tracking_at, goal_start, goal_end]
         .map(u32::to_le_bytes)
         .concat();
-    archive(&StoredBody {
-        text: json.0.into_bytes(),
-        cuts,
-        goals: goal_rows,
-    })
+    join(&[json.0.as_bytes(), &cuts, &goal_rows])
 }
 
 /// The hash that identifies a body.
@@ -114,24 +99,19 @@ pub fn chunk_key<'a>(body_hashes: impl IntoIterator<Item = &'a [u8; 16]>) -> Str
 
 /// Builds the KV value of a chunk from bodies of [`render_body`].
 pub fn build_chunk<B: AsRef<[u8]>>(bodies: impl IntoIterator<Item = B>) -> Result<Vec<u8>, Damage> {
-    let (mut texts, mut cuts, mut goals) = (StringsBuilder::default(), Vec::new(), StringsBuilder::default());
-    for body in bodies {
-        let body = rkyv::access::<ArchivedStoredBody, Failure>(body.as_ref()).map_err(|_| Damage::Corrupt)?;
-        texts.push(body.text.as_slice());
-        cuts.extend_from_slice(
-            body.cuts
-                .as_slice()
-                .first_chunk::<CUTS>()
-                .ok_or(Damage::Corrupt)?,
-        );
-        goals.push(body.goals.as_slice());
+    let bodies: Vec<B> = bodies.into_iter().collect();
+    let (mut texts, mut cuts, mut goals) = (Vec::new(), Vec::new(), Vec::new());
+    for body in &bodies {
+        let body = body.as_ref();
+        let [text, body_cuts, body_goals] = split(body, 0).ok_or(Damage::Corrupt)?.map(|span| span.of(body));
+        texts.push(text);
+        cuts.extend_from_slice(body_cuts.first_chunk::<CUTS>().ok_or(Damage::Corrupt)?);
+        goals.push(body_goals);
     }
-    let chunk = StoredChunk {
-        text_ends: texts.ends,
-        texts: texts.blob,
+    let chunk = ChunkColumns {
+        texts: Strings::column(texts),
         cuts,
-        goal_ends: goals.ends,
-        goals: goals.blob,
+        goals: Strings::column(goals),
     };
     Ok(chunk.into_value(Kind::Bodies, FORMAT))
 }
@@ -156,20 +136,15 @@ impl Json {
     }
 
     fn position(&self) -> u32 {
-        position(self.0.len())
+        to_u32(self.0.len())
     }
-}
-
-/// A position as a `u32`. An offer's JSON has a few megabytes at most; beyond `u32` it would be read as damaged.
-fn position(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 /// A chunk of bodies, read in place.
 #[derive(Debug)]
 pub struct Chunk {
     bytes: Vec<u8>,
-    columns: ChunkColumns,
+    columns: ChunkColumns<Span>,
 }
 
 impl Chunk {
@@ -185,17 +160,10 @@ impl Chunk {
 
     /// The body at an index in the chunk.
     pub fn body(&self, slot: u32) -> Option<Body<'_>> {
-        let ChunkColumns {
-            text_ends,
-            texts,
-            cuts,
-            goal_ends,
-            goals,
-        } = self.columns;
-        let column = |span: Span| span.of(&self.bytes);
-        let text = Strings::new(column(text_ends), column(texts)).bytes(slot)?;
-        let mut cuts = Fields(Rows::<CUTS>::new(column(cuts)).get(slot)?);
-        let goals = Strings::new(column(goal_ends), column(goals)).bytes(slot)?;
+        let ChunkColumns { texts, cuts, goals } = self.columns;
+        let text = Strings::new(texts.of(&self.bytes)).bytes(slot)?;
+        let mut cuts = Fields(Rows::<CUTS>::new(cuts.of(&self.bytes)).get(slot)?);
+        let goals = Strings::new(goals.of(&self.bytes)).bytes(slot)?;
         let mut cut = || cuts.u32().and_then(|at| usize::try_from(at).ok());
         let (inapp_at, tracking_at, goal_start, goal_end) = (cut()?, cut()?, cut()?, cut()?);
         let first_goal = text.get(goal_start..goal_end)?;

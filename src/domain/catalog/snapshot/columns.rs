@@ -1,98 +1,41 @@
-//! Columns: the parts of a snapshot's archive. Each is one blob of bytes, so that `rkyv` validates it in constant time.
-//! It is read in place with `get`: invalid bytes give `None` and never a panic.
-//!
-//! An archive is validated once, when it is opened. Its columns are kept as [`Span`]s beside the bytes, because safe
-//! `rkyv` would validate the archive again for every access.
+//! Columns: the parts of a snapshot. Each is one blob of bytes, so opening a snapshot reads their lengths and nothing
+//! else. A column is read in place with `get`: invalid bytes give `None` and never a panic.
 
 use std::cmp::Ordering;
 
-use rkyv::{
-    Serialize, api::high::HighSerializer, rancor::Failure, ser::allocator::ArenaHandle, util::AlignedVec,
-};
 use xxhash_rust::xxh64::xxh64;
 
-/// Serializes a value to an archive.
-pub fn archive(
-    value: &impl for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, Failure>>,
-) -> Vec<u8> {
-    // Writing to memory does not fail. If it did, the result would be empty, which does not open.
-    rkyv::to_bytes::<Failure>(value)
-        .map(AlignedVec::into_vec)
-        .unwrap_or_default()
-}
+use crate::model::joined::to_u32;
 
-/// Declares an archive of columns: a struct with the bytes of each column to build it from, and a struct with the
-/// [`Span`] of each column in an opened snapshot value.
+/// Declares a snapshot's columns: a struct with the bytes of each to build it from, or with the [`Span`] of each in an
+/// opened snapshot value.
 macro_rules! columns {
     (
         $(#[$doc:meta])*
-        $stored:ident, $opened:ident { $($(#[$column_doc:meta])* $column:ident,)* }
+        $name:ident { $($(#[$column_doc:meta])* $column:ident,)* }
     ) => {
         $(#[$doc])*
-        #[derive(Default, rkyv::Archive, rkyv::Serialize)]
-        struct $stored { $($(#[$column_doc])* $column: Vec<u8>,)* }
+        #[derive(Clone, Copy, Debug, Default)]
+        struct $name<T> { $($(#[$column_doc])* $column: T,)* }
 
-        impl $stored {
+        impl $name<Vec<u8>> {
             /// The snapshot value of these columns.
-            fn into_value(
-                self,
-                kind: crate::catalog::snapshot::envelope::Kind,
-                format: u8,
-            ) -> Vec<u8> {
-                let payload = crate::catalog::snapshot::columns::archive(&self);
-                crate::catalog::snapshot::envelope::wrap(kind, format, &payload)
+            fn into_value(self, kind: Kind, format: u8) -> Vec<u8> {
+                envelope::wrap(kind, format, &join(&[$(self.$column,)*]))
             }
         }
 
-        #[derive(Clone, Copy, Debug)]
-        struct $opened { $($column: crate::catalog::snapshot::columns::Span,)* }
-
-        impl $opened {
-            /// Opens a snapshot value: verifies its checksum, then each column in constant time.
-            fn open(
-                bytes: &[u8],
-                kind: crate::catalog::snapshot::envelope::Kind,
-                format: u8,
-            ) -> Result<Self, crate::catalog::snapshot::envelope::Damage> {
-                use crate::catalog::snapshot::{columns::Span, envelope};
-                let payload = envelope::unwrap(kind, format, bytes)?;
-                let stored = rkyv::access::<<$stored as rkyv::Archive>::Archived, rkyv::rancor::Failure>(payload)
-                    .map_err(|_| envelope::Damage::Corrupt)?;
-                Ok(Self { $($column: Span::locate(bytes, stored.$column.as_slice()),)* })
+        impl $name<Span> {
+            /// Opens a snapshot value: verifies its checksum, and finds its columns.
+            fn open(bytes: &[u8], kind: Kind, format: u8) -> Result<Self, Damage> {
+                envelope::verify(kind, format, bytes)?;
+                let [$($column,)*] = split(bytes, envelope::HEADER).ok_or(Damage::Corrupt)?;
+                Ok(Self { $($column,)* })
             }
         }
     };
 }
 pub(crate) use columns;
-
-/// The position of a column in the bytes of its value.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Span {
-    start: usize,
-    len: usize,
-}
-
-impl Span {
-    /// The span of `column`, a slice of an archive in `bytes`; empty if it is not a part of them.
-    pub fn locate(bytes: &[u8], column: &[u8]) -> Self {
-        let start = column.as_ptr().addr().wrapping_sub(bytes.as_ptr().addr());
-        match start.checked_add(column.len()) {
-            Some(end) if end <= bytes.len() => Self {
-                start,
-                len: column.len(),
-            },
-            _ => Self::default(),
-        }
-    }
-
-    /// The column's bytes in the value's bytes.
-    pub fn of(self, bytes: &[u8]) -> &[u8] {
-        bytes
-            .get(self.start..)
-            .and_then(|rest| rest.get(..self.len))
-            .unwrap_or_default()
-    }
-}
 
 /// Rows of `N` bytes each.
 #[derive(Clone, Copy, Debug)]
@@ -147,7 +90,7 @@ impl<'a> U32Column<'a> {
     }
 
     /// Builds the bytes of a column.
-    pub fn bytes(values: impl IntoIterator<Item = u32>) -> Vec<u8> {
+    pub fn column(values: impl IntoIterator<Item = u32>) -> Vec<u8> {
         values.into_iter().flat_map(u32::to_le_bytes).collect()
     }
 }
@@ -194,19 +137,22 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// One text (or any bytes) for each row: a blob, and the end of each row in it.
+/// One text (or any bytes) for each row: the number of rows `u32`, the end of each row's text `u32`, and the texts.
 #[derive(Clone, Copy, Debug)]
 pub struct Strings<'a> {
     ends: U32Column<'a>,
-    blob: &'a [u8],
+    texts: &'a [u8],
 }
 
 impl<'a> Strings<'a> {
-    pub fn new(ends: &'a [u8], blob: &'a [u8]) -> Self {
-        Self {
-            ends: U32Column::new(ends),
-            blob,
-        }
+    /// Has no rows if bytes are missing.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        let mut fields = Fields(bytes);
+        let rows = fields.u32().and_then(|rows| usize::try_from(rows).ok());
+        let split = rows.and_then(|rows| fields.0.split_at_checked(rows.checked_mul(4)?));
+        let (ends, texts) = split.unwrap_or_default();
+        let ends = U32Column::new(ends);
+        Self { ends, texts }
     }
 
     pub fn len(self) -> usize {
@@ -223,7 +169,7 @@ impl<'a> Strings<'a> {
             None => 0,
         };
         let end = self.ends.get(row)?;
-        self.blob
+        self.texts
             .get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
     }
 
@@ -236,29 +182,18 @@ impl<'a> Strings<'a> {
     pub fn find_sorted(self, text: &[u8]) -> Option<u32> {
         find_sorted(self.len(), |row| Some(self.bytes(row)?.cmp(text)))
     }
-}
 
-/// Builds the two blobs of [`Strings`].
-#[derive(Clone, Debug, Default)]
-pub struct StringsBuilder {
-    pub ends: Vec<u8>,
-    pub blob: Vec<u8>,
-}
-
-impl StringsBuilder {
-    pub fn push(&mut self, text: impl AsRef<[u8]>) {
-        self.blob.extend_from_slice(text.as_ref());
-        // A snapshot value is below 25 MiB, the limit of KV. A blob beyond `u32` would be read as damaged.
-        let end = u32::try_from(self.blob.len()).unwrap_or(u32::MAX);
-        self.ends.extend_from_slice(&end.to_le_bytes());
-    }
-}
-
-impl<T: AsRef<[u8]>> FromIterator<T> for StringsBuilder {
-    fn from_iter<I: IntoIterator<Item = T>>(texts: I) -> Self {
-        let mut builder = Self::default();
-        texts.into_iter().for_each(|text| builder.push(text));
-        builder
+    /// Builds the bytes of a column.
+    pub fn column<T: AsRef<[u8]>>(rows: impl IntoIterator<Item = T>) -> Vec<u8> {
+        let (mut ends, mut texts) = (Vec::new(), Vec::new());
+        for text in rows {
+            texts.extend_from_slice(text.as_ref());
+            ends.push(to_u32(texts.len()));
+        }
+        let rows = to_u32(ends.len());
+        let mut bytes = U32Column::column(std::iter::once(rows).chain(ends));
+        bytes.append(&mut texts);
+        bytes
     }
 }
 
@@ -285,8 +220,8 @@ impl<'a> HashIndex<'a> {
         None
     }
 
-    /// Builds the bytes of an index of keys, listed by row. Of equal keys, the first is found.
-    pub fn bytes<K: AsRef<[u8]>>(keys: &[K]) -> Vec<u8> {
+    /// Builds the column of an index of keys, listed by row. Of equal keys, the first is found.
+    pub fn column<K: AsRef<[u8]>>(keys: &[K]) -> Vec<u8> {
         let mut slots = vec![0_u32; keys.len().saturating_mul(2).next_power_of_two()];
         for (key, row) in keys.iter().zip(1_u32..) {
             let free = probes(key.as_ref(), slots.len()).find(|&at| slots.get(at) == Some(&0));
@@ -294,7 +229,7 @@ impl<'a> HashIndex<'a> {
                 *slot = row;
             }
         }
-        U32Column::bytes(slots)
+        U32Column::column(slots)
     }
 }
 
@@ -313,17 +248,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn a_span_locates_its_column_after_the_bytes_moved() {
-        let bytes = b"abcdef".to_vec();
-        let span = Span::locate(&bytes, &bytes[2..5]);
-        let moved = bytes.clone();
-        drop(bytes);
-        assert_eq!(span.of(&moved), b"cde");
-        assert_eq!(span.of(b"abc"), b"");
-        assert_eq!(Span::locate(&moved, b"foreign").of(&moved), b"");
-    }
 
     #[test]
     fn rows_and_fields_are_read_as_they_were_written() {
@@ -345,10 +269,10 @@ mod tests {
             numbers in proptest::collection::vec(any::<u32>(), 0..50),
             texts in proptest::collection::btree_set(".{0,8}", 0..50),
         ) {
-            let bytes = U32Column::bytes(numbers.iter().copied());
+            let bytes = U32Column::column(numbers.iter().copied());
             prop_assert_eq!(U32Column::new(&bytes).iter().collect::<Vec<_>>(), numbers);
-            let built: StringsBuilder = texts.iter().collect();
-            let strings = Strings::new(&built.ends, &built.blob);
+            let bytes = Strings::column(&texts);
+            let strings = Strings::new(&bytes);
             for (text, row) in texts.iter().zip(0..) {
                 prop_assert_eq!(strings.get(row), Some(text.as_str()));
                 prop_assert_eq!(strings.find_sorted(text.as_bytes()), Some(row));
@@ -363,7 +287,7 @@ mod tests {
             keys in proptest::collection::vec("[a-d]{0,3}", 0..100),
             unlisted in "[a-e]{0,3}",
         ) {
-            let bytes = HashIndex::bytes(&keys);
+            let bytes = HashIndex::column(&keys);
             let index = HashIndex::new(&bytes);
             let mut first = HashMap::new();
             for (key, row) in keys.iter().zip(0_u32..) {
@@ -381,8 +305,10 @@ mod tests {
             b in proptest::collection::vec(any::<u8>(), 0..64),
             row: u32,
         ) {
-            let strings = Strings::new(&a, &b);
-            let _ = (strings.get(row), strings.get(0), strings.find_sorted(&b));
+            for bytes in [&a, &[&[4, 0, 0, 0], a.as_slice()].concat()] {
+                let strings = Strings::new(bytes);
+                let _ = (strings.get(row), strings.get(0), strings.find_sorted(&b));
+            }
             let full = vec![1; a.len()];
             let _ = (HashIndex::new(&a).lookup(&b, |_| false), HashIndex::new(&full).lookup(&b, |_| false));
         }

@@ -2,7 +2,7 @@
 //! completeness, and an opened snapshot is not checked again, so a damaged or foreign one is refused here.
 //!
 //! Layout, little-endian: magic `SGNP`, kind `u8`, format `u8`, two zero bytes, xxh64 of the payload `u64`, payload
-//! (an `rkyv` archive).
+//! (joined columns).
 
 use std::fmt;
 
@@ -52,8 +52,8 @@ pub fn wrap(kind: Kind, format: u8, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The payload of a value, if it is intact and of this kind and format.
-pub fn unwrap(kind: Kind, format: u8, bytes: &[u8]) -> Result<&[u8], Damage> {
+/// Whether a value is intact and of this kind and format.
+pub fn verify(kind: Kind, format: u8, bytes: &[u8]) -> Result<(), Damage> {
     let (header, payload) = bytes.split_first_chunk::<HEADER>().ok_or(Damage::Foreign)?;
     let [m0, m1, m2, m3, found_kind, found_format, _, _, checksum @ ..] = *header;
     if [m0, m1, m2, m3] != MAGIC || found_kind != kind as u8 {
@@ -65,7 +65,7 @@ pub fn unwrap(kind: Kind, format: u8, bytes: &[u8]) -> Result<&[u8], Damage> {
     if u64::from_le_bytes(checksum) != xxh64(payload, 0) {
         return Err(Damage::Corrupt);
     }
-    Ok(payload)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -75,16 +75,16 @@ mod tests {
     #[test]
     fn a_value_opens_only_with_its_kind_and_format_and_if_it_is_intact() {
         let bytes = wrap(Kind::Listing, 3, b"payload");
-        assert_eq!(unwrap(Kind::Listing, 3, &bytes), Ok(&b"payload"[..]));
-        assert_eq!(unwrap(Kind::Tracking, 3, &bytes), Err(Damage::Foreign));
-        assert_eq!(unwrap(Kind::Listing, 4, &bytes), Err(Damage::UnknownFormat(3)));
+        assert_eq!(verify(Kind::Listing, 3, &bytes), Ok(()));
+        assert_eq!(verify(Kind::Tracking, 3, &bytes), Err(Damage::Foreign));
+        assert_eq!(verify(Kind::Listing, 4, &bytes), Err(Damage::UnknownFormat(3)));
         for cut in 0..bytes.len() {
-            assert!(unwrap(Kind::Listing, 3, &bytes[..cut]).is_err(), "cut at {cut}");
+            assert!(verify(Kind::Listing, 3, &bytes[..cut]).is_err(), "cut at {cut}");
         }
         for at in (0..bytes.len()).filter(|at| !(6..8).contains(at)) {
             let mut changed = bytes.clone();
             changed[at] ^= 1;
-            assert!(unwrap(Kind::Listing, 3, &changed).is_err(), "changed at {at}");
+            assert!(verify(Kind::Listing, 3, &changed).is_err(), "changed at {at}");
         }
     }
 }

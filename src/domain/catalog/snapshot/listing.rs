@@ -9,10 +9,13 @@ use xxhash_rust::xxh64::xxh64;
 
 use super::{
     bodies::chunk_key,
-    columns::{Fields, Rows, Span, Strings, StringsBuilder, U32Column, columns},
-    envelope::{Damage, Kind},
+    columns::{Fields, Rows, Strings, U32Column, columns},
+    envelope::{self, Damage, Kind},
 };
-use crate::model::{Country, CountrySet, MicroUsd, OfferId, OfferType, Platform};
+use crate::model::{
+    Country, CountrySet, MicroUsd, OfferId, OfferType, Platform,
+    joined::{Span, join, split, to_u32},
+};
 
 const FORMAT: u8 = 1;
 
@@ -81,10 +84,9 @@ pub fn plan_chunks(offers: &[ListedOffer]) -> Vec<ChunkPlan> {
 }
 
 columns! {
-    StoredListing, ListingColumns {
+    ListingColumns {
         /// One row: version `u64`, build time in milliseconds `i64`.
         header,
-        id_ends,
         ids,
         /// One byte for each offer: the code of its [`OfferType`], and of its [`Platform`].
         off_types,
@@ -93,7 +95,6 @@ columns! {
         targets,
         country_sets,
         figures,
-        key_ends,
         keys,
     }
 }
@@ -106,8 +107,8 @@ const HAS_CLICK_CAP: u8 = 2;
 
 /// Builds the KV value of the listing. `offers` are sorted by id, and `chunks` are their chunks from [`plan_chunks`].
 pub fn build_index(version: u64, built_at_ms: i64, offers: &[ListedOffer], chunks: &[ChunkPlan]) -> Vec<u8> {
-    let mut index = StoredListing::default();
-    let (mut ids, mut known_sets) = (StringsBuilder::default(), HashMap::new());
+    let mut index = ListingColumns::<Vec<u8>>::default();
+    let (mut ids, mut known_sets) = (Vec::new(), HashMap::new());
     for (chunk, plan) in (0_u32..).zip(chunks) {
         for (slot, offer) in (0_u32..).zip(offers.get(plan.range.clone()).unwrap_or_default()) {
             if offer.is_capped_out() {
@@ -116,7 +117,7 @@ pub fn build_index(version: u64, built_at_ms: i64, offers: &[ListedOffer], chunk
             ids.push(offer.id.as_str());
             index.off_types.push(offer.off_type.code());
             index.platforms.push(offer.os.code());
-            let next_set = u32::try_from(known_sets.len()).unwrap_or(u32::MAX);
+            let next_set = to_u32(known_sets.len());
             let set = *known_sets.entry(offer.countries).or_insert_with(|| {
                 index.country_sets.extend_from_slice(&offer.countries.bits());
                 next_set
@@ -135,11 +136,10 @@ pub fn build_index(version: u64, built_at_ms: i64, offers: &[ListedOffer], chunk
             figures.push(caps);
         }
     }
-    let keys: StringsBuilder = chunks.iter().map(|chunk| &chunk.key).collect();
     index.header.extend_from_slice(&version.to_le_bytes());
     index.header.extend_from_slice(&built_at_ms.to_le_bytes());
-    (index.id_ends, index.ids) = (ids.ends, ids.blob);
-    (index.key_ends, index.keys) = (keys.ends, keys.blob);
+    index.ids = Strings::column(ids);
+    index.keys = Strings::column(chunks.iter().map(|chunk| &chunk.key));
     index.into_value(Kind::Listing, FORMAT)
 }
 
@@ -147,7 +147,7 @@ pub fn build_index(version: u64, built_at_ms: i64, offers: &[ListedOffer], chunk
 #[derive(Debug)]
 pub struct Listing {
     bytes: Vec<u8>,
-    columns: ListingColumns,
+    columns: ListingColumns<Span>,
     version: u64,
     built_at_ms: i64,
     len: u32,
@@ -271,7 +271,7 @@ impl Listing {
 
     /// The keys of all chunks. A chunk that the previous listing has too need not be written again.
     pub fn chunk_keys(&self) -> Strings<'_> {
-        Strings::new(self.column(self.columns.key_ends), self.column(self.columns.keys))
+        Strings::new(self.column(self.columns.keys))
     }
 
     /// The codes of all rows' offer types, for filters to scan.
@@ -301,7 +301,7 @@ impl Listing {
     }
 
     fn ids(&self) -> Strings<'_> {
-        Strings::new(self.column(self.columns.id_ends), self.column(self.columns.ids))
+        Strings::new(self.column(self.columns.ids))
     }
 
     fn targets(&self) -> U32Column<'_> {

@@ -4,14 +4,15 @@
 mod building;
 
 use super::{
-    columns::{Fields, HashIndex, Rows, Span, Strings, U32Column, columns, find_sorted},
-    envelope::{Damage, Kind},
+    columns::{Fields, HashIndex, Rows, Strings, U32Column, columns, find_sorted},
+    envelope::{self, Damage, Kind},
 };
 use crate::{
     catalog::offer::is_live,
     model::{
         AppId, CountrySet, CurrencyRate, Platform,
         credentials::CredentialHash,
+        joined::{Span, join, split},
         money::{PerUsd, Rounding},
     },
 };
@@ -38,30 +39,23 @@ const GOAL_ROW: usize = 4 + 1;
 const APP_TEXTS: u32 = 2;
 
 columns! {
-    StoredTracking, TrackingColumns {
+    TrackingColumns {
         /// One row: version `u64`, build time in milliseconds `i64`.
         header,
         publishers,
-        publisher_id_ends,
         publisher_ids,
         /// One `u32` for each app, ascending.
         app_ids,
         apps,
-        app_text_ends,
         app_texts,
         /// One `u32` for each blocked offer: its row. The entries of an app are contiguous.
         blocked,
-        advertiser_id_ends,
         advertiser_ids,
-        token_ends,
         tokens,
         offers,
-        offer_id_ends,
         offer_ids,
-        target_ends,
         targets,
         goals,
-        goal_id_ends,
         goal_ids,
         goal_index,
     }
@@ -70,7 +64,7 @@ columns! {
 /// An opened tracking snapshot.
 pub struct Tracking {
     bytes: Vec<u8>,
-    columns: TrackingColumns,
+    columns: TrackingColumns<Span>,
     version: u64,
     built_at_ms: i64,
 }
@@ -205,36 +199,36 @@ impl Tracking {
         (apps, self.offer_ids().len(), self.goal_ids().len())
     }
 
-    fn strings(&self, ends: Span, blob: Span) -> Strings<'_> {
-        Strings::new(ends.of(&self.bytes), blob.of(&self.bytes))
+    fn strings(&self, column: Span) -> Strings<'_> {
+        Strings::new(column.of(&self.bytes))
     }
 
     fn publisher_ids(&self) -> Strings<'_> {
-        self.strings(self.columns.publisher_id_ends, self.columns.publisher_ids)
+        self.strings(self.columns.publisher_ids)
     }
 
     fn app_texts(&self) -> Strings<'_> {
-        self.strings(self.columns.app_text_ends, self.columns.app_texts)
+        self.strings(self.columns.app_texts)
     }
 
     fn advertiser_ids(&self) -> Strings<'_> {
-        self.strings(self.columns.advertiser_id_ends, self.columns.advertiser_ids)
+        self.strings(self.columns.advertiser_ids)
     }
 
     fn tokens(&self) -> Strings<'_> {
-        self.strings(self.columns.token_ends, self.columns.tokens)
+        self.strings(self.columns.tokens)
     }
 
     fn offer_ids(&self) -> Strings<'_> {
-        self.strings(self.columns.offer_id_ends, self.columns.offer_ids)
+        self.strings(self.columns.offer_ids)
     }
 
     fn targets(&self) -> Strings<'_> {
-        self.strings(self.columns.target_ends, self.columns.targets)
+        self.strings(self.columns.targets)
     }
 
     fn goal_ids(&self) -> Strings<'_> {
-        self.strings(self.columns.goal_id_ends, self.columns.goal_ids)
+        self.strings(self.columns.goal_ids)
     }
 }
 

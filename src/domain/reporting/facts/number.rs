@@ -1,6 +1,6 @@
 //! Parses the numbers of facts exactly, without floating point.
 
-use super::Format;
+use super::fact::Format;
 use crate::reporting::metric::MAX_OF_A_DAY;
 
 /// A count: only digits, at most [`MAX_OF_A_DAY`]. Both formats write whole numbers alike.

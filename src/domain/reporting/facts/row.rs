@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use super::{
-    Fact, Format,
     column::{COLUMNS, ColumnKind, Texts},
+    fact::{Fact, Format},
     number,
     problem::{Problem, bare, quoted},
 };

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 
 use super::*;
+use crate::reporting::Sums;
 
 mod properties;
 mod refusals;
@@ -52,7 +53,7 @@ fn read<'c>(
 #[track_caller]
 fn accepted(format: Format, day: Option<UtcDay>, body: &str) -> Vec<Row> {
     let (rows, outcome) = read(format, day, [body.as_bytes()]);
-    assert_eq!(outcome.errors.named(), [], "{body}");
+    assert_eq!(outcome.errors.listed(), [], "{body}");
     assert_eq!(outcome.rows, rows.len() as u64, "{body}");
     rows
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, value::RawValue};
 
 use super::{
     Filter, MAX_FILTERS, MAX_VALUES,
-    parsing::{INVALID_DIMENSION, INVALID_FILTER, list, object},
+    errors::{INVALID_DIMENSION, INVALID_FILTER, list, object},
 };
 use crate::{model::api_error::ApiError, reporting::Dimension};
 

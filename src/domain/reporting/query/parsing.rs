@@ -1,10 +1,11 @@
 //! Parses a query from the body of a request. The order of the checks is that of docs/DECISIONS.md, "Reports", and the
-//! first failure is the answer. The messages are those of docs/SPEC.md, "Errors".
+//! first failure is the answer.
 
 use serde_json::{Map, Value};
 
 use super::{
-    Column, DEFAULT_COUNT, MAX_COUNT, MAX_ORDER, MAX_PAGE, MAX_SPAN_DAYS, Order, Query, filters::read_filters,
+    Column, DEFAULT_COUNT, MAX_COUNT, MAX_ORDER, MAX_PAGE, MAX_SPAN_DAYS, Order, Query, errors::*,
+    filters::read_filters,
 };
 use crate::{
     model::{
@@ -16,32 +17,6 @@ use crate::{
     },
     reporting::{Dimension, Measure, Metric},
 };
-
-pub const INVALID_DIMENSION: ApiError = ApiError::new(400, "invalid_dimension", "invalid dimension selected");
-pub const NO_DIMENSION: ApiError =
-    ApiError::new(400, "invalid_dimension", "at least one dimension is required");
-pub const INVALID_METRIC: ApiError = ApiError::new(400, "invalid_metric", "invalid metric selected");
-pub const NO_METRIC: ApiError = ApiError::new(400, "invalid_metric", "at least one metric is required");
-pub const INVALID_START_DATE: ApiError = ApiError::new(400, "invalid_start_date", "invalid daterange from");
-pub const INVALID_END_DATE: ApiError = ApiError::new(400, "invalid_end_date", "invalid daterange to");
-pub const DATE_RANGE_TOO_LONG: ApiError = ApiError::new(
-    400,
-    "date_range_too_long",
-    "Time period must be less than or equal to 90 days",
-);
-pub const INCOMPATIBLE_DIMENSION_METRIC: ApiError = ApiError::new(
-    400,
-    "incompatible_dimension_metric",
-    "ad_tag cannot be combined with ad_requests, ad_responses, fill_rate or show_rate",
-);
-pub const INVALID_FILTER: ApiError = ApiError::new(400, "invalid_filter", "filters is not a list of filters");
-pub const INVALID_ORDER_BY: ApiError =
-    ApiError::new(400, "invalid_order_by", "order_by is not a list of columns");
-pub const INVALID_PAGINATION: ApiError = ApiError::new(
-    400,
-    "invalid_pagination",
-    "pagination is not a page and a count of rows",
-);
 
 /// The metrics that are not counted by ad tag. docs/SPEC.md, "Limits".
 const NOT_BY_AD_TAG: [Metric; 4] = [
@@ -231,36 +206,4 @@ fn read_pagination(pagination: &Value) -> Result<(u64, u32), ApiError> {
     let page = read("page", 1, MAX_PAGE)?;
     let count = read("count", u64::from(DEFAULT_COUNT), u64::from(MAX_COUNT))?;
     Ok((page, u32::try_from(count).unwrap_or(MAX_COUNT)))
-}
-
-/// The items of an array with at most `max` items.
-pub(super) fn list<'a>(
-    value: &'a Value,
-    path: &str,
-    max: usize,
-    error: &ApiError,
-) -> Result<&'a [Value], ApiError> {
-    let items = value
-        .as_array()
-        .ok_or_else(|| error.with_message(format!("{path} must be an array")))?;
-    if items.len() > max {
-        return Err(error.with_message(format!("{path} must be at most {max} items")));
-    }
-    Ok(items)
-}
-
-/// The members of an object. Unknown members are refused, because a mistyped one would silently change numbers.
-pub(super) fn object<'a>(
-    value: &'a Value,
-    path: &str,
-    known: &[&str],
-    error: &ApiError,
-) -> Result<&'a Map<String, Value>, ApiError> {
-    let members = value
-        .as_object()
-        .ok_or_else(|| error.with_message(format!("{path} must be an object")))?;
-    match members.keys().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(error.with_message(format!("{path}.{name} is not known"))),
-        None => Ok(members),
-    }
 }

@@ -4,7 +4,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::{Column, HEADER, MAX_ROWS, MAX_TEXT, VERSION};
 use crate::{
-    model::seeded_hash::SeededMap,
+    model::{joined::join, seeded_hash::SeededMap},
     reporting::{
         Measure,
         dimension::{KEY, Key},
@@ -29,7 +29,7 @@ pub struct SegmentFull;
 
 /// The columns of a segment, ready to be stored, with its totals.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Encoded {
+pub struct EncodedSegment {
     pub rows: u32,
     pub sums: Sums,
     /// The sum of the magnitudes of the rows' revenue, in micro-USD.
@@ -65,7 +65,7 @@ impl Builder {
     }
 
     /// Encodes the segment with its rows in the order of their keys.
-    pub fn encode(self) -> Encoded {
+    pub fn encode(self) -> EncodedSegment {
         let mut rows: Vec<(RowCodes, Sums)> = self
             .rows
             .into_iter()
@@ -98,7 +98,7 @@ impl Builder {
                 .collect();
             measure_column(measure, &values)
         });
-        Encoded {
+        EncodedSegment {
             rows: u32::try_from(rows.len()).unwrap_or(u32::MAX),
             sums: total,
             revenue_magnitude,
@@ -107,18 +107,14 @@ impl Builder {
     }
 }
 
-impl Encoded {
+impl EncodedSegment {
     pub fn bytes(&self) -> usize {
         self.columns.iter().map(Vec::len).sum()
     }
 
-    /// All columns of a small segment as one value: the length of each (`u32`), then the columns.
+    /// All columns of a small segment as one value.
     pub fn image(&self) -> Vec<u8> {
-        let lengths = self
-            .columns
-            .iter()
-            .flat_map(|column| u32::try_from(column.len()).unwrap_or(u32::MAX).to_le_bytes());
-        lengths.chain(self.columns.iter().flatten().copied()).collect()
+        join(&self.columns)
     }
 }
 
@@ -126,7 +122,7 @@ impl Encoded {
 #[derive(Default)]
 pub struct Segmenter {
     builder: Builder,
-    full: Vec<Encoded>,
+    full: Vec<EncodedSegment>,
 }
 
 impl Segmenter {
@@ -138,7 +134,7 @@ impl Segmenter {
         }
     }
 
-    pub fn finish(mut self) -> Vec<Encoded> {
+    pub fn finish(mut self) -> Vec<EncodedSegment> {
         if self.builder.rows() > 0 {
             self.full.push(self.builder.encode());
         }

@@ -5,7 +5,10 @@ use std::fmt;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::{COLUMNS, Column, HEADER, VERSION};
-use crate::reporting::{Dimension, Measure};
+use crate::{
+    model::joined::split,
+    reporting::{Dimension, Measure},
+};
 
 /// A column that differs from what was written, or has another version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,18 +197,9 @@ pub struct Image<'b>(pub &'b [u8]);
 impl<'b> Image<'b> {
     /// The bytes of one column. They are empty, which is never a valid column, if the image is cut off.
     pub fn column(&self, column: Column) -> &'b [u8] {
-        self.find(column).unwrap_or_default()
-    }
-
-    fn find(&self, column: Column) -> Option<&'b [u8]> {
-        let (lengths, columns) = self.0.split_at_checked(COLUMNS * 4)?;
-        let mut lengths = lengths
-            .as_chunks()
-            .0
-            .iter()
-            .map(|length| to_usize(u32::from_le_bytes(*length)));
-        let start = lengths.by_ref().take(usize::from(column.number())).sum::<usize>();
-        columns.get(start..start.checked_add(lengths.next()?)?)
+        let spans = split::<COLUMNS>(self.0, 0);
+        let span = spans.and_then(|spans| spans.get(usize::from(column.number())).copied());
+        span.map(|span| span.of(self.0)).unwrap_or_default()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::reporting::{dimension::Key, engine::testing::sums, metric::Sums};
 type Rows = BTreeMap<[String; 6], Sums>;
 
 /// The rows of a segment by key.
-fn rows(encoded: &Encoded) -> Rows {
+fn rows(encoded: &EncodedSegment) -> Rows {
     let keys: [_; 6] = std::array::from_fn(|at| {
         let column = KeyColumn::open(&encoded.columns[at], KEY[at], encoded.rows).unwrap();
         let values: Vec<_> = column.values().collect();
@@ -38,7 +38,7 @@ fn expected_rows(facts: &[([String; 6], Sums)]) -> Rows {
     rows
 }
 
-fn build(facts: &[([String; 6], Sums)]) -> Vec<Encoded> {
+fn build(facts: &[([String; 6], Sums)]) -> Vec<EncodedSegment> {
     let mut segmenter = Segmenter::default();
     for (key, sums) in facts {
         segmenter.add(&key.each_ref().map(String::as_str), sums);

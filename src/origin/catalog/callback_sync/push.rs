@@ -8,7 +8,7 @@ use futures_util::{
     stream,
 };
 
-use super::queue::{self, Handover, OWN_TRY_MS};
+use super::queue::{self, FIRST_PUSH_MS, QueuedSettings};
 use contract::outbox;
 use domain::model::{AppId, api_error::common};
 use platform::{
@@ -37,8 +37,8 @@ impl<D: Database, R: Clock + Sleep + ObjectCall> CallbackPush<'_, D, R> {
     ///
     /// # Errors
     /// 503 if the outbox did not take them: the operator may rely on a callback only once it is in use.
-    pub async fn app(&self, app: AppId) -> Result<(), Failure> {
-        let Some(due) = queue::of_app(self.db, app)? else {
+    pub async fn push_app(&self, app: AppId) -> Result<(), Failure> {
+        let Some(due) = queue::settings_of(self.db, app)? else {
             return Ok(());
         };
         if self.push(due).await? {
@@ -53,18 +53,18 @@ impl<D: Database, R: Clock + Sleep + ObjectCall> CallbackPush<'_, D, R> {
     }
 
     /// Pushes the settings that an import has changed, within the time limit; the alarm pushes the rest.
-    pub async fn imported(&self) -> Result<(), Failure> {
-        let by_ms = self.runtime.now_ms().saturating_add(OWN_TRY_MS);
+    pub async fn push_imported(&self) -> Result<(), Failure> {
+        let by_ms = self.runtime.now_ms().saturating_add(FIRST_PUSH_MS);
         self.within_time_limit(async {
-            while self.page(by_ms).await? {}
+            while self.push_page(by_ms).await? {}
             Ok(())
         })
         .await
     }
 
     /// Pushes the due settings, for the alarm.
-    pub async fn due(&self) -> Result<(), Failure> {
-        self.within_time_limit(async { self.page(self.runtime.now_ms()).await.map(drop) })
+    pub async fn push_due(&self) -> Result<(), Failure> {
+        self.within_time_limit(async { self.push_page(self.runtime.now_ms()).await.map(drop) })
             .await
     }
 
@@ -85,7 +85,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall> CallbackPush<'_, D, R> {
     }
 
     /// Pushes a page of the settings that are due at `by_ms` or before. Returns whether there were any.
-    async fn page(&self, by_ms: i64) -> Result<bool, Failure> {
+    async fn push_page(&self, by_ms: i64) -> Result<bool, Failure> {
         let claimed = queue::claim(self.db, self.runtime.now_ms(), by_ms, PAGE)?;
         let any = !claimed.is_empty();
         let pushes = stream::iter(claimed)
@@ -97,11 +97,11 @@ impl<D: Database, R: Clock + Sleep + ObjectCall> CallbackPush<'_, D, R> {
     }
 
     /// Returns whether the outbox has the settings.
-    async fn push(&self, due: Handover) -> Result<bool, Failure> {
+    async fn push(&self, due: QueuedSettings) -> Result<bool, Failure> {
         let (outbox, revision) = (outbox::address(due.app), due.settings.revision);
         match self.runtime.call(&outbox, due.settings, OUTBOX_TIMEOUT).await {
             Ok(_) => {
-                queue::told(self.db, due.app, revision)?;
+                queue::confirm(self.db, due.app, revision)?;
                 Ok(true)
             }
             Err(error) => {

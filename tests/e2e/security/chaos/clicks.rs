@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::world::{Client, Outcome, Sent, World};
 use crate::{
-    clicks::click_id_of,
-    harness::{CONVERSION, Wall, in_time, now_ms},
+    clicks::click_id_at,
+    harness::{CONVERSION, OfferWall, eventually_within, now_ms},
     numbers::Random,
 };
 use domain::model::time::{SECOND_MS, UtcDay};
@@ -23,7 +23,7 @@ struct Clicked {
 
 pub struct Clicks<'w> {
     world: &'w World<'w>,
-    wall: Wall<'w>,
+    wall: OfferWall<'w>,
     random: Random,
     clicks: Vec<Clicked>,
     /// Redirects of the capped offer.
@@ -37,7 +37,7 @@ pub struct Clicks<'w> {
 impl<'w> Clicks<'w> {
     /// Puts the client's offers. Clicks find them after the next refresh.
     pub fn new(world: &'w World<'w>, id: &str, app: &str, seed: u64) -> Self {
-        let wall = world.signpost.unpublished_wall(id, app, None);
+        let wall = world.signpost.unpublished_offer_wall(id, app, None);
         wall.put_offer_as(
             &format!("{id}-cap"),
             &json!({"click_cap": {"dur": "DAILY", "lim": CAP}}),
@@ -100,7 +100,7 @@ impl<'w> Clicks<'w> {
     }
 
     fn counted(&self) -> u64 {
-        self.world.signpost.known_publisher(&self.wall.id).clicks()
+        self.world.signpost.existing_publisher(&self.wall.id).clicks()
     }
 }
 
@@ -127,7 +127,7 @@ impl Client for Clicks<'_> {
             }
             1 => {
                 if let Outcome::Done(answer) = self.click(&format!("{id}-short")) {
-                    self.short.push(click_id_of(&answer));
+                    self.short.push(click_id_at(&answer));
                 }
             }
             2 => self.pay(),
@@ -144,7 +144,7 @@ impl Client for Clicks<'_> {
             self.pay();
         }
         // The last clicks are in a batch of the last life, which is not killed.
-        in_time(30 * SECOND_MS, &true, || self.counted() >= self.flushed());
+        eventually_within(30 * SECOND_MS, &true, || self.counted() >= self.flushed());
         let (counted, clicked) = (self.counted(), self.clicks.len() as u64);
         assert!(counted <= clicked, "{counted} clicks are counted of {clicked}");
         let flushed = self.flushed();

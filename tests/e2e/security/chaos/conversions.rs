@@ -13,7 +13,7 @@ use super::{
 use crate::{
     clicks::keys,
     conversions::revenue,
-    harness::{Answer, CONVERSION, GOALS, Received, Wall, callback, in_time, now_ms, seal},
+    harness::{Answer, CONVERSION, GOALS, OfferWall, Received, callback, eventually_within, now_ms, seal},
     numbers::Random,
 };
 use domain::model::time::{SECOND_MS, UtcDay};
@@ -40,7 +40,7 @@ struct User {
 
 pub struct Conversions<'w> {
     world: &'w World<'w>,
-    wall: Wall<'w>,
+    wall: OfferWall<'w>,
     tokens: Tokens<'w>,
     random: Random,
     users: BTreeMap<String, User>,
@@ -57,7 +57,7 @@ pub struct Conversions<'w> {
 impl<'w> Conversions<'w> {
     /// Puts the client's offers. Clicks find them after the next refresh.
     pub fn new(world: &'w World<'w>, id: &str, app: &str, seed: u64) -> Self {
-        let wall = world.signpost.unpublished_wall(id, app, None);
+        let wall = world.signpost.unpublished_offer_wall(id, app, None);
         wall.put_offer_as(
             &format!("{id}-cap"),
             &json!({"conversion_cap": {"dur": "DAILY", "lim": CAP}}),
@@ -321,7 +321,7 @@ impl<'w> Conversions<'w> {
                 .map(|one| one.transaction_id().to_owned())
                 .collect()
         };
-        in_time(DRAINED_MS, &json!([]), || {
+        eventually_within(DRAINED_MS, &json!([]), || {
             let missing: Vec<_> = expected.difference(&ids()).cloned().collect();
             json!(
                 missing
@@ -389,9 +389,9 @@ impl Client for Conversions<'_> {
             if stays { user.micros } else { 0 }
         };
         let earned: i64 = self.users.values().map(micros).sum();
-        let publisher = self.world.signpost.known_publisher(&self.wall.id);
+        let publisher = self.world.signpost.existing_publisher(&self.wall.id);
         #[expect(clippy::cast_possible_truncation, reason = "some dollars")]
-        in_time(DRAINED_MS, &earned, || {
+        eventually_within(DRAINED_MS, &earned, || {
             (revenue::revenue(&publisher) * 1e6).round() as i64
         });
         let tokens = self.settled.as_ref();

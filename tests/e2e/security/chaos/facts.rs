@@ -239,7 +239,7 @@ impl Client for Facts<'_> {
     }
 
     fn verify(&mut self) -> usize {
-        let answer = self.publisher.ask(&Self::query());
+        let answer = self.publisher.report(&Self::query());
         assert!([200, 204].contains(&answer.status), "{answer:?}");
         self.check(&answer)
     }

@@ -248,7 +248,7 @@ impl<'w> Operator<'w> {
         self.world.signpost.refresh();
         ask(newest).expect(200);
         for key in former.iter().rev().take(20) {
-            ask(key).refused(401, "invalid_credentials");
+            ask(key).expect_error(401, "invalid_credentials");
         }
         former.len() + 1
     }

@@ -2,7 +2,7 @@
 
 use super::world::{Outcome, Sent, World};
 use crate::{
-    harness::{CONVERSION, Wall},
+    harness::{CONVERSION, OfferWall},
     numbers::Random,
 };
 
@@ -22,7 +22,7 @@ pub struct Tokens<'w> {
 }
 
 impl<'w> Tokens<'w> {
-    pub fn new(world: &'w World<'w>, wall: &Wall<'_>) -> Self {
+    pub fn new(world: &'w World<'w>, wall: &OfferWall<'_>) -> Self {
         let first = Token {
             id: wall.token_id.clone(),
             token: wall.token.clone(),
@@ -95,7 +95,7 @@ impl<'w> Tokens<'w> {
     /// Repeats a settled conversion once with one of the tokens.
     pub fn check(&self, settled: &str, random: &mut Random) {
         let token = &self.issued[random.below(self.issued.len())];
-        if let Some(accepted) = self.accepted(token, settled) {
+        if let Some(accepted) = self.expect_accepted(token, settled) {
             token.check_accepted(accepted);
         }
     }
@@ -103,13 +103,13 @@ impl<'w> Tokens<'w> {
     /// Repeats a settled conversion with each token until there is an answer. Returns the number of promises checked.
     pub fn check_all(&self, settled: &str) -> usize {
         for token in &self.issued {
-            token.check_accepted(self.world.until_known(|| self.accepted(token, settled)));
+            token.check_accepted(self.world.until_known(|| self.expect_accepted(token, settled)));
         }
         self.issued.iter().filter(|token| token.valid.is_some()).count()
     }
 
     /// Whether a token is accepted, or `None` without an answer.
-    fn accepted(&self, token: &Token, settled: &str) -> Option<bool> {
+    fn expect_accepted(&self, token: &Token, settled: &str) -> Option<bool> {
         let path = format!("{CONVERSION}?click_id={settled}&token={}", token.token);
         let answer = self.world.read(&path)?;
         match answer.status {

@@ -1,16 +1,17 @@
 //! Builds a tracking snapshot's KV value from the catalog.
 
-use super::{APP_ROW, FORMAT, GOAL_ROW, NO_LIMIT, OFFER_ROW, PUBLISHER_ROW, StoredTracking};
+use super::{APP_ROW, FORMAT, GOAL_ROW, NO_LIMIT, OFFER_ROW, PUBLISHER_ROW, TrackingColumns};
 use crate::{
     catalog::{
         app::App,
         snapshot::{
-            columns::{HashIndex, Strings, StringsBuilder, U32Column},
+            columns::{HashIndex, Strings, U32Column},
             envelope::Kind,
         },
     },
     model::{
         AdvertiserId, AppId, CountrySet, GoalId, OfferId, Platform, PublisherId, credentials::CredentialHash,
+        joined::to_u32,
     },
 };
 
@@ -66,21 +67,12 @@ pub struct SourceGoal {
 
 /// Builds a snapshot. A row that refers to a missing resource is not found by look-ups.
 pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
-    let publisher_ids: StringsBuilder = source
-        .publishers
-        .iter()
-        .map(|publisher| publisher.id.as_str())
-        .collect();
-    let offer_ids: StringsBuilder = source.offers.iter().map(|offer| offer.id.as_str()).collect();
-    let advertiser_ids: StringsBuilder = source
-        .advertisers
-        .iter()
-        .map(|advertiser| advertiser.id.as_str())
-        .collect();
-    let goal_ids: StringsBuilder = source.goals.iter().map(|goal| goal.id.as_str()).collect();
-    let publisher_rows = Strings::new(&publisher_ids.ends, &publisher_ids.blob);
-    let offer_rows = Strings::new(&offer_ids.ends, &offer_ids.blob);
-    let advertiser_rows = Strings::new(&advertiser_ids.ends, &advertiser_ids.blob);
+    let publisher_ids = Strings::column(source.publishers.iter().map(|publisher| publisher.id.as_str()));
+    let offer_ids = Strings::column(source.offers.iter().map(|offer| offer.id.as_str()));
+    let advertiser_ids = Strings::column(source.advertisers.iter().map(|advertiser| advertiser.id.as_str()));
+    let publisher_rows = Strings::new(&publisher_ids);
+    let offer_rows = Strings::new(&offer_ids);
+    let advertiser_rows = Strings::new(&advertiser_ids);
     let row = |rows: Strings<'_>, id: &str| rows.find_sorted(id.as_bytes()).unwrap_or(u32::MAX);
 
     let mut publishers = Vec::with_capacity(source.publishers.len() * PUBLISHER_ROW);
@@ -91,16 +83,16 @@ pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
     }
 
     let mut apps = Vec::with_capacity(source.apps.len() * APP_ROW);
-    let mut app_texts = StringsBuilder::default();
+    let mut app_texts = Vec::with_capacity(source.apps.len() * 2);
     let mut blocked: Vec<u32> = Vec::new();
     for (id, app) in &source.apps {
-        let first_blocked = u32::try_from(blocked.len()).unwrap_or(u32::MAX);
+        let first_blocked = to_u32(blocked.len());
         blocked.extend(
             app.blocked_offers
                 .iter()
                 .filter_map(|offer| offer_rows.find_sorted(offer.as_str().as_bytes())),
         );
-        let blocked_end = u32::try_from(blocked.len()).unwrap_or(u32::MAX);
+        let blocked_end = to_u32(blocked.len());
         apps.extend(id.number().to_le_bytes());
         apps.extend(row(publisher_rows, app.publisher_id.as_str()).to_le_bytes());
         apps.extend([
@@ -111,8 +103,7 @@ pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
         apps.extend(app.currency.per_usd.0.to_le_bytes());
         apps.extend(first_blocked.to_le_bytes());
         apps.extend(blocked_end.to_le_bytes());
-        app_texts.push(&app.currency.name);
-        app_texts.push(app.fallback().unwrap_or_default());
+        app_texts.extend([app.currency.name.clone(), app.fallback().unwrap_or_default()]);
     }
 
     let mut offers = Vec::with_capacity(source.offers.len() * OFFER_ROW);
@@ -131,43 +122,35 @@ pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
         offers.extend(offer.conversion_window_days.to_le_bytes());
         offers.extend(offer.revision.to_le_bytes());
     }
-    let targets: StringsBuilder = source.offers.iter().map(|offer| offer.target.as_str()).collect();
 
     let mut goals = Vec::with_capacity(source.goals.len() * GOAL_ROW);
     for goal in &source.goals {
         goals.extend(row(offer_rows, goal.offer_id.as_str()).to_le_bytes());
         goals.push(u8::from(goal.retired));
     }
-    let goal_keys: Vec<_> = source.goals.iter().map(|goal| goal.id.as_str()).collect();
-    let tokens: StringsBuilder = source
-        .advertisers
-        .iter()
-        .map(|advertiser| advertiser.tokens.concat())
-        .collect();
+    let goal_ids: Vec<_> = source.goals.iter().map(|goal| goal.id.as_str()).collect();
 
-    let stored = StoredTracking {
+    let columns = TrackingColumns {
         header: [version.to_le_bytes(), built_at_ms.to_le_bytes()].concat(),
         publishers,
-        publisher_id_ends: publisher_ids.ends,
-        publisher_ids: publisher_ids.blob,
-        app_ids: U32Column::bytes(source.apps.iter().map(|(id, _)| id.number())),
+        publisher_ids,
+        app_ids: U32Column::column(source.apps.iter().map(|(id, _)| id.number())),
         apps,
-        app_text_ends: app_texts.ends,
-        app_texts: app_texts.blob,
-        blocked: U32Column::bytes(blocked),
-        advertiser_id_ends: advertiser_ids.ends,
-        advertiser_ids: advertiser_ids.blob,
-        token_ends: tokens.ends,
-        tokens: tokens.blob,
+        app_texts: Strings::column(app_texts),
+        blocked: U32Column::column(blocked),
+        advertiser_ids,
+        tokens: Strings::column(
+            source
+                .advertisers
+                .iter()
+                .map(|advertiser| advertiser.tokens.concat()),
+        ),
         offers,
-        offer_id_ends: offer_ids.ends,
-        offer_ids: offer_ids.blob,
-        target_ends: targets.ends,
-        targets: targets.blob,
+        offer_ids,
+        targets: Strings::column(source.offers.iter().map(|offer| &offer.target)),
         goals,
-        goal_id_ends: goal_ids.ends,
-        goal_ids: goal_ids.blob,
-        goal_index: HashIndex::bytes(&goal_keys),
+        goal_index: HashIndex::column(&goal_ids),
+        goal_ids: Strings::column(goal_ids),
     };
-    stored.into_value(Kind::Tracking, FORMAT)
+    columns.into_value(Kind::Tracking, FORMAT)
 }

@@ -174,7 +174,7 @@ proptest! {
         ];
         for (format, body) in written {
             let (found, outcome) = read(format, None, cut(body.as_bytes(), &mut Choices::new(&cuts)));
-            prop_assert_eq!(outcome.errors.named(), [], "{}", body);
+            prop_assert_eq!(outcome.errors.listed(), [], "{}", body);
             prop_assert_eq!(outcome.rows, rows.len() as u64);
             prop_assert_eq!(&found, &rows, "{}", body);
         }
@@ -196,8 +196,8 @@ proptest! {
             let body = lines.join("\n");
             let (found, outcome) = read(format, None, cut(body.as_bytes(), &mut Choices::new(&cuts)));
             prop_assert_eq!(&found, &rows[..wrong]);
-            prop_assert_eq!(outcome.errors.named().len(), 1);
-            prop_assert_eq!(outcome.errors.named()[0].line, (headers + wrong + 1) as i64);
+            prop_assert_eq!(outcome.errors.listed().len(), 1);
+            prop_assert_eq!(outcome.errors.listed()[0].line, (headers + wrong + 1) as i64);
         }
     }
 
@@ -213,7 +213,7 @@ proptest! {
             if whole.1.errors.is_empty() {
                 prop_assert_eq!(whole.0.len() as u64, whole.1.rows);
             }
-            for error in whole.1.errors.named() {
+            for error in whole.1.errors.listed() {
                 prop_assert!(error.message.chars().count() < 400, "{}", error.message);
                 prop_assert!(!error.message.chars().any(char::is_control), "{:?}", error.message);
             }

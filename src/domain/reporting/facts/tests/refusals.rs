@@ -9,7 +9,7 @@ mod ndjson;
 
 /// The line and the column of each error, `-` for an error of the whole line.
 fn places(outcome: &Outcome) -> Vec<(i64, &str)> {
-    let errors = outcome.errors.named().iter();
+    let errors = outcome.errors.listed().iter();
     errors
         .map(|error| (error.line, error.column.as_deref().unwrap_or("-")))
         .collect()
@@ -27,7 +27,7 @@ fn refused(
 ) {
     let (rows, outcome) = read(format, upload_day, [body.as_ref()]);
     let body = String::from_utf8_lossy(body.as_ref());
-    let Some(error) = outcome.errors.named().first() else {
+    let Some(error) = outcome.errors.listed().first() else {
         panic!("accepted: {body}")
     };
     assert_eq!(places(&outcome)[0], (line, column), "{error:?} of {body}");

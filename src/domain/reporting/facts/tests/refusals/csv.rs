@@ -125,5 +125,5 @@ fn wrong_csv_rows_are_refused() {
     let not_utf8 = [with("clicks", "7").as_bytes(), b"2026-11-21,\xC3\x28,"].concat();
     let (_, outcome) = read(Format::Csv, None, [not_utf8.as_slice()]);
     assert_eq!(places(&outcome), [(4, "-")]);
-    assert_eq!(outcome.errors.named()[0].message, "is not UTF-8, from byte 12");
+    assert_eq!(outcome.errors.listed()[0].message, "is not UTF-8, from byte 12");
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     harness::{Answer, Publisher, REPORT, ReportKey, Setup, Signpost, demo, eventually, with},
-    overload::{metric, refused_at_once, sent, under_way},
+    overload::{expect_immediate_refusal, metric, permits_taken, send_without_reading},
     reports::{csv, query},
 };
 use edge::limits::{Pool, QUERIES_OF_KEY};
@@ -48,13 +48,13 @@ fn a_key_with_incomplete_queries_delays_no_other_key() {
     let (slow, good) = (publisher.create_key("slow"), publisher.create_key("good"));
     // Only the ledger knows that the key was revoked, and it is called only with a complete query.
     publisher.revoke_key(&slow);
-    let waiting = sent(&signpost, &vec![half_query(&slow); QUERIES_OF_KEY]);
-    eventually(&QUERIES_OF_KEY, || under_way(&signpost, "query"));
-    refused_at_once(|| report_with(&signpost, &slow));
+    let waiting = send_without_reading(&signpost, &vec![half_query(&slow); QUERIES_OF_KEY]);
+    eventually(&QUERIES_OF_KEY, || permits_taken(&signpost, "query"));
+    expect_immediate_refusal(|| report_with(&signpost, &slow));
     report_with(&signpost, &good).expect(204);
     drop(waiting);
-    eventually(&0, || under_way(&signpost, "query"));
-    report_with(&signpost, &slow).refused(401, "invalid_api_key");
+    eventually(&0, || permits_taken(&signpost, "query"));
+    report_with(&signpost, &slow).expect_error(401, "invalid_api_key");
 }
 
 #[test]
@@ -68,14 +68,14 @@ fn a_publisher_with_incomplete_queries_delays_no_other_publisher() {
         .map(|n| slow.create_key(&format!("slow {n}")))
         .flat_map(|key| vec![half_query(&key); QUERIES_OF_KEY])
         .collect();
-    let waiting = sent(&signpost, &halves);
+    let waiting = send_without_reading(&signpost, &halves);
     let shed = || metric(&signpost, "shed_total", "query");
-    eventually(&halves.len(), || under_way(&signpost, "query") + shed());
+    eventually(&halves.len(), || permits_taken(&signpost, "query") + shed());
     report_with(&signpost, &other_key).expect(204);
-    assert_eq!(under_way(&signpost, "query"), QUERIES.per_owner);
-    refused_at_once(|| report_with(&signpost, &own_key));
+    assert_eq!(permits_taken(&signpost, "query"), QUERIES.per_owner);
+    expect_immediate_refusal(|| report_with(&signpost, &own_key));
     drop(waiting);
-    eventually(&0, || under_way(&signpost, "query"));
+    eventually(&0, || permits_taken(&signpost, "query"));
     report_with(&signpost, &own_key).expect(204);
 }
 
@@ -127,7 +127,7 @@ fn clients_that_do_not_read_their_report_use_only_their_share_of_memory() {
 
     let first_pages = unread(first, 20);
     // Meanwhile another publisher's page is sent; its memory is free as soon as it was read.
-    second.ask(&large_query()).expect(200);
+    second.report(&large_query()).expect(200);
     let second_pages = unread(second, 5);
     let third_pages = unread(third, 5);
     // Of pages of about 8 MB, two use up a ledger's half of the memory limit, and five use up all of it.
@@ -137,7 +137,7 @@ fn clients_that_do_not_read_their_report_use_only_their_share_of_memory() {
     // Small reports work meanwhile, and large ones work once the readers are gone.
     assert_eq!(first.rows(&query(&["country"], &["impressions"])).len(), 1);
     drop(readers);
-    eventually(&200, || first.ask(&large_query()).status);
+    eventually(&200, || first.report(&large_query()).status);
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn an_empty_body_clears_no_day() {
         let headers = [("Content-Type", "application/x-ndjson")];
         publisher.send_facts("PUT", "facts/2026-01-05", &headers, body.as_bytes())
     };
-    put("").refused(400, "invalid_facts");
+    put("").expect_error(400, "invalid_facts");
     assert_eq!(publisher.days().len(), 1);
     assert_eq!(put("\n").expect(200).json(), json!({"rows": 0}));
     assert!(publisher.days().is_empty());
@@ -162,7 +162,9 @@ fn facts_with_a_mistyped_year_are_refused() {
     let publisher = signpost.publisher("bounds-years");
     for date in ["9999-12-31", "0026-01-05", "1999-12-31", "2026-1-5", "today"] {
         let fact = csv(&[&format!("{date},74000063,,DE,p,t,d,s,1,1,1,1,0.5")]);
-        publisher.put_facts(date, &fact).refused(400, "invalid_field");
+        publisher
+            .put_facts(date, &fact)
+            .expect_error(400, "invalid_field");
     }
     assert!(publisher.days().is_empty());
 }

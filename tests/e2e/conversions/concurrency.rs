@@ -4,12 +4,12 @@ use std::{collections::BTreeSet, sync::Barrier, thread};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Receiver, Wall, accepted, away_from_midnight, demo, now_ms, seal};
+use crate::harness::{OfferWall, Receiver, away_from_midnight, demo, expect_accepted, now_ms, seal};
 
 const SENDERS: usize = 64;
 
 /// Sends a postback from all senders at once. Returns how many answers call it new, and their transaction ids.
-fn send_at_once(wall: &Wall<'_>, click: &str, more: &str) -> (usize, BTreeSet<String>) {
+fn send_at_once(wall: &OfferWall<'_>, click: &str, more: &str) -> (usize, BTreeSet<String>) {
     let start = Barrier::new(SENDERS);
     let answers: Vec<Value> = thread::scope(|scope| {
         let senders: Vec<_> = (0..SENDERS)
@@ -34,7 +34,7 @@ fn sixty_four_simultaneous_copies_pay_one_reward() {
     away_from_midnight();
     let signpost = demo();
     let receiver = Receiver::start();
-    let wall = signpost.unpublished_wall("conv-at-once", "79000141", Some(&receiver));
+    let wall = signpost.unpublished_offer_wall("conv-at-once", "79000141", Some(&receiver));
     // Copies of a conversion that takes the last of a cap wait for it and are not refused for the cap.
     wall.put_offer_as(
         "conv-at-once-cap",
@@ -71,7 +71,7 @@ fn sixty_four_simultaneous_copies_pay_one_reward() {
 #[test]
 fn simultaneous_conversions_are_judged_by_their_own_offers() {
     let signpost = demo();
-    let wall = signpost.unpublished_wall("conv-offers", "79000142", None);
+    let wall = signpost.unpublished_offer_wall("conv-offers", "79000142", None);
     let offers: Vec<_> = (0..8).map(|number| format!("conv-offers-{number}")).collect();
     for offer in &offers {
         wall.put_offer_as(offer, &json!({}));
@@ -88,7 +88,7 @@ fn simultaneous_conversions_are_judged_by_their_own_offers() {
                     let mut click = wall.click("u-1", now_ms());
                     click.offer = offer.as_str().into();
                     let answer = wall.convert(&seal(keys, &click), "&goal=level_10");
-                    let id = accepted(answer, "approved", false);
+                    let id = expect_accepted(answer, "approved", false);
                     assert_eq!(wall.entry(&id)["goal_id"], format!("{offer}-2"));
                 }
             });

@@ -1,0 +1,52 @@
+//! The callback settings in an app's document: the endpoint and its secrets.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The endpoint of completion callbacks and its secrets (docs/DECISIONS.md, "Completion callbacks").
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Callback {
+    pub url: String,
+    pub method: CallbackMethod,
+    pub secret: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous_secret: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub legacy_md5: Option<LegacyMd5>,
+}
+
+impl fmt::Debug for Callback {
+    /// Omits the secrets, since a document may be logged.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Callback")
+            .field("url", &self.url)
+            .field("method", &self.method)
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CallbackMethod {
+    #[serde(rename = "GET")]
+    Get,
+    #[serde(rename = "POST")]
+    Post,
+}
+
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LegacyMd5 {
+    pub secret: String,
+}
+
+impl fmt::Debug for LegacyMd5 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LegacyMd5")
+    }
+}
+
+/// The operator's interface shows this in place of a secret. It is not a valid secret, so a document that is read and
+/// sent back unchanged is refused instead of losing its secret.
+pub const MASKED_SECRET: &str = "********";

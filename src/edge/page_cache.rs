@@ -1,0 +1,22 @@
+//! Pages of offers that an isolate keeps.
+
+use domain::model::AppId;
+
+/// A rendered page. It depends only on the app, the request and the snapshots.
+pub struct Rendered {
+    pub body: Vec<u8>,
+    pub etag: String,
+    /// The build time of its listing as an HTTP date.
+    pub last_modified: String,
+}
+
+/// The key of a rendered page.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PageKey {
+    /// The versions of the snapshots.
+    pub listing: u64,
+    pub tracking: u64,
+    pub app: AppId,
+    /// A hash of the request, which may itself have thousands of values.
+    pub request: u128,
+}

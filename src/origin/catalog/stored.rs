@@ -1,0 +1,87 @@
+//! Resources in the catalog's tables: the statements of each kind, and checks that a resource exists.
+
+use serde::Serialize;
+
+use super::sql;
+use contract::catalog::{Resource, UNKNOWN_RESOURCE};
+use domain::model::{api_error::ApiError, document::FieldError};
+use platform::{database::Database, failure::Failure, params};
+
+/// The statements and the id member of each kind of resource.
+pub(super) trait Stored {
+    /// The JSON member for the resource's id.
+    fn id_member(self) -> &'static str;
+
+    /// The statement that reads a resource's id, its document, and the columns that the answer adds.
+    fn select_one(self) -> &'static str;
+
+    /// The same for all resources after an id, up to a limit.
+    fn select_page(self) -> &'static str;
+}
+
+impl Stored for Resource {
+    fn id_member(self) -> &'static str {
+        match self {
+            Self::Publisher => "publisher_id",
+            Self::App => "app_id",
+            Self::Advertiser => "advertiser_id",
+            Self::Offer => "offer_id",
+        }
+    }
+
+    fn select_one(self) -> &'static str {
+        match self {
+            Self::Publisher => sql::GET_PUBLISHER,
+            Self::App => sql::GET_APP,
+            Self::Advertiser => sql::GET_ADVERTISER,
+            Self::Offer => sql::GET_OFFER,
+        }
+    }
+
+    fn select_page(self) -> &'static str {
+        match self {
+            Self::Publisher => sql::LIST_PUBLISHERS,
+            Self::App => sql::LIST_APPS,
+            Self::Advertiser => sql::LIST_ADVERTISERS,
+            Self::Offer => sql::LIST_OFFERS,
+        }
+    }
+}
+
+/// The origin of a write. It decides whether an app that is written unchanged restarts its callbacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteSource {
+    /// A PUT: the app's endpoint is tried again at once, even if nothing changed.
+    Put,
+    /// A line of an import: an unchanged app changes nothing, because imports may repeat the whole catalog daily.
+    Import,
+}
+
+/// Refuses with 404 if the resource does not exist.
+pub fn require(db: &impl Database, resource: Resource, id: &str) -> Result<(), Failure> {
+    if db.query_first(resource.select_one(), params![id])?.is_some() {
+        return Ok(());
+    }
+    Err(UNKNOWN_RESOURCE
+        .with_message(format!("there is no {} {id}", resource.singular()))
+        .into())
+}
+
+/// Refuses with 400, naming `field`, if the resource that a document refers to does not exist.
+pub(super) fn require_reference(
+    db: &impl Database,
+    resource: Resource,
+    field: &str,
+    id: &str,
+) -> Result<(), Failure> {
+    if db.query_first(resource.select_one(), params![id])?.is_some() {
+        return Ok(());
+    }
+    let problem = format!("there is no {} {id}", resource.singular());
+    Err(ApiError::from(FieldError::new(field, problem)).into())
+}
+
+pub(super) fn to_document(value: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string(value)
+        .map_err(|error| Failure::Internal(format!("a document is not JSON: {error}")))
+}

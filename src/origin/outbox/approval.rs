@@ -1,0 +1,56 @@
+//! An approval: everything that is needed to pay a conversion.
+
+use serde::{Deserialize, Serialize};
+
+use contract::outbox::{Answer, Conversion};
+use domain::{
+    conversions::{
+        ids::{RowKey, transaction_id},
+        state::{Movement, Status},
+    },
+    model::{AdvertiserId, CurrencyRate, OfferId},
+    tracking::click_id::Nonce,
+};
+use platform::failure::Failure;
+
+/// A reservation stores it, so that the alarm pays exactly what the request would have paid.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approval {
+    pub conversion: Conversion,
+    pub advertiser: AdvertiserId,
+    pub offer: OfferId,
+    pub goal: String,
+    /// The goal's event code.
+    pub goal_value: Option<String>,
+    pub payout_micro_usd: i64,
+    pub currency: CurrencyRate,
+}
+
+impl Approval {
+    pub fn nonce(&self) -> Result<Nonce, Failure> {
+        let nonce = self.conversion.nonce.0.as_slice();
+        Nonce::try_from(nonce).map_err(|_| Failure::Internal("a nonce does not have 12 bytes".into()))
+    }
+
+    pub fn transaction_id(&self, movement: Movement) -> Result<String, Failure> {
+        let row = RowKey {
+            app: self.conversion.click.app,
+            nonce: self.nonce()?,
+            goal: &self.goal,
+        };
+        Ok(transaction_id(&row, movement))
+    }
+
+    /// The sender's name of the goal; empty if there is none, because no name is empty.
+    pub(super) fn name(&self) -> &str {
+        self.conversion.goal.as_deref().unwrap_or_default()
+    }
+
+    pub(super) fn answer(&self, status: Status, duplicate: bool) -> Result<Answer, Failure> {
+        Ok(Answer {
+            transaction_id: self.transaction_id(Movement::Reward)?,
+            status,
+            duplicate,
+        })
+    }
+}
