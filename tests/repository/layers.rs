@@ -129,7 +129,8 @@ fn uses(module: &[String], text: &str) -> Vec<Vec<String>> {
 /// The paths of a tree like `a::{b,c::{d,e}}`.
 fn leaves(tree: &str) -> Vec<String> {
     let Some((prefix, rest)) = tree.split_once('{') else {
-        return vec![tree.to_owned()];
+        // Empty after the comma at the end of a list.
+        return Vec::from_iter((!tree.is_empty()).then(|| tree.to_owned()));
     };
     let (mut depth, mut start, mut found) = (0, 0, Vec::new());
     let (inner, _) = rest.rsplit_once('}').unwrap();

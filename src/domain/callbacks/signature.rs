@@ -88,7 +88,7 @@ pub mod receiver {
     pub fn verifies(secret: &str, id: &str, timestamp: i64, payload: &str, signatures: &str) -> bool {
         let library = Webhook::new(secret).unwrap();
         let own = library.sign(id, timestamp, payload.as_bytes()).unwrap();
-        signatures.split(' ').any(|signature| signature == own)
+        signatures.split(' ').any(|candidate| candidate == own)
     }
 
     /// The text with the character at `place` replaced by `by`. `None` if that changes nothing.

@@ -1,4 +1,4 @@
-//! Counts callback attempts per isolate, and logs each attempt that did not deliver.
+//! Observes callback attempts. Production counts them per isolate, and logs each that did not deliver.
 
 use std::cell::Cell;
 
@@ -31,13 +31,40 @@ pub fn counts() -> AttemptCounts {
     COUNTS.get()
 }
 
-/// Counts an attempt, and logs it if it did not deliver. `attempts` includes this one.
-pub fn record(
+/// Observes the start and the end of each attempt of a callback. Production logs attempts; the simulation checks them.
+pub trait Observer {
+    fn claimed(&self, _callback: &ClaimedCallback) {}
+
+    fn concluded(&self, now_ms: i64, concluded: &Concluded<'_>);
+}
+
+/// The end of an attempt.
+#[derive(Clone, Copy)]
+pub struct Concluded<'a> {
+    pub callback: &'a ClaimedCallback,
+    pub call: &'a HttpCall,
+    pub judgement: &'a Judgement,
+    /// Whether the result was stored.
+    pub written: bool,
+}
+
+/// Production's observer.
+pub struct DeliveryLog;
+
+impl Observer for DeliveryLog {
+    fn concluded(&self, now_ms: i64, concluded: &Concluded<'_>) {
+        record(now_ms, concluded);
+    }
+}
+
+fn record(
     now_ms: i64,
-    callback: &ClaimedCallback,
-    call: &HttpCall,
-    attempts: u32,
-    judgement: &Judgement,
+    Concluded {
+        callback,
+        call,
+        judgement,
+        ..
+    }: &Concluded<'_>,
 ) {
     let mut counts = COUNTS.get();
     let counted = match judgement.next {
@@ -56,7 +83,7 @@ pub fn record(
         app: Some(&callback.fields.app_id),
         offer: Some(&callback.fields.offer_id),
         transaction_id: Some(&callback.fields.transaction_id),
-        attempts: Some(attempts),
+        attempts: Some(callback.attempts.saturating_add(1)),
         status: call.outcome.as_ref().ok().map(|answer| answer.status),
         cause: call.outcome.as_ref().err().map(|no_answer| no_answer.cause),
         next_try: match judgement.next {

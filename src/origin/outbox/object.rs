@@ -6,9 +6,8 @@ use std::{panic::RefUnwindSafe, rc::Rc};
 use worker::{DurableObject, Env, Request, Response, State, durable_object};
 
 use super::{
-    callback_sender::CallbackSender,
-    click_locks::ClickLocks,
-    service::{DeliveryLog, OutboxService},
+    callback_sender::CallbackSender, click_locks::ClickLocks, delivery_log::DeliveryLog,
+    service::OutboxService,
 };
 use contract::outbox::parse_path;
 use domain::model::api_error::common;

@@ -10,7 +10,7 @@ use super::{
     click_locks::ClickLocks,
     commit::{self, Peers},
     deliveries::{self, Attempt, ClaimedCallback},
-    delivery_log,
+    delivery_log::{Concluded, Observer},
     endpoint::{self, OutboxState, StateCache},
     log, next_alarm, replay, retention, revenue_batches,
     terms_client::TermsClient,
@@ -21,7 +21,7 @@ use contract::{
 };
 use domain::{
     callbacks::{
-        delivery::{Judgement, Next, judge},
+        delivery::{Next, judge},
         request::Endpoint,
     },
     conversions::parameters::INVALID_CLICK_ID,
@@ -30,7 +30,6 @@ use domain::{
 use platform::{
     concurrency_limit::{ConcurrencyLimit, Limit},
     failure::Failure,
-    http_call::HttpCall,
     object_shell::ObjectShell,
     panics::{panic_to_failure, panics_to_failure},
     traits::{Clock, Http, ObjectCall, ObjectStorage, Random, Sleep, Spawn},
@@ -48,42 +47,6 @@ const CONVERSIONS: Limit = Limit {
 pub trait Runtime: Clock + Random + Sleep + Spawn + ObjectCall + Http {}
 
 impl<R: Clock + Random + Sleep + Spawn + ObjectCall + Http> Runtime for R {}
-
-/// Observes the start and the end of each attempt of a callback. Production logs attempts; the simulation checks them.
-pub trait Observer {
-    fn claimed(&self, _tried: &ClaimedCallback) {}
-
-    fn concluded(
-        &self,
-        now_ms: i64,
-        callback: &ClaimedCallback,
-        call: &HttpCall,
-        judgement: &Judgement,
-        written: bool,
-    );
-}
-
-/// Production's observer: counts attempts and logs those that did not deliver.
-pub struct DeliveryLog;
-
-impl Observer for DeliveryLog {
-    fn concluded(
-        &self,
-        now_ms: i64,
-        callback: &ClaimedCallback,
-        call: &HttpCall,
-        judgement: &Judgement,
-        _written: bool,
-    ) {
-        delivery_log::record(
-            now_ms,
-            callback,
-            call,
-            callback.attempts.saturating_add(1),
-            judgement,
-        );
-    }
-}
 
 /// An outbox's orchestration. It lives behind an [`Rc`], because tasks that outlive their requests share it.
 pub struct OutboxService<D, R, O> {
@@ -352,16 +315,16 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             u32::from_le_bytes([a, b, c, d]),
         );
         let attempt = Attempt::of(&call);
-        let concluded = deliveries::conclude(
-            self.shell.storage(),
-            self.now_ms(),
+        let db = self.shell.storage();
+        let stored = deliveries::conclude(db, self.now_ms(), callback, &attempt, &judgement);
+        let concluded = Concluded {
             callback,
-            &attempt,
-            &judgement,
-        );
-        self.observer
-            .concluded(self.now_ms(), callback, &call, &judgement, concluded.is_ok());
-        concluded?;
+            call: &call,
+            judgement: &judgement,
+            written: stored.is_ok(),
+        };
+        self.observer.concluded(self.now_ms(), &concluded);
+        stored?;
         if judgement.next == Next::Delivered {
             self.committed()
         } else {

@@ -20,7 +20,8 @@ use origin::outbox::{
     callback_sender::CallbackSender,
     click_locks::ClickLocks,
     deliveries::ClaimedCallback,
-    service::{Observer, OutboxService},
+    delivery_log::{Concluded, Observer},
+    service::OutboxService,
 };
 use platform::{
     database::{Database, DatabaseError, Row, Value},
@@ -321,19 +322,13 @@ impl Observer for Runtime {
         });
     }
 
-    fn concluded(
-        &self,
-        _now_ms: i64,
-        claimed: &ClaimedCallback,
-        call: &HttpCall,
-        judgement: &Judgement,
-        written: bool,
-    ) {
+    fn concluded(&self, _now_ms: i64, concluded: &Concluded<'_>) {
+        let outcome = concluded.call.outcome.as_ref();
         self.0.record(Event::Concluded {
-            claimed: claimed.clone(),
-            judgement: *judgement,
-            http_status: call.outcome.as_ref().ok().map(|answer| answer.status),
-            written,
+            claimed: concluded.callback.clone(),
+            judgement: *concluded.judgement,
+            http_status: outcome.ok().map(|answer| answer.status),
+            written: concluded.written,
         });
     }
 }
