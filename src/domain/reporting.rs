@@ -14,6 +14,8 @@ pub mod query;
 pub mod rate;
 pub mod render;
 pub mod segment;
+#[cfg(test)]
+mod testing;
 
 pub use dimension::Dimension;
 pub use metric::{Measure, Metric, Sums};

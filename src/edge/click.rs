@@ -59,7 +59,7 @@ pub struct Prepared<'t> {
     allowed: Allowed<'t>,
     visitor: Visitor,
     /// Whether a person clicked, so that it counts.
-    counts: bool,
+    is_confirmed: bool,
     pub needs: Option<Need>,
 }
 
@@ -89,7 +89,7 @@ pub fn prepare<'t>(
         now_ms,
     };
     let allowed = decision::decide(tracking, request.query, visitor)?;
-    let counts = user_agent::is_confirmed_click(
+    let is_confirmed = user_agent::is_confirmed_click(
         request.is_head,
         request.user_agent,
         request.purpose,
@@ -97,13 +97,13 @@ pub fn prepare<'t>(
     );
     let needs = match allowed.goal.offer.click_cap {
         Some(limit) => Some(Need::Cap(limit)),
-        None if counts && !isolate.counts.borrow().joins_open_batch(now_ms) => Some(Need::BatchOwner),
+        None if is_confirmed && !isolate.counts.borrow().joins_open_batch(now_ms) => Some(Need::BatchOwner),
         None => None,
     };
     Ok(Prepared {
         allowed,
         visitor,
-        counts,
+        is_confirmed,
         needs,
     })
 }
@@ -116,7 +116,7 @@ impl Prepared<'_> {
 
     /// The kind under which the click is counted, if it counts.
     pub fn counted(&self) -> Option<ClickKind> {
-        self.counts
+        self.is_confirmed
             .then(|| redirect::click_kind(&self.allowed, self.visitor))
             .flatten()
     }
@@ -208,7 +208,7 @@ async fn take_from_cap(
     if isolate.spent.borrow().get(offer.id) == Some(&spent) {
         return Err(OFFER_CAPPED);
     }
-    if !prepared.counts {
+    if !prepared.is_confirmed {
         return Ok(None);
     }
     let permit = isolate

@@ -30,8 +30,7 @@ use domain::{
 use platform::{
     concurrency_limit::Permit,
     http::{
-        answer::LogFields,
-        answer::{Answer, JSON},
+        answer::{Answer, JSON, LogFields},
         body,
     },
     log,
@@ -95,7 +94,7 @@ async fn convert(
         .call(&outbox, Box::new(conversion), OUTBOX_TIMEOUT)
         .await;
     let was_answered = CallError::was_answered(&answered);
-    context.isolate.reach.outbox(app, was_answered, now_ms());
+    context.isolate.reach.record_outbox(app, was_answered, now_ms());
     Ok(match answered {
         Ok(converted) => {
             let body = serde_json::to_vec(&converted).unwrap_or_default();

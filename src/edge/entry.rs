@@ -81,7 +81,7 @@ async fn handle(
     request: Request,
     address: &Address<'_>,
 ) -> Result<Answer, ApiError> {
-    let endpoint = match entry::found(routed) {
+    let endpoint = match entry::require_route(routed) {
         Ok(found) => found.endpoint,
         Err(refusal) => return Ok(*refusal),
     };

@@ -15,9 +15,9 @@ use crate::{
     byte_cache::ByteCache,
     config::Config,
     limits::Pools,
-    page_cache::{PageKey, Rendered},
+    page_cache::{PageKey, RenderedPage},
     rate_limit::RateLimiter,
-    reachability::Reach,
+    reachability::Reachability,
     traffic::EdgeTraffic,
 };
 use domain::{
@@ -46,7 +46,7 @@ pub struct Isolate {
     /// The time of the last request for the pointer, in milliseconds.
     pub revalidated_at_ms: Cell<i64>,
     pub chunks: ByteCache<String, Chunk>,
-    pub pages: ByteCache<PageKey, Rendered>,
+    pub pages: ByteCache<PageKey, RenderedPage>,
     pub rate_limiter: RateLimiter,
     pub pools: Pools,
     pub counts: RefCell<ClickCounts>,
@@ -54,7 +54,7 @@ pub struct Isolate {
     /// Offers whose click cap is spent, with the day and the revision of the offer.
     pub spent: RefCell<HashMap<String, (i64, i64)>>,
     pub traffic: EdgeTraffic,
-    pub reach: Reach,
+    pub reach: Reachability,
 }
 
 /// An isolate's snapshot of one kind, and the state of its loading.
@@ -147,7 +147,7 @@ impl Isolate {
             nonces: RefCell::new(NonceSource::new(*nonce_base)),
             spent: RefCell::default(),
             traffic: EdgeTraffic::default(),
-            reach: Reach::default(),
+            reach: Reachability::default(),
         });
         ISOLATE.set(Some(Rc::clone(&isolate)));
         Ok(isolate)

@@ -1,10 +1,9 @@
 //! `GET /metrics`: the metrics of this isolate.
 
-use crate::{isolate::RequestContext, traffic::EdgeTraffic};
+use crate::isolate::RequestContext;
 use platform::{
     http::{
         answer::Answer,
-        router::RouteName,
         traffic::{write_memory, write_pools},
     },
     prometheus::MetricsText,
@@ -22,7 +21,7 @@ fn text(context: &RequestContext) -> String {
     write_snapshots(&mut metrics, context);
     write_pools(&mut metrics, isolate.pools.each());
     write_memory(&mut metrics);
-    write_traffic(&mut metrics, &isolate.traffic);
+    isolate.traffic.write(&mut metrics);
     metrics.value(
         "isolate_clicks_uncounted_total",
         "Clicks that were redirected but not counted.",
@@ -68,33 +67,4 @@ fn write_snapshots(metrics: &mut MetricsText, context: &RequestContext) {
         "Memory used by this isolate's data, by kind.",
         memory.map(|(what, bytes)| ([("what", what)], bytes)),
     );
-}
-
-fn write_traffic(metrics: &mut MetricsText, traffic: &EdgeTraffic) {
-    let requests = traffic.requests();
-    traffic.ordinary.write(metrics, &requests);
-    let count = |route: RouteName, status: u16| requests.get(&(route, status)).copied().unwrap_or(0);
-    let fast = [
-        ("redirect", traffic.fast_redirects.get()),
-        ("offers", traffic.fast_offers.get()),
-    ];
-    let answered = [
-        ("redirect", traffic.redirects.get() + traffic.fast_redirects.get()),
-        (
-            "offers",
-            count(RouteName::Offers, 200) + count(RouteName::Offers, 304),
-        ),
-        ("conversion", count(RouteName::Conversion, 200)),
-    ];
-    metrics.metric(
-        "isolate_answered_total",
-        "Successful requests, by kind.",
-        answered.map(|(what, count)| ([("what", what)], count)),
-    );
-    metrics.metric(
-        "isolate_fast_path_total",
-        "Those of them that took the fast path.",
-        fast.map(|(what, count)| ([("what", what)], count)),
-    );
-    traffic.ordinary.write_conversions(metrics);
 }

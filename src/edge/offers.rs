@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::{
     isolate::{Isolate, RequestContext},
     limits::Pool,
-    page_cache::{PageKey, Rendered},
+    page_cache::{PageKey, RenderedPage},
     snapshots,
 };
 use domain::{
@@ -193,7 +193,7 @@ pub struct PageRequest<'a> {
 
 /// A page, or the need that it must wait for.
 pub enum Prepared<'a> {
-    Ready(Rc<Rendered>),
+    Ready(Rc<RenderedPage>),
     /// Bodies that are not cached.
     NeedsBodies(PageRequest<'a>),
 }
@@ -225,7 +225,7 @@ impl<'a> PageRequest<'a> {
         page.map_or(Prepared::NeedsBodies(self), Prepared::Ready)
     }
 
-    fn render(&self, isolate: &Isolate) -> Option<Rc<Rendered>> {
+    fn render(&self, isolate: &Isolate) -> Option<Rc<RenderedPage>> {
         let (app, listing) = (self.app_listing(), self.listing.listing());
         let Selection { rows, total } = self.listing.select(&app, self.request);
         // Collects all bodies first, so that nothing is rendered if one is missing.
@@ -240,7 +240,7 @@ impl<'a> PageRequest<'a> {
     }
 
     /// Loads the missing bodies and renders the page.
-    async fn load(&self, context: &RequestContext) -> Result<Rc<Rendered>, ApiError> {
+    async fn load(&self, context: &RequestContext) -> Result<Rc<RenderedPage>, ApiError> {
         let isolate = &context.isolate;
         let app_id = self.app.id.to_string();
         let _permit = isolate.pools.get(Pool::Pages).acquire(&app_id, context.now_ms)?;
@@ -276,9 +276,9 @@ impl<'a> PageRequest<'a> {
         }
     }
 
-    fn cache(&self, isolate: &Isolate, body: Vec<u8>) -> Rc<Rendered> {
+    fn cache(&self, isolate: &Isolate, body: Vec<u8>) -> Rc<RenderedPage> {
         let size = body.len() + ENTRY_OVERHEAD;
-        let page = Rendered {
+        let page = RenderedPage {
             etag: page::etag(&body),
             last_modified: http_date(self.listing.listing().built_at_ms()),
             body,

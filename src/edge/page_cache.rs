@@ -1,9 +1,9 @@
-//! Pages of offers that an isolate keeps.
+//! The keys and values of the cache of rendered pages.
 
 use domain::model::AppId;
 
 /// A rendered page. It depends only on the app, the request and the snapshots.
-pub struct Rendered {
+pub struct RenderedPage {
     pub body: Vec<u8>,
     pub etag: String,
     /// The build time of its listing as an HTTP date.

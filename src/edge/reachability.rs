@@ -14,12 +14,12 @@ const COUNTS_MS: i64 = MINUTE_MS;
 
 /// The owners whose objects failed since one last answered.
 #[derive(Debug, Default)]
-pub struct Reachability {
+pub struct OutageDetector {
     owners: BTreeSet<String>,
     last_ms: i64,
 }
 
-impl Reachability {
+impl OutageDetector {
     /// Records whether an owner's object answered.
     pub fn note(&mut self, owner: &str, answered: bool, now_ms: i64) {
         if answered || now_ms.saturating_sub(self.last_ms) > COUNTS_MS {
@@ -46,24 +46,24 @@ impl Reachability {
 
 /// The isolate's record of which objects are reachable.
 #[derive(Default)]
-pub struct Reach {
+pub struct Reachability {
     /// The time of the last probe of the catalog, in milliseconds.
     pub probed_at_ms: Cell<i64>,
     /// Whether the catalog answered the last probe; `None` before the first.
     pub catalog: Cell<Option<bool>>,
-    pub ledgers: RefCell<Reachability>,
-    pub outboxes: RefCell<Reachability>,
+    pub ledgers: RefCell<OutageDetector>,
+    pub outboxes: RefCell<OutageDetector>,
 }
 
-impl Reach {
+impl Reachability {
     /// Records whether the ledger of a report's publisher answered.
-    pub fn ledger(&self, publisher: &PublisherId, answered: bool, now_ms: i64) {
+    pub fn record_ledger(&self, publisher: &PublisherId, answered: bool, now_ms: i64) {
         let mut ledgers = self.ledgers.borrow_mut();
         ledgers.note(publisher.as_str(), answered, now_ms);
     }
 
     /// Records whether the outbox of a postback's app answered.
-    pub fn outbox(&self, app: AppId, answered: bool, now_ms: i64) {
+    pub fn record_outbox(&self, app: AppId, answered: bool, now_ms: i64) {
         let mut outboxes = self.outboxes.borrow_mut();
         outboxes.note(&app.to_string(), answered, now_ms);
     }
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn an_outage_needs_failures_of_several_owners_in_a_row() {
-        let mut outages = Reachability::default();
+        let mut outages = OutageDetector::default();
         assert!(!outages.has_failed(0));
         for now_ms in 0..10 {
             outages.note("a", false, now_ms);
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn old_failures_do_not_count() {
-        let mut outages = Reachability::default();
+        let mut outages = OutageDetector::default();
         for owner in ["a", "b", "c"] {
             outages.note(owner, false, 0);
         }

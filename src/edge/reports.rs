@@ -15,8 +15,7 @@ use domain::{
 };
 use platform::{
     http::{
-        answer::LogFields,
-        answer::{Answer, JSON},
+        answer::{Answer, JSON, LogFields},
         body::{self, header},
     },
     object_call::{self, broken},
@@ -65,7 +64,7 @@ async fn generate(
     let answered = send(context, &publisher, &api_key, accept.as_deref(), &body).await;
     isolate
         .reach
-        .ledger(&publisher, CallError::was_answered(&answered), runtime::now_ms());
+        .record_ledger(&publisher, CallError::was_answered(&answered), runtime::now_ms());
     let answer = match answered {
         Ok(response) => Answer::pass(response).await,
         Err(error) => error.into(),

@@ -2,16 +2,19 @@
 
 use std::{cell::Cell, collections::BTreeMap};
 
-use platform::http::{router::RouteName, traffic::Traffic};
+use platform::{
+    http::{router::RouteName, traffic::Traffic},
+    prometheus::MetricsText,
+};
 
 /// Requests answered since the isolate started. The fast path has counters of its own.
 #[derive(Default)]
 pub struct EdgeTraffic {
     pub ordinary: Traffic,
-    pub fast_redirects: Cell<u64>,
-    pub fast_offers: Cell<u64>,
+    fast_redirects: Cell<u64>,
+    fast_offers: Cell<u64>,
     /// Clicks that the ordinary path redirected to their offer, without fallbacks.
-    pub redirects: Cell<u64>,
+    redirects: Cell<u64>,
 }
 
 impl EdgeTraffic {
@@ -28,10 +31,40 @@ impl EdgeTraffic {
     }
 
     /// The requests of both paths, by route and status.
-    pub fn requests(&self) -> BTreeMap<(RouteName, u16), u64> {
+    fn requests(&self) -> BTreeMap<(RouteName, u16), u64> {
         let mut requests = self.ordinary.requests();
         *requests.entry((RouteName::Click, 302)).or_default() += self.fast_redirects.get();
         *requests.entry((RouteName::Offers, 200)).or_default() += self.fast_offers.get();
         requests
+    }
+
+    /// Writes the requests of both paths.
+    pub fn write(&self, metrics: &mut MetricsText) {
+        let requests = self.requests();
+        self.ordinary.write(metrics, &requests);
+        let count = |route: RouteName, status: u16| requests.get(&(route, status)).copied().unwrap_or(0);
+        let fast = [
+            ("redirect", self.fast_redirects.get()),
+            ("offers", self.fast_offers.get()),
+        ];
+        let answered = [
+            ("redirect", self.redirects.get() + self.fast_redirects.get()),
+            (
+                "offers",
+                count(RouteName::Offers, 200) + count(RouteName::Offers, 304),
+            ),
+            ("conversion", count(RouteName::Conversion, 200)),
+        ];
+        metrics.metric(
+            "isolate_answered_total",
+            "Successful requests, by kind.",
+            answered.map(|(what, count)| ([("what", what)], count)),
+        );
+        metrics.metric(
+            "isolate_fast_path_total",
+            "Those of them that took the fast path.",
+            fast.map(|(what, count)| ([("what", what)], count)),
+        );
+        self.ordinary.write_conversions(metrics);
     }
 }

@@ -27,8 +27,8 @@ pub const FIRST_WAIT_MS: i64 = 5 * SECOND_MS;
 pub const LONGEST_WAIT_MS: i64 = 5 * MINUTE_MS;
 /// Sums in a batch: at most 300 bytes each make 300 KB, and a SQLite value may have 2 MB.
 pub const SUMS: i64 = 1_000;
-/// Batches that one alarm opens and sends at most. If no receiver answers, their timeouts, 10 s each on six connections,
-/// add up to 80 s of the 15 minutes that an alarm may run.
+/// Batches that one alarm opens and sends at most. If no receiver answers, their timeouts, 10 s each on six
+/// connections, add up to 80 s of the 15 minutes that an alarm may run.
 pub const BATCHES: usize = 48;
 /// Rows of traffic after which an alarm opens no further batch: about 50 ms, in which the object answers no request.
 const ROWS: i64 = 10_000;
@@ -243,9 +243,9 @@ pub fn traffic_due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, Da
     Ok(waits.then(|| now_ms.saturating_add(COALESCE_MS)))
 }
 
-/// For receivers: whether a sender's batch was applied before. A sender has one batch in flight to a receiver and numbers
-/// increase, so a number not above the last applied one is a repeat. `mark` is the receiver's statement that reads the
-/// last applied number by the sender's name.
+/// For receivers: whether a sender's batch was applied before. A sender has one batch in flight to a receiver and
+/// numbers increase, so a number not above the last applied one is a repeat. `mark` is the receiver's statement that
+/// reads the last applied number by the sender's name.
 pub fn was_applied(
     db: &impl Database,
     mark: &str,

@@ -9,6 +9,7 @@ pub mod limits;
 #[cfg(target_arch = "wasm32")]
 mod object;
 pub mod publication;
+mod resource_tables;
 pub mod resources;
 pub mod revisions;
 pub mod schedule;
@@ -16,7 +17,7 @@ pub mod schema;
 pub mod service;
 pub mod snapshots;
 pub mod sql;
-pub mod stored;
+
 pub mod terms;
 pub mod tokens;
 
@@ -52,7 +53,14 @@ impl Context<'_> {
 pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Result<Reply, Failure> {
     match command {
         Command::Put(Put { resource, id, body }) => db.transaction(|| {
-            resources::put(db, context, stored::WriteSource::Put, resource, &id, &body)?;
+            resources::put(
+                db,
+                context,
+                resource_tables::WriteSource::Put,
+                resource,
+                &id,
+                &body,
+            )?;
             resources::get(db, resource, &id)
         }),
         Command::Get(Get { resource, id }) => resources::get(db, resource, &id),

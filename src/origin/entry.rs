@@ -1,4 +1,4 @@
-//! The origin Worker's entry: the operator's interface, its description, and health.
+//! The origin Worker's entry: routes a request, and checks the operator's token and the concurrency limit.
 
 use worker::{Context, Env, Request, Response, event, web_sys};
 
@@ -16,7 +16,7 @@ use platform::{
         body::header,
         entry,
         request_log::RequestInfo,
-        router::{Found, Interface, RouteName, Routed, find},
+        router::{Interface, RouteMatch, RouteName, Routed, find},
     },
     log,
 };
@@ -88,9 +88,9 @@ async fn handle(
     request: Request,
     address: &Address<'_>,
 ) -> Result<Answer, ApiError> {
-    let Found {
+    let RouteMatch {
         endpoint, segments, ..
-    } = match entry::found(routed) {
+    } = match entry::require_route(routed) {
         Ok(found) => found,
         Err(refusal) => return Ok(*refusal),
     };

@@ -59,7 +59,7 @@ fn text(context: &RequestContext, catalog: Option<&Value>) -> String {
     let attempts = delivery_log::counts();
     metrics.metric(
         "isolate_callback_tries_total",
-        "Tries of callbacks by the outboxes that live in this isolate, by outcome.",
+        "Attempts of callbacks by the outboxes that live in this isolate, by outcome.",
         [
             ([("outcome", "delivered")], attempts.delivered),
             ([("outcome", "failed")], attempts.failed),

@@ -27,7 +27,7 @@ pub fn describe() -> Answer {
     Answer::json(200, DESCRIPTION).header("Cache-Control", "public, max-age=3600")
 }
 
-/// Carries out a call of the operator.
+/// Runs the handler of a routed request.
 pub async fn call(
     context: &RequestContext,
     handler: Handler,

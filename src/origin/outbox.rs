@@ -1,7 +1,8 @@
 //! Outboxes: one object for each app. An outbox makes conversions durable, pays each once, and delivers their callbacks
 //! to the publisher (docs/DECISIONS.md, "Conversions" and "Completion callbacks").
 //!
-//! - [`approval`], [`conversions`], [`reservations`] and [`commit`]: the rows that a postback writes, and the order of writes;
+//! - [`approval`], [`conversions`], [`reservations`] and [`commit`]: the rows that a postback writes, and the order of
+//!   writes;
 //! - [`entries`] and [`log`]: the log's entries, one for each transaction id, and the operator's view of them;
 //! - [`deliveries`], [`callback_sender`] and [`endpoint`]: attempts of callbacks, and the state of their endpoint;
 //! - [`click_locks`]: one conversion of a click at a time;

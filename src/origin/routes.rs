@@ -4,7 +4,7 @@ use crate::limits::Pool::{self, *};
 use contract::catalog::Resource;
 use platform::http::router::{Endpoint, Interface, Method::*, Route, RouteName, Subject, on};
 
-/// A route's handler: one of the entry's, or an operation of the operator on one kind of object.
+/// A route's handler. Most are calls of the operator to one kind of object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handler {
     Health,
@@ -16,6 +16,7 @@ pub enum Handler {
     Outbox(OutboxCall),
 }
 
+/// A call to the catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CatalogCall {
     List(Resource),

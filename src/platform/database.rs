@@ -57,6 +57,14 @@ pub fn json(list: &impl Serialize) -> Result<String, DatabaseError> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatabaseError(pub String);
 
+impl DatabaseError {
+    /// The same error of a stored thing: `of("offer", "23817")`.
+    #[must_use]
+    pub fn of(self, kind: &str, id: &str) -> Self {
+        Self(format!("{kind} {id}: {}", self.0))
+    }
+}
+
 impl fmt::Display for DatabaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "database: {}", self.0)
@@ -156,36 +164,28 @@ impl Row {
     /// A blob of a fixed length.
     pub fn bytes<const N: usize>(&self, column: usize) -> Result<[u8; N], DatabaseError> {
         let bytes = self.blob(column)?.try_into();
-        bytes.map_err(|_| self.damaged(column, &format!("does not have {N} bytes")))
+        bytes.map_err(|_| damaged(column, &format!("does not have {N} bytes")))
     }
 
     /// A text in the form that `parse` reads.
-    pub fn parsed<T>(
-        &self,
-        column: usize,
-        parse: impl FnOnce(&str) -> Option<T>,
-    ) -> Result<T, DatabaseError> {
-        parse(self.text(column)?).ok_or_else(|| self.damaged(column, "does not parse"))
+    pub fn parse<T>(&self, column: usize, parse: impl FnOnce(&str) -> Option<T>) -> Result<T, DatabaseError> {
+        parse(self.text(column)?).ok_or_else(|| damaged(column, "does not parse"))
     }
 
     /// A value by its stored code.
-    pub fn decoded<T>(
-        &self,
-        column: usize,
-        decode: impl FnOnce(u8) -> Option<T>,
-    ) -> Result<T, DatabaseError> {
-        decode(self.number(column)?).ok_or_else(|| self.damaged(column, "is not a known code"))
+    pub fn decode<T>(&self, column: usize, decode: impl FnOnce(u8) -> Option<T>) -> Result<T, DatabaseError> {
+        decode(self.number(column)?).ok_or_else(|| damaged(column, "is not a known code"))
     }
 
     /// A JSON text.
     pub fn json<'r, T: Deserialize<'r>>(&'r self, column: usize) -> Result<T, DatabaseError> {
         serde_json::from_str(self.text(column)?)
-            .map_err(|error| self.damaged(column, &format!("does not parse: {error}")))
+            .map_err(|error| damaged(column, &format!("does not parse: {error}")))
     }
 
     /// An integer in the range of its type.
     pub fn number<T: TryFrom<i64>>(&self, column: usize) -> Result<T, DatabaseError> {
-        T::try_from(self.integer(column)?).map_err(|_| self.damaged(column, "is out of range"))
+        T::try_from(self.integer(column)?).map_err(|_| damaged(column, "is out of range"))
     }
 
     pub fn optional_number<T: TryFrom<i64>>(&self, column: usize) -> Result<Option<T>, DatabaseError> {
@@ -194,12 +194,10 @@ impl Row {
             _ => self.number(column).map(Some),
         }
     }
+}
 
-    /// An error that names the row by its first column, unless that one is damaged: it may contain a user id.
-    fn damaged(&self, column: usize, problem: &str) -> DatabaseError {
-        let row = self.0.first().filter(|_| column > 0);
-        DatabaseError(format!("column {column} {problem}, row {row:?}"))
-    }
+fn damaged(column: usize, problem: &str) -> DatabaseError {
+    DatabaseError(format!("column {column} {problem}"))
 }
 
 fn unexpected(column: usize, wanted: &str, found: Option<&Value>) -> DatabaseError {

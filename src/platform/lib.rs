@@ -28,4 +28,6 @@ pub mod traits;
 pub mod workers;
 
 /// Cloudflare's limit of simultaneous connections for one invocation. Further ones queue.
-pub use domain::callbacks::health::CONNECTIONS;
+pub const CONNECTIONS: usize = 6;
+
+const _: () = assert!(domain::callbacks::health::MAX_IN_FLIGHT <= CONNECTIONS);

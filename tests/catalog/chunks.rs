@@ -14,7 +14,7 @@ use domain::{
     catalog::snapshot::{bodies::Chunk, listing::Listing},
     model::{OfferId, time::UtcDay},
 };
-use origin::catalog::publication::{chunk, chunk_written, chunks_to_write, store_stats};
+use origin::catalog::publication::{chunk, chunks_to_write, record_chunk_written, store_stats};
 
 const O: Resource = Resource::Offer;
 const HOUR_MS: i64 = 3_600_000;
@@ -45,7 +45,7 @@ fn rebuild(catalog: &Catalog) -> (BTreeSet<String>, Vec<String>) {
     let listing = catalog.listing();
     let written = chunks_to_write(&catalog.db).unwrap();
     for key in &written {
-        chunk_written(&catalog.db, key).unwrap();
+        record_chunk_written(&catalog.db, key).unwrap();
     }
     (keys(&listing), written)
 }

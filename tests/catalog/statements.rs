@@ -92,18 +92,18 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
     let listing = prepare_listing(db, NOON).unwrap();
     for key in publication::chunks_to_write(db).unwrap() {
         publication::chunk(db, &key).unwrap().unwrap();
-        publication::chunk_written(db, &key).unwrap();
+        publication::record_chunk_written(db, &key).unwrap();
     }
     for prepared in [tracking, listing] {
         publication::record_written(db, &prepared, NOON).unwrap();
-        publication::record_pointed(db, &prepared).unwrap();
+        publication::record_in_pointer(db, &prepared).unwrap();
         publication::newest(db, prepared.kind).unwrap().unwrap();
         publication::forget_version(db, prepared.kind, 0).unwrap();
     }
     publication::pointer(db).unwrap();
     publication::expired_versions(db, NOON).unwrap();
     publication::expired_chunks(db).unwrap();
-    publication::chunk_unwritten(db, "none").unwrap();
+    publication::record_chunk_absent(db, "none").unwrap();
     publication::forget_chunk(db, "none").unwrap();
     // Every listed offer has ended, so its chunks are unused.
     prepare_listing(db, 1 << 52).unwrap();

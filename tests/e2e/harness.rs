@@ -1,5 +1,5 @@
-//! Starts the built Workers on plain workerd for one test: on a free loopback port, with the state in a temporary folder.
-//! Dropping the [`Signpost`] kills the process by its id.
+//! Starts the built Workers on plain workerd for one test: on a free loopback port, with the state in a temporary
+//! folder. Dropping the [`Signpost`] kills the process by its id.
 
 mod answer;
 #[cfg(test)]
@@ -210,8 +210,8 @@ impl Signpost {
             .map(|path| self.get(&format!("{base}{path}"), &headers).expect(200).body)
     }
 
-    /// Reads a metric by its name and labels, as written in the exposition. If both Workers have it, returns the sum, or
-    /// for memory (`_bytes`) the larger value.
+    /// Reads a metric by its name and labels, as written in the exposition. If both Workers have it, returns the sum,
+    /// or for memory (`_bytes`) the larger value.
     #[track_caller]
     pub fn metric(&self, series: &str) -> u64 {
         self.metric_at("", series)
@@ -284,8 +284,8 @@ impl Signpost {
         answer["offers"].as_array().expect("offers").clone()
     }
 
-    /// Puts an offer for every country and platform with one goal, `{id}-g`, and with `changes` applied to the document.
-    /// It is served after the next refresh.
+    /// Puts an offer for every country and platform with one goal, `{id}-g`, and with `changes` applied to the
+    /// document. It is served after the next refresh.
     #[track_caller]
     pub fn put_offer(&self, id: &str, changes: &Value) {
         let offer = json!({
@@ -307,8 +307,8 @@ impl Signpost {
     }
 }
 
-/// A Signpost with the demo catalog, shared by tests that run at the same time. Each may add to the catalog and refresh,
-/// but must not change anything that another may depend on. It ends with the last of them.
+/// A Signpost with the demo catalog, shared by tests that run at the same time. Each may add to the catalog and
+/// refresh, but must not change anything that another may depend on. It ends with the last of them.
 pub fn demo() -> Arc<Signpost> {
     static DEMO: Mutex<Weak<Signpost>> = Mutex::new(Weak::new());
     let mut demo = DEMO.lock().unwrap_or_else(PoisonError::into_inner);

@@ -33,7 +33,7 @@ use contract::{
 use domain::{
     callbacks::{
         delivery::{Answer as Answered, Judgement, Outcome, judge},
-        health::CONNECTIONS,
+        health::MAX_IN_FLIGHT,
         schedule::Schedule,
     },
     conversions::{
@@ -392,7 +392,7 @@ fn fill(db: &Sqlite, entries: i64) {
 
 /// An entry's delivery state, the time of its next attempt, and the number of attempts.
 fn delivery_state(db: &Sqlite, transaction_id: &str) -> (Option<i64>, Option<i64>, i64) {
-    let sql = "SELECT delivery, due_ms, attempts FROM entries WHERE transaction_id = ?";
+    let sql = "SELECT delivery, due_ms, attempts_made FROM entries WHERE transaction_id = ?";
     let row = db.query_first(sql, params![transaction_id]).unwrap().unwrap();
     (
         row.optional_integer(0).unwrap(),
@@ -407,7 +407,7 @@ fn apply_settings(db: &Sqlite, now_ms: i64, settings: &CallbackSettings) -> bool
 }
 
 fn claim(db: &Sqlite, now_ms: i64) -> Vec<ClaimedCallback> {
-    attempts::claim(db, now_ms, CONNECTIONS, CLAIM_MS).unwrap()
+    attempts::claim(db, now_ms, MAX_IN_FLIGHT, CLAIM_MS).unwrap()
 }
 
 /// The transaction ids of these attempts.
@@ -432,7 +432,7 @@ fn judge_answer(
     let outcome = Outcome::Answered(answer);
     judge(
         &Schedule::default(),
-        callback.attempts + 1,
+        callback.attempts_made + 1,
         &outcome,
         now_ms,
         u32::MAX / 2,

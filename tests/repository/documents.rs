@@ -1,5 +1,5 @@
-//! The documents can be trusted: the README stays short, links and cited files lead somewhere, and nothing names what is
-//! on somebody's machine or in a document that is not in this repository.
+//! The documents can be trusted: the README stays short, links and cited files lead somewhere, and nothing names what
+//! is on somebody's machine or in a document that is not in this repository.
 
 use std::{
     collections::BTreeSet,

@@ -1,5 +1,5 @@
-//! The crates keep to their layers, which docs/ARCHITECTURE.md draws: the manifests say which crate may use which, and the
-//! domain knows no Workers, no clock and no randomness. Within a crate, files do not use each other in circles.
+//! The crates keep to their layers, which docs/ARCHITECTURE.md draws: the manifests say which crate may use which, and
+//! the domain knows no Workers, no clock and no randomness. Within a crate, files do not use each other in circles.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -65,7 +65,8 @@ fn the_domain_knows_no_workers_no_clock_and_no_randomness() {
     }
 }
 
-/// Two files that use each other can only be read together.
+/// Files that use each other can only be read together. A module's file and those of its folder are parts of one whole:
+/// it may use theirs by their names, and they its own.
 #[test]
 fn no_files_use_each_other_in_a_circle() {
     for (name, _) in LAYERS {
@@ -103,27 +104,52 @@ fn modules(name: &str) -> BTreeMap<Vec<String>, String> {
     files.filter(|(module, _)| !module.iter().any(is_test)).collect()
 }
 
-/// The paths of the crate that a file's `use` declarations name, from the crate's root.
+/// The paths of the crate that a file names, in `use` declarations and elsewhere, from the crate's root.
 fn uses(module: &[String], text: &str) -> Vec<Vec<String>> {
+    let is_code = |line: &&str| !line.trim_start().starts_with("//");
+    let code: String = text
+        .lines()
+        .filter(is_code)
+        .flat_map(|line| [line, " "])
+        .collect();
     let mut found = Vec::new();
-    let declarations = text
-        .split("\nuse ")
-        .skip(1)
-        .chain(text.split("\npub use ").skip(1));
-    for declaration in declarations {
-        let tree = declaration.split(';').next().unwrap().replace(['\n', ' '], "");
-        for path in leaves(&tree) {
-            let parts: Vec<_> = path.split("::").map(str::to_owned).collect();
-            let supers = parts.iter().take_while(|part| *part == "super").count();
-            match parts[0].as_str() {
-                "crate" => found.push(parts[1..].to_vec()),
-                "self" => found.push([module, &parts[1..]].concat()),
-                "super" => found.push([&module[..module.len() - supers], &parts[supers..]].concat()),
-                _ => {}
+    for root in ["crate::", "super::", "self::"] {
+        for (at, _) in code.match_indices(root) {
+            if code.get(..at).unwrap().ends_with([':', '$']) {
+                continue;
+            }
+            for path in leaves(&tree(code.get(at..).unwrap())) {
+                let parts: Vec<_> = path.split("::").map(str::to_owned).collect();
+                let supers = parts.iter().take_while(|part| *part == "super").count();
+                found.push(match root {
+                    "crate::" => parts[1..].to_vec(),
+                    "self::" => [module, &parts[1..]].concat(),
+                    _ => [&module[..module.len() - supers], &parts[supers..]].concat(),
+                });
             }
         }
     }
     found
+}
+
+/// The path that a text begins with, or the tree of paths: `a::{b,c::{d,e}}`.
+fn tree(text: &str) -> String {
+    let (mut depth, mut tree) = (0, String::new());
+    for c in text.chars() {
+        match c {
+            '{' if depth > 0 || tree.ends_with("::") => depth += 1,
+            '}' if depth > 0 => depth -= 1,
+            _ if depth > 0 || c.is_alphanumeric() || c == '_' || c == ':' => {}
+            _ => break,
+        }
+        if !c.is_whitespace() {
+            tree.push(c);
+        }
+        if c == '}' && depth == 0 {
+            break;
+        }
+    }
+    tree
 }
 
 /// The paths of a tree like `a::{b,c::{d,e}}`.

@@ -44,7 +44,8 @@ fn host() -> String {
     host.unwrap().to_owned()
 }
 
-/// The packages that a build for this platform takes in, which are there once both were built: the network is not asked.
+/// The packages that a build for this platform takes in, which are there once both were built: the network is not
+/// asked.
 fn crates(platform: &str) -> Vec<Value> {
     let told = Command::new(env!("CARGO"))
         .args([

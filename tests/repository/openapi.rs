@@ -1,5 +1,5 @@
-//! `openapi.yaml` and the code name the same paths, methods, refusals, lists and limits; and what it gives as an example,
-//! or the fixtures hold, is as it says. That answers are, the end-to-end tests see.
+//! `openapi.yaml` and the code name the same paths, methods, refusals, lists and limits; and what it gives as an
+//! example, or the fixtures hold, is as it says. That answers are, the end-to-end tests see.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

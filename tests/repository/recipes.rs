@@ -1,5 +1,5 @@
-//! Parses each partner's postback from docs/INTEGRATING.md ("Partner recipes") with its macros filled in, and checks what
-//! it means.
+//! Parses each partner's postback from docs/INTEGRATING.md ("Partner recipes") with its macros filled in, and checks
+//! what it means.
 
 use crate::read;
 use domain::{

@@ -1,4 +1,5 @@
-//! Reads the demo catalog of `fixtures/` in the simplest way, line by line. Tests compare the service's answers with it.
+//! Reads the demo catalog of `fixtures/` in the simplest way, line by line. Tests compare the service's answers with
+//! it.
 
 #![allow(dead_code, reason = "no test binary uses all of it")]
 #![expect(

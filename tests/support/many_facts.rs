@@ -24,8 +24,8 @@ pub const SOURCES: [&str; 8] = [
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta",
 ];
 
-/// The indexes of a fact's app, country, placement, ad tag, demand source and SDK version. Facts whose numbers differ by
-/// less than [`KEYS`] have different indexes, because `STRIDE` has no factor in common with it.
+/// The indexes of a fact's app, country, placement, ad tag, demand source and SDK version. Facts whose numbers differ
+/// by less than [`KEYS`] have different indexes, because `STRIDE` has no factor in common with it.
 pub type Place = [usize; 6];
 const SIZES: Place = [20, 30, 40, 50, 8, 5];
 const KEYS: usize = 20 * 30 * 40 * 50 * 8 * 5;

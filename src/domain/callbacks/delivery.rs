@@ -1,5 +1,6 @@
-//! Decides after an attempt whether its callback is delivered, retried, kept or dead, and what it means for the endpoint
-//! (docs/DECISIONS.md, "Completion callbacks"). The receiver decides by status, `Retry-After` and `webhook-delivery`.
+//! Decides after an attempt whether its callback is delivered, retried, kept or dead, and what it means for the
+//! endpoint (docs/DECISIONS.md, "Completion callbacks"). The receiver decides by status, `Retry-After` and
+//! `webhook-delivery`.
 
 use super::schedule::Schedule;
 use crate::model::time::{DAY_MS, SECOND_MS, parse_http_date};
@@ -45,7 +46,8 @@ pub struct Judgement {
     pub endpoint_works: bool,
 }
 
-/// Judges attempt number `attempts_made`, counted from 1, which ended at `now_ms`. `random` is the jitter of the next delay.
+/// Judges attempt number `attempts_made`, counted from 1, which ended at `now_ms`. `random` is the jitter of the next
+/// delay.
 pub fn judge(
     schedule: &Schedule,
     attempts_made: u32,

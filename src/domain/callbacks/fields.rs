@@ -1,5 +1,5 @@
-//! The fields of a callback. The values are frozen when the conversion is committed, so that every attempt sends the same
-//! ones even if the operator changes the catalog in between.
+//! The fields of a callback. The values are frozen when the conversion is committed, so that every attempt sends the
+//! same ones even if the operator changes the catalog in between.
 
 use std::borrow::Cow;
 

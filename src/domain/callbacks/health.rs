@@ -1,10 +1,11 @@
-//! Limits the attempts in flight to one endpoint (docs/DECISIONS.md, "Completion callbacks"). A failing endpoint gets one
-//! probe at a time with a backoff, so that it does not block its outbox. The first successful attempt lifts the limit.
+//! Limits the attempts in flight to one endpoint (docs/DECISIONS.md, "Completion callbacks"). A failing endpoint gets
+//! one probe at a time with a backoff, so that it does not block its outbox. The first successful attempt lifts the
+//! limit.
 
 use crate::model::time::SECOND_MS;
 
 /// The most attempts in flight at once: the number of connections that the platform gives one invocation.
-pub const CONNECTIONS: usize = 6;
+pub const MAX_IN_FLIGHT: usize = 6;
 
 /// The number of failures in a row after which an endpoint counts as failing.
 pub const FAILING_AFTER: u32 = 5;
@@ -55,15 +56,15 @@ impl Health {
     /// The number of further attempts that may start at `now_ms` with `in_flight` attempts in flight.
     pub fn free_slots(self, in_flight: usize, now_ms: i64) -> usize {
         let most = match (self.is_failing(), now_ms < self.resumes_ms) {
-            (false, _) => CONNECTIONS,
+            (false, _) => MAX_IN_FLIGHT,
             (true, false) => 1,
             (true, true) => 0,
         };
         most.saturating_sub(in_flight)
     }
 
-    /// The earliest start of the next attempt, in milliseconds, for the alarm. If it is past or `None`, only the number of
-    /// attempts in flight limits further ones.
+    /// The earliest start of the next attempt, in milliseconds, for the alarm. If it is past or `None`, only the number
+    /// of attempts in flight limits further ones.
     pub fn opens_ms(self) -> Option<i64> {
         self.is_failing().then_some(self.resumes_ms)
     }

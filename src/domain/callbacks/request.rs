@@ -1,5 +1,5 @@
-//! Builds the HTTP request of one attempt. An app's callback URL is checked once, when the operator writes it. Each attempt
-//! fills it with the frozen fields, the time of the attempt and signatures by the current secrets.
+//! Builds the HTTP request of one attempt. An app's callback URL is checked once, when the operator writes it. Each
+//! attempt fills it with the frozen fields, the time of the attempt and signatures by the current secrets.
 
 use std::fmt;
 
@@ -28,8 +28,8 @@ const RESERVED_WITH_MD5: [&str; 2] = ["token", "signature_hmac"];
 
 /// The most of an answer that the log keeps, in bytes.
 const MAX_LOGGED: usize = 1 << 10;
-/// The most of an answer to read for the log, in bytes. No secret is longer than `MAX_READ - MAX_LOGGED`, so a secret that the
-/// read limit cuts in two always lies in the part that is dropped.
+/// The most of an answer to read for the log, in bytes. No secret is longer than `MAX_READ - MAX_LOGGED`, so a secret
+/// that the read limit cuts in two always lies in the part that is dropped.
 pub const MAX_READ: usize = 2 * MAX_LOGGED;
 
 /// The macros whose value could be empty or consist of dots.
@@ -241,7 +241,7 @@ impl Endpoint {
     }
 
     /// Returns the first KiB of a receiver's answer for the log, with secrets masked that the receiver may have echoed.
-    pub fn masked_for_log(&self, answer: &str) -> String {
+    pub fn mask_for_log(&self, answer: &str) -> String {
         let Hidden(secrets) = &self.secret_texts;
         let mask = |answer: String, secret: &String| answer.replace(secret, MASKED_SECRET);
         let mut logged = secrets.iter().fold(answer.to_owned(), mask);

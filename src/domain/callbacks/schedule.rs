@@ -4,15 +4,15 @@
 use crate::model::time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS};
 
 /// The most attempts of a configured schedule.
-const MAX_TRIES: usize = 50;
+const MAX_ATTEMPTS: usize = 50;
 /// The longest delay of a configured schedule, in milliseconds.
 const MAX_DELAY_MS: i64 = 7 * DAY_MS;
 
 /// The default timeout of an attempt, in milliseconds.
 pub const DEFAULT_TIMEOUT_MS: u32 = 10_000;
 
-/// Parses `CALLBACK_TIMEOUT_MS`: the timeout of an attempt for headers and body, in milliseconds. An error names the setting
-/// and its valid range.
+/// Parses `CALLBACK_TIMEOUT_MS`: the timeout of an attempt for headers and body, in milliseconds. An error names the
+/// setting and its valid range.
 pub fn timeout_ms(text: Option<&str>) -> Result<u32, String> {
     let Some(text) = text else {
         return Ok(DEFAULT_TIMEOUT_MS);
@@ -59,11 +59,11 @@ impl Schedule {
         text.split(',')
             .map(delay_ms)
             .collect::<Option<Vec<_>>>()
-            .filter(|delays_ms| delays_ms.len() <= MAX_TRIES)
+            .filter(|delays_ms| delays_ms.len() <= MAX_ATTEMPTS)
             .map(Self)
             .ok_or_else(|| {
                 format!(
-                    "CALLBACK_SCHEDULE: must be 1 to {MAX_TRIES} delays in seconds, separated by commas, each at \
+                    "CALLBACK_SCHEDULE: must be 1 to {MAX_ATTEMPTS} delays in seconds, separated by commas, each at \
                      most {}",
                     MAX_DELAY_MS / SECOND_MS
                 )
@@ -75,9 +75,9 @@ impl Schedule {
         u32::try_from(self.0.len()).unwrap_or(u32::MAX)
     }
 
-    /// The time from the end of attempt number `attempts_made` to the next one, in milliseconds; for 0, from the commit to the
-    /// first attempt. It is the delay less 20 % for a `random` of 0, and plus 20 % for the greatest. `None` after the last
-    /// attempt.
+    /// The time from the end of attempt number `attempts_made` to the next one, in milliseconds; for 0, from the commit
+    /// to the first attempt. It is the delay less 20 % for a `random` of 0, and plus 20 % for the greatest. `None`
+    /// after the last attempt.
     pub fn delay_ms(&self, attempts_made: u32, random: u32) -> Option<i64> {
         let delay_ms = self.0.get(usize::try_from(attempts_made).ok()?)?;
         // At most 2^28 ms times 2^32, so it does not overflow. Delays are whole seconds, so a fifth is exact.
@@ -87,4 +87,6 @@ impl Schedule {
 }
 
 #[cfg(test)]
-pub mod tests;
+pub mod testing;
+#[cfg(test)]
+mod tests;

@@ -84,15 +84,15 @@ impl Selector {
     }
 
     fn platform(&self, platform: Platform) -> Option<&Bitmap> {
-        self.coded(&self.platforms, Listing::platforms, platform.code())
+        self.rows_with_code(&self.platforms, Listing::platforms, platform.code())
     }
 
     fn off_type(&self, off_type: OfferType) -> Option<&Bitmap> {
-        self.coded(&self.off_types, Listing::off_types, off_type.code())
+        self.rows_with_code(&self.off_types, Listing::off_types, off_type.code())
     }
 
     /// The rows with a code in a column.
-    fn coded<'s>(
+    fn rows_with_code<'s>(
         &'s self,
         cells: &'s [OnceCell<Bitmap>],
         column: fn(&Listing) -> &[u8],

@@ -2,9 +2,9 @@
 //! runs natively and in Wasm. docs/DECISIONS.md, "Reports".
 //!
 //! `scan` reads the segments one at a time, each once. `dictionary` numbers distinct values as they are first seen,
-//! `layout` packs a row's numbers into the key of its group, and `batch` finds runs of rows with one key and adds them to
-//! the group's sums in `table`. If the date is requested, the groups of a day are complete at its end, otherwise at the
-//! end of all days. Complete groups go to `top_rows`, which keeps the first rows in the order. If memory is short,
+//! `layout` packs a row's numbers into the key of its group, and `batch` finds runs of rows with one key and adds them
+//! to the group's sums in `table`. If the date is requested, the groups of a day are complete at its end, otherwise at
+//! the end of all days. Complete groups go to `top_rows`, which keeps the first rows in the order. If memory is short,
 //! `execution` splits the groups into parts by a hash of their values, or makes several sweeps over all facts, each for
 //! the rows after the previous ones.
 
@@ -72,8 +72,8 @@ pub trait Source {
 /// The limits of one query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Memory for the state of groups, in bytes. Not included are the columns of the segment being read (at most 12 MB),
-    /// the memory for sorting a dictionary (at most 2 MiB), and the rows of the page.
+    /// Memory for the state of groups, in bytes. Not included are the columns of the segment being read (at most 12
+    /// MB), the memory for sorting a dictionary (at most 2 MiB), and the rows of the page.
     pub bytes: usize,
     /// The part of `bytes` for the rows kept for the page.
     pub kept: usize,

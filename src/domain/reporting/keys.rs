@@ -1,5 +1,5 @@
-//! Report keys: `sk_<publisher>_<random>_<mac>`. The publisher part selects the ledger, and the MAC lets the edge refuse
-//! junk without waking a ledger. Only the ledger knows whether a key is active.
+//! Report keys: `sk_<publisher>_<random>_<mac>`. The publisher part selects the ledger, and the MAC lets the edge
+//! refuse junk without waking a ledger. Only the ledger knows whether a key is active.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;

@@ -1,5 +1,5 @@
-//! The rows of one page, between the engine and the renderer. Texts and sums are two flat lists, small enough to stay in
-//! memory while the answer is sent.
+//! The rows of one page, between the engine and the renderer. Texts and sums are two flat lists, small enough to stay
+//! in memory while the answer is sent.
 
 use super::{Dimension, Metric, Sums, query::MAX_COUNT};
 

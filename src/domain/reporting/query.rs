@@ -19,8 +19,8 @@ pub struct Query {
     pub metrics: Vec<Metric>,
     /// A fact counts if it passes every filter. At most one filter for each dimension.
     pub filters: Vec<Filter>,
-    /// The request's order, or the default. Rows that are still equal are ordered by the requested dimensions, ascending,
-    /// in the order of the request, so that every row has one position.
+    /// The request's order, or the default. Rows that are still equal are ordered by the requested dimensions,
+    /// ascending, in the order of the request, so that every row has one position.
     pub order: Vec<Order>,
     /// From 1.
     pub page: u64,

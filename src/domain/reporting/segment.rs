@@ -12,9 +12,9 @@
 //! | 8–15 | a dimension: distinct values, and bytes of their text; a measure: the base |
 //! | 16–23 | XXH3 of the payload, seeded with XXH3 of the bytes before |
 //!
-//! The payload of a dimension is the end of each distinct value in the text (`u32` each), the text, and for each row its
-//! code: the index of its value. Values are in bytewise order. The payload of a measure is the distance of each row from
-//! the base. Width 0 stores nothing for each row: all rows have the first value, or the base.
+//! The payload of a dimension is the end of each distinct value in the text (`u32` each), the text, and for each row
+//! its code: the index of its value. Values are in bytewise order. The payload of a measure is the distance of each row
+//! from the base. Width 0 stores nothing for each row: all rows have the first value, or the base.
 
 mod build;
 mod read;
@@ -38,8 +38,8 @@ pub const MAX_ROWS: usize = 1 << 16;
 /// The most text of one dimension's dictionary, in bytes. With the ends of values (256 KiB) and the codes (128 KiB) a
 /// column stays below 1.5 MiB; SQLite in a Durable Object accepts values up to 2 MB.
 pub const MAX_TEXT: usize = 1 << 20;
-/// A segment of at most this many bytes is stored as one value, its [`Image`]. Reading unused columns then costs less than
-/// a row of SQLite for each column.
+/// A segment of at most this many bytes is stored as one value, its [`Image`]. Reading unused columns then costs less
+/// than a row of SQLite for each column.
 pub const MAX_IMAGE: usize = 16 << 10;
 
 const HEADER: usize = 24;

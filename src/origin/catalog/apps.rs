@@ -6,8 +6,8 @@
 use super::{
     Context,
     callback_sync::queue,
+    resource_tables::{WriteSource, require_reference, to_document},
     revisions, sql,
-    stored::{WriteSource, require_reference, to_document},
 };
 use crate::callback_settings;
 use contract::{

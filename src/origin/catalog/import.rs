@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Context, resources, sql, stored::WriteSource};
+use super::{Context, resource_tables::WriteSource, resources, sql};
 use contract::{catalog::Resource, operation::Reply};
 use domain::{
     catalog::{Offer, advertiser::Advertiser, app::App, publisher::Publisher},

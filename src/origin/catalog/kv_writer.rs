@@ -57,7 +57,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
     async fn write_chunk(&self, key: String) -> Result<(), Failure> {
         if let Some(bytes) = publication::chunk(self.db, &key)? {
             self.write(&kv::bodies_key(&key), &bytes).await?;
-            publication::chunk_written(self.db, &key)?;
+            publication::record_chunk_written(self.db, &key)?;
         }
         Ok(())
     }
@@ -91,7 +91,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         outcome?;
         written
             .iter()
-            .try_for_each(|prepared| Ok(publication::record_pointed(self.db, prepared)?))
+            .try_for_each(|prepared| Ok(publication::record_in_pointer(self.db, prepared)?))
     }
 
     /// Requests the figures of all counters. If one does not answer, its last figures stay in use.
@@ -148,7 +148,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
             publication::forget_version(self.db, kind, version)?;
         }
         for key in publication::expired_chunks(self.db)? {
-            publication::chunk_unwritten(self.db, &key)?;
+            publication::record_chunk_absent(self.db, &key)?;
             self.delete(&kv::bodies_key(&key)).await?;
             publication::forget_chunk(self.db, &key)?;
         }

@@ -17,7 +17,7 @@ const PUSHED: &str = "limits_pushed";
 /// Offers pushed at a time, which bounds the size of a call to one counters object.
 const MAX_OFFERS: i64 = 2_000;
 
-/// ChangedCaps caps, by the name of the counters object that enforces them.
+/// Changed caps, by the name of the counters object that enforces them.
 #[derive(Debug)]
 pub struct ChangedCaps {
     pub by_object: BTreeMap<String, Vec<Limit>>,
@@ -34,7 +34,7 @@ pub fn changed_caps(db: &impl Database) -> Result<ChangedCaps, Failure> {
         through: pushed,
     };
     for row in rows {
-        let offer = row.parsed(0, OfferId::parse)?;
+        let offer = row.parse(0, OfferId::parse)?;
         let revision = row.integer(3)?;
         let limits = changed
             .by_object

@@ -88,13 +88,13 @@ pub fn chunks_to_write(db: &impl Database) -> Result<Vec<String>, DatabaseError>
     keys(&db.query(sql::LIST_CHUNKS_TO_WRITE, params![])?)
 }
 
-pub fn chunk_written(db: &impl Database, key: &str) -> Result<(), DatabaseError> {
+pub fn record_chunk_written(db: &impl Database, key: &str) -> Result<(), DatabaseError> {
     db.execute(sql::MARK_CHUNK_WRITTEN, params![key])
 }
 
 /// Marks a chunk as absent from KV, before it is deleted there. If the deletion is interrupted and the chunk is used
 /// again, it is then written again.
-pub fn chunk_unwritten(db: &impl Database, key: &str) -> Result<(), DatabaseError> {
+pub fn record_chunk_absent(db: &impl Database, key: &str) -> Result<(), DatabaseError> {
     db.execute(sql::MARK_CHUNK_UNWRITTEN, params![key])
 }
 
@@ -135,7 +135,7 @@ pub fn record_written(db: &impl Database, prepared: &Prepared, now_ms: i64) -> R
 
 /// Records that the pointer in KV lists a snapshot; until then its publication stays due. Changes made since the tables
 /// were read keep the tracking snapshot due.
-pub fn record_pointed(db: &impl Database, prepared: &Prepared) -> Result<(), DatabaseError> {
+pub fn record_in_pointer(db: &impl Database, prepared: &Prepared) -> Result<(), DatabaseError> {
     db.transaction(|| {
         if prepared.kind == SnapshotKind::Tracking && revisions::last(db)? == prepared.change {
             revisions::clear(db, revisions::TRACKING_DIRTY_SINCE)?;
@@ -166,7 +166,11 @@ pub fn expired_versions(db: &impl Database, now_ms: i64) -> Result<Vec<(Snapshot
         params![now_ms.saturating_sub(RETENTION_MS)],
     )?;
     rows.iter()
-        .map(|row| Ok((row.parsed(0, SnapshotKind::parse)?, row.number(1)?)))
+        .filter_map(|row| {
+            // Newer code, from before a rollback, may have published another kind. Its versions stay in KV.
+            let kind = row.text(0).map(SnapshotKind::parse).transpose()?;
+            Some(kind.and_then(|kind| Ok((kind, row.number(1)?))))
+        })
         .collect()
 }
 

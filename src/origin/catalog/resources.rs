@@ -3,8 +3,9 @@
 use serde_json::{Value as Json, json};
 
 use super::{
-    Context, apps, revisions, sql,
-    stored::{Stored, WriteSource, require, require_reference, to_document},
+    Context, apps,
+    resource_tables::{ResourceTable, WriteSource, require, require_reference, to_document},
+    revisions, sql,
 };
 use contract::{
     catalog::{MAX_PAGE, Resource, UNKNOWN_RESOURCE},

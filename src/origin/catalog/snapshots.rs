@@ -62,6 +62,16 @@ pub fn prepare_tracking(db: &impl Database, now_ms: i64) -> Result<Prepared, Fai
     })
 }
 
+/// An internal failure with the id of the row that it is about.
+fn in_row(failure: Failure, row: &Row) -> Failure {
+    match failure {
+        Failure::Internal(problem) => {
+            Failure::Internal(format!("{}: {problem}", row.text(0).unwrap_or_default()))
+        }
+        refused => refused,
+    }
+}
+
 /// Reads a whole table page by page. The statement's parameters are the last id read and the page size.
 fn read_all<T>(
     db: &impl Database,
@@ -73,7 +83,7 @@ fn read_all<T>(
     loop {
         let rows = db.query(sql, params![after.as_str(), PAGE])?;
         for row in &rows {
-            all.push(read(row)?);
+            all.push(read(row).map_err(|failure| in_row(failure, row))?);
         }
         match rows.last() {
             Some(last) => last.text(0)?.clone_into(&mut after),
@@ -84,19 +94,19 @@ fn read_all<T>(
 
 fn publisher(row: &Row) -> Result<SourcePublisher, Failure> {
     Ok(SourcePublisher {
-        id: row.parsed(0, PublisherId::parse)?,
+        id: row.parse(0, PublisherId::parse)?,
         approved: row.boolean(1)?,
         pub_key_hash: if row.is_null(2) { None } else { Some(row.bytes(2)?) },
     })
 }
 
 fn app(row: &Row) -> Result<(AppId, App), Failure> {
-    Ok((row.parsed(0, AppId::parse)?, row.json(1)?))
+    Ok((row.parse(0, AppId::parse)?, row.json(1)?))
 }
 
 fn advertisers(db: &impl Database) -> Result<Vec<SourceAdvertiser>, Failure> {
     read_all(db, sql::LIST_TRACKED_ADVERTISERS, |row| {
-        let id = row.parsed(0, AdvertiserId::parse)?;
+        let id = row.parse(0, AdvertiserId::parse)?;
         let rows = db.query(sql::LIST_TOKEN_HASHES, params![id.as_str()])?;
         let tokens = rows.iter().map(|row| row.bytes(0)).collect::<Result<_, _>>()?;
         Ok(SourceAdvertiser { id, tokens })
@@ -105,12 +115,12 @@ fn advertisers(db: &impl Database) -> Result<Vec<SourceAdvertiser>, Failure> {
 
 fn tracked_offer(row: &Row) -> Result<SourceOffer, Failure> {
     Ok(SourceOffer {
-        id: row.parsed(0, OfferId::parse)?,
-        advertiser_id: row.parsed(1, AdvertiserId::parse)?,
+        id: row.parse(0, OfferId::parse)?,
+        advertiser_id: row.parse(1, AdvertiserId::parse)?,
         active: row.boolean(2)?,
         starts_at: row.optional_integer(3)?,
         ends_at: row.optional_integer(4)?,
-        os: row.decoded(5, Platform::from_code)?,
+        os: row.decode(5, Platform::from_code)?,
         countries: CountrySet::from_bits(row.bytes(6)?),
         click_cap: row.optional_number(7)?,
         click_id_max: row.optional_number(8)?,
@@ -127,8 +137,8 @@ fn goal(row: &Row, now_ms: i64) -> Result<Option<SourceGoal>, Failure> {
         return Ok(None);
     }
     Ok(Some(SourceGoal {
-        id: row.parsed(0, GoalId::parse)?,
-        offer_id: row.parsed(1, OfferId::parse)?,
+        id: row.parse(0, GoalId::parse)?,
+        offer_id: row.parse(1, OfferId::parse)?,
         retired: retired_at_ms.is_some(),
     }))
 }
@@ -169,7 +179,7 @@ fn rerender_bodies(db: &impl Database) -> Result<(), Failure> {
         }
         db.transaction(|| {
             for row in &rows {
-                let id = row.parsed(0, OfferId::parse)?;
+                let id = row.parse(0, OfferId::parse)?;
                 let offer: Offer = row.json(1)?;
                 let body = bodies::render_body(&id, &offer, row.integer(2)?);
                 db.execute(
@@ -201,9 +211,9 @@ fn listed_offer(row: &Row, today: UtcDay, now_ms: i64) -> Result<Option<ListedOf
         Ok::<_, DatabaseError>(cap.map(|cap| cap.saturating_sub(taken)))
     };
     Ok(Some(ListedOffer {
-        id: row.parsed(0, OfferId::parse)?,
-        off_type: row.decoded(1, OfferType::from_code)?,
-        os: row.decoded(2, Platform::from_code)?,
+        id: row.parse(0, OfferId::parse)?,
+        off_type: row.decode(1, OfferType::from_code)?,
+        os: row.decode(2, Platform::from_code)?,
         countries: CountrySet::from_bits(row.bytes(3)?),
         conversion_left: left(7, 16)?,
         click_left: left(8, 15)?,

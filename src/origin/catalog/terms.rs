@@ -35,7 +35,7 @@ pub fn current(
     let row = db
         .query_first(sql::GET_APP_TERMS, params![app_id])?
         .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no app {app_id}")))?;
-    let app: App = row.json(0)?;
+    let app: App = row.json(0).map_err(|error| error.of("app", app_id))?;
     let mut terms = Terms {
         change,
         publisher_id: app.publisher_id,
@@ -44,7 +44,8 @@ pub fn current(
         offers: BTreeMap::new(),
     };
     for offer in offers.iter().filter_map(|id| OfferId::parse(id)) {
-        if let Some(offer_terms) = offer_terms(db, offer.as_str())? {
+        let found = offer_terms(db, offer.as_str());
+        if let Some(offer_terms) = found.map_err(|error| error.of("offer", offer.as_str()))? {
             terms.offers.insert(offer, offer_terms);
         }
     }
@@ -55,11 +56,11 @@ pub fn current(
     Ok(Reply { status: 200, body })
 }
 
-fn offer_terms(db: &impl Database, id: &str) -> Result<Option<OfferTerms>, Failure> {
+fn offer_terms(db: &impl Database, id: &str) -> Result<Option<OfferTerms>, DatabaseError> {
     let Some(row) = db.query_first(sql::GET_OFFER_TERMS, params![id])? else {
         return Ok(None);
     };
-    let advertiser_id = row.parsed(0, AdvertiserId::parse)?;
+    let advertiser_id = row.parse(0, AdvertiserId::parse)?;
     let tokens = db.query(sql::LIST_TOKEN_HASHES, params![advertiser_id.as_str()])?;
     let tokens = tokens
         .iter()
@@ -72,11 +73,11 @@ fn offer_terms(db: &impl Database, id: &str) -> Result<Option<OfferTerms>, Failu
         conversion_window_days: row.number(1)?,
         conversion_cap: row.optional_number(2)?,
         revision: row.integer(3)?,
-        goals: goals.iter().map(goal_terms).collect::<Result<_, Failure>>()?,
+        goals: goals.iter().map(goal_terms).collect::<Result<_, _>>()?,
     }))
 }
 
-fn goal_terms(row: &Row) -> Result<GoalTerms, Failure> {
+fn goal_terms(row: &Row) -> Result<GoalTerms, DatabaseError> {
     Ok(GoalTerms {
         id: row.text(0)?.to_owned(),
         ord: row.number(1)?,

@@ -2,8 +2,11 @@
 
 use serde_json::json;
 
-use super::{Context, revisions, sql};
-use contract::{catalog::UNKNOWN_RESOURCE, operation::Reply};
+use super::{Context, resource_tables, revisions, sql};
+use contract::{
+    catalog::{Resource, UNKNOWN_RESOURCE},
+    operation::Reply,
+};
 use domain::{
     catalog::advertiser::VALID_TOKENS,
     model::{api_error::common, credentials},
@@ -66,7 +69,7 @@ pub fn pub_key(db: &impl Database, context: &Context<'_>, publisher_id: &str) ->
 pub fn issue_token(db: &impl Database, context: &Context<'_>, advertiser_id: &str) -> Result<Reply, Failure> {
     let (token_id, token) = credentials::advertiser_token(context.random()?);
     db.transaction(|| {
-        super::stored::require(db, contract::catalog::Resource::Advertiser, advertiser_id)?;
+        resource_tables::require(db, Resource::Advertiser, advertiser_id)?;
         let revision = revisions::record(db, context.now_ms)?;
         db.execute(
             sql::INSERT_TOKEN,

@@ -18,7 +18,7 @@ pub async fn report(db: &impl Database, mut request: Request) -> Result<Response
     for _ in 0..times.unwrap_or(1) {
         let query = Query::parse(&body)?;
         let result = report::build(db, &query, &Budget::default());
-        let report = result.map_err(|unmade| match unmade {
+        let report = result.map_err(|error| match error {
             ReportError::Failure(failure) => failure,
             ReportError::Damaged(cause) => Failure::Internal(cause),
         })?;

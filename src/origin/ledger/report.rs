@@ -45,7 +45,7 @@ impl<E: Into<Failure>> From<E> for ReportError {
     }
 }
 
-/// Makes a report. It is synchronous, so that an isolate holds the groups of only one query at a time.
+/// Builds a report. It is synchronous, so that an isolate holds the groups of only one query at a time.
 pub fn build(db: &impl Database, query: &Query, budget: &Budget) -> Result<Report, ReportError> {
     let page = engine::run(&Segments(db), query, budget).map_err(|error| match error {
         EngineError::Source(error) => ReportError::from(error),

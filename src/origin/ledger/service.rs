@@ -250,8 +250,8 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         if query.dimensions.contains(&Dimension::App) {
             self.refresh_names(db, publisher).await;
         }
-        let report = report::build(db, &query, &Budget::default()).map_err(|unmade| {
-            let (cause, error) = match unmade {
+        let report = report::build(db, &query, &Budget::default()).map_err(|error| {
+            let (cause, error) = match error {
                 ReportError::Failure(Failure::Refused(error)) => return error,
                 ReportError::Failure(Failure::Internal(cause)) => (cause, common::INTERNAL_ERROR),
                 ReportError::Damaged(cause) => (cause, DAMAGED_FACTS),

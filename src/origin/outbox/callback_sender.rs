@@ -97,7 +97,7 @@ impl CallbackSender {
         let request = endpoint.request(fields, runtime.now_ms().div_euclid(SECOND_MS));
         let mut call = self.call(runtime, &request).await;
         if let Ok(answer) = &mut call.outcome {
-            answer.body = endpoint.masked_for_log(&answer.body);
+            answer.body = endpoint.mask_for_log(&answer.body);
         }
         call
     }
@@ -183,7 +183,7 @@ pub async fn test(
             json!({
                 "http_status": answer.status,
                 "ms": call.took_ms,
-                "body": endpoint.masked_for_log(&answer.body),
+                "body": endpoint.mask_for_log(&answer.body),
             }),
             None,
         ),

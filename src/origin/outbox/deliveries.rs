@@ -23,7 +23,7 @@ use platform::{
 pub struct ClaimedCallback {
     pub entry: i64,
     /// Earlier attempts in the current schedule.
-    pub attempts: u32,
+    pub attempts_made: u32,
     pub fields: Fields,
     /// The revision of the callback settings in use.
     pub revision: i64,
@@ -75,15 +75,18 @@ pub fn claim(
     let (mut callbacks, mut claimed, mut unreadable) = (Vec::new(), Vec::new(), Vec::new());
     for row in db.query(sql::DUE, params![now_ms, most])? {
         let entry = row.integer(0)?;
-        match row.json(2) {
-            Ok(fields) => {
+        let read = || {
+            Ok::<_, DatabaseError>(ClaimedCallback {
+                entry,
+                attempts_made: row.number(1)?,
+                fields: row.json(2)?,
+                revision: row.integer(3)?,
+            })
+        };
+        match read() {
+            Ok(callback) => {
                 claimed.push(entry);
-                callbacks.push(ClaimedCallback {
-                    entry,
-                    attempts: row.number(1)?,
-                    fields,
-                    revision: row.integer(3)?,
-                });
+                callbacks.push(callback);
             }
             Err(error) => {
                 unreadable.push(entry);
@@ -135,9 +138,9 @@ pub fn conclude(
             params![
                 delivery,
                 due_ms,
-                callback.attempts.saturating_add(1),
+                callback.attempts_made.saturating_add(1),
                 callback.entry,
-                callback.attempts
+                callback.attempts_made
             ],
         )?;
         if delivery != entries::WAITING && !concluded.is_empty() {

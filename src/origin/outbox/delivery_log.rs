@@ -35,12 +35,12 @@ pub fn counts() -> AttemptCounts {
 pub trait Observer {
     fn claimed(&self, _callback: &ClaimedCallback) {}
 
-    fn concluded(&self, now_ms: i64, concluded: &Concluded<'_>);
+    fn concluded(&self, now_ms: i64, result: &AttemptResult<'_>);
 }
 
 /// The end of an attempt.
 #[derive(Clone, Copy)]
-pub struct Concluded<'a> {
+pub struct AttemptResult<'a> {
     pub callback: &'a ClaimedCallback,
     pub call: &'a HttpCall,
     pub judgement: &'a Judgement,
@@ -52,47 +52,41 @@ pub struct Concluded<'a> {
 pub struct DeliveryLog;
 
 impl Observer for DeliveryLog {
-    fn concluded(&self, now_ms: i64, concluded: &Concluded<'_>) {
-        record(now_ms, concluded);
+    fn concluded(&self, now_ms: i64, result: &AttemptResult<'_>) {
+        let AttemptResult {
+            callback,
+            call,
+            judgement,
+            ..
+        } = result;
+        let mut counts = COUNTS.get();
+        let counted = match judgement.next {
+            Next::Delivered => &mut counts.delivered,
+            Next::At(_) | Next::Kept => &mut counts.failed,
+            Next::Dead => &mut counts.dead,
+        };
+        *counted += 1;
+        COUNTS.set(counts);
+        if judgement.next == Next::Delivered {
+            return;
+        }
+        let dead = judgement.next == Next::Dead;
+        let level = if dead { Level::Error } else { Level::Warn };
+        log::write(&Line {
+            app: Some(&callback.fields.app_id),
+            offer: Some(&callback.fields.offer_id),
+            transaction_id: Some(&callback.fields.transaction_id),
+            attempts: Some(callback.attempts_made.saturating_add(1)),
+            status: call.outcome.as_ref().ok().map(|answer| answer.status),
+            cause: call.outcome.as_ref().err().map(|no_answer| no_answer.cause),
+            next_try: match judgement.next {
+                Next::At(at_ms) => Some(at_ms.div_euclid(SECOND_MS)),
+                _ => None,
+            },
+            dead: Some(dead),
+            disabled: judgement.disables.then_some(true),
+            ms: Some(call.took_ms),
+            ..Line::new(now_ms, level, Event::Callback)
+        });
     }
-}
-
-fn record(
-    now_ms: i64,
-    Concluded {
-        callback,
-        call,
-        judgement,
-        ..
-    }: &Concluded<'_>,
-) {
-    let mut counts = COUNTS.get();
-    let counted = match judgement.next {
-        Next::Delivered => &mut counts.delivered,
-        Next::At(_) | Next::Kept => &mut counts.failed,
-        Next::Dead => &mut counts.dead,
-    };
-    *counted += 1;
-    COUNTS.set(counts);
-    if judgement.next == Next::Delivered {
-        return;
-    }
-    let dead = judgement.next == Next::Dead;
-    let level = if dead { Level::Error } else { Level::Warn };
-    log::write(&Line {
-        app: Some(&callback.fields.app_id),
-        offer: Some(&callback.fields.offer_id),
-        transaction_id: Some(&callback.fields.transaction_id),
-        attempts: Some(callback.attempts.saturating_add(1)),
-        status: call.outcome.as_ref().ok().map(|answer| answer.status),
-        cause: call.outcome.as_ref().err().map(|no_answer| no_answer.cause),
-        next_try: match judgement.next {
-            Next::At(at_ms) => Some(at_ms.div_euclid(SECOND_MS)),
-            _ => None,
-        },
-        dead: Some(dead),
-        disabled: judgement.disables.then_some(true),
-        ms: Some(call.took_ms),
-        ..Line::new(now_ms, level, Event::Callback)
-    });
 }

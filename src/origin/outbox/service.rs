@@ -10,7 +10,7 @@ use super::{
     click_locks::ClickLocks,
     commit::{self, Peers},
     deliveries::{self, Attempt, ClaimedCallback},
-    delivery_log::{Concluded, Observer},
+    delivery_log::{AttemptResult, Observer},
     endpoint::{self, OutboxState, StateCache},
     log, next_alarm, replay, retention, revenue_batches,
     terms_client::TermsClient,
@@ -67,7 +67,7 @@ pub struct OutboxService<D, R, O> {
 }
 
 /// A claimed callback and its endpoint.
-struct Claimed {
+struct DueAttempt {
     callback: ClaimedCallback,
     endpoint: Rc<Endpoint>,
 }
@@ -251,7 +251,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     }
 
     /// Claims due callbacks, as many as the endpoint's concurrency limit allows.
-    fn claim(&self) -> Result<Vec<Claimed>, Failure> {
+    fn claim(&self) -> Result<Vec<DueAttempt>, Failure> {
         if !self.is_ready() || self.state_cache.lacks_endpoint() {
             return Ok(Vec::new());
         }
@@ -271,7 +271,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         self.committed()?;
         Ok(claimed
             .into_iter()
-            .map(|callback| Claimed {
+            .map(|callback| DueAttempt {
                 callback,
                 endpoint: Rc::clone(&endpoint),
             })
@@ -293,7 +293,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     }
 
     /// Makes one attempt and then starts the callbacks that are due.
-    async fn deliver(self: Rc<Self>, claimed: Claimed) {
+    async fn deliver(self: Rc<Self>, claimed: DueAttempt) {
         let concluded = panics_to_failure(self.attempt(&claimed)).await;
         self.in_flight.set(self.in_flight.get().saturating_sub(1));
         if let Err(failure) = concluded {
@@ -303,13 +303,13 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         self.start_due();
     }
 
-    async fn attempt(&self, Claimed { callback, endpoint }: &Claimed) -> Result<(), Failure> {
+    async fn attempt(&self, DueAttempt { callback, endpoint }: &DueAttempt) -> Result<(), Failure> {
         let call = self.sender.send(self.runtime(), endpoint, &callback.fields).await;
         let random = self.runtime().random().map_err(Failure::Internal)?;
         let [a, b, c, d, ..] = random;
         let judgement = judge(
             &self.sender.schedule,
-            callback.attempts.saturating_add(1),
+            callback.attempts_made.saturating_add(1),
             &call.delivery_outcome(),
             self.now_ms(),
             u32::from_le_bytes([a, b, c, d]),
@@ -317,7 +317,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         let attempt = Attempt::of(&call);
         let db = self.shell.storage();
         let stored = deliveries::conclude(db, self.now_ms(), callback, &attempt, &judgement);
-        let concluded = Concluded {
+        let concluded = AttemptResult {
             callback,
             call: &call,
             judgement: &judgement,

@@ -40,12 +40,12 @@ const TABLES: &[&str] = &[
        PRIMARY KEY (advertiser, goal, txn)
      ) STRICT, WITHOUT ROWID",
     // The log: one entry for each transaction id. `delivery` is NULL without a callback, or 0 (waiting), 1 (delivered)
-    // or 2 (dead). `after` is a reversal's reward; `due_ms` of a reversal is NULL until the reward's callback has ended.
-    // `attempts` counts within the current schedule. `fields` is the callback's content as JSON, frozen.
+    // or 2 (dead). `after` is a reversal's reward; `due_ms` of a reversal is NULL until the reward's callback has
+    // ended. `attempts_made` counts within the current schedule. `fields` is the callback's content as JSON, frozen.
     "CREATE TABLE entries (
        entry INTEGER PRIMARY KEY, transaction_id TEXT NOT NULL, nonce BLOB NOT NULL, goal TEXT NOT NULL,
        after INTEGER, at_ms INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL,
-       delivery INTEGER, due_ms INTEGER, attempts INTEGER NOT NULL DEFAULT 0, erase INTEGER NOT NULL DEFAULT 0,
+       delivery INTEGER, due_ms INTEGER, attempts_made INTEGER NOT NULL DEFAULT 0, erase INTEGER NOT NULL DEFAULT 0,
        user_id TEXT, txn TEXT, fields TEXT NOT NULL
      ) STRICT",
     "CREATE UNIQUE INDEX entries_by_transaction ON entries (transaction_id)",
@@ -147,15 +147,16 @@ platform::statements! {
     pub const GET_PAID = "SELECT entry, payout_micro_usd, delivery, fields, erase OR user_id IS NULL
         FROM entries WHERE transaction_id = ?";
 
-    /// time, callbacks at most → entry, attempts, fields, callback's revision
-    pub const DUE = "SELECT entry, attempts, fields, (SELECT callback_revision FROM outbox) FROM entries
+    /// time, callbacks at most → entry, attempts made, fields, callback's revision
+    pub const DUE = "SELECT entry, attempts_made, fields, (SELECT callback_revision FROM outbox) FROM entries
         WHERE delivery = 0 AND due_ms <= ? ORDER BY due_ms LIMIT ?";
     /// time, JSON list of entries
     pub const CLAIM = "UPDATE entries SET due_ms = ? WHERE entry IN (SELECT value FROM json_each(?))";
     pub const FIRST_DUE = "SELECT MIN(due_ms) FROM entries WHERE delivery = 0 AND due_ms IS NOT NULL";
-    /// delivery, due, attempts, entry, attempts when it was claimed → one row unless it was ended or replayed meanwhile
-    pub const CONCLUDE = "UPDATE entries SET delivery = ?1, due_ms = ?2, attempts = ?3
-        WHERE entry = ?4 AND delivery = 0 AND (attempts = ?5 OR ?1 = 1) RETURNING entry";
+    /// delivery, due, attempts made, entry, attempts made when it was claimed → one row unless it was ended or replayed
+    /// meanwhile
+    pub const CONCLUDE = "UPDATE entries SET delivery = ?1, due_ms = ?2, attempts_made = ?3
+        WHERE entry = ?4 AND delivery = 0 AND (attempts_made = ?5 OR ?1 = 1) RETURNING entry";
     /// entry, time of the attempt, milliseconds, status, body, error. The body may name the user, so it is left out
     /// once the user is erased.
     pub const ADD_ATTEMPT = "INSERT INTO attempts (entry, at_ms, ms, http_status, body, error)
@@ -163,21 +164,21 @@ platform::statements! {
     /// time, entry of the reward whose callback has ended: makes its reversal due
     pub const RELEASE_REVERSAL = "UPDATE entries SET due_ms = ? WHERE after = ? AND delivery = 0 AND due_ms IS NULL";
     /// time, latest end of a claim
-    pub const RELEASE_ALL = "UPDATE entries SET due_ms = MIN(due_ms, ?1), attempts = 0
-        WHERE delivery = 0 AND (due_ms IS NULL OR due_ms <= ?1 OR due_ms > ?2) AND (attempts > 0 OR due_ms > ?2)";
+    pub const RELEASE_ALL = "UPDATE entries SET due_ms = MIN(due_ms, ?1), attempts_made = 0
+        WHERE delivery = 0 AND (due_ms IS NULL OR due_ms <= ?1 OR due_ms > ?2) AND (attempts_made > 0 OR due_ms > ?2)";
     /// time, transaction id, latest end of a claim → entry, if it has a callback whose user is not erased
-    pub const REPLAY = "UPDATE entries SET delivery = 0, attempts = 0,
+    pub const REPLAY = "UPDATE entries SET delivery = 0, attempts_made = 0,
           due_ms = IIF(delivery = 0 AND due_ms > ?1 AND due_ms <= ?3, due_ms, ?1)
         WHERE transaction_id = ?2 AND delivery IS NOT NULL AND user_id IS NOT NULL RETURNING entry";
     /// delivery, first second, second after the last, entry before the first, last entry → entries to replay
     pub const COUNT_TO_REPLAY = concat!("SELECT COUNT(*) FROM entries NOT INDEXED ", to_replay!());
     /// delivery, first second, second after the last, entry before the first, last entry, time, latest end of a claim
-    pub const REPLAY_MANY = concat!("UPDATE entries NOT INDEXED SET delivery = 0, attempts = 0,
+    pub const REPLAY_MANY = concat!("UPDATE entries NOT INDEXED SET delivery = 0, attempts_made = 0,
           due_ms = IIF(delivery = 0 AND due_ms > ?6 AND due_ms <= ?7, due_ms, ?6) ", to_replay!());
     /// time of the replay, entry before the first, last entry: replays the reversals of replayed rewards
-    pub const REPLAY_REVERSALS = "UPDATE entries SET delivery = 0, due_ms = ?1, attempts = 0
+    pub const REPLAY_REVERSALS = "UPDATE entries SET delivery = 0, due_ms = ?1, attempts_made = 0
         WHERE after > ?2 AND after <= ?3 AND delivery <> 0 AND user_id IS NOT NULL AND EXISTS
-          (SELECT 1 FROM entries r WHERE r.entry = entries.after AND r.delivery = 0 AND r.due_ms = ?1 AND r.attempts = 0)";
+          (SELECT 1 FROM entries r WHERE r.entry = entries.after AND r.delivery = 0 AND r.due_ms = ?1 AND r.attempts_made = 0)";
     /// time of the replay: holds reversals whose reward's callback waits, replayed or not
     pub const HOLD_REVERSALS = "UPDATE entries SET due_ms = NULL WHERE delivery = 0 AND due_ms = ?
         AND after IS NOT NULL AND EXISTS (SELECT 1 FROM entries r WHERE r.entry = entries.after AND r.delivery = 0)";

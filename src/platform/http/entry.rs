@@ -1,4 +1,5 @@
-//! The parts of a Worker's entry that do not depend on its routes: panics, unread bodies, the response, health.
+//! The parts of a Worker's entry that do not depend on its routes: it runs a handler, contains its panics, counts and
+//! logs the request, discards an unread body, and makes the response.
 
 use serde_json::{Map, Value};
 use worker::{Request, Response, web_sys};
@@ -8,7 +9,7 @@ use super::{
     answer::{Answer, JSON},
     body,
     request_log::{self, RequestInfo},
-    router::{Found, Routed},
+    router::{RouteMatch, Routed},
     traffic::Traffic,
 };
 use crate::{
@@ -83,8 +84,8 @@ pub fn health(mut body: Map<String, Value>, why: Option<&str>) -> Answer {
     Answer::from(error).body(JSON, Value::Object(body).to_string())
 }
 
-/// Runs a request's handler, counts and logs the request, and drops the answer's body for HEAD. `worker` and `path` name
-/// the points at which tests inject panics; `began_ms` is the request's time of arrival.
+/// Runs a request's handler, counts and logs the request, and drops the answer's body for HEAD. `worker` and `path`
+/// name the points at which tests inject panics; `began_ms` is the request's time of arrival.
 pub async fn answer(
     traffic: &Traffic,
     info: &RequestInfo<'_>,
@@ -109,7 +110,7 @@ pub async fn answer(
 }
 
 /// A request's route, or the answer 404 or 405.
-pub fn found<H, P>(routed: Routed<'_, H, P>) -> Result<Found<'_, H, P>, Box<Answer>> {
+pub fn require_route<H, P>(routed: Routed<'_, H, P>) -> Result<RouteMatch<'_, H, P>, Box<Answer>> {
     let refusal = match routed {
         Routed::Found(found) => return Ok(found),
         Routed::MethodNotAllowed(allowed) => {

@@ -5,7 +5,7 @@ use worker::web_sys;
 
 use super::{
     answer::Answer,
-    router::{Found, Method, RouteName, Routed, Subject},
+    router::{Method, RouteMatch, RouteName, Routed, Subject},
     traffic::Traffic,
 };
 use crate::{
@@ -39,7 +39,7 @@ impl<'r> RequestInfo<'r> {
     /// `unrouted` is the name for a request without a route.
     pub fn new<H, P>(method: &'r str, routed: &Routed<'r, H, P>, unrouted: RouteName) -> Self {
         match routed {
-            Routed::Found(Found { route, segments, .. }) => Self {
+            Routed::Found(RouteMatch { route, segments, .. }) => Self {
                 method,
                 name: route.name,
                 pattern: Some(route.pattern),

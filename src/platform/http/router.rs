@@ -150,15 +150,15 @@ impl<H, P> Route<H, P> {
 /// The result of routing.
 #[derive(Debug)]
 pub enum Routed<'p, H: 'static, P: 'static> {
-    Found(Found<'p, H, P>),
+    Found(RouteMatch<'p, H, P>),
     /// The path is known but not the method. The value is that of `Allow`.
     MethodNotAllowed(String),
     NotFound,
 }
 
-/// A request's route.
+/// A request's route and endpoint.
 #[derive(Debug)]
-pub struct Found<'p, H: 'static, P: 'static> {
+pub struct RouteMatch<'p, H: 'static, P: 'static> {
     pub route: &'static Route<H, P>,
     pub endpoint: &'static Endpoint<H, P>,
     /// The variable segments of the path, in order.
@@ -173,7 +173,7 @@ pub fn find<'p, H, P>(
     serves: impl Fn(Interface) -> bool,
 ) -> Routed<'p, H, P> {
     for route in table {
-        let Some(segments) = matched(route.pattern, path) else {
+        let Some(segments) = match_pattern(route.pattern, path) else {
             continue;
         };
         if !serves(route.interface) {
@@ -185,7 +185,7 @@ pub fn find<'p, H, P>(
             .iter()
             .find(|endpoint| Some(endpoint.method) == method);
         return match endpoint {
-            Some(endpoint) => Routed::Found(Found {
+            Some(endpoint) => Routed::Found(RouteMatch {
                 route,
                 endpoint,
                 segments,
@@ -200,7 +200,7 @@ pub fn find<'p, H, P>(
 }
 
 /// The variable segments of a path, if it matches the pattern.
-fn matched<'p>(pattern: &str, path: &'p str) -> Option<Vec<&'p str>> {
+fn match_pattern<'p>(pattern: &str, path: &'p str) -> Option<Vec<&'p str>> {
     if !pattern.contains('{') {
         return (pattern == path).then(Vec::new);
     }

@@ -156,7 +156,7 @@ fn a_conversion_with_a_lost_answer_is_a_duplicate_with_the_same_id() {
 fn a_callback_setting_that_could_not_be_pushed_is_pushed_later() {
     let signpost = unreliable();
     let receiver = Receiver::start();
-    let wall = signpost.offer_wall("conv-handover", "79000175", None);
+    let wall = signpost.offer_wall("conv-settings", "79000175", None);
     let id = wall.pay("u-1");
     inject_faults(&signpost, "outboxes");
     let app = json!({"callback": callback(&format!("{}/cb", receiver.base()), "GET")});

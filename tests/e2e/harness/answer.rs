@@ -55,8 +55,9 @@ impl Answer {
         self
     }
 
-    /// Fails the test unless this is the error response `{error, code}` without other members. Only the errors of uploads
-    /// and imports may have `lines`. For `/healthz`, whose error has more members, see [`expect_unhealthy`](Self::expect_unhealthy).
+    /// Fails the test unless this is the error response `{error, code}` without other members. Only the errors of
+    /// uploads and imports may have `lines`. For `/healthz`, whose error has more members, see
+    /// [`expect_unhealthy`](Self::expect_unhealthy).
     #[track_caller]
     pub fn expect_error(self, status: u16, code: &str) -> Self {
         let answer = self.expect(status);

@@ -19,7 +19,7 @@ pub const CONVERSION: &str = "/v2/tracking/conversion";
 /// The secret that signs callbacks, unless a test sets another.
 pub const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-/// The goals of a [`OfferWall`]: the end of the id, the event code, the payout in USD, and the reward in coins.
+/// The goals of an [`OfferWall`]: the end of the id, the event code, the payout in USD, and the reward in coins.
 pub const GOALS: [(&str, &str, f64, i64); 3] = [
     ("1", "install", 1.25, 1_250),
     ("2", "level_10", 20.5, 20_500),
@@ -74,7 +74,7 @@ impl Signpost {
         wall
     }
 
-    /// Puts the same as [`wall`](Self::wall) without publishing it: clicks find it after the next refresh.
+    /// Puts the same as [`offer_wall`](Self::offer_wall) without publishing it: clicks find it after the next refresh.
     #[track_caller]
     pub fn unpublished_offer_wall(&self, id: &str, app: &str, receiver: Option<&Receiver>) -> OfferWall<'_> {
         self.put(

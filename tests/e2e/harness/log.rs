@@ -24,9 +24,9 @@ impl Signpost {
             .collect()
     }
 
-    /// Waits until the lines of everything done so far are in the log: causes a line with a unique publisher id and waits
-    /// for it. That line comes last: the console's descriptor is read in order, and warnings, which have a descriptor of
-    /// their own, are in the file before anything later is written. Returns the publisher id.
+    /// Waits until the lines of everything done so far are in the log: causes a line with a unique publisher id and
+    /// waits for it. That line comes last: the console's descriptor is read in order, and warnings, which have a
+    /// descriptor of their own, are in the file before anything later is written. Returns the publisher id.
     #[track_caller]
     pub fn fence(&self) -> String {
         static NEXT: AtomicU64 = AtomicU64::new(0);

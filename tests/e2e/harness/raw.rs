@@ -36,8 +36,8 @@ impl Signpost {
     }
 }
 
-/// Sends bytes to a base URL on a new connection, closes the sending side and returns everything that was answered, or an
-/// empty text. A body that the bytes announce but do not contain never arrives.
+/// Sends bytes to a base URL on a new connection, closes the sending side and returns everything that was answered, or
+/// an empty text. A body that the bytes announce but do not contain never arrives.
 pub fn answer_to(address: &str, request: &[u8]) -> String {
     let mut stream = TcpStream::connect(address.trim_start_matches("http://")).expect("workerd listens");
     stream

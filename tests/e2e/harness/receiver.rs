@@ -38,7 +38,7 @@ pub enum Behaviour {
     /// Redirects the caller to another URL with 302.
     Redirect(String),
     /// Chooses the behaviour by the request.
-    Of(Arc<dyn Fn(&Received) -> Behaviour + Send + Sync>),
+    Decide(Arc<dyn Fn(&Received) -> Behaviour + Send + Sync>),
 }
 
 impl Behaviour {
@@ -56,7 +56,7 @@ impl Behaviour {
     }
 
     pub fn decide(decide: impl Fn(&Received) -> Self + Send + Sync + 'static) -> Self {
-        Self::Of(Arc::new(decide))
+        Self::Decide(Arc::new(decide))
     }
 }
 
@@ -316,7 +316,7 @@ fn reply_to(request: &Received, mut behaviour: Behaviour, shared: &Shared) -> Op
             }
             Behaviour::Silent => return None,
             Behaviour::Redirect(url) => Behaviour::answer(302, &[("Location", &url)], ""),
-            Behaviour::Of(decide) => {
+            Behaviour::Decide(decide) => {
                 drop(state);
                 let decided = decide(request);
                 state = shared.lock();

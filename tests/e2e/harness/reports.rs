@@ -224,7 +224,8 @@ impl Publisher<'_> {
         rows.iter().map(|row| row["clicks"].as_u64().unwrap_or(0)).sum()
     }
 
-    /// Takes a key that may be used now. Creating one is faster than waiting; beyond [`RESTING`], the oldest is revoked.
+    /// Takes a key that may be used now. Creating one is faster than waiting; beyond [`RESTING`], the oldest is
+    /// revoked.
     fn rested_key(&self) -> ReportKey {
         let mut oldest = None;
         {

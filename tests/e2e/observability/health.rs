@@ -16,7 +16,8 @@ const OFFERS: &str = "offers.example.com";
 const REPORTING: &str = "reporting.example.com";
 const OPERATOR: &str = "127.0.0.1";
 
-/// A Signpost with a host for each interface, as in production, whose isolate revalidates its snapshots on every request.
+/// A Signpost with a host for each interface, as in production, whose isolate revalidates its snapshots on every
+/// request.
 fn signpost_with_hosts() -> Signpost {
     let setup = Setup::new()
         .config("faults.capnp")

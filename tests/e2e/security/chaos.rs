@@ -1,5 +1,5 @@
-//! Kills workerd at random moments under mixed traffic, and checks that everything answered with 2xx is kept. `SEED` and
-//! `KILLS` in the environment choose another run; `make chaos` makes a long one.
+//! Kills workerd at random moments under mixed traffic, and checks that everything answered with 2xx is kept. `SEED`
+//! and `KILLS` in the environment choose another run; `make chaos` makes a long one.
 
 mod clicks;
 mod conversions;

@@ -1,5 +1,5 @@
-//! Injection: input that could become part of a URL, a header, a second response, markup, a formula, a parameter or a log
-//! line. Values are sent unencoded, byte for byte; correctly encoded ones are tested in `clicks/targets.rs`.
+//! Injection: input that could become part of a URL, a header, a second response, markup, a formula, a parameter or a
+//! log line. Values are sent unencoded, byte for byte; correctly encoded ones are tested in `clicks/targets.rs`.
 
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;

@@ -1,5 +1,5 @@
-//! Server-side request forgery by callback URLs, and receivers with hostile responses. Spellings of addresses are tested
-//! in `callbacks/guard.rs` and in the unit tests of the guard.
+//! Server-side request forgery by callback URLs, and receivers with hostile responses. Spellings of addresses are
+//! tested in `callbacks/guard.rs` and in the unit tests of the guard.
 
 use std::{
     io::{BufRead, BufReader, Write},

@@ -35,7 +35,8 @@ fn faulty() -> Setup {
         .var("CALLBACK_TIMEOUT_MS", "1000")
 }
 
-/// Makes a place panic this many times. Returns how often the previous place panicked, and the places passed since then.
+/// Makes a place panic this many times. Returns how often the previous place panicked, and the places passed since
+/// then.
 #[track_caller]
 fn arm(signpost: &Signpost, when: &str, what: &str, times: u32) -> (u64, Vec<String>) {
     let query = format!("when={}&what={}&times={times}", encoded(when), encoded(what));

@@ -1,5 +1,5 @@
-//! Revokes credentials while 32 senders use them: after the revocation was answered, no new request is accepted. Requests
-//! that began before are completed.
+//! Revokes credentials while 32 senders use them: after the revocation was answered, no new request is accepted.
+//! Requests that began before are completed.
 
 use std::{
     collections::BTreeMap,

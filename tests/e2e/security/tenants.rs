@@ -113,7 +113,7 @@ fn publishers_with_ids_that_differ_only_in_case_share_nothing() {
     }
 
     // The same for apps and Pub-Keys.
-    let walls = [("Trust-OfferWall", "78060402"), ("trust-wall", "78060403")]
+    let walls = [("Trust-Wall", "78060402"), ("trust-wall", "78060403")]
         .map(|(id, app)| signpost.unpublished_offer_wall(id, app, None));
     let keys = walls.each_ref().map(|wall| signpost.issue_pub_key(&wall.id));
     signpost.refresh();
@@ -135,7 +135,7 @@ fn publishers_with_ids_that_differ_only_in_case_share_nothing() {
     assert_eq!(upper.entry(&id)["goal_id"], upper.goal("2"));
     assert_eq!(lower.entries("").len(), 0);
     // Other spellings of an id are unknown, and refused in a PUT.
-    for id in ["%54rust-OfferWall", "Trust-OfferWall%00", "Tru\u{17f}t-OfferWall"] {
+    for id in ["%54rust-Wall", "Trust-Wall%00", "Tru\u{17f}t-Wall"] {
         let answer = signpost.operator(
             "GET",
             &format!("publishers/{}", id.replace('\u{17f}', "%C5%BF")),

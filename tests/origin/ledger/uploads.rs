@@ -188,10 +188,10 @@ fn a_damaged_segment_fails_the_report() {
             page: 1,
             count: 10,
         };
-        let unmade = report::build(&db, &query, &Budget::default()).unwrap_err();
+        let error = report::build(&db, &query, &Budget::default()).unwrap_err();
         assert!(
-            matches!(unmade, report::ReportError::Damaged(_)),
-            "{at}: {unmade:?}"
+            matches!(error, report::ReportError::Damaged(_)),
+            "{at}: {error:?}"
         );
     }
 }

@@ -27,7 +27,7 @@ fn callbacks_are_claimed_once_and_the_longest_waiting_first() {
             .unwrap()
             .is_empty()
     );
-    assert_eq!(first[0].attempts, 0);
+    assert_eq!(first[0].attempts_made, 0);
     assert_eq!(first[0].fields.user_id, "user-1");
 }
 
@@ -93,7 +93,7 @@ fn a_callback_is_dead_after_the_last_attempt_of_its_schedule() {
     let attempts = Schedule::default().attempts();
     for made in 1..=attempts {
         let callback = claim(&db, now_ms).remove(0);
-        assert_eq!(callback.attempts, made - 1);
+        assert_eq!(callback.attempts_made, made - 1);
         answer(&db, now_ms, &callback, 500);
         let (delivery, due_ms, _) = delivery_state(&db, &reward_id(1));
         assert_eq!(delivery, if made < attempts { WAITING } else { DEAD });

@@ -36,7 +36,7 @@ fn with_ended_callbacks() -> Sqlite {
 /// The clicks whose rewards are due at this time.
 fn due(db: &Sqlite, now_ms: i64) -> Vec<u8> {
     let callbacks = claim(db, now_ms);
-    assert!(callbacks.iter().all(|callback| callback.attempts == 0));
+    assert!(callbacks.iter().all(|callback| callback.attempts_made == 0));
     let mut clicks: Vec<_> = (1..=6)
         .filter(|n| ids(&callbacks).contains(&reward_id(*n).as_str()))
         .collect();
@@ -345,7 +345,8 @@ fn enabling_writes_only_callbacks_that_are_not_due_with_a_new_schedule() {
     answer(&db, now_ms, &callbacks.remove(0), 500);
     let written = || {
         enable(&db, now_ms + DAY_MS, CLAIM_MS).unwrap();
-        let attempts = "SELECT COUNT(*) FROM entries WHERE delivery = 0 AND attempts = 0 AND due_ms <= ?";
+        let attempts =
+            "SELECT COUNT(*) FROM entries WHERE delivery = 0 AND attempts_made = 0 AND due_ms <= ?";
         let whole = db
             .query_first(attempts, params![now_ms + DAY_MS])
             .unwrap()

@@ -19,7 +19,7 @@ use platform::{database::Database, failure::Failure, object_shell::FAILED_ALARM_
 impl World {
     pub fn entries(&self) -> Vec<Entry> {
         let sql =
-            "SELECT entry, transaction_id, nonce, goal, after, payout_micro_usd, delivery, attempts, erase,
+            "SELECT entry, transaction_id, nonce, goal, after, payout_micro_usd, delivery, attempts_made, erase,
             user_id, txn, fields FROM entries ORDER BY entry";
         let rows = self.env.db.query(sql, &[]).unwrap();
         rows.iter()
@@ -31,7 +31,7 @@ impl World {
                 after: row.optional_integer(4).unwrap(),
                 payout: row.integer(5).unwrap(),
                 delivery: row.optional_integer(6).unwrap(),
-                attempts: row.integer(7).unwrap(),
+                attempts_made: row.integer(7).unwrap(),
                 erase: row.boolean(8).unwrap(),
                 user: row.optional_text(9).unwrap().map(str::to_owned),
                 txn: row.optional_text(10).unwrap().map(str::to_owned),
@@ -65,7 +65,7 @@ impl World {
                     transaction_id: entry.transaction_id.clone(),
                     reward: entry.after,
                     delivery: WAITING,
-                    attempts: 0,
+                    attempts_made: 0,
                     not_before_ms: now_ms,
                     ended: false,
                 });
@@ -142,7 +142,7 @@ impl World {
                 (self.model.callbacks.get_mut(&entry.entry), entry.delivery)
             {
                 callback.delivery = delivery;
-                callback.attempts = u32::try_from(entry.attempts).unwrap();
+                callback.attempts_made = u32::try_from(entry.attempts_made).unwrap();
                 callback.ended |= delivery != WAITING;
                 callback.not_before_ms = 0;
             }
@@ -258,10 +258,10 @@ impl World {
             );
             if let Some(delivery) = entry.delivery {
                 let callback = &model.callbacks[&entry.entry];
-                let found = (delivery, entry.attempts);
+                let found = (delivery, entry.attempts_made);
                 assert_eq!(
                     found,
-                    (callback.delivery, i64::from(callback.attempts)),
+                    (callback.delivery, i64::from(callback.attempts_made)),
                     "{}",
                     entry.transaction_id
                 );

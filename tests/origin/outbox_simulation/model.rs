@@ -56,7 +56,7 @@ pub struct Callback {
     pub transaction_id: String,
     pub reward: Option<i64>,
     pub delivery: i64,
-    pub attempts: u32,
+    pub attempts_made: u32,
     pub not_before_ms: i64,
     /// It was delivered or dead at some time.
     pub ended: bool,
@@ -71,7 +71,7 @@ pub struct Entry {
     pub after: Option<i64>,
     pub payout: i64,
     pub delivery: Option<i64>,
-    pub attempts: i64,
+    pub attempts_made: i64,
     pub erase: bool,
     pub user: Option<String>,
     pub txn: Option<String>,
@@ -134,7 +134,7 @@ impl Model {
         let claims = now_ms + 1..=now_ms + CLAIM_MS;
         for callback in self.callbacks.values_mut() {
             if !claims.contains(&callback.not_before_ms) && callback.delivery == WAITING {
-                callback.attempts = 0;
+                callback.attempts_made = 0;
                 callback.not_before_ms = callback.not_before_ms.min(now_ms);
             }
         }
@@ -190,14 +190,14 @@ impl Model {
             "{} was sent after its end",
             callback.transaction_id
         );
-        assert_eq!(callback.attempts, claimed.attempts);
+        assert_eq!(callback.attempts_made, claimed.attempts_made);
         assert!(
             callback.not_before_ms <= now_ms,
             "{} was sent too early",
             callback.transaction_id
         );
         callback.not_before_ms = now_ms + CLAIM_MS;
-        self.in_flight.push((claimed.entry, claimed.attempts));
+        self.in_flight.push((claimed.entry, claimed.attempts_made));
     }
 
     pub fn concluded(
@@ -210,7 +210,7 @@ impl Model {
         let flight = self
             .in_flight
             .iter()
-            .position(|flight| *flight == (claimed.entry, claimed.attempts));
+            .position(|flight| *flight == (claimed.entry, claimed.attempts_made));
         self.in_flight.remove(flight.unwrap());
         if !written {
             return;
@@ -220,10 +220,11 @@ impl Model {
         }
         let callback = self.callbacks.get_mut(&claimed.entry).unwrap();
         let is_delivered = judgement.next == Next::Delivered;
-        if callback.delivery != WAITING || (callback.attempts != claimed.attempts && !is_delivered) {
+        if callback.delivery != WAITING || (callback.attempts_made != claimed.attempts_made && !is_delivered)
+        {
             return;
         }
-        callback.attempts = claimed.attempts + 1;
+        callback.attempts_made = claimed.attempts_made + 1;
         (callback.delivery, callback.not_before_ms) = match judgement.next {
             Next::Delivered => (DELIVERED, now_ms),
             Next::Dead => (DEAD, now_ms),
@@ -249,7 +250,7 @@ impl Model {
                 if known.contains(entry) && selects(callback) {
                     let is_claimed = callback.delivery == WAITING && claims.contains(&callback.not_before_ms);
                     callback.delivery = WAITING;
-                    callback.attempts = 0;
+                    callback.attempts_made = 0;
                     if !is_claimed {
                         callback.not_before_ms = now_ms;
                         replayed.push(*entry);
@@ -261,7 +262,7 @@ impl Model {
                 let reward_is_replayed = callback.reward.is_some_and(|reward| replayed.contains(&reward));
                 if reward_is_replayed && known.contains(entry) && callback.delivery != WAITING {
                     callback.delivery = WAITING;
-                    callback.attempts = 0;
+                    callback.attempts_made = 0;
                     callback.not_before_ms = now_ms;
                 }
             }

@@ -20,7 +20,7 @@ use origin::outbox::{
     callback_sender::CallbackSender,
     click_locks::ClickLocks,
     deliveries::ClaimedCallback,
-    delivery_log::{Concluded, Observer},
+    delivery_log::{AttemptResult, Observer},
     service::OutboxService,
 };
 use platform::{
@@ -322,7 +322,7 @@ impl Observer for Runtime {
         });
     }
 
-    fn concluded(&self, _now_ms: i64, concluded: &Concluded<'_>) {
+    fn concluded(&self, _now_ms: i64, concluded: &AttemptResult<'_>) {
         let outcome = concluded.call.outcome.as_ref();
         self.0.record(Event::Concluded {
             claimed: concluded.callback.clone(),

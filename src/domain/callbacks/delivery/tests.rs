@@ -4,14 +4,14 @@ use proptest::{option, prelude::*};
 
 use super::*;
 use crate::{
-    callbacks::schedule::tests::{WHOLE_MS, configured, delays_s},
+    callbacks::schedule::testing::{WHOLE_MS, configured, delays_s},
     model::time::{HOUR_MS, MINUTE_MS, http_date},
 };
 
 /// A whole second, because HTTP dates have no fractions.
 const NOW_MS: i64 = 1_790_000_000_000;
 /// After the fourth attempt of the default schedule the next one is due in 30 minutes; less 20 %, that is 24 minutes.
-const TRIES_MADE: u32 = 4;
+const ATTEMPTS_MADE: u32 = 4;
 const SCHEDULED_MS: i64 = 24 * MINUTE_MS;
 const LAST: u32 = 12;
 
@@ -38,7 +38,7 @@ fn judged(attempts_made: u32, answer: Answer<'_>) -> Judgement {
 
 /// The time from [`NOW_MS`] to the next attempt after a 503 with this `Retry-After`, in milliseconds.
 fn wait_ms(retry_after: &str) -> i64 {
-    match judged(TRIES_MADE, answer(503, Some(retry_after), None)).next {
+    match judged(ATTEMPTS_MADE, answer(503, Some(retry_after), None)).next {
         Next::At(at_ms) => at_ms - NOW_MS,
         other => panic!("{retry_after}: {other:?}"),
     }
@@ -59,7 +59,10 @@ fn any_other_answer_is_retried_until_the_last_try() {
     for status in [
         0, 100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 404, 409, 411, 429, 500, 501, 503, 599, 999,
     ] {
-        for (attempts_made, next) in [(TRIES_MADE, Next::At(NOW_MS + SCHEDULED_MS)), (LAST, Next::Dead)] {
+        for (attempts_made, next) in [
+            (ATTEMPTS_MADE, Next::At(NOW_MS + SCHEDULED_MS)),
+            (LAST, Next::Dead),
+        ] {
             let judged = judged(attempts_made, answer(status, None, None));
             assert_eq!(judged, judgement(next, false, false), "{status}");
         }
@@ -69,7 +72,7 @@ fn any_other_answer_is_retried_until_the_last_try() {
 #[test]
 fn a_missing_answer_is_retried_until_the_last_try() {
     for (attempts_made, next) in [
-        (TRIES_MADE, Next::At(NOW_MS + SCHEDULED_MS)),
+        (ATTEMPTS_MADE, Next::At(NOW_MS + SCHEDULED_MS)),
         (LAST - 1, Next::At(NOW_MS + 23 * HOUR_MS / 10 * 8)),
         (LAST, Next::Dead),
         (u32::MAX, Next::Dead),
@@ -112,7 +115,7 @@ fn the_directives_of_the_receiver_are_followed() {
     ] {
         let answer = answer(status, None, directive);
         let expected = judgement(next, disables, works);
-        assert_eq!(judged(TRIES_MADE, answer), expected, "{answer:?}");
+        assert_eq!(judged(ATTEMPTS_MADE, answer), expected, "{answer:?}");
         if next != again {
             assert_eq!(judged(LAST, answer), expected, "{answer:?} at the last attempt");
         }
@@ -185,8 +188,8 @@ fn retry_after_never_shortens_a_delay_of_more_than_a_day() {
 fn retry_after_is_ignored_if_nothing_is_retried() {
     for (attempts_made, status, next) in [
         (LAST, 503, Next::Dead),
-        (TRIES_MADE, 410, Next::Kept),
-        (TRIES_MADE, 200, Next::Delivered),
+        (ATTEMPTS_MADE, 410, Next::Kept),
+        (ATTEMPTS_MADE, 200, Next::Delivered),
     ] {
         let judged = judged(attempts_made, answer(status, Some("3600"), None));
         assert_eq!(judged.next, next, "{status}");
@@ -212,7 +215,7 @@ fn schedules() -> impl Strategy<Value = Schedule> {
 
 proptest! {
     #[test]
-    fn the_next_try_is_within_its_bounds_after_any_answer(
+    fn the_next_attempt_is_within_its_bounds_after_any_answer(
         schedule in schedules(),
         attempts_made in 1..=52_u32,
         status in prop_oneof![Just(410), 190..600_u16, any::<u16>()],
@@ -241,7 +244,7 @@ proptest! {
     }
 
     #[test]
-    fn a_receiver_that_always_fails_gets_exactly_the_scheduled_tries(
+    fn a_receiver_that_always_fails_gets_exactly_the_scheduled_attempts(
         draws in prop::collection::vec(any::<u32>(), 12),
         lengths_ms in prop::collection::vec(0..=10_000_i64, 12),
         statuses in prop::collection::vec(option::of(prop_oneof![300..410_u16, 411..600_u16]), 12),

@@ -6,7 +6,7 @@ use super::*;
 use crate::{
     callbacks::{
         delivery::{Next, Outcome, judge},
-        schedule::{Schedule, tests::WHOLE_MS},
+        schedule::{Schedule, testing::WHOLE_MS},
     },
     model::time::{DAY_MS, HOUR_MS},
 };
@@ -19,7 +19,7 @@ fn after(failures: u32, now_ms: i64) -> Health {
 }
 
 #[test]
-fn a_working_endpoint_gets_six_tries_at_once() {
+fn a_working_endpoint_gets_six_attempts_at_once() {
     for failures in 0..FAILING_AFTER {
         let health = after(failures, NOW_MS);
         let slots: Vec<_> = (0..=8)
@@ -68,7 +68,7 @@ fn one_success_resets_the_health_of_an_endpoint() {
 }
 
 #[test]
-fn six_tries_that_fail_together_each_count_as_one_failure() {
+fn six_attempts_that_fail_together_each_count_as_one_failure() {
     let working = after(4, NOW_MS - HOUR_MS);
     let health = (0..6).fold(working, |health, _| health.failed(NOW_MS));
     assert_eq!(health.opens_ms(), Some(NOW_MS + 30 * SECOND_MS));
@@ -91,8 +91,8 @@ fn no_failure_count_and_no_clock_overflows() {
     }
 }
 
-/// Walks one callback of a dead endpoint through its schedule. `before` changes the health just before an attempt is due.
-/// Returns the due time and the start of each attempt.
+/// Walks one callback of a dead endpoint through its schedule. `before` changes the health just before an attempt is
+/// due. Returns the due time and the start of each attempt.
 fn walk(random: u32, mut before: impl FnMut(Health, i64) -> Health) -> Vec<(i64, i64)> {
     let (schedule, mut health, mut attempts) = (Schedule::default(), Health::default(), Vec::new());
     let mut due_ms = NOW_MS + schedule.delay_ms(0, random).unwrap();
@@ -126,7 +126,7 @@ fn the_backoff_never_delays_an_endpoints_only_failing_callback() {
 }
 
 #[test]
-fn the_backoff_delays_a_try_by_half_a_minute_at_most() {
+fn the_backoff_delays_an_attempt_by_half_a_minute_at_most() {
     for random in [0, u32::MAX / 2, u32::MAX] {
         let attempts = walk(random, |health, due_ms| {
             // Ten failed probes for other callbacks.
@@ -213,7 +213,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 proptest! {
     #[test]
-    fn the_limit_of_tries_in_flight_always_matches_the_model(steps in steps()) {
+    fn the_limit_of_attempts_in_flight_always_matches_the_model(steps in steps()) {
         let (mut health, mut model) = (Health::default(), Model::default());
         let (mut now_ms, mut in_flight) = (NOW_MS, 0_usize);
         for step in steps {

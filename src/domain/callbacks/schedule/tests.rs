@@ -2,21 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::*;
-
-/// All delays of the default schedule together, in milliseconds.
-pub const WHOLE_MS: i64 = 347_735 * SECOND_MS;
-
-/// The delays of any valid schedule, in seconds.
-pub fn delays_s() -> impl Strategy<Value = Vec<u32>> {
-    prop::collection::vec(0..=604_800_u32, 1..=50)
-}
-
-/// The schedule that an operator configures with these delays, in seconds.
-pub fn configured(delays_s: &[u32]) -> Schedule {
-    let delays_s: Vec<_> = delays_s.iter().map(u32::to_string).collect();
-    Schedule::parse(&delays_s.join(",")).unwrap()
-}
+use super::{testing::*, *};
 
 /// Random values, the two extremes among them.
 fn random() -> impl Strategy<Value = u32> {
@@ -34,7 +20,7 @@ fn walk(schedule: &Schedule, mut random: impl FnMut() -> u32) -> Vec<i64> {
 }
 
 #[test]
-fn the_default_is_twelve_tries_over_96_hours() {
+fn the_default_is_twelve_attempts_over_96_hours() {
     let schedule = Schedule::default();
     assert_eq!(schedule.attempts(), 12);
     let later = [2, 7, 17, 31, 51, 73, 96].map(|hours| 2_135 + hours * 3_600);
@@ -56,14 +42,14 @@ fn the_jitter_is_20_percent_less_or_more_at_its_extremes() {
 }
 
 #[test]
-fn the_first_try_is_due_at_once_with_any_jitter() {
+fn the_first_attempt_is_due_at_once_with_any_jitter() {
     for random in [0, 1, u32::MAX / 2, u32::MAX] {
         assert_eq!(Schedule::default().delay_ms(0, random), Some(0), "{random}");
     }
 }
 
 #[test]
-fn there_is_no_try_after_the_last() {
+fn there_is_no_attempt_after_the_last() {
     let schedule = Schedule::default();
     assert!(schedule.delay_ms(11, 0).is_some());
     for attempts in [12, 13, u32::MAX] {

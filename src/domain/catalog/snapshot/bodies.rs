@@ -10,13 +10,13 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::{
     columns::{Fields, Rows, Strings, columns},
-    envelope::{self, Damage, Kind},
+    envelope::{Damage, Kind},
 };
 use crate::{
     catalog::{Offer, plain_text::plain_text},
     model::{
         MicroUsd, OfferId,
-        joined::{Span, join, split, to_u32},
+        parts::{Span, join, split, to_u32},
     },
 };
 
@@ -35,8 +35,8 @@ columns! {
 }
 
 /// Renders an offer's body, which is stored with the offer: its JSON without the inserted values and without the end
-/// (metrics, caps, closing brace), its cuts and its goals, as joined columns. `upd_ts_s` is the time of its last change,
-/// in UNIX seconds.
+/// (metrics, caps, closing brace), its cuts and its goals, as joined columns. `upd_ts_s` is the time of its last
+/// change, in UNIX seconds.
 pub fn render_body(id: &OfferId, offer: &Offer, upd_ts_s: i64) -> Vec<u8> {
     let goals = offer.goals_in_order();
     let mut json = Json("{".to_owned());

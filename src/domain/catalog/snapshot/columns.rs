@@ -5,10 +5,10 @@ use std::cmp::Ordering;
 
 use xxhash_rust::xxh64::xxh64;
 
-use crate::model::joined::to_u32;
+use crate::model::parts::to_u32;
 
-/// Declares a snapshot's columns: a struct with the bytes of each to build it from, or with the [`Span`] of each in an
-/// opened snapshot value.
+/// Declares a snapshot's columns: a struct with the bytes of each to build it from, or with the
+/// [`Span`](crate::model::parts::Span) of each in an opened snapshot value.
 macro_rules! columns {
     (
         $(#[$doc:meta])*
@@ -20,16 +20,22 @@ macro_rules! columns {
 
         impl $name<Vec<u8>> {
             /// The snapshot value of these columns.
-            fn into_value(self, kind: Kind, format: u8) -> Vec<u8> {
-                envelope::wrap(kind, format, &join(&[$(self.$column,)*]))
+            fn into_value(self, kind: $crate::catalog::snapshot::envelope::Kind, format: u8) -> Vec<u8> {
+                let joined = $crate::model::parts::join(&[$(self.$column,)*]);
+                $crate::catalog::snapshot::envelope::wrap(kind, format, &joined)
             }
         }
 
-        impl $name<Span> {
+        impl $name<$crate::model::parts::Span> {
             /// Opens a snapshot value: verifies its checksum, and finds its columns.
-            fn open(bytes: &[u8], kind: Kind, format: u8) -> Result<Self, Damage> {
+            fn open(
+                bytes: &[u8],
+                kind: $crate::catalog::snapshot::envelope::Kind,
+                format: u8,
+            ) -> Result<Self, $crate::catalog::snapshot::envelope::Damage> {
+                use $crate::{catalog::snapshot::envelope, model::parts::split};
                 envelope::verify(kind, format, bytes)?;
-                let [$($column,)*] = split(bytes, envelope::HEADER).ok_or(Damage::Corrupt)?;
+                let [$($column,)*] = split(bytes, envelope::HEADER).ok_or(envelope::Damage::Corrupt)?;
                 Ok(Self { $($column,)* })
             }
         }

@@ -52,7 +52,7 @@ pub fn wrap(kind: Kind, format: u8, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Whether a value is intact and of this kind and format.
+/// Checks that a value is intact and of this kind and format.
 pub fn verify(kind: Kind, format: u8, bytes: &[u8]) -> Result<(), Damage> {
     let (header, payload) = bytes.split_first_chunk::<HEADER>().ok_or(Damage::Foreign)?;
     let [m0, m1, m2, m3, found_kind, found_format, _, _, checksum @ ..] = *header;

@@ -10,11 +10,11 @@ use xxhash_rust::xxh64::xxh64;
 use super::{
     bodies::chunk_key,
     columns::{Fields, Rows, Strings, U32Column, columns},
-    envelope::{self, Damage, Kind},
+    envelope::{Damage, Kind},
 };
 use crate::model::{
     Country, CountrySet, MicroUsd, OfferId, OfferType, Platform,
-    joined::{Span, join, split, to_u32},
+    parts::{Span, to_u32},
 };
 
 const FORMAT: u8 = 1;

@@ -5,15 +5,15 @@ mod building;
 
 use super::{
     columns::{Fields, HashIndex, Rows, Strings, U32Column, columns, find_sorted},
-    envelope::{self, Damage, Kind},
+    envelope::{Damage, Kind},
 };
 use crate::{
     catalog::offer::is_live,
     model::{
         AppId, CountrySet, CurrencyRate, Platform,
         credentials::CredentialHash,
-        joined::{Span, join, split},
         money::{PerUsd, Rounding},
+        parts::Span,
     },
 };
 

@@ -1,5 +1,5 @@
-//! Numbers the distinct values of a requested dimension as they are first seen. A value keeps its number across segments
-//! and parts, as long as a kept row has it.
+//! Numbers the distinct values of a requested dimension as they are first seen. A value keeps its number across
+//! segments and parts, as long as a kept row has it.
 
 use std::cmp::Ordering;
 

@@ -68,8 +68,8 @@ impl<'m, T: Copy> MeteredVec<'m, T> {
         if needed <= self.items.capacity() {
             return Ok(());
         }
-        // Growth is by 100 %, or by 12.5 % if that is too much. Never less, because reallocating for each item would take
-        // quadratic time.
+        // Growth is by 100 %, or by 12.5 % if that is too much. Never less, because reallocating for each item would
+        // take quadratic time.
         let capacity = self.items.capacity();
         self.grow(needed.max(capacity.saturating_mul(2)))
             .or_else(|OutOfMemory| self.grow(needed.max(capacity.saturating_add(capacity / 8))))

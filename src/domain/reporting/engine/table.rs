@@ -245,8 +245,8 @@ impl<'m> Table<'m> {
     }
 }
 
-/// Hashes the keys of groups with secret factors. The writer of facts chooses the order of values and so the keys; known
-/// factors would allow collision flooding. See [`crate::model::seeded_hash`].
+/// Hashes the keys of groups with secret factors. The writer of facts chooses the order of values and so the keys;
+/// known factors would allow collision flooding. See [`crate::model::seeded_hash`].
 #[derive(Clone, Copy, Debug)]
 pub struct GroupHasher([u64; 2]);
 

@@ -27,7 +27,8 @@ pub struct MemorySource {
 }
 
 impl MemorySource {
-    /// Builds segments for each day and layer. A fact's index selects its layer, so that keys occur in several segments.
+    /// Builds segments for each day and layer. A fact's index selects its layer, so that keys occur in several
+    /// segments.
     pub fn new(facts: &[Fact], layers: usize) -> Self {
         let mut source = Self::default();
         let mut days: BTreeMap<(UtcDay, usize), Segmenter> = BTreeMap::new();
@@ -168,12 +169,4 @@ pub fn probes(slots: &[u32], home: impl Fn(usize) -> usize) -> usize {
     taken
         .map(|(at, slot)| ((at + mask + 1 - home(*slot as usize - 1)) & mask) + 1)
         .sum()
-}
-
-/// The cells of a row of a table, which `|` separates.
-pub fn cells<const N: usize>(row: &str) -> [&str; N] {
-    let cells: Vec<_> = row.split('|').map(str::trim).collect();
-    cells
-        .try_into()
-        .unwrap_or_else(|_| panic!("a row has {N} cells: {row}"))
 }

@@ -1,5 +1,5 @@
-//! Parses CSV lines strictly by RFC 4180. Libraries guess at a wrong quote (`a"b`, `"a"b`, an unclosed one), and a guess
-//! can shift the columns. A field cannot span lines, since no value holds a control character.
+//! Parses CSV lines strictly by RFC 4180. Libraries guess at a wrong quote (`a"b`, `"a"b`, an unclosed one), and a
+//! guess can shift the columns. A field cannot span lines, since no value holds a control character.
 
 use std::fmt;
 

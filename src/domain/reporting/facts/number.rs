@@ -16,8 +16,8 @@ pub fn count(text: &str) -> Option<i64> {
         .filter(|number| *number <= MAX_OF_A_DAY)
 }
 
-/// Parses USD as micro-USD: at most 6 decimals before trailing zeros, at most [`MAX_OF_A_DAY`] in magnitude. A number in
-/// JSON may have an exponent.
+/// Parses USD as micro-USD: at most 6 decimals before trailing zeros, at most [`MAX_OF_A_DAY`] in magnitude. A number
+/// in JSON may have an exponent.
 pub fn micro_usd(text: &str, format: Format) -> Option<i64> {
     let (negative, text) = match text.strip_prefix('-') {
         Some(text) => (true, text),

@@ -4,7 +4,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::{Column, HEADER, MAX_ROWS, MAX_TEXT, VERSION};
 use crate::{
-    model::{joined::join, seeded_hash::SeededMap},
+    model::{parts::join, seeded_hash::SeededMap},
     reporting::{
         Measure,
         dimension::{KEY, Key},

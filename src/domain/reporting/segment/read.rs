@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::{COLUMNS, Column, HEADER, VERSION};
 use crate::{
-    model::joined::split,
+    model::parts::split,
     reporting::{Dimension, Measure},
 };
 

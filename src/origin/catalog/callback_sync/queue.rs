@@ -48,7 +48,7 @@ pub fn settings_of(db: &impl Database, app: AppId) -> Result<Option<QueuedSettin
 }
 
 /// Claims at most `limit` pushes that are due by `by_ms`, the longest due first. Each becomes due again [`RETRY_MS`]
-/// after `now_ms` unless [`confirm`] confirms it first, so that a push that hangs or fails neither delays the others nor
+/// after `now_ms` unless [`confirm`] removes it first, so that a push that hangs or fails neither delays the others nor
 /// keeps the object awake.
 pub fn claim(
     db: &impl Database,
@@ -64,7 +64,7 @@ pub fn claim(
             params![now_ms.saturating_add(RETRY_MS), id],
         )?;
         claimed.push(QueuedSettings {
-            app: row.parsed(0, AppId::parse)?,
+            app: row.parse(0, AppId::parse)?,
             settings: callback_settings::read(&row, 1)?,
         });
     }

@@ -1,5 +1,5 @@
-//! The shared state of all clients of the chaos test: the Signpost that is killed repeatedly, the times of its kills, and
-//! counts of the outcomes of requests.
+//! The shared state of all clients of the chaos test: the Signpost that is killed repeatedly, the times of its kills,
+//! and counts of the outcomes of requests.
 
 use std::{
     collections::BTreeMap,

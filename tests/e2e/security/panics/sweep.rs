@@ -1,5 +1,6 @@
 //! Makes each database call of an object panic in turn, before and after the call: inside and outside transactions, in
-//! requests and in background work. The caller gets an error at once, and a retry has the same result as without a panic.
+//! requests and in background work. The caller gets an error at once, and a retry has the same result as without a
+//! panic.
 
 mod catalog;
 mod ledger;

@@ -97,7 +97,7 @@ fn each_body_is_read_back_from_its_chunk() {
 
 #[test]
 fn a_chunk_is_not_built_from_invalid_bodies() {
-    assert_eq!(build_chunk([b"not an archive"]), Err(Damage::Corrupt));
+    assert_eq!(build_chunk([b"no columns"]), Err(Damage::Corrupt));
     assert_eq!(build_chunk([b""]), Err(Damage::Corrupt));
 }
 

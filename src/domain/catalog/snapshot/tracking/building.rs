@@ -11,7 +11,7 @@ use crate::{
     },
     model::{
         AdvertiserId, AppId, CountrySet, GoalId, OfferId, Platform, PublisherId, credentials::CredentialHash,
-        joined::to_u32,
+        parts::to_u32,
     },
 };
 

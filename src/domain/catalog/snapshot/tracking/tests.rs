@@ -214,7 +214,7 @@ proptest! {
 
 #[test]
 fn a_value_without_whole_columns_is_refused() {
-    for payload in [join(&[b"1"]), Vec::new(), vec![0xFF; 400]] {
+    for payload in [crate::model::parts::join(&[b"1"]), Vec::new(), vec![0xFF; 400]] {
         let value = crate::catalog::snapshot::envelope::wrap(Kind::Tracking, FORMAT, &payload);
         assert!(Tracking::open(value).is_err());
     }

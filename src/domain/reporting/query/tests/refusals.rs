@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::reporting::engine::testing::cells;
+use crate::reporting::testing::cells;
 
 /// The wrong members of docs/SPEC.md, "Errors", and docs/DECISIONS.md, "Reports": the code, the member, its value, and
 /// the message.

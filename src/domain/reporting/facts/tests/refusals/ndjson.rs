@@ -1,7 +1,7 @@
 //! Wrong NDJSON objects, one fault each.
 
 use super::*;
-use crate::reporting::engine::testing::cells;
+use crate::reporting::testing::cells;
 
 #[track_caller]
 fn refused_ndjson(body: impl AsRef<[u8]>, line: i64, column: &str, says: &str) {

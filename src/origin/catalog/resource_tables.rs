@@ -1,4 +1,4 @@
-//! Resources in the catalog's tables: the statements of each kind, and checks that a resource exists.
+//! Resources in the catalog's tables: the statements of each kind, checks that one exists, and what every write needs.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use domain::model::{api_error::ApiError, document::FieldError};
 use platform::{database::Database, failure::Failure, params};
 
 /// The statements and the id member of each kind of resource.
-pub(super) trait Stored {
+pub(super) trait ResourceTable {
     /// The JSON member for the resource's id.
     fn id_member(self) -> &'static str;
 
@@ -19,7 +19,7 @@ pub(super) trait Stored {
     fn select_page(self) -> &'static str;
 }
 
-impl Stored for Resource {
+impl ResourceTable for Resource {
     fn id_member(self) -> &'static str {
         match self {
             Self::Publisher => "publisher_id",

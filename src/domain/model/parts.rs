@@ -1,6 +1,6 @@
-//! Parts of a stored value, joined: the length of each, `u32` little-endian, then the bytes of each.
+//! The parts of a stored value: the length of each, `u32` little-endian, then the bytes of each.
 
-/// Joins parts.
+/// Builds a value from its parts.
 pub fn join<P: AsRef<[u8]>>(parts: &[P]) -> Vec<u8> {
     let parts = || parts.iter().map(AsRef::as_ref);
     let lengths = parts().flat_map(|part: &[u8]| to_u32(part.len()).to_le_bytes());
@@ -9,7 +9,7 @@ pub fn join<P: AsRef<[u8]>>(parts: &[P]) -> Vec<u8> {
     joined
 }
 
-/// The spans of `N` joined parts, which take all of `bytes` from `start` on.
+/// The spans of a value's `N` parts, which take all of `bytes` from `start` on.
 pub fn split<const N: usize>(bytes: &[u8], start: usize) -> Option<[Span; N]> {
     let (lengths, _) = bytes.get(start..)?.as_chunks::<4>();
     let lengths = lengths.first_chunk::<N>()?;
