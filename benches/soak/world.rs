@@ -64,7 +64,9 @@ pub struct World {
 
 impl World {
     pub fn load() -> Self {
+        // The load is plain workerd's, beyond its limit, which the fair queue is for.
         let signpost = Setup::new()
+            .var("FAIR_QUEUE", "true")
             .var("CALLBACK_SCHEDULE", "0,1,2,4,8,15,30,60")
             .with_inspector()
             .start();
