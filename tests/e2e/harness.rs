@@ -35,7 +35,7 @@ pub use process::{Setup, default_setting};
 pub use raw::{Raw, answer_to};
 pub use receiver::{Behaviour, Received, Receiver};
 pub use reports::{Publisher, REPORT, ReportKey, gzip};
-pub use time::{away_from_midnight, eventually, eventually_within, now_ms, timed};
+pub use time::{away_from_midnight, away_from_publication, eventually, eventually_within, now_ms, timed};
 
 pub const OPERATOR_TOKEN: &str = "local-operator-token";
 /// The demo publisher of `fixtures/` and its apps.

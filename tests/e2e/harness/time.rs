@@ -5,7 +5,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use domain::model::time::{DAY_MS, SECOND_MS};
+use domain::{
+    model::time::{DAY_MS, SECOND_MS},
+    offers::page::REFRESH_MS,
+};
 
 /// How long an effect may take after its request was answered, on a busy machine.
 const PATIENCE_MS: i64 = 10 * SECOND_MS;
@@ -25,8 +28,18 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
 
 /// Waits past 00:00 UTC if it is less than 30 s away, for tests of values that reset then.
 pub fn away_from_midnight() {
-    let left_ms = DAY_MS - now_ms().rem_euclid(DAY_MS);
-    if left_ms < 30_000 {
+    away_from(DAY_MS, 0);
+}
+
+/// Waits past the catalog's next publication if it is less than 30 s away, for tests that change what is published.
+pub fn away_from_publication() {
+    away_from(REFRESH_MS, 2_000);
+}
+
+/// Waits until `over_ms` past the end of an interval, unless that is further than 30 s away.
+fn away_from(interval_ms: i64, over_ms: i64) {
+    let left_ms = interval_ms - (now_ms() - over_ms).rem_euclid(interval_ms);
+    if left_ms < 30_000 + over_ms {
         thread::sleep(Duration::from_millis(u64::try_from(left_ms).expect("positive")));
     }
 }

@@ -6,7 +6,10 @@ use serde_json::{Value, json};
 
 use crate::{
     faults::inject_faults,
-    harness::{Answer, CONVERSION, OfferWall, REPORT, Setup, Signpost, eventually_within, now_ms},
+    harness::{
+        Answer, CONVERSION, OfferWall, REPORT, Setup, Signpost, away_from_publication, eventually_within,
+        now_ms,
+    },
 };
 use contract::kv;
 use domain::model::time::DAY_MS;
@@ -225,6 +228,7 @@ fn a_cold_start_without_kv_and_catalog_is_reported_at_once_and_recovers() {
 #[test]
 fn offers_need_a_snapshot_confirmed_within_a_day_and_clicks_do_not() {
     let (signpost, hosts) = (signpost_with_hosts(), Hosts::default());
+    away_from_publication();
     hosts.wait_for(&signpost, [200; 4]);
     let path = signpost.state.path().join("kv").join(kv::KEY);
     let fresh = std::fs::read_to_string(&path).expect("a pointer");
