@@ -12,7 +12,6 @@ mod retention;
 mod statements;
 mod states;
 
-use contract::outbox::ReplayMany;
 use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
@@ -28,7 +27,7 @@ use contract::{
     catalog::{CallbackSettings, GoalTerms, OfferTerms, Terms},
     counters::{Take, Taken},
     operation::{Bytes, Reply},
-    outbox::{Answer, Conversion},
+    outbox::{Answer, Conversion, ReplayMany},
 };
 use domain::{
     callbacks::{

@@ -129,7 +129,7 @@ impl<D: Database> Source for Segments<'_, D> {
                 Ok(SegmentRef {
                     id: row.integer(0)?,
                     day: day(row.integer(1)?)?,
-                    rows: count(row.integer(2)?)?,
+                    rows: row.number(2)?,
                 })
             })
             .collect()
@@ -297,16 +297,12 @@ fn read_into(db: &impl Database, id: i64, rows: u32, into: &mut Segmenter) -> Re
 fn segments_of_day(db: &impl Database, day: UtcDay, layer: Layer) -> Result<Vec<(i64, u32)>, DatabaseError> {
     let rows = db.query(sql::LIST_SEGMENTS_OF_DAY, params![day.number(), layer.number()])?;
     rows.iter()
-        .map(|row| Ok((row.integer(0)?, count(row.integer(1)?)?)))
+        .map(|row| Ok((row.integer(0)?, row.number(1)?)))
         .collect()
 }
 
 pub(super) fn day(number: i64) -> Result<UtcDay, DatabaseError> {
     UtcDay::from_number(number).ok_or_else(|| DatabaseError(format!("{number} is not a day")))
-}
-
-fn count(number: i64) -> Result<u32, DatabaseError> {
-    u32::try_from(number).map_err(|_| DatabaseError(format!("{number} is not a number of rows")))
 }
 
 #[cfg(test)]

@@ -145,8 +145,7 @@ impl Upload {
             if let Some(problem) = overflow(db, self.number)? {
                 return Err(INVALID_FACTS.with_message(problem).into());
             }
-            let count = i64::try_from(rows).unwrap_or(i64::MAX);
-            db.execute(sql::SPEND_KEY, params![key, digest.to_vec(), count, now_ms])?;
+            db.execute(sql::SPEND_KEY, params![key, digest.to_vec(), rows, now_ms])?;
             let days = db.query(sql::LIST_STAGED_DAYS, params![self.number])?;
             let days = days
                 .iter()

@@ -4,7 +4,10 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::{Column, HEADER, MAX_ROWS, MAX_TEXT, VERSION};
 use crate::{
-    model::{parts::join, seeded_hash::SeededMap},
+    model::{
+        parts::{join, to_u32},
+        seeded_hash::SeededMap,
+    },
     reporting::{
         Measure,
         dimension::{KEY, Key},
@@ -99,7 +102,7 @@ impl Builder {
             measure_column(measure, &values)
         });
         EncodedSegment {
-            rows: u32::try_from(rows.len()).unwrap_or(u32::MAX),
+            rows: to_u32(rows.len()),
             sums: total,
             revenue_magnitude,
             columns: keys.chain(measures).collect(),
@@ -205,7 +208,7 @@ fn key_column(number: usize, values: &[Box<str>], codes: &[u16]) -> Vec<u8> {
     let mut payload = Vec::with_capacity(values.len() * 4 + text + codes.len() * usize::from(width));
     let mut end = 0_u32;
     for value in values {
-        end = end.saturating_add(u32::try_from(value.len()).unwrap_or(u32::MAX));
+        end = end.saturating_add(to_u32(value.len()));
         payload.extend_from_slice(&end.to_le_bytes());
     }
     values
@@ -250,7 +253,7 @@ fn measure_column(measure: Measure, values: &[i64]) -> Vec<u8> {
 fn column(number: u8, width: u8, rows: usize, details: [u8; 8], payload: &[u8]) -> Vec<u8> {
     let mut column = Vec::with_capacity(HEADER + payload.len());
     column.extend_from_slice(&[VERSION, number, width, 0]);
-    column.extend_from_slice(&u32::try_from(rows).unwrap_or(u32::MAX).to_le_bytes());
+    column.extend_from_slice(&to_u32(rows).to_le_bytes());
     column.extend_from_slice(&details);
     let seed = xxh3_64(&column);
     column.extend_from_slice(&xxh3_64_with_seed(payload, seed).to_le_bytes());
