@@ -193,8 +193,6 @@ pub struct Terms {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfferTerms {
     pub advertiser_id: AdvertiserId,
-    /// Hashes of the advertiser's valid tokens, the older one first.
-    pub tokens: Vec<Bytes>,
     pub conversion_window_days: u16,
     /// Conversions for each UTC day.
     pub conversion_cap: Option<u32>,

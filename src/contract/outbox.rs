@@ -4,7 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::operation::{self, Bytes, Done, ObjectAddress, Operation, Repeat};
 use crate::{catalog::CallbackSettings, operations};
-use domain::{conversions::state::Status, model::AppId, tracking::click::Click};
+use domain::{
+    conversions::state::Status,
+    model::{AdvertiserId, AppId},
+    tracking::click::Click,
+};
 
 /// The namespace's binding.
 pub const BINDING: &str = "OUTBOXES";
@@ -95,14 +99,14 @@ pub struct Erase {
     pub user_id: String,
 }
 
-/// A postback with its click id opened and its token hashed by the edge.
+/// A postback with its click id opened and its token checked by the edge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversion {
     /// The click's nonce, which identifies it.
     pub nonce: Bytes,
     pub click: Click<'static>,
-    /// SHA-256 of the advertiser's token.
-    pub token: Bytes,
+    /// The advertiser whose token the postback has.
+    pub advertiser: AdvertiserId,
     /// The goal parameter as it was sent.
     pub goal: Option<String>,
     /// The sender's own id of the conversion.
@@ -143,7 +147,7 @@ pub enum Reply {
 mod tests {
     use super::*;
     use crate::operation::Command as _;
-    use domain::model::{AppId, Country};
+    use domain::model::Country;
 
     fn conversion() -> Conversion {
         Conversion {
@@ -160,7 +164,7 @@ mod tests {
                 country: Country::parse("DE"),
                 clicked_at_ms: 1_768_478_400_123,
             },
-            token: Bytes(vec![0; 32]),
+            advertiser: AdvertiserId::parse("brand").unwrap(),
             goal: Some("purchase".into()),
             txn: None,
             status: Status::Approved,

@@ -10,3 +10,4 @@ pub mod ids;
 pub mod parameters;
 pub mod reward;
 pub mod state;
+pub mod token;

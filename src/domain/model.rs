@@ -8,6 +8,7 @@ pub mod document;
 pub mod enums;
 pub mod ids;
 pub mod lines;
+pub mod mac;
 pub mod money;
 pub mod parts;
 pub mod seeded_hash;

@@ -1,7 +1,12 @@
 //! The edge's configuration, from plain text bindings and secrets. Each isolate reads it once.
 
 use crate::rate_limit::Rate;
-use domain::{model::time::SECOND_MS, reporting::keys::KeyMac, tracking::keys::KeyRing};
+use domain::{
+    conversions::token,
+    model::{mac::MacKeys, time::SECOND_MS},
+    reporting::keys,
+    tracking::keys::KeyRing,
+};
 use platform::http::hosts::{Hosts, OperatorToken};
 
 /// With this interval, a change of the catalog applies everywhere within two minutes: it is published within 10 s, KV
@@ -22,7 +27,9 @@ pub struct Config {
     /// `CLICK_KEYS`.
     pub click_keys: KeyRing,
     /// `REPORT_KEY_MAC`: verifies that a report key was issued, without a call to its ledger.
-    pub report_keys: KeyMac,
+    pub report_keys: MacKeys,
+    /// `TOKEN_MAC`: verifies that an advertiser's token was issued.
+    pub tokens: MacKeys,
 }
 
 impl Config {
@@ -50,7 +57,8 @@ impl Config {
             },
             operator_token: OperatorToken::read(read),
             click_keys: KeyRing::parse(&required("CLICK_KEYS")?).map_err(|error| error.to_string())?,
-            report_keys: KeyMac::parse(&required("REPORT_KEY_MAC")?)?,
+            report_keys: MacKeys::parse(keys::SETTING, &required(keys::SETTING)?)?,
+            tokens: MacKeys::parse(token::SETTING, &required(token::SETTING)?)?,
         })
     }
 }
@@ -67,7 +75,7 @@ mod tests {
                 name if name == wrong => Some(value.to_owned()),
                 "TRACKING_URL" => Some("https://t.example/".to_owned()),
                 "CLICK_KEYS" => Some(key.clone()),
-                "REPORT_KEY_MAC" => Some(mac.clone()),
+                "REPORT_KEY_MAC" | "TOKEN_MAC" => Some(mac.clone()),
                 _ => None,
             })
         };
@@ -78,6 +86,7 @@ mod tests {
             ("OFFERS_RATE", "many"),
             ("REVALIDATE_SECONDS", "soon"),
             ("REPORT_KEY_MAC", "short"),
+            ("TOKEN_MAC", ""),
         ] {
             let error = config(name, value).err().unwrap();
             assert!(error.contains(name), "{error}");

@@ -5,30 +5,29 @@ use std::time::Duration;
 
 use worker::Request;
 
-use crate::{isolate::RequestContext, limits::Pool};
+use crate::{isolate::RequestContext, limits::Pool, snapshots};
 use contract::{
     clicks,
     operation::{Bytes, CallError},
     outbox::{self, Conversion},
 };
 use domain::{
+    catalog::snapshot::tracking::Tracking,
     conversions::{
         parameters::{INVALID_CLICK_ID, Postback},
         state::CONVERSION_WINDOW_CLOSED,
+        token::{INVALID_TOKEN, Token},
     },
     model::{
-        AppId,
+        AdvertiserId,
         api_error::{ApiError, common},
-        credentials,
     },
     tracking::{
-        click::Click,
         click_id::{self, Nonce, OpenError, Opened},
         parameters::INVALID_PARAMETER,
     },
 };
 use platform::{
-    concurrency_limit::Permit,
     http::{
         answer::{Answer, JSON, LogFields},
         body,
@@ -78,16 +77,37 @@ async fn convert(
         _ => None,
     };
     let postback = Postback::parse(query, form.as_deref())?;
-    let (click, nonce, _permit) = open(context, &postback.click_id, log_fields).await?;
+    let keys = &context.isolate.config.click_keys;
+    let opened = click_id::open(keys, &postback.click_id).map_err(refuse)?;
+    let app = opened.app();
+    log_fields.app = Some(app.to_string());
+    if let Opened::Whole { click, .. } = &opened {
+        log_fields.offer = Some(click.offer.to_string());
+    }
+    let advertiser = match sender(context, &postback.token).await {
+        Ok(advertiser) => advertiser,
+        // An answer has log fields, and an error has none: the operator must find whose postbacks are refused.
+        Err(error) => return Ok(error.into()),
+    };
+    let conversions = context.isolate.pools.get(Pool::Conversions);
+    let _permit = conversions.acquire(&app.to_string(), context.now_ms)?;
+    let (click, nonce) = match opened {
+        Opened::Whole { click, nonce } => (click, nonce),
+        Opened::Short { app, nonce } => {
+            let record = record(context, nonce).await?;
+            let click = click_id::open_record(keys, &record, app, nonce).map_err(refuse)?;
+            log_fields.offer = Some(click.offer.to_string());
+            (click, nonce)
+        }
+    };
     let conversion = Conversion {
         nonce: Bytes(nonce.to_vec()),
         click,
-        token: Bytes(credentials::hash(&postback.token).to_vec()),
+        advertiser,
         goal: postback.goal.map(Into::into),
         txn: postback.txn.map(Into::into),
         status: postback.status,
     };
-    let app = conversion.click.app;
     let outbox = outbox::address(app);
     let answered = context
         .workers
@@ -109,35 +129,18 @@ async fn convert(
     })
 }
 
-/// Opens a click id. Returns the click, its nonce, and a permit for the call to its app's outbox. Sets the app and the
-/// offer in `log_fields` as soon as they are known.
-async fn open(
-    context: &RequestContext,
-    id: &str,
-    log_fields: &mut LogFields,
-) -> Result<(Click<'static>, Nonce, Permit), ApiError> {
-    let keys = &context.isolate.config.click_keys;
-    let acquire = |log_fields: &mut LogFields, app: AppId| {
-        let owner = log_fields.app.insert(app.to_string());
-        context
-            .isolate
-            .pools
-            .get(Pool::Conversions)
-            .acquire(owner, context.now_ms)
-    };
-    match click_id::open(keys, id).map_err(refuse)? {
-        Opened::Whole { click, nonce } => {
-            log_fields.offer = Some(click.offer.to_string());
-            let permit = acquire(log_fields, click.app)?;
-            Ok((click, nonce, permit))
-        }
-        Opened::Short { app, nonce } => {
-            let permit = acquire(log_fields, app)?;
-            let record = record(context, nonce).await?;
-            let click = click_id::open_record(keys, &record, app, nonce).map_err(refuse)?;
-            log_fields.offer = Some(click.offer.to_string());
-            Ok((click, nonce, permit))
-        }
+/// The advertiser of a valid token. One that was never issued is refused without a look at the catalog.
+async fn sender(context: &RequestContext, presented: &str) -> Result<AdvertiserId, ApiError> {
+    let isolate = &context.isolate;
+    let token = Token::verify(&isolate.config.tokens, presented).ok_or(INVALID_TOKEN)?;
+    let tracking = snapshots::current::<Tracking>(context).await?;
+    if !snapshots::are_credentials_known(isolate, context.now_ms) {
+        return Err(common::UNAVAILABLE.with_message("token cannot be checked at the moment"));
+    }
+    if tracking.accepts(&token) {
+        Ok(token.advertiser)
+    } else {
+        Err(INVALID_TOKEN)
     }
 }
 

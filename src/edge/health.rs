@@ -111,7 +111,7 @@ pub async fn health(context: &RequestContext, host: &str) -> Answer {
         let listing = isolate.listing.get();
         let served = clicks.and(if listing.is_none() {
             Err("no_listing")
-        } else if offers::are_credentials_known(isolate, context.now_ms) {
+        } else if snapshots::are_credentials_known(isolate, context.now_ms) {
             Ok(())
         } else {
             Err("snapshot_unconfirmed")

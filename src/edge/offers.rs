@@ -21,7 +21,7 @@ use domain::{
         AppId, OfferId,
         api_error::{ApiError, common},
         credentials,
-        time::{DAY_MS, http_date},
+        time::http_date,
     },
     offers::{
         page::{self, AppListing, Page},
@@ -44,9 +44,6 @@ const INVALID_CREDENTIALS: ApiError = ApiError::new(
     "invalid_credentials",
     "App-Id and Pub-Key are missing or do not match",
 );
-
-/// The longest use of an unconfirmed snapshot to check credentials, since a replaced Pub-Key must stop working.
-const CREDENTIALS_VALID_MS: i64 = DAY_MS;
 
 /// The overhead of a cached page in bytes, a generous estimate.
 const ENTRY_OVERHEAD: usize = 512;
@@ -147,12 +144,6 @@ fn digest(request: &OffersRequest) -> u128 {
     hasher.digest128()
 }
 
-/// Whether the tracking snapshot is recent enough to check credentials.
-pub fn are_credentials_known(isolate: &Isolate, now_ms: i64) -> bool {
-    let confirmed_at_ms = isolate.tracking.confirmed_at_ms.get();
-    now_ms.saturating_sub(confirmed_at_ms) <= CREDENTIALS_VALID_MS
-}
-
 /// The app of a request, if its credentials are valid. A missing header is empty.
 pub fn authorize<'t>(
     isolate: &Isolate,
@@ -161,7 +152,7 @@ pub fn authorize<'t>(
     pub_key: &str,
     now_ms: i64,
 ) -> Result<AppView<'t>, ApiError> {
-    if !are_credentials_known(isolate, now_ms) {
+    if !snapshots::are_credentials_known(isolate, now_ms) {
         return Err(common::UNAVAILABLE.with_message("credentials cannot be checked at the moment"));
     }
     let app = AppId::parse(app_id).and_then(|id| tracking.app(id));

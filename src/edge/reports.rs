@@ -11,7 +11,10 @@ use crate::{
 use contract::{ledger, operation::CallError};
 use domain::{
     model::{PublisherId, api_error::ApiError, credentials},
-    reporting::{keys::INVALID_API_KEY, query::MAX_BODY},
+    reporting::{
+        keys::{self, INVALID_API_KEY},
+        query::MAX_BODY,
+    },
 };
 use platform::{
     http::{
@@ -39,7 +42,7 @@ async fn generate(
     let RequestContext { isolate, now_ms, .. } = context;
     body::check_media_type(&request, &[JSON], true)?;
     let api_key = header(&request, "X-Api-Key").unwrap_or_default();
-    let Some(publisher) = isolate.config.report_keys.publisher(&api_key) else {
+    let Some(publisher) = keys::publisher(&isolate.config.report_keys, &api_key) else {
         // The size is checked before the key, but without storing the body of an unauthenticated sender.
         body::measure(&mut request, MAX_BODY).await?;
         return Err(INVALID_API_KEY);

@@ -18,7 +18,7 @@ use domain::{
     catalog::snapshot::{bodies::Chunk, envelope::Damage, listing::Listing, tracking::Tracking},
     model::{
         api_error::{ApiError, common},
-        time::{MINUTE_MS, SECOND_MS},
+        time::{DAY_MS, MINUTE_MS, SECOND_MS},
     },
     offers::selection::Selector,
 };
@@ -41,6 +41,10 @@ const IDLE_MS: i64 = 30 * MINUTE_MS;
 const LOADING_MS: i64 = 10 * SECOND_MS;
 /// The time for which a cold isolate answers 503 after KV and the catalog had no snapshot.
 const UNAVAILABLE_MS: i64 = SECOND_MS;
+
+/// The longest use of an unconfirmed snapshot to check credentials, since a replaced Pub-Key or a revoked token must stop
+/// working.
+const CREDENTIALS_VALID_MS: i64 = DAY_MS;
 
 /// A kind of snapshot in an isolate.
 pub trait Snapshot: Sized {
@@ -205,6 +209,12 @@ pub async fn load_from_catalog<S: Snapshot>(workers: &Workers, isolate: &Isolate
 /// Stores a snapshot unless the current one is newer: a refresh may have stored one during a read from KV.
 fn store_if_newer<S: Snapshot>(slot: &SnapshotSlot<S>, snapshot: S) -> Rc<S> {
     slot.replace_unless(snapshot, |own, other| own.version() >= other.version())
+}
+
+/// Whether the tracking snapshot is recent enough to check credentials.
+pub fn are_credentials_known(isolate: &Isolate, now_ms: i64) -> bool {
+    let confirmed_at_ms = isolate.tracking.confirmed_at_ms.get();
+    now_ms.saturating_sub(confirmed_at_ms) <= CREDENTIALS_VALID_MS
 }
 
 /// Whether a request for the pointer is due.

@@ -28,7 +28,10 @@ use contract::{
     },
     operation::Reply,
 };
-use domain::{callbacks::guard::Guard, model::credentials::Vault};
+use domain::{
+    callbacks::guard::Guard,
+    model::{credentials::Vault, mac::MacKeys},
+};
 use platform::{database::Database, failure::Failure};
 
 /// Everything a command needs besides the database: time, randomness, encryption, and the rule for callback URLs.
@@ -36,6 +39,7 @@ pub struct Context<'a> {
     pub now_ms: i64,
     pub random: &'a dyn Fn() -> Result<[u8; 32], String>,
     pub vault: &'a Vault,
+    pub token_mac: &'a MacKeys,
     pub guard: &'a Guard,
 }
 

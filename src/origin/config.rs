@@ -2,8 +2,9 @@
 
 use domain::{
     callbacks::schedule::{Schedule, timeout_ms},
-    model::credentials::Vault,
-    reporting::keys::KeyMac,
+    conversions::token,
+    model::{credentials::Vault, mac::MacKeys},
+    reporting::keys,
 };
 use platform::http::hosts::{Hosts, OperatorToken};
 
@@ -22,7 +23,9 @@ impl Config {
         let read = |name: &str| read(name).filter(|text| !text.is_empty());
         let required = |name: &str| read(name).ok_or_else(|| format!("{name} is not set"));
         Vault::parse(&required("STORE_KEYS")?)?;
-        KeyMac::parse(&required("REPORT_KEY_MAC")?)?;
+        for setting in [keys::SETTING, token::SETTING] {
+            MacKeys::parse(setting, &required(setting)?)?;
+        }
         if let Some(schedule) = read("CALLBACK_SCHEDULE") {
             Schedule::parse(&schedule)?;
         }
@@ -46,7 +49,7 @@ mod tests {
             Config::read(|name| match name {
                 name if name == wrong => Some(value.to_owned()),
                 "STORE_KEYS" => Some(store_keys.clone()),
-                "REPORT_KEY_MAC" => Some(key.clone()),
+                "REPORT_KEY_MAC" | "TOKEN_MAC" => Some(key.clone()),
                 _ => None,
             })
         };
@@ -55,6 +58,7 @@ mod tests {
             ("STORE_KEYS", "1:short"),
             ("STORE_KEYS", ""),
             ("REPORT_KEY_MAC", "short"),
+            ("TOKEN_MAC", "short"),
             ("CALLBACK_SCHEDULE", "soon"),
             ("CALLBACK_TIMEOUT_MS", "-1"),
         ] {

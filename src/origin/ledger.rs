@@ -25,10 +25,7 @@ mod uploads;
 pub use sql::MIGRATIONS;
 
 use contract::ledger::{AddOffers, Command, CreateKey, ListDays, ListKeys, Reply, RevokeKey};
-use domain::{
-    model::{PublisherId, time::SECOND_MS},
-    reporting::keys::KeyMac,
-};
+use domain::model::{PublisherId, mac::MacKeys, time::SECOND_MS};
 use platform::{
     database::{Database, DatabaseError},
     failure::Failure,
@@ -40,7 +37,7 @@ pub struct Context<'a> {
     pub now_ms: i64,
     pub random: &'a dyn Fn() -> Result<[u8; 32], String>,
     /// Parses the keys of `REPORT_KEY_MAC`; called only where a report key is issued.
-    pub mac: &'a dyn Fn() -> Result<KeyMac, Failure>,
+    pub mac: &'a dyn Fn() -> Result<MacKeys, Failure>,
     pub publisher: &'a PublisherId,
 }
 

@@ -41,9 +41,11 @@ use contract::{
 use domain::{
     callbacks::guard::Guard,
     catalog::snapshot::{listing::Listing, tracking::Tracking},
+    conversions::token,
     model::{
         credentials::Vault,
         lines::{LineErrors, Lines, TooLong},
+        mac::MacKeys,
     },
 };
 use origin::catalog::{
@@ -63,12 +65,17 @@ const NOON: i64 = 20_468 * 86_400_000 + 12 * 3_600_000;
 
 const STORE_KEYS: &str = "1:000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
+fn token_mac() -> Result<MacKeys, String> {
+    MacKeys::parse(token::SETTING, &"ab".repeat(32))
+}
+
 /// The catalog's object: its database, its clock and a source of random bytes that never repeats itself.
 struct Catalog {
     db: Sqlite,
     now_ms: Cell<i64>,
     draws: Cell<u8>,
     vault: Vault,
+    token_mac: MacKeys,
     /// The guard's production settings, without own hosts.
     guard: Guard,
 }
@@ -82,6 +89,7 @@ impl Catalog {
             now_ms: Cell::new(NOON),
             draws: Cell::new(0),
             vault: Vault::parse(STORE_KEYS).unwrap(),
+            token_mac: token_mac().unwrap(),
             guard: Guard::default(),
         }
     }
@@ -122,6 +130,7 @@ impl Catalog {
             now_ms: self.now(),
             random: &random,
             vault: &self.vault,
+            token_mac: &self.token_mac,
             guard: &self.guard,
         })
     }

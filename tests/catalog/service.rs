@@ -185,6 +185,7 @@ pub fn run_for(catalog: &Catalog, kv: &Kv, ms: i64) {
         };
         let settings = Settings {
             vault: Vault::parse(STORE_KEYS),
+            token_mac: crate::token_mac(),
             guard: Guard::default(),
         };
         let service = CatalogService::new(None, storage, Runtime { catalog, kv }, settings);

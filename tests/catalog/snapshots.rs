@@ -79,11 +79,6 @@ fn the_tracking_snapshot_shows_exactly_the_catalog() {
             domain::tracking::target::Template::parse(url).unwrap().as_str()
         );
         assert_eq!(offer["os"], shown.os.as_str());
-        let (advertiser, tokens) = tracking.advertiser(&shown).unwrap();
-        assert_eq!(
-            (offer["advertiser_id"].as_str(), tokens),
-            (Some(advertiser), &[][..])
-        );
         for country in Country::all() {
             let expected = demo::is_for(offer, country.as_str());
             assert_eq!(shown.countries.contains(country), expected, "{id} in {country}");

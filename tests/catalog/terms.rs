@@ -1,15 +1,15 @@
 //! Terms that an app's outbox receives from the catalog.
 
-use contract::catalog::{GetTerms, IssueToken, Put, RevokeToken};
+use contract::catalog::{GetTerms, Put};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::{Catalog, Faults, app, app_with_url, body, demo::Demo, offer, refused, with};
+use crate::{Catalog, Faults, app, app_with_url, demo::Demo, offer, refused, with};
 use contract::{
     catalog::{CallbackSettings, Command, GoalTerms, OfferTerms, Resource},
-    operation::{Bytes, Command as _},
+    operation::Command as _,
 };
-use domain::model::{CurrencyRate, MicroUsd, OfferId, credentials, money::PerUsd};
+use domain::model::{CurrencyRate, MicroUsd, OfferId, money::PerUsd};
 
 const APP: &str = "10000001";
 
@@ -130,38 +130,6 @@ fn terms_list_retired_goals_in_order() {
 }
 
 #[test]
-fn terms_hold_the_advertisers_two_newest_valid_tokens() {
-    let catalog = with_app();
-    catalog.put(Resource::Offer, "o-1", &offer(&["g-1"]));
-    catalog.put(Resource::Advertiser, "southwind", &json!({ "name": "Southwind" }));
-    let issue = |advertiser: &str| {
-        let advertiser_id = advertiser.into();
-        let issued = body(
-            &catalog
-                .send(Command::IssueToken(IssueToken { advertiser_id }))
-                .unwrap(),
-            201,
-        );
-        let hash = credentials::hash(issued["token"].as_str().unwrap());
-        let id = issued["token_id"].as_str().unwrap().to_owned();
-        (id, Bytes(hash.to_vec()))
-    };
-    let tokens = || offer_terms(&catalog, "o-1").tokens;
-    assert_eq!(tokens(), []);
-    issue("southwind");
-    let [a, b, c] = [0; 3].map(|_| issue("northwind"));
-    assert!(!tokens().contains(&a.1));
-    assert_eq!(tokens(), [b.1.clone(), c.1]);
-    let (advertiser_id, token_id) = ("northwind".into(), c.0);
-    let revoke = Command::RevokeToken(RevokeToken {
-        advertiser_id,
-        token_id,
-    });
-    catalog.send(revoke).unwrap();
-    assert_eq!(tokens(), [b.1]);
-}
-
-#[test]
 fn terms_are_current_until_the_operator_changes_them() {
     let catalog = with_app();
     catalog.put(Resource::Offer, "o-1", &offer(&["g-1"]));
@@ -174,28 +142,11 @@ fn terms_are_current_until_the_operator_changes_them() {
         requested.unwrap()
     };
     let is_current = |since: i64| ask(Some(since)).status == 204;
-    let advertiser_id = || "northwind".to_owned();
-    let issue = || {
-        let advertiser_id = advertiser_id();
-        let issued = catalog
-            .send(Command::IssueToken(IssueToken { advertiser_id }))
-            .unwrap();
-        body(&issued, 201)["token_id"].as_str().unwrap().to_owned()
-    };
-    let token_id = issue();
-    let changes: [(&str, &dyn Fn()); 6] = [
+    let changes: [(&str, &dyn Fn()); 4] = [
         ("a payout", &|| {
             let goals =
                 json!({ "goals": [with(offer(&["g-1"])["goals"][0].clone(), &json!({ "payout_usd": 9 }))] });
             catalog.put(Resource::Offer, "o-1", &with(offer(&["g-1"]), &goals));
-        }),
-        ("a token", &|| drop(issue())),
-        ("a token revoked", &|| {
-            let revoke = Command::RevokeToken(RevokeToken {
-                advertiser_id: advertiser_id(),
-                token_id: token_id.clone(),
-            });
-            catalog.send(revoke).unwrap();
         }),
         ("a callback", &|| {
             catalog.put(Resource::App, APP, &app_with_url("https://acme.example.com/cb"));

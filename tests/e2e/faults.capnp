@@ -45,6 +45,7 @@ const edge :Workerd.Worker = (
     (name = "OPERATOR_TOKEN", fromEnvironment = "OPERATOR_TOKEN"),
     (name = "CLICK_KEYS", fromEnvironment = "CLICK_KEYS"),
     (name = "REPORT_KEY_MAC", fromEnvironment = "REPORT_KEY_MAC"),
+    (name = "TOKEN_MAC", fromEnvironment = "TOKEN_MAC"),
   ],
 );
 
@@ -75,6 +76,7 @@ const origin :Workerd.Worker = (
     (name = "OPERATOR_TOKEN", fromEnvironment = "OPERATOR_TOKEN"),
     (name = "STORE_KEYS", fromEnvironment = "STORE_KEYS"),
     (name = "REPORT_KEY_MAC", fromEnvironment = "REPORT_KEY_MAC"),
+    (name = "TOKEN_MAC", fromEnvironment = "TOKEN_MAC"),
   ],
 );
 

@@ -40,7 +40,7 @@ use domain::{
         state::{Movement, Status},
     },
     model::{
-        AppId, CurrencyRate, OfferId, PublisherId,
+        AdvertiserId, AppId, CurrencyRate, OfferId, PublisherId,
         api_error::{ApiError, common},
         money::PerUsd,
         time::{DAY_MS, SECOND_MS},
@@ -73,8 +73,8 @@ fn app() -> AppId {
     AppId::parse(APP).unwrap()
 }
 
-fn token(n: u8) -> Bytes {
-    Bytes(vec![n; 32])
+fn advertiser(id: &str) -> AdvertiserId {
+    AdvertiserId::parse(id).unwrap()
 }
 
 fn goal(id: &str, ord: u32, code: &str, payout_micro_usd: i64) -> GoalTerms {
@@ -97,8 +97,7 @@ fn settings(revision: i64, has_callback: bool) -> CallbackSettings {
 /// An app with a callback, and an offer with three goals, one of them retired.
 fn terms() -> Terms {
     let offer = OfferTerms {
-        advertiser_id: domain::model::AdvertiserId::parse("brand").unwrap(),
-        tokens: vec![token(1), token(2)],
+        advertiser_id: advertiser("brand"),
         conversion_window_days: 30,
         conversion_cap: None,
         revision: 5,
@@ -246,7 +245,7 @@ fn conversion(n: u8) -> Conversion {
             country: domain::model::Country::parse("DE"),
             clicked_at_ms: NOW - DAY_MS,
         },
-        token: token(1),
+        advertiser: advertiser("brand"),
         goal: None,
         txn: None,
         status: Status::Approved,

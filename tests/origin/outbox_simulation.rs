@@ -82,15 +82,15 @@ fn postbacks() -> impl Strategy<Value = Postback> {
         1 => Just(Status::Rejected),
         2 => Just(Status::Reversed),
     ];
-    let token = prop_oneof![9 => Just(1_u8), 1 => 0..3_u8];
-    (0..12_u8, age_ms, goal, txn, status, token).prop_map(|(click, age_ms, goal, txn, status, token)| {
+    let is_own = prop::bool::weighted(0.95);
+    (0..12_u8, age_ms, goal, txn, status, is_own).prop_map(|(click, age_ms, goal, txn, status, is_own)| {
         Postback {
             click,
             age_ms,
             goal,
             txn,
             status,
-            token,
+            is_own,
         }
     })
 }
@@ -101,7 +101,6 @@ fn changes() -> impl Strategy<Value = Change> {
         2 => (proptest::option::of(0..6_u32), any::<bool>()).prop_map(|(cap, push)| Change::Cap(1, cap, push)),
         2 => (0..2_usize, 0..2_000_000_i64).prop_map(|(goal, payout)| Change::Payout(goal, payout)),
         1 => (0..2_usize, any::<bool>()).prop_map(|(goal, retired)| Change::Retire(goal, retired)),
-        1 => Just(Change::Rotate),
         1 => (1..200_000_000_i64).prop_map(Change::Rate),
         5 => (prop::bool::weighted(0.8), any::<bool>()).prop_map(|(set, push)| Change::Callback(set, push)),
     ]

@@ -14,8 +14,14 @@ const ORIGIN: &str = "src/origin/wrangler.toml";
 
 /// The secrets of each Worker, which are named in a comment of its `wrangler.toml` and set with `wrangler secret put`.
 const SECRETS: [(&str, &[&str]); 2] = [
-    (EDGE, &["OPERATOR_TOKEN", "CLICK_KEYS", "REPORT_KEY_MAC"]),
-    (ORIGIN, &["OPERATOR_TOKEN", "STORE_KEYS", "REPORT_KEY_MAC"]),
+    (
+        EDGE,
+        &["OPERATOR_TOKEN", "CLICK_KEYS", "REPORT_KEY_MAC", "TOKEN_MAC"],
+    ),
+    (
+        ORIGIN,
+        &["OPERATOR_TOKEN", "STORE_KEYS", "REPORT_KEY_MAC", "TOKEN_MAC"],
+    ),
 ];
 
 fn wrangler(path: &str) -> toml::Table {
@@ -172,7 +178,13 @@ fn each_setting_of_a_worker_is_bound_locally_and_read_by_its_code() {
 fn each_wrangler_names_the_secrets_of_its_worker_and_stores_none() {
     for (path, secrets) in SECRETS {
         let text = read(path);
-        for secret in ["OPERATOR_TOKEN", "CLICK_KEYS", "STORE_KEYS", "REPORT_KEY_MAC"] {
+        for secret in [
+            "OPERATOR_TOKEN",
+            "CLICK_KEYS",
+            "STORE_KEYS",
+            "REPORT_KEY_MAC",
+            "TOKEN_MAC",
+        ] {
             let lines: Vec<_> = text.lines().filter(|line| line.contains(secret)).collect();
             let stored = lines.iter().any(|line| !line.starts_with('#'));
             assert!(!stored, "{path} stores {secret}: {lines:?}");

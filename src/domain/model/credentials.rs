@@ -1,10 +1,9 @@
-//! Credentials: their formats, hashing, and encryption at rest. Credentials that are only checked (Pub-Keys at the
-//! edge, advertisers' tokens) are stored as hashes. Those that must be read back (Pub-Keys on the publisher's settings
-//! page, callback secrets) are encrypted by a [`Vault`].
+//! Credentials: their formats, hashing, and encryption at rest. Credentials that are only checked (Pub-Keys at the edge,
+//! report keys) are stored as hashes. Those that must be read back (Pub-Keys on the publisher's settings page, callback
+//! secrets) are encrypted by a [`Vault`]. Advertisers' tokens are not stored: [`super::mac`] proves them.
 //!
 //! Each has 128 random bits or more, so a plain SHA-256 is enough: a dictionary attack is impossible.
 
-use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use chacha20poly1305::{
     ChaCha20Poly1305, KeyInit, Nonce,
     aead::{Aead, Payload},
@@ -32,13 +31,6 @@ pub fn matches(presented: &CredentialHash, stored: &[u8]) -> bool {
 /// A Pub-Key: 32 upper-case hexadecimal digits (docs/OPERATING.md, "The operator's API").
 pub fn pub_key(random: [u8; 16]) -> String {
     hex::encode_upper(random)
-}
-
-/// An advertiser's token id, by which it is listed and revoked, and the token.
-pub fn advertiser_token(random: [u8; 32]) -> (String, String) {
-    let [id, secret] = [&random[..8], &random[8..]].map(|bytes| BASE64_URL_SAFE_NO_PAD.encode(bytes));
-    // Ids must match [A-Za-z0-9-]; base64url also has `_`.
-    (id.replace('_', "-"), format!("adv_{secret}"))
 }
 
 /// Encrypts stored secrets with ChaCha20-Poly1305 under the `STORE_KEYS` secret. A sealed value is the key's id (1
@@ -112,11 +104,8 @@ mod tests {
     const KEYS: &str = "1:000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
     #[test]
-    fn credentials_have_their_documented_formats() {
+    fn a_pub_key_has_its_documented_format() {
         assert_eq!(pub_key([0xAB; 16]), "AB".repeat(16));
-        let (id, token) = advertiser_token([0xFF; 32]);
-        assert!(crate::model::OfferId::parse(&id).is_some(), "{id} is not an id");
-        assert_eq!(token.len(), 4 + 32);
     }
 
     #[test]

@@ -81,6 +81,15 @@ pub enum Opened {
     },
 }
 
+impl Opened {
+    pub fn app(&self) -> AppId {
+        match self {
+            Self::Whole { click, .. } => click.app,
+            Self::Short { app, .. } => *app,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenError {
     /// The text does not have the form of a click id.

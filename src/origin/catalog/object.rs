@@ -6,7 +6,11 @@ use worker::{DurableObject, Env, Request, Response, State, durable_object};
 
 use super::service::{CatalogService, Settings};
 use contract::catalog::{COMMAND_PATH, IMPORT_PATH, REFRESH_PATH};
-use domain::{callbacks::guard::Guard, model::credentials::Vault};
+use domain::{
+    callbacks::guard::Guard,
+    conversions::token,
+    model::{credentials::Vault, mac::MacKeys},
+};
 use platform::{
     durable::DurableDatabase,
     failure::Failure,
@@ -29,6 +33,10 @@ impl DurableObject for Catalog {
         let workers = Workers::new(env);
         let settings = Settings {
             vault: Vault::parse(&workers.setting("STORE_KEYS").unwrap_or_default()),
+            token_mac: MacKeys::parse(
+                token::SETTING,
+                &workers.setting(token::SETTING).unwrap_or_default(),
+            ),
             guard: Guard::from_config(|name| workers.setting(name)),
         };
         Self {

@@ -248,7 +248,7 @@ fn to_json(db: &impl Database, resource: Resource, row: &Row) -> Result<Json, Fa
                 .iter()
                 .map(|row| {
                     let issued_at = row.integer(1)?.div_euclid(1_000);
-                    Ok(json!({ "token_id": row.text(0)?, "issued_at": issued_at }))
+                    Ok(json!({ "token_id": row.integer(0)?.to_string(), "issued_at": issued_at }))
                 })
                 .collect::<Result<Vec<_>, Failure>>()?;
             members.insert("tokens".into(), tokens.into());

@@ -29,15 +29,18 @@ const TABLES: &[&str] = &[
         callback_sealed BLOB,
         callback_revision INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
-    "CREATE TABLE advertisers (id TEXT PRIMARY KEY, document TEXT NOT NULL) STRICT, WITHOUT ROWID",
-    // `issued` is a revision and orders an advertiser's tokens: the newest two are valid.
+    // `newest_token` is the serial of the newest token that was ever issued; 0 for none.
+    "CREATE TABLE advertisers (
+        id TEXT PRIMARY KEY,
+        document TEXT NOT NULL,
+        newest_token INTEGER NOT NULL DEFAULT 0
+     ) STRICT, WITHOUT ROWID",
+    // The valid tokens: the newest two that are not revoked.
     "CREATE TABLE advertiser_tokens (
         advertiser_id TEXT NOT NULL,
-        issued INTEGER NOT NULL,
-        token_id TEXT NOT NULL,
-        hash BLOB NOT NULL,
+        serial INTEGER NOT NULL,
         issued_at_ms INTEGER NOT NULL,
-        PRIMARY KEY (advertiser_id, issued)
+        PRIMARY KEY (advertiser_id, serial)
      ) STRICT, WITHOUT ROWID",
     "CREATE TABLE offers (
         id TEXT PRIMARY KEY,

@@ -27,6 +27,7 @@ use domain::{
         api_error::common,
         credentials::Vault,
         lines::{LineErrors, Lines, TooLong},
+        mac::MacKeys,
         time::SECOND_MS,
     },
 };
@@ -48,6 +49,8 @@ const RETRY_MS: i64 = 5 * SECOND_MS;
 pub struct Settings {
     /// The keys of `STORE_KEYS`.
     pub vault: Result<Vault, &'static str>,
+    /// The keys of `TOKEN_MAC`.
+    pub token_mac: Result<MacKeys, String>,
     /// Decides where callbacks may go.
     pub guard: Guard,
 }
@@ -88,10 +91,12 @@ where
 
     fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
         let vault = self.settings.vault.as_ref();
+        let token_mac = self.settings.token_mac.as_ref();
         work(&Context {
             now_ms: self.now_ms(),
             random: &|| self.shell.runtime().random(),
             vault: vault.map_err(|error| Failure::Internal((*error).to_owned()))?,
+            token_mac: token_mac.map_err(|error| Failure::Internal(error.clone()))?,
             guard: &self.settings.guard,
         })
     }

@@ -16,6 +16,7 @@ use domain::{
             tracking::{self, Source, SourceAdvertiser, SourceGoal, SourceOffer, SourcePublisher},
         },
     },
+    conversions::token::Serial,
     model::{
         AdvertiserId, AppId, CountrySet, GoalId, MicroUsd, OfferId, OfferType, Platform, PublisherId,
         time::{DAY_MS, UtcDay},
@@ -107,27 +108,30 @@ fn app(row: &Row) -> Result<(AppId, App), Failure> {
 fn advertisers(db: &impl Database) -> Result<Vec<SourceAdvertiser>, Failure> {
     read_all(db, sql::LIST_TRACKED_ADVERTISERS, |row| {
         let id = row.parse(0, AdvertiserId::parse)?;
-        let rows = db.query(sql::LIST_TOKEN_HASHES, params![id.as_str()])?;
-        let tokens = rows.iter().map(|row| row.bytes(0)).collect::<Result<_, _>>()?;
-        Ok(SourceAdvertiser { id, tokens })
+        let tokens = db.query(sql::LIST_TOKENS, params![id.as_str()])?;
+        let serials = tokens.iter().map(|token| token.integer(0).map(Serial));
+        Ok(SourceAdvertiser {
+            id,
+            newest_token: Serial(row.integer(1)?),
+            valid_tokens: serials.collect::<Result<_, _>>()?,
+        })
     })
 }
 
 fn tracked_offer(row: &Row) -> Result<SourceOffer, Failure> {
     Ok(SourceOffer {
         id: row.parse(0, OfferId::parse)?,
-        advertiser_id: row.parse(1, AdvertiserId::parse)?,
-        active: row.boolean(2)?,
-        starts_at: row.optional_integer(3)?,
-        ends_at: row.optional_integer(4)?,
-        os: row.decode(5, Platform::from_code)?,
-        countries: CountrySet::from_bits(row.bytes(6)?),
-        click_cap: row.optional_number(7)?,
-        click_id_max: row.optional_number(8)?,
-        conversion_window_days: row.number(9)?,
-        revision: row.integer(10)?,
-        target: row.text(11)?.to_owned(),
-        includes_countries: row.boolean(12)?,
+        active: row.boolean(1)?,
+        starts_at: row.optional_integer(2)?,
+        ends_at: row.optional_integer(3)?,
+        os: row.decode(4, Platform::from_code)?,
+        countries: CountrySet::from_bits(row.bytes(5)?),
+        click_cap: row.optional_number(6)?,
+        click_id_max: row.optional_number(7)?,
+        conversion_window_days: row.number(8)?,
+        revision: row.integer(9)?,
+        target: row.text(10)?.to_owned(),
+        includes_countries: row.boolean(11)?,
     })
 }
 

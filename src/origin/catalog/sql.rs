@@ -14,11 +14,12 @@ platform::statements! {
     // Credentials.
     pub const SET_PUB_KEY = "UPDATE publishers SET pub_key_hash = ?, pub_key_sealed = ? WHERE id = ? RETURNING id";
     pub const GET_PUB_KEY = "SELECT pub_key_sealed FROM publishers WHERE id = ?";
-    pub const INSERT_TOKEN = "INSERT INTO advertiser_tokens (advertiser_id, issued, token_id, hash, issued_at_ms)
-        VALUES (?, ?, ?, ?, ?)";
-    pub const KEEP_NEWEST_TOKENS = "DELETE FROM advertiser_tokens WHERE advertiser_id = ? AND issued NOT IN (
-        SELECT issued FROM advertiser_tokens WHERE advertiser_id = ? ORDER BY issued DESC LIMIT ?)";
-    pub const REVOKE_TOKEN = "DELETE FROM advertiser_tokens WHERE advertiser_id = ? AND token_id = ? RETURNING token_id";
+    pub const GET_NEWEST_TOKEN = "SELECT newest_token FROM advertisers WHERE id = ?";
+    pub const SET_NEWEST_TOKEN = "UPDATE advertisers SET newest_token = ? WHERE id = ?";
+    pub const INSERT_TOKEN = "INSERT INTO advertiser_tokens (advertiser_id, serial, issued_at_ms) VALUES (?, ?, ?)";
+    pub const KEEP_NEWEST_TOKENS = "DELETE FROM advertiser_tokens WHERE advertiser_id = ? AND serial NOT IN (
+        SELECT serial FROM advertiser_tokens WHERE advertiser_id = ? ORDER BY serial DESC LIMIT ?)";
+    pub const REVOKE_TOKEN = "DELETE FROM advertiser_tokens WHERE advertiser_id = ? AND serial = ? RETURNING serial";
 
     // Resources.
     pub const PUT_PUBLISHER = "INSERT INTO publishers (id, document, approved) VALUES (?, ?, ?)
@@ -57,7 +58,7 @@ platform::statements! {
         gl_val = excluded.gl_val, retired_at_ms = NULL";
     pub const GET_GOAL_OWNER = "SELECT offer_id FROM goals WHERE id = ?";
     pub const LIST_RETIRED_GOALS = "SELECT id FROM goals WHERE offer_id = ? AND retired_at_ms IS NOT NULL ORDER BY id";
-    pub const LIST_TOKENS = "SELECT token_id, issued_at_ms FROM advertiser_tokens WHERE advertiser_id = ? ORDER BY issued";
+    pub const LIST_TOKENS = "SELECT serial, issued_at_ms FROM advertiser_tokens WHERE advertiser_id = ? ORDER BY serial";
     pub const GET_PUBLISHER = "SELECT id, document FROM publishers WHERE id = ?";
     pub const LIST_PUBLISHERS = "SELECT id, document FROM publishers WHERE id > ? ORDER BY id LIMIT ?";
     pub const GET_APP = "SELECT id, document FROM apps WHERE id = ?";
@@ -97,7 +98,6 @@ platform::statements! {
         WHERE revision > ? AND ever_capped ORDER BY revision LIMIT ?";
 
     // Publication.
-    pub const LIST_TOKEN_HASHES = "SELECT hash FROM advertiser_tokens WHERE advertiser_id = ? ORDER BY issued";
     pub const STORE_STATS = "INSERT INTO offer_stats (offer_id, object, day, clicks, conversions, payout_micro_usd, clicks_taken,
         conversions_taken)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -140,8 +140,8 @@ platform::statements! {
         (SELECT count(*) FROM goals WHERE retired_at_ms IS NOT NULL), (SELECT count(*) FROM chunks)";
     pub const LIST_TRACKED_PUBLISHERS = "SELECT id, approved, pub_key_hash FROM publishers WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_TRACKED_APPS = "SELECT id, document FROM apps WHERE id > ? ORDER BY id LIMIT ?";
-    pub const LIST_TRACKED_ADVERTISERS = "SELECT id FROM advertisers WHERE id > ? ORDER BY id LIMIT ?";
-    pub const LIST_TRACKED_OFFERS = "SELECT id, advertiser_id, active, starts_at, ends_at, os, countries, click_cap, click_id_max,
+    pub const LIST_TRACKED_ADVERTISERS = "SELECT id, newest_token FROM advertisers WHERE id > ? ORDER BY id LIMIT ?";
+    pub const LIST_TRACKED_OFFERS = "SELECT id, active, starts_at, ends_at, os, countries, click_cap, click_id_max,
         conversion_window_days, revision, target, includes_countries
         FROM offers WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_TRACKED_GOALS = "SELECT id, offer_id, retired_at_ms FROM goals WHERE id > ? ORDER BY id LIMIT ?";

@@ -7,7 +7,7 @@ use super::{callback_sync::queue, revisions, sql};
 use crate::callback_settings;
 use contract::{
     catalog::{GoalTerms, OfferTerms, Terms, UNKNOWN_RESOURCE},
-    operation::{Bytes, Reply},
+    operation::Reply,
 };
 use domain::{
     catalog::app::App,
@@ -60,16 +60,9 @@ fn offer_terms(db: &impl Database, id: &str) -> Result<Option<OfferTerms>, Datab
     let Some(row) = db.query_first(sql::GET_OFFER_TERMS, params![id])? else {
         return Ok(None);
     };
-    let advertiser_id = row.parse(0, AdvertiserId::parse)?;
-    let tokens = db.query(sql::LIST_TOKEN_HASHES, params![advertiser_id.as_str()])?;
-    let tokens = tokens
-        .iter()
-        .map(|row| Ok(Bytes(row.blob(0)?.to_vec())))
-        .collect::<Result<_, DatabaseError>>()?;
     let goals = db.query(sql::LIST_GOAL_TERMS, params![id])?;
     Ok(Some(OfferTerms {
-        advertiser_id,
-        tokens,
+        advertiser_id: row.parse(0, AdvertiserId::parse)?,
         conversion_window_days: row.number(1)?,
         conversion_cap: row.optional_number(2)?,
         revision: row.integer(3)?,

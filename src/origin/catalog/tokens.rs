@@ -9,7 +9,8 @@ use contract::{
 };
 use domain::{
     catalog::advertiser::VALID_TOKENS,
-    model::{api_error::common, credentials},
+    conversions::token::{self, Serial},
+    model::{api_error::common, credentials, time::SECOND_MS},
 };
 use platform::{database::Database, failure::Failure, params};
 
@@ -67,19 +68,17 @@ pub fn pub_key(db: &impl Database, context: &Context<'_>, publisher_id: &str) ->
 
 /// Issues a conversion token. The advertiser's two newest tokens are valid.
 pub fn issue_token(db: &impl Database, context: &Context<'_>, advertiser_id: &str) -> Result<Reply, Failure> {
-    let (token_id, token) = credentials::advertiser_token(context.random()?);
+    let random = context.random()?;
     db.transaction(|| {
         resource_tables::require(db, Resource::Advertiser, advertiser_id)?;
-        let revision = revisions::record(db, context.now_ms)?;
+        let newest = db.query_integer(sql::GET_NEWEST_TOKEN, params![advertiser_id])?;
+        let newest = Serial(newest.unwrap_or_default());
+        let serial = Serial::after(newest, context.now_ms.div_euclid(SECOND_MS));
+        revisions::record(db, context.now_ms)?;
+        db.execute(sql::SET_NEWEST_TOKEN, params![serial.0, advertiser_id])?;
         db.execute(
             sql::INSERT_TOKEN,
-            params![
-                advertiser_id,
-                revision,
-                token_id.as_str(),
-                credentials::hash(&token).to_vec(),
-                context.now_ms
-            ],
+            params![advertiser_id, serial.0, context.now_ms],
         )?;
         db.execute(
             sql::KEEP_NEWEST_TOKENS,
@@ -89,21 +88,28 @@ pub fn issue_token(db: &impl Database, context: &Context<'_>, advertiser_id: &st
                 i64::try_from(VALID_TOKENS).unwrap_or(2)
             ],
         )?;
-        Ok(Reply::created(&json!({ "token_id": token_id, "token": token })))
+        let token = token::issue(context.token_mac, advertiser_id, serial, random);
+        Ok(Reply::created(
+            &json!({ "token_id": serial.0.to_string(), "token": token }),
+        ))
     })
 }
 
-/// Revokes one token.
+/// Revokes one token. `token_id` is its serial.
 pub fn revoke_token(
     db: &impl Database,
     context: &Context<'_>,
     advertiser_id: &str,
     token_id: &str,
 ) -> Result<Reply, Failure> {
+    let unknown = || Failure::from(common::NOT_FOUND.with_message("there is no such token"));
+    let Serial(serial) = Serial::parse(token_id).ok_or_else(unknown)?;
     db.transaction(|| {
-        let revoked = db.query(sql::REVOKE_TOKEN, params![advertiser_id, token_id])?;
-        if revoked.is_empty() {
-            return Err(common::NOT_FOUND.with_message("there is no such token").into());
+        if db
+            .query(sql::REVOKE_TOKEN, params![advertiser_id, serial])?
+            .is_empty()
+        {
+            return Err(unknown());
         }
         revisions::record(db, context.now_ms)?;
         Ok(Reply::no_content())

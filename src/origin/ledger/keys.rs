@@ -13,7 +13,7 @@ use domain::{
         document::{Document, FieldError, check_text},
     },
     reporting::{
-        keys::INVALID_API_KEY,
+        keys::{self, INVALID_API_KEY},
         rate::{self, Verdict},
     },
 };
@@ -55,7 +55,7 @@ pub fn create(db: &impl Database, context: &Context<'_>, body: &str) -> Result<R
         .split_first_chunk::<16>()
         .ok_or(Failure::Internal("no randomness".into()))?;
     let id = hex::encode(id.get(..8).unwrap_or_default());
-    let api_key = (context.mac)()?.issue(context.publisher, *secret);
+    let api_key = keys::issue(&(context.mac)()?, context.publisher, *secret);
     let hash = credentials::hash(&api_key).to_vec();
     db.execute(
         sql::INSERT_KEY,

@@ -23,10 +23,11 @@ use domain::{
     model::{
         PublisherId,
         api_error::{ApiError, common},
+        mac::MacKeys,
         time::{MINUTE_MS, SECOND_MS, rfc_3339},
     },
     reporting::{
-        Dimension, engine::Budget, format::Format, keys::KeyMac, query::Query, rate, render::Renderer,
+        Dimension, engine::Budget, format::Format, keys::SETTING, query::Query, rate, render::Renderer,
     },
 };
 use platform::{
@@ -118,7 +119,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             let context = Context {
                 now_ms,
                 random: &|| self.shell.runtime().random(),
-                mac: &|| KeyMac::parse(&self.report_key_mac).map_err(|error| Failure::Internal(error.into())),
+                mac: &|| MacKeys::parse(SETTING, &self.report_key_mac).map_err(Failure::Internal),
                 publisher,
             };
             handle(db, &context, command)

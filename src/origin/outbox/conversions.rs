@@ -17,21 +17,15 @@ use domain::{
         parameters::INVALID_CLICK_ID,
         reward::{PayableGoal, check_window, paid_goal},
         state::{Movement, Outcome, Reason, State, Status, is_judged, next},
+        token::INVALID_TOKEN,
     },
-    model::{MicroUsd, OfferId, api_error::ApiError, credentials, time::UtcDay},
+    model::{MicroUsd, OfferId, api_error::ApiError, time::UtcDay},
 };
 use platform::{
     database::{Database, DatabaseError, json},
     failure::Failure,
     params,
 };
-
-/// The same error answers a token that is unknown, revoked, or another advertiser's.
-pub const INVALID_TOKEN: ApiError = ApiError::new(
-    401,
-    "invalid_token",
-    "token is not a valid token of the advertiser whose offer was clicked",
-);
 
 /// The result of [`admit`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +63,9 @@ pub fn admit(
     let (offer_id, offer) = OfferId::parse(&conversion.click.offer)
         .and_then(|id| terms.offers.get_key_value(&id))
         .ok_or_else(|| INVALID_CLICK_ID.with_message("click_id is of an offer that there is not"))?;
-    check_token(conversion, offer)?;
+    if conversion.advertiser != offer.advertiser_id {
+        return Err(INVALID_TOKEN.into());
+    }
     let (rows, reserved) = read_click(db, &conversion.nonce.0)?;
     let goal = resolve_goal(&rows, &reserved, conversion.goal.as_deref(), offer)?;
     let approval = Approval {
@@ -177,17 +173,6 @@ pub fn settle(
         }
         Ok(settled)
     })
-}
-
-fn check_token(conversion: &Conversion, offer: &OfferTerms) -> Result<(), ApiError> {
-    let presented = credentials::CredentialHash::try_from(conversion.token.0.as_slice());
-    let valid = presented.is_ok_and(|presented| {
-        // Compare with all of them, so that the time reveals nothing.
-        offer.tokens.iter().fold(false, |valid, token| {
-            valid | credentials::matches(&presented, &token.0)
-        })
-    });
-    if valid { Ok(()) } else { Err(INVALID_TOKEN) }
 }
 
 /// A click's conversions and reservations.

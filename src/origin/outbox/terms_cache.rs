@@ -78,7 +78,6 @@ mod tests {
     fn terms(change: i64, offers: &BTreeSet<OfferId>) -> Terms {
         let of_offer = |id: &OfferId| OfferTerms {
             advertiser_id: AdvertiserId::parse("brand").unwrap(),
-            tokens: Vec::new(),
             conversion_window_days: 30,
             conversion_cap: id.as_str().parse().ok(),
             revision: change,

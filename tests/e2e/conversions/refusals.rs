@@ -126,18 +126,14 @@ fn of_several_errors_in_a_postback_the_first_is_returned() {
             410,
             "conversion_window_closed",
         ),
+        (format!("click_id={expired}&token=wrong"), 401, "invalid_token"),
         (
-            format!("click_id={expired}&token=wrong"),
-            410,
-            "conversion_window_closed",
-        ),
-        (
-            format!("click_id={unknown_app}&token=wrong&goal=none"),
+            format!("click_id={unknown_app}&token={good}&goal=none"),
             400,
             "invalid_click_id",
         ),
         (
-            format!("click_id={unknown_offer}&token=wrong&goal=none"),
+            format!("click_id={unknown_offer}&token={good}&goal=none"),
             400,
             "invalid_click_id",
         ),

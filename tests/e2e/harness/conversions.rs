@@ -10,7 +10,7 @@ use domain::{
     model::{AppId, Country},
     tracking::{
         click::Click,
-        click_id::{self, DEFAULT_MAX, Nonce},
+        click_id::{self, DEFAULT_MAX, Nonce, SHORT_MAX},
         keys::KeyRing,
     },
 };
@@ -152,6 +152,13 @@ impl OfferWall<'_> {
     /// Seals the click id of a click on the first goal now, without sending the click.
     pub fn click_id(&self, user_id: &str) -> String {
         self.click_id_at(user_id, now_ms())
+    }
+
+    /// Seals a short click id whose record is not stored.
+    pub fn unstored_click_id(&self, user_id: &str) -> String {
+        let keys = KeyRing::parse(&default_setting("CLICK_KEYS")).expect("keys");
+        let sealed = click_id::seal(&keys, &self.click(user_id, now_ms()), nonce(), SHORT_MAX);
+        sealed.id().to_owned()
     }
 
     /// Seals the click id of a click at another time, in milliseconds since 1970.

@@ -7,12 +7,16 @@ use serde_json::{Value, json};
 use crate::{
     faults::inject_faults,
     harness::{
-        Answer, CONVERSION, OfferWall, REPORT, Setup, Signpost, away_from_publication, eventually_within,
-        now_ms,
+        Answer, CONVERSION, OfferWall, REPORT, Setup, Signpost, away_from_publication, default_setting,
+        eventually_within, now_ms,
     },
 };
 use contract::kv;
-use domain::model::time::DAY_MS;
+use domain::{
+    conversions::token::{self, Serial},
+    model::{PublisherId, mac::MacKeys, time::DAY_MS},
+    reporting::keys,
+};
 
 const TRACKING: &str = "track.example.com";
 const OFFERS: &str = "offers.example.com";
@@ -165,10 +169,10 @@ fn conversions_are_reported_down_when_the_outboxes_of_several_apps_do_not_answer
             signpost: &signpost,
             app: app.to_owned(),
             id: "silent".to_owned(),
-            token: String::new(),
+            token: issued_token("silent"),
             token_id: String::new(),
         };
-        let query = format!("click_id={}&token=adv_nobodys", wall.click_id("u-1"));
+        let query = format!("click_id={}&token={}", wall.click_id("u-1"), wall.token);
         signpost.get(&format!("{CONVERSION}?{query}"), &[("Host", TRACKING)])
     };
     let conversions = |expected: &Value| part(&ask(&signpost, TRACKING).expect(200), "conversions", expected);
@@ -187,11 +191,17 @@ fn conversions_are_reported_down_when_the_outboxes_of_several_apps_do_not_answer
     hosts.report(2);
 }
 
+/// A token with a valid MAC. The advertiser need not exist: the snapshot may be older than it.
+fn issued_token(advertiser: &str) -> String {
+    let keys = MacKeys::parse(token::SETTING, &default_setting(token::SETTING)).expect("keys");
+    token::issue(&keys, advertiser, Serial(1), [7; 8])
+}
+
 /// A report key with a valid MAC. The publisher need not exist, since only its ledger knows that.
 fn issued_key(publisher: &str) -> String {
-    let keys = domain::reporting::keys::KeyMac::parse(&crate::harness::default_setting("REPORT_KEY_MAC"));
-    let publisher = domain::model::PublisherId::parse(publisher).expect("a publisher");
-    keys.expect("keys").issue(&publisher, [7; 16])
+    let keys = MacKeys::parse(keys::SETTING, &default_setting(keys::SETTING)).expect("keys");
+    let publisher = PublisherId::parse(publisher).expect("a publisher");
+    keys::issue(&keys, &publisher, [7; 16])
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn junk_tokens_for_one_app_use_up_no_log_lines_of_another() {
     let other = signpost.offer_wall("beside", "70000013", None);
     let id = flooded.click_id("u-1");
     let junk = |wall: &OfferWall<'_>, click_id: &str| {
-        let query = format!("click_id={click_id}&token=adv_junk");
+        let query = format!("click_id={click_id}&token=at_junk");
         wall.signpost.convert(&query)
     };
     for _ in 0..15 {
@@ -81,7 +81,7 @@ fn junk_tokens_for_one_app_use_up_no_log_lines_of_another() {
     // More than the limit of lines about failures.
     inject_faults(&signpost, "outboxes");
     for _ in 0..70 {
-        junk(&flooded, &id).expect_error(503, "unavailable");
+        flooded.convert(&id, "").expect_error(503, "unavailable");
     }
     other
         .convert(&other.click_id("u-2"), "")

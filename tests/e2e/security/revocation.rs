@@ -1,5 +1,5 @@
-//! Revokes credentials while 32 senders use them: after the revocation was answered, no new request is accepted.
-//! Requests that began before are completed.
+//! Revokes credentials while 32 senders use them: once the revocation of a report key was answered, or an isolate has
+//! learned that of another credential, no new request is accepted. Requests that began before are completed.
 
 use std::{
     collections::BTreeMap,
@@ -131,7 +131,7 @@ fn a_report_key_is_refused_once_its_revocation_is_answered() {
 }
 
 #[test]
-fn a_token_is_refused_once_its_revocation_is_answered() {
+fn a_token_is_refused_once_the_isolate_knows_its_revocation() {
     let signpost = demo();
     let wall = signpost.unpublished_offer_wall("trust-token", "78060102", None);
     let paid = wall.click_id("u-paid");
@@ -153,6 +153,7 @@ fn a_token_is_refused_once_its_revocation_is_answered() {
         |sender| ask(&wall.token, sender),
         || {
             signpost.operator("DELETE", &path, None).expect(204);
+            signpost.refresh();
         },
     );
     counts.ends_with_401(&[200]);
@@ -164,7 +165,13 @@ fn a_token_is_refused_once_its_revocation_is_answered() {
 
     // Replaced: only the two newest tokens are valid.
     let [first, second] = [(); 2].map(|()| wall.issue_token().1);
-    let counts = storm(|sender| ask(&first, sender), || drop(wall.issue_token()));
+    let counts = storm(
+        |sender| ask(&first, sender),
+        || {
+            wall.issue_token();
+            signpost.refresh();
+        },
+    );
     counts.ends_with_401(&[200]);
     assert_eq!(ask(&second, 0), 200, "the newer one goes on");
 }

@@ -110,7 +110,7 @@ fn use_and_misuse(signpost: &Signpost, pub_key: &str) -> Vec<Secret> {
 /// The keys of the configuration, as hex digits and as bytes.
 fn configured() -> Vec<Secret> {
     let mut secrets = Vec::new();
-    for name in ["CLICK_KEYS", "STORE_KEYS", "REPORT_KEY_MAC"] {
+    for name in ["CLICK_KEYS", "STORE_KEYS", "REPORT_KEY_MAC", "TOKEN_MAC"] {
         let digits = default_setting(name).rsplit(':').next().unwrap().to_owned();
         let bytes: Vec<u8> = (0..32)
             .map(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap())
@@ -270,12 +270,11 @@ fn secrets_are_compared_as_hashes_in_constant_time_or_not_at_all() {
     let expected = [
         // The only use of `subtle`, on SHA-256 hashes.
         ("domain/model/credentials.rs", "ct_eq("),
-        // The operator's token, an app's Pub-Key, an advertiser's tokens.
+        // The operator's token, an app's Pub-Key.
         ("platform/http/hosts.rs", "credentials::matches("),
         ("edge/offers.rs", "credentials::matches("),
-        ("origin/outbox/conversions.rs", "credentials::matches("),
-        // The MAC of a report key. The ledger finds the key by its hash.
-        ("domain/reporting/keys.rs", "verify_truncated_left("),
+        // The MAC of a report key or an advertiser's token. The ledger finds a report key by its hash.
+        ("domain/model/mac.rs", "verify_truncated_left("),
         // The tag of a short click id. The cipher checks the tag of a whole one.
         ("domain/tracking/click_id.rs", "verify_truncated_left("),
     ];

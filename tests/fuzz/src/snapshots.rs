@@ -14,6 +14,7 @@ use domain::{
         listing::Listing,
         tracking::Tracking,
     },
+    conversions::token::{Serial, Token},
     model::{AppId, Country, OfferId, OfferType, Platform},
     offers::{
         page::{MissingChunk, Page, parts},
@@ -124,6 +125,13 @@ fn tracking(value: Vec<u8>) {
         platform: None,
         now_ms: NOW_MS,
     };
+    for advertiser in CATALOG.advertisers.keys() {
+        let token = Token {
+            advertiser: advertiser.clone(),
+            serial: Serial(9),
+        };
+        let _ = tracking.accepts(&token);
+    }
     let goals = CATALOG
         .offers
         .values()
@@ -132,7 +140,6 @@ fn tracking(value: Vec<u8>) {
     for goal in goals {
         if let Some(goal) = tracking.goal(goal.id.as_str()) {
             assert!(goal.id.len() <= size && goal.offer.target.len() <= size);
-            let _ = tracking.advertiser(&goal.offer);
         }
         for app in CATALOG.apps.keys() {
             let query = format!("rid={}&app={app}&user_id=u1&c1=..&gaid=x", goal.id);

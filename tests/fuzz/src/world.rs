@@ -17,6 +17,7 @@ use domain::{
             tracking::{self, Source, SourceAdvertiser, SourceGoal, SourceOffer, SourcePublisher, Tracking},
         },
     },
+    conversions::token::Serial,
     model::{AdvertiserId, AppId, GoalId, MicroUsd, OfferId, PublisherId, document::Document, time::UtcDay},
     offers::page::AppListing,
     reporting::{
@@ -115,7 +116,8 @@ impl Catalog {
                 .keys()
                 .map(|id| SourceAdvertiser {
                     id: id.clone(),
-                    tokens: vec![[9; 32], [10; 32]],
+                    newest_token: Serial(10),
+                    valid_tokens: vec![Serial(9), Serial(10)],
                 })
                 .collect(),
             offers: self
@@ -144,7 +146,6 @@ impl Catalog {
 fn source_offer(id: &OfferId, offer: &Offer) -> SourceOffer {
     SourceOffer {
         id: id.clone(),
-        advertiser_id: offer.advertiser_id.clone(),
         active: offer.active,
         starts_at: offer.starts_at,
         ends_at: offer.ends_at,

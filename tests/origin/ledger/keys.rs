@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::*;
 use contract::ledger::{Command, Reply};
 use domain::{
-    model::PublisherId,
-    reporting::{keys::KeyMac, rate::Verdict},
+    model::{PublisherId, mac::MacKeys},
+    reporting::{keys::SETTING, rate::Verdict},
 };
 use origin::ledger::{Context, handle, keys::admit};
 use platform::failure::Failure;
@@ -17,7 +17,7 @@ fn send(db: &Sqlite, now_ms: i64, random: u8, command: Command) -> Result<(u16, 
     let context = Context {
         now_ms,
         random: &|| Ok([random; 32]),
-        mac: &|| Ok(KeyMac::parse(&"ab".repeat(32)).unwrap()),
+        mac: &|| Ok(MacKeys::parse(SETTING, &"ab".repeat(32)).unwrap()),
         publisher: &publisher,
     };
     match handle(db, &context, command)? {

@@ -5,21 +5,24 @@ use std::collections::BTreeMap as Names;
 
 use super::*;
 use contract::ledger::Command;
-use domain::{model::PublisherId, reporting::keys::KeyMac};
+use domain::{
+    model::{PublisherId, mac::MacKeys},
+    reporting::keys::{self as report_keys, SETTING},
+};
 use origin::ledger::{Context, handle, keys::admit, names, offers, upload};
 
 #[test]
 fn a_ledger_runs_exactly_its_listed_statements() {
     let db = ledger();
-    let mac = KeyMac::parse(&"ab".repeat(32)).unwrap();
+    let mac = MacKeys::parse(SETTING, &"ab".repeat(32)).unwrap();
     let publisher = PublisherId::parse("acme").unwrap();
     let context = Context {
         now_ms: 5,
         random: &|| Ok([7; 32]),
-        mac: &|| Ok(KeyMac::parse(&"ab".repeat(32)).unwrap()),
+        mac: &|| Ok(MacKeys::parse(SETTING, &"ab".repeat(32)).unwrap()),
         publisher: &publisher,
     };
-    let key = mac.issue(&publisher, [7; 16]);
+    let key = report_keys::issue(&mac, &publisher, [7; 16]);
     for command in [
         Command::CreateKey(CreateKey {
             body: r#"{"label":"x"}"#.into(),

@@ -106,7 +106,7 @@ fn released_callbacks_set_the_alarm_even_if_the_postback_is_refused() {
     convert(&db, &world, &conversion(1)).unwrap();
     world.terms.borrow_mut().callback = settings(2, true);
     let forged = Conversion {
-        token: token(9),
+        advertiser: advertiser("other"),
         ..conversion(2)
     };
     for woken_for in [1, 0] {

@@ -1,12 +1,8 @@
 //! Conversion rules on stored rows: tokens, goals, windows, txns, and amounts frozen at the payment.
 
 use super::*;
-use contract::operation::Bytes;
-use domain::model::time::UtcDay;
-use origin::{
-    batches::{self, BatchRow},
-    outbox::conversions::INVALID_TOKEN,
-};
+use domain::{conversions::token::INVALID_TOKEN, model::time::UtcDay};
+use origin::batches::{self, BatchRow};
 
 const APPROVED: Result<(&str, bool), &str> = Ok(("approved", false));
 const REPEATED: Result<(&str, bool), &str> = Ok(("approved", true));
@@ -20,38 +16,23 @@ fn no_trace(db: &Sqlite) -> bool {
 }
 
 #[test]
-fn both_tokens_are_valid_and_all_others_get_the_same_error() {
+fn only_the_offers_advertiser_reports_its_conversions() {
     let (db, world) = (outbox(), World::new());
-    let with = |n: u8, token: Bytes| Conversion {
-        token,
-        ..conversion(n)
+    let other = Conversion {
+        advertiser: advertiser("other"),
+        ..conversion(1)
     };
-    assert_eq!(send(&db, &world, &with(1, token(1))), APPROVED);
-    assert_eq!(send(&db, &world, &with(2, token(2))), APPROVED);
-
-    let (db, world) = (outbox(), World::new());
-    world.change(|offer| offer.tokens.retain(|known| *known != token(1)));
-    let others = [
-        ("revoked", token(1)),
-        ("another advertiser's", token(3)),
-        ("short", Bytes(vec![2; 31])),
-        ("none", Bytes(vec![])),
-    ];
-    for (which, other) in others {
-        let refused = refusal(convert(&db, &world, &with(1, other)));
-        assert_eq!(refused, INVALID_TOKEN, "{which}");
-    }
-    world.change(|offer| offer.tokens.clear());
-    assert_eq!(refusal(convert(&db, &world, &with(1, token(2)))), INVALID_TOKEN);
+    assert_eq!(refusal(convert(&db, &world, &other)), INVALID_TOKEN);
     assert!(no_trace(&db));
+    assert_eq!(send(&db, &world, &conversion(1)), APPROVED);
 }
 
 #[test]
-fn the_token_of_a_repeat_is_checked_too() {
+fn the_advertiser_of_a_repeat_is_checked_too() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1)).unwrap();
     let wrong = Conversion {
-        token: token(9),
+        advertiser: advertiser("other"),
         ..conversion(1).status(Status::Reversed)
     };
     assert_eq!(send(&db, &world, &wrong), Err("invalid_token"));
@@ -193,10 +174,14 @@ fn a_txn_is_unique_for_an_advertiser_and_a_goal() {
         Ok(("reversed", false))
     );
     // txns are separate for each advertiser, and for each app, which has its own outbox.
-    world.change(|offer| offer.advertiser_id = domain::model::AdvertiserId::parse("other").unwrap());
-    assert_eq!(send(&db, &world, &conversion(5).txn("t")), APPROVED);
-    assert_eq!(send(&db, &world, &conversion(6).txn("t")), Err("duplicate_txn"));
-    assert_eq!(send(&outbox(), &world, &conversion(6).txn("t")), APPROVED);
+    world.change(|offer| offer.advertiser_id = advertiser("other"));
+    let others = |n| Conversion {
+        advertiser: advertiser("other"),
+        ..conversion(n).txn("t")
+    };
+    assert_eq!(send(&db, &world, &others(5)), APPROVED);
+    assert_eq!(send(&db, &world, &others(6)), Err("duplicate_txn"));
+    assert_eq!(send(&outbox(), &world, &others(6)), APPROVED);
 }
 
 #[test]

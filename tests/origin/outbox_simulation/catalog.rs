@@ -65,12 +65,6 @@ impl World {
                     offer.goals[*nth].retired = *retired;
                 }
             }
-            Change::Rotate => {
-                for offer in terms.offers.values_mut() {
-                    let newest = (offer.tokens[1].0[0] + 1) % 3;
-                    offer.tokens = vec![offer.tokens[1].clone(), token(newest)];
-                }
-            }
             Change::Rate(per_usd) => terms.currency.per_usd = PerUsd(*per_usd),
             Change::Callback(set, push) => {
                 terms.callback = CallbackSettings {
@@ -103,7 +97,7 @@ impl World {
         Conversion {
             nonce: Bytes(vec![n; 12]),
             click: click.clone(),
-            token: token(postback.token),
+            advertiser: AdvertiserId::parse(if postback.is_own { "adv" } else { "other" }).unwrap(),
             goal: postback
                 .goal
                 .map(|goal| (*GOALS.get(goal).unwrap_or(&"nothing")).to_owned()),
@@ -136,10 +130,6 @@ pub fn user_id(user: u8) -> String {
     format!("user {user}")
 }
 
-fn token(n: u8) -> Bytes {
-    Bytes(vec![n; 32])
-}
-
 pub fn first_terms() -> Terms {
     let goal = |id: &str, ord, gl_val: &str, payout_micro_usd| GoalTerms {
         id: id.to_owned(),
@@ -150,7 +140,6 @@ pub fn first_terms() -> Terms {
     };
     let offer = |cap| OfferTerms {
         advertiser_id: AdvertiserId::parse("adv").unwrap(),
-        tokens: vec![token(0), token(1)],
         conversion_window_days: u16::try_from(WINDOW_DAYS).unwrap(),
         conversion_cap: cap,
         revision: 1,

@@ -26,7 +26,7 @@ fn postback(click: u8, status: Status) -> Op {
         goal: None,
         txn: None,
         status,
-        token: 1,
+        is_own: true,
     })
 }
 

@@ -12,8 +12,8 @@ pub struct Postback {
     pub goal: Option<usize>,
     pub txn: Option<u8>,
     pub status: Status,
-    /// 0 and 1 are the advertiser's valid tokens until it rotates them.
-    pub token: u8,
+    /// Whether the advertiser of the clicked offer sends it.
+    pub is_own: bool,
 }
 
 /// The outcome of a call to another object or to a receiver.
@@ -36,7 +36,6 @@ pub enum Change {
     Cap(usize, Option<u32>, bool),
     Payout(usize, i64),
     Retire(usize, bool),
-    Rotate,
     Rate(i64),
     /// Sets, changes or removes the callback; whether the catalog pushes it to the outbox.
     Callback(bool, bool),

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     catalog::offer::is_live,
+    conversions::token::{Serial, Token},
     model::{
         AppId, CountrySet, CurrencyRate, Platform,
         credentials::CredentialHash,
@@ -29,10 +30,10 @@ const PUBLISHER_ROW: usize = 2 + 32;
 /// Bytes of an app's row: id `u32`, row of its publisher `u32`, platform, decimals and rounding `u8` each, millionths
 /// of a unit per USD `i64`, and start and end of its blocked offers `u32` each.
 const APP_ROW: usize = 4 + 4 + 1 + 1 + 1 + 8 + 4 + 4;
-/// Bytes of an offer's row: row of its advertiser `u32`, active, platform and whether it includes countries by name
+/// Bytes of an offer's row: active, platform and whether it includes countries by name
 /// `u8` each, countries, start and end in UNIX seconds `i64` each, click cap, longest click id and conversion window in
 /// days `u32` each, revision `i64`.
-const OFFER_ROW: usize = 4 + 1 + 1 + 1 + 32 + 8 + 8 + 4 + 4 + 4 + 8;
+const OFFER_ROW: usize = 1 + 1 + 1 + 32 + 8 + 8 + 4 + 4 + 4 + 8;
 /// Bytes of a goal's row: row of its offer `u32`, retired `u8`.
 const GOAL_ROW: usize = 4 + 1;
 /// Number of texts of an app: its currency's name and its fallback URL.
@@ -51,6 +52,7 @@ columns! {
         /// One `u32` for each blocked offer: its row. The entries of an app are contiguous.
         blocked,
         advertiser_ids,
+        /// The serials of an advertiser's tokens, `i64` each: the newest that was ever issued, then the valid ones.
         tokens,
         offers,
         offer_ids,
@@ -173,7 +175,6 @@ impl Tracking {
             row,
             id: self.offer_ids().get(row)?,
             target: self.targets().get(row)?,
-            advertiser: fields.u32()?,
             active: fields.u8()? != 0,
             os: Platform::from_code(fields.u8()?)?,
             includes_countries: fields.u8()? != 0,
@@ -187,10 +188,18 @@ impl Tracking {
         })
     }
 
-    /// The id of an offer's advertiser, and the hashes of its valid tokens, 32 bytes each, concatenated.
-    pub fn advertiser(&self, offer: &OfferView<'_>) -> Option<(&str, &[u8])> {
-        let id = self.advertiser_ids().get(offer.advertiser)?;
-        Some((id, self.tokens().bytes(offer.advertiser)?))
+    /// Whether an issued token is valid: its serial is listed, or it is newer than all that this snapshot knows.
+    pub fn accepts(&self, token: &Token) -> bool {
+        let row = self
+            .advertiser_ids()
+            .find_sorted(token.advertiser.as_str().as_bytes());
+        let Some(serials) = row.and_then(|row| self.tokens().bytes(row)) else {
+            return true;
+        };
+        let (mut serials, serial) = (Fields(serials), token.serial);
+        let newest = serials.i64().map(Serial);
+        let mut valid = std::iter::from_fn(|| serials.i64().map(Serial));
+        newest.is_none_or(|newest| serial > newest) || valid.any(|valid| serial == valid)
     }
 
     /// The numbers of apps, offers and goals.
@@ -294,7 +303,6 @@ pub struct OfferView<'a> {
     pub id: &'a str,
     /// The redirect's template, in canonical form.
     pub target: &'a str,
-    advertiser: u32,
     active: bool,
     pub os: Platform,
     /// Whether it includes countries by name, so that a click from an unknown country is not targeted.

@@ -32,16 +32,16 @@ fn message(query: &str) -> String {
 
 /// A postback with the required parameters only.
 fn minimal() -> String {
-    format!("click_id={}&token=adv_x", click_id(0))
+    format!("click_id={}&token=at_x", click_id(0))
 }
 
 #[test]
 fn a_postback_with_every_parameter_is_parsed() {
     let id = click_id(0);
-    let query = format!("click_id={id}&token=adv_x&goal=level+5%2B&txn=order%2F17&status=Pending&payout=1.5");
+    let query = format!("click_id={id}&token=at_x&goal=level+5%2B&txn=order%2F17&status=Pending&payout=1.5");
     let expected = Postback {
         click_id: id.as_str().into(),
-        token: "adv_x".into(),
+        token: "at_x".into(),
         goal: Some("level 5+".into()),
         txn: Some("order/17".into()),
         status: Status::Pending,
@@ -54,13 +54,13 @@ fn query_and_body_count_as_one_list() {
     let (id, minimal) = (format!("click_id={}", click_id(0)), minimal());
     for (query, body) in [
         ("", &*minimal),
-        ("token=adv_x", &id),
+        ("token=at_x", &id),
         (&minimal, ""),
         (&minimal, &minimal),
     ] {
         assert_eq!(parse_post(query, Some(body)), parse(&minimal), "{query} {body}");
     }
-    let contradicted = parse_post(&minimal, Some("token=adv_y"));
+    let contradicted = parse_post(&minimal, Some("token=at_y"));
     assert_eq!(contradicted, Err("invalid_parameter"));
 }
 
@@ -71,42 +71,42 @@ fn the_queries_of_real_partners_are_parsed() {
     let table = [
         // TUNE
         (
-            "token=adv_x&transaction_id=OURS&goal=3021&txn=9910-1&status=approved&payout=0.80",
+            "token=at_x&transaction_id=OURS&goal=3021&txn=9910-1&status=approved&payout=0.80",
             (Some("3021"), Some("9910-1"), Status::Approved),
         ),
         // Everflow, an event without an order
         (
-            "token=adv_x&transaction_id=OURS&goal=&txn=&status=approved",
+            "token=at_x&transaction_id=OURS&goal=&txn=&status=approved",
             (None, None, Status::Approved),
         ),
         // Affise, which carries the click id in a sub
         (
-            "token=adv_x&aff_sub=OURS&goal=reg&status=%7Bstatus%7D",
+            "token=at_x&aff_sub=OURS&goal=reg&status=%7Bstatus%7D",
             (Some("reg"), None, Status::Approved),
         ),
         // Keitaro: its own id as tid
         (
-            "token=adv_x&subid=OURS&status=rejected&payout=1&currency=usd&tid=7781",
+            "token=at_x&subid=OURS&status=rejected&payout=1&currency=usd&tid=7781",
             (None, None, Status::Rejected),
         ),
         // RedTrack
         (
-            "token=adv_x&clickid=OURS&sum=1.2&type=Purchase",
+            "token=at_x&clickid=OURS&sum=1.2&type=Purchase",
             (None, None, Status::Approved),
         ),
         // AppsFlyer: an unfilled event in one of its spellings
         (
-            "clickid=OURS&token=adv_x&goal=(event-name)&txn=%7Btransaction_id%7D",
+            "clickid=OURS&token=at_x&goal=(event-name)&txn=%7Btransaction_id%7D",
             (Some("(event-name)"), None, Status::Approved),
         ),
         // Branch
         (
-            "click_id=OURS&token=adv_x&goal=$%7B(last_attributed_touch_data.goalid)!%7D",
+            "click_id=OURS&token=at_x&goal=$%7B(last_attributed_touch_data.goalid)!%7D",
             (None, None, Status::Approved),
         ),
         // BitLabs
         (
-            "cid=OURS&token=adv_x&goal=[%25GOAL:ID%25]&txn=[%25TX%25]",
+            "cid=OURS&token=at_x&goal=[%25GOAL:ID%25]&txn=[%25TX%25]",
             (None, None, Status::Approved),
         ),
     ];
@@ -114,7 +114,7 @@ fn the_queries_of_real_partners_are_parsed() {
         let query = query.replace("OURS", &id);
         let expected = Postback {
             click_id: id.as_str().into(),
-            token: "adv_x".into(),
+            token: "at_x".into(),
             goal: goal.map(Cow::Borrowed),
             txn: txn.map(Cow::Borrowed),
             status,
@@ -220,7 +220,7 @@ fn a_parameter_may_be_repeated_but_not_contradicted() {
         "goal=G1",
         "go%61l=g2",
         "goal=+g1",
-        "token=adv_y",
+        "token=at_y",
         "click_id=x",
     ] {
         let query = format!("{with_goal}&{other}");
@@ -298,7 +298,7 @@ fn only_encoded_values_are_copied() {
         (&postback.click_id, &postback.token, &postback.goal, &postback.txn),
         (
             Cow::Borrowed(_),
-            Cow::Borrowed("adv_x"),
+            Cow::Borrowed("at_x"),
             Some(Cow::Borrowed("g1")),
             Some(Cow::Owned(_))
         )

@@ -2,10 +2,8 @@
 
 use super::*;
 use crate::{
-    catalog::snapshot::tracking::{
-        Source, SourceAdvertiser, SourceGoal, SourceOffer, SourcePublisher, build,
-    },
-    model::{AdvertiserId, CountrySet, GoalId, OfferId, PublisherId},
+    catalog::snapshot::tracking::{Source, SourceGoal, SourceOffer, SourcePublisher, build},
+    model::{CountrySet, GoalId, OfferId, PublisherId},
 };
 
 const NOW_S: i64 = 1_000_000;
@@ -18,7 +16,6 @@ fn country(code: &str) -> Country {
 fn offer(id: &str) -> SourceOffer {
     SourceOffer {
         id: OfferId::parse(id).unwrap(),
-        advertiser_id: AdvertiserId::parse("adv").unwrap(),
         active: true,
         starts_at: None,
         ends_at: None,
@@ -83,10 +80,7 @@ fn snapshot() -> Tracking {
             app(2, "yes", r#""fallback_url": "https://fall.example/""#),
             app(3, "no", r#""fallback_url": "https://fall.example/""#),
         ],
-        advertisers: vec![SourceAdvertiser {
-            id: AdvertiserId::parse("adv").unwrap(),
-            tokens: Vec::new(),
-        }],
+        advertisers: Vec::new(),
         goals: offers.iter().map(goal).collect(),
         offers,
     };

@@ -1,4 +1,4 @@
-//! An advertiser's tokens in the chaos test: the two newest are valid, and a revoked one is not.
+//! An advertiser's tokens in the chaos test: the two newest are valid, and a revoked one is not once that is published.
 
 use super::world::{Outcome, Sent, World};
 use crate::{
@@ -92,16 +92,20 @@ impl<'w> Tokens<'w> {
         });
     }
 
-    /// Repeats a settled conversion once with one of the tokens.
+    /// Repeats a settled conversion once with one of the tokens. A revoked one may be accepted until that is published.
     pub fn check(&self, settled: &str, random: &mut Random) {
         let token = &self.issued[random.below(self.issued.len())];
-        if let Some(accepted) = self.expect_accepted(token, settled) {
+        if let Some(accepted) = self
+            .expect_accepted(token, settled)
+            .filter(|_| token.valid != Some(false))
+        {
             token.check_accepted(accepted);
         }
     }
 
     /// Repeats a settled conversion with each token until there is an answer. Returns the number of promises checked.
     pub fn check_all(&self, settled: &str) -> usize {
+        self.world.signpost.refresh();
         for token in &self.issued {
             token.check_accepted(self.world.until_known(|| self.expect_accepted(token, settled)));
         }

@@ -9,6 +9,7 @@ use crate::{
             envelope::Kind,
         },
     },
+    conversions::token::Serial,
     model::{
         AdvertiserId, AppId, CountrySet, GoalId, OfferId, Platform, PublisherId, credentials::CredentialHash,
         parts::to_u32,
@@ -35,14 +36,14 @@ pub struct SourcePublisher {
 #[derive(Debug)]
 pub struct SourceAdvertiser {
     pub id: AdvertiserId,
-    /// The hashes of the valid tokens.
-    pub tokens: Vec<CredentialHash>,
+    /// The newest token that was ever issued, which may have been revoked.
+    pub newest_token: Serial,
+    pub valid_tokens: Vec<Serial>,
 }
 
 #[derive(Debug)]
 pub struct SourceOffer {
     pub id: OfferId,
-    pub advertiser_id: AdvertiserId,
     pub active: bool,
     pub starts_at: Option<i64>,
     pub ends_at: Option<i64>,
@@ -69,10 +70,8 @@ pub struct SourceGoal {
 pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
     let publisher_ids = Strings::column(source.publishers.iter().map(|publisher| publisher.id.as_str()));
     let offer_ids = Strings::column(source.offers.iter().map(|offer| offer.id.as_str()));
-    let advertiser_ids = Strings::column(source.advertisers.iter().map(|advertiser| advertiser.id.as_str()));
     let publisher_rows = Strings::new(&publisher_ids);
     let offer_rows = Strings::new(&offer_ids);
-    let advertiser_rows = Strings::new(&advertiser_ids);
     let row = |rows: Strings<'_>, id: &str| rows.find_sorted(id.as_bytes()).unwrap_or(u32::MAX);
 
     let mut publishers = Vec::with_capacity(source.publishers.len() * PUBLISHER_ROW);
@@ -108,7 +107,6 @@ pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
 
     let mut offers = Vec::with_capacity(source.offers.len() * OFFER_ROW);
     for offer in &source.offers {
-        offers.extend(row(advertiser_rows, offer.advertiser_id.as_str()).to_le_bytes());
         offers.extend([
             u8::from(offer.active),
             offer.os.code(),
@@ -138,13 +136,15 @@ pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
         apps,
         app_texts: Strings::column(app_texts),
         blocked: U32Column::column(blocked),
-        advertiser_ids,
-        tokens: Strings::column(
-            source
-                .advertisers
-                .iter()
-                .map(|advertiser| advertiser.tokens.concat()),
-        ),
+        advertiser_ids: Strings::column(source.advertisers.iter().map(|advertiser| advertiser.id.as_str())),
+        tokens: Strings::column(source.advertisers.iter().map(|advertiser| {
+            let serials = [advertiser.newest_token]
+                .into_iter()
+                .chain(advertiser.valid_tokens.iter().copied());
+            serials
+                .flat_map(|Serial(serial)| serial.to_le_bytes())
+                .collect::<Vec<u8>>()
+        })),
         offers,
         offer_ids,
         targets: Strings::column(source.offers.iter().map(|offer| &offer.target)),

@@ -25,7 +25,6 @@ fn app(publisher: &str, blocked: &[&str]) -> App {
 fn offer(name: &str) -> SourceOffer {
     SourceOffer {
         id: id(OfferId::parse, name),
-        advertiser_id: id(AdvertiserId::parse, "adv"),
         active: true,
         starts_at: Some(100),
         ends_at: None,
@@ -66,7 +65,8 @@ fn source() -> Source {
         ],
         advertisers: vec![SourceAdvertiser {
             id: id(AdvertiserId::parse, "adv"),
-            tokens: vec![[1; 32], [2; 32]],
+            newest_token: Serial(9),
+            valid_tokens: vec![Serial(5), Serial(7)],
         }],
         offers: vec![offer("o-1"), offer("o-2")],
         goals: vec![
@@ -82,6 +82,26 @@ fn source() -> Source {
             },
         ],
     }
+}
+
+fn token(advertiser: &str, serial: i64) -> Token {
+    Token {
+        advertiser: AdvertiserId::parse(advertiser).unwrap_or_else(|| id(AdvertiserId::parse, "none")),
+        serial: Serial(serial),
+    }
+}
+
+#[test]
+fn a_token_is_valid_if_it_is_listed_or_newer_than_the_snapshot() {
+    let tracking = Tracking::open(build(5, 1_000, &source())).unwrap();
+    let valid: Vec<_> = (0..12)
+        .filter(|serial| tracking.accepts(&token("adv", *serial)))
+        .collect();
+    assert_eq!(valid, [5, 7, 10, 11], "9 was revoked");
+    assert!(
+        tracking.accepts(&token("newcomer", 1)),
+        "its advertiser is newer than the snapshot"
+    );
 }
 
 #[test]
@@ -123,11 +143,6 @@ fn everything_is_read_back_as_it_was_built() {
     assert!(!first.blocks(&goal.offer) && first.blocks(&tracking.goal("g-2").unwrap().offer));
     assert!(tracking.goal("g-2").unwrap().retired);
     assert!(tracking.goal("g-3").is_none() && tracking.goal("").is_none());
-    let (advertiser, tokens) = tracking.advertiser(&goal.offer).unwrap();
-    assert_eq!(
-        (advertiser, tokens),
-        ("adv", [[1; 32], [2; 32]].concat().as_slice())
-    );
     assert!(
         !goal.offer.is_live(99_999) && goal.offer.is_live(100_000),
         "it starts at 100 s"
@@ -195,7 +210,10 @@ proptest! {
                     let _ = (app.currency(), app.blocked_offers().count());
                 }
                 if let Some(offer) = tracking.offer_at(n) {
-                    let _ = (tracking.advertiser(&offer), offer.is_live(0));
+                    let _ = offer.is_live(0);
+                }
+                for advertiser in ["", "adv"] {
+                    let _ = tracking.accepts(&token(advertiser, i64::from(n)));
                 }
             }
             let _ = (tracking.goal("g-1"), tracking.app(AppId::from_number(1).unwrap()), tracking.counts());

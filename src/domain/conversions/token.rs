@@ -1,0 +1,146 @@
+//! Advertisers' tokens: `at_<advertiser>_<serial>_<random>_<mac>`. The MAC proves that a token was issued, and the
+//! serial says by the advertiser's record in the tracking snapshot whether it is still valid. So the edge checks a token
+//! without a call to an object.
+
+use crate::model::{
+    AdvertiserId,
+    api_error::ApiError,
+    mac::{self, MacKeys, lower_hex},
+};
+
+pub const INVALID_TOKEN: ApiError = ApiError::new(
+    401,
+    "invalid_token",
+    "token is not a valid token of the advertiser whose offer was clicked",
+);
+
+/// The setting that holds the MAC keys.
+pub const SETTING: &str = "TOKEN_MAC";
+
+const PREFIX: &str = "at_";
+/// The bytes of the random part.
+const RANDOM: usize = 8;
+/// The longest token, in bytes: the prefix, an advertiser id of 64 bytes, a serial of 19 digits and the random part in
+/// hexadecimal with a `_` each, the MAC.
+const MAX_TOKEN: usize = PREFIX.len() + 64 + 1 + 19 + 1 + 2 * RANDOM + mac::ADDED;
+
+/// A token that was issued. It may have been revoked since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    pub advertiser: AdvertiserId,
+    pub serial: Serial,
+}
+
+/// The number of a token. It rises with each token of an advertiser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Serial(pub i64);
+
+impl Serial {
+    /// The serial after `last`: at least the UNIX time in seconds, so that a catalog that was restored from a backup
+    /// repeats none.
+    pub fn after(last: Self, now_s: i64) -> Self {
+        Self(last.0.saturating_add(1).max(now_s))
+    }
+
+    /// Parses a number without sign or leading zeros.
+    pub fn parse(text: &str) -> Option<Self> {
+        let serial = text.parse().ok().filter(|serial: &i64| *serial >= 0)?;
+        (serial.to_string() == text).then_some(Self(serial))
+    }
+}
+
+/// The text of a new token. `advertiser` is an advertiser's id; `random` must come from a secure source.
+pub fn issue(keys: &MacKeys, advertiser: &str, Serial(serial): Serial, random: [u8; RANDOM]) -> String {
+    keys.sign(&format!("{PREFIX}{advertiser}_{serial}_{}", hex::encode(random)))
+}
+
+impl Token {
+    /// The token of a text; `None` for a text that was never issued as one.
+    pub fn verify(keys: &MacKeys, presented: &str) -> Option<Self> {
+        if presented.len() > MAX_TOKEN {
+            return None;
+        }
+        let signed = keys.verify(presented)?;
+        let (advertiser, rest) = signed.strip_prefix(PREFIX)?.split_once('_')?;
+        let (serial, random) = rest.split_once('_')?;
+        lower_hex::<RANDOM>(random)?;
+        Some(Self {
+            advertiser: AdvertiserId::parse(advertiser)?,
+            serial: Serial::parse(serial)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::mac::tests::{A, B, changed, keys};
+
+    fn token(advertiser: &str, serial: i64) -> Token {
+        Token {
+            advertiser: AdvertiserId::parse(advertiser).unwrap(),
+            serial: Serial(serial),
+        }
+    }
+
+    fn issued(token: &Token, key: &str, random: [u8; RANDOM]) -> String {
+        issue(&keys(key), token.advertiser.as_str(), token.serial, random)
+    }
+
+    #[test]
+    fn a_token_has_the_documented_form() {
+        let brindlefox = token("brindlefox-games", 1_795_390_798);
+        // The MAC was computed with another implementation.
+        assert_eq!(issued(&brindlefox, A, [0xAB; 8]), ISSUED);
+        assert_eq!(Token::verify(&keys(A), ISSUED), Some(brindlefox));
+    }
+
+    #[test]
+    fn a_changed_token_is_refused() {
+        for changed in changed(ISSUED) {
+            assert_eq!(Token::verify(&keys(A), &changed), None, "{changed}");
+        }
+    }
+
+    #[test]
+    fn serials_rise_also_after_a_restore() {
+        assert_eq!(Serial::after(Serial(0), 1_795_390_798), Serial(1_795_390_798));
+        assert_eq!(
+            Serial::after(Serial(1_795_390_798), 1_795_390_798),
+            Serial(1_795_390_799)
+        );
+        assert_eq!(Serial::after(Serial(7), 0), Serial(8));
+        for (text, serial) in [
+            ("0", Some(Serial(0))),
+            ("17", Some(Serial(17))),
+            ("017", None),
+            ("+1", None),
+            ("-1", None),
+            ("", None),
+        ] {
+            assert_eq!(Serial::parse(text), serial, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_issued_token_names_its_advertiser_and_serial(
+            advertiser in "[A-Za-z0-9-]{1,64}", serial in 0..=i64::MAX, random: [u8; 8],
+        ) {
+            let token = token(&advertiser, serial);
+            let text = issued(&token, B, random);
+            prop_assert!(text.len() <= MAX_TOKEN);
+            prop_assert_eq!(Token::verify(&keys(A), &text), None);
+            prop_assert_eq!(Token::verify(&keys(B), &text), Some(token));
+        }
+
+        #[test]
+        fn junk_is_refused(text in "(at_)?[a-f0-9_-]{0,140}|.{0,40}") {
+            prop_assert_eq!(Token::verify(&keys(A), &text), None);
+        }
+    }
+
+    const ISSUED: &str = "at_brindlefox-games_1795390798_abababababababab_42df2bb1d82ea4b5c2209538ec3bb0ea";
+}
