@@ -29,7 +29,7 @@ pub struct Config {
     /// `REPORT_KEY_MAC`: verifies that a report key was issued, without a call to its ledger.
     pub report_keys: MacKeys,
     /// `TOKEN_MAC`: verifies that an advertiser's token was issued.
-    pub tokens: MacKeys,
+    pub token_keys: MacKeys,
 }
 
 impl Config {
@@ -58,7 +58,7 @@ impl Config {
             operator_token: OperatorToken::read(read),
             click_keys: KeyRing::parse(&required("CLICK_KEYS")?).map_err(|error| error.to_string())?,
             report_keys: MacKeys::parse(keys::SETTING, &required(keys::SETTING)?)?,
-            tokens: MacKeys::parse(token::SETTING, &required(token::SETTING)?)?,
+            token_keys: MacKeys::parse(token::SETTING, &required(token::SETTING)?)?,
         })
     }
 }

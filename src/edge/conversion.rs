@@ -18,10 +18,7 @@ use domain::{
         state::CONVERSION_WINDOW_CLOSED,
         token::{INVALID_TOKEN, Token},
     },
-    model::{
-        AdvertiserId,
-        api_error::{ApiError, common},
-    },
+    model::api_error::{ApiError, common},
     tracking::{
         click_id::{self, Nonce, OpenError, Opened},
         parameters::INVALID_PARAMETER,
@@ -84,11 +81,14 @@ async fn convert(
     if let Opened::Whole { click, .. } = &opened {
         log_fields.offer = Some(click.offer.to_string());
     }
-    let advertiser = match sender(context, &postback.token).await {
-        Ok(advertiser) => advertiser,
-        // An answer has log fields, and an error has none: the operator must find whose postbacks are refused.
-        Err(error) => return Ok(error.into()),
+    // Refused by an answer, which has log fields: the operator must find whose postbacks are refused.
+    let Some(token) = Token::verify(&context.isolate.config.token_keys, &postback.token) else {
+        return Ok(Answer::from(INVALID_TOKEN));
     };
+    log_fields.advertiser = Some(token.advertiser.to_string());
+    if let Err(error) = check_serial(context, &token).await {
+        return Ok(error.into());
+    }
     let conversions = context.isolate.pools.get(Pool::Conversions);
     let _permit = conversions.acquire(&app.to_string(), context.now_ms)?;
     let (click, nonce) = match opened {
@@ -103,7 +103,7 @@ async fn convert(
     let conversion = Conversion {
         nonce: Bytes(nonce.to_vec()),
         click,
-        advertiser,
+        advertiser: token.advertiser,
         goal: postback.goal.map(Into::into),
         txn: postback.txn.map(Into::into),
         status: postback.status,
@@ -129,16 +129,14 @@ async fn convert(
     })
 }
 
-/// The advertiser of a valid token. One that was never issued is refused without a look at the catalog.
-async fn sender(context: &RequestContext, presented: &str) -> Result<AdvertiserId, ApiError> {
-    let isolate = &context.isolate;
-    let token = Token::verify(&isolate.config.tokens, presented).ok_or(INVALID_TOKEN)?;
-    let tracking = snapshots::current::<Tracking>(context).await?;
-    if !snapshots::are_credentials_known(isolate, context.now_ms) {
+/// Refuses a token that is not valid any more. Its MAC was verified.
+async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), ApiError> {
+    let tracking = snapshots::recent::<Tracking>(context, snapshots::TOKENS_IDLE_MS).await?;
+    if !snapshots::are_credentials_known(&context.isolate, context.now_ms) {
         return Err(common::UNAVAILABLE.with_message("token cannot be checked at the moment"));
     }
-    if tracking.accepts(&token) {
-        Ok(token.advertiser)
+    if tracking.accepts(token) {
+        Ok(())
     } else {
         Err(INVALID_TOKEN)
     }

@@ -6,9 +6,9 @@
 // further request waits for a timer of its own. The first timer is set at half that number.
 const MAX_STARTED = 32;
 // workerd polls sixteen sockets at a time and then serves their requests. If this many requests wait at the end of a
-// turn, workerd gets time to poll more, so that further connections are served. To wake a request so that it may wait on
-// takes 0.05 ms, in which no socket is polled: so each adds three times that.
-const CROWD = 64;
+// turn, workerd gets time to poll more, so that further connections are served. Waking a request that must wait again
+// costs 0.05 ms, in which no socket is polled. So each request of a turn adds three times that.
+const MIN_WAITING = 64;
 const POLLING_MS_PER_REQUEST = 0.15;
 const MAX_POLLING_MS = 250;
 
@@ -47,7 +47,7 @@ async function nextTurn() {
   await scheduler.wait(0);
   if (turn === own) {
     const now = Date.now();
-    if (started > MAX_STARTED + CROWD) {
+    if (started > MAX_STARTED + MIN_WAITING) {
       pollingUntil = now + Math.min(started * POLLING_MS_PER_REQUEST, MAX_POLLING_MS);
     } else if (pollingUntil > now + MAX_POLLING_MS) {
       // The clock was set back.

@@ -12,7 +12,7 @@ use std::{rc::Rc, time::Duration};
 use serde_json::{Map, Value};
 use worker::Delay;
 
-use crate::{isolate::RequestContext, offers, snapshots};
+use crate::{isolate::RequestContext, snapshots};
 use contract::{
     catalog::{COMMAND_PATH, Get, address},
     operation::CallError,
@@ -99,23 +99,25 @@ pub async fn health(context: &RequestContext, host: &str) -> Answer {
     };
     let snapshot = isolate.tracking.get();
     let clicks = snapshot.as_ref().map(|_| ()).ok_or("no_snapshot");
+    let credentials = if snapshots::are_credentials_known(isolate, context.now_ms) {
+        Ok(())
+    } else {
+        Err("snapshot_unconfirmed")
+    };
     if serves(Interface::Tracking) {
         report("clicks", clicks, Map::new(), true);
-        // A postback needs the catalog and its outbox.
+        // A postback needs the snapshot for its token, the catalog and its outbox.
         let outboxes = isolate.reach.outboxes.borrow();
         let is_reachable = !outboxes.is_outage(now_ms());
-        let served = catalog.and(is_reachable.then_some(()).ok_or("outboxes_unreachable"));
+        let objects = catalog.and(is_reachable.then_some(()).ok_or("outboxes_unreachable"));
+        let served = objects.and(clicks).and(credentials);
         report("conversions", served, Map::new(), false);
     }
     if serves(Interface::Offers) {
         let listing = isolate.listing.get();
-        let served = clicks.and(if listing.is_none() {
-            Err("no_listing")
-        } else if snapshots::are_credentials_known(isolate, context.now_ms) {
-            Ok(())
-        } else {
-            Err("snapshot_unconfirmed")
-        });
+        let served = clicks
+            .and(listing.as_ref().map(|_| ()).ok_or("no_listing"))
+            .and(credentials);
         let mut part = Map::new();
         if let Some(listing) = &listing {
             let listing = listing.listing();

@@ -101,7 +101,7 @@ async fn serve(
     let isolate = &context.isolate;
     let header = |name| body::header(request, name).unwrap_or_default();
     let request_body = parse()?;
-    let listing = snapshots::recent::<Selector>(context).await?;
+    let listing = snapshots::recent::<Selector>(context, snapshots::BODIES_IDLE_MS).await?;
     let page = match PageRequest::new(tracking, &listing, app, &request_body).prepare(isolate) {
         Prepared::Ready(page) => page,
         Prepared::NeedsBodies(page_request) => page_request.load(context).await?,

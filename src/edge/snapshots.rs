@@ -35,8 +35,11 @@ const POINTER_TTL_S: u64 = 60;
 const KV_TIMEOUT: Duration = Duration::from_secs(3);
 /// The timeout of the catalog.
 const CATALOG_TIMEOUT: Duration = Duration::from_secs(10);
-/// An isolate that has not asked for the pointer for this long has been idle.
-const IDLE_MS: i64 = 30 * MINUTE_MS;
+/// The longest time without a request for the pointer after which bodies of the listing may have left KV: they are
+/// deleted an hour after the listing left the pointer.
+pub const BODIES_IDLE_MS: i64 = 30 * MINUTE_MS;
+/// The same for a revoked token, which must end within two minutes: publishing takes up to 10 s, and KV's cache 60 s.
+pub const TOKENS_IDLE_MS: i64 = 50 * SECOND_MS;
 /// The lease of a cold load, after which another request may load.
 const LOADING_MS: i64 = 10 * SECOND_MS;
 /// The time for which a cold isolate answers 503 after KV and the catalog had no snapshot.
@@ -163,12 +166,11 @@ async fn load_first<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Option
     loaded
 }
 
-/// The current snapshot, revalidated first if the isolate has been idle: the bodies of a listing are deleted from KV an
-/// hour after it left the pointer.
-pub async fn recent<S: Snapshot>(context: &RequestContext) -> Result<Rc<S>, ApiError> {
+/// The current snapshot, revalidated first if the isolate has been idle for longer than `max_idle_ms`.
+pub async fn recent<S: Snapshot>(context: &RequestContext, max_idle_ms: i64) -> Result<Rc<S>, ApiError> {
     let isolate = &context.isolate;
     let idle_ms = context.now_ms.saturating_sub(isolate.revalidated_at_ms.get());
-    if idle_ms > IDLE_MS && S::slot(isolate).get().is_some() {
+    if idle_ms > max_idle_ms && S::slot(isolate).get().is_some() {
         isolate.revalidated_at_ms.set(context.now_ms);
         revalidate(&context.workers, isolate).await;
     }

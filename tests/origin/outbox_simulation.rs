@@ -1,7 +1,7 @@
 //! Simulation of the outbox service over the real SQL of outbox, counters and ledger. It mixes conversions that repeat,
 //! run concurrently, follow their reversals, cross midnight or miss their window; alarms that are late, doubled or
 //! missing; processes that die within or after a step; failing writes; peers that do not answer, lose the answer or
-//! apply a request long after; receivers of every behaviour; and an operator who changes caps, payouts, tokens and
+//! apply a request long after; receivers of every behaviour; and an operator who changes caps, payouts and
 //! callbacks, replays, enables and erases. `SIMULATIONS` sets the number of cases.
 //!
 //! These invariants are checked after each committed step or each operation:

@@ -20,9 +20,9 @@ pub const SETTING: &str = "TOKEN_MAC";
 const PREFIX: &str = "at_";
 /// The bytes of the random part.
 const RANDOM: usize = 8;
-/// The longest token, in bytes: the prefix, an advertiser id of 64 bytes, a serial of 19 digits and the random part in
+/// The longest token, in bytes: the prefix, an advertiser id of 64 bytes, a serial of 16 digits and the random part in
 /// hexadecimal with a `_` each, the MAC.
-const MAX_TOKEN: usize = PREFIX.len() + 64 + 1 + 19 + 1 + 2 * RANDOM + mac::ADDED;
+const MAX_TOKEN: usize = PREFIX.len() + 64 + 1 + 16 + 1 + 2 * RANDOM + mac::SUFFIX_LEN;
 
 /// A token that was issued. It may have been revoked since.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +36,9 @@ pub struct Token {
 pub struct Serial(pub i64);
 
 impl Serial {
+    /// 2^53 - 1: SQLite in a Durable Object gets its integers as doubles.
+    pub const MAX: Self = Self((1 << 53) - 1);
+
     /// The serial after `last`: at least the UNIX time in seconds, so that a catalog that was restored from a backup
     /// repeats none.
     pub fn after(last: Self, now_s: i64) -> Self {
@@ -44,7 +47,10 @@ impl Serial {
 
     /// Parses a number without sign or leading zeros.
     pub fn parse(text: &str) -> Option<Self> {
-        let serial = text.parse().ok().filter(|serial: &i64| *serial >= 0)?;
+        let serial = text
+            .parse()
+            .ok()
+            .filter(|serial: &i64| (0..=Self::MAX.0).contains(serial))?;
         (serial.to_string() == text).then_some(Self(serial))
     }
 }
@@ -118,6 +124,8 @@ mod tests {
             ("017", None),
             ("+1", None),
             ("-1", None),
+            ("9007199254740991", Some(Serial::MAX)),
+            ("9007199254740992", None),
             ("", None),
         ] {
             assert_eq!(Serial::parse(text), serial, "{text}");
@@ -127,7 +135,7 @@ mod tests {
     proptest! {
         #[test]
         fn an_issued_token_names_its_advertiser_and_serial(
-            advertiser in "[A-Za-z0-9-]{1,64}", serial in 0..=i64::MAX, random: [u8; 8],
+            advertiser in "[A-Za-z0-9-]{1,64}", serial in 0..=Serial::MAX.0, random: [u8; 8],
         ) {
             let token = token(&advertiser, serial);
             let text = issued(&token, B, random);

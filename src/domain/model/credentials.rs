@@ -2,7 +2,8 @@
 //! report keys) are stored as hashes. Those that must be read back (Pub-Keys on the publisher's settings page, callback
 //! secrets) are encrypted by a [`Vault`]. Advertisers' tokens are not stored: [`super::mac`] proves them.
 //!
-//! Each has 128 random bits or more, so a plain SHA-256 is enough: a dictionary attack is impossible.
+//! Each credential that is stored as a hash has 128 random bits or more, so a plain SHA-256 is enough: a dictionary
+//! attack is impossible.
 
 use chacha20poly1305::{
     ChaCha20Poly1305, KeyInit, Nonce,

@@ -1,5 +1,5 @@
-//! Credentials that prove by themselves that they were issued: `<text>_<mac>`, as report keys and advertisers' tokens.
-//! So the edge refuses junk without a call to an object.
+//! Credentials with a MAC: `<text>_<mac>`, as report keys and advertisers' tokens. The MAC proves that a credential was
+//! issued, so the edge refuses junk without a call to an object.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -9,7 +9,7 @@ use super::credentials::parse_key;
 /// The bytes of a MAC: the first half of an HMAC-SHA256 over the text before it.
 const MAC_BYTES: usize = 16;
 /// The length of what [`MacKeys::sign`] adds to a text: `_`, and the MAC in hexadecimal.
-pub const ADDED: usize = 1 + 2 * MAC_BYTES;
+pub const SUFFIX_LEN: usize = 1 + 2 * MAC_BYTES;
 
 /// The keys of a setting. The first one signs, and all of them verify.
 pub struct MacKeys {

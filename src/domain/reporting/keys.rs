@@ -17,7 +17,7 @@ const PREFIX: &str = "sk_";
 /// The bytes of the random part.
 const RANDOM: usize = 16;
 /// The longest key, in bytes: the prefix, a publisher id of 64 bytes, `_` and the random part in hexadecimal, the MAC.
-const MAX_KEY: usize = PREFIX.len() + 64 + 1 + 2 * RANDOM + mac::ADDED;
+const MAX_KEY: usize = PREFIX.len() + 64 + 1 + 2 * RANDOM + mac::SUFFIX_LEN;
 
 /// Issues a new key. `random` must come from a secure source, because it makes the key unguessable.
 pub fn issue(keys: &MacKeys, publisher: &PublisherId, random: [u8; RANDOM]) -> String {

@@ -29,11 +29,11 @@ const TABLES: &[&str] = &[
         callback_sealed BLOB,
         callback_revision INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
-    // `newest_token` is the serial of the newest token that was ever issued; 0 for none.
+    // `newest_serial` is the serial of the newest token that was ever issued; 0 for none.
     "CREATE TABLE advertisers (
         id TEXT PRIMARY KEY,
         document TEXT NOT NULL,
-        newest_token INTEGER NOT NULL DEFAULT 0
+        newest_serial INTEGER NOT NULL DEFAULT 0
      ) STRICT, WITHOUT ROWID",
     // The valid tokens: the newest two that are not revoked.
     "CREATE TABLE advertiser_tokens (

@@ -112,8 +112,8 @@ fn advertisers(db: &impl Database) -> Result<Vec<SourceAdvertiser>, Failure> {
         let serials = tokens.iter().map(|token| token.integer(0).map(Serial));
         Ok(SourceAdvertiser {
             id,
-            newest_token: Serial(row.integer(1)?),
-            valid_tokens: serials.collect::<Result<_, _>>()?,
+            newest_serial: Serial(row.integer(1)?),
+            valid_serials: serials.collect::<Result<_, _>>()?,
         })
     })
 }

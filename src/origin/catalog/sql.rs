@@ -14,8 +14,8 @@ platform::statements! {
     // Credentials.
     pub const SET_PUB_KEY = "UPDATE publishers SET pub_key_hash = ?, pub_key_sealed = ? WHERE id = ? RETURNING id";
     pub const GET_PUB_KEY = "SELECT pub_key_sealed FROM publishers WHERE id = ?";
-    pub const GET_NEWEST_TOKEN = "SELECT newest_token FROM advertisers WHERE id = ?";
-    pub const SET_NEWEST_TOKEN = "UPDATE advertisers SET newest_token = ? WHERE id = ?";
+    pub const GET_NEWEST_SERIAL = "SELECT newest_serial FROM advertisers WHERE id = ?";
+    pub const SET_NEWEST_SERIAL = "UPDATE advertisers SET newest_serial = ? WHERE id = ?";
     pub const INSERT_TOKEN = "INSERT INTO advertiser_tokens (advertiser_id, serial, issued_at_ms) VALUES (?, ?, ?)";
     pub const KEEP_NEWEST_TOKENS = "DELETE FROM advertiser_tokens WHERE advertiser_id = ? AND serial NOT IN (
         SELECT serial FROM advertiser_tokens WHERE advertiser_id = ? ORDER BY serial DESC LIMIT ?)";
@@ -140,7 +140,7 @@ platform::statements! {
         (SELECT count(*) FROM goals WHERE retired_at_ms IS NOT NULL), (SELECT count(*) FROM chunks)";
     pub const LIST_TRACKED_PUBLISHERS = "SELECT id, approved, pub_key_hash FROM publishers WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_TRACKED_APPS = "SELECT id, document FROM apps WHERE id > ? ORDER BY id LIMIT ?";
-    pub const LIST_TRACKED_ADVERTISERS = "SELECT id, newest_token FROM advertisers WHERE id > ? ORDER BY id LIMIT ?";
+    pub const LIST_TRACKED_ADVERTISERS = "SELECT id, newest_serial FROM advertisers WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_TRACKED_OFFERS = "SELECT id, active, starts_at, ends_at, os, countries, click_cap, click_id_max,
         conversion_window_days, revision, target, includes_countries
         FROM offers WHERE id > ? ORDER BY id LIMIT ?";

@@ -71,11 +71,11 @@ pub fn issue_token(db: &impl Database, context: &Context<'_>, advertiser_id: &st
     let random = context.random()?;
     db.transaction(|| {
         resource_tables::require(db, Resource::Advertiser, advertiser_id)?;
-        let newest = db.query_integer(sql::GET_NEWEST_TOKEN, params![advertiser_id])?;
+        let newest = db.query_integer(sql::GET_NEWEST_SERIAL, params![advertiser_id])?;
         let newest = Serial(newest.unwrap_or_default());
         let serial = Serial::after(newest, context.now_ms.div_euclid(SECOND_MS));
         revisions::record(db, context.now_ms)?;
-        db.execute(sql::SET_NEWEST_TOKEN, params![serial.0, advertiser_id])?;
+        db.execute(sql::SET_NEWEST_SERIAL, params![serial.0, advertiser_id])?;
         db.execute(
             sql::INSERT_TOKEN,
             params![advertiser_id, serial.0, context.now_ms],

@@ -14,7 +14,10 @@ use super::{
     service::{LedgerService, ReportAnswer, ReportBody},
 };
 use contract::ledger::{self, Upload};
-use domain::model::{PublisherId, api_error::common};
+use domain::{
+    model::{PublisherId, api_error::common},
+    reporting::keys,
+};
 use platform::{
     durable::DurableDatabase,
     failure::Failure,
@@ -36,7 +39,7 @@ impl RefUnwindSafe for Ledger {}
 impl DurableObject for Ledger {
     fn new(state: State, env: Env) -> Self {
         let workers = Workers::new(env);
-        let mac = workers.setting("REPORT_KEY_MAC").unwrap_or_default();
+        let mac = workers.setting(keys::SETTING).unwrap_or_default();
         let database = DurableDatabase::new(&state);
         Self {
             service: LedgerService::new(state.id().name(), database, workers, mac),

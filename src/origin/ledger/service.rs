@@ -27,7 +27,7 @@ use domain::{
         time::{MINUTE_MS, SECOND_MS, rfc_3339},
     },
     reporting::{
-        Dimension, engine::Budget, format::Format, keys::SETTING, query::Query, rate, render::Renderer,
+        Dimension, engine::Budget, format::Format, keys as report_keys, query::Query, rate, render::Renderer,
     },
 };
 use platform::{
@@ -119,7 +119,9 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             let context = Context {
                 now_ms,
                 random: &|| self.shell.runtime().random(),
-                mac: &|| MacKeys::parse(SETTING, &self.report_key_mac).map_err(Failure::Internal),
+                mac: &|| {
+                    MacKeys::parse(report_keys::SETTING, &self.report_key_mac).map_err(Failure::Internal)
+                },
                 publisher,
             };
             handle(db, &context, command)

@@ -190,6 +190,7 @@ pub struct LogFields {
     pub app: Option<String>,
     pub offer: Option<String>,
     pub publisher: Option<String>,
+    pub advertiser: Option<String>,
     /// The fingerprint of the report key.
     pub key: Option<String>,
     pub transaction_id: Option<String>,
@@ -199,8 +200,8 @@ pub struct LogFields {
 }
 
 impl LogFields {
-    /// Attaches these fields to an answer or an internal error. A refusal by the edge gets none and so leaves few
-    /// lines: anybody who has seen a click id or has a revoked key can provoke it.
+    /// Attaches these fields to an answer or an internal error. A refusal that is returned as an error gets none and so
+    /// leaves few lines: anybody who has a revoked key can provoke it.
     pub fn attach_to(self, answered: Result<Answer, ApiError>) -> Answer {
         match answered {
             Ok(answer) => answer.with_log_fields(self),

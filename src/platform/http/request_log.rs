@@ -119,7 +119,10 @@ pub fn record(
             .publisher
             .as_deref()
             .or(info.subject_id(Subject::Publisher, status)),
-        advertiser: info.subject_id(Subject::Advertiser, status),
+        advertiser: fields
+            .advertiser
+            .as_deref()
+            .or(info.subject_id(Subject::Advertiser, status)),
         item: info.item(status),
         transaction_id: fields.transaction_id.as_deref(),
         key: fields.key.as_deref(),

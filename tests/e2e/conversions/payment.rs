@@ -105,7 +105,7 @@ fn a_paused_or_ended_offer_still_pays_the_clicks_made_before() {
 }
 
 #[test]
-fn a_new_token_is_valid_at_once_and_a_revoked_one_until_it_is_published() {
+fn a_new_token_is_valid_at_once_and_a_revoked_one_ends_with_its_publication() {
     let signpost = demo();
     let wall = signpost.offer_wall("conv-tokens", "79000125", None);
     let send = |token: &str| signpost.convert(&format!("click_id={}&token={token}", wall.click_id("u")));

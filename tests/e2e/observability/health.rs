@@ -14,7 +14,11 @@ use crate::{
 use contract::kv;
 use domain::{
     conversions::token::{self, Serial},
-    model::{PublisherId, mac::MacKeys, time::DAY_MS},
+    model::{
+        PublisherId,
+        mac::MacKeys,
+        time::{DAY_MS, SECOND_MS},
+    },
     reporting::keys,
 };
 
@@ -194,7 +198,7 @@ fn conversions_are_reported_down_when_the_outboxes_of_several_apps_do_not_answer
 /// A token with a valid MAC. The advertiser need not exist: the snapshot may be older than it.
 fn issued_token(advertiser: &str) -> String {
     let keys = MacKeys::parse(token::SETTING, &default_setting(token::SETTING)).expect("keys");
-    token::issue(&keys, advertiser, Serial(1), [7; 8])
+    token::issue(&keys, advertiser, Serial(now_ms() / SECOND_MS), [7; 8])
 }
 
 /// A report key with a valid MAC. The publisher need not exist, since only its ledger knows that.
@@ -236,7 +240,7 @@ fn a_cold_start_without_kv_and_catalog_is_reported_at_once_and_recovers() {
 }
 
 #[test]
-fn offers_need_a_snapshot_confirmed_within_a_day_and_clicks_do_not() {
+fn credentials_need_a_snapshot_confirmed_within_a_day_and_clicks_do_not() {
     let (signpost, hosts) = (signpost_with_hosts(), Hosts::default());
     away_from_publication();
     hosts.wait_for(&signpost, [200; 4]);
@@ -259,6 +263,23 @@ fn offers_need_a_snapshot_confirmed_within_a_day_and_clicks_do_not() {
         "{offers:?}"
     );
     hosts.check(&signpost, [200, 503, 200, 503]);
+    let wall = OfferWall {
+        signpost: &signpost,
+        app: "10000001".to_owned(),
+        id: "brindlefox-games".to_owned(),
+        token: issued_token("brindlefox-games"),
+        token_id: String::new(),
+    };
+    let click = wall.click_id("u-1");
+    for (token, status, code) in [
+        (&*wall.token, 503, "unavailable"),
+        ("at_made_up", 401, "invalid_token"),
+    ] {
+        let path = format!("{CONVERSION}?click_id={click}&token={token}");
+        signpost
+            .get(&path, &[("Host", TRACKING)])
+            .expect_error(status, code);
+    }
     signpost
         .get(
             "/v2/tracking/click?rid=410271&app=10000001&user_id=u",

@@ -116,8 +116,8 @@ impl Catalog {
                 .keys()
                 .map(|id| SourceAdvertiser {
                     id: id.clone(),
-                    newest_token: Serial(10),
-                    valid_tokens: vec![Serial(9), Serial(10)],
+                    newest_serial: Serial(10),
+                    valid_serials: vec![Serial(9), Serial(10)],
                 })
                 .collect(),
             offers: self

@@ -1,4 +1,4 @@
-//! Conversion rules on stored rows: tokens, goals, windows, txns, and amounts frozen at the payment.
+//! Conversion rules on stored rows: advertisers, goals, windows, txns, and amounts frozen at the payment.
 
 use super::*;
 use domain::{conversions::token::INVALID_TOKEN, model::time::UtcDay};

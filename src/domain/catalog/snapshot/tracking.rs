@@ -15,12 +15,13 @@ use crate::{
         credentials::CredentialHash,
         money::{PerUsd, Rounding},
         parts::Span,
+        time::SECOND_MS,
     },
 };
 
 pub use building::{Source, SourceAdvertiser, SourceGoal, SourceOffer, SourcePublisher, build};
 
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
 
 /// The value for "no cap" in a column of limits.
 const NO_LIMIT: u32 = u32::MAX;
@@ -30,9 +31,8 @@ const PUBLISHER_ROW: usize = 2 + 32;
 /// Bytes of an app's row: id `u32`, row of its publisher `u32`, platform, decimals and rounding `u8` each, millionths
 /// of a unit per USD `i64`, and start and end of its blocked offers `u32` each.
 const APP_ROW: usize = 4 + 4 + 1 + 1 + 1 + 8 + 4 + 4;
-/// Bytes of an offer's row: active, platform and whether it includes countries by name
-/// `u8` each, countries, start and end in UNIX seconds `i64` each, click cap, longest click id and conversion window in
-/// days `u32` each, revision `i64`.
+/// Bytes of an offer's row: active, platform and whether it includes countries by name `u8` each, countries, start and
+/// end in UNIX seconds `i64` each, click cap, longest click id and conversion window in days `u32` each, revision `i64`.
 const OFFER_ROW: usize = 1 + 1 + 1 + 32 + 8 + 8 + 4 + 4 + 4 + 8;
 /// Bytes of a goal's row: row of its offer `u32`, retired `u8`.
 const GOAL_ROW: usize = 4 + 1;
@@ -53,7 +53,7 @@ columns! {
         blocked,
         advertiser_ids,
         /// The serials of an advertiser's tokens, `i64` each: the newest that was ever issued, then the valid ones.
-        tokens,
+        token_serials,
         offers,
         offer_ids,
         targets,
@@ -188,18 +188,23 @@ impl Tracking {
         })
     }
 
-    /// Whether an issued token is valid: its serial is listed, or it is newer than all that this snapshot knows.
+    /// Whether an issued token is valid: its serial is listed, or it was issued after this snapshot was built. A serial is
+    /// at least the time of its issue, so a token that a catalog restored from a backup does not know is refused.
     pub fn accepts(&self, token: &Token) -> bool {
+        let serial = token.serial;
+        let is_since = serial.0 >= self.built_at_ms.div_euclid(SECOND_MS);
         let row = self
             .advertiser_ids()
             .find_sorted(token.advertiser.as_str().as_bytes());
-        let Some(serials) = row.and_then(|row| self.tokens().bytes(row)) else {
-            return true;
+        let Some(row) = row else {
+            return is_since;
         };
-        let (mut serials, serial) = (Fields(serials), token.serial);
-        let newest = serials.i64().map(Serial);
+        let mut serials = Fields(self.token_serials().bytes(row).unwrap_or_default());
+        let Some(newest) = serials.i64().map(Serial) else {
+            return false;
+        };
         let mut valid = std::iter::from_fn(|| serials.i64().map(Serial));
-        newest.is_none_or(|newest| serial > newest) || valid.any(|valid| serial == valid)
+        (serial > newest && is_since) || valid.any(|valid| serial == valid)
     }
 
     /// The numbers of apps, offers and goals.
@@ -224,8 +229,8 @@ impl Tracking {
         self.strings(self.columns.advertiser_ids)
     }
 
-    fn tokens(&self) -> Strings<'_> {
-        self.strings(self.columns.tokens)
+    fn token_serials(&self) -> Strings<'_> {
+        self.strings(self.columns.token_serials)
     }
 
     fn offer_ids(&self) -> Strings<'_> {

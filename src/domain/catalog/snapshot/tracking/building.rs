@@ -36,9 +36,9 @@ pub struct SourcePublisher {
 #[derive(Debug)]
 pub struct SourceAdvertiser {
     pub id: AdvertiserId,
-    /// The newest token that was ever issued, which may have been revoked.
-    pub newest_token: Serial,
-    pub valid_tokens: Vec<Serial>,
+    /// The serial of the newest token that was ever issued, which may have been revoked; 0 for none.
+    pub newest_serial: Serial,
+    pub valid_serials: Vec<Serial>,
 }
 
 #[derive(Debug)]
@@ -137,10 +137,10 @@ pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
         app_texts: Strings::column(app_texts),
         blocked: U32Column::column(blocked),
         advertiser_ids: Strings::column(source.advertisers.iter().map(|advertiser| advertiser.id.as_str())),
-        tokens: Strings::column(source.advertisers.iter().map(|advertiser| {
-            let serials = [advertiser.newest_token]
+        token_serials: Strings::column(source.advertisers.iter().map(|advertiser| {
+            let serials = [advertiser.newest_serial]
                 .into_iter()
-                .chain(advertiser.valid_tokens.iter().copied());
+                .chain(advertiser.valid_serials.iter().copied());
             serials
                 .flat_map(|Serial(serial)| serial.to_le_bytes())
                 .collect::<Vec<u8>>()
