@@ -15,6 +15,8 @@ use domain::{
     },
 };
 
+/// The file of the pointer to the snapshots, in the state's folder (src/contract/kv.rs).
+const POINTER: &str = "kv/snapshots";
 pub const CONVERSION: &str = "/v2/tracking/conversion";
 /// The secret that signs callbacks, unless a test sets another.
 pub const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -77,6 +79,10 @@ impl Signpost {
     /// Puts the same as [`offer_wall`](Self::offer_wall) without publishing it: clicks find it after the next refresh.
     #[track_caller]
     pub fn unpublished_offer_wall(&self, id: &str, app: &str, receiver: Option<&Receiver>) -> OfferWall<'_> {
+        // A postback's token needs a snapshot, if only one that is older than its advertiser.
+        if !self.state.path().join(POINTER).exists() {
+            self.refresh();
+        }
         self.put(
             &format!("publishers/{id}"),
             &json!({"name": id, "approved": true}),
