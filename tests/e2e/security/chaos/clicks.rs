@@ -98,10 +98,6 @@ impl<'w> Clicks<'w> {
         });
         flushed.count() as u64
     }
-
-    fn counted(&self) -> u64 {
-        self.world.signpost.existing_publisher(&self.wall.id).clicks()
-    }
 }
 
 impl Client for Clicks<'_> {
@@ -143,9 +139,11 @@ impl Client for Clicks<'_> {
         while !self.short.is_empty() {
             self.pay();
         }
+        // One for all polls, since it uses its report keys again.
+        let publisher = self.world.signpost.existing_publisher(&self.wall.id);
         // The last clicks are in a batch of the last life, which is not killed.
-        eventually_within(30 * SECOND_MS, &true, || self.counted() >= self.flushed());
-        let (counted, clicked) = (self.counted(), self.clicks.len() as u64);
+        eventually_within(30 * SECOND_MS, &true, || publisher.clicks() >= self.flushed());
+        let (counted, clicked) = (publisher.clicks(), self.clicks.len() as u64);
         assert!(counted <= clicked, "{counted} clicks are counted of {clicked}");
         let flushed = self.flushed();
         println!(
