@@ -77,7 +77,8 @@ async fn convert(
     let keys = &context.isolate.config.click_keys;
     let opened = click_id::open(keys, &postback.click_id).map_err(refuse)?;
     let app = opened.app();
-    log_fields.app = Some(app.to_string());
+    let owner = app.to_string();
+    log_fields.app = Some(owner.clone());
     if let Opened::Whole { click, .. } = &opened {
         log_fields.offer = Some(click.offer.to_string());
     }
@@ -90,10 +91,10 @@ async fn convert(
         return Ok(error.into());
     }
     let conversions = context.isolate.pools.get(Pool::Conversions);
-    let _permit = conversions.acquire(&app.to_string(), context.now_ms)?;
+    let _permit = conversions.acquire(&owner, context.now_ms)?;
     let (click, nonce) = match opened {
         Opened::Whole { click, nonce } => (click, nonce),
-        Opened::Short { app, nonce } => {
+        Opened::Short { nonce, .. } => {
             let record = record(context, nonce).await?;
             let click = click_id::open_record(keys, &record, app, nonce).map_err(refuse)?;
             log_fields.offer = Some(click.offer.to_string());

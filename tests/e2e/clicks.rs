@@ -10,11 +10,11 @@ mod targets;
 
 use url::{Url, form_urlencoded};
 
-use crate::harness::{Answer, Signpost, default_setting};
+pub use crate::harness::click_keys as keys;
+use crate::harness::{Answer, Signpost};
 use domain::tracking::{
     click::Click,
     click_id::{self, Opened},
-    keys::KeyRing,
 };
 
 pub const CLICK: &str = "/v2/tracking/click";
@@ -90,11 +90,6 @@ pub fn click_id_at(answer: &Answer) -> String {
     named(&["clickid", "click_id"], query)
         .or_else(|| named(&["click_id"], &named(&["referrer"], query)?))
         .unwrap_or_else(|| panic!("no click id in {answer:?}"))
-}
-
-/// The default `CLICK_KEYS` of a test's Signpost.
-pub fn keys() -> KeyRing {
-    KeyRing::parse(&default_setting("CLICK_KEYS")).unwrap()
 }
 
 /// The click in a redirect's sealed click id.

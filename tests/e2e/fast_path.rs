@@ -7,7 +7,7 @@ use proptest::{
 };
 use serde_json::{Value, json};
 
-use crate::harness::{self, ANDROID_APP, Answer, Setup, Signpost, default_setting, eventually};
+use crate::harness::{self, ANDROID_APP, Answer, Setup, Signpost, click_keys, eventually};
 use domain::tracking::{
     click::Click,
     click_id::{self, Opened},
@@ -164,7 +164,7 @@ fn comparable_headers(answer: &Answer) -> Vec<(String, String)> {
 #[test]
 fn both_paths_redirect_alike() {
     let (signpost, pub_key) = Setup::new().config("ordinary_path.capnp").start_with_fixtures();
-    let keys = KeyRing::parse(&default_setting("CLICK_KEYS")).unwrap();
+    let keys = click_keys();
     let in_germany = json!([{"dim": "country", "match": {"type": "any", "value": ["DE"]}}]);
     let offers = signpost.list(ANDROID_APP, &pub_key, &in_germany);
     let live: Vec<_> = offers.iter().map(|offer| rid(&offer["trk_url"])).collect();

@@ -27,7 +27,9 @@ use tempfile::TempDir;
 use ureq::{Agent, http};
 
 pub use answer::Answer;
-pub use conversions::{CONVERSION, GOALS, OfferWall, SECRET, callback, expect_accepted, nonce, seal, states};
+pub use conversions::{
+    CONVERSION, GOALS, OfferWall, SECRET, callback, click_keys, expect_accepted, nonce, seal, states,
+};
 #[allow(unused_imports, reason = "the benches use it")]
 pub use process::copy_folder;
 use process::{LOG, Ports, spawn};

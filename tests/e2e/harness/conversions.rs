@@ -162,15 +162,13 @@ impl OfferWall<'_> {
 
     /// Seals a short click id whose record is not stored.
     pub fn unstored_click_id(&self, user_id: &str) -> String {
-        let keys = KeyRing::parse(&default_setting("CLICK_KEYS")).expect("keys");
-        let sealed = click_id::seal(&keys, &self.click(user_id, now_ms()), nonce(), SHORT_MAX);
+        let sealed = click_id::seal(&click_keys(), &self.click(user_id, now_ms()), nonce(), SHORT_MAX);
         sealed.id().to_owned()
     }
 
     /// Seals the click id of a click at another time, in milliseconds since 1970.
     pub fn click_id_at(&self, user_id: &str, clicked_at_ms: i64) -> String {
-        let keys = KeyRing::parse(&default_setting("CLICK_KEYS")).expect("keys");
-        seal(&keys, &self.click(user_id, clicked_at_ms))
+        seal(&click_keys(), &self.click(user_id, clicked_at_ms))
     }
 
     pub fn click<'c>(&'c self, user_id: &'c str, clicked_at_ms: i64) -> Click<'c> {
@@ -259,6 +257,11 @@ impl OfferWall<'_> {
     pub fn endpoint(&self) -> Value {
         self.operator("GET", "callback", None).expect(200).json()
     }
+}
+
+/// The default `CLICK_KEYS` of a test's Signpost.
+pub fn click_keys() -> KeyRing {
+    KeyRing::parse(&default_setting("CLICK_KEYS")).expect("keys")
 }
 
 /// Seals a click id with a nonce that is unique in this process.

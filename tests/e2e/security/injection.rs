@@ -6,10 +6,10 @@ use standardwebhooks::Webhook;
 use url::{Url, form_urlencoded};
 
 use crate::harness::{
-    ANDROID_APP, Answer, OPERATOR_TOKEN, Receiver, SECRET, callback, default_setting, demo, encoded,
+    ANDROID_APP, Answer, OPERATOR_TOKEN, Receiver, SECRET, callback, click_keys, demo, encoded,
     expect_accepted, now_ms, seal,
 };
-use domain::tracking::{click::Click, keys::KeyRing, parameters::NAMES};
+use domain::tracking::{click::Click, parameters::NAMES};
 
 /// All parameter names of a click, one of postbacks, and an invalid one.
 fn parameters() -> impl Iterator<Item = &'static str> {
@@ -363,7 +363,7 @@ fn no_value_of_a_callback_becomes_a_parameter_a_header_or_another_reward() {
         "DE",
     );
     refused.expect_error(400, "invalid_user_id");
-    let keys = KeyRing::parse(&default_setting("CLICK_KEYS")).unwrap();
+    let keys = click_keys();
     let click = || -> Click<'_> {
         Click {
             user_id: hostile.into(),

@@ -86,7 +86,7 @@ fn source() -> Source {
 
 fn token(advertiser: &str, serial: i64) -> Token {
     Token {
-        advertiser: AdvertiserId::parse(advertiser).unwrap_or_else(|| id(AdvertiserId::parse, "none")),
+        advertiser: id(AdvertiserId::parse, advertiser),
         serial: Serial(serial),
     }
 }
@@ -214,7 +214,7 @@ proptest! {
                 if let Some(offer) = tracking.offer_at(n) {
                     let _ = offer.is_live(0);
                 }
-                for advertiser in ["", "adv"] {
+                for advertiser in ["none", "adv"] {
                     let _ = tracking.accepts(&token(advertiser, i64::from(n)));
                 }
             }
