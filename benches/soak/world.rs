@@ -35,6 +35,8 @@ pub struct Seller {
     pub id: String,
     pub app: AppId,
     pub token: String,
+    /// The revisions of the terms of its offer and its app.
+    pub terms: (i64, i64),
 }
 
 impl Seller {
@@ -83,6 +85,7 @@ impl World {
             let seller = Seller {
                 app: AppId::parse(&wall.app).expect("an app"),
                 token: wall.token.clone(),
+                terms: wall.terms(),
                 id,
             };
             let cap = |limit: u32| json!({"dur": "DAILY", "lim": limit});
@@ -140,6 +143,9 @@ impl World {
             offer: offer.into(),
             goal: format!("{offer}-1").into(),
             app: seller.app,
+            shard: 0,
+            offer_terms: seller.terms.0,
+            app_terms: seller.terms.1,
             user_id: user_id.into(),
             gaid: None,
             idfa: None,

@@ -1,13 +1,14 @@
 //! The catalog: one object, the source of truth for publishers, apps, advertisers and offers. Snapshots, chunks and
 //! imports are large, so they are sent as bytes and have paths of their own.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::operation::{Bytes, ObjectAddress, Operation, Repeat, Reply};
 use crate::{kv::SnapshotKind, operations};
-use domain::model::{AdvertiserId, AppId, CurrencyRate, OfferId, PublisherId, api_error::ApiError};
+use domain::{
+    conversions::terms::{AppTerms, CurrentApp, CurrentOffer, OfferTerms},
+    model::{AppId, CurrencyRate, OfferId, api_error::ApiError},
+};
 
 /// The namespace's binding.
 pub const BINDING: &str = "CATALOG";
@@ -61,7 +62,9 @@ operations! {
         IssueToken(IssueToken) -> Reply, Once;
         RevokeToken(RevokeToken) -> Reply, Idempotent;
         AppNames(AppNames) -> Reply, Idempotent;
-        Terms(GetTerms) -> Reply, IdempotentInHeader;
+        OfferTerms(GetOfferTerms) -> Reply, IdempotentInHeader;
+        AppTerms(GetAppTerms) -> Reply, IdempotentInHeader;
+        AppSettings(GetAppSettings) -> Reply, Idempotent;
         Status(GetStatus) -> Reply, Idempotent;
     }
 }
@@ -126,15 +129,26 @@ pub struct AppNames {
     pub publisher_id: String,
 }
 
-/// Reads the terms of an app and of offers. The reply's body is [`Terms`]. From then on the catalog sends each change
-/// of the app's callback settings to its outbox.
+/// Reads a revision of an offer's terms. The reply's body is [`KnownOffer`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GetTerms {
-    pub app_id: String,
-    pub offers: Vec<String>,
-    /// The revision at which the caller read all of these terms. The answer is 204 if it is still the newest.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub since: Option<i64>,
+pub struct GetOfferTerms {
+    pub offer_id: OfferId,
+    pub revision: i64,
+}
+
+/// Reads a revision of an app's terms. The reply's body is [`KnownApp`]. From then on the catalog sends each change of
+/// the app's callback settings to the outbox with this number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GetAppTerms {
+    pub app_id: AppId,
+    pub shard: u8,
+    pub revision: i64,
+}
+
+/// Reads what the operator's calls to an app's outboxes need. The reply's body is [`AppSettings`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GetAppSettings {
+    pub app_id: AppId,
 }
 
 /// Reads the catalog's own figures, for the operator's metrics.
@@ -177,39 +191,26 @@ impl Resource {
     }
 }
 
-/// The catalog's data with which an outbox decides and pays conversions.
+/// The answer to [`GetOfferTerms`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Terms {
-    /// The catalog's revision at which they were read. They are current while it is the newest.
-    #[serde(default)]
-    pub change: i64,
-    pub publisher_id: PublisherId,
+pub struct KnownOffer {
+    pub terms: OfferTerms,
+    pub current: CurrentOffer,
+}
+
+/// The answer to [`GetAppTerms`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownApp {
+    pub terms: AppTerms,
+    pub current: CurrentApp,
+    pub callback: CallbackSettings,
+}
+
+/// The answer to [`GetAppSettings`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AppSettings {
     pub currency: CurrencyRate,
     pub callback: CallbackSettings,
-    /// The requested offers that exist, including paused and ended ones.
-    pub offers: BTreeMap<OfferId, OfferTerms>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OfferTerms {
-    pub advertiser_id: AdvertiserId,
-    pub conversion_window_days: u16,
-    /// Conversions for each UTC day.
-    pub conversion_cap: Option<u32>,
-    /// The revision of the cap.
-    pub revision: i64,
-    /// By `ord`, then by id. Retired goals are included, since earlier clicks still pay them.
-    pub goals: Vec<GoalTerms>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GoalTerms {
-    pub id: String,
-    pub ord: u32,
-    /// The advertiser's event code.
-    pub gl_val: Option<String>,
-    pub payout_micro_usd: i64,
-    pub retired: bool,
 }
 
 /// An app's callback as its outbox stores it. The default is that of an app that never had one.

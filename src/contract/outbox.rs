@@ -1,35 +1,51 @@
-//! The outboxes: one object for each app.
+//! The outboxes: one or several objects for each app, its shards.
 
 use serde::{Deserialize, Serialize};
 
 use crate::operation::{self, Bytes, Done, ObjectAddress, Operation, Repeat};
 use crate::{catalog::CallbackSettings, operations};
 use domain::{
-    conversions::state::Status,
-    model::{AdvertiserId, AppId},
+    conversions::{
+        state::Status,
+        terms::{CurrentApp, CurrentOffer},
+    },
+    model::{AdvertiserId, AppId, CurrencyRate},
     tracking::click::Click,
 };
 
 /// The namespace's binding.
 pub const BINDING: &str = "OUTBOXES";
 
-/// The name of an app's object. With another name, the app's conversions would be lost.
-pub fn object_name(app: AppId) -> String {
-    format!("outbox-{app}")
+/// One of an app's outboxes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Shard {
+    pub app: AppId,
+    pub number: u8,
 }
 
-/// The address of an app's outbox. The path contains the app, since an object started by its alarm has no name.
-pub fn address(app: AppId) -> ObjectAddress {
-    ObjectAddress {
-        binding: BINDING,
-        name: object_name(app),
-        path: format!("/{app}"),
+impl Shard {
+    /// The name of its object. With another name, its conversions would be lost.
+    pub fn object_name(self) -> String {
+        format!("outbox-{}-{}", self.app, self.number)
     }
-}
 
-/// The app in an address's path.
-pub fn parse_path(path: &str) -> Option<AppId> {
-    AppId::parse(path.strip_prefix('/')?)
+    /// Its address. The path names the shard, since an object started by its alarm has no name.
+    pub fn address(self) -> ObjectAddress {
+        ObjectAddress {
+            binding: BINDING,
+            name: self.object_name(),
+            path: format!("/{}/{}", self.app, self.number),
+        }
+    }
+
+    /// The shard in an address's path.
+    pub fn parse_path(path: &str) -> Option<Self> {
+        let (app, number) = path.strip_prefix('/')?.split_once('/')?;
+        Some(Self {
+            app: AppId::parse(app)?,
+            number: number.parse().ok()?,
+        })
+    }
 }
 
 operations! {
@@ -90,8 +106,12 @@ pub struct GetStatus {}
 pub struct Enable {}
 
 /// `POST …/callback_test`. Each call sends a test callback.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Test {}
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Test {
+    /// The app's, from the catalog.
+    pub currency: CurrencyRate,
+    pub callback: CallbackSettings,
+}
 
 /// `DELETE …/users/{user_id}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,6 +132,18 @@ pub struct Conversion {
     /// The sender's own id of the conversion.
     pub txn: Option<String>,
     pub status: Status,
+    pub current: Current,
+}
+
+/// What the edge's snapshot says about the offer and the app of a click now. An outbox keeps the newest of each that it
+/// has seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Current {
+    /// `None` if the snapshot does not have the offer yet.
+    pub offer: Option<CurrentOffer>,
+    pub app: Option<CurrentApp>,
+    /// Whether the snapshot is recent enough to refuse a goal that it does not have for good.
+    pub is_recent: bool,
 }
 
 /// The answer to a postback.
@@ -147,7 +179,10 @@ pub enum Reply {
 mod tests {
     use super::*;
     use crate::operation::Command as _;
-    use domain::model::Country;
+    use domain::model::{
+        Country,
+        money::{PerUsd, Rounding},
+    };
 
     fn conversion() -> Conversion {
         Conversion {
@@ -156,6 +191,9 @@ mod tests {
                 offer: "o-1".into(),
                 goal: "g-1".into(),
                 app: AppId::parse("00000042").unwrap(),
+                shard: 7,
+                offer_terms: 1_768_478_400,
+                app_terms: 1_768_478_401,
                 user_id: "u".into(),
                 gaid: Some("g".into()),
                 idfa: None,
@@ -168,6 +206,11 @@ mod tests {
             goal: Some("purchase".into()),
             txn: None,
             status: Status::Approved,
+            current: Current {
+                offer: None,
+                app: None,
+                is_recent: true,
+            },
         }
     }
 
@@ -215,6 +258,15 @@ mod tests {
             until: None,
         });
         assert!(!many.is_idempotent());
-        assert!(!Command::Test(Test {}).is_idempotent());
+        let test = Test {
+            currency: CurrencyRate {
+                name: "Gems".into(),
+                per_usd: PerUsd(1),
+                decimals: 0,
+                rounding: Rounding::Down,
+            },
+            callback: CallbackSettings::default(),
+        };
+        assert!(!Command::Test(test).is_idempotent());
     }
 }

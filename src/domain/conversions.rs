@@ -3,11 +3,13 @@
 //!
 //! - [`parameters`]: parses a postback, whose fields may have several names;
 //! - [`state`]: the table of a conversion's states, which decides when money moves;
-//! - [`reward`]: which goal is paid, how much, and until when;
+//! - [`terms`]: what an offer and an app promise at a click, and which goal of them a conversion pays;
+//! - [`reward`]: how much is paid, and until when;
 //! - [`ids`]: the key of a conversion and its transaction ids.
 
 pub mod ids;
 pub mod parameters;
 pub mod reward;
 pub mod state;
+pub mod terms;
 pub mod token;

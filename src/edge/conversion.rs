@@ -9,7 +9,7 @@ use crate::{isolate::RequestContext, limits::Pool, snapshots};
 use contract::{
     clicks,
     operation::{Bytes, CallError},
-    outbox::{self, Conversion},
+    outbox::{Conversion, Current, Shard},
 };
 use domain::{
     catalog::snapshot::tracking::Tracking,
@@ -18,7 +18,10 @@ use domain::{
         state::CONVERSION_WINDOW_CLOSED,
         token::{INVALID_TOKEN, Token},
     },
-    model::api_error::{ApiError, common},
+    model::{
+        api_error::{ApiError, common},
+        time::MINUTE_MS,
+    },
     tracking::{
         click_id::{self, Nonce, OpenError, Opened},
         parameters::INVALID_PARAMETER,
@@ -39,6 +42,8 @@ const MAX_BODY: usize = 16 << 10;
 const FORM: &str = "application/x-www-form-urlencoded";
 /// The timeout of an outbox, which may wait for the catalog and for the counters, 5 s each.
 const OUTBOX_TIMEOUT: Duration = Duration::from_secs(25);
+/// The longest time since the snapshot was confirmed with which a goal that it does not have is refused for good.
+const RECENT_MS: i64 = 5 * MINUTE_MS;
 /// The timeout for the record of a short click id.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -87,19 +92,31 @@ async fn convert(
         return Ok(Answer::from(INVALID_TOKEN));
     };
     log_fields.advertiser = Some(token.advertiser.to_string());
-    if let Err(error) = check_serial(context, &token).await {
-        return Ok(error.into());
-    }
+    let tracking = snapshots::recent::<Tracking>(context, snapshots::TOKENS_IDLE_MS).await;
+    let tracking =
+        match tracking.and_then(|tracking| check_serial(context, &tracking, &token).map(|()| tracking)) {
+            Ok(tracking) => tracking,
+            Err(error) => return Ok(error.into()),
+        };
     let conversions = context.isolate.pools.get(Pool::Conversions);
     let _permit = conversions.acquire(&owner, context.now_ms)?;
     let (click, nonce) = match opened {
         Opened::Whole { click, nonce } => (click, nonce),
-        Opened::Short { nonce, .. } => {
+        Opened::Short { shard, nonce, .. } => {
             let record = record(context, nonce).await?;
-            let click = click_id::open_record(keys, &record, app, nonce).map_err(refuse)?;
+            let click = click_id::open_record(keys, &record, app, shard, nonce).map_err(refuse)?;
             log_fields.offer = Some(click.offer.to_string());
             (click, nonce)
         }
+    };
+    let current = Current {
+        offer: tracking.offer(&click.offer).map(|offer| offer.current()),
+        app: tracking.app(app).and_then(|app| app.current()),
+        is_recent: snapshots::is_confirmed_within(&context.isolate, context.now_ms, RECENT_MS),
+    };
+    let shard = Shard {
+        app,
+        number: click.shard,
     };
     let conversion = Conversion {
         nonce: Bytes(nonce.to_vec()),
@@ -108,11 +125,11 @@ async fn convert(
         goal: postback.goal.map(Into::into),
         txn: postback.txn.map(Into::into),
         status: postback.status,
+        current,
     };
-    let outbox = outbox::address(app);
     let answered = context
         .workers
-        .call(&outbox, Box::new(conversion), OUTBOX_TIMEOUT)
+        .call(&shard.address(), Box::new(conversion), OUTBOX_TIMEOUT)
         .await;
     let was_answered = CallError::was_answered(&answered);
     context.isolate.reach.record_outbox(app, was_answered, now_ms());
@@ -131,8 +148,7 @@ async fn convert(
 }
 
 /// Refuses a token that is not valid any more. Its MAC was verified.
-async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), ApiError> {
-    let tracking = snapshots::recent::<Tracking>(context, snapshots::TOKENS_IDLE_MS).await?;
+fn check_serial(context: &RequestContext, tracking: &Tracking, token: &Token) -> Result<(), ApiError> {
     if !snapshots::are_credentials_known(&context.isolate, context.now_ms) {
         return Err(common::UNAVAILABLE.with_message("token cannot be checked at the moment"));
     }

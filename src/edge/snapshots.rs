@@ -215,8 +215,12 @@ fn store_if_newer<S: Snapshot>(slot: &SnapshotSlot<S>, snapshot: S) -> Rc<S> {
 
 /// Whether the tracking snapshot is recent enough to check credentials.
 pub fn are_credentials_known(isolate: &Isolate, now_ms: i64) -> bool {
-    let confirmed_at_ms = isolate.tracking.confirmed_at_ms.get();
-    now_ms.saturating_sub(confirmed_at_ms) <= CREDENTIALS_VALID_MS
+    is_confirmed_within(isolate, now_ms, CREDENTIALS_VALID_MS)
+}
+
+/// Whether the tracking snapshot was confirmed as the newest in the last `within_ms` milliseconds.
+pub fn is_confirmed_within(isolate: &Isolate, now_ms: i64, within_ms: i64) -> bool {
+    now_ms.saturating_sub(isolate.tracking.confirmed_at_ms.get()) <= within_ms
 }
 
 /// Whether a request for the pointer is due.

@@ -23,7 +23,7 @@ pub mod tokens;
 
 use contract::{
     catalog::{
-        AppNames, Command, Get, GetPubKey, GetStatus, GetTerms, IssuePubKey, IssueToken, List, Put,
+        AppNames, Command, Get, GetAppSettings, GetPubKey, GetStatus, IssuePubKey, IssueToken, List, Put,
         RevokeToken,
     },
     operation::Reply,
@@ -83,11 +83,9 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
             token_id,
         }) => tokens::revoke_token(db, context, &advertiser_id, &token_id),
         Command::AppNames(AppNames { publisher_id }) => resources::app_names(db, &publisher_id),
-        Command::Terms(GetTerms {
-            app_id,
-            offers,
-            since,
-        }) => terms::current(db, &app_id, &offers, since),
+        Command::OfferTerms(question) => terms::of_offer(db, &question),
+        Command::AppTerms(question) => terms::of_app(db, &question),
+        Command::AppSettings(GetAppSettings { app_id }) => apps::settings(db, app_id),
         // The service answers `Status` with the size of its database; this arm does not know it.
         Command::Status(GetStatus {}) => publication::status(db, 0),
     }

@@ -5,13 +5,11 @@
 //!   writes;
 //! - [`entries`] and [`log`]: the log's entries, one for each transaction id, and the operator's view of them;
 //! - [`deliveries`], [`callback_sender`] and [`endpoint`]: attempts of callbacks, and the state of their endpoint;
-//! - [`click_locks`]: one conversion of a click at a time;
-//! - [`terms_client`] and [`terms_cache`]: the catalog's terms; [`revenue_batches`]: sums for ledgers and counters;
+//! - [`terms`]: the terms that pay a click; [`revenue_batches`]: sums for ledgers and counters;
 //! - [`replay`] and [`retention`]: the operator's replays, and deletion.
 
 pub mod approval;
 pub mod callback_sender;
-pub mod click_locks;
 pub mod commit;
 pub mod conversions;
 pub mod deliveries;
@@ -21,14 +19,14 @@ pub mod entries;
 pub mod log;
 #[cfg(target_arch = "wasm32")]
 mod object;
+pub mod peers;
 pub mod replay;
 pub mod reservations;
 pub mod retention;
 mod revenue_batches;
 pub mod service;
 pub mod sql;
-pub mod terms_cache;
-pub mod terms_client;
+pub mod terms;
 
 pub use sql::MIGRATIONS;
 

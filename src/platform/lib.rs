@@ -11,6 +11,7 @@ pub mod failure;
 pub mod faults;
 pub mod http;
 pub mod http_call;
+pub mod keyed_flights;
 pub mod log;
 pub mod migrations;
 #[cfg(target_arch = "wasm32")]

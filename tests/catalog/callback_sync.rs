@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{Catalog, Faults, NOON, app, app_with_url, body, under_every_fault, with};
 use contract::catalog::{CallbackSettings, Resource};
+use contract::outbox::Shard;
 use domain::model::AppId;
 use origin::catalog::{
     callback_sync::queue::{self, FIRST_PUSH_MS, RETRY_MS, claim, next_ms, settings_of},
@@ -26,11 +27,16 @@ pub fn put(catalog: &Catalog, app: &str, document: &Value) {
 
 /// The settings to push for the app.
 fn due(catalog: &Catalog) -> Option<CallbackSettings> {
-    settings_of(&catalog.db, id(APP)).unwrap().map(|due| due.settings)
+    let due = settings_of(&catalog.db, id(APP)).unwrap().pop();
+    due.map(|due| due.settings)
 }
 
 fn confirm(catalog: &Catalog, settings: &CallbackSettings) {
-    queue::confirm(&catalog.db, id(APP), settings.revision).unwrap();
+    let shard = Shard {
+        app: id(APP),
+        number: 5,
+    };
+    queue::confirm(&catalog.db, shard, settings.revision).unwrap();
 }
 
 /// The URL in these settings, if they have a callback.
@@ -45,7 +51,7 @@ fn url(catalog: &Catalog, settings: &CallbackSettings) -> Option<String> {
 fn with_known_outbox() -> Catalog {
     let catalog = Catalog::small();
     put(&catalog, APP, &app("acme"));
-    catalog.terms(APP, &[]);
+    catalog.ask_app(APP);
     catalog
 }
 
@@ -55,7 +61,7 @@ fn callbacks_are_pushed_only_to_outboxes_that_requested_terms() {
     put(&catalog, APP, &app_with_url(ONE));
     put(&catalog, "10000002", &app_with_url(ONE));
     assert_eq!((due(&catalog), next_ms(&catalog.db)), (None, Ok(None)));
-    let terms = catalog.terms(APP, &[]);
+    let terms = catalog.ask_app(APP);
     assert_eq!(url(&catalog, &terms.callback).as_deref(), Some(ONE));
     assert_eq!(due(&catalog), None, "the answer carried the settings");
     for app in [APP, "10000002"] {
@@ -64,14 +70,14 @@ fn callbacks_are_pushed_only_to_outboxes_that_requested_terms() {
     let settings = due(&catalog).unwrap();
     assert!(settings.revision > terms.callback.revision);
     assert_eq!(url(&catalog, &settings).as_deref(), Some(TWO));
-    assert_eq!(settings_of(&catalog.db, id("10000002")), Ok(None));
-    assert_eq!(settings_of(&catalog.db, id("10000003")), Ok(None));
+    assert_eq!(settings_of(&catalog.db, id("10000002")), Ok(Vec::new()));
+    assert_eq!(settings_of(&catalog.db, id("10000003")), Ok(Vec::new()));
 }
 
 #[test]
 fn a_callback_that_is_set_changed_repeated_or_removed_is_pushed() {
     let catalog = with_known_outbox();
-    let mut before = catalog.terms(APP, &[]).callback;
+    let mut before = catalog.ask_app(APP).callback;
     for (document, expected) in [
         (app_with_url(ONE), Some(ONE)),
         (app_with_url(TWO), Some(TWO)),
@@ -85,7 +91,7 @@ fn a_callback_that_is_set_changed_repeated_or_removed_is_pushed() {
         let settings = due(&catalog).unwrap();
         assert!(settings.revision > before.revision);
         assert_eq!(url(&catalog, &settings).as_deref(), expected);
-        assert_eq!(catalog.terms(APP, &[]).callback, settings);
+        assert_eq!(catalog.ask_app(APP).callback, settings);
         assert_eq!(due(&catalog).as_ref(), Some(&settings), "an answer may be lost");
         confirm(&catalog, &settings);
         assert_eq!((due(&catalog), next_ms(&catalog.db)), (None, Ok(None)));
@@ -96,7 +102,7 @@ fn a_callback_that_is_set_changed_repeated_or_removed_is_pushed() {
 #[test]
 fn changes_of_other_fields_push_no_callback() {
     let catalog = with_known_outbox();
-    let before = catalog.terms(APP, &[]).callback;
+    let before = catalog.ask_app(APP).callback;
     put(&catalog, APP, &app("acme"));
     put(&catalog, APP, &with(app("acme"), &json!({ "name": "Renamed" })));
     catalog.put(
@@ -104,7 +110,7 @@ fn changes_of_other_fields_push_no_callback() {
         "acme",
         &json!({ "name": "Acme & Sons", "approved": true }),
     );
-    assert_eq!((due(&catalog), catalog.terms(APP, &[]).callback), (None, before));
+    assert_eq!((due(&catalog), catalog.ask_app(APP).callback), (None, before));
 
     // Pending settings stay pending and keep their revision.
     put(&catalog, APP, &app_with_url(ONE));
@@ -171,7 +177,7 @@ fn failing_outboxes_do_not_delay_others() {
     let apps: Vec<_> = (0..10).map(|n| format!("1000000{n}")).collect();
     for app in &apps {
         put(&catalog, app, &app_with_url(ONE));
-        catalog.terms(app, &[]);
+        catalog.ask_app(app);
     }
     for app in &apps {
         put(&catalog, app, &app_with_url(TWO));
@@ -180,7 +186,10 @@ fn failing_outboxes_do_not_delay_others() {
     catalog.wait(FIRST_PUSH_MS);
     let claimed = || {
         let claimed = claim(&catalog.db, catalog.now(), catalog.now(), 4).unwrap();
-        claimed.iter().map(|due| due.app.to_string()).collect::<Vec<_>>()
+        claimed
+            .iter()
+            .map(|due| due.shard.app.to_string())
+            .collect::<Vec<_>>()
     };
     let mut tried = Vec::new();
     while tried.len() < apps.len() {
@@ -205,7 +214,7 @@ fn an_import_pushes_the_callbacks_it_changed() {
         put(&catalog, app, &app_with_url(ONE));
     }
     for app in &apps[..3] {
-        catalog.terms(app, &[]);
+        catalog.ask_app(app);
     }
     let line = |document: Value, id: &str| with(document, &json!({ "kind": "app", "id": id })).to_string();
     let lines = [
@@ -222,7 +231,7 @@ fn an_import_pushes_the_callbacks_it_changed() {
         "not due for the alarm yet"
     );
     let own = || claim(&catalog.db, now_ms, now_ms + FIRST_PUSH_MS, 48).unwrap();
-    let claimed: Vec<_> = own().iter().map(|due| due.app.to_string()).collect();
+    let claimed: Vec<_> = own().iter().map(|due| due.shard.app.to_string()).collect();
     assert_eq!(claimed, apps[..2]);
     assert_eq!(own(), [], "each once");
 
@@ -245,7 +254,7 @@ fn a_put_that_fails_changes_settings_and_queue_together_or_not_at_all() {
         under_every_fault(prepared, |catalog, fault| {
             let outcome = catalog.try_put(Resource::App, APP, &new);
             catalog.db.inject(Faults::none());
-            let current = catalog.terms(APP, &[]).callback;
+            let current = catalog.ask_app(APP).callback;
             let is_new = url(catalog, &current).as_deref() == expected;
             assert!(is_new || outcome.is_err(), "{fault}");
             assert_eq!(due(catalog), is_new.then_some(current), "{fault}");
@@ -270,7 +279,7 @@ fn a_push_that_fails_is_retried_or_was_recorded() {
         let outcome = claim(&catalog.db, now_ms, now_ms, 48).and_then(|claimed| {
             claimed
                 .iter()
-                .try_for_each(|due| queue::confirm(&catalog.db, due.app, due.settings.revision))
+                .try_for_each(|due| queue::confirm(&catalog.db, due.shard, due.settings.revision))
         });
         match due(catalog) {
             None => assert_eq!(next_ms(&catalog.db), Ok(None), "{fault}"),
@@ -294,10 +303,10 @@ fn a_first_request_for_terms_that_fails_can_be_repeated() {
         catalog
     };
     under_every_fault(prepared, |catalog, fault| {
-        let answered = catalog.try_terms(APP, &[]).is_ok();
+        let answered = catalog.try_ask_app(APP).is_ok();
         catalog.db.inject(Faults::none());
         if !answered {
-            catalog.terms(APP, &[]);
+            catalog.ask_app(APP);
         }
         put(catalog, APP, &app_with_url(TWO));
         assert!(due(catalog).is_some(), "{fault}");
@@ -310,12 +319,12 @@ fn no_statement_of_the_push_queue_scans_all_apps_or_outboxes() {
     for sql in [
         sql::GET_NEXT_DUE_SETTINGS,
         sql::LIST_DUE_SETTINGS,
-        sql::GET_QUEUED_SETTINGS,
+        sql::LIST_QUEUED_SETTINGS,
         sql::QUEUE_SETTINGS,
         sql::POSTPONE_SETTINGS,
         sql::UNQUEUE_SETTINGS,
-        sql::GET_APP_TERMS,
-        sql::LIST_GOAL_TERMS,
+        sql::GET_CURRENT_APP,
+        sql::GET_TERMS,
     ] {
         let mut plan: Vec<_> = Vec::new();
         for row in catalog.rows(&format!("EXPLAIN QUERY PLAN {}", sql.replace('?', "1"))) {

@@ -11,7 +11,10 @@ use crate::{
     callback_sync::{id, put},
     with,
 };
-use contract::catalog::CallbackSettings;
+use contract::{
+    catalog::{CallbackSettings, KnownApp},
+    outbox::Shard,
+};
 use domain::model::AppId;
 use origin::catalog::callback_sync::queue::{
     FIRST_PUSH_MS, QueuedSettings, RETRY_MS, claim, confirm, next_ms, settings_of,
@@ -36,7 +39,7 @@ enum Step {
     /// Imports the app with this callback and tries to push what is due by then.
     Import(u8, Option<u8>, Fate),
     /// An outbox requests the terms; whether the answer arrives.
-    RequestTerms(u8, bool),
+    RequestTerms(u8, u8, bool),
     /// The alarm runs after this many milliseconds.
     Alarm(i64, Fate),
 }
@@ -54,7 +57,7 @@ fn step() -> impl Strategy<Value = Step> {
         (app.clone(), any::<u8>()).prop_map(|(a, name)| Step::Rename(a, name)),
         (app.clone(), proptest::option::of(0..3_u8), fate.clone())
             .prop_map(|(a, c, f)| Step::Import(a, c, f)),
-        (app, any::<bool>()).prop_map(|(a, arrives)| Step::RequestTerms(a, arrives)),
+        (app, 0..3_u8, any::<bool>()).prop_map(|(a, shard, arrives)| Step::RequestTerms(a, shard, arrives)),
         (0..20_000_i64, fate).prop_map(|(ms, f)| Step::Alarm(ms, f)),
     ]
 }
@@ -68,7 +71,7 @@ fn with_callback(path: Option<u8>) -> Value {
 struct World {
     catalog: Catalog,
     documents: BTreeMap<AppId, Value>,
-    outboxes: BTreeMap<AppId, CallbackSettings>,
+    outboxes: BTreeMap<Shard, CallbackSettings>,
     late: Vec<QueuedSettings>,
 }
 
@@ -97,7 +100,7 @@ impl World {
         // The catalog pushes only to an outbox that requested terms; here at most that answer was lost.
         let stored = self
             .outboxes
-            .entry(queued.app)
+            .entry(queued.shard)
             .or_insert_with(|| queued.settings.clone());
         if queued.settings.revision > stored.revision {
             *stored = queued.settings;
@@ -111,7 +114,7 @@ impl World {
             Fate::Late => self.late.push(queued),
             Fate::Answered => {
                 self.arrive(queued.clone());
-                confirm(&self.catalog.db, queued.app, queued.settings.revision).unwrap();
+                confirm(&self.catalog.db, queued.shard, queued.settings.revision).unwrap();
                 for late in std::mem::take(&mut self.late) {
                     self.arrive(late);
                 }
@@ -153,7 +156,7 @@ impl World {
             Step::Put(n, callback, fate) => {
                 let app = Self::app(n);
                 self.put(app, &with_callback(callback));
-                if let Some(queued) = settings_of(&self.catalog.db, app).unwrap() {
+                for queued in settings_of(&self.catalog.db, app).unwrap() {
                     self.send(queued, fate);
                 }
             }
@@ -162,11 +165,13 @@ impl World {
                 self.import(Self::app(n), &with_callback(callback));
                 self.push_due(FIRST_PUSH_MS, 48, fate);
             }
-            Step::RequestTerms(n, arrives) => {
+            Step::RequestTerms(n, number, arrives) => {
                 let app = Self::app(n);
-                let settings = self.catalog.terms(&app.to_string(), &[]).callback;
+                let reply = self.catalog.ask_app_from(&app.to_string(), number).unwrap();
+                let settings = serde_json::from_str::<KnownApp>(&reply.body).unwrap().callback;
                 if arrives {
-                    self.arrive(QueuedSettings { app, settings });
+                    let shard = Shard { app, number };
+                    self.arrive(QueuedSettings { shard, settings });
                 }
             }
             Step::Alarm(ms, fate) => {
@@ -194,9 +199,9 @@ proptest! {
             world.alarm(Fate::Answered);
         }
         prop_assert_eq!(next_ms(&world.catalog.db), Ok(None));
-        for (app, settings) in world.outboxes {
-            let current = world.catalog.terms(&app.to_string(), &[]).callback;
-            prop_assert_eq!(settings, current, "{}", app);
+        for (shard, settings) in world.outboxes {
+            let current = world.catalog.ask_app(&shard.app.to_string()).callback;
+            prop_assert_eq!(settings, current, "{:?}", shard);
         }
     }
 }

@@ -28,14 +28,14 @@ mod statements;
 mod terms;
 mod unchanged;
 
-use contract::catalog::{Get, GetTerms, Put};
+use contract::catalog::{Get, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, Put};
 use std::cell::Cell;
 
 use serde_json::{Value, json};
 use sqlite::{Fault, Faults, Sqlite};
 
 use contract::{
-    catalog::{Command, Resource, Terms},
+    catalog::{Command, Resource},
     operation::Reply,
 };
 use domain::{
@@ -43,6 +43,7 @@ use domain::{
     catalog::snapshot::{listing::Listing, tracking::Tracking},
     conversions::token,
     model::{
+        AppId, OfferId,
         credentials::Vault,
         lines::{LineErrors, Lines, TooLong},
         mac::MacKeys,
@@ -158,20 +159,39 @@ impl Catalog {
         body(&self.send(Command::Get(Get { resource, id })).unwrap(), 200)
     }
 
-    fn try_terms(&self, app: &str, offers: &[&str]) -> Result<Reply, Failure> {
-        self.send(Command::Terms(GetTerms {
-            app_id: app.into(),
-            offers: offers.iter().map(|&offer| offer.to_owned()).collect(),
-            since: None,
+    fn try_ask_app(&self, app: &str) -> Result<Reply, Failure> {
+        self.ask_app_from(app, 5)
+    }
+
+    fn ask_app_from(&self, app: &str, shard: u8) -> Result<Reply, Failure> {
+        let newest = self
+            .rows(&format!("SELECT terms_revision FROM apps WHERE id = '{app}'"))
+            .first()
+            .map_or(0, |row| row.integer(0).unwrap());
+        self.send(Command::AppTerms(GetAppTerms {
+            app_id: AppId::parse(app).unwrap(),
+            shard,
+            revision: newest,
         }))
     }
 
-    /// The terms that the app's outbox receives.
+    /// The answer that an outbox of the app gets for its newest terms.
     #[track_caller]
-    fn terms(&self, app: &str, offers: &[&str]) -> Terms {
-        let reply = self.try_terms(app, offers).unwrap();
-        assert_eq!(reply.status, 200);
-        serde_json::from_str(&reply.body).unwrap()
+    fn ask_app(&self, app: &str) -> KnownApp {
+        serde_json::from_value(body(&self.try_ask_app(app).unwrap(), 200)).unwrap()
+    }
+
+    fn try_ask_offer(&self, offer: &str, revision: i64) -> Result<Reply, Failure> {
+        self.send(Command::OfferTerms(GetOfferTerms {
+            offer_id: OfferId::parse(offer).unwrap(),
+            revision,
+        }))
+    }
+
+    /// The answer that an outbox gets for a revision of an offer's terms.
+    #[track_caller]
+    fn ask_offer(&self, offer: &str, revision: i64) -> KnownOffer {
+        serde_json::from_value(body(&self.try_ask_offer(offer, revision).unwrap(), 200)).unwrap()
     }
 
     /// Imports like the service: every line is staged, then all are applied or none.
@@ -217,7 +237,7 @@ impl Catalog {
 
     /// All stored rows except staged import lines.
     fn dump(&self) -> Vec<Vec<Row>> {
-        const TABLES: [&str; 9] = [
+        const TABLES: [&str; 10] = [
             "state",
             "publishers",
             "apps",
@@ -227,6 +247,7 @@ impl Catalog {
             "offers",
             "offer_documents",
             "goals",
+            "terms",
         ];
         TABLES
             .map(|table| self.rows(&format!("SELECT * FROM {table}")))

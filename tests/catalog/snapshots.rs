@@ -88,8 +88,8 @@ fn the_tracking_snapshot_shows_exactly_the_catalog() {
         let number = |value: &Value| value.as_u64().map(|number| u32::try_from(number).unwrap());
         assert_eq!(shown.click_cap, number(&offer["click_cap"]["lim"]));
         assert_eq!(shown.click_id_max, number(&offer["click_id_max"]));
-        let window = number(&offer["conversion_window_days"]).unwrap_or(30);
-        assert_eq!(shown.conversion_window_days, window);
+        let cap = number(&offer["conversion_cap"]["lim"]);
+        assert_eq!(shown.current().conversion_cap, cap);
         for instant in instants(&demo) {
             assert_eq!(
                 shown.is_live(instant * 1_000),

@@ -1,6 +1,8 @@
 //! The SQL texts. A bound integer arrives as a double, so a statement must convert it back before it uses it.
 
-use contract::catalog::{AppNames, GetPubKey, GetStatus, IssuePubKey, IssueToken, List, RevokeToken};
+use contract::catalog::{
+    AppNames, GetAppSettings, GetPubKey, GetStatus, IssuePubKey, IssueToken, List, RevokeToken,
+};
 use std::collections::BTreeSet;
 
 use serde_json::json;
@@ -11,7 +13,7 @@ use contract::{
     counters::OfferStats,
 };
 use domain::model::{AppId, OfferId, time::UtcDay};
-use origin::catalog::{callback_sync::queue, import, limits, publication, schedule, sql};
+use origin::catalog::{callback_sync::queue, import, limits, publication, schedule, sql, terms};
 use platform::database::Database;
 
 /// A catalog that ran every command and job, and every SQL text that it ran.
@@ -59,22 +61,31 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
         200,
     );
     let app = *demo.apps.keys().collect::<Vec<_>>().first().unwrap();
-    catalog.terms(app, &["60240"]);
+    catalog.ask_app(app);
+    catalog
+        .send(Command::AppSettings(GetAppSettings {
+            app_id: AppId::parse(app).unwrap(),
+        }))
+        .unwrap();
+    // A revision before the first, as after a restore.
+    catalog.ask_offer("60240", 1);
     let changed = json!({ "callback": app_with_url("https://acme.example.com/cb")["callback"] });
     catalog.put(Resource::App, app, &with(demo.apps[app].clone(), &changed));
 
     let db = &catalog.db;
     let app = AppId::parse(app).unwrap();
-    assert!(queue::settings_of(db, app).unwrap().is_some());
+    let shard = queue::settings_of(db, app).unwrap()[0].shard;
     assert_eq!(
         queue::claim(db, NOON, NOON + queue::FIRST_PUSH_MS, 10)
             .unwrap()
             .len(),
         1
     );
-    queue::confirm(db, app, 1 << 52).unwrap();
+    queue::confirm(db, shard, 1 << 52).unwrap();
     import::discard(db, "other").unwrap();
     import::discard_all(db).unwrap();
+    limits::changed_cap(db, &OfferId::parse("60240").unwrap()).unwrap();
+    terms::sweep(db, 1 << 52).unwrap();
     limits::record_pushed(db, limits::changed_caps(db).unwrap().through).unwrap();
     let stats = OfferStats {
         offer: OfferId::parse("60240").unwrap(),

@@ -1,17 +1,22 @@
-//! Terms that an app's outbox receives from the catalog.
+//! Terms as immutable revisions, and the answers that outboxes get for them.
 
-use contract::catalog::{GetTerms, Put};
+use contract::catalog::Put;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::{Catalog, Faults, app, app_with_url, demo::Demo, offer, refused, with};
-use contract::{
-    catalog::{CallbackSettings, Command, GoalTerms, OfferTerms, Resource},
-    operation::Command as _,
+use crate::{
+    Catalog, Faults, STORE_KEYS, app, app_with_url, demo::Demo, goal, offer, refused, token_mac, with,
 };
-use domain::model::{CurrencyRate, MicroUsd, OfferId, money::PerUsd};
+use contract::catalog::{CallbackSettings, Command, Resource};
+use domain::{
+    callbacks::guard::Guard,
+    conversions::terms::{GoalTerms, TermsInForce},
+    model::{AppId, CurrencyRate, MicroUsd, credentials::Vault, money::PerUsd},
+};
+use platform::database::Database as _;
 
 const APP: &str = "10000001";
+const DAY_MS: i64 = 86_400_000;
 
 fn with_app() -> Catalog {
     let catalog = Catalog::small();
@@ -19,90 +24,122 @@ fn with_app() -> Catalog {
     catalog
 }
 
-fn offer_terms(catalog: &Catalog, offer: &str) -> OfferTerms {
-    catalog.terms(APP, &[offer]).offers[&OfferId::parse(offer).unwrap()].clone()
+/// The offer o-1 whose goal g-1 pays `payout_usd`.
+fn paying(payout_usd: f64) -> Value {
+    let goal = with(goal("g-1"), &json!({ "payout_usd": payout_usd }));
+    with(offer(&["g-1"]), &json!({ "goals": [goal] }))
+}
+
+/// The snapshot's terms in force of the offer o-1.
+fn in_force(catalog: &Catalog) -> TermsInForce {
+    catalog.tracking().offer("o-1").unwrap().terms
+}
+
+fn payout(catalog: &Catalog, revision: i64) -> i64 {
+    catalog.ask_offer("o-1", revision).terms.goals[0].payout_micro_usd
 }
 
 #[test]
-fn an_outbox_receives_the_terms_of_its_app_and_the_requested_offers() {
+fn an_outbox_gets_the_terms_that_the_snapshot_names() {
     let catalog = Catalog::from_fixtures();
     let demo = Demo::read();
-    let offers: Vec<_> = demo.offers.keys().map(String::as_str).collect();
+    let tracking = catalog.tracking();
     for (app, document) in &demo.apps {
-        let terms = catalog.terms(app, &offers);
-        assert_eq!(terms.publisher_id.as_str(), document["publisher_id"]);
+        let known = catalog.ask_app(app);
+        assert_eq!(
+            tracking.app(AppId::parse(app).unwrap()).unwrap().current(),
+            Some(known.current.clone())
+        );
+        assert_eq!(known.current.publisher_id.as_str(), document["publisher_id"]);
         let currency: CurrencyRate = serde_json::from_value(document["currency"].clone()).unwrap();
-        assert_eq!(terms.currency, currency);
+        assert_eq!(known.terms.currency, currency);
         let none = CallbackSettings {
             revision: 0,
             sealed: None,
         };
-        assert_eq!(terms.callback, none);
-        assert!(
-            terms
-                .offers
-                .keys()
-                .map(OfferId::as_str)
-                .eq(offers.iter().copied())
-        );
-        for (id, found) in &terms.offers {
-            let document = &demo.offers[id.as_str()];
-            assert_eq!(found.advertiser_id.as_str(), document["advertiser_id"]);
-            let days = document["conversion_window_days"].as_u64().unwrap_or(30);
-            assert_eq!(u64::from(found.conversion_window_days), days, "{id}");
-            let cap = document["conversion_cap"]["lim"].as_u64();
-            assert_eq!(found.conversion_cap.map(u64::from), cap, "{id}");
-            let mut goals: Vec<_> = document["goals"].as_array().unwrap().iter().collect();
-            goals.sort_by_key(|goal| (goal["ord"].as_u64(), goal["id"].as_str()));
-            let expected = goals.into_iter().map(|goal| GoalTerms {
-                id: goal["id"].as_str().unwrap().into(),
-                ord: u32::try_from(goal["ord"].as_u64().unwrap()).unwrap(),
-                gl_val: goal["gl_val"].as_str().map(str::to_owned),
-                payout_micro_usd: serde_json::from_value::<MicroUsd>(goal["payout_usd"].clone())
-                    .unwrap()
-                    .0,
-                retired: false,
-            });
-            assert!(found.goals.iter().cloned().eq(expected), "{id}: {found:?}");
-        }
+        assert_eq!(known.callback, none);
+    }
+    for (id, document) in &demo.offers {
+        let current = tracking.offer(id).unwrap().current();
+        let known = catalog.ask_offer(id, current.terms.revision);
+        assert_eq!(known.current, current);
+        assert_eq!(known.terms.advertiser_id.as_str(), document["advertiser_id"]);
+        let days = document["conversion_window_days"].as_u64().unwrap_or(30);
+        assert_eq!(u64::from(known.terms.conversion_window_days), days, "{id}");
+        let cap = document["conversion_cap"]["lim"].as_u64();
+        assert_eq!(current.conversion_cap.map(u64::from), cap, "{id}");
+        let mut goals: Vec<_> = document["goals"].as_array().unwrap().iter().collect();
+        goals.sort_by_key(|goal| (goal["ord"].as_u64(), goal["id"].as_str()));
+        let expected = goals.into_iter().map(|goal| GoalTerms {
+            id: goal["id"].as_str().unwrap().into(),
+            gl_val: goal["gl_val"].as_str().map(str::to_owned),
+            payout_micro_usd: serde_json::from_value::<MicroUsd>(goal["payout_usd"].clone())
+                .unwrap()
+                .0,
+        });
+        assert!(known.terms.goals.iter().cloned().eq(expected), "{id}: {known:?}");
     }
 }
 
 #[test]
-fn an_unknown_app_is_refused_and_not_stored() {
+fn an_unknown_app_or_offer_is_refused_and_not_stored() {
     let catalog = with_app();
     let before = catalog.dump();
-    for unknown in ["10000002", "1000000", "x", ""] {
-        let (code, message) = refused(catalog.try_terms(unknown, &["o-1"]));
-        assert_eq!(
-            (code, message),
-            ("not_found", format!("there is no app {unknown}"))
-        );
-    }
+    let (code, message) = refused(catalog.try_ask_app("10000002"));
+    assert_eq!((code, message), ("not_found", "there is no app 10000002".into()));
+    let (code, message) = refused(catalog.try_ask_offer("o-1", 1));
+    assert_eq!((code, message), ("not_found", "there is no offer o-1".into()));
     assert_eq!(catalog.dump(), before);
 }
 
 #[test]
-fn unknown_offers_are_left_out() {
+fn only_changed_terms_make_a_revision() {
     let catalog = with_app();
-    catalog.put(Resource::Offer, "o-1", &offer(&["g-1"]));
-    let paused = json!({ "active": false, "ends_at": 1 });
-    catalog.put(Resource::Offer, "o-2", &with(offer(&["g-2"]), &paused));
-    let requested = ["o-3", "o-2", "o-1", "o-2", "o_1", "", "O-1"];
-    let found = catalog.terms(APP, &requested).offers;
-    assert!(found.keys().map(OfferId::as_str).eq(["o-1", "o-2"]), "{found:?}");
-    assert!(catalog.terms(APP, &[]).offers.is_empty());
+    let put = |document: &Value| {
+        catalog.put(Resource::Offer, "o-1", document);
+        in_force(&catalog).revision
+    };
+    let first = put(&paying(1.0));
+    assert!(first >= catalog.now() / 1_000);
+    catalog.wait(1);
+    let same = [
+        json!({}),
+        json!({ "name": "Another name", "active": false }),
+        json!({ "conversion_cap": { "dur": "DAILY", "lim": 5 }, "ends_at": 2_000_000_000 }),
+        json!({ "conversion_window_days": 30 }),
+    ];
+    for members in same {
+        assert_eq!(put(&with(paying(1.0), &members)), first, "{members}");
+    }
+    let mut last = first;
+    let another_goal = json!({ "goals": [goal("g-1"), with(goal("g-2"), &json!({ "ord": 2 }))] });
+    for members in [
+        another_goal,
+        json!({ "conversion_window_days": 7 }),
+        json!({}),
+        json!({ "goals": paying(2.0)["goals"] }),
+    ] {
+        let revision = put(&with(paying(1.0), &members));
+        assert!(revision > last, "{members}: {revision} after {last}");
+        last = revision;
+    }
+    assert_eq!(
+        (payout(&catalog, first), payout(&catalog, last)),
+        (1_000_000, 2_000_000)
+    );
 }
 
 #[test]
-fn a_cap_carries_its_revision() {
+fn a_cap_is_current_and_carries_the_offers_revision() {
     let catalog = with_app();
     let put_cap = |cap: Value| {
-        let members = json!({ "conversion_cap": cap, "conversion_window_days": 7 });
-        catalog.put(Resource::Offer, "o-1", &with(offer(&["g-1"]), &members));
-        let found = offer_terms(&catalog, "o-1");
-        assert_eq!(found.conversion_window_days, 7);
-        (found.conversion_cap, found.revision)
+        catalog.put(
+            Resource::Offer,
+            "o-1",
+            &with(offer(&["g-1"]), &json!({ "conversion_cap": cap })),
+        );
+        let current = catalog.ask_offer("o-1", 1).current;
+        (current.conversion_cap, current.revision)
     };
     let (cap, first) = put_cap(json!({ "dur": "DAILY", "lim": 5 }));
     assert_eq!(cap, Some(5));
@@ -114,105 +151,189 @@ fn a_cap_carries_its_revision() {
 }
 
 #[test]
-fn terms_list_retired_goals_in_order() {
+fn terms_since_only_rises_and_stays_where_a_document_leaves_it_out() {
     let catalog = with_app();
-    catalog.put(Resource::Offer, "o-1", &offer(&["g-1", "g-2", "g-3"]));
-    catalog.put(Resource::Offer, "o-1", &offer(&["g-3"]));
-    catalog.put(Resource::Offer, "o-2", &offer(&["g-0"]));
-    catalog.wait(400 * 86_400_000);
-    let goals = offer_terms(&catalog, "o-1").goals;
-    let found: Vec<_> = goals
-        .iter()
-        .map(|goal| (goal.id.as_str(), goal.retired))
-        .collect();
-    assert_eq!(found, [("g-1", true), ("g-2", true), ("g-3", false)]);
-    assert!(goals.iter().all(|goal| goal.payout_micro_usd == 1_250_000));
-}
-
-#[test]
-fn terms_are_current_until_the_operator_changes_them() {
-    let catalog = with_app();
+    let now_s = catalog.now() / 1_000;
     catalog.put(Resource::Offer, "o-1", &offer(&["g-1"]));
-    let ask = |since: Option<i64>| {
-        let requested = catalog.send(Command::Terms(GetTerms {
-            app_id: APP.into(),
-            offers: vec!["o-1".into()],
-            since,
-        }));
-        requested.unwrap()
-    };
-    let is_current = |since: i64| ask(Some(since)).status == 204;
-    let changes: [(&str, &dyn Fn()); 4] = [
-        ("a payout", &|| {
-            let goals =
-                json!({ "goals": [with(offer(&["g-1"])["goals"][0].clone(), &json!({ "payout_usd": 9 }))] });
-            catalog.put(Resource::Offer, "o-1", &with(offer(&["g-1"]), &goals));
-        }),
-        ("a callback", &|| {
-            catalog.put(Resource::App, APP, &app_with_url("https://acme.example.com/cb"));
-        }),
-        ("a currency", &|| {
-            let currency =
-                json!({ "currency": with(app("acme")["currency"].clone(), &json!({ "per_usd": 7 })) });
-            catalog.put(Resource::App, APP, &with(app("acme"), &currency));
-        }),
-        ("an import", &|| {
-            let line = with(offer(&["g-1", "g-2"]), &json!({ "kind": "offer", "id": "o-1" }));
-            assert_eq!(catalog.import("i", &format!("{line}\n")).unwrap().status, 200);
-        }),
+    let documents = [
+        (Resource::Offer, "o-1", offer(&["g-1"])),
+        (Resource::App, APP, app("acme")),
     ];
-    for (what, change) in changes {
-        let before = catalog.terms(APP, &["o-1"]);
-        assert!(is_current(before.change), "before {what}");
-        change();
-        let found = ask(Some(before.change));
-        assert_eq!(found, ask(None), "after {what}");
-        assert_ne!(before, catalog.terms(APP, &["o-1"]), "terms change after {what}");
+    for (resource, id, document) in documents {
+        let since = || match resource {
+            Resource::Offer => in_force(&catalog).since,
+            _ => catalog.ask_app(APP).current.terms.since,
+        };
+        let put = |since: i64| {
+            catalog.try_put(
+                resource,
+                id,
+                &with(document.clone(), &json!({ "terms_since": since })),
+            )
+        };
+        assert_eq!(since(), 0);
+        put(now_s - 100).unwrap();
+        assert_eq!(since(), now_s - 100);
+        catalog.put(resource, id, &document);
+        assert_eq!(since(), now_s - 100);
+        assert_eq!(catalog.get(resource, id)["terms_since"], now_s - 100);
+        let (code, message) = refused(put(now_s - 101));
+        assert_eq!(code, "invalid_field");
+        assert_eq!(
+            message,
+            format!(
+                "terms_since: must not be less than {}, because it only rises",
+                now_s - 100
+            )
+        );
+        // Milliseconds, sent by mistake, would pay all clicks for ever by the current terms.
+        for future in [now_s + 1, catalog.now()] {
+            let (code, message) = refused(put(future));
+            assert_eq!(code, "invalid_field");
+            assert!(
+                message.starts_with("terms_since: must be UNIX seconds"),
+                "{message}"
+            );
+        }
+        put(now_s).unwrap();
+        assert_eq!(since(), now_s);
     }
-    // A client ahead of the last change has to fetch the terms.
-    let last = catalog.terms(APP, &["o-1"]).change;
-    assert!(is_current(last) && !is_current(last + 1) && !is_current(0));
 }
 
 #[test]
-fn terms_carry_a_sealed_callback_that_opens_for_its_app() {
+fn superseded_terms_are_kept_as_long_as_a_click_may_need_them() {
+    let catalog = with_app();
+    let put = |payout| {
+        catalog.put(Resource::Offer, "o-1", &paying(payout));
+        in_force(&catalog).revision
+    };
+    let revisions = [put(1.0), put(2.0)];
+    let payouts = || revisions.map(|revision| payout(&catalog, revision));
+    let sweep = || origin::catalog::terms::sweep(&catalog.db, catalog.now()).unwrap();
+    catalog.wait(97 * DAY_MS);
+    sweep();
+    assert_eq!(payouts(), [1_000_000, 2_000_000]);
+    catalog.wait(1);
+    sweep();
+    assert_eq!(payouts(), [2_000_000, 2_000_000]);
+    // The current terms stay for ever.
+    catalog.wait(1_000 * DAY_MS);
+    sweep();
+    assert_eq!(payouts(), [2_000_000, 2_000_000]);
+}
+
+#[test]
+fn an_outbox_gets_a_sealed_callback_that_opens_for_its_app() {
     let catalog = Catalog::small();
     let document = app_with_url("https://acme.example.com/cb?u={user_id}");
     catalog.put(Resource::App, APP, &document);
-    let reply = catalog.try_terms(APP, &[]).unwrap();
+    let reply = catalog.try_ask_app(APP).unwrap();
     assert!(!reply.body.contains("whsec_") && !reply.body.contains("acme.example.com"));
-    let settings = catalog.terms(APP, &[]).callback;
-    assert!(settings.revision > 0, "{settings:?}");
-    let sealed = settings.sealed.unwrap();
+    let known = catalog.ask_app(APP);
+    assert!(known.callback.revision > 0, "{known:?}");
+    assert_eq!(known.current.callback_revision, known.callback.revision);
+    let sealed = known.callback.sealed.unwrap();
     let opened = catalog.vault.open(&format!("callback/{APP}"), &sealed.0).unwrap();
     let opened: Value = serde_json::from_slice(&opened).unwrap();
     assert_eq!(opened, document["callback"]);
 }
 
 #[test]
-fn only_the_first_request_for_terms_writes() {
-    let with_known_outbox = || {
-        let catalog = with_app();
-        catalog.terms(APP, &[]);
-        catalog
-    };
+fn only_the_first_question_of_an_outbox_writes() {
     let catalog = with_app();
+    catalog.put(Resource::Offer, "o-1", &offer(&["g-1"]));
     catalog.db.inject(Faults::none());
-    catalog.terms(APP, &[]);
+    catalog.ask_app(APP);
     assert_eq!(catalog.db.writes(), 1);
-    catalog.terms(APP, &[]);
+    catalog.ask_app(APP);
+    catalog.ask_offer("o-1", 1);
     assert_eq!(catalog.db.writes(), 1);
-    assert_eq!(catalog.dump(), with_known_outbox().dump());
-    let terms = Command::Terms(GetTerms {
-        app_id: APP.into(),
-        offers: Vec::new(),
-        since: None,
-    });
-    assert!(terms.is_idempotent());
+}
+
+/// A copy of a catalog's resources, as a backup has them.
+fn backup(catalog: &Catalog) -> Catalog {
+    let restored = Catalog {
+        now_ms: catalog.now_ms.clone(),
+        vault: Vault::parse(STORE_KEYS).unwrap(),
+        token_mac: token_mac().unwrap(),
+        guard: Guard::default(),
+        ..Catalog::empty()
+    };
+    for table in [
+        "state",
+        "publishers",
+        "apps",
+        "advertisers",
+        "offers",
+        "offer_documents",
+        "goals",
+        "terms",
+    ] {
+        for row in catalog.rows(&format!("SELECT * FROM {table}")) {
+            let places = vec!["?"; row.0.len()].join(", ");
+            let sql = format!("INSERT INTO {table} VALUES ({places})");
+            restored.db.execute(&sql, &row.0).unwrap();
+        }
+    }
+    restored
+}
+
+/// All revisions: of the offer's terms, of the app's terms, of the offer, of the app.
+fn revisions(catalog: &Catalog) -> [i64; 4] {
+    let (offer, app) = (catalog.ask_offer("o-1", 1).current, catalog.ask_app(APP).current);
+    [
+        offer.terms.revision,
+        app.terms.revision,
+        offer.revision,
+        app.revision,
+    ]
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_restored_catalog_reuses_no_revision(
+        before in proptest::collection::vec((0..4_u8, 0..3_000_i64), 1..8),
+        lost in proptest::collection::vec((0..4_u8, 1_000..3_000_i64), 1..8),
+        after in proptest::collection::vec((0..4_u8, 0..3_000_i64), 1..8),
+    ) {
+        let catalog = with_app();
+        let change = |catalog: &Catalog, changes: &[(u8, i64)]| {
+            let mut made = Vec::new();
+            for &(value, wait_ms) in changes {
+                catalog.wait(wait_ms);
+                let known = revisions(catalog);
+                catalog.put(Resource::Offer, "o-1", &paying(f64::from(value)));
+                let currency = with(app("acme")["currency"].clone(), &json!({ "per_usd": value + 1 }));
+                catalog.put(Resource::App, APP, &with(app("acme"), &json!({ "currency": currency })));
+                let now = revisions(catalog);
+                for (known, now) in known.into_iter().zip(now) {
+                    prop_assert!(now >= known);
+                }
+                made.push(now);
+            }
+            Ok(made)
+        };
+        catalog.put(Resource::Offer, "o-1", &paying(9.0));
+        change(&catalog, &before)?;
+        let at_backup = revisions(&catalog);
+        let restored = backup(&catalog);
+        let lost = change(&catalog, &lost)?;
+        restored.now_ms.set(catalog.now() + 1_000);
+        for (nth, known) in at_backup.into_iter().enumerate() {
+            for made in change(&restored, &after)? {
+                let is_reused = made[nth] != known && lost.iter().any(|lost| lost[nth] == made[nth]);
+                prop_assert!(!is_reused, "{made:?} was used before the restore: {lost:?}");
+            }
+        }
+        // A click under lost terms is paid by the newest before them.
+        for lost in lost {
+            if lost[0] > at_backup[0] {
+                prop_assert_eq!(payout(&restored, lost[0]), payout(&restored, at_backup[0]));
+            }
+        }
+    }
 
     #[test]
     fn a_rate_of_six_decimals_reaches_the_outbox_exactly(
@@ -226,7 +347,7 @@ proptest! {
         let written = written.replace("\"decimals\":0", &format!("\"decimals\":{decimals}"));
         let put = Command::Put(Put { resource: Resource::App, id: APP.into(), body: written });
         catalog.send(put).unwrap();
-        let found = catalog.terms(APP, &[]).currency;
+        let found = catalog.ask_app(APP).terms.currency;
         prop_assert_eq!((found.per_usd, found.decimals), (PerUsd(per_usd), decimals));
     }
 }

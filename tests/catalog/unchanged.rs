@@ -9,7 +9,10 @@ use crate::{
     demo::{self, Demo},
     with,
 };
-use contract::catalog::{CallbackSettings, Resource};
+use contract::{
+    catalog::{CallbackSettings, Resource},
+    outbox::Shard,
+};
 use domain::model::credentials::Vault;
 use origin::catalog::{
     callback_sync::queue::{confirm, next_ms, settings_of},
@@ -39,19 +42,24 @@ fn synced_catalog() -> Catalog {
 
 fn sync(catalog: &Catalog) {
     let settings = settings(catalog);
-    confirm(&catalog.db, id(APP), settings.revision).unwrap();
+    let shard = Shard {
+        app: id(APP),
+        number: 5,
+    };
+    confirm(&catalog.db, shard, settings.revision).unwrap();
     revisions::clear(&catalog.db, revisions::TRACKING_DIRTY_SINCE).unwrap();
     assert!(!is_anything_due(catalog));
     catalog.wait(86_400_000);
 }
 
 fn settings(catalog: &Catalog) -> CallbackSettings {
-    catalog.terms(APP, &[]).callback
+    catalog.ask_app(APP).callback
 }
 
 /// The settings to push to the app's outbox.
 fn due(catalog: &Catalog) -> Option<CallbackSettings> {
-    settings_of(&catalog.db, id(APP)).unwrap().map(|due| due.settings)
+    let due = settings_of(&catalog.db, id(APP)).unwrap().pop();
+    due.map(|due| due.settings)
 }
 
 fn is_anything_due(catalog: &Catalog) -> bool {
@@ -131,7 +139,7 @@ fn a_repeated_import_of_a_whole_catalog_changes_nothing() {
         let catalog = Catalog::from_fixtures();
         assert_eq!(catalog.import("first", &text).unwrap().status, 200);
         for app in Demo::read().apps.keys() {
-            catalog.terms(app, &[]);
+            catalog.ask_app(app);
         }
         revisions::clear(&catalog.db, revisions::TRACKING_DIRTY_SINCE).unwrap();
         let before = catalog.dump();

@@ -11,6 +11,7 @@ use contract::{catalog, clicks, counters, kv, ledger, operation, outbox};
 use domain::{
     callbacks::fields::Fields,
     catalog::{advertiser::Advertiser, app::App, offer::Offer, publisher::Publisher},
+    conversions::terms::{AppTerms, OfferTerms},
 };
 use origin::outbox::reservations::Reservation;
 
@@ -30,10 +31,12 @@ fn survives<T: Serialize + DeserializeOwned>(example: &Value) -> Result<(), Stri
     }
 }
 
-const FORMATS: [(&str, Check); 22] = [
+const FORMATS: [(&str, Check); 26] = [
     ("catalog_command", survives::<catalog::Command>),
     ("catalog_refreshed", survives::<catalog::Refreshed>),
-    ("catalog_terms", survives::<catalog::Terms>),
+    ("catalog_app_settings", survives::<catalog::AppSettings>),
+    ("catalog_known_app", survives::<catalog::KnownApp>),
+    ("catalog_known_offer", survives::<catalog::KnownOffer>),
     ("clicks_command", survives::<clicks::Command>),
     ("clicks_found", survives::<clicks::Found>),
     ("counters_applied", survives::<operation::Applied>),
@@ -48,6 +51,8 @@ const FORMATS: [(&str, Check); 22] = [
     ("outbox_command", survives::<outbox::Command>),
     ("outbox_replayed", survives::<outbox::Replayed>),
     ("stored_advertiser", survives::<Advertiser>),
+    ("stored_app_terms", survives::<AppTerms>),
+    ("stored_offer_terms", survives::<OfferTerms>),
     ("stored_app", survives::<App>),
     ("stored_fields", survives::<Fields>),
     ("stored_offer", survives::<Offer>),

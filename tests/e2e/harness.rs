@@ -289,7 +289,7 @@ impl Signpost {
     /// Puts an offer for every country and platform with one goal, `{id}-g`, and with `changes` applied to the
     /// document. It is served after the next refresh.
     #[track_caller]
-    pub fn put_offer(&self, id: &str, changes: &Value) {
+    pub fn put_offer(&self, id: &str, changes: &Value) -> Value {
         let offer = json!({
             "advertiser_id": "brindlefox-games", "off_type": "CPI", "s_id": "com.example.game", "name": "A game",
             "lp_url": "https://adv.example/about", "target_url": "https://adv.example/t/{offer_id}?clickid={click_id}",
@@ -297,7 +297,7 @@ impl Signpost {
             "geo_tgt": {"include": [], "exclude": []}, "active": true,
             "goals": [{"id": format!("{id}-g"), "ttl": "Play", "instr": "1. Play", "payout_usd": 1, "ord": 1}]
         });
-        self.put(&format!("offers/{id}"), &with(offer, changes));
+        self.put(&format!("offers/{id}"), &with(offer, changes)).json()
     }
 
     /// Sends a click from a country.

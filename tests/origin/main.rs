@@ -25,6 +25,7 @@ mod ledger;
 mod migrations;
 mod outbox;
 mod outbox_simulation;
+mod test_catalog;
 
 use std::collections::BTreeSet;
 

@@ -11,10 +11,10 @@ mod replay;
 mod retention;
 mod statements;
 mod states;
+mod terms;
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeMap,
     future::{Future, poll_fn},
     pin::pin,
     task::{Context, Poll, Waker},
@@ -22,12 +22,15 @@ use std::{
 
 use serde_json::Value as Json;
 
-use super::{Database, Sqlite, dump, migrated};
+use super::{
+    Database, Sqlite, dump, migrated,
+    test_catalog::{FIRST, TestCatalog},
+};
 use contract::{
-    catalog::{CallbackSettings, GoalTerms, OfferTerms, Terms},
+    catalog::{CallbackSettings, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
     counters::{Take, Taken},
     operation::{Bytes, Reply},
-    outbox::{Answer, Conversion, ReplayMany},
+    outbox::{Answer, Conversion, Current, ReplayMany, Shard},
 };
 use domain::{
     callbacks::{
@@ -37,10 +40,12 @@ use domain::{
     },
     conversions::{
         ids::{RowKey, transaction_id},
+        parameters::INVALID_CLICK_ID,
         state::{Movement, Status},
+        terms::{AppTerms, GoalTerms, OfferTerms},
     },
     model::{
-        AdvertiserId, AppId, CurrencyRate, OfferId, PublisherId,
+        AdvertiserId, AppId, CurrencyRate, OfferId,
         api_error::{ApiError, common},
         money::PerUsd,
         time::{DAY_MS, SECOND_MS},
@@ -50,13 +55,14 @@ use domain::{
 use origin::{
     counters,
     outbox::{
-        self,
-        commit::{self, Peers},
+        self, commit,
         deliveries::{self as attempts, Attempt, ClaimedCallback},
-        endpoint, log as written, replay as operator,
+        endpoint, log as written,
+        peers::{Peers, StateCache},
+        replay as operator,
     },
 };
-use platform::{failure::Failure, params};
+use platform::{failure::Failure, keyed_flights::KeyedFlights, params};
 
 /// Noon of 2026-01-15, UTC.
 const NOW: i64 = 1_768_478_400_000;
@@ -77,13 +83,18 @@ fn advertiser(id: &str) -> AdvertiserId {
     AdvertiserId::parse(id).unwrap()
 }
 
-fn goal(id: &str, ord: u32, code: &str, payout_micro_usd: i64) -> GoalTerms {
+fn shard() -> Shard {
+    Shard {
+        app: app(),
+        number: 5,
+    }
+}
+
+fn goal(id: &str, code: &str, payout_micro_usd: i64) -> GoalTerms {
     GoalTerms {
         id: id.into(),
-        ord,
         gl_val: Some(code.to_owned()).filter(|code| !code.is_empty()),
         payout_micro_usd,
-        retired: false,
     }
 }
 
@@ -94,41 +105,36 @@ fn settings(revision: i64, has_callback: bool) -> CallbackSettings {
     }
 }
 
-/// An app with a callback, and an offer with three goals, one of them retired.
-fn terms() -> Terms {
+/// An app with a callback, and an offer with two goals.
+fn catalog() -> TestCatalog {
     let offer = OfferTerms {
         advertiser_id: advertiser("brand"),
         conversion_window_days: 30,
-        conversion_cap: None,
-        revision: 5,
         goals: vec![
-            GoalTerms {
-                retired: true,
-                ..goal("g-old", 0, "trial", 100_000)
-            },
-            goal("g-1", 1, "install", 750_000),
-            goal("g-2", 2, "purchase", 2_000_000),
+            goal("g-1", "install", 750_000),
+            goal("g-2", "purchase", 2_000_000),
         ],
     };
-    Terms {
-        change: 5,
-        publisher_id: PublisherId::parse("acme").unwrap(),
-        currency: CurrencyRate {
-            name: "Coins".into(),
-            per_usd: PerUsd(100_000_000),
-            decimals: 2,
-            rounding: Default::default(),
-        },
-        callback: settings(1, true),
-        offers: BTreeMap::from([(OfferId::parse(OFFER).unwrap(), offer)]),
-    }
+    let currency = CurrencyRate {
+        name: "Coins".into(),
+        per_usd: PerUsd(100_000_000),
+        decimals: 2,
+        rounding: Default::default(),
+    };
+    TestCatalog::new(AppTerms { currency }, settings(1, true), &[(OFFER, offer, None)])
 }
 
-/// The environment of an outbox: the clock, the catalog's terms, and the counters with their production code.
+/// The environment of an outbox: the clock, the catalog, and the counters with their production code.
 struct World {
     now_ms: Cell<i64>,
-    terms: RefCell<Terms>,
+    catalog: RefCell<TestCatalog>,
     catalog_answers: Cell<bool>,
+    /// While set, answers of the catalog do not arrive.
+    hold_catalog: Cell<bool>,
+    /// Whether conversions come from an edge whose snapshot is the newest. Else they bring what they have.
+    has_snapshot: Cell<bool>,
+    state_cache: StateCache,
+    questions: KeyedFlights<Result<(), Failure>>,
     counters: Sqlite,
     counters_answer: Cell<bool>,
     /// While set, answers of the counters do not arrive.
@@ -142,8 +148,12 @@ impl World {
     fn new() -> Self {
         Self {
             now_ms: Cell::new(NOW),
-            terms: RefCell::new(terms()),
+            catalog: RefCell::new(catalog()),
             catalog_answers: Cell::new(true),
+            hold_catalog: Cell::new(false),
+            has_snapshot: Cell::new(true),
+            state_cache: StateCache::default(),
+            questions: KeyedFlights::default(),
             counters: migrated(counters::MIGRATIONS),
             counters_answer: Cell::new(true),
             hold_answers: Cell::new(false),
@@ -158,16 +168,18 @@ impl World {
         world
     }
 
-    /// Changes the offer like the operator. Each change has a new revision.
+    /// Changes the offer's terms like the operator. Each change has a new revision.
     fn change(&self, change: impl FnOnce(&mut OfferTerms)) {
-        let mut terms = self.terms.borrow_mut();
-        let offer = terms.offers.values_mut().next().unwrap();
-        change(offer);
-        offer.revision += 1;
+        self.catalog.borrow_mut().change_offer(OFFER, change);
+    }
+
+    /// The same before any click.
+    fn first(&self, change: impl FnOnce(&mut OfferTerms)) {
+        self.catalog.borrow_mut().first_offer(OFFER, change);
     }
 
     fn cap(&self, limit: Option<u32>) {
-        self.change(|offer| offer.conversion_cap = limit);
+        self.catalog.borrow_mut().cap(OFFER, limit);
     }
 
     fn pass(&self, ms: i64) {
@@ -175,13 +187,14 @@ impl World {
     }
 }
 
-/// Handles a postback with the current terms, like the service.
+/// Handles a postback like the edge and the service.
 async fn send_postback(db: &Sqlite, world: &World, conversion: &Conversion) -> Result<Answer, Failure> {
-    if !world.catalog_answers.get() {
-        return Err(common::UNAVAILABLE.into());
+    let mut conversion = conversion.clone();
+    if world.has_snapshot.get() {
+        conversion.current = world.catalog.borrow().current(&conversion.click.offer);
     }
-    let terms = world.terms.borrow().clone();
-    commit::convert(db, world, conversion, &terms).await
+    let terms = outbox::terms::of(db, world, shard(), &conversion).await?;
+    commit::convert(db, world, &conversion, &terms).await
 }
 
 impl Peers for World {
@@ -191,6 +204,32 @@ impl Peers for World {
 
     fn claim_ms(&self) -> i64 {
         CLAIM_MS
+    }
+
+    fn state_cache(&self) -> &StateCache {
+        &self.state_cache
+    }
+
+    fn questions(&self) -> &KeyedFlights<Result<(), Failure>> {
+        &self.questions
+    }
+
+    async fn ask_offer(&self, question: GetOfferTerms) -> Result<KnownOffer, Failure> {
+        if !self.catalog_answers.get() {
+            return Err(common::UNAVAILABLE.into());
+        }
+        let known = self.catalog.borrow_mut().ask_offer(&question);
+        arrives(&self.hold_catalog).await;
+        known.ok_or_else(|| INVALID_CLICK_ID.into())
+    }
+
+    async fn ask_app(&self, question: GetAppTerms) -> Result<KnownApp, Failure> {
+        if !self.catalog_answers.get() {
+            return Err(common::UNAVAILABLE.into());
+        }
+        let known = self.catalog.borrow_mut().ask_app(&question);
+        arrives(&self.hold_catalog).await;
+        Ok(known)
     }
 
     async fn take(&self, take: &Take) -> Result<bool, Failure> {
@@ -204,14 +243,7 @@ impl Peers for World {
         else {
             panic!("unexpected reply to a take");
         };
-        poll_fn(|_| {
-            if self.hold_answers.get() {
-                Poll::Pending
-            } else {
-                Poll::Ready(())
-            }
-        })
-        .await;
+        arrives(&self.hold_answers).await;
         Ok(taken)
     }
 
@@ -219,6 +251,18 @@ impl Peers for World {
         self.commits.set(self.commits.get() + 1);
         Ok(())
     }
+}
+
+/// Waits while answers are held.
+async fn arrives(hold: &Cell<bool>) {
+    poll_fn(|_| {
+        if hold.get() {
+            Poll::Pending
+        } else {
+            Poll::Ready(())
+        }
+    })
+    .await;
 }
 
 /// The output of a future that does not wait.
@@ -237,6 +281,9 @@ fn conversion(n: u8) -> Conversion {
             offer: OFFER.into(),
             goal: "g-2".into(),
             app: app(),
+            shard: 5,
+            offer_terms: FIRST,
+            app_terms: FIRST,
             user_id: format!("user-{n}").into(),
             gaid: Some("gaid".into()),
             idfa: None,
@@ -249,10 +296,17 @@ fn conversion(n: u8) -> Conversion {
         goal: None,
         txn: None,
         status: Status::Approved,
+        current: Current {
+            offer: None,
+            app: None,
+            is_recent: true,
+        },
     }
 }
 
 trait ConversionExt {
+    /// The conversion of a click that was made under the current terms.
+    fn under_current(self, world: &World) -> Self;
     fn goal(self, goal: &str) -> Self;
     fn txn(self, txn: &str) -> Self;
     fn status(self, status: Status) -> Self;
@@ -260,6 +314,13 @@ trait ConversionExt {
 }
 
 impl ConversionExt for Conversion {
+    fn under_current(mut self, world: &World) -> Self {
+        let mut catalog = world.catalog.borrow_mut();
+        self.click.app_terms = catalog.app.terms.revision;
+        self.click.offer_terms = catalog.offer(OFFER).current.terms.revision;
+        self
+    }
+
     fn goal(mut self, goal: &str) -> Self {
         self.goal = Some(goal.into());
         self
@@ -399,9 +460,12 @@ fn delivery_state(db: &Sqlite, transaction_id: &str) -> (Option<i64>, Option<i64
     )
 }
 
-/// Applies the catalog's callback settings.
+/// Applies callback settings that the catalog pushes. Returns whether they are newer than the stored ones.
 fn apply_settings(db: &Sqlite, now_ms: i64, settings: &CallbackSettings) -> bool {
-    endpoint::update(db, now_ms, app(), None, settings, CLAIM_MS).unwrap()
+    let world = World::new();
+    world.now_ms.set(now_ms);
+    endpoint::store_settings(db, &world, shard(), settings).unwrap();
+    world.commits.get() == 1
 }
 
 fn claim(db: &Sqlite, now_ms: i64) -> Vec<ClaimedCallback> {

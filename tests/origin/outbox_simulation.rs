@@ -100,7 +100,10 @@ fn changes() -> impl Strategy<Value = Change> {
         3 => (0..6_u32, any::<bool>()).prop_map(|(cap, push)| Change::Cap(0, Some(cap), push)),
         2 => (proptest::option::of(0..6_u32), any::<bool>()).prop_map(|(cap, push)| Change::Cap(1, cap, push)),
         2 => (0..2_usize, 0..2_000_000_i64).prop_map(|(goal, payout)| Change::Payout(goal, payout)),
-        1 => (0..2_usize, any::<bool>()).prop_map(|(goal, retired)| Change::Retire(goal, retired)),
+        1 => (1..4_u8).prop_map(Change::Goals),
+        1 => Just(Change::OfferSince),
+        1 => Just(Change::AppSince),
+        6 => Just(Change::Publish),
         1 => (1..200_000_000_i64).prop_map(Change::Rate),
         5 => (prop::bool::weighted(0.8), any::<bool>()).prop_map(|(set, push)| Change::Callback(set, push)),
     ]

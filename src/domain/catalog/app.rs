@@ -28,6 +28,9 @@ pub struct App {
     /// Offers that the app does not show. Ids of offers that do not exist yet are allowed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked_offers: Vec<OfferId>,
+    /// Clicks made before this time, in UNIX seconds, are paid by the current terms. It only rises.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terms_since: Option<i64>,
 }
 
 impl App {

@@ -54,6 +54,9 @@ pub struct Offer {
     pub ends_at: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversion_window_days: Option<u16>,
+    /// Clicks made before this time, in UNIX seconds, are paid by the current terms. It only rises.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terms_since: Option<i64>,
     pub active: bool,
 }
 

@@ -14,6 +14,11 @@ pub struct Click<'a> {
     /// The goal in the tracking URL. It identifies the offer; the postback decides which goal is paid.
     pub goal: Cow<'a, str>,
     pub app: AppId,
+    /// The number of the app's outbox that keeps the user's conversions.
+    pub shard: u8,
+    /// The revisions of the terms that were in force: the offer's and the app's.
+    pub offer_terms: i64,
+    pub app_terms: i64,
     pub user_id: Cow<'a, str>,
     pub gaid: Option<Cow<'a, str>>,
     pub idfa: Option<Cow<'a, str>>,
@@ -35,6 +40,9 @@ impl Click<'_> {
             offer: owned(self.offer),
             goal: owned(self.goal),
             app: self.app,
+            shard: self.shard,
+            offer_terms: self.offer_terms,
+            app_terms: self.app_terms,
             user_id: owned(self.user_id),
             gaid: self.gaid.map(owned),
             idfa: self.idfa.map(owned),
@@ -54,6 +62,9 @@ impl Click<'static> {
             offer: "60118".into(),
             goal: "60118-1".into(),
             app: AppId::from_number(42).unwrap(),
+            shard: 5,
+            offer_terms: 1_789_000_000,
+            app_terms: 1_770_000_000,
             user_id: user_id.into(),
             gaid: None,
             idfa: None,
@@ -89,8 +100,10 @@ pub mod strategies {
 
     pub fn click() -> impl Strategy<Value = Click<'static>> {
         let instants = prop_oneof![3 => 1_767_225_600_000..4_000_000_000_000_i64, 1 => any::<i64>()];
+        let revision = || prop_oneof![3 => 1_767_225_600..4_000_000_000_i64, 1 => any::<i64>()];
         (
             (text(), text(), 0..100_000_000_u32, text()),
+            (any::<u8>(), revision(), revision()),
             (
                 option::of(text()),
                 option::of(text()),
@@ -99,11 +112,19 @@ pub mod strategies {
             (option::of(text()), option::of(any::<u8>()), instants),
         )
             .prop_map(
-                |((offer, goal, app, user_id), (gaid, idfa, custom), (placement, country, clicked_at_ms))| {
+                |(
+                    (offer, goal, app, user_id),
+                    (shard, offer_terms, app_terms),
+                    (gaid, idfa, custom),
+                    (placement, country, clicked_at_ms),
+                )| {
                     Click {
                         offer,
                         goal,
                         app: AppId::from_number(app).unwrap(),
+                        shard,
+                        offer_terms,
+                        app_terms,
                         user_id,
                         gaid,
                         idfa,

@@ -1,11 +1,12 @@
-//! Packs a click into few bytes, since a click id has at most 255 characters by default. The app is not packed, because
-//! the readable header of the click id holds it.
+//! Packs a click into few bytes, since a click id has at most 255 characters by default. App and shard are not packed,
+//! because the readable header of the click id holds them.
 //!
 //! | part | encoding |
 //! |---|---|
 //! | which optional texts follow | varint: bits 0 gaid, 1 idfa, 2 to 6 `c1` to `c5`, 7 placement |
 //! | country | one byte: its place in the list of countries, 255 for none |
 //! | time | varint, zigzag: milliseconds since 2026-01-01 |
+//! | revisions of the offer's terms and of the app's | varint each: the revision less the UNIX time of 2026-01-01 |
 //! | offer, goal, user_id, then the optional ones | texts |
 //!
 //! A text begins with a varint: 0 or 1 is a UUID in lower or upper case (16 bytes follow), 2 a decimal number (a varint
@@ -15,10 +16,12 @@
 use std::borrow::Cow;
 
 use super::{alphabet, click::Click};
-use crate::model::{AppId, Country, country::COUNTRIES};
+use crate::model::{AppId, Country, country::COUNTRIES, time::SECOND_MS};
 
 /// 2026-01-01T00:00:00Z: no click is older, and the time fits six bytes until 2095.
 const EPOCH_MS: i64 = 1_767_225_600_000;
+/// A revision is at least the UNIX time at which it was made, so it fits four bytes until 2034.
+const EPOCH_S: i64 = EPOCH_MS / SECOND_MS;
 
 const NO_COUNTRY: u8 = u8::MAX;
 const _: () = assert!(COUNTRIES <= NO_COUNTRY as usize);
@@ -46,6 +49,9 @@ pub fn pack(click: &Click<'_>, out: &mut Vec<u8>) {
     put_varint(present, out);
     out.push(click.country.map_or(NO_COUNTRY, Country::index));
     put_varint(zigzag(click.clicked_at_ms.wrapping_sub(EPOCH_MS)), out);
+    for revision in [click.offer_terms, click.app_terms] {
+        put_varint(revision.wrapping_sub(EPOCH_S).cast_unsigned(), out);
+    }
     for text in [&click.offer, &click.goal, &click.user_id] {
         put_text(text, out);
     }
@@ -54,8 +60,8 @@ pub fn pack(click: &Click<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Unpacks a click of `app`. `None` if the bytes are not what [`pack`] writes.
-pub fn unpack(app: AppId, packed: &[u8]) -> Option<Click<'static>> {
+/// Unpacks a click of `app`, whose outbox is `shard`. `None` if the bytes are not what [`pack`] writes.
+pub fn unpack(app: AppId, shard: u8, packed: &[u8]) -> Option<Click<'static>> {
     let mut reader = Reader { rest: packed };
     let present = reader.varint()?;
     let country = match reader.byte()? {
@@ -63,6 +69,8 @@ pub fn unpack(app: AppId, packed: &[u8]) -> Option<Click<'static>> {
         index => Some(Country::from_index(index)?),
     };
     let clicked_at_ms = unzigzag(reader.varint()?).wrapping_add(EPOCH_MS);
+    let mut revision = || Some(reader.varint()?.cast_signed().wrapping_add(EPOCH_S));
+    let [offer_terms, app_terms] = [revision()?, revision()?];
     let [offer, goal, user_id] = [reader.text()?, reader.text()?, reader.text()?];
     let mut optional = [const { None }; 8];
     for (bit, text) in optional.iter_mut().enumerate() {
@@ -76,6 +84,9 @@ pub fn unpack(app: AppId, packed: &[u8]) -> Option<Click<'static>> {
         offer,
         goal,
         app,
+        shard,
+        offer_terms,
+        app_terms,
         user_id,
         gaid,
         idfa,
@@ -310,14 +321,17 @@ mod tests {
     fn a_click_packed_in_any_other_way_is_refused() {
         let click = Click::sample("7", EPOCH_MS);
         let right = packed(&click);
-        // Presence, country, time, offer (2 and a varint of three bytes), goal (head and six bytes), user_id.
+        // Presence, country, time, two revisions of four bytes, offer (2 and a varint of three bytes), goal (head and six
+        // bytes), user_id.
+        let revisions = [0xc0, 0x80, 0xb1, 0x0a, 0x80, 0xab, 0xa9, 0x01];
+        let (head, texts) = ([0, 255, 0], [2, 0xd6, 0xd5, 3, 11]);
         assert_eq!(
             right,
-            [&[0, 255, 0, 2, 0xd6, 0xd5, 3, 11][..], &right[8..14], &[2, 7]].concat()
+            [&head[..], &revisions, &texts, &right[16..22], &[2, 7]].concat()
         );
-        assert_eq!(unpack(click.app, &right), Some(click.clone()));
+        assert_eq!(unpack(click.app, click.shard, &right), Some(click.clone()));
         let begin = |start: &[u8], skip: usize| [start, &right[skip..]].concat();
-        let user_id = |text: &[u8]| [&right[..14], text].concat();
+        let user_id = |text: &[u8]| [&right[..22], text].concat();
         let table = [
             ("a varint that could be shorter", begin(&[0x80, 0], 1)),
             ("a bit for a text that does not exist", begin(&[0x80, 2], 1)),
@@ -338,14 +352,14 @@ mod tests {
             ),
         ];
         for (fault, bytes) in table {
-            assert_eq!(unpack(click.app, &bytes), None, "{fault}");
+            assert_eq!(unpack(click.app, click.shard, &bytes), None, "{fault}");
         }
     }
 
     proptest! {
         #[test]
         fn a_click_unpacks_to_itself(click in strategies::click()) {
-            prop_assert_eq!(unpack(click.app, &packed(&click)), Some(click));
+            prop_assert_eq!(unpack(click.app, click.shard, &packed(&click)), Some(click));
         }
 
         #[test]
@@ -358,7 +372,7 @@ mod tests {
             let mut altered = packed(&click);
             *place.get_mut(&mut altered) = byte;
             for bytes in [random, altered] {
-                if let Some(click) = unpack(click.app, &bytes) {
+                if let Some(click) = unpack(click.app, click.shard, &bytes) {
                     prop_assert_eq!(packed(&click), bytes);
                 }
             }

@@ -5,10 +5,11 @@
 //! | 1 | version: 1 a whole click, 2 a short id |
 //! | 1 | id of the key |
 //! | 4 | app, big-endian |
+//! | 1 | shard: the number of the app's outbox |
 //! | 2 | check bytes over all readable parts and the length |
 //! | 12 | nonce: the click's identity |
-//! | whole: the rest | ChaCha20-Poly1305 over the packed click, with the first 8 bytes authenticated |
-//! | short: 16 | the start of an HMAC-SHA256 over the 20 bytes before |
+//! | whole: the rest | ChaCha20-Poly1305 over the packed click, with the first 9 bytes authenticated |
+//! | short: 16 | the start of an HMAC-SHA256 over the 21 bytes before |
 //!
 //! The text is base64url without padding, in its only strict spelling. A click that is too long for its offer gets a
 //! short id. Its whole form, the record, is stored under the nonce before the redirect is sent.
@@ -28,7 +29,7 @@ use super::{
 };
 use crate::model::AppId;
 
-/// The longest short click id, in characters, and so the least limit of an offer. It has 48 today.
+/// The longest short click id, in characters, and so the least limit of an offer.
 pub const SHORT_MAX: usize = 50;
 /// The longest click id of an offer that sets no limit, in characters.
 pub const DEFAULT_MAX: usize = 255;
@@ -41,7 +42,7 @@ pub type Nonce = [u8; 12];
 const WHOLE: u8 = 1;
 const SHORT: u8 = 2;
 
-const HEADER_LEN: usize = 8;
+const HEADER_LEN: usize = 9;
 const PREFIX_LEN: usize = HEADER_LEN + size_of::<Nonce>();
 const TAG_LEN: usize = 16;
 const SHORT_LEN: usize = PREFIX_LEN + TAG_LEN;
@@ -77,6 +78,7 @@ pub enum Opened {
     /// The click is in the record stored under the nonce. See [`open_record`].
     Short {
         app: AppId,
+        shard: u8,
         nonce: Nonce,
     },
 }
@@ -114,6 +116,7 @@ pub fn seal(keys: &KeyRing, click: &Click<'_>, nonce: Nonce, max_chars: usize) -
         version: SHORT,
         key_id: key.id(),
         app: click.app,
+        shard: click.shard,
         nonce,
     }
     .prefix(SHORT_LEN);
@@ -136,6 +139,7 @@ fn seal_whole(key: &ClickKey, click: &Click<'_>, nonce: Nonce) -> Vec<u8> {
         version: WHOLE,
         key_id: key.id(),
         app: click.app,
+        shard: click.shard,
         nonce,
     }
     .prefix(total);
@@ -170,7 +174,11 @@ pub fn open(keys: &KeyRing, id: &str) -> Result<Opened, OpenError> {
     let header = Header::read(&bytes).ok_or(OpenError::Malformed)?;
     let key = keys.find(header.key_id).ok_or(OpenError::UnknownKey)?;
     let Header {
-        version, app, nonce, ..
+        version,
+        app,
+        shard,
+        nonce,
+        ..
     } = header;
     if version == WHOLE {
         return Ok(Opened::Whole {
@@ -181,20 +189,21 @@ pub fn open(keys: &KeyRing, id: &str) -> Result<Opened, OpenError> {
     let (prefix, tag) = bytes.split_at_checked(PREFIX_LEN).ok_or(OpenError::Malformed)?;
     let mac = key.short().chain_update(prefix);
     mac.verify_truncated_left(tag).map_err(|_| OpenError::Forged)?;
-    Ok(Opened::Short { app, nonce })
+    Ok(Opened::Short { app, shard, nonce })
 }
 
-/// Opens the record of a short click id. The record must have the app and the nonce of the id.
+/// Opens the record of a short click id. The record must have the app, the shard and the nonce of the id.
 pub fn open_record(
     keys: &KeyRing,
     record: &[u8],
     app: AppId,
+    shard: u8,
     nonce: Nonce,
 ) -> Result<Click<'static>, OpenError> {
     let header = Header::read(record)
         .filter(|header| header.version == WHOLE)
         .ok_or(OpenError::Malformed)?;
-    if header.app != app || header.nonce != nonce {
+    if (header.app, header.shard, header.nonce) != (app, shard, nonce) {
         return Err(OpenError::Forged);
     }
     let key = keys.find(header.key_id).ok_or(OpenError::UnknownKey)?;
@@ -217,7 +226,7 @@ fn open_whole(key: &ClickKey, header: &Header, bytes: &mut [u8]) -> Result<Click
             &Tag::from(*tag),
         )
         .map_err(|_| OpenError::Forged)?;
-    click_codec::unpack(header.app, packed).ok_or(OpenError::Forged)
+    click_codec::unpack(header.app, header.shard, packed).ok_or(OpenError::Forged)
 }
 
 /// The length of `bytes` bytes in base64 without padding, in characters.
@@ -231,24 +240,35 @@ struct Header {
     version: u8,
     key_id: u8,
     app: AppId,
+    shard: u8,
     nonce: Nonce,
 }
 
 impl Header {
-    /// The first 20 bytes of a click id that has `total` bytes.
+    /// The first 21 bytes of a click id that has `total` bytes.
     fn prefix(&self, total: usize) -> [u8; PREFIX_LEN] {
         let [a, b, c, d] = self.app.number().to_be_bytes();
         let [check, check_too] = self.check(total);
         let mut prefix = [0; PREFIX_LEN];
         let (header, nonce) = prefix.split_at_mut(HEADER_LEN);
-        header.copy_from_slice(&[self.version, self.key_id, a, b, c, d, check, check_too]);
+        header.copy_from_slice(&[
+            self.version,
+            self.key_id,
+            a,
+            b,
+            c,
+            d,
+            self.shard,
+            check,
+            check_too,
+        ]);
         nonce.copy_from_slice(&self.nonce);
         prefix
     }
 
     /// `None` unless the bytes have a known version, its length, a valid app and the right check bytes.
     fn read(bytes: &[u8]) -> Option<Self> {
-        let (&[version, key_id, a, b, c, d, check, check_too], rest) =
+        let (&[version, key_id, a, b, c, d, shard, check, check_too], rest) =
             bytes.split_first_chunk::<HEADER_LEN>()?;
         let (&nonce, _) = rest.split_first_chunk()?;
         let app = AppId::from_number(u32::from_be_bytes([a, b, c, d]))?;
@@ -256,6 +276,7 @@ impl Header {
             version,
             key_id,
             app,
+            shard,
             nonce,
         };
         let in_form = match version {
@@ -267,10 +288,10 @@ impl Header {
     }
 
     fn check(&self, total: usize) -> [u8; 2] {
-        let mut readable = [0; 6 + size_of::<Nonce>()];
-        let (head, nonce) = readable.split_at_mut(6);
+        let mut readable = [0; 7 + size_of::<Nonce>()];
+        let (head, nonce) = readable.split_at_mut(7);
         let [a, b, c, d] = self.app.number().to_be_bytes();
-        head.copy_from_slice(&[self.version, self.key_id, a, b, c, d]);
+        head.copy_from_slice(&[self.version, self.key_id, a, b, c, d, self.shard]);
         nonce.copy_from_slice(&self.nonce);
         let [.., high, low] = xxh64(&readable, total as u64).to_be_bytes();
         [high, low]

@@ -8,17 +8,23 @@ use super::{
     callback_sync::queue,
     resource_tables::{WriteSource, require_reference, to_document},
     revisions, sql,
+    terms::{self, in_force},
 };
 use crate::callback_settings;
 use contract::{
-    catalog::{CallbackSettings, Resource, callback_purpose},
-    operation::Bytes,
+    catalog::{AppSettings, CallbackSettings, Resource, UNKNOWN_RESOURCE, callback_purpose},
+    operation::{Bytes, Reply},
 };
 use domain::{
     catalog::app::App,
-    model::{api_error::ApiError, document::FieldError},
+    conversions::terms::AppTerms,
+    model::{AppId, api_error::ApiError, document::FieldError},
 };
-use platform::{database::Database, failure::Failure, params};
+use platform::{
+    database::{Database, json},
+    failure::Failure,
+    params,
+};
 
 /// Checks and stores an app. Changed callback settings get a new revision and are pushed to the outbox. A PUT does so
 /// even with unchanged settings; an import does not.
@@ -34,9 +40,18 @@ pub fn put(
         let checked = context.guard.check(&callback.url);
         checked.map_err(|problem| ApiError::from(FieldError::new("callback.url", problem)))?;
     }
-    let document = to_document(&app.masked())?;
+    let stored = db.query_first(sql::GET_STORED_APP, params![id])?;
+    let last = stored
+        .as_ref()
+        .map(|row| in_force(row, 4))
+        .transpose()?
+        .unwrap_or_default();
+    let mut masked = app.masked();
+    masked.terms_since =
+        terms::raised_since(context.now_ms, app.terms_since, last.since).map_err(ApiError::from)?;
+    let document = to_document(&masked)?;
     let (mut is_stored, mut settings) = (false, CallbackSettings::default());
-    if let Some(stored) = db.query_first(sql::GET_STORED_APP, params![id])? {
+    if let Some(stored) = stored {
         if stored.text(0)? != app.publisher_id.as_str() {
             // Facts, callbacks and rewards belong to the publisher; a moved app would take them along.
             let error = FieldError::new("publisher_id", "an app does not change its publisher");
@@ -72,10 +87,37 @@ pub fn put(
         settings = CallbackSettings { revision, sealed };
         queue::enqueue(db, id, context.now_ms)?;
     }
+    let app_terms = AppTerms::of(app);
+    let terms_revision = terms::seal(db, context.now_ms, Resource::App, id, last.revision, &app_terms)?;
     let (publisher_id, sealed) = (app.publisher_id.as_str(), settings.sealed.map(|sealed| sealed.0));
     db.execute(
         sql::PUT_APP,
-        params![id, publisher_id, document, sealed, settings.revision],
+        params![
+            id,
+            publisher_id,
+            document,
+            sealed,
+            settings.revision,
+            revision,
+            terms_revision,
+            masked.terms_since.unwrap_or_default()
+        ],
     )?;
     Ok(())
+}
+
+/// The settings of an app, for the operator's calls to its outboxes.
+pub fn settings(db: &impl Database, app: AppId) -> Result<Reply, Failure> {
+    let row = db
+        .query_first(sql::GET_STORED_APP, params![app.to_string()])?
+        .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no app {app}")))?;
+    let document: App = row.json(1)?;
+    let settings = AppSettings {
+        currency: document.currency,
+        callback: callback_settings::read(&row, 2)?,
+    };
+    Ok(Reply {
+        status: 200,
+        body: json(&settings)?,
+    })
 }

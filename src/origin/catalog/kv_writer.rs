@@ -7,13 +7,13 @@ use futures_util::{StreamExt, stream};
 use super::{
     limits,
     publication::{self, Prepared},
-    snapshots,
+    snapshots, terms,
 };
 use contract::{
-    counters::{self, SetLimits, Stats},
+    counters::{self, Limit, SetLimits, Stats},
     kv,
 };
-use domain::model::time::UtcDay;
+use domain::model::{OfferId, api_error::common, time::UtcDay};
 use platform::{
     CONNECTIONS,
     database::Database,
@@ -126,12 +126,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
                     return Ok::<_, String>(());
                 }
                 for (object, limits) in changed.by_object {
-                    let counters = counters::address(object.clone());
-                    let pushed = self
-                        .runtime
-                        .call(&counters, SetLimits { limits }, COUNTERS_TIMEOUT)
-                        .await;
-                    pushed.map_err(|error| format!("{object}: {error}"))?;
+                    self.set_limits(object, limits).await?;
                 }
                 limits::record_pushed(self.db, changed.through).map_err(|error| error.to_string())?;
             }
@@ -141,7 +136,36 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         }
     }
 
-    /// Deletes expired chunks and snapshot versions from KV.
+    /// Pushes the caps of an offer that a PUT has changed, for that PUT: the operator may rely on a lower cap at once.
+    ///
+    /// # Errors
+    /// 503 if the counters did not take them.
+    pub async fn push_changed_cap(&self, offer: &OfferId) -> Result<(), Failure> {
+        let Some(limits) = limits::changed_cap(self.db, offer)? else {
+            return Ok(());
+        };
+        let pushed = self.set_limits(counters::object_name(offer), limits).await;
+        pushed.map_err(|error| {
+            log::warn("catalog", format_args!("the cap of offer {offer}: {error}"));
+            common::UNAVAILABLE
+                .with_message(
+                    "the offer is kept as it was put, but its cap is not in force yet; it will be as soon as that can be \
+                     done, and the PUT may be repeated",
+                )
+                .into()
+        })
+    }
+
+    async fn set_limits(&self, object: String, limits: Vec<Limit>) -> Result<(), String> {
+        let counters = counters::address(object.clone());
+        let set = self
+            .runtime
+            .call(&counters, SetLimits { limits }, COUNTERS_TIMEOUT)
+            .await;
+        set.map(drop).map_err(|error| format!("{object}: {error}"))
+    }
+
+    /// Deletes expired chunks and snapshot versions from KV, and terms that no click can need any more.
     pub async fn sweep(&self) -> Result<(), Failure> {
         for (kind, version) in publication::expired_versions(self.db, self.runtime.now_ms())? {
             self.delete(&kind.key(version)).await?;
@@ -152,7 +176,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
             self.delete(&kv::bodies_key(&key)).await?;
             publication::forget_chunk(self.db, &key)?;
         }
-        Ok(())
+        Ok(terms::sweep(self.db, self.runtime.now_ms())?)
     }
 
     async fn write(&self, key: &str, bytes: &[u8]) -> Result<(), Failure> {

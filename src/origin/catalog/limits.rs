@@ -7,7 +7,7 @@ use contract::counters;
 use contract::counters::{CapKind, Limit};
 use domain::model::OfferId;
 use platform::{
-    database::{Database, DatabaseError},
+    database::{Database, DatabaseError, Row},
     failure::Failure,
     params,
 };
@@ -34,24 +34,35 @@ pub fn changed_caps(db: &impl Database) -> Result<ChangedCaps, Failure> {
         through: pushed,
     };
     for row in rows {
-        let offer = row.parse(0, OfferId::parse)?;
-        let revision = row.integer(3)?;
-        let limits = changed
-            .by_object
-            .entry(counters::object_name(&offer))
-            .or_default();
-        for (column, kind) in [(1, CapKind::Click), (2, CapKind::Conversion)] {
-            let limit = row.optional_number(column)?;
-            limits.push(Limit {
-                kind,
-                offer: offer.clone(),
-                limit,
-                revision,
-            });
-        }
-        changed.through = changed.through.max(revision);
+        let (offer, limits) = read_limits(&row)?;
+        changed.through = changed.through.max(row.integer(3)?);
+        let object = counters::object_name(&offer);
+        changed.by_object.entry(object).or_default().extend(limits);
     }
     Ok(changed)
+}
+
+/// The caps of an offer, if a cap that it had was changed since the last push. A first cap needs no push: it is new to
+/// the edge as well.
+pub fn changed_cap(db: &impl Database, offer: &OfferId) -> Result<Option<Vec<Limit>>, DatabaseError> {
+    let pushed = revisions::get(db, PUSHED)?.unwrap_or(0);
+    let row = db.query_first(sql::GET_CHANGED_LIMITS, params![offer.as_str(), pushed])?;
+    row.map(|row| Ok(read_limits(&row)?.1)).transpose()
+}
+
+fn read_limits(row: &Row) -> Result<(OfferId, Vec<Limit>), DatabaseError> {
+    let offer = row.parse(0, OfferId::parse)?;
+    let limit = |(column, kind)| {
+        Ok(Limit {
+            kind,
+            offer: offer.clone(),
+            limit: row.optional_number(column)?,
+            revision: row.integer(3)?,
+        })
+    };
+    let kinds = [(1, CapKind::Click), (2, CapKind::Conversion)];
+    let limits = kinds.into_iter().map(limit).collect::<Result<_, _>>()?;
+    Ok((offer, limits))
 }
 
 /// Records that the counters have all caps up to a revision.

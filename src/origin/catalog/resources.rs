@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::{
     Context, apps,
     resource_tables::{ResourceTable, WriteSource, require, require_reference, to_document},
-    revisions, sql,
+    revisions, sql, terms,
 };
 use contract::{
     catalog::{MAX_PAGE, Resource, UNKNOWN_RESOURCE},
@@ -13,6 +13,7 @@ use contract::{
 };
 use domain::{
     catalog::{Offer, advertiser::Advertiser, app::App, publisher::Publisher, snapshot::bodies},
+    conversions::terms::{OfferTerms, TermsInForce},
     model::{
         GoalId, OfferId,
         api_error::ApiError,
@@ -20,7 +21,7 @@ use domain::{
     },
 };
 use platform::{
-    database::{Database, Row},
+    database::{Database, DatabaseError, Row},
     failure::Failure,
     params,
 };
@@ -96,8 +97,16 @@ fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
         offer.advertiser_id.as_str(),
     )?;
     let target = offer.target().map_err(ApiError::from)?;
+    let stored = match db.query_first(sql::GET_STORED_OFFER, params![id])? {
+        Some(row) => StoredOffer::read(&row)?,
+        None => StoredOffer::default(),
+    };
+    let since = terms::raised_since(context.now_ms, offer.terms_since, stored.terms.since);
+    let offer = &Offer {
+        terms_since: since.map_err(ApiError::from)?,
+        ..offer.clone()
+    };
     let document = to_document(offer)?;
-
     if document.len() > MAX_DOCUMENT {
         return Err(INVALID_FIELD
             .with_message(format!("the offer has more than {MAX_DOCUMENT} bytes"))
@@ -117,6 +126,12 @@ fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
             format!("the offer's texts are too long together, at most {MAX_BODY} bytes as it is listed");
         return Err(INVALID_FIELD.with_message(problem).into());
     }
+    let offer_terms = OfferTerms::of(offer);
+    let last = stored.terms.revision;
+    let terms_revision = terms::seal(db, context.now_ms, Resource::Offer, id, last, &offer_terms)?;
+    let [click_cap, conversion_cap] =
+        [offer.click_cap, offer.conversion_cap].map(|cap| cap.map(|cap| cap.lim));
+    let cap_revision = stored.cap_revision([click_cap, conversion_cap], revision);
     db.execute(
         sql::PUT_OFFER,
         params![
@@ -129,20 +144,51 @@ fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
             offer.active,
             offer.starts_at,
             offer.ends_at,
-            offer.click_cap.map(|cap| cap.lim),
-            offer.conversion_cap.map(|cap| cap.lim),
-            offer.click_cap.is_some() || offer.conversion_cap.is_some(),
+            click_cap,
+            conversion_cap,
+            click_cap.is_some() || conversion_cap.is_some(),
             offer.click_id_max.map(u32::from),
-            u32::from(offer.conversion_window_days()),
             target.as_str(),
             bodies::body_hash(&body).to_vec(),
             body.len(),
             revision,
+            terms_revision,
+            offer.terms_since.unwrap_or_default(),
+            cap_revision,
         ],
     )?;
     db.execute(sql::PUT_OFFER_DOCUMENT, params![id, document, updated_at_s])?;
     db.execute(sql::PUT_BODY, params![id, body, u32::from(bodies::FORMAT)])?;
     Ok(())
+}
+
+/// What a PUT of an offer needs of the stored one.
+#[derive(Default)]
+struct StoredOffer {
+    terms: TermsInForce,
+    /// The click cap and the conversion cap.
+    caps: [Option<u32>; 2],
+    cap_revision: i64,
+}
+
+impl StoredOffer {
+    fn read(row: &Row) -> Result<Self, DatabaseError> {
+        Ok(Self {
+            terms: terms::in_force(row, 0)?,
+            caps: [row.optional_number(2)?, row.optional_number(3)?],
+            cap_revision: row.integer(4)?,
+        })
+    }
+
+    /// The revision that last changed a cap that there was, after a PUT of these caps.
+    fn cap_revision(&self, caps: [Option<u32>; 2], revision: i64) -> i64 {
+        let is_changed = |(old, new): (&Option<u32>, &Option<u32>)| old.is_some() && old != new;
+        if self.caps.iter().zip(&caps).any(is_changed) {
+            revision
+        } else {
+            self.cap_revision
+        }
+    }
 }
 
 /// Stores an offer's goals. Goals that the document leaves out are retired, not deleted. A goal of another offer is
@@ -158,16 +204,7 @@ fn put_goals(db: &impl Database, context: &Context<'_>, id: &OfferId, offer: &Of
     }
     db.execute(sql::RETIRE_GOALS, params![context.now_ms, id.as_str()])?;
     for goal in &offer.goals {
-        db.execute(
-            sql::PUT_GOAL,
-            params![
-                goal.id.as_str(),
-                id.as_str(),
-                goal.ord,
-                goal.payout_usd.0,
-                goal.gl_val.as_deref()
-            ],
-        )?;
+        db.execute(sql::PUT_GOAL, params![goal.id.as_str(), id.as_str()])?;
     }
     Ok(())
 }
@@ -230,9 +267,12 @@ fn to_json(db: &impl Database, resource: Resource, row: &Row) -> Result<Json, Fa
     if let Json::Object(document) = row.json(1)? {
         members.extend(document);
     }
+    if matches!(resource, Resource::App | Resource::Offer) {
+        members.insert("terms_revision".into(), row.integer(2)?.into());
+    }
     match resource {
         Resource::Offer => {
-            members.insert("updated_at".into(), row.integer(2)?.into());
+            members.insert("updated_at".into(), row.integer(3)?.into());
             let retired = db.query(sql::LIST_RETIRED_GOALS, params![id])?;
             if !retired.is_empty() {
                 let ids = retired

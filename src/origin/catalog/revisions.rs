@@ -1,12 +1,13 @@
 //! The catalog's revision counter and other marks, which are named integers in the table `state`.
 
 use super::sql;
+use domain::model::revision;
 use platform::{
     database::{Database, DatabaseError},
     params,
 };
 
-/// The last revision. Each write of the operator increments it; an offer stores its own as `revision`.
+/// The last revision. Each write of the operator makes one; an offer and an app store theirs as `revision`.
 const CHANGE: &str = "change";
 /// When the first change was made that the tracking snapshot does not include, in milliseconds.
 pub const TRACKING_DIRTY_SINCE: &str = "tracking_dirty_since_ms";
@@ -40,8 +41,10 @@ pub fn last(db: &impl Database) -> Result<i64, DatabaseError> {
     get(db, CHANGE).map(Option::unwrap_or_default)
 }
 
-/// Records a change that the tracking snapshot must include, and returns its revision.
+/// Records a change that the tracking snapshot must include, and returns its [revision](domain::model::revision).
 pub fn record(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError> {
     db.execute(sql::MARK_IF_NEW, params![TRACKING_DIRTY_SINCE, now_ms])?;
-    next(db, CHANGE)
+    let revision = revision::after(last(db)?, now_ms);
+    set(db, CHANGE, revision)?;
+    Ok(revision)
 }

@@ -21,13 +21,17 @@ const TABLES: &[&str] = &[
         pub_key_sealed BLOB
      ) STRICT, WITHOUT ROWID",
     // `callback_sealed` is the callback with its secrets, encrypted; the document masks them. `callback_revision` is
-    // the revision that last set or removed it.
+    // the revision that last set or removed it. `terms_revision` is in force for new clicks, and for clicks made before
+    // the UNIX second `terms_since`.
     "CREATE TABLE apps (
         id TEXT PRIMARY KEY,
         publisher_id TEXT NOT NULL,
         document TEXT NOT NULL,
         callback_sealed BLOB,
-        callback_revision INTEGER NOT NULL
+        callback_revision INTEGER NOT NULL,
+        revision INTEGER NOT NULL,
+        terms_revision INTEGER NOT NULL,
+        terms_since INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
     // `newest_serial` is the serial of the newest token that was ever issued; 0 for none.
     "CREATE TABLE advertisers (
@@ -42,6 +46,7 @@ const TABLES: &[&str] = &[
         issued_at_ms INTEGER NOT NULL,
         PRIMARY KEY (advertiser_id, serial)
      ) STRICT, WITHOUT ROWID",
+    // `cap_revision` is the revision that last changed a cap that there was; 0 for none.
     "CREATE TABLE offers (
         id TEXT PRIMARY KEY,
         advertiser_id TEXT NOT NULL,
@@ -56,11 +61,13 @@ const TABLES: &[&str] = &[
         conversion_cap INTEGER,
         ever_capped INTEGER NOT NULL,
         click_id_max INTEGER,
-        conversion_window_days INTEGER NOT NULL,
         target TEXT NOT NULL,
         body_hash BLOB NOT NULL,
         body_length INTEGER NOT NULL,
-        revision INTEGER NOT NULL
+        revision INTEGER NOT NULL,
+        terms_revision INTEGER NOT NULL,
+        terms_since INTEGER NOT NULL,
+        cap_revision INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
     "CREATE TABLE offer_documents (
         id TEXT PRIMARY KEY,
@@ -70,16 +77,23 @@ const TABLES: &[&str] = &[
     // The rendered body for the listing; `format` is the version of the renderer. It is apart from the document,
     // because a row has at most 2 MB.
     "CREATE TABLE offer_bodies (id TEXT PRIMARY KEY, body BLOB NOT NULL, format INTEGER NOT NULL) STRICT",
-    // Goals are never deleted: one that a PUT leaves out is retired, and still pays for earlier clicks.
+    // The owners of goals. One that a PUT leaves out is retired and not deleted, so that no other offer can have it.
     "CREATE TABLE goals (
         id TEXT PRIMARY KEY,
         offer_id TEXT NOT NULL,
-        ord INTEGER NOT NULL,
-        payout_micro_usd INTEGER NOT NULL,
-        gl_val TEXT,
         retired_at_ms INTEGER
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX goals_of_offer ON goals (offer_id)",
+    // The revisions of the terms of offers and apps, as JSON. `kind` is `offer` or `app`.
+    "CREATE TABLE terms (
+        kind TEXT NOT NULL,
+        id TEXT NOT NULL,
+        revision INTEGER NOT NULL,
+        terms TEXT NOT NULL,
+        superseded_at_ms INTEGER,
+        PRIMARY KEY (kind, id, revision)
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX superseded_terms ON terms (superseded_at_ms) WHERE superseded_at_ms IS NOT NULL",
     // The last figures from each counters object, so that the listing can be rebuilt while one does not answer.
     "CREATE TABLE offer_stats (
         offer_id TEXT PRIMARY KEY,
@@ -123,8 +137,13 @@ const TABLES: &[&str] = &[
         document TEXT NOT NULL,
         PRIMARY KEY (import_id, kind, line)
      ) STRICT",
-    // The apps whose outbox has requested terms; `due_at_ms` is when the alarm pushes callback settings that the outbox
-    // does not have yet.
-    "CREATE TABLE outboxes (app_id TEXT PRIMARY KEY, due_at_ms INTEGER) STRICT, WITHOUT ROWID",
+    // The outboxes that have asked for terms; `due_at_ms` is when the alarm pushes callback settings that the outbox does
+    // not have yet.
+    "CREATE TABLE outboxes (
+        app_id TEXT NOT NULL,
+        shard INTEGER NOT NULL,
+        due_at_ms INTEGER,
+        PRIMARY KEY (app_id, shard)
+     ) STRICT, WITHOUT ROWID",
     "CREATE INDEX outboxes_due ON outboxes (due_at_ms) WHERE due_at_ms IS NOT NULL",
 ];

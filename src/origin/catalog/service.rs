@@ -13,17 +13,16 @@ use super::{
     publication,
     schedule::{listing_due_ms, next_alarm, tracking_due_ms},
     schema::MIGRATIONS,
-    terms,
 };
 use contract::{
-    catalog::{CHUNK_PATH, Command, GetTerms, Put, Refreshed, Resource, snapshot_path},
+    catalog::{CHUNK_PATH, Command, Put, Refreshed, Resource, snapshot_path},
     kv::SnapshotKind,
     operation::Reply,
 };
 use domain::{
     callbacks::guard::Guard,
     model::{
-        AppId,
+        AppId, OfferId,
         api_error::common,
         credentials::Vault,
         lines::{LineErrors, Lines, TooLong},
@@ -115,7 +114,8 @@ where
         }
     }
 
-    /// Carries out a command. A PUT of an app is answered once the app's outbox has its callback settings.
+    /// Carries out a command. A PUT of an app is answered once the app's outboxes have its callback settings, and one of
+    /// an offer once the counters have a cap that it changes.
     ///
     /// # Errors
     /// The command is refused, or the database failed.
@@ -128,31 +128,30 @@ where
             }) => AppId::parse(id),
             _ => None,
         };
-        // Outboxes request terms several hundred times a second, and such a command makes no work due.
-        let is_terms = matches!(command, Command::Terms(_));
+        let put_offer = match &command {
+            Command::Put(Put {
+                resource: Resource::Offer,
+                id,
+                ..
+            }) => OfferId::parse(id),
+            _ => None,
+        };
         let reply = self
             .shell
             .command(
                 |db, _| match command {
-                    Command::Terms(GetTerms {
-                        app_id,
-                        offers,
-                        since,
-                    }) => terms::current(db, &app_id, &offers, since),
                     Command::Status(_) => publication::status(db, db.size()?),
                     command => self.with_context(|context| handle(db, context, command)),
                 },
-                |db, now_ms| {
-                    if is_terms && self.shell.wakes_by(i64::MAX) {
-                        Ok(None)
-                    } else {
-                        next_alarm(db, now_ms).map(Some)
-                    }
-                },
+                |db, now_ms| next_alarm(db, now_ms).map(Some),
             )
             .await?;
+        let db = self.shell.storage();
         if let Some(app) = put_app.filter(|_| reply.status == 200) {
-            self.callback_push(self.shell.storage()).push_app(app).await?;
+            self.callback_push(db).push_app(app).await?;
+        }
+        if let Some(offer) = put_offer.filter(|_| reply.status == 200) {
+            self.kv_writer(db).push_changed_cap(&offer).await?;
         }
         Ok(reply)
     }

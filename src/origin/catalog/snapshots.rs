@@ -3,17 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use super::{publication::Prepared, revisions, sql};
+use super::{publication::Prepared, revisions, sql, terms::in_force};
 use contract::kv::SnapshotKind;
 use domain::{
     catalog::{
         Offer,
-        app::App,
         offer::is_live,
         snapshot::{
             bodies,
             listing::{self, ChunkPlan, ListedOffer},
-            tracking::{self, Source, SourceAdvertiser, SourceGoal, SourceOffer, SourcePublisher},
+            tracking::{self, Source, SourceAdvertiser, SourceApp, SourceGoal, SourceOffer, SourcePublisher},
         },
     },
     conversions::token::Serial,
@@ -101,8 +100,14 @@ fn publisher(row: &Row) -> Result<SourcePublisher, Failure> {
     })
 }
 
-fn app(row: &Row) -> Result<(AppId, App), Failure> {
-    Ok((row.parse(0, AppId::parse)?, row.json(1)?))
+fn app(row: &Row) -> Result<SourceApp, Failure> {
+    Ok(SourceApp {
+        id: row.parse(0, AppId::parse)?,
+        document: row.json(1)?,
+        revision: row.integer(2)?,
+        terms: in_force(row, 3)?,
+        callback_revision: row.integer(5)?,
+    })
 }
 
 fn advertisers(db: &impl Database) -> Result<Vec<SourceAdvertiser>, Failure> {
@@ -128,10 +133,11 @@ fn tracked_offer(row: &Row) -> Result<SourceOffer, Failure> {
         countries: CountrySet::from_bits(row.bytes(5)?),
         click_cap: row.optional_number(6)?,
         click_id_max: row.optional_number(7)?,
-        conversion_window_days: row.number(8)?,
+        conversion_cap: row.optional_number(8)?,
         revision: row.integer(9)?,
         target: row.text(10)?.to_owned(),
         includes_countries: row.boolean(11)?,
+        terms: in_force(row, 12)?,
     })
 }
 

@@ -26,18 +26,24 @@ platform::statements! {
         ON CONFLICT (id) DO UPDATE SET document = excluded.document, approved = excluded.approved";
     pub const GET_PUBLISHER_DOCUMENT = "SELECT document FROM publishers WHERE id = ?";
     pub const GET_ADVERTISER_DOCUMENT = "SELECT document FROM advertisers WHERE id = ?";
-    pub const GET_STORED_APP = "SELECT publisher_id, document, callback_revision, callback_sealed FROM apps WHERE id = ?";
-    pub const PUT_APP = "INSERT INTO apps (id, publisher_id, document, callback_sealed, callback_revision) VALUES (?, ?, ?, ?, ?)
+    pub const GET_STORED_APP = "SELECT publisher_id, document, callback_revision, callback_sealed, terms_revision, terms_since
+        FROM apps WHERE id = ?";
+    pub const PUT_APP = "INSERT INTO apps (id, publisher_id, document, callback_sealed, callback_revision, revision,
+        terms_revision, terms_since)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET
         document = excluded.document, callback_sealed = excluded.callback_sealed,
-        callback_revision = excluded.callback_revision";
+        callback_revision = excluded.callback_revision, revision = excluded.revision,
+        terms_revision = excluded.terms_revision, terms_since = excluded.terms_since";
     pub const PUT_ADVERTISER = "INSERT INTO advertisers (id, document) VALUES (?, ?)
         ON CONFLICT (id) DO UPDATE SET document = excluded.document";
     pub const GET_OFFER_DOCUMENT = "SELECT document FROM offer_documents WHERE id = ?";
+    pub const GET_STORED_OFFER = "SELECT terms_revision, terms_since, click_cap, conversion_cap, cap_revision FROM offers
+        WHERE id = ?";
     pub const PUT_OFFER = "INSERT INTO offers (id, advertiser_id, off_type, os, countries, includes_countries, active, starts_at,
-        ends_at, click_cap, conversion_cap, ever_capped, click_id_max, conversion_window_days, target, body_hash,
-        body_length, revision)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ends_at, click_cap, conversion_cap, ever_capped, click_id_max, target, body_hash, body_length,
+        revision, terms_revision, terms_since, cap_revision)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET
         advertiser_id = excluded.advertiser_id, off_type = excluded.off_type, os = excluded.os,
         countries = excluded.countries, includes_countries = excluded.includes_countries,
@@ -45,29 +51,30 @@ platform::statements! {
         ends_at = excluded.ends_at, click_cap = excluded.click_cap,
         conversion_cap = excluded.conversion_cap,
         ever_capped = MAX(ever_capped, excluded.ever_capped), click_id_max = excluded.click_id_max,
-        conversion_window_days = excluded.conversion_window_days, target = excluded.target,
-        body_hash = excluded.body_hash, body_length = excluded.body_length,
-        revision = excluded.revision";
+        target = excluded.target, body_hash = excluded.body_hash, body_length = excluded.body_length,
+        revision = excluded.revision, terms_revision = excluded.terms_revision, terms_since = excluded.terms_since,
+        cap_revision = excluded.cap_revision";
     pub const PUT_OFFER_DOCUMENT = "INSERT INTO offer_documents (id, document, updated_at_s) VALUES (?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET document = excluded.document, updated_at_s = excluded.updated_at_s";
     pub const PUT_BODY = "INSERT INTO offer_bodies (id, body, format) VALUES (?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET body = excluded.body, format = excluded.format";
     pub const RETIRE_GOALS = "UPDATE goals SET retired_at_ms = ? WHERE offer_id = ? AND retired_at_ms IS NULL";
-    pub const PUT_GOAL = "INSERT INTO goals (id, offer_id, ord, payout_micro_usd, gl_val) VALUES (?, ?, ?, ?, ?)
-        ON CONFLICT (id) DO UPDATE SET ord = excluded.ord, payout_micro_usd = excluded.payout_micro_usd,
-        gl_val = excluded.gl_val, retired_at_ms = NULL";
+    pub const PUT_GOAL = "INSERT INTO goals (id, offer_id) VALUES (?, ?)
+        ON CONFLICT (id) DO UPDATE SET retired_at_ms = NULL";
     pub const GET_GOAL_OWNER = "SELECT offer_id FROM goals WHERE id = ?";
     pub const LIST_RETIRED_GOALS = "SELECT id FROM goals WHERE offer_id = ? AND retired_at_ms IS NOT NULL ORDER BY id";
     pub const LIST_TOKENS = "SELECT serial, issued_at_ms FROM advertiser_tokens WHERE advertiser_id = ? ORDER BY serial";
     pub const GET_PUBLISHER = "SELECT id, document FROM publishers WHERE id = ?";
     pub const LIST_PUBLISHERS = "SELECT id, document FROM publishers WHERE id > ? ORDER BY id LIMIT ?";
-    pub const GET_APP = "SELECT id, document FROM apps WHERE id = ?";
-    pub const LIST_APPS = "SELECT id, document FROM apps WHERE id > ? ORDER BY id LIMIT ?";
+    pub const GET_APP = "SELECT id, document, terms_revision FROM apps WHERE id = ?";
+    pub const LIST_APPS = "SELECT id, document, terms_revision FROM apps WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_APP_NAMES = "SELECT json_group_object(id, document ->> '$.name') FROM apps WHERE publisher_id = ?";
     pub const GET_ADVERTISER = "SELECT id, document FROM advertisers WHERE id = ?";
     pub const LIST_ADVERTISERS = "SELECT id, document FROM advertisers WHERE id > ? ORDER BY id LIMIT ?";
-    pub const GET_OFFER = "SELECT id, document, updated_at_s FROM offer_documents WHERE id = ?";
-    pub const LIST_OFFERS = "SELECT id, document, updated_at_s FROM offer_documents WHERE id > ? ORDER BY id LIMIT ?";
+    pub const GET_OFFER = "SELECT d.id, d.document, o.terms_revision, d.updated_at_s
+        FROM offer_documents d JOIN offers o ON o.id = d.id WHERE d.id = ?";
+    pub const LIST_OFFERS = "SELECT d.id, d.document, o.terms_revision, d.updated_at_s
+        FROM offer_documents d JOIN offers o ON o.id = d.id WHERE d.id > ? ORDER BY d.id LIMIT ?";
 
     // Imports.
     pub const STAGE_LINE = "INSERT INTO import_lines (import_id, kind, line, id, document) VALUES (?, ?, ?, ?, ?)";
@@ -76,26 +83,37 @@ platform::statements! {
     pub const DISCARD_IMPORT = "DELETE FROM import_lines WHERE import_id = ?";
     pub const DISCARD_ALL_IMPORTS = "DELETE FROM import_lines";
 
-    // Terms and callback settings for the outboxes.
-    pub const GET_APP_TERMS = "SELECT a.document, a.callback_revision, a.callback_sealed, o.app_id IS NOT NULL
-        FROM apps a LEFT JOIN outboxes o ON o.app_id = a.id WHERE a.id = ?";
-    pub const GET_OFFER_TERMS = "SELECT advertiser_id, conversion_window_days, conversion_cap, revision FROM offers WHERE id = ?";
-    pub const LIST_GOAL_TERMS = "SELECT id, ord, gl_val, payout_micro_usd, retired_at_ms FROM goals
-        WHERE offer_id = ? ORDER BY ord, id";
-    pub const RECORD_OUTBOX = "INSERT INTO outboxes (app_id) VALUES (?) ON CONFLICT DO NOTHING";
+    // Terms. Revisions are never changed; superseded ones are deleted when no click can need them any more.
+    pub const GET_TERMS = "SELECT revision, terms FROM terms WHERE kind = ? AND id = ? AND revision <= ?
+        ORDER BY revision DESC LIMIT 1";
+    pub const GET_OLDEST_TERMS = "SELECT revision, terms FROM terms WHERE kind = ? AND id = ? ORDER BY revision LIMIT 1";
+    pub const INSERT_TERMS = "INSERT INTO terms (kind, id, revision, terms) VALUES (?, ?, ?, ?)";
+    pub const SUPERSEDE_TERMS = "UPDATE terms SET superseded_at_ms = ? WHERE kind = ? AND id = ? AND revision = ?";
+    pub const SWEEP_TERMS = "DELETE FROM terms WHERE (kind, id, revision) IN
+        (SELECT kind, id, revision FROM terms WHERE superseded_at_ms < ? LIMIT ?)";
+    pub const GET_CURRENT_OFFER = "SELECT revision, terms_revision, terms_since, conversion_cap FROM offers WHERE id = ?";
+    pub const GET_CURRENT_APP = "SELECT a.revision, a.terms_revision, a.terms_since, a.publisher_id, a.callback_revision,
+        a.callback_sealed, o.app_id IS NOT NULL
+        FROM apps a LEFT JOIN outboxes o ON o.app_id = a.id AND o.shard = ?2 WHERE a.id = ?1";
+
+    // Callback settings for the outboxes.
+    pub const RECORD_OUTBOX = "INSERT INTO outboxes (app_id, shard) VALUES (?, ?) ON CONFLICT DO NOTHING";
     pub const QUEUE_SETTINGS = "UPDATE outboxes SET due_at_ms = ? WHERE app_id = ?";
-    pub const GET_QUEUED_SETTINGS = "SELECT a.callback_revision, a.callback_sealed FROM outboxes o JOIN apps a ON a.id = o.app_id
-        WHERE o.app_id = ? AND o.due_at_ms IS NOT NULL";
-    pub const LIST_DUE_SETTINGS = "SELECT a.id, a.callback_revision, a.callback_sealed FROM outboxes o JOIN apps a ON a.id = o.app_id
-        WHERE o.due_at_ms <= ? ORDER BY o.due_at_ms LIMIT ?";
-    pub const POSTPONE_SETTINGS = "UPDATE outboxes SET due_at_ms = ? WHERE app_id = ? AND due_at_ms IS NOT NULL";
-    pub const UNQUEUE_SETTINGS = "UPDATE outboxes SET due_at_ms = NULL WHERE app_id = ? AND due_at_ms IS NOT NULL
+    pub const LIST_QUEUED_SETTINGS = "SELECT a.id, o.shard, a.callback_revision, a.callback_sealed
+        FROM outboxes o JOIN apps a ON a.id = o.app_id WHERE o.app_id = ? AND o.due_at_ms IS NOT NULL";
+    pub const LIST_DUE_SETTINGS = "SELECT a.id, o.shard, a.callback_revision, a.callback_sealed
+        FROM outboxes o JOIN apps a ON a.id = o.app_id WHERE o.due_at_ms <= ? ORDER BY o.due_at_ms LIMIT ?";
+    pub const POSTPONE_SETTINGS = "UPDATE outboxes SET due_at_ms = ?
+        WHERE app_id = ? AND shard = ? AND due_at_ms IS NOT NULL";
+    pub const UNQUEUE_SETTINGS = "UPDATE outboxes SET due_at_ms = NULL WHERE app_id = ? AND shard = ? AND due_at_ms IS NOT NULL
         AND (SELECT callback_revision FROM apps WHERE id = outboxes.app_id) = ?";
     pub const GET_NEXT_DUE_SETTINGS = "SELECT due_at_ms FROM outboxes WHERE due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT 1";
 
     // Caps for the counters.
     pub const LIST_CHANGED_LIMITS = "SELECT id, click_cap, conversion_cap, revision FROM offers
         WHERE revision > ? AND ever_capped ORDER BY revision LIMIT ?";
+    pub const GET_CHANGED_LIMITS = "SELECT id, click_cap, conversion_cap, revision FROM offers
+        WHERE id = ? AND cap_revision > ?";
 
     // Publication.
     pub const STORE_STATS = "INSERT INTO offer_stats (offer_id, object, day, clicks, conversions, payout_micro_usd, clicks_taken,
@@ -139,10 +157,11 @@ platform::statements! {
         (SELECT count(*) FROM advertisers), (SELECT count(*) FROM offers), (SELECT count(*) FROM goals),
         (SELECT count(*) FROM goals WHERE retired_at_ms IS NOT NULL), (SELECT count(*) FROM chunks)";
     pub const LIST_TRACKED_PUBLISHERS = "SELECT id, approved, pub_key_hash FROM publishers WHERE id > ? ORDER BY id LIMIT ?";
-    pub const LIST_TRACKED_APPS = "SELECT id, document FROM apps WHERE id > ? ORDER BY id LIMIT ?";
+    pub const LIST_TRACKED_APPS = "SELECT id, document, revision, terms_revision, terms_since, callback_revision
+        FROM apps WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_TRACKED_ADVERTISERS = "SELECT id, newest_serial FROM advertisers WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_TRACKED_OFFERS = "SELECT id, active, starts_at, ends_at, os, countries, click_cap, click_id_max,
-        conversion_window_days, revision, target, includes_countries
+        conversion_cap, revision, target, includes_countries, terms_revision, terms_since
         FROM offers WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_TRACKED_GOALS = "SELECT id, offer_id, retired_at_ms FROM goals WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_LISTED_OFFERS = "SELECT o.id, o.off_type, o.os, o.countries, o.active, o.starts_at, o.ends_at, o.conversion_cap,

@@ -1,81 +1,166 @@
-//! The terms that an app's outbox requests before it decides a conversion: publisher, currency, callback settings, and
-//! the offers' payouts. They are read from the tables and never from a snapshot (docs/ARCHITECTURE.md, "Snapshots").
+//! Terms of offers and apps as immutable revisions, and their answers to the outboxes. An outbox asks once for each
+//! revision and keeps it.
 
-use std::collections::BTreeMap;
+use serde::{Serialize, de::DeserializeOwned};
 
-use super::{callback_sync::queue, revisions, sql};
+use super::{callback_sync::queue, sql};
 use crate::callback_settings;
 use contract::{
-    catalog::{GoalTerms, OfferTerms, Terms, UNKNOWN_RESOURCE},
+    catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, Resource, UNKNOWN_RESOURCE},
     operation::Reply,
 };
 use domain::{
-    catalog::app::App,
-    model::{AdvertiserId, OfferId},
+    conversions::terms::{CurrentApp, CurrentOffer, TermsInForce},
+    model::{
+        PublisherId,
+        document::FieldError,
+        revision,
+        time::{DAY_MS, SECOND_MS},
+    },
 };
 use platform::{
-    database::{Database, DatabaseError, Row},
+    database::{Database, DatabaseError, Row, json},
     failure::Failure,
-    params,
+    log, params,
 };
 
-/// Returns the current terms of an app, or 204 if nothing has changed since the revision `since`: an outbox asks
-/// several hundred times a second, and reading and sending the terms would be most of a conversion's cost. The first
-/// request of an outbox records that the app has one.
-pub fn current(
+/// How long superseded terms are kept: no click converts for the first time after 90 days, and an edge may have sealed
+/// the click under a snapshot that was a day old.
+const SUPERSEDED_MS: i64 = 97 * DAY_MS;
+/// Superseded revisions that one sweep deletes.
+const SWEEP: i64 = 5_000;
+
+/// Stores the terms of an offer or an app that is put, and returns the number of the current revision. Terms that equal
+/// those of `last`, the revision before, make none.
+pub fn seal(
     db: &impl Database,
-    app_id: &str,
-    offers: &[String],
-    since: Option<i64>,
-) -> Result<Reply, Failure> {
-    let change = revisions::last(db)?;
-    if since == Some(change) {
-        return Ok(Reply::no_content());
+    now_ms: i64,
+    resource: Resource,
+    id: &str,
+    last: i64,
+    terms: &impl Serialize,
+) -> Result<i64, Failure> {
+    let (kind, terms) = (resource.singular(), json(terms)?);
+    let stored = db.query_first(sql::GET_TERMS, params![kind, id, last])?;
+    if stored.is_some_and(|row| row.integer(0) == Ok(last) && row.text(1) == Ok(&terms)) {
+        return Ok(last);
     }
+    let revision = revision::after(last, now_ms.div_euclid(SECOND_MS));
+    db.execute(sql::SUPERSEDE_TERMS, params![now_ms, kind, id, last])?;
+    db.execute(sql::INSERT_TERMS, params![kind, id, revision, terms])?;
+    Ok(revision)
+}
+
+/// The `terms_since` of a resource that is put: the document's, or else the stored one.
+///
+/// # Errors
+/// It would fall, which could pay clicks by terms that they were never promised twice; or it is in the future.
+pub fn raised_since(now_ms: i64, put: Option<i64>, stored: i64) -> Result<Option<i64>, FieldError> {
+    match put {
+        None => Ok((stored > 0).then_some(stored)),
+        Some(since) if since < stored => Err(FieldError::new(
+            "terms_since",
+            format!("must not be less than {stored}, because it only rises"),
+        )),
+        Some(since) if since > now_ms.div_euclid(SECOND_MS) => Err(FieldError::new(
+            "terms_since",
+            "must be UNIX seconds that are not in the future",
+        )),
+        Some(since) => Ok(Some(since)),
+    }
+}
+
+/// Answers an outbox's question about an offer.
+///
+/// # Errors
+/// 404 if there is no such offer.
+pub fn of_offer(db: &impl Database, question: &GetOfferTerms) -> Result<Reply, Failure> {
+    let id = question.offer_id.as_str();
     let row = db
-        .query_first(sql::GET_APP_TERMS, params![app_id])?
-        .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no app {app_id}")))?;
-    let app: App = row.json(0).map_err(|error| error.of("app", app_id))?;
-    let mut terms = Terms {
-        change,
-        publisher_id: app.publisher_id,
-        currency: app.currency,
-        callback: callback_settings::read(&row, 1)?,
-        offers: BTreeMap::new(),
-    };
-    for offer in offers.iter().filter_map(|id| OfferId::parse(id)) {
-        let found = offer_terms(db, offer.as_str());
-        if let Some(offer_terms) = found.map_err(|error| error.of("offer", offer.as_str()))? {
-            terms.offers.insert(offer, offer_terms);
-        }
-    }
-    if !row.boolean(3)? {
-        queue::record_outbox(db, app_id)?;
-    }
-    let body = serde_json::to_string(&terms).map_err(|error| Failure::Internal(error.to_string()))?;
-    Ok(Reply { status: 200, body })
-}
-
-fn offer_terms(db: &impl Database, id: &str) -> Result<Option<OfferTerms>, DatabaseError> {
-    let Some(row) = db.query_first(sql::GET_OFFER_TERMS, params![id])? else {
-        return Ok(None);
-    };
-    let goals = db.query(sql::LIST_GOAL_TERMS, params![id])?;
-    Ok(Some(OfferTerms {
-        advertiser_id: row.parse(0, AdvertiserId::parse)?,
-        conversion_window_days: row.number(1)?,
-        conversion_cap: row.optional_number(2)?,
-        revision: row.integer(3)?,
-        goals: goals.iter().map(goal_terms).collect::<Result<_, _>>()?,
-    }))
-}
-
-fn goal_terms(row: &Row) -> Result<GoalTerms, DatabaseError> {
-    Ok(GoalTerms {
-        id: row.text(0)?.to_owned(),
-        ord: row.number(1)?,
-        gl_val: row.optional_text(2)?.map(str::to_owned),
-        payout_micro_usd: row.integer(3)?,
-        retired: !row.is_null(4),
+        .query_first(sql::GET_CURRENT_OFFER, params![id])?
+        .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no offer {id}")))?;
+    answer(&KnownOffer {
+        terms: revision_of(db, Resource::Offer, id, question.revision)?,
+        current: CurrentOffer {
+            revision: row.integer(0)?,
+            terms: in_force(&row, 1)?,
+            conversion_cap: row.optional_number(3)?,
+        },
     })
+}
+
+/// Answers an outbox's question about its app. From then on the catalog pushes the app's callback settings to it.
+///
+/// # Errors
+/// 404 if there is no such app.
+pub fn of_app(db: &impl Database, question: &GetAppTerms) -> Result<Reply, Failure> {
+    let id = question.app_id.to_string();
+    let row = db
+        .query_first(
+            sql::GET_CURRENT_APP,
+            params![id.as_str(), u32::from(question.shard)],
+        )?
+        .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no app {id}")))?;
+    let callback = callback_settings::read(&row, 4)?;
+    let known = KnownApp {
+        terms: revision_of(db, Resource::App, &id, question.revision)?,
+        current: CurrentApp {
+            revision: row.integer(0)?,
+            terms: in_force(&row, 1)?,
+            publisher_id: row.parse(3, PublisherId::parse)?,
+            callback_revision: callback.revision,
+        },
+        callback,
+    };
+    if !row.boolean(6)? {
+        queue::record_outbox(db, &id, question.shard)?;
+    }
+    answer(&known)
+}
+
+fn answer(known: &impl Serialize) -> Result<Reply, Failure> {
+    Ok(Reply {
+        status: 200,
+        body: json(known)?,
+    })
+}
+
+/// Reads the revision in force and, in the column after it, the time before which clicks are paid by it.
+pub fn in_force(row: &Row, column: usize) -> Result<TermsInForce, DatabaseError> {
+    Ok(TermsInForce {
+        revision: row.integer(column)?,
+        since: row.integer(column + 1)?,
+    })
+}
+
+/// The terms of a revision. A catalog that was restored from a backup may have lost it: then the newest before it, or the
+/// oldest, is what comes nearest to the promise.
+fn revision_of<T: DeserializeOwned>(
+    db: &impl Database,
+    resource: Resource,
+    id: &str,
+    wanted: i64,
+) -> Result<T, Failure> {
+    let kind = resource.singular();
+    let found = match db.query_first(sql::GET_TERMS, params![kind, id, wanted])? {
+        Some(row) => Some(row),
+        None => db.query_first(sql::GET_OLDEST_TERMS, params![kind, id])?,
+    };
+    let row = found.ok_or_else(|| Failure::Internal(format!("{kind} {id} has no terms")))?;
+    let revision = row.integer(0)?;
+    if revision != wanted {
+        log::warn(
+            "catalog",
+            format_args!("the terms of {kind} {id} of revision {wanted} are lost; {revision} is used"),
+        );
+    }
+    Ok(row.json(1)?)
+}
+
+/// Deletes terms that no click can need any more.
+pub fn sweep(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    db.execute(
+        sql::SWEEP_TERMS,
+        params![now_ms.saturating_sub(SUPERSEDED_MS), SWEEP],
+    )
 }

@@ -10,7 +10,7 @@ use contract::{
 use domain::{
     catalog::advertiser::VALID_TOKENS,
     conversions::token::{self, Serial},
-    model::{api_error::common, credentials, time::SECOND_MS},
+    model::{api_error::common, credentials, revision, time::SECOND_MS},
 };
 use platform::{database::Database, failure::Failure, params};
 
@@ -72,8 +72,8 @@ pub fn issue_token(db: &impl Database, context: &Context<'_>, advertiser_id: &st
     db.transaction(|| {
         resource_tables::require(db, Resource::Advertiser, advertiser_id)?;
         let newest = db.query_integer(sql::GET_NEWEST_SERIAL, params![advertiser_id])?;
-        let newest = Serial(newest.unwrap_or_default());
-        let serial = Serial::after(newest, context.now_ms.div_euclid(SECOND_MS));
+        let newest = newest.unwrap_or_default();
+        let serial = Serial(revision::after(newest, context.now_ms.div_euclid(SECOND_MS)));
         revisions::record(db, context.now_ms)?;
         db.execute(sql::SET_NEWEST_SERIAL, params![serial.0, advertiser_id])?;
         db.execute(

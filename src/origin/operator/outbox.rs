@@ -12,9 +12,9 @@ use worker::Request;
 use super::{MAX_DOCUMENT, TIMEOUT, ask, read_page, segment};
 use crate::{isolate::RequestContext, outbox::replay::replay_in_steps, routes::OutboxCall};
 use contract::{
-    catalog::{self, MAX_PAGE, Resource},
+    catalog::{self, AppSettings, GetAppSettings, MAX_PAGE, Resource},
     operation::Reply,
-    outbox::{self, Enable, Erase, Get, GetStatus, List, Replay, ReplayMany, Test},
+    outbox::{Enable, Erase, Get, GetStatus, List, Replay, ReplayMany, Shard, Test},
 };
 use domain::model::{
     AppId,
@@ -78,8 +78,14 @@ pub async fn list_callbacks(context: &RequestContext, query: &str) -> Result<Ans
 }
 
 async fn status(context: &RequestContext, app: App) -> Map<String, Value> {
-    let outbox = outbox::address(app.app_id);
-    let reply = context.workers.call(&outbox, GetStatus {}, STATUS_TIMEOUT).await;
+    let shard = Shard {
+        app: app.app_id,
+        number: 0,
+    };
+    let reply = context
+        .workers
+        .call(&shard.address(), GetStatus {}, STATUS_TIMEOUT)
+        .await;
     let mut status: Map<_, _> = reply
         .ok()
         .and_then(|reply| serde_json::from_str(&reply.body).ok())
@@ -87,6 +93,17 @@ async fn status(context: &RequestContext, app: App) -> Map<String, Value> {
     status.insert("app_id".into(), app.app_id.to_string().into());
     status.insert("publisher_id".into(), app.publisher_id.into());
     status
+}
+
+/// An app's settings from the catalog; or the answer to the operator, for example 404 for an app that there is not.
+async fn settings(context: &RequestContext, app: AppId) -> Result<AppSettings, Answer> {
+    let catalog = catalog::address(catalog::COMMAND_PATH);
+    let get = GetAppSettings { app_id: app };
+    let reply = context.workers.call(&catalog, get, TIMEOUT).await?;
+    serde_json::from_str(&reply.body).map_err(|_| {
+        log::error("operator", "the catalog's settings of an app do not parse");
+        common::INTERNAL_ERROR.into()
+    })
 }
 
 pub async fn call(
@@ -99,7 +116,11 @@ pub async fn call(
     let segment = |at| segment(segments, at);
     let app =
         AppId::parse(&segment(0)).ok_or_else(|| common::NOT_FOUND.with_message("there is no such app"))?;
-    let outbox = outbox::address(app);
+    let settings: AppSettings = match settings(context, app).await {
+        Ok(settings) => settings,
+        Err(answer) => return Ok(answer),
+    };
+    let outbox = Shard { app, number: 0 }.address();
     Ok(match call {
         OutboxCall::ListConversions => {
             let (limit, cursor) = read_page(query, MAX_PAGE)?;
@@ -134,7 +155,13 @@ pub async fn call(
         }
         OutboxCall::ReadCallback => ask(context, &outbox, GetStatus {}).await,
         OutboxCall::EnableCallback => ask(context, &outbox, Enable {}).await,
-        OutboxCall::TestCallback => ask(context, &outbox, Test {}).await,
+        OutboxCall::TestCallback => {
+            let test = Test {
+                currency: settings.currency,
+                callback: settings.callback,
+            };
+            ask(context, &outbox, test).await
+        }
         // User ids may contain an @, which a client may percent-encode.
         OutboxCall::EraseUser => {
             let user_id = percent_decode_str(&segment(1)).decode_utf8_lossy().into_owned();

@@ -23,6 +23,8 @@ pub struct Approval {
     /// The goal's event code.
     pub goal_value: Option<String>,
     pub payout_micro_usd: i64,
+    /// The revision of the offer's terms that has the goal.
+    pub offer_terms: i64,
     pub currency: CurrencyRate,
 }
 

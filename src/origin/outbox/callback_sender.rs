@@ -5,8 +5,11 @@ use std::{cell::RefCell, rc::Rc, time::Duration};
 use serde_json::json;
 use url::Url;
 
-use super::endpoint::OutboxState;
-use contract::{catalog::callback_purpose, operation::Reply};
+use contract::{
+    catalog::{CallbackSettings, callback_purpose},
+    operation::Reply,
+    outbox::Test,
+};
 use domain::{
     callbacks::{
         fields::{Decimal, Fields, Status},
@@ -15,7 +18,7 @@ use domain::{
         schedule::{DEFAULT_TIMEOUT_MS, Schedule, timeout_ms},
         settings::Callback,
     },
-    model::{AppId, CurrencyRate, MicroUsd, api_error::ApiError, credentials::Vault, time::SECOND_MS},
+    model::{AppId, MicroUsd, api_error::ApiError, credentials::Vault, time::SECOND_MS},
 };
 use platform::{
     failure::Failure,
@@ -59,31 +62,29 @@ impl CallbackSender {
         i64::from(self.timeout_ms).saturating_add(SLACK_MS)
     }
 
-    /// The current endpoint; none if the app has no callback.
+    /// The endpoint of an app's callback settings; none if the app has no callback.
     ///
     /// # Errors
     /// None of `STORE_KEYS` decrypts the settings, or they do not parse.
-    pub fn endpoint(&self, state: Option<&OutboxState>) -> Result<Option<Rc<Endpoint>>, Failure> {
-        let Some((state, sealed)) = state.and_then(|state| Some((state, state.callback.sealed.as_ref()?)))
-        else {
+    pub fn endpoint(&self, app: AppId, callback: &CallbackSettings) -> Result<Option<Rc<Endpoint>>, Failure> {
+        let Some(sealed) = &callback.sealed else {
             return Ok(None);
         };
-        let revision = state.callback.revision;
         if let Some((known, endpoint)) = &*self.endpoint.borrow()
-            && *known == revision
+            && *known == callback.revision
         {
             return Ok(Some(Rc::clone(endpoint)));
         }
-        let broken =
-            |problem: &str| Failure::Internal(format!("the callback of app {}: {problem}", state.app));
+        let broken = |problem: &str| Failure::Internal(format!("the callback of app {app}: {problem}"));
         let vault = self.vault.as_ref().map_err(|error| broken(error))?;
         let plain = vault
-            .open(&callback_purpose(&state.app.to_string()), &sealed.0)
+            .open(&callback_purpose(&app.to_string()), &sealed.0)
             .ok_or_else(|| broken("none of STORE_KEYS decrypts it"))?;
-        let callback: Callback = serde_json::from_slice(&plain).map_err(|_| broken("it does not parse"))?;
-        let endpoint = Endpoint::parse(&callback).map_err(|error| broken(&error.problem))?;
+        let settings: Callback = serde_json::from_slice(&plain).map_err(|_| broken("it does not parse"))?;
+        let endpoint = Endpoint::parse(&settings).map_err(|error| broken(&error.problem))?;
         let endpoint = Rc::new(endpoint);
-        self.endpoint.replace(Some((revision, Rc::clone(&endpoint))));
+        self.endpoint
+            .replace(Some((callback.revision, Rc::clone(&endpoint))));
         Ok(Some(endpoint))
     }
 
@@ -132,11 +133,10 @@ impl CallbackSender {
 pub async fn test(
     sender: &CallbackSender,
     runtime: &(impl Clock + Random + Http),
-    endpoint: Option<Rc<Endpoint>>,
     app: AppId,
-    currency: &CurrencyRate,
+    Test { currency, callback }: &Test,
 ) -> Result<Reply, Failure> {
-    let endpoint = endpoint.ok_or(NO_CALLBACK)?;
+    let endpoint = sender.endpoint(app, callback)?.ok_or(NO_CALLBACK)?;
     let random = runtime.random().map_err(Failure::Internal)?;
     let now_s = runtime.now_ms().div_euclid(SECOND_MS);
     let payout = MicroUsd(1_250_000);

@@ -6,42 +6,19 @@ use futures_util::future::join_all;
 
 use super::{
     conversions::{Admitted, admit, settle},
-    endpoint::{self, StateCache},
+    peers::Peers,
     reservations::{Reservation, overdue, put_off},
+    terms::Terms,
 };
 use crate::batches::wait_ms;
-use contract::{
-    catalog::Terms,
-    counters::Take,
-    outbox::{Answer, Conversion},
-};
+use contract::outbox::{Answer, Conversion};
 use domain::model::api_error::common;
 use platform::{CONNECTIONS, database::Database, failure::Failure};
 
 /// Reservations that one call resumes at most.
 const PAGE: usize = 60;
 
-/// The clock and the other objects that a conversion needs once its terms are known.
-pub trait Peers {
-    fn now_ms(&self) -> i64;
-
-    /// The duration of a claim on a callback, in milliseconds.
-    fn claim_ms(&self) -> i64;
-
-    /// The process's cache of the outbox's state; `None` reads the state for each conversion.
-    fn state_cache(&self) -> Option<&StateCache> {
-        None
-    }
-
-    /// Takes one conversion from an offer's cap, once for a key. Returns false if the cap is spent.
-    #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
-    async fn take(&self, take: &Take) -> Result<bool, Failure>;
-
-    /// Called after each commit and before the next `await`: setting the alarm is part of the commit.
-    fn committed(&self) -> Result<(), Failure>;
-}
-
-/// Carries out a postback under terms that were requested after it arrived. The returned answer is durable.
+/// Carries out a postback. The returned answer is durable.
 ///
 /// # Errors
 /// The refusal; or `unavailable` if the counters do not answer, in which case the alarm or the next copy resumes.
@@ -51,30 +28,6 @@ pub async fn convert(
     conversion: &Conversion,
     terms: &Terms,
 ) -> Result<Answer, Failure> {
-    if !peers
-        .state_cache()
-        .is_some_and(|state_cache| state_cache.covers(&terms.callback))
-    {
-        // Before the write, because a write that reports an error may have happened.
-        if let Some(state_cache) = peers.state_cache() {
-            state_cache.set_lacks_endpoint(false);
-        }
-        let released = endpoint::update(
-            db,
-            peers.now_ms(),
-            conversion.click.app,
-            Some(&terms.publisher_id),
-            &terms.callback,
-            peers.claim_ms(),
-        )?;
-        // New callback settings make waiting callbacks due, also if this postback is refused.
-        if released {
-            peers.committed()?;
-        }
-        if let Some(state_cache) = peers.state_cache() {
-            state_cache.record(&terms.callback);
-        }
-    }
     // An earlier copy's reservation is settled first; then this postback is decided by its result.
     for _ in 0..3 {
         let admitted = admit(db, peers.now_ms(), conversion, terms)?;

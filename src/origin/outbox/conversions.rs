@@ -6,20 +6,23 @@ use super::{
     entries,
     reservations::{self, Ended, Reservation},
     retention, sql,
+    terms::{self, Terms},
 };
 use contract::{
-    catalog::{OfferTerms, Terms},
     counters::{CapKind, Take},
     outbox::{Answer, Conversion},
 };
 use domain::{
     conversions::{
-        parameters::INVALID_CLICK_ID,
-        reward::{PayableGoal, check_window, paid_goal},
+        reward::check_window,
         state::{Movement, Outcome, Reason, State, Status, is_judged, next},
+        terms::{GoalTerms, OfferTerms, UNKNOWN_GOAL},
         token::INVALID_TOKEN,
     },
-    model::{MicroUsd, OfferId, api_error::ApiError, time::UtcDay},
+    model::{
+        api_error::{ApiError, common},
+        time::UtcDay,
+    },
 };
 use platform::{
     database::{Database, DatabaseError, json},
@@ -46,51 +49,49 @@ struct ConversionRow {
     names: Vec<String>,
     state: State,
     entry: i64,
+    offer_terms: i64,
 }
 
-/// Decides a postback by the stored rows and the catalog's terms, and writes the result: the conversion, or a
+/// Decides a postback by the stored rows and its terms, and writes the result: the conversion, or a
 /// reservation if the offer has a cap.
 ///
 /// # Errors
-/// A refusal that leaves no entry in the log: an unknown offer, token or goal. Or the database failed.
+/// A refusal that leaves no entry in the log: another advertiser's token, an unknown goal. Or the database failed.
 pub fn admit(
     db: &impl Database,
     now_ms: i64,
     conversion: &Conversion,
     terms: &Terms,
 ) -> Result<Admitted, Failure> {
-    // Offers are never deleted, so the offer of a click id that was sealed here exists.
-    let (offer_id, offer) = OfferId::parse(&conversion.click.offer)
-        .and_then(|id| terms.offers.get_key_value(&id))
-        .ok_or_else(|| INVALID_CLICK_ID.with_message("click_id is of an offer that there is not"))?;
-    if conversion.advertiser != offer.advertiser_id {
+    if conversion.advertiser != terms.paying.terms.advertiser_id {
         return Err(INVALID_TOKEN.into());
     }
     let (rows, reserved) = read_click(db, &conversion.nonce.0)?;
-    let goal = resolve_goal(&rows, &reserved, conversion.goal.as_deref(), offer)?;
+    let (goal, offer_terms) = resolve_goal(db, &rows, &reserved, conversion, terms)?;
     let approval = Approval {
         conversion: conversion.clone(),
-        advertiser: offer.advertiser_id.clone(),
-        offer: offer_id.clone(),
-        goal: goal.id.to_owned(),
-        goal_value: goal.gl_val.map(str::to_owned),
-        payout_micro_usd: goal.payout.0,
+        advertiser: conversion.advertiser.clone(),
+        offer: terms.offer.clone(),
+        goal: goal.id,
+        goal_value: goal.gl_val,
+        payout_micro_usd: goal.payout_micro_usd,
+        offer_terms,
         currency: terms.currency.clone(),
     };
     let mut reserved = reserved.into_iter();
-    if let Some(reservation) = reserved.find(|reservation| reservation.approval.goal == goal.id) {
+    if let Some(reservation) = reserved.find(|reservation| reservation.approval.goal == approval.goal) {
         return Ok(Admitted::Reserved {
             reservation: Box::new(reservation),
             own: false,
         });
     }
 
-    let row = rows.into_iter().find(|row| row.goal == goal.id);
+    let row = rows.into_iter().find(|row| row.goal == approval.goal);
     let current = row.as_ref().map(|row| row.state);
     let outcome = next(current, conversion.status);
     let is_new = is_judged(current, conversion.status);
     let objection = if is_new {
-        window_closed(now_ms, &approval, offer)
+        window_closed(now_ms, &approval, &terms.paying.terms)
     } else {
         None
     };
@@ -107,7 +108,7 @@ pub fn admit(
         return Ok(Admitted::Refused(refusal));
     }
     if outcome.movement == Some(Movement::Reward)
-        && let Some(limit) = offer.conversion_cap
+        && let Some((limit, revision)) = terms.cap
     {
         let take = Take {
             kind: CapKind::Conversion,
@@ -115,7 +116,7 @@ pub fn admit(
             offer: approval.offer.clone(),
             day: UtcDay::of_ms(now_ms),
             limit,
-            revision: offer.revision,
+            revision,
         };
         let reservation = db.transaction(|| {
             // Claim the txn now, so that no other click can claim it while the cap is being taken.
@@ -188,6 +189,7 @@ fn read_click(
                 names: row.json(2)?,
                 state: state_of(row.integer(3)?)?,
                 entry: row.integer(4)?,
+                offer_terms: row.integer(5)?,
             });
         } else {
             reserved.push(row.json(0)?);
@@ -196,44 +198,59 @@ fn read_click(
     Ok((rows, reserved))
 }
 
-/// Resolves a postback's goal. A name that an earlier postback of the click used keeps its meaning, even if the offer's
-/// goals have changed since; other names are looked up in the offer's current goals.
-fn resolve_goal<'t>(
+/// Resolves a postback's goal, and returns it with the revision of the terms that it comes from: the terms that pay the
+/// click, else the current ones, since the goal may be newer than the click. A name that an earlier postback of the click
+/// used keeps its meaning, and its goal stays known by the terms of that time.
+fn resolve_goal(
+    db: &impl Database,
     rows: &[ConversionRow],
     reserved: &[Reservation],
-    named: Option<&str>,
-    offer: &'t OfferTerms,
-) -> Result<PayableGoal<'t>, ApiError> {
-    let goals: Vec<_> = offer
-        .goals
-        .iter()
-        .map(|goal| PayableGoal {
-            id: &goal.id,
-            ord: goal.ord,
-            gl_val: goal.gl_val.as_deref(),
-            payout: MicroUsd(goal.payout_micro_usd),
-            retired: goal.retired,
-        })
-        .collect();
+    conversion: &Conversion,
+    terms: &Terms,
+) -> Result<(GoalTerms, i64), Failure> {
+    let named = conversion.goal.as_deref();
     let name = named.unwrap_or_default();
-    let mut converted = rows
+    let converted = rows
         .iter()
-        .filter(|row| row.names.iter().any(|known| known == name))
-        .map(|row| row.goal.as_str());
+        .find(|row| row.names.iter().any(|known| known == name));
     let mut pending = reserved
         .iter()
-        .filter(|reservation| reservation.approval.name() == name)
-        .map(|reservation| reservation.approval.goal.as_str());
-    let named = converted.next().or(pending.next()).or(named);
-    paid_goal(&goals, named).copied()
+        .map(|reservation| &reservation.approval)
+        .filter(|approval| approval.name() == name)
+        .map(|approval| approval.goal.as_str());
+    let known = converted.map(|row| row.goal.as_str()).or(pending.next());
+    let revisions = [Some(&terms.paying), terms.current.as_ref()];
+    let found = revisions.into_iter().flatten().find_map(|revision| {
+        let goal = match known {
+            Some(id) => revision.terms.goal_by_id(id),
+            None => revision.terms.goal(named),
+        };
+        Some((goal?.clone(), revision.number))
+    });
+    if let Some(found) = found {
+        return Ok(found);
+    }
+    if let Some(row) = converted
+        && let Some(earlier) = terms::of_offer(db, &terms.offer, row.offer_terms)?
+        && let Some(goal) = earlier.goal_by_id(&row.goal)
+    {
+        return Ok((goal.clone(), row.offer_terms));
+    }
+    if conversion.current.is_recent && conversion.current.offer.is_some() {
+        Err(UNKNOWN_GOAL.into())
+    } else {
+        Err(common::UNAVAILABLE
+            .with_message("goal is not known here yet")
+            .into())
+    }
 }
 
 /// A reason against a conversion, and the error for its sender.
 type Objection = (Reason, ApiError);
 
-fn window_closed(now_ms: i64, approval: &Approval, offer: &OfferTerms) -> Option<Objection> {
+fn window_closed(now_ms: i64, approval: &Approval, terms: &OfferTerms) -> Option<Objection> {
     let clicked_at_ms = approval.conversion.click.clicked_at_ms;
-    let refusal = check_window(clicked_at_ms, now_ms, Some(offer.conversion_window_days)).err()?;
+    let refusal = check_window(clicked_at_ms, now_ms, Some(terms.conversion_window_days)).err()?;
     Some((Reason::WindowClosed, refusal))
 }
 
@@ -302,7 +319,8 @@ fn store(
             approval.goal.as_str(),
             json(&names)?,
             state_number(state),
-            entry
+            entry,
+            approval.offer_terms
         ],
     )?)
 }

@@ -1,24 +1,24 @@
-//! The state of an outbox: its app and publisher, the app's callback settings, and the health of the endpoint.
+//! The state of an outbox: its app, the app's current values and callback settings, and the health of the endpoint.
 
-use std::cell::Cell;
-
-use super::sql;
+use super::{peers::Peers, sql};
 use crate::callback_settings;
-use contract::catalog::CallbackSettings;
+use contract::{catalog::CallbackSettings, outbox::Shard};
 use domain::{
     callbacks::health::Health,
+    conversions::terms::{CurrentApp, TermsInForce},
     model::{AppId, PublisherId},
 };
 use platform::{
     database::{Database, DatabaseError},
+    failure::Failure,
     params,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboxState {
-    pub app: AppId,
-    /// None before the catalog's terms were first received.
-    pub publisher: Option<PublisherId>,
+    pub shard: Shard,
+    /// The app's newest values; none before the first conversion.
+    pub current: Option<CurrentApp>,
     pub callback: CallbackSettings,
     pub health: Health,
     /// When the endpoint disabled itself by its response, in milliseconds.
@@ -30,102 +30,128 @@ impl OutboxState {
         self.callback.sealed.is_some()
     }
 
-    /// Whether callbacks may be sent: there is a callback, and its endpoint is not disabled.
+    /// Whether callbacks may be sent: there is a callback, its endpoint is not disabled, and no newer settings are known
+    /// to exist.
     pub fn has_endpoint(&self) -> bool {
-        self.has_callback() && self.disabled_ms.is_none()
+        self.has_callback() && self.disabled_ms.is_none() && !self.is_behind()
+    }
+
+    /// Whether the app has newer callback settings than the outbox. It then asks for them before it delivers.
+    pub fn is_behind(&self) -> bool {
+        let wanted = self.current.as_ref().map(|current| current.callback_revision);
+        wanted > Some(self.callback.revision)
     }
 }
 
-/// Reads the state; `None` if the outbox has never received terms or settings.
+/// Reads the state; `None` if the outbox never had a conversion or settings.
 pub fn read(db: &impl Database) -> Result<Option<OutboxState>, DatabaseError> {
     let Some(row) = db.query_first(sql::GET_STATE, &[])? else {
         return Ok(None);
     };
-    let app = AppId::from_number(row.number(6)?);
+    let app = AppId::from_number(row.number(0)?);
+    let current = match row.optional_text(2)?.and_then(PublisherId::parse) {
+        None => None,
+        Some(publisher_id) => Some(CurrentApp {
+            publisher_id,
+            revision: row.integer(3)?,
+            terms: TermsInForce {
+                revision: row.integer(4)?,
+                since: row.integer(5)?,
+            },
+            callback_revision: row.integer(6)?,
+        }),
+    };
     Ok(Some(OutboxState {
-        app: app.ok_or_else(|| DatabaseError("the stored app id is invalid".into()))?,
-        publisher: row.optional_text(0)?.and_then(PublisherId::parse),
-        callback: callback_settings::read(&row, 1)?,
-        health: Health {
-            failures: row.number(3)?,
-            resumes_ms: row.integer(4)?,
+        shard: Shard {
+            app: app.ok_or_else(|| DatabaseError("the stored app id is invalid".into()))?,
+            number: row.number(1)?,
         },
-        disabled_ms: row.optional_integer(5)?,
+        current,
+        callback: callback_settings::read(&row, 7)?,
+        health: Health {
+            failures: row.number(9)?,
+            resumes_ms: row.integer(10)?,
+        },
+        disabled_ms: row.optional_integer(11)?,
     }))
 }
 
-/// A process's cache of the outbox's row, so that it is not read for each conversion.
-#[derive(Debug, Default)]
-pub struct StateCache {
-    /// Set once the row has a publisher: a lower bound of its callback's revision. The publisher stays and revisions
-    /// only grow, so the bound holds for the life of the process.
-    revision: Cell<Option<i64>>,
-    /// Whether no callback can be sent: the app has no callback, or its endpoint is disabled.
-    lacks_endpoint: Cell<bool>,
-}
-
-impl StateCache {
-    /// Whether these settings are stored already, with a publisher, or older than the stored ones.
-    pub fn covers(&self, callback: &CallbackSettings) -> bool {
-        self.revision
-            .get()
-            .is_some_and(|known| callback.revision <= known)
-    }
-
-    /// Records settings that [`update`] has written, or found, together with a publisher.
-    pub fn record(&self, callback: &CallbackSettings) {
-        self.revision
-            .set(self.revision.get().max(Some(callback.revision)));
-    }
-
-    pub fn lacks_endpoint(&self) -> bool {
-        self.lacks_endpoint.get()
-    }
-
-    /// Set to true right after the state was read. Set to false before every write that may enable callbacks, because a
-    /// write that reports an error may have happened.
-    pub fn set_lacks_endpoint(&self, lacks_endpoint: bool) {
-        self.lacks_endpoint.set(lacks_endpoint);
+/// The newest terms in force of the app; none if the outbox has seen none.
+pub fn terms_in_force(db: &impl Database, peers: &impl Peers) -> Result<Option<TermsInForce>, DatabaseError> {
+    match peers.state_cache().current() {
+        Some((_, in_force)) => Ok(Some(in_force)),
+        None => Ok(read(db)?
+            .and_then(|state| state.current)
+            .map(|current| current.terms)),
     }
 }
 
-/// Stores the catalog's callback settings if their revision is higher, and a publisher if none is stored. New settings
-/// reset the endpoint's health and make waiting callbacks due. `claim_ms` is the duration of a claim. Returns
-/// whether the settings were new.
-pub fn update(
+/// Stores the app's current values if they are newer than the stored ones.
+pub fn store_current(
     db: &impl Database,
-    now_ms: i64,
-    app: AppId,
-    publisher: Option<&PublisherId>,
-    callback: &CallbackSettings,
-    claim_ms: i64,
-) -> Result<bool, DatabaseError> {
-    let known = read(db)?;
-    let known_revision = known.as_ref().map(|known| known.callback.revision);
-    let is_newer = known_revision.is_none_or(|known| callback.revision > known);
-    let names_publisher = publisher.is_some() && known.as_ref().is_none_or(|known| known.publisher.is_none());
-    if !is_newer && !names_publisher {
-        return Ok(false);
+    peers: &impl Peers,
+    shard: Shard,
+    newer: &CurrentApp,
+) -> Result<(), DatabaseError> {
+    let cache = peers.state_cache();
+    if cache.current().is_some_and(|(known, _)| known >= newer.revision) {
+        return Ok(());
     }
-    let current = match &known {
-        Some(known) if !is_newer => &known.callback,
-        _ => callback,
+    let stored = read(db)?.and_then(|state| state.current);
+    let newest = match stored {
+        Some(stored) if stored.revision >= newer.revision => stored,
+        _ => {
+            // Before the write, because a write that reports an error may have happened.
+            cache.set_current(None);
+            cache.set_lacks_endpoint(false);
+            db.execute(
+                sql::SET_CURRENT,
+                params![
+                    shard.app.number(),
+                    u32::from(shard.number),
+                    newer.publisher_id.as_str(),
+                    newer.revision,
+                    newer.terms.revision,
+                    newer.terms.since,
+                    newer.callback_revision
+                ],
+            )?;
+            newer.clone()
+        }
     };
+    cache.set_current(Some((newest.revision, newest.terms)));
+    Ok(())
+}
+
+/// Stores the catalog's callback settings if their revision is higher. New settings reset the endpoint's health and make
+/// waiting callbacks due.
+///
+/// # Errors
+/// The database failed, or the alarm could not be set.
+pub fn store_settings(
+    db: &impl Database,
+    peers: &impl Peers,
+    shard: Shard,
+    callback: &CallbackSettings,
+) -> Result<(), Failure> {
+    let known = read(db)?.map(|state| state.callback.revision);
+    if known.is_some_and(|known| callback.revision <= known) {
+        return Ok(());
+    }
+    peers.state_cache().set_lacks_endpoint(false);
     db.transaction(|| {
         db.execute(
-            sql::SET_STATE,
+            sql::SET_SETTINGS,
             params![
-                app.number(),
-                publisher.map(PublisherId::as_str),
-                current.revision,
-                current.sealed.as_ref().map(|sealed| sealed.0.clone())
+                shard.app.number(),
+                u32::from(shard.number),
+                callback.revision,
+                callback.sealed.as_ref().map(|sealed| sealed.0.clone())
             ],
         )?;
-        if is_newer {
-            release(db, now_ms, claim_ms)?;
-        }
-        Ok(is_newer)
-    })
+        release(db, peers.now_ms(), peers.claim_ms())
+    })?;
+    peers.committed()
 }
 
 /// Resets the endpoint's health, and restarts the schedule of every waiting callback with an attempt at once. Attempts

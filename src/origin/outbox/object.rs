@@ -1,18 +1,16 @@
-//! The outbox's Durable Object. A request's path names the app, because an object that its alarm starts does not know
-//! its own name.
+//! The outbox's Durable Object. A request's path names the shard, because an object that its alarm starts does not
+//! know its own name.
 
 use std::{panic::RefUnwindSafe, rc::Rc};
 
 use worker::{DurableObject, Env, Request, Response, State, durable_object};
 
-use super::{
-    callback_sender::CallbackSender, click_locks::ClickLocks, delivery_log::DeliveryLog,
-    service::OutboxService,
-};
-use contract::outbox::parse_path;
+use super::{callback_sender::CallbackSender, delivery_log::DeliveryLog, service::OutboxService};
+use contract::outbox::Shard;
 use domain::model::api_error::common;
 use platform::{
     durable::DurableDatabase,
+    keyed_flights::KeyedFlights,
     object_http::{command_in, respond},
     panics::panics_to_failure,
     workers::Workers,
@@ -31,16 +29,16 @@ impl DurableObject for Outbox {
         let workers = Workers::new(env);
         let sender = CallbackSender::new(|name| workers.setting(name));
         let database = DurableDatabase::new(&state);
-        let (name, locks) = (state.id().name(), ClickLocks::default());
+        let (name, clicks) = (state.id().name(), KeyedFlights::default());
         Self {
-            service: OutboxService::new(name, database, workers, DeliveryLog, sender, locks),
+            service: OutboxService::new(name, database, workers, DeliveryLog, sender, clicks),
         }
     }
 
     async fn fetch(&self, request: Request) -> worker::Result<Response> {
         let reply = async {
-            let app = parse_path(&request.path()).ok_or(common::NOT_FOUND)?;
-            self.service.command(app, command_in(request).await?).await
+            let shard = Shard::parse_path(&request.path()).ok_or(common::NOT_FOUND)?;
+            self.service.command(shard, command_in(request).await?).await
         };
         respond("outbox", panics_to_failure(reply).await)
     }

@@ -8,7 +8,7 @@ use super::{
     entries::TO_LEDGER,
 };
 use crate::batches::{Batch, DeliveryError, sender};
-use contract::{counters, ledger, outbox};
+use contract::{counters, ledger};
 use platform::{
     database::{Database, DatabaseError},
     traits::{Clock, ObjectCall},
@@ -22,7 +22,7 @@ pub async fn send(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Re
     let Some(state) = endpoint::read(db)? else {
         return Ok(());
     };
-    let source = outbox::object_name(state.app);
+    let source = state.shard.object_name();
     let deliver = async |batch: &Batch| send_batch(runtime, &state, &source, batch).await;
     while sender::send(db, runtime, &source, deliver).await? {}
     Ok(())
@@ -35,7 +35,7 @@ async fn send_batch(
     batch: &Batch,
 ) -> Result<(), DeliveryError> {
     let applied = if batch.destination == TO_LEDGER {
-        let publisher = state.publisher.as_ref();
+        let publisher = state.current.as_ref().map(|current| &current.publisher_id);
         let publisher =
             publisher.ok_or_else(|| DeliveryError::Unanswered("the publisher is not known yet".into()))?;
         let operation = batch.to_ledger(source).map_err(DeliveryError::Refused)?;

@@ -4,20 +4,24 @@
 
 use std::{cell::Cell, rc::Rc};
 
+use serde::de::DeserializeOwned;
+
 use super::{
     MIGRATIONS, NET_MS,
     callback_sender::{self, CallbackSender, PEER_TIMEOUT},
-    click_locks::ClickLocks,
-    commit::{self, Peers},
+    commit,
     deliveries::{self, Attempt, ClaimedCallback},
     delivery_log::{AttemptResult, Observer},
-    endpoint::{self, OutboxState, StateCache},
-    log, next_alarm, replay, retention, revenue_batches,
-    terms_client::TermsClient,
+    endpoint::{self, OutboxState},
+    log, next_alarm,
+    peers::{Peers, StateCache},
+    replay, retention, revenue_batches, terms,
 };
 use contract::{
+    catalog::{self, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
     counters::{self, Take},
-    outbox::{Command, Conversion, Erase, Get, List, Replay, ReplayMany, Reply},
+    operation::{self, CallError, Operation},
+    outbox::{Command, Conversion, Erase, Get, List, Replay, ReplayMany, Reply, Shard},
 };
 use domain::{
     callbacks::{
@@ -25,11 +29,12 @@ use domain::{
         request::Endpoint,
     },
     conversions::parameters::INVALID_CLICK_ID,
-    model::{AppId, OfferId, api_error::common, time::MINUTE_MS},
+    model::{api_error::common, time::MINUTE_MS},
 };
 use platform::{
     concurrency_limit::{ConcurrencyLimit, Limit},
     failure::Failure,
+    keyed_flights::KeyedFlights,
     object_shell::ObjectShell,
     panics::{panic_to_failure, panics_to_failure},
     traits::{Clock, Http, ObjectCall, ObjectStorage, Random, Sleep, Spawn},
@@ -52,12 +57,11 @@ impl<R: Clock + Random + Sleep + Spawn + ObjectCall + Http> Runtime for R {}
 pub struct OutboxService<D, R, O> {
     shell: ObjectShell<D, R>,
     observer: O,
-    terms_client: TermsClient,
     conversions: ConcurrencyLimit,
-    /// Locks by the click's nonce.
-    click_locks: ClickLocks,
-    /// Whether the catalog has confirmed the app.
-    confirmed: Cell<bool>,
+    /// One conversion of a click at a time, by the click's nonce.
+    clicks: KeyedFlights<()>,
+    questions: KeyedFlights<Result<(), Failure>>,
+    is_asking: Cell<bool>,
     state_cache: StateCache,
     /// Attempts in flight.
     in_flight: Cell<usize>,
@@ -79,15 +83,15 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         runtime: R,
         observer: O,
         sender: CallbackSender,
-        click_locks: ClickLocks,
+        clicks: KeyedFlights<()>,
     ) -> Rc<Self> {
         Rc::new(Self {
             shell: ObjectShell::new("outbox", name, storage, runtime, MIGRATIONS),
             observer,
-            terms_client: TermsClient::default(),
             conversions: ConcurrencyLimit::new(CONVERSIONS),
-            click_locks,
-            confirmed: Cell::new(false),
+            clicks,
+            questions: KeyedFlights::default(),
+            is_asking: Cell::new(false),
             state_cache: StateCache::default(),
             in_flight: Cell::new(0),
             is_resuming: Cell::new(false),
@@ -118,12 +122,12 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         self.in_flight.get()
     }
 
-    /// Carries out a command for an app, and starts the callbacks that it makes due.
+    /// Carries out a command, and starts the callbacks that it makes due.
     ///
     /// # Errors
     /// The command is refused, or failed; a failed postback may be sent again.
-    pub async fn command(self: &Rc<Self>, app: AppId, command: Command) -> Result<Reply, Failure> {
-        let answered = panics_to_failure(self.answer(app, command)).await;
+    pub async fn command(self: &Rc<Self>, shard: Shard, command: Command) -> Result<Reply, Failure> {
+        let answered = panics_to_failure(self.answer(shard, command)).await;
         // Also after a refusal: the command may have settled an earlier copy and made its callback due.
         self.start_due();
         // A write that reported an error may have happened, and no alarm was set for it.
@@ -150,53 +154,39 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             .await;
     }
 
-    async fn answer(&self, app: AppId, command: Command) -> Result<Reply, Failure> {
+    async fn answer(&self, shard: Shard, command: Command) -> Result<Reply, Failure> {
         if let Command::Convert(conversion) = &command {
             let _permit = self.conversions.acquire_any(self.now_ms())?;
-            return self.convert(app, conversion).await;
-        }
-        if !matches!(command, Command::Settings(_)) {
-            self.require_app(app).await?;
+            return self.convert(shard, conversion).await;
         }
         let db = self.shell.ready().await?;
-        if matches!(command, Command::Test(_)) {
-            let endpoint = self.sender.endpoint(endpoint::read(db)?.as_ref())?;
-            let terms = self.terms_client.terms(self.runtime(), app, None).await?;
-            return callback_sender::test(&self.sender, self.runtime(), endpoint, app, &terms.currency)
-                .await
-                .map(Reply::Operator);
+        if let Command::Test(test) = &command {
+            let tested = callback_sender::test(&self.sender, self.runtime(), shard.app, test).await;
+            return tested.map(Reply::Operator);
         }
-        let reply = self.carry_out(db, app, command)?;
+        let reply = self.carry_out(db, shard, command)?;
         self.arm()?;
         Ok(reply)
     }
 
-    async fn convert(&self, app: AppId, conversion: &Conversion) -> Result<Reply, Failure> {
-        let offer = OfferId::parse(&conversion.click.offer).ok_or(INVALID_CLICK_ID)?;
-        // Copies of a conversion wait for the catalog together, and only then for each other.
-        let terms = self.terms_client.terms(self.runtime(), app, Some(&offer)).await;
-        let terms = terms.map_err(|failure| match failure {
-            // The same for an unknown offer: neither an app nor an offer is ever deleted.
-            Failure::Refused(error) if error.status == 404 => INVALID_CLICK_ID
-                .with_message("click_id is of an app that there is not")
-                .into(),
-            failure => failure,
-        })?;
+    async fn convert(&self, shard: Shard, conversion: &Conversion) -> Result<Reply, Failure> {
         let db = self.shell.ready().await?;
-        let lock = self.click_locks.join(&conversion.nonce.0);
-        let _locked = lock.acquire().await;
+        // Copies of a conversion wait for the catalog together, and only then for each other.
+        let terms = terms::of(db, self, shard, conversion).await?;
+        let flight = self.clicks.of(&conversion.nonce.0);
+        let _leader = flight.lead().await;
         commit::convert(db, self, conversion, &terms)
             .await
             .map(Reply::Answer)
     }
 
     /// Carries out a command that needs no other object; synchronous.
-    fn carry_out(&self, db: &D, app: AppId, command: Command) -> Result<Reply, Failure> {
+    fn carry_out(&self, db: &D, shard: Shard, command: Command) -> Result<Reply, Failure> {
         let (now_ms, claim_ms) = (self.now_ms(), self.sender.claim_ms());
         self.state_cache.set_lacks_endpoint(false);
         let reply = match command {
             Command::Settings(settings) => {
-                endpoint::update(db, now_ms, app, None, &settings, claim_ms)?;
+                endpoint::store_settings(db, self, shard, &settings)?;
                 return Ok(Reply::Done {});
             }
             Command::List(List {
@@ -220,30 +210,6 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         reply.map(Reply::Operator)
     }
 
-    /// Makes sure that the catalog has the app and this outbox its callback settings, before anything is stored.
-    async fn require_app(&self, app: AppId) -> Result<(), Failure> {
-        if self.confirmed.get() {
-            return Ok(());
-        }
-        match self.terms_client.terms(self.runtime(), app, None).await {
-            Ok(terms) => {
-                let db = self.shell.ready().await?;
-                let (publisher, claim_ms) = (Some(&terms.publisher_id), self.sender.claim_ms());
-                self.state_cache.set_lacks_endpoint(false);
-                endpoint::update(db, self.now_ms(), app, publisher, &terms.callback, claim_ms)?;
-            }
-            Err(Failure::Refused(error)) if error.status == 404 => return Err(error.into()),
-            // The stored settings are good enough for the operator's commands.
-            Err(failure) => {
-                if endpoint::read(self.shell.ready().await?)?.is_none() {
-                    return Err(failure);
-                }
-            }
-        }
-        self.confirmed.set(true);
-        Ok(())
-    }
-
     /// Arms the alarm for the time at which something is due.
     fn arm(&self) -> Result<(), Failure> {
         self.shell
@@ -251,12 +217,19 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     }
 
     /// Claims due callbacks, as many as the endpoint's concurrency limit allows.
-    fn claim(&self) -> Result<Vec<DueAttempt>, Failure> {
+    fn claim(self: &Rc<Self>) -> Result<Vec<DueAttempt>, Failure> {
         if !self.is_ready() || self.state_cache.lacks_endpoint() {
             return Ok(Vec::new());
         }
         let db = self.shell.storage();
-        let Some(state) = endpoint::read(db)?.filter(OutboxState::has_endpoint) else {
+        let state = endpoint::read(db)?;
+        if let Some(state) = state.as_ref().filter(|state| state.is_behind()) {
+            if !self.is_asking.replace(true) {
+                self.spawn(Rc::clone(self).ask_for_settings(state.clone()));
+            }
+            return Ok(Vec::new());
+        }
+        let Some(state) = state.filter(OutboxState::has_endpoint) else {
             self.state_cache.set_lacks_endpoint(true);
             return Ok(Vec::new());
         };
@@ -264,7 +237,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         if free == 0 {
             return Ok(Vec::new());
         }
-        let Some(endpoint) = self.sender.endpoint(Some(&state))? else {
+        let Some(endpoint) = self.sender.endpoint(state.shard.app, &state.callback)? else {
             return Ok(Vec::new());
         };
         let claimed = deliveries::claim(db, self.now_ms(), free, self.sender.claim_ms())?;
@@ -276,6 +249,18 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
                 endpoint: Rc::clone(&endpoint),
             })
             .collect())
+    }
+
+    /// Asks for the callback settings that the app has and this outbox has not. After a failure the alarm asks again.
+    async fn ask_for_settings(self: Rc<Self>, state: OutboxState) {
+        let revision = state.current.map_or(0, |current| current.terms.revision);
+        let asked = terms::learn_app(self.shell.storage(), &*self, state.shard, revision);
+        let asked = panics_to_failure(asked).await;
+        self.is_asking.set(false);
+        match asked {
+            Ok(()) => self.start_due(),
+            Err(failure) => platform::log::warn("outbox", format_args!("callback settings: {failure}")),
+        }
     }
 
     /// Starts due callbacks within the concurrency limit. An object stays alive while it waits for a response, so these
@@ -378,8 +363,20 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
         self.sender.claim_ms()
     }
 
-    fn state_cache(&self) -> Option<&StateCache> {
-        Some(&self.state_cache)
+    fn state_cache(&self) -> &StateCache {
+        &self.state_cache
+    }
+
+    fn questions(&self) -> &KeyedFlights<Result<(), Failure>> {
+        &self.questions
+    }
+
+    async fn ask_offer(&self, question: GetOfferTerms) -> Result<KnownOffer, Failure> {
+        ask_catalog(self.runtime(), question).await
+    }
+
+    async fn ask_app(&self, question: GetAppTerms) -> Result<KnownApp, Failure> {
+        ask_catalog(self.runtime(), question).await
     }
 
     async fn take(&self, take: &Take) -> Result<bool, Failure> {
@@ -400,5 +397,26 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
             return Ok(());
         }
         self.arm()
+    }
+}
+
+/// Asks the catalog for terms. The reply's body is `K`.
+async fn ask_catalog<O, K>(runtime: &impl ObjectCall, question: O) -> Result<K, Failure>
+where
+    O: Operation<Answer = operation::Reply>,
+    K: DeserializeOwned,
+{
+    let catalog = catalog::address(catalog::COMMAND_PATH);
+    match runtime.call(&catalog, question, PEER_TIMEOUT).await {
+        Ok(reply) => serde_json::from_str(&reply.body)
+            .map_err(|error| Failure::Internal(format!("the catalog's terms: {error}"))),
+        // Neither an app nor an offer is ever deleted.
+        Err(CallError::Refused { status: 404, .. }) => Err(INVALID_CLICK_ID
+            .with_message("click_id is of an app or an offer that there is not")
+            .into()),
+        Err(error) => {
+            platform::log::warn("outbox", format_args!("the catalog: {error}"));
+            Err(common::UNAVAILABLE.into())
+        }
     }
 }

@@ -7,13 +7,19 @@ use platform::migrations::Migration;
 pub const MIGRATIONS: &[Migration] = &[&[TABLES, batches::sql::TABLES]];
 
 const TABLES: &[&str] = &[
-    // One row: the app (an object that its alarm starts does not know its name), the app's encrypted callback settings
-    // from the catalog, and the endpoint's health.
+    // One row: the shard (an object that its alarm starts does not know its name), the app's newest values, its encrypted
+    // callback settings from the catalog, and the endpoint's health. `publisher` is NULL until the values are known;
+    // `callback_wanted` is the newest revision of settings known to exist.
     "CREATE TABLE outbox (
        only INTEGER PRIMARY KEY CHECK (only = 1),
        app INTEGER NOT NULL,
+       shard INTEGER NOT NULL,
        publisher TEXT,
-       callback_revision INTEGER NOT NULL,
+       app_revision INTEGER NOT NULL DEFAULT 0,
+       terms_revision INTEGER NOT NULL DEFAULT 0,
+       terms_since INTEGER NOT NULL DEFAULT 0,
+       callback_wanted INTEGER NOT NULL DEFAULT 0,
+       callback_revision INTEGER NOT NULL DEFAULT -1,
        callback_sealed BLOB,
        failures INTEGER NOT NULL DEFAULT 0,
        resumes_ms INTEGER NOT NULL DEFAULT 0,
@@ -21,10 +27,22 @@ const TABLES: &[&str] = &[
        reserved INTEGER NOT NULL DEFAULT 0,
        cleared_entry INTEGER NOT NULL DEFAULT 0
      ) STRICT",
+    // The newest values of each offer that was converted, and the revisions of terms that pay clicks (docs/DECISIONS.md,
+    // "Conversions"). `kind` is `offer` or `app`; the app's own terms have an empty `id`.
+    "CREATE TABLE offers (
+       offer TEXT PRIMARY KEY, revision INTEGER NOT NULL, terms_revision INTEGER NOT NULL, terms_since INTEGER NOT NULL,
+       conversion_cap INTEGER
+     ) STRICT, WITHOUT ROWID",
+    "CREATE TABLE terms (
+       kind TEXT NOT NULL, id TEXT NOT NULL, revision INTEGER NOT NULL, terms TEXT NOT NULL,
+       PRIMARY KEY (kind, id, revision)
+     ) STRICT, WITHOUT ROWID",
     // Clicks that reached a goal. They are never deleted, because they prevent a second payment. `names` is a JSON list
-    // of the senders' names of the goal ('' for none), `entry` the number of the log's entry.
+    // of the senders' names of the goal ('' for none), `offer_terms` a revision of the offer's terms that has the goal,
+    // `entry` the number of the log's entry.
     "CREATE TABLE conversions (
        nonce BLOB NOT NULL, goal TEXT NOT NULL, names TEXT NOT NULL, state INTEGER NOT NULL, entry INTEGER NOT NULL,
+       offer_terms INTEGER NOT NULL,
        PRIMARY KEY (nonce, goal)
      ) STRICT, WITHOUT ROWID",
     // Approvals that wait for the offer's cap. `approval` is the reservation as JSON, so that the alarm can finish it.
@@ -93,22 +111,44 @@ macro_rules! forgotten {
 }
 
 platform::statements! {
-    /// → publisher, callback's revision, callback, failures, resumes, disabled
-    pub const GET_STATE = "SELECT publisher, callback_revision, callback_sealed, failures, resumes_ms, disabled_ms, app
+    /// → app, shard, publisher, app's revision, its terms, terms since, callback's newest revision, callback's revision,
+    /// callback, failures, resumes, disabled
+    pub const GET_STATE = "SELECT app, shard, publisher, app_revision, terms_revision, terms_since, callback_wanted,
+          callback_revision, callback_sealed, failures, resumes_ms, disabled_ms
         FROM outbox";
-    /// app, publisher, callback's revision, callback
-    pub const SET_STATE = "INSERT INTO outbox (only, app, publisher, callback_revision, callback_sealed)
+    /// app, shard, publisher, app's revision, its terms, terms since, callback's newest revision
+    pub const SET_CURRENT = "INSERT INTO outbox
+          (only, app, shard, publisher, app_revision, terms_revision, terms_since, callback_wanted)
+        VALUES (1, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (only) DO UPDATE SET publisher = excluded.publisher, app_revision = excluded.app_revision,
+          terms_revision = excluded.terms_revision, terms_since = excluded.terms_since,
+          callback_wanted = excluded.callback_wanted";
+    /// app, shard, callback's revision, callback
+    pub const SET_SETTINGS = "INSERT INTO outbox (only, app, shard, callback_revision, callback_sealed)
         VALUES (1, ?, ?, ?, ?)
-        ON CONFLICT (only) DO UPDATE SET publisher = COALESCE(excluded.publisher, publisher),
+        ON CONFLICT (only) DO UPDATE SET
           callback_revision = excluded.callback_revision, callback_sealed = excluded.callback_sealed";
+    /// offer → revision, terms, terms since, conversion cap
+    pub const GET_OFFER = "SELECT revision, terms_revision, terms_since, conversion_cap FROM offers WHERE offer = ?";
+    /// offer, revision, terms, terms since, conversion cap
+    pub const PUT_OFFER = "INSERT INTO offers (offer, revision, terms_revision, terms_since, conversion_cap)
+        VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (offer) DO UPDATE SET revision = excluded.revision, terms_revision = excluded.terms_revision,
+          terms_since = excluded.terms_since, conversion_cap = excluded.conversion_cap";
+    /// kind, id, revision → terms
+    pub const GET_TERMS = "SELECT terms FROM terms WHERE kind = ? AND id = ? AND revision = ?";
+    /// kind, id, revision, terms
+    pub const PUT_TERMS = "INSERT INTO terms (kind, id, revision, terms) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING";
     /// failures, resumes, disabled
     pub const SET_HEALTH = "UPDATE outbox SET failures = ?, resumes_ms = ?, disabled_ms = ?";
-    /// nonce → for each conversion NULL, goal, names, state, entry; for each reservation its JSON and NULLs
-    pub const OF_CLICK = "SELECT NULL, goal, names, state, entry FROM conversions WHERE nonce = ?1
-        UNION ALL SELECT approval, NULL, NULL, NULL, NULL FROM reservations WHERE nonce = ?1";
-    /// nonce, goal, names, state, entry
-    pub const PUT_CONVERSION = "INSERT INTO conversions (nonce, goal, names, state, entry) VALUES (?, ?, ?, ?, ?)
-        ON CONFLICT (nonce, goal) DO UPDATE SET names = excluded.names, state = excluded.state, entry = excluded.entry";
+    /// nonce → for each conversion NULL, goal, names, state, entry, offer's terms; for each reservation its JSON and NULLs
+    pub const OF_CLICK = "SELECT NULL, goal, names, state, entry, offer_terms FROM conversions WHERE nonce = ?1
+        UNION ALL SELECT approval, NULL, NULL, NULL, NULL, NULL FROM reservations WHERE nonce = ?1";
+    /// nonce, goal, names, state, entry, offer's terms
+    pub const PUT_CONVERSION = "INSERT INTO conversions (nonce, goal, names, state, entry, offer_terms)
+        VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT (nonce, goal) DO UPDATE SET names = excluded.names, state = excluded.state, entry = excluded.entry,
+          offer_terms = excluded.offer_terms";
     /// advertiser, goal, txn → nonce
     pub const GET_TXN = "SELECT nonce FROM txns WHERE advertiser = ? AND goal = ? AND txn = ?";
     /// advertiser, goal, txn, nonce

@@ -123,6 +123,7 @@ fn a_callback_url_is_checked_again_before_each_request() {
         id: "cb-guard-later".to_owned(),
         token: String::new(),
         token_id: String::new(),
+        terms: Default::default(),
     };
     let (token_id, token) = wall.issue_token();
     let wall = OfferWall {

@@ -100,6 +100,9 @@ fn a_template_fills_its_macros_and_a_plain_url_keeps_its_query() {
     let receiver = Receiver::start();
     let wall = signpost.offer_wall("cb-template", "79000202", Some(&receiver));
     wall.put_offer(&json!({"goals": [{"id": "cb-template-1", "ttl": "T", "instr": "1. I", "payout_usd": 0.5, "ord": 1}]}));
+    let currency = json!({"name": "G&ld ü", "per_usd": 1_000, "decimals": 0, "rounding": "down"});
+    wall.put_app(&json!({ "currency": currency }));
+    signpost.refresh();
     let base = receiver.base();
     let defaults = "user_id=a%40b.c-_&value=500&payout=0.5&currency=G%26ld%20%C3%BC&transaction_id=ID&offer_id=cb-template\
         &goal_id=cb-template-1&app_id=79000202";
@@ -133,7 +136,6 @@ fn a_template_fills_its_macros_and_a_plain_url_keeps_its_query() {
         ),
         (base, "/".to_owned(), format!("{defaults}{optional}{rest}")),
     ];
-    let currency = json!({"name": "G&ld ü", "per_usd": 1_000, "decimals": 0, "rounding": "down"});
     for (number, (url, path, query)) in table.iter().enumerate() {
         wall.put_app(&json!({"callback": callback(url, "GET"), "currency": currency}));
         let id = expect_accepted(wall.convert(&click_id(&wall, FULL), ""), "approved", false);
@@ -153,6 +155,7 @@ fn a_post_carries_the_same_fields_as_json() {
         "callback": callback(&url, "POST"),
         "currency": {"name": "Gold \"& more\"", "per_usd": 42.5, "decimals": 2, "rounding": "nearest"}
     }));
+    signpost.refresh();
     for (number, (goal, event, usd, _)) in GOALS.into_iter().enumerate() {
         let answer = wall.convert(&click_id(&wall, FULL), &format!("&goal={event}"));
         let id = expect_accepted(answer, "approved", false);

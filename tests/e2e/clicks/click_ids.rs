@@ -1,6 +1,9 @@
 //! Click ids: their content, their maximum length, and rotation of the keys that seal them.
 
-use std::collections::BTreeSet;
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use serde_json::json;
 
@@ -60,6 +63,14 @@ fn a_click_id_contains_the_whole_click() {
         ("1190062", "80617"),
     ];
     let mut nonces = BTreeSet::new();
+    let revisions = RefCell::new(BTreeMap::new());
+    let terms_of = |path: &str| {
+        let read = || signpost.operator("GET", path, None).expect(200).json()["terms_revision"].as_i64();
+        *revisions
+            .borrow_mut()
+            .entry(path.to_owned())
+            .or_insert_with(|| read().unwrap())
+    };
     for (goal, offer) in goals {
         for app in ["10000001", "10000002", "10000003"] {
             for user_id in [
@@ -81,6 +92,9 @@ fn a_click_id_contains_the_whole_click() {
                         offer: offer.into(),
                         goal: goal.into(),
                         app: AppId::parse(app).unwrap(),
+                        shard: click.shard,
+                        offer_terms: terms_of(&format!("offers/{offer}")),
+                        app_terms: terms_of(&format!("apps/{app}")),
                         user_id: user_id.into(),
                         gaid,
                         idfa,
@@ -143,10 +157,10 @@ fn a_click_that_does_not_fit_gets_a_short_id_and_a_stored_record() {
                     whole += 1;
                     assert_eq!(click.offer, offer(max), "{answer:?}");
                 }
-                Ok(Opened::Short { app, nonce }) => {
+                Ok(Opened::Short { app, shard, nonce }) => {
                     assert!(id.len() <= SHORT_MAX, "{answer:?}");
                     assert_eq!(app.to_string(), "10000001");
-                    short.push((app, nonce, offer(max), custom, longest));
+                    short.push(((app, shard), nonce, offer(max), custom, longest));
                 }
                 Err(error) => panic!("{error:?}: {answer:?}"),
             }
@@ -162,9 +176,9 @@ fn a_click_that_does_not_fit_gets_a_short_id_and_a_stored_record() {
     signpost.restart();
     let records = records(&signpost);
     assert_eq!(records.len(), short.len());
-    for (app, nonce, offer, custom, longest) in &short {
+    for ((app, shard), nonce, offer, custom, longest) in &short {
         let (_, record, expires_at_ms) = records.iter().find(|(stored, ..)| stored == nonce).unwrap();
-        let click = click_id::open_record(&keys(), record, *app, *nonce).unwrap();
+        let click = click_id::open_record(&keys(), record, *app, *shard, *nonce).unwrap();
         let stored = click
             .custom
             .each_ref()
@@ -220,10 +234,10 @@ fn a_new_key_seals_while_the_old_one_still_opens() {
             let opened = click_id::open(&ring, &id);
             match opened {
                 Ok(Opened::Whole { click, .. }) => assert_eq!(click.user_id, "u-1"),
-                Ok(Opened::Short { app, nonce }) => {
+                Ok(Opened::Short { app, shard, nonce }) => {
                     let records = records(&signpost);
                     let (_, record, _) = records.iter().find(|(stored, ..)| *stored == nonce).unwrap();
-                    let click = click_id::open_record(&ring, record, app, nonce).unwrap();
+                    let click = click_id::open_record(&ring, record, app, shard, nonce).unwrap();
                     assert_eq!(click.custom[0].as_deref(), Some("x".repeat(128).as_str()));
                 }
                 Err(error) => panic!("{error:?}: {id}"),

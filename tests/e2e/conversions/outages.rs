@@ -9,6 +9,7 @@ use crate::{
     faults::inject_faults,
     harness::{
         Receiver, Setup, Signpost, away_from_midnight, callback, eventually_within, expect_accepted, states,
+        with,
     },
 };
 use domain::model::time::SECOND_MS;
@@ -16,6 +17,8 @@ use domain::model::time::SECOND_MS;
 /// Longer than several retries of the alarm.
 const RETRIES_MS: i64 = 60 * SECOND_MS;
 
+/// Conversions sent while the catalog is down.
+const CONVERSIONS: usize = 1_000;
 const CLIENTS: usize = 64;
 
 fn unreliable() -> Signpost {
@@ -101,27 +104,34 @@ fn a_made_up_token_reaches_no_object() {
 }
 
 #[test]
-fn with_the_catalog_down_every_postback_with_a_token_is_answered_503() {
+fn with_the_catalog_and_kv_down_conversions_on_known_terms_are_paid() {
     let signpost = unreliable();
     let receiver = Receiver::start();
     let wall = signpost.offer_wall("conv-catalog", "79000172", Some(&receiver));
-    let click = wall.click_id("u-1");
-    let bad = [
-        format!("click_id={click}&token=not-one"),
-        format!("click_id={click}&token={}&goal=not-one", wall.token),
-    ];
-    expect_conversion_error(signpost.convert(&bad[0]), 401, "invalid_token");
-    expect_conversion_error(signpost.convert(&bad[1]), 400, "unknown_goal");
-    inject_faults(&signpost, "catalog");
-    // Only the edge is needed for this.
-    expect_conversion_error(signpost.convert(&bad[0]), 401, "invalid_token");
-    expect_conversion_error(signpost.convert(&bad[1]), 503, "unavailable");
-    // A valid postback is answered 503 as well, since the catalog defines the payment.
-    expect_conversion_error(wall.convert(&click, ""), 503, "unavailable");
+    wall.pay("u-first");
+    let known: Vec<_> = (0..CONVERSIONS)
+        .map(|user| wall.click_id(&format!("u-{user}")))
+        .collect();
+    wall.put_offer(&json!({"conversion_window_days": 7}));
+    let unknown = wall.click_id("u-2");
+    inject_faults(&signpost, "kv,catalog");
+    thread::scope(|scope| {
+        for clicks in known.chunks(CONVERSIONS / 16) {
+            let wall = &wall;
+            scope.spawn(move || {
+                for click in clicks {
+                    expect_accepted(wall.convert(click, ""), "approved", false);
+                }
+            });
+        }
+    });
+    let called = receiver.wait_for_transactions(RETRIES_MS, CONVERSIONS + 1);
+    assert!(called.values().all(|times| *times == 1));
+    // What needs the catalog waits for it, and a faulty postback is refused as ever.
+    expect_conversion_error(wall.convert(&unknown, ""), 503, "unavailable");
+    expect_conversion_error(wall.convert(&known[0], "&goal=none"), 400, "unknown_goal");
     inject_faults(&signpost, "");
-    let id = expect_accepted(wall.convert(&click, ""), "approved", false);
-    assert_eq!(receiver.wait_for_transactions(RETRIES_MS, 1), [(id, 1)].into());
-    expect_conversion_error(signpost.convert(&bad[0]), 401, "invalid_token");
+    expect_accepted(wall.convert(&unknown, ""), "approved", false);
 }
 
 #[test]
@@ -177,6 +187,33 @@ fn a_conversion_with_a_lost_answer_is_a_duplicate_with_the_same_id() {
     let other = expect_accepted(wall.convert(&late, ""), "approved", false);
     let called = receiver.wait_for_transactions(RETRIES_MS, 2);
     assert_eq!(called, [(id, 1), (other, 1)].into());
+}
+
+#[test]
+fn a_lower_cap_is_in_force_once_its_put_is_answered() {
+    away_from_midnight();
+    let signpost = unreliable();
+    let wall = signpost.unpublished_offer_wall("conv-lower-cap", "79000176", None);
+    wall.put_offer(&cap(5));
+    signpost.refresh();
+    wall.pay("u-1");
+    wall.pay("u-2");
+    // Nothing is published from here on.
+    wall.put_offer(&cap(3));
+    wall.pay("u-3");
+    expect_conversion_error(wall.convert(&wall.click_id("u-4"), ""), 409, "conversion_capped");
+    wall.put_offer(&cap(4));
+    wall.pay("u-4");
+    inject_faults(&signpost, "counters");
+    let put = || {
+        let offer = with(wall.offer(), &cap(5));
+        signpost.operator("PUT", "offers/conv-lower-cap", Some(&offer))
+    };
+    put().expect_error(503, "unavailable");
+    inject_faults(&signpost, "");
+    put().expect(200);
+    wall.pay("u-5");
+    expect_conversion_error(wall.convert(&wall.click_id("u-6"), ""), 409, "conversion_capped");
 }
 
 #[test]

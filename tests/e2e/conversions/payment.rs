@@ -1,12 +1,12 @@
-//! The goal and the payout of a conversion follow the postback and the catalog at the commit, never the goal that the
-//! user clicked.
+//! The goal of a conversion follows the postback and its payout the terms at the click; the goal that the user clicked
+//! decides nothing.
 
 use serde_json::{Value, json};
 
 use crate::{
     clicks::{click_id_at, expect_redirect},
     conversions::expect_conversion_error,
-    harness::{GOALS, OfferWall, Receiver, demo, expect_accepted, now_ms},
+    harness::{GOALS, OfferWall, Receiver, demo, expect_accepted, now_ms, with},
 };
 use domain::model::time::{DAY_MS, SECOND_MS};
 
@@ -47,44 +47,59 @@ fn a_goal_is_named_by_its_id_or_by_its_event_code() {
     }
 }
 
+/// The demo offer of a wall whose goals have these payouts in USD, `conv-…-1` first.
+fn goals(wall: &OfferWall<'_>, payouts: &[f64]) -> Value {
+    let goals = (1..).zip(payouts).map(|(ord, payout)| {
+        let id = wall.goal(&ord.to_string());
+        json!({"id": id, "ttl": "A goal", "instr": "1. Play", "payout_usd": payout, "ord": ord})
+    });
+    json!({ "goals": goals.collect::<Value>() })
+}
+
 #[test]
-fn catalog_changes_apply_to_conversions_without_a_new_snapshot() {
+fn a_click_is_paid_what_it_promised_whatever_changes_afterwards() {
     let signpost = demo();
-    let wall = signpost.offer_wall("conv-fresh", "79000123", None);
-    // From here on this test publishes nothing.
-    let goals = |payout: f64, ids: &[&str]| -> Value {
-        let goals = (1..).zip(ids).map(|(ord, id)| {
-            json!({"id": format!("conv-fresh-{id}"), "ttl": "A goal", "instr": "1. Play", "payout_usd": payout,
-                "ord": ord, "gl_val": format!("event-{id}")})
-        });
-        goals.collect()
+    let wall = signpost.offer_wall("conv-sealed", "79000123", None);
+    let click = |user: &str| {
+        let query = format!("rid=conv-sealed-1&app={}&user_id={user}", wall.app);
+        click_id_at(&expect_redirect(signpost.click(&query, "DE")))
     };
-    wall.put_offer(&json!({"goals": goals(2.0, &["1", "new"])}));
-    let pay = |goal: &str| {
-        let answer = wall.convert(&wall.click_id("u-1"), goal);
+    let pay = |click: &str, goal: &str| {
+        let answer = wall.convert(click, goal);
         paid(&wall, &expect_accepted(answer, "approved", false))
     };
-    assert_eq!(pay("&goal=event-new"), ("conv-fresh-new".into(), 2.0, 2_000.0));
-    assert_eq!(pay(""), ("conv-fresh-1".into(), 2.0, 2_000.0));
-    // A retired goal is still paid for earlier clicks.
-    assert_eq!(pay("&goal=level_10"), ("conv-fresh-2".into(), 20.5, 20_500.0));
-
-    wall.put_app(&json!({
+    let gems = json!({
         "currency": {"name": "Gems", "per_usd": 42.5, "decimals": 2, "rounding": "nearest"}
-    }));
-    assert_eq!(pay("&goal=conv-fresh-new"), ("conv-fresh-new".into(), 2.0, 85.0));
-    assert_eq!(pay("&goal=level_10"), ("conv-fresh-2".into(), 20.5, 871.25));
+    });
+    let sold = |payout: f64, value: f64| (wall.goal("1"), payout, value);
+    let old = ["u-1", "u-2", "u-3", "u-4"].map(click);
+    assert_eq!(pay(&old[0], ""), sold(1.25, 1_250.0));
+    wall.put_offer(&goals(&wall, &[2.0]));
+    wall.put_app(&gems);
+    // Also before the change is published.
+    assert_eq!(pay(&old[1], ""), sold(1.25, 1_250.0));
+    signpost.refresh();
+    assert_eq!(pay(&old[2], "&goal=level_10"), (wall.goal("2"), 20.5, 20_500.0));
+    assert_eq!(pay(&click("u-5"), ""), sold(2.0, 85.0));
 
-    // An offer, a goal and a token that are in no snapshot.
-    let (_, token) = wall.issue_token();
-    wall.put_offer_as("conv-fresh-b", &json!({}));
-    let mut click = wall.click("u-1", now_ms());
-    click.offer = "conv-fresh-b".into();
-    click.goal = "conv-fresh-b-1".into();
-    let click = crate::harness::seal(&crate::clicks::keys(), &click);
-    let answer = signpost.convert(&format!("click_id={click}&token={token}&goal=purchase"));
-    let id = expect_accepted(answer, "approved", false);
-    assert_eq!(paid(&wall, &id).0, "conv-fresh-b-3");
+    // The payout was mistyped: clicks made before now are paid by the current terms, of the offer and of the app.
+    // Clicks are older by a whole second, since it is in seconds.
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let since = json!({ "terms_since": now_ms() / SECOND_MS });
+    wall.put_offer(&with(goals(&wall, &[3.0]), &since));
+    signpost.refresh();
+    let earlier = wall.click_id_at("u-6", now_ms() - DAY_MS);
+    assert_eq!(pay(&earlier, ""), sold(3.0, 127.5));
+    assert_eq!(pay(&old[2], ""), sold(3.0, 3_000.0));
+    wall.put_app(&with(gems, &since));
+    signpost.refresh();
+    assert_eq!(pay(&old[3], ""), sold(3.0, 127.5));
+
+    // A goal that came after the click is paid by the current terms.
+    wall.put_offer(&goals(&wall, &[3.0, 4.0]));
+    expect_conversion_error(wall.convert(&old[3], "&goal=conv-sealed-3"), 400, "unknown_goal");
+    signpost.refresh();
+    assert_eq!(pay(&old[3], "&goal=conv-sealed-2"), (wall.goal("2"), 4.0, 170.0));
 }
 
 #[test]

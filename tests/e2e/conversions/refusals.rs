@@ -7,7 +7,10 @@ use crate::{
     harness::{CONVERSION, away_from_midnight, demo, expect_accepted, nonce, now_ms, seal},
 };
 use domain::{
-    model::{AppId, time::DAY_MS},
+    model::{
+        AppId,
+        time::{DAY_MS, SECOND_MS},
+    },
     tracking::{
         click_id::{self, SHORT_MAX},
         keys::KeyRing,
@@ -229,8 +232,8 @@ fn of_several_errors_in_a_postback_the_first_is_returned() {
 fn a_refused_conversion_is_logged_and_judged_again_when_repeated() {
     let signpost = demo();
     let wall = signpost.offer_wall("conv-afresh", "79000103", None);
-    let click = wall.click_id_at("u-1", now_ms() - 2 * DAY_MS);
     wall.put_offer(&json!({"conversion_window_days": 1}));
+    let click = wall.click_id_at("u-1", now_ms() - 2 * DAY_MS);
     for _ in 0..3 {
         expect_conversion_error(wall.convert(&click, "&txn=t-1"), 410, "conversion_window_closed");
     }
@@ -250,7 +253,8 @@ fn a_refused_conversion_is_logged_and_judged_again_when_repeated() {
     assert_eq!(entry["attempts"], json!([]), "{entry}");
     assert_eq!(wall.entries("state=refused"), logged);
 
-    wall.put_offer(&json!({"conversion_window_days": 3}));
+    wall.put_offer(&json!({"conversion_window_days": 3, "terms_since": now_ms() / SECOND_MS}));
+    signpost.refresh();
     let paid = expect_accepted(wall.convert(&click, "&txn=t-1"), "approved", false);
     assert_eq!(
         entry["transaction_id"],

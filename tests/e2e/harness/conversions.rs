@@ -1,7 +1,7 @@
 //! Sets up an offerwall for a test: an app with a callback, and an advertiser with a token and an offer. Each test has
 //! its own, so that tests can share a Signpost.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 
@@ -35,7 +35,12 @@ pub struct OfferWall<'s> {
     pub id: String,
     pub token: String,
     pub token_id: String,
+    pub terms: Terms,
 }
+
+/// The current revisions of the terms of an offer and an app.
+#[derive(Default)]
+pub struct Terms([AtomicI64; 2]);
 
 /// Callback settings for an app document.
 pub fn callback(url: &str, method: &str) -> Value {
@@ -94,6 +99,7 @@ impl Signpost {
             id: id.to_owned(),
             token: String::new(),
             token_id: String::new(),
+            terms: Terms::default(),
         };
         (wall.token_id, wall.token) = wall.issue_token();
         wall.put_offer(&json!({}));
@@ -115,13 +121,34 @@ impl OfferWall<'_> {
         self.try_put_app(changes).expect(200);
     }
 
+    /// The terms that clicks made now seal. Another offer of the wall takes the offer's number, which the catalog
+    /// answers with the newest terms before it.
+    pub fn terms(&self) -> (i64, i64) {
+        let [offer, app] = self
+            .terms
+            .0
+            .each_ref()
+            .map(|revision| revision.load(Ordering::Relaxed));
+        (offer, app)
+    }
+
+    fn record_terms(&self, nth: usize, stored: &Value) {
+        let revision = stored["terms_revision"].as_i64().expect("a revision");
+        self.terms.0[nth].store(revision, Ordering::Relaxed);
+    }
+
     pub fn try_put_app(&self, changes: &Value) -> Answer {
         let app = json!({
             "publisher_id": self.id, "name": self.id, "platform": "android",
             "currency": {"name": "Coins", "per_usd": 1_000, "decimals": 0, "rounding": "down"}
         });
-        self.signpost
-            .operator("PUT", &format!("apps/{}", self.app), Some(&with(app, changes)))
+        let answer = self
+            .signpost
+            .operator("PUT", &format!("apps/{}", self.app), Some(&with(app, changes)));
+        if answer.status == 200 {
+            self.record_terms(1, &answer.json());
+        }
+        answer
     }
 
     /// Puts the offer with `changes` applied to its document.
@@ -139,7 +166,22 @@ impl OfferWall<'_> {
                 "gl_val": event})
         });
         let own = json!({"advertiser_id": self.id, "goals": goals});
-        self.signpost.put_offer(id, &with(own, changes));
+        let stored = self.signpost.put_offer(id, &with(own, changes));
+        if id == self.id {
+            self.record_terms(0, &stored);
+        }
+    }
+
+    /// The offer as the operator would put it again.
+    pub fn offer(&self) -> Value {
+        let path = format!("offers/{}", self.id);
+        let mut offer = self.signpost.operator("GET", &path, None).expect(200).json();
+        let added = ["offer_id", "terms_revision", "updated_at", "retired_goals"];
+        offer
+            .as_object_mut()
+            .expect("an object")
+            .retain(|member, _| !added.contains(&member.as_str()));
+        offer
     }
 
     /// The id of a goal of the offer, by its last character.
@@ -172,10 +214,14 @@ impl OfferWall<'_> {
     }
 
     pub fn click<'c>(&'c self, user_id: &'c str, clicked_at_ms: i64) -> Click<'c> {
+        let (offer_terms, app_terms) = self.terms();
         Click {
             offer: self.id.as_str().into(),
             goal: self.goal("1").into(),
             app: AppId::parse(&self.app).expect("an app"),
+            shard: 0,
+            offer_terms,
+            app_terms,
             user_id: user_id.into(),
             gaid: None,
             idfa: None,

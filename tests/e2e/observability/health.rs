@@ -175,6 +175,7 @@ fn conversions_are_reported_down_when_the_outboxes_of_several_apps_do_not_answer
             id: "silent".to_owned(),
             token: issued_token("silent"),
             token_id: String::new(),
+            terms: Default::default(),
         };
         let query = format!("click_id={}&token={}", wall.click_id("u-1"), wall.token);
         signpost.get(&format!("{CONVERSION}?{query}"), &[("Host", TRACKING)])
@@ -269,6 +270,7 @@ fn credentials_need_a_snapshot_confirmed_within_a_day_and_clicks_do_not() {
         id: "brindlefox-games".to_owned(),
         token: issued_token("brindlefox-games"),
         token_id: String::new(),
+        terms: Default::default(),
     };
     let click = wall.click_id("u-1");
     for (token, status, code) in [

@@ -297,10 +297,10 @@ fn a_retired_key_opens_nothing_until_restored_and_no_restart_repeats_a_nonce() {
     let mut instance_of = |id: &str| {
         let bytes = bytes_of(id);
         assert!(
-            starts.insert(bytes[8..16].to_vec()),
+            starts.insert(bytes[9..17].to_vec()),
             "two starts drew the same nonces"
         );
-        bytes[16..20].to_vec()
+        bytes[17..21].to_vec()
     };
     for id in &ids {
         let answer = convert(&signpost, id).expect_error(503, "unavailable");

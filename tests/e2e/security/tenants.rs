@@ -36,9 +36,11 @@ fn every_id_has_an_object_of_its_own() {
     }
     let apps = ["00000000", "00000001", "10000000", "01000000", "99999999"];
     let outboxes: BTreeSet<_> = apps
-        .map(|app| contract::outbox::object_name(AppId::parse(app).unwrap()))
-        .into();
-    assert_eq!(outboxes.len(), apps.len());
+        .into_iter()
+        .flat_map(|app| (0..=u8::MAX).map(move |number| (AppId::parse(app).unwrap(), number)))
+        .map(|(app, number)| contract::outbox::Shard { app, number }.object_name())
+        .collect();
+    assert_eq!(outboxes.len(), apps.len() * 256);
     // Offers share 64 counters objects, and clicks share 256. The objects separate them by key.
     let shards: BTreeSet<_> = (0..2_000)
         .map(|n| contract::counters::object_name(&OfferId::parse(&n.to_string()).unwrap()))

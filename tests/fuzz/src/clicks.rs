@@ -4,7 +4,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use url::Url;
 use xxhash_rust::xxh64::xxh64;
 
-use super::world::{KEYS, NOW_MS, TRACKING};
+use super::world::{KEYS, NOW_MS, NOW_S, TRACKING};
 use domain::{
     model::{AppId, Country, Platform},
     tracking::{
@@ -20,6 +20,7 @@ use domain::{
 };
 
 const NONCE: Nonce = *b"twelve bytes";
+const SHARD: u8 = 5;
 
 /// Input: the query of a tracking URL; country and platform of the user on further lines.
 ///
@@ -70,8 +71,8 @@ pub fn query(input: &[u8]) {
                     assert_eq!(nonce, NONCE);
                     click
                 }
-                (Sealed::Short { record, .. }, Opened::Short { app, nonce }) => {
-                    click_id::open_record(&KEYS, record, app, nonce).unwrap()
+                (Sealed::Short { record, .. }, Opened::Short { app, shard, nonce }) => {
+                    click_id::open_record(&KEYS, record, app, shard, nonce).unwrap()
                 }
                 (sealed, opened) => panic!("{sealed:?} opened as {opened:?}"),
             };
@@ -167,12 +168,12 @@ pub fn id(input: &[u8]) {
         }
         if let Sealed::Short { record, .. } = &sealed {
             assert_eq!(
-                click_id::open_record(&KEYS, record, app, NONCE).as_ref(),
+                click_id::open_record(&KEYS, record, app, SHARD, NONCE).as_ref(),
                 Ok(&click)
             );
             let other = AppId::from_number(10_000_002).unwrap();
             assert_eq!(
-                click_id::open_record(&KEYS, record, other, NONCE),
+                click_id::open_record(&KEYS, record, other, SHARD, NONCE),
                 Err(OpenError::Forged)
             );
             let mut record = record.clone();
@@ -180,16 +181,16 @@ pub fn id(input: &[u8]) {
             for change in input.chunks_exact(3).take(16) {
                 record[usize::from(u16::from_le_bytes([change[0], change[1]])) % length] ^= change[2];
             }
-            if let Ok(opened) = click_id::open_record(&KEYS, &with_check_bytes(record), app, NONCE) {
+            if let Ok(opened) = click_id::open_record(&KEYS, &with_check_bytes(record), app, SHARD, NONCE) {
                 assert_eq!(opened, click);
             }
         }
     }
-    if let Ok(click) = click_id::open_record(&KEYS, input, app, NONCE) {
+    if let Ok(click) = click_id::open_record(&KEYS, input, app, SHARD, NONCE) {
         let again = click_id::seal(&KEYS, &click, NONCE, click_id::SHORT_MAX);
         assert!(matches!(again, Sealed::Short { record, .. } if record == input));
     }
-    if let Some(click) = click_codec::unpack(app, input) {
+    if let Some(click) = click_codec::unpack(app, SHARD, input) {
         let mut packed = Vec::new();
         click_codec::pack(&click, &mut packed);
         assert_eq!(packed, input);
@@ -208,8 +209,9 @@ fn opens_only_as_sealed(text: &str) {
             let again = click_id::seal(&KEYS, &click, nonce, click_id::LONGEST);
             assert_eq!(again.id(), text);
         }
-        Ok(Opened::Short { app, nonce }) => {
-            let again = click_id::seal(&KEYS, &long(app), nonce, click_id::SHORT_MAX);
+        Ok(Opened::Short { app, shard, nonce }) => {
+            let click = Click { shard, ..long(app) };
+            let again = click_id::seal(&KEYS, &click, nonce, click_id::SHORT_MAX);
             assert_eq!(again.id(), text);
         }
         Err(_) => {}
@@ -222,6 +224,9 @@ fn plain(app: AppId) -> Click<'static> {
         offer: "23817".into(),
         goal: "410271".into(),
         app,
+        shard: SHARD,
+        offer_terms: NOW_S,
+        app_terms: NOW_S - 90_000_000,
         user_id: "demo-user-1".into(),
         gaid: Some("38400000-8cf0-11bd-b23e-10b96e40000d".into()),
         idfa: None,
@@ -240,9 +245,9 @@ fn long(app: AppId) -> Click<'static> {
 
 /// Appends valid check bytes, so that only the seal can refuse the id.
 fn with_check_bytes(mut bytes: Vec<u8>) -> Vec<u8> {
-    let readable = [&bytes[..6], &bytes[8..20]].concat();
+    let readable = [&bytes[..7], &bytes[9..21]].concat();
     let [.., high, low] = xxh64(&readable, u64::try_from(bytes.len()).unwrap()).to_be_bytes();
-    (bytes[6], bytes[7]) = (high, low);
+    (bytes[7], bytes[8]) = (high, low);
     bytes
 }
 
@@ -264,6 +269,7 @@ pub fn valid_inputs() -> Vec<(String, Vec<u8>)> {
         gaid: Some("00000000-0000-0000-0000-000000000000".into()),
         placement: Some("Startseite/Größe".into()),
         clicked_at_ms: 0,
+        offer_terms: 0,
         ..plain(app)
     };
     let clicks = [

@@ -14,10 +14,12 @@ use domain::{
         snapshot::{
             bodies::{body_hash, build_chunk, render_body},
             listing::{ListedOffer, build_index, plan_chunks},
-            tracking::{self, Source, SourceAdvertiser, SourceGoal, SourceOffer, SourcePublisher, Tracking},
+            tracking::{
+                self, Source, SourceAdvertiser, SourceApp, SourceGoal, SourceOffer, SourcePublisher, Tracking,
+            },
         },
     },
-    conversions::token::Serial,
+    conversions::{terms::TermsInForce, token::Serial},
     model::{AdvertiserId, AppId, GoalId, MicroUsd, OfferId, PublisherId, document::Document, time::UtcDay},
     offers::page::AppListing,
     reporting::{
@@ -110,7 +112,17 @@ impl Catalog {
                     pub_key_hash: Some([7; 32]),
                 })
                 .collect(),
-            apps: self.apps.iter().map(|(id, app)| (*id, app.clone())).collect(),
+            apps: self
+                .apps
+                .iter()
+                .map(|(id, app)| SourceApp {
+                    id: *id,
+                    document: app.clone(),
+                    revision: 12,
+                    terms: IN_FORCE,
+                    callback_revision: 0,
+                })
+                .collect(),
             advertisers: self
                 .advertisers
                 .keys()
@@ -143,6 +155,12 @@ impl Catalog {
     }
 }
 
+/// The terms of every offer and app.
+const IN_FORCE: TermsInForce = TermsInForce {
+    revision: NOW_S,
+    since: 0,
+};
+
 fn source_offer(id: &OfferId, offer: &Offer) -> SourceOffer {
     SourceOffer {
         id: id.clone(),
@@ -154,8 +172,9 @@ fn source_offer(id: &OfferId, offer: &Offer) -> SourceOffer {
         includes_countries: !offer.geo_tgt.include.is_empty(),
         click_cap: offer.click_cap.map(|cap| cap.lim),
         click_id_max: offer.click_id_max.map(u32::from),
-        conversion_window_days: u32::from(offer.conversion_window_days()),
+        conversion_cap: offer.conversion_cap.map(|cap| cap.lim),
         revision: 12,
+        terms: IN_FORCE,
         target: offer.target().unwrap().as_str().to_owned(),
     }
 }

@@ -100,18 +100,21 @@ fn a_refused_conversion_only_sets_the_alarm_of_the_sweep() {
 }
 
 #[test]
-fn released_callbacks_set_the_alarm_even_if_the_postback_is_refused() {
-    let (db, world) = (outbox(), World::new());
-    world.terms.borrow_mut().callback = settings(1, false);
+fn an_outbox_behind_with_its_settings_is_woken_to_ask_for_them() {
+    let (db, world) = with_rewards(1);
+    send_batches(&db, NOW);
+    world.catalog.borrow_mut().set_callback(settings(7, true));
+    world.catalog_answers.set(false);
     convert(&db, &world, &conversion(1)).unwrap();
-    world.terms.borrow_mut().callback = settings(2, true);
-    let forged = Conversion {
-        advertiser: advertiser("other"),
-        ..conversion(2)
-    };
-    for woken_for in [1, 0] {
-        world.commits.set(0);
-        assert_eq!(super::send(&db, &world, &forged), Err("invalid_token"));
-        assert_eq!(world.commits.get(), woken_for);
-    }
+    let state = endpoint::read(&db).unwrap().unwrap();
+    assert!(state.is_behind() && !state.has_endpoint());
+    assert_eq!(next_alarm(&db, NOW), Ok(Some(NOW + NET_MS)));
+    // The settings come with the app's terms, although those are known.
+    world.catalog_answers.set(true);
+    now(outbox::terms::learn_app(&db, &world, shard(), FIRST)).unwrap();
+    let state = endpoint::read(&db).unwrap().unwrap();
+    assert_eq!((state.callback.revision, state.has_endpoint()), (7, true));
+    let asked = world.catalog.borrow().questions.len();
+    now(outbox::terms::learn_app(&db, &world, shard(), FIRST)).unwrap();
+    assert_eq!(world.catalog.borrow().questions.len(), asked);
 }

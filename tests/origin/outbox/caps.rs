@@ -39,7 +39,7 @@ fn each_capped_conversion_takes_once_with_all_parameters() {
         offer: OfferId::parse(OFFER).unwrap(),
         day: UtcDay::of_ms(NOW),
         limit: 10,
-        revision: 6,
+        revision: 2,
     };
     assert_eq!(*world.takes.borrow(), [take]);
     assert!(dump(&db, "reservations").is_empty());
@@ -279,9 +279,10 @@ fn a_reservation_is_settled_once() {
 #[test]
 fn a_late_refusal_does_not_end_a_newer_reservation() {
     let (db, world) = (outbox(), World::capped(1));
-    let terms = world.terms.borrow().clone();
-    apply_settings(&db, NOW, &terms.callback);
-    let reserve = |now_ms| match admit(&db, now_ms, &conversion(1), &terms).unwrap() {
+    let mut postback = conversion(1);
+    postback.current = world.catalog.borrow().current(OFFER);
+    let terms = now(outbox::terms::of(&db, &world, shard(), &postback)).unwrap();
+    let reserve = |now_ms| match admit(&db, now_ms, &postback, &terms).unwrap() {
         Admitted::Reserved { reservation, .. } => reservation,
         other => panic!("{other:?}"),
     };
@@ -300,7 +301,8 @@ fn a_repeat_keeps_the_reserved_goal_after_goals_change() {
     convert(&db, &world, &conversion(1)).unwrap_err();
     world.counters_answer.set(true);
     // Another goal is first now.
-    world.change(|offer| offer.goals.iter_mut().find(|goal| goal.id == "g-2").unwrap().ord = 0);
+    world.change(|offer| offer.goals.reverse());
+    world.catalog.borrow_mut().offer_since(OFFER, NOW / SECOND_MS);
     let answer = convert(&db, &world, &conversion(1)).unwrap();
     assert_eq!(answer.transaction_id, reward_id(1));
     world.pass(NET_MS);

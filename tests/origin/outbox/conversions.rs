@@ -58,12 +58,10 @@ fn a_goal_is_named_by_id_or_event_code_and_defaults_to_the_first() {
     assert_eq!(paid(1, None), ("g-1".into(), "0.75".into()));
     assert_eq!(paid(2, Some("g-2")), ("g-2".into(), "2".into()));
     assert_eq!(paid(3, Some("purchase")), ("g-2".into(), "2".into()));
-    assert_eq!(paid(4, Some("trial")), ("g-old".into(), "0.1".into()));
-    assert_eq!(paid(5, Some("g-old")), ("g-old".into(), "0.1".into()));
     // One click may reach several goals, each once.
     assert_eq!(paid(1, Some("purchase")), ("g-2".into(), "2".into()));
     assert_eq!(send(&db, &world, &conversion(1).goal("install")), REPEATED);
-    assert_eq!(entries(&db).len(), 6);
+    assert_eq!(entries(&db).len(), 4);
 }
 
 #[test]
@@ -83,12 +81,13 @@ fn a_goal_name_keeps_its_goal_for_a_click() {
     // The operator puts another goal first and gives its event code to a new goal, whose id was an event code before.
     world.change(|offer| {
         offer.goals = vec![
-            goal("g-1", 9, "", 1),
-            goal("g-2", 8, "", 1),
-            goal("g-3", 0, "install", 9_000_000),
-            goal("purchase", 1, "", 9_000_000),
+            goal("g-3", "install", 9_000_000),
+            goal("purchase", "", 9_000_000),
+            goal("g-2", "", 1),
+            goal("g-1", "", 1),
         ];
     });
+    world.catalog.borrow_mut().offer_since(OFFER, NOW / SECOND_MS);
     for (postback, first) in [
         (conversion(1), &unnamed),
         (conversion(1).goal("g-1"), &unnamed),
@@ -101,7 +100,7 @@ fn a_goal_name_keeps_its_goal_for_a_click() {
             (&first.transaction_id, true)
         );
     }
-    // A name that was not used before, and another click, use the current goals.
+    // A name that was not used before, and another click, use the goals that are in force now.
     let new = convert(&db, &world, &conversion(1).goal("install")).unwrap();
     assert_eq!(new.transaction_id, id_of(1, "g-3", Movement::Reward));
     let other = convert(&db, &world, &conversion(2)).unwrap();
@@ -113,7 +112,8 @@ fn a_goal_name_from_a_repeat_keeps_its_goal_too() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1)).unwrap();
     assert_eq!(send(&db, &world, &conversion(1).goal("install")), REPEATED);
-    world.change(|offer| offer.goals.push(goal("install", 0, "", 9_000_000)));
+    world.change(|offer| offer.goals.push(goal("install", "", 9_000_000)));
+    world.catalog.borrow_mut().offer_since(OFFER, NOW / SECOND_MS);
     assert_eq!(send(&db, &world, &conversion(1).goal("install")), REPEATED);
     assert_eq!(entries(&db).len(), 1);
 }
@@ -177,7 +177,7 @@ fn a_txn_is_unique_for_an_advertiser_and_a_goal() {
     world.change(|offer| offer.advertiser_id = advertiser("other"));
     let others = |n| Conversion {
         advertiser: advertiser("other"),
-        ..conversion(n).txn("t")
+        ..conversion(n).txn("t").under_current(&world)
     };
     assert_eq!(send(&db, &world, &others(5)), APPROVED);
     assert_eq!(send(&db, &world, &others(6)), Err("duplicate_txn"));
@@ -257,7 +257,7 @@ fn a_repeat_under_another_goal_name_changes_no_logged_entry() {
         convert(&db, &world, &conversion(1).txn("t").status(status)).unwrap();
         let before = dump(&db, "entries");
         world.pass(DAY_MS);
-        world.change(|offer| offer.goals[1].payout_micro_usd = 1);
+        world.change(|offer| offer.goals[0].payout_micro_usd = 1);
         let again = conversion(1).goal("install").status(status);
         assert!(convert(&db, &world, &again).unwrap().duplicate);
         assert_eq!(dump(&db, "entries"), before, "{status:?}");
@@ -265,17 +265,23 @@ fn a_repeat_under_another_goal_name_changes_no_logged_entry() {
 }
 
 #[test]
-fn a_reward_uses_the_terms_at_approval_and_its_reversal_negates_it_exactly() {
+fn a_reward_is_worth_what_it_was_at_the_click_and_its_reversal_negates_it_exactly() {
     let (db, world) = (outbox(), World::new());
+    world.first(|offer| offer.goals[0].payout_micro_usd = 1_234_567);
+    let change = || {
+        world.change(|offer| {
+            offer.goals[0].payout_micro_usd += 5;
+            offer.goals[0].gl_val = Some("other".into());
+        });
+        let mut catalog = world.catalog.borrow_mut();
+        catalog.change_app(|app| app.currency.name.push('!'));
+    };
+    change();
     convert(&db, &world, &conversion(1).txn("t").status(Status::Pending)).unwrap();
-    world.change(|offer| offer.goals[1].payout_micro_usd = 1_234_567);
+    change();
     world.pass(DAY_MS);
     convert(&db, &world, &conversion(1)).unwrap();
-    world.change(|offer| {
-        offer.goals[1].payout_micro_usd = 5;
-        offer.goals[1].gl_val = Some("other".into());
-    });
-    world.terms.borrow_mut().currency.name = "Gems".into();
+    change();
     world.pass(DAY_MS);
     convert(&db, &world, &conversion(1).status(Status::Rejected)).unwrap();
     let said = |id: &str| {

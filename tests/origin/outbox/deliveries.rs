@@ -163,7 +163,7 @@ fn a_failing_endpoint_pauses_and_one_success_resets_it() {
 #[test]
 fn nothing_is_due_without_an_enabled_endpoint() {
     let (db, world) = (outbox(), World::new());
-    world.terms.borrow_mut().callback = settings(1, false);
+    world.catalog.borrow_mut().callback = settings(1, false);
     convert(&db, &world, &conversion(1)).unwrap();
     assert_eq!(attempts::due_ms(&db).unwrap(), None);
     assert_eq!(entry(&db, &reward_id(1))["state"], "no_endpoint");
@@ -218,7 +218,7 @@ fn enabling_and_new_settings_release_all_callbacks_not_in_flight() {
 
 #[test]
 fn the_settings_of_the_highest_revision_apply_in_any_order() {
-    let (db, _) = with_rewards(1);
+    let (db, world) = with_rewards(1);
     assert!(apply_settings(&db, NOW, &settings(9, true)));
     let callback = claim(&db, NOW + DAY_MS).remove(0);
     answer(&db, NOW + DAY_MS, &callback, 410);
@@ -230,20 +230,19 @@ fn the_settings_of_the_highest_revision_apply_in_any_order() {
     assert!(apply_settings(&db, NOW + DAY_MS, &settings(10, false)));
     let after = endpoint::read(&db).unwrap().unwrap();
     assert_eq!((after.callback, after.disabled_ms), (settings(10, false), None));
-    // The publisher was set by the first conversion and stays.
-    assert_eq!(after.publisher, PublisherId::parse("acme"));
+    assert_eq!(after.current, Some(world.catalog.borrow().app.clone()));
 }
 
 #[test]
 fn an_outbox_with_pushed_settings_gets_its_publisher_from_the_first_conversion() {
     let (db, world) = (outbox(), World::new());
     assert!(apply_settings(&db, NOW, &settings(4, true)));
-    assert_eq!(endpoint::read(&db).unwrap().unwrap().publisher, None);
-    // The callback in the terms has revision 1, which is older than the pushed one.
+    assert_eq!(endpoint::read(&db).unwrap().unwrap().current, None);
+    // The callback that comes with the terms has revision 1, which is older than the pushed one.
     convert(&db, &world, &conversion(1)).unwrap();
     let known = endpoint::read(&db).unwrap().unwrap();
-    assert_eq!(known.publisher, PublisherId::parse("acme"));
-    assert_eq!((known.app, known.callback), (app(), settings(4, true)));
+    assert_eq!(known.current, Some(world.catalog.borrow().app.clone()));
+    assert_eq!((known.shard, known.callback), (shard(), settings(4, true)));
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn a_refused_conversion_shows_its_error() {
     convert(&db, &world, &conversion(1).txn("t")).unwrap_err();
     assert_eq!(entry(&db, &reward_id(1)), refused("conversion_capped"));
     let (db, world) = (outbox(), World::new());
-    world.change(|offer| offer.conversion_window_days = 0);
+    world.first(|offer| offer.conversion_window_days = 0);
     convert(&db, &world, &conversion(1).txn("t")).unwrap_err();
     assert_eq!(entry(&db, &reward_id(1)), refused("conversion_window_closed"));
 }
@@ -151,13 +151,17 @@ fn a_reversal_behind_its_reward_has_no_next_try() {
 #[test]
 fn amounts_are_shown_exactly() {
     let (db, world) = (outbox(), World::new());
-    world.change(|offer| offer.goals[1].payout_micro_usd = 123_456_789_012);
-    world.terms.borrow_mut().currency = CurrencyRate {
+    world.first(|offer| offer.goals[0].payout_micro_usd = 123_456_789_012);
+    let currency = CurrencyRate {
         name: "Grains".into(),
         per_usd: PerUsd(987_654_321_123_457),
         decimals: 6,
         rounding: Default::default(),
     };
+    world
+        .catalog
+        .borrow_mut()
+        .first_app(|app| app.currency = currency);
     convert(&db, &world, &conversion(1)).unwrap();
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     // A double would hold only about 16 digits of these amounts.
@@ -283,7 +287,7 @@ proptest! {
         times in select([1, WALK / 3, WALK - 1, WALK, WALK + 1, 2 * WALK + 1].as_slice()),
     ) {
         let (db, world) = (outbox(), World::new());
-        world.change(|offer| offer.conversion_window_days = 90);
+        world.first(|offer| offer.conversion_window_days = 90);
         for event in &events {
             happens(&db, &world, event);
         }

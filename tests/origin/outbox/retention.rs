@@ -153,7 +153,7 @@ fn a_conversion_that_changes_after_erasure_is_erased_again() {
 fn a_reversal_is_exact_although_its_reward_was_erased() {
     let (db, world) = delivered();
     erase(&db, "ann").unwrap();
-    world.change(|offer| offer.goals[1].payout_micro_usd = 1);
+    world.change(|offer| offer.goals[0].payout_micro_usd = 1);
     convert(&db, &world, &conversion(1).user("ann").status(Status::Reversed)).unwrap();
     let shown = entry(&db, &reversal_id(1));
     assert_eq!((&shown["payout"], &shown["value"]), (&j!(-0.75), &j!(-75)));
@@ -262,7 +262,6 @@ fn a_sweep_deletes_all_old_rows_in_steps() {
     send_all(&db, NOW, 200);
     fill(&db, 12_000);
     world.now_ms.set(NOW + 300 * DAY_MS);
-    world.change(|offer| offer.conversion_window_days = 90);
     let mut young = conversion(2);
     young.click.clicked_at_ms = world.now_ms.get();
     convert(&db, &world, &young).unwrap();
@@ -312,7 +311,7 @@ proptest! {
         ),
     ) {
         let (db, world) = (outbox(), World::new());
-        world.change(|offer| offer.conversion_window_days = 90);
+        world.first(|offer| offer.conversion_window_days = 90);
         // The entries that existed at the erasure, and the reversals of their rewards.
         let mut erased = std::collections::BTreeSet::new();
         for event in events {

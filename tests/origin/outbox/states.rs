@@ -26,6 +26,7 @@ fn in_state(state: Option<State>) -> (Sqlite, World) {
             world.now_ms.set(NOW + 40 * DAY_MS);
             send(Status::Approved).unwrap_err();
             world.change(|offer| offer.conversion_window_days = 90);
+            world.catalog.borrow_mut().offer_since(OFFER, NOW / SECOND_MS);
         }
         Some(State::Refused(Reason::DuplicateTxn)) => {
             convert(&db, &world, &conversion(2).txn("t")).unwrap();

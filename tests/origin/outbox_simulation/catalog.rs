@@ -1,25 +1,26 @@
 //! The simulated catalog: an app, two offers with the same goals and the operator's changes; clicks and postbacks that
 //! refer to them.
 
-use std::rc::Rc;
-
 use super::{
     ops::{Change, Postback},
     runtime::Operation,
-    world::{STORE_KEYS, World, app},
+    world::{STORE_KEYS, World, app, shard},
 };
+use crate::test_catalog::TestCatalog;
 use contract::{
-    catalog::{CallbackSettings, GoalTerms, OfferTerms, Terms, callback_purpose},
+    catalog::{CallbackSettings, callback_purpose},
     counters::{self, Limit},
     operation::Bytes,
     outbox::Conversion,
 };
 use domain::{
     callbacks::settings::{Callback, CallbackMethod},
+    conversions::terms::{AppTerms, GoalTerms, OfferTerms},
     model::{
-        AdvertiserId, Country, CurrencyRate, OfferId, PublisherId,
+        AdvertiserId, Country, CurrencyRate, OfferId,
         credentials::Vault,
         money::{PerUsd, Rounding},
+        time::SECOND_MS,
     },
     tracking::click::Click,
 };
@@ -32,60 +33,80 @@ const WINDOW_DAYS: i64 = 30;
 
 impl World {
     pub fn change(&mut self, change: &Change) {
-        self.revision += 1;
-        let revision = self.revision;
-        let mut terms = Terms::clone(&self.terms);
-        terms.change = revision;
+        let now_s = self.now_ms() / SECOND_MS;
         match change {
             Change::Cap(nth, cap, push) => {
-                let offer = OfferId::parse(OFFERS[*nth]).unwrap();
-                let offer_terms = terms.offers.get_mut(&offer).unwrap();
-                offer_terms.conversion_cap = *cap;
-                offer_terms.revision = revision;
+                self.catalog.cap(OFFERS[*nth], *cap);
                 if *push {
-                    let limit = Limit {
-                        kind: counters::CapKind::Conversion,
-                        offer: offer.clone(),
-                        limit: *cap,
-                        revision,
-                    };
-                    let db = &self.counters[&counters::object_name(&offer)];
-                    self.model.limit(&limit);
-                    let command = counters::Command::SetLimits(counters::SetLimits { limits: vec![limit] });
-                    origin::counters::handle(db, self.now_ms(), command).unwrap();
+                    self.push_cap(OFFERS[*nth], *cap);
                 }
             }
-            Change::Payout(nth, payout) => {
-                for offer in terms.offers.values_mut() {
-                    offer.goals[*nth].payout_micro_usd = *payout;
+            Change::Payout(nth, payout) => self.change_offers(|terms| {
+                let nth = nth % terms.goals.len();
+                terms.goals[nth].payout_micro_usd = *payout;
+            }),
+            Change::Goals(mask) => self.change_offers(|terms| {
+                let all = goals().into_iter().enumerate();
+                let kept = all.filter(|(nth, _)| mask >> nth & 1 == 1).map(|(_, goal)| goal);
+                let payout = terms.goals[0].payout_micro_usd;
+                terms.goals = kept.collect();
+                terms.goals[0].payout_micro_usd = payout;
+            }),
+            Change::Rate(per_usd) => self
+                .catalog
+                .change_app(|app| app.currency.per_usd = PerUsd(*per_usd)),
+            Change::OfferSince => {
+                for offer in OFFERS {
+                    self.catalog.offer_since(offer, now_s);
                 }
             }
-            Change::Retire(nth, retired) => {
-                for offer in terms.offers.values_mut() {
-                    offer.goals[*nth].retired = *retired;
-                }
-            }
-            Change::Rate(per_usd) => terms.currency.per_usd = PerUsd(*per_usd),
+            Change::AppSince => self.catalog.app_since(now_s),
             Change::Callback(set, push) => {
-                terms.callback = CallbackSettings {
+                let revision = self.catalog.revision + 1;
+                self.catalog.set_callback(CallbackSettings {
                     revision,
                     sealed: set.then(|| sealed(revision)),
-                };
+                });
                 if *push {
-                    self.operate(Operation::Settings(terms.callback.clone()));
+                    self.operate(Operation::Settings(self.catalog.callback.clone()));
                 }
             }
+            Change::Publish => self.published = self.catalog.clone(),
         }
-        self.terms = Rc::new(terms);
+    }
+
+    fn change_offers(&mut self, change: impl Fn(&mut OfferTerms)) {
+        for offer in OFFERS {
+            self.catalog.change_offer(offer, &change);
+        }
+    }
+
+    fn push_cap(&mut self, offer: &str, cap: Option<u32>) {
+        let offer = OfferId::parse(offer).unwrap();
+        let limit = Limit {
+            kind: counters::CapKind::Conversion,
+            offer: offer.clone(),
+            limit: cap,
+            revision: self.catalog.revision,
+        };
+        let db = &self.counters[&counters::object_name(&offer)];
+        self.model.limit(&limit);
+        let command = counters::Command::SetLimits(counters::SetLimits { limits: vec![limit] });
+        origin::counters::handle(db, self.now_ms(), command).unwrap();
     }
 
     pub fn conversion(&mut self, postback: &Postback) -> Conversion {
         let n = postback.click;
         let now_ms = self.now_ms();
+        let offer = OFFERS[usize::from(n) % OFFERS.len()];
+        let published = &mut self.published;
         let click = self.clicks.entry(n).or_insert_with(|| Click {
-            offer: OFFERS[usize::from(n) % OFFERS.len()].into(),
+            offer: offer.into(),
             goal: "g1".into(),
             app: app(),
+            shard: shard().number,
+            offer_terms: published.offer(offer).current.terms.revision,
+            app_terms: published.app.terms.revision,
             user_id: user_id(n % 3).into(),
             gaid: None,
             idfa: None,
@@ -103,6 +124,7 @@ impl World {
                 .map(|goal| (*GOALS.get(goal).unwrap_or(&"nothing")).to_owned()),
             txn: postback.txn.map(|txn| format!("txn {txn}")),
             status: postback.status,
+            current: self.published.current(offer),
         }
     }
 }
@@ -130,41 +152,33 @@ pub fn user_id(user: u8) -> String {
     format!("user {user}")
 }
 
-pub fn first_terms() -> Terms {
-    let goal = |id: &str, ord, gl_val: &str, payout_micro_usd| GoalTerms {
+/// The goals in the order of their `ord`.
+fn goals() -> [GoalTerms; 2] {
+    let goal = |id: &str, gl_val: &str, payout_micro_usd| GoalTerms {
         id: id.to_owned(),
-        ord,
         gl_val: Some(gl_val.to_owned()),
         payout_micro_usd,
-        retired: false,
     };
-    let offer = |cap| OfferTerms {
+    [goal("g2", "level", 1_234_567), goal("g1", "install", 250_000)]
+}
+
+pub fn first_catalog() -> TestCatalog {
+    let terms = OfferTerms {
         advertiser_id: AdvertiserId::parse("adv").unwrap(),
         conversion_window_days: u16::try_from(WINDOW_DAYS).unwrap(),
-        conversion_cap: cap,
-        revision: 1,
-        goals: vec![
-            goal("g1", 2, "install", 250_000),
-            goal("g2", 1, "level", 1_234_567),
-        ],
+        goals: goals().into(),
     };
-    Terms {
-        change: 1,
-        publisher_id: PublisherId::parse("pub").unwrap(),
-        currency: CurrencyRate {
-            name: "gems".into(),
-            per_usd: PerUsd(100_500_000),
-            decimals: 2,
-            rounding: Rounding::Down,
-        },
-        callback: CallbackSettings {
-            revision: 1,
-            sealed: Some(sealed(1)),
-        },
-        offers: OFFERS
-            .into_iter()
-            .zip([Some(3), None])
-            .map(|(id, cap)| (OfferId::parse(id).unwrap(), offer(cap)))
-            .collect(),
-    }
+    let currency = CurrencyRate {
+        name: "gems".into(),
+        per_usd: PerUsd(100_500_000),
+        decimals: 2,
+        rounding: Rounding::Down,
+    };
+    let callback = CallbackSettings {
+        revision: 1,
+        sealed: Some(sealed(1)),
+    };
+    let [capped, free] = OFFERS;
+    let offers = [(capped, terms.clone(), Some(3)), (free, terms, None)];
+    TestCatalog::new(AppTerms { currency }, callback, &offers)
 }

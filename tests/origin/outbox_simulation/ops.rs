@@ -35,8 +35,14 @@ pub enum Change {
     /// The cap of an offer; whether the catalog pushes it to the counters.
     Cap(usize, Option<u32>, bool),
     Payout(usize, i64),
-    Retire(usize, bool),
+    /// The goals that the offers have, as bits.
+    Goals(u8),
     Rate(i64),
+    /// Pays clicks made before now by the current terms: of the offers, or of the app.
+    OfferSince,
+    AppSince,
+    /// Publishes everything to the edge.
+    Publish,
     /// Sets, changes or removes the callback; whether the catalog pushes it to the outbox.
     Callback(bool, bool),
 }

@@ -18,7 +18,6 @@ use contract::{
 use domain::callbacks::{delivery::Judgement, request::Request};
 use origin::outbox::{
     callback_sender::CallbackSender,
-    click_locks::ClickLocks,
     deliveries::ClaimedCallback,
     delivery_log::{AttemptResult, Observer},
     service::OutboxService,
@@ -27,11 +26,12 @@ use platform::{
     database::{Database, DatabaseError, Row, Value},
     failure::Failure,
     http_call::{HttpAnswer, HttpCall, NoAnswer},
+    keyed_flights::KeyedFlights,
     object_shell::FAILED_ALARM_RETRY_MS,
     traits::{Clock, Http, ObjectCall, ObjectStorage, Random, Sleep, Spawn},
 };
 
-use super::world::{STORE_KEYS, app, random};
+use super::world::{STORE_KEYS, random, shard};
 use crate::sqlite::Sqlite;
 
 /// The time limit of an attempt: `CALLBACK_TIMEOUT_MS` plus the slack that the sender adds, in milliseconds.
@@ -166,9 +166,9 @@ pub fn start(env: &Rc<Environment>, locks: bool) -> Rc<Service> {
         _ => None,
     });
     let locks = if locks {
-        ClickLocks::default()
+        KeyedFlights::default()
     } else {
-        ClickLocks::off()
+        KeyedFlights::off()
     };
     let runtime = Runtime(Rc::clone(env));
     OutboxService::new(
@@ -184,7 +184,7 @@ pub fn start(env: &Rc<Environment>, locks: bool) -> Rc<Service> {
 /// `fetch` with a postback.
 pub async fn convert(env: Rc<Environment>, service: Rc<Service>, conversion: Conversion) {
     let command = Command::Convert(Box::new(conversion.clone()));
-    let answer = service.command(app(), command).await;
+    let answer = service.command(shard(), command).await;
     let answer = answer.map(|reply| match reply {
         Reply::Answer(answer) => answer,
         reply => panic!("{reply:?} to a postback"),
@@ -197,11 +197,7 @@ pub async fn convert(env: Rc<Environment>, service: Rc<Service>, conversion: Con
 
 /// `fetch` with a command of the operator or the catalog.
 pub async fn operate(env: Rc<Environment>, service: Rc<Service>, operation: Operation) {
-    let done = service.command(app(), operation.command()).await;
-    // The catalog did not confirm the app, so nothing was done.
-    if matches!(&done, Err(Failure::Refused(error)) if error.status == 503) {
-        return;
-    }
+    let done = service.command(shard(), operation.command()).await;
     env.record(Event::Operated {
         operation,
         written: done.is_ok(),

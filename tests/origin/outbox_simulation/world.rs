@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{
-    catalog::{OFFERS, first_terms, user_id},
+    catalog::{OFFERS, first_catalog, user_id},
     model::Model,
     ops::{Change, Death, Fate, Op},
     receivers::{Behaviour, Receivers},
@@ -18,12 +18,13 @@ use super::{
 use crate::{
     migrated,
     sqlite::{Faults, Sqlite},
+    test_catalog::TestCatalog,
 };
 use contract::{
-    catalog::{self, GetTerms, Terms},
-    counters,
+    catalog, counters,
     ledger::{self, AddOffers},
     operation::{Applied, Reply},
+    outbox::Shard,
 };
 use domain::{
     model::{
@@ -40,6 +41,14 @@ use origin::{
 /// The app of the outbox.
 pub fn app() -> AppId {
     AppId::from_number(42).unwrap()
+}
+
+/// The outbox.
+pub fn shard() -> Shard {
+    Shard {
+        app: app(),
+        number: 3,
+    }
 }
 
 pub const STORE_KEYS: &str = "1:6c6f63616c2073746f7265206b65792c206e6f7420666f722070726f64756374";
@@ -63,8 +72,9 @@ pub struct World {
     death: Option<Death>,
     pub counters: BTreeMap<String, Sqlite>,
     pub ledger: Sqlite,
-    pub terms: Rc<Terms>,
-    pub revision: i64,
+    pub catalog: TestCatalog,
+    /// The catalog as the edge knows it.
+    pub published: TestCatalog,
     pub receivers: Receivers,
     pub behaviour: Behaviour,
     pub clicks: BTreeMap<u8, Click<'static>>,
@@ -94,8 +104,8 @@ impl World {
                 .map(|name| (name, migrated(origin::counters::MIGRATIONS)))
                 .into(),
             ledger: migrated(origin::ledger::MIGRATIONS),
-            terms: Rc::new(first_terms()),
-            revision: 1,
+            catalog: first_catalog(),
+            published: first_catalog(),
             receivers: Receivers::default(),
             behaviour: Behaviour::Working,
             clicks: BTreeMap::new(),
@@ -348,21 +358,15 @@ impl World {
         }
     }
 
-    fn ask_catalog(&self, json: &str) -> String {
-        let catalog::Command::Terms(GetTerms { since, offers, .. }) = serde_json::from_str(json).unwrap()
-        else {
-            panic!("{json} to the catalog");
+    fn ask_catalog(&mut self, json: &str) -> String {
+        let known = match serde_json::from_str(json).unwrap() {
+            catalog::Command::OfferTerms(question) => {
+                serde_json::to_value(self.catalog.ask_offer(&question).unwrap())
+            }
+            catalog::Command::AppTerms(question) => serde_json::to_value(self.catalog.ask_app(&question)),
+            other => panic!("{other:?} to the catalog"),
         };
-        let reply = if since == Some(self.terms.change) {
-            Reply::no_content()
-        } else {
-            let mut terms = Terms::clone(&self.terms);
-            terms
-                .offers
-                .retain(|id, _| offers.iter().any(|offer| offer == id.as_str()));
-            Reply::ok(&serde_json::to_value(terms).unwrap())
-        };
-        serde_json::to_string(&reply).unwrap()
+        serde_json::to_string(&Reply::ok(&known.unwrap())).unwrap()
     }
 
     fn ask_counters(&mut self, name: &str, json: &str, late: bool) -> String {
@@ -390,7 +394,7 @@ impl World {
             now_ms: self.now_ms(),
             random: &|| Err("not used here".into()),
             mac: &|| panic!("no key is issued"),
-            publisher: &self.terms.publisher_id,
+            publisher: &self.catalog.app.publisher_id,
         };
         let reply = origin::ledger::handle(&self.ledger, &context, command).unwrap();
         let ledger::Reply::Applied(applied) = &reply else {

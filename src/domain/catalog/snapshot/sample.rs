@@ -48,6 +48,7 @@ pub fn offer(goals: Vec<Goal>) -> Offer {
         starts_at: None,
         ends_at: None,
         conversion_window_days: None,
+        terms_since: None,
         active: true,
     }
 }

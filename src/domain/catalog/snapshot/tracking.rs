@@ -9,9 +9,12 @@ use super::{
 };
 use crate::{
     catalog::offer::is_live,
-    conversions::token::{Serial, Token},
+    conversions::{
+        terms::{CurrentApp, CurrentOffer, TermsInForce},
+        token::{Serial, Token},
+    },
     model::{
-        AppId, CountrySet, CurrencyRate, Platform,
+        AppId, CountrySet, CurrencyRate, Platform, PublisherId,
         credentials::CredentialHash,
         money::{PerUsd, Rounding},
         parts::Span,
@@ -19,7 +22,7 @@ use crate::{
     },
 };
 
-pub use building::{Source, SourceAdvertiser, SourceGoal, SourceOffer, SourcePublisher, build};
+pub use building::{Source, SourceAdvertiser, SourceApp, SourceGoal, SourceOffer, SourcePublisher, build};
 
 const FORMAT: u8 = 2;
 
@@ -29,11 +32,13 @@ const NO_LIMIT: u32 = u32::MAX;
 /// Bytes of a publisher's row: approved `u8`, has a Pub-Key `u8`, the key's hash.
 const PUBLISHER_ROW: usize = 2 + 32;
 /// Bytes of an app's row: id `u32`, row of its publisher `u32`, platform, decimals and rounding `u8` each, millionths
-/// of a unit per USD `i64`, and start and end of its blocked offers `u32` each.
-const APP_ROW: usize = 4 + 4 + 1 + 1 + 1 + 8 + 4 + 4;
+/// of a unit per USD `i64`, start and end of its blocked offers `u32` each, and as `i64` each its revision, the revision
+/// of its terms, the UNIX second before which clicks are paid by them, and the revision of its callback settings.
+const APP_ROW: usize = 4 + 4 + 1 + 1 + 1 + 8 + 4 + 4 + 4 * 8;
 /// Bytes of an offer's row: active, platform and whether it includes countries by name `u8` each, countries, start and
-/// end in UNIX seconds `i64` each, click cap, longest click id and conversion window in days `u32` each, revision `i64`.
-const OFFER_ROW: usize = 1 + 1 + 1 + 32 + 8 + 8 + 4 + 4 + 4 + 8;
+/// end in UNIX seconds `i64` each, click cap, longest click id and conversion cap `u32` each, and as `i64` each its
+/// revision, the revision of its terms, and the UNIX second before which clicks are paid by them.
+const OFFER_ROW: usize = 1 + 1 + 1 + 32 + 8 + 8 + 4 + 4 + 4 + 3 * 8;
 /// Bytes of a goal's row: row of its offer `u32`, retired `u8`.
 const GOAL_ROW: usize = 4 + 1;
 /// Number of texts of an app: its currency's name and its fallback URL.
@@ -120,6 +125,8 @@ impl Tracking {
         };
         let per_usd = PerUsd(fields.i64()?);
         let blocked = (fields.u32()?, fields.u32()?);
+        let (revision, terms) = (fields.i64()?, terms_in_force(&mut fields)?);
+        let callback_revision = fields.i64()?;
         let text = |index| {
             self.app_texts()
                 .get(row.checked_mul(APP_TEXTS)?.checked_add(index)?)
@@ -136,6 +143,9 @@ impl Tracking {
             rounding,
             fallback_url,
             blocked,
+            revision,
+            terms,
+            callback_revision,
         })
     }
 
@@ -168,6 +178,10 @@ impl Tracking {
         })
     }
 
+    pub fn offer(&self, id: &str) -> Option<OfferView<'_>> {
+        self.offer_at(self.offer_ids().find_sorted(id.as_bytes())?)
+    }
+
     fn offer_at(&self, row: u32) -> Option<OfferView<'_>> {
         let mut fields = Fields(Rows::<OFFER_ROW>::new(self.columns.offers.of(&self.bytes)).get(row)?);
         let limit = |limit: u32| (limit != NO_LIMIT).then_some(limit);
@@ -183,8 +197,9 @@ impl Tracking {
             ends_at: fields.i64()?,
             click_cap: limit(fields.u32()?),
             click_id_max: limit(fields.u32()?),
-            conversion_window_days: fields.u32()?,
+            conversion_cap: limit(fields.u32()?),
             revision: fields.i64()?,
+            terms: terms_in_force(&mut fields)?,
         })
     }
 
@@ -246,6 +261,13 @@ impl Tracking {
     }
 }
 
+fn terms_in_force(fields: &mut Fields<'_>) -> Option<TermsInForce> {
+    Some(TermsInForce {
+        revision: fields.i64()?,
+        since: fields.i64()?,
+    })
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct PublisherView<'a> {
     pub id: &'a str,
@@ -266,6 +288,9 @@ pub struct AppView<'a> {
     pub fallback_url: Option<&'a str>,
     /// The range of its rows in the column of blocked offers.
     blocked: (u32, u32),
+    revision: i64,
+    pub terms: TermsInForce,
+    callback_revision: i64,
 }
 
 impl<'a> AppView<'a> {
@@ -276,6 +301,16 @@ impl<'a> AppView<'a> {
             decimals: self.decimals,
             rounding: self.rounding,
         }
+    }
+
+    /// Its values for conversions; `None` if the id of its publisher does not parse.
+    pub fn current(&self) -> Option<CurrentApp> {
+        Some(CurrentApp {
+            revision: self.revision,
+            terms: self.terms,
+            publisher_id: PublisherId::parse(self.publisher.id)?,
+            callback_revision: self.callback_revision,
+        })
     }
 
     fn blocked_rows(&self) -> impl Iterator<Item = u32> + use<'a> {
@@ -319,12 +354,23 @@ pub struct OfferView<'a> {
     pub click_cap: Option<u32>,
     /// The longest click id that the advertiser's side can return, in characters.
     pub click_id_max: Option<u32>,
-    pub conversion_window_days: u32,
+    /// Conversions for each UTC day.
+    conversion_cap: Option<u32>,
     /// The revision of the offer's last change.
     pub revision: i64,
+    pub terms: TermsInForce,
 }
 
 impl OfferView<'_> {
+    /// Its values for conversions.
+    pub fn current(&self) -> CurrentOffer {
+        CurrentOffer {
+            revision: self.revision,
+            terms: self.terms,
+            conversion_cap: self.conversion_cap,
+        }
+    }
+
     /// Whether the offer is live at an instant, without regard to its cap.
     pub fn is_live(&self, now_ms: i64) -> bool {
         let starts_at = (self.starts_at != i64::MIN).then_some(self.starts_at);

@@ -55,6 +55,7 @@ fn whole(click: &Click<'_>) -> Opened {
 fn short(click: &Click<'_>) -> Opened {
     Opened::Short {
         app: click.app,
+        shard: click.shard,
         nonce: NONCE,
     }
 }
@@ -67,16 +68,24 @@ fn a_click_id_opens_to_exactly_the_sealed_click() {
 }
 
 #[test]
-fn a_full_click_fits_255_characters_with_sixteen_in_each_custom_parameter() {
+fn the_longest_usual_click_fits_255_characters() {
     let keys = ring("1:seal:A");
-    for (custom, fits) in [
-        ("sub-1", true),
-        ("sub_1234567890.x", true),
-        ("sub_1234567890.xy", false),
+    let full = full_click;
+    // A device has one advertising id.
+    let usual = |custom| Click {
+        idfa: None,
+        ..full_click(custom)
+    };
+    for (click, fits) in [
+        (full("sub-1"), true),
+        (full("sub_123456789"), true),
+        (full("sub_1234567890"), false),
+        (usual("sub_1234567890.xy"), true),
+        (usual("sub_1234567890.xyz"), false),
     ] {
-        let sealed = seal(&keys, &full_click(custom), NONCE, DEFAULT_MAX);
+        let sealed = seal(&keys, &click, NONCE, DEFAULT_MAX);
         let is_whole = matches!(sealed, Sealed::Whole { .. });
-        assert_eq!(is_whole, fits, "{custom}: {}", sealed.id().len());
+        assert_eq!(is_whole, fits, "{:?}: {}", click.custom, sealed.id().len());
     }
 }
 
@@ -86,24 +95,31 @@ fn a_click_that_does_not_fit_gets_a_short_id_and_a_record() {
     let long = "x".repeat(128);
     let click = full_click(&long);
     let (id, record) = seal_short(&keys, &click, SHORT_MAX);
-    assert_eq!(id.len(), 48);
+    assert_eq!(id.len(), SHORT_MAX);
     assert_eq!(open(&keys, &id), Ok(short(&click)));
 
     let other_app = AppId::from_number(43).unwrap();
     let not_a_record = URL_SAFE_NO_PAD.decode(&id).unwrap();
-    for (record, app, nonce, expected) in [
-        (&record, click.app, NONCE, Ok(click.clone().into_owned())),
-        (&record, other_app, NONCE, Err(Forged)),
-        (&record, click.app, OTHER_NONCE, Err(Forged)),
-        (&not_a_record, click.app, NONCE, Err(Malformed)),
+    for (record, app, shard, nonce, expected) in [
+        (
+            &record,
+            click.app,
+            click.shard,
+            NONCE,
+            Ok(click.clone().into_owned()),
+        ),
+        (&record, other_app, click.shard, NONCE, Err(Forged)),
+        (&record, click.app, click.shard + 1, NONCE, Err(Forged)),
+        (&record, click.app, click.shard, OTHER_NONCE, Err(Forged)),
+        (&not_a_record, click.app, click.shard, NONCE, Err(Malformed)),
     ] {
-        let opened = open_record(&keys, record, app, nonce);
-        assert_eq!(opened, expected, "{app:?} {nonce:?} {record:?}");
+        let opened = open_record(&keys, record, app, shard, nonce);
+        assert_eq!(opened, expected, "{app:?} {shard} {nonce:?} {record:?}");
     }
     for place in 0..record.len() {
         let mut changed = record.clone();
         changed[place] ^= 1;
-        let opened = open_record(&keys, &changed, click.app, NONCE);
+        let opened = open_record(&keys, &changed, click.app, click.shard, NONCE);
         assert!(opened.is_err(), "byte {place}");
     }
 }
@@ -123,7 +139,7 @@ fn the_longest_possible_click_is_sealed_and_opened() {
     };
     let (_, record) = seal_short(&keys, &click, LONGEST);
     assert!(record.len() < 1_024, "{}", record.len());
-    let opened = open_record(&keys, &record, click.app, NONCE);
+    let opened = open_record(&keys, &record, click.app, click.shard, NONCE);
     assert_eq!(opened, Ok(click.into_owned()));
 }
 
@@ -136,8 +152,8 @@ fn the_format_never_changes_between_releases() {
     }
 }
 
-const KNOWN_WHOLE: &str = "AQEAAAAqmnR0d2VsdmUgYnl0ZXP7WjflzlgP_YeLK7nd7d65CafCxfUiFKn7YRKyso1wdWwj09r4V7Ppu163AKoLxPH2mB3ecnwcOZ0Cnj8CG0qsHG_2xiSKFsKOlvBljJlMJ6RwfKFzHPIecxLaripbnMz0ddpBmzueE2WPoWikljX_rBGdxn8EVza5uUF15DE";
-const KNOWN_SHORT: &str = "AgEAAAAqUkV0d2VsdmUgYnl0ZXOU432ZH_zKMS_KC_cNLT68";
+const KNOWN_WHOLE: &str = "AQEAAAAqBeWtdHdlbHZlIGJ5dGVz-1o35c5YD_2HSX3d1H7tuIDZKJ0MMK-BPCIupGfwTck-U93LgCYyurk7gorFRlueZUI3Y_gCDIB_so-PsUjIEvitsICBSd-zFFzXyfQ-IrK-BhRzTB_59EzP2aXAZEHP_5_lnJgwcWJvLHisd6jhZ3BPH9lFPk3SIZp-AV_GahQgP44Cx20";
+const KNOWN_SHORT: &str = "AgEAAAAqBfgTdHdlbHZlIGJ5dGVzTMNlj_5_r2jh7V8AZZbeiA";
 
 #[test]
 fn a_click_id_with_any_changed_character_is_refused() {
@@ -190,7 +206,7 @@ fn a_click_id_opens_through_two_rotations_until_its_key_is_retired() {
         (
             open(keys, sealed.id()),
             open(keys, &short_id),
-            open_record(keys, &record, click.app, NONCE),
+            open_record(keys, &record, click.app, click.shard, NONCE),
         )
     };
     for list in [
@@ -258,6 +274,7 @@ fn honest_header(version: u8) -> Header {
         version,
         key_id: 1,
         app: full_click("").app,
+        shard: full_click("").shard,
         nonce: NONCE,
     }
 }
@@ -274,6 +291,7 @@ fn an_id_with_an_altered_header_and_valid_check_bytes_is_forged() {
             ("another key", Header { key_id: 2, ..honest }),
             ("the same key by another id", Header { key_id: 3, ..honest }),
             ("another app", Header { app, ..honest }),
+            ("another shard", Header { shard: 6, ..honest }),
             ("another nonce", Header { nonce, ..honest }),
         ] {
             let opened = open_parts(&keys, &header, &rest);
@@ -325,10 +343,10 @@ proptest! {
             (Ok(Opened::Whole { click: opened, nonce: same }), Sealed::Whole { .. }) => {
                 prop_assert_eq!((opened, same), (click, nonce));
             }
-            (Ok(Opened::Short { app, nonce: same }), Sealed::Short { record, .. }) => {
-                prop_assert_eq!((app, same), (click.app, nonce));
+            (Ok(Opened::Short { app, shard, nonce: same }), Sealed::Short { record, .. }) => {
+                prop_assert_eq!((app, shard, same), (click.app, click.shard, nonce));
                 prop_assert!(URL_SAFE_NO_PAD.encode(record).len() > max);
-                prop_assert_eq!(open_record(&keys, record, app, nonce), Ok(click));
+                prop_assert_eq!(open_record(&keys, record, app, shard, nonce), Ok(click));
             }
             unlike => prop_assert!(false, "{unlike:?}"),
         }

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::{
-    catalog::snapshot::tracking::{Source, SourceGoal, SourceOffer, SourcePublisher, build},
+    catalog::snapshot::tracking::{Source, SourceApp, SourceGoal, SourceOffer, SourcePublisher, build},
+    conversions::terms::TermsInForce,
     model::{CountrySet, GoalId, OfferId, PublisherId},
 };
 
@@ -24,8 +25,9 @@ fn offer(id: &str) -> SourceOffer {
         includes_countries: false,
         click_cap: None,
         click_id_max: None,
-        conversion_window_days: 30,
+        conversion_cap: None,
         revision: 1,
+        terms: TermsInForce::default(),
         target: "https://example.com/".into(),
     }
 }
@@ -65,8 +67,13 @@ fn snapshot() -> Tracking {
         let app = format!(
             r#"{{"publisher_id": "{publisher}", "name": "A", "platform": "android", "currency": {currency}, {rest}}}"#
         );
-        let id = AppId::from_number(number).unwrap();
-        (id, serde_json::from_str(&app).unwrap())
+        SourceApp {
+            id: AppId::from_number(number).unwrap(),
+            document: serde_json::from_str(&app).unwrap(),
+            revision: 1,
+            terms: TermsInForce::default(),
+            callback_revision: 0,
+        }
     };
     let publisher = |id: &str, approved| SourcePublisher {
         id: PublisherId::parse(id).unwrap(),

@@ -9,7 +9,6 @@ use futures_util::{
 };
 
 use super::queue::{self, FIRST_PUSH_MS, QueuedSettings};
-use contract::outbox;
 use domain::model::{AppId, api_error::common};
 use platform::{
     CONNECTIONS,
@@ -36,20 +35,20 @@ impl<D: Database, R: Clock + Sleep + ObjectCall> CallbackPush<'_, D, R> {
     /// Pushes the queued settings of one app, for a PUT of the app.
     ///
     /// # Errors
-    /// 503 if the outbox did not take them: the operator may rely on a callback only once it is in use.
+    /// 503 if an outbox did not take them: the operator may rely on a callback only once it is in use.
     pub async fn push_app(&self, app: AppId) -> Result<(), Failure> {
-        let Some(due) = queue::settings_of(self.db, app)? else {
-            return Ok(());
-        };
-        if self.push(due).await? {
+        let queued = queue::settings_of(self.db, app)?;
+        let all = queued.len();
+        let outcomes = self.push_all(queued).await?;
+        let taken = outcomes.into_iter().filter(|taken| *taken).count();
+        if taken == all {
             return Ok(());
         }
-        Err(common::UNAVAILABLE
-            .with_message(
-                "the app is kept as it was put, but its callbacks do not go by the new settings yet; these will be handed \
-                 over as soon as that can be done, and the PUT may be repeated",
-            )
-            .into())
+        let message = format!(
+            "the app is kept as it was put, but {taken} of the {all} outboxes whose callbacks must go by its new settings \
+             have them; the others get them as soon as that can be done, and the PUT may be repeated"
+        );
+        Err(common::UNAVAILABLE.with_message(message).into())
     }
 
     /// Pushes the settings that an import has changed, within the time limit; the alarm pushes the rest.
@@ -88,26 +87,36 @@ impl<D: Database, R: Clock + Sleep + ObjectCall> CallbackPush<'_, D, R> {
     async fn push_page(&self, by_ms: i64) -> Result<bool, Failure> {
         let claimed = queue::claim(self.db, self.runtime.now_ms(), by_ms, PAGE)?;
         let any = !claimed.is_empty();
-        let pushes = stream::iter(claimed)
+        self.push_all(claimed).await?;
+        Ok(any)
+    }
+
+    /// Returns for each whether the outbox has the settings.
+    async fn push_all(&self, queued: Vec<QueuedSettings>) -> Result<Vec<bool>, Failure> {
+        let pushes = stream::iter(queued)
             .map(|due| self.push(due))
             .buffer_unordered(CONNECTIONS);
         let outcomes: Vec<_> = pushes.collect().await;
-        outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
-        Ok(any)
+        outcomes.into_iter().collect()
     }
 
     /// Returns whether the outbox has the settings.
     async fn push(&self, due: QueuedSettings) -> Result<bool, Failure> {
-        let (outbox, revision) = (outbox::address(due.app), due.settings.revision);
-        match self.runtime.call(&outbox, due.settings, OUTBOX_TIMEOUT).await {
+        let QueuedSettings { shard, settings } = due;
+        let revision = settings.revision;
+        match self
+            .runtime
+            .call(&shard.address(), settings, OUTBOX_TIMEOUT)
+            .await
+        {
             Ok(_) => {
-                queue::confirm(self.db, due.app, revision)?;
+                queue::confirm(self.db, shard, revision)?;
                 Ok(true)
             }
             Err(error) => {
                 log::warn(
                     "catalog",
-                    format_args!("callback settings of app {}: {error}", due.app),
+                    format_args!("callback settings of {}: {error}", shard.object_name()),
                 );
                 Ok(false)
             }

@@ -9,7 +9,7 @@ use crate::{
             envelope::Kind,
         },
     },
-    conversions::token::Serial,
+    conversions::{terms::TermsInForce, token::Serial},
     model::{
         AdvertiserId, AppId, CountrySet, GoalId, OfferId, Platform, PublisherId, credentials::CredentialHash,
         parts::to_u32,
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct Source {
     pub publishers: Vec<SourcePublisher>,
-    pub apps: Vec<(AppId, App)>,
+    pub apps: Vec<SourceApp>,
     pub advertisers: Vec<SourceAdvertiser>,
     pub offers: Vec<SourceOffer>,
     pub goals: Vec<SourceGoal>,
@@ -31,6 +31,16 @@ pub struct SourcePublisher {
     pub id: PublisherId,
     pub approved: bool,
     pub pub_key_hash: Option<CredentialHash>,
+}
+
+#[derive(Debug)]
+pub struct SourceApp {
+    pub id: AppId,
+    pub document: App,
+    /// The revision of its last change.
+    pub revision: i64,
+    pub terms: TermsInForce,
+    pub callback_revision: i64,
 }
 
 #[derive(Debug)]
@@ -53,8 +63,10 @@ pub struct SourceOffer {
     pub includes_countries: bool,
     pub click_cap: Option<u32>,
     pub click_id_max: Option<u32>,
-    pub conversion_window_days: u32,
+    pub conversion_cap: Option<u32>,
+    /// The revision of its last change.
     pub revision: i64,
+    pub terms: TermsInForce,
     /// The redirect's template, in canonical form.
     pub target: String,
 }
@@ -84,25 +96,39 @@ pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
     let mut apps = Vec::with_capacity(source.apps.len() * APP_ROW);
     let mut app_texts = Vec::with_capacity(source.apps.len() * 2);
     let mut blocked: Vec<u32> = Vec::new();
-    for (id, app) in &source.apps {
+    for app in &source.apps {
+        let SourceApp {
+            id,
+            document,
+            revision,
+            terms,
+            callback_revision,
+        } = app;
         let first_blocked = to_u32(blocked.len());
         blocked.extend(
-            app.blocked_offers
+            document
+                .blocked_offers
                 .iter()
                 .filter_map(|offer| offer_rows.find_sorted(offer.as_str().as_bytes())),
         );
         let blocked_end = to_u32(blocked.len());
         apps.extend(id.number().to_le_bytes());
-        apps.extend(row(publisher_rows, app.publisher_id.as_str()).to_le_bytes());
+        apps.extend(row(publisher_rows, document.publisher_id.as_str()).to_le_bytes());
         apps.extend([
-            app.platform.code(),
-            app.currency.decimals,
-            app.currency.rounding as u8,
+            document.platform.code(),
+            document.currency.decimals,
+            document.currency.rounding as u8,
         ]);
-        apps.extend(app.currency.per_usd.0.to_le_bytes());
+        apps.extend(document.currency.per_usd.0.to_le_bytes());
         apps.extend(first_blocked.to_le_bytes());
         apps.extend(blocked_end.to_le_bytes());
-        app_texts.extend([app.currency.name.clone(), app.fallback().unwrap_or_default()]);
+        for number in [*revision, terms.revision, terms.since, *callback_revision] {
+            apps.extend(number.to_le_bytes());
+        }
+        app_texts.extend([
+            document.currency.name.clone(),
+            document.fallback().unwrap_or_default(),
+        ]);
     }
 
     let mut offers = Vec::with_capacity(source.offers.len() * OFFER_ROW);
@@ -117,8 +143,10 @@ pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
         offers.extend(offer.ends_at.unwrap_or(i64::MAX).to_le_bytes());
         offers.extend(offer.click_cap.unwrap_or(NO_LIMIT).to_le_bytes());
         offers.extend(offer.click_id_max.unwrap_or(NO_LIMIT).to_le_bytes());
-        offers.extend(offer.conversion_window_days.to_le_bytes());
-        offers.extend(offer.revision.to_le_bytes());
+        offers.extend(offer.conversion_cap.unwrap_or(NO_LIMIT).to_le_bytes());
+        for number in [offer.revision, offer.terms.revision, offer.terms.since] {
+            offers.extend(number.to_le_bytes());
+        }
     }
 
     let mut goals = Vec::with_capacity(source.goals.len() * GOAL_ROW);
@@ -132,7 +160,7 @@ pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
         header: [version.to_le_bytes(), built_at_ms.to_le_bytes()].concat(),
         publishers,
         publisher_ids,
-        app_ids: U32Column::column(source.apps.iter().map(|(id, _)| id.number())),
+        app_ids: U32Column::column(source.apps.iter().map(|app| app.id.number())),
         apps,
         app_texts: Strings::column(app_texts),
         blocked: U32Column::column(blocked),

@@ -22,6 +22,19 @@ fn app(publisher: &str, blocked: &[&str]) -> App {
     app
 }
 
+fn source_app(name: &str, document: App) -> SourceApp {
+    SourceApp {
+        id: id(AppId::parse, name),
+        document,
+        revision: 24,
+        terms: TermsInForce {
+            revision: 23,
+            since: 22,
+        },
+        callback_revision: 21,
+    }
+}
+
 fn offer(name: &str) -> SourceOffer {
     SourceOffer {
         id: id(OfferId::parse, name),
@@ -33,8 +46,12 @@ fn offer(name: &str) -> SourceOffer {
         includes_countries: true,
         click_cap: Some(7),
         click_id_max: None,
-        conversion_window_days: 30,
+        conversion_cap: Some(9),
         revision: 12,
+        terms: TermsInForce {
+            revision: 11,
+            since: 10,
+        },
         target: format!("https://example.com/{name}?c={{click_id}}"),
     }
 }
@@ -54,9 +71,9 @@ fn source() -> Source {
             },
         ],
         apps: vec![
-            (id(AppId::parse, "00000001"), app("a", &["o-2", "not-there"])),
-            (
-                id(AppId::parse, "20000000"),
+            source_app("00000001", app("a", &["o-2", "not-there"])),
+            source_app(
+                "20000000",
                 App {
                     fallback_url: Some("https://fall.example/".into()),
                     ..app("b", &[])
@@ -133,6 +150,26 @@ fn everything_is_read_back_as_it_was_built() {
         (None, Some("https://fall.example/"))
     );
     assert!(tracking.app(id(AppId::parse, "00000002")).is_none());
+    let of_app = CurrentApp {
+        revision: 24,
+        terms: TermsInForce {
+            revision: 23,
+            since: 22,
+        },
+        publisher_id: id(PublisherId::parse, "b"),
+        callback_revision: 21,
+    };
+    assert_eq!(second.current(), Some(of_app));
+    let of_offer = CurrentOffer {
+        revision: 12,
+        terms: TermsInForce {
+            revision: 11,
+            since: 10,
+        },
+        conversion_cap: Some(9),
+    };
+    assert_eq!(tracking.offer("o-2").map(|offer| offer.current()), Some(of_offer));
+    assert!(tracking.offer("o-3").is_none());
 
     let goal = tracking.goal("g-1").unwrap();
     assert_eq!((goal.id, goal.offer.id, goal.retired), ("g-1", "o-1", false));
@@ -179,7 +216,7 @@ fn a_snapshot_of_20_000_offers_fits_a_kv_value() {
         })
         .collect();
     source.apps = (0..5_000)
-        .map(|n| (AppId::from_number(n).unwrap(), app("a", &[])))
+        .map(|n| source_app(&format!("{n:08}"), app("a", &[])))
         .collect();
     let bytes = build(1, 0, &source);
     assert!(bytes.len() < 10 << 20, "{} bytes", bytes.len());
@@ -209,7 +246,7 @@ proptest! {
         if let Ok(tracking) = Tracking::open(columns.into_value(Kind::Tracking, FORMAT)) {
             for n in 0..8 {
                 if let Some(app) = tracking.app_at(n) {
-                    let _ = (app.currency(), app.blocked_offers().count());
+                    let _ = (app.currency(), app.current(), app.blocked_offers().count());
                 }
                 if let Some(offer) = tracking.offer_at(n) {
                     let _ = offer.is_live(0);

@@ -1,0 +1,69 @@
+//! Everything that the rules of an outbox need besides its database.
+
+use std::cell::Cell;
+
+use contract::{
+    catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
+    counters::Take,
+};
+use domain::conversions::terms::TermsInForce;
+use platform::{failure::Failure, keyed_flights::KeyedFlights};
+
+/// The clock, the caches and the other objects that a conversion needs.
+pub trait Peers {
+    fn now_ms(&self) -> i64;
+
+    /// The duration of a claim on a callback, in milliseconds.
+    fn claim_ms(&self) -> i64;
+
+    /// The process's cache of the outbox's state.
+    fn state_cache(&self) -> &StateCache;
+
+    /// The questions to the catalog that wait for an answer.
+    fn questions(&self) -> &KeyedFlights<Result<(), Failure>>;
+
+    /// Asks the catalog for a revision of an offer's terms.
+    #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
+    async fn ask_offer(&self, question: GetOfferTerms) -> Result<KnownOffer, Failure>;
+
+    /// Asks the catalog for a revision of the app's terms.
+    #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
+    async fn ask_app(&self, question: GetAppTerms) -> Result<KnownApp, Failure>;
+
+    /// Takes one conversion from an offer's cap, once for a key. Returns false if the cap is spent.
+    #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
+    async fn take(&self, take: &Take) -> Result<bool, Failure>;
+
+    /// Called after each commit and before the next `await`: setting the alarm is part of the commit.
+    fn committed(&self) -> Result<(), Failure>;
+}
+
+/// A process's cache of the outbox's row, so that it is not read for each conversion.
+#[derive(Debug, Default)]
+pub struct StateCache {
+    current: Cell<Option<(i64, TermsInForce)>>,
+    /// Whether no callback can be sent: the app has no callback, or its endpoint is disabled.
+    lacks_endpoint: Cell<bool>,
+}
+
+impl StateCache {
+    /// The revision of the app's values and its terms in force, if they are known to be stored.
+    pub fn current(&self) -> Option<(i64, TermsInForce)> {
+        self.current.get()
+    }
+
+    /// Set to `None` before a write, because a write that reports an error may have happened.
+    pub fn set_current(&self, current: Option<(i64, TermsInForce)>) {
+        self.current.set(current);
+    }
+
+    pub fn lacks_endpoint(&self) -> bool {
+        self.lacks_endpoint.get()
+    }
+
+    /// Set to true right after the state was read. Set to false before every write that may enable callbacks, because a
+    /// write that reports an error may have happened.
+    pub fn set_lacks_endpoint(&self, lacks_endpoint: bool) {
+        self.lacks_endpoint.set(lacks_endpoint);
+    }
+}

@@ -1,0 +1,238 @@
+//! The terms by which an outbox pays. It asks the catalog for each revision that a click brings once, and keeps it, so
+//! that conversions go on while the catalog does not answer. The current values come with the conversions.
+
+use contract::{
+    catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, Resource},
+    outbox::{Conversion, Shard},
+};
+use domain::{
+    conversions::{
+        parameters::INVALID_CLICK_ID,
+        terms::{AppTerms, CurrentOffer, OfferTerms, TermsInForce},
+    },
+    model::{CurrencyRate, OfferId},
+};
+use platform::{
+    database::{Database, DatabaseError, json},
+    failure::Failure,
+    params,
+    single_flight::Outcome,
+};
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{endpoint, peers::Peers, sql};
+
+/// The terms of one conversion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    pub offer: OfferId,
+    /// The terms that pay the click.
+    pub paying: Revision,
+    /// The current terms, if the postback names a goal that is not in `paying`: it may be newer than the click.
+    pub current: Option<Revision>,
+    pub currency: CurrencyRate,
+    /// The newest conversion cap, with the revision of the offer that brought it.
+    pub cap: Option<(u32, i64)>,
+}
+
+/// A revision of an offer's terms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Revision {
+    pub number: i64,
+    pub terms: OfferTerms,
+}
+
+/// The terms of a conversion, which the outbox has or asks the catalog for.
+///
+/// # Errors
+/// `invalid_click_id` for an app or an offer that the catalog does not have; `unavailable` if it does not answer.
+pub async fn of(
+    db: &impl Database,
+    peers: &impl Peers,
+    shard: Shard,
+    conversion: &Conversion,
+) -> Result<Terms, Failure> {
+    let click = &conversion.click;
+    let offer = OfferId::parse(&click.offer).ok_or(INVALID_CLICK_ID)?;
+    if let Some(app) = &conversion.current.app {
+        endpoint::store_current(db, peers, shard, app)?;
+    }
+    if let Some(current) = &conversion.current.offer {
+        store_current(db, &offer, current)?;
+    }
+
+    let currency = loop {
+        let in_force = endpoint::terms_in_force(db, peers)?.unwrap_or_default();
+        let number = in_force.paying(click.app_terms, click.clicked_at_ms);
+        if let Some(AppTerms { currency }) = stored(db, Resource::App, "", number)? {
+            break currency;
+        }
+        learn_app(db, peers, shard, number).await?;
+    };
+    let (paying, in_force, cap) = loop {
+        let current = current(db, &offer)?;
+        let in_force = current
+            .as_ref()
+            .map_or(TermsInForce::default(), |current| current.terms);
+        let number = in_force.paying(click.offer_terms, click.clicked_at_ms);
+        if let Some(terms) = of_offer(db, &offer, number)? {
+            let cap = current.and_then(|current| Some((current.conversion_cap?, current.revision)));
+            break (Revision { number, terms }, in_force, cap);
+        }
+        learn_offer(db, peers, &offer, number).await?;
+    };
+    let named = conversion.goal.as_deref();
+    let is_named = paying.terms.goal(named).is_some();
+    let current = if is_named || [0, paying.number].contains(&in_force.revision) {
+        None
+    } else {
+        let number = in_force.revision;
+        loop {
+            if let Some(terms) = of_offer(db, &offer, number)? {
+                break Some(Revision { number, terms });
+            }
+            learn_offer(db, peers, &offer, number).await?;
+        }
+    };
+    Ok(Terms {
+        offer,
+        paying,
+        current,
+        currency,
+        cap,
+    })
+}
+
+/// Asks the catalog for a revision of the app's terms, unless the outbox has it and is not behind with the callback
+/// settings, which come with the answer.
+///
+/// # Errors
+/// As [`of`].
+pub async fn learn_app(
+    db: &impl Database,
+    peers: &impl Peers,
+    shard: Shard,
+    revision: i64,
+) -> Result<(), Failure> {
+    let question = GetAppTerms {
+        app_id: shard.app,
+        shard: shard.number,
+        revision,
+    };
+    let key = format!("app {revision}");
+    ask_once(peers, &key, async {
+        let terms = stored::<AppTerms>(db, Resource::App, "", revision)?;
+        if terms.is_some() && !endpoint::read(db)?.is_some_and(|state| state.is_behind()) {
+            return Ok(());
+        }
+        let KnownApp {
+            terms,
+            current,
+            callback,
+        } = peers.ask_app(question).await?;
+        endpoint::store_current(db, peers, shard, &current)?;
+        endpoint::store_settings(db, peers, shard, &callback)?;
+        Ok(store(db, Resource::App, "", revision, &terms)?)
+    })
+    .await
+}
+
+async fn learn_offer(
+    db: &impl Database,
+    peers: &impl Peers,
+    offer: &OfferId,
+    revision: i64,
+) -> Result<(), Failure> {
+    let question = GetOfferTerms {
+        offer_id: offer.clone(),
+        revision,
+    };
+    let key = format!("{offer} {revision}");
+    ask_once(peers, &key, async {
+        if of_offer(db, offer, revision)?.is_some() {
+            return Ok(());
+        }
+        let KnownOffer { terms, current } = peers.ask_offer(question).await?;
+        store_current(db, offer, &current)?;
+        Ok(store(db, Resource::Offer, offer.as_str(), revision, &terms)?)
+    })
+    .await
+}
+
+/// Runs `ask` once for all callers that wait for the same key.
+async fn ask_once(
+    peers: &impl Peers,
+    key: &str,
+    ask: impl Future<Output = Result<(), Failure>>,
+) -> Result<(), Failure> {
+    let flight = peers.questions().of(key.as_bytes());
+    match flight.join(|_| true).await {
+        Outcome::Shared(learned) => learned,
+        Outcome::Lead(leader) => leader.run(ask).await,
+    }
+}
+
+fn stored<T: DeserializeOwned>(
+    db: &impl Database,
+    kind: Resource,
+    id: &str,
+    revision: i64,
+) -> Result<Option<T>, DatabaseError> {
+    let row = db.query_first(sql::GET_TERMS, params![kind.singular(), id, revision])?;
+    row.map(|row| row.json(0)).transpose()
+}
+
+fn store(
+    db: &impl Database,
+    kind: Resource,
+    id: &str,
+    revision: i64,
+    terms: &impl Serialize,
+) -> Result<(), DatabaseError> {
+    db.execute(
+        sql::PUT_TERMS,
+        params![kind.singular(), id, revision, json(terms)?],
+    )
+}
+
+/// A revision of an offer's terms, if the outbox has it.
+pub fn of_offer(
+    db: &impl Database,
+    offer: &OfferId,
+    revision: i64,
+) -> Result<Option<OfferTerms>, DatabaseError> {
+    stored(db, Resource::Offer, offer.as_str(), revision)
+}
+
+/// The newest current values of an offer that the outbox has seen.
+fn current(db: &impl Database, offer: &OfferId) -> Result<Option<CurrentOffer>, DatabaseError> {
+    let row = db.query_first(sql::GET_OFFER, params![offer.as_str()])?;
+    row.map(|row| {
+        Ok(CurrentOffer {
+            revision: row.integer(0)?,
+            terms: TermsInForce {
+                revision: row.integer(1)?,
+                since: row.integer(2)?,
+            },
+            conversion_cap: row.optional_number(3)?,
+        })
+    })
+    .transpose()
+}
+
+/// Stores an offer's current values if they are newer than the stored ones.
+fn store_current(db: &impl Database, offer: &OfferId, newer: &CurrentOffer) -> Result<(), DatabaseError> {
+    if current(db, offer)?.is_some_and(|stored| stored.revision >= newer.revision) {
+        return Ok(());
+    }
+    db.execute(
+        sql::PUT_OFFER,
+        params![
+            offer.as_str(),
+            newer.revision,
+            newer.terms.revision,
+            newer.terms.since,
+            newer.conversion_cap
+        ],
+    )
+}
