@@ -11,6 +11,7 @@ use crate::{
     large_catalog,
 };
 use domain::{
+    conversions::shards,
     model::{AppId, Country, time::UtcDay},
     tracking::{click::Click, keys::KeyRing},
 };
@@ -143,7 +144,7 @@ impl World {
             offer: offer.into(),
             goal: format!("{offer}-1").into(),
             app: seller.app,
-            shard: 0,
+            shard: shards::of_user(user_id, shards::DEFAULT_COUNT),
             offer_terms: seller.terms.0,
             app_terms: seller.terms.1,
             user_id: user_id.into(),

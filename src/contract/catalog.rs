@@ -209,6 +209,10 @@ pub struct KnownApp {
 /// The answer to [`GetAppSettings`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppSettings {
+    /// How many outboxes it has.
+    pub outbox_shards: u8,
+    /// The numbers of those of its outboxes that ever had a conversion, in order.
+    pub outboxes: Vec<u8>,
     pub currency: CurrencyRate,
     pub callback: CallbackSettings,
 }

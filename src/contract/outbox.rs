@@ -1,6 +1,7 @@
 //! The outboxes: one or several objects for each app, its shards.
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::operation::{self, Bytes, Done, ObjectAddress, Operation, Repeat};
 use crate::{catalog::CallbackSettings, operations};
@@ -54,24 +55,80 @@ operations! {
         Convert(Box<Conversion>) -> Answer, IdempotentInHeader;
         /// The app's current callback settings. Idempotent by revision: the highest applies, in any order of arrival.
         Settings(CallbackSettings) -> Done, Idempotent;
-        List(List) -> operation::Reply, Idempotent;
+        /// Claims a sender's id of a conversion for a click. Idempotent by the claim's number.
+        ClaimTxn(ClaimTxn) -> Claimed, IdempotentInHeader;
+        /// Ends a claim, unless a later one of the same click replaced it.
+        FreeTxn(FreeTxn) -> Done, Idempotent;
+        /// Says that the endpoint has disabled itself.
+        Disabled(Disabled) -> Done, Idempotent;
+        List(List) -> ListPage, Idempotent;
         Get(Get) -> operation::Reply, Idempotent;
         Replay(Replay) -> operation::Reply, Once;
-        ReplayMany(ReplayMany) -> operation::Reply, Once;
-        Status(GetStatus) -> operation::Reply, Idempotent;
-        Enable(Enable) -> operation::Reply, Idempotent;
+        ReplayMany(ReplayMany) -> Replayed, Once;
+        Status(GetStatus) -> Standing, Idempotent;
+        Enable(Enable) -> Standing, Idempotent;
         Test(Test) -> operation::Reply, Once;
         Erase(Erase) -> operation::Reply, Idempotent;
     }
 }
 
-/// `GET …/conversions`: the log of conversions, newest first.
+/// A sender's own id of a conversion, claimed by a click for the whole app.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Txn {
+    pub advertiser: AdvertiserId,
+    pub goal: String,
+    pub txn: String,
+    /// The click's.
+    pub nonce: Bytes,
+    /// The number of the claim, which rises with each claim of the click.
+    pub number: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClaimTxn(pub Txn);
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FreeTxn(pub Txn);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claimed {
+    /// False if another click has it.
+    pub claimed: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Disabled {
+    /// The revision of the callback settings whose endpoint it was.
+    pub revision: i64,
+}
+
+/// A part of `GET …/conversions`: an outbox's log of conversions, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct List {
     pub status: Option<String>,
     pub state: Option<String>,
     pub limit: u32,
-    pub cursor: Option<String>,
+    /// Bytes of attempts' texts after which a page ends.
+    pub max_text: usize,
+    /// Only entries with lower numbers.
+    pub before: Option<i64>,
+}
+
+/// A page of an outbox's log.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ListPage {
+    /// The newest first.
+    pub entries: Vec<ListedEntry>,
+    /// Every entry from this number on is on the page or does not match. `None` if the page has the rest of the log.
+    pub end: Option<i64>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ListedEntry {
+    /// Its number, which is unique over the outboxes of the app and rises with the time.
+    pub number: i64,
+    /// The entry as the operator reads it.
+    pub entry: Box<RawValue>,
 }
 
 /// `GET …/conversions/{transaction_id}`.
@@ -86,7 +143,7 @@ pub struct Replay {
     pub transaction_id: String,
 }
 
-/// A step of `POST …/conversions/replay`. The reply's body is [`Replayed`].
+/// A step of `POST …/conversions/replay`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayMany {
     /// The operator's JSON.
@@ -97,11 +154,11 @@ pub struct ReplayMany {
     pub until: Option<i64>,
 }
 
-/// `GET …/callback`: the endpoint's health.
+/// `GET …/callback`: the endpoint's standing with this outbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetStatus {}
 
-/// `POST …/callback/enable`.
+/// `POST …/callback/enable`, answered by the endpoint's standing afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enable {}
 
@@ -165,11 +222,41 @@ pub struct Replayed {
     pub until: i64,
 }
 
+/// The standing of an app's endpoint with an outbox, or with all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standing {
+    pub state: EndpointState,
+    pub consecutive_failures: u32,
+    /// UNIX seconds.
+    pub next_try_ts: Option<i64>,
+    /// Callbacks that wait, and dead letters.
+    pub waiting: i64,
+    pub dead: i64,
+    /// Conversions whose cap has not been taken yet.
+    pub reserving: i64,
+}
+
+/// Of the outboxes' states the last in this order is the app's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EndpointState {
+    /// There is no callback.
+    #[default]
+    None,
+    Healthy,
+    Failing,
+    Disabled,
+}
+
 /// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
     Answer(Answer),
+    Claimed(Claimed),
+    Page(ListPage),
+    Replayed(Replayed),
+    Standing(Standing),
     /// The answer to an operator's command.
     Operator(operation::Reply),
     Done {},

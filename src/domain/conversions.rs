@@ -5,11 +5,13 @@
 //! - [`state`]: the table of a conversion's states, which decides when money moves;
 //! - [`terms`]: what an offer and an app promise at a click, and which goal of them a conversion pays;
 //! - [`reward`]: how much is paid, and until when;
+//! - [`shards`]: which of an app's outboxes keeps a conversion;
 //! - [`ids`]: the key of a conversion and its transaction ids.
 
 pub mod ids;
 pub mod parameters;
 pub mod reward;
+pub mod shards;
 pub mod state;
 pub mod terms;
 pub mod token;

@@ -1,15 +1,20 @@
-//! Outboxes: one object for each app. An outbox makes conversions durable, pays each once, and delivers their callbacks
-//! to the publisher (docs/DECISIONS.md, "Conversions" and "Completion callbacks").
+//! Outboxes: one or several objects for each app, its shards. An outbox makes conversions durable, pays each once, and
+//! delivers their callbacks to the publisher (docs/DECISIONS.md, "Conversions" and "Completion callbacks").
 //!
 //! - [`approval`], [`conversions`], [`reservations`] and [`commit`]: the rows that a postback writes, and the order of
 //!   writes;
 //! - [`entries`] and [`log`]: the log's entries, one for each transaction id, and the operator's view of them;
 //! - [`deliveries`], [`callback_sender`] and [`endpoint`]: attempts of callbacks, and the state of their endpoint;
-//! - [`terms`]: the terms that pay a click; [`revenue_batches`]: sums for ledgers and counters;
+//! - [`terms`]: the terms that pay a click; [`txns`]: the senders' own ids;
+//! - [`revenue_batches`]: sums for ledgers and counters;
+//! - [`calls`]: calls to other objects; [`commands`]: those that need none;
+//! - [`merge`]: one log from all outboxes of an app;
 //! - [`replay`] and [`retention`]: the operator's replays, and deletion.
 
 pub mod approval;
 pub mod callback_sender;
+mod calls;
+mod commands;
 pub mod commit;
 pub mod conversions;
 pub mod deliveries;
@@ -17,6 +22,7 @@ pub mod delivery_log;
 pub mod endpoint;
 pub mod entries;
 pub mod log;
+pub mod merge;
 #[cfg(target_arch = "wasm32")]
 mod object;
 pub mod peers;
@@ -27,6 +33,7 @@ mod revenue_batches;
 pub mod service;
 pub mod sql;
 pub mod terms;
+pub mod txns;
 
 pub use sql::MIGRATIONS;
 
@@ -45,6 +52,7 @@ pub const NET_MS: i64 = 15 * SECOND_MS;
 pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     let due_times = [
         db.query_integer(sql::FIRST_RESERVATION, params![])?,
+        db.query_integer(sql::FIRST_FREE, params![])?,
         deliveries::due_ms(db)?,
         batches::due_ms(db, now_ms)?,
         retention::due_ms(db, now_ms)?,

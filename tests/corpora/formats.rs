@@ -31,7 +31,7 @@ fn survives<T: Serialize + DeserializeOwned>(example: &Value) -> Result<(), Stri
     }
 }
 
-const FORMATS: [(&str, Check); 26] = [
+const FORMATS: [(&str, Check); 29] = [
     ("catalog_command", survives::<catalog::Command>),
     ("catalog_refreshed", survives::<catalog::Refreshed>),
     ("catalog_app_settings", survives::<catalog::AppSettings>),
@@ -48,8 +48,11 @@ const FORMATS: [(&str, Check); 26] = [
     ("ledger_upload", survives::<ledger::Upload>),
     ("operator_reply", survives::<operation::Reply>),
     ("outbox_answer", survives::<outbox::Answer>),
+    ("outbox_claimed", survives::<outbox::Claimed>),
     ("outbox_command", survives::<outbox::Command>),
+    ("outbox_page", survives::<outbox::ListPage>),
     ("outbox_replayed", survives::<outbox::Replayed>),
+    ("outbox_standing", survives::<outbox::Standing>),
     ("stored_advertiser", survives::<Advertiser>),
     ("stored_app_terms", survives::<AppTerms>),
     ("stored_offer_terms", survives::<OfferTerms>),

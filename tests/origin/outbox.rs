@@ -7,6 +7,7 @@ mod conversions;
 mod deliveries;
 mod faults;
 mod log;
+mod merge;
 mod replay;
 mod retention;
 mod statements;
@@ -30,7 +31,7 @@ use contract::{
     catalog::{CallbackSettings, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
     counters::{Take, Taken},
     operation::{Bytes, Reply},
-    outbox::{Answer, Conversion, Current, ReplayMany, Shard},
+    outbox::{Answer, Conversion, Current, List, ListPage, ReplayMany, Shard, Txn},
 };
 use domain::{
     callbacks::{
@@ -58,8 +59,9 @@ use origin::{
         self, commit,
         deliveries::{self as attempts, Attempt, ClaimedCallback},
         endpoint, log as written,
+        merge::MAX_TEXT,
         peers::{Peers, StateCache},
-        replay as operator,
+        replay as operator, txns,
     },
 };
 use platform::{failure::Failure, keyed_flights::KeyedFlights, params};
@@ -135,6 +137,9 @@ struct World {
     has_snapshot: Cell<bool>,
     state_cache: StateCache,
     questions: KeyedFlights<Result<(), Failure>>,
+    /// The outbox that keeps the txns of the app.
+    keeper: Sqlite,
+    keeper_answers: Cell<bool>,
     counters: Sqlite,
     counters_answer: Cell<bool>,
     /// While set, answers of the counters do not arrive.
@@ -154,6 +159,8 @@ impl World {
             has_snapshot: Cell::new(true),
             state_cache: StateCache::default(),
             questions: KeyedFlights::default(),
+            keeper: outbox(),
+            keeper_answers: Cell::new(true),
             counters: migrated(counters::MIGRATIONS),
             counters_answer: Cell::new(true),
             hold_answers: Cell::new(false),
@@ -245,6 +252,20 @@ impl Peers for World {
         };
         arrives(&self.hold_answers).await;
         Ok(taken)
+    }
+
+    async fn claim_txn(&self, txn: &Txn) -> Result<bool, Failure> {
+        if !self.keeper_answers.get() {
+            return Err(common::UNAVAILABLE.into());
+        }
+        Ok(txns::claim(&self.keeper, txn)?)
+    }
+
+    async fn free_txn(&self, txn: &Txn) -> Result<(), Failure> {
+        if !self.keeper_answers.get() {
+            return Err(common::UNAVAILABLE.into());
+        }
+        Ok(txns::free(&self.keeper, txn)?)
     }
 
     fn committed(&self) -> Result<(), Failure> {
@@ -376,6 +397,7 @@ fn refusal<T: std::fmt::Debug>(outcome: Result<T, Failure>) -> ApiError {
 fn id_of(n: u8, goal: &str, movement: Movement) -> String {
     let row = RowKey {
         app: app(),
+        shard: shard().number,
         nonce: [n; 12],
         goal,
     };
@@ -402,49 +424,74 @@ fn entry(db: &Sqlite, transaction_id: &str) -> Json {
 
 /// All entries, the newest first.
 fn entries(db: &Sqlite) -> Vec<Json> {
-    let page = json(written::list(db, None, None, 1_000, None).unwrap());
-    assert!(page["cursor"].is_null());
-    page["conversions"].as_array().unwrap().clone()
+    let (entries, end) = page(db, None, None, 1_000, None);
+    assert_eq!(end, None);
+    entries
 }
 
-/// The filtered list, page by page, as the operator follows its cursors.
-fn pages(db: &Sqlite, status: Option<&str>, state: Option<&str>, limit: u32) -> Vec<Vec<Json>> {
-    let (mut pages, mut cursor) = (vec![], None::<String>);
+/// A page of the log: its entries, and where it stopped.
+fn page(
+    db: &Sqlite,
+    status: Option<&str>,
+    state: Option<&str>,
+    limit: u32,
+    before: Option<i64>,
+) -> (Vec<Json>, Option<i64>) {
+    let page = written::list(db, &list(status, state, limit, before), written::WALK).unwrap();
+    shown(&page)
+}
+
+fn shown(page: &ListPage) -> (Vec<Json>, Option<i64>) {
+    let entries = page
+        .entries
+        .iter()
+        .map(|listed| serde_json::from_str(listed.entry.get()).unwrap());
+    (entries.collect(), page.end)
+}
+
+fn list(status: Option<&str>, state: Option<&str>, limit: u32, before: Option<i64>) -> List {
+    List {
+        status: status.map(str::to_owned),
+        state: state.map(str::to_owned),
+        limit,
+        max_text: MAX_TEXT,
+        before,
+    }
+}
+
+/// The filtered list, page by page, as the merge follows where each stopped.
+fn pages(db: &Sqlite, status: Option<&str>, state: Option<&str>, limit: u32, walk: i64) -> Vec<Vec<Json>> {
+    let (mut pages, mut before) = (vec![], None);
     loop {
-        let page = json(written::list(db, status, state, limit, cursor.as_deref()).unwrap());
-        pages.push(page["conversions"].as_array().unwrap().clone());
+        let page = written::list(db, &list(status, state, limit, before), walk).unwrap();
+        let (entries, end) = shown(&page);
+        pages.push(entries);
         assert!(pages.len() < 1_000, "the list does not end");
-        match page["cursor"].as_str() {
-            Some(next) => cursor = Some(next.to_owned()),
-            None => return pages,
+        if end.is_none() {
+            return pages;
         }
+        before = end;
     }
 }
 
 /// Replays many callbacks in as many steps as needed.
-fn replay_many(db: &Sqlite, now_ms: i64, body: &str) -> Result<Reply, Failure> {
-    let step = async |ReplayMany { body, after, until }: ReplayMany| {
-        operator::replay_many(db, now_ms, &body, after, until, CLAIM_MS)
-    };
-    now(operator::replay_in_steps(body, step))
+fn replay_many(db: &Sqlite, now_ms: i64, body: &str) -> Result<i64, Failure> {
+    replay_in(db, now_ms, body, operator::STEP)
 }
 
-/// Multiplies the numbers of entries, as if others were between them.
-fn scale_entries(db: &Sqlite, times: i64) {
-    for sql in [
-        "UPDATE conversions SET entry = entry * ?1",
-        "UPDATE attempts SET entry = entry * ?1",
-        "UPDATE entries SET entry = entry * ?1, after = after * ?1",
-    ] {
-        db.execute(sql, params![times]).unwrap();
-    }
+/// The same in steps of so many entries.
+fn replay_in(db: &Sqlite, now_ms: i64, body: &str, entries: i64) -> Result<i64, Failure> {
+    let step = async |ReplayMany { body, after, until }: ReplayMany| {
+        operator::replay_many(db, now_ms, &body, after, until, CLAIM_MS, entries)
+    };
+    now(operator::replay_in_steps(body, None, step)).map(|all| all.replayed)
 }
 
 /// Copies the last entry until there are `entries`.
 fn fill(db: &Sqlite, entries: i64) {
-    let sql = "WITH RECURSIVE n (n) AS (SELECT MAX(entry) + 1 FROM entries UNION ALL SELECT n + 1 FROM n WHERE n < ?1)
+    let sql = "WITH RECURSIVE n (n) AS (SELECT COUNT(*) + 1 FROM entries UNION ALL SELECT n + 1 FROM n WHERE n < ?1)
         INSERT INTO entries (entry, transaction_id, nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, user_id, fields)
-        SELECT n, 'copy-' || n, nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, user_id, fields
+        SELECT entry + n, 'copy-' || n, nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, user_id, fields
         FROM n, entries WHERE entry = (SELECT MAX(entry) FROM entries)";
     db.execute(sql, params![entries]).unwrap();
 }

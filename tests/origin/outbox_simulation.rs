@@ -7,6 +7,7 @@
 //! These invariants are checked after each committed step or each operation:
 //! - A conversion answered 2xx `approved` is waiting, delivered or dead. Its repeats get the same id, and only one
 //!   answer is not a duplicate. An approved conversion is never refused later, and a refused one is never paid.
+//! - Of all clicks of the app, whatever outbox keeps them, only the one that has claimed a txn is paid for it.
 //! - A transaction id always has the same content. A click and goal have one reward and at most one reversal, its exact
 //!   negative, which is sent only after its reward was delivered or is dead.
 //! - A paid conversion of a capped offer was taken, and each take is paid or reserved. Takes never exceed the highest
@@ -133,6 +134,7 @@ fn ops() -> impl Strategy<Value = Op> {
         50 => behaviours().prop_map(Op::Receivers),
         40 => changes().prop_map(Op::Change),
         20 => (0..100_usize).prop_map(Op::Replay),
+        10 => (0..4_u8, 0..2_usize).prop_map(|(txn, goal)| Op::ClaimElsewhere(txn, goal)),
         10 => select(["dead", "delivered", "waiting"].as_slice()).prop_map(Op::ReplayMany),
         20 => Just(Op::Enable),
         10 => (0..3_u8).prop_map(Op::Erase),

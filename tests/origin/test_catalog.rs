@@ -61,6 +61,7 @@ impl TestCatalog {
                 terms: IN_FORCE,
                 publisher_id: PublisherId::parse("acme").unwrap(),
                 callback_revision: callback.revision,
+                outbox_shards: 8,
             },
             callback,
             questions: Vec::new(),

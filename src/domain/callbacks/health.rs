@@ -4,7 +4,7 @@
 
 use crate::model::time::SECOND_MS;
 
-/// The most attempts in flight at once: the number of connections that the platform gives one invocation.
+/// The most attempts of an outbox in flight at once: the number of connections that the platform gives one invocation.
 pub const MAX_IN_FLIGHT: usize = 6;
 
 /// The number of failures in a row after which an endpoint counts as failing.
@@ -53,10 +53,10 @@ impl Health {
         self.failures >= FAILING_AFTER
     }
 
-    /// The number of further attempts that may start at `now_ms` with `in_flight` attempts in flight.
-    pub fn free_slots(self, in_flight: usize, now_ms: i64) -> usize {
+    /// The number of further attempts that may start at `now_ms` with `in_flight` attempts in flight, of at most `most`.
+    pub fn free_slots(self, most: usize, in_flight: usize, now_ms: i64) -> usize {
         let most = match (self.is_failing(), now_ms < self.resumes_ms) {
-            (false, _) => MAX_IN_FLIGHT,
+            (false, _) => most,
             (true, false) => 1,
             (true, true) => 0,
         };

@@ -7,6 +7,7 @@ use crate::{
         request::Endpoint,
         settings::{Callback, MASKED_SECRET},
     },
+    conversions::shards,
     model::{
         CurrencyRate, OfferId, Platform, PublisherId,
         document::{Document, FieldError, check_text, check_web_url},
@@ -28,6 +29,9 @@ pub struct App {
     /// Offers that the app does not show. Ids of offers that do not exist yet are allowed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked_offers: Vec<OfferId>,
+    /// How many outboxes it has: 1, 8 or 64. It never changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outbox_shards: Option<u8>,
     /// Clicks made before this time, in UNIX seconds, are paid by the current terms. It only rises.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms_since: Option<i64>,
@@ -69,6 +73,12 @@ impl Document for App {
         }
         if let Some(url) = &self.fallback_url {
             check_web_url("fallback_url", url)?;
+        }
+        if self
+            .outbox_shards
+            .is_some_and(|count| !shards::COUNTS.contains(&count))
+        {
+            return Err(FieldError::new("outbox_shards", "must be 1, 8 or 64"));
         }
         if self.blocked_offers.len() > 1_000 {
             return Err(FieldError::new("blocked_offers", "must be at most 1000 offers"));

@@ -9,6 +9,8 @@ use crate::{model::AppId, tracking::click_id::Nonce};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RowKey<'a> {
     pub app: AppId,
+    /// The number of the outbox that keeps it.
+    pub shard: u8,
     pub nonce: Nonce,
     /// The id of the paid goal, also if the sender named it by its event code or not at all.
     pub goal: &'a str,
@@ -20,7 +22,7 @@ const DOMAIN: &[u8] = b"signpost transaction 1\0";
 /// The transaction id of a reward or of its reversal. It is a UUID (version 8 of RFC 9562, whose bits the application
 /// chooses), since publishers store it in columns of that type.
 ///
-/// It is derived and not random, so that a commit that is retried after a failure has the same one. It is no secret:
+/// Its first byte is the shard, so that it leads to the row. It is derived and not random, so that a commit that is retried after a failure has the same one. It is no secret:
 /// anyone with the click id and the goal can compute it.
 pub fn transaction_id(row: &RowKey<'_>, movement: Movement) -> String {
     let kind = match movement {
@@ -36,15 +38,24 @@ pub fn transaction_id(row: &RowKey<'_>, movement: Movement) -> String {
         .chain_update(row.goal)
         .finalize()
         .into();
-    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ..] = hash;
+    let [_, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ..] = hash;
     let uuid = [
-        &[a, b, c, d][..],
+        &[row.shard, b, c, d][..],
         &[e, f],
         &[g & 0x0f | 0x80, h],
         &[i & 0x3f | 0x80, j],
         &[k, l, m, n, o, p],
     ];
     uuid.map(hex::encode).join("-")
+}
+
+/// The shard of a transaction id; `None` for a text that is none.
+pub fn shard_of(transaction_id: &str) -> Option<u8> {
+    let is_hex = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');
+    let first = transaction_id.get(..2)?;
+    (transaction_id.len() == 36 && transaction_id.as_bytes().iter().all(is_hex))
+        .then(|| u8::from_str_radix(first, 16).ok())
+        .flatten()
 }
 
 #[cfg(test)]
@@ -58,6 +69,7 @@ mod tests {
     fn row(app: u32, nonce: Nonce, goal: &str) -> RowKey<'_> {
         RowKey {
             app: AppId::from_number(app).unwrap(),
+            shard: 0x3e,
             nonce,
             goal,
         }
@@ -68,11 +80,11 @@ mod tests {
         let row = row(42, *b"twelve bytes", "60118-1");
         assert_eq!(
             transaction_id(&row, Movement::Reward),
-            "8b837895-86b5-8359-bb78-6e1bc0ff2171"
+            "3e837895-86b5-8359-bb78-6e1bc0ff2171"
         );
         assert_eq!(
             transaction_id(&row, Movement::Reversal),
-            "f5a87670-949e-8e8c-af55-55ee5c1d0a9e"
+            "3ea87670-949e-8e8c-af55-55ee5c1d0a9e"
         );
     }
 
@@ -95,11 +107,24 @@ mod tests {
         assert_eq!(ids.len(), 2 * rows.len());
     }
 
+    #[test]
+    fn a_text_that_is_no_transaction_id_has_no_shard() {
+        for text in [
+            "",
+            "3e",
+            "test-0123456789abcdef0123456789abcdef",
+            "3E837895-86b5-8359-bb78-6e1bc0ff2171",
+        ] {
+            assert_eq!(shard_of(text), None, "{text}");
+        }
+    }
+
     proptest! {
         #[test]
         fn a_transaction_id_has_the_form_of_a_uuid(app in 0..100_000_000_u32, nonce: Nonce, goal in ".{0,64}") {
             let id = transaction_id(&row(app, nonce, &goal), Movement::Reward);
             let groups: Vec<_> = id.split('-').collect();
+            prop_assert_eq!(shard_of(&id), Some(0x3e));
             prop_assert_eq!(groups.iter().map(|group| group.len()).collect::<Vec<_>>(), [8, 4, 4, 4, 12]);
             prop_assert!(groups.concat().bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')));
             prop_assert!(groups[2].starts_with('8') && groups[3].starts_with(['8', '9', 'a', 'b']), "{}", id);

@@ -95,6 +95,8 @@ pub struct CurrentApp {
     pub publisher_id: PublisherId,
     /// The revision of its callback settings.
     pub callback_revision: i64,
+    /// How many outboxes it has.
+    pub outbox_shards: u8,
 }
 
 /// Which revision of an offer's or an app's terms is in force.

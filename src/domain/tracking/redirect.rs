@@ -8,7 +8,10 @@ use super::{
     keys::KeyRing,
     target::{self, Macros},
 };
-use crate::model::{Country, OfferId, PublisherId, time::UtcDay};
+use crate::{
+    conversions::shards,
+    model::{Country, OfferId, PublisherId, time::UtcDay},
+};
 
 /// Capacity for the macros' values beside template and click id, so that a usual location is allocated once.
 const MACROS_LEN: usize = 256;
@@ -30,7 +33,7 @@ pub fn redirect(allowed: &Allowed<'_>, visitor: Visitor, keys: &KeyRing, nonce: 
         offer: offer.id.into(),
         goal: allowed.goal.id.into(),
         app: allowed.app.id,
-        shard: 0,
+        shard: shards::of_user(&parameters.user_id, allowed.app.outbox_shards),
         offer_terms: offer.terms.revision,
         app_terms: allowed.app.terms.revision,
         user_id: parameters.user_id.as_ref().into(),

@@ -17,11 +17,11 @@ use contract::{
 };
 use domain::{
     catalog::app::App,
-    conversions::terms::AppTerms,
+    conversions::{shards, terms::AppTerms},
     model::{AppId, api_error::ApiError, document::FieldError},
 };
 use platform::{
-    database::{Database, json},
+    database::{Database, Row, json},
     failure::Failure,
     params,
 };
@@ -49,6 +49,8 @@ pub fn put(
     let mut masked = app.masked();
     masked.terms_since =
         terms::raised_since(context.now_ms, app.terms_since, last.since).map_err(ApiError::from)?;
+    let shards = outbox_shards(app, stored.as_ref())?;
+    masked.outbox_shards = Some(shards);
     let document = to_document(&masked)?;
     let (mut is_stored, mut settings) = (false, CallbackSettings::default());
     if let Some(stored) = stored {
@@ -100,10 +102,25 @@ pub fn put(
             settings.revision,
             revision,
             terms_revision,
-            masked.terms_since.unwrap_or_default()
+            masked.terms_since.unwrap_or_default(),
+            u32::from(shards)
         ],
     )?;
     Ok(())
+}
+
+/// The number of outboxes of an app that is put: the stored one, or that of its first document.
+fn outbox_shards(app: &App, stored: Option<&Row>) -> Result<u8, Failure> {
+    let stored = stored.map(|row| row.number(6)).transpose()?;
+    match (app.outbox_shards, stored) {
+        (Some(put), Some(stored)) if put != stored => {
+            // The conversions of most users would be in other outboxes than their next ones.
+            let problem = format!("does not change; it is {stored}");
+            Err(ApiError::from(FieldError::new("outbox_shards", problem)).into())
+        }
+        (_, Some(stored)) => Ok(stored),
+        (put, None) => Ok(put.unwrap_or(shards::DEFAULT_COUNT)),
+    }
 }
 
 /// The settings of an app, for the operator's calls to its outboxes.
@@ -112,7 +129,13 @@ pub fn settings(db: &impl Database, app: AppId) -> Result<Reply, Failure> {
         .query_first(sql::GET_STORED_APP, params![app.to_string()])?
         .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no app {app}")))?;
     let document: App = row.json(1)?;
+    let outboxes = db.query(sql::LIST_OUTBOXES, params![app.to_string()])?;
     let settings = AppSettings {
+        outbox_shards: row.number(6)?,
+        outboxes: outboxes
+            .iter()
+            .map(|row| row.number(0))
+            .collect::<Result<_, _>>()?,
         currency: document.currency,
         callback: callback_settings::read(&row, 2)?,
     };

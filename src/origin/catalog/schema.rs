@@ -31,7 +31,8 @@ const TABLES: &[&str] = &[
         callback_revision INTEGER NOT NULL,
         revision INTEGER NOT NULL,
         terms_revision INTEGER NOT NULL,
-        terms_since INTEGER NOT NULL
+        terms_since INTEGER NOT NULL,
+        outbox_shards INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
     // `newest_serial` is the serial of the newest token that was ever issued; 0 for none.
     "CREATE TABLE advertisers (

@@ -107,6 +107,7 @@ fn app(row: &Row) -> Result<SourceApp, Failure> {
         revision: row.integer(2)?,
         terms: in_force(row, 3)?,
         callback_revision: row.integer(5)?,
+        outbox_shards: row.number(6)?,
     })
 }
 

@@ -26,11 +26,11 @@ platform::statements! {
         ON CONFLICT (id) DO UPDATE SET document = excluded.document, approved = excluded.approved";
     pub const GET_PUBLISHER_DOCUMENT = "SELECT document FROM publishers WHERE id = ?";
     pub const GET_ADVERTISER_DOCUMENT = "SELECT document FROM advertisers WHERE id = ?";
-    pub const GET_STORED_APP = "SELECT publisher_id, document, callback_revision, callback_sealed, terms_revision, terms_since
-        FROM apps WHERE id = ?";
+    pub const GET_STORED_APP = "SELECT publisher_id, document, callback_revision, callback_sealed, terms_revision, terms_since,
+        outbox_shards FROM apps WHERE id = ?";
     pub const PUT_APP = "INSERT INTO apps (id, publisher_id, document, callback_sealed, callback_revision, revision,
-        terms_revision, terms_since)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        terms_revision, terms_since, outbox_shards)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET
         document = excluded.document, callback_sealed = excluded.callback_sealed,
         callback_revision = excluded.callback_revision, revision = excluded.revision,
@@ -93,11 +93,12 @@ platform::statements! {
         (SELECT kind, id, revision FROM terms WHERE superseded_at_ms < ? LIMIT ?)";
     pub const GET_CURRENT_OFFER = "SELECT revision, terms_revision, terms_since, conversion_cap FROM offers WHERE id = ?";
     pub const GET_CURRENT_APP = "SELECT a.revision, a.terms_revision, a.terms_since, a.publisher_id, a.callback_revision,
-        a.callback_sealed, o.app_id IS NOT NULL
+        a.callback_sealed, o.app_id IS NOT NULL, a.outbox_shards
         FROM apps a LEFT JOIN outboxes o ON o.app_id = a.id AND o.shard = ?2 WHERE a.id = ?1";
 
     // Callback settings for the outboxes.
     pub const RECORD_OUTBOX = "INSERT INTO outboxes (app_id, shard) VALUES (?, ?) ON CONFLICT DO NOTHING";
+    pub const LIST_OUTBOXES = "SELECT shard FROM outboxes WHERE app_id = ? ORDER BY shard";
     pub const QUEUE_SETTINGS = "UPDATE outboxes SET due_at_ms = ? WHERE app_id = ?";
     pub const LIST_QUEUED_SETTINGS = "SELECT a.id, o.shard, a.callback_revision, a.callback_sealed
         FROM outboxes o JOIN apps a ON a.id = o.app_id WHERE o.app_id = ? AND o.due_at_ms IS NOT NULL";
@@ -157,8 +158,8 @@ platform::statements! {
         (SELECT count(*) FROM advertisers), (SELECT count(*) FROM offers), (SELECT count(*) FROM goals),
         (SELECT count(*) FROM goals WHERE retired_at_ms IS NOT NULL), (SELECT count(*) FROM chunks)";
     pub const LIST_TRACKED_PUBLISHERS = "SELECT id, approved, pub_key_hash FROM publishers WHERE id > ? ORDER BY id LIMIT ?";
-    pub const LIST_TRACKED_APPS = "SELECT id, document, revision, terms_revision, terms_since, callback_revision
-        FROM apps WHERE id > ? ORDER BY id LIMIT ?";
+    pub const LIST_TRACKED_APPS = "SELECT id, document, revision, terms_revision, terms_since, callback_revision,
+        outbox_shards FROM apps WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_TRACKED_ADVERTISERS = "SELECT id, newest_serial FROM advertisers WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_TRACKED_OFFERS = "SELECT id, active, starts_at, ends_at, os, countries, click_cap, click_id_max,
         conversion_cap, revision, target, includes_countries, terms_revision, terms_since

@@ -109,6 +109,7 @@ pub fn of_app(db: &impl Database, question: &GetAppTerms) -> Result<Reply, Failu
             terms: in_force(&row, 1)?,
             publisher_id: row.parse(3, PublisherId::parse)?,
             callback_revision: callback.revision,
+            outbox_shards: row.number(7)?,
         },
         callback,
     };

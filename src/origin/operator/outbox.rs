@@ -2,26 +2,39 @@
 
 use std::time::Duration;
 
-use futures_util::{StreamExt, stream};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use percent_encoding::percent_decode_str;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use url::form_urlencoded;
 use worker::Request;
 
-use super::{MAX_DOCUMENT, TIMEOUT, ask, read_page, segment};
-use crate::{isolate::RequestContext, outbox::replay::replay_in_steps, routes::OutboxCall};
+use super::{MAX_DOCUMENT, TIMEOUT, read_page, segment};
+use crate::{
+    isolate::RequestContext,
+    outbox::{
+        log::Filter,
+        merge,
+        replay::{check_selection, replay_in_steps},
+    },
+    routes::OutboxCall,
+};
 use contract::{
     catalog::{self, AppSettings, GetAppSettings, MAX_PAGE, Resource},
-    operation::Reply,
-    outbox::{Enable, Erase, Get, GetStatus, List, Replay, ReplayMany, Shard, Test},
+    operation::{CallError, Operation, Reply},
+    outbox::{Enable, Erase, Get, GetStatus, List, Replay, ReplayMany, Shard, Standing, Test},
 };
-use domain::model::{
-    AppId,
-    api_error::{ApiError, common},
+use domain::{
+    conversions::{ids, shards},
+    model::{
+        AppId,
+        api_error::{ApiError, common},
+        document::INVALID_FIELD,
+    },
 };
 use platform::{
     CONNECTIONS,
+    database::MAX_INTEGER,
     http::{
         answer::{Answer, JSON},
         body,
@@ -78,18 +91,17 @@ pub async fn list_callbacks(context: &RequestContext, query: &str) -> Result<Ans
 }
 
 async fn status(context: &RequestContext, app: App) -> Map<String, Value> {
-    let shard = Shard {
-        app: app.app_id,
-        number: 0,
+    let outboxes = async {
+        let settings = settings(context, app.app_id).await.ok()?;
+        Outboxes::new(context, app.app_id, settings)
+            .standing(STATUS_TIMEOUT)
+            .await
+            .ok()
     };
-    let reply = context
-        .workers
-        .call(&shard.address(), GetStatus {}, STATUS_TIMEOUT)
-        .await;
-    let mut status: Map<_, _> = reply
-        .ok()
-        .and_then(|reply| serde_json::from_str(&reply.body).ok())
-        .unwrap_or_else(|| [("state".to_owned(), "unknown".into())].into_iter().collect());
+    let mut status = match outboxes.await.map(serde_json::to_value) {
+        Some(Ok(Value::Object(standing))) => standing,
+        _ => [("state".to_owned(), "unknown".into())].into_iter().collect(),
+    };
     status.insert("app_id".into(), app.app_id.to_string().into());
     status.insert("publisher_id".into(), app.publisher_id.into());
     status
@@ -106,6 +118,104 @@ async fn settings(context: &RequestContext, app: AppId) -> Result<AppSettings, A
     })
 }
 
+/// The outboxes of an app.
+struct Outboxes<'c> {
+    context: &'c RequestContext,
+    app: AppId,
+    settings: AppSettings,
+}
+
+impl<'c> Outboxes<'c> {
+    fn new(context: &'c RequestContext, app: AppId, settings: AppSettings) -> Self {
+        Self {
+            context,
+            app,
+            settings,
+        }
+    }
+
+    async fn call<O: Operation>(
+        &self,
+        number: u8,
+        operation: O,
+        timeout: Duration,
+    ) -> Result<O::Answer, CallError> {
+        let shard = Shard {
+            app: self.app,
+            number,
+        };
+        self.context
+            .workers
+            .call(&shard.address(), operation, timeout)
+            .await
+    }
+
+    /// Sends an operation to each outbox that ever had a conversion.
+    async fn call_each<O: Operation + Copy>(
+        &self,
+        operation: O,
+        timeout: Duration,
+    ) -> Result<Vec<O::Answer>, CallError> {
+        stream::iter(&self.settings.outboxes)
+            .map(|number| self.call(*number, operation, timeout))
+            .buffer_unordered(CONNECTIONS)
+            .try_collect()
+            .await
+    }
+
+    fn has_callback(&self) -> bool {
+        self.settings.callback.sealed.is_some()
+    }
+
+    async fn standing(&self, timeout: Duration) -> Result<Standing, CallError> {
+        let each = self.call_each(GetStatus {}, timeout).await?;
+        Ok(merge::standing(self.has_callback(), each))
+    }
+
+    async fn enable(&self) -> Result<Standing, CallError> {
+        let each = self.call_each(Enable {}, TIMEOUT).await?;
+        Ok(merge::standing(self.has_callback(), each))
+    }
+
+    async fn list(&self, list: &List) -> Result<merge::Page, CallError> {
+        let ask = async |number, part| self.call(number, part, TIMEOUT).await;
+        merge::list(&self.settings.outboxes, list, ask).await
+    }
+
+    /// Sends an operation to the outbox that keeps a transaction.
+    async fn of_transaction<O>(&self, transaction_id: &str, operation: O) -> Result<Answer, ApiError>
+    where
+        O: Operation<Answer = Reply>,
+    {
+        let number = ids::shard_of(transaction_id)
+            .filter(|number| self.settings.outboxes.contains(number))
+            .ok_or_else(|| common::NOT_FOUND.with_message("there is no such conversion"))?;
+        let reply = self.call(number, operation, TIMEOUT).await;
+        Ok(reply.map_or_else(Answer::from, Answer::from))
+    }
+
+    async fn replay_many(&self, body: &str) -> Result<i64, CallError> {
+        let (mut replayed, mut until) = (0_i64, None);
+        for number in &self.settings.outboxes {
+            let step = async |step: ReplayMany| self.call(*number, step, TIMEOUT).await;
+            let all = replay_in_steps(body, until, step).await?;
+            replayed = replayed.saturating_add(all.replayed);
+            until = Some(all.until);
+        }
+        Ok(replayed)
+    }
+
+    /// Erases a user, all of whose conversions are in one outbox.
+    async fn erase(&self, user_id: String) -> Answer {
+        let number = shards::of_user(&user_id, self.settings.outbox_shards);
+        if !self.settings.outboxes.contains(&number) {
+            return Reply::ok(&json!({ "erased": 0, "waiting": 0 })).into();
+        }
+        let reply = self.call(number, Erase { user_id }, TIMEOUT).await;
+        reply.map_or_else(Answer::from, Answer::from)
+    }
+}
+
 pub async fn call(
     context: &RequestContext,
     call: OutboxCall,
@@ -116,56 +226,84 @@ pub async fn call(
     let segment = |at| segment(segments, at);
     let app =
         AppId::parse(&segment(0)).ok_or_else(|| common::NOT_FOUND.with_message("there is no such app"))?;
-    let settings: AppSettings = match settings(context, app).await {
+    let settings = match settings(context, app).await {
         Ok(settings) => settings,
         Err(answer) => return Ok(answer),
     };
-    let outbox = Shard { app, number: 0 }.address();
-    Ok(match call {
-        OutboxCall::ListConversions => {
-            let (limit, cursor) = read_page(query, MAX_PAGE)?;
-            let filter = |name: &str| {
-                form_urlencoded::parse(query.as_bytes())
-                    .find(|(found, _)| found == name)
-                    .map(|(_, value)| value.into_owned())
-            };
-            let list = List {
-                status: filter("status"),
-                state: filter("state"),
-                limit,
-                cursor,
-            };
-            ask(context, &outbox, list).await
-        }
+    let outboxes = Outboxes::new(context, app, settings);
+    match call {
+        OutboxCall::ListConversions => Ok(answer(outboxes.list(&read_list(query)?).await)),
         OutboxCall::ReadConversion => {
             let transaction_id = segment(1);
-            ask(context, &outbox, Get { transaction_id }).await
+            let get = Get {
+                transaction_id: transaction_id.clone(),
+            };
+            outboxes.of_transaction(&transaction_id, get).await
         }
         OutboxCall::ReplayConversion => {
             let transaction_id = segment(1);
-            ask(context, &outbox, Replay { transaction_id }).await
+            let replay = Replay {
+                transaction_id: transaction_id.clone(),
+            };
+            outboxes.of_transaction(&transaction_id, replay).await
         }
         OutboxCall::ReplayConversions => {
             body::check_media_type(&request, &[JSON], false)?;
             let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
-            let step = async |step: ReplayMany| context.workers.call(&outbox, step, TIMEOUT).await;
-            replay_in_steps(&body, step)
-                .await
-                .map_or_else(Answer::from, Answer::from)
+            check_selection(&body)?;
+            let replayed = outboxes.replay_many(&body).await;
+            Ok(answer(replayed.map(|replayed| json!({ "replayed": replayed }))))
         }
-        OutboxCall::ReadCallback => ask(context, &outbox, GetStatus {}).await,
-        OutboxCall::EnableCallback => ask(context, &outbox, Enable {}).await,
+        OutboxCall::ReadCallback => Ok(answer(outboxes.standing(TIMEOUT).await)),
+        OutboxCall::EnableCallback => Ok(answer(outboxes.enable().await)),
         OutboxCall::TestCallback => {
-            let test = Test {
-                currency: settings.currency,
-                callback: settings.callback,
-            };
-            ask(context, &outbox, test).await
+            let AppSettings {
+                currency, callback, ..
+            } = outboxes.settings.clone();
+            let tested = outboxes.call(0, Test { currency, callback }, TIMEOUT).await;
+            Ok(tested.map_or_else(Answer::from, Answer::from))
         }
         // User ids may contain an @, which a client may percent-encode.
         OutboxCall::EraseUser => {
             let user_id = percent_decode_str(&segment(1)).decode_utf8_lossy().into_owned();
-            ask(context, &outbox, Erase { user_id }).await
+            Ok(outboxes.erase(user_id).await)
         }
+    }
+}
+
+/// The filter and the place of a list of conversions.
+fn read_list(query: &str) -> Result<List, ApiError> {
+    let (limit, cursor) = read_page(query, MAX_PAGE)?;
+    let filter = |name: &str| {
+        form_urlencoded::parse(query.as_bytes())
+            .find(|(found, _)| found == name)
+            .map(|(_, value)| value.into_owned())
+    };
+    let (status, state) = (filter("status"), filter("state"));
+    Filter::parse(status.as_deref(), state.as_deref())?;
+    let number = |cursor: String| {
+        let number: Option<i64> = cursor.parse().ok();
+        number
+            .filter(|number| (1..=MAX_INTEGER).contains(number))
+            .ok_or_else(|| INVALID_FIELD.with_message("cursor: must be one that a page before this one gave"))
+    };
+    Ok(List {
+        status,
+        state,
+        limit,
+        max_text: merge::MAX_TEXT,
+        before: cursor.map(number).transpose()?,
     })
+}
+
+/// The answer with a body, or with the error of a call.
+fn answer(outcome: Result<impl Serialize, CallError>) -> Answer {
+    match outcome.map(|body| serde_json::to_string(&body)) {
+        Ok(Ok(body)) => Reply { status: 200, body }.into(),
+        Ok(Err(error)) => {
+            log::error("operator", error);
+            common::INTERNAL_ERROR.into()
+        }
+        Err(error) => error.into(),
+    }
 }

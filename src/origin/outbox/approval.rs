@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use contract::outbox::{Answer, Conversion};
+use contract::outbox::{Answer, Conversion, Txn};
 use domain::{
     conversions::{
         ids::{RowKey, transaction_id},
@@ -26,6 +26,8 @@ pub struct Approval {
     /// The revision of the offer's terms that has the goal.
     pub offer_terms: i64,
     pub currency: CurrencyRate,
+    /// The claim of its `txn`, if it has one.
+    pub txn: Option<Txn>,
 }
 
 impl Approval {
@@ -37,6 +39,7 @@ impl Approval {
     pub fn transaction_id(&self, movement: Movement) -> Result<String, Failure> {
         let row = RowKey {
             app: self.conversion.click.app,
+            shard: self.conversion.click.shard,
             nonce: self.nonce()?,
             goal: &self.goal,
         };

@@ -26,8 +26,6 @@ use platform::{
     traits::{Clock, Http, Random},
 };
 
-/// The timeout of a call to another object.
-pub const PEER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Added to the longest duration of an attempt before a claim expires, in milliseconds.
 const SLACK_MS: i64 = 5 * SECOND_MS;
 

@@ -5,10 +5,11 @@
 use futures_util::future::join_all;
 
 use super::{
-    conversions::{Admitted, admit, settle},
+    conversions::{Admitted, Claim, admit, settle},
     peers::Peers,
     reservations::{Reservation, overdue, put_off},
     terms::Terms,
+    txns,
 };
 use crate::batches::wait_ms;
 use contract::outbox::{Answer, Conversion};
@@ -28,13 +29,22 @@ pub async fn convert(
     conversion: &Conversion,
     terms: &Terms,
 ) -> Result<Answer, Failure> {
-    // An earlier copy's reservation is settled first; then this postback is decided by its result.
-    for _ in 0..3 {
-        let admitted = admit(db, peers.now_ms(), conversion, terms)?;
+    let mut claim = Claim::Open;
+    // The txn is claimed first. An earlier copy's reservation is settled before this postback is decided by its result.
+    for _ in 0..4 {
+        let admitted = admit(db, peers.now_ms(), conversion, terms, &claim)?;
         peers.committed()?;
         let (reservation, own) = match admitted {
             Admitted::Settled(answer) => return Ok(answer),
             Admitted::Refused(refusal) => return Err(refusal.into()),
+            Admitted::Unclaimed(txn) => {
+                claim = if peers.claim_txn(&txn).await? {
+                    Claim::Made(txn)
+                } else {
+                    Claim::Refused
+                };
+                continue;
+            }
             Admitted::Reserved { reservation, own } => (reservation, own),
         };
         let settled = finish(db, peers, &reservation).await?;
@@ -55,6 +65,9 @@ async fn finish(
     let taken = peers.take(&reservation.take).await?;
     let settled = settle(db, peers.now_ms(), reservation, taken)?;
     peers.committed()?;
+    if !taken {
+        txns::free_due(db, peers).await?;
+    }
     Ok(settled.map_err(Failure::from))
 }
 
@@ -64,6 +77,7 @@ async fn finish(
 /// # Errors
 /// The first error of a reservation; the others were resumed all the same.
 pub async fn resume_overdue(db: &impl Database, peers: &impl Peers) -> Result<bool, Failure> {
+    let freed = txns::free_due(db, peers).await;
     let mut reservations = overdue(db, peers.now_ms(), PAGE)?.into_iter();
     let is_full = reservations.len() == PAGE;
     let (mut settled, mut outcome) = (false, Ok(()));
@@ -75,7 +89,7 @@ pub async fn resume_overdue(db: &impl Database, peers: &impl Peers) -> Result<bo
             outcome = outcome.and(resumed);
         }
     }
-    outcome.map(|()| is_full && settled)
+    outcome.and(freed).map(|()| is_full && settled)
 }
 
 async fn resume_one(

@@ -7,10 +7,11 @@ use super::{
     reservations::{self, Ended, Reservation},
     retention, sql,
     terms::{self, Terms},
+    txns,
 };
 use contract::{
     counters::{CapKind, Take},
-    outbox::{Answer, Conversion},
+    outbox::{Answer, Conversion, Txn},
 };
 use domain::{
     conversions::{
@@ -36,11 +37,22 @@ pub enum Admitted {
     Settled(Answer),
     /// Refused; a conversion that is not known yet is in the log as refused.
     Refused(ApiError),
+    /// Its `txn` must be claimed next.
+    Unclaimed(Txn),
     /// The cap must be taken next. `own` is false if the reservation is an earlier copy's that has not been settled.
     Reserved {
         reservation: Box<Reservation>,
         own: bool,
     },
+}
+
+/// Whether the `txn` of a postback was claimed for its click.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    Open,
+    Made(Txn),
+    /// Another click has it.
+    Refused,
 }
 
 /// A row of `conversions`: a click that reached a goal.
@@ -62,6 +74,7 @@ pub fn admit(
     now_ms: i64,
     conversion: &Conversion,
     terms: &Terms,
+    claim: &Claim,
 ) -> Result<Admitted, Failure> {
     if conversion.advertiser != terms.paying.terms.advertiser_id {
         return Err(INVALID_TOKEN.into());
@@ -77,6 +90,10 @@ pub fn admit(
         payout_micro_usd: goal.payout_micro_usd,
         offer_terms,
         currency: terms.currency.clone(),
+        txn: match claim {
+            Claim::Made(txn) => Some(txn.clone()),
+            Claim::Open | Claim::Refused => None,
+        },
     };
     let mut reserved = reserved.into_iter();
     if let Some(reservation) = reserved.find(|reservation| reservation.approval.goal == approval.goal) {
@@ -95,10 +112,18 @@ pub fn admit(
     } else {
         None
     };
-    let objection = match objection {
-        // The approval of a pending conversion may have a txn that the pending postback had not.
-        None if is_new || outcome.movement == Some(Movement::Reward) => txn_used(db, &approval)?,
-        objection => objection,
+    // The approval of a pending conversion may have a txn that the pending postback had not. A rejection or a reversal
+    // needs none.
+    let needs_txn = is_new || outcome.movement == Some(Movement::Reward);
+    let objection = match (objection, claim) {
+        (None, Claim::Open) if needs_txn => {
+            if let Some(txn) = txns::number(db, conversion, &approval.advertiser, &approval.goal)? {
+                return Ok(Admitted::Unclaimed(txn));
+            }
+            None
+        }
+        (None, Claim::Refused) if needs_txn => Some((Reason::DuplicateTxn, Reason::DuplicateTxn.refusal())),
+        (objection, _) => objection,
     };
     if let Some((reason, refusal)) = objection {
         // A pending conversion stays pending.
@@ -118,11 +143,7 @@ pub fn admit(
             limit,
             revision,
         };
-        let reservation = db.transaction(|| {
-            // Claim the txn now, so that no other click can claim it while the cap is being taken.
-            claim_txn(db, &approval)?;
-            reservations::create(db, now_ms, approval, take)
-        })?;
+        let reservation = db.transaction(|| reservations::create(db, now_ms, approval, take))?;
         return Ok(Admitted::Reserved {
             reservation: Box::new(reservation),
             own: true,
@@ -164,7 +185,9 @@ pub fn settle(
         } else {
             // A pending conversion stays pending: its window and txn were accepted, and the cap may be free tomorrow.
             if current != Some(State::Pending) {
-                free_txn(db, approval)?;
+                if let Some(txn) = &approval.txn {
+                    txns::queue_free(db, now_ms, txn)?;
+                }
                 store(db, now_ms, approval, row.as_ref(), State::Refused(Reason::Capped))?;
             }
             Err(Reason::Capped.refusal())
@@ -254,18 +277,6 @@ fn window_closed(now_ms: i64, approval: &Approval, terms: &OfferTerms) -> Option
     Some((Reason::WindowClosed, refusal))
 }
 
-fn txn_used(db: &impl Database, approval: &Approval) -> Result<Option<Objection>, DatabaseError> {
-    let Some(txn) = &approval.conversion.txn else {
-        return Ok(None);
-    };
-    let key = params![approval.advertiser.as_str(), approval.goal.as_str(), txn.as_str()];
-    let is_used = match db.query_first(sql::GET_TXN, key)? {
-        Some(row) => row.blob(0)? != approval.conversion.nonce.0,
-        None => false,
-    };
-    Ok(is_used.then(|| (Reason::DuplicateTxn, Reason::DuplicateTxn.refusal())))
-}
-
 /// Writes the outcome of a postback, within the caller's transaction.
 fn commit(
     db: &impl Database,
@@ -276,11 +287,6 @@ fn commit(
 ) -> Result<Answer, Failure> {
     let known_name = row.is_some_and(|row| row.names.iter().any(|name| name == approval.name()));
     if !(outcome.duplicate && known_name) {
-        // An approval of a pending conversion claims its txn, too; a rejection or a reversal claims none.
-        let is_judged = is_judged(row.map(|row| row.state), approval.conversion.status);
-        if is_judged || outcome.movement == Some(Movement::Reward) {
-            claim_txn(db, approval)?;
-        }
         store(db, now_ms, approval, row, outcome.state)?;
     }
     if let Some(movement) = outcome.movement {
@@ -323,29 +329,6 @@ fn store(
             approval.offer_terms
         ],
     )?)
-}
-
-fn claim_txn(db: &impl Database, approval: &Approval) -> Result<(), DatabaseError> {
-    write_txn(db, sql::PUT_TXN, approval)
-}
-
-fn free_txn(db: &impl Database, approval: &Approval) -> Result<(), DatabaseError> {
-    write_txn(db, sql::FREE_TXN, approval)
-}
-
-fn write_txn(db: &impl Database, sql: &str, approval: &Approval) -> Result<(), DatabaseError> {
-    match &approval.conversion.txn {
-        Some(txn) => db.execute(
-            sql,
-            params![
-                approval.advertiser.as_str(),
-                approval.goal.as_str(),
-                txn.as_str(),
-                approval.conversion.nonce.0.clone()
-            ],
-        ),
-        None => Ok(()),
-    }
 }
 
 /// The stored number of a state. It must not change, or stored conversions would change their states.

@@ -1,6 +1,9 @@
 //! The state of an outbox: its app, the app's current values and callback settings, and the health of the endpoint.
 
-use super::{peers::Peers, sql};
+use super::{
+    peers::{AppNow, Peers},
+    sql,
+};
 use crate::callback_settings;
 use contract::{catalog::CallbackSettings, outbox::Shard};
 use domain::{
@@ -59,6 +62,7 @@ pub fn read(db: &impl Database) -> Result<Option<OutboxState>, DatabaseError> {
                 since: row.integer(5)?,
             },
             callback_revision: row.integer(6)?,
+            outbox_shards: row.number(12)?,
         }),
     };
     Ok(Some(OutboxState {
@@ -76,25 +80,30 @@ pub fn read(db: &impl Database) -> Result<Option<OutboxState>, DatabaseError> {
     }))
 }
 
-/// The newest terms in force of the app; none if the outbox has seen none.
-pub fn terms_in_force(db: &impl Database, peers: &impl Peers) -> Result<Option<TermsInForce>, DatabaseError> {
-    match peers.state_cache().current() {
-        Some((_, in_force)) => Ok(Some(in_force)),
-        None => Ok(read(db)?
-            .and_then(|state| state.current)
-            .map(|current| current.terms)),
+/// The app's newest values; none if the outbox has seen none.
+pub fn app_now(db: &impl Database, peers: &impl Peers) -> Result<Option<AppNow>, DatabaseError> {
+    if let Some(known) = peers.state_cache().current() {
+        return Ok(Some(known));
     }
+    let current = read(db)?.and_then(|state| state.current);
+    Ok(current.as_ref().map(AppNow::from))
 }
 
 /// Stores the app's current values if they are newer than the stored ones.
+///
+/// # Errors
+/// The database failed, or the alarm could not be set.
 pub fn store_current(
     db: &impl Database,
     peers: &impl Peers,
     shard: Shard,
     newer: &CurrentApp,
-) -> Result<(), DatabaseError> {
+) -> Result<(), Failure> {
     let cache = peers.state_cache();
-    if cache.current().is_some_and(|(known, _)| known >= newer.revision) {
+    if cache
+        .current()
+        .is_some_and(|known| known.revision >= newer.revision)
+    {
         return Ok(());
     }
     let stored = read(db)?.and_then(|state| state.current);
@@ -113,13 +122,16 @@ pub fn store_current(
                     newer.revision,
                     newer.terms.revision,
                     newer.terms.since,
-                    newer.callback_revision
+                    newer.callback_revision,
+                    u32::from(newer.outbox_shards)
                 ],
             )?;
+            // An outbox that is behind now has to ask for the settings.
+            peers.committed()?;
             newer.clone()
         }
     };
-    cache.set_current(Some((newest.revision, newest.terms)));
+    cache.set_current(Some(AppNow::from(&newest)));
     Ok(())
 }
 
@@ -160,6 +172,16 @@ pub fn release(db: &impl Database, now_ms: i64, claim_ms: i64) -> Result<(), Dat
     set_health(db, Health::default(), None)?;
     let claimed_until_ms = now_ms.saturating_add(claim_ms);
     db.execute(sql::RELEASE_ALL, params![now_ms, claimed_until_ms])
+}
+
+/// Disables the endpoint of a revision of settings, which disabled itself by its answer to another outbox of the app.
+pub fn disable(db: &impl Database, now_ms: i64, revision: i64) -> Result<(), DatabaseError> {
+    match read(db)? {
+        Some(state) if state.callback.revision == revision && state.disabled_ms.is_none() => {
+            set_health(db, state.health, Some(now_ms))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Stores the endpoint's health.

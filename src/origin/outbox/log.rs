@@ -4,21 +4,31 @@
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json, value::RawValue};
+use serde_json::{
+    Value as Json, json,
+    value::{RawValue, to_raw_value},
+};
 
 use super::{
     conversions::state_of,
     endpoint::{self, OutboxState},
     entries, sql,
 };
-use contract::operation::Reply;
+use contract::{
+    operation::Reply,
+    outbox::{List, ListPage, ListedEntry},
+};
 use domain::{
     callbacks::fields::Decimal,
     conversions::state::{State, Status},
-    model::{api_error::common, document::INVALID_FIELD, time::SECOND_MS},
+    model::{
+        api_error::{ApiError, common},
+        document::INVALID_FIELD,
+        time::SECOND_MS,
+    },
 };
 use platform::{
-    database::{Database, DatabaseError, Row, json as as_json},
+    database::{Database, DatabaseError, MAX_INTEGER, Row, json as as_json},
     failure::Failure,
     params,
 };
@@ -41,83 +51,95 @@ const NO_ENDPOINT: &str = "no_endpoint";
 /// Entries that a page examines at most: about 20 ms, during which the object answers no other request. A selective
 /// filter therefore makes a short or empty page.
 pub const WALK: i64 = 20_000;
-/// Bytes of attempts' texts after which a page ends.
-pub const MAX_TEXT: usize = 1 << 20;
 /// Entries whose attempts are read at a time.
 const CHUNK: usize = 50;
 
-/// `GET …/conversions`, the newest first. A page's cursor is the number of the last entry that it has examined; only
-/// the last page has none.
-pub fn list(
-    db: &impl Database,
-    status: Option<&str>,
-    state: Option<&str>,
-    limit: u32,
-    cursor: Option<&str>,
-) -> Result<Reply, Failure> {
+/// The filter of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Filter {
+    /// A number of [`STATUSES`].
+    status: Option<i64>,
+    state: Option<DeliveryFilter>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DeliveryFilter {
+    /// `waiting` if there is a callback, `no_endpoint` if not.
+    Waiting {
+        has_callback: bool,
+    },
+    Ended(i64),
+    Refused,
+}
+
+impl Filter {
+    /// # Errors
+    /// `invalid_field` for a name that is none.
+    pub fn parse(status: Option<&str>, state: Option<&str>) -> Result<Self, ApiError> {
+        let state = match state {
+            None => None,
+            Some(REFUSED) => Some(DeliveryFilter::Refused),
+            Some(WAITING) => Some(DeliveryFilter::Waiting { has_callback: true }),
+            Some(NO_ENDPOINT) => Some(DeliveryFilter::Waiting { has_callback: false }),
+            Some(DELIVERED) => Some(DeliveryFilter::Ended(entries::DELIVERED)),
+            Some(DEAD) => Some(DeliveryFilter::Ended(entries::DEAD)),
+            Some(_) => {
+                return Err(INVALID_FIELD
+                    .with_message("state: must be waiting, delivered, dead, no_endpoint or refused"));
+            }
+        };
+        Ok(Self {
+            status: status.map(status_number).transpose()?,
+            state,
+        })
+    }
+}
+
+/// A page of the log, the newest first. It examines at most `walk` entries.
+pub fn list(db: &impl Database, list: &List, walk: i64) -> Result<ListPage, Failure> {
+    let Filter { mut status, state } = Filter::parse(list.status.as_deref(), list.state.as_deref())?;
     let outbox = endpoint::read(db)?;
-    let mut status = status.map(status_number).transpose()?;
-    let after_last = last_entry(db)?.saturating_add(1);
-    let before = match cursor {
-        None => after_last,
-        Some(cursor) => cursor
-            .parse::<i64>()
-            .ok()
-            .filter(|entry| (1..1 << 52).contains(entry))
-            .ok_or_else(|| {
-                INVALID_FIELD.with_message("cursor: must be one that a page before this one gave")
-            })?
-            .min(after_last),
+    let before = list.before.unwrap_or(MAX_INTEGER);
+    let nothing = ListPage {
+        entries: Vec::new(),
+        end: None,
     };
     let delivery = match state {
         None => None,
-        Some(REFUSED) => {
-            // A refused conversion has the status `refused`, so any other status matches nothing.
-            match status {
-                None | Some(REFUSED_NUMBER) => status = Some(REFUSED_NUMBER),
-                Some(_) => return page(db, outbox.as_ref(), &[], None),
-            }
+        // A refused conversion has the status `refused`, so any other status matches nothing.
+        Some(DeliveryFilter::Refused) if status.is_some_and(|status| status != REFUSED_NUMBER) => {
+            return Ok(nothing);
+        }
+        Some(DeliveryFilter::Refused) => {
+            status = Some(REFUSED_NUMBER);
             None
         }
-        Some(state @ (WAITING | NO_ENDPOINT)) => {
-            let has_callback = has_callback(outbox.as_ref());
-            if has_callback != (state == WAITING) {
-                return page(db, outbox.as_ref(), &[], None);
-            }
-            Some(entries::WAITING)
+        Some(DeliveryFilter::Waiting { has_callback: wanted }) if wanted != has_callback(outbox.as_ref()) => {
+            return Ok(nothing);
         }
-        Some(DELIVERED) => Some(entries::DELIVERED),
-        Some(DEAD) => Some(entries::DEAD),
-        Some(_) => {
-            return Err(INVALID_FIELD
-                .with_message("state: must be waiting, delivered, dead, no_endpoint or refused")
-                .into());
-        }
+        Some(DeliveryFilter::Waiting { .. }) => Some(entries::WAITING),
+        Some(DeliveryFilter::Ended(delivery)) => Some(delivery),
     };
     // One entry more than requested shows whether there is a next page.
-    let most = limit.saturating_add(1);
+    let most = list.limit.saturating_add(1);
     let (mut rows, end) = if delivery == Some(entries::DEAD) {
         let rows = db.query(sql::LIST_FEW, params![before, status, delivery, most])?;
         (rows, None)
     } else {
-        let from = before.saturating_sub(WALK);
+        let unexamined = db.query_integer(sql::ENTRY_BEFORE, params![before, walk])?;
+        let end = unexamined.map(|entry| entry.saturating_add(1));
+        let from = end.unwrap_or(0);
         let rows = db.query(sql::LIST, params![before, status, delivery, most, from])?;
-        // The first entry is 1.
-        (rows, Some(from).filter(|from| *from > 1))
+        (rows, end)
     };
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let limit = usize::try_from(list.limit).unwrap_or(usize::MAX);
     let is_cut = rows.len() > limit;
     rows.truncate(limit);
     let end = match rows.last() {
         Some(last) if is_cut => Some(last.integer(0)?),
         _ => end,
     };
-    page(db, outbox.as_ref(), &rows, end)
-}
-
-/// The highest entry; 0 if the log is empty.
-pub fn last_entry(db: &impl Database) -> Result<i64, DatabaseError> {
-    Ok(db.query_integer(sql::LAST_ENTRY, &[])?.unwrap_or(0))
+    page(db, outbox.as_ref(), &rows, end, list.max_text)
 }
 
 /// `GET …/conversions/{transaction_id}`.
@@ -131,44 +153,39 @@ pub fn get(db: &impl Database, transaction_id: &str) -> Result<Reply, Failure> {
     reply(&entry)
 }
 
-fn status_number(status: &str) -> Result<i64, Failure> {
+fn status_number(status: &str) -> Result<i64, ApiError> {
     let known = STATUSES.iter().find(|(name, _)| *name == status);
     known.map(|(_, number)| *number).ok_or_else(|| {
-        INVALID_FIELD
-            .with_message("status: must be pending, approved, rejected, reversed or refused")
-            .into()
+        INVALID_FIELD.with_message("status: must be pending, approved, rejected, reversed or refused")
     })
 }
 
-/// A page of these entries, cut after [`MAX_TEXT`] bytes of attempts. `end` is the cursor of the uncut page.
+/// A page of these entries, cut after `max_text` bytes of attempts. `end` is that of the uncut page.
 fn page(
     db: &impl Database,
     outbox: Option<&OutboxState>,
     rows: &[Row],
-    end: Option<i64>,
-) -> Result<Reply, Failure> {
-    let (mut conversions, mut end, mut free_text) = (Vec::with_capacity(rows.len()), end, MAX_TEXT);
+    mut end: Option<i64>,
+    max_text: usize,
+) -> Result<ListPage, Failure> {
+    let (mut listed, mut free_text) = (Vec::with_capacity(rows.len()), max_text);
     for chunk in rows.chunks(CHUNK) {
         let (entries, text) = log_entries(db, outbox, chunk)?;
-        conversions.extend(entries);
+        for (row, entry) in chunk.iter().zip(&entries) {
+            listed.push(ListedEntry {
+                number: row.integer(0)?,
+                entry: to_raw_value(entry).map_err(|error| Failure::Internal(error.to_string()))?,
+            });
+        }
         free_text = free_text.saturating_sub(text);
         if let (0, Some(last)) = (free_text, chunk.last()) {
-            if conversions.len() < rows.len() {
+            if listed.len() < rows.len() {
                 end = Some(last.integer(0)?);
             }
             break;
         }
     }
-    reply(&Page {
-        conversions,
-        cursor: end.map(|end| end.to_string()),
-    })
-}
-
-#[derive(Serialize)]
-struct Page<'r> {
-    conversions: Vec<LogEntry<'r>>,
-    cursor: Option<String>,
+    Ok(ListPage { entries: listed, end })
 }
 
 fn reply(body: &impl Serialize) -> Result<Reply, Failure> {

@@ -5,8 +5,9 @@ use std::cell::Cell;
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
     counters::Take,
+    outbox::Txn,
 };
-use domain::conversions::terms::TermsInForce;
+use domain::conversions::terms::{CurrentApp, TermsInForce};
 use platform::{failure::Failure, keyed_flights::KeyedFlights};
 
 /// The clock, the caches and the other objects that a conversion needs.
@@ -34,26 +35,53 @@ pub trait Peers {
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn take(&self, take: &Take) -> Result<bool, Failure>;
 
+    /// Claims a `txn` in the outbox that keeps it. Returns false if another click has it.
+    #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
+    async fn claim_txn(&self, txn: &Txn) -> Result<bool, Failure>;
+
+    /// Ends a claim there.
+    #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
+    async fn free_txn(&self, txn: &Txn) -> Result<(), Failure>;
+
     /// Called after each commit and before the next `await`: setting the alarm is part of the commit.
     fn committed(&self) -> Result<(), Failure>;
+}
+
+/// What conversions need of the app's current values.
+#[derive(Clone, Copy, Debug)]
+pub struct AppNow {
+    pub revision: i64,
+    pub terms: TermsInForce,
+    /// How many outboxes it has.
+    pub outbox_shards: u8,
+}
+
+impl From<&CurrentApp> for AppNow {
+    fn from(current: &CurrentApp) -> Self {
+        Self {
+            revision: current.revision,
+            terms: current.terms,
+            outbox_shards: current.outbox_shards,
+        }
+    }
 }
 
 /// A process's cache of the outbox's row, so that it is not read for each conversion.
 #[derive(Debug, Default)]
 pub struct StateCache {
-    current: Cell<Option<(i64, TermsInForce)>>,
+    current: Cell<Option<AppNow>>,
     /// Whether no callback can be sent: the app has no callback, or its endpoint is disabled.
     lacks_endpoint: Cell<bool>,
 }
 
 impl StateCache {
-    /// The revision of the app's values and its terms in force, if they are known to be stored.
-    pub fn current(&self) -> Option<(i64, TermsInForce)> {
+    /// The app's newest values, if they are known to be stored.
+    pub fn current(&self) -> Option<AppNow> {
         self.current.get()
     }
 
     /// Set to `None` before a write, because a write that reports an error may have happened.
-    pub fn set_current(&self, current: Option<(i64, TermsInForce)>) {
+    pub fn set_current(&self, current: Option<AppNow>) {
         self.current.set(current);
     }
 

@@ -1,12 +1,11 @@
 //! The operator's commands for callbacks: replay, enable a disabled endpoint, and show its health.
 
 use serde::Deserialize;
-use serde_json::json;
 
 use super::{endpoint, entries, log, sql};
 use contract::{
     operation::Reply,
-    outbox::{ReplayMany, Replayed},
+    outbox::{EndpointState, ReplayMany, Replayed, Standing},
 };
 use domain::model::{
     api_error::ApiError,
@@ -14,7 +13,7 @@ use domain::model::{
     time::{LATEST_S, SECOND_MS},
 };
 use platform::{
-    database::{Database, Row, json as as_json},
+    database::{Database, DatabaseError, MAX_INTEGER, Row},
     failure::Failure,
     params,
 };
@@ -102,32 +101,34 @@ impl Document for Range {
 /// Entries that one step of a replay examines: about 100 ms if all are replayed, in which nothing else is answered.
 pub const STEP: i64 = 20_000;
 
-/// `POST …/conversions/replay`, in steps, between which the outbox answers other requests. `ask` sends one step's
-/// command. An answer that is not a step's result is returned as it is.
+/// Refuses a selection that no outbox would take.
+pub fn check_selection(body: &str) -> Result<(), ApiError> {
+    Range::from_json(body).map(drop)
+}
+
+/// `POST …/conversions/replay` in one outbox, in steps, between which it answers other requests. `ask` sends one step's
+/// command. Returns the last step with the sum of all.
 ///
 /// # Errors
 /// The error of `ask`; earlier steps have been carried out.
 pub async fn replay_in_steps<E>(
     body: &str,
-    ask: impl AsyncFn(ReplayMany) -> Result<Reply, E>,
-) -> Result<Reply, E> {
-    let (mut after, mut until, mut replayed) = (0, None, 0_i64);
+    mut until: Option<i64>,
+    ask: impl AsyncFn(ReplayMany) -> Result<Replayed, E>,
+) -> Result<Replayed, E> {
+    let (mut after, mut replayed) = (0, 0_i64);
     loop {
         let body = body.to_owned();
-        let reply = ask(ReplayMany { body, after, until }).await?;
-        let step = serde_json::from_str::<Replayed>(&reply.body);
-        let Some(step) = step.ok().filter(|_| reply.status == 200) else {
-            return Ok(reply);
-        };
+        let step = ask(ReplayMany { body, after, until }).await?;
         replayed = replayed.saturating_add(step.replayed);
         let Some(next) = step.next else {
-            return Ok(Reply::ok(&json!({ "replayed": replayed })));
+            return Ok(Replayed { replayed, ..step });
         };
         (after, until) = (next, Some(step.until));
     }
 }
 
-/// One step of `POST …/conversions/replay`, for the entries after `after`. Without an `until` in the request, the first
+/// One step of `POST …/conversions/replay`, for the next `step` entries after `after`. Without an `until` in the request, the first
 /// step's time is used; its answer passes it to the later steps, so that conversions that arrive meanwhile are not sent
 /// twice.
 pub fn replay_many(
@@ -137,7 +138,8 @@ pub fn replay_many(
     after: i64,
     until: Option<i64>,
     claim_ms: i64,
-) -> Result<Reply, Failure> {
+    step: i64,
+) -> Result<Replayed, Failure> {
     let range = Range::from_json(body)?;
     let delivery = match range.state {
         Ended::Dead => entries::DEAD,
@@ -149,7 +151,8 @@ pub fn replay_many(
         .until
         .or(until)
         .unwrap_or(now_ms.div_euclid(SECOND_MS).saturating_add(1));
-    let last = after.saturating_add(STEP);
+    let end = db.query_integer(sql::ENTRY_AFTER, params![after, step])?;
+    let last = end.unwrap_or(MAX_INTEGER).saturating_sub(1);
     let replayed = db.query_integer(
         sql::COUNT_TO_REPLAY,
         params![delivery, range.since, until, after, last],
@@ -173,43 +176,39 @@ pub fn replay_many(
             db.execute(sql::HOLD_REVERSALS, params![now_ms])
         })?;
     }
-    let step = Replayed {
+    Ok(Replayed {
         replayed,
-        next: (last < log::last_entry(db)?).then_some(last),
+        next: end.map(|_| last),
         until,
-    };
-    Ok(Reply {
-        status: 200,
-        body: as_json(&step)?,
     })
 }
 
 /// `POST …/callback/enable`.
-pub fn enable(db: &impl Database, now_ms: i64, claim_ms: i64) -> Result<Reply, Failure> {
+pub fn enable(db: &impl Database, now_ms: i64, claim_ms: i64) -> Result<Standing, Failure> {
     if endpoint::read(db)?.is_some() {
         db.transaction(|| endpoint::release(db, now_ms, claim_ms))?;
     }
-    status(db)
+    Ok(standing(db)?)
 }
 
 /// `GET …/callback`.
-pub fn status(db: &impl Database) -> Result<Reply, Failure> {
+pub fn standing(db: &impl Database) -> Result<Standing, DatabaseError> {
     let outbox = endpoint::read(db)?;
     let state = match &outbox {
-        None => "none",
-        Some(outbox) if !outbox.has_callback() => "none",
-        Some(outbox) if outbox.disabled_ms.is_some() => "disabled",
-        Some(outbox) if outbox.health.is_failing() => "failing",
-        Some(_) => "healthy",
+        None => EndpointState::None,
+        Some(outbox) if !outbox.has_callback() => EndpointState::None,
+        Some(outbox) if outbox.disabled_ms.is_some() => EndpointState::Disabled,
+        Some(outbox) if outbox.health.is_failing() => EndpointState::Failing,
+        Some(_) => EndpointState::Healthy,
     };
     let counts = db.query_first(sql::COUNT_STANDING, &[])?.unwrap_or(Row(vec![]));
     let next_try_ms = super::deliveries::due_ms(db)?;
-    Ok(Reply::ok(&json!({
-        "state": state,
-        "consecutive_failures": outbox.map_or(0, |outbox| outbox.health.failures),
-        "next_try_ts": next_try_ms.map(|ms| ms.div_euclid(SECOND_MS)),
-        "waiting": counts.integer(0)?,
-        "dead": counts.integer(1)?,
-        "reserving": counts.integer(2)?,
-    })))
+    Ok(Standing {
+        state,
+        consecutive_failures: outbox.map_or(0, |outbox| outbox.health.failures),
+        next_try_ts: next_try_ms.map(|ms| ms.div_euclid(SECOND_MS)),
+        waiting: counts.integer(0)?,
+        dead: counts.integer(1)?,
+        reserving: counts.integer(2)?,
+    })
 }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{NET_MS, approval::Approval, sql};
+use super::{NET_MS, approval::Approval, sql, txns};
 use contract::counters::Take;
 use platform::{
     database::{Database, DatabaseError, Value, json},
@@ -32,12 +32,10 @@ pub fn create(
     approval: Approval,
     take: Take,
 ) -> Result<Reservation, Failure> {
-    let number = db.query_first(sql::NEXT_RESERVATION, &[])?;
-    let number = number.ok_or_else(|| Failure::Internal("the outbox has no state row".into()))?;
     let reservation = Reservation {
         approval,
         take,
-        number: number.integer(0)?,
+        number: txns::next_number(db)?,
     };
     let Reservation { approval, number, .. } = &reservation;
     db.execute(

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    callback_sender::PEER_TIMEOUT,
+    calls,
     endpoint::{self, OutboxState},
     entries::TO_LEDGER,
 };
@@ -44,7 +44,7 @@ async fn send_batch(
     } else {
         let operation = batch.to_counters(source).map_err(DeliveryError::Refused)?;
         let counters = counters::address(batch.destination.clone());
-        runtime.call(&counters, operation, PEER_TIMEOUT).await
+        runtime.call(&counters, operation, calls::TIMEOUT).await
     };
     applied.map(drop).map_err(DeliveryError::from)
 }

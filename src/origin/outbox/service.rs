@@ -4,32 +4,29 @@
 
 use std::{cell::Cell, rc::Rc};
 
-use serde::de::DeserializeOwned;
-
 use super::{
     MIGRATIONS, NET_MS,
-    callback_sender::{self, CallbackSender, PEER_TIMEOUT},
-    commit,
+    callback_sender::{self, CallbackSender},
+    calls, commands, commit,
     deliveries::{self, Attempt, ClaimedCallback},
     delivery_log::{AttemptResult, Observer},
     endpoint::{self, OutboxState},
-    log, next_alarm,
+    next_alarm,
     peers::{Peers, StateCache},
-    replay, retention, revenue_batches, terms,
+    retention, revenue_batches, terms, txns,
 };
 use contract::{
-    catalog::{self, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
-    counters::{self, Take},
-    operation::{self, CallError, Operation},
-    outbox::{Command, Conversion, Erase, Get, List, Replay, ReplayMany, Reply, Shard},
+    catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
+    counters::Take,
+    outbox::{Command, Conversion, Reply, Shard, Txn},
 };
 use domain::{
     callbacks::{
         delivery::{Next, judge},
         request::Endpoint,
     },
-    conversions::parameters::INVALID_CLICK_ID,
-    model::{api_error::common, time::MINUTE_MS},
+    conversions::shards,
+    model::time::MINUTE_MS,
 };
 use platform::{
     concurrency_limit::{ConcurrencyLimit, Limit},
@@ -37,7 +34,7 @@ use platform::{
     keyed_flights::KeyedFlights,
     object_shell::ObjectShell,
     panics::{panic_to_failure, panics_to_failure},
-    traits::{Clock, Http, ObjectCall, ObjectStorage, Random, Sleep, Spawn},
+    traits::{Clock, Http, ObjectCall, ObjectStorage, Random, Spawn},
 };
 
 /// Postbacks that wait for the catalog, for a counters object or for each other. At 10 KB each they take 2.5 MB, and an
@@ -49,9 +46,9 @@ const CONVERSIONS: Limit = Limit {
 };
 
 /// The runtime that an outbox needs.
-pub trait Runtime: Clock + Random + Sleep + Spawn + ObjectCall + Http {}
+pub trait Runtime: Clock + Random + Spawn + ObjectCall + Http {}
 
-impl<R: Clock + Random + Sleep + Spawn + ObjectCall + Http> Runtime for R {}
+impl<R: Clock + Random + Spawn + ObjectCall + Http> Runtime for R {}
 
 /// An outbox's orchestration. It lives behind an [`Rc`], because tasks that outlive their requests share it.
 pub struct OutboxService<D, R, O> {
@@ -164,7 +161,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             let tested = callback_sender::test(&self.sender, self.runtime(), shard.app, test).await;
             return tested.map(Reply::Operator);
         }
-        let reply = self.carry_out(db, shard, command)?;
+        let reply = commands::carry_out(db, self, shard, command)?;
         self.arm()?;
         Ok(reply)
     }
@@ -180,34 +177,14 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             .map(Reply::Answer)
     }
 
-    /// Carries out a command that needs no other object; synchronous.
-    fn carry_out(&self, db: &D, shard: Shard, command: Command) -> Result<Reply, Failure> {
-        let (now_ms, claim_ms) = (self.now_ms(), self.sender.claim_ms());
-        self.state_cache.set_lacks_endpoint(false);
-        let reply = match command {
-            Command::Settings(settings) => {
-                endpoint::store_settings(db, self, shard, &settings)?;
-                return Ok(Reply::Done {});
-            }
-            Command::List(List {
-                status,
-                state,
-                limit,
-                cursor,
-            }) => log::list(db, status.as_deref(), state.as_deref(), limit, cursor.as_deref()),
-            Command::Get(Get { transaction_id }) => log::get(db, &transaction_id),
-            Command::Replay(Replay { transaction_id }) => {
-                replay::replay(db, now_ms, &transaction_id, claim_ms)
-            }
-            Command::ReplayMany(ReplayMany { body, after, until }) => {
-                replay::replay_many(db, now_ms, &body, after, until, claim_ms)
-            }
-            Command::Status(_) => replay::status(db),
-            Command::Enable(_) => replay::enable(db, now_ms, claim_ms),
-            Command::Erase(Erase { user_id }) => retention::erase(db, &user_id),
-            Command::Convert(_) | Command::Test(_) => Err(common::NOT_FOUND.into()),
+    /// The outbox that keeps the claims of a `txn`, if it is not this one.
+    fn other_keeper(&self, txn: &Txn) -> Result<Option<Shard>, Failure> {
+        let state = endpoint::read(self.shell.storage())?;
+        let Some((own, current)) = state.and_then(|state| Some((state.shard, state.current?))) else {
+            return Err(Failure::Internal("the outbox does not know its app".into()));
         };
-        reply.map(Reply::Operator)
+        let keeper = txns::keeper(own.app, current.outbox_shards, txn);
+        Ok((keeper != own).then_some(keeper))
     }
 
     /// Arms the alarm for the time at which something is due.
@@ -233,7 +210,9 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             self.state_cache.set_lacks_endpoint(true);
             return Ok(Vec::new());
         };
-        let free = state.health.free_slots(self.in_flight.get(), self.now_ms());
+        let outboxes = state.current.as_ref().map_or(1, |current| current.outbox_shards);
+        let most = shards::attempts_at_once(outboxes);
+        let free = state.health.free_slots(most, self.in_flight.get(), self.now_ms());
         if free == 0 {
             return Ok(Vec::new());
         }
@@ -288,7 +267,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         self.start_due();
     }
 
-    async fn attempt(&self, DueAttempt { callback, endpoint }: &DueAttempt) -> Result<(), Failure> {
+    async fn attempt(self: &Rc<Self>, DueAttempt { callback, endpoint }: &DueAttempt) -> Result<(), Failure> {
         let call = self.sender.send(self.runtime(), endpoint, &callback.fields).await;
         let random = self.runtime().random().map_err(Failure::Internal)?;
         let [a, b, c, d, ..] = random;
@@ -310,11 +289,23 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         };
         self.observer.concluded(self.now_ms(), &concluded);
         stored?;
+        if judgement.disables {
+            self.spawn(Rc::clone(self).tell_disabled(callback.revision));
+        }
         if judgement.next == Next::Delivered {
             self.committed()
         } else {
             // The next attempt, or the next probe of a failing endpoint, may be due before the alarm.
             self.arm()
+        }
+    }
+
+    /// Tells the app's other outboxes that the endpoint of this revision of settings has disabled itself.
+    async fn tell_disabled(self: Rc<Self>, revision: i64) {
+        if let Ok(Some(state)) = endpoint::read(self.shell.storage())
+            && let Some(current) = &state.current
+        {
+            calls::tell_disabled(self.runtime(), state.shard, current.outbox_shards, revision).await;
         }
     }
 
@@ -372,20 +363,29 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
     }
 
     async fn ask_offer(&self, question: GetOfferTerms) -> Result<KnownOffer, Failure> {
-        ask_catalog(self.runtime(), question).await
+        calls::ask_catalog(self.runtime(), question).await
     }
 
     async fn ask_app(&self, question: GetAppTerms) -> Result<KnownApp, Failure> {
-        ask_catalog(self.runtime(), question).await
+        calls::ask_catalog(self.runtime(), question).await
     }
 
     async fn take(&self, take: &Take) -> Result<bool, Failure> {
-        let counters = counters::address(counters::object_name(&take.offer));
-        let taken = self.runtime().call(&counters, take.clone(), PEER_TIMEOUT).await;
-        taken.map(|taken| taken.taken).map_err(|error| {
-            platform::log::warn("outbox", format_args!("{}: {error}", counters.name));
-            common::UNAVAILABLE.into()
-        })
+        calls::take(self.runtime(), take).await
+    }
+
+    async fn claim_txn(&self, txn: &Txn) -> Result<bool, Failure> {
+        match self.other_keeper(txn)? {
+            None => Ok(txns::claim(self.shell.storage(), txn)?),
+            Some(keeper) => calls::claim_txn(self.runtime(), keeper, txn).await,
+        }
+    }
+
+    async fn free_txn(&self, txn: &Txn) -> Result<(), Failure> {
+        match self.other_keeper(txn)? {
+            None => Ok(txns::free(self.shell.storage(), txn)?),
+            Some(keeper) => calls::free_txn(self.runtime(), keeper, txn).await,
+        }
     }
 
     fn committed(&self) -> Result<(), Failure> {
@@ -397,26 +397,5 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
             return Ok(());
         }
         self.arm()
-    }
-}
-
-/// Asks the catalog for terms. The reply's body is `K`.
-async fn ask_catalog<O, K>(runtime: &impl ObjectCall, question: O) -> Result<K, Failure>
-where
-    O: Operation<Answer = operation::Reply>,
-    K: DeserializeOwned,
-{
-    let catalog = catalog::address(catalog::COMMAND_PATH);
-    match runtime.call(&catalog, question, PEER_TIMEOUT).await {
-        Ok(reply) => serde_json::from_str(&reply.body)
-            .map_err(|error| Failure::Internal(format!("the catalog's terms: {error}"))),
-        // Neither an app nor an offer is ever deleted.
-        Err(CallError::Refused { status: 404, .. }) => Err(INVALID_CLICK_ID
-            .with_message("click_id is of an app or an offer that there is not")
-            .into()),
-        Err(error) => {
-            platform::log::warn("outbox", format_args!("the catalog: {error}"));
-            Err(common::UNAVAILABLE.into())
-        }
     }
 }

@@ -19,6 +19,7 @@ const TABLES: &[&str] = &[
        terms_revision INTEGER NOT NULL DEFAULT 0,
        terms_since INTEGER NOT NULL DEFAULT 0,
        callback_wanted INTEGER NOT NULL DEFAULT 0,
+       outbox_shards INTEGER NOT NULL DEFAULT 1,
        callback_revision INTEGER NOT NULL DEFAULT -1,
        callback_sealed BLOB,
        failures INTEGER NOT NULL DEFAULT 0,
@@ -52,12 +53,16 @@ const TABLES: &[&str] = &[
        PRIMARY KEY (nonce, goal)
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX reservations_by_due ON reservations (due_ms)",
-    // The senders' own ids of conversions, each claimed by one click.
+    // The senders' own ids of conversions, each claimed by one click of any of the app's outboxes.
     "CREATE TABLE txns (
-       advertiser TEXT NOT NULL, goal TEXT NOT NULL, txn TEXT NOT NULL, nonce BLOB NOT NULL,
+       advertiser TEXT NOT NULL, goal TEXT NOT NULL, txn TEXT NOT NULL, nonce BLOB NOT NULL, number INTEGER NOT NULL,
        PRIMARY KEY (advertiser, goal, txn)
      ) STRICT, WITHOUT ROWID",
-    // The log: one entry for each transaction id. `delivery` is NULL without a callback, or 0 (waiting), 1 (delivered)
+    // Claims of this outbox that are to be freed where they were made, as JSON.
+    "CREATE TABLE txns_to_free (
+       number INTEGER PRIMARY KEY, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, txn TEXT NOT NULL
+     ) STRICT",
+    // The log: one entry for each transaction id. The entry's number is unique over the app's outboxes. `delivery` is NULL without a callback, or 0 (waiting), 1 (delivered)
     // or 2 (dead). `after` is a reversal's reward; `due_ms` of a reversal is NULL until the reward's callback has
     // ended. `attempts_made` counts within the current schedule. `fields` is the callback's content as JSON, frozen.
     "CREATE TABLE entries (
@@ -112,17 +117,17 @@ macro_rules! forgotten {
 
 platform::statements! {
     /// → app, shard, publisher, app's revision, its terms, terms since, callback's newest revision, callback's revision,
-    /// callback, failures, resumes, disabled
+    /// callback, failures, resumes, disabled, outboxes
     pub const GET_STATE = "SELECT app, shard, publisher, app_revision, terms_revision, terms_since, callback_wanted,
-          callback_revision, callback_sealed, failures, resumes_ms, disabled_ms
+          callback_revision, callback_sealed, failures, resumes_ms, disabled_ms, outbox_shards
         FROM outbox";
-    /// app, shard, publisher, app's revision, its terms, terms since, callback's newest revision
+    /// app, shard, publisher, app's revision, its terms, terms since, callback's newest revision, outboxes
     pub const SET_CURRENT = "INSERT INTO outbox
-          (only, app, shard, publisher, app_revision, terms_revision, terms_since, callback_wanted)
-        VALUES (1, ?, ?, ?, ?, ?, ?, ?)
+          (only, app, shard, publisher, app_revision, terms_revision, terms_since, callback_wanted, outbox_shards)
+        VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (only) DO UPDATE SET publisher = excluded.publisher, app_revision = excluded.app_revision,
           terms_revision = excluded.terms_revision, terms_since = excluded.terms_since,
-          callback_wanted = excluded.callback_wanted";
+          callback_wanted = excluded.callback_wanted, outbox_shards = excluded.outbox_shards";
     /// app, shard, callback's revision, callback
     pub const SET_SETTINGS = "INSERT INTO outbox (only, app, shard, callback_revision, callback_sealed)
         VALUES (1, ?, ?, ?, ?)
@@ -149,14 +154,24 @@ platform::statements! {
         VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (nonce, goal) DO UPDATE SET names = excluded.names, state = excluded.state, entry = excluded.entry,
           offer_terms = excluded.offer_terms";
-    /// advertiser, goal, txn → nonce
-    pub const GET_TXN = "SELECT nonce FROM txns WHERE advertiser = ? AND goal = ? AND txn = ?";
-    /// advertiser, goal, txn, nonce
-    pub const PUT_TXN = "INSERT INTO txns (advertiser, goal, txn, nonce) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING";
-    /// advertiser, goal, txn, nonce
-    pub const FREE_TXN = "DELETE FROM txns WHERE advertiser = ? AND goal = ? AND txn = ? AND nonce = ?";
-    /// → a number that no other reservation has
-    pub const NEXT_RESERVATION = "UPDATE outbox SET reserved = reserved + 1 RETURNING reserved";
+    /// advertiser, goal, txn, nonce, number → one row unless another click has the txn
+    pub const CLAIM_TXN = "INSERT INTO txns (advertiser, goal, txn, nonce, number) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (advertiser, goal, txn) DO UPDATE SET number = MAX(number, excluded.number)
+          WHERE nonce = excluded.nonce RETURNING number";
+    /// advertiser, goal, txn, nonce, number
+    pub const FREE_TXN = "DELETE FROM txns
+        WHERE advertiser = ? AND goal = ? AND txn = ? AND nonce = ? AND number = ?";
+    /// number, due, claim
+    pub const QUEUE_FREE = "INSERT INTO txns_to_free (number, due_ms, txn) VALUES (?, ?, ?)";
+    /// time, claims at most → number, attempts, claim
+    pub const DUE_FREES = "SELECT number, attempts, txn FROM txns_to_free WHERE due_ms <= ? ORDER BY number LIMIT ?";
+    /// due, attempts, number
+    pub const PUT_FREE_OFF = "UPDATE txns_to_free SET due_ms = ?, attempts = ? WHERE number = ?";
+    /// number
+    pub const FREED = "DELETE FROM txns_to_free WHERE number = ?";
+    pub const FIRST_FREE = "SELECT MIN(due_ms) FROM txns_to_free";
+    /// → a number that no other reservation or claim of this outbox has
+    pub const NEXT_NUMBER = "UPDATE outbox SET reserved = reserved + 1 RETURNING reserved";
     /// nonce, goal, due, number, user, reservation
     pub const RESERVE = "INSERT INTO reservations (nonce, goal, due_ms, attempts, number, user_id, approval)
         VALUES (?, ?, ?, 0, ?, ?, ?)";
@@ -174,10 +189,12 @@ platform::statements! {
     /// transaction id → entry
     pub const MARK_ENTRY = "UPDATE entries SET erase = 1 WHERE transaction_id = ? AND user_id IS NOT NULL RETURNING entry";
     pub const FIRST_RESERVATION = "SELECT MIN(due_ms) FROM reservations";
-    /// transaction id, nonce, goal, after, time, payout, delivery, due, erase, user, txn, fields → entry
+    /// lowest number, numbers between two entries, transaction id, nonce, goal, after, time, payout, delivery, due, erase,
+    /// user, txn, fields → entry
     pub const ENTER = "INSERT INTO entries
-        (transaction_id, nonce, goal, after, at_ms, payout_micro_usd, delivery, due_ms, erase, user_id, txn, fields)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING entry";
+        (entry, transaction_id, nonce, goal, after, at_ms, payout_micro_usd, delivery, due_ms, erase, user_id, txn, fields)
+        VALUES (MAX(?, COALESCE((SELECT MAX(entry) FROM entries), 0) + ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        RETURNING entry";
     /// entry, user, txn, fields: a user that was erased is marked to be erased again
     pub const AMEND = "UPDATE entries SET erase = erase OR user_id IS NULL, user_id = ?2, txn = ?3, fields = ?4
         WHERE entry = ?1";
@@ -223,8 +240,10 @@ platform::statements! {
     pub const HOLD_REVERSALS = "UPDATE entries SET due_ms = NULL WHERE delivery = 0 AND due_ms = ?
         AND after IS NOT NULL AND EXISTS (SELECT 1 FROM entries r WHERE r.entry = entries.after AND r.delivery = 0)";
 
-    /// → the highest entry, NULL if there is none
-    pub const LAST_ENTRY = "SELECT MAX(entry) FROM entries";
+    /// before this entry, entries to skip → the entry after them
+    pub const ENTRY_BEFORE = "SELECT entry FROM entries WHERE entry < ? ORDER BY entry DESC LIMIT 1 OFFSET ?";
+    /// after this entry, entries to skip → the entry after them
+    pub const ENTRY_AFTER = "SELECT entry FROM entries WHERE entry > ? ORDER BY entry LIMIT 1 OFFSET ?";
     /// before this entry, status or NULL, delivery or NULL, entries at most, first entry examined → see `log`
     pub const LIST = concat!(entry_columns!(), "WHERE e.entry < ?1 AND e.entry >= ?5
         AND (?2 IS NULL OR ?2 = ", entry_status!(), ") AND (?3 IS NULL OR e.delivery = ?3)

@@ -62,7 +62,7 @@ pub async fn of(
     }
 
     let currency = loop {
-        let in_force = endpoint::terms_in_force(db, peers)?.unwrap_or_default();
+        let in_force = endpoint::app_now(db, peers)?.map_or(TermsInForce::default(), |app| app.terms);
         let number = in_force.paying(click.app_terms, click.clicked_at_ms);
         if let Some(AppTerms { currency }) = stored(db, Resource::App, "", number)? {
             break currency;

@@ -30,7 +30,7 @@ fn an_endpoint_that_disables_itself_is_not_called_until_it_is_enabled() {
     let receivers = disabling_answers().map(|_| Receiver::start());
     let walls = [0, 1, 2].map(|number: usize| {
         let app = format!("7900025{number}");
-        signpost.unpublished_offer_wall(&format!("cb-gone-{number}"), &app, Some(&receivers[number]))
+        signpost.sharded_offer_wall(&format!("cb-gone-{number}"), &app, Some(&receivers[number]), 1)
     });
     signpost.refresh();
     let mut all = Vec::new();
@@ -79,6 +79,28 @@ fn an_endpoint_that_disables_itself_is_not_called_until_it_is_enabled() {
         assert_eq!(receiver.count(), 4);
         eventually_within(ATTEMPTS_MS, &healthy(), || wall.endpoint());
     }
+}
+
+#[test]
+fn an_endpoint_that_disables_itself_to_one_outbox_is_not_called_by_the_others() {
+    let signpost = quick();
+    let receiver = Receiver::start();
+    let wall = signpost.offer_wall("cb-gone-told", "79000259", Some(&receiver));
+    let users = wall.users();
+    users.iter().for_each(|user| drop(wall.pay(user)));
+    receiver.wait(users.len());
+    receiver.set(Behaviour::status(410));
+    wall.pay(&users[0]);
+    receiver.wait(users.len() + 1);
+    is_disabled(&wall);
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    users.iter().for_each(|user| drop(wall.pay(user)));
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    assert_eq!(receiver.count(), users.len() + 1);
+    // All of them start again with the endpoint.
+    receiver.set(Behaviour::status(200));
+    wall.operator("POST", "callback/enable", None).expect(200);
+    receiver.wait_for_transactions(ATTEMPTS_MS, 2 * users.len() + 1);
 }
 
 #[test]

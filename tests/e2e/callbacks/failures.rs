@@ -180,7 +180,8 @@ fn all_dead_letters_since_a_time_are_replayed_together() {
     let signpost = twice();
     let receiver = Receiver::start();
     receiver.set(Behaviour::status(500));
-    let wall = signpost.offer_wall("cb-replay", "79000243", Some(&receiver));
+    let wall = signpost.sharded_offer_wall("cb-replay", "79000243", Some(&receiver), 1);
+    signpost.refresh();
     let ids: Vec<_> = (0..3).map(|user| wall.pay(&format!("u-{user}"))).collect();
     for id in &ids {
         wait_for_state(&wall, id, "dead");

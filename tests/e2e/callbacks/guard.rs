@@ -124,6 +124,7 @@ fn a_callback_url_is_checked_again_before_each_request() {
         token: String::new(),
         token_id: String::new(),
         terms: Default::default(),
+        shards: 8,
     };
     let (token_id, token) = wall.issue_token();
     let wall = OfferWall {

@@ -108,7 +108,8 @@ fn with_the_catalog_and_kv_down_conversions_on_known_terms_are_paid() {
     let signpost = unreliable();
     let receiver = Receiver::start();
     let wall = signpost.offer_wall("conv-catalog", "79000172", Some(&receiver));
-    wall.pay("u-first");
+    let learned = wall.users();
+    learned.iter().for_each(|user| drop(wall.pay(user)));
     let known: Vec<_> = (0..CONVERSIONS)
         .map(|user| wall.click_id(&format!("u-{user}")))
         .collect();
@@ -125,7 +126,7 @@ fn with_the_catalog_and_kv_down_conversions_on_known_terms_are_paid() {
             });
         }
     });
-    let called = receiver.wait_for_transactions(RETRIES_MS, CONVERSIONS + 1);
+    let called = receiver.wait_for_transactions(RETRIES_MS, CONVERSIONS + learned.len());
     assert!(called.values().all(|times| *times == 1));
     // What needs the catalog waits for it, and a faulty postback is refused as ever.
     expect_conversion_error(wall.convert(&unknown, ""), 503, "unavailable");

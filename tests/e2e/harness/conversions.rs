@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, Receiver, Signpost, default_setting, now_ms, with};
 use domain::{
+    conversions::shards,
     model::{AppId, Country},
     tracking::{
         click::Click,
@@ -36,6 +37,8 @@ pub struct OfferWall<'s> {
     pub token: String,
     pub token_id: String,
     pub terms: Terms,
+    /// How many outboxes the app has.
+    pub shards: u8,
 }
 
 /// The current revisions of the terms of an offer and an app.
@@ -84,6 +87,18 @@ impl Signpost {
     /// Puts the same as [`offer_wall`](Self::offer_wall) without publishing it: clicks find it after the next refresh.
     #[track_caller]
     pub fn unpublished_offer_wall(&self, id: &str, app: &str, receiver: Option<&Receiver>) -> OfferWall<'_> {
+        self.sharded_offer_wall(id, app, receiver, shards::DEFAULT_COUNT)
+    }
+
+    /// The same with so many outboxes.
+    #[track_caller]
+    pub fn sharded_offer_wall(
+        &self,
+        id: &str,
+        app: &str,
+        receiver: Option<&Receiver>,
+        shards: u8,
+    ) -> OfferWall<'_> {
         // A postback's token needs a snapshot, if only one that is older than its advertiser.
         if !self.state.path().join(POINTER).exists() {
             self.refresh();
@@ -100,6 +115,7 @@ impl Signpost {
             token: String::new(),
             token_id: String::new(),
             terms: Terms::default(),
+            shards,
         };
         (wall.token_id, wall.token) = wall.issue_token();
         wall.put_offer(&json!({}));
@@ -140,7 +156,8 @@ impl OfferWall<'_> {
     pub fn try_put_app(&self, changes: &Value) -> Answer {
         let app = json!({
             "publisher_id": self.id, "name": self.id, "platform": "android",
-            "currency": {"name": "Coins", "per_usd": 1_000, "decimals": 0, "rounding": "down"}
+            "currency": {"name": "Coins", "per_usd": 1_000, "decimals": 0, "rounding": "down"},
+            "outbox_shards": self.shards
         });
         let answer = self
             .signpost
@@ -219,7 +236,7 @@ impl OfferWall<'_> {
             offer: self.id.as_str().into(),
             goal: self.goal("1").into(),
             app: AppId::parse(&self.app).expect("an app"),
-            shard: 0,
+            shard: shards::of_user(user_id, self.shards),
             offer_terms,
             app_terms,
             user_id: user_id.into(),
@@ -242,6 +259,16 @@ impl OfferWall<'_> {
     #[track_caller]
     pub fn pay(&self, user_id: &str) -> String {
         expect_accepted(self.convert(&self.click_id(user_id), ""), "approved", false)
+    }
+
+    /// Users of whom each is in another outbox.
+    pub fn users(&self) -> Vec<String> {
+        let shard = |user: &str| shards::of_user(user, self.shards);
+        let first = |number| {
+            let mut users = (0..).map(|user| format!("user-{user}"));
+            users.find(|user| shard(user) == number).expect("a user")
+        };
+        (0..self.shards).map(first).collect()
     }
 
     /// Calls the operator's interface for this app.

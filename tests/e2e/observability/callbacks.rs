@@ -74,7 +74,7 @@ fn hanging_outboxes_are_listed_as_unknown_within_a_time_limit() {
     let receiver = Receiver::start();
     let apps = ["70000006", "70000007"];
     for app in apps {
-        signpost.unpublished_offer_wall("hanging", app, Some(&receiver));
+        signpost.offer_wall("hanging", app, Some(&receiver)).pay("u-1");
     }
     inject_faults(&signpost, "outboxes-hangs");
     let (answer, took) = timed(|| signpost.operator("GET", "callbacks", None));

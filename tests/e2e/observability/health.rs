@@ -176,6 +176,7 @@ fn conversions_are_reported_down_when_the_outboxes_of_several_apps_do_not_answer
             token: issued_token("silent"),
             token_id: String::new(),
             terms: Default::default(),
+            shards: 8,
         };
         let query = format!("click_id={}&token={}", wall.click_id("u-1"), wall.token);
         signpost.get(&format!("{CONVERSION}?{query}"), &[("Host", TRACKING)])
@@ -271,6 +272,7 @@ fn credentials_need_a_snapshot_confirmed_within_a_day_and_clicks_do_not() {
         token: issued_token("brindlefox-games"),
         token_id: String::new(),
         terms: Default::default(),
+        shards: 8,
     };
     let click = wall.click_id("u-1");
     for (token, status, code) in [

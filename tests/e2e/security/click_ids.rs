@@ -369,11 +369,14 @@ fn a_retired_key_opens_nothing_until_restored_and_no_restart_repeats_a_nonce() {
 #[test]
 fn two_clicks_with_one_nonce_pay_one_conversion() {
     // Two instances could draw the same 8 bytes (1 in 2^64 for each pair), or a holder of the key could reuse a nonce.
-    // Then the second click counts as a repetition of the first, and is not paid.
+    // Then the second click of the same outbox counts as a repetition of the first, and is not paid.
     let signpost = demo();
     let wall = signpost.offer_wall("trust-nonces", "78060506", None);
     let nonce = nonce();
-    let [first, second] = ["u-1", "u-2"].map(|user| {
+    let shard = |user: &str| wall.click(user, 0).shard;
+    let mut others = (2..).map(|number| format!("u-{number}"));
+    let other = others.find(|user| shard(user) == shard("u-1")).unwrap();
+    let [first, second] = ["u-1", &other].map(|user| {
         let sealed = click_id::seal(&keys(), &wall.click(user, now_ms()), nonce, DEFAULT_MAX);
         let Sealed::Whole { id } = sealed else {
             panic!("a short click id")

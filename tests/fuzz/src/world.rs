@@ -121,6 +121,7 @@ impl Catalog {
                     revision: 12,
                     terms: IN_FORCE,
                     callback_revision: 0,
+                    outbox_shards: 8,
                 })
                 .collect(),
             advertisers: self

@@ -5,7 +5,7 @@ use contract::counters::CapKind;
 use domain::model::time::UtcDay;
 use origin::{
     batches::wait_ms,
-    outbox::conversions::{Admitted, admit, settle},
+    outbox::conversions::{Admitted, Claim, admit, settle},
 };
 
 const APPROVED: Result<(&str, bool), &str> = Ok(("approved", false));
@@ -85,7 +85,7 @@ fn a_capped_conversion_is_logged_once_and_does_not_use_its_txn() {
     }
     assert_eq!(entries(&db).len(), 1);
     assert_eq!(entry(&db, &reward_id(1))["refusal"], "conversion_capped");
-    assert!(dump(&db, "txns").is_empty());
+    assert!(dump(&world.keeper, "txns").is_empty());
     world.cap(None);
     assert_eq!(send(&db, &world, &conversion(2).txn("t")), APPROVED);
     assert_eq!(send(&db, &world, &conversion(1).txn("t")), Err("duplicate_txn"));
@@ -282,7 +282,7 @@ fn a_late_refusal_does_not_end_a_newer_reservation() {
     let mut postback = conversion(1);
     postback.current = world.catalog.borrow().current(OFFER);
     let terms = now(outbox::terms::of(&db, &world, shard(), &postback)).unwrap();
-    let reserve = |now_ms| match admit(&db, now_ms, &postback, &terms).unwrap() {
+    let reserve = |now_ms| match admit(&db, now_ms, &postback, &terms, &Claim::Open).unwrap() {
         Admitted::Reserved { reservation, .. } => reservation,
         other => panic!("{other:?}"),
     };

@@ -181,7 +181,12 @@ fn a_txn_is_unique_for_an_advertiser_and_a_goal() {
     };
     assert_eq!(send(&db, &world, &others(5)), APPROVED);
     assert_eq!(send(&db, &world, &others(6)), Err("duplicate_txn"));
-    assert_eq!(send(&outbox(), &world, &others(6)), APPROVED);
+    let another = World::new();
+    another.first(|offer| offer.advertiser_id = advertiser("other"));
+    assert_eq!(
+        send(&outbox(), &another, &others(6).under_current(&another)),
+        APPROVED
+    );
 }
 
 #[test]

@@ -332,7 +332,7 @@ fn an_unreadable_callback_does_not_block_others() {
     let (db, world) = with_rewards(2);
     let now_ms = world.now_ms.get();
     db.execute(
-        "UPDATE entries SET fields = json_remove(fields, '$.user_id') WHERE entry = 1",
+        "UPDATE entries SET fields = json_remove(fields, '$.user_id') WHERE entry = (SELECT MIN(entry) FROM entries)",
         &[],
     )
     .unwrap();

@@ -4,8 +4,9 @@ use proptest::{collection::vec, option, prelude::*, sample::select};
 use serde_json::json as j;
 
 use super::*;
+use contract::outbox::{EndpointState, Replayed, Standing};
 use domain::callbacks::health::{FAILING_AFTER, Health};
-use origin::outbox::replay::{STEP, enable, replay, replay_in_steps, status};
+use origin::outbox::replay::{enable, replay, replay_in_steps, standing};
 
 const NOW_S: i64 = NOW / SECOND_MS;
 
@@ -117,8 +118,8 @@ fn many_are_replayed_by_state_and_time() {
     let later = NOW + 3_600_000;
     for (body, expected) in cases {
         let db = with_ended_callbacks();
-        let replayed = json(replay_many(&db, later, &body.to_string()).unwrap());
-        assert_eq!(replayed, j!({ "replayed": expected.len() }), "{body}");
+        let replayed = replay_many(&db, later, &body.to_string()).unwrap();
+        assert_eq!(usize::try_from(replayed).unwrap(), expected.len(), "{body}");
         assert_eq!(due(&db, later), expected, "{body}");
     }
 }
@@ -128,11 +129,8 @@ fn a_range_until_now_includes_the_current_second() {
     let db = with_ended_callbacks();
     let body = r#"{"since":0}"#;
     let of_2 = NOW + 60_000;
-    assert_eq!(json(replay_many(&db, of_2, body).unwrap()), j!({ "replayed": 1 }));
-    assert_eq!(
-        json(replay_many(&with_ended_callbacks(), of_2 - 1, body).unwrap()),
-        j!({ "replayed": 0 })
-    );
+    assert_eq!(replay_many(&db, of_2, body).unwrap(), 1);
+    assert_eq!(replay_many(&with_ended_callbacks(), of_2 - 1, body).unwrap(), 0);
 }
 
 #[test]
@@ -144,10 +142,7 @@ fn reversals_are_selected_by_their_own_time() {
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     send_all(&db, NOW + DAY_MS, 200);
     let body = j!({ "since": NOW_S + 1, "state": "delivered" }).to_string();
-    assert_eq!(
-        json(replay_many(&db, NOW + 2 * DAY_MS, &body).unwrap()),
-        j!({ "replayed": 1 })
-    );
+    assert_eq!(replay_many(&db, NOW + 2 * DAY_MS, &body).unwrap(), 1);
     assert_eq!(ids(&claim(&db, NOW + 2 * DAY_MS)), [reversal_id(1)]);
 }
 
@@ -192,7 +187,7 @@ proptest! {
     #[test]
     fn a_replay_sends_each_selected_callback_once_in_any_number_of_steps(
         ends in vec(select([None, Some(200), Some(400)].as_slice()), 1..12),
-        times in select([1, STEP / 3, STEP - 1, STEP, STEP + 1, 2 * STEP + 1].as_slice()),
+        step in 1..14_i64,
         (since, until) in (0..12_i64, option::of(0..12_i64)),
         (state, delivery) in select([("waiting", 0), ("delivered", 1), ("dead", 2)].as_slice()),
     ) {
@@ -209,7 +204,6 @@ proptest! {
             }
             world.pass(SECOND_MS);
         }
-        scale_entries(&db, times);
         let is_meant = |n: i64, found: i64| {
             found == delivery && n > since && until.is_none_or(|until| n <= since + until)
         };
@@ -219,7 +213,7 @@ proptest! {
         let body = j!({
             "since": NOW_S + since, "until": until.map(|until| NOW_S + since + until), "state": state,
         });
-        let replayed = json(replay_many(&db, later, &body.to_string()).unwrap());
+        let replayed = replay_in(&db, later, &body.to_string(), step).unwrap();
         let mut meant = 0;
         for (n, (was, is)) in (1..).zip(before.iter().zip(&dump(&db, "entries"))) {
             if is_meant(n, was.integer(7).unwrap()) {
@@ -230,7 +224,7 @@ proptest! {
                 prop_assert_eq!(was, is);
             }
         }
-        prop_assert_eq!(replayed, j!({ "replayed": meant }));
+        prop_assert_eq!(replayed, meant);
     }
 }
 
@@ -239,24 +233,31 @@ fn until_now_means_the_time_of_the_first_step() {
     let (db, world) = with_rewards(2);
     world.pass(SECOND_MS);
     send_all(&db, world.now_ms.get(), 200);
-    scale_entries(&db, STEP);
     let steps = RefCell::new(vec![]);
     let ask = async |step: ReplayMany| {
         let ReplayMany { body, after, until } = step;
         let now_ms = world.now_ms.get();
-        steps.borrow_mut().push((after, until));
-        let step = operator::replay_many(&db, now_ms, &body, after, until, CLAIM_MS);
+        steps.borrow_mut().push((after > 0, until));
+        let step = operator::replay_many(&db, now_ms, &body, after, until, CLAIM_MS, 1);
         // This reward is paid and delivered between two steps, and lies in the range of the second step.
         world.pass(10 * SECOND_MS);
         let n = u8::try_from(10 + steps.borrow().len()).unwrap();
-        convert(&db, &world, &conversion(n)).unwrap();
-        send_all(&db, world.now_ms.get(), 200);
+        if n <= 12 {
+            convert(&db, &world, &conversion(n)).unwrap();
+            send_all(&db, world.now_ms.get(), 200);
+        }
         step
     };
-    let replayed = now(replay_in_steps(r#"{"since":0,"state":"delivered"}"#, ask)).unwrap();
-    assert_eq!(json(replayed), j!({ "replayed": 2 }));
+    let replayed = now(replay_in_steps(r#"{"since":0,"state":"delivered"}"#, None, ask)).unwrap();
+    assert_eq!(replayed.replayed, 2);
     let until = Some(NOW_S + 4);
-    assert_eq!(*steps.borrow(), [(0, None), (STEP, until), (2 * STEP, until)]);
+    let steps = steps.into_inner();
+    let mut asked = steps.iter().copied();
+    assert_eq!(asked.next(), Some((false, None)));
+    assert!(
+        asked.len() > 2 && asked.all(|step| step == (true, until)),
+        "{steps:?}"
+    );
     let attempts = |n| entry(&db, &reward_id(n))["attempts"].as_array().unwrap().len();
     assert_eq!([1, 2, 11, 12].map(attempts), [2, 2, 1, 1]);
 }
@@ -268,11 +269,10 @@ fn a_reversal_waits_for_a_reward_that_was_replayed_in_an_earlier_step() {
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     send_all(&db, world.now_ms.get(), 200);
     send_all(&db, world.now_ms.get(), 200);
-    scale_entries(&db, STEP);
     let later = NOW + DAY_MS;
-    let replayed = json(replay_many(&db, later, r#"{"since":0,"state":"delivered"}"#).unwrap());
+    let replayed = replay_in(&db, later, r#"{"since":0,"state":"delivered"}"#, 1).unwrap();
     // It was replayed with its reward and is not counted separately.
-    assert_eq!(replayed, j!({ "replayed": 1 }));
+    assert_eq!(replayed, 1);
     assert_eq!(ids(&claim(&db, later)), [reward_id(1)]);
     assert_eq!(delivery_state(&db, &reversal_id(1)), (Some(0), None, 0));
 }
@@ -307,34 +307,23 @@ fn a_replay_does_not_affect_an_attempt_in_flight() {
 }
 
 #[test]
-fn other_answers_of_a_step_are_passed_on() {
-    let step = |next: Json| Reply::ok(&j!({ "replayed": 1, "next": next, "until": 5 }));
-    let answers = [
-        Reply {
-            status: 503,
-            ..step(Json::Null)
-        },
-        Reply::ok(&j!({ "replayed": 7 })),
-        Reply::no_content(),
-    ];
-    for last in answers {
-        for steps in 0..3_u8 {
-            let left = Cell::new(steps);
-            let ask = async |_: ReplayMany| {
-                let Some(fewer) = left.get().checked_sub(1) else {
-                    return Ok::<_, Failure>(last.clone());
-                };
-                left.set(fewer);
-                Ok(step(j!(9)))
+fn steps_end_with_the_first_error() {
+    for steps in 0..3_u8 {
+        let left = Cell::new(steps);
+        let ask = async |_: ReplayMany| {
+            let Some(fewer) = left.get().checked_sub(1) else {
+                return Err(Failure::Internal("gone".into()));
             };
-            assert_eq!(now(replay_in_steps("{}", ask)).unwrap(), last);
-        }
+            left.set(fewer);
+            Ok(Replayed {
+                replayed: 1,
+                next: Some(9),
+                until: 5,
+            })
+        };
+        let outcome = now(replay_in_steps("{}", None, ask));
+        assert_eq!(outcome, Err(Failure::Internal("gone".into())));
     }
-    let fails = async |_| Err::<Reply, _>(Failure::Internal("gone".into()));
-    assert_eq!(
-        now(replay_in_steps("{}", fails)),
-        Err(Failure::Internal("gone".into()))
-    );
 }
 
 #[test]
@@ -366,39 +355,39 @@ fn enabling_writes_only_callbacks_that_are_not_due_with_a_new_schedule() {
 #[test]
 fn the_endpoints_state_is_shown() {
     let db = outbox();
-    let none = j!({
-        "state": "none", "consecutive_failures": 0, "next_try_ts": null, "waiting": 0, "dead": 0, "reserving": 0,
-    });
-    assert_eq!(json(status(&db).unwrap()), none);
-    assert_eq!(json(enable(&db, NOW, CLAIM_MS).unwrap()), none);
+    let none = Standing::default();
+    assert_eq!(standing(&db), Ok(none));
+    assert_eq!(enable(&db, NOW, CLAIM_MS), Ok(none));
     apply_settings(&db, NOW, &settings(1, false));
-    assert_eq!(json(status(&db).unwrap()), none);
+    assert_eq!(standing(&db), Ok(none));
 
     let db = with_ended_callbacks();
-    let shown = |state: &str, failures: u32, next: Json| {
-        j!({
-            "state": state, "consecutive_failures": failures, "next_try_ts": next,
-            "waiting": 2, "dead": 2, "reserving": 0,
-        })
+    let shown = |state, consecutive_failures, next_try_ts| {
+        let shown = Standing {
+            state,
+            consecutive_failures,
+            next_try_ts,
+            waiting: 2,
+            dead: 2,
+            reserving: 0,
+        };
+        assert_eq!(standing(&db), Ok(shown));
     };
-    let in_a_day = j!(NOW_S + 86_400);
-    assert_eq!(json(status(&db).unwrap()), shown("healthy", 1, in_a_day.clone()));
+    shown(EndpointState::Healthy, 1, Some(NOW_S + 86_400));
     let resumes_ms = NOW + 2 * DAY_MS;
     let failing = Health {
         failures: FAILING_AFTER,
         resumes_ms,
     };
     endpoint::set_health(&db, failing, None).unwrap();
-    assert_eq!(
-        json(status(&db).unwrap()),
-        shown("failing", 5, j!(resumes_ms / SECOND_MS))
-    );
+    shown(EndpointState::Failing, 5, Some(resumes_ms / SECOND_MS));
     endpoint::set_health(&db, failing, Some(NOW)).unwrap();
-    assert_eq!(json(status(&db).unwrap()), shown("disabled", 5, Json::Null));
-    let enabled = json(enable(&db, NOW + 3_600_000, CLAIM_MS).unwrap());
-    assert_eq!(enabled, shown("healthy", 0, j!(NOW_S + 3_600)));
+    shown(EndpointState::Disabled, 5, None);
+    let enabled = enable(&db, NOW + 3_600_000, CLAIM_MS).unwrap();
+    assert_eq!(Ok(enabled), standing(&db));
+    shown(EndpointState::Healthy, 0, Some(NOW_S + 3_600));
     apply_settings(&db, NOW, &settings(2, false));
-    assert_eq!(json(status(&db).unwrap()), shown("none", 0, Json::Null));
+    shown(EndpointState::None, 0, None);
 }
 
 #[test]
@@ -408,6 +397,6 @@ fn reserved_conversions_are_counted() {
     for n in 1..=3 {
         convert(&db, &world, &conversion(n)).unwrap_err();
     }
-    let shown = json(status(&db).unwrap());
-    assert_eq!((&shown["reserving"], &shown["waiting"]), (&j!(3), &j!(0)));
+    let shown = standing(&db).unwrap();
+    assert_eq!((shown.reserving, shown.waiting), (3, 0));
 }

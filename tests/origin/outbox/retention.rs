@@ -77,7 +77,7 @@ fn an_erased_conversion_is_not_paid_or_sent_again() {
     assert_eq!((refused.status, refused.code), (409, "erased"));
     let many = r#"{"since":0,"state":"delivered"}"#;
     let replayed = replay_many(&db, NOW + 1, many).unwrap();
-    assert_eq!(json(replayed), j!({ "replayed": 1 }));
+    assert_eq!(replayed, 1);
     assert_eq!(ids(&claim(&db, NOW + 1)), [reward_id(3)]);
 }
 
@@ -234,8 +234,8 @@ fn a_sweep_runs_each_night_while_rows_exist() {
 fn fill(db: &Sqlite, more: u32) {
     db.execute(
         "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
-        INSERT INTO entries (transaction_id, nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, user_id, fields)
-        SELECT 'more-' || CAST(n AS INTEGER), nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, user_id, fields
+        INSERT INTO entries (entry, transaction_id, nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, user_id, fields)
+        SELECT entry + n, 'more-' || CAST(n AS INTEGER), nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, user_id, fields
           FROM n, (SELECT * FROM entries LIMIT 1)",
         params![more],
     )

@@ -26,13 +26,23 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     retention::erase(&db, "user-1").unwrap();
     answer(&db, now_ms, &callbacks[0], 500);
     answer(&db, now_ms, &callbacks[1], 200);
+    let txn = Txn {
+        advertiser: advertiser("brand"),
+        goal: "g-1".into(),
+        txn: "t".into(),
+        nonce: Bytes(vec![1; 12]),
+        number: 1,
+    };
+    txns::claim(&db, &txn).unwrap();
+    txns::free(&db, &txn).unwrap();
     for state in [None, Some("dead")] {
-        written::list(&db, Some("approved"), state, 10, None).unwrap();
+        page(&db, Some("approved"), state, 10, None);
     }
+    endpoint::disable(&db, now_ms, 2).unwrap();
     written::get(&db, &reward_id(1)).unwrap();
     operator::replay(&db, now_ms, &reward_id(1), CLAIM_MS).unwrap();
     replay_many(&db, now_ms, r#"{"since":0,"state":"waiting"}"#).unwrap();
-    operator::status(&db).unwrap();
+    operator::standing(&db).unwrap();
     operator::enable(&db, now_ms, CLAIM_MS).unwrap();
     next_alarm(&db, now_ms).unwrap();
     retention::sweep(&db, now_ms + 500 * DAY_MS).unwrap();
@@ -50,7 +60,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
 
 /// SQLite's query plan, one line for each table.
 fn plan(db: &Sqlite, sql: &str) -> Vec<String> {
-    let explained = (0..=12).find_map(|parameters| {
+    let explained = (0..=14).find_map(|parameters| {
         let parameters = vec![Value::Null; parameters];
         db.query(&format!("EXPLAIN QUERY PLAN {sql}"), &parameters).ok()
     });
@@ -62,7 +72,7 @@ fn plan(db: &Sqlite, sql: &str) -> Vec<String> {
 fn frequent_statements_use_an_index() {
     let db = outbox();
     // By statement: the details of its plan's steps.
-    let hot: [(&str, &[&str]); 20] = [
+    let hot: [(&str, &[&str]); 23] = [
         (
             sql::OF_CLICK,
             &[
@@ -71,8 +81,13 @@ fn frequent_statements_use_an_index() {
             ],
         ),
         (
-            sql::GET_TXN,
+            sql::FREE_TXN,
             &["txns USING PRIMARY KEY (advertiser=? AND goal=? AND txn=?)"],
+        ),
+        (sql::GET_OFFER, &["offers USING PRIMARY KEY (offer=?)"]),
+        (
+            sql::GET_TERMS,
+            &["terms USING PRIMARY KEY (kind=? AND id=? AND revision=?)"],
         ),
         (sql::AMEND, &["entries USING INTEGER PRIMARY KEY (rowid=?)"]),
         (
@@ -131,8 +146,11 @@ fn frequent_statements_use_an_index() {
                 "r USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
             ],
         ),
-        // Reads one row from the end of the table.
-        (sql::LAST_ENTRY, &["entries"]),
+        (
+            sql::ENTRY_BEFORE,
+            &["entries USING INTEGER PRIMARY KEY (rowid<?)"],
+        ),
+        (sql::ENTRY_AFTER, &["entries USING INTEGER PRIMARY KEY (rowid>?)"]),
         (
             sql::COUNT_OF_USER,
             &["entries USING INDEX entries_by_user (user_id=?)"],
@@ -170,8 +188,15 @@ fn frequent_statements_use_an_index() {
 #[test]
 fn statements_that_scan_the_log_stop_after_some_rows() {
     let db = outbox();
-    // Small tables: a statement's own values, one row, and the current reservations.
-    const SMALL: [&str; 5] = ["(", "json_each", "CONSTANT ROW", "outbox", "reservations"];
+    // Small tables: a statement's own values, one row, and the current reservations and claims to free.
+    const SMALL: [&str; 6] = [
+        "(",
+        "json_each",
+        "CONSTANT ROW",
+        "outbox",
+        "reservations",
+        "txns_to_free",
+    ];
     // By statement: what stops it, a number of rows or the first match.
     let bounded = [
         (sql::SWEEP_ATTEMPTS, "LIMIT ?"),

@@ -8,7 +8,11 @@ use super::{
     runtime::{CLAIM_MS, Event, Operation},
     world::World,
 };
-use contract::outbox::{Answer, Conversion};
+use contract::{
+    operation::Bytes,
+    outbox::{Answer, Conversion, Txn},
+};
+use domain::model::AdvertiserId;
 use origin::outbox::{
     NET_MS,
     endpoint::{self, OutboxState},
@@ -171,7 +175,7 @@ impl World {
             return;
         };
         let now_ms = self.now_ms();
-        if state.health.free_slots(self.service.in_flight(), now_ms) > 0 {
+        if state.health.free_slots(3, self.service.in_flight(), now_ms) > 0 {
             let sql = format!("SELECT COUNT(*) FROM entries WHERE delivery = 0 AND due_ms <= {now_ms}");
             assert_eq!(self.number(&sql), 0, "due callbacks are not in flight");
         }
@@ -215,6 +219,7 @@ impl World {
                 .filter(|_| state.has_endpoint())
                 .map(|due_ms| due_ms.max(opens_ms)),
             first("SELECT MIN(due_ms) FROM reservations"),
+            first("SELECT MIN(due_ms) FROM txns_to_free"),
             first("SELECT MIN(due_ms) FROM forwards WHERE sums IS NOT NULL"),
             first(
                 "SELECT MIN(0) FROM traffic WHERE destination NOT IN (SELECT destination FROM forwards WHERE sums IS NOT NULL)",
@@ -280,6 +285,18 @@ impl World {
             {
                 let another = txns.insert((&entry.goal, txn), entry.transaction_id.clone());
                 assert_eq!(another, None, "{txn} is paid twice");
+                let claimed = Txn {
+                    advertiser: AdvertiserId::parse("adv").unwrap(),
+                    goal: entry.goal.clone(),
+                    txn: txn.clone(),
+                    nonce: Bytes(entry.nonce.clone()),
+                    number: 0,
+                };
+                assert_eq!(
+                    self.holder(&claimed).as_ref(),
+                    Some(&entry.nonce),
+                    "{txn} is paid unclaimed"
+                );
             }
             if let Some(reward) = entry.after {
                 let reward = entries.iter().find(|other| other.entry == reward).unwrap();
@@ -320,6 +337,7 @@ impl World {
     pub fn waits(&self) -> bool {
         self.number(
             "SELECT EXISTS (SELECT 1 FROM entries WHERE delivery = 0) OR EXISTS (SELECT 1 FROM reservations)
+                OR EXISTS (SELECT 1 FROM txns_to_free)
                 OR EXISTS (SELECT 1 FROM traffic) OR EXISTS (SELECT 1 FROM forwards WHERE sums IS NOT NULL)",
         ) == 1
     }

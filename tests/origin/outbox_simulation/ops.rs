@@ -61,6 +61,8 @@ pub enum Op {
     Change(Change),
     /// An index into the log's callbacks.
     Replay(usize),
+    /// A click of another outbox claims a txn for a goal.
+    ClaimElsewhere(u8, usize),
     ReplayMany(&'static str),
     Enable,
     Erase(u8),

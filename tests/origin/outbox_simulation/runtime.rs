@@ -28,11 +28,11 @@ use platform::{
     http_call::{HttpAnswer, HttpCall, NoAnswer},
     keyed_flights::KeyedFlights,
     object_shell::FAILED_ALARM_RETRY_MS,
-    traits::{Clock, Http, ObjectCall, ObjectStorage, Random, Sleep, Spawn},
+    traits::{Clock, Http, ObjectCall, ObjectStorage, Random, Spawn},
 };
 
-use super::world::{STORE_KEYS, random, shard};
-use crate::sqlite::Sqlite;
+use super::world::{NOON, STORE_KEYS, random, shard};
+use crate::{migrated, sqlite::Sqlite};
 
 /// The time limit of an attempt: `CALLBACK_TIMEOUT_MS` plus the slack that the sender adds, in milliseconds.
 pub const CLAIM_MS: i64 = 15_000;
@@ -137,6 +137,18 @@ impl Operation {
 }
 
 impl Environment {
+    pub fn new(seed: u64) -> Self {
+        Self {
+            db: migrated(origin::outbox::MIGRATIONS),
+            now_ms: Cell::new(NOON),
+            alarm_ms: Cell::new(None),
+            calls: RefCell::default(),
+            spawned: RefCell::default(),
+            journal: RefCell::default(),
+            draws: Cell::new(seed),
+        }
+    }
+
     async fn call(&self, request: CallRequest, timeout: Duration) -> CallAnswer {
         let timeout_ms = i64::try_from(timeout.as_millis()).unwrap();
         let call = Rc::new(Call {
@@ -256,22 +268,6 @@ impl Random for Runtime {
             chunk.copy_from_slice(&random(&self.0.draws).to_le_bytes());
         }
         Ok(bytes)
-    }
-}
-
-impl Sleep for Runtime {
-    /// Lets every other task run. The service sleeps only to let work accumulate.
-    async fn sleep(&self, _time: Duration) {
-        let mut waited = false;
-        poll_fn(|context| {
-            context.waker().wake_by_ref();
-            if std::mem::replace(&mut waited, true) {
-                Poll::Ready(())
-            } else {
-                Poll::Pending
-            }
-        })
-        .await;
     }
 }
 

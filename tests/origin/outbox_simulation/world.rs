@@ -2,14 +2,14 @@
 //! deaths. It polls the service's tasks one step at a time and answers their calls as the operations say.
 
 use std::{
-    cell::{Cell, RefCell},
+    cell::Cell,
     collections::BTreeMap,
     rc::Rc,
     task::{Context, Waker},
 };
 
 use super::{
-    catalog::{OFFERS, first_catalog, user_id},
+    catalog::{GOALS, OFFERS, first_catalog, user_id},
     model::Model,
     ops::{Change, Death, Fate, Op},
     receivers::{Behaviour, Receivers},
@@ -20,23 +20,26 @@ use crate::{
     sqlite::{Faults, Sqlite},
     test_catalog::TestCatalog,
 };
+use futures_util::FutureExt;
+
 use contract::{
     catalog, counters,
     ledger::{self, AddOffers},
-    operation::{Applied, Reply},
-    outbox::Shard,
+    operation::{Applied, Bytes, ObjectAddress, Reply},
+    outbox::{ClaimTxn, Command, Shard, Txn},
 };
 use domain::{
     model::{
-        AppId, OfferId,
+        AdvertiserId, AppId, OfferId,
         time::{DAY_MS, SECOND_MS, UtcDay},
     },
     tracking::click::Click,
 };
 use origin::{
     batches::{self, Batch},
-    outbox,
+    outbox::txns,
 };
+use platform::{database::Database, params};
 
 /// The app of the outbox.
 pub fn app() -> AppId {
@@ -72,6 +75,8 @@ pub struct World {
     death: Option<Death>,
     pub counters: BTreeMap<String, Sqlite>,
     pub ledger: Sqlite,
+    /// The app's other outboxes, which keep most claims of txns.
+    others: BTreeMap<String, (Rc<Environment>, Rc<Service>)>,
     pub catalog: TestCatalog,
     /// The catalog as the edge knows it.
     pub published: TestCatalog,
@@ -84,15 +89,7 @@ pub struct World {
 
 impl World {
     pub fn new(locks: bool, seed: u64) -> Self {
-        let env = Rc::new(Environment {
-            db: migrated(outbox::MIGRATIONS),
-            now_ms: Cell::new(NOON),
-            alarm_ms: Cell::new(None),
-            calls: RefCell::default(),
-            spawned: RefCell::default(),
-            journal: RefCell::default(),
-            draws: Cell::new(seed),
-        });
+        let env = Rc::new(Environment::new(seed));
         let counters = OFFERS.map(|offer| counters::object_name(&OfferId::parse(offer).unwrap()));
         Self {
             service: runtime::start(&env, locks),
@@ -104,6 +101,7 @@ impl World {
                 .map(|name| (name, migrated(origin::counters::MIGRATIONS)))
                 .into(),
             ledger: migrated(origin::ledger::MIGRATIONS),
+            others: BTreeMap::new(),
             catalog: first_catalog(),
             published: first_catalog(),
             receivers: Receivers::default(),
@@ -163,6 +161,7 @@ impl World {
                     self.operate(Operation::Replay(ids[nth % ids.len()].clone()));
                 }
             }
+            Op::ClaimElsewhere(txn, goal) => self.claim_elsewhere(txn, GOALS[goal]),
             Op::ReplayMany(state) => {
                 let until_s = self.now_ms() / SECOND_MS + 1;
                 self.operate(Operation::ReplayMany(format!(
@@ -349,6 +348,7 @@ impl World {
                 catalog::BINDING => self.ask_catalog(json),
                 counters::BINDING => self.ask_counters(&to.name, json, late),
                 ledger::BINDING => self.ask_ledger(json),
+                contract::outbox::BINDING => self.ask_outbox(to, json),
                 other => panic!("a call to {other}"),
             }),
             CallRequest::Http(request) => self
@@ -367,6 +367,57 @@ impl World {
             other => panic!("{other:?} to the catalog"),
         };
         serde_json::to_string(&Reply::ok(&known.unwrap())).unwrap()
+    }
+
+    /// Another outbox answers at once.
+    fn ask_outbox(&mut self, to: &ObjectAddress, json: &str) -> String {
+        let (env, service) = self.others.entry(to.name.clone()).or_insert_with(|| {
+            let env = Rc::new(Environment::new(0));
+            let service = runtime::start(&env, true);
+            (env, service)
+        });
+        env.now_ms.set(self.env.now_ms.get());
+        let command = serde_json::from_str(json).unwrap();
+        let shard = Shard::parse_path(&to.path).unwrap();
+        let reply = service.command(shard, command).now_or_never().unwrap();
+        serde_json::to_string(&reply.unwrap()).unwrap()
+    }
+
+    /// A click of another outbox claims a txn, like a conversion there.
+    fn claim_elsewhere(&mut self, txn: u8, goal: &str) {
+        let txn = Txn {
+            advertiser: AdvertiserId::parse("adv").unwrap(),
+            goal: goal.to_owned(),
+            txn: format!("txn {txn}"),
+            nonce: Bytes(vec![200; 12]),
+            number: self.now_ms(),
+        };
+        let claim = serde_json::to_string(&Command::from(ClaimTxn(txn.clone()))).unwrap();
+        let keeper = self.keeper(&txn);
+        if keeper == shard() {
+            // It may fail like any write.
+            let _ = txns::claim(&self.env.db, &txn);
+        } else {
+            self.ask_outbox(&keeper.address(), &claim);
+        }
+    }
+
+    pub fn keeper(&self, txn: &Txn) -> Shard {
+        txns::keeper(app(), self.catalog.app.outbox_shards, txn)
+    }
+
+    /// The click that has claimed a txn.
+    pub fn holder(&self, txn: &Txn) -> Option<Vec<u8>> {
+        let keeper = self.keeper(txn);
+        let db = if keeper == shard() {
+            &self.env.db
+        } else {
+            &self.others.get(&keeper.object_name())?.0.db
+        };
+        let key = params![txn.advertiser.as_str(), txn.goal.as_str(), txn.txn.as_str()];
+        let sql = "SELECT nonce FROM txns WHERE advertiser = ? AND goal = ? AND txn = ?";
+        let row = db.query_first(sql, key).unwrap()?;
+        Some(row.blob(0).unwrap().to_vec())
     }
 
     fn ask_counters(&mut self, name: &str, json: &str, late: bool) -> String {

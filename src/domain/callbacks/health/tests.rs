@@ -23,7 +23,7 @@ fn a_working_endpoint_gets_six_attempts_at_once() {
     for failures in 0..FAILING_AFTER {
         let health = after(failures, NOW_MS);
         let slots: Vec<_> = (0..=8)
-            .map(|in_flight| health.free_slots(in_flight, NOW_MS))
+            .map(|in_flight| health.free_slots(MAX_IN_FLIGHT, in_flight, NOW_MS))
             .collect();
         assert_eq!(slots, [6, 5, 4, 3, 2, 1, 0, 0, 0], "after {failures} failures");
         assert!(!health.is_failing() && health.opens_ms().is_none(), "{health:?}");
@@ -42,7 +42,7 @@ fn an_endpoint_is_failing_after_five_failures_in_a_row() {
         (1, 1_000, 0),
         (6, DAY_MS, 0),
     ] {
-        let found = health.free_slots(in_flight, NOW_MS + after_ms);
+        let found = health.free_slots(MAX_IN_FLIGHT, in_flight, NOW_MS + after_ms);
         assert_eq!(found, slots, "{in_flight} after {after_ms} ms");
     }
 }
@@ -63,7 +63,7 @@ fn each_further_failure_doubles_the_pause_up_to_half_a_minute() {
 fn one_success_resets_the_health_of_an_endpoint() {
     let health = after(1_000, NOW_MS).succeeded();
     assert_eq!(health, Health::default());
-    assert_eq!(health.free_slots(0, NOW_MS), 6);
+    assert_eq!(health.free_slots(MAX_IN_FLIGHT, 0, NOW_MS), 6);
     assert!(!after(4, NOW_MS).succeeded().failed(NOW_MS).is_failing());
 }
 
@@ -99,7 +99,10 @@ fn walk(random: u32, mut before: impl FnMut(Health, i64) -> Health) -> Vec<(i64,
     for number in 1.. {
         health = before(health, due_ms);
         let start_ms = health.opens_ms().map_or(due_ms, |opens_ms| opens_ms.max(due_ms));
-        assert!(health.free_slots(0, start_ms) > 0, "attempt {number} of {random}");
+        assert!(
+            health.free_slots(MAX_IN_FLIGHT, 0, start_ms) > 0,
+            "attempt {number} of {random}"
+        );
         attempts.push((due_ms, start_ms));
         let end_ms = start_ms + 10 * SECOND_MS;
         health = health.failed(end_ms);
@@ -149,7 +152,7 @@ fn a_dead_endpoint_is_probed_at_least_every_40_seconds() {
     // The endpoint is dead for a day, another callback is always due, and each probe takes the full 10 s.
     let (mut now_ms, mut health, mut starts_ms) = (NOW_MS, Health::default(), Vec::new());
     while now_ms < NOW_MS + DAY_MS {
-        assert!(health.free_slots(0, now_ms) > 0);
+        assert!(health.free_slots(MAX_IN_FLIGHT, 0, now_ms) > 0);
         starts_ms.push(now_ms);
         now_ms += 10 * SECOND_MS;
         health = health.failed(now_ms);
@@ -158,8 +161,8 @@ fn a_dead_endpoint_is_probed_at_least_every_40_seconds() {
     let gaps_ms = starts_ms.windows(2).map(|pair| pair[1] - pair[0]);
     assert_eq!(gaps_ms.max(), Some(40 * SECOND_MS));
     assert!(starts_ms.len() < 2_200, "{} probes", starts_ms.len());
-    assert_eq!(health.free_slots(0, now_ms), 1);
-    assert_eq!(health.succeeded().free_slots(0, now_ms + 1), 6);
+    assert_eq!(health.free_slots(MAX_IN_FLIGHT, 0, now_ms), 1);
+    assert_eq!(health.succeeded().free_slots(MAX_IN_FLIGHT, 0, now_ms + 1), 6);
 }
 
 /// The same rules computed from the whole history: the end of each attempt, and whether it succeeded.
@@ -221,7 +224,7 @@ proptest! {
             match step {
                 Step::Wait(ms) => now_ms += ms,
                 Step::Start => {
-                    let slots = health.free_slots(in_flight, now_ms);
+                    let slots = health.free_slots(MAX_IN_FLIGHT, in_flight, now_ms);
                     if slots > 0 && health.is_failing() {
                         prop_assert_eq!((slots, in_flight), (1, 0));
                         prop_assert!(now_ms >= health.resumes_ms);
@@ -234,7 +237,7 @@ proptest! {
                     model.0.push((now_ms, well));
                     health = if well { health.succeeded() } else { health.failed(now_ms) };
                     if well {
-                        prop_assert_eq!(health.free_slots(in_flight, now_ms), 6 - in_flight);
+                        prop_assert_eq!(health.free_slots(MAX_IN_FLIGHT, in_flight, now_ms), 6 - in_flight);
                     } else {
                         prop_assert!(health.resumes_ms >= before.resumes_ms);
                         prop_assert!(health.failures == before.failures + 1);
@@ -245,7 +248,7 @@ proptest! {
             prop_assert_eq!(health.opens_ms(), model.opens_ms());
             prop_assert_eq!(health.is_failing(), model.failures().len() >= 5);
             for other in 0..8 {
-                prop_assert_eq!(health.free_slots(other, now_ms), model.free_slots(other, now_ms));
+                prop_assert_eq!(health.free_slots(MAX_IN_FLIGHT, other, now_ms), model.free_slots(other, now_ms));
             }
         }
     }

@@ -33,8 +33,9 @@ const NO_LIMIT: u32 = u32::MAX;
 const PUBLISHER_ROW: usize = 2 + 32;
 /// Bytes of an app's row: id `u32`, row of its publisher `u32`, platform, decimals and rounding `u8` each, millionths
 /// of a unit per USD `i64`, start and end of its blocked offers `u32` each, and as `i64` each its revision, the revision
-/// of its terms, the UNIX second before which clicks are paid by them, and the revision of its callback settings.
-const APP_ROW: usize = 4 + 4 + 1 + 1 + 1 + 8 + 4 + 4 + 4 * 8;
+/// of its terms, the UNIX second before which clicks are paid by them, and the revision of its callback settings; number
+/// of its outboxes `u8`.
+const APP_ROW: usize = 4 + 4 + 1 + 1 + 1 + 8 + 4 + 4 + 4 * 8 + 1;
 /// Bytes of an offer's row: active, platform and whether it includes countries by name `u8` each, countries, start and
 /// end in UNIX seconds `i64` each, click cap, longest click id and conversion cap `u32` each, and as `i64` each its
 /// revision, the revision of its terms, and the UNIX second before which clicks are paid by them.
@@ -126,7 +127,7 @@ impl Tracking {
         let per_usd = PerUsd(fields.i64()?);
         let blocked = (fields.u32()?, fields.u32()?);
         let (revision, terms) = (fields.i64()?, terms_in_force(&mut fields)?);
-        let callback_revision = fields.i64()?;
+        let (callback_revision, outbox_shards) = (fields.i64()?, fields.u8()?);
         let text = |index| {
             self.app_texts()
                 .get(row.checked_mul(APP_TEXTS)?.checked_add(index)?)
@@ -146,6 +147,7 @@ impl Tracking {
             revision,
             terms,
             callback_revision,
+            outbox_shards,
         })
     }
 
@@ -291,6 +293,7 @@ pub struct AppView<'a> {
     revision: i64,
     pub terms: TermsInForce,
     callback_revision: i64,
+    pub outbox_shards: u8,
 }
 
 impl<'a> AppView<'a> {
@@ -310,6 +313,7 @@ impl<'a> AppView<'a> {
             terms: self.terms,
             publisher_id: PublisherId::parse(self.publisher.id)?,
             callback_revision: self.callback_revision,
+            outbox_shards: self.outbox_shards,
         })
     }
 

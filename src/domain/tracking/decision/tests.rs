@@ -73,6 +73,7 @@ fn snapshot() -> Tracking {
             revision: 1,
             terms: TermsInForce::default(),
             callback_revision: 0,
+            outbox_shards: 8,
         }
     };
     let publisher = |id: &str, approved| SourcePublisher {

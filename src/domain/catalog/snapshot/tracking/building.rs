@@ -41,6 +41,8 @@ pub struct SourceApp {
     pub revision: i64,
     pub terms: TermsInForce,
     pub callback_revision: i64,
+    /// How many outboxes it has.
+    pub outbox_shards: u8,
 }
 
 #[derive(Debug)]
@@ -103,6 +105,7 @@ pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
             revision,
             terms,
             callback_revision,
+            outbox_shards,
         } = app;
         let first_blocked = to_u32(blocked.len());
         blocked.extend(
@@ -125,6 +128,7 @@ pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
         for number in [*revision, terms.revision, terms.since, *callback_revision] {
             apps.extend(number.to_le_bytes());
         }
+        apps.push(*outbox_shards);
         app_texts.extend([
             document.currency.name.clone(),
             document.fallback().unwrap_or_default(),

@@ -32,6 +32,7 @@ fn source_app(name: &str, document: App) -> SourceApp {
             since: 22,
         },
         callback_revision: 21,
+        outbox_shards: 8,
     }
 }
 
@@ -158,6 +159,7 @@ fn everything_is_read_back_as_it_was_built() {
         },
         publisher_id: id(PublisherId::parse, "b"),
         callback_revision: 21,
+        outbox_shards: 8,
     };
     assert_eq!(second.current(), Some(of_app));
     let of_offer = CurrentOffer {

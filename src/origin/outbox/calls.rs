@@ -1,0 +1,90 @@
+//! An outbox's calls to other objects: the catalog, the counters, and the app's other outboxes.
+
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream};
+use serde::de::DeserializeOwned;
+
+use contract::{
+    catalog,
+    counters::{self, Take},
+    operation::{CallError, Operation, Reply},
+    outbox::{ClaimTxn, Disabled, FreeTxn, Shard, Txn},
+};
+use domain::{conversions::parameters::INVALID_CLICK_ID, model::api_error::common};
+use platform::{CONNECTIONS, failure::Failure, log, traits::ObjectCall};
+
+/// The timeout of a call. It is short because a sender waits.
+pub const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Asks the catalog for terms. The reply's body is `K`.
+pub async fn ask_catalog<O, K>(runtime: &impl ObjectCall, question: O) -> Result<K, Failure>
+where
+    O: Operation<Answer = Reply>,
+    K: DeserializeOwned,
+{
+    let catalog = catalog::address(catalog::COMMAND_PATH);
+    match runtime.call(&catalog, question, TIMEOUT).await {
+        Ok(reply) => serde_json::from_str(&reply.body)
+            .map_err(|error| Failure::Internal(format!("the catalog's terms: {error}"))),
+        // Neither an app nor an offer is ever deleted.
+        Err(CallError::Refused { status: 404, .. }) => Err(INVALID_CLICK_ID
+            .with_message("click_id is of an app or an offer that there is not")
+            .into()),
+        Err(error) => Err(unavailable("the catalog", &error)),
+    }
+}
+
+/// Takes one conversion from an offer's cap. Returns false if the cap is spent.
+pub async fn take(runtime: &impl ObjectCall, take: &Take) -> Result<bool, Failure> {
+    let counters = counters::address(counters::object_name(&take.offer));
+    let taken = runtime.call(&counters, take.clone(), TIMEOUT).await;
+    taken
+        .map(|taken| taken.taken)
+        .map_err(|error| unavailable(&counters.name, &error))
+}
+
+/// Claims a `txn` in the outbox that keeps it. Returns false if another click has it.
+pub async fn claim_txn(runtime: &impl ObjectCall, keeper: Shard, txn: &Txn) -> Result<bool, Failure> {
+    let claimed = runtime
+        .call(&keeper.address(), ClaimTxn(txn.clone()), TIMEOUT)
+        .await;
+    claimed
+        .map(|answer| answer.claimed)
+        .map_err(|error| unavailable(&keeper.object_name(), &error))
+}
+
+/// Ends a claim there.
+pub async fn free_txn(runtime: &impl ObjectCall, keeper: Shard, txn: &Txn) -> Result<(), Failure> {
+    let freed = runtime
+        .call(&keeper.address(), FreeTxn(txn.clone()), TIMEOUT)
+        .await;
+    freed
+        .map(drop)
+        .map_err(|error| unavailable(&keeper.object_name(), &error))
+}
+
+/// Tells an app's other outboxes that the endpoint of a revision of settings has disabled itself. One that is not reached
+/// learns it from its own next attempt.
+pub async fn tell_disabled(runtime: &impl ObjectCall, own: Shard, outboxes: u8, revision: i64) {
+    let tell = async |number| {
+        let other = Shard { number, ..own };
+        let told = runtime
+            .call(&other.address(), Disabled { revision }, TIMEOUT)
+            .await;
+        if let Err(error) = told {
+            log::warn("outbox", format_args!("{}: {error}", other.object_name()));
+        }
+    };
+    let others = (0..outboxes).filter(|number| *number != own.number);
+    stream::iter(others)
+        .map(tell)
+        .buffer_unordered(CONNECTIONS)
+        .collect::<()>()
+        .await;
+}
+
+fn unavailable(object: &str, error: &CallError) -> Failure {
+    log::warn("outbox", format_args!("{object}: {error}"));
+    common::UNAVAILABLE.into()
+}

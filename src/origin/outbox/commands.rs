@@ -1,0 +1,53 @@
+//! The commands that an outbox carries out alone, without another object.
+
+use super::{endpoint, log, peers::Peers, replay, retention, txns};
+use contract::outbox::{
+    ClaimTxn, Claimed, Command, Disabled, Erase, FreeTxn, Get, Replay, ReplayMany, Reply, Shard,
+};
+use domain::model::api_error::common;
+use platform::{database::Database, failure::Failure};
+
+/// Carries out a command; synchronous.
+///
+/// # Errors
+/// The command is refused, or the database failed.
+pub fn carry_out(
+    db: &impl Database,
+    peers: &impl Peers,
+    shard: Shard,
+    command: Command,
+) -> Result<Reply, Failure> {
+    let (now_ms, claim_ms) = (peers.now_ms(), peers.claim_ms());
+    // Replays and a newly enabled endpoint make callbacks due.
+    peers.state_cache().set_lacks_endpoint(false);
+    match command {
+        Command::Settings(settings) => {
+            endpoint::store_settings(db, peers, shard, &settings)?;
+            Ok(Reply::Done {})
+        }
+        Command::ClaimTxn(ClaimTxn(txn)) => {
+            let claimed = txns::claim(db, &txn)?;
+            Ok(Reply::Claimed(Claimed { claimed }))
+        }
+        Command::FreeTxn(FreeTxn(txn)) => {
+            txns::free(db, &txn)?;
+            Ok(Reply::Done {})
+        }
+        Command::Disabled(Disabled { revision }) => {
+            endpoint::disable(db, now_ms, revision)?;
+            Ok(Reply::Done {})
+        }
+        Command::List(list) => log::list(db, &list, log::WALK).map(Reply::Page),
+        Command::Get(Get { transaction_id }) => log::get(db, &transaction_id).map(Reply::Operator),
+        Command::Replay(Replay { transaction_id }) => {
+            replay::replay(db, now_ms, &transaction_id, claim_ms).map(Reply::Operator)
+        }
+        Command::ReplayMany(ReplayMany { body, after, until }) => {
+            replay::replay_many(db, now_ms, &body, after, until, claim_ms, replay::STEP).map(Reply::Replayed)
+        }
+        Command::Status(_) => Ok(Reply::Standing(replay::standing(db)?)),
+        Command::Enable(_) => replay::enable(db, now_ms, claim_ms).map(Reply::Standing),
+        Command::Erase(Erase { user_id }) => retention::erase(db, &user_id).map(Reply::Operator),
+        Command::Convert(_) | Command::Test(_) => Err(common::NOT_FOUND.into()),
+    }
+}

@@ -1,0 +1,103 @@
+//! One log and one standing from those of all outboxes of an app.
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use contract::outbox::{EndpointState, List, ListPage, ListedEntry, Standing};
+use platform::CONNECTIONS;
+
+/// Bytes of attempts' texts on a page, over all outboxes.
+pub const MAX_TEXT: usize = 4 << 20;
+/// Rounds of questions for one page. A selective filter makes a short or empty page.
+const ROUNDS: usize = 4;
+/// Entries that an outbox is asked for beyond its share, which evens out that users are not spread exactly.
+const SPARE: u32 = 16;
+
+/// A page of the log as the operator reads it.
+#[derive(Debug, Serialize)]
+pub struct Page {
+    pub conversions: Vec<Box<RawValue>>,
+    /// `None` on the last page.
+    pub cursor: Option<String>,
+}
+
+/// Merges the outboxes' logs, newest first. Nothing is on the page that is older than the newest place where an outbox
+/// stopped, so that the next page misses nothing. `ask` sends a question to an outbox, by its number.
+///
+/// # Errors
+/// The first error of `ask`.
+pub async fn list<E>(
+    outboxes: &[u8],
+    list: &List,
+    ask: impl AsyncFn(u8, List) -> Result<ListPage, E>,
+) -> Result<Page, E> {
+    let count = u32::try_from(outboxes.len()).unwrap_or(1).max(1);
+    let share = list.limit.div_ceil(count).saturating_mul(2).saturating_add(SPARE);
+    let limit = usize::try_from(list.limit).unwrap_or(usize::MAX);
+    let question = List {
+        limit: share.min(list.limit),
+        max_text: MAX_TEXT / outboxes.len().max(1),
+        ..list.clone()
+    };
+    let (mut merged, mut before) = (Vec::<ListedEntry>::new(), list.before);
+    for _ in 0..ROUNDS {
+        let asked = |outbox: &u8| {
+            ask(
+                *outbox,
+                List {
+                    before,
+                    ..question.clone()
+                },
+            )
+        };
+        let pages: Vec<ListPage> = stream::iter(outboxes)
+            .map(asked)
+            .buffer_unordered(CONNECTIONS)
+            .try_collect()
+            .await?;
+        let stopped = pages.iter().filter_map(|page| page.end).max();
+        let from = stopped.unwrap_or(i64::MIN);
+        let entries = pages.into_iter().flat_map(|page| page.entries);
+        let mut entries: Vec<_> = entries.filter(|listed| listed.number >= from).collect();
+        entries.sort_unstable_by_key(|listed| std::cmp::Reverse(listed.number));
+        merged.extend(entries);
+        before = stopped;
+        if before.is_none() || merged.len() >= limit {
+            break;
+        }
+    }
+    if merged.len() > limit {
+        merged.truncate(limit);
+        before = merged.last().map(|last| last.number);
+    }
+    Ok(Page {
+        conversions: merged.into_iter().map(|listed| listed.entry).collect(),
+        cursor: before.map(|before| before.to_string()),
+    })
+}
+
+/// The standing of an app's endpoint from that with each outbox. `has_callback` says whether the app has a callback: its
+/// outboxes may not know it yet.
+pub fn standing(has_callback: bool, outboxes: impl IntoIterator<Item = Standing>) -> Standing {
+    let none = Standing {
+        state: if has_callback {
+            EndpointState::Healthy
+        } else {
+            EndpointState::None
+        },
+        ..Standing::default()
+    };
+    outboxes.into_iter().fold(none, |all, one| Standing {
+        state: if has_callback {
+            all.state.max(one.state)
+        } else {
+            all.state
+        },
+        consecutive_failures: all.consecutive_failures.max(one.consecutive_failures),
+        next_try_ts: [all.next_try_ts, one.next_try_ts].into_iter().flatten().min(),
+        waiting: all.waiting.saturating_add(one.waiting),
+        dead: all.dead.saturating_add(one.dead),
+        reserving: all.reserving.saturating_add(one.reserving),
+    })
+}
