@@ -18,6 +18,7 @@ use contract::{
 };
 use domain::{
     catalog::snapshot::tracking::Tracking,
+    conversions::reward::CLICK_LIFE_DAYS,
     model::{
         Country, OfferId,
         api_error::{ApiError, common},
@@ -40,8 +41,8 @@ use platform::{
 
 /// The timeout of a click's call to the origin.
 const ORIGIN_TIMEOUT: Duration = Duration::from_secs(5);
-/// The lifetime of a short click id's record: the longest conversion window of 90 days, and a week more.
-const RECORD_KEPT_MS: i64 = 97 * DAY_MS;
+/// The lifetime of a short click id's record: a day longer than any postback of it is taken.
+const RECORD_KEPT_MS: i64 = (CLICK_LIFE_DAYS + 1) * DAY_MS;
 
 /// The parts of a request that a click's answer depends on. A missing header is empty.
 pub struct ClickRequest<'r> {

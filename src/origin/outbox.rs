@@ -3,7 +3,7 @@
 //!
 //! - [`approval`], [`conversions`], [`reservations`] and [`commit`]: the rows that a postback writes, and the order of
 //!   writes;
-//! - [`entries`] and [`log`]: the log's entries, one for each transaction id, and the operator's view of them;
+//! - [`entries`], [`numbers`] and [`log`]: the log's entries, one for each transaction id, and the operator's view of them;
 //! - [`deliveries`], [`callback_sender`] and [`endpoint`]: attempts of callbacks, and the state of their endpoint;
 //! - [`terms`]: the terms that pay a click; [`txns`]: the senders' own ids;
 //! - [`revenue_batches`]: sums for ledgers and counters;
@@ -23,6 +23,7 @@ pub mod endpoint;
 pub mod entries;
 pub mod log;
 pub mod merge;
+pub mod numbers;
 #[cfg(target_arch = "wasm32")]
 mod object;
 pub mod peers;

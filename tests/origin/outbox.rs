@@ -258,7 +258,7 @@ impl Peers for World {
         if !self.keeper_answers.get() {
             return Err(common::UNAVAILABLE.into());
         }
-        Ok(txns::claim(&self.keeper, txn)?)
+        Ok(txns::claim(&self.keeper, self.now_ms.get(), txn)?)
     }
 
     async fn free_txn(&self, txn: &Txn) -> Result<(), Failure> {

@@ -23,6 +23,19 @@ impl Amounts {
     }
 }
 
+/// How long after its click a postback is taken at all, in days. Rows leave a day later.
+pub const CLICK_LIFE_DAYS: i64 = 400;
+
+/// Refuses every postback of a click that is [`CLICK_LIFE_DAYS`] old or older.
+pub fn check_life(clicked_at_ms: i64, received_at_ms: i64) -> Result<(), ApiError> {
+    if received_at_ms.saturating_sub(clicked_at_ms) < CLICK_LIFE_DAYS * DAY_MS {
+        Ok(())
+    } else {
+        Err(CONVERSION_WINDOW_CLOSED
+            .with_message(format!("the click is {CLICK_LIFE_DAYS} days old or older")))
+    }
+}
+
 /// Refuses a conversion received more than `window_days` after its click, inclusive and to the millisecond. A click in
 /// the future passes, because another machine's clock may run ahead.
 pub fn check_window(
@@ -77,6 +90,16 @@ mod tests {
         assert_eq!(check_window(CLICK, CLICK - DAY_MS, Some(1)), Ok(()));
         assert_eq!(check_window(i64::MAX, i64::MIN, Some(1)), Ok(()));
         assert!(check_window(i64::MIN, i64::MAX, Some(90)).is_err());
+    }
+
+    #[test]
+    fn no_postback_is_taken_from_400_days_on() {
+        const CLICK: i64 = 1_790_000_000_123;
+        let last = CLICK + 400 * DAY_MS - 1;
+        assert_eq!(check_life(CLICK, last), Ok(()));
+        assert_eq!(check_life(CLICK, CLICK - DAY_MS), Ok(()));
+        let refusal = check_life(CLICK, last + 1).unwrap_err();
+        assert_eq!((refusal.status, refusal.code), (410, "conversion_window_closed"));
     }
 
     #[test]

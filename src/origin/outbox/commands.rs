@@ -26,7 +26,7 @@ pub fn carry_out(
             Ok(Reply::Done {})
         }
         Command::ClaimTxn(ClaimTxn(txn)) => {
-            let claimed = txns::claim(db, &txn)?;
+            let claimed = txns::claim(db, now_ms, &txn)?;
             Ok(Reply::Claimed(Claimed { claimed }))
         }
         Command::FreeTxn(FreeTxn(txn)) => {

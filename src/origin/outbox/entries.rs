@@ -3,7 +3,11 @@
 
 use serde::Deserialize;
 
-use super::{approval::Approval, retention, sql};
+use super::{
+    approval::Approval,
+    numbers::{SHARDS, first_number},
+    retention, sql,
+};
 use crate::batches::{self, BatchRow};
 use contract::counters;
 use domain::{
@@ -135,12 +139,6 @@ fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result<i64, 
     Ok(payout)
 }
 
-/// Entries' numbers for each millisecond. With the time in their number, entries of several outboxes merge in the order
-/// of time.
-const NUMBERS_PER_MS: i64 = 1_024;
-/// The numbers of an outbox are those that leave its shard as remainder by this, so no two outboxes have the same.
-const SHARDS: i64 = 64;
-
 /// The payment of a new entry, with its callback.
 struct Payment {
     /// For a reversal, the reward's entry.
@@ -161,9 +159,7 @@ fn insert(
     payment: Option<Payment>,
 ) -> Result<i64, Failure> {
     let conversion = &approval.conversion;
-    let lowest = now_ms
-        .saturating_mul(NUMBERS_PER_MS)
-        .saturating_add(conversion.click.shard.into());
+    let lowest = first_number(now_ms).saturating_add(conversion.click.shard.into());
     let row = db.query_first(
         sql::ENTER,
         params![

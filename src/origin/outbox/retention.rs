@@ -1,12 +1,16 @@
-//! Retention and erasure: a user's identifiers on the operator's request, attempts after 90 days, and all identifiers
-//! after 400 days. Rows that prevent a second payment stay for ever. A waiting callback keeps its user's identifiers
-//! until it has been delivered or has become a dead letter, because it cannot be sent without them.
+//! Retention and erasure: a user's identifiers on the operator's request, attempts after 90 days, and everything after 401
+//! days. No postback is taken from 400 days after its click, so no row is needed then to prevent a second payment. A
+//! callback that waits keeps its rows and its user's identifiers until it has been delivered or has become a dead letter,
+//! because it cannot be sent without them.
 
 use serde_json::json;
 
-use super::sql;
+use super::{numbers::first_number, sql};
 use contract::operation::Reply;
-use domain::model::time::{DAY_MS, SECOND_MS, next_night_ms};
+use domain::{
+    conversions::reward::CLICK_LIFE_DAYS,
+    model::time::{DAY_MS, HOUR_MS, SECOND_MS, UtcDay, next_night_ms},
+};
 use platform::{
     database::{Database, DatabaseError},
     failure::Failure,
@@ -14,7 +18,7 @@ use platform::{
 };
 
 const ATTEMPT_RETENTION_MS: i64 = 90 * DAY_MS;
-const IDENTIFIER_RETENTION_MS: i64 = 400 * DAY_MS;
+const ROW_RETENTION_MS: i64 = (CLICK_LIFE_DAYS + 1) * DAY_MS;
 /// Rows of each kind that one alarm examines: about 50 ms, during which the object answers no request.
 const ROWS: i64 = 5_000;
 
@@ -59,34 +63,58 @@ fn erase_ended(db: &impl Database, user_id: &str) -> Result<(), DatabaseError> {
     db.execute(sql::ERASE_USER, params![user_id])
 }
 
-/// Does one alarm's sweep. Returns when the next one is due: in a second if expired rows are left. After an error it
-/// may be repeated.
+/// Does one alarm's part of the night's sweep. Returns when the next is due: in a second until the sweep is complete. After
+/// an error it may be repeated.
 pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
-    let attempts_from = now_ms.saturating_sub(ATTEMPT_RETENTION_MS);
-    let identifiers_from = now_ms.saturating_sub(IDENTIFIER_RETENTION_MS);
-    let is_more = || db.query_boolean(sql::MORE_TO_SWEEP, params![attempts_from, identifiers_from]);
-    // An alarm runs every few seconds, but rows expire once a day.
-    if !is_more()? {
+    let night = UtcDay::of_ms(now_ms.saturating_sub(HOUR_MS)).number();
+    let row = db.query_first(sql::GET_SWEEP, &[])?;
+    let (day, after) = match row {
+        Some(row) => (row.integer(0)?, row.integer(1)?),
+        None => return Err(DatabaseError("the row of sweeps is gone".into())),
+    };
+    if day == night {
         return due_ms(db, now_ms);
     }
+    let attempts_from = now_ms.saturating_sub(ATTEMPT_RETENTION_MS);
+    let rows_from = now_ms.saturating_sub(ROW_RETENTION_MS);
     db.execute(sql::SWEEP_ATTEMPTS, params![ROWS, attempts_from])?;
-    if let Some(last) = db.query_integer(sql::LAST_TO_CLEAR, params![ROWS, identifiers_from])? {
+    db.execute(sql::SWEEP_TXNS, params![rows_from, ROWS])?;
+    db.execute(sql::SWEEP_TERMS, params![rows_from, ROWS])?;
+
+    let expired_to = first_number(now_ms.saturating_sub(CLICK_LIFE_DAYS * DAY_MS));
+    let last = db.query_integer(sql::LAST_TO_SWEEP, params![after, expired_to, ROWS])?;
+    if let Some(last) = last {
+        let swept_to = first_number(rows_from).min(last.saturating_add(1));
         db.transaction(|| {
-            db.execute(sql::MARK_OLD, params![last])?;
-            db.execute(sql::BLANK_OLD_ATTEMPTS, params![last])?;
-            db.execute(sql::CLEAR_OLD, params![last])?;
-            db.execute(sql::SET_CLEARED, params![last])
+            db.execute(sql::EXPIRE_PENDING, params![after, last])?;
+            if !sums_wait(db, rows_from)? {
+                for sql in [
+                    sql::SWEEP_CONVERSIONS,
+                    sql::SWEEP_THEIR_ATTEMPTS,
+                    sql::SWEEP_REVERSED,
+                    sql::SWEEP_ENTRIES,
+                ] {
+                    db.execute(sql, params![after, swept_to])?;
+                }
+            }
+            db.execute(sql::SET_SWEEP, params![day, last])
         })?;
     }
-    if is_more()? {
-        Ok(Some(now_ms.saturating_add(SECOND_MS)))
-    } else {
-        due_ms(db, now_ms)
+    if last.is_some() || db.query_boolean(sql::MORE_TO_SWEEP, params![attempts_from, rows_from])? {
+        return Ok(Some(now_ms.saturating_add(SECOND_MS)));
     }
+    db.execute(sql::SET_SWEEP, params![night, 0_i64])?;
+    due_ms(db, now_ms)
 }
 
-/// When the next sweep is due; never if there are no entries.
+/// Whether sums of a day before `rows_from` have not reached their ledger or counters yet.
+fn sums_wait(db: &impl Database, rows_from: i64) -> Result<bool, DatabaseError> {
+    let day = db.query_integer(sql::FIRST_UNSENT_DAY, &[])?;
+    Ok(day.is_some_and(|day| day <= UtcDay::of_ms(rows_from).number()))
+}
+
+/// When the next sweep is due; never if the outbox keeps nothing.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
-    let has_entries = db.query_boolean(sql::ANYTHING_KEPT, &[])?;
-    Ok(has_entries.then(|| next_night_ms(now_ms)))
+    let keeps_rows = db.query_boolean(sql::ANYTHING_KEPT, &[])?;
+    Ok(keeps_rows.then(|| next_night_ms(now_ms)))
 }

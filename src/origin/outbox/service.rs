@@ -376,7 +376,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
 
     async fn claim_txn(&self, txn: &Txn) -> Result<bool, Failure> {
         match self.other_keeper(txn)? {
-            None => Ok(txns::claim(self.shell.storage(), txn)?),
+            None => Ok(txns::claim(self.shell.storage(), self.now_ms(), txn)?),
             Some(keeper) => calls::claim_txn(self.runtime(), keeper, txn).await,
         }
     }

@@ -25,9 +25,11 @@ const TABLES: &[&str] = &[
        failures INTEGER NOT NULL DEFAULT 0,
        resumes_ms INTEGER NOT NULL DEFAULT 0,
        disabled_ms INTEGER,
-       reserved INTEGER NOT NULL DEFAULT 0,
-       cleared_entry INTEGER NOT NULL DEFAULT 0
+       reserved INTEGER NOT NULL DEFAULT 0
      ) STRICT",
+    // One row: the UTC day of the last complete sweep, and the last entry that the current one has examined.
+    "CREATE TABLE sweeps (only INTEGER PRIMARY KEY CHECK (only = 1), day INTEGER NOT NULL, entry INTEGER NOT NULL) STRICT",
+    "INSERT INTO sweeps (only, day, entry) VALUES (1, 0, 0)",
     // The newest values of each offer that was converted, and the revisions of terms that pay clicks (docs/DECISIONS.md,
     // "Conversions"). `kind` is `offer` or `app`; the app's own terms have an empty `id`.
     "CREATE TABLE offers (
@@ -36,9 +38,11 @@ const TABLES: &[&str] = &[
      ) STRICT, WITHOUT ROWID",
     "CREATE TABLE terms (
        kind TEXT NOT NULL, id TEXT NOT NULL, revision INTEGER NOT NULL, terms TEXT NOT NULL,
+       learned_ms INTEGER NOT NULL,
        PRIMARY KEY (kind, id, revision)
      ) STRICT, WITHOUT ROWID",
-    // Clicks that reached a goal. They are never deleted, because they prevent a second payment. `names` is a JSON list
+    "CREATE INDEX terms_by_time ON terms (learned_ms)",
+    // Clicks that reached a goal. They prevent a second payment, for as long as a postback is taken. `names` is a JSON list
     // of the senders' names of the goal ('' for none), `offer_terms` a revision of the offer's terms that has the goal,
     // `entry` the number of the log's entry.
     "CREATE TABLE conversions (
@@ -56,8 +60,10 @@ const TABLES: &[&str] = &[
     // The senders' own ids of conversions, each claimed by one click of any of the app's outboxes.
     "CREATE TABLE txns (
        advertiser TEXT NOT NULL, goal TEXT NOT NULL, txn TEXT NOT NULL, nonce BLOB NOT NULL, number INTEGER NOT NULL,
+       at_ms INTEGER NOT NULL,
        PRIMARY KEY (advertiser, goal, txn)
      ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX txns_by_time ON txns (at_ms)",
     // Claims of this outbox that are to be freed where they were made, as JSON.
     "CREATE TABLE txns_to_free (
        number INTEGER PRIMARY KEY, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, txn TEXT NOT NULL
@@ -107,6 +113,16 @@ macro_rules! to_replay {
     };
 }
 
+/// The entries of a range that may leave: whose callback does not wait, and that of their reward neither. A reward leaves
+/// with its reversal.
+macro_rules! to_sweep {
+    () => {
+        "WHERE e.entry > ?1 AND e.entry < ?2 AND e.delivery IS NOT 0
+          AND NOT EXISTS (SELECT 1 FROM entries x WHERE x.after = e.entry)
+          AND NOT EXISTS (SELECT 1 FROM entries r WHERE r.entry = e.after AND r.delivery = 0)"
+    };
+}
+
 /// Removes the user's identifiers from an entry.
 macro_rules! forgotten {
     () => {
@@ -142,8 +158,9 @@ platform::statements! {
           terms_since = excluded.terms_since, conversion_cap = excluded.conversion_cap";
     /// kind, id, revision → terms
     pub const GET_TERMS = "SELECT terms FROM terms WHERE kind = ? AND id = ? AND revision = ?";
-    /// kind, id, revision, terms
-    pub const PUT_TERMS = "INSERT INTO terms (kind, id, revision, terms) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING";
+    /// kind, id, revision, terms, time
+    pub const PUT_TERMS = "INSERT INTO terms (kind, id, revision, terms, learned_ms) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT DO NOTHING";
     /// failures, resumes, disabled
     pub const SET_HEALTH = "UPDATE outbox SET failures = ?, resumes_ms = ?, disabled_ms = ?";
     /// nonce → for each conversion NULL, goal, names, state, entry, offer's terms; for each reservation its JSON and NULLs
@@ -154,9 +171,9 @@ platform::statements! {
         VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (nonce, goal) DO UPDATE SET names = excluded.names, state = excluded.state, entry = excluded.entry,
           offer_terms = excluded.offer_terms";
-    /// advertiser, goal, txn, nonce, number → one row unless another click has the txn
-    pub const CLAIM_TXN = "INSERT INTO txns (advertiser, goal, txn, nonce, number) VALUES (?, ?, ?, ?, ?)
-        ON CONFLICT (advertiser, goal, txn) DO UPDATE SET number = MAX(number, excluded.number)
+    /// advertiser, goal, txn, nonce, number, time → one row unless another click has the txn
+    pub const CLAIM_TXN = "INSERT INTO txns (advertiser, goal, txn, nonce, number, at_ms) VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT (advertiser, goal, txn) DO UPDATE SET number = MAX(number, excluded.number), at_ms = excluded.at_ms
           WHERE nonce = excluded.nonce RETURNING number";
     /// advertiser, goal, txn, nonce, number
     pub const FREE_TXN = "DELETE FROM txns
@@ -273,28 +290,44 @@ platform::statements! {
     /// entry → its user, if it must be erased
     pub const USER_TO_ERASE = "SELECT user_id FROM entries WHERE entry = ? AND erase = 1 AND user_id IS NOT NULL";
 
+    /// → day of the last complete sweep, last entry examined
+    pub const GET_SWEEP = "SELECT day, entry FROM sweeps";
+    /// day, last entry examined
+    pub const SET_SWEEP = "UPDATE sweeps SET day = ?, entry = ?";
     /// attempts examined, first time kept
     pub const SWEEP_ATTEMPTS = "DELETE FROM attempts WHERE attempt IN
         (SELECT attempt FROM (SELECT attempt, at_ms FROM attempts ORDER BY attempt LIMIT ?) WHERE at_ms < ?)";
-    /// attempts' first time kept, entries' first time kept
+    /// first time kept, txns at most
+    pub const SWEEP_TXNS = "DELETE FROM txns WHERE (advertiser, goal, txn) IN
+        (SELECT advertiser, goal, txn FROM txns WHERE at_ms < ? LIMIT ?)";
+    /// first time kept, terms at most: terms in force stay
+    pub const SWEEP_TERMS = "DELETE FROM terms WHERE (kind, id, revision) IN
+        (SELECT kind, id, revision FROM terms t WHERE learned_ms < ?
+          AND NOT EXISTS (SELECT 1 FROM offers o WHERE o.offer = t.id AND o.terms_revision = t.revision)
+          AND NOT EXISTS (SELECT 1 FROM outbox WHERE t.kind = 'app' AND terms_revision = t.revision) LIMIT ?)";
+    /// first time of attempts kept, of txns kept
     pub const MORE_TO_SWEEP = "SELECT
         EXISTS (SELECT 1 FROM (SELECT at_ms FROM attempts ORDER BY attempt LIMIT 1) WHERE at_ms < ?)
-        OR EXISTS (SELECT 1 FROM (SELECT at_ms FROM entries
-          WHERE entry > (SELECT cleared_entry FROM outbox) ORDER BY entry LIMIT 1) WHERE at_ms < ?)";
-    /// entries examined, first time kept → the last entry that is old enough
-    pub const LAST_TO_CLEAR = "SELECT MAX(entry) FROM (SELECT entry, at_ms FROM entries
-        WHERE entry > (SELECT cleared_entry FROM outbox) ORDER BY entry LIMIT ?) WHERE at_ms < ?";
-    /// last entry: marks the entries; waiting ones are erased later
-    pub const MARK_OLD = "UPDATE entries SET erase = 1
-        WHERE entry > (SELECT cleared_entry FROM outbox) AND entry <= ? AND user_id IS NOT NULL";
-    /// last entry
-    pub const BLANK_OLD_ATTEMPTS = "UPDATE attempts SET body = '' WHERE body <> '' AND entry IN
-        (SELECT entry FROM entries WHERE entry > (SELECT cleared_entry FROM outbox) AND entry <= ?
-          AND erase = 1 AND delivery IS NOT 0)";
-    /// last entry
-    pub const CLEAR_OLD = concat!("UPDATE entries SET ", forgotten!(), "
-        WHERE entry > (SELECT cleared_entry FROM outbox) AND entry <= ? AND erase = 1 AND delivery IS NOT 0");
-    /// last entry
-    pub const SET_CLEARED = "UPDATE outbox SET cleared_entry = ?";
-    pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM entries)";
+        OR EXISTS (SELECT 1 FROM txns WHERE at_ms < ?)";
+    /// after this entry, before this one, entries at most → the last of them
+    pub const LAST_TO_SWEEP = "SELECT MAX(entry) FROM
+        (SELECT entry FROM entries WHERE entry > ? AND entry < ? ORDER BY entry LIMIT ?)";
+    /// after this entry, last entry: what is pending ends as rejected
+    pub const EXPIRE_PENDING = "UPDATE conversions SET state = 2 WHERE state = 0 AND (nonce, goal) IN
+        (SELECT nonce, goal FROM entries WHERE entry > ? AND entry <= ?)";
+    /// after this entry, before this one
+    pub const SWEEP_CONVERSIONS = concat!("DELETE FROM conversions WHERE (nonce, goal) IN
+        (SELECT nonce, goal FROM entries e ", to_sweep!(), ")");
+    /// after this entry, before this one
+    pub const SWEEP_THEIR_ATTEMPTS = concat!("DELETE FROM attempts WHERE entry IN
+        (SELECT entry FROM entries e ", to_sweep!(), " UNION ALL SELECT after FROM entries e ", to_sweep!(), ")");
+    /// after this entry, before this one: the rewards whose reversals are swept
+    pub const SWEEP_REVERSED = concat!("DELETE FROM entries WHERE entry IN
+        (SELECT after FROM entries e ", to_sweep!(), " AND after IS NOT NULL)");
+    /// after this entry, before this one
+    pub const SWEEP_ENTRIES = concat!("DELETE FROM entries WHERE entry IN (SELECT entry FROM entries e ", to_sweep!(), ")");
+    /// → the first UTC day of sums that are not confirmed yet
+    pub const FIRST_UNSENT_DAY = "SELECT MIN(day) FROM (SELECT MIN(day) AS day FROM traffic
+        UNION ALL SELECT MIN(value ->> '$.day') FROM forwards, json_each(sums) WHERE sums IS NOT NULL)";
+    pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM entries) OR EXISTS (SELECT 1 FROM txns)";
 }

@@ -8,6 +8,7 @@ use contract::{
 use domain::{
     conversions::{
         parameters::INVALID_CLICK_ID,
+        reward::check_life,
         terms::{AppTerms, CurrentOffer, OfferTerms, TermsInForce},
     },
     model::{CurrencyRate, OfferId},
@@ -45,7 +46,8 @@ pub struct Revision {
 /// The terms of a conversion, which the outbox has or asks the catalog for.
 ///
 /// # Errors
-/// `invalid_click_id` for an app or an offer that the catalog does not have; `unavailable` if it does not answer.
+/// `conversion_window_closed` for a click of more than a year ago; `invalid_click_id` for an app or an offer that the
+/// catalog does not have; `unavailable` if it does not answer.
 pub async fn of(
     db: &impl Database,
     peers: &impl Peers,
@@ -53,6 +55,8 @@ pub async fn of(
     conversion: &Conversion,
 ) -> Result<Terms, Failure> {
     let click = &conversion.click;
+    // The terms of an older click may be gone.
+    check_life(click.clicked_at_ms, peers.now_ms())?;
     let offer = OfferId::parse(&click.offer).ok_or(INVALID_CLICK_ID)?;
     if let Some(app) = &conversion.current.app {
         endpoint::store_current(db, peers, shard, app)?;
@@ -132,7 +136,7 @@ pub async fn learn_app(
         } = peers.ask_app(question).await?;
         endpoint::store_current(db, peers, shard, &current)?;
         endpoint::store_settings(db, peers, shard, &callback)?;
-        Ok(store(db, Resource::App, "", revision, &terms)?)
+        Ok(store(db, peers.now_ms(), Resource::App, "", revision, &terms)?)
     })
     .await
 }
@@ -154,7 +158,14 @@ async fn learn_offer(
         }
         let KnownOffer { terms, current } = peers.ask_offer(question).await?;
         store_current(db, offer, &current)?;
-        Ok(store(db, Resource::Offer, offer.as_str(), revision, &terms)?)
+        Ok(store(
+            db,
+            peers.now_ms(),
+            Resource::Offer,
+            offer.as_str(),
+            revision,
+            &terms,
+        )?)
     })
     .await
 }
@@ -184,6 +195,7 @@ fn stored<T: DeserializeOwned>(
 
 fn store(
     db: &impl Database,
+    now_ms: i64,
     kind: Resource,
     id: &str,
     revision: i64,
@@ -191,7 +203,7 @@ fn store(
 ) -> Result<(), DatabaseError> {
     db.execute(
         sql::PUT_TERMS,
-        params![kind.singular(), id, revision, json(terms)?],
+        params![kind.singular(), id, revision, json(terms)?, now_ms],
     )
 }
 

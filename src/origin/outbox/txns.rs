@@ -51,8 +51,13 @@ pub fn keeper(app: AppId, outboxes: u8, txn: &Txn) -> Shard {
 }
 
 /// Claims a `txn` in this outbox. Returns false if another click has it.
-pub fn claim(db: &impl Database, txn: &Txn) -> Result<bool, DatabaseError> {
-    Ok(db.query_first(sql::CLAIM_TXN, &parameters(txn))?.is_some())
+pub fn claim(db: &impl Database, now_ms: i64, txn: &Txn) -> Result<bool, DatabaseError> {
+    let [advertiser, goal, id, nonce, number] = parameters(txn);
+    let claimed = db.query_first(
+        sql::CLAIM_TXN,
+        &[advertiser, goal, id, nonce, number, now_ms.into()],
+    )?;
+    Ok(claimed.is_some())
 }
 
 /// Ends a claim in this outbox.

@@ -159,6 +159,17 @@ fn a_reversal_is_exact_although_its_reward_was_erased() {
     assert_eq!((&shown["payout"], &shown["value"]), (&j!(-0.75), &j!(-75)));
 }
 
+/// Sweeps a whole night.
+fn night(db: &Sqlite, now_ms: i64) {
+    for step in 0.. {
+        assert!(step < 100, "the sweep does not end");
+        match sweep(db, now_ms).unwrap() {
+            Some(next) if next == now_ms + SECOND_MS => {}
+            next => return assert_eq!(next, due_ms(db, now_ms).unwrap()),
+        }
+    }
+}
+
 #[test]
 fn attempts_are_kept_ninety_days() {
     let (db, world) = delivered();
@@ -166,56 +177,15 @@ fn attempts_are_kept_ninety_days() {
     replay(&db, NOW + DAY_MS, &reward_id(1), CLAIM_MS).unwrap();
     send_all(&db, NOW + DAY_MS, 200);
     let attempts = || dump(&db, "attempts").len();
-    sweep(&db, NOW + 90 * DAY_MS).unwrap();
+    night(&db, NOW + 90 * DAY_MS);
     assert_eq!(attempts(), 4);
-    sweep(&db, NOW + 90 * DAY_MS + 1).unwrap();
+    night(&db, NOW + 91 * DAY_MS);
     assert_eq!(attempts(), 1);
-    assert_eq!(
-        entry(&db, &reward_id(1))["attempts"][0]["at"],
-        (NOW + DAY_MS) / SECOND_MS
-    );
-    sweep(&db, NOW + 91 * DAY_MS + 1).unwrap();
+    let kept = entry(&db, &reward_id(1))["attempts"][0]["at"].clone();
+    assert_eq!(kept, (NOW + DAY_MS) / SECOND_MS);
+    night(&db, NOW + 92 * DAY_MS);
     assert_eq!(attempts(), 0);
     assert_eq!(entry(&db, &reward_id(1))["state"], "delivered");
-}
-
-#[test]
-fn identifiers_are_kept_400_days_or_until_their_callback_ends() {
-    let (db, world) = delivered();
-    convert(&db, &world, &conversion(4).user("cyd").status(Status::Pending)).unwrap();
-    convert(&db, &world, &conversion(5).user("dan")).unwrap();
-    world.pass(DAY_MS);
-    convert(&db, &world, &conversion(6).user("eve")).unwrap();
-    sweep(&db, NOW + 400 * DAY_MS).unwrap();
-    assert!(
-        ["ann", "bob", "cyd", "dan", "eve"]
-            .iter()
-            .all(|user| dump_all(&db).contains(user))
-    );
-    sweep(&db, NOW + 400 * DAY_MS + 1).unwrap();
-    let left: Vec<_> = ["ann", "bob", "cyd", "dan", "eve"]
-        .into_iter()
-        .filter(|user| dump_all(&db).contains(user))
-        .collect();
-    assert_eq!(left, ["dan", "eve"]);
-    assert_eq!(refusal(replay(&db, NOW, &reward_id(1), CLAIM_MS)).code, "erased");
-    // The waiting entry is sent unchanged and erased afterwards; the younger one keeps its own date.
-    let late = NOW + 400 * DAY_MS + 2;
-    let callbacks = claim(&db, late);
-    assert_eq!(ids(&callbacks), [reward_id(5), reward_id(6)]);
-    assert_eq!(callbacks[0].fields.user_id, "dan");
-    callbacks
-        .iter()
-        .for_each(|callback| answer(&db, late, callback, 200));
-    assert!(!dump_all(&db).contains("dan") && dump_all(&db).contains("eve"));
-    sweep(&db, NOW + 401 * DAY_MS + 1).unwrap();
-    assert!(!dump_all(&db).contains("eve"));
-    // The rows that prevent a second payment stay.
-    assert_eq!(
-        send(&db, &world, &conversion(1).user("ann")),
-        Ok(("approved", true))
-    );
-    assert_eq!(dump(&db, "conversions").len(), 6);
 }
 
 #[test]
@@ -227,61 +197,192 @@ fn a_sweep_runs_each_night_while_rows_exist() {
     let next = UtcDay::of_ms(NOW).minus(-1).start_ms() + HOUR_MS;
     assert_eq!(due_ms(&db, NOW), Ok(Some(next)));
     assert_eq!(sweep(&db, next), Ok(Some(next + DAY_MS)));
-    assert_eq!(sweep(&db, next - 1), Ok(Some(next)));
+    assert_eq!(sweep(&db, next + HOUR_MS), Ok(Some(next + DAY_MS)));
 }
 
-/// Adds copies of the first entry, each with an attempt, all of one time.
-fn fill(db: &Sqlite, more: u32) {
-    db.execute(
-        "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
-        INSERT INTO entries (entry, transaction_id, nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, user_id, fields)
-        SELECT entry + n, 'more-' || CAST(n AS INTEGER), nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, user_id, fields
-          FROM n, (SELECT * FROM entries LIMIT 1)",
-        params![more],
-    )
-    .unwrap();
-    db.execute(
-        "INSERT INTO attempts (entry, at_ms, ms, http_status, body)
-        SELECT entry, at_ms, 1, 200, 'user-1' FROM entries WHERE transaction_id LIKE 'more-%'",
-        &[],
-    )
-    .unwrap();
+fn rows(db: &Sqlite, table: &str) -> i64 {
+    let sql = format!("SELECT COUNT(*) FROM {table}");
+    db.query_first(&sql, &[]).unwrap().unwrap().integer(0).unwrap()
 }
 
-fn counts(db: &Sqlite) -> (i64, i64) {
-    let sql =
-        "SELECT (SELECT COUNT(*) FROM entries WHERE user_id IS NOT NULL), (SELECT COUNT(*) FROM attempts)";
-    let row = db.query_first(sql, &[]).unwrap().unwrap();
-    (row.integer(0).unwrap(), row.integer(1).unwrap())
+/// The bytes of the pages that hold rows.
+fn bytes(db: &Sqlite) -> i64 {
+    let row = db.query_first("SELECT SUM(pgsize) FROM dbstat", &[]).unwrap();
+    row.unwrap().integer(0).unwrap()
+}
+
+/// Sends the sums of conversions to nowhere, as if they were confirmed.
+fn confirm_sums(db: &Sqlite) {
+    db.execute("DELETE FROM traffic", &[]).unwrap();
+}
+
+/// A year of an outbox: what it answers, what is left, and what that weighs. The answers are to copies of the postbacks of
+/// day 0, whose clicks are a day older.
+#[test]
+fn a_conversion_is_walked_from_its_first_day_to_its_last() {
+    let (db, world) = (outbox(), World::new());
+    let empty = bytes(&db);
+    let many: u16 = 3_000;
+    let approved = |n: u16| Conversion {
+        nonce: Bytes([&n.to_be_bytes()[..], &[7; 10]].concat()),
+        ..conversion(1)
+    };
+    for n in 0..many {
+        convert(&db, &world, &approved(n).txn(&format!("t-{n}"))).unwrap();
+        send_all(&db, NOW, 200);
+    }
+    let pending = conversion(2).status(Status::Pending);
+    convert(&db, &world, &pending).unwrap();
+    let late_reversal = conversion(3);
+    convert(&db, &world, &late_reversal).unwrap();
+    send_all(&db, NOW, 200);
+    let waits = conversion(4);
+    convert(&db, &world, &waits).unwrap();
+    confirm_sums(&db);
+    let full = bytes(&db) - empty;
+    let per_conversion = full / i64::from(many);
+    assert!(
+        (600..1_400).contains(&per_conversion),
+        "{per_conversion} bytes a conversion"
+    );
+
+    let at = |day: i64| world.now_ms.set(NOW + day * DAY_MS);
+    let state = |n: u8| {
+        let shown = entry(&db, &reward_id(n));
+        shown["status"].as_str().unwrap().to_owned()
+    };
+    let closed = Err("conversion_window_closed");
+    for day in [1, 90, 300] {
+        at(day);
+        night(&db, world.now_ms.get());
+        assert_eq!(
+            send(&db, &world, &approved(0).txn("t-0")),
+            Ok(("approved", true)),
+            "day {day}"
+        );
+        assert_eq!(
+            send(&db, &world, &conversion(5).txn("t-0").status(Status::Rejected)),
+            if day == 1 {
+                Ok(("rejected", false))
+            } else {
+                Ok(("rejected", true))
+            }
+        );
+        assert_eq!(rows(&db, "entries"), i64::from(many) + 4);
+    }
+    // The day before no postback is taken any more, a reward is taken back.
+    at(398);
+    let reversed = late_reversal.clone().status(Status::Reversed);
+    assert_eq!(send(&db, &world, &reversed), Ok(("reversed", false)));
+    send_all(&db, NOW + 398 * DAY_MS, 200);
+    confirm_sums(&db);
+    replay(&db, world.now_ms.get(), &reward_id(4), CLAIM_MS).unwrap();
+    at(400);
+    night(&db, world.now_ms.get());
+    for postback in [approved(0), pending.clone(), reversed.clone(), conversion(9)] {
+        assert_eq!(send(&db, &world, &postback), closed);
+    }
+    assert_eq!(rows(&db, "entries"), i64::from(many) + 5);
+    assert_eq!((state(2).as_str(), state(3).as_str()), ("pending", "reversed"));
+    // A night later what is pending has ended, and everything is still there.
+    at(401);
+    night(&db, world.now_ms.get());
+    assert_eq!(state(2), "rejected");
+    assert_eq!(rows(&db, "entries"), i64::from(many) + 5);
+    // Then it leaves, but for the callback that waits and the reward that was taken back late.
+    at(402);
+    night(&db, world.now_ms.get());
+    let left: Vec<_> = entries(&db)
+        .iter()
+        .map(|entry| entry["transaction_id"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        left,
+        [
+            reversal_id(3),
+            id_of(5, "g-1", Movement::Reward),
+            reward_id(4),
+            reward_id(3)
+        ]
+    );
+    assert_eq!(
+        (rows(&db, "conversions"), rows(&db, "attempts"), rows(&db, "txns")),
+        (3, 2, 0)
+    );
+    let rest = bytes(&db) - empty;
+    assert!(rest < full / 20, "{rest} of {full} bytes are left");
+    // What waits leaves a night after it was delivered, the reversal in its turn with its reward.
+    at(500);
+    send_all(&db, NOW + 500 * DAY_MS, 200);
+    night(&db, world.now_ms.get());
+    assert_eq!(rows(&db, "entries"), 2);
+    at(800);
+    night(&db, world.now_ms.get());
+    assert_eq!(
+        [
+            rows(&db, "entries"),
+            rows(&db, "conversions"),
+            rows(&db, "attempts")
+        ],
+        [0; 3]
+    );
+    assert_eq!(due_ms(&db, world.now_ms.get()), Ok(None));
+    println!("{per_conversion} bytes a conversion");
 }
 
 #[test]
-fn a_sweep_deletes_all_old_rows_in_steps() {
+fn rows_stay_while_their_sums_wait() {
+    let (db, _) = delivered();
+    night(&db, NOW + 402 * DAY_MS);
+    assert_eq!(rows(&db, "entries"), 3);
+    confirm_sums(&db);
+    night(&db, NOW + 403 * DAY_MS);
+    assert_eq!(rows(&db, "entries"), 0);
+}
+
+#[test]
+fn terms_that_no_click_can_need_leave() {
+    let (db, world) = (outbox(), World::new());
+    convert(&db, &world, &conversion(1)).unwrap();
+    world.change(|offer| offer.goals[0].payout_micro_usd = 5);
+    world
+        .catalog
+        .borrow_mut()
+        .change_app(|app| app.currency.name = "Gems".into());
+    convert(&db, &world, &conversion(2).under_current(&world)).unwrap();
+    assert_eq!(rows(&db, "terms"), 4);
+    night(&db, NOW + 401 * DAY_MS);
+    assert_eq!(rows(&db, "terms"), 4);
+    night(&db, NOW + 402 * DAY_MS);
+    assert_eq!(rows(&db, "terms"), 2, "those in force stay");
+}
+
+/// Adds copies of the first entry.
+fn fill(db: &Sqlite, more: u32) {
+    let sql = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
+        INSERT INTO entries (entry, transaction_id, nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, user_id, fields)
+        SELECT entry + n, 'more-' || CAST(n AS INTEGER), nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, user_id, fields
+          FROM n, (SELECT * FROM entries LIMIT 1)";
+    db.execute(sql, params![more]).unwrap();
+}
+
+#[test]
+fn a_sweep_takes_many_rows_in_steps() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1)).unwrap();
     send_all(&db, NOW, 200);
+    confirm_sums(&db);
     fill(&db, 12_000);
-    world.now_ms.set(NOW + 300 * DAY_MS);
-    let mut young = conversion(2);
-    young.click.clicked_at_ms = world.now_ms.get();
-    convert(&db, &world, &young).unwrap();
-    let later = NOW + 401 * DAY_MS;
+    let later = NOW + 402 * DAY_MS;
     let mut left = vec![];
     loop {
         let next = sweep(&db, later).unwrap();
-        left.push(counts(&db));
+        left.push(rows(&db, "entries"));
         if next != Some(later + SECOND_MS) {
-            assert_eq!(next, due_ms(&db, later).unwrap());
             break;
         }
     }
-    assert_eq!(left, [(7_002, 7_001), (2_002, 2_001), (1, 0)]);
-    // The next night continues where this one ended.
-    assert_eq!(
-        sweep(&db, later + DAY_MS).unwrap(),
-        due_ms(&db, later + DAY_MS).unwrap()
-    );
-    assert_eq!(counts(&db), (1, 0));
+    assert_eq!(left, [7_001, 2_001, 0, 0]);
 }
 
 /// An event of a user's only conversion.

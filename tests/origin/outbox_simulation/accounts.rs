@@ -98,7 +98,7 @@ impl World {
         assert_eq!(found, expected);
     }
 
-    pub fn check_end(&self) {
+    pub fn check_end(&mut self) {
         let entries = self.entries();
         let paid = || entries.iter().filter(|entry| entry.delivery.is_some());
         for entry in paid() {

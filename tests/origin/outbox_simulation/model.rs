@@ -63,6 +63,7 @@ pub struct Callback {
 }
 
 /// An entry of the conversion log.
+#[derive(Clone)]
 pub struct Entry {
     pub entry: i64,
     pub transaction_id: String,

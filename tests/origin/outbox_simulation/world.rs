@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     catalog::{GOALS, OFFERS, first_catalog, user_id},
-    model::Model,
+    model::{Entry, Model},
     ops::{Change, Death, Fate, Op},
     receivers::{Behaviour, Receivers},
     runtime::{self, CallAnswer, CallRequest, Environment, Operation, Service, Task},
@@ -85,6 +85,8 @@ pub struct World {
     pub clicks: BTreeMap<u8, Click<'static>>,
     stragglers: Vec<CallRequest>,
     pub model: Model,
+    /// Every entry that was ever in the log, as it was last.
+    pub seen: BTreeMap<i64, Entry>,
 }
 
 impl World {
@@ -109,6 +111,7 @@ impl World {
             clicks: BTreeMap::new(),
             stragglers: vec![],
             model: Model::default(),
+            seen: BTreeMap::new(),
         }
     }
 
@@ -395,8 +398,9 @@ impl World {
         let claim = serde_json::to_string(&Command::from(ClaimTxn(txn.clone()))).unwrap();
         let keeper = self.keeper(&txn);
         if keeper == shard() {
+            let command = ClaimTxn(txn.clone()).into();
             // It may fail like any write.
-            let _ = txns::claim(&self.env.db, &txn);
+            let _ = self.service.command(shard(), command).now_or_never().unwrap();
         } else {
             self.ask_outbox(&keeper.address(), &claim);
         }

@@ -1,0 +1,13 @@
+//! The numbers of the log's entries. With the time in their number, the entries of several outboxes merge in the order of
+//! time, and one number is the cursor over all of them.
+
+/// Numbers for each millisecond.
+const NUMBERS_PER_MS: i64 = 1_024;
+
+/// The numbers of an outbox are those that leave its shard as remainder by this, so no two outboxes have the same.
+pub const SHARDS: i64 = 64;
+
+/// The lowest number of an entry of this time, of any outbox. Entries of an earlier time have lower ones.
+pub fn first_number(at_ms: i64) -> i64 {
+    at_ms.saturating_mul(NUMBERS_PER_MS)
+}
