@@ -7,7 +7,7 @@ use crate::operation::{Bytes, ObjectAddress, Operation, Repeat, Reply};
 use crate::{kv::SnapshotKind, operations};
 use domain::{
     conversions::terms::{AppTerms, CurrentApp, CurrentOffer, OfferTerms},
-    model::{AppId, CurrencyRate, OfferId, api_error::ApiError},
+    model::{AppId, CurrencyRate, OfferId, PublisherId, api_error::ApiError},
 };
 
 /// The namespace's binding.
@@ -213,6 +213,7 @@ pub struct AppSettings {
     pub outbox_shards: u8,
     /// The numbers of those of its outboxes that ever had a conversion, in order.
     pub outboxes: Vec<u8>,
+    pub publisher_id: PublisherId,
     pub currency: CurrencyRate,
     pub callback: CallbackSettings,
 }

@@ -77,6 +77,7 @@ operations! {
         ListKeys(ListKeys) -> operation::Reply, Idempotent;
         RevokeKey(RevokeKey) -> operation::Reply, Once;
         ListDays(ListDays) -> operation::Reply, Idempotent;
+        ReadOffers(ReadOffers) -> Vec<OfferRevenue>, Idempotent;
     }
 }
 
@@ -114,6 +115,19 @@ pub struct ListDays {
     pub before: Option<String>,
 }
 
+/// A part of `GET …/reconcile`: the revenue that Signpost counted for an app on a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadOffers {
+    pub app: AppId,
+    pub day: UtcDay,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfferRevenue {
+    pub offer: OfferId,
+    pub revenue_micro_usd: i64,
+}
+
 /// Clicks and revenue of one offer in one app.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfferSum {
@@ -135,6 +149,7 @@ pub struct OfferSum {
 #[serde(untagged)]
 pub enum Reply {
     Applied(Applied),
+    Offers(Vec<OfferRevenue>),
     /// The answer to an operator's command.
     Operator(operation::Reply),
 }

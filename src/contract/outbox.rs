@@ -10,7 +10,7 @@ use domain::{
         state::Status,
         terms::{CurrentApp, CurrentOffer},
     },
-    model::{AdvertiserId, AppId, CurrencyRate},
+    model::{AdvertiserId, AppId, CurrencyRate, OfferId, time::UtcDay},
     tracking::click::Click,
 };
 
@@ -69,6 +69,8 @@ operations! {
         Enable(Enable) -> Standing, Idempotent;
         Test(Test) -> operation::Reply, Once;
         Erase(Erase) -> operation::Reply, Idempotent;
+        ReadDay(ReadDay) -> OutboxDay, Idempotent;
+        ListDay(ListDay) -> Vec<DayEntry>, Idempotent;
     }
 }
 
@@ -248,6 +250,47 @@ pub enum EndpointState {
     Disabled,
 }
 
+/// A part of `GET …/reconcile`: what this outbox paid on a UTC day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadDay {
+    pub day: UtcDay,
+}
+
+/// The payments of a UTC day, in micro-USD.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutboxDay {
+    pub offers: Vec<OfferDay>,
+    /// The sum of the day in batches that the ledger has confirmed.
+    pub confirmed_micro_usd: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfferDay {
+    pub offer: OfferId,
+    pub rewards: i64,
+    pub reversals: i64,
+    /// Rewards less reversals.
+    pub paid_micro_usd: i64,
+    /// What is not confirmed yet of them.
+    pub waiting_micro_usd: i64,
+}
+
+/// The transactions of an offer on a UTC day, at most so many.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListDay {
+    pub day: UtcDay,
+    pub offer: OfferId,
+    pub limit: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DayEntry {
+    pub transaction_id: String,
+    pub offer_id: OfferId,
+    /// Negative for a reversal.
+    pub paid_micro_usd: i64,
+}
+
 /// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
@@ -257,6 +300,8 @@ pub enum Reply {
     Page(ListPage),
     Replayed(Replayed),
     Standing(Standing),
+    Day(OutboxDay),
+    DayEntries(Vec<DayEntry>),
     /// The answer to an operator's command.
     Operator(operation::Reply),
     Done {},

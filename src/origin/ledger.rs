@@ -24,7 +24,7 @@ mod uploads;
 
 pub use sql::MIGRATIONS;
 
-use contract::ledger::{AddOffers, Command, CreateKey, ListDays, ListKeys, Reply, RevokeKey};
+use contract::ledger::{AddOffers, Command, CreateKey, ListDays, ListKeys, ReadOffers, Reply, RevokeKey};
 use domain::model::{PublisherId, mac::MacKeys, time::SECOND_MS};
 use platform::{
     database::{Database, DatabaseError},
@@ -64,6 +64,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::ListDays(ListDays { limit, before }) => {
             days::list(db, limit, before.as_deref()).map(Reply::Operator)
         }
+        Command::ReadOffers(ReadOffers { app, day }) => Ok(Reply::Offers(offers::revenue(db, app, day)?)),
     }
 }
 

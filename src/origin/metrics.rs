@@ -66,6 +66,15 @@ fn text(context: &RequestContext, catalog: Option<&Value>) -> String {
             ([("outcome", "dead")], attempts.dead),
         ],
     );
+    let reconciled = delivery_log::reconciled();
+    metrics.metric(
+        "isolate_reconciled_days_total",
+        "Days of the outboxes that live in this isolate, by whether the log equals its batches.",
+        [
+            ([("outcome", "equal")], reconciled.equal),
+            ([("outcome", "different")], reconciled.different),
+        ],
+    );
     metrics.text()
 }
 

@@ -4,6 +4,7 @@
 mod catalog;
 mod ledger;
 mod outbox;
+mod reconcile;
 
 use std::time::Duration;
 
@@ -40,6 +41,7 @@ pub async fn call(
         Handler::Describe => Ok(describe()),
         Handler::Metrics => Ok(metrics::answer(context).await),
         Handler::ListCallbacks => outbox::list_callbacks(context, query).await,
+        Handler::Reconcile => reconcile::reconcile(context, query).await,
         Handler::Catalog(call) => catalog::call(context, call, segments, request, query).await,
         Handler::Ledger(call) => ledger::call(context, call, segments, request, query).await,
         Handler::Outbox(call) => outbox::call(context, call, segments, request, query).await,

@@ -6,9 +6,9 @@
 //! - [`entries`], [`numbers`] and [`log`]: the log's entries, one for each transaction id, and the operator's view of them;
 //! - [`deliveries`], [`callback_sender`] and [`endpoint`]: attempts of callbacks, and the state of their endpoint;
 //! - [`terms`]: the terms that pay a click; [`txns`]: the senders' own ids;
-//! - [`revenue_batches`]: sums for ledgers and counters;
+//! - [`revenue_batches`] and [`day`]: sums for ledgers and counters, and their comparison with the log;
 //! - [`calls`]: calls to other objects; [`commands`]: those that need none;
-//! - [`merge`]: one log from all outboxes of an app;
+//! - [`merge`] and [`reconcile`]: one log and one day from all outboxes of an app;
 //! - [`replay`] and [`retention`]: the operator's replays, and deletion.
 
 pub mod approval;
@@ -17,6 +17,7 @@ mod calls;
 mod commands;
 pub mod commit;
 pub mod conversions;
+pub mod day;
 pub mod deliveries;
 pub mod delivery_log;
 pub mod endpoint;
@@ -27,6 +28,7 @@ pub mod numbers;
 #[cfg(target_arch = "wasm32")]
 mod object;
 pub mod peers;
+pub mod reconcile;
 pub mod replay;
 pub mod reservations;
 pub mod retention;

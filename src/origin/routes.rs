@@ -11,6 +11,7 @@ pub enum Handler {
     Describe,
     Metrics,
     ListCallbacks,
+    Reconcile,
     Catalog(CatalogCall),
     Ledger(LedgerCall),
     Outbox(OutboxCall),
@@ -144,6 +145,7 @@ pub const ROUTES: &[Row] = &[
     // Without a permit, because it reports how full the pools are.
     operator("/v1/operator/metrics", &[on(Get, Metrics)]),
     operator("/v1/operator/callbacks", &[on(Get, ListCallbacks).within(Operator)]),
+    operator("/v1/operator/reconcile", &[on(Get, Reconcile).within(Operator)]),
 ];
 
 #[cfg(test)]

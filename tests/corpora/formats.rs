@@ -31,7 +31,7 @@ fn survives<T: Serialize + DeserializeOwned>(example: &Value) -> Result<(), Stri
     }
 }
 
-const FORMATS: [(&str, Check); 29] = [
+const FORMATS: [(&str, Check); 32] = [
     ("catalog_command", survives::<catalog::Command>),
     ("catalog_refreshed", survives::<catalog::Refreshed>),
     ("catalog_app_settings", survives::<catalog::AppSettings>),
@@ -45,11 +45,14 @@ const FORMATS: [(&str, Check); 29] = [
     ("counters_taken", survives::<counters::Taken>),
     ("kv_pointer", survives::<kv::Pointer>),
     ("ledger_command", survives::<ledger::Command>),
+    ("ledger_offers", survives::<ledger::OfferRevenue>),
     ("ledger_upload", survives::<ledger::Upload>),
     ("operator_reply", survives::<operation::Reply>),
     ("outbox_answer", survives::<outbox::Answer>),
     ("outbox_claimed", survives::<outbox::Claimed>),
     ("outbox_command", survives::<outbox::Command>),
+    ("outbox_day", survives::<outbox::OutboxDay>),
+    ("outbox_day_entry", survives::<outbox::DayEntry>),
     ("outbox_page", survives::<outbox::ListPage>),
     ("outbox_replayed", survives::<outbox::Replayed>),
     ("outbox_standing", survives::<outbox::Standing>),

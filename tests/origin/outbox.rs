@@ -4,6 +4,7 @@
 mod alarms;
 mod caps;
 mod conversions;
+mod days;
 mod deliveries;
 mod faults;
 mod log;
@@ -56,7 +57,7 @@ use domain::{
 use origin::{
     counters,
     outbox::{
-        self, commit,
+        self, commit, day,
         deliveries::{self as attempts, Attempt, ClaimedCallback},
         endpoint, log as written,
         merge::MAX_TEXT,

@@ -136,6 +136,7 @@ pub fn settings(db: &impl Database, app: AppId) -> Result<Reply, Failure> {
             .iter()
             .map(|row| row.number(0))
             .collect::<Result<_, _>>()?,
+        publisher_id: document.publisher_id,
         currency: document.currency,
         callback: callback_settings::read(&row, 2)?,
     };

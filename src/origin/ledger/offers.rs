@@ -8,13 +8,21 @@ use super::{
     sql,
 };
 use crate::batches;
-use contract::{ledger::OfferSum, operation::Applied};
+use contract::{
+    ledger::{OfferRevenue, OfferSum},
+    operation::Applied,
+};
 use domain::{
     model::{
-        AppId, Country,
+        AppId, Country, OfferId,
         time::{MINUTE_MS, UtcDay},
     },
-    reporting::{Dimension, Measure, dimension::OWN_DEMAND_SOURCE, metric::Sums, segment::Segmenter},
+    reporting::{
+        Dimension, Measure,
+        dimension::OWN_DEMAND_SOURCE,
+        metric::{Sums, get},
+        segment::Segmenter,
+    },
 };
 use platform::{
     database::{Database, DatabaseError},
@@ -75,6 +83,25 @@ pub fn add(
         segments::mark_crowded(db, &changed, Layer::Offers)?;
         Ok(Applied { applied: true })
     })
+}
+
+/// The revenue of an app on a day, by offer.
+pub fn revenue(db: &impl Database, app: AppId, day: UtcDay) -> Result<Vec<OfferRevenue>, DatabaseError> {
+    let mut sums = BTreeMap::new();
+    let app = app.to_string();
+    segments::each_row(db, day, Layer::Offers, |key, measures| {
+        let &[of_app, _, _, offer, _, _] = key;
+        if of_app == app
+            && let Some(offer) = OfferId::parse(offer)
+        {
+            *sums.entry(offer).or_insert(0) += get(measures, Measure::Revenue);
+        }
+    })?;
+    let offers = sums.into_iter().map(|(offer, revenue_micro_usd)| OfferRevenue {
+        offer,
+        revenue_micro_usd,
+    });
+    Ok(offers.collect())
 }
 
 /// Deletes the placements of days older than 40 days.

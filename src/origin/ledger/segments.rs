@@ -6,9 +6,9 @@ use domain::{
     model::time::UtcDay,
     reporting::{
         Dimension, Measure,
-        dimension::KEY,
+        dimension::{KEY, Key},
         engine::{SegmentRef, Source},
-        metric::get,
+        metric::{Sums, get},
         segment::{
             COLUMNS, Column, EncodedSegment, Image, KeyColumn, MAX_IMAGE, MAX_ROWS, MeasureColumn, Segmenter,
         },
@@ -262,8 +262,30 @@ fn choose(segments: &[(i64, u32)]) -> Vec<(i64, u32)> {
     Vec::new()
 }
 
+/// Calls `each` with the key and the sums of every row of a day's layer.
+pub fn each_row(
+    db: &impl Database,
+    day: UtcDay,
+    layer: Layer,
+    mut each: impl FnMut(&Key<'_>, &Sums),
+) -> Result<(), DatabaseError> {
+    for (id, rows) in segments_of_day(db, day, layer)? {
+        read_rows(db, id, rows, &mut each)?;
+    }
+    Ok(())
+}
+
 /// Reads a segment's rows into a segmenter.
 fn read_into(db: &impl Database, id: i64, rows: u32, into: &mut Segmenter) -> Result<(), DatabaseError> {
+    read_rows(db, id, rows, |key, sums| into.add(key, sums))
+}
+
+fn read_rows(
+    db: &impl Database,
+    id: i64,
+    rows: u32,
+    mut each: impl FnMut(&Key<'_>, &Sums),
+) -> Result<(), DatabaseError> {
     let corrupt = |cause| DatabaseError(format!("segment {id}: {cause}"));
     let all: Vec<Column> = Column::all().collect();
     let bytes = columns(db, id, &all)?;
@@ -289,7 +311,7 @@ fn read_into(db: &impl Database, id: i64, rows: u32, into: &mut Segmenter) -> Re
         for (to, column) in sums.iter_mut().zip(&measures) {
             *to = column.get(row).unwrap_or_default();
         }
-        into.add(&key, &sums);
+        each(&key, &sums);
     }
     Ok(())
 }

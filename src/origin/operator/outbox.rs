@@ -108,7 +108,7 @@ async fn status(context: &RequestContext, app: App) -> Map<String, Value> {
 }
 
 /// An app's settings from the catalog; or the answer to the operator, for example 404 for an app that there is not.
-async fn settings(context: &RequestContext, app: AppId) -> Result<AppSettings, Answer> {
+pub(super) async fn settings(context: &RequestContext, app: AppId) -> Result<AppSettings, Answer> {
     let catalog = catalog::address(catalog::COMMAND_PATH);
     let get = GetAppSettings { app_id: app };
     let reply = context.workers.call(&catalog, get, TIMEOUT).await?;
@@ -119,14 +119,14 @@ async fn settings(context: &RequestContext, app: AppId) -> Result<AppSettings, A
 }
 
 /// The outboxes of an app.
-struct Outboxes<'c> {
+pub(super) struct Outboxes<'c> {
     context: &'c RequestContext,
     app: AppId,
-    settings: AppSettings,
+    pub settings: AppSettings,
 }
 
 impl<'c> Outboxes<'c> {
-    fn new(context: &'c RequestContext, app: AppId, settings: AppSettings) -> Self {
+    pub fn new(context: &'c RequestContext, app: AppId, settings: AppSettings) -> Self {
         Self {
             context,
             app,
@@ -134,7 +134,7 @@ impl<'c> Outboxes<'c> {
         }
     }
 
-    async fn call<O: Operation>(
+    pub async fn call<O: Operation>(
         &self,
         number: u8,
         operation: O,
@@ -297,7 +297,7 @@ fn read_list(query: &str) -> Result<List, ApiError> {
 }
 
 /// The answer with a body, or with the error of a call.
-fn answer(outcome: Result<impl Serialize, CallError>) -> Answer {
+pub(super) fn answer(outcome: Result<impl Serialize, CallError>) -> Answer {
     match outcome.map(|body| serde_json::to_string(&body)) {
         Ok(Ok(body)) => Reply { status: 200, body }.into(),
         Ok(Err(error)) => {

@@ -88,7 +88,9 @@ pub fn move_money(
             let payout = approval.payout_micro_usd;
             if !entered {
                 let id = approval.transaction_id(Movement::Reward)?;
-                db.execute(sql::PAY, params![payout, now_ms, id])?;
+                db.execute(sql::PAY, params![payout, now_ms, id.as_str()])?;
+                let day = UtcDay::of_ms(now_ms);
+                db.execute(sql::PAY_LATER, params![day.number(), id])?;
             }
             payout
         }

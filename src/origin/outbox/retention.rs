@@ -100,6 +100,10 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
             db.execute(sql::SET_SWEEP, params![day, last])
         })?;
     }
+    let first_day = UtcDay::of_ms(rows_from).number();
+    for sql in [sql::SWEEP_CONFIRMED, sql::SWEEP_PAID_LATER] {
+        db.execute(sql, params![first_day])?;
+    }
     if last.is_some() || db.query_boolean(sql::MORE_TO_SWEEP, params![attempts_from, rows_from])? {
         return Ok(Some(now_ms.saturating_add(SECOND_MS)));
     }

@@ -7,9 +7,9 @@ use std::{cell::Cell, rc::Rc};
 use super::{
     MIGRATIONS, NET_MS,
     callback_sender::{self, CallbackSender},
-    calls, commands, commit,
+    calls, commands, commit, day,
     deliveries::{self, Attempt, ClaimedCallback},
-    delivery_log::{AttemptResult, Observer},
+    delivery_log::{self, AttemptResult, Observer},
     endpoint::{self, OutboxState},
     next_alarm,
     peers::{Peers, StateCache},
@@ -144,6 +144,11 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
                 self.spawn(Rc::clone(self).resume_overdue());
                 self.spawn(Rc::clone(self).send_batches());
                 let swept = retention::sweep(db, self.now_ms());
+                match day::check_night(db, self.now_ms()) {
+                    Ok(Some(differs)) => delivery_log::count_reconciled(differs),
+                    Ok(None) => {}
+                    Err(error) => platform::log::error("reconcile", error),
+                }
                 self.start_due();
                 let next = [swept?, next_alarm(db, self.now_ms())?];
                 Ok(next.into_iter().flatten().min())

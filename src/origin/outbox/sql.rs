@@ -27,9 +27,16 @@ const TABLES: &[&str] = &[
        disabled_ms INTEGER,
        reserved INTEGER NOT NULL DEFAULT 0
      ) STRICT",
-    // One row: the UTC day of the last complete sweep, and the last entry that the current one has examined.
-    "CREATE TABLE sweeps (only INTEGER PRIMARY KEY CHECK (only = 1), day INTEGER NOT NULL, entry INTEGER NOT NULL) STRICT",
-    "INSERT INTO sweeps (only, day, entry) VALUES (1, 0, 0)",
+    // One row: the UTC day of the last complete sweep, the last entry that the current one has examined, and the last day
+    // whose payments were compared with the batches.
+    "CREATE TABLE sweeps (
+       only INTEGER PRIMARY KEY CHECK (only = 1), day INTEGER NOT NULL, entry INTEGER NOT NULL, reconciled INTEGER NOT NULL
+     ) STRICT",
+    "INSERT INTO sweeps (only, day, entry, reconciled) VALUES (1, 0, 0, 0)",
+    // The sums of each UTC day in batches that the ledger has confirmed.
+    "CREATE TABLE confirmed (day INTEGER PRIMARY KEY, revenue_micro_usd INTEGER NOT NULL) STRICT",
+    // Entries that were paid on another UTC day than their number says: those that were pending before.
+    "CREATE TABLE paid_later (day INTEGER NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (day, entry)) STRICT, WITHOUT ROWID",
     // The newest values of each offer that was converted, and the revisions of terms that pay clicks (docs/DECISIONS.md,
     // "Conversions"). `kind` is `offer` or `app`; the app's own terms have an empty `id`.
     "CREATE TABLE offers (
@@ -110,6 +117,16 @@ macro_rules! to_replay {
     () => {
         "WHERE entry > ?4 AND entry <= ?5 AND delivery = ?1 AND user_id IS NOT NULL
           AND fields ->> '$.conversion_ts' >= ?2 AND fields ->> '$.conversion_ts' < ?3"
+    };
+}
+
+/// The entries that were paid on a UTC day.
+macro_rules! paid_on_day {
+    () => {
+        "FROM entries WHERE delivery IS NOT NULL
+          AND entry IN (SELECT entry FROM entries WHERE entry >= ?1 AND entry < ?2
+            UNION SELECT entry FROM paid_later WHERE day = ?5)
+          AND fields ->> '$.conversion_ts' >= ?3 AND fields ->> '$.conversion_ts' < ?4"
     };
 }
 
@@ -217,6 +234,8 @@ platform::statements! {
         WHERE entry = ?1";
     /// payout, time, transaction id
     pub const PAY = "UPDATE entries SET payout_micro_usd = ?1, delivery = 0, due_ms = ?2 WHERE transaction_id = ?3";
+    /// UTC day, transaction id
+    pub const PAY_LATER = "INSERT INTO paid_later (day, entry) SELECT ?1, entry FROM entries WHERE transaction_id = ?2";
     /// transaction id → entry, payout, delivery, fields, whether its user was erased or must be
     pub const GET_PAID = "SELECT entry, payout_micro_usd, delivery, fields, erase OR user_id IS NULL
         FROM entries WHERE transaction_id = ?";
@@ -326,6 +345,32 @@ platform::statements! {
         (SELECT after FROM entries e ", to_sweep!(), " AND after IS NOT NULL)");
     /// after this entry, before this one
     pub const SWEEP_ENTRIES = concat!("DELETE FROM entries WHERE entry IN (SELECT entry FROM entries e ", to_sweep!(), ")");
+    /// destination, batch's number
+    pub const ADD_CONFIRMED = "INSERT INTO confirmed (day, revenue_micro_usd)
+        SELECT value ->> '$.day', SUM(value ->> '$.revenue_micro_usd') FROM forwards, json_each(sums)
+          WHERE destination = ? AND sequence = ? AND sums IS NOT NULL GROUP BY 1
+        ON CONFLICT (day) DO UPDATE SET revenue_micro_usd = revenue_micro_usd + excluded.revenue_micro_usd";
+    /// UTC day → confirmed micro-USD
+    pub const GET_CONFIRMED = "SELECT revenue_micro_usd FROM confirmed WHERE day = ?";
+    /// first number, number after the last, first second, second after the last, UTC day → offer, rewards, reversals, paid
+    pub const SUM_DAY = concat!("SELECT fields ->> '$.offer_id', COUNT(*) FILTER (WHERE after IS NULL),
+          COUNT(*) FILTER (WHERE after IS NOT NULL), SUM(payout_micro_usd) ", paid_on_day!(), " GROUP BY 1 ORDER BY 1");
+    /// the same, offer, entries at most → transaction id, paid
+    pub const LIST_DAY = concat!("SELECT transaction_id, payout_micro_usd ", paid_on_day!(),
+        " AND fields ->> '$.offer_id' = ?6 ORDER BY entry LIMIT ?7");
+    /// destination, UTC day, offer → micro-USD that are not confirmed
+    pub const SUM_WAITING = "SELECT COALESCE((SELECT SUM(revenue_micro_usd) FROM traffic
+          WHERE destination = ?1 AND day = ?2 AND offer = ?3), 0)
+        + COALESCE((SELECT SUM(value ->> '$.revenue_micro_usd') FROM forwards, json_each(sums)
+          WHERE destination = ?1 AND sums IS NOT NULL AND value ->> '$.day' = ?2 AND value ->> '$.offer' = ?3), 0)";
+    /// → the last UTC day that was compared
+    pub const GET_RECONCILED = "SELECT reconciled FROM sweeps";
+    /// UTC day
+    pub const SET_RECONCILED = "UPDATE sweeps SET reconciled = ?";
+    /// first UTC day kept
+    pub const SWEEP_CONFIRMED = "DELETE FROM confirmed WHERE day < ?";
+    /// first UTC day kept
+    pub const SWEEP_PAID_LATER = "DELETE FROM paid_later WHERE day < ?";
     /// → the first UTC day of sums that are not confirmed yet
     pub const FIRST_UNSENT_DAY = "SELECT MIN(day) FROM (SELECT MIN(day) AS day FROM traffic
         UNION ALL SELECT MIN(value ->> '$.day') FROM forwards, json_each(sums) WHERE sums IS NOT NULL)";

@@ -149,4 +149,5 @@ fn ten_thousand_conversions_arrive_once_each_although_workerd_is_killed_three_ti
     assert_eq!(logged, answered);
     let earned = f64::from(u32::try_from(answered.len()).unwrap()) * 1.25;
     eventually_within(PATIENCE_MS, &earned, || revenue(&publisher));
+    wall.expect_reconciled_since(began_ms);
 }

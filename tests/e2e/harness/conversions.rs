@@ -5,10 +5,13 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 
-use super::{Answer, Receiver, Signpost, default_setting, now_ms, with};
+use super::{Answer, Receiver, Signpost, default_setting, eventually_within, now_ms, with};
 use domain::{
     conversions::shards,
-    model::{AppId, Country},
+    model::{
+        AppId, Country,
+        time::{SECOND_MS, UtcDay},
+    },
     tracking::{
         click::Click,
         click_id::{self, DEFAULT_MAX, Nonce, SHORT_MAX},
@@ -28,6 +31,9 @@ pub const GOALS: [(&str, &str, f64, i64); 3] = [
     ("2", "level_10", 20.5, 20_500),
     ("3", "purchase", 99.999_999, 99_999),
 ];
+
+/// How long sums may take to reach the ledger, after outages too.
+const RECONCILED_WITHIN_MS: i64 = 100 * SECOND_MS;
 
 pub struct OfferWall<'s> {
     pub signpost: &'s Signpost,
@@ -323,6 +329,31 @@ impl OfferWall<'_> {
     #[track_caller]
     pub fn replay(&self, transaction_id: &str) -> Answer {
         self.operator("POST", &format!("conversions/{transaction_id}/replay"), None)
+    }
+
+    /// What the app's outboxes paid on a day, against the ledger.
+    #[track_caller]
+    pub fn reconcile(&self, day: UtcDay) -> Value {
+        let path = format!("reconcile?app={}&date={day}", self.app);
+        self.signpost.operator("GET", &path, None).expect(200).json()
+    }
+
+    /// Waits until the ledger has what was paid since this time. Fails the test if the sums of a day differ.
+    #[track_caller]
+    pub fn expect_reconciled_since(&self, since_ms: i64) {
+        let mut day = UtcDay::of_ms(since_ms);
+        while day <= UtcDay::of_ms(now_ms()) {
+            eventually_within(RECONCILED_WITHIN_MS, &json!(0), || {
+                self.reconcile(day)["waiting_micro_usd"].clone()
+            });
+            let found = self.reconcile(day);
+            assert_eq!(found["difference_micro_usd"], 0, "{found}");
+            for outbox in found["outboxes"].as_array().expect("outboxes") {
+                assert_eq!(outbox["difference_micro_usd"], 0, "{found}");
+            }
+            assert_eq!(found["paid_micro_usd"], found["ledger_micro_usd"], "{found}");
+            day = day.minus(-1);
+        }
     }
 
     /// The state of the app's callback endpoint.

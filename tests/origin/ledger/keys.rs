@@ -29,7 +29,7 @@ fn send(db: &Sqlite, now_ms: i64, random: u8, command: Command) -> Result<(u16, 
             };
             Ok((reply.status, body))
         }
-        Reply::Applied(applied) => panic!("{applied:?}"),
+        other => panic!("{other:?}"),
     }
 }
 

@@ -39,6 +39,10 @@ fn an_outbox_runs_exactly_its_listed_statements() {
         page(&db, Some("approved"), state, 10, None);
     }
     endpoint::disable(&db, now_ms, 2).unwrap();
+    let today = domain::model::time::UtcDay::of_ms(now_ms);
+    day::read(&db, today).unwrap();
+    day::list(&db, today, &OfferId::parse(OFFER).unwrap(), 10).unwrap();
+    day::check_night(&db, now_ms).unwrap();
     written::get(&db, &reward_id(1)).unwrap();
     operator::replay(&db, now_ms, &reward_id(1), CLAIM_MS).unwrap();
     replay_many(&db, now_ms, r#"{"since":0,"state":"waiting"}"#).unwrap();
@@ -51,7 +55,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     }
     let batches = batches::outstanding(&db, now_ms).unwrap();
     batches::failed(&db, &batches[0], now_ms).unwrap();
-    batches::acknowledge(&db, &batches[1]).unwrap();
+    day::confirm(&db, &batches[1]).unwrap();
 
     batches::acknowledge(&db, &batches[0]).unwrap();
     for nights in [500, 501] {

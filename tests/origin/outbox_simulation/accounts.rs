@@ -5,11 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     catalog::OFFERS,
     model::{DEAD, Entry, sums},
-    world::{World, day_of},
+    world::{World, app},
 };
 use contract::counters::OfferStats;
-use domain::model::{OfferId, time::UtcDay};
-use origin::{batches, counters};
+use domain::model::{
+    OfferId,
+    time::{DAY_MS, UtcDay},
+};
+use origin::{
+    batches, counters,
+    outbox::{day, reconcile::Comparison},
+};
 use platform::database::Database;
 
 impl World {
@@ -98,8 +104,33 @@ impl World {
         assert_eq!(found, expected);
     }
 
+    /// The log of each day equals the batches that the ledger has confirmed and those on their way.
+    pub fn check_days(&self, entries: &[Entry]) {
+        let now_ms = self.now_ms();
+        let young = |entry: &&Entry| entry.delivery.is_some() && entry.entry / 1_024 > now_ms - 400 * DAY_MS;
+        let days: BTreeSet<_> = entries.iter().filter(young).map(Entry::paid_on).collect();
+        for of in days {
+            let found = day::read(&self.env.db, of).unwrap();
+            assert_eq!(day::difference(&found), 0, "{of}: {found:?}");
+        }
+    }
+
+    /// At the end the ledger's facts equal the logs, too.
+    fn check_ledger_of_days(&self, entries: &[Entry]) {
+        let paid = entries.iter().filter(|entry| entry.delivery.is_some());
+        for of in paid.map(Entry::paid_on).collect::<BTreeSet<_>>() {
+            let found = day::read(&self.env.db, of).unwrap();
+            if of > UtcDay::of_ms(self.now_ms()).minus(400) {
+                let facts = origin::ledger::offers::revenue(&self.ledger, app(), of).unwrap();
+                let compared = Comparison::new(app(), of, &[(3, found)], facts);
+                assert_eq!(compared.difference_micro_usd, 0, "{compared:?}");
+            }
+        }
+    }
+
     pub fn check_end(&mut self) {
         let entries = self.entries();
+        self.check_ledger_of_days(&entries);
         let paid = || entries.iter().filter(|entry| entry.delivery.is_some());
         for entry in paid() {
             let has_accepted = self.receivers.has_accepted(&entry.transaction_id);
@@ -114,7 +145,7 @@ impl World {
         let today = UtcDay::of_ms(self.now_ms());
         for entry in paid() {
             let fields: serde_json::Value = serde_json::from_str(&entry.fields).unwrap();
-            let day = day_of(fields["conversion_ts"].as_i64().unwrap());
+            let day = entry.paid_on();
             *by_day.entry(day).or_default() += entry.payout;
             if day > today.minus(30) {
                 let sum = by_offer

@@ -14,7 +14,10 @@ use contract::{
 };
 use domain::{
     conversions::reward::check_life,
-    model::{AdvertiserId, time::DAY_MS},
+    model::{
+        AdvertiserId,
+        time::{DAY_MS, UtcDay},
+    },
 };
 use origin::outbox::{
     NET_MS,
@@ -261,6 +264,7 @@ impl World {
         self.check_log(&entries);
         self.check_caps(&entries);
         self.check_money(&entries);
+        self.check_days(&entries);
         let sql = "SELECT nonce, goal FROM conversions WHERE state = 0";
         for row in self.env.db.query(sql, &[]).unwrap() {
             let key = (row.blob(0).unwrap().to_vec(), row.text(1).unwrap().to_owned());
@@ -310,7 +314,6 @@ impl World {
                 && let Some(txn) = &entry.txn
                 && !model.once_pending.contains(&key)
             {
-                let young = entry.entry / 1_024 > self.now_ms() - 400 * DAY_MS;
                 let another = txns.insert((&entry.goal, txn), entry.transaction_id.clone());
                 assert_eq!(another, None, "{txn} is paid twice");
                 let claimed = Txn {
@@ -320,7 +323,7 @@ impl World {
                     nonce: Bytes(entry.nonce.clone()),
                     number: 0,
                 };
-                if young {
+                if entry.day("click_ts") > UtcDay::of_ms(self.now_ms()).minus(400) {
                     assert_eq!(
                         self.holder(&claimed).as_ref(),
                         Some(&entry.nonce),

@@ -12,7 +12,10 @@ use contract::{
 use domain::{
     callbacks::delivery::{Judgement, Next},
     conversions::state::Status,
-    model::{OfferId, time::UtcDay},
+    model::{
+        OfferId,
+        time::{SECOND_MS, UtcDay},
+    },
 };
 use origin::{batches::Batch, outbox::deliveries::ClaimedCallback};
 use platform::failure::Failure;
@@ -77,6 +80,19 @@ pub struct Entry {
     pub user: Option<String>,
     pub txn: Option<String>,
     pub fields: String,
+}
+
+impl Entry {
+    /// The UTC day on which it was paid.
+    pub fn paid_on(&self) -> UtcDay {
+        self.day("conversion_ts")
+    }
+
+    /// The UTC day of one of its times.
+    pub fn day(&self, field: &str) -> UtcDay {
+        let fields: serde_json::Value = serde_json::from_str(&self.fields).unwrap();
+        UtcDay::of_ms(fields[field].as_i64().unwrap() * SECOND_MS)
+    }
 }
 
 impl Model {

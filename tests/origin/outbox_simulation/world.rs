@@ -31,7 +31,7 @@ use contract::{
 use domain::{
     model::{
         AdvertiserId, AppId, OfferId,
-        time::{DAY_MS, SECOND_MS, UtcDay},
+        time::{DAY_MS, SECOND_MS},
     },
     tracking::click::Click,
 };
@@ -474,9 +474,4 @@ enum Stepped {
     Moved,
     Ended,
     Died,
-}
-
-/// The UTC day of whole seconds.
-pub fn day_of(seconds: i64) -> UtcDay {
-    UtcDay::of_ms(seconds * SECOND_MS)
 }

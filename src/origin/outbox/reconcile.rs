@@ -1,0 +1,110 @@
+//! Compares a day of an app: its outboxes' logs, their confirmed batches, and the ledger's facts.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::day::difference;
+use contract::{
+    ledger::OfferRevenue,
+    outbox::{DayEntry, OutboxDay},
+};
+use domain::model::{AppId, OfferId, time::UtcDay};
+
+/// Transactions that a comparison shows at most.
+pub const MAX_TRANSACTIONS: usize = 100;
+
+/// The comparison as the operator reads it. Amounts are in micro-USD.
+#[derive(Debug, Serialize)]
+pub struct Comparison {
+    app_id: AppId,
+    date: String,
+    outboxes: Vec<OutboxSums>,
+    paid_micro_usd: i64,
+    waiting_micro_usd: i64,
+    ledger_micro_usd: i64,
+    /// What the logs have more than the ledger, without what is on its way. 0 if all is well.
+    pub difference_micro_usd: i64,
+    /// The transactions of the offers that differ, at most [`MAX_TRANSACTIONS`].
+    pub transactions: Vec<DayEntry>,
+    #[serde(skip)]
+    differing: Vec<OfferId>,
+}
+
+#[derive(Debug, Serialize)]
+struct OutboxSums {
+    outbox: u8,
+    rewards: i64,
+    reversals: i64,
+    paid_micro_usd: i64,
+    confirmed_micro_usd: i64,
+    waiting_micro_usd: i64,
+    difference_micro_usd: i64,
+}
+
+impl Comparison {
+    /// Compares the days of the outboxes, each with its number, with the ledger's facts.
+    pub fn new(app: AppId, day: UtcDay, days: &[(u8, OutboxDay)], facts: Vec<OfferRevenue>) -> Self {
+        // By offer: paid, waiting, in the ledger.
+        let mut offers: BTreeMap<OfferId, (i64, i64, i64)> = BTreeMap::new();
+        for offer in days.iter().flat_map(|(_, day)| &day.offers) {
+            let sums = offers.entry(offer.offer.clone()).or_default();
+            sums.0 += offer.paid_micro_usd;
+            sums.1 += offer.waiting_micro_usd;
+        }
+        for fact in facts {
+            offers.entry(fact.offer).or_default().2 += fact.revenue_micro_usd;
+        }
+        let differs = |(paid, waiting, ledger): (i64, i64, i64)| {
+            // A batch may have been applied and not confirmed yet.
+            let missing = paid - ledger;
+            if (waiting.min(0)..=waiting.max(0)).contains(&missing) {
+                0
+            } else {
+                missing - waiting
+            }
+        };
+        let total = |of: fn(&(i64, i64, i64)) -> i64| offers.values().map(of).sum();
+        Self {
+            app_id: app,
+            date: day.to_string(),
+            outboxes: days
+                .iter()
+                .map(|(number, day)| outbox_sums(*number, day))
+                .collect(),
+            paid_micro_usd: total(|sums| sums.0),
+            waiting_micro_usd: total(|sums| sums.1),
+            ledger_micro_usd: total(|sums| sums.2),
+            difference_micro_usd: offers.values().map(|sums| differs(*sums).abs()).sum(),
+            transactions: Vec::new(),
+            differing: offers
+                .into_iter()
+                .filter(|(_, sums)| differs(*sums) != 0)
+                .map(|(offer, _)| offer)
+                .collect(),
+        }
+    }
+
+    /// The outboxes and offers whose transactions are to be shown.
+    pub fn to_list(&self, days: &[(u8, OutboxDay)]) -> Vec<(u8, OfferId)> {
+        let has = |day: &OutboxDay, offer: &OfferId| day.offers.iter().any(|paid| paid.offer == *offer);
+        let pairs = self.differing.iter().flat_map(|offer| {
+            let outboxes = days.iter().filter(|(_, day)| has(day, offer));
+            outboxes.map(|(number, _)| (*number, offer.clone()))
+        });
+        pairs.collect()
+    }
+}
+
+fn outbox_sums(outbox: u8, day: &OutboxDay) -> OutboxSums {
+    let offers = || day.offers.iter();
+    OutboxSums {
+        outbox,
+        rewards: offers().map(|offer| offer.rewards).sum(),
+        reversals: offers().map(|offer| offer.reversals).sum(),
+        paid_micro_usd: offers().map(|offer| offer.paid_micro_usd).sum(),
+        confirmed_micro_usd: day.confirmed_micro_usd,
+        waiting_micro_usd: offers().map(|offer| offer.waiting_micro_usd).sum(),
+        difference_micro_usd: difference(day),
+    }
+}
