@@ -1,7 +1,11 @@
-//! Conversions: accepted and on disk, against an object that does nothing but one INSERT; and the delay of the first
-//! callback.
+//! Conversions: accepted and on disk, against an object that writes the same rows; through one and eight outboxes; the
+//! delay of the answer, and that of the first callback.
 
-use std::{thread, time::Duration};
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+    time::Duration,
+};
 
 use crate::{
     bench::{Bench, throughput},
@@ -10,8 +14,9 @@ use crate::{
         expect_accepted, now_ms, seal,
     },
     load::{Load, Requests, interleaved},
-    stats::quantile,
-    table::{Row, Verdict, ms},
+    stats::{estimate, quantile, ratios},
+    table::{Row, Verdict, interval, ms, spread, times},
+    time::Stopwatch,
 };
 use domain::tracking::keys::KeyRing;
 
@@ -22,29 +27,47 @@ const CLICKS: usize = 400_000;
 const ROUNDS_WITH_CALLBACKS: usize = 3;
 const DRAINED_MS: i64 = 120_000;
 
+const STEADY: usize = 1_000;
+const STEADY_PER_SECOND: f64 = 200.0;
+const STEADY_CLIENTS: usize = 32;
+const STEADY_TARGET: f64 = 3.0;
+
 const PROMPT: usize = 200;
 const PROMPT_PAUSE: Duration = Duration::from_millis(100);
 const PROMPT_TARGET_MS: f64 = 1_000.0;
 
 pub fn rows(bench: &Bench) -> Vec<Row> {
-    let bare = bench.yardstick("insert").start();
+    let bare = bench.yardstick("rows").start();
     let signpost = Setup::new().start();
-    let wall = signpost.offer_wall("speed-plain", "79000901", None);
-    let clicks = clicks(&wall, CLICKS);
+    let walls = [
+        signpost.sharded_offer_wall("speed-one", "79000904", None, 1),
+        signpost.sharded_offer_wall("speed-eight", "79000901", None, 8),
+    ];
+    signpost.refresh();
+    let first = walls.each_ref().map(|wall| clicks(wall, CLICKS));
     // The yardstick counts the object's rows, so a request may be repeated.
-    let mut bare_requests = Requests::get(bench.scratch(), &clicks[..1_000]);
-    let mut requests = Requests::get(bench.scratch(), &[]).once(clicks);
-    let check = wall.convert(&wall.click_id("u-check"), "");
-    expect_accepted(check, "approved", false);
+    let mut bare_requests = Requests::get(bench.scratch(), &first[0][..1_000]);
+    let [mut one, mut eight] = first.map(|clicks| Requests::get(bench.scratch(), &[]).once(clicks));
+    for wall in &walls {
+        // The first conversion of an outbox asks for its terms.
+        for user in wall.users() {
+            expect_accepted(wall.convert(&wall.click_id(&user), ""), "approved", false);
+        }
+    }
     let found = interleaved(
         "conversions",
         bench.rounds,
-        &mut [&mut || load(bench, &signpost, OURS, &mut requests), &mut || {
-            load(bench, &bare, BARE, &mut bare_requests)
-        }],
+        &mut [
+            &mut || load(bench, &signpost, OURS, &mut one),
+            &mut || load(bench, &signpost, OURS, &mut eight),
+            &mut || load(bench, &bare, BARE, &mut bare_requests),
+        ],
     );
-    let work = "conversions, one app, durable, against one bare INSERT";
-    let mut rows = vec![throughput(work, Some(0.6), &found[0], &found[1]).printed()];
+    let work = "conversions, one app with one outbox, durable, against an object that writes the same rows";
+    let mut rows = vec![throughput(work, Some(0.9), &found[0], &found[2]).printed()];
+    let work = "the same with eight outboxes, against one";
+    rows.push(throughput(work, Some(1.0), &found[1], &found[0]).printed());
+    rows.push(answers(bench, &walls[1], &bare).printed());
     drop(signpost);
 
     let receiver = bench.yardstick("receiver").start();
@@ -74,7 +97,7 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
 /// The namespace and the query that counts the rows of conversions.
 type Stored = (&'static str, &'static str);
 const OURS: Stored = ("signpost-outbox", "SELECT count(*) FROM conversions");
-const BARE: Stored = ("bare", "SELECT count(*) FROM conversions");
+const BARE: Stored = ("rows", "SELECT count(*) FROM conversions");
 
 /// Runs a load of requests, each of which must leave a row.
 fn load(bench: &Bench, server: &Signpost, (namespace, sql): Stored, requests: &mut Requests) -> Load {
@@ -101,6 +124,63 @@ fn clicks(wall: &OfferWall<'_>, clicks: usize) -> Vec<String> {
         format!("{CONVERSION}?click_id={click_id}&token={}", wall.token)
     };
     (0..clicks).map(postback).collect()
+}
+
+/// The delay of answers at a steady rate, against the object that writes the same rows.
+fn answers(bench: &Bench, wall: &OfferWall<'_>, bare: &Signpost) -> Row {
+    let mut round = 0;
+    let mut postbacks = || {
+        round += 1;
+        let path = |n: usize| {
+            let click_id = wall.click_id(&format!("steady-{round}-{n}"));
+            format!("{CONVERSION}?click_id={click_id}&token={}", wall.token)
+        };
+        steady(wall.signpost, &(0..STEADY).map(path).collect::<Vec<_>>())
+    };
+    let mut inserts = || steady(bare, &vec!["/?q".to_owned(); STEADY]);
+    let found = interleaved("answers", bench.rounds, &mut [&mut postbacks, &mut inserts]);
+    let p99s = |side: usize| found[side].iter().map(|of| of[1]).collect::<Vec<_>>();
+    let [ours, theirs] = [0, 1].map(p99s);
+    let ratio = estimate(&ratios(&ours, &theirs)).expect("rounds");
+    Row {
+        work: format!("p99 of a conversion's answer, {STEADY_PER_SECOND} a second, against the same object"),
+        ours: spread(&ours, ms),
+        yardstick: spread(&theirs, ms),
+        ratio: interval(&ratio, times),
+        target: format!("≤ {}", times(STEADY_TARGET)),
+        verdict: Verdict::of(ratio.median <= STEADY_TARGET),
+        notes: vec![format!(
+            "{STEADY} requests a round; each counts from its scheduled time"
+        )],
+    }
+}
+
+/// Sends each path at its scheduled time. Returns the median and the 99th percentile of the delays, in milliseconds.
+fn steady(server: &Signpost, paths: &[String]) -> [f64; 2] {
+    let next = AtomicUsize::new(0);
+    let watch = Stopwatch::start();
+    let send_all = || {
+        let mut delays = Vec::new();
+        loop {
+            let n = next.fetch_add(1, Ordering::Relaxed);
+            let Some(path) = paths.get(n) else {
+                return delays;
+            };
+            let scheduled_s = n as f64 / STEADY_PER_SECOND;
+            thread::sleep(Duration::from_secs_f64((scheduled_s - watch.seconds()).max(0.0)));
+            server.get(path, &[]).expect(200);
+            delays.push((watch.seconds() - scheduled_s) * 1e3);
+        }
+    };
+    let mut delays: Vec<f64> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..STEADY_CLIENTS).map(|_| scope.spawn(send_all)).collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().expect("delays"))
+            .collect()
+    });
+    delays.sort_by(f64::total_cmp);
+    [0.5, 0.99].map(|share| quantile(&delays, share).expect("delays"))
 }
 
 /// Measured from the sending of a conversion, which is before its commit, to the arrival of its callback.

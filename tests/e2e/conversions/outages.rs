@@ -8,8 +8,8 @@ use crate::{
     conversions::{expect_conversion_error, revenue::revenue},
     faults::inject_faults,
     harness::{
-        Receiver, Setup, Signpost, away_from_midnight, callback, eventually_within, expect_accepted, states,
-        with,
+        Receiver, Setup, Signpost, away_from_midnight, callback, eventually_within, expect_accepted, now_ms,
+        states, with,
     },
 };
 use domain::model::time::SECOND_MS;
@@ -170,6 +170,7 @@ fn with_the_ledger_down_conversions_are_paid_and_their_revenue_arrives_once() {
     assert!((revenue(&publisher) - 25.0).abs() < 1e-9);
     signpost.restart();
     assert!((revenue(&publisher) - 25.0).abs() < 1e-9);
+    wall.expect_reconciled_since(now_ms());
 }
 
 #[test]

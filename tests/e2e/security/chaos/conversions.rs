@@ -394,6 +394,7 @@ impl Client for Conversions<'_> {
         eventually_within(DRAINED_MS, &earned, || {
             (revenue::revenue(&publisher) * 1e6).round() as i64
         });
+        self.wall.expect_reconciled_since(self.began_ms);
         let tokens = self.settled.as_ref();
         let tokens = tokens.map_or(0, |settled| self.tokens.check_all(settled));
         answered + reversals.len() + tokens

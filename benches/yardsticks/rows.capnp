@@ -7,9 +7,9 @@ const config :Workerd.Config = (
 );
 
 const worker :Workerd.Worker = (
-  modules = [(name = "insert.js", esModule = embed "insert.js")],
+  modules = [(name = "rows.js", esModule = embed "rows.js")],
   compatibilityDate = Common.date,
-  durableObjectNamespaces = [(className = "Bare", uniqueKey = "bare", enableSql = true)],
+  durableObjectNamespaces = [(className = "Rows", uniqueKey = "rows", enableSql = true)],
   durableObjectStorage = (localDisk = "objects"),
-  bindings = [(name = "BARE", durableObjectNamespace = "Bare")],
+  bindings = [(name = "ROWS", durableObjectNamespace = "Rows")],
 );
