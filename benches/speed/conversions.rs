@@ -27,6 +27,9 @@ const CLICKS: usize = 400_000;
 const ROUNDS_WITH_CALLBACKS: usize = 3;
 const DRAINED_MS: i64 = 120_000;
 
+/// Requests before those that are measured. workerd evicts objects that were idle for 10 s, and while another side runs
+/// the ledger is: opening it again holds up all objects of the process.
+const STEADY_WARM_UP: usize = 600;
 const STEADY: usize = 1_000;
 const STEADY_PER_SECOND: f64 = 200.0;
 const STEADY_CLIENTS: usize = 32;
@@ -135,9 +138,12 @@ fn answers(bench: &Bench, wall: &OfferWall<'_>, bare: &Signpost) -> Row {
             let click_id = wall.click_id(&format!("steady-{round}-{n}"));
             format!("{CONVERSION}?click_id={click_id}&token={}", wall.token)
         };
-        steady(wall.signpost, &(0..STEADY).map(path).collect::<Vec<_>>())
+        steady(
+            wall.signpost,
+            &(0..STEADY_WARM_UP + STEADY).map(path).collect::<Vec<_>>(),
+        )
     };
-    let mut inserts = || steady(bare, &vec!["/?q".to_owned(); STEADY]);
+    let mut inserts = || steady(bare, &vec!["/?q".to_owned(); STEADY_WARM_UP + STEADY]);
     let found = interleaved("answers", bench.rounds, &mut [&mut postbacks, &mut inserts]);
     let p99s = |side: usize| found[side].iter().map(|of| of[1]).collect::<Vec<_>>();
     let [ours, theirs] = [0, 1].map(p99s);
@@ -150,7 +156,7 @@ fn answers(bench: &Bench, wall: &OfferWall<'_>, bare: &Signpost) -> Row {
         target: format!("≤ {}", times(STEADY_TARGET)),
         verdict: Verdict::of(ratio.median <= STEADY_TARGET),
         notes: vec![format!(
-            "{STEADY} requests a round; each counts from its scheduled time"
+            "{STEADY} requests a round after {STEADY_WARM_UP} that are not measured; each counts from its scheduled time"
         )],
     }
 }
@@ -169,7 +175,9 @@ fn steady(server: &Signpost, paths: &[String]) -> [f64; 2] {
             let scheduled_s = n as f64 / STEADY_PER_SECOND;
             thread::sleep(Duration::from_secs_f64((scheduled_s - watch.seconds()).max(0.0)));
             server.get(path, &[]).expect(200);
-            delays.push((watch.seconds() - scheduled_s) * 1e3);
+            if n >= STEADY_WARM_UP {
+                delays.push((watch.seconds() - scheduled_s) * 1e3);
+            }
         }
     };
     let mut delays: Vec<f64> = thread::scope(|scope| {

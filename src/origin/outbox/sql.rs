@@ -75,9 +75,10 @@ const TABLES: &[&str] = &[
     "CREATE TABLE txns_to_free (
        number INTEGER PRIMARY KEY, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, txn TEXT NOT NULL
      ) STRICT",
-    // The log: one entry for each transaction id. The entry's number is unique over the app's outboxes. `delivery` is NULL without a callback, or 0 (waiting), 1 (delivered)
-    // or 2 (dead). `after` is a reversal's reward; `due_ms` of a reversal is NULL until the reward's callback has
-    // ended. `attempts_made` counts within the current schedule. `fields` is the callback's content as JSON, frozen.
+    // The log: one entry for each transaction id. The entry's number is unique over the app's outboxes. `delivery` is NULL
+    // before anything was paid, or 0 (waiting), 1 (delivered) or 2 (dead). `after` is a reversal's reward; `due_ms` of a
+    // reversal is NULL until the reward's callback has ended. `attempts_made` counts within the current schedule. `fields`
+    // is the callback's content as JSON, frozen.
     "CREATE TABLE entries (
        entry INTEGER PRIMARY KEY, transaction_id TEXT NOT NULL, nonce BLOB NOT NULL, goal TEXT NOT NULL,
        after INTEGER, at_ms INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL,
