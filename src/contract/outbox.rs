@@ -271,7 +271,7 @@ pub struct OfferDay {
     pub reversals: i64,
     /// Rewards less reversals.
     pub paid_micro_usd: i64,
-    /// What is not confirmed yet of them.
+    /// The part of it that is not confirmed yet.
     pub waiting_micro_usd: i64,
 }
 

@@ -1,5 +1,5 @@
-//! What an outbox paid on a UTC day, in its log and in the batches that the ledger has confirmed, so that the operator can
-//! compare the two with the ledger's facts (docs/OPERATING.md, "Reconcile a day").
+//! The payments of an outbox on a UTC day, in its log and in the batches that the ledger has confirmed. The operator
+//! compares both with the ledger's facts (docs/OPERATING.md, "Reconcile a day").
 
 use super::{entries::TO_LEDGER, numbers::first_number, sql};
 use crate::batches::Batch;
@@ -86,7 +86,7 @@ fn range(day: UtcDay) -> [Value; 5] {
     ]
 }
 
-/// What an outbox's log has more than its confirmed and waiting batches, in micro-USD.
+/// The sum of an outbox's log less its confirmed and waiting batches, in micro-USD.
 pub fn difference(day: &OutboxDay) -> i64 {
     let sum = |of: fn(&OfferDay) -> i64| day.offers.iter().map(of).sum::<i64>();
     sum(|offer| offer.paid_micro_usd) - sum(|offer| offer.waiting_micro_usd) - day.confirmed_micro_usd

@@ -23,7 +23,7 @@ pub struct Comparison {
     paid_micro_usd: i64,
     waiting_micro_usd: i64,
     ledger_micro_usd: i64,
-    /// What the logs have more than the ledger, without what is on its way. 0 if all is well.
+    /// The sum, over the offers, of the differences between logs and ledger, without sums on their way. 0 if all is well.
     pub difference_micro_usd: i64,
     /// The transactions of the offers that differ, at most [`MAX_TRANSACTIONS`].
     pub transactions: Vec<DayEntry>,

@@ -331,7 +331,7 @@ impl OfferWall<'_> {
         self.operator("POST", &format!("conversions/{transaction_id}/replay"), None)
     }
 
-    /// What the app's outboxes paid on a day, against the ledger.
+    /// Compares a day of the app with the ledger.
     #[track_caller]
     pub fn reconcile(&self, day: UtcDay) -> Value {
         let path = format!("reconcile?app={}&date={day}", self.app);

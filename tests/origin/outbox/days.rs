@@ -1,4 +1,4 @@
-//! What an outbox paid on a day, against its batches and the ledger.
+//! The payments of an outbox on a day, against its batches and the ledger.
 
 use super::*;
 use contract::{
