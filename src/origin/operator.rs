@@ -66,6 +66,14 @@ fn segment(segments: &[&str], at: usize) -> String {
         .unwrap_or_default()
 }
 
+/// The first parameter of a query with this name.
+fn parameter(query: &str, name: &str) -> Option<String> {
+    let mut pairs = form_urlencoded::parse(query.as_bytes());
+    pairs
+        .find(|(found, _)| found == name)
+        .map(|(_, value)| value.into_owned())
+}
+
 /// The `limit`, of at most `most`, and the `cursor` of a list.
 fn read_page(query: &str, most: u32) -> Result<(u32, Option<String>), ApiError> {
     let (mut limit, mut cursor) = (DEFAULT_PAGE, None);

@@ -11,8 +11,8 @@ use platform::{
     traits::Clock,
 };
 
-/// Opens batches, calls `deliver` for those that are due, and records each outcome. `source` is the object's name in
-/// the log. Returns whether there is more to do at once.
+/// Opens batches, calls `deliver` for those that are due, and records each outcome: `acknowledge` that of a batch that was
+/// applied. `source` is the object's name in the log. Returns whether there is more to do at once.
 ///
 /// # Errors
 /// The database failed. The caller should not repeat a failed write at once.
@@ -21,13 +21,14 @@ pub async fn send(
     clock: &impl Clock,
     source: &str,
     deliver: impl AsyncFn(&Batch) -> Result<(), DeliveryError>,
+    acknowledge: impl Fn(&Batch) -> Result<(), DatabaseError>,
 ) -> Result<bool, DatabaseError> {
     // A batch must be durable before it is sent, or its number could be reused for other sums; the runtime holds
     // requests back until earlier writes are durable. If opening fails, batches that are open already are still sent.
     let more = batches::prepare(db, clock.now_ms());
     let due = batches::outstanding(db, clock.now_ms())?;
     let settled: Vec<_> = stream::iter(due)
-        .map(|batch| settle(db, clock, source, &deliver, batch))
+        .map(|batch| settle(db, clock, source, &deliver, &acknowledge, batch))
         .buffer_unordered(CONNECTIONS)
         .collect()
         .await;
@@ -40,12 +41,13 @@ async fn settle(
     clock: &impl Clock,
     source: &str,
     deliver: &impl AsyncFn(&Batch) -> Result<(), DeliveryError>,
+    acknowledge: &impl Fn(&Batch) -> Result<(), DatabaseError>,
     batch: Batch,
 ) -> Result<(), DatabaseError> {
     let delivered = deliver(&batch).await;
     let subject = || format!("{source}: {}: batch {}", batch.destination, batch.sequence);
     match delivered {
-        Ok(()) => batches::acknowledge(db, &batch),
+        Ok(()) => acknowledge(&batch),
         Err(DeliveryError::Refused(cause)) => {
             log::error("batches", format_args!("{}: {cause}", subject()));
             batches::refused(db, &batch, clock.now_ms())

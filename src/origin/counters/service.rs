@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{MIGRATIONS, alarm, alarm_after_command, handle, next_alarm, publisher};
-use crate::batches::{Batch, DeliveryError, sender};
+use crate::batches::{self, Batch, DeliveryError, sender};
 use contract::{
     counters::{Command, Reply},
     ledger,
@@ -72,6 +72,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> CountersService<D, R> {
                     "the object does not know its name".into(),
                 )),
             },
+            |batch| batches::acknowledge(db, batch),
         )
         .await
     }

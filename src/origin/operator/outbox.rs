@@ -6,10 +6,9 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use url::form_urlencoded;
 use worker::Request;
 
-use super::{MAX_DOCUMENT, TIMEOUT, read_page, segment};
+use super::{MAX_DOCUMENT, TIMEOUT, parameter, read_page, segment};
 use crate::{
     isolate::RequestContext,
     outbox::{
@@ -150,15 +149,15 @@ impl<'c> Outboxes<'c> {
             .await
     }
 
-    /// Sends an operation to each outbox that ever had a conversion.
-    async fn call_each<O: Operation + Copy>(
+    /// Sends an operation to each outbox that ever had a conversion. The answers are in the order of their numbers.
+    pub async fn call_each<O: Operation + Copy>(
         &self,
         operation: O,
         timeout: Duration,
     ) -> Result<Vec<O::Answer>, CallError> {
         stream::iter(&self.settings.outboxes)
             .map(|number| self.call(*number, operation, timeout))
-            .buffer_unordered(CONNECTIONS)
+            .buffered(CONNECTIONS)
             .try_collect()
             .await
     }
@@ -274,12 +273,7 @@ pub async fn call(
 /// The filter and the place of a list of conversions.
 fn read_list(query: &str) -> Result<List, ApiError> {
     let (limit, cursor) = read_page(query, MAX_PAGE)?;
-    let filter = |name: &str| {
-        form_urlencoded::parse(query.as_bytes())
-            .find(|(found, _)| found == name)
-            .map(|(_, value)| value.into_owned())
-    };
-    let (status, state) = (filter("status"), filter("state"));
+    let (status, state) = (parameter(query, "status"), parameter(query, "state"));
     Filter::parse(status.as_deref(), state.as_deref())?;
     let number = |cursor: String| {
         let number: Option<i64> = cursor.parse().ok();

@@ -1,11 +1,9 @@
 //! `GET …/reconcile`: compares what an app's outboxes paid on a UTC day with the ledger's facts.
 
-use futures_util::{StreamExt, TryStreamExt, stream};
-use url::form_urlencoded;
-
 use super::{
     TIMEOUT,
     outbox::{Outboxes, answer, settings},
+    parameter,
 };
 use crate::{
     isolate::RequestContext,
@@ -25,18 +23,16 @@ use domain::{
     },
     reporting::facts,
 };
-use platform::{CONNECTIONS, http::answer::Answer, traits::ObjectCall};
+use platform::{http::answer::Answer, traits::ObjectCall};
 
 pub async fn reconcile(context: &RequestContext, query: &str) -> Result<Answer, ApiError> {
-    let parameter = |name: &str| {
-        form_urlencoded::parse(query.as_bytes())
-            .find(|(found, _)| found == name)
-            .map(|(_, value)| value.into_owned())
+    let required = |name: &str| {
+        parameter(query, name)
             .ok_or_else(|| common::MISSING_FIELD.with_message(format!("{name} is required")))
     };
     let app =
-        AppId::parse(&parameter("app")?).ok_or_else(|| FieldError::new("app", "must be exactly 8 digits"))?;
-    let day = facts::day(&parameter("date")?).map_err(|problem| FieldError::new("date", problem))?;
+        AppId::parse(&required("app")?).ok_or_else(|| FieldError::new("app", "must be exactly 8 digits"))?;
+    let day = facts::day(&required("date")?).map_err(|problem| FieldError::new("date", problem))?;
     let settings = match settings(context, app).await {
         Ok(settings) => settings,
         Err(answer) => return Ok(answer),
@@ -51,16 +47,9 @@ async fn compare(
     app: AppId,
     day: UtcDay,
 ) -> Result<Comparison, CallError> {
-    let read = async |number: &u8| {
-        let read = outboxes.call(*number, ReadDay { day }, TIMEOUT).await?;
-        Ok::<_, CallError>((*number, read))
-    };
-    let mut days: Vec<_> = stream::iter(&outboxes.settings.outboxes)
-        .map(read)
-        .buffer_unordered(CONNECTIONS)
-        .try_collect()
-        .await?;
-    days.sort_unstable_by_key(|(number, _)| *number);
+    let read = outboxes.call_each(ReadDay { day }, TIMEOUT).await?;
+    let numbers = outboxes.settings.outboxes.iter().copied();
+    let days: Vec<_> = numbers.zip(read).collect();
     let ledger = ledger::address(&outboxes.settings.publisher_id, OPERATOR);
     let facts = context
         .workers

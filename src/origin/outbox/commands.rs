@@ -19,8 +19,13 @@ pub fn carry_out(
     command: Command,
 ) -> Result<Reply, Failure> {
     let (now_ms, claim_ms) = (peers.now_ms(), peers.claim_ms());
-    // Replays and a newly enabled endpoint make callbacks due.
-    peers.state_cache().set_lacks_endpoint(false);
+    if matches!(
+        command,
+        Command::Replay(_) | Command::ReplayMany(_) | Command::Enable(_)
+    ) {
+        // They make callbacks due.
+        peers.state_cache().set_lacks_endpoint(false);
+    }
     match command {
         Command::Settings(settings) => {
             endpoint::store_settings(db, peers, shard, &settings)?;

@@ -2,7 +2,7 @@
 //! compares both with the ledger's facts (docs/OPERATING.md, "Reconcile a day").
 
 use super::{entries::TO_LEDGER, numbers::first_number, sql};
-use crate::batches::Batch;
+use crate::batches::{self, Batch};
 use contract::outbox::{DayEntry, OfferDay, OutboxDay};
 use domain::model::{
     OfferId,
@@ -13,12 +13,14 @@ use platform::{
     log, params,
 };
 
-/// Records a batch as confirmed by the ledger, once.
+/// Acknowledges a batch, and adds one to the ledger to the confirmed sums, once.
 pub fn confirm(db: &impl Database, batch: &Batch) -> Result<(), DatabaseError> {
-    let key = params![batch.destination.as_str(), batch.sequence];
+    if batch.destination != TO_LEDGER {
+        return batches::acknowledge(db, batch);
+    }
     db.transaction(|| {
-        db.execute(sql::ADD_CONFIRMED, key)?;
-        db.execute(crate::batches::sql::CLOSE_BATCH, key)
+        db.execute(sql::ADD_CONFIRMED, params![TO_LEDGER, batch.sequence])?;
+        batches::acknowledge(db, batch)
     })
 }
 

@@ -23,13 +23,13 @@ pub async fn send(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Re
         return Ok(());
     };
     let source = state.shard.object_name();
-    let deliver = async |batch: &Batch| send_batch(db, runtime, &state, &source, batch).await;
-    while sender::send(db, runtime, &source, deliver).await? {}
+    let deliver = async |batch: &Batch| send_batch(runtime, &state, &source, batch).await;
+    let acknowledge = |batch: &Batch| day::confirm(db, batch);
+    while sender::send(db, runtime, &source, deliver, acknowledge).await? {}
     Ok(())
 }
 
 async fn send_batch(
-    db: &impl Database,
     runtime: &impl ObjectCall,
     state: &OutboxState,
     source: &str,
@@ -41,11 +41,7 @@ async fn send_batch(
             publisher.ok_or_else(|| DeliveryError::Unanswered("the publisher is not known yet".into()))?;
         let operation = batch.to_ledger(source).map_err(DeliveryError::Refused)?;
         let ledger = ledger::address(publisher, ledger::BATCH);
-        let applied = runtime.call(&ledger, operation, LEDGER_TIMEOUT).await;
-        if applied.is_ok() {
-            day::confirm(db, batch).map_err(|error| DeliveryError::Unanswered(error.to_string()))?;
-        }
-        applied
+        runtime.call(&ledger, operation, LEDGER_TIMEOUT).await
     } else {
         let operation = batch.to_counters(source).map_err(DeliveryError::Refused)?;
         let counters = counters::address(batch.destination.clone());
