@@ -53,6 +53,7 @@ pub struct Requests {
     line: &'static str,
     lines: Lines,
     headers: Vec<(String, String)>,
+    connections: u32,
 }
 
 #[derive(Clone)]
@@ -72,6 +73,7 @@ impl Requests {
             line: "path",
             lines: Lines::Again(write_lines(folder, paths)),
             headers: Vec::new(),
+            connections: CONNECTIONS,
         }
     }
 
@@ -83,12 +85,19 @@ impl Requests {
             line: "body",
             lines: Lines::Again(write_lines(folder, bodies)),
             headers: Vec::new(),
+            connections: CONNECTIONS,
         }
     }
 
     /// Sends each only once, over all runs.
     pub fn once(mut self, lines: Vec<String>) -> Self {
         self.lines = Lines::Once(lines);
+        self
+    }
+
+    /// Sends over so many connections.
+    pub fn over(mut self, connections: u32) -> Self {
+        self.connections = connections;
         self
     }
 
@@ -116,7 +125,7 @@ impl Requests {
         };
         let url = format!("{}{}", server.base(), self.path);
         let mut wrk = Command::new("wrk");
-        wrk.args(["-t1", &format!("-c{CONNECTIONS}"), "--timeout", "10s"])
+        wrk.args(["-t1", &format!("-c{}", self.connections), "--timeout", "10s"])
             .arg(format!("-d{:.0}s", seconds.ceil()))
             .arg("-s")
             .arg(root().join("benches/speed/requests.lua"))
@@ -145,7 +154,7 @@ impl Requests {
         let requests = number("requests");
         if let Lines::Once(lines) = &mut self.lines {
             // Requests in flight at the end are used up too.
-            let used = usize::try_from(requests).expect("a count") + CONNECTIONS as usize;
+            let used = usize::try_from(requests).expect("a count") + self.connections as usize;
             assert!(
                 used < lines.len(),
                 "{used} requests were more than there are, {}",

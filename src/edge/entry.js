@@ -9,6 +9,7 @@ export * from "./index.js";
 
 const { fetch: ordinary, redirect, page, fault } = Module.prototype;
 
+const CLICK = "/v2/tracking/click";
 const OFFERS = "/v1/offer/api";
 // The longest body that is read before authentication, in bytes: enough for a filter of a few hundred values. Its
 // length must be known, since an unknown sender could otherwise keep a body of any size open on each connection.
@@ -42,6 +43,9 @@ function ordinaryPath(request, env, ctx) {
 
 function fastClick(request, env) {
   const { url, headers } = request;
+  if (!url.includes(CLICK)) {
+    return undefined;
+  }
   const header = (name) => headers.get(name) ?? "";
   // Reading `cf` parses it, so a local run, which trusts the header, avoids it.
   const country = (env.TRUST_COUNTRY_HEADER === "true" && header("CF-IPCountry")) || (request.cf?.country ?? "");

@@ -20,7 +20,7 @@ use platform::{
     params,
 };
 
-/// How long traffic is collected before a batch is opened, in milliseconds.
+/// How long traffic is collected before a batch is opened, in milliseconds. The caller says when that ends.
 pub const COALESCE_MS: i64 = 2 * SECOND_MS;
 /// The backoff after a batch's first failure, and the limit of its doubling, in milliseconds.
 pub const FIRST_WAIT_MS: i64 = 5 * SECOND_MS;
@@ -228,19 +228,19 @@ pub fn wait_ms(attempts: u32) -> i64 {
         .min(LONGEST_WAIT_MS)
 }
 
-/// When the next batch is due to be opened or sent; never if nothing waits.
-pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+/// When the next batch is due to be opened, which is at `opens_ms`, or to be sent; never if nothing waits.
+pub fn due_ms(db: &impl Database, opens_ms: i64) -> Result<Option<i64>, DatabaseError> {
     let earliest = db.query_integer(sql::EARLIEST_DUE, &[])?;
-    Ok([earliest, traffic_due_ms(db, now_ms)?]
+    Ok([earliest, traffic_due_ms(db, opens_ms)?]
         .into_iter()
         .flatten()
         .min())
 }
 
-/// When the next batch is due to be opened; never if no traffic waits for one.
-pub fn traffic_due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+/// `opens_ms` if traffic waits for a batch.
+pub fn traffic_due_ms(db: &impl Database, opens_ms: i64) -> Result<Option<i64>, DatabaseError> {
     let waits = db.query_boolean(sql::IS_ANY_WAITING, &[])?;
-    Ok(waits.then(|| now_ms.saturating_add(COALESCE_MS)))
+    Ok(waits.then_some(opens_ms))
 }
 
 /// For receivers: whether a sender's batch was applied before. A sender has one batch in flight to a receiver and

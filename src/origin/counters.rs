@@ -13,7 +13,7 @@ mod sweep;
 pub use sql::MIGRATIONS;
 pub use sweep::alarm;
 
-use crate::batches::{self, Batch};
+use crate::batches::{self, Batch, COALESCE_MS};
 use contract::counters::{AddConversions, Command, Flush, Reply, SetLimits, Stats};
 use domain::model::PublisherId;
 use platform::database::{Database, DatabaseError};
@@ -53,7 +53,7 @@ pub fn publisher(batch: &Batch) -> Result<PublisherId, String> {
 pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     Ok(earliest([
         sweep::due_ms(db, now_ms)?,
-        batches::due_ms(db, now_ms)?,
+        batches::due_ms(db, now_ms.saturating_add(COALESCE_MS))?,
     ]))
 }
 
@@ -62,7 +62,7 @@ pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, Datab
 pub fn alarm_after_command<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     Ok(earliest([
         sweep::due_ms(db, now_ms)?,
-        batches::traffic_due_ms(db, now_ms)?,
+        batches::traffic_due_ms(db, now_ms.saturating_add(COALESCE_MS))?,
     ]))
 }
 

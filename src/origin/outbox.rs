@@ -5,7 +5,7 @@
 //!   writes;
 //! - [`entries`], [`numbers`] and [`log`]: the log's entries, one for each transaction id, and the operator's view of them;
 //! - [`deliveries`], [`callback_sender`] and [`endpoint`]: attempts of callbacks, and the state of their endpoint;
-//! - [`terms`]: the terms that pay a click; [`txns`]: the senders' own ids;
+//! - [`terms`] and [`terms_cache`]: the terms that pay a click; [`txns`]: the senders' own ids;
 //! - [`revenue_batches`] and [`day`]: sums for ledgers and counters, and their comparison with the log;
 //! - [`calls`]: calls to other objects; [`commands`]: those that need none;
 //! - [`merge`] and [`reconcile`]: one log and one day from all outboxes of an app;
@@ -36,12 +36,14 @@ mod revenue_batches;
 pub mod service;
 pub mod sql;
 pub mod terms;
+mod terms_cache;
 pub mod txns;
 
 pub use sql::MIGRATIONS;
 
-use crate::batches;
+use crate::batches::{self, COALESCE_MS};
 use domain::model::time::SECOND_MS;
+use endpoint::OutboxState;
 use platform::{
     database::{Database, DatabaseError},
     params,
@@ -53,11 +55,13 @@ pub const NET_MS: i64 = 15 * SECOND_MS;
 /// The time for the alarm, given the object's rows; never if no work waits. Work that is due already is in flight or
 /// waits for a free connection, so for it the alarm is only a safety net.
 pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+    let state = endpoint::read(db)?;
+    let state = state.as_ref();
     let due_times = [
         db.query_integer(sql::FIRST_RESERVATION, params![])?,
         db.query_integer(sql::FIRST_FREE, params![])?,
-        deliveries::due_ms(db)?,
-        batches::due_ms(db, now_ms)?,
+        deliveries::due_ms(db, state)?,
+        batches::due_ms(db, next_opening_ms(state, now_ms))?,
         retention::due_ms(db, now_ms)?,
     ];
     let alarms = due_times.into_iter().flatten().map(|due_ms| {
@@ -68,4 +72,19 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, Databa
         }
     });
     Ok(alarms.min())
+}
+
+/// When an outbox next opens batches of sums. An app's outboxes take turns, because the batches of one take several commits
+/// of three objects, and those of 64 at once would hold up conversions.
+fn next_opening_ms(state: Option<&OutboxState>, now_ms: i64) -> i64 {
+    let turn_ms = state.and_then(|state| {
+        let outboxes = state.current.as_ref()?.outbox_shards;
+        COALESCE_MS
+            .saturating_mul(state.shard.number.into())
+            .checked_div(outboxes.into())
+    });
+    let since_ms = now_ms
+        .saturating_sub(turn_ms.unwrap_or(0))
+        .rem_euclid(COALESCE_MS);
+    now_ms.saturating_add(COALESCE_MS).saturating_sub(since_ms)
 }

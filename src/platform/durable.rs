@@ -4,11 +4,12 @@
 //! throw: an exception would skip all Rust frames and leave the caller waiting. Here every method catches.
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
+    collections::HashMap,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
 };
 
-use js_sys::{Array, ArrayBuffer, Promise, Uint8Array};
+use js_sys::{Array, ArrayBuffer, JsString, Promise, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
 use wasm_bindgen_futures::JsFuture;
 use worker::State;
@@ -44,7 +45,7 @@ extern "C" {
     type SqlStorage;
 
     #[wasm_bindgen(method, catch, variadic)]
-    fn exec(this: &SqlStorage, sql: &str, bindings: &Array) -> Result<SqlCursor, JsValue>;
+    fn exec(this: &SqlStorage, sql: &JsString, bindings: &Array) -> Result<SqlCursor, JsValue>;
 
     #[wasm_bindgen(method, getter, catch, js_name = databaseSize)]
     fn database_size(this: &SqlStorage) -> Result<f64, JsValue>;
@@ -58,6 +59,19 @@ extern "C" {
 
     #[wasm_bindgen(method, catch, js_name = toArray)]
     fn to_array(this: &RawRows) -> Result<Array, JsValue>;
+}
+
+thread_local! {
+    /// The statements that have run, as JavaScript strings. They are constants, and to make a string of one each time costs
+    /// more time and garbage than to bind its parameters.
+    static STATEMENTS: RefCell<HashMap<Box<str>, JsString>> = RefCell::default();
+}
+
+fn statement(sql: &str) -> JsString {
+    STATEMENTS.with_borrow_mut(|known| match known.get(sql) {
+        Some(statement) => statement.clone(),
+        None => known.entry(sql.into()).or_insert_with(|| sql.into()).clone(),
+    })
 }
 
 /// One object's storage: its database, and the alarm stored in it.
@@ -86,7 +100,7 @@ impl DurableDatabase {
         }
         let storage = self.sql.as_ref().map_err(Clone::clone)?;
         faults::inject("before", sql);
-        let cursor = storage.exec(sql, &bindings).map_err(from_exception);
+        let cursor = storage.exec(&statement(sql), &bindings).map_err(from_exception);
         faults::inject("after", sql);
         cursor
     }

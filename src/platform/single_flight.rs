@@ -26,7 +26,7 @@ pub struct SingleFlight<T> {
 
 #[derive(Debug)]
 struct Run<T> {
-    /// The last arrival before the run began.
+    /// The last arrival that shares its outcome.
     covers: u64,
     outcome: T,
 }
@@ -34,7 +34,7 @@ struct Run<T> {
 /// The result of [`SingleFlight::join`].
 #[derive(Debug)]
 pub enum Outcome<'s, T> {
-    /// The outcome of a run that began after the caller arrived.
+    /// The outcome of a run that another caller did for this one.
     Shared(T),
     /// The caller must do the run.
     Lead(Leader<'s, T>),
@@ -103,6 +103,23 @@ impl<T> Leader<'_, T> {
     {
         let covers = self.0.arrivals.get();
         let outcome = work.await;
+        self.share(covers, outcome)
+    }
+
+    /// Runs also for the callers that arrive during the work.
+    pub async fn gather(self, work: impl Future<Output = T>) -> T
+    where
+        T: Clone,
+    {
+        let outcome = work.await;
+        let covers = self.0.arrivals.get();
+        self.share(covers, outcome)
+    }
+
+    fn share(self, covers: u64, outcome: T) -> T
+    where
+        T: Clone,
+    {
         *self.0.last.borrow_mut() = Some(Run {
             covers,
             outcome: outcome.clone(),
@@ -274,6 +291,40 @@ mod tests {
         assert_eq!((second.poll(), third.poll()), (Some(Err(1)), None));
         flight.end(true);
         assert_eq!(third.poll(), Some(Ok(2)));
+    }
+
+    #[test]
+    fn callers_that_arrive_while_a_leader_gathers_share_its_run() {
+        let flight = SingleFlight::<()>::default();
+        let is_done = Cell::new(false);
+        let work = poll_fn(|_| {
+            if is_done.get() {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        });
+        let gather = async {
+            match flight.join(|()| true).await {
+                Outcome::Lead(leader) => leader.gather(work).await,
+                Outcome::Shared(()) => panic!("nobody else leads"),
+            }
+        };
+        let join = async || match flight.join(|()| true).await {
+            Outcome::Lead(leader) => {
+                drop(leader);
+                false
+            }
+            Outcome::Shared(()) => true,
+        };
+        let (mut leader, mut during) = (pin!(gather), pin!(join()));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(leader.as_mut().poll(&mut context).is_pending());
+        assert!(during.as_mut().poll(&mut context).is_pending());
+        is_done.set(true);
+        assert!(leader.as_mut().poll(&mut context).is_ready());
+        assert_eq!(during.as_mut().poll(&mut context), Poll::Ready(true));
+        assert_eq!(pin!(join()).poll(&mut context), Poll::Ready(false));
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod caps;
 mod conversions;
 mod days;
 mod deliveries;
+mod erasure;
 mod faults;
 mod log;
 mod merge;
@@ -584,4 +585,14 @@ fn send_all(db: &Sqlite, now_ms: i64, status: u16) -> Vec<String> {
             sent.push(callback.fields.transaction_id.clone());
         }
     }
+}
+
+/// Rewards of clicks 1 and 2 (one user) and 3 (another user), all delivered.
+fn delivered() -> (Sqlite, World) {
+    let (db, world) = (outbox(), World::new());
+    for (n, user) in [(1, "ann"), (2, "ann"), (3, "bob")] {
+        convert(&db, &world, &conversion(n).user(user)).unwrap();
+    }
+    send_all(&db, NOW, 200);
+    (db, world)
 }

@@ -179,9 +179,8 @@ fn record_health(
 
 /// When the next attempt is due; none if no callback waits, or none may be sent. For an outbox that must ask for newer
 /// settings first, it is the time to ask.
-pub fn due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
-    let may_send = |state: &OutboxState| state.has_endpoint() || state.is_behind();
-    let Some(state) = endpoint::read(db)?.filter(may_send) else {
+pub fn due_ms(db: &impl Database, state: Option<&OutboxState>) -> Result<Option<i64>, DatabaseError> {
+    let Some(state) = state.filter(|state| state.has_endpoint() || state.is_behind()) else {
         return Ok(None);
     };
     let first = db.query_integer(sql::FIRST_DUE, &[])?;

@@ -10,6 +10,8 @@ use contract::{
 use domain::conversions::terms::{CurrentApp, TermsInForce};
 use platform::{failure::Failure, keyed_flights::KeyedFlights};
 
+use super::terms_cache::TermsCache;
+
 /// The clock, the caches and the other objects that a conversion needs.
 pub trait Peers {
     fn now_ms(&self) -> i64;
@@ -17,7 +19,7 @@ pub trait Peers {
     /// The duration of a claim on a callback, in milliseconds.
     fn claim_ms(&self) -> i64;
 
-    /// The process's cache of the outbox's state.
+    /// The process's cache of the outbox's state and terms.
     fn state_cache(&self) -> &StateCache;
 
     /// The questions to the catalog that wait for an answer.
@@ -66,12 +68,13 @@ impl From<&CurrentApp> for AppNow {
     }
 }
 
-/// A process's cache of the outbox's row, so that it is not read for each conversion.
+/// A process's cache of the outbox's row and of terms, so that they are not read for each conversion.
 #[derive(Debug, Default)]
 pub struct StateCache {
     current: Cell<Option<AppNow>>,
     /// Whether no callback can be sent: the app has no callback, or its endpoint is disabled.
     lacks_endpoint: Cell<bool>,
+    pub terms: TermsCache,
 }
 
 impl StateCache {

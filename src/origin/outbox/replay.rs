@@ -202,7 +202,7 @@ pub fn standing(db: &impl Database) -> Result<Standing, DatabaseError> {
         Some(_) => EndpointState::Healthy,
     };
     let counts = db.query_first(sql::COUNT_STANDING, &[])?.unwrap_or(Row(vec![]));
-    let next_try_ms = super::deliveries::due_ms(db)?;
+    let next_try_ms = super::deliveries::due_ms(db, outbox.as_ref())?;
     Ok(Standing {
         state,
         consecutive_failures: outbox.map_or(0, |outbox| outbox.health.failures),

@@ -36,7 +36,8 @@ const TABLES: &[&str] = &[
     // The sums of each UTC day in batches that the ledger has confirmed.
     "CREATE TABLE confirmed (day INTEGER PRIMARY KEY, revenue_micro_usd INTEGER NOT NULL) STRICT",
     // Entries that were paid on another UTC day than their number says: those that were pending before.
-    "CREATE TABLE paid_later (day INTEGER NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (day, entry)) STRICT, WITHOUT ROWID",
+    "CREATE TABLE paid_later (entry INTEGER PRIMARY KEY, day INTEGER NOT NULL) STRICT",
+    "CREATE INDEX paid_later_by_day ON paid_later (day)",
     // The newest values of each offer that was converted, and the revisions of terms that pay clicks (docs/DECISIONS.md,
     // "Conversions"). `kind` is `offer` or `app`; the app's own terms have an empty `id`.
     "CREATE TABLE offers (
@@ -131,13 +132,15 @@ macro_rules! paid_on_day {
     };
 }
 
-/// The entries of a range that may leave: whose callback does not wait, and that of their reward neither. A reward leaves
-/// with its reversal.
+/// The entries of a range that may leave: whose conversion waits for no cap, that were not paid later, and whose callback
+/// does not wait, nor that of their reward. A reward leaves with its reversal.
 macro_rules! to_sweep {
     () => {
         "WHERE e.entry > ?1 AND e.entry < ?2 AND e.delivery IS NOT 0
           AND NOT EXISTS (SELECT 1 FROM entries x WHERE x.after = e.entry)
-          AND NOT EXISTS (SELECT 1 FROM entries r WHERE r.entry = e.after AND r.delivery = 0)"
+          AND NOT EXISTS (SELECT 1 FROM entries r WHERE r.entry = e.after AND r.delivery = 0)
+          AND NOT EXISTS (SELECT 1 FROM reservations v WHERE v.nonce = e.nonce AND v.goal = e.goal)
+          AND NOT EXISTS (SELECT 1 FROM paid_later p WHERE p.entry = e.entry)"
     };
 }
 
@@ -236,7 +239,7 @@ platform::statements! {
     /// payout, time, transaction id
     pub const PAY = "UPDATE entries SET payout_micro_usd = ?1, delivery = 0, due_ms = ?2 WHERE transaction_id = ?3";
     /// UTC day, transaction id
-    pub const PAY_LATER = "INSERT INTO paid_later (day, entry) SELECT ?1, entry FROM entries WHERE transaction_id = ?2";
+    pub const PAY_LATER = "INSERT INTO paid_later (entry, day) SELECT entry, ?1 FROM entries WHERE transaction_id = ?2";
     /// transaction id → entry, payout, delivery, fields, whether its user was erased or must be
     pub const GET_PAID = "SELECT entry, payout_micro_usd, delivery, fields, erase OR user_id IS NULL
         FROM entries WHERE transaction_id = ?";
@@ -332,9 +335,10 @@ platform::statements! {
     /// after this entry, before this one, entries at most → the last of them
     pub const LAST_TO_SWEEP = "SELECT MAX(entry) FROM
         (SELECT entry FROM entries WHERE entry > ? AND entry < ? ORDER BY entry LIMIT ?)";
-    /// after this entry, last entry: what is pending ends as rejected
-    pub const EXPIRE_PENDING = "UPDATE conversions SET state = 2 WHERE state = 0 AND (nonce, goal) IN
-        (SELECT nonce, goal FROM entries WHERE entry > ? AND entry <= ?)";
+    /// after this entry, last entry: what is pending ends as rejected, unless an approval waits for its cap
+    pub const EXPIRE_PENDING = "UPDATE conversions SET state = 2 WHERE state = 0
+        AND (nonce, goal) IN (SELECT nonce, goal FROM entries WHERE entry > ? AND entry <= ?)
+        AND (nonce, goal) NOT IN (SELECT nonce, goal FROM reservations)";
     /// after this entry, before this one
     pub const SWEEP_CONVERSIONS = concat!("DELETE FROM conversions WHERE (nonce, goal) IN
         (SELECT nonce, goal FROM entries e ", to_sweep!(), ")");

@@ -1,6 +1,8 @@
 //! The terms by which an outbox pays. It asks the catalog for each revision that a click brings once, and keeps it, so
 //! that conversions go on while the catalog does not answer. The current values come with the conversions.
 
+use std::rc::Rc;
+
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, Resource},
     outbox::{Conversion, Shard},
@@ -21,7 +23,7 @@ use platform::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{endpoint, peers::Peers, sql};
+use super::{endpoint, peers::Peers, sql, terms_cache::cached};
 
 /// The terms of one conversion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +42,7 @@ pub struct Terms {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {
     pub number: i64,
-    pub terms: OfferTerms,
+    pub terms: Rc<OfferTerms>,
 }
 
 /// The terms of a conversion, which the outbox has or asks the catalog for.
@@ -61,29 +63,26 @@ pub async fn of(
     if let Some(app) = &conversion.current.app {
         endpoint::store_current(db, peers, shard, app)?;
     }
-    if let Some(current) = &conversion.current.offer {
-        store_current(db, &offer, current)?;
-    }
-
     let currency = loop {
         let in_force = endpoint::app_now(db, peers)?.map_or(TermsInForce::default(), |app| app.terms);
         let number = in_force.paying(click.app_terms, click.clicked_at_ms);
-        if let Some(AppTerms { currency }) = stored(db, Resource::App, "", number)? {
+        if let Some(AppTerms { currency }) = known_app(db, peers, number)? {
             break currency;
         }
         learn_app(db, peers, shard, number).await?;
     };
+    let mut current = newest(db, peers, &offer, conversion.current.offer.as_ref())?;
     let (paying, in_force, cap) = loop {
-        let current = current(db, &offer)?;
         let in_force = current
             .as_ref()
             .map_or(TermsInForce::default(), |current| current.terms);
         let number = in_force.paying(click.offer_terms, click.clicked_at_ms);
-        if let Some(terms) = of_offer(db, &offer, number)? {
+        if let Some(terms) = known_offer(db, peers, &offer, number)? {
             let cap = current.and_then(|current| Some((current.conversion_cap?, current.revision)));
             break (Revision { number, terms }, in_force, cap);
         }
         learn_offer(db, peers, &offer, number).await?;
+        current = newest(db, peers, &offer, None)?;
     };
     let named = conversion.goal.as_deref();
     let is_named = paying.terms.goal(named).is_some();
@@ -92,7 +91,7 @@ pub async fn of(
     } else {
         let number = in_force.revision;
         loop {
-            if let Some(terms) = of_offer(db, &offer, number)? {
+            if let Some(terms) = known_offer(db, peers, &offer, number)? {
                 break Some(Revision { number, terms });
             }
             learn_offer(db, peers, &offer, number).await?;
@@ -125,8 +124,9 @@ pub async fn learn_app(
     };
     let key = format!("app {revision}");
     ask_once(peers, &key, async {
-        let terms = stored::<AppTerms>(db, Resource::App, "", revision)?;
-        if terms.is_some() && !endpoint::read(db)?.is_some_and(|state| state.is_behind()) {
+        if known_app(db, peers, revision)?.is_some()
+            && !endpoint::read(db)?.is_some_and(|state| state.is_behind())
+        {
             return Ok(());
         }
         let KnownApp {
@@ -153,11 +153,11 @@ async fn learn_offer(
     };
     let key = format!("{offer} {revision}");
     ask_once(peers, &key, async {
-        if of_offer(db, offer, revision)?.is_some() {
+        if known_offer(db, peers, offer, revision)?.is_some() {
             return Ok(());
         }
         let KnownOffer { terms, current } = peers.ask_offer(question).await?;
-        store_current(db, offer, &current)?;
+        newest(db, peers, offer, Some(&current))?;
         Ok(store(
             db,
             peers.now_ms(),
@@ -212,12 +212,63 @@ pub fn of_offer(
     db: &impl Database,
     offer: &OfferId,
     revision: i64,
-) -> Result<Option<OfferTerms>, DatabaseError> {
-    stored(db, Resource::Offer, offer.as_str(), revision)
+) -> Result<Option<Rc<OfferTerms>>, DatabaseError> {
+    let terms = stored(db, Resource::Offer, offer.as_str(), revision)?;
+    Ok(terms.map(Rc::new))
 }
 
-/// The newest current values of an offer that the outbox has seen.
-fn current(db: &impl Database, offer: &OfferId) -> Result<Option<CurrentOffer>, DatabaseError> {
+fn known_offer(
+    db: &impl Database,
+    peers: &impl Peers,
+    offer: &OfferId,
+    revision: i64,
+) -> Result<Option<Rc<OfferTerms>>, DatabaseError> {
+    let cache = &peers.state_cache().terms.offers;
+    cached(cache, (offer.clone(), revision), || of_offer(db, offer, revision))
+}
+
+fn known_app(
+    db: &impl Database,
+    peers: &impl Peers,
+    revision: i64,
+) -> Result<Option<AppTerms>, DatabaseError> {
+    let cache = &peers.state_cache().terms.apps;
+    cached(cache, revision, || stored(db, Resource::App, "", revision))
+}
+
+/// The newest current values of an offer that the outbox has seen, and stores `seen` if it is newer.
+fn newest(
+    db: &impl Database,
+    peers: &impl Peers,
+    offer: &OfferId,
+    seen: Option<&CurrentOffer>,
+) -> Result<Option<CurrentOffer>, DatabaseError> {
+    let cache = &peers.state_cache().terms.current;
+    let stored = cached(cache, offer.clone(), || read_current(db, offer))?;
+    let is_newer = |seen: &&CurrentOffer| {
+        stored
+            .as_ref()
+            .is_none_or(|stored| seen.revision > stored.revision)
+    };
+    let Some(newer) = seen.filter(is_newer) else {
+        return Ok(stored);
+    };
+    // Before the write, because a write that reports an error may have happened.
+    cache.borrow_mut().pop(offer);
+    db.execute(
+        sql::PUT_OFFER,
+        params![
+            offer.as_str(),
+            newer.revision,
+            newer.terms.revision,
+            newer.terms.since,
+            newer.conversion_cap
+        ],
+    )?;
+    Ok(Some(newer.clone()))
+}
+
+fn read_current(db: &impl Database, offer: &OfferId) -> Result<Option<CurrentOffer>, DatabaseError> {
     let row = db.query_first(sql::GET_OFFER, params![offer.as_str()])?;
     row.map(|row| {
         Ok(CurrentOffer {
@@ -230,21 +281,4 @@ fn current(db: &impl Database, offer: &OfferId) -> Result<Option<CurrentOffer>, 
         })
     })
     .transpose()
-}
-
-/// Stores an offer's current values if they are newer than the stored ones.
-fn store_current(db: &impl Database, offer: &OfferId, newer: &CurrentOffer) -> Result<(), DatabaseError> {
-    if current(db, offer)?.is_some_and(|stored| stored.revision >= newer.revision) {
-        return Ok(());
-    }
-    db.execute(
-        sql::PUT_OFFER,
-        params![
-            offer.as_str(),
-            newer.revision,
-            newer.terms.revision,
-            newer.terms.since,
-            newer.conversion_cap
-        ],
-    )
 }

@@ -339,16 +339,16 @@ fn a_click_of_an_unknown_offer_is_invalid() {
 #[test]
 fn an_immediate_approval_leaves_the_same_rows_as_a_later_one() {
     let [at_once, later] = [outbox(), outbox()];
-    let world = World::new();
+    let [world, other] = [World::new(), World::new()];
     let postback = || conversion(1).txn("t");
     assert_eq!(send(&at_once, &world, &postback()), Ok(("approved", false)));
     assert_eq!(
-        send(&later, &world, &postback().status(Status::Pending)),
+        send(&later, &other, &postback().status(Status::Pending)),
         Ok(("pending", false))
     );
     let all = |db: &Sqlite| TABLES.map(|table| dump(db, table));
     assert_ne!(all(&at_once), all(&later));
-    assert_eq!(send(&later, &world, &postback()), Ok(("approved", false)));
+    assert_eq!(send(&later, &other, &postback()), Ok(("approved", false)));
     assert_eq!(all(&at_once), all(&later));
 }
 

@@ -28,7 +28,7 @@ use platform::{
     http_call::{HttpAnswer, HttpCall, NoAnswer},
     keyed_flights::KeyedFlights,
     object_shell::FAILED_ALARM_RETRY_MS,
-    traits::{Clock, Http, ObjectCall, ObjectStorage, Random, Spawn},
+    traits::{Clock, Http, ObjectCall, ObjectStorage, Random, Sleep, Spawn},
 };
 
 use super::world::{NOON, STORE_KEYS, random, shard};
@@ -268,6 +268,18 @@ impl Random for Runtime {
             chunk.copy_from_slice(&random(&self.0.draws).to_le_bytes());
         }
         Ok(bytes)
+    }
+}
+
+/// A turn lasts for one poll or several, so one operation's conversions may wait for the next one's.
+impl Sleep for Runtime {
+    async fn sleep(&self, time: Duration) {
+        assert_eq!(time, Duration::ZERO);
+        poll_fn(|_| match random(&self.0.draws) & 1 {
+            0 => Poll::Pending,
+            _ => Poll::Ready(()),
+        })
+        .await;
     }
 }
 

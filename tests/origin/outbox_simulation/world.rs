@@ -193,6 +193,9 @@ impl World {
         }
         let well = |world: &mut Self, op| world.carry_out(op, None, Faults::none());
         well(self, Op::Change(Change::Callback(true, true)));
+        while !self.tasks.is_empty() {
+            well(self, Op::ResolveAll);
+        }
         for _ in 0..3_000 {
             well(self, Op::ResolveAll);
             if !self.waits() {
