@@ -20,8 +20,6 @@ use platform::{
     params,
 };
 
-/// How long traffic is collected before a batch is opened, in milliseconds. The caller says when that ends.
-pub const COALESCE_MS: i64 = 2 * SECOND_MS;
 /// The backoff after a batch's first failure, and the limit of its doubling, in milliseconds.
 pub const FIRST_WAIT_MS: i64 = 5 * SECOND_MS;
 pub const LONGEST_WAIT_MS: i64 = 5 * MINUTE_MS;

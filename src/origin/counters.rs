@@ -13,9 +13,9 @@ mod sweep;
 pub use sql::MIGRATIONS;
 pub use sweep::alarm;
 
-use crate::batches::{self, Batch, COALESCE_MS};
+use crate::batches::{self, Batch};
 use contract::counters::{AddConversions, Command, Flush, Reply, SetLimits, Stats};
-use domain::model::PublisherId;
+use domain::model::{PublisherId, time::SECOND_MS};
 use platform::database::{Database, DatabaseError};
 
 /// Carries out one command.
@@ -39,6 +39,9 @@ pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> Result<Repl
         Command::Stats(Stats { today }) => counting::stats(db, today).map(Reply::Stats),
     }
 }
+
+/// How long traffic is collected before a batch is opened, in milliseconds.
+pub const COALESCE_MS: i64 = 2 * SECOND_MS;
 
 /// The publisher whose ledger a batch is for.
 ///

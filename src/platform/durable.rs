@@ -39,6 +39,9 @@ extern "C" {
     #[wasm_bindgen(method, catch, js_name = setAlarm)]
     fn set_alarm(this: &DurableStorage, at_ms: f64) -> Result<Promise, JsValue>;
 
+    #[wasm_bindgen(method, catch)]
+    fn sync(this: &DurableStorage) -> Result<Promise, JsValue>;
+
     #[wasm_bindgen(method, catch, js_name = deleteAlarm)]
     fn delete_alarm(this: &DurableStorage) -> Result<Promise, JsValue>;
 
@@ -166,6 +169,13 @@ impl ObjectStorage for DurableDatabase {
         storage
             .database_size()
             .map(|bytes| bytes as i64)
+            .map_err(from_exception)
+    }
+
+    async fn committed(&self) -> Result<(), DatabaseError> {
+        JsFuture::from(self.storage.sync().map_err(from_exception)?)
+            .await
+            .map(drop)
             .map_err(from_exception)
     }
 

@@ -123,6 +123,10 @@ impl Database for Storage<'_> {
 }
 
 impl ObjectStorage for Storage<'_> {
+    async fn committed(&self) -> Result<(), DatabaseError> {
+        Ok(())
+    }
+
     async fn alarm(&self) -> Result<Option<i64>, DatabaseError> {
         Ok(self.alarm_ms.get())
     }

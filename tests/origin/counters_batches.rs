@@ -20,7 +20,7 @@ use domain::{
     tracking::click_counts::ClickSum,
 };
 use origin::{
-    batches::{self, BATCHES, Batch, COALESCE_MS, DeliveryError, LONGEST_WAIT_MS, SUMS},
+    batches::{self, BATCHES, Batch, DeliveryError, LONGEST_WAIT_MS, SUMS},
     counters::{self, MIGRATIONS},
 };
 use platform::database::Database;
@@ -360,7 +360,7 @@ fn the_alarm_is_set_to_the_earliest_work() {
     let db = migrated(MIGRATIONS);
     assert_eq!(counters::next_alarm(&db, NOON), Ok(None));
     count(&db, "i", vec![clicks_for("a", 1)]);
-    let coalesced = NOON + COALESCE_MS;
+    let coalesced = NOON + counters::COALESCE_MS;
     assert_eq!(counters::alarm_after_command(&db, NOON), Ok(Some(coalesced)));
     assert_eq!(counters::next_alarm(&db, NOON), Ok(Some(coalesced)));
     let [batch] = prepared(&db, coalesced).try_into().unwrap();
@@ -382,7 +382,7 @@ fn the_alarm_is_set_to_the_earliest_work() {
     batches::acknowledge(&db, &batch).unwrap();
     assert_eq!(
         counters::next_alarm(&db, again),
-        Ok(Some(again + COALESCE_MS)),
+        Ok(Some(again + counters::COALESCE_MS)),
         "they get one after the batch"
     );
     let [batch] = prepared(&db, again).try_into().unwrap();

@@ -129,6 +129,10 @@ impl Database for Storage<'_> {
 }
 
 impl ObjectStorage for Storage<'_> {
+    async fn committed(&self) -> Result<(), DatabaseError> {
+        Ok(())
+    }
+
     async fn alarm(&self) -> Result<Option<i64>, DatabaseError> {
         Ok(self.0.alarm_ms.get())
     }

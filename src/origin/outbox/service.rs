@@ -2,7 +2,7 @@
 //! set while work waits. Callbacks, reservations and batches outlive the requests that started them; if the process
 //! dies, the alarm resumes them.
 
-use std::{cell::Cell, rc::Rc, time::Duration};
+use std::{cell::Cell, rc::Rc};
 
 use super::{
     MIGRATIONS, NET_MS,
@@ -30,12 +30,13 @@ use domain::{
 };
 use platform::{
     concurrency_limit::{ConcurrencyLimit, Limit},
+    database::DatabaseError,
     failure::Failure,
     keyed_flights::KeyedFlights,
     object_shell::ObjectShell,
     panics::{panic_to_failure, panics_to_failure},
     single_flight::{Outcome, SingleFlight},
-    traits::{Clock, Http, ObjectCall, ObjectStorage, Random, Sleep, Spawn},
+    traits::{Clock, Http, ObjectCall, ObjectStorage, Random, Spawn},
 };
 
 /// Postbacks that wait for the catalog, for a counters object or for each other. At 10 KB each they take 2.5 MB, and an
@@ -47,16 +48,16 @@ const CONVERSIONS: Limit = Limit {
 };
 
 /// The runtime that an outbox needs.
-pub trait Runtime: Clock + Random + Spawn + Sleep + ObjectCall + Http {}
+pub trait Runtime: Clock + Random + Spawn + ObjectCall + Http {}
 
-impl<R: Clock + Random + Spawn + Sleep + ObjectCall + Http> Runtime for R {}
+impl<R: Clock + Random + Spawn + ObjectCall + Http> Runtime for R {}
 
 /// An outbox's orchestration. It lives behind an [`Rc`], because tasks that outlive their requests share it.
 pub struct OutboxService<D, R, O> {
     shell: ObjectShell<D, R>,
     observer: O,
     conversions: ConcurrencyLimit,
-    turns: SingleFlight<()>,
+    turns: SingleFlight<Result<(), DatabaseError>>,
     /// One conversion of a click at a time, by the click's nonce.
     clicks: KeyedFlights<()>,
     questions: KeyedFlights<Result<(), Failure>>,
@@ -176,7 +177,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
 
     async fn convert(&self, shard: Shard, conversion: &Conversion) -> Result<Reply, Failure> {
         let db = self.shell.ready().await?;
-        self.next_turn().await;
+        self.next_turn().await?;
         // Copies of a conversion wait for the catalog together, and only then for each other.
         let terms = terms::of(db, self, shard, conversion).await?;
         let flight = self.clicks.of(&conversion.nonce.0);
@@ -186,12 +187,13 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             .map(Reply::Answer)
     }
 
-    /// Waits until the runtime has passed on all requests that it has received. Those that waited go on in the same turn
-    /// of the event loop, and the runtime commits the writes of a turn together: a commit is the dearest part of a
-    /// conversion.
-    async fn next_turn(&self) {
-        if let Outcome::Lead(leader) = self.turns.join(|()| true).await {
-            leader.gather(self.runtime().sleep(Duration::ZERO)).await;
+    /// Waits until the writes of earlier conversions are durable. Those that arrive meanwhile go on in the same turn of
+    /// the event loop, and the runtime commits the writes of a turn together: a commit is the dearest part of a
+    /// conversion. A timer would do the same, but workerd starves timers under load.
+    async fn next_turn(&self) -> Result<(), DatabaseError> {
+        match self.turns.join(Result::is_ok).await {
+            Outcome::Shared(committed) => committed,
+            Outcome::Lead(leader) => leader.gather(self.shell.storage().committed()).await,
         }
     }
 

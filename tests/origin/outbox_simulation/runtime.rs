@@ -28,7 +28,7 @@ use platform::{
     http_call::{HttpAnswer, HttpCall, NoAnswer},
     keyed_flights::KeyedFlights,
     object_shell::FAILED_ALARM_RETRY_MS,
-    traits::{Clock, Http, ObjectCall, ObjectStorage, Random, Sleep, Spawn},
+    traits::{Clock, Http, ObjectCall, ObjectStorage, Random, Spawn},
 };
 
 use super::world::{NOON, STORE_KEYS, random, shard};
@@ -238,6 +238,15 @@ impl Database for Storage {
 }
 
 impl ObjectStorage for Storage {
+    /// A commit lasts for one poll or several, so one operation's conversions may wait for the next one's.
+    async fn committed(&self) -> Result<(), DatabaseError> {
+        poll_fn(|_| match random(&self.0.draws) & 1 {
+            0 => Poll::Pending,
+            _ => Poll::Ready(Ok(())),
+        })
+        .await
+    }
+
     async fn alarm(&self) -> Result<Option<i64>, DatabaseError> {
         Ok(self.0.alarm_ms.get())
     }
@@ -268,18 +277,6 @@ impl Random for Runtime {
             chunk.copy_from_slice(&random(&self.0.draws).to_le_bytes());
         }
         Ok(bytes)
-    }
-}
-
-/// A turn lasts for one poll or several, so one operation's conversions may wait for the next one's.
-impl Sleep for Runtime {
-    async fn sleep(&self, time: Duration) {
-        assert_eq!(time, Duration::ZERO);
-        poll_fn(|_| match random(&self.0.draws) & 1 {
-            0 => Poll::Pending,
-            _ => Poll::Ready(()),
-        })
-        .await;
     }
 }
 
