@@ -1,11 +1,13 @@
 //! Conversions over HTTP: errors and their order (`refusals`), state changes (`states`), the paid goal (`payment`),
 //! postbacks of real partners (`senders`), exactly one payment (`at_once`, `caps`, `revenue`), also during outages and
-//! crashes (`outages`, `crashes`), and compared with the ledger (`reconcile`).
+//! crashes (`outages`, `crashes`), by outboxes that behave as one (`outboxes`), and compared with the ledger
+//! (`reconcile`).
 
 mod caps;
 mod concurrency;
 mod crashes;
 mod outages;
+mod outboxes;
 mod payment;
 mod reconcile;
 mod refusals;

@@ -30,6 +30,7 @@ mod model;
 mod ops;
 mod receivers;
 mod runtime;
+mod shards;
 mod world;
 
 use std::fmt;

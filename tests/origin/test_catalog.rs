@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use contract::{
-    catalog::{CallbackSettings, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
+    catalog::{CallbackSettings, Command, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
+    operation::Reply,
     outbox::Current,
 };
 use domain::{
@@ -137,7 +138,7 @@ impl TestCatalog {
         self.app.terms.since = since;
     }
 
-    /// What a current snapshot says about an offer.
+    /// The values of an offer and the app in a current snapshot.
     pub fn current(&self, offer: &str) -> Current {
         let offer = OfferId::parse(offer).and_then(|id| self.offers.get(&id));
         Current {
@@ -145,6 +146,16 @@ impl TestCatalog {
             app: Some(self.app.clone()),
             is_recent: true,
         }
+    }
+
+    /// Answers a command of an outbox, both as JSON.
+    pub fn answer(&mut self, json: &str) -> String {
+        let known = match serde_json::from_str(json).unwrap() {
+            Command::OfferTerms(question) => serde_json::to_value(self.ask_offer(&question).unwrap()),
+            Command::AppTerms(question) => serde_json::to_value(self.ask_app(&question)),
+            other => panic!("{other:?} to the catalog"),
+        };
+        serde_json::to_string(&Reply::ok(&known.unwrap())).unwrap()
     }
 
     /// Answers a question; `None` for an offer that there is not.

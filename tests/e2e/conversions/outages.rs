@@ -1,6 +1,9 @@
 //! Conversions during outages of the objects that they need: answered 503 or paid, and paid once.
 
-use std::thread;
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
 
 use serde_json::{Value, json};
 
@@ -101,6 +104,33 @@ fn a_made_up_token_reaches_no_object() {
     });
     expect_conversion_error(wall.convert(&click, ""), 503, "unavailable");
     expect_conversion_error(wall.convert(&short, ""), 410, "conversion_window_closed");
+}
+
+/// Whoever sends made-up tokens takes none of the permits of honest senders, and starves none of their steps.
+#[test]
+fn made_up_tokens_crowd_out_no_conversion() {
+    let signpost = unreliable();
+    let wall = signpost.offer_wall("conv-crowd", "79000177", None);
+    let click = wall.click_id("u-1");
+    let made_up = format!("at_{}_1795390798_{}_{}", wall.id, "ab".repeat(8), "cd".repeat(16));
+    let ends = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..CLIENTS {
+            scope.spawn(|| {
+                while !ends.load(Ordering::Relaxed) {
+                    let answer = signpost.convert(&format!("click_id={click}&token={made_up}"));
+                    expect_conversion_error(answer, 401, "invalid_token");
+                }
+            });
+        }
+        let answers: Vec<_> = (0..100)
+            .map(|user| wall.convert(&wall.click_id(&format!("u-{user}")), ""))
+            .collect();
+        ends.store(true, Ordering::Relaxed);
+        for answer in answers {
+            expect_accepted(answer, "approved", false);
+        }
+    });
 }
 
 #[test]

@@ -51,6 +51,35 @@ fn the_catalog_is_asked_once_for_each_revision() {
     );
 }
 
+/// More offers than a process keeps in memory, each converted again and again.
+#[test]
+fn each_outbox_asks_once_for_each_of_a_thousand_offers() {
+    const OFFERS: u16 = 1_000;
+    for number in [0, 7] {
+        let (db, world) = (outbox(), World::new());
+        let mut catalog = world.catalog.borrow_mut();
+        let offer = catalog.offer(OFFER).clone();
+        let ids: Vec<_> = (0..OFFERS).map(|nth| format!("offer-{nth}")).collect();
+        for id in &ids {
+            catalog.offers.insert(OfferId::parse(id).unwrap(), offer.clone());
+        }
+        drop(catalog);
+        for round in 0..3_u8 {
+            for (nth, id) in (0..OFFERS).zip(&ids) {
+                let mut postback = conversion(number);
+                postback.nonce = Bytes([&[round; 10], &nth.to_be_bytes()[..]].concat());
+                postback.click.offer = id.clone().into();
+                postback.click.shard = number;
+                assert_eq!(send(&db, &world, &postback), APPROVED);
+            }
+        }
+        let mut asked = questions(&world);
+        asked.sort();
+        asked.dedup();
+        assert_eq!((asked.len(), questions(&world).len()), (1_001, 1_001));
+    }
+}
+
 #[test]
 fn conversions_that_wait_for_a_revision_share_one_question() {
     let (db, world) = (outbox(), World::new());

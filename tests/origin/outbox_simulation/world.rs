@@ -25,7 +25,7 @@ use futures_util::FutureExt;
 use contract::{
     catalog, counters,
     ledger::{self, AddOffers},
-    operation::{Applied, Bytes, ObjectAddress, Reply},
+    operation::{Applied, Bytes, ObjectAddress},
     outbox::{ClaimTxn, Command, Shard, Txn},
 };
 use domain::{
@@ -351,7 +351,7 @@ impl World {
     fn arrive(&mut self, request: &CallRequest, late: bool) -> CallAnswer {
         match request {
             CallRequest::Object(to, json) => CallAnswer::Object(match to.binding {
-                catalog::BINDING => self.ask_catalog(json),
+                catalog::BINDING => self.catalog.answer(json),
                 counters::BINDING => self.ask_counters(&to.name, json, late),
                 ledger::BINDING => self.ask_ledger(json),
                 contract::outbox::BINDING => self.ask_outbox(to, json),
@@ -362,17 +362,6 @@ impl World {
                 .receive(request, self.behaviour)
                 .map_or(CallAnswer::Nothing, CallAnswer::Http),
         }
-    }
-
-    fn ask_catalog(&mut self, json: &str) -> String {
-        let known = match serde_json::from_str(json).unwrap() {
-            catalog::Command::OfferTerms(question) => {
-                serde_json::to_value(self.catalog.ask_offer(&question).unwrap())
-            }
-            catalog::Command::AppTerms(question) => serde_json::to_value(self.catalog.ask_app(&question)),
-            other => panic!("{other:?} to the catalog"),
-        };
-        serde_json::to_string(&Reply::ok(&known.unwrap())).unwrap()
     }
 
     /// Another outbox answers at once.
