@@ -323,11 +323,12 @@ platform::statements! {
     /// first time kept, txns at most
     pub const SWEEP_TXNS = "DELETE FROM txns WHERE (advertiser, goal, txn) IN
         (SELECT advertiser, goal, txn FROM txns WHERE at_ms < ? LIMIT ?)";
-    /// first time kept, terms at most: terms in force stay
+    /// first time kept, terms at most: terms of which newer ones were learned before that time, since no click after it
+    /// has them
     pub const SWEEP_TERMS = "DELETE FROM terms WHERE (kind, id, revision) IN
-        (SELECT kind, id, revision FROM terms t WHERE learned_ms < ?
-          AND NOT EXISTS (SELECT 1 FROM offers o WHERE o.offer = t.id AND o.terms_revision = t.revision)
-          AND NOT EXISTS (SELECT 1 FROM outbox WHERE t.kind = 'app' AND terms_revision = t.revision) LIMIT ?)";
+        (SELECT t.kind, t.id, t.revision FROM terms n
+          JOIN terms t ON t.kind = n.kind AND t.id = n.id AND t.revision < n.revision
+          WHERE n.learned_ms < ? LIMIT ?)";
     /// first time of attempts kept, of txns kept
     pub const MORE_TO_SWEEP = "SELECT
         EXISTS (SELECT 1 FROM (SELECT at_ms FROM attempts ORDER BY attempt LIMIT 1) WHERE at_ms < ?)

@@ -232,6 +232,38 @@ fn terms_that_no_click_can_need_leave() {
     assert_eq!(rows(&db, "terms"), 2, "those in force stay");
 }
 
+/// However long they were in force: a click of their last day may be approved 400 days later.
+#[test]
+fn superseded_terms_stay_401_days_after_the_newer_ones_were_learned() {
+    let (db, world) = (outbox(), World::new());
+    convert(&db, &world, &conversion(1)).unwrap();
+    world.pass(300 * DAY_MS);
+    let mut late = conversion(2).status(Status::Pending);
+    late.click.clicked_at_ms = world.now_ms.get();
+    convert(&db, &world, &late).unwrap();
+    world.pass(DAY_MS);
+    world.change(|offer| offer.goals[0].payout_micro_usd = 5);
+    let mut newer = conversion(3).under_current(&world);
+    newer.click.clicked_at_ms = world.now_ms.get();
+    convert(&db, &world, &newer).unwrap();
+    let asked = world.catalog.borrow().questions.len();
+    world.pass(102 * DAY_MS);
+    night(&db, world.now_ms.get());
+    assert_eq!(rows(&db, "terms"), 3);
+    assert_eq!(
+        send(&db, &world, &late.status(Status::Approved)),
+        Ok(("approved", false))
+    );
+    assert_eq!(entry(&db, &reward_id(2))["payout"], 0.75);
+    assert_eq!(world.catalog.borrow().questions.len(), asked);
+    world.pass(298 * DAY_MS);
+    night(&db, world.now_ms.get());
+    assert_eq!(rows(&db, "terms"), 3);
+    world.pass(2 * DAY_MS);
+    night(&db, world.now_ms.get());
+    assert_eq!(rows(&db, "terms"), 2, "those in force stay");
+}
+
 /// Adds copies of the first entry.
 fn fill(db: &Sqlite, more: u32) {
     let sql = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
