@@ -78,16 +78,17 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, Databa
     Ok(alarms.min())
 }
 
-/// When an outbox next opens batches of sums. An app's outboxes take turns, because 64 at once would hold up conversions.
+/// When an outbox next opens batches of sums: every [`COALESCE_MS`], each of an app's outboxes at another time, because 64 at
+/// once would hold up conversions.
 fn next_opening_ms(state: Option<&OutboxState>, now_ms: i64) -> i64 {
-    let turn_ms = state.and_then(|state| {
+    let offset_ms = state.and_then(|state| {
         let outboxes = state.current.as_ref()?.outbox_shards;
         COALESCE_MS
             .saturating_mul(state.shard.number.into())
             .checked_div(outboxes.into())
     });
-    let since_ms = now_ms
-        .saturating_sub(turn_ms.unwrap_or(0))
+    let since_last_ms = now_ms
+        .saturating_sub(offset_ms.unwrap_or(0))
         .rem_euclid(COALESCE_MS);
-    now_ms.saturating_add(COALESCE_MS).saturating_sub(since_ms)
+    now_ms.saturating_add(COALESCE_MS).saturating_sub(since_last_ms)
 }

@@ -172,7 +172,7 @@ impl ObjectStorage for DurableDatabase {
             .map_err(from_exception)
     }
 
-    async fn committed(&self) -> Result<(), DatabaseError> {
+    async fn sync(&self) -> Result<(), DatabaseError> {
         JsFuture::from(self.storage.sync().map_err(from_exception)?)
             .await
             .map(drop)

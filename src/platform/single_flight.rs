@@ -1,5 +1,6 @@
 //! Single flight: callers that arrive during a run share the next run, which starts after they arrived and so sees
-//! their earlier writes. However many callers arrive, each waits for at most two runs.
+//! their earlier writes. However many callers arrive, each waits for at most two runs. A run may also be shared by those
+//! that arrive during it ([`Leader::gather`]).
 
 use std::{
     cell::{Cell, RefCell},
@@ -106,7 +107,7 @@ impl<T> Leader<'_, T> {
         self.share(covers, outcome)
     }
 
-    /// Runs also for the callers that arrive during the work.
+    /// Runs also for the callers that arrive during the work, so the outcome may not depend on their earlier writes.
     pub async fn gather(self, work: impl Future<Output = T>) -> T
     where
         T: Clone,

@@ -40,7 +40,7 @@ pub trait ObjectStorage: Database {
     fn set_alarm(&self, at_ms: Option<i64>) -> Result<(), DatabaseError>;
 
     /// Waits until the writes so far are durable.
-    fn committed(&self) -> impl Future<Output = Result<(), DatabaseError>>;
+    fn sync(&self) -> impl Future<Output = Result<(), DatabaseError>>;
 
     /// The database's size in bytes.
     fn size(&self) -> Result<i64, DatabaseError>;

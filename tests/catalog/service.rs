@@ -123,7 +123,7 @@ impl Database for Storage<'_> {
 }
 
 impl ObjectStorage for Storage<'_> {
-    async fn committed(&self) -> Result<(), DatabaseError> {
+    async fn sync(&self) -> Result<(), DatabaseError> {
         Ok(())
     }
 

@@ -19,7 +19,10 @@ mod time;
 use std::{
     path::PathBuf,
     process::Child,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{
+        Arc, Mutex, PoisonError, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use serde_json::{Value, json};
@@ -306,6 +309,16 @@ impl Signpost {
             &format!("/v2/tracking/click?{query}"),
             &[("CF-IPCountry", country)],
         )
+    }
+}
+
+/// Ends the threads that go on until this flag is set, also when their test fails.
+#[allow(dead_code, reason = "the benches use less of the harness than the tests")]
+pub struct End<'e>(pub &'e AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 

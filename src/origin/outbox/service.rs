@@ -40,7 +40,7 @@ use platform::{
 };
 
 /// Postbacks that wait for the catalog, for a counters object or for each other. At 10 KB each they take 2.5 MB, and an
-/// isolate may hold several outboxes. An outbox commits about 500 a second, so the last one waits for half a second.
+/// isolate may hold several outboxes.
 const CONVERSIONS: Limit = Limit {
     permits: 256,
     per_owner: 256,
@@ -57,7 +57,8 @@ pub struct OutboxService<D, R, O> {
     shell: ObjectShell<D, R>,
     observer: O,
     conversions: ConcurrencyLimit,
-    turns: SingleFlight<Result<(), DatabaseError>>,
+    /// The wait for the last commit, which the conversions of the next one share.
+    commits: SingleFlight<Result<(), DatabaseError>>,
     /// One conversion of a click at a time, by the click's nonce.
     clicks: KeyedFlights<()>,
     questions: KeyedFlights<Result<(), Failure>>,
@@ -89,7 +90,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             shell: ObjectShell::new("outbox", name, storage, runtime, MIGRATIONS),
             observer,
             conversions: ConcurrencyLimit::new(CONVERSIONS),
-            turns: SingleFlight::default(),
+            commits: SingleFlight::default(),
             clicks,
             questions: KeyedFlights::default(),
             is_asking: Cell::new(false),
@@ -177,7 +178,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
 
     async fn convert(&self, shard: Shard, conversion: &Conversion) -> Result<Reply, Failure> {
         let db = self.shell.ready().await?;
-        self.next_turn().await?;
+        self.wait_for_commit().await?;
         // Copies of a conversion wait for the catalog together, and only then for each other.
         let terms = terms::of(db, self, shard, conversion).await?;
         let flight = self.clicks.of(&conversion.nonce.0);
@@ -190,10 +191,10 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     /// Waits until the writes of earlier conversions are durable. Those that arrive meanwhile go on in the same turn of
     /// the event loop, and the runtime commits the writes of a turn together: a commit is the dearest part of a
     /// conversion. A timer would do the same, but workerd starves timers under load.
-    async fn next_turn(&self) -> Result<(), DatabaseError> {
-        match self.turns.join(Result::is_ok).await {
+    async fn wait_for_commit(&self) -> Result<(), DatabaseError> {
+        match self.commits.join(Result::is_ok).await {
             Outcome::Shared(committed) => committed,
-            Outcome::Lead(leader) => leader.gather(self.shell.storage().committed()).await,
+            Outcome::Lead(leader) => leader.gather(self.shell.storage().sync()).await,
         }
     }
 

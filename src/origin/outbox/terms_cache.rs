@@ -11,8 +11,8 @@ use domain::{
 };
 use platform::database::DatabaseError;
 
-/// Entries of each kind. At about 1 KB each they take half a megabyte.
-const ENTRIES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
+/// Entries of each kind. An offer has at most 50 goals, which take 16 KB: 1 MB for an outbox.
+const ENTRIES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
 
 type Cache<K, V> = RefCell<LruCache<K, V>>;
 

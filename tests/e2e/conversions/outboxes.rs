@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::harness::{OfferWall, demo};
+use crate::harness::{End, OfferWall, demo};
 
 const CLIENTS: usize = 8;
 
@@ -46,8 +46,9 @@ fn a_list_over_64_outboxes_misses_nothing_while_conversions_arrive() {
             }
             0
         });
-        let walked: Vec<_> = [7, 50, 400].map(|limit| wall.all_entries(limit)).into();
-        ends.store(true, Ordering::Relaxed);
+        let end = End(&ends);
+        let walked = [7, 50, 400].map(|limit| wall.all_entries(limit));
+        drop(end);
         assert!(
             writer.join().unwrap() > 0,
             "no conversion arrived during the walks"

@@ -50,6 +50,8 @@ pub struct Environment {
     /// The events of the current step.
     pub journal: RefCell<Vec<Event>>,
     pub draws: Cell<u64>,
+    /// How often a commit was waited for.
+    pub syncs: Cell<usize>,
 }
 
 pub struct Call {
@@ -146,6 +148,7 @@ impl Environment {
             spawned: RefCell::default(),
             journal: RefCell::default(),
             draws: Cell::new(seed),
+            syncs: Cell::new(0),
         }
     }
 
@@ -239,7 +242,8 @@ impl Database for Storage {
 
 impl ObjectStorage for Storage {
     /// A commit lasts for one poll or several, so one operation's conversions may wait for the next one's.
-    async fn committed(&self) -> Result<(), DatabaseError> {
+    async fn sync(&self) -> Result<(), DatabaseError> {
+        self.0.syncs.set(self.0.syncs.get() + 1);
         poll_fn(|_| match random(&self.0.draws) & 1 {
             0 => Poll::Pending,
             _ => Poll::Ready(Ok(())),

@@ -56,16 +56,21 @@ impl Outbox {
         }
     }
 
+    /// Sends the next conversion.
+    fn send(&mut self, catalog: &TestCatalog) {
+        self.sent += 1;
+        let command = Command::Convert(Box::new(self.conversion(catalog)));
+        let (service, shard, paid) = (Rc::clone(&self.service), self.shard, Rc::clone(&self.paid));
+        self.tasks.push(Box::pin(async move {
+            service.command(shard, command).await.unwrap();
+            paid.set(paid.get() + 1);
+        }));
+    }
+
     /// Sends the next conversion, goes on with the earlier ones, and answers the oldest call.
     fn step(&mut self, catalog: &mut TestCatalog, answers: bool) {
         if self.sent < CONVERSIONS {
-            self.sent += 1;
-            let command = Command::Convert(Box::new(self.conversion(catalog)));
-            let (service, shard, paid) = (Rc::clone(&self.service), self.shard, Rc::clone(&self.paid));
-            self.tasks.push(Box::pin(async move {
-                service.command(shard, command).await.unwrap();
-                paid.set(paid.get() + 1);
-            }));
+            self.send(catalog);
         }
         let mut context = Context::from_waker(Waker::noop());
         self.tasks
@@ -131,8 +136,29 @@ impl Outbox {
     }
 }
 
+/// They are decided in one turn, whose writes the runtime commits together.
+#[test]
+fn conversions_that_arrive_together_wait_for_one_commit() {
+    let mut catalog = first_catalog();
+    let mut outbox = Outbox::new(0);
+    for _ in 0..STEPS {
+        outbox.step(&mut catalog, true);
+    }
+    let (paid, syncs) = (outbox.paid.get(), outbox.env.syncs.get());
+    for _ in 0..64 {
+        outbox.send(&catalog);
+    }
+    for _ in 0..STEPS {
+        outbox.step(&mut catalog, true);
+    }
+    assert_eq!(
+        (outbox.paid.get() - paid, outbox.env.syncs.get() - syncs),
+        (64, 1)
+    );
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(8))]
+    #![proptest_config(ProptestConfig::with_cases(4))]
 
     #[test]
     fn outboxes_of_an_app_share_nothing(order in vec(0..OUTBOXES, STEPS)) {
