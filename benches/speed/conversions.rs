@@ -23,8 +23,8 @@ use domain::tracking::keys::KeyRing;
 const SECONDS: f64 = 2.0;
 /// Clicks to convert: more than any run can use.
 const CLICKS: usize = 400_000;
-/// Conversions that wait together share a commit. With as many for each of eight outboxes as for one in the first row, the
-/// eight commits of a turn cost no more than its one.
+/// Conversions that wait together share a commit, so eight outboxes need more of them at once than one. The edge lets
+/// through as many of an app at once.
 const BUSY_CONNECTIONS: u32 = 128;
 /// With callbacks each round leaves thousands to send, and the next round has to wait for them.
 const ROUNDS_WITH_CALLBACKS: usize = 3;
