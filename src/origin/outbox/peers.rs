@@ -49,7 +49,7 @@ pub trait Peers {
     fn committed(&self) -> Result<(), Failure>;
 }
 
-/// What conversions need of the app's current values.
+/// The app's current values that conversions need.
 #[derive(Clone, Copy, Debug)]
 pub struct AppNow {
     pub revision: i64,

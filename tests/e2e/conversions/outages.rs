@@ -108,7 +108,7 @@ fn a_made_up_token_reaches_no_object() {
     expect_conversion_error(wall.convert(&short, ""), 410, "conversion_window_closed");
 }
 
-/// Whoever sends made-up tokens takes none of the permits of honest senders, and starves none of their steps.
+/// Senders of made-up tokens take none of the permits of honest senders, and starve none of their steps.
 #[test]
 fn made_up_tokens_crowd_out_no_conversion() {
     let signpost = unreliable();

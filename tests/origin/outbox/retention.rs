@@ -159,7 +159,7 @@ fn a_conversion_is_walked_from_its_first_day_to_its_last() {
     );
     let rest = bytes(&db) - empty;
     assert!(rest < full / 20, "{rest} of {full} bytes are left");
-    // What waits leaves a night after it was delivered, the reversal in its turn with its reward.
+    // A callback that waited leaves the night after its delivery, and a reward with its reversal.
     at(500);
     send_all(&db, NOW + 500 * DAY_MS, 200);
     night(&db, world.now_ms.get());
