@@ -21,8 +21,7 @@ pub const QUERIES_OF_KEY: usize = 16;
 
 pools! {
     /// Postbacks that wait for the record of a short click id and for an app's outbox: 10 KB each, with the click, the
-    /// command and the runtime's own objects, are 2.5 MB. An app has half, so that its outboxes hold up no other
-    /// app.
+    /// command and the runtime's own objects, are 2.5 MB. An app has half, so that its outboxes hold up no other app.
     Conversions "conversion" = Limit { permits: 256, per_owner: 128, lease_ms: LEASE_MS };
     /// Report queries that are being read, with an issued key that may be revoked: up to 256 KiB each are 16 MiB. A
     /// publisher has half, since it may have 100 keys.

@@ -318,7 +318,7 @@ pub struct End<'e>(pub &'e AtomicBool);
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.store(true, Ordering::SeqCst);
     }
 }
 

@@ -16,7 +16,7 @@ use std::{
 use serde_json::json;
 
 use crate::{
-    harness::{CONVERSION, REPORT, Setup, Signpost, demo, eventually, with},
+    harness::{CONVERSION, End, REPORT, Setup, Signpost, demo, eventually, with},
     reports::{csv, query},
 };
 
@@ -54,17 +54,6 @@ impl Counts {
     }
 }
 
-/// Sets the flags that end the senders when it is dropped.
-struct End<'a>([&'a AtomicBool; 2]);
-
-impl Drop for End<'_> {
-    fn drop(&mut self) {
-        for flag in self.0 {
-            flag.store(true, SeqCst);
-        }
-    }
-}
-
 /// Sends requests from all senders while `revoke` runs, and at least one more from each afterwards.
 fn storm(ask: impl Fn(usize) -> u16 + Sync, revoke: impl FnOnce()) -> Counts {
     let (counts, revoked, over) = (
@@ -95,7 +84,7 @@ fn storm(ask: impl Fn(usize) -> u16 + Sync, revoke: impl FnOnce()) -> Counts {
             });
         }
         // Dropped also if this thread panics, because the scope waits for the senders.
-        let _end = End([&revoked, &over]);
+        let _ends = [End(&revoked), End(&over)];
         eventually(&true, || {
             !counts.lock().expect("no sender panicked").before.is_empty()
         });
