@@ -22,8 +22,8 @@ const DOMAIN: &[u8] = b"signpost transaction 1\0";
 /// The transaction id of a reward or of its reversal. It is a UUID (version 8 of RFC 9562, whose bits the application
 /// chooses), since publishers store it in columns of that type.
 ///
-/// Its first byte is the shard, so that it leads to the row. It is derived and not random, so that a commit that is retried after a failure has the same one. It is no secret:
-/// anyone with the click id and the goal can compute it.
+/// Its first byte is the shard, so that it leads to the row. It is derived and not random, so that a commit that is retried
+/// after a failure has the same one. It is no secret: anyone with the click id and the goal can compute it.
 pub fn transaction_id(row: &RowKey<'_>, movement: Movement) -> String {
     let kind = match movement {
         Movement::Reward => 0,

@@ -1,17 +1,6 @@
 //! Packs a click into few bytes, since a click id has at most 255 characters by default. App and shard are not packed,
 //! because the readable header of the click id holds them.
-//!
-//! | part | encoding |
-//! |---|---|
-//! | which optional texts follow | varint: bits 0 gaid, 1 idfa, 2 to 6 `c1` to `c5`, 7 placement |
-//! | country | one byte: its place in the list of countries, 255 for none |
-//! | time | varint, zigzag: milliseconds since 2026-01-01 |
-//! | revisions of the offer's terms and of the app's | varint each: the revision less the UNIX time of 2026-01-01 |
-//! | offer, goal, user_id, then the optional ones | texts |
-//!
-//! A text begins with a varint: 0 or 1 is a UUID in lower or upper case (16 bytes follow), 2 a decimal number (a varint
-//! follows), 3 any UTF-8 (a varint of its length, and its bytes), and 4 + n a text of n characters of the alphabet, ten
-//! characters in eight bytes. Varints are little-endian groups of seven bits.
+//! The encoding is in docs/ARCHITECTURE.md, "Formats of ids".
 
 use std::borrow::Cow;
 

@@ -1,18 +1,6 @@
 //! Seals a click into a click id, the text that the advertiser sends back with a conversion, and opens it again.
 //!
-//! | bytes | content |
-//! |---|---|
-//! | 1 | version: 1 a whole click, 2 a short id |
-//! | 1 | id of the key |
-//! | 4 | app, big-endian |
-//! | 1 | shard: the number of the app's outbox |
-//! | 2 | check bytes over all readable parts and the length |
-//! | 12 | nonce: the click's identity |
-//! | whole: the rest | ChaCha20-Poly1305 over the packed click, with the first 9 bytes authenticated |
-//! | short: 16 | the start of an HMAC-SHA256 over the 21 bytes before |
-//!
-//! The text is base64url without padding, in its only strict spelling. A click that is too long for its offer gets a
-//! short id. Its whole form, the record, is stored under the nonce before the redirect is sent.
+//! The format is in docs/ARCHITECTURE.md, "Formats of ids".
 //!
 //! The check bytes are no protection. They distinguish an id under a key that this instance does not have yet, which
 //! the sender should retry, from a text that was never a click id.
