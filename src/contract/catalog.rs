@@ -211,8 +211,6 @@ pub struct KnownApp {
 pub struct AppSettings {
     /// How many outboxes it has.
     pub outbox_shards: u8,
-    /// The numbers of those of its outboxes that ever had a conversion, in order.
-    pub outboxes: Vec<u8>,
     pub publisher_id: PublisherId,
     pub currency: CurrencyRate,
     pub callback: CallbackSettings,

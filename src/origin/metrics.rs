@@ -10,7 +10,7 @@ use crate::{
         revisions::{LISTING_BUILT_AT, TRACKING_BUILT_AT, TRACKING_DIRTY_SINCE},
     },
     isolate::RequestContext,
-    outbox::delivery_log,
+    outbox::{comparisons, delivery_log},
 };
 use contract::catalog::{COMMAND_PATH, GetStatus, address};
 use platform::{
@@ -66,14 +66,33 @@ fn text(context: &RequestContext, catalog: Option<&Value>) -> String {
             ([("outcome", "dead")], attempts.dead),
         ],
     );
-    let reconciled = delivery_log::reconciled();
+    let compared = comparisons::counts();
     metrics.metric(
         "isolate_reconciled_days_total",
         "Days of the outboxes that live in this isolate, by whether the log equals its batches.",
         [
-            ([("outcome", "equal")], reconciled.equal),
-            ([("outcome", "different")], reconciled.different),
+            ([("outcome", "equal")], compared.equal),
+            ([("outcome", "different")], compared.different),
         ],
+    );
+    let apps = compared
+        .rewards
+        .iter()
+        .map(|(app, rewards)| (app.to_string(), rewards));
+    let apps: Vec<_> = apps.collect();
+    metrics.metric(
+        "isolate_reconciled_rewards_total",
+        "Rewards of those days by app: all, those more than 24 hours after their click, those by superseded terms.",
+        apps.iter().flat_map(|(app, rewards)| {
+            [
+                ([("app", app.as_str()), ("kind", "all")], rewards.all),
+                ([("app", app), ("kind", "after_24_h")], rewards.after_24_h),
+                (
+                    [("app", app), ("kind", "superseded_terms")],
+                    rewards.by_superseded_terms,
+                ),
+            ]
+        }),
     );
     metrics.text()
 }

@@ -6,7 +6,7 @@
 //! - [`entries`], [`numbers`] and [`log`]: the log's entries, one for each transaction id, and the operator's view of them;
 //! - [`deliveries`], [`callback_sender`] and [`endpoint`]: attempts of callbacks, and the state of their endpoint;
 //! - [`terms`] and [`terms_cache`]: the terms that pay a click; [`txns`]: the senders' own ids;
-//! - [`revenue_batches`] and [`day`]: sums for ledgers and counters, and their comparison with the log;
+//! - [`revenue_batches`], [`day`] and [`comparisons`]: sums for ledgers and counters, and their comparison with the log;
 //! - [`calls`]: calls to other objects; [`commands`]: those that need none;
 //! - [`merge`] and [`reconcile`]: one log and one day from all outboxes of an app;
 //! - [`replay`] and [`retention`]: the operator's replays, and deletion.
@@ -16,6 +16,7 @@ pub mod callback_sender;
 mod calls;
 mod commands;
 pub mod commit;
+pub mod comparisons;
 pub mod conversions;
 pub mod day;
 pub mod deliveries;
@@ -41,6 +42,8 @@ pub mod txns;
 
 pub use sql::MIGRATIONS;
 
+use std::ops::Range;
+
 use crate::batches;
 use domain::model::time::SECOND_MS;
 use endpoint::OutboxState;
@@ -65,7 +68,7 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, Databa
         db.query_integer(sql::FIRST_RESERVATION, params![])?,
         db.query_integer(sql::FIRST_FREE, params![])?,
         deliveries::due_ms(db, state)?,
-        batches::due_ms(db, next_opening_ms(state, now_ms))?,
+        batches::due_ms(db, period(state, now_ms).end)?,
         retention::due_ms(db, now_ms)?,
     ];
     let alarms = due_times.into_iter().flatten().map(|due_ms| {
@@ -78,17 +81,18 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, Databa
     Ok(alarms.min())
 }
 
-/// When an outbox next opens batches of sums: every [`COALESCE_MS`], each of an app's outboxes at another time, because 64 at
-/// once would hold up conversions.
-fn next_opening_ms(state: Option<&OutboxState>, now_ms: i64) -> i64 {
+/// The period of [`COALESCE_MS`] in which an outbox opens batches of sums once. Each of an app's outboxes has other periods,
+/// because 64 that open batches at once would hold up conversions.
+fn period(state: Option<&OutboxState>, now_ms: i64) -> Range<i64> {
     let offset_ms = state.and_then(|state| {
         let outboxes = state.current.as_ref()?.outbox_shards;
         COALESCE_MS
             .saturating_mul(state.shard.number.into())
             .checked_div(outboxes.into())
     });
-    let since_last_ms = now_ms
+    let since_ms = now_ms
         .saturating_sub(offset_ms.unwrap_or(0))
         .rem_euclid(COALESCE_MS);
-    now_ms.saturating_add(COALESCE_MS).saturating_sub(since_last_ms)
+    let start_ms = now_ms.saturating_sub(since_ms);
+    start_ms..start_ms.saturating_add(COALESCE_MS)
 }

@@ -52,7 +52,7 @@ const FORMATS: [(&str, Check); 32] = [
     ("outbox_claimed", survives::<outbox::Claimed>),
     ("outbox_command", survives::<outbox::Command>),
     ("outbox_day", survives::<outbox::OutboxDay>),
-    ("outbox_day_entry", survives::<outbox::DayEntry>),
+    ("outbox_day_entries", survives::<outbox::DayEntries>),
     ("outbox_page", survives::<outbox::ListPage>),
     ("outbox_replayed", survives::<outbox::Replayed>),
     ("outbox_standing", survives::<outbox::Standing>),

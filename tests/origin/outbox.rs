@@ -15,6 +15,7 @@ mod retention;
 mod statements;
 mod states;
 mod terms;
+mod world;
 
 use std::{
     cell::{Cell, RefCell},
@@ -68,6 +69,8 @@ use origin::{
 };
 use platform::{failure::Failure, keyed_flights::KeyedFlights, params};
 
+use world::{World, send_postback};
+
 /// Noon of 2026-01-15, UTC.
 const NOW: i64 = 1_768_478_400_000;
 /// The time in milliseconds by which an attempt in flight postpones its callback.
@@ -107,185 +110,6 @@ fn settings(revision: i64, has_callback: bool) -> CallbackSettings {
         revision,
         sealed: has_callback.then(|| Bytes(vec![7; 40])),
     }
-}
-
-/// An app with a callback, and an offer with two goals.
-fn catalog() -> TestCatalog {
-    let offer = OfferTerms {
-        advertiser_id: advertiser("brand"),
-        conversion_window_days: 30,
-        goals: vec![
-            goal("g-1", "install", 750_000),
-            goal("g-2", "purchase", 2_000_000),
-        ],
-    };
-    let currency = CurrencyRate {
-        name: "Coins".into(),
-        per_usd: PerUsd(100_000_000),
-        decimals: 2,
-        rounding: Default::default(),
-    };
-    TestCatalog::new(AppTerms { currency }, settings(1, true), &[(OFFER, offer, None)])
-}
-
-/// The environment of an outbox: the clock, the catalog, and the counters with their production code.
-struct World {
-    now_ms: Cell<i64>,
-    catalog: RefCell<TestCatalog>,
-    catalog_answers: Cell<bool>,
-    /// While set, answers of the catalog do not arrive.
-    hold_catalog: Cell<bool>,
-    /// Whether conversions come from an edge whose snapshot is the newest. Else they bring what they have.
-    has_snapshot: Cell<bool>,
-    state_cache: StateCache,
-    questions: KeyedFlights<Result<(), Failure>>,
-    /// The outbox that keeps the txns of the app.
-    keeper: Sqlite,
-    keeper_answers: Cell<bool>,
-    counters: Sqlite,
-    counters_answer: Cell<bool>,
-    /// While set, answers of the counters do not arrive.
-    hold_answers: Cell<bool>,
-    /// All takes that the counters received.
-    takes: RefCell<Vec<Take>>,
-    commits: Cell<usize>,
-}
-
-impl World {
-    fn new() -> Self {
-        Self {
-            now_ms: Cell::new(NOW),
-            catalog: RefCell::new(catalog()),
-            catalog_answers: Cell::new(true),
-            hold_catalog: Cell::new(false),
-            has_snapshot: Cell::new(true),
-            state_cache: StateCache::default(),
-            questions: KeyedFlights::default(),
-            keeper: outbox(),
-            keeper_answers: Cell::new(true),
-            counters: migrated(counters::MIGRATIONS),
-            counters_answer: Cell::new(true),
-            hold_answers: Cell::new(false),
-            takes: RefCell::default(),
-            commits: Cell::new(0),
-        }
-    }
-
-    fn capped(limit: u32) -> Self {
-        let world = Self::new();
-        world.cap(Some(limit));
-        world
-    }
-
-    /// Changes the offer's terms like the operator. Each change has a new revision.
-    fn change(&self, change: impl FnOnce(&mut OfferTerms)) {
-        self.catalog.borrow_mut().change_offer(OFFER, change);
-    }
-
-    /// The same before any click.
-    fn first(&self, change: impl FnOnce(&mut OfferTerms)) {
-        self.catalog.borrow_mut().first_offer(OFFER, change);
-    }
-
-    fn cap(&self, limit: Option<u32>) {
-        self.catalog.borrow_mut().cap(OFFER, limit);
-    }
-
-    fn pass(&self, ms: i64) {
-        self.now_ms.set(self.now_ms.get() + ms);
-    }
-}
-
-/// Handles a postback like the edge and the service.
-async fn send_postback(db: &Sqlite, world: &World, conversion: &Conversion) -> Result<Answer, Failure> {
-    let mut conversion = conversion.clone();
-    if world.has_snapshot.get() {
-        conversion.current = world.catalog.borrow().current(&conversion.click.offer);
-    }
-    let terms = outbox::terms::of(db, world, shard(), &conversion).await?;
-    commit::convert(db, world, &conversion, &terms).await
-}
-
-impl Peers for World {
-    fn now_ms(&self) -> i64 {
-        self.now_ms.get()
-    }
-
-    fn claim_ms(&self) -> i64 {
-        CLAIM_MS
-    }
-
-    fn state_cache(&self) -> &StateCache {
-        &self.state_cache
-    }
-
-    fn questions(&self) -> &KeyedFlights<Result<(), Failure>> {
-        &self.questions
-    }
-
-    async fn ask_offer(&self, question: GetOfferTerms) -> Result<KnownOffer, Failure> {
-        if !self.catalog_answers.get() {
-            return Err(common::UNAVAILABLE.into());
-        }
-        let known = self.catalog.borrow_mut().ask_offer(&question);
-        arrives(&self.hold_catalog).await;
-        known.ok_or_else(|| INVALID_CLICK_ID.into())
-    }
-
-    async fn ask_app(&self, question: GetAppTerms) -> Result<KnownApp, Failure> {
-        if !self.catalog_answers.get() {
-            return Err(common::UNAVAILABLE.into());
-        }
-        let known = self.catalog.borrow_mut().ask_app(&question);
-        arrives(&self.hold_catalog).await;
-        Ok(known)
-    }
-
-    async fn take(&self, take: &Take) -> Result<bool, Failure> {
-        self.takes.borrow_mut().push(take.clone());
-        if !self.counters_answer.get() {
-            return Err(common::UNAVAILABLE.into());
-        }
-        let command = contract::counters::Command::Take(take.clone());
-        let contract::counters::Reply::Taken(Taken { taken, .. }) =
-            counters::handle(&self.counters, self.now_ms.get(), command)?
-        else {
-            panic!("unexpected reply to a take");
-        };
-        arrives(&self.hold_answers).await;
-        Ok(taken)
-    }
-
-    async fn claim_txn(&self, txn: &Txn) -> Result<bool, Failure> {
-        if !self.keeper_answers.get() {
-            return Err(common::UNAVAILABLE.into());
-        }
-        Ok(txns::claim(&self.keeper, self.now_ms.get(), txn)?)
-    }
-
-    async fn free_txn(&self, txn: &Txn) -> Result<(), Failure> {
-        if !self.keeper_answers.get() {
-            return Err(common::UNAVAILABLE.into());
-        }
-        Ok(txns::free(&self.keeper, txn)?)
-    }
-
-    fn committed(&self) -> Result<(), Failure> {
-        self.commits.set(self.commits.get() + 1);
-        Ok(())
-    }
-}
-
-/// Waits while answers are held.
-async fn arrives(hold: &Cell<bool>) {
-    poll_fn(|_| {
-        if hold.get() {
-            Poll::Pending
-        } else {
-            Poll::Ready(())
-        }
-    })
-    .await;
 }
 
 /// The output of a future that does not wait.

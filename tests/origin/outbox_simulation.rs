@@ -28,6 +28,7 @@ mod checks;
 mod found;
 mod model;
 mod ops;
+mod peers;
 mod receivers;
 mod runtime;
 mod shards;

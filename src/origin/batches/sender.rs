@@ -11,8 +11,8 @@ use platform::{
     traits::Clock,
 };
 
-/// Opens batches, calls `deliver` for those that are due, and records each outcome: `acknowledge` that of a batch that was
-/// applied. `source` is the object's name in the log. Returns whether there is more to do at once.
+/// Opens batches if `opens`, calls `deliver` for those that are due, and records each outcome: `acknowledge` that of a batch
+/// that was applied. `source` is the object's name in the log. Returns whether there is more to do at once.
 ///
 /// # Errors
 /// The database failed. The caller should not repeat a failed write at once.
@@ -20,12 +20,17 @@ pub async fn send(
     db: &impl Database,
     clock: &impl Clock,
     source: &str,
+    opens: bool,
     deliver: impl AsyncFn(&Batch) -> Result<(), DeliveryError>,
     acknowledge: impl Fn(&Batch) -> Result<(), DatabaseError>,
 ) -> Result<bool, DatabaseError> {
     // A batch must be durable before it is sent, or its number could be reused for other sums; the runtime holds
     // requests back until earlier writes are durable. If opening fails, batches that are open already are still sent.
-    let more = batches::prepare(db, clock.now_ms());
+    let more = if opens {
+        batches::prepare(db, clock.now_ms())
+    } else {
+        Ok(false)
+    };
     let due = batches::outstanding(db, clock.now_ms())?;
     let settled: Vec<_> = stream::iter(due)
         .map(|batch| settle(db, clock, source, &deliver, &acknowledge, batch))

@@ -129,13 +129,8 @@ pub fn settings(db: &impl Database, app: AppId) -> Result<Reply, Failure> {
         .query_first(sql::GET_STORED_APP, params![app.to_string()])?
         .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no app {app}")))?;
     let document: App = row.json(1)?;
-    let outboxes = db.query(sql::LIST_OUTBOXES, params![app.to_string()])?;
     let settings = AppSettings {
         outbox_shards: row.number(6)?,
-        outboxes: outboxes
-            .iter()
-            .map(|row| row.number(0))
-            .collect::<Result<_, _>>()?,
         publisher_id: document.publisher_id,
         currency: document.currency,
         callback: callback_settings::read(&row, 2)?,

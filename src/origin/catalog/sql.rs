@@ -98,7 +98,6 @@ platform::statements! {
 
     // Callback settings for the outboxes.
     pub const RECORD_OUTBOX = "INSERT INTO outboxes (app_id, shard) VALUES (?, ?) ON CONFLICT DO NOTHING";
-    pub const LIST_OUTBOXES = "SELECT shard FROM outboxes WHERE app_id = ? ORDER BY shard";
     pub const QUEUE_SETTINGS = "UPDATE outboxes SET due_at_ms = ? WHERE app_id = ?";
     pub const LIST_QUEUED_SETTINGS = "SELECT a.id, o.shard, a.callback_revision, a.callback_sealed
         FROM outboxes o JOIN apps a ON a.id = o.app_id WHERE o.app_id = ? AND o.due_at_ms IS NOT NULL";

@@ -66,6 +66,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> CountersService<D, R> {
             db,
             self.shell.runtime(),
             name.unwrap_or("counters"),
+            true,
             async |batch| match name {
                 Some(name) => self.send_batch(name, batch).await,
                 None => Err(DeliveryError::Unanswered(

@@ -1,5 +1,7 @@
 //! `GET …/reconcile`: compares what an app's outboxes paid on a UTC day with the ledger's facts.
 
+use futures_util::{StreamExt, TryStreamExt, stream};
+
 use super::{
     TIMEOUT,
     outbox::{Outboxes, answer, settings},
@@ -7,12 +9,12 @@ use super::{
 };
 use crate::{
     isolate::RequestContext,
-    outbox::reconcile::{Comparison, MAX_TRANSACTIONS},
+    outbox::reconcile::{Comparison, MAX_TRANSACTIONS, read_day},
 };
 use contract::{
     ledger::{self, OPERATOR, ReadOffers},
     operation::CallError,
-    outbox::{ListDay, ReadDay},
+    outbox::{ListDay, OutboxDay, ReadDay},
 };
 use domain::{
     model::{
@@ -23,7 +25,7 @@ use domain::{
     },
     reporting::facts,
 };
-use platform::{http::answer::Answer, traits::ObjectCall};
+use platform::{CONNECTIONS, http::answer::Answer, traits::ObjectCall};
 
 pub async fn reconcile(context: &RequestContext, query: &str) -> Result<Answer, ApiError> {
     let required = |name: &str| {
@@ -47,9 +49,14 @@ async fn compare(
     app: AppId,
     day: UtcDay,
 ) -> Result<Comparison, CallError> {
-    let read = outboxes.call_each(ReadDay { day }, TIMEOUT).await?;
-    let numbers = outboxes.settings.outboxes.iter().copied();
-    let days: Vec<_> = numbers.zip(read).collect();
+    let days: Vec<(u8, OutboxDay)> = stream::iter(outboxes.numbers())
+        .map(async |number| {
+            let ask = async |step: ReadDay| outboxes.call(number, step, TIMEOUT).await;
+            Ok::<_, CallError>((number, read_day(day, ask).await?))
+        })
+        .buffered(CONNECTIONS)
+        .try_collect()
+        .await?;
     let ledger = ledger::address(&outboxes.settings.publisher_id, OPERATOR);
     let facts = context
         .workers
@@ -57,15 +64,21 @@ async fn compare(
         .await?;
     let mut comparison = Comparison::new(app, day, &days, facts);
     for (number, offer) in comparison.to_list(&days) {
-        let limit = MAX_TRANSACTIONS.saturating_sub(comparison.transactions.len());
-        let list = ListDay {
-            day,
-            offer,
-            limit: u32::try_from(limit).unwrap_or(0),
-        };
-        if limit > 0 {
+        let mut next = Some(0);
+        while let Some(after) = next {
+            let limit = MAX_TRANSACTIONS.saturating_sub(comparison.transactions.len());
+            if limit == 0 {
+                return Ok(comparison);
+            }
+            let list = ListDay {
+                day,
+                offer: offer.clone(),
+                after,
+                limit: u32::try_from(limit).unwrap_or(0),
+            };
             let listed = outboxes.call(number, list, TIMEOUT).await?;
-            comparison.transactions.extend(listed);
+            comparison.transactions.extend(listed.entries);
+            next = listed.next;
         }
     }
     Ok(comparison)

@@ -25,6 +25,8 @@ pub struct Approval {
     pub payout_micro_usd: i64,
     /// The revision of the offer's terms that has the goal.
     pub offer_terms: i64,
+    /// Whether newer terms had superseded those that pay.
+    pub superseded: bool,
     pub currency: CurrencyRate,
     /// The claim of its `txn`, if it has one.
     pub txn: Option<Txn>,

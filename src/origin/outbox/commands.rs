@@ -2,8 +2,7 @@
 
 use super::{day, endpoint, log, peers::Peers, replay, retention, txns};
 use contract::outbox::{
-    ClaimTxn, Claimed, Command, Disabled, Erase, FreeTxn, Get, ListDay, ReadDay, Replay, ReplayMany, Reply,
-    Shard,
+    ClaimTxn, Claimed, Command, Disabled, Erase, FreeTxn, Get, Replay, ReplayMany, Reply, Shard,
 };
 use domain::model::api_error::common;
 use platform::{database::Database, failure::Failure};
@@ -54,12 +53,8 @@ pub fn carry_out(
         Command::Status(_) => Ok(Reply::Standing(replay::standing(db)?)),
         Command::Enable(_) => replay::enable(db, now_ms, claim_ms).map(Reply::Standing),
         Command::Erase(Erase { user_id }) => retention::erase(db, &user_id).map(Reply::Operator),
-        Command::ReadDay(ReadDay { day: of }) => Ok(Reply::Day(day::read(db, of)?)),
-        Command::ListDay(ListDay {
-            day: of,
-            offer,
-            limit,
-        }) => Ok(Reply::DayEntries(day::list(db, of, &offer, limit)?)),
+        Command::ReadDay(read) => Ok(Reply::Day(day::read(db, read, day::STEP)?)),
+        Command::ListDay(list) => Ok(Reply::DayEntries(day::list(db, &list, day::STEP)?)),
         Command::Convert(_) | Command::Test(_) => Err(common::NOT_FOUND.into()),
     }
 }

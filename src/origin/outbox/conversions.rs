@@ -89,6 +89,7 @@ pub fn admit(
         goal_value: goal.gl_val,
         payout_micro_usd: goal.payout_micro_usd,
         offer_terms,
+        superseded: terms.superseded,
         currency: terms.currency.clone(),
         txn: match claim {
             Claim::Made(txn) => Some(txn.clone()),

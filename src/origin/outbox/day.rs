@@ -3,15 +3,18 @@
 
 use super::{entries::TO_LEDGER, numbers::first_number, sql};
 use crate::batches::{self, Batch};
-use contract::outbox::{DayEntry, OfferDay, OutboxDay};
+use contract::outbox::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay};
 use domain::model::{
     OfferId,
     time::{DAY_MS, SECOND_MS, UtcDay},
 };
 use platform::{
-    database::{Database, DatabaseError, Value},
+    database::{Database, DatabaseError, Row, Value},
     log, params,
 };
+
+/// Entries that one step examines at most: about 50 ms, in which the object answers no request.
+pub const STEP: i64 = 5_000;
 
 /// Acknowledges a batch, and adds one to the ledger to the confirmed sums, once.
 pub fn confirm(db: &impl Database, batch: &Batch) -> Result<(), DatabaseError> {
@@ -24,91 +27,164 @@ pub fn confirm(db: &impl Database, batch: &Batch) -> Result<(), DatabaseError> {
     })
 }
 
-/// The payments of a day.
-pub fn read(db: &impl Database, day: UtcDay) -> Result<OutboxDay, DatabaseError> {
-    let offers = db.query(sql::SUM_DAY, &range(day))?;
+/// One step through the payments of a day, over at most `entries` entries.
+pub fn read(
+    db: &impl Database,
+    ReadDay { day, after }: ReadDay,
+    entries: i64,
+) -> Result<OutboxDay, DatabaseError> {
+    let step = Step::of(db, day, after, entries)?;
+    let offers = db.query(sql::SUM_DAY, &step.parameters())?;
     let offers = offers.iter().map(|row| {
-        let offer = row.parse(0, OfferId::parse)?;
-        let key = params![TO_LEDGER, day.number(), offer.as_str()];
         Ok(OfferDay {
+            offer: row.parse(0, OfferId::parse)?,
             rewards: row.integer(1)?,
-            reversals: row.integer(2)?,
-            paid_micro_usd: row.integer(3)?,
-            waiting_micro_usd: db.query_integer(sql::SUM_WAITING, key)?.unwrap_or(0),
-            offer,
+            rewards_after_24_h: row.integer(2)?,
+            rewards_by_superseded_terms: row.integer(3)?,
+            reversals: row.integer(4)?,
+            paid_micro_usd: row.integer(5)?,
+            waiting_micro_usd: 0,
         })
     });
-    let confirmed = db.query_integer(sql::GET_CONFIRMED, params![day.number()])?;
-    Ok(OutboxDay {
+    let mut part = OutboxDay {
         offers: offers.collect::<Result<_, DatabaseError>>()?,
-        confirmed_micro_usd: confirmed.unwrap_or(0),
+        confirmed_micro_usd: 0,
+        next: step.next(),
+    };
+    if part.next.is_none() {
+        for row in db.query(sql::SUM_WAITING, params![TO_LEDGER, day.number()])? {
+            part.offers.push(OfferDay {
+                waiting_micro_usd: row.integer(1)?,
+                ..OfferDay::new(row.parse(0, OfferId::parse)?)
+            });
+        }
+        let confirmed = db.query_integer(sql::GET_CONFIRMED, params![day.number()])?;
+        part.confirmed_micro_usd = confirmed.unwrap_or(0);
+    }
+    Ok(part)
+}
+
+/// One step through the transactions of an offer on a day, in the order of their numbers.
+pub fn list(db: &impl Database, list: &ListDay, entries: i64) -> Result<DayEntries, DatabaseError> {
+    let step = Step::of(db, list.day, list.after, entries)?;
+    let mut parameters = step.parameters().to_vec();
+    parameters.extend([list.offer.as_str().into(), list.limit.into()]);
+    let rows = db.query(sql::LIST_DAY, &parameters)?;
+    let is_full = u32::try_from(rows.len()) == Ok(list.limit);
+    let entry = |row: &Row| {
+        Ok(DayEntry {
+            transaction_id: row.text(1)?.to_owned(),
+            offer_id: list.offer.clone(),
+            paid_micro_usd: row.integer(2)?,
+        })
+    };
+    Ok(DayEntries {
+        next: match rows.last() {
+            Some(last) if is_full => Some(last.integer(0)?),
+            _ => step.next(),
+        },
+        entries: rows.iter().map(entry).collect::<Result<_, DatabaseError>>()?,
     })
 }
 
-/// The transactions of an offer on a day, in the order of their numbers.
-pub fn list(
-    db: &impl Database,
+/// A part of the entries that may have been paid on a day.
+struct Step {
     day: UtcDay,
-    offer: &OfferId,
-    limit: u32,
-) -> Result<Vec<DayEntry>, DatabaseError> {
-    let [from, to, first_s, end_s, number] = range(day);
-    let parameters = [
-        from,
-        to,
-        first_s,
-        end_s,
-        number,
-        offer.as_str().into(),
-        limit.into(),
-    ];
-    let rows = db.query(sql::LIST_DAY, &parameters)?;
-    rows.iter()
-        .map(|row| {
-            Ok(DayEntry {
-                transaction_id: row.text(0)?.to_owned(),
-                offer_id: offer.clone(),
-                paid_micro_usd: row.integer(1)?,
-            })
+    after: i64,
+    /// The last entry.
+    last: i64,
+    is_last: bool,
+}
+
+/// The last number before those of a day's entries that come after an entry.
+fn after_or_start(day: UtcDay, after: i64) -> i64 {
+    after.max(first_number(day.start_ms()).saturating_sub(1))
+}
+
+impl Step {
+    fn of(db: &impl Database, day: UtcDay, after: i64, entries: i64) -> Result<Self, DatabaseError> {
+        // Numbers follow the time, and are ahead of it after the clock was set back (see `numbers`).
+        let end = first_number(day.start_ms().saturating_add(2 * DAY_MS));
+        let row = db.query_first(
+            sql::LAST_OF_DAY,
+            params![after_or_start(day, after), after, end, day.number(), entries],
+        )?;
+        let row = row.unwrap_or(Row(vec![]));
+        Ok(Self {
+            day,
+            after,
+            last: row.optional_integer(0)?.unwrap_or(after),
+            is_last: row.integer(1)? < entries,
         })
-        .collect()
+    }
+
+    fn next(&self) -> Option<i64> {
+        (!self.is_last).then_some(self.last)
+    }
+
+    /// The parameters of `sql::SUM_DAY`.
+    fn parameters(&self) -> [Value; 6] {
+        let start_ms = self.day.start_ms();
+        let second = |ms: i64| ms.div_euclid(SECOND_MS);
+        [
+            after_or_start(self.day, self.after).into(),
+            self.after.into(),
+            self.last.into(),
+            self.day.number().into(),
+            second(start_ms).into(),
+            second(start_ms.saturating_add(DAY_MS)).into(),
+        ]
+    }
 }
 
-/// The parameters of a day: the numbers of entries that may have been paid on it; its seconds; and its own number. Numbers
-/// follow the time, and are ahead of it after the clock was set back (see [`super::numbers`]).
-fn range(day: UtcDay) -> [Value; 5] {
-    let start_ms = day.start_ms();
-    let second = |ms: i64| ms.div_euclid(SECOND_MS);
-    [
-        first_number(start_ms).into(),
-        first_number(start_ms + 2 * DAY_MS).into(),
-        second(start_ms).into(),
-        second(start_ms + DAY_MS).into(),
-        day.number().into(),
-    ]
-}
-
-/// The sum of an outbox's log less its confirmed and waiting batches, in micro-USD.
+/// The sum of an outbox's log less its confirmed and waiting batches, in micro-USD. The difference of a day is the sum of
+/// those of its steps.
 pub fn difference(day: &OutboxDay) -> i64 {
     let sum = |of: fn(&OfferDay) -> i64| day.offers.iter().map(of).sum::<i64>();
     sum(|offer| offer.paid_micro_usd) - sum(|offer| offer.waiting_micro_usd) - day.confirmed_micro_usd
 }
 
-/// Compares yesterday's payments once a night, and logs a difference. Returns whether there is one; `None` if the night's
-/// comparison was made before.
-pub fn check_night(db: &impl Database, now_ms: i64) -> Result<Option<bool>, DatabaseError> {
-    let yesterday = UtcDay::of_ms(now_ms).minus(1);
-    let checked = db.query_integer(sql::GET_RECONCILED, &[])?;
-    if checked.is_some_and(|checked| checked >= yesterday.number()) {
+/// A step of the night's comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compared {
+    pub part: OutboxDay,
+    /// Whether the log differs from the batches; `None` before the last step.
+    pub differs: Option<bool>,
+}
+
+/// Compares yesterday's payments with the batches, one step for each call, and logs a difference. Returns `None` once the
+/// day was compared.
+pub fn compare_step(
+    db: &impl Database,
+    now_ms: i64,
+    entries: i64,
+) -> Result<Option<Compared>, DatabaseError> {
+    let day = UtcDay::of_ms(now_ms).minus(1);
+    let row = db.query_first(sql::GET_COMPARED, &[])?.unwrap_or(Row(vec![]));
+    if row.integer(0)? >= day.number() {
         return Ok(None);
     }
-    let difference = difference(&read(db, yesterday)?);
-    if difference != 0 {
+    let (after, so_far) = if row.integer(1)? == day.number() {
+        (row.integer(2)?, row.integer(3)?)
+    } else {
+        (0, 0)
+    };
+    let part = read(db, ReadDay { day, after }, entries)?;
+    let difference = so_far.saturating_add(difference(&part));
+    let (compared, last) = match part.next {
+        Some(last) => (day.minus(1), last),
+        None => (day, 0),
+    };
+    db.execute(
+        sql::SET_COMPARED,
+        params![compared.number(), day.number(), last, difference],
+    )?;
+    let differs = part.next.is_none().then_some(difference != 0);
+    if differs == Some(true) {
         log::error(
             "reconcile",
-            format_args!("the log of {yesterday} has {difference} micro-USD more than its batches"),
+            format_args!("the log of {day} has {difference} micro-USD more than its batches"),
         );
     }
-    db.execute(sql::SET_RECONCILED, params![yesterday.number()])?;
-    Ok(Some(difference != 0))
+    Ok(Some(Compared { part, differs }))
 }

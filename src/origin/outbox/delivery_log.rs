@@ -15,7 +15,6 @@ use platform::{
 thread_local! {
     static COUNTS: Cell<AttemptCounts> =
         const { Cell::new(AttemptCounts { delivered: 0, failed: 0, dead: 0 }) };
-    static RECONCILED: Cell<Reconciled> = const { Cell::new(Reconciled { equal: 0, different: 0 }) };
 }
 
 /// Callback attempts of all outboxes in this isolate since it started, by result.
@@ -30,27 +29,6 @@ pub struct AttemptCounts {
 
 pub fn counts() -> AttemptCounts {
     COUNTS.get()
-}
-
-/// Days of outboxes in this isolate that were compared with their batches since it started.
-#[derive(Clone, Copy)]
-pub struct Reconciled {
-    pub equal: u64,
-    pub different: u64,
-}
-
-pub fn reconciled() -> Reconciled {
-    RECONCILED.get()
-}
-
-pub fn count_reconciled(differs: bool) {
-    let mut counts = RECONCILED.get();
-    *if differs {
-        &mut counts.different
-    } else {
-        &mut counts.equal
-    } += 1;
-    RECONCILED.set(counts);
 }
 
 /// Observes the start and the end of each attempt of a callback. Production logs attempts; the simulation checks them.

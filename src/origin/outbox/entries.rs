@@ -88,7 +88,10 @@ pub fn move_money(
             let payout = approval.payout_micro_usd;
             if !entered {
                 let id = approval.transaction_id(Movement::Reward)?;
-                db.execute(sql::PAY, params![payout, now_ms, id.as_str()])?;
+                db.execute(
+                    sql::PAY,
+                    params![payout, now_ms, id.as_str(), approval.superseded],
+                )?;
                 let day = UtcDay::of_ms(now_ms);
                 db.execute(sql::PAY_LATER, params![day.number(), id])?;
             }
@@ -176,6 +179,7 @@ fn insert(
             payment.as_ref().map(|_| WAITING),
             payment.as_ref().and_then(|payment| payment.due_ms),
             payment.as_ref().is_some_and(|payment| payment.erase),
+            payment.is_some_and(|payment| payment.after.is_none()) && approval.superseded,
             &*conversion.click.user_id,
             conversion.txn.as_deref(),
             json(fields)?

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::day::difference;
 use contract::{
     ledger::OfferRevenue,
-    outbox::{DayEntry, OutboxDay},
+    outbox::{DayEntry, OfferDay, OutboxDay, ReadDay},
 };
 use domain::model::{AppId, OfferId, time::UtcDay};
 
@@ -20,6 +20,10 @@ pub struct Comparison {
     app_id: AppId,
     date: String,
     outboxes: Vec<OutboxSums>,
+    /// Rewards of all outboxes, and two kinds of them (docs/OPERATING.md, "Reconcile a day").
+    rewards: i64,
+    rewards_after_24_h: i64,
+    rewards_by_superseded_terms: i64,
     paid_micro_usd: i64,
     waiting_micro_usd: i64,
     ledger_micro_usd: i64,
@@ -42,12 +46,45 @@ struct OutboxSums {
     difference_micro_usd: i64,
 }
 
+/// Reads a day of an outbox step by step. `ask` carries out one step.
+///
+/// # Errors
+/// The first error of `ask`.
+pub async fn read_day<E>(
+    day: UtcDay,
+    ask: impl AsyncFn(ReadDay) -> Result<OutboxDay, E>,
+) -> Result<OutboxDay, E> {
+    let (mut offers, mut after) = (BTreeMap::new(), 0);
+    loop {
+        let part = ask(ReadDay { day, after }).await?;
+        for sums in part.offers {
+            let offer = offers
+                .entry(sums.offer.clone())
+                .or_insert_with(|| OfferDay::new(sums.offer.clone()));
+            offer.rewards += sums.rewards;
+            offer.rewards_after_24_h += sums.rewards_after_24_h;
+            offer.rewards_by_superseded_terms += sums.rewards_by_superseded_terms;
+            offer.reversals += sums.reversals;
+            offer.paid_micro_usd += sums.paid_micro_usd;
+            offer.waiting_micro_usd += sums.waiting_micro_usd;
+        }
+        let Some(next) = part.next else {
+            return Ok(OutboxDay {
+                offers: offers.into_values().collect(),
+                ..part
+            });
+        };
+        after = next;
+    }
+}
+
 impl Comparison {
     /// Compares the days of the outboxes, each with its number, with the ledger's facts.
     pub fn new(app: AppId, day: UtcDay, days: &[(u8, OutboxDay)], facts: Vec<OfferRevenue>) -> Self {
+        let paid = || days.iter().flat_map(|(_, day)| &day.offers);
         // By offer: paid, waiting, in the ledger.
         let mut offers: BTreeMap<OfferId, (i64, i64, i64)> = BTreeMap::new();
-        for offer in days.iter().flat_map(|(_, day)| &day.offers) {
+        for offer in paid() {
             let sums = offers.entry(offer.offer.clone()).or_default();
             sums.0 += offer.paid_micro_usd;
             sums.1 += offer.waiting_micro_usd;
@@ -65,6 +102,7 @@ impl Comparison {
             }
         };
         let total = |of: fn(&(i64, i64, i64)) -> i64| offers.values().map(of).sum();
+        let count = |of: fn(&OfferDay) -> i64| paid().map(of).sum();
         Self {
             app_id: app,
             date: day.to_string(),
@@ -72,6 +110,9 @@ impl Comparison {
                 .iter()
                 .map(|(number, day)| outbox_sums(*number, day))
                 .collect(),
+            rewards: count(|offer| offer.rewards),
+            rewards_after_24_h: count(|offer| offer.rewards_after_24_h),
+            rewards_by_superseded_terms: count(|offer| offer.rewards_by_superseded_terms),
             paid_micro_usd: total(|sums| sums.0),
             waiting_micro_usd: total(|sums| sums.1),
             ledger_micro_usd: total(|sums| sums.2),

@@ -1,11 +1,12 @@
 //! Sends revenue to ledgers and conversions to counters, in numbered [batches](crate::batches).
 
-use std::time::Duration;
+use std::{cell::Cell, time::Duration};
 
 use super::{
     calls, day,
     endpoint::{self, OutboxState},
     entries::TO_LEDGER,
+    period,
 };
 use crate::batches::{Batch, DeliveryError, sender};
 use contract::{counters, ledger};
@@ -17,15 +18,22 @@ use platform::{
 /// The timeout of a call to a ledger.
 const LEDGER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Sends all due batches.
-pub async fn send(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result<(), DatabaseError> {
+/// Sends all due batches. `opened_ms` is the start of the period in which the outbox opened batches last: it is woken for
+/// other work too, and a batch for each wake-up would cost more commits than the conversions.
+pub async fn send(
+    db: &impl Database,
+    runtime: &(impl Clock + ObjectCall),
+    opened_ms: &Cell<i64>,
+) -> Result<(), DatabaseError> {
     let Some(state) = endpoint::read(db)? else {
         return Ok(());
     };
     let source = state.shard.object_name();
     let deliver = async |batch: &Batch| send_batch(runtime, &state, &source, batch).await;
     let acknowledge = |batch: &Batch| day::confirm(db, batch);
-    while sender::send(db, runtime, &source, deliver, acknowledge).await? {}
+    let start_ms = period(Some(&state), runtime.now_ms()).start;
+    let opens = opened_ms.replace(start_ms) != start_ms;
+    while sender::send(db, runtime, &source, opens, deliver, acknowledge).await? {}
     Ok(())
 }
 

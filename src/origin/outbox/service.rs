@@ -2,16 +2,16 @@
 //! set while work waits. Callbacks, reservations and batches outlive the requests that started them; if the process
 //! dies, the alarm resumes them.
 
+mod callbacks;
+
 use std::{cell::Cell, rc::Rc};
 
 use super::{
     MIGRATIONS, NET_MS,
     callback_sender::{self, CallbackSender},
-    calls, commands, commit, day,
-    deliveries::{self, Attempt, ClaimedCallback},
-    delivery_log::{self, AttemptResult, Observer},
-    endpoint::{self, OutboxState},
-    next_alarm,
+    calls, commands, commit, comparisons, day,
+    delivery_log::Observer,
+    endpoint, next_alarm,
     peers::{Peers, StateCache},
     retention, revenue_batches, terms, txns,
 };
@@ -20,14 +20,7 @@ use contract::{
     counters::Take,
     outbox::{Command, Conversion, Reply, Shard, Txn},
 };
-use domain::{
-    callbacks::{
-        delivery::{Next, judge},
-        request::Endpoint,
-    },
-    conversions::shards,
-    model::time::MINUTE_MS,
-};
+use domain::model::time::{MINUTE_MS, SECOND_MS};
 use platform::{
     concurrency_limit::{ConcurrencyLimit, Limit},
     database::DatabaseError,
@@ -68,13 +61,9 @@ pub struct OutboxService<D, R, O> {
     in_flight: Cell<usize>,
     is_resuming: Cell<bool>,
     is_sending_batches: Cell<bool>,
+    /// See [`revenue_batches::send`].
+    opened_ms: Cell<i64>,
     sender: CallbackSender,
-}
-
-/// A claimed callback and its endpoint.
-struct DueAttempt {
-    callback: ClaimedCallback,
-    endpoint: Rc<Endpoint>,
 }
 
 impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> OutboxService<D, R, O> {
@@ -98,6 +87,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             in_flight: Cell::new(0),
             is_resuming: Cell::new(false),
             is_sending_batches: Cell::new(false),
+            opened_ms: Cell::new(i64::MIN),
             sender,
         })
     }
@@ -149,16 +139,27 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
                 self.spawn(Rc::clone(self).resume_overdue());
                 self.spawn(Rc::clone(self).send_batches());
                 let swept = retention::sweep(db, self.now_ms());
-                match day::check_night(db, self.now_ms()) {
-                    Ok(Some(differs)) => delivery_log::count_reconciled(differs),
-                    Ok(None) => {}
-                    Err(error) => platform::log::error("reconcile", error),
-                }
+                let compared = self.compare_yesterday(db);
                 self.start_due();
-                let next = [swept?, next_alarm(db, self.now_ms())?];
+                let next = [swept?, compared, next_alarm(db, self.now_ms())?];
                 Ok(next.into_iter().flatten().min())
             })
             .await;
+    }
+
+    /// Compares a part of yesterday's payments with the batches. Returns when the next part is due.
+    fn compare_yesterday(&self, db: &D) -> Option<i64> {
+        let now_ms = self.now_ms();
+        let compared = day::compare_step(db, now_ms, day::STEP)
+            .inspect_err(|error| platform::log::error("reconcile", error))
+            .ok()
+            .flatten()?;
+        let state = endpoint::read(db).ok().flatten();
+        if let Some(state) = state {
+            comparisons::count(state.shard.app, &compared);
+        }
+        let has_more = compared.differs.is_none();
+        has_more.then(|| now_ms.saturating_add(SECOND_MS))
     }
 
     async fn answer(&self, shard: Shard, command: Command) -> Result<Reply, Failure> {
@@ -214,122 +215,6 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             .wake_for(next_alarm(self.shell.storage(), self.now_ms()))
     }
 
-    /// Claims due callbacks, as many as the endpoint's concurrency limit allows.
-    fn claim(self: &Rc<Self>) -> Result<Vec<DueAttempt>, Failure> {
-        if !self.is_ready() || self.state_cache.lacks_endpoint() {
-            return Ok(Vec::new());
-        }
-        let db = self.shell.storage();
-        let state = endpoint::read(db)?;
-        if let Some(state) = state.as_ref().filter(|state| state.is_behind()) {
-            if !self.is_asking.replace(true) {
-                self.spawn(Rc::clone(self).ask_for_settings(state.clone()));
-            }
-            return Ok(Vec::new());
-        }
-        let Some(state) = state.filter(OutboxState::has_endpoint) else {
-            self.state_cache.set_lacks_endpoint(true);
-            return Ok(Vec::new());
-        };
-        let outboxes = state.current.as_ref().map_or(1, |current| current.outbox_shards);
-        let most = shards::attempts_at_once(outboxes);
-        let free = state.health.free_slots(most, self.in_flight.get(), self.now_ms());
-        if free == 0 {
-            return Ok(Vec::new());
-        }
-        let Some(endpoint) = self.sender.endpoint(state.shard.app, &state.callback)? else {
-            return Ok(Vec::new());
-        };
-        let claimed = deliveries::claim(db, self.now_ms(), free, self.sender.claim_ms())?;
-        self.committed()?;
-        Ok(claimed
-            .into_iter()
-            .map(|callback| DueAttempt {
-                callback,
-                endpoint: Rc::clone(&endpoint),
-            })
-            .collect())
-    }
-
-    /// Asks for the callback settings that the app has and this outbox has not. After a failure the alarm asks again.
-    async fn ask_for_settings(self: Rc<Self>, state: OutboxState) {
-        let revision = state.current.map_or(0, |current| current.terms.revision);
-        let asked = terms::learn_app(self.shell.storage(), &*self, state.shard, revision);
-        let asked = panics_to_failure(asked).await;
-        self.is_asking.set(false);
-        match asked {
-            Ok(()) => self.start_due(),
-            Err(failure) => platform::log::warn("outbox", format_args!("callback settings: {failure}")),
-        }
-    }
-
-    /// Starts due callbacks within the concurrency limit. An object stays alive while it waits for a response, so these
-    /// tasks need no request to keep them alive.
-    fn start_due(self: &Rc<Self>) {
-        let claimed = panic_to_failure(|| self.claim()).unwrap_or_else(|failure| {
-            platform::log::error("outbox", failure);
-            Vec::new()
-        });
-        for claimed in claimed {
-            self.observer.claimed(&claimed.callback);
-            self.in_flight.set(self.in_flight.get().saturating_add(1));
-            self.spawn(Rc::clone(self).deliver(claimed));
-        }
-    }
-
-    /// Makes one attempt and then starts the callbacks that are due.
-    async fn deliver(self: Rc<Self>, claimed: DueAttempt) {
-        let concluded = panics_to_failure(self.attempt(&claimed)).await;
-        self.in_flight.set(self.in_flight.get().saturating_sub(1));
-        if let Err(failure) = concluded {
-            // The claim expires, and the callback is attempted again.
-            platform::log::error("outbox", failure);
-        }
-        self.start_due();
-    }
-
-    async fn attempt(self: &Rc<Self>, DueAttempt { callback, endpoint }: &DueAttempt) -> Result<(), Failure> {
-        let call = self.sender.send(self.runtime(), endpoint, &callback.fields).await;
-        let random = self.runtime().random().map_err(Failure::Internal)?;
-        let [a, b, c, d, ..] = random;
-        let judgement = judge(
-            &self.sender.schedule,
-            callback.attempts_made.saturating_add(1),
-            &call.delivery_outcome(),
-            self.now_ms(),
-            u32::from_le_bytes([a, b, c, d]),
-        );
-        let attempt = Attempt::of(&call);
-        let db = self.shell.storage();
-        let stored = deliveries::conclude(db, self.now_ms(), callback, &attempt, &judgement);
-        let concluded = AttemptResult {
-            callback,
-            call: &call,
-            judgement: &judgement,
-            written: stored.is_ok(),
-        };
-        self.observer.concluded(self.now_ms(), &concluded);
-        stored?;
-        if judgement.disables {
-            self.spawn(Rc::clone(self).tell_disabled(callback.revision));
-        }
-        if judgement.next == Next::Delivered {
-            self.committed()
-        } else {
-            // The next attempt, or the next probe of a failing endpoint, may be due before the alarm.
-            self.arm()
-        }
-    }
-
-    /// Tells the app's other outboxes that the endpoint of this revision of settings has disabled itself.
-    async fn tell_disabled(self: Rc<Self>, revision: i64) {
-        if let Ok(Some(state)) = endpoint::read(self.shell.storage())
-            && let Some(current) = &state.current
-        {
-            calls::tell_disabled(self.runtime(), state.shard, current.outbox_shards, revision).await;
-        }
-    }
-
     /// Resumes reservations whose requests ended before the cap was taken.
     async fn resume_overdue(self: Rc<Self>) {
         if self.is_resuming.replace(true) {
@@ -356,7 +241,10 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             return;
         }
         let db = self.shell.storage();
-        let sent = panics_to_failure(async { Ok(revenue_batches::send(db, self.runtime()).await?) }).await;
+        let sent = panics_to_failure(async {
+            Ok(revenue_batches::send(db, self.runtime(), &self.opened_ms).await?)
+        })
+        .await;
         self.is_sending_batches.set(false);
         if let Err(failure) = sent.and_then(|()| self.arm()) {
             platform::log::error("outbox", failure);

@@ -27,12 +27,15 @@ const TABLES: &[&str] = &[
        disabled_ms INTEGER,
        reserved INTEGER NOT NULL DEFAULT 0
      ) STRICT",
-    // One row: the UTC day of the last complete sweep, the last entry that the current one has examined, and the last day
-    // whose payments were compared with the batches.
+    // One row: how far the nights' work is. The UTC day of the last complete sweep, and the last entry that the current one
+    // has examined; the last day whose payments were compared with the batches, the day that is compared now, the last entry
+    // examined, and the difference so far.
     "CREATE TABLE sweeps (
-       only INTEGER PRIMARY KEY CHECK (only = 1), day INTEGER NOT NULL, entry INTEGER NOT NULL, reconciled INTEGER NOT NULL
+       only INTEGER PRIMARY KEY CHECK (only = 1), day INTEGER NOT NULL DEFAULT 0, entry INTEGER NOT NULL DEFAULT 0,
+       compared INTEGER NOT NULL DEFAULT 0, comparing INTEGER NOT NULL DEFAULT 0,
+       compared_entry INTEGER NOT NULL DEFAULT 0, difference_micro_usd INTEGER NOT NULL DEFAULT 0
      ) STRICT",
-    "INSERT INTO sweeps (only, day, entry, reconciled) VALUES (1, 0, 0, 0)",
+    "INSERT INTO sweeps (only) VALUES (1)",
     // The sums of each UTC day in batches that the ledger has confirmed.
     "CREATE TABLE confirmed (day INTEGER PRIMARY KEY, revenue_micro_usd INTEGER NOT NULL) STRICT",
     // Entries that were paid on another UTC day than their number says: those that were pending before.
@@ -78,13 +81,14 @@ const TABLES: &[&str] = &[
      ) STRICT",
     // The log: one entry for each transaction id. The entry's number is unique over the app's outboxes. `delivery` is NULL
     // before anything was paid, or 0 (waiting), 1 (delivered) or 2 (dead). `after` is a reversal's reward; `due_ms` of a
-    // reversal is NULL until the reward's callback has ended. `attempts_made` counts within the current schedule. `fields`
-    // is the callback's content as JSON, frozen.
+    // reversal is NULL until the reward's callback has ended. `attempts_made` counts within the current schedule. `superseded`
+    // tells whether a reward was paid by terms that newer ones had superseded. `fields` is the callback's content as JSON,
+    // frozen.
     "CREATE TABLE entries (
        entry INTEGER PRIMARY KEY, transaction_id TEXT NOT NULL, nonce BLOB NOT NULL, goal TEXT NOT NULL,
        after INTEGER, at_ms INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL,
        delivery INTEGER, due_ms INTEGER, attempts_made INTEGER NOT NULL DEFAULT 0, erase INTEGER NOT NULL DEFAULT 0,
-       user_id TEXT, txn TEXT, fields TEXT NOT NULL
+       superseded INTEGER NOT NULL DEFAULT 0, user_id TEXT, txn TEXT, fields TEXT NOT NULL
      ) STRICT",
     "CREATE UNIQUE INDEX entries_by_transaction ON entries (transaction_id)",
     "CREATE INDEX entries_by_delivery ON entries (delivery, due_ms) WHERE delivery IS NOT NULL",
@@ -122,13 +126,13 @@ macro_rules! to_replay {
     };
 }
 
-/// The entries that were paid on a UTC day.
+/// One step through the entries that were paid on a UTC day: after an entry, to another.
 macro_rules! paid_on_day {
     () => {
         "FROM entries WHERE delivery IS NOT NULL
-          AND entry IN (SELECT entry FROM entries WHERE entry >= ?1 AND entry < ?2
-            UNION SELECT entry FROM paid_later WHERE day = ?5)
-          AND fields ->> '$.conversion_ts' >= ?3 AND fields ->> '$.conversion_ts' < ?4"
+          AND entry IN (SELECT entry FROM entries WHERE entry > ?1 AND entry <= ?3
+            UNION SELECT entry FROM paid_later WHERE day = ?4 AND entry > ?2 AND entry <= ?3)
+          AND fields ->> '$.conversion_ts' >= ?5 AND fields ->> '$.conversion_ts' < ?6"
     };
 }
 
@@ -228,16 +232,18 @@ platform::statements! {
     pub const MARK_ENTRY = "UPDATE entries SET erase = 1 WHERE transaction_id = ? AND user_id IS NOT NULL RETURNING entry";
     pub const FIRST_RESERVATION = "SELECT MIN(due_ms) FROM reservations";
     /// lowest number, numbers between two entries, transaction id, nonce, goal, after, time, payout, delivery, due, erase,
-    /// user, txn, fields → entry
+    /// superseded, user, txn, fields → entry
     pub const ENTER = "INSERT INTO entries
-        (entry, transaction_id, nonce, goal, after, at_ms, payout_micro_usd, delivery, due_ms, erase, user_id, txn, fields)
-        VALUES (MAX(?, COALESCE((SELECT MAX(entry) FROM entries), 0) + ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        (entry, transaction_id, nonce, goal, after, at_ms, payout_micro_usd, delivery, due_ms, erase, superseded, user_id, txn,
+          fields)
+        VALUES (MAX(?, COALESCE((SELECT MAX(entry) FROM entries), 0) + ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         RETURNING entry";
     /// entry, user, txn, fields: a user that was erased is marked to be erased again
     pub const AMEND = "UPDATE entries SET erase = erase OR user_id IS NULL, user_id = ?2, txn = ?3, fields = ?4
         WHERE entry = ?1";
-    /// payout, time, transaction id
-    pub const PAY = "UPDATE entries SET payout_micro_usd = ?1, delivery = 0, due_ms = ?2 WHERE transaction_id = ?3";
+    /// payout, time, transaction id, superseded
+    pub const PAY = "UPDATE entries SET payout_micro_usd = ?1, delivery = 0, due_ms = ?2, superseded = ?4
+        WHERE transaction_id = ?3";
     /// UTC day, transaction id
     pub const PAY_LATER = "INSERT INTO paid_later (entry, day) SELECT entry, ?1 FROM entries WHERE transaction_id = ?2";
     /// transaction id → entry, payout, delivery, fields, whether its user was erased or must be
@@ -358,21 +364,31 @@ platform::statements! {
         ON CONFLICT (day) DO UPDATE SET revenue_micro_usd = revenue_micro_usd + excluded.revenue_micro_usd";
     /// UTC day → confirmed micro-USD
     pub const GET_CONFIRMED = "SELECT revenue_micro_usd FROM confirmed WHERE day = ?";
-    /// first number, number after the last, first second, second after the last, UTC day → offer, rewards, reversals, paid
+    /// after this number of the day, after this entry, number after the day's last, UTC day, entries at most → the last entry
+    /// of the step, its entries
+    pub const LAST_OF_DAY = "SELECT MAX(entry), COUNT(*) FROM (
+          SELECT entry FROM (SELECT entry FROM entries WHERE entry > ?1 AND entry < ?3 ORDER BY entry LIMIT ?5)
+          UNION SELECT entry FROM (SELECT entry FROM paid_later WHERE day = ?4 AND entry > ?2 ORDER BY entry LIMIT ?5)
+          ORDER BY entry LIMIT ?5)";
+    /// after this number of the day, after this entry, last entry, UTC day, its first second, the second after its last → offer,
+    /// rewards, those after 24 hours, those by superseded terms, reversals, paid
     pub const SUM_DAY = concat!("SELECT fields ->> '$.offer_id', COUNT(*) FILTER (WHERE after IS NULL),
-          COUNT(*) FILTER (WHERE after IS NOT NULL), SUM(payout_micro_usd) ", paid_on_day!(), " GROUP BY 1 ORDER BY 1");
-    /// the same, offer, entries at most → transaction id, paid
-    pub const LIST_DAY = concat!("SELECT transaction_id, payout_micro_usd ", paid_on_day!(),
-        " AND fields ->> '$.offer_id' = ?6 ORDER BY entry LIMIT ?7");
-    /// destination, UTC day, offer → micro-USD that are not confirmed
-    pub const SUM_WAITING = "SELECT COALESCE((SELECT SUM(revenue_micro_usd) FROM traffic
-          WHERE destination = ?1 AND day = ?2 AND offer = ?3), 0)
-        + COALESCE((SELECT SUM(value ->> '$.revenue_micro_usd') FROM forwards, json_each(sums)
-          WHERE destination = ?1 AND sums IS NOT NULL AND value ->> '$.day' = ?2 AND value ->> '$.offer' = ?3), 0)";
-    /// → the last UTC day that was compared
-    pub const GET_RECONCILED = "SELECT reconciled FROM sweeps";
-    /// UTC day
-    pub const SET_RECONCILED = "UPDATE sweeps SET reconciled = ?";
+          COUNT(*) FILTER (WHERE after IS NULL AND fields ->> '$.conversion_ts' - fields ->> '$.click_ts' > 86400),
+          COUNT(*) FILTER (WHERE superseded), COUNT(*) FILTER (WHERE after IS NOT NULL), SUM(payout_micro_usd) ",
+        paid_on_day!(), " GROUP BY 1");
+    /// the same, offer, transactions at most → entry, transaction id, paid
+    pub const LIST_DAY = concat!("SELECT entry, transaction_id, payout_micro_usd ", paid_on_day!(),
+        " AND fields ->> '$.offer_id' = ?7 ORDER BY entry LIMIT ?8");
+    /// destination, UTC day → offer, micro-USD that are not confirmed
+    pub const SUM_WAITING = "SELECT offer, SUM(revenue_micro_usd) FROM (
+          SELECT offer, revenue_micro_usd FROM traffic WHERE destination = ?1 AND day = ?2
+          UNION ALL SELECT value ->> '$.offer', value ->> '$.revenue_micro_usd' FROM forwards, json_each(sums)
+            WHERE destination = ?1 AND sums IS NOT NULL AND value ->> '$.day' = ?2)
+        GROUP BY 1";
+    /// → the last UTC day that was compared; the day that is compared now, the last entry examined, the difference so far
+    pub const GET_COMPARED = "SELECT compared, comparing, compared_entry, difference_micro_usd FROM sweeps";
+    /// the same
+    pub const SET_COMPARED = "UPDATE sweeps SET compared = ?, comparing = ?, compared_entry = ?, difference_micro_usd = ?";
     /// first UTC day kept
     pub const SWEEP_CONFIRMED = "DELETE FROM confirmed WHERE day < ?";
     /// first UTC day kept

@@ -34,6 +34,8 @@ pub struct Terms {
     /// The current terms, if the postback names a goal that is not in `paying`: it may be newer than the click.
     pub current: Option<Revision>,
     pub currency: CurrencyRate,
+    /// Whether newer terms, of the offer or the app, have superseded those that pay.
+    pub superseded: bool,
     /// The newest conversion cap, with the revision of the offer that brought it.
     pub cap: Option<(u32, i64)>,
 }
@@ -63,11 +65,11 @@ pub async fn of(
     if let Some(app) = &conversion.current.app {
         endpoint::store_current(db, peers, shard, app)?;
     }
-    let currency = loop {
+    let (currency, app_superseded) = loop {
         let in_force = endpoint::app_now(db, peers)?.map_or(TermsInForce::default(), |app| app.terms);
         let number = in_force.paying(click.app_terms, click.clicked_at_ms);
         if let Some(AppTerms { currency }) = known_app(db, peers, number)? {
-            break currency;
+            break (currency, number < in_force.revision);
         }
         learn_app(db, peers, shard, number).await?;
     };
@@ -98,6 +100,7 @@ pub async fn of(
         }
     };
     Ok(Terms {
+        superseded: app_superseded || paying.number < in_force.revision,
         offer,
         paying,
         current,

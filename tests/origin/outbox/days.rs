@@ -3,12 +3,15 @@
 use super::*;
 use contract::{
     ledger::OfferRevenue,
-    outbox::{DayEntry, OfferDay, OutboxDay},
+    outbox::{DayEntry, ListDay, OfferDay, OutboxDay, ReadDay},
 };
 use domain::model::time::UtcDay;
 use origin::{
     batches,
-    outbox::{entries::TO_LEDGER, reconcile::Comparison},
+    outbox::{
+        entries::TO_LEDGER,
+        reconcile::{Comparison, read_day},
+    },
 };
 
 const TODAY: i64 = NOW / DAY_MS;
@@ -19,6 +22,43 @@ fn today() -> UtcDay {
 
 fn offer() -> OfferId {
     OfferId::parse(OFFER).unwrap()
+}
+
+/// The payments of a day, read in steps of so many entries.
+fn read(db: &Sqlite, day: UtcDay, entries: i64) -> OutboxDay {
+    let step = async |step: ReadDay| day::read(db, step, entries);
+    now(read_day(day, step)).unwrap()
+}
+
+/// The transactions of the offer on a day, in steps of so many entries.
+fn list(db: &Sqlite, day: UtcDay, entries: i64, limit: u32) -> Vec<DayEntry> {
+    let (mut all, mut next) = (vec![], Some(0));
+    while let Some(after) = next {
+        let list = ListDay {
+            day,
+            offer: offer(),
+            after,
+            limit,
+        };
+        let part = day::list(db, &list, entries).unwrap();
+        assert!(part.entries.len() <= limit as usize);
+        all.extend(part.entries);
+        next = part.next;
+    }
+    all
+}
+
+/// Compares the day before, in steps of so many entries. Returns the rewards of each step, and whether the day differs;
+/// nothing if it was compared before.
+fn compare(db: &Sqlite, now_ms: i64, entries: i64) -> Option<(Vec<i64>, bool)> {
+    let mut rewards = vec![];
+    loop {
+        let step = day::compare_step(db, now_ms, entries).unwrap()?;
+        rewards.push(step.part.offers.iter().map(|offer| offer.rewards).sum());
+        if let Some(differs) = step.differs {
+            return Some((rewards, differs));
+        }
+    }
 }
 
 /// Sends all batches to the ledger, which confirms them.
@@ -34,29 +74,30 @@ fn confirm_all(db: &Sqlite, now_ms: i64) {
 
 fn sums(rewards: i64, reversals: i64, paid_micro_usd: i64, waiting_micro_usd: i64) -> OfferDay {
     OfferDay {
-        offer: offer(),
         rewards,
         reversals,
         paid_micro_usd,
         waiting_micro_usd,
+        ..OfferDay::new(offer())
     }
 }
 
 #[test]
 fn a_day_has_what_was_paid_on_it_whenever_it_was_first_heard_of() {
     let (db, world) = (outbox(), World::new());
-    assert_eq!(day::read(&db, today()), Ok(OutboxDay::default()));
+    assert_eq!(read(&db, today(), 10), OutboxDay::default());
     for n in 1..=3 {
         convert(&db, &world, &conversion(n)).unwrap();
     }
     convert(&db, &world, &conversion(4).status(Status::Pending)).unwrap();
-    let found = day::read(&db, today()).unwrap();
+    let found = read(&db, today(), 10);
     assert_eq!(found.offers, [sums(3, 0, 2_250_000, 2_250_000)]);
     confirm_all(&db, NOW);
-    let found = day::read(&db, today()).unwrap();
+    let found = read(&db, today(), 10);
     let expected = OutboxDay {
         offers: vec![sums(3, 0, 2_250_000, 0)],
         confirmed_micro_usd: 2_250_000,
+        next: None,
     };
     assert_eq!((day::difference(&found), found), (0, expected));
 
@@ -65,10 +106,13 @@ fn a_day_has_what_was_paid_on_it_whenever_it_was_first_heard_of() {
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     convert(&db, &world, &conversion(5).goal("g-2")).unwrap();
     convert(&db, &world, &conversion(6).status(Status::Rejected)).unwrap();
-    let tomorrow = day::read(&db, today().minus(-1)).unwrap();
-    assert_eq!(tomorrow.offers, [sums(2, 1, 2_000_000, 2_000_000)]);
+    let tomorrow = read(&db, today().minus(-1), 10);
+    let expected = OfferDay {
+        rewards_after_24_h: 2,
+        ..sums(2, 1, 2_000_000, 2_000_000)
+    };
+    assert_eq!(tomorrow.offers, [expected]);
     assert_eq!(day::difference(&tomorrow), 0);
-    let listed = day::list(&db, today().minus(-1), &offer(), 10).unwrap();
     let entry = |transaction_id: String, paid_micro_usd| DayEntry {
         transaction_id,
         offer_id: offer(),
@@ -79,8 +123,50 @@ fn a_day_has_what_was_paid_on_it_whenever_it_was_first_heard_of() {
         entry(reversal_id(1), -750_000),
         entry(id_of(5, "g-2", Movement::Reward), 2_000_000),
     ];
-    assert_eq!(listed, expected);
-    assert_eq!(day::list(&db, today(), &offer(), 2).unwrap().len(), 2);
+    assert_eq!(list(&db, today().minus(-1), 10, 10), expected);
+    for entries in 1..=4 {
+        assert_eq!(read(&db, today().minus(-1), entries), tomorrow);
+        for limit in 1..=4 {
+            assert_eq!(list(&db, today().minus(-1), entries, limit), expected);
+        }
+    }
+}
+
+#[test]
+fn rewards_of_old_clicks_and_by_superseded_terms_are_counted() {
+    let (db, world) = (outbox(), World::new());
+    // A click of exactly 24 hours ago is not older.
+    convert(&db, &world, &conversion(1)).unwrap();
+    world.pass(SECOND_MS);
+    convert(&db, &world, &conversion(2)).unwrap();
+    world.change(|offer| offer.goals[0].payout_micro_usd = 1);
+    convert(&db, &world, &conversion(3)).unwrap();
+    convert(&db, &world, &conversion(4).under_current(&world)).unwrap();
+    convert(&db, &world, &conversion(3).status(Status::Reversed)).unwrap();
+    // Pending under terms that were in force, and approved after they were superseded.
+    convert(
+        &db,
+        &world,
+        &conversion(5).under_current(&world).status(Status::Pending),
+    )
+    .unwrap();
+    let pending = conversion(5).under_current(&world);
+    world.change(|offer| offer.goals[0].payout_micro_usd = 2);
+    convert(&db, &world, &pending).unwrap();
+    let found = read(&db, today(), 10);
+    let expected = OfferDay {
+        rewards_after_24_h: 4,
+        rewards_by_superseded_terms: 2,
+        ..sums(5, 1, 2_250_002 - 750_000, 2_250_002 - 750_000)
+    };
+    assert_eq!(found.offers, [expected]);
+    let compared = Comparison::new(app(), today(), &[(5, found)], vec![]);
+    let json = serde_json::to_value(&compared).unwrap();
+    let counts = ["rewards", "rewards_after_24_h", "rewards_by_superseded_terms"];
+    assert_eq!(
+        counts.map(|name| json[name].as_i64()),
+        [Some(5), Some(4), Some(2)]
+    );
 }
 
 #[test]
@@ -88,15 +174,29 @@ fn a_night_tells_once_whether_yesterdays_log_equals_its_batches() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1)).unwrap();
     confirm_all(&db, NOW);
-    assert_eq!(day::check_night(&db, NOW), Ok(Some(false)));
+    assert_eq!(compare(&db, NOW, 10), Some((vec![0], false)));
     let tomorrow = NOW + DAY_MS;
-    assert_eq!(day::check_night(&db, tomorrow), Ok(Some(false)));
-    assert_eq!(day::check_night(&db, tomorrow + 1), Ok(None));
-    // A payment whose sums are gone.
+    assert_eq!(compare(&db, tomorrow, 10), Some((vec![1], false)));
+    assert_eq!(compare(&db, tomorrow + 1, 10), None);
+    // A payment whose sums are gone, in one of several steps.
     world.now_ms.set(tomorrow);
-    convert(&db, &world, &conversion(2)).unwrap();
-    db.execute("DELETE FROM traffic", &[]).unwrap();
-    assert_eq!(day::check_night(&db, tomorrow + DAY_MS), Ok(Some(true)));
+    for n in 2..=6 {
+        convert(&db, &world, &conversion(n)).unwrap();
+    }
+    db.execute(
+        "UPDATE traffic SET revenue_micro_usd = revenue_micro_usd - 1",
+        &[],
+    )
+    .unwrap();
+    assert_eq!(compare(&db, tomorrow + DAY_MS, 2), Some((vec![2, 2, 1], true)));
+    assert_eq!(compare(&db, tomorrow + DAY_MS, 2), None);
+    // A comparison that no alarm went on with until the next night begins with that night's day.
+    world.now_ms.set(tomorrow + DAY_MS);
+    convert(&db, &world, &conversion(7)).unwrap();
+    convert(&db, &world, &conversion(8)).unwrap();
+    let begun = day::compare_step(&db, tomorrow + 2 * DAY_MS, 1).unwrap().unwrap();
+    assert_eq!(begun.differs, None);
+    assert_eq!(compare(&db, tomorrow + 3 * DAY_MS, 1), Some((vec![0], false)));
 }
 
 #[test]
@@ -104,6 +204,7 @@ fn a_difference_to_the_ledger_is_shown_by_transaction() {
     let outbox_day = |paid, waiting, confirmed| OutboxDay {
         offers: vec![sums(1, 0, paid, waiting)],
         confirmed_micro_usd: confirmed,
+        next: None,
     };
     let days = [(0, outbox_day(100, 0, 100)), (5, outbox_day(70, 20, 50))];
     let compare = |ledger: i64| {

@@ -1,6 +1,7 @@
 //! An outbox runs every statement that it lists and no other, and no frequent statement scans a growing table.
 
 use super::{super::assert_only_listed_statements, *};
+use contract::outbox::{ListDay, ReadDay};
 use origin::{
     batches,
     outbox::{next_alarm, retention, sql},
@@ -40,9 +41,16 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     }
     endpoint::disable(&db, now_ms, 2).unwrap();
     let today = domain::model::time::UtcDay::of_ms(now_ms);
-    day::read(&db, today).unwrap();
-    day::list(&db, today, &OfferId::parse(OFFER).unwrap(), 10).unwrap();
-    day::check_night(&db, now_ms).unwrap();
+    let read = ReadDay { day: today, after: 0 };
+    day::read(&db, read, day::STEP).unwrap();
+    let list = ListDay {
+        day: today,
+        offer: OfferId::parse(OFFER).unwrap(),
+        after: 0,
+        limit: 10,
+    };
+    day::list(&db, &list, day::STEP).unwrap();
+    day::compare_step(&db, now_ms, day::STEP).unwrap();
     written::get(&db, &reward_id(1)).unwrap();
     operator::replay(&db, now_ms, &reward_id(1), CLAIM_MS).unwrap();
     replay_many(&db, now_ms, r#"{"since":0,"state":"waiting"}"#).unwrap();
@@ -70,7 +78,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
 
 /// SQLite's query plan, one line for each table.
 fn plan(db: &Sqlite, sql: &str) -> Vec<String> {
-    let explained = (0..=14).find_map(|parameters| {
+    let explained = (0..=15).find_map(|parameters| {
         let parameters = vec![Value::Null; parameters];
         db.query(&format!("EXPLAIN QUERY PLAN {sql}"), &parameters).ok()
     });
@@ -191,6 +199,32 @@ fn frequent_statements_use_an_index() {
             (found.as_slice(), found.len()),
             (steps, plan.len()),
             "{sql}: {plan:?}"
+        );
+    }
+}
+
+#[test]
+fn a_step_through_a_day_reads_only_its_own_entries() {
+    let db = outbox();
+    let searches = |sql: &str| -> Vec<String> {
+        let plan = plan(&db, sql).into_iter();
+        plan.filter(|step| step.starts_with("SEARCH")).collect()
+    };
+    assert_eq!(
+        searches(sql::LAST_OF_DAY),
+        [
+            "SEARCH entries USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
+            "SEARCH paid_later USING COVERING INDEX paid_later_by_day (day=? AND rowid>?)"
+        ]
+    );
+    for sql in [sql::SUM_DAY, sql::LIST_DAY] {
+        assert_eq!(
+            searches(sql),
+            [
+                "SEARCH entries USING INTEGER PRIMARY KEY (rowid=?)",
+                "SEARCH entries USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
+                "SEARCH paid_later USING COVERING INDEX paid_later_by_day (day=? AND rowid>? AND rowid<?)"
+            ]
         );
     }
 }

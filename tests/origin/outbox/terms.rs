@@ -194,7 +194,8 @@ enum Step {
     OfferSince(i64),
     AppSince(i64),
     Click(u8),
-    Convert(u8, Option<usize>),
+    /// A postback for a goal, approved or pending.
+    Convert(u8, Option<usize>, bool),
     Pass(i64),
 }
 
@@ -207,8 +208,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => back_s().prop_map(Step::OfferSince),
         1 => back_s().prop_map(Step::AppSince),
         4 => (0..20_u8).prop_map(Step::Click),
-        8 => ((0..20_u8), proptest::option::of(0..3_usize)).prop_map(|(n, goal)| Step::Convert(n, goal)),
-        2 => (0..100_000_000_i64).prop_map(Step::Pass),
+        8 => ((0..20_u8), proptest::option::of(0..3_usize), any::<bool>())
+            .prop_map(|(n, goal, pending)| Step::Convert(n, goal, pending)),
+        2 => (0..DAY_MS).prop_map(Step::Pass),
     ];
     proptest::collection::vec(step, 1..80)
 }
@@ -227,7 +229,10 @@ proptest! {
         let (mut mask, mut rate) = (0b011_u8, 0_usize);
         let (mut offer_since, mut app_since) = (0, 0);
         let mut clicks = std::collections::BTreeMap::new();
-        let mut done = std::collections::BTreeSet::new();
+        // By click and name: the goal that it means since its first postback. By click and goal: its payout then, and
+        // whether it was paid.
+        let mut meanings = std::collections::BTreeMap::new();
+        let mut known = std::collections::BTreeMap::new();
         let offered = |mask: u8, payouts: [i64; 3]| -> Vec<(&str, i64)> {
             let all = GOALS.into_iter().zip(payouts).enumerate();
             all.filter(|(nth, _)| mask >> nth & 1 == 1).map(|(_, goal)| goal).collect()
@@ -262,39 +267,47 @@ proptest! {
                     click.clicked_at_ms = world.now_ms.get();
                     clicks.entry(n).or_insert((click, offered(mask, payouts), rate));
                 }
-                Step::Convert(n, named) => {
+                Step::Convert(n, named, pending) => {
                     let Some((click, promised, promised_rate)) = clicks.get(&n) else { continue };
+                    let status = if pending { Status::Pending } else { Status::Approved };
                     let postback = Conversion {
                         click: click.clone(),
                         goal: named.map(|nth| GOALS[nth].to_owned()),
-                        ..conversion(n)
+                        ..conversion(n).status(status)
                     };
                     let now = offered(mask, payouts);
                     let terms = if click.clicked_at_ms < offer_since * SECOND_MS { &now } else { promised };
-                    let find = |terms: &[(&'static str, i64)]| match named {
-                        None => terms.first().copied(),
-                        Some(nth) => terms.iter().find(|(id, _)| *id == GOALS[nth]).copied(),
+                    let meaning = meanings.get(&(n, named)).copied();
+                    let find = |terms: &[(&'static str, i64)]| match (meaning, named) {
+                        (Some(goal), _) => terms.iter().find(|(id, _)| *id == goal).copied(),
+                        (None, None) => terms.first().copied(),
+                        (None, Some(nth)) => terms.iter().find(|(id, _)| *id == GOALS[nth]).copied(),
                     };
-                    let expected = find(terms).or_else(|| find(&now));
+                    let earlier = meaning.map(|goal| (goal, known[&(n, goal)]));
+                    let expected = find(terms).or_else(|| find(&now)).or(earlier.map(|(goal, (payout, _))| (goal, payout)));
                     let name = match if click.clicked_at_ms < app_since * SECOND_MS { rate } else { *promised_rate } {
                         0 => "Coins".to_owned(),
                         rate => format!("Coins {rate}"),
                     };
-                    // A repeat changes nothing, so only the first postback under a name is compared.
-                    let is_new = done.insert((n, named));
-                    match (convert(&db, &world, &postback), expected) {
-                        (Ok(answer), Some((goal, payout))) if is_new && !answer.duplicate => {
-                            prop_assert_eq!(&answer.transaction_id, &id_of(n, goal, Movement::Reward));
-                            prop_assert_eq!(paid(&db, &answer.transaction_id), (payout, name));
-                        }
-                        (Ok(answer), _) => prop_assert!(answer.duplicate, "{answer:?}"),
-                        (Err(_), None) => {
-                            done.remove(&(n, named));
-                        }
-                        (Err(failure), Some(_)) => prop_assert!(false, "{failure:?}"),
+                    let Some((goal, payout)) = expected else {
+                        prop_assert!(convert(&db, &world, &postback).is_err());
+                        continue;
+                    };
+                    let answer = convert(&db, &world, &postback).unwrap();
+                    prop_assert_eq!(&answer.transaction_id, &id_of(n, goal, Movement::Reward));
+                    let before = known.get(&(n, goal)).copied();
+                    let was_paid = before.is_some_and(|(_, is_paid)| is_paid);
+                    // A paid goal stays as it is; a pending one is a repeat of itself.
+                    prop_assert_eq!(answer.duplicate, was_paid || (pending && before.is_some()));
+                    if !pending && !was_paid {
+                        prop_assert_eq!(paid(&db, &answer.transaction_id), (payout, name));
+                    }
+                    if !answer.duplicate || meaning.is_none() {
+                        meanings.insert((n, named), goal);
+                        known.insert((n, goal), (payout, was_paid || !pending));
                     }
                 }
-                Step::Pass(ms) => world.pass(ms % (80 * DAY_MS / 80)),
+                Step::Pass(ms) => world.pass(ms),
             }
         }
         let mut asked = questions(&world);

@@ -2,19 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use futures_util::FutureExt;
+
 use super::{
     catalog::OFFERS,
     model::{DEAD, Entry, sums},
     world::{World, app},
 };
-use contract::counters::OfferStats;
+use contract::{counters::OfferStats, outbox::OutboxDay};
 use domain::model::{
     OfferId,
     time::{DAY_MS, UtcDay},
 };
 use origin::{
     batches, counters,
-    outbox::{day, reconcile::Comparison},
+    outbox::{
+        day,
+        reconcile::{Comparison, read_day},
+    },
 };
 use platform::database::Database;
 
@@ -110,16 +115,21 @@ impl World {
         let young = |entry: &&Entry| entry.delivery.is_some() && entry.entry / 1_024 > now_ms - 400 * DAY_MS;
         let days: BTreeSet<_> = entries.iter().filter(young).map(Entry::paid_on).collect();
         for of in days {
-            let found = day::read(&self.env.db, of).unwrap();
+            let found = self.read_day(of);
             assert_eq!(day::difference(&found), 0, "{of}: {found:?}");
         }
+    }
+
+    fn read_day(&self, day: UtcDay) -> OutboxDay {
+        let step = async |step| day::read(&self.env.db, step, 3);
+        read_day(day, step).now_or_never().unwrap().unwrap()
     }
 
     /// At the end the ledger's facts equal the logs, too.
     fn check_ledger_of_days(&self, entries: &[Entry]) {
         let paid = entries.iter().filter(|entry| entry.delivery.is_some());
         for of in paid.map(Entry::paid_on).collect::<BTreeSet<_>>() {
-            let found = day::read(&self.env.db, of).unwrap();
+            let found = self.read_day(of);
             if of > UtcDay::of_ms(self.now_ms()).minus(400) {
                 let facts = origin::ledger::offers::revenue(&self.ledger, app(), of).unwrap();
                 let compared = Comparison::new(app(), of, &[(3, found)], facts);

@@ -52,6 +52,8 @@ pub struct Environment {
     pub draws: Cell<u64>,
     /// How often a commit was waited for.
     pub syncs: Cell<usize>,
+    /// Whether some of these waits fail.
+    pub syncs_fail: Cell<bool>,
 }
 
 pub struct Call {
@@ -149,6 +151,7 @@ impl Environment {
             journal: RefCell::default(),
             draws: Cell::new(seed),
             syncs: Cell::new(0),
+            syncs_fail: Cell::new(false),
         }
     }
 
@@ -241,11 +244,13 @@ impl Database for Storage {
 }
 
 impl ObjectStorage for Storage {
-    /// A commit lasts for one poll or several, so one operation's conversions may wait for the next one's.
+    /// A commit lasts for one poll or several, so one operation's conversions may wait for the next one's. It may fail, and
+    /// with it all conversions that wait.
     async fn sync(&self) -> Result<(), DatabaseError> {
         self.0.syncs.set(self.0.syncs.get() + 1);
-        poll_fn(|_| match random(&self.0.draws) & 1 {
-            0 => Poll::Pending,
+        poll_fn(|_| match random(&self.0.draws) % 64 {
+            0 if self.0.syncs_fail.get() => Poll::Ready(Err(DatabaseError("the commit failed".into()))),
+            0..32 => Poll::Pending,
             _ => Poll::Ready(Ok(())),
         })
         .await

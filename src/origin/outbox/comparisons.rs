@@ -1,0 +1,49 @@
+//! Counts what the nights' comparisons of this isolate's outboxes found, for the metrics.
+
+use std::{cell::RefCell, collections::BTreeMap};
+
+use super::day::Compared;
+use contract::outbox::OfferDay;
+use domain::model::AppId;
+
+thread_local! {
+    static COUNTS: RefCell<Counts> = const { RefCell::new(Counts { equal: 0, different: 0, rewards: BTreeMap::new() }) };
+}
+
+/// Counts since the isolate started.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// Outboxes' days whose log equals the batches.
+    pub equal: u64,
+    pub different: u64,
+    /// The rewards of those days, by app. An isolate has few apps.
+    pub rewards: BTreeMap<AppId, Rewards>,
+}
+
+/// Rewards of an app. An operator reads from them whether its users save clicks up.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rewards {
+    pub all: i64,
+    pub after_24_h: i64,
+    pub by_superseded_terms: i64,
+}
+
+pub fn counts() -> Counts {
+    COUNTS.with_borrow(Clone::clone)
+}
+
+/// Counts one step of a night's comparison.
+pub fn count(app: AppId, compared: &Compared) {
+    let sum = |of: fn(&OfferDay) -> i64| compared.part.offers.iter().map(of).sum::<i64>();
+    COUNTS.with_borrow_mut(|counts| {
+        match compared.differs {
+            Some(true) => counts.different += 1,
+            Some(false) => counts.equal += 1,
+            None => {}
+        }
+        let rewards = counts.rewards.entry(app).or_default();
+        rewards.all += sum(|offer| offer.rewards);
+        rewards.after_24_h += sum(|offer| offer.rewards_after_24_h);
+        rewards.by_superseded_terms += sum(|offer| offer.rewards_by_superseded_terms);
+    });
+}
