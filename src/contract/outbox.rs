@@ -1,5 +1,9 @@
 //! The outboxes: one or several objects for each app, its shards.
 
+mod day;
+
+pub use day::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay};
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -10,7 +14,7 @@ use domain::{
         state::Status,
         terms::{CurrentApp, CurrentOffer},
     },
-    model::{AdvertiserId, AppId, CurrencyRate, OfferId, time::UtcDay},
+    model::{AdvertiserId, AppId, CurrencyRate},
     tracking::click::Click,
 };
 
@@ -248,80 +252,6 @@ pub enum EndpointState {
     Healthy,
     Failing,
     Disabled,
-}
-
-/// A part of `GET …/reconcile`: one step through what this outbox paid on a UTC day.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReadDay {
-    pub day: UtcDay,
-    /// The entry after which to go on; 0 at first.
-    pub after: i64,
-}
-
-/// The payments of a UTC day, or one step's part of them, in micro-USD.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OutboxDay {
-    pub offers: Vec<OfferDay>,
-    /// The sum of the day in batches that the ledger has confirmed; only in the last step.
-    pub confirmed_micro_usd: i64,
-    /// Where the next step goes on; `None` after the last.
-    pub next: Option<i64>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OfferDay {
-    pub offer: OfferId,
-    pub rewards: i64,
-    /// Those of the rewards whose click was more than 24 hours before.
-    pub rewards_after_24_h: i64,
-    /// Those of the rewards that were paid by terms that newer ones had superseded.
-    pub rewards_by_superseded_terms: i64,
-    pub reversals: i64,
-    /// Rewards less reversals.
-    pub paid_micro_usd: i64,
-    /// The part of it that is not confirmed yet; only in the last step.
-    pub waiting_micro_usd: i64,
-}
-
-impl OfferDay {
-    /// The sums of an offer without any payment.
-    pub fn new(offer: OfferId) -> Self {
-        Self {
-            offer,
-            rewards: 0,
-            rewards_after_24_h: 0,
-            rewards_by_superseded_terms: 0,
-            reversals: 0,
-            paid_micro_usd: 0,
-            waiting_micro_usd: 0,
-        }
-    }
-}
-
-/// One step through the transactions of an offer on a UTC day.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ListDay {
-    pub day: UtcDay,
-    pub offer: OfferId,
-    /// The entry after which to go on; 0 at first.
-    pub after: i64,
-    /// Transactions at most.
-    pub limit: u32,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DayEntries {
-    pub entries: Vec<DayEntry>,
-    /// Where the next step goes on; `None` after the last.
-    pub next: Option<i64>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DayEntry {
-    pub transaction_id: String,
-    pub offer_id: OfferId,
-    /// Negative for a reversal.
-    pub paid_micro_usd: i64,
 }
 
 /// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).
