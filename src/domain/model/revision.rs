@@ -1,5 +1,6 @@
 //! Numbers of revisions. The number after `last` is at least the UNIX time, so a catalog that was restored from a backup
-//! reuses no number that its last state gave out. The catalog's changes are numbered in milliseconds, because an import
+//! reuses no number that its last state gave out. Numbers run ahead of the time where changes follow one another faster than
+//! it counts; a restore takes longer than that. The catalog's changes are numbered in milliseconds, because an import
 //! makes thousands at once; the terms of one offer or app and the tokens of one advertiser in seconds, because a click id
 //! and a token contain them.
 
