@@ -5,7 +5,8 @@
 //!   writes;
 //! - [`entries`], [`numbers`] and [`log`]: the log's entries, one for each transaction id, and the operator's view of them;
 //! - [`deliveries`], [`callback_sender`] and [`endpoint`]: attempts of callbacks, and the state of their endpoint;
-//! - [`terms`] and [`terms_cache`]: the terms that pay a click; [`txns`]: the senders' own ids;
+//! - [`terms`] and [`terms_cache`]: the terms that pay a click; [`txns`]: the senders' own ids; [`rewarded`]: one
+//!   reward for a user and a goal;
 //! - [`revenue_batches`], [`day`] and [`comparisons`]: sums for ledgers and counters, and their comparison with the log;
 //! - [`calls`]: calls to other objects; [`commands`]: those that need none;
 //! - [`merge`] and [`reconcile`]: one log and one day from all outboxes of an app;
@@ -34,6 +35,7 @@ pub mod replay;
 pub mod reservations;
 pub mod retention;
 mod revenue_batches;
+pub mod rewarded;
 pub mod service;
 pub mod sql;
 pub mod terms;

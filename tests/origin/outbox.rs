@@ -12,6 +12,7 @@ mod log;
 mod merge;
 mod replay;
 mod retention;
+mod rewarded;
 mod statements;
 mod states;
 mod terms;
@@ -413,7 +414,7 @@ fn send_all(db: &Sqlite, now_ms: i64, status: u16) -> Vec<String> {
 
 /// Rewards of clicks 1 and 2 (one user) and 3 (another user), all delivered.
 fn delivered() -> (Sqlite, World) {
-    let (db, world) = (outbox(), World::new());
+    let (db, world) = (outbox(), World::paying_each_click());
     for (n, user) in [(1, "ann"), (2, "ann"), (3, "bob")] {
         convert(&db, &world, &conversion(n).user(user)).unwrap();
     }

@@ -54,10 +54,24 @@ pub struct Offer {
     pub ends_at: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversion_window_days: Option<u16>,
+    /// How often a user is paid for a goal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub once_per: Option<OncePer>,
     /// Clicks made before this time, in UNIX seconds, are paid by the current terms. It only rises.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms_since: Option<i64>,
     pub active: bool,
+}
+
+/// How often a user is paid for a goal of an offer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OncePer {
+    /// Once, however many clicks the user makes.
+    #[default]
+    User,
+    /// Once for each click.
+    Click,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

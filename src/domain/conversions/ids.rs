@@ -58,6 +58,21 @@ pub fn shard_of(transaction_id: &str) -> Option<u8> {
         .flatten()
 }
 
+/// The key of the one reward that a user gets for a goal: the start of SHA-256 over the outbox's salt, the user id, a zero
+/// byte, which no user id has, and the goal's id. Without the salt, a list of user ids would tell who was rewarded for
+/// what. Among the users of an outbox no two keys are equal by chance.
+pub fn reward_key(salt: &[u8], user_id: &str, goal: &str) -> [u8; 16] {
+    let mut hash = Sha256::new();
+    for part in [salt, user_id.as_bytes(), &[0], goal.as_bytes()] {
+        hash.update(part);
+    }
+    let mut key = [0; 16];
+    for (byte, hashed) in key.iter_mut().zip(hash.finalize()) {
+        *byte = hashed;
+    }
+    key
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;

@@ -21,6 +21,12 @@ pub const DUPLICATE_TXN: ApiError = ApiError::new(
     "txn was already used for another conversion of this goal",
 );
 
+pub const ALREADY_REWARDED: ApiError = ApiError::new(
+    409,
+    "already_rewarded",
+    "the user was already rewarded for this goal by another click",
+);
+
 /// The status that a postback reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -75,16 +81,23 @@ pub enum Reason {
     Capped,
     WindowClosed,
     DuplicateTxn,
+    AlreadyRewarded,
 }
 
 impl Reason {
-    pub const ALL: [Self; 3] = [Self::Capped, Self::WindowClosed, Self::DuplicateTxn];
+    pub const ALL: [Self; 4] = [
+        Self::Capped,
+        Self::WindowClosed,
+        Self::DuplicateTxn,
+        Self::AlreadyRewarded,
+    ];
 
     pub fn refusal(self) -> ApiError {
         match self {
             Self::Capped => CONVERSION_CAPPED,
             Self::WindowClosed => CONVERSION_WINDOW_CLOSED,
             Self::DuplicateTxn => DUPLICATE_TXN,
+            Self::AlreadyRewarded => ALREADY_REWARDED,
         }
     }
 }
@@ -187,10 +200,11 @@ mod tests {
 
     use super::{Movement::*, State::*, *};
 
-    const REFUSED: [State; 3] = [
+    const REFUSED: [State; 4] = [
         Refused(Reason::Capped),
         Refused(Reason::WindowClosed),
         Refused(Reason::DuplicateTxn),
+        Refused(Reason::AlreadyRewarded),
     ];
 
     #[test]
@@ -277,7 +291,8 @@ mod tests {
             [
                 (409, "conversion_capped"),
                 (410, "conversion_window_closed"),
-                (409, "duplicate_txn")
+                (409, "duplicate_txn"),
+                (409, "already_rewarded")
             ]
         );
     }

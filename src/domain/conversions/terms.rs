@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    catalog::{Offer, app::App},
+    catalog::{Offer, app::App, offer::OncePer},
     model::{AdvertiserId, CurrencyRate, PublisherId, api_error::ApiError, time::SECOND_MS},
 };
 
@@ -20,6 +20,8 @@ pub const UNKNOWN_GOAL: ApiError = ApiError::new(
 pub struct OfferTerms {
     pub advertiser_id: AdvertiserId,
     pub conversion_window_days: u16,
+    #[serde(default)]
+    pub once_per: OncePer,
     /// In display order: by `ord`, then by id.
     pub goals: Vec<GoalTerms>,
 }
@@ -49,6 +51,7 @@ impl OfferTerms {
         Self {
             advertiser_id: offer.advertiser_id.clone(),
             conversion_window_days: offer.conversion_window_days(),
+            once_per: offer.once_per.unwrap_or_default(),
             goals: offer.goals_in_order().into_iter().map(goal).collect(),
         }
     }

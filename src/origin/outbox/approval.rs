@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use contract::outbox::{Answer, Conversion, Txn};
+use contract::{
+    operation::Bytes,
+    outbox::{Answer, Conversion, Txn},
+};
 use domain::{
     conversions::{
         ids::{RowKey, transaction_id},
@@ -30,6 +33,8 @@ pub struct Approval {
     pub currency: CurrencyRate,
     /// The claim of its `txn`, if it has one.
     pub txn: Option<Txn>,
+    /// The key of its reward (see [`super::rewarded`]); none if each click of a user is paid.
+    pub rewarded: Option<Bytes>,
 }
 
 impl Approval {

@@ -32,7 +32,7 @@ pub async fn convert(
     let mut claim = Claim::Open;
     // The txn is claimed first. An earlier copy's reservation is settled before this postback is decided by its result.
     for _ in 0..4 {
-        let admitted = admit(db, peers.now_ms(), conversion, terms, &claim)?;
+        let admitted = admit(db, peers, conversion, terms, &claim)?;
         peers.committed()?;
         let (reservation, own) = match admitted {
             Admitted::Settled(answer) => return Ok(answer),

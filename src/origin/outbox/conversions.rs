@@ -4,8 +4,9 @@
 use super::{
     approval::Approval,
     entries,
+    peers::Peers,
     reservations::{self, Ended, Reservation},
-    retention, sql,
+    retention, rewarded, sql,
     terms::{self, Terms},
     txns,
 };
@@ -14,6 +15,7 @@ use contract::{
     outbox::{Answer, Conversion, Txn},
 };
 use domain::{
+    catalog::offer::OncePer,
     conversions::{
         reward::check_window,
         state::{Movement, Outcome, Reason, State, Status, is_judged, next},
@@ -71,11 +73,12 @@ struct ConversionRow {
 /// A refusal that leaves no entry in the log: another advertiser's token, an unknown goal. Or the database failed.
 pub fn admit(
     db: &impl Database,
-    now_ms: i64,
+    peers: &impl Peers,
     conversion: &Conversion,
     terms: &Terms,
     claim: &Claim,
 ) -> Result<Admitted, Failure> {
+    let now_ms = peers.now_ms();
     if conversion.advertiser != terms.paying.terms.advertiser_id {
         return Err(INVALID_TOKEN.into());
     }
@@ -85,7 +88,6 @@ pub fn admit(
         conversion: conversion.clone(),
         advertiser: conversion.advertiser.clone(),
         offer: terms.offer.clone(),
-        goal: goal.id,
         goal_value: goal.gl_val,
         payout_micro_usd: goal.payout_micro_usd,
         offer_terms,
@@ -95,6 +97,11 @@ pub fn admit(
             Claim::Made(txn) => Some(txn.clone()),
             Claim::Open | Claim::Refused => None,
         },
+        rewarded: match terms.paying.terms.once_per {
+            OncePer::User => Some(rewarded::key(db, peers, conversion, &goal.id)?),
+            OncePer::Click => None,
+        },
+        goal: goal.id,
     };
     let mut reserved = reserved.into_iter();
     if let Some(reservation) = reserved.find(|reservation| reservation.approval.goal == approval.goal) {
@@ -126,10 +133,17 @@ pub fn admit(
         (None, Claim::Refused) if needs_txn => Some((Reason::DuplicateTxn, Reason::DuplicateTxn.refusal())),
         (objection, _) => objection,
     };
+    let nonce = &conversion.nonce;
+    let objection = match (objection, &approval.rewarded) {
+        (None, Some(key)) if needs_txn && rewarded::is_taken(db, key, nonce)? => {
+            Some((Reason::AlreadyRewarded, Reason::AlreadyRewarded.refusal()))
+        }
+        (objection, _) => objection,
+    };
     if let Some((reason, refusal)) = objection {
-        // A pending conversion stays pending.
-        if is_new && current != Some(State::Refused(reason)) {
-            db.transaction(|| store(db, now_ms, &approval, row.as_ref(), State::Refused(reason)))?;
+        // A pending conversion stays pending, and keeps its txn.
+        if is_new {
+            db.transaction(|| refuse(db, now_ms, &approval, row.as_ref(), reason))?;
         }
         return Ok(Admitted::Refused(refusal));
     }
@@ -186,10 +200,7 @@ pub fn settle(
         } else {
             // A pending conversion stays pending: its window and txn were accepted, and the cap may be free tomorrow.
             if current != Some(State::Pending) {
-                if let Some(txn) = &approval.txn {
-                    txns::queue_free(db, now_ms, txn)?;
-                }
-                store(db, now_ms, approval, row.as_ref(), State::Refused(Reason::Capped))?;
+                refuse(db, now_ms, approval, row.as_ref(), Reason::Capped)?;
             }
             Err(Reason::Capped.refusal())
         };
@@ -278,6 +289,23 @@ fn window_closed(now_ms: i64, approval: &Approval, terms: &OfferTerms) -> Option
     Some((Reason::WindowClosed, refusal))
 }
 
+/// Writes a refusal, and frees the `txn` that was claimed before it, within the caller's transaction.
+fn refuse(
+    db: &impl Database,
+    now_ms: i64,
+    approval: &Approval,
+    row: Option<&ConversionRow>,
+    reason: Reason,
+) -> Result<(), Failure> {
+    if let Some(txn) = &approval.txn {
+        txns::queue_free(db, now_ms, txn)?;
+    }
+    if row.is_none_or(|row| row.state != State::Refused(reason)) {
+        store(db, now_ms, approval, row, State::Refused(reason))?;
+    }
+    Ok(())
+}
+
 /// Writes the outcome of a postback, within the caller's transaction.
 fn commit(
     db: &impl Database,
@@ -327,7 +355,12 @@ fn store(
             json(&names)?,
             state_number(state),
             entry,
-            approval.offer_terms
+            approval.offer_terms,
+            approval
+                .rewarded
+                .as_ref()
+                .filter(|_| state == State::Approved)
+                .map(|key| key.0.clone())
         ],
     )?)
 }
@@ -343,6 +376,7 @@ fn state_number(state: State) -> i64 {
         State::Refused(Reason::Capped) => 5,
         State::Refused(Reason::WindowClosed) => 6,
         State::Refused(Reason::DuplicateTxn) => 7,
+        State::Refused(Reason::AlreadyRewarded) => 8,
     }
 }
 

@@ -1,6 +1,9 @@
 //! Everything that the rules of an outbox need besides its database.
 
-use std::cell::Cell;
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
 
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
@@ -74,6 +77,7 @@ pub struct StateCache {
     current: Cell<Option<AppNow>>,
     /// Whether no callback can be sent: the app has no callback, or its endpoint is disabled.
     lacks_endpoint: Cell<bool>,
+    salt: RefCell<Option<Rc<[u8]>>>,
     pub terms: TermsCache,
 }
 
@@ -86,6 +90,17 @@ impl StateCache {
     /// Set to `None` before a write, because a write that reports an error may have happened.
     pub fn set_current(&self, current: Option<AppNow>) {
         self.current.set(current);
+    }
+
+    /// The salt of the keys of rewards, which never changes.
+    pub fn salt(&self) -> Option<Rc<[u8]>> {
+        self.salt.borrow().clone()
+    }
+
+    pub fn set_salt(&self, salt: &[u8]) -> Rc<[u8]> {
+        let salt = Rc::from(salt);
+        self.salt.replace(Some(Rc::clone(&salt)));
+        salt
     }
 
     pub fn lacks_endpoint(&self) -> bool {

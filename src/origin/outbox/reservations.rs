@@ -46,7 +46,8 @@ pub fn create(
             now_ms.saturating_add(NET_MS),
             *number,
             &*approval.conversion.click.user_id,
-            json(&reservation)?
+            json(&reservation)?,
+            approval.rewarded.as_ref().map(|key| key.0.clone())
         ],
     )?;
     Ok(reservation)

@@ -9,7 +9,7 @@ pub const MIGRATIONS: &[Migration] = &[&[TABLES, batches::sql::TABLES]];
 const TABLES: &[&str] = &[
     // One row: the shard (an object that its alarm starts does not know its name), the app's newest values, its encrypted
     // callback settings from the catalog, and the endpoint's health. `publisher` is NULL until the values are known;
-    // `callback_wanted` is the newest revision of settings known to exist.
+    // `callback_wanted` is the newest revision of settings known to exist; `salt` is that of the keys of `rewarded`.
     "CREATE TABLE outbox (
        only INTEGER PRIMARY KEY CHECK (only = 1),
        app INTEGER NOT NULL,
@@ -25,7 +25,8 @@ const TABLES: &[&str] = &[
        failures INTEGER NOT NULL DEFAULT 0,
        resumes_ms INTEGER NOT NULL DEFAULT 0,
        disabled_ms INTEGER,
-       reserved INTEGER NOT NULL DEFAULT 0
+       reserved INTEGER NOT NULL DEFAULT 0,
+       salt BLOB NOT NULL DEFAULT (randomblob(16))
      ) STRICT",
     // One row: how far the nights' work is. The UTC day of the last complete sweep, and the last entry that the current one
     // has examined; the last day whose payments were compared with the batches, the day that is compared now, the last entry
@@ -55,18 +56,22 @@ const TABLES: &[&str] = &[
     "CREATE INDEX terms_by_time ON terms (learned_ms)",
     // Clicks that reached a goal. They prevent a second payment, for as long as a postback is taken. `names` is a JSON list
     // of the senders' names of the goal ('' for none), `offer_terms` a revision of the offer's terms that has the goal,
-    // `entry` the number of the log's entry.
+    // `entry` the number of the log's entry. `rewarded` is the key of the user and the goal while the conversion is paid, so
+    // that another click of the user is not (see `rewarded.rs`).
     "CREATE TABLE conversions (
        nonce BLOB NOT NULL, goal TEXT NOT NULL, names TEXT NOT NULL, state INTEGER NOT NULL, entry INTEGER NOT NULL,
-       offer_terms INTEGER NOT NULL,
+       offer_terms INTEGER NOT NULL, rewarded BLOB,
        PRIMARY KEY (nonce, goal)
      ) STRICT, WITHOUT ROWID",
+    "CREATE UNIQUE INDEX conversions_by_reward ON conversions (rewarded) WHERE rewarded IS NOT NULL",
     // Approvals that wait for the offer's cap. `approval` is the reservation as JSON, so that the alarm can finish it.
     "CREATE TABLE reservations (
        nonce BLOB NOT NULL, goal TEXT NOT NULL, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL,
        number INTEGER NOT NULL, erase INTEGER NOT NULL DEFAULT 0, user_id TEXT NOT NULL, approval TEXT NOT NULL,
+       rewarded BLOB,
        PRIMARY KEY (nonce, goal)
      ) STRICT, WITHOUT ROWID",
+    "CREATE UNIQUE INDEX reservations_by_reward ON reservations (rewarded) WHERE rewarded IS NOT NULL",
     "CREATE INDEX reservations_by_due ON reservations (due_ms)",
     // The senders' own ids of conversions, each claimed by one click of any of the app's outboxes.
     "CREATE TABLE txns (
@@ -191,11 +196,17 @@ platform::statements! {
     /// nonce → for each conversion NULL, goal, names, state, entry, offer's terms; for each reservation its JSON and NULLs
     pub const OF_CLICK = "SELECT NULL, goal, names, state, entry, offer_terms FROM conversions WHERE nonce = ?1
         UNION ALL SELECT approval, NULL, NULL, NULL, NULL, NULL FROM reservations WHERE nonce = ?1";
-    /// nonce, goal, names, state, entry, offer's terms
-    pub const PUT_CONVERSION = "INSERT INTO conversions (nonce, goal, names, state, entry, offer_terms)
-        VALUES (?, ?, ?, ?, ?, ?)
+    /// nonce, goal, names, state, entry, offer's terms, key of the reward
+    pub const PUT_CONVERSION = "INSERT INTO conversions (nonce, goal, names, state, entry, offer_terms, rewarded)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (nonce, goal) DO UPDATE SET names = excluded.names, state = excluded.state, entry = excluded.entry,
-          offer_terms = excluded.offer_terms";
+          offer_terms = excluded.offer_terms,
+          rewarded = IIF(state = excluded.state, rewarded, excluded.rewarded)";
+    /// → the salt of the keys of rewards
+    pub const GET_SALT = "SELECT salt FROM outbox";
+    /// key of a reward, nonce → whether another click has or may get the reward
+    pub const IS_REWARDED = "SELECT EXISTS (SELECT 1 FROM conversions WHERE rewarded = ?1 AND nonce <> ?2)
+        OR EXISTS (SELECT 1 FROM reservations WHERE rewarded = ?1 AND nonce <> ?2)";
     /// advertiser, goal, txn, nonce, number, time → one row unless another click has the txn
     pub const CLAIM_TXN = "INSERT INTO txns (advertiser, goal, txn, nonce, number, at_ms) VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (advertiser, goal, txn) DO UPDATE SET number = MAX(number, excluded.number), at_ms = excluded.at_ms
@@ -214,9 +225,9 @@ platform::statements! {
     pub const FIRST_FREE = "SELECT MIN(due_ms) FROM txns_to_free";
     /// → a number that no other reservation or claim of this outbox has
     pub const NEXT_NUMBER = "UPDATE outbox SET reserved = reserved + 1 RETURNING reserved";
-    /// nonce, goal, due, number, user, reservation
-    pub const RESERVE = "INSERT INTO reservations (nonce, goal, due_ms, attempts, number, user_id, approval)
-        VALUES (?, ?, ?, 0, ?, ?, ?)";
+    /// nonce, goal, due, number, user, reservation, key of the reward
+    pub const RESERVE = "INSERT INTO reservations (nonce, goal, due_ms, attempts, number, user_id, approval, rewarded)
+        VALUES (?, ?, ?, 0, ?, ?, ?, ?)";
     /// nonce, goal, number → whether its user must be erased; no row if there is no such reservation
     pub const END_RESERVATION = "DELETE FROM reservations WHERE nonce = ? AND goal = ? AND number = ? RETURNING erase";
     /// time, reservations at most → attempts, reservation

@@ -188,7 +188,8 @@ impl OfferWall<'_> {
             json!({"id": format!("{id}-{goal}"), "ttl": event, "instr": "1. Play", "payout_usd": usd, "ord": ord,
                 "gl_val": event})
         });
-        let own = json!({"advertiser_id": self.id, "goals": goals});
+        // Tests convert many clicks of few users.
+        let own = json!({"advertiser_id": self.id, "goals": goals, "once_per": "click"});
         let stored = self.signpost.put_offer(id, &with(own, changes));
         if id == self.id {
             self.record_terms(0, &stored);

@@ -282,9 +282,12 @@ fn a_late_refusal_does_not_end_a_newer_reservation() {
     let mut postback = conversion(1);
     postback.current = world.catalog.borrow().current(OFFER);
     let terms = now(outbox::terms::of(&db, &world, shard(), &postback)).unwrap();
-    let reserve = |now_ms| match admit(&db, now_ms, &postback, &terms, &Claim::Open).unwrap() {
-        Admitted::Reserved { reservation, .. } => reservation,
-        other => panic!("{other:?}"),
+    let reserve = |now_ms| {
+        world.now_ms.set(now_ms);
+        match admit(&db, &world, &postback, &terms, &Claim::Open).unwrap() {
+            Admitted::Reserved { reservation, .. } => reservation,
+            other => panic!("{other:?}"),
+        }
     };
     let first = reserve(NOW);
     settle(&db, NOW + 1, &first, false).unwrap().unwrap_err();

@@ -340,6 +340,10 @@ fn a_click_of_an_unknown_offer_is_invalid() {
 fn an_immediate_approval_leaves_the_same_rows_as_a_later_one() {
     let [at_once, later] = [outbox(), outbox()];
     let [world, other] = [World::new(), World::new()];
+    // Keys of rewards differ by it.
+    for world in [&world, &other] {
+        world.state_cache().set_salt(&[1; 16]);
+    }
     let postback = || conversion(1).txn("t");
     assert_eq!(send(&at_once, &world, &postback()), Ok(("approved", false)));
     assert_eq!(

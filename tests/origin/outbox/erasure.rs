@@ -75,7 +75,7 @@ fn a_waiting_callback_keeps_its_user_until_it_ends() {
     type End = fn(&Sqlite, i64, &ClaimedCallback);
     let ends: [End; 2] = [|db, at, callback| answer(db, at, callback, 200), abort];
     for end in ends {
-        let (db, world) = (outbox(), World::new());
+        let (db, world) = (outbox(), World::paying_each_click());
         convert(&db, &world, &conversion(1).user("ann")).unwrap();
         convert(&db, &world, &conversion(2).user("ann").status(Status::Pending)).unwrap();
         answer(&db, NOW, &claim(&db, NOW)[0], 500);
@@ -112,7 +112,7 @@ fn a_waiting_callback_keeps_its_user_until_it_ends() {
 
 #[test]
 fn a_conversion_that_changes_after_erasure_is_erased_again() {
-    let (db, world) = (outbox(), World::new());
+    let (db, world) = (outbox(), World::paying_each_click());
     let postback = |n: u8, status| conversion(n).user("ann").status(status);
     for n in 1..=3 {
         convert(&db, &world, &postback(n, Status::Pending)).unwrap();
@@ -174,7 +174,7 @@ proptest! {
             1..14,
         ),
     ) {
-        let (db, world) = (outbox(), World::new());
+        let (db, world) = (outbox(), World::paying_each_click());
         world.first(|offer| offer.conversion_window_days = 90);
         // The entries that existed at the erasure, and the reversals of their rewards.
         let mut erased = std::collections::BTreeSet::new();

@@ -73,7 +73,7 @@ fn a_conversion_is_walked_from_its_first_day_to_its_last() {
     let many: u16 = 3_000;
     let approved = |n: u16| Conversion {
         nonce: Bytes([&n.to_be_bytes()[..], &[7; 10]].concat()),
-        ..conversion(1)
+        ..conversion(1).user(&format!("player-{n}"))
     };
     for n in 0..many {
         convert(&db, &world, &approved(n).txn(&format!("t-{n}"))).unwrap();

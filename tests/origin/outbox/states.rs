@@ -32,6 +32,12 @@ fn in_state(state: Option<State>) -> (Sqlite, World) {
             convert(&db, &world, &conversion(2).txn("t")).unwrap();
             convert(&db, &world, &conversion(1).txn("t")).unwrap_err();
         }
+        Some(State::Refused(Reason::AlreadyRewarded)) => {
+            let other = conversion(2).user("user-1");
+            convert(&db, &world, &other).unwrap();
+            send(Status::Approved).unwrap_err();
+            convert(&db, &world, &other.status(Status::Reversed)).unwrap();
+        }
     }
     (db, world)
 }
@@ -64,6 +70,7 @@ fn every_status_changes_every_state_as_the_table_defines() {
         Some(State::Refused(Reason::Capped)),
         Some(State::Refused(Reason::WindowClosed)),
         Some(State::Refused(Reason::DuplicateTxn)),
+        Some(State::Refused(Reason::AlreadyRewarded)),
     ];
     let numbered = |state: State| {
         states

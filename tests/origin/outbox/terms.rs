@@ -70,6 +70,7 @@ fn each_outbox_asks_once_for_each_of_a_thousand_offers() {
                 postback.nonce = Bytes([&[round; 10], &nth.to_be_bytes()[..]].concat());
                 postback.click.offer = id.clone().into();
                 postback.click.shard = number;
+                postback.click.user_id = format!("{round} {nth}").into();
                 assert_eq!(send(&db, &world, &postback), APPROVED);
             }
         }

@@ -1,12 +1,14 @@
 //! The environment of an outbox: the clock, the catalog, the keeper of its txns, and the counters.
 
 use super::*;
+use domain::catalog::offer::OncePer;
 
 /// An app with a callback, and an offer with two goals.
 fn catalog() -> TestCatalog {
     let offer = OfferTerms {
         advertiser_id: advertiser("brand"),
         conversion_window_days: 30,
+        once_per: Default::default(),
         goals: vec![
             goal("g-1", "install", 750_000),
             goal("g-2", "purchase", 2_000_000),
@@ -62,6 +64,13 @@ impl World {
             takes: RefCell::default(),
             commits: Cell::new(0),
         }
+    }
+
+    /// With an offer that pays each click of a user.
+    pub fn paying_each_click() -> Self {
+        let world = Self::new();
+        world.first(|offer| offer.once_per = OncePer::Click);
+        world
     }
 
     pub fn capped(limit: u32) -> Self {

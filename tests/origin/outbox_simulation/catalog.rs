@@ -15,6 +15,7 @@ use contract::{
 };
 use domain::{
     callbacks::settings::{Callback, CallbackMethod},
+    catalog::offer::OncePer,
     conversions::terms::{AppTerms, GoalTerms, OfferTerms},
     model::{
         AdvertiserId, Country, CurrencyRate, OfferId,
@@ -166,6 +167,7 @@ pub fn first_catalog() -> TestCatalog {
     let terms = OfferTerms {
         advertiser_id: AdvertiserId::parse("adv").unwrap(),
         conversion_window_days: u16::try_from(WINDOW_DAYS).unwrap(),
+        once_per: OncePer::Click,
         goals: goals().into(),
     };
     let currency = CurrencyRate {

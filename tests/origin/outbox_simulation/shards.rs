@@ -197,7 +197,6 @@ impl Outbox {
             "traffic",
             "offers",
             "terms",
-            "outbox",
             "txns",
             "reservations",
         ];

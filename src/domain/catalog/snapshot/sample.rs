@@ -47,6 +47,7 @@ pub fn offer(goals: Vec<Goal>) -> Offer {
         click_cap: None,
         starts_at: None,
         ends_at: None,
+        once_per: None,
         conversion_window_days: None,
         terms_since: None,
         active: true,
