@@ -1,4 +1,4 @@
-//! What an outbox paid on a UTC day, for the comparison with the publisher's ledger.
+//! The payments of an outbox on a UTC day, for the comparison with the publisher's ledger.
 
 use serde::{Deserialize, Serialize};
 

@@ -62,15 +62,14 @@ pub fn shard_of(transaction_id: &str) -> Option<u8> {
 /// byte, which no user id has, and the goal's id. Without the salt, a list of user ids would tell who was rewarded for
 /// what. Among the users of an outbox no two keys are equal by chance.
 pub fn reward_key(salt: &[u8], user_id: &str, goal: &str) -> [u8; 16] {
-    let mut hash = Sha256::new();
-    for part in [salt, user_id.as_bytes(), &[0], goal.as_bytes()] {
-        hash.update(part);
-    }
-    let mut key = [0; 16];
-    for (byte, hashed) in key.iter_mut().zip(hash.finalize()) {
-        *byte = hashed;
-    }
-    key
+    let hash: [u8; 32] = Sha256::new()
+        .chain_update(salt)
+        .chain_update(user_id)
+        .chain_update([0])
+        .chain_update(goal)
+        .finalize()
+        .into();
+    hash.first_chunk().copied().unwrap_or_default()
 }
 
 #[cfg(test)]

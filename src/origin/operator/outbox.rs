@@ -151,20 +151,29 @@ impl<'c> Outboxes<'c> {
 
     /// The outboxes' numbers. An outbox that never had a conversion is asked like the others: a catalog that was restored
     /// from a backup does not know which have.
-    pub fn numbers(&self) -> Vec<u8> {
+    fn numbers(&self) -> Vec<u8> {
         (0..self.settings.outbox_shards).collect()
     }
 
-    /// Sends an operation to each outbox. The answers are in the order of their numbers.
+    /// Asks each outbox by its number. The answers are in the order of the numbers.
+    pub async fn ask_each<T>(
+        &self,
+        ask: impl AsyncFn(u8) -> Result<T, CallError>,
+    ) -> Result<Vec<T>, CallError> {
+        stream::iter(self.numbers())
+            .map(|number| ask(number))
+            .buffered(CONNECTIONS)
+            .try_collect()
+            .await
+    }
+
+    /// Sends an operation to each outbox.
     async fn call_each<O: Operation + Copy>(
         &self,
         operation: O,
         timeout: Duration,
     ) -> Result<Vec<O::Answer>, CallError> {
-        stream::iter(self.numbers())
-            .map(|number| self.call(number, operation, timeout))
-            .buffered(CONNECTIONS)
-            .try_collect()
+        self.ask_each(async |number| self.call(number, operation, timeout).await)
             .await
     }
 

@@ -1,7 +1,5 @@
 //! `GET …/reconcile`: compares what an app's outboxes paid on a UTC day with the ledger's facts.
 
-use futures_util::{StreamExt, TryStreamExt, stream};
-
 use super::{
     TIMEOUT,
     outbox::{Outboxes, answer, settings},
@@ -14,7 +12,7 @@ use crate::{
 use contract::{
     ledger::{self, OPERATOR, ReadOffers},
     operation::CallError,
-    outbox::{ListDay, OutboxDay, ReadDay},
+    outbox::{ListDay, ReadDay},
 };
 use domain::{
     model::{
@@ -25,7 +23,7 @@ use domain::{
     },
     reporting::facts,
 };
-use platform::{CONNECTIONS, http::answer::Answer, traits::ObjectCall};
+use platform::{http::answer::Answer, traits::ObjectCall};
 
 pub async fn reconcile(context: &RequestContext, query: &str) -> Result<Answer, ApiError> {
     let required = |name: &str| {
@@ -49,14 +47,11 @@ async fn compare(
     app: AppId,
     day: UtcDay,
 ) -> Result<Comparison, CallError> {
-    let days: Vec<(u8, OutboxDay)> = stream::iter(outboxes.numbers())
-        .map(async |number| {
-            let ask = async |step: ReadDay| outboxes.call(number, step, TIMEOUT).await;
-            Ok::<_, CallError>((number, read_day(day, ask).await?))
-        })
-        .buffered(CONNECTIONS)
-        .try_collect()
-        .await?;
+    let read = async |number| {
+        let step = async |step: ReadDay| outboxes.call(number, step, TIMEOUT).await;
+        Ok((number, read_day(day, step).await?))
+    };
+    let days = outboxes.ask_each(read).await?;
     let ledger = ledger::address(&outboxes.settings.publisher_id, OPERATOR);
     let facts = context
         .workers

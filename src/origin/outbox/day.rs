@@ -91,28 +91,24 @@ pub fn list(db: &impl Database, list: &ListDay, entries: i64) -> Result<DayEntri
 struct Step {
     day: UtcDay,
     after: i64,
+    /// The number after which the day's own numbers go on.
+    from: i64,
     /// The last entry.
     last: i64,
     is_last: bool,
-}
-
-/// The last number before those of a day's entries that come after an entry.
-fn after_or_start(day: UtcDay, after: i64) -> i64 {
-    after.max(first_number(day.start_ms()).saturating_sub(1))
 }
 
 impl Step {
     fn of(db: &impl Database, day: UtcDay, after: i64, entries: i64) -> Result<Self, DatabaseError> {
         // Numbers follow the time, and are ahead of it after the clock was set back (see `numbers`).
         let end = first_number(day.start_ms().saturating_add(2 * DAY_MS));
-        let row = db.query_first(
-            sql::LAST_OF_DAY,
-            params![after_or_start(day, after), after, end, day.number(), entries],
-        )?;
+        let from = after.max(first_number(day.start_ms()).saturating_sub(1));
+        let row = db.query_first(sql::LAST_OF_DAY, params![from, after, end, day.number(), entries])?;
         let row = row.unwrap_or(Row(vec![]));
         Ok(Self {
             day,
             after,
+            from,
             last: row.optional_integer(0)?.unwrap_or(after),
             is_last: row.integer(1)? < entries,
         })
@@ -127,7 +123,7 @@ impl Step {
         let start_ms = self.day.start_ms();
         let second = |ms: i64| ms.div_euclid(SECOND_MS);
         [
-            after_or_start(self.day, self.after).into(),
+            self.from.into(),
             self.after.into(),
             self.last.into(),
             self.day.number().into(),

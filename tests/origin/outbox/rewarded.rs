@@ -20,6 +20,10 @@ fn of_24_clicks_of_a_user_one_is_rewarded() {
     assert_eq!(refused.len(), 23);
     assert!(refused.iter().all(|entry| entry["refusal"] == "already_rewarded"));
     assert_eq!(send(&db, &world, &of_ann(1)), Ok(("approved", true)));
+    assert_eq!(
+        send(&db, &world, &of_ann(1).goal("install")),
+        Ok(("approved", true))
+    );
     // Another goal and another user are rewarded, and users and goals do not run into each other.
     assert_eq!(send(&db, &world, &of_ann(25).goal("g-2")), APPROVED);
     assert_eq!(send(&db, &world, &conversion(26).user("anng")), APPROVED);
