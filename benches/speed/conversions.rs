@@ -49,6 +49,10 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
         signpost.sharded_offer_wall("speed-one", "79000904", None, 1),
         signpost.sharded_offer_wall("speed-eight", "79000901", None, 8),
     ];
+    for wall in &walls {
+        // Most offers pay a user once. These users convert once.
+        wall.put_offer(&serde_json::json!({"once_per": "user"}));
+    }
     signpost.refresh();
     let first = walls.each_ref().map(|wall| clicks(wall, CLICKS));
     // The yardstick counts the object's rows, so a request may be repeated.

@@ -2,18 +2,20 @@
 // behind a Worker that forwards requests. It answers when they are on disk.
 import { DurableObject } from "cloudflare:workers";
 
-// As in src/origin/outbox/sql.rs and src/origin/batches/sql.rs.
+// As in src/origin/outbox/schema.rs and src/origin/batches/sql.rs.
 const TABLES = `
   CREATE TABLE IF NOT EXISTS conversions (
     nonce BLOB NOT NULL, goal TEXT NOT NULL, names TEXT NOT NULL, state INTEGER NOT NULL, entry INTEGER NOT NULL,
-    offer_terms INTEGER NOT NULL,
+    offer_terms INTEGER NOT NULL, rewarded BLOB,
     PRIMARY KEY (nonce, goal)
   ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX IF NOT EXISTS conversions_by_reward ON conversions (rewarded) WHERE rewarded IS NOT NULL;
   CREATE TABLE IF NOT EXISTS entries (
     entry INTEGER PRIMARY KEY, transaction_id TEXT NOT NULL, nonce BLOB NOT NULL, goal TEXT NOT NULL,
     after INTEGER, at_ms INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL,
     delivery INTEGER, due_ms INTEGER, attempts_made INTEGER NOT NULL DEFAULT 0, erase INTEGER NOT NULL DEFAULT 0,
-    user_id TEXT, txn TEXT, fields TEXT NOT NULL
+    superseded INTEGER NOT NULL DEFAULT 0, reason TEXT, offer_terms INTEGER NOT NULL, app_terms INTEGER NOT NULL,
+    placement TEXT, user_id TEXT, txn TEXT, fields TEXT NOT NULL
   ) STRICT;
   CREATE UNIQUE INDEX IF NOT EXISTS entries_by_transaction ON entries (transaction_id);
   CREATE INDEX IF NOT EXISTS entries_by_delivery ON entries (delivery, due_ms) WHERE delivery IS NOT NULL;
@@ -26,10 +28,12 @@ const TABLES = `
     PRIMARY KEY (destination, day, app, offer, country, placement)
   ) STRICT, WITHOUT ROWID;
 `;
-const CONVERSION = "INSERT INTO conversions (nonce, goal, names, state, entry, offer_terms) VALUES (?, ?, ?, ?, ?, ?)";
+const CONVERSION = `INSERT INTO conversions (nonce, goal, names, state, entry, offer_terms, rewarded)
+  VALUES (?, ?, ?, ?, ?, ?, ?)`;
 const ENTRY = `INSERT INTO entries
-    (transaction_id, nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, user_id, fields)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING entry`;
+    (transaction_id, nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, offer_terms, app_terms, placement, user_id,
+      fields)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING entry`;
 const SUMS = `INSERT INTO traffic
     (destination, day, app, offer, country, placement, clicks, conversions, revenue_micro_usd)
   VALUES ('ledger', ?1, ?2, ?3, 'DE', 'main', 0, 1, ?4), ('counters', ?1, ?2, ?3, '', '', 0, 1, ?4)
@@ -54,6 +58,7 @@ export class Rows extends DurableObject {
     const now = Date.now();
     const id = crypto.randomUUID();
     const nonce = crypto.getRandomValues(new Uint8Array(16));
+    const rewarded = crypto.getRandomValues(new Uint8Array(16));
     const user = `player-${id.slice(0, 6)}`;
     const fields = JSON.stringify({
       transaction_id: id, status: "approved", app_id: "79000901", offer_id: OFFER, goal_id: "speed-plain-1",
@@ -61,8 +66,8 @@ export class Rows extends DurableObject {
       country: "DE", placement_id: "main", click_ts: Math.floor(now / 1000), conversion_ts: Math.floor(now / 1000),
     });
     this.storage.transactionSync(() => {
-      const { entry } = sql.exec(ENTRY, id, nonce, "speed-plain-1", now, PAYOUT, 0, now, user, fields).one();
-      sql.exec(CONVERSION, nonce, "speed-plain-1", '[""]', 1, entry, 1);
+      const { entry } = sql.exec(ENTRY, id, nonce, "speed-plain-1", now, PAYOUT, 0, now, 1, 1, "main", user, fields).one();
+      sql.exec(CONVERSION, nonce, "speed-plain-1", '[""]', 1, entry, 1, rewarded);
       sql.exec(SUMS, Math.floor(now / DAY_MS), APP, OFFER, PAYOUT);
     });
     return new Response("inserted\n");

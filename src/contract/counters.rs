@@ -124,6 +124,9 @@ pub struct Take {
     pub limit: u32,
     /// The catalog's revision of `limit`.
     pub revision: i64,
+    /// Counts it even if the cap is spent, because the operator has approved the conversion.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_force: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

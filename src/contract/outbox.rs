@@ -11,7 +11,8 @@ use crate::operation::{self, Bytes, Done, ObjectAddress, Operation, Repeat};
 use crate::{catalog::CallbackSettings, operations};
 use domain::{
     conversions::{
-        state::Status,
+        state::{Reason, Status},
+        table::{Action, Event},
         terms::{CurrentApp, CurrentOffer},
     },
     model::{AdvertiserId, AppId, CurrencyRate},
@@ -65,6 +66,8 @@ operations! {
         FreeTxn(FreeTxn) -> Done, Idempotent;
         /// Says that the endpoint has disabled itself.
         Disabled(Disabled) -> Done, Idempotent;
+        /// An action of the operator. Idempotent like a postback.
+        Settle(Settle) -> Answer, IdempotentInHeader;
         List(List) -> ListPage, Idempotent;
         Get(Get) -> operation::Reply, Idempotent;
         Replay(Replay) -> operation::Reply, Once;
@@ -113,6 +116,9 @@ pub struct Disabled {
 pub struct List {
     pub status: Option<String>,
     pub state: Option<String>,
+    /// A reason in words, or the code of one for which conversions are held or refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     pub limit: u32,
     /// Bytes of attempts' texts after which a page ends.
     pub max_text: usize,
@@ -141,6 +147,18 @@ pub struct ListedEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Get {
     pub transaction_id: String,
+}
+
+/// `POST …/conversions/{transaction_id}/approve`, `reject` and `reverse`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settle {
+    /// The reward's.
+    pub transaction_id: String,
+    pub action: Action,
+    pub reason: String,
+    /// The reasons that are overridden by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub despite: Vec<Reason>,
 }
 
 /// `POST …/conversions/{transaction_id}/replay`. Each call sends the callback again.
@@ -182,19 +200,25 @@ pub struct Erase {
     pub user_id: String,
 }
 
-/// A postback with its click id opened and its token checked by the edge.
+/// A postback with its click id opened and its token checked by the edge, or the same of an operator's action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversion {
     /// The click's nonce, which identifies it.
     pub nonce: Bytes,
     pub click: Click<'static>,
-    /// The advertiser whose token the postback has.
-    pub advertiser: AdvertiserId,
+    /// The advertiser whose token the postback has; none for an operator's action.
+    pub advertiser: Option<AdvertiserId>,
     /// The goal parameter as it was sent.
     pub goal: Option<String>,
     /// The sender's own id of the conversion.
     pub txn: Option<String>,
-    pub status: Status,
+    pub event: Event,
+    /// Why, in the words of the sender or of the operator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The reasons that the operator overrides by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub despite: Vec<Reason>,
     pub current: Current,
 }
 
@@ -297,10 +321,12 @@ mod tests {
                 country: Country::parse("DE"),
                 clicked_at_ms: 1_768_478_400_123,
             },
-            advertiser: AdvertiserId::parse("brand").unwrap(),
+            advertiser: AdvertiserId::parse("brand"),
             goal: Some("purchase".into()),
             txn: None,
-            status: Status::Approved,
+            event: Event::Postback(Status::Approved),
+            reason: None,
+            despite: Vec::new(),
             current: Current {
                 offer: None,
                 app: None,

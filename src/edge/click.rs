@@ -225,6 +225,7 @@ async fn take_from_cap(
         day,
         limit,
         revision: offer.revision,
+        by_force: false,
     };
     let taken = context.workers.call(&counters, take, ORIGIN_TIMEOUT).await;
     if taken.map_err(unavailable)?.taken {

@@ -16,6 +16,7 @@ use domain::{
     conversions::{
         parameters::{INVALID_CLICK_ID, Postback},
         state::CONVERSION_WINDOW_CLOSED,
+        table::Event,
         token::{INVALID_TOKEN, Token},
     },
     model::{
@@ -121,10 +122,12 @@ async fn convert(
     let conversion = Conversion {
         nonce: Bytes(nonce.to_vec()),
         click,
-        advertiser: token.advertiser,
+        advertiser: Some(token.advertiser),
         goal: postback.goal.map(Into::into),
         txn: postback.txn.map(Into::into),
-        status: postback.status,
+        event: Event::Postback(postback.status),
+        reason: postback.reason.map(Into::into),
+        despite: Vec::new(),
         current,
     };
     let answered = context

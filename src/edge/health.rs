@@ -106,11 +106,11 @@ pub async fn health(context: &RequestContext, host: &str) -> Answer {
     };
     if serves(Interface::Tracking) {
         report("clicks", clicks, Map::new(), true);
-        // A postback needs the snapshot for its token, the catalog and its outbox.
+        // A postback needs the snapshot for its token, and its outbox. Only the first under new terms needs the catalog.
         let outboxes = isolate.reach.outboxes.borrow();
         let is_reachable = !outboxes.is_outage(now_ms());
-        let objects = catalog.and(is_reachable.then_some(()).ok_or("outboxes_unreachable"));
-        let served = objects.and(clicks).and(credentials);
+        let reachable = is_reachable.then_some(()).ok_or("outboxes_unreachable");
+        let served = reachable.and(clicks).and(credentials);
         report("conversions", served, Map::new(), false);
     }
     if serves(Interface::Offers) {

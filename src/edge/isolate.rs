@@ -45,6 +45,10 @@ pub struct Isolate {
     pub listing: SnapshotSlot<Selector>,
     /// The time of the last request for the pointer, in milliseconds.
     pub revalidated_at_ms: Cell<i64>,
+    /// The beginning of the last request for the pointer that was answered, in milliseconds.
+    pub pointer_read_at_ms: Cell<i64>,
+    /// The end of the lease of a request that reads the pointer and what it names.
+    pub revalidating_until_ms: Cell<i64>,
     pub chunks: ByteCache<String, Chunk>,
     pub pages: ByteCache<PageKey, RenderedPage>,
     pub rate_limiter: RateLimiter,
@@ -118,6 +122,11 @@ thread_local! {
 }
 
 impl Isolate {
+    /// Whether a request is reading the pointer and what it names.
+    pub fn is_revalidating(&self, now_ms: i64) -> bool {
+        self.revalidating_until_ms.get() > now_ms
+    }
+
     /// The isolate's memory, unless this is its first request.
     pub fn existing() -> Option<Rc<Self>> {
         ISOLATE.with_borrow(Clone::clone)
@@ -139,6 +148,8 @@ impl Isolate {
             tracking: SnapshotSlot::empty(),
             listing: SnapshotSlot::empty(),
             revalidated_at_ms: Cell::new(0),
+            pointer_read_at_ms: Cell::new(0),
+            revalidating_until_ms: Cell::new(0),
             chunks: ByteCache::new(CHUNK_BUDGET),
             pages: ByteCache::new(PAGE_BUDGET),
             rate_limiter: RateLimiter::default(),

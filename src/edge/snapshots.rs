@@ -40,7 +40,9 @@ const CATALOG_TIMEOUT: Duration = Duration::from_secs(10);
 pub const BODIES_IDLE_MS: i64 = 30 * MINUTE_MS;
 /// The same for a revoked token, which must end within two minutes: publishing takes up to 10 s, and KV's cache 60 s.
 pub const TOKENS_IDLE_MS: i64 = 50 * SECOND_MS;
-/// The lease of a cold load, after which another request may load.
+/// How often a request looks whether another one has loaded what it waits for.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+/// The lease of a load, after which another request may load.
 const LOADING_MS: i64 = 10 * SECOND_MS;
 /// The time for which a cold isolate answers 503 after KV and the catalog had no snapshot.
 const UNAVAILABLE_MS: i64 = SECOND_MS;
@@ -123,7 +125,7 @@ pub async fn current<S: Snapshot>(context: &RequestContext) -> Result<Rc<S>, Api
     // Only one request loads, since several loads of many MB would not fit the isolate. The others poll by timers of
     // their own, since they may not await its future.
     while slot.is_loading(runtime::now_ms()) {
-        Delay::from(Duration::from_millis(5)).await;
+        Delay::from(POLL_INTERVAL).await;
     }
     if let Some(loaded) = slot.get() {
         return Ok(loaded);
@@ -166,20 +168,32 @@ async fn load_first<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Option
     loaded
 }
 
-/// The current snapshot, revalidated first if the isolate has been idle for longer than `max_idle_ms`.
+/// The current snapshot, revalidated first if the isolate has read no pointer for longer than `max_idle_ms`. Of requests
+/// that come together one reads it, and the others wait for it.
 pub async fn recent<S: Snapshot>(context: &RequestContext, max_idle_ms: i64) -> Result<Rc<S>, ApiError> {
     let isolate = &context.isolate;
-    let idle_ms = context.now_ms.saturating_sub(isolate.revalidated_at_ms.get());
-    if idle_ms > max_idle_ms && S::slot(isolate).get().is_some() {
-        isolate.revalidated_at_ms.set(context.now_ms);
-        revalidate(&context.workers, isolate).await;
+    let is_stale = || context.now_ms.saturating_sub(isolate.pointer_read_at_ms.get()) > max_idle_ms;
+    if is_stale() && S::slot(isolate).get().is_some() {
+        if isolate.is_revalidating(runtime::now_ms()) {
+            while isolate.is_revalidating(runtime::now_ms()) {
+                Delay::from(POLL_INTERVAL).await;
+            }
+        } else {
+            isolate.revalidated_at_ms.set(context.now_ms);
+            revalidate(&context.workers, isolate).await;
+        }
     }
     current(context).await
 }
 
 async fn load_cold<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Option<Rc<S>> {
+    let started_at_ms = runtime::now_ms();
     let from_kv = match read_pointer(workers).await {
-        Ok(Some(pointer)) => adopt::<S>(workers, isolate, &pointer).await,
+        Ok(Some(pointer)) => {
+            let adopted = adopt::<S>(workers, isolate, &pointer).await;
+            isolate.pointer_read_at_ms.set(started_at_ms);
+            adopted
+        }
         Ok(None) => None,
         Err(error) => {
             log::error("kv", format_args!("pointer: {error}"));
@@ -242,6 +256,8 @@ fn revalidate_in_background(context: &RequestContext) {
 }
 
 async fn revalidate(workers: &Workers, isolate: &Isolate) {
+    let started_at_ms = runtime::now_ms();
+    isolate.revalidating_until_ms.set(started_at_ms + LOADING_MS);
     match read_pointer(workers).await {
         Ok(Some(pointer)) => {
             if isolate.tracking.get().is_some() {
@@ -250,10 +266,12 @@ async fn revalidate(workers: &Workers, isolate: &Isolate) {
             if isolate.listing.get().is_some() {
                 adopt::<Selector>(workers, isolate, &pointer).await;
             }
+            isolate.pointer_read_at_ms.set(started_at_ms);
         }
         Ok(None) => log::warn("kv", "there is no pointer"),
         Err(error) => log::warn("kv", format_args!("pointer: {error}")),
     }
+    isolate.revalidating_until_ms.set(0);
 }
 
 async fn read_pointer(workers: &Workers) -> Result<Option<Pointer>, String> {

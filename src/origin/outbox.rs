@@ -1,8 +1,9 @@
 //! Outboxes: one or several objects for each app, its shards. An outbox makes conversions durable, pays each once, and
 //! delivers their callbacks to the publisher (docs/DECISIONS.md, "Conversions" and "Completion callbacks").
 //!
-//! - [`approval`], [`conversions`], [`reservations`] and [`commit`]: the rows that a postback writes, and the order of
-//!   writes;
+//! - [`conversions`] and [`commit`]: the decision about a postback or an action of the operator, and the order of writes;
+//!   [`settlement`]: the conversion of an action;
+//! - [`approval`], [`rows`], [`goals`] and [`reservations`]: what a decision needs, reads and writes;
 //! - [`entries`], [`numbers`] and [`log`]: the log's entries, one for each transaction id, and the operator's view of them;
 //! - [`deliveries`], [`callback_sender`] and [`endpoint`]: attempts of callbacks, and the state of their endpoint;
 //! - [`terms`] and [`terms_cache`]: the terms that pay a click; [`txns`]: the senders' own ids; [`rewarded`]: one
@@ -24,6 +25,7 @@ pub mod deliveries;
 pub mod delivery_log;
 pub mod endpoint;
 pub mod entries;
+mod goals;
 pub mod log;
 pub mod merge;
 pub mod numbers;
@@ -36,13 +38,16 @@ pub mod reservations;
 pub mod retention;
 mod revenue_batches;
 pub mod rewarded;
+pub mod rows;
+mod schema;
 pub mod service;
+pub mod settlement;
 pub mod sql;
 pub mod terms;
 mod terms_cache;
 pub mod txns;
 
-pub use sql::MIGRATIONS;
+pub use schema::MIGRATIONS;
 
 use std::ops::Range;
 

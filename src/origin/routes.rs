@@ -2,6 +2,7 @@
 
 use crate::limits::Pool::{self, *};
 use contract::catalog::Resource;
+use domain::conversions::table::Action;
 use platform::http::router::{Endpoint, Interface, Method::*, Route, RouteName, Subject, on};
 
 /// A route's handler. Most are calls of the operator to one kind of object.
@@ -49,6 +50,7 @@ pub enum OutboxCall {
     ReadConversion,
     ReplayConversion,
     ReplayConversions,
+    Settle(Action),
     ReadCallback,
     EnableCallback,
     TestCallback,
@@ -121,6 +123,9 @@ pub const ROUTES: &[Row] = &[
     apps("/v1/operator/apps/{}/conversions/replay", &[on(Post, Outbox(ReplayConversions)).within(Documents)]),
     apps("/v1/operator/apps/{}/conversions/{}", &[on(Get, Outbox(ReadConversion)).within(Operator)]),
     apps("/v1/operator/apps/{}/conversions/{}/replay", &[on(Post, Outbox(ReplayConversion)).within(Operator)]),
+    apps("/v1/operator/apps/{}/conversions/{}/approve", &[on(Post, Outbox(Settle(Action::Approve))).within(Operator)]),
+    apps("/v1/operator/apps/{}/conversions/{}/reject", &[on(Post, Outbox(Settle(Action::Reject))).within(Operator)]),
+    apps("/v1/operator/apps/{}/conversions/{}/reverse", &[on(Post, Outbox(Settle(Action::Reverse))).within(Operator)]),
     apps("/v1/operator/apps/{}/callback", &[on(Get, Outbox(ReadCallback)).within(Operator)]),
     apps("/v1/operator/apps/{}/callback/enable", &[on(Post, Outbox(EnableCallback)).within(Operator)]),
     apps("/v1/operator/apps/{}/callback_test", &[on(Post, Outbox(TestCallback)).within(Operator)]),

@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::harness::{OPERATOR_TOKEN, Publisher, Setup, Signpost, callback, root};
+use crate::harness::{OPERATOR_TOKEN, Publisher, Setup, Signpost, callback, expect_accepted, root};
 
 const SETTINGS: &str = "schemathesis.toml";
 
@@ -121,7 +121,17 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
     let [keeper, spare] = &walls;
     let pub_key = signpost.issue_pub_key(KEEPER.0);
     signpost.refresh();
-    let transactions: Vec<_> = (0..40).map(|user| spare.pay(&format!("user-{user}"))).collect();
+    // Half of them are paid and the others are pending, so that every action finds some.
+    let transaction = |user: usize| {
+        let status = if user.is_multiple_of(2) {
+            "approved"
+        } else {
+            "pending"
+        };
+        let click = spare.click_id(&format!("user-{user}"));
+        expect_accepted(spare.convert(&click, &format!("&status={status}")), status, false)
+    };
+    let transactions: Vec<_> = (0..300).map(transaction).collect();
     let click_ids: Vec<_> = (0..200)
         .map(|user| keeper.click_id(&format!("user-{user}")))
         .collect();

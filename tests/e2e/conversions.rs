@@ -1,4 +1,4 @@
-//! Conversions over HTTP: errors and their order (`refusals`), state changes (`states`), the paid goal (`payment`),
+//! Conversions over HTTP: errors and their order (`refusals`), state changes (`states`, `table`), the paid goal (`payment`),
 //! postbacks of real partners (`senders`), exactly one payment (`at_once`, `caps`, `revenue`), also during outages and
 //! crashes (`outages`, `crashes`), by outboxes that behave as one (`outboxes`), and compared with the ledger
 //! (`reconcile`).
@@ -14,6 +14,7 @@ mod refusals;
 pub mod revenue;
 mod senders;
 mod states;
+mod table;
 
 use crate::harness::{Answer, expect_accepted};
 

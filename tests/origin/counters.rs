@@ -49,6 +49,7 @@ pub fn click(key: &str, now_ms: i64) -> Take {
         day: UtcDay::of_ms(now_ms),
         limit: 3,
         revision: 1,
+        by_force: false,
     }
 }
 

@@ -150,7 +150,7 @@ proptest! {
             match op {
                 Op::Take { kind, offer: n, key, age, limit, revision } => {
                     let (key, day) = (format!("{n}-{key}"), today.minus(age));
-                    let command = Take { kind, key: key.clone(), offer: offer(OFFERS[n]), day, limit, revision };
+                    let command = Take { kind, key: key.clone(), offer: offer(OFFERS[n]), day, limit, revision, by_force: false };
                     let Reply::Taken(answer) = ask(Command::Take(command)) else { panic!("unexpected reply") };
                     model.apply_limit(kind, n, Some(limit), revision);
                     prop_assert_eq!(answer, model.take(kind, n, key, day.number(), today.number()));

@@ -13,6 +13,7 @@ mod merge;
 mod replay;
 mod retention;
 mod rewarded;
+mod settlement;
 mod statements;
 mod states;
 mod terms;
@@ -35,7 +36,7 @@ use contract::{
     catalog::{CallbackSettings, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
     counters::{Take, Taken},
     operation::{Bytes, Reply},
-    outbox::{Answer, Conversion, Current, List, ListPage, ReplayMany, Shard, Txn},
+    outbox::{Answer, Conversion, Current, List, ListPage, ReplayMany, Settle, Shard, Txn},
 };
 use domain::{
     callbacks::{
@@ -47,7 +48,8 @@ use domain::{
         ids::{RowKey, transaction_id},
         parameters::INVALID_CLICK_ID,
         state::{Movement, Status},
-        terms::{AppTerms, GoalTerms, OfferTerms},
+        table::Event,
+        terms::{AppTerms, CurrentApp, CurrentOffer, GoalTerms, OfferTerms},
     },
     model::{
         AdvertiserId, AppId, CurrencyRate, OfferId,
@@ -140,10 +142,12 @@ fn conversion(n: u8) -> Conversion {
             country: domain::model::Country::parse("DE"),
             clicked_at_ms: NOW - DAY_MS,
         },
-        advertiser: advertiser("brand"),
+        advertiser: Some(advertiser("brand")),
         goal: None,
         txn: None,
-        status: Status::Approved,
+        event: Event::Postback(Status::Approved),
+        reason: None,
+        despite: Vec::new(),
         current: Current {
             offer: None,
             app: None,
@@ -180,7 +184,7 @@ impl ConversionExt for Conversion {
     }
 
     fn status(mut self, status: Status) -> Self {
-        self.status = status;
+        self.event = Event::Postback(status);
         self
     }
 
@@ -280,6 +284,7 @@ fn list(status: Option<&str>, state: Option<&str>, limit: u32, before: Option<i6
     List {
         status: status.map(str::to_owned),
         state: state.map(str::to_owned),
+        reason: None,
         limit,
         max_text: MAX_TEXT,
         before,
@@ -317,8 +322,10 @@ fn replay_in(db: &Sqlite, now_ms: i64, body: &str, entries: i64) -> Result<i64, 
 /// Copies the last entry until there are `entries`.
 fn fill(db: &Sqlite, entries: i64) {
     let sql = "WITH RECURSIVE n (n) AS (SELECT COUNT(*) + 1 FROM entries UNION ALL SELECT n + 1 FROM n WHERE n < ?1)
-        INSERT INTO entries (entry, transaction_id, nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, user_id, fields)
-        SELECT entry + n, 'copy-' || n, nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, user_id, fields
+        INSERT INTO entries (entry, transaction_id, nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, offer_terms,
+          app_terms, user_id, fields)
+        SELECT entry + n, 'copy-' || n, nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, offer_terms, app_terms, user_id,
+          fields
         FROM n, entries WHERE entry = (SELECT MAX(entry) FROM entries)";
     db.execute(sql, params![entries]).unwrap();
 }

@@ -1,17 +1,18 @@
 //! Simulation of the outbox service over the real SQL of outbox, counters and ledger. It mixes conversions that repeat,
 //! run concurrently, follow their reversals, cross midnight or miss their window; alarms that are late, doubled or
 //! missing; processes that die within or after a step; failing writes; peers that do not answer, lose the answer or
-//! apply a request long after; receivers of every behaviour; and an operator who changes caps, payouts and
-//! callbacks, replays, enables and erases. `SIMULATIONS` sets the number of cases.
+//! apply a request long after; receivers of every behaviour; and an operator who changes caps, payouts, limits
+//! and callbacks, approves, rejects, reverses, replays, enables and erases. `SIMULATIONS` sets the number of cases.
 //!
 //! These invariants are checked after each committed step or each operation:
 //! - A conversion answered 2xx `approved` is waiting, delivered or dead. Its repeats get the same id, and only one
 //!   answer is not a duplicate. An approved conversion is never refused later, and a refused one is never paid.
-//! - Of all clicks of the app, whatever outbox keeps them, only the one that has claimed a txn is paid for it.
+//! - Of all clicks of the app, whatever outbox keeps them, only the one that has claimed a txn is paid for it, and of a
+//!   user's clicks only one for a goal, unless the operator approves another.
 //! - A transaction id always has the same content. A click and goal have one reward and at most one reversal, its exact
 //!   negative, which is sent only after its reward was delivered or is dead.
 //! - A paid conversion of a capped offer was taken, and each take is paid or reserved. Takes never exceed the highest
-//!   cap of their day.
+//!   cap of their day and those by force.
 //! - The payments in the log equal the sums that ledger and counters received or will receive; at the end, by day.
 //! - While work waits, an alarm is set for its due time or for the 15 s safety net.
 //! - Due callbacks within the concurrency limit start with the commit or with the end of another attempt.
@@ -45,7 +46,7 @@ use self::{
 };
 use crate::sqlite::{Fault, Faults};
 use domain::{
-    conversions::state::Status,
+    conversions::{state::Status, table::Action},
     model::time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS},
 };
 
@@ -109,7 +110,16 @@ fn changes() -> impl Strategy<Value = Change> {
         6 => Just(Change::Publish),
         1 => (1..200_000_000_i64).prop_map(Change::Rate),
         5 => (prop::bool::weighted(0.8), any::<bool>()).prop_map(|(set, push)| Change::Callback(set, push)),
+        2 => (proptest::option::of(30..90_u32), proptest::option::of(1..4_u32))
+            .prop_map(|(seconds, rewards)| Change::Holds(seconds, rewards)),
     ]
+}
+
+/// Actions of the operator, most of them on the newest conversions.
+fn settlements() -> impl Strategy<Value = Op> {
+    let action =
+        prop_oneof![4 => Just(Action::Approve), 1 => Just(Action::Reject), 1 => Just(Action::Reverse)];
+    (0..12_usize, action, any::<bool>()).prop_map(|(nth, action, despite)| Op::Settle(nth, action, despite))
 }
 
 fn ops() -> impl Strategy<Value = Op> {
@@ -135,6 +145,7 @@ fn ops() -> impl Strategy<Value = Op> {
         10 => Just(Op::AlarmAgain),
         50 => behaviours().prop_map(Op::Receivers),
         40 => changes().prop_map(Op::Change),
+        30 => settlements(),
         20 => (0..100_usize).prop_map(Op::Replay),
         10 => (0..4_u8, 0..2_usize).prop_map(|(txn, goal)| Op::ClaimElsewhere(txn, goal)),
         10 => select(["dead", "delivered", "waiting"].as_slice()).prop_map(Op::ReplayMany),
@@ -166,6 +177,7 @@ fn crossing_ops() -> impl Strategy<Value = Op> {
         40 => (0..8_usize, fate).prop_map(|(nth, fate)| Op::Resolve(nth, fate)),
         6 => pass.prop_map(Op::Pass),
         8 => Just(Op::Alarm(0)),
+        6 => settlements(),
         6 => (0..3_u32, any::<bool>()).prop_map(|(cap, push)| Op::Change(Change::Cap(0, Some(cap), push))),
         2 => (0..2_000_000_i64).prop_map(|payout| Op::Change(Change::Payout(1, payout))),
         2 => (0..10_usize).prop_map(Op::Straggler),

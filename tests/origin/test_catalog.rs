@@ -49,6 +49,7 @@ impl TestCatalog {
                 revision: FIRST,
                 terms: IN_FORCE,
                 conversion_cap: *conversion_cap,
+                min_seconds_to_convert: None,
             };
             let terms = BTreeMap::from([(FIRST, terms.clone())]);
             (OfferId::parse(id).unwrap(), TestOffer { terms, current })
@@ -63,6 +64,7 @@ impl TestCatalog {
                 publisher_id: PublisherId::parse("acme").unwrap(),
                 callback_revision: callback.revision,
                 outbox_shards: 8,
+                max_rewards_per_user_day: None,
             },
             callback,
             questions: Vec::new(),
@@ -104,6 +106,17 @@ impl TestCatalog {
         let offer = self.offer(id);
         offer.current.conversion_cap = cap;
         offer.current.revision = revision;
+    }
+
+    /// Changes the limits beyond which conversions are held.
+    pub fn hold(&mut self, id: &str, change: impl FnOnce(&mut CurrentOffer, &mut CurrentApp)) {
+        let revision = self.next();
+        let mut app = self.app.clone();
+        let offer = &mut self.offer(id).current;
+        change(offer, &mut app);
+        offer.revision = revision;
+        app.revision = revision;
+        self.app = app;
     }
 
     pub fn change_app(&mut self, change: impl FnOnce(&mut AppTerms)) {

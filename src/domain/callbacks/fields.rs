@@ -51,6 +51,9 @@ pub struct Fields {
     /// The transaction id of the reward that a reversal takes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original_transaction_id: Option<String>,
+    /// The words of the advertiser or of the operator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,7 +157,7 @@ pub type Get = for<'a> fn(&'a Fields) -> Option<Value<'a>>;
 
 /// All fields by the names that queries, macros and JSON bodies use, in the order in which they are sent
 /// (docs/INTEGRATING.md, "Callbacks").
-pub const TABLE: [(&str, Get); 21] = [
+pub const TABLE: [(&str, Get); 22] = [
     ("user_id", |fields| Some(Text(&fields.user_id))),
     ("value", |fields| Some(Value::Decimal(&fields.value))),
     ("payout", |fields| Some(Value::Decimal(&fields.payout))),
@@ -178,6 +181,7 @@ pub const TABLE: [(&str, Get); 21] = [
     ("original_transaction_id", |fields| {
         optional(&fields.original_transaction_id)
     }),
+    ("reason", |fields| optional(&fields.reason)),
 ];
 
 fn optional(text: &Option<String>) -> Option<Value<'_>> {
@@ -222,13 +226,24 @@ pub mod strategies {
     pub fn fields() -> impl Strategy<Value = Fields> {
         let amounts = (any::<i64>(), 0..=6_u8, any::<i32>());
         let texts = prop::collection::vec(text(), 6);
-        let optional = prop::collection::vec(option::of(text()), 10);
+        let optional = prop::collection::vec(option::of(text()), 11);
         let status = prop_oneof![Just(Status::Approved), Just(Status::Reversed)];
         (amounts, texts, optional, any::<(u32, u32)>(), status).prop_map(
             |((value, decimals, payout), texts, optional, (click_ts, conversion_ts), status)| {
                 let [user_id, currency, offer_id, goal_id, app_id, id] = texts.try_into().unwrap();
-                let [goal_value, gaid, idfa, c1, c2, c3, c4, c5, country, original] =
-                    optional.try_into().unwrap();
+                let [
+                    goal_value,
+                    gaid,
+                    idfa,
+                    c1,
+                    c2,
+                    c3,
+                    c4,
+                    c5,
+                    country,
+                    original,
+                    reason,
+                ] = optional.try_into().unwrap();
                 Fields {
                     user_id,
                     value: decimal(value.into(), decimals),
@@ -251,6 +266,7 @@ pub mod strategies {
                     conversion_ts: conversion_ts.into(),
                     status,
                     original_transaction_id: original,
+                    reason,
                 }
             },
         )

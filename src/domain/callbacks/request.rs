@@ -33,7 +33,7 @@ const MAX_LOGGED: usize = 1 << 10;
 pub const MAX_READ: usize = 2 * MAX_LOGGED;
 
 /// The macros whose value could be empty or consist of dots.
-const USER_MACROS: [&str; 12] = [
+const USER_MACROS: [&str; 13] = [
     "{user_id}",
     "{currency}",
     "{goal_value}",
@@ -46,6 +46,7 @@ const USER_MACROS: [&str; 12] = [
     "{c5}",
     "{country}",
     "{original_transaction_id}",
+    "{reason}",
 ];
 
 const NOT_HTTP: &str = "must be an http or https URL";

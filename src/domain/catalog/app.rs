@@ -14,6 +14,9 @@ use crate::{
     },
 };
 
+/// The highest `max_rewards_per_user_day`. The user's rewards are counted for each conversion.
+const MAX_REWARDS_PER_USER_DAY: u32 = 1_000;
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct App {
@@ -32,6 +35,9 @@ pub struct App {
     /// How many outboxes it has: 1, 8 or 64. It never changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outbox_shards: Option<u8>,
+    /// A conversion of a user who has so many rewards on its UTC day is held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_rewards_per_user_day: Option<u32>,
     /// Clicks made before this time, in UNIX seconds, are paid by the current terms. It only rises.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms_since: Option<i64>,
@@ -79,6 +85,15 @@ impl Document for App {
             .is_some_and(|count| !shards::COUNTS.contains(&count))
         {
             return Err(FieldError::new("outbox_shards", "must be 1, 8 or 64"));
+        }
+        if self
+            .max_rewards_per_user_day
+            .is_some_and(|rewards| !(1..=MAX_REWARDS_PER_USER_DAY).contains(&rewards))
+        {
+            return Err(FieldError::new(
+                "max_rewards_per_user_day",
+                "must be from 1 to 1000",
+            ));
         }
         if self.blocked_offers.len() > 1_000 {
             return Err(FieldError::new("blocked_offers", "must be at most 1000 offers"));

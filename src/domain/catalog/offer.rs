@@ -19,6 +19,8 @@ pub const DEFAULT_CONVERSION_WINDOW_DAYS: u16 = 30;
 pub const MAX_CONVERSION_WINDOW_DAYS: u16 = 90;
 const MAX_GOALS: usize = 50;
 const MAX_CAP: u32 = 1_000_000_000;
+/// A day. A real user who converts is seldom held for longer than that.
+const MAX_SECONDS_TO_CONVERT: u32 = 86_400;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -57,6 +59,9 @@ pub struct Offer {
     /// How often a user is paid for a goal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub once_per: Option<OncePer>,
+    /// A conversion that comes sooner after its click, in seconds, is held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_seconds_to_convert: Option<u32>,
     /// Clicks made before this time, in UNIX seconds, are paid by the current terms. It only rises.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms_since: Option<i64>,
@@ -205,6 +210,15 @@ impl Document for Offer {
             .is_some_and(|days| !(1..=MAX_CONVERSION_WINDOW_DAYS).contains(&days))
         {
             return Err(FieldError::new("conversion_window_days", "must be from 1 to 90"));
+        }
+        if self
+            .min_seconds_to_convert
+            .is_some_and(|seconds| !(1..=MAX_SECONDS_TO_CONVERT).contains(&seconds))
+        {
+            return Err(FieldError::new(
+                "min_seconds_to_convert",
+                "must be from 1 to 86400",
+            ));
         }
         Ok(())
     }

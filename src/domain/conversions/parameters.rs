@@ -16,7 +16,7 @@ pub const INVALID_CLICK_ID: ApiError = ApiError::new(400, "invalid_click_id", "c
 
 /// The parameters that a postback may carry. First come the names of the click id in the order in which they are tried,
 /// Signpost's before the partners'. All other parameters are ignored.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "click_id",
     "clickid",
     "transaction_id",
@@ -28,6 +28,7 @@ const NAMES: [&str; 11] = [
     "goal",
     "txn",
     "status",
+    "reason",
 ];
 
 /// How a macro of a template begins and ends: `{goal}`, `{{goal}}`, `${goal}`, `[goal]`, `%goal%`.
@@ -35,6 +36,8 @@ const MACROS: [(&str, &str); 4] = [("{", "}"), ("${", "}"), ("[", "]"), ("%", "%
 
 /// The longest `goal`, in characters: the longest event code that the catalog takes.
 const MAX_GOAL_CHARS: usize = 200;
+/// The longest `reason`, in characters.
+pub const MAX_REASON_CHARS: usize = 200;
 /// The longest `txn`, in bytes.
 const MAX_TXN_BYTES: usize = 128;
 
@@ -50,6 +53,8 @@ pub struct Postback<'a> {
     /// The sender's own id of the conversion.
     pub txn: Option<Cow<'a, str>>,
     pub status: Status,
+    /// The sender's words for it.
+    pub reason: Option<Cow<'a, str>>,
 }
 
 impl<'a> Postback<'a> {
@@ -62,7 +67,7 @@ impl<'a> Postback<'a> {
     /// Returns the first fault in this order: repeated parameters and bad percent-encoding, from left to right, query
     /// before body; then the click id, `token`, `goal`, `txn`, `status`.
     pub fn parse(query: &'a str, form: Option<&'a str>) -> Result<Self, ApiError> {
-        let [click_ids @ .., token, goal, txn, status] = scan(query, form)?;
+        let [click_ids @ .., token, goal, txn, status, reason] = scan(query, form)?;
         let click_id = choose_click_id(click_ids)?;
         let token = token.ok_or_else(|| missing("token"))?;
         if goal
@@ -91,8 +96,34 @@ impl<'a> Postback<'a> {
             goal,
             txn,
             status,
+            reason: reason.map(shown),
         })
     }
+}
+
+/// A sender's reason as the log shows it: one line, cut to its longest. A reward is worth more than its reason.
+fn shown(reason: Cow<'_, str>) -> Cow<'_, str> {
+    if check_reason(&reason).is_ok() {
+        return reason;
+    }
+    let line = reason
+        .chars()
+        .map(|char| if char.is_control() { ' ' } else { char });
+    line.take(MAX_REASON_CHARS).collect::<String>().into()
+}
+
+/// Checks a reason in words: one line that a log and a page can show.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_reason(reason: &str) -> Result<(), String> {
+    if reason.chars().count() > MAX_REASON_CHARS {
+        return Err(format!("must be at most {MAX_REASON_CHARS} characters"));
+    }
+    if reason.chars().any(char::is_control) {
+        return Err("must not contain control characters".into());
+    }
+    Ok(())
 }
 
 /// Chooses the click id from the values of all its names. Partners send ids of their own beside the click id (Keitaro

@@ -1,5 +1,4 @@
-//! The states of a conversion and its transitions by postbacks. A row is one click reaching one goal. Only this table
-//! decides when money moves, so that it moves once, however often and in whatever order postbacks come.
+//! The states of a conversion, and the reasons for which one is not paid. A row is one click reaching one goal.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,11 +19,20 @@ pub const DUPLICATE_TXN: ApiError = ApiError::new(
     "duplicate_txn",
     "txn was already used for another conversion of this goal",
 );
-
 pub const ALREADY_REWARDED: ApiError = ApiError::new(
     409,
     "already_rewarded",
     "the user was already rewarded for this goal by another click",
+);
+pub const TOO_FAST: ApiError = ApiError::new(
+    409,
+    "too_fast",
+    "the conversion came sooner after its click than the offer allows",
+);
+pub const TOO_MANY_TODAY: ApiError = ApiError::new(
+    409,
+    "too_many_today",
+    "the user has as many rewards on this UTC day as the app allows",
 );
 
 /// The status that a postback reports.
@@ -58,11 +66,13 @@ impl Status {
     }
 }
 
-/// The state of a row after a postback is committed. (A row may also be `reserving`, on its way to one of these states;
-/// repeated postbacks wait for it.)
+/// The state of a row after an event is committed. (A row may also be `reserving`, on its way to one of these states;
+/// every event waits for it.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
     Pending,
+    /// Earned, and not paid before the operator approves it. The advertiser and the publisher are told that it is pending.
+    Held(Reason),
     /// Paid.
     Approved,
     /// Never paid. Final.
@@ -75,30 +85,64 @@ pub enum State {
     Refused(Reason),
 }
 
-/// The reason for refusing a well-formed conversion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// Why a well-formed conversion is not paid, in the order in which the reasons are judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "&'static str")]
 pub enum Reason {
-    Capped,
     WindowClosed,
     DuplicateTxn,
     AlreadyRewarded,
+    TooFast,
+    TooManyToday,
+    Capped,
 }
 
 impl Reason {
-    pub const ALL: [Self; 4] = [
-        Self::Capped,
+    pub const ALL: [Self; 6] = [
         Self::WindowClosed,
         Self::DuplicateTxn,
         Self::AlreadyRewarded,
+        Self::TooFast,
+        Self::TooManyToday,
+        Self::Capped,
     ];
 
     pub fn refusal(self) -> ApiError {
         match self {
-            Self::Capped => CONVERSION_CAPPED,
             Self::WindowClosed => CONVERSION_WINDOW_CLOSED,
             Self::DuplicateTxn => DUPLICATE_TXN,
             Self::AlreadyRewarded => ALREADY_REWARDED,
+            Self::TooFast => TOO_FAST,
+            Self::TooManyToday => TOO_MANY_TODAY,
+            Self::Capped => CONVERSION_CAPPED,
         }
+    }
+
+    pub fn code(self) -> &'static str {
+        self.refusal().code
+    }
+
+    pub fn parse(code: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.code() == code)
+    }
+
+    /// Whether it holds a conversion, which the operator may then approve. Another reason refuses it.
+    pub fn holds(self) -> bool {
+        matches!(self, Self::TooFast | Self::TooManyToday)
+    }
+}
+
+impl From<Reason> for &'static str {
+    fn from(reason: Reason) -> Self {
+        reason.code()
+    }
+}
+
+impl TryFrom<String> for Reason {
+    type Error = String;
+
+    fn try_from(code: String) -> Result<Self, String> {
+        Self::parse(&code).ok_or_else(|| format!("{code} is not a reason"))
     }
 }
 
@@ -106,11 +150,19 @@ impl State {
     /// The answer to the sender: the `status` of a 200, or the error.
     pub fn answer(self) -> Result<Status, ApiError> {
         match self {
-            Self::Pending => Ok(Status::Pending),
+            Self::Pending | Self::Held(_) => Ok(Status::Pending),
             Self::Approved => Ok(Status::Approved),
             Self::Rejected => Ok(Status::Rejected),
             Self::Reversed | Self::Tombstone => Ok(Status::Reversed),
             Self::Refused(reason) => Err(reason.refusal()),
+        }
+    }
+
+    /// The reason for which it is held or was refused.
+    pub fn reason(self) -> Option<Reason> {
+        match self {
+            Self::Held(reason) | Self::Refused(reason) => Some(reason),
+            _ => None,
         }
     }
 }
@@ -124,136 +176,9 @@ pub enum Movement {
     Reversal,
 }
 
-/// The result of applying a postback to a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    pub state: State,
-    /// Nothing changes. The sender gets the first postback's transaction id and `duplicate: true`.
-    pub duplicate: bool,
-    pub movement: Option<Movement>,
-}
-
-/// The outcome of a postback for a row in state `current`, which is `None` without a row. If [`is_judged`] requires
-/// checks, they must have passed; otherwise the row becomes [`State::Refused`] without a look at this table.
-pub fn next(current: Option<State>, status: Status) -> Outcome {
-    use {State as S, Status as E};
-    match (current, status) {
-        (None | Some(S::Refused(_)), E::Approved) => paid(),
-        (None | Some(S::Refused(_)), E::Pending) => becomes(S::Pending),
-        (None | Some(S::Refused(_)), E::Rejected) => becomes(S::Rejected),
-        // Stops the approval if it arrives after its reversal.
-        (None | Some(S::Refused(_)), E::Reversed) => becomes(S::Tombstone),
-
-        (Some(S::Pending), E::Approved) => paid(),
-        (Some(S::Pending), E::Pending) => stays(S::Pending),
-        // Nothing was paid yet, so there is nothing to take back.
-        (Some(S::Pending), E::Rejected | E::Reversed) => becomes(S::Rejected),
-
-        // `pending` arrives after the approval, late or repeated.
-        (Some(S::Approved), E::Approved | E::Pending) => stays(S::Approved),
-        (Some(S::Approved), E::Rejected | E::Reversed) => Outcome {
-            movement: Some(Movement::Reversal),
-            ..becomes(S::Reversed)
-        },
-
-        (
-            Some(last @ (S::Rejected | S::Reversed | S::Tombstone)),
-            E::Approved | E::Pending | E::Rejected | E::Reversed,
-        ) => stays(last),
-    }
-}
-
-/// Whether a postback needs checks of the window, of the uniqueness of `txn` and, for an approval, of the cap. It does
-/// if it may lead to a reward and the conversion is not known yet. A rejection or a reversal costs nobody anything and
-/// is always recorded.
-pub fn is_judged(current: Option<State>, status: Status) -> bool {
-    matches!(current, None | Some(State::Refused(_))) && matches!(status, Status::Approved | Status::Pending)
-}
-
-const fn becomes(state: State) -> Outcome {
-    Outcome {
-        state,
-        duplicate: false,
-        movement: None,
-    }
-}
-
-const fn paid() -> Outcome {
-    Outcome {
-        state: State::Approved,
-        duplicate: false,
-        movement: Some(Movement::Reward),
-    }
-}
-
-const fn stays(state: State) -> Outcome {
-    Outcome {
-        state,
-        duplicate: true,
-        movement: None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::{collection::vec, prelude::*, sample::select};
-
-    use super::{Movement::*, State::*, *};
-
-    const REFUSED: [State; 4] = [
-        Refused(Reason::Capped),
-        Refused(Reason::WindowClosed),
-        Refused(Reason::DuplicateTxn),
-        Refused(Reason::AlreadyRewarded),
-    ];
-
-    #[test]
-    fn every_status_of_every_row_has_its_outcome() {
-        type Row = (Option<State>, [(State, bool, Option<Movement>); 4]);
-        let (reward, reversal) = ((Approved, false, Some(Reward)), (Reversed, false, Some(Reversal)));
-        let new = |state| (state, false, None);
-        let same = |state| (state, true, None);
-        let fresh = [reward, new(Pending), new(Rejected), new(Tombstone)];
-        // In the order of `Status::ALL`: approved, pending, rejected, reversed.
-        let mut table: Vec<Row> = vec![
-            (None, fresh),
-            (
-                Some(Pending),
-                [reward, same(Pending), new(Rejected), new(Rejected)],
-            ),
-            (
-                Some(Approved),
-                [same(Approved), same(Approved), reversal, reversal],
-            ),
-            (Some(Rejected), [same(Rejected); 4]),
-            (Some(Reversed), [same(Reversed); 4]),
-            (Some(Tombstone), [same(Tombstone); 4]),
-        ];
-        table.extend(REFUSED.map(|refused| (Some(refused), fresh)));
-        for (current, outcomes) in table {
-            for (status, (state, duplicate, movement)) in Status::ALL.into_iter().zip(outcomes) {
-                let expected = Outcome {
-                    state,
-                    duplicate,
-                    movement,
-                };
-                assert_eq!(next(current, status), expected, "{current:?} {status:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn only_an_unknown_conversion_that_may_be_paid_is_judged() {
-        for status in Status::ALL {
-            let payable = matches!(status, Status::Approved | Status::Pending);
-            for unknown in [None].into_iter().chain(REFUSED.map(Some)) {
-                assert_eq!(is_judged(unknown, status), payable, "{unknown:?} {status:?}");
-            }
-            for known in [Pending, Approved, Rejected, Reversed, Tombstone] {
-                assert!(!is_judged(Some(known), status), "{known:?} {status:?}");
-            }
-        }
-    }
+    use super::*;
 
     #[test]
     fn a_status_is_one_of_four_names_in_any_case() {
@@ -279,9 +204,22 @@ mod tests {
 
     #[test]
     fn a_state_is_answered_with_its_status_or_its_error() {
-        let text =
-            [Pending, Approved, Rejected, Reversed, Tombstone].map(|state| state.answer().unwrap().as_str());
-        assert_eq!(text, ["pending", "approved", "rejected", "reversed", "reversed"]);
+        use State::*;
+        let told = [
+            Pending,
+            Held(Reason::TooFast),
+            Approved,
+            Rejected,
+            Reversed,
+            Tombstone,
+        ];
+        let told = told.map(|state| state.answer().unwrap().as_str());
+        assert_eq!(
+            told,
+            [
+                "pending", "pending", "approved", "rejected", "reversed", "reversed"
+            ]
+        );
         let refused = Reason::ALL.map(|reason| {
             let refusal = Refused(reason).answer().unwrap_err();
             (refusal.status, refusal.code)
@@ -289,57 +227,25 @@ mod tests {
         assert_eq!(
             refused,
             [
-                (409, "conversion_capped"),
                 (410, "conversion_window_closed"),
                 (409, "duplicate_txn"),
-                (409, "already_rewarded")
+                (409, "already_rewarded"),
+                (409, "too_fast"),
+                (409, "too_many_today"),
+                (409, "conversion_capped"),
             ]
         );
     }
 
-    /// The positions in a history at which money moves: the first approval, unless a rejection or a reversal came
-    /// before it, and the first rejection or reversal after it.
-    fn naive_movements(history: &[Status]) -> Vec<(usize, Movement)> {
-        let refusals = |status: &Status| matches!(status, Status::Rejected | Status::Reversed);
-        let Some(reward) = history.iter().position(|status| *status == Status::Approved) else {
-            return Vec::new();
-        };
-        if history[..reward].iter().any(refusals) {
-            return Vec::new();
+    #[test]
+    fn a_reason_is_read_by_its_code() {
+        for reason in Reason::ALL {
+            assert_eq!(Reason::parse(reason.code()), Some(reason));
+            let json = serde_json::to_string(&reason).unwrap();
+            assert_eq!(json, format!("\"{}\"", reason.code()));
+            assert_eq!(serde_json::from_str::<Reason>(&json).unwrap(), reason);
         }
-        let reversal = history[reward..].iter().position(refusals);
-        let reversal = reversal.map(|after| (reward + after, Reversal));
-        [(reward, Reward)].into_iter().chain(reversal).collect()
-    }
-
-    proptest! {
-        #[test]
-        fn a_conversion_is_paid_and_reversed_at_most_once(
-            history in vec((select(Status::ALL.as_slice()), proptest::option::weighted(0.3, select(Reason::ALL.as_slice()))), 0..12),
-        ) {
-            let mut current = None;
-            let mut movements = Vec::new();
-            // A refused postback counts as never sent.
-            let mut accepted = Vec::new();
-            for (status, reason) in history {
-                if let Some(reason) = reason.filter(|_| is_judged(current, status)) {
-                    current = Some(Refused(reason));
-                    continue;
-                }
-                let outcome = next(current, status);
-                prop_assert_eq!(outcome.duplicate, current == Some(outcome.state));
-                prop_assert!(!outcome.duplicate || outcome.movement.is_none());
-                if matches!(current, Some(Rejected | Reversed | Tombstone)) {
-                    prop_assert_eq!(current, Some(outcome.state), "a final state changed");
-                }
-                if let Some(movement) = outcome.movement {
-                    movements.push((accepted.len(), movement));
-                }
-                accepted.push(status);
-                current = Some(outcome.state);
-            }
-            prop_assert!(movements.len() <= 2);
-            prop_assert_eq!(movements, naive_movements(&accepted));
-        }
+        assert_eq!(Reason::parse("capped"), None);
+        assert!(serde_json::from_str::<Reason>("\"capped\"").is_err());
     }
 }

@@ -88,6 +88,9 @@ pub struct CurrentOffer {
     /// Conversions for each UTC day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversion_cap: Option<u32>,
+    /// A conversion that comes sooner after its click is held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_seconds_to_convert: Option<u32>,
 }
 
 /// The same of an app.
@@ -100,6 +103,9 @@ pub struct CurrentApp {
     pub callback_revision: i64,
     /// How many outboxes it has.
     pub outbox_shards: u8,
+    /// A conversion of a user who has so many rewards on its UTC day is held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_rewards_per_user_day: Option<u32>,
 }
 
 /// Which revision of an offer's or an app's terms is in force.

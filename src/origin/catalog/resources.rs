@@ -155,6 +155,7 @@ fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
             terms_revision,
             offer.terms_since.unwrap_or_default(),
             cap_revision,
+            offer.min_seconds_to_convert,
         ],
     )?;
     db.execute(sql::PUT_OFFER_DOCUMENT, params![id, document, updated_at_s])?;

@@ -30,10 +30,12 @@ pub fn clear(db: &impl Database, name: &str) -> Result<(), DatabaseError> {
     db.execute(sql::CLEAR_MARK, params![name])
 }
 
-/// Increments a mark and returns its new value.
-pub fn next(db: &impl Database, name: &str) -> Result<i64, DatabaseError> {
-    let value = db.query_integer(sql::NEXT_MARK, params![name])?;
-    value.ok_or_else(|| DatabaseError("RETURNING returned no row".into()))
+/// The version of the next snapshot: a [revision](domain::model::revision) of its own, so that a catalog that was restored
+/// from a backup gives no version again and its snapshots replace those from before.
+pub fn next_version(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError> {
+    let version = revision::after(get(db, VERSION)?.unwrap_or_default(), now_ms);
+    set(db, VERSION, version)?;
+    Ok(version)
 }
 
 /// The last revision; 0 before the first change.

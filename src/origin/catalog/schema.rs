@@ -60,6 +60,7 @@ const TABLES: &[&str] = &[
         ends_at INTEGER,
         click_cap INTEGER,
         conversion_cap INTEGER,
+        min_seconds_to_convert INTEGER,
         ever_capped INTEGER NOT NULL,
         click_id_max INTEGER,
         target TEXT NOT NULL,

@@ -49,7 +49,7 @@ pub fn prepare_tracking(db: &impl Database, now_ms: i64) -> Result<Prepared, Fai
             .collect(),
     };
     db.transaction(|| {
-        let version = next_version(db)?;
+        let version = next_version(db, now_ms)?;
         let bytes = tracking::build(version, now_ms, &source);
         store_snapshot(db, SnapshotKind::Tracking, version, &bytes)?;
         Ok(Prepared {
@@ -139,6 +139,7 @@ fn tracked_offer(row: &Row) -> Result<SourceOffer, Failure> {
         target: row.text(10)?.to_owned(),
         includes_countries: row.boolean(11)?,
         terms: in_force(row, 12)?,
+        min_seconds_to_convert: row.optional_number(14)?,
     })
 }
 
@@ -166,7 +167,7 @@ pub fn prepare_listing(db: &impl Database, now_ms: i64) -> Result<Prepared, Fail
     .collect();
     let chunks = listing::plan_chunks(&offers);
     db.transaction(|| {
-        let version = next_version(db)?;
+        let version = next_version(db, now_ms)?;
         store_chunks(db, &offers, &chunks, version)?;
         let bytes = listing::build_index(version, now_ms, &offers, &chunks);
         store_snapshot(db, SnapshotKind::Listing, version, &bytes)?;
@@ -272,8 +273,8 @@ fn store_chunk(db: &impl Database, offers: &[ListedOffer], chunk: &ChunkPlan) ->
     Ok(())
 }
 
-fn next_version(db: &impl Database) -> Result<u64, DatabaseError> {
-    revisions::next(db, revisions::VERSION).map(|version| u64::try_from(version).unwrap_or_default())
+fn next_version(db: &impl Database, now_ms: i64) -> Result<u64, DatabaseError> {
+    revisions::next_version(db, now_ms).map(|version| u64::try_from(version).unwrap_or_default())
 }
 
 /// Stores a snapshot's bytes in place of its predecessor's.

@@ -7,8 +7,6 @@ platform::statements! {
     pub const SET_MARK = "INSERT INTO state (name, value) VALUES (?, ?)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value";
     pub const CLEAR_MARK = "DELETE FROM state WHERE name = ?";
-    pub const NEXT_MARK = "INSERT INTO state (name, value) VALUES (?, 1)
-        ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value";
     pub const MARK_IF_NEW = "INSERT INTO state (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING";
 
     // Credentials.
@@ -42,8 +40,8 @@ platform::statements! {
         WHERE id = ?";
     pub const PUT_OFFER = "INSERT INTO offers (id, advertiser_id, off_type, os, countries, includes_countries, active, starts_at,
         ends_at, click_cap, conversion_cap, ever_capped, click_id_max, target, body_hash, body_length,
-        revision, terms_revision, terms_since, cap_revision)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        revision, terms_revision, terms_since, cap_revision, min_seconds_to_convert)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET
         advertiser_id = excluded.advertiser_id, off_type = excluded.off_type, os = excluded.os,
         countries = excluded.countries, includes_countries = excluded.includes_countries,
@@ -53,7 +51,7 @@ platform::statements! {
         ever_capped = MAX(ever_capped, excluded.ever_capped), click_id_max = excluded.click_id_max,
         target = excluded.target, body_hash = excluded.body_hash, body_length = excluded.body_length,
         revision = excluded.revision, terms_revision = excluded.terms_revision, terms_since = excluded.terms_since,
-        cap_revision = excluded.cap_revision";
+        cap_revision = excluded.cap_revision, min_seconds_to_convert = excluded.min_seconds_to_convert";
     pub const PUT_OFFER_DOCUMENT = "INSERT INTO offer_documents (id, document, updated_at_s) VALUES (?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET document = excluded.document, updated_at_s = excluded.updated_at_s";
     pub const PUT_BODY = "INSERT INTO offer_bodies (id, body, format) VALUES (?, ?, ?)
@@ -91,9 +89,10 @@ platform::statements! {
     pub const SUPERSEDE_TERMS = "UPDATE terms SET superseded_at_ms = ? WHERE kind = ? AND id = ? AND revision = ?";
     pub const SWEEP_TERMS = "DELETE FROM terms WHERE (kind, id, revision) IN
         (SELECT kind, id, revision FROM terms WHERE superseded_at_ms < ? LIMIT ?)";
-    pub const GET_CURRENT_OFFER = "SELECT revision, terms_revision, terms_since, conversion_cap FROM offers WHERE id = ?";
+    pub const GET_CURRENT_OFFER = "SELECT revision, terms_revision, terms_since, conversion_cap, min_seconds_to_convert
+        FROM offers WHERE id = ?";
     pub const GET_CURRENT_APP = "SELECT a.revision, a.terms_revision, a.terms_since, a.publisher_id, a.callback_revision,
-        a.callback_sealed, o.app_id IS NOT NULL, a.outbox_shards
+        a.callback_sealed, o.app_id IS NOT NULL, a.outbox_shards, a.document ->> '$.max_rewards_per_user_day'
         FROM apps a LEFT JOIN outboxes o ON o.app_id = a.id AND o.shard = ?2 WHERE a.id = ?1";
 
     // Callback settings for the outboxes.
@@ -161,7 +160,7 @@ platform::statements! {
         outbox_shards FROM apps WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_TRACKED_ADVERTISERS = "SELECT id, newest_serial FROM advertisers WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_TRACKED_OFFERS = "SELECT id, active, starts_at, ends_at, os, countries, click_cap, click_id_max,
-        conversion_cap, revision, target, includes_countries, terms_revision, terms_since
+        conversion_cap, revision, target, includes_countries, terms_revision, terms_since, min_seconds_to_convert
         FROM offers WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_TRACKED_GOALS = "SELECT id, offer_id, retired_at_ms FROM goals WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_LISTED_OFFERS = "SELECT o.id, o.off_type, o.os, o.countries, o.active, o.starts_at, o.ends_at, o.conversion_cap,

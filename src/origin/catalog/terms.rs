@@ -85,6 +85,7 @@ pub fn of_offer(db: &impl Database, question: &GetOfferTerms) -> Result<Reply, F
             revision: row.integer(0)?,
             terms: in_force(&row, 1)?,
             conversion_cap: row.optional_number(3)?,
+            min_seconds_to_convert: row.optional_number(4)?,
         },
     })
 }
@@ -110,6 +111,7 @@ pub fn of_app(db: &impl Database, question: &GetAppTerms) -> Result<Reply, Failu
             publisher_id: row.parse(3, PublisherId::parse)?,
             callback_revision: callback.revision,
             outbox_shards: row.number(7)?,
+            max_rewards_per_user_day: row.optional_number(8)?,
         },
         callback,
     };

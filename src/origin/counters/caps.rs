@@ -31,10 +31,9 @@ pub fn take(db: &impl Database, now_ms: i64, take: &Take) -> Result<Taken, Datab
     let is_open = sweep::first_day_of_takes(take.kind, now_ms) <= take.day
         && take.day <= UtcDay::of_ms(now_ms).minus(-1);
     let repeated = state.optional_number(0)?;
-    let left = repeated.or(limit
-        .checked_sub(taken)
-        .and_then(|left| left.checked_sub(1))
-        .filter(|_| is_open));
+    let free = limit.checked_sub(taken).and_then(|left| left.checked_sub(1));
+    let allowed = free.or(take.by_force.then_some(0)).filter(|_| is_open);
+    let left = repeated.or(allowed);
 
     let takes = repeated.is_none() && left.is_some();
     if is_newer || takes {
@@ -57,7 +56,7 @@ pub fn take(db: &impl Database, now_ms: i64, take: &Take) -> Result<Taken, Datab
         })?;
     }
     Ok(Taken {
-        taken: left.is_some(),
+        taken: left.is_some() || take.by_force,
         left: left.unwrap_or(0),
     })
 }

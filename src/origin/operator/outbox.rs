@@ -15,6 +15,7 @@ use crate::{
         log::Filter,
         merge,
         replay::{check_selection, replay_in_steps},
+        settlement::Order,
     },
     routes::OutboxCall,
 };
@@ -24,11 +25,11 @@ use contract::{
     outbox::{Enable, Erase, Get, GetStatus, List, Replay, ReplayMany, Shard, Standing, Test},
 };
 use domain::{
-    conversions::{ids, shards},
+    conversions::{ids, shards, table::UNKNOWN_CONVERSION},
     model::{
         AppId,
         api_error::{ApiError, common},
-        document::INVALID_FIELD,
+        document::{Document, INVALID_FIELD},
     },
 };
 use platform::{
@@ -46,6 +47,9 @@ use platform::{
 const MAX_ASKED: u32 = 100;
 /// The timeout of each call. It is short because few run at a time, and if one outbox hangs, all may.
 const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The timeout of an action, which may wait for the catalog, a `txn` and the counters, 5 s each.
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// A page of apps, as the catalog answers it.
 #[derive(Deserialize)]
@@ -196,15 +200,19 @@ impl<'c> Outboxes<'c> {
         merge::list(&self.numbers(), list, ask).await
     }
 
+    /// The number of the outbox that keeps a transaction.
+    fn keeper(&self, transaction_id: &str) -> Result<u8, ApiError> {
+        ids::shard_of(transaction_id)
+            .filter(|number| *number < self.settings.outbox_shards)
+            .ok_or(UNKNOWN_CONVERSION)
+    }
+
     /// Sends an operation to the outbox that keeps a transaction.
     async fn of_transaction<O>(&self, transaction_id: &str, operation: O) -> Result<Answer, ApiError>
     where
         O: Operation<Answer = Reply>,
     {
-        let number = ids::shard_of(transaction_id)
-            .filter(|number| *number < self.settings.outbox_shards)
-            .ok_or_else(|| common::NOT_FOUND.with_message("there is no such conversion"))?;
-        let reply = self.call(number, operation, TIMEOUT).await;
+        let reply = self.call(self.keeper(transaction_id)?, operation, TIMEOUT).await;
         Ok(reply.map_or_else(Answer::from, Answer::from))
     }
 
@@ -265,6 +273,13 @@ pub async fn call(
             let replayed = outboxes.replay_many(&body).await;
             Ok(answer(replayed.map(|replayed| json!({ "replayed": replayed }))))
         }
+        OutboxCall::Settle(action) => {
+            body::check_media_type(&request, &[JSON], false)?;
+            let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
+            let settle = Order::from_json(&body)?.into_settle(segment(1), action);
+            let keeper = outboxes.keeper(&settle.transaction_id)?;
+            Ok(answer(outboxes.call(keeper, settle, SETTLE_TIMEOUT).await))
+        }
         OutboxCall::ReadCallback => Ok(answer(outboxes.standing(TIMEOUT).await)),
         OutboxCall::EnableCallback => Ok(answer(outboxes.enable().await)),
         OutboxCall::TestCallback => {
@@ -296,6 +311,7 @@ fn read_list(query: &str) -> Result<List, ApiError> {
     Ok(List {
         status,
         state,
+        reason: parameter(query, "reason"),
         limit,
         max_text: merge::MAX_TEXT,
         before: cursor.map(number).transpose()?,

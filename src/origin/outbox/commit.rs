@@ -36,7 +36,12 @@ pub async fn convert(
         peers.committed()?;
         let (reservation, own) = match admitted {
             Admitted::Settled(answer) => return Ok(answer),
-            Admitted::Refused(refusal) => return Err(refusal.into()),
+            Admitted::Refused(refusal) => {
+                if matches!(claim, Claim::Made(_)) {
+                    peers.resume_soon();
+                }
+                return Err(refusal.into());
+            }
             Admitted::Unclaimed(txn) => {
                 claim = if peers.claim_txn(&txn).await? {
                     Claim::Made(txn)
@@ -65,17 +70,17 @@ async fn finish(
     let taken = peers.take(&reservation.take).await?;
     let settled = settle(db, peers.now_ms(), reservation, taken)?;
     peers.committed()?;
-    if !taken {
-        txns::free_due(db, peers).await?;
+    if !taken && reservation.approval.txn.is_some() {
+        peers.resume_soon();
     }
     Ok(settled.map_err(Failure::from))
 }
 
-/// For the alarm: resumes reservations whose requests have ended. One whose counters do not answer is retried with
-/// backoff. Returns whether more can be resumed at once.
+/// Resumes reservations whose requests have ended, and frees the claims of refused conversions, outside of any request.
+/// What another object does not answer is retried with backoff. Returns whether more can be done at once.
 ///
 /// # Errors
-/// The first error of a reservation; the others were resumed all the same.
+/// The first error; the others were resumed all the same.
 pub async fn resume_overdue(db: &impl Database, peers: &impl Peers) -> Result<bool, Failure> {
     let freed = txns::free_due(db, peers).await;
     let mut reservations = overdue(db, peers.now_ms(), PAGE)?.into_iter();
@@ -89,7 +94,8 @@ pub async fn resume_overdue(db: &impl Database, peers: &impl Peers) -> Result<bo
             outcome = outcome.and(resumed);
         }
     }
-    outcome.and(freed).map(|()| is_full && settled)
+    let has_more = freed?;
+    outcome.map(|()| has_more || (is_full && settled))
 }
 
 async fn resume_one(

@@ -1,13 +1,15 @@
-//! Applies the rules in `domain::conversions` to an outbox's rows (docs/DECISIONS.md, "Conversions"). [`admit`] and
-//! [`settle`] are one transaction each; [`super::commit`] runs them and takes from the cap between them.
+//! Applies the table of states (`domain::conversions::table`) to an outbox's rows (docs/DECISIONS.md, "Conversions").
+//! [`admit`] and [`settle`] are one transaction each; [`super::commit`] runs them and takes from the cap between them.
 
 use super::{
     approval::Approval,
-    entries,
+    entries, goals,
     peers::Peers,
     reservations::{self, Ended, Reservation},
-    retention, rewarded, sql,
-    terms::{self, Terms},
+    retention, rewarded,
+    rows::{self, ConversionRow},
+    sql,
+    terms::Terms,
     txns,
 };
 use contract::{
@@ -18,20 +20,16 @@ use domain::{
     catalog::offer::OncePer,
     conversions::{
         reward::check_window,
-        state::{Movement, Outcome, Reason, State, Status, is_judged, next},
-        terms::{GoalTerms, OfferTerms, UNKNOWN_GOAL},
+        state::{Movement, Reason, State},
+        table::{Step, UNKNOWN_CONVERSION, WRONG_STATE, step},
         token::INVALID_TOKEN,
     },
     model::{
-        api_error::{ApiError, common},
-        time::UtcDay,
+        api_error::ApiError,
+        time::{SECOND_MS, UtcDay},
     },
 };
-use platform::{
-    database::{Database, DatabaseError, json},
-    failure::Failure,
-    params,
-};
+use platform::{database::Database, failure::Failure, params};
 
 /// The result of [`admit`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,20 +55,12 @@ pub enum Claim {
     Refused,
 }
 
-/// A row of `conversions`: a click that reached a goal.
-struct ConversionRow {
-    goal: String,
-    names: Vec<String>,
-    state: State,
-    entry: i64,
-    offer_terms: i64,
-}
-
-/// Decides a postback by the stored rows and its terms, and writes the result: the conversion, or a
-/// reservation if the offer has a cap.
+/// Decides a postback, or an action of the operator, by the stored rows and its terms, and writes the result: the
+/// conversion, or a reservation if the offer has a cap.
 ///
 /// # Errors
-/// A refusal that leaves no entry in the log: another advertiser's token, an unknown goal. Or the database failed.
+/// A refusal that leaves no entry in the log: another advertiser's token, an unknown goal, an action that the state does not
+/// allow. Or the database failed.
 pub fn admit(
     db: &impl Database,
     peers: &impl Peers,
@@ -79,14 +69,19 @@ pub fn admit(
     claim: &Claim,
 ) -> Result<Admitted, Failure> {
     let now_ms = peers.now_ms();
-    if conversion.advertiser != terms.paying.terms.advertiser_id {
+    let advertiser = &terms.paying.terms.advertiser_id;
+    if conversion
+        .advertiser
+        .as_ref()
+        .is_some_and(|sender| sender != advertiser)
+    {
         return Err(INVALID_TOKEN.into());
     }
-    let (rows, reserved) = read_click(db, &conversion.nonce.0)?;
-    let (goal, offer_terms) = resolve_goal(db, &rows, &reserved, conversion, terms)?;
-    let approval = Approval {
+    let (rows, reserved) = rows::of_click(db, &conversion.nonce.0)?;
+    let (goal, offer_terms) = goals::resolve(db, &rows, &reserved, conversion, terms)?;
+    let mut approval = Approval {
         conversion: conversion.clone(),
-        advertiser: conversion.advertiser.clone(),
+        advertiser: advertiser.clone(),
         offer: terms.offer.clone(),
         goal_value: goal.gl_val,
         payout_micro_usd: goal.payout_micro_usd,
@@ -112,42 +107,52 @@ pub fn admit(
     }
 
     let row = rows.into_iter().find(|row| row.goal == approval.goal);
-    let current = row.as_ref().map(|row| row.state);
-    let outcome = next(current, conversion.status);
-    let is_new = is_judged(current, conversion.status);
-    let objection = if is_new {
-        window_closed(now_ms, &approval, &terms.paying.terms)
-    } else {
-        None
-    };
-    // The approval of a pending conversion may have a txn that the pending postback had not. A rejection or a reversal
-    // needs none.
-    let needs_txn = is_new || outcome.movement == Some(Movement::Reward);
-    let objection = match (objection, claim) {
-        (None, Claim::Open) if needs_txn => {
-            if let Some(txn) = txns::number(db, conversion, &approval.advertiser, &approval.goal)? {
-                return Ok(Admitted::Unclaimed(txn));
-            }
-            None
-        }
-        (None, Claim::Refused) if needs_txn => Some((Reason::DuplicateTxn, Reason::DuplicateTxn.refusal())),
-        (objection, _) => objection,
-    };
-    let nonce = &conversion.nonce;
-    let objection = match (objection, &approval.rewarded) {
-        (None, Some(key)) if needs_txn && rewarded::is_taken(db, key, nonce)? => {
-            Some((Reason::AlreadyRewarded, Reason::AlreadyRewarded.refusal()))
-        }
-        (objection, _) => objection,
-    };
-    if let Some((reason, refusal)) = objection {
-        // A pending conversion stays pending, and keeps its txn.
-        if is_new {
-            db.transaction(|| refuse(db, now_ms, &approval, row.as_ref(), reason))?;
-        }
-        return Ok(Admitted::Refused(refusal));
+    let row = row.as_ref();
+    let step = step(row.map(|row| row.state), conversion.event);
+    match step {
+        Step::Missing => return Err(UNKNOWN_CONVERSION.into()),
+        Step::Conflict => return Err(WRONG_STATE.into()),
+        _ => {}
     }
-    if outcome.movement == Some(Movement::Reward)
+    let is_rewarded = match &approval.rewarded {
+        Some(key) if step.judges(Reason::AlreadyRewarded) => rewarded::is_taken(db, key, &conversion.nonce)?,
+        _ => false,
+    };
+    let case = Case {
+        db,
+        now_ms,
+        terms,
+        claim,
+        row,
+        step,
+        is_rewarded,
+    };
+    match case.judge(&approval)? {
+        Verdict::Unclaimed(txn) => return Ok(Admitted::Unclaimed(txn)),
+        Verdict::Against(reason, refusal) => {
+            return match step.objected(reason) {
+                Some(State::Refused(_)) => {
+                    db.transaction(|| refuse(db, now_ms, &approval, row, reason))?;
+                    Ok(Admitted::Refused(refusal))
+                }
+                Some(state) => {
+                    db.transaction(|| rows::store(db, now_ms, &approval, row, state))?;
+                    let status = state.answer().unwrap_or_default();
+                    Ok(Admitted::Settled(approval.answer(status, false)?))
+                }
+                None => {
+                    db.transaction(|| free_of_refused(db, now_ms, &approval, row))?;
+                    Ok(Admitted::Refused(refusal))
+                }
+            };
+        }
+        Verdict::Nothing => {}
+    }
+    if is_rewarded {
+        // The operator pays it all the same. The other click keeps the key.
+        approval.rewarded = None;
+    }
+    if step.pays()
         && let Some((limit, revision)) = terms.cap
     {
         let take = Take {
@@ -157,6 +162,7 @@ pub fn admit(
             day: UtcDay::of_ms(now_ms),
             limit,
             revision,
+            by_force: step == Step::Force,
         };
         let reservation = db.transaction(|| reservations::create(db, now_ms, approval, take))?;
         return Ok(Admitted::Reserved {
@@ -164,8 +170,88 @@ pub fn admit(
             own: true,
         });
     }
-    let answer = db.transaction(|| commit(db, now_ms, &approval, row.as_ref(), outcome))?;
+    let answer = db.transaction(|| commit(db, now_ms, &approval, row, step))?;
     Ok(Admitted::Settled(answer))
+}
+
+/// What stands against a conversion.
+enum Verdict {
+    Nothing,
+    /// The `txn` must be claimed before the rest is judged.
+    Unclaimed(Txn),
+    /// The reason, and the error for the sender.
+    Against(Reason, ApiError),
+}
+
+/// A conversion that is judged.
+struct Case<'a, D> {
+    db: &'a D,
+    now_ms: i64,
+    terms: &'a Terms,
+    claim: &'a Claim,
+    row: Option<&'a ConversionRow>,
+    step: Step,
+    /// Whether another click has the reward.
+    is_rewarded: bool,
+}
+
+impl<D: Database> Case<'_, D> {
+    /// Judges the reasons in their order.
+    fn judge(&self, approval: &Approval) -> Result<Verdict, Failure> {
+        let conversion = &approval.conversion;
+        let own = self.row.and_then(|row| row.state.reason());
+        for reason in Reason::ALL {
+            let is_overridden =
+                self.step == Step::Force && (own == Some(reason) || conversion.despite.contains(&reason));
+            if is_overridden || !self.step.judges(reason) {
+                continue;
+            }
+            let refusal = match reason {
+                Reason::WindowClosed => self.window_closed(conversion).err(),
+                Reason::DuplicateTxn => {
+                    if *self.claim == Claim::Open
+                        && let Some(txn) =
+                            txns::number(self.db, conversion, &approval.advertiser, &approval.goal)?
+                    {
+                        return Ok(Verdict::Unclaimed(txn));
+                    }
+                    (*self.claim == Claim::Refused).then(|| reason.refusal())
+                }
+                Reason::AlreadyRewarded => self.is_rewarded.then(|| reason.refusal()),
+                Reason::TooFast => self.is_too_fast(conversion).then(|| reason.refusal()),
+                Reason::TooManyToday => self.has_many_today(conversion)?.then(|| reason.refusal()),
+                // The counters decide it, after everything else.
+                Reason::Capped => None,
+            };
+            if let Some(refusal) = refusal {
+                return Ok(Verdict::Against(reason, refusal));
+            }
+        }
+        Ok(Verdict::Nothing)
+    }
+
+    fn window_closed(&self, conversion: &Conversion) -> Result<(), ApiError> {
+        let window_days = self.terms.paying.terms.conversion_window_days;
+        check_window(conversion.click.clicked_at_ms, self.now_ms, Some(window_days))
+    }
+
+    /// Whether the first postback came sooner after the click than the offer allows.
+    fn is_too_fast(&self, conversion: &Conversion) -> bool {
+        let first_ms = self.row.map_or(self.now_ms, |row| row.first_ms);
+        let took_ms = first_ms.saturating_sub(conversion.click.clicked_at_ms);
+        let least = self.terms.holds.min_seconds_to_convert;
+        least.is_some_and(|seconds| took_ms < i64::from(seconds) * SECOND_MS)
+    }
+
+    fn has_many_today(&self, conversion: &Conversion) -> Result<bool, Failure> {
+        let Some(most) = self.terms.holds.max_rewards_per_user_day else {
+            return Ok(false);
+        };
+        let day_s = UtcDay::of_ms(self.now_ms).start_ms() / SECOND_MS;
+        let user = &*conversion.click.user_id;
+        let rewards = self.db.query_integer(sql::COUNT_REWARDS, params![user, day_s])?;
+        Ok(rewards.unwrap_or(0) >= i64::from(most))
+    }
 }
 
 /// Ends a reservation by paying or, if the cap is spent (`taken` is false), refusing. If another task has ended it
@@ -180,9 +266,9 @@ pub fn settle(
     let nonce = &approval.conversion.nonce.0;
     db.transaction(|| {
         let ended = reservations::end(db, reservation)?;
-        let (rows, _) = read_click(db, nonce)?;
-        let row = rows.into_iter().find(|row| row.goal == approval.goal);
-        let current = row.as_ref().map(|row| row.state);
+        let (rows, _) = rows::of_click(db, nonce)?;
+        let row = rows.iter().find(|row| row.goal == approval.goal);
+        let current = row.map(|row| row.state);
         let Some(Ended { erase }) = ended else {
             let state = match current {
                 // Only approvals are reserved, so a conversion that is still pending was refused.
@@ -195,12 +281,13 @@ pub fn settle(
             };
         };
         let settled = if taken {
-            let outcome = next(current, Status::Approved);
-            Ok(commit(db, now_ms, approval, row.as_ref(), outcome)?)
+            // Every event waits for a reservation, so the conversion is in the state in which it was admitted.
+            let step = step(current, approval.conversion.event);
+            Ok(commit(db, now_ms, approval, row, step)?)
         } else {
             // A pending conversion stays pending: its window and txn were accepted, and the cap may be free tomorrow.
             if current != Some(State::Pending) {
-                refuse(db, now_ms, approval, row.as_ref(), Reason::Capped)?;
+                refuse(db, now_ms, approval, row, Reason::Capped)?;
             }
             Err(Reason::Capped.refusal())
         };
@@ -209,84 +296,6 @@ pub fn settle(
         }
         Ok(settled)
     })
-}
-
-/// A click's conversions and reservations.
-fn read_click(
-    db: &impl Database,
-    nonce: &[u8],
-) -> Result<(Vec<ConversionRow>, Vec<Reservation>), DatabaseError> {
-    let (mut rows, mut reserved) = (Vec::new(), Vec::new());
-    for row in db.query(sql::OF_CLICK, params![nonce.to_vec()])? {
-        if row.is_null(0) {
-            rows.push(ConversionRow {
-                goal: row.text(1)?.to_owned(),
-                names: row.json(2)?,
-                state: state_of(row.integer(3)?)?,
-                entry: row.integer(4)?,
-                offer_terms: row.integer(5)?,
-            });
-        } else {
-            reserved.push(row.json(0)?);
-        }
-    }
-    Ok((rows, reserved))
-}
-
-/// Resolves a postback's goal, and returns it with the revision of the terms that it comes from: the terms that pay the
-/// click, else the current ones, since the goal may be newer than the click. A name that an earlier postback of the click
-/// used keeps its meaning, and its goal stays known by the terms of that time.
-fn resolve_goal(
-    db: &impl Database,
-    rows: &[ConversionRow],
-    reserved: &[Reservation],
-    conversion: &Conversion,
-    terms: &Terms,
-) -> Result<(GoalTerms, i64), Failure> {
-    let named = conversion.goal.as_deref();
-    let name = named.unwrap_or_default();
-    let converted = rows
-        .iter()
-        .find(|row| row.names.iter().any(|known| known == name));
-    let mut pending = reserved
-        .iter()
-        .map(|reservation| &reservation.approval)
-        .filter(|approval| approval.name() == name)
-        .map(|approval| approval.goal.as_str());
-    let known = converted.map(|row| row.goal.as_str()).or(pending.next());
-    let revisions = [Some(&terms.paying), terms.current.as_ref()];
-    let found = revisions.into_iter().flatten().find_map(|revision| {
-        let goal = match known {
-            Some(id) => revision.terms.goal_by_id(id),
-            None => revision.terms.goal(named),
-        };
-        Some((goal?.clone(), revision.number))
-    });
-    if let Some(found) = found {
-        return Ok(found);
-    }
-    if let Some(row) = converted
-        && let Some(earlier) = terms::of_offer(db, &terms.offer, row.offer_terms)?
-        && let Some(goal) = earlier.goal_by_id(&row.goal)
-    {
-        return Ok((goal.clone(), row.offer_terms));
-    }
-    if conversion.current.is_recent && conversion.current.offer.is_some() {
-        Err(UNKNOWN_GOAL.into())
-    } else {
-        Err(common::UNAVAILABLE
-            .with_message("goal is not known here yet")
-            .into())
-    }
-}
-
-/// A reason against a conversion, and the error for its sender.
-type Objection = (Reason, ApiError);
-
-fn window_closed(now_ms: i64, approval: &Approval, terms: &OfferTerms) -> Option<Objection> {
-    let clicked_at_ms = approval.conversion.click.clicked_at_ms;
-    let refusal = check_window(clicked_at_ms, now_ms, Some(terms.conversion_window_days)).err()?;
-    Some((Reason::WindowClosed, refusal))
 }
 
 /// Writes a refusal, and frees the `txn` that was claimed before it, within the caller's transaction.
@@ -301,96 +310,52 @@ fn refuse(
         txns::queue_free(db, now_ms, txn)?;
     }
     if row.is_none_or(|row| row.state != State::Refused(reason)) {
-        store(db, now_ms, approval, row, State::Refused(reason))?;
+        rows::store(db, now_ms, approval, row, State::Refused(reason))?;
     }
     Ok(())
 }
 
-/// Writes the outcome of a postback, within the caller's transaction.
+/// Frees the `txn` that was claimed for a refused conversion, which stays so. A pending or held one keeps its txn.
+fn free_of_refused(
+    db: &impl Database,
+    now_ms: i64,
+    approval: &Approval,
+    row: Option<&ConversionRow>,
+) -> Result<(), Failure> {
+    match (&approval.txn, row.map(|row| row.state)) {
+        (Some(txn), Some(State::Refused(_))) => Ok(txns::queue_free(db, now_ms, txn)?),
+        _ => Ok(()),
+    }
+}
+
+/// Takes a step to which nothing objects, within the caller's transaction.
 fn commit(
     db: &impl Database,
     now_ms: i64,
     approval: &Approval,
     row: Option<&ConversionRow>,
-    outcome: Outcome,
+    step: Step,
 ) -> Result<Answer, Failure> {
-    let known_name = row.is_some_and(|row| row.names.iter().any(|name| name == approval.name()));
-    if !(outcome.duplicate && known_name) {
-        store(db, now_ms, approval, row, outcome.state)?;
+    let (state, movement) = match (step, row) {
+        (Step::Judge | Step::Confirm | Step::Force, _) => (State::Approved, Some(Movement::Reward)),
+        (Step::Await, _) => (State::Pending, None),
+        (Step::Reject, _) => (State::Rejected, None),
+        (Step::Bury, _) => (State::Tombstone, None),
+        (Step::TakeBack, _) => (State::Reversed, Some(Movement::Reversal)),
+        (Step::Repeat, Some(row)) => (row.state, None),
+        (Step::Repeat | Step::Missing | Step::Conflict, _) => {
+            return Err(Failure::Internal(format!("{step:?} cannot be committed")));
+        }
+    };
+    let duplicate = step == Step::Repeat;
+    if !(duplicate && row.is_some_and(|row| row.has_name(approval.name()))) {
+        rows::store(db, now_ms, approval, row, state)?;
     }
-    if let Some(movement) = outcome.movement {
+    if let Some(movement) = movement {
         entries::move_money(db, now_ms, approval, movement, row.is_none())?;
     }
-    let status = outcome
-        .state
+    let status = state
         .answer()
         .map_err(|_| Failure::Internal("a refusal cannot be committed".into()))?;
-    approval.answer(status, outcome.duplicate)
-}
-
-/// Writes a conversion in its new state, with its entry in the log.
-fn store(
-    db: &impl Database,
-    now_ms: i64,
-    approval: &Approval,
-    row: Option<&ConversionRow>,
-    state: State,
-) -> Result<(), Failure> {
-    let mut names = row.map(|row| row.names.clone()).unwrap_or_default();
-    if !names.iter().any(|name| name == approval.name()) {
-        names.push(approval.name().to_owned());
-    }
-    let is_paid = row.is_some_and(|row| matches!(row.state, State::Approved | State::Reversed));
-    let entry = match row {
-        // A paid conversion's entry never changes, and a repeat changes only the names.
-        Some(row) if is_paid || row.state == state => row.entry,
-        Some(row) => entries::amend(db, now_ms, approval, row.entry, state)?,
-        None => entries::create(db, now_ms, approval, state == State::Approved)?,
-    };
-    Ok(db.execute(
-        sql::PUT_CONVERSION,
-        params![
-            approval.conversion.nonce.0.clone(),
-            approval.goal.as_str(),
-            json(&names)?,
-            state_number(state),
-            entry,
-            approval.offer_terms,
-            approval
-                .rewarded
-                .as_ref()
-                .filter(|_| state == State::Approved)
-                .map(|key| key.0.clone())
-        ],
-    )?)
-}
-
-/// The stored number of a state. It must not change, or stored conversions would change their states.
-fn state_number(state: State) -> i64 {
-    match state {
-        State::Pending => 0,
-        State::Approved => 1,
-        State::Rejected => 2,
-        State::Reversed => 3,
-        State::Tombstone => 4,
-        State::Refused(Reason::Capped) => 5,
-        State::Refused(Reason::WindowClosed) => 6,
-        State::Refused(Reason::DuplicateTxn) => 7,
-        State::Refused(Reason::AlreadyRewarded) => 8,
-    }
-}
-
-pub(super) fn state_of(number: i64) -> Result<State, DatabaseError> {
-    let refused = Reason::ALL.map(State::Refused);
-    [
-        State::Pending,
-        State::Approved,
-        State::Rejected,
-        State::Reversed,
-        State::Tombstone,
-    ]
-    .into_iter()
-    .chain(refused)
-    .find(|state| state_number(*state) == number)
-    .ok_or_else(|| DatabaseError(format!("{number} is not a state of a conversion")))
+    approval.answer(status, duplicate)
 }

@@ -63,6 +63,7 @@ pub fn read(db: &impl Database) -> Result<Option<OutboxState>, DatabaseError> {
             },
             callback_revision: row.integer(6)?,
             outbox_shards: row.number(12)?,
+            max_rewards_per_user_day: row.optional_number(13)?,
         }),
     };
     Ok(Some(OutboxState {
@@ -123,7 +124,8 @@ pub fn store_current(
                     newer.terms.revision,
                     newer.terms.since,
                     newer.callback_revision,
-                    u32::from(newer.outbox_shards)
+                    u32::from(newer.outbox_shards),
+                    newer.max_rewards_per_user_day
                 ],
             )?;
             // An outbox that is behind now has to ask for the settings.
@@ -164,6 +166,17 @@ pub fn store_settings(
         release(db, peers.now_ms(), peers.claim_ms())
     })?;
     peers.committed()
+}
+
+/// Wants no newer settings than the catalog has. A catalog that was restored from a backup has lost some, which its outboxes
+/// would ask for in vain until the next change, and deliver nothing.
+pub fn forget_lost_settings(db: &impl Database, newest: i64) -> Result<(), DatabaseError> {
+    match read(db)? {
+        Some(state) if state.is_behind() && state.callback.revision >= newest => {
+            db.execute(sql::WANT_SETTINGS, params![state.callback.revision])
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Resets the endpoint's health, and restarts the schedule of every waiting callback with an attempt at once. Attempts

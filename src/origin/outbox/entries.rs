@@ -65,7 +65,8 @@ pub fn amend(
             entry,
             &*conversion.click.user_id,
             conversion.txn.as_deref(),
-            json(&fields)?
+            json(&fields)?,
+            conversion.reason.as_deref()
         ],
     )?;
     if state != State::Approved {
@@ -180,6 +181,10 @@ fn insert(
             payment.as_ref().and_then(|payment| payment.due_ms),
             payment.as_ref().is_some_and(|payment| payment.erase),
             payment.is_some_and(|payment| payment.after.is_none()) && approval.superseded,
+            conversion.reason.as_deref(),
+            conversion.click.offer_terms,
+            conversion.click.app_terms,
+            conversion.click.placement.as_deref(),
             &*conversion.click.user_id,
             conversion.txn.as_deref(),
             json(fields)?
@@ -251,5 +256,6 @@ fn fields(approval: &Approval, now_ms: i64) -> Result<Fields, Failure> {
         conversion_ts: now_ms.div_euclid(SECOND_MS),
         status: Status::Approved,
         original_transaction_id: None,
+        reason: approval.conversion.reason.clone(),
     })
 }

@@ -10,9 +10,10 @@ use serde_json::{
 };
 
 use super::{
-    conversions::state_of,
     endpoint::{self, OutboxState},
-    entries, sql,
+    entries,
+    rows::{state_number, state_of},
+    sql,
 };
 use contract::{
     operation::Reply,
@@ -20,7 +21,7 @@ use contract::{
 };
 use domain::{
     callbacks::fields::Decimal,
-    conversions::state::{State, Status},
+    conversions::state::{Reason, State, Status},
     model::{
         api_error::{ApiError, common},
         document::INVALID_FIELD,
@@ -34,13 +35,15 @@ use platform::{
 };
 
 /// The values of `?status=`, with their numbers in `sql::LIST`.
-const STATUSES: [(&str, i64); 5] = [
+const STATUSES: [(&str, i64); 6] = [
     (Status::Pending.as_str(), 0),
     (Status::Approved.as_str(), 1),
     (Status::Rejected.as_str(), 2),
     (Status::Reversed.as_str(), 3),
+    (HELD, 4),
     (REFUSED, REFUSED_NUMBER),
 ];
+const HELD: &str = "held";
 const REFUSED: &str = "refused";
 const REFUSED_NUMBER: i64 = 5;
 const WAITING: &str = "waiting";
@@ -98,6 +101,9 @@ impl Filter {
 /// A page of the log, the newest first. It examines at most `walk` entries.
 pub fn list(db: &impl Database, list: &List, walk: i64) -> Result<ListPage, Failure> {
     let Filter { mut status, state } = Filter::parse(list.status.as_deref(), list.state.as_deref())?;
+    let reason = list.reason.as_deref();
+    let code = reason.and_then(Reason::parse);
+    let [refused, held] = [State::Refused, State::Held].map(|state| code.map(state).map(state_number));
     let outbox = endpoint::read(db)?;
     let before = list.before.unwrap_or(MAX_INTEGER);
     let nothing = ListPage {
@@ -123,13 +129,19 @@ pub fn list(db: &impl Database, list: &List, walk: i64) -> Result<ListPage, Fail
     // One entry more than requested shows whether there is a next page.
     let most = list.limit.saturating_add(1);
     let (mut rows, end) = if delivery == Some(entries::DEAD) {
-        let rows = db.query(sql::LIST_FEW, params![before, status, delivery, most])?;
+        let rows = db.query(
+            sql::LIST_FEW,
+            params![before, status, delivery, most, reason, refused, held],
+        )?;
         (rows, None)
     } else {
         let unexamined = db.query_integer(sql::ENTRY_BEFORE, params![before, walk])?;
         let end = unexamined.map(|entry| entry.saturating_add(1));
         let from = end.unwrap_or(0);
-        let rows = db.query(sql::LIST, params![before, status, delivery, most, from])?;
+        let rows = db.query(
+            sql::LIST,
+            params![before, status, delivery, most, reason, refused, held, from],
+        )?;
         (rows, end)
     };
     let limit = usize::try_from(list.limit).unwrap_or(usize::MAX);
@@ -156,7 +168,7 @@ pub fn get(db: &impl Database, transaction_id: &str) -> Result<Reply, Failure> {
 fn status_number(status: &str) -> Result<i64, ApiError> {
     let known = STATUSES.iter().find(|(name, _)| *name == status);
     known.map(|(_, number)| *number).ok_or_else(|| {
-        INVALID_FIELD.with_message("status: must be pending, approved, rejected, reversed or refused")
+        INVALID_FIELD.with_message("status: must be pending, held, approved, rejected, reversed or refused")
     })
 }
 
@@ -231,7 +243,9 @@ struct LogEntry<'r> {
     status: &'static str,
     state: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    refusal: Option<&'static str>,
+    code: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'r str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_try_ts: Option<i64>,
     attempts: Vec<Json>,
@@ -257,21 +271,20 @@ fn log_entry<'r>(
     let delivery = row.optional_integer(2)?;
     let original = row.optional_text(8)?;
     let state = state_of(row.integer(7)?)?;
-    let refusal = match state {
-        State::Refused(reason) if original.is_none() => Some(reason.refusal().code),
-        _ => None,
-    };
-    let status = match state.answer() {
+    let code = state.reason().filter(|_| original.is_none()).map(Reason::code);
+    let status = match (state, state.answer()) {
         _ if original.is_some() => Status::Reversed.as_str(),
-        Ok(status) => status.as_str(),
-        Err(_) => REFUSED,
+        (State::Held(_), _) => HELD,
+        (_, Ok(status)) => status.as_str(),
+        (_, Err(_)) => REFUSED,
     };
+    let is_refused = status == REFUSED;
     let state = match delivery {
         Some(entries::WAITING) if has_callback(outbox) => Some(WAITING),
         Some(entries::WAITING) => Some(NO_ENDPOINT),
         Some(entries::DELIVERED) => Some(DELIVERED),
         Some(_) => Some(DEAD),
-        None => refusal.map(|_| REFUSED),
+        None => is_refused.then_some(REFUSED),
     };
     let next_try_ms = match state {
         // No attempt is due while the endpoint is disabled.
@@ -293,7 +306,8 @@ fn log_entry<'r>(
         value: delivery.and_then(|_| amount(&fields.value)),
         status,
         state,
-        refusal,
+        code,
+        reason: row.optional_text(10)?,
         next_try_ts: next_try_ms.map(|ms| ms.div_euclid(SECOND_MS)),
         attempts,
     })

@@ -48,6 +48,9 @@ pub trait Peers {
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn free_txn(&self, txn: &Txn) -> Result<(), Failure>;
 
+    /// Asks for [`super::commit::resume_overdue`] in a task of its own, once the command is answered.
+    fn resume_soon(&self);
+
     /// Called after each commit and before the next `await`: setting the alarm is part of the commit.
     fn committed(&self) -> Result<(), Failure>;
 }
@@ -59,6 +62,7 @@ pub struct AppNow {
     pub terms: TermsInForce,
     /// How many outboxes it has.
     pub outbox_shards: u8,
+    pub max_rewards_per_user_day: Option<u32>,
 }
 
 impl From<&CurrentApp> for AppNow {
@@ -67,6 +71,7 @@ impl From<&CurrentApp> for AppNow {
             revision: current.revision,
             terms: current.terms,
             outbox_shards: current.outbox_shards,
+            max_rewards_per_user_day: current.max_rewards_per_user_day,
         }
     }
 }

@@ -86,7 +86,9 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
     if let Some(last) = last {
         let swept_to = first_number(rows_from).min(last.saturating_add(1));
         db.transaction(|| {
-            db.execute(sql::EXPIRE_PENDING, params![after, last])?;
+            for sql in [sql::GIVE_EXPIRED, sql::EXPIRE] {
+                db.execute(sql, params![after, last])?;
+            }
             if !sums_wait(db, rows_from)? {
                 for sql in [
                     sql::SWEEP_CONVERSIONS,

@@ -13,7 +13,7 @@ use super::{
     delivery_log::Observer,
     endpoint, next_alarm,
     peers::{Peers, StateCache},
-    retention, revenue_batches, terms, txns,
+    retention, revenue_batches, settlement, terms, txns,
 };
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
@@ -60,6 +60,8 @@ pub struct OutboxService<D, R, O> {
     /// Attempts in flight.
     in_flight: Cell<usize>,
     is_resuming: Cell<bool>,
+    /// Whether there is something to resume that the running task may not have seen.
+    must_resume: Cell<bool>,
     is_sending_batches: Cell<bool>,
     /// See [`revenue_batches::send`].
     opened_ms: Cell<i64>,
@@ -86,6 +88,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             state_cache: StateCache::default(),
             in_flight: Cell::new(0),
             is_resuming: Cell::new(false),
+            must_resume: Cell::new(false),
             is_sending_batches: Cell::new(false),
             opened_ms: Cell::new(i64::MIN),
             sender,
@@ -122,6 +125,9 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         let answered = panics_to_failure(self.answer(shard, command)).await;
         // Also after a refusal: the command may have settled an earlier copy and made its callback due.
         self.start_due();
+        if self.must_resume.get() && !self.is_resuming.get() {
+            self.spawn(Rc::clone(self).resume_overdue());
+        }
         // A write that reported an error may have happened, and no alarm was set for it.
         if matches!(answered, Err(Failure::Internal(_)))
             && self.shell.is_ready()
@@ -168,6 +174,10 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             return self.convert(shard, conversion).await;
         }
         let db = self.shell.ready().await?;
+        if let Command::Settle(settle) = &command {
+            let conversion = settlement::conversion(db, shard, settle)?;
+            return self.convert(shard, &conversion).await;
+        }
         if let Command::Test(test) = &command {
             let tested = callback_sender::test(&self.sender, self.runtime(), shard.app, test).await;
             return tested.map(Reply::Operator);
@@ -215,19 +225,20 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             .wake_for(next_alarm(self.shell.storage(), self.now_ms()))
     }
 
-    /// Resumes reservations whose requests ended before the cap was taken.
+    /// Resumes reservations whose requests ended before the cap was taken, and frees the claims of refused conversions.
     async fn resume_overdue(self: Rc<Self>) {
         if self.is_resuming.replace(true) {
             return;
         }
         loop {
+            self.must_resume.set(false);
             let resumed = panics_to_failure(commit::resume_overdue(self.shell.storage(), &*self)).await;
             self.start_due();
             match resumed {
-                Ok(true) => {}
-                Ok(false) => break,
+                Ok(has_more) if has_more || self.must_resume.get() => {}
+                Ok(_) => break,
                 Err(failure) => {
-                    platform::log::warn("outbox", format_args!("resuming reservations: {failure}"));
+                    platform::log::warn("outbox", format_args!("resuming: {failure}"));
                     break;
                 }
             }
@@ -295,6 +306,10 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
             None => Ok(txns::free(self.shell.storage(), txn)?),
             Some(keeper) => calls::free_txn(self.runtime(), keeper, txn).await,
         }
+    }
+
+    fn resume_soon(&self) {
+        self.must_resume.set(true);
     }
 
     fn committed(&self) -> Result<(), Failure> {

@@ -1,125 +1,27 @@
-//! The outbox's schema and statements. A bound integer arrives as a double; integers that a statement computes with are
-//! compared with or stored in STRICT columns, which convert them back.
-
-use crate::batches;
-use platform::migrations::Migration;
-
-pub const MIGRATIONS: &[Migration] = &[&[TABLES, batches::sql::TABLES]];
-
-const TABLES: &[&str] = &[
-    // One row: the shard (an object that its alarm starts does not know its name), the app's newest values, its encrypted
-    // callback settings from the catalog, and the endpoint's health. `publisher` is NULL until the values are known;
-    // `callback_wanted` is the newest revision of settings known to exist; `salt` is that of the keys of `rewarded`.
-    "CREATE TABLE outbox (
-       only INTEGER PRIMARY KEY CHECK (only = 1),
-       app INTEGER NOT NULL,
-       shard INTEGER NOT NULL,
-       publisher TEXT,
-       app_revision INTEGER NOT NULL DEFAULT 0,
-       terms_revision INTEGER NOT NULL DEFAULT 0,
-       terms_since INTEGER NOT NULL DEFAULT 0,
-       callback_wanted INTEGER NOT NULL DEFAULT 0,
-       outbox_shards INTEGER NOT NULL DEFAULT 1,
-       callback_revision INTEGER NOT NULL DEFAULT -1,
-       callback_sealed BLOB,
-       failures INTEGER NOT NULL DEFAULT 0,
-       resumes_ms INTEGER NOT NULL DEFAULT 0,
-       disabled_ms INTEGER,
-       reserved INTEGER NOT NULL DEFAULT 0,
-       salt BLOB NOT NULL DEFAULT (randomblob(16))
-     ) STRICT",
-    // One row: how far the nights' work is. The UTC day of the last complete sweep, and the last entry that the current one
-    // has examined; the last day whose payments were compared with the batches, the day that is compared now, the last entry
-    // examined, and the difference so far.
-    "CREATE TABLE sweeps (
-       only INTEGER PRIMARY KEY CHECK (only = 1), day INTEGER NOT NULL DEFAULT 0, entry INTEGER NOT NULL DEFAULT 0,
-       compared INTEGER NOT NULL DEFAULT 0, comparing INTEGER NOT NULL DEFAULT 0,
-       compared_entry INTEGER NOT NULL DEFAULT 0, difference_micro_usd INTEGER NOT NULL DEFAULT 0
-     ) STRICT",
-    "INSERT INTO sweeps (only) VALUES (1)",
-    // The sums of each UTC day in batches that the ledger has confirmed.
-    "CREATE TABLE confirmed (day INTEGER PRIMARY KEY, revenue_micro_usd INTEGER NOT NULL) STRICT",
-    // Entries that were paid on another UTC day than their number says: those that were pending before.
-    "CREATE TABLE paid_later (entry INTEGER PRIMARY KEY, day INTEGER NOT NULL) STRICT",
-    "CREATE INDEX paid_later_by_day ON paid_later (day)",
-    // The newest values of each offer that was converted, and the revisions of terms that pay clicks (docs/DECISIONS.md,
-    // "Conversions"). `kind` is `offer` or `app`; the app's own terms have an empty `id`.
-    "CREATE TABLE offers (
-       offer TEXT PRIMARY KEY, revision INTEGER NOT NULL, terms_revision INTEGER NOT NULL, terms_since INTEGER NOT NULL,
-       conversion_cap INTEGER
-     ) STRICT, WITHOUT ROWID",
-    "CREATE TABLE terms (
-       kind TEXT NOT NULL, id TEXT NOT NULL, revision INTEGER NOT NULL, terms TEXT NOT NULL,
-       learned_ms INTEGER NOT NULL,
-       PRIMARY KEY (kind, id, revision)
-     ) STRICT, WITHOUT ROWID",
-    "CREATE INDEX terms_by_time ON terms (learned_ms)",
-    // Clicks that reached a goal. They prevent a second payment, for as long as a postback is taken. `names` is a JSON list
-    // of the senders' names of the goal ('' for none), `offer_terms` a revision of the offer's terms that has the goal,
-    // `entry` the number of the log's entry. `rewarded` is the key of the user and the goal while the conversion is paid, so
-    // that another click of the user is not (see `rewarded.rs`).
-    "CREATE TABLE conversions (
-       nonce BLOB NOT NULL, goal TEXT NOT NULL, names TEXT NOT NULL, state INTEGER NOT NULL, entry INTEGER NOT NULL,
-       offer_terms INTEGER NOT NULL, rewarded BLOB,
-       PRIMARY KEY (nonce, goal)
-     ) STRICT, WITHOUT ROWID",
-    "CREATE UNIQUE INDEX conversions_by_reward ON conversions (rewarded) WHERE rewarded IS NOT NULL",
-    // Approvals that wait for the offer's cap. `approval` is the reservation as JSON, so that the alarm can finish it.
-    "CREATE TABLE reservations (
-       nonce BLOB NOT NULL, goal TEXT NOT NULL, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL,
-       number INTEGER NOT NULL, erase INTEGER NOT NULL DEFAULT 0, user_id TEXT NOT NULL, approval TEXT NOT NULL,
-       rewarded BLOB,
-       PRIMARY KEY (nonce, goal)
-     ) STRICT, WITHOUT ROWID",
-    "CREATE UNIQUE INDEX reservations_by_reward ON reservations (rewarded) WHERE rewarded IS NOT NULL",
-    "CREATE INDEX reservations_by_due ON reservations (due_ms)",
-    // The senders' own ids of conversions, each claimed by one click of any of the app's outboxes.
-    "CREATE TABLE txns (
-       advertiser TEXT NOT NULL, goal TEXT NOT NULL, txn TEXT NOT NULL, nonce BLOB NOT NULL, number INTEGER NOT NULL,
-       at_ms INTEGER NOT NULL,
-       PRIMARY KEY (advertiser, goal, txn)
-     ) STRICT, WITHOUT ROWID",
-    "CREATE INDEX txns_by_time ON txns (at_ms)",
-    // Claims of this outbox that are to be freed where they were made, as JSON.
-    "CREATE TABLE txns_to_free (
-       number INTEGER PRIMARY KEY, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, txn TEXT NOT NULL
-     ) STRICT",
-    // The log: one entry for each transaction id. The entry's number is unique over the app's outboxes. `delivery` is NULL
-    // before anything was paid, or 0 (waiting), 1 (delivered) or 2 (dead). `after` is a reversal's reward; `due_ms` of a
-    // reversal is NULL until the reward's callback has ended. `attempts_made` counts within the current schedule. `superseded`
-    // tells whether a reward was paid by terms that newer ones had superseded. `fields` is the callback's content as JSON,
-    // frozen.
-    "CREATE TABLE entries (
-       entry INTEGER PRIMARY KEY, transaction_id TEXT NOT NULL, nonce BLOB NOT NULL, goal TEXT NOT NULL,
-       after INTEGER, at_ms INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL,
-       delivery INTEGER, due_ms INTEGER, attempts_made INTEGER NOT NULL DEFAULT 0, erase INTEGER NOT NULL DEFAULT 0,
-       superseded INTEGER NOT NULL DEFAULT 0, user_id TEXT, txn TEXT, fields TEXT NOT NULL
-     ) STRICT",
-    "CREATE UNIQUE INDEX entries_by_transaction ON entries (transaction_id)",
-    "CREATE INDEX entries_by_delivery ON entries (delivery, due_ms) WHERE delivery IS NOT NULL",
-    "CREATE INDEX entries_by_user ON entries (user_id) WHERE user_id IS NOT NULL",
-    "CREATE INDEX entries_after ON entries (after) WHERE after IS NOT NULL",
-    "CREATE TABLE attempts (
-       attempt INTEGER PRIMARY KEY, entry INTEGER NOT NULL, at_ms INTEGER NOT NULL, ms INTEGER NOT NULL,
-       http_status INTEGER, body TEXT NOT NULL, error TEXT
-     ) STRICT",
-    "CREATE INDEX attempts_of_entry ON attempts (entry)",
-];
+//! The outbox's statements. A bound integer arrives as a double; integers that a statement computes with are compared with
+//! or stored in STRICT columns, which convert them back.
 
 /// An entry with its conversion and, for a reversal, the reward's transaction id.
 macro_rules! entry_columns {
     () => {
         "SELECT e.entry, e.transaction_id, e.delivery, e.due_ms, e.user_id, e.txn, e.fields, c.state,
-          r.transaction_id, e.erase
+          r.transaction_id, e.erase, e.reason
         FROM entries e JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal
         LEFT JOIN entries r ON r.entry = e.after "
     };
 }
 
-/// An entry's status as a number: 0 pending, 1 approved, 2 rejected, 3 reversed, 5 refused.
+/// An entry's status as a number: 0 pending, 1 approved, 2 rejected, 3 reversed, 4 held, 5 refused.
 macro_rules! entry_status {
     () => {
-        "CASE WHEN e.after IS NOT NULL OR c.state = 4 THEN 3 WHEN c.state > 5 THEN 5 ELSE c.state END"
+        "CASE WHEN e.after IS NOT NULL OR c.state = 4 THEN 3 WHEN c.state >= 20 THEN 4 WHEN c.state >= 10 THEN 5 ELSE c.state END"
+    };
+}
+
+/// Whether an entry has a reason: one in words, or one for which its conversion is held or was refused.
+macro_rules! with_reason {
+    () => {
+        "(?5 IS NULL OR e.reason = ?5 OR (e.after IS NULL AND c.state IN (?6, ?7)))"
     };
 }
 
@@ -153,39 +55,56 @@ macro_rules! to_sweep {
     };
 }
 
-/// Removes the user's identifiers from an entry.
+/// The conversions of a range of entries that are pending or held, unless an approval waits for its cap.
+macro_rules! to_expire {
+    () => {
+        "(state = 0 OR state >= 20)
+          AND (nonce, goal) IN (SELECT nonce, goal FROM entries WHERE entry > ?1 AND entry <= ?2)
+          AND (nonce, goal) NOT IN (SELECT nonce, goal FROM reservations)"
+    };
+}
+
+/// Removes the user's identifiers from an entry, and the words of a reason, which may name the user.
 macro_rules! forgotten {
     () => {
-        "user_id = NULL, erase = 0,
-          fields = json_remove(fields, '$.user_id', '$.gaid', '$.idfa', '$.c1', '$.c2', '$.c3', '$.c4', '$.c5')"
+        "user_id = NULL, erase = 0, reason = NULL, fields = json_remove(fields, '$.user_id', '$.gaid', '$.idfa', '$.c1', '$.c2',
+            '$.c3', '$.c4', '$.c5', '$.reason')"
     };
 }
 
 platform::statements! {
     /// → app, shard, publisher, app's revision, its terms, terms since, callback's newest revision, callback's revision,
-    /// callback, failures, resumes, disabled, outboxes
+    /// callback, failures, resumes, disabled, outboxes, rewards of a user on a day
     pub const GET_STATE = "SELECT app, shard, publisher, app_revision, terms_revision, terms_since, callback_wanted,
-          callback_revision, callback_sealed, failures, resumes_ms, disabled_ms, outbox_shards
+          callback_revision, callback_sealed, failures, resumes_ms, disabled_ms, outbox_shards,
+          max_rewards_per_user_day
         FROM outbox";
-    /// app, shard, publisher, app's revision, its terms, terms since, callback's newest revision, outboxes
-    pub const SET_CURRENT = "INSERT INTO outbox
-          (only, app, shard, publisher, app_revision, terms_revision, terms_since, callback_wanted, outbox_shards)
-        VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)
+    /// app, shard, publisher, app's revision, its terms, terms since, callback's newest revision, outboxes, rewards of a user on
+    /// a day
+    pub const SET_CURRENT = "INSERT INTO outbox (only, app, shard, publisher, app_revision, terms_revision, terms_since,
+          callback_wanted, outbox_shards, max_rewards_per_user_day)
+        VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (only) DO UPDATE SET publisher = excluded.publisher, app_revision = excluded.app_revision,
           terms_revision = excluded.terms_revision, terms_since = excluded.terms_since,
-          callback_wanted = excluded.callback_wanted, outbox_shards = excluded.outbox_shards";
+          callback_wanted = excluded.callback_wanted, outbox_shards = excluded.outbox_shards,
+          max_rewards_per_user_day = excluded.max_rewards_per_user_day";
+    /// callback's newest revision
+    pub const WANT_SETTINGS = "UPDATE outbox SET callback_wanted = ?";
     /// app, shard, callback's revision, callback
     pub const SET_SETTINGS = "INSERT INTO outbox (only, app, shard, callback_revision, callback_sealed)
         VALUES (1, ?, ?, ?, ?)
         ON CONFLICT (only) DO UPDATE SET
           callback_revision = excluded.callback_revision, callback_sealed = excluded.callback_sealed";
-    /// offer → revision, terms, terms since, conversion cap
-    pub const GET_OFFER = "SELECT revision, terms_revision, terms_since, conversion_cap FROM offers WHERE offer = ?";
-    /// offer, revision, terms, terms since, conversion cap
-    pub const PUT_OFFER = "INSERT INTO offers (offer, revision, terms_revision, terms_since, conversion_cap)
-        VALUES (?, ?, ?, ?, ?)
+    /// offer → revision, terms, terms since, conversion cap, fewest seconds to convert
+    pub const GET_OFFER = "SELECT revision, terms_revision, terms_since, conversion_cap, min_seconds_to_convert FROM offers
+        WHERE offer = ?";
+    /// offer, revision, terms, terms since, conversion cap, fewest seconds to convert
+    pub const PUT_OFFER = "INSERT INTO offers
+          (offer, revision, terms_revision, terms_since, conversion_cap, min_seconds_to_convert)
+        VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (offer) DO UPDATE SET revision = excluded.revision, terms_revision = excluded.terms_revision,
-          terms_since = excluded.terms_since, conversion_cap = excluded.conversion_cap";
+          terms_since = excluded.terms_since, conversion_cap = excluded.conversion_cap,
+          min_seconds_to_convert = excluded.min_seconds_to_convert";
     /// kind, id, revision → terms
     pub const GET_TERMS = "SELECT terms FROM terms WHERE kind = ? AND id = ? AND revision = ?";
     /// kind, id, revision, terms, time
@@ -193,9 +112,11 @@ platform::statements! {
         ON CONFLICT DO NOTHING";
     /// failures, resumes, disabled
     pub const SET_HEALTH = "UPDATE outbox SET failures = ?, resumes_ms = ?, disabled_ms = ?";
-    /// nonce → for each conversion NULL, goal, names, state, entry, offer's terms; for each reservation its JSON and NULLs
-    pub const OF_CLICK = "SELECT NULL, goal, names, state, entry, offer_terms FROM conversions WHERE nonce = ?1
-        UNION ALL SELECT approval, NULL, NULL, NULL, NULL, NULL FROM reservations WHERE nonce = ?1";
+    /// nonce → for each conversion NULL, goal, names, state, entry, offer's terms, time of its first postback; for each
+    /// reservation its JSON and NULLs
+    pub const OF_CLICK = "SELECT NULL, c.goal, c.names, c.state, c.entry, c.offer_terms, e.at_ms
+          FROM conversions c JOIN entries e ON e.entry = c.entry WHERE c.nonce = ?1
+        UNION ALL SELECT approval, NULL, NULL, NULL, NULL, NULL, NULL FROM reservations WHERE nonce = ?1";
     /// nonce, goal, names, state, entry, offer's terms, key of the reward
     pub const PUT_CONVERSION = "INSERT INTO conversions (nonce, goal, names, state, entry, offer_terms, rewarded)
         VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -207,6 +128,12 @@ platform::statements! {
     /// key of a reward, nonce → whether another click has or may get the reward
     pub const IS_REWARDED = "SELECT EXISTS (SELECT 1 FROM conversions WHERE rewarded = ?1 AND nonce <> ?2)
         OR EXISTS (SELECT 1 FROM reservations WHERE rewarded = ?1 AND nonce <> ?2)";
+    /// user, first second of a UTC day → rewards of the user on that day and later, without those taken back, and approvals that
+    /// wait for their cap
+    pub const COUNT_REWARDS = "SELECT (SELECT COUNT(*) FROM entries e JOIN conversions c ON c.entry = e.entry
+            AND c.nonce = e.nonce AND c.goal = e.goal
+          WHERE e.user_id = ?1 AND e.delivery IS NOT NULL AND c.state = 1 AND e.fields ->> '$.conversion_ts' >= ?2)
+        + (SELECT COUNT(*) FROM reservations WHERE user_id = ?1)";
     /// advertiser, goal, txn, nonce, number, time → one row unless another click has the txn
     pub const CLAIM_TXN = "INSERT INTO txns (advertiser, goal, txn, nonce, number, at_ms) VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (advertiser, goal, txn) DO UPDATE SET number = MAX(number, excluded.number), at_ms = excluded.at_ms
@@ -243,15 +170,23 @@ platform::statements! {
     pub const MARK_ENTRY = "UPDATE entries SET erase = 1 WHERE transaction_id = ? AND user_id IS NOT NULL RETURNING entry";
     pub const FIRST_RESERVATION = "SELECT MIN(due_ms) FROM reservations";
     /// lowest number, numbers between two entries, transaction id, nonce, goal, after, time, payout, delivery, due, erase,
-    /// superseded, user, txn, fields → entry
+    /// superseded, reason, the click's terms of the offer and of the app, its placement, user, txn, fields → entry
     pub const ENTER = "INSERT INTO entries
-        (entry, transaction_id, nonce, goal, after, at_ms, payout_micro_usd, delivery, due_ms, erase, superseded, user_id, txn,
-          fields)
-        VALUES (MAX(?, COALESCE((SELECT MAX(entry) FROM entries), 0) + ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        (entry, transaction_id, nonce, goal, after, at_ms, payout_micro_usd, delivery, due_ms, erase, superseded, reason,
+          offer_terms, app_terms, placement, user_id, txn, fields)
+        VALUES (MAX(?, COALESCE((SELECT MAX(entry) FROM entries), 0) + ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         RETURNING entry";
-    /// entry, user, txn, fields: a user that was erased is marked to be erased again
-    pub const AMEND = "UPDATE entries SET erase = erase OR user_id IS NULL, user_id = ?2, txn = ?3, fields = ?4
+    /// entry, user, txn, fields, reason: a user that was erased is marked to be erased again
+    pub const AMEND = "UPDATE entries SET erase = erase OR user_id IS NULL, user_id = ?2, txn = ?3, fields = ?4, reason = ?5
         WHERE entry = ?1";
+    /// reason, entry
+    pub const SET_REASON = "UPDATE entries SET reason = ? WHERE entry = ?";
+    /// transaction id → nonce, names of the goal, user, whether it must be erased, txn, terms of the click's offer and app, its
+    /// placement, fields, state; no row for a reversal
+    pub const GET_TO_SETTLE = "SELECT e.nonce, c.names, e.user_id, e.erase, e.txn, e.offer_terms, e.app_terms, e.placement, e.fields,
+          c.state
+        FROM entries e JOIN conversions c ON c.entry = e.entry AND c.nonce = e.nonce AND c.goal = e.goal
+        WHERE e.transaction_id = ?";
     /// payout, time, transaction id, superseded
     pub const PAY = "UPDATE entries SET payout_micro_usd = ?1, delivery = 0, due_ms = ?2, superseded = ?4
         WHERE transaction_id = ?3";
@@ -301,13 +236,15 @@ platform::statements! {
     pub const ENTRY_BEFORE = "SELECT entry FROM entries WHERE entry < ? ORDER BY entry DESC LIMIT 1 OFFSET ?";
     /// after this entry, entries to skip → the entry after them
     pub const ENTRY_AFTER = "SELECT entry FROM entries WHERE entry > ? ORDER BY entry LIMIT 1 OFFSET ?";
-    /// before this entry, status or NULL, delivery or NULL, entries at most, first entry examined → see `log`
-    pub const LIST = concat!(entry_columns!(), "WHERE e.entry < ?1 AND e.entry >= ?5
-        AND (?2 IS NULL OR ?2 = ", entry_status!(), ") AND (?3 IS NULL OR e.delivery = ?3)
+    /// before this entry, status or NULL, delivery or NULL, entries at most, reason or NULL, its numbers as refused and as held,
+    /// first entry examined → see `log`
+    pub const LIST = concat!(entry_columns!(), "WHERE e.entry < ?1 AND e.entry >= ?8
+        AND (?2 IS NULL OR ?2 = ", entry_status!(), ") AND (?3 IS NULL OR e.delivery = ?3) AND ", with_reason!(), "
         ORDER BY e.entry DESC LIMIT ?4");
     /// The same over the whole log, for dead letters, of which there are few.
     pub const LIST_FEW = concat!(entry_columns!(), "WHERE e.delivery = ?3 AND e.entry < ?1
-        AND (?2 IS NULL OR ?2 = ", entry_status!(), ") ORDER BY e.entry DESC LIMIT ?4");
+        AND (?2 IS NULL OR ?2 = ", entry_status!(), ") AND ", with_reason!(), "
+        ORDER BY e.entry DESC LIMIT ?4");
     /// transaction id → see `log`
     pub const GET_ENTRY = concat!(entry_columns!(), "WHERE e.transaction_id = ?");
     /// JSON list of entries → entry, time of the attempt, milliseconds, status, body, error
@@ -353,10 +290,11 @@ platform::statements! {
     /// after this entry, before this one, entries at most → the last of them
     pub const LAST_TO_SWEEP = "SELECT MAX(entry) FROM
         (SELECT entry FROM entries WHERE entry > ? AND entry < ? ORDER BY entry LIMIT ?)";
-    /// after this entry, last entry: what is pending ends as rejected, unless an approval waits for its cap
-    pub const EXPIRE_PENDING = "UPDATE conversions SET state = 2 WHERE state = 0
-        AND (nonce, goal) IN (SELECT nonce, goal FROM entries WHERE entry > ? AND entry <= ?)
-        AND (nonce, goal) NOT IN (SELECT nonce, goal FROM reservations)";
+    /// after this entry, last entry: the reason of what is pending or held, which ends as rejected next
+    pub const GIVE_EXPIRED = concat!("UPDATE entries SET reason = 'expired' WHERE entry IN
+        (SELECT entry FROM conversions WHERE ", to_expire!(), ")");
+    /// after this entry, last entry
+    pub const EXPIRE = concat!("UPDATE conversions SET state = 2 WHERE ", to_expire!());
     /// after this entry, before this one
     pub const SWEEP_CONVERSIONS = concat!("DELETE FROM conversions WHERE (nonce, goal) IN
         (SELECT nonce, goal FROM entries e ", to_sweep!(), ")");

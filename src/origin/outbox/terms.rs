@@ -38,6 +38,14 @@ pub struct Terms {
     pub superseded: bool,
     /// The newest conversion cap, with the revision of the offer that brought it.
     pub cap: Option<(u32, i64)>,
+    pub holds: Holds,
+}
+
+/// The newest limits beyond which a conversion is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Holds {
+    pub min_seconds_to_convert: Option<u32>,
+    pub max_rewards_per_user_day: Option<u32>,
 }
 
 /// A revision of an offer's terms.
@@ -65,23 +73,28 @@ pub async fn of(
     if let Some(app) = &conversion.current.app {
         endpoint::store_current(db, peers, shard, app)?;
     }
-    let (currency, app_superseded) = loop {
-        let in_force = endpoint::app_now(db, peers)?.map_or(TermsInForce::default(), |app| app.terms);
+    let (currency, app_superseded, max_rewards_per_user_day) = loop {
+        let app = endpoint::app_now(db, peers)?;
+        let in_force = app.map_or(TermsInForce::default(), |app| app.terms);
         let number = in_force.paying(click.app_terms, click.clicked_at_ms);
         if let Some(AppTerms { currency }) = known_app(db, peers, number)? {
-            break (currency, number < in_force.revision);
+            let most = app.and_then(|app| app.max_rewards_per_user_day);
+            break (currency, number < in_force.revision, most);
         }
         learn_app(db, peers, shard, number).await?;
     };
     let mut current = newest(db, peers, &offer, conversion.current.offer.as_ref())?;
-    let (paying, in_force, cap) = loop {
+    let (paying, in_force, cap, min_seconds_to_convert) = loop {
         let in_force = current
             .as_ref()
             .map_or(TermsInForce::default(), |current| current.terms);
         let number = in_force.paying(click.offer_terms, click.clicked_at_ms);
         if let Some(terms) = known_offer(db, peers, &offer, number)? {
+            let least = current
+                .as_ref()
+                .and_then(|current| current.min_seconds_to_convert);
             let cap = current.and_then(|current| Some((current.conversion_cap?, current.revision)));
-            break (Revision { number, terms }, in_force, cap);
+            break (Revision { number, terms }, in_force, cap, least);
         }
         learn_offer(db, peers, &offer, number).await?;
         current = newest(db, peers, &offer, None)?;
@@ -106,6 +119,10 @@ pub async fn of(
         current,
         currency,
         cap,
+        holds: Holds {
+            min_seconds_to_convert,
+            max_rewards_per_user_day,
+        },
     })
 }
 
@@ -139,6 +156,7 @@ pub async fn learn_app(
         } = peers.ask_app(question).await?;
         endpoint::store_current(db, peers, shard, &current)?;
         endpoint::store_settings(db, peers, shard, &callback)?;
+        endpoint::forget_lost_settings(db, callback.revision)?;
         Ok(store(db, peers.now_ms(), Resource::App, "", revision, &terms)?)
     })
     .await
@@ -265,7 +283,8 @@ fn newest(
             newer.revision,
             newer.terms.revision,
             newer.terms.since,
-            newer.conversion_cap
+            newer.conversion_cap,
+            newer.min_seconds_to_convert
         ],
     )?;
     Ok(Some(newer.clone()))
@@ -281,6 +300,7 @@ fn read_current(db: &impl Database, offer: &OfferId) -> Result<Option<CurrentOff
                 since: row.integer(2)?,
             },
             conversion_cap: row.optional_number(3)?,
+            min_seconds_to_convert: row.optional_number(4)?,
         })
     })
     .transpose()

@@ -1,6 +1,8 @@
 //! The senders' own ids of conversions. One is claimed by a click for the whole app, in the outbox that a hash of it names,
 //! before the conversion is written. A claim that a refusal by the cap has made useless is freed there.
 
+use futures_util::{StreamExt, TryStreamExt, stream};
+
 use super::{peers::Peers, sql};
 use crate::batches::wait_ms;
 use contract::outbox::{Conversion, Shard, Txn};
@@ -9,13 +11,14 @@ use domain::{
     model::{AdvertiserId, AppId},
 };
 use platform::{
+    CONNECTIONS,
     database::{Database, DatabaseError, Row, json},
     failure::Failure,
     log, params,
 };
 
 /// Claims that one call frees at most.
-const PAGE: usize = 20;
+const PAGE: usize = 60;
 
 /// A new claim of a conversion's `txn`, with a number of its own; none if it has no `txn`.
 pub fn number(
@@ -80,23 +83,33 @@ pub fn queue_free(db: &impl Database, now_ms: i64, txn: &Txn) -> Result<(), Data
     db.execute(sql::QUEUE_FREE, params![txn.number, now_ms, json(txn)?])
 }
 
-/// Frees the claims that are due. One that its keeper does not confirm is tried again with backoff.
-pub async fn free_due(db: &impl Database, peers: &impl Peers) -> Result<(), Failure> {
+/// Frees the claims that are due. One that its keeper does not confirm is tried again with backoff. Returns whether more
+/// can be freed at once.
+pub async fn free_due(db: &impl Database, peers: &impl Peers) -> Result<bool, Failure> {
     let now_ms = peers.now_ms();
-    for row in db.query(sql::DUE_FREES, params![now_ms, PAGE])? {
-        let (number, attempts, txn) = read(&row)?;
-        let due_ms = now_ms.saturating_add(wait_ms(attempts));
+    let due = db.query(sql::DUE_FREES, params![now_ms, PAGE])?;
+    let due = due.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    for (number, attempts, _) in &due {
+        let due_ms = now_ms.saturating_add(wait_ms(*attempts));
         db.execute(
             sql::PUT_FREE_OFF,
-            params![due_ms, attempts.saturating_add(1), number],
+            params![due_ms, attempts.saturating_add(1), *number],
         )?;
-        peers.committed()?;
-        match peers.free_txn(&txn).await {
-            Ok(()) => db.execute(sql::FREED, params![number])?,
-            Err(failure) => log::warn("outbox", format_args!("a txn is not freed yet: {failure}")),
-        }
     }
-    Ok(())
+    peers.committed()?;
+    let is_full = due.len() == PAGE;
+    let freed: Vec<bool> = stream::iter(due)
+        .map(async |(number, _, txn)| match peers.free_txn(&txn).await {
+            Ok(()) => db.execute(sql::FREED, params![number]).map(|()| true),
+            Err(failure) => {
+                log::warn("outbox", format_args!("a txn is not freed yet: {failure}"));
+                Ok(false)
+            }
+        })
+        .buffer_unordered(CONNECTIONS)
+        .try_collect()
+        .await?;
+    Ok(is_full && freed.contains(&true))
 }
 
 fn read(row: &Row) -> Result<(i64, u32, Txn), DatabaseError> {

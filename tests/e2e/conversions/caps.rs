@@ -66,7 +66,7 @@ fn exactly_as_many_conversions_are_paid_as_the_cap_allows() {
     // A higher cap pays exactly the difference, under the ids that the log already had.
     let logged = wall.entries("state=refused");
     assert_eq!(logged.len(), 17);
-    assert!(logged.iter().all(|entry| entry["refusal"] == "conversion_capped"));
+    assert!(logged.iter().all(|entry| entry["code"] == "conversion_capped"));
     let logged: BTreeSet<_> = logged
         .iter()
         .map(|entry| entry["transaction_id"].as_str().unwrap().to_owned())

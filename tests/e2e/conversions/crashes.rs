@@ -136,7 +136,7 @@ fn ten_thousand_conversions_arrive_once_each_although_workerd_is_killed_three_ti
     let mut logged = BTreeSet::new();
     for entry in wall.all_entries(1_000) {
         if entry["status"] == "refused" {
-            assert_eq!(entry["refusal"], "conversion_capped", "{entry}");
+            assert_eq!(entry["code"], "conversion_capped", "{entry}");
             continue;
         }
         assert_eq!(

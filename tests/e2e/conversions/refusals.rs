@@ -241,7 +241,7 @@ fn a_refused_conversion_is_logged_and_judged_again_when_repeated() {
     let [entry] = logged.as_slice() else {
         panic!("{logged:?}");
     };
-    assert_eq!(entry["refusal"], "conversion_window_closed", "{entry}");
+    assert_eq!(entry["code"], "conversion_window_closed", "{entry}");
     assert_eq!(
         (&entry["status"], &entry["state"]),
         (&json!("refused"), &json!("refused"))

@@ -122,6 +122,7 @@ fn fields(click_values: [&str; 8], country: Option<Country>, goal_value: &str, c
         conversion_ts: NOW_S,
         status: Status::Reversed,
         original_transaction_id: None,
+        reason: None,
     }
 }
 
@@ -183,6 +184,7 @@ fn callback(url: &str, method: CallbackMethod, legacy: bool, fields: &Fields) {
 fn all_fields() -> Fields {
     Fields {
         original_transaction_id: Some("x".to_owned()),
+        reason: None,
         ..fields(["x"; 8], Country::parse("DE"), "x", "x")
     }
 }
@@ -202,6 +204,7 @@ fn harmless_fields(fields: &Fields) -> Fields {
         c5: if_there(&fields.c5),
         country: if_there(&fields.country),
         original_transaction_id: None,
+        reason: None,
         ..all
     }
 }

@@ -174,6 +174,7 @@ fn source_offer(id: &OfferId, offer: &Offer) -> SourceOffer {
         click_cap: offer.click_cap.map(|cap| cap.lim),
         click_id_max: offer.click_id_max.map(u32::from),
         conversion_cap: offer.conversion_cap.map(|cap| cap.lim),
+        min_seconds_to_convert: offer.min_seconds_to_convert,
         revision: 12,
         terms: IN_FORCE,
         target: offer.target().unwrap().as_str().to_owned(),

@@ -142,3 +142,23 @@ fn an_outbox_behind_with_its_settings_is_woken_to_ask_for_them() {
     now(outbox::terms::learn_app(&db, &world, shard(), FIRST)).unwrap();
     assert_eq!(world.catalog.borrow().questions.len(), asked);
 }
+
+#[test]
+fn settings_that_a_restored_catalog_has_lost_are_not_asked_for_again() {
+    let (db, world) = with_rewards(1);
+    apply_settings(&db, NOW, &settings(2, true));
+    // An edge that still has the snapshot from before the restore knows newer settings.
+    let mut later = conversion(2);
+    later.current.app = Some(CurrentApp {
+        revision: 10,
+        callback_revision: 9,
+        ..world.catalog.borrow().app.clone()
+    });
+    world.has_snapshot.set(false);
+    convert(&db, &world, &later).unwrap();
+    let state = || endpoint::read(&db).unwrap().unwrap();
+    assert!(state().is_behind());
+    now(outbox::terms::learn_app(&db, &world, shard(), FIRST)).unwrap();
+    assert!(!state().is_behind() && state().has_endpoint());
+    assert_eq!(claim(&db, world.now_ms.get()).len(), 2);
+}

@@ -40,6 +40,7 @@ fn each_capped_conversion_takes_once_with_all_parameters() {
         day: UtcDay::of_ms(NOW),
         limit: 10,
         revision: 2,
+        by_force: false,
     };
     assert_eq!(*world.takes.borrow(), [take]);
     assert!(dump(&db, "reservations").is_empty());
@@ -84,12 +85,12 @@ fn a_capped_conversion_is_logged_once_and_does_not_use_its_txn() {
         assert_eq!(send(&db, &world, &conversion(1).txn("t")), CAPPED);
     }
     assert_eq!(entries(&db).len(), 1);
-    assert_eq!(entry(&db, &reward_id(1))["refusal"], "conversion_capped");
+    assert_eq!(entry(&db, &reward_id(1))["code"], "conversion_capped");
     assert!(dump(&world.keeper, "txns").is_empty());
     world.cap(None);
     assert_eq!(send(&db, &world, &conversion(2).txn("t")), APPROVED);
     assert_eq!(send(&db, &world, &conversion(1).txn("t")), Err("duplicate_txn"));
-    assert_eq!(entry(&db, &reward_id(1))["refusal"], "duplicate_txn");
+    assert_eq!(entry(&db, &reward_id(1))["code"], "duplicate_txn");
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn no_trace(db: &Sqlite) -> bool {
 fn only_the_offers_advertiser_reports_its_conversions() {
     let (db, world) = (outbox(), World::new());
     let other = Conversion {
-        advertiser: advertiser("other"),
+        advertiser: Some(advertiser("other")),
         ..conversion(1)
     };
     assert_eq!(refusal(convert(&db, &world, &other)), INVALID_TOKEN);
@@ -32,7 +32,7 @@ fn the_advertiser_of_a_repeat_is_checked_too() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1)).unwrap();
     let wrong = Conversion {
-        advertiser: advertiser("other"),
+        advertiser: Some(advertiser("other")),
         ..conversion(1).status(Status::Reversed)
     };
     assert_eq!(send(&db, &world, &wrong), Err("invalid_token"));
@@ -176,7 +176,7 @@ fn a_txn_is_unique_for_an_advertiser_and_a_goal() {
     // txns are separate for each advertiser, and for each app, which has its own outbox.
     world.change(|offer| offer.advertiser_id = advertiser("other"));
     let others = |n| Conversion {
-        advertiser: advertiser("other"),
+        advertiser: Some(advertiser("other")),
         ..conversion(n).txn("t").under_current(&world)
     };
     assert_eq!(send(&db, &world, &others(5)), APPROVED);

@@ -43,7 +43,7 @@ fn a_refused_conversion_shows_its_error() {
     convert(&db, &world, &conversion(2).txn("t")).unwrap();
     convert(&db, &world, &conversion(1).txn("t")).unwrap_err();
     let refused = |refusal: &str| {
-        let members = j!({ "status": "refused", "state": "refused", "refusal": refusal, "txn": "t" });
+        let members = j!({ "status": "refused", "state": "refused", "code": refusal, "txn": "t" });
         click_1(members)
     };
     assert_eq!(entry(&db, &reward_id(1)), refused("duplicate_txn"));

@@ -269,8 +269,10 @@ fn superseded_terms_stay_401_days_after_the_newer_ones_were_learned() {
 /// Adds copies of the first entry.
 fn fill(db: &Sqlite, more: u32) {
     let sql = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
-        INSERT INTO entries (entry, transaction_id, nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, user_id, fields)
-        SELECT entry + n, 'more-' || CAST(n AS INTEGER), nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, user_id, fields
+        INSERT INTO entries (entry, transaction_id, nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, offer_terms,
+          app_terms, user_id, fields)
+        SELECT entry + n, 'more-' || CAST(n AS INTEGER), nonce, goal, at_ms, payout_micro_usd, delivery, due_ms, offer_terms,
+          app_terms, user_id, fields
           FROM n, (SELECT * FROM entries LIMIT 1)";
     db.execute(sql, params![more]).unwrap();
 }

@@ -18,7 +18,7 @@ fn of_24_clicks_of_a_user_one_is_rewarded() {
     // They are in the log, and a repeat of the first is one.
     let (refused, _) = page(&db, Some("refused"), None, 100, None);
     assert_eq!(refused.len(), 23);
-    assert!(refused.iter().all(|entry| entry["refusal"] == "already_rewarded"));
+    assert!(refused.iter().all(|entry| entry["code"] == "already_rewarded"));
     assert_eq!(send(&db, &world, &of_ann(1)), Ok(("approved", true)));
     assert_eq!(
         send(&db, &world, &of_ann(1).goal("install")),

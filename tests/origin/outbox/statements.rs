@@ -2,6 +2,7 @@
 
 use super::{super::assert_only_listed_statements, *};
 use contract::outbox::{ListDay, ReadDay};
+use domain::conversions::table::Action;
 use origin::{
     batches,
     outbox::{next_alarm, retention, sql},
@@ -20,6 +21,11 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     convert(&db, &world, &conversion(2).status(Status::Pending)).unwrap();
     convert(&db, &world, &conversion(2)).unwrap();
     convert(&db, &world, &conversion(3).txn("u")).unwrap_err();
+    world.hold(|_, app| app.max_rewards_per_user_day = Some(1));
+    convert(&db, &world, &conversion(1).goal("g-2")).unwrap();
+    convert(&db, &world, &conversion(4).status(Status::Pending)).unwrap();
+    let reject = settlement::settle(&db, &world, &reward_id(4), Action::Reject, &[]);
+    assert_eq!(reject, Ok(("rejected", false)));
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     let now_ms = world.now_ms.get();
     apply_settings(&db, now_ms, &settings(2, true));
@@ -40,6 +46,9 @@ fn an_outbox_runs_exactly_its_listed_statements() {
         page(&db, Some("approved"), state, 10, None);
     }
     endpoint::disable(&db, now_ms, 2).unwrap();
+    world.catalog.borrow_mut().set_callback(settings(9, true));
+    convert(&db, &world, &conversion(1)).unwrap();
+    endpoint::forget_lost_settings(&db, 1).unwrap();
     let today = domain::model::time::UtcDay::of_ms(now_ms);
     let read = ReadDay { day: today, after: 0 };
     day::read(&db, read, day::STEP).unwrap();
@@ -78,7 +87,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
 
 /// SQLite's query plan, one line for each table.
 fn plan(db: &Sqlite, sql: &str) -> Vec<String> {
-    let explained = (0..=15).find_map(|parameters| {
+    let explained = (0..=20).find_map(|parameters| {
         let parameters = vec![Value::Null; parameters];
         db.query(&format!("EXPLAIN QUERY PLAN {sql}"), &parameters).ok()
     });
@@ -94,7 +103,8 @@ fn frequent_statements_use_an_index() {
         (
             sql::OF_CLICK,
             &[
-                "conversions USING PRIMARY KEY (nonce=?)",
+                "c USING PRIMARY KEY (nonce=?)",
+                "e USING INTEGER PRIMARY KEY (rowid=?)",
                 "reservations USING PRIMARY KEY (nonce=?)",
             ],
         ),

@@ -1,117 +1,301 @@
-//! Every status in every state: the rows, answers and payments follow `domain::conversions::state`.
+//! Every event in every state, cell by cell as in docs/DECISIONS.md, "Conversions"; and every reason that may stand against
+//! a conversion, in every state in which it is judged.
 
 use super::*;
-use domain::conversions::state::{Reason, State, next};
+use Event::{Action as Act, Postback as Sent};
+use domain::conversions::{
+    state::{Reason, State},
+    table::Action,
+};
 
-/// A row of click 1 in this state, and a world in which its obstacle is gone.
+const EVENTS: [Event; 7] = [
+    Sent(Status::Approved),
+    Sent(Status::Pending),
+    Sent(Status::Rejected),
+    Sent(Status::Reversed),
+    Act(Action::Approve),
+    Act(Action::Reject),
+    Act(Action::Reverse),
+];
+
+/// An event of click 1. All conversions of these tests are of one user.
+fn event(event: Event) -> Conversion {
+    let postback = of_click(1);
+    match event {
+        Sent(status) => postback.status(status),
+        Act(_) => Conversion {
+            advertiser: None,
+            event,
+            ..postback
+        },
+    }
+}
+
+fn of_click(n: u8) -> Conversion {
+    conversion(n).user("ann").txn(&format!("t-{n}"))
+}
+
+/// Lets a reason stand against click 1.
+fn stand(db: &Sqlite, world: &World, reason: Reason) {
+    match reason {
+        Reason::WindowClosed => world.pass(40 * DAY_MS),
+        Reason::DuplicateTxn => {
+            let other = of_click(2).txn("t-1").goal("g-1").user("bob");
+            convert(db, world, &other).unwrap();
+        }
+        Reason::AlreadyRewarded => drop(convert(db, world, &of_click(3)).unwrap()),
+        Reason::TooFast => world.hold(|offer, _| offer.min_seconds_to_convert = Some(2 * 86_400)),
+        Reason::TooManyToday => {
+            world.hold(|_, app| app.max_rewards_per_user_day = Some(1));
+            convert(db, world, &of_click(4).goal("g-2")).unwrap();
+        }
+        Reason::Capped => world.cap(Some(0)),
+    }
+}
+
+/// Makes it stand no longer.
+fn relieve(db: &Sqlite, world: &World, reason: Reason) {
+    let reverse = |conversion: Conversion| convert(db, world, &conversion.status(Status::Reversed)).unwrap();
+    match reason {
+        Reason::WindowClosed => world.now_ms.set(NOW),
+        // A claim is kept for good, so another id is sent (see `event_after`).
+        Reason::DuplicateTxn => {}
+        Reason::AlreadyRewarded => drop(reverse(of_click(3))),
+        Reason::TooFast => world.hold(|offer, _| offer.min_seconds_to_convert = None),
+        Reason::TooManyToday => drop(reverse(of_click(4).goal("g-2"))),
+        Reason::Capped => world.cap(None),
+    }
+}
+
+/// Click 1 in a state, in a world in which nothing stands against it any more.
 fn in_state(state: Option<State>) -> (Sqlite, World) {
     let (db, world) = (outbox(), World::new());
-    let send = |status| convert(&db, &world, &conversion(1).status(status)).map(drop);
+    let sent = |status| drop(convert(&db, &world, &event(Sent(status))));
     match state {
         None => {}
-        Some(State::Pending) => send(Status::Pending).unwrap(),
-        Some(State::Approved) => send(Status::Approved).unwrap(),
-        Some(State::Rejected) => send(Status::Rejected).unwrap(),
+        Some(State::Pending) => sent(Status::Pending),
+        Some(State::Approved) => sent(Status::Approved),
+        Some(State::Rejected) => sent(Status::Rejected),
         Some(State::Reversed) => {
-            send(Status::Approved).unwrap();
-            send(Status::Reversed).unwrap();
+            sent(Status::Approved);
+            sent(Status::Reversed);
         }
-        Some(State::Tombstone) => send(Status::Reversed).unwrap(),
-        Some(State::Refused(Reason::Capped)) => {
-            world.cap(Some(0));
-            send(Status::Approved).unwrap_err();
-            world.cap(None);
-        }
-        Some(State::Refused(Reason::WindowClosed)) => {
-            world.now_ms.set(NOW + 40 * DAY_MS);
-            send(Status::Approved).unwrap_err();
-            world.change(|offer| offer.conversion_window_days = 90);
-            world.catalog.borrow_mut().offer_since(OFFER, NOW / SECOND_MS);
-        }
-        Some(State::Refused(Reason::DuplicateTxn)) => {
-            convert(&db, &world, &conversion(2).txn("t")).unwrap();
-            convert(&db, &world, &conversion(1).txn("t")).unwrap_err();
-        }
-        Some(State::Refused(Reason::AlreadyRewarded)) => {
-            let other = conversion(2).user("user-1");
-            convert(&db, &world, &other).unwrap();
-            send(Status::Approved).unwrap_err();
-            convert(&db, &world, &other.status(Status::Reversed)).unwrap();
+        Some(State::Tombstone) => sent(Status::Reversed),
+        Some(State::Refused(reason) | State::Held(reason)) => {
+            stand(&db, &world, reason);
+            sent(Status::Approved);
+            relieve(&db, &world, reason);
         }
     }
     (db, world)
 }
 
-fn state_number(db: &Sqlite) -> i64 {
-    let sql = "SELECT state FROM conversions WHERE nonce = ?";
-    let row = db.query_first(sql, params![vec![1_u8; 12]]).unwrap().unwrap();
-    row.integer(0).unwrap()
+/// The stored state of click 1.
+fn stored(db: &Sqlite) -> Option<State> {
+    let sql = "SELECT state FROM conversions WHERE nonce = ? AND goal = 'g-1'";
+    let row = db.query_first(sql, params![vec![1_u8; 12]]).unwrap();
+    row.map(|row| outbox::rows::state_of(row.integer(0).unwrap()).unwrap())
 }
 
-/// The numbers of rewards and reversals of click 1.
-fn callbacks(db: &Sqlite) -> (usize, usize) {
-    let count = |id: &str| match written::get(db, id) {
-        Ok(reply) => usize::from(json(reply)["state"] == "waiting"),
-        Err(_) => 0,
+/// Whether click 1 has a callback for its reward, and for its reversal. Nothing is sent here.
+fn callbacks(db: &Sqlite) -> (bool, bool) {
+    let waits = |id: &str| match written::get(db, id) {
+        Ok(reply) => json(reply)["state"] == "waiting",
+        Err(_) => false,
     };
-    // Nothing is sent here, so a paid reward stays waiting.
-    (count(&reward_id(1)), count(&reversal_id(1)))
+    (waits(&reward_id(1)), waits(&reversal_id(1)))
+}
+
+/// What an event did to click 1, in one word.
+fn outcome(db: &Sqlite, world: &World, conversion: &Conversion) -> &'static str {
+    let (before, called) = (stored(db), callbacks(db));
+    let answer = send(db, world, conversion);
+    let (after, calls) = (stored(db), callbacks(db));
+    let word = match (answer, after) {
+        (Err(code), _) if before == after => code,
+        (Err(code), Some(State::Refused(reason))) if reason.code() == code => "refused",
+        (Ok((_, true)), _) if before == after => "same",
+        (Ok(("approved", false)), Some(State::Approved)) => "paid",
+        (Ok(("pending", false)), Some(State::Pending)) => "pending",
+        (Ok(("pending", false)), Some(State::Held(_))) => "held",
+        (Ok(("rejected", false)), Some(State::Rejected)) => "rejected",
+        (Ok(("reversed", false)), Some(State::Tombstone)) => "buried",
+        (Ok(("reversed", false)), Some(State::Reversed)) => "taken back",
+        other => panic!("{other:?}"),
+    };
+    let moved = (called.0 || word == "paid", called.1 || word == "taken back");
+    assert_eq!(calls, moved, "{word}");
+    word
 }
 
 #[test]
-fn every_status_changes_every_state_as_the_table_defines() {
-    let states = [
-        None,
-        Some(State::Pending),
-        Some(State::Approved),
-        Some(State::Rejected),
-        Some(State::Reversed),
-        Some(State::Tombstone),
-        Some(State::Refused(Reason::Capped)),
-        Some(State::Refused(Reason::WindowClosed)),
-        Some(State::Refused(Reason::DuplicateTxn)),
-        Some(State::Refused(Reason::AlreadyRewarded)),
+fn every_event_in_every_state_does_what_the_table_says() {
+    const GONE: &str = "not_found";
+    const NO: &str = "wrong_state";
+    let unpaid = ["paid", "pending", "rejected", "buried", "paid", "rejected", NO];
+    let held = ["same", "same", "rejected", "rejected", "paid", "rejected", NO];
+    let mut table = vec![
+        (None, ["paid", "pending", "rejected", "buried", GONE, GONE, GONE]),
+        (
+            Some(State::Pending),
+            ["paid", "same", "rejected", "rejected", "paid", "rejected", NO],
+        ),
+        (
+            Some(State::Approved),
+            [
+                "same",
+                "same",
+                "taken back",
+                "taken back",
+                "same",
+                NO,
+                "taken back",
+            ],
+        ),
+        (
+            Some(State::Rejected),
+            ["same", "same", "same", "same", NO, "same", NO],
+        ),
+        (
+            Some(State::Reversed),
+            ["same", "same", "same", "same", NO, NO, "same"],
+        ),
+        (
+            Some(State::Tombstone),
+            ["same", "same", "same", "same", NO, NO, NO],
+        ),
     ];
-    let numbered = |state: State| {
-        states
-            .iter()
-            .position(|known| *known == Some(state))
-            .map(|place| place as i64 - 1)
-            .unwrap()
-    };
-    for state in states {
-        for status in Status::ALL {
+    for reason in Reason::ALL {
+        if reason.holds() {
+            table.push((Some(State::Held(reason)), held));
+        } else {
+            table.push((Some(State::Refused(reason)), unpaid));
+        }
+    }
+    for (state, cells) in table {
+        for (sent, expected) in EVENTS.into_iter().zip(cells) {
             let (db, world) = in_state(state);
-            if let Some(state) = state {
-                assert_eq!(state_number(&db), numbered(state), "{state:?}");
+            assert_eq!(stored(&db), state);
+            let mut sent = event(sent);
+            if state == Some(State::Refused(Reason::DuplicateTxn)) && sent.advertiser.is_some() {
+                sent.txn = Some("t-other".into());
             }
-            let before = callbacks(&db);
-            let expected = next(state, status);
-            let answer = convert(&db, &world, &conversion(1).status(status)).unwrap();
-            assert_eq!(answer.transaction_id, reward_id(1), "{state:?} {status:?}");
             assert_eq!(
-                (answer.status, answer.duplicate),
-                (expected.state.answer().unwrap(), expected.duplicate),
-                "{state:?} {status:?}"
-            );
-            assert_eq!(
-                state_number(&db),
-                numbered(expected.state),
-                "{state:?} {status:?}"
-            );
-            let moved = match expected.movement {
-                None => (0, 0),
-                Some(Movement::Reward) => (1, 0),
-                Some(Movement::Reversal) => (0, 1),
-            };
-            let after = callbacks(&db);
-            assert_eq!(
-                after,
-                (before.0 + moved.0, before.1 + moved.1),
-                "{state:?} {status:?}"
+                outcome(&db, &world, &sent),
+                expected,
+                "{state:?} {:?}",
+                sent.event
             );
         }
     }
+}
+
+#[test]
+fn every_reason_stands_where_it_is_judged() {
+    // The order of `Reason::ALL`: window, txn, once, too fast, too many, cap.
+    let refused = |code| ["refused", "refused", "refused", "held", "held", code];
+    let stays = [
+        "paid",
+        "duplicate_txn",
+        "already_rewarded",
+        "held",
+        "held",
+        "conversion_capped",
+    ];
+    let named = [
+        "paid",
+        "duplicate_txn",
+        "already_rewarded",
+        "too_fast",
+        "too_many_today",
+        "paid",
+    ];
+    let mut pending = refused("pending");
+    pending[3..].fill("pending");
+    let table = [
+        (None, Sent(Status::Approved), refused("refused")),
+        (None, Sent(Status::Pending), pending),
+        (Some(State::Pending), Sent(Status::Approved), stays),
+        (Some(State::Pending), Act(Action::Approve), named),
+        (
+            Some(State::Refused(Reason::Capped)),
+            Sent(Status::Approved),
+            [
+                "refused",
+                "refused",
+                "refused",
+                "held",
+                "held",
+                "conversion_capped",
+            ],
+        ),
+        (Some(State::Refused(Reason::Capped)), Act(Action::Approve), named),
+        (
+            Some(State::Held(Reason::TooFast)),
+            Act(Action::Approve),
+            [
+                "paid",
+                "duplicate_txn",
+                "already_rewarded",
+                "paid",
+                "too_many_today",
+                "paid",
+            ],
+        ),
+    ];
+    for (state, sent, cells) in table {
+        for (reason, expected) in Reason::ALL.into_iter().zip(cells) {
+            let (db, world) = in_state(state);
+            // The click's own claim would keep the txn from the other click.
+            let mut sent = event(sent);
+            if reason == Reason::DuplicateTxn {
+                sent.txn = Some("t-2".into());
+                convert(&db, &world, &of_click(2).user("bob")).unwrap();
+            } else {
+                stand(&db, &world, reason);
+            }
+            assert_eq!(
+                outcome(&db, &world, &sent),
+                expected,
+                "{state:?} {:?} {reason:?}",
+                sent.event
+            );
+            let is_named = matches!(sent.event, Act(_)) && expected == reason.code();
+            if is_named {
+                sent.despite = vec![reason];
+                assert_eq!(
+                    outcome(&db, &world, &sent),
+                    "paid",
+                    "{state:?} despite {reason:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn an_approval_by_the_operator_is_counted_by_the_cap() {
+    let (db, world) = (outbox(), World::capped(1));
+    send(&db, &world, &conversion(2)).unwrap();
+    assert_eq!(outcome(&db, &world, &event(Sent(Status::Approved))), "refused");
+    assert_eq!(outcome(&db, &world, &event(Act(Action::Approve))), "paid");
+    let taken = "SELECT conversions_taken FROM daily";
+    assert_eq!(world.counters.query_integer(taken, &[]).unwrap(), Some(2));
+    // A third does not fit, and the cap may be raised by one for it.
+    assert_eq!(send(&db, &world, &conversion(5)), Err("conversion_capped"));
+    world.cap(Some(3));
+    assert_eq!(send(&db, &world, &conversion(5)), Ok(("approved", false)));
+}
+
+#[test]
+fn a_reward_approved_beside_anothers_leaves_the_other_its_key() {
+    let (db, world) = (outbox(), World::new());
+    convert(&db, &world, &of_click(3)).unwrap();
+    assert_eq!(outcome(&db, &world, &event(Sent(Status::Approved))), "refused");
+    assert_eq!(outcome(&db, &world, &event(Act(Action::Approve))), "paid");
+    assert_eq!(outcome(&db, &world, &event(Act(Action::Reverse))), "taken back");
+    // The other click still has the reward.
+    assert_eq!(send(&db, &world, &of_click(6)), Err("already_rewarded"));
 }
 
 #[test]

@@ -44,6 +44,8 @@ pub struct World {
     /// All takes that the counters received.
     pub takes: RefCell<Vec<Take>>,
     pub commits: Cell<usize>,
+    /// Whether a task was asked for that resumes what waits.
+    pub must_resume: Cell<bool>,
 }
 
 impl World {
@@ -63,6 +65,7 @@ impl World {
             hold_answers: Cell::new(false),
             takes: RefCell::default(),
             commits: Cell::new(0),
+            must_resume: Cell::new(false),
         }
     }
 
@@ -93,6 +96,11 @@ impl World {
         self.catalog.borrow_mut().cap(OFFER, limit);
     }
 
+    /// Changes the limits beyond which conversions are held.
+    pub fn hold(&self, change: impl FnOnce(&mut CurrentOffer, &mut CurrentApp)) {
+        self.catalog.borrow_mut().hold(OFFER, change);
+    }
+
     pub fn pass(&self, ms: i64) {
         self.now_ms.set(self.now_ms.get() + ms);
     }
@@ -105,7 +113,11 @@ pub async fn send_postback(db: &Sqlite, world: &World, conversion: &Conversion) 
         conversion.current = world.catalog.borrow().current(&conversion.click.offer);
     }
     let terms = outbox::terms::of(db, world, shard(), &conversion).await?;
-    commit::convert(db, world, &conversion, &terms).await
+    let answer = commit::convert(db, world, &conversion, &terms).await;
+    if world.must_resume.replace(false) {
+        txns::free_due(db, world).await?;
+    }
+    answer
 }
 
 impl Peers for World {
@@ -170,6 +182,10 @@ impl Peers for World {
             return Err(common::UNAVAILABLE.into());
         }
         Ok(txns::free(&self.keeper, txn)?)
+    }
+
+    fn resume_soon(&self) {
+        self.must_resume.set(true);
     }
 
     fn committed(&self) -> Result<(), Failure> {

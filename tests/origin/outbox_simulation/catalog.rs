@@ -16,7 +16,10 @@ use contract::{
 use domain::{
     callbacks::settings::{Callback, CallbackMethod},
     catalog::offer::OncePer,
-    conversions::terms::{AppTerms, GoalTerms, OfferTerms},
+    conversions::{
+        table::Event,
+        terms::{AppTerms, GoalTerms, OfferTerms},
+    },
     model::{
         AdvertiserId, Country, CurrencyRate, OfferId,
         credentials::Vault,
@@ -26,7 +29,7 @@ use domain::{
     tracking::click::Click,
 };
 
-/// The offers. The first always has a cap, and both have the same goals.
+/// The offers. The first always has a cap and pays each click, the second pays a user once. Both have the same goals.
 pub const OFFERS: [&str; 2] = ["capped", "free"];
 /// Ids of goals, then their event codes. The second goal is the first by `ord`.
 pub const GOALS: [&str; 4] = ["g1", "g2", "install", "level"];
@@ -40,6 +43,14 @@ impl World {
                 self.catalog.cap(OFFERS[*nth], *cap);
                 if *push {
                     self.push_cap(OFFERS[*nth], *cap);
+                }
+            }
+            Change::Holds(seconds, rewards) => {
+                for offer in OFFERS {
+                    self.catalog.hold(offer, |offer, app| {
+                        offer.min_seconds_to_convert = *seconds;
+                        app.max_rewards_per_user_day = *rewards;
+                    });
                 }
             }
             Change::Payout(nth, payout) => self.change_offers(|terms| {
@@ -119,12 +130,14 @@ impl World {
         Conversion {
             nonce: Bytes(vec![n; 12]),
             click: click.clone(),
-            advertiser: AdvertiserId::parse(if postback.is_own { "adv" } else { "other" }).unwrap(),
+            advertiser: AdvertiserId::parse(if postback.is_own { "adv" } else { "other" }),
             goal: postback
                 .goal
                 .map(|goal| (*GOALS.get(goal).unwrap_or(&"nothing")).to_owned()),
             txn: postback.txn.map(|txn| format!("txn {txn}")),
-            status: postback.status,
+            event: Event::Postback(postback.status),
+            reason: None,
+            despite: Vec::new(),
             current: self.published.current(offer),
         }
     }
@@ -181,6 +194,10 @@ pub fn first_catalog() -> TestCatalog {
         sealed: Some(sealed(1)),
     };
     let [capped, free] = OFFERS;
-    let offers = [(capped, terms.clone(), Some(3)), (free, terms, None)];
+    let once = OfferTerms {
+        once_per: OncePer::User,
+        ..terms.clone()
+    };
+    let offers = [(capped, terms, Some(3)), (free, once, None)];
     TestCatalog::new(AppTerms { currency }, callback, &offers)
 }

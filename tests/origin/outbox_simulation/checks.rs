@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     accounts::hex,
+    catalog::OFFERS,
     model::{Callback, DELIVERED, Entry, WAITING},
     runtime::{CLAIM_MS, Event, Operation},
     world::World,
@@ -120,6 +121,10 @@ impl World {
                     } else {
                         assert!(answer.is_err());
                     }
+                }
+                Event::Settled { settle, answer } => {
+                    may_start = true;
+                    self.model.settled(&settle, &answer);
                 }
                 Event::Operated { operation, written } => {
                     may_start |= written;
@@ -262,6 +267,7 @@ impl World {
     pub fn check(&mut self) {
         let entries = self.entries();
         self.check_log(&entries);
+        self.check_users();
         self.check_caps(&entries);
         self.check_money(&entries);
         self.check_days(&entries);
@@ -269,6 +275,21 @@ impl World {
         for row in self.env.db.query(sql, &[]).unwrap() {
             let key = (row.blob(0).unwrap().to_vec(), row.text(1).unwrap().to_owned());
             self.model.once_pending.insert(key);
+        }
+    }
+
+    /// Of the clicks of a user on the offer that pays once, one is paid for a goal, beside those that the operator approved.
+    fn check_users(&self) {
+        let sql = "SELECT nonce, goal FROM conversions WHERE state = 1";
+        let mut paid = BTreeSet::new();
+        for row in self.env.db.query(sql, &[]).unwrap() {
+            let (nonce, goal) = (row.blob(0).unwrap(), row.text(1).unwrap());
+            let click = &self.clicks[&nonce[0]];
+            let key = (nonce.to_vec(), goal.to_owned());
+            if click.offer == OFFERS[1] && !self.model.may_be_forced.contains(&key) {
+                let is_first = paid.insert((click.user_id.clone(), goal.to_owned()));
+                assert!(is_first, "{} is paid twice for {goal}", click.user_id);
+            }
         }
     }
 
@@ -313,6 +334,7 @@ impl World {
             if is_paid
                 && let Some(txn) = &entry.txn
                 && !model.once_pending.contains(&key)
+                && !model.may_be_forced.contains(&key)
                 // Older claims may be gone.
                 && entry.day("click_ts") > UtcDay::of_ms(self.now_ms()).minus(400)
             {

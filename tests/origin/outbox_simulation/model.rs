@@ -7,11 +7,11 @@ use super::runtime::{CLAIM_MS, Operation};
 use contract::{
     counters::{Limit, Take},
     ledger::OfferSum,
-    outbox::{Answer, Conversion},
+    outbox::{Answer, Conversion, Settle},
 };
 use domain::{
     callbacks::delivery::{Judgement, Next},
-    conversions::state::Status,
+    conversions::{state::Status, table::Action},
     model::{
         OfferId,
         time::{SECOND_MS, UtcDay},
@@ -44,6 +44,10 @@ pub struct Model {
     /// Rejected or reversed conversions. Both states are final.
     pub final_ids: BTreeSet<String>,
     pub once_pending: BTreeSet<(Vec<u8>, String)>,
+    /// Conversions that the operator may have approved, against whatever stood against them.
+    pub may_be_forced: BTreeSet<(Vec<u8>, String)>,
+    /// Keys that were taken by force, by offer and day.
+    pub forced: BTreeMap<(OfferId, UtcDay), BTreeSet<String>>,
     /// The caps that the counters know, with revisions; and the highest cap of each day.
     pub limits: BTreeMap<OfferId, (i64, Option<u32>)>,
     pub highest: BTreeMap<(OfferId, UtcDay), u32>,
@@ -123,6 +127,10 @@ impl Model {
         let limit = self.limits[&take.offer].1.unwrap_or(u32::MAX);
         let highest = self.highest.entry((take.offer.clone(), take.day)).or_default();
         *highest = limit.max(*highest);
+        if take.by_force {
+            let key = (take.offer.clone(), take.day);
+            self.forced.entry(key).or_default().insert(take.key.clone());
+        }
         if taken {
             self.taken
                 .entry(take.offer.clone())
@@ -188,6 +196,38 @@ impl Model {
                 assert!(!self.approved.contains(&name), "{refusal:?} after the approval");
             }
             Err(_) => {}
+        }
+    }
+
+    pub fn settled(&mut self, settle: &Settle, answer: &Result<Answer, Failure>) {
+        let id = &settle.transaction_id;
+        let Ok(answer) = answer else {
+            let is_known = self.approved_ids.contains(id) && !self.final_ids.contains(id);
+            let refused = matches!(answer, Err(Failure::Refused(refusal)) if refusal.code == "wrong_state");
+            assert!(
+                !(is_known && refused && settle.action != Action::Reject),
+                "{settle:?} of a reward"
+            );
+            return;
+        };
+        assert_eq!(answer.transaction_id, *id);
+        match settle.action {
+            Action::Approve => {
+                assert_eq!(answer.status, Status::Approved);
+                assert!(!self.final_ids.contains(id), "approved after a final status");
+                self.approved_ids.insert(id.clone());
+                let is_first = answer.duplicate || self.first_answers.insert(id.clone());
+                assert!(is_first, "two answers that are not duplicates: {answer:?}");
+            }
+            Action::Reject => {
+                assert_eq!(answer.status, Status::Rejected);
+                assert!(!self.approved_ids.contains(id), "rejected after the approval");
+                self.final_ids.insert(id.clone());
+            }
+            Action::Reverse => {
+                assert_eq!(answer.status, Status::Reversed);
+                self.final_ids.insert(id.clone());
+            }
         }
     }
 

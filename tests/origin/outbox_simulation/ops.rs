@@ -1,7 +1,7 @@
 //! Operations of the simulation.
 
 use super::receivers::Behaviour;
-use domain::conversions::state::Status;
+use domain::conversions::{state::Status, table::Action};
 
 #[derive(Clone, Debug)]
 pub struct Postback {
@@ -45,6 +45,8 @@ pub enum Change {
     Publish,
     /// Sets, changes or removes the callback; whether the catalog pushes it to the outbox.
     Callback(bool, bool),
+    /// The limits beyond which conversions are held: seconds to convert, and rewards of a user on a day.
+    Holds(Option<u32>, Option<u32>),
 }
 
 #[derive(Clone, Debug)]
@@ -59,6 +61,8 @@ pub enum Op {
     AlarmAgain,
     Receivers(Behaviour),
     Change(Change),
+    /// An index into the log's conversions; whether the operator overrides every reason.
+    Settle(usize, Action, bool),
     /// An index into the log's callbacks.
     Replay(usize),
     /// A click of another outbox claims a txn for a goal.

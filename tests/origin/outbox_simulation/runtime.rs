@@ -13,7 +13,7 @@ use std::{
 use contract::{
     catalog::CallbackSettings,
     operation::{CallError, ObjectAddress, Operation as ObjectOperation, Unanswered},
-    outbox::{Answer, Command, Conversion, Enable, Erase, Replay, ReplayMany, Reply},
+    outbox::{Answer, Command, Conversion, Enable, Erase, Replay, ReplayMany, Reply, Settle},
 };
 use domain::callbacks::{delivery::Judgement, request::Request};
 use origin::outbox::{
@@ -95,6 +95,10 @@ pub enum CallAnswer {
 pub enum Event {
     Answered {
         conversion: Box<Conversion>,
+        answer: Result<Answer, Failure>,
+    },
+    Settled {
+        settle: Settle,
         answer: Result<Answer, Failure>,
     },
     Operated {
@@ -211,6 +215,16 @@ pub async fn convert(env: Rc<Environment>, service: Rc<Service>, conversion: Con
         conversion: Box::new(conversion),
         answer,
     });
+}
+
+/// `fetch` with an action of the operator on a conversion.
+pub async fn settle(env: Rc<Environment>, service: Rc<Service>, settle: Settle) {
+    let answer = service.command(shard(), Command::Settle(settle.clone())).await;
+    let answer = answer.map(|reply| match reply {
+        Reply::Answer(answer) => answer,
+        reply => panic!("{reply:?} to an action"),
+    });
+    env.record(Event::Settled { settle, answer });
 }
 
 /// `fetch` with a command of the operator or the catalog.

@@ -23,7 +23,7 @@ use contract::{
     outbox::{Command, Conversion, Shard},
 };
 use domain::{
-    conversions::state::Status,
+    conversions::{state::Status, table::Event},
     model::{AdvertiserId, time::MINUTE_MS},
     tracking::click::Click,
 };
@@ -154,10 +154,12 @@ impl Outbox {
                 country: None,
                 clicked_at_ms: self.env.now_ms.get() - MINUTE_MS,
             },
-            advertiser: AdvertiserId::parse("adv").unwrap(),
+            advertiser: AdvertiserId::parse("adv"),
             goal: None,
             txn: Some(format!("txn {} {}", self.shard.number, self.sent)),
-            status: Status::Approved,
+            event: Event::Postback(Status::Approved),
+            reason: None,
+            despite: Vec::new(),
             current: catalog.current(offer),
         }
     }

@@ -20,8 +20,12 @@ use crate::{
     sqlite::{Faults, Sqlite},
     test_catalog::TestCatalog,
 };
-use contract::{counters, outbox::Shard};
+use contract::{
+    counters,
+    outbox::{Settle, Shard},
+};
 use domain::{
+    conversions::{state::Reason, table::Action},
     model::{
         AppId, OfferId,
         time::{DAY_MS, SECOND_MS},
@@ -147,6 +151,23 @@ impl World {
             Op::AlarmAgain => self.wake(),
             Op::Receivers(behaviour) => self.behaviour = behaviour,
             Op::Change(change) => self.change(&change),
+            Op::Settle(nth, action, overrides) => {
+                let mut conversions = self.seen.values().rev().filter(|entry| entry.after.is_none());
+                if let Some(entry) = conversions.nth(nth) {
+                    let key = (entry.nonce.clone(), entry.goal.clone());
+                    let settle = Settle {
+                        transaction_id: entry.transaction_id.clone(),
+                        action,
+                        reason: "checked".into(),
+                        despite: if overrides { Reason::ALL.to_vec() } else { vec![] },
+                    };
+                    if action == Action::Approve {
+                        self.model.may_be_forced.insert(key);
+                    }
+                    let (env, service) = self.process();
+                    self.spawn(runtime::settle(env, service, settle));
+                }
+            }
             Op::Replay(nth) => {
                 let ids = self.model.ids();
                 if !ids.is_empty() {

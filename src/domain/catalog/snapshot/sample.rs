@@ -44,6 +44,7 @@ pub fn offer(goals: Vec<Goal>) -> Offer {
         geo_tgt: GeoTarget::default(),
         goals,
         conversion_cap: None,
+        min_seconds_to_convert: None,
         click_cap: None,
         starts_at: None,
         ends_at: None,

@@ -24,9 +24,9 @@ use crate::{
 
 pub use building::{Source, SourceAdvertiser, SourceApp, SourceGoal, SourceOffer, SourcePublisher, build};
 
-const FORMAT: u8 = 2;
+const FORMAT: u8 = 3;
 
-/// The value for "no cap" in a column of limits.
+/// The value for "none" in a column of limits.
 const NO_LIMIT: u32 = u32::MAX;
 
 /// Bytes of a publisher's row: approved `u8`, has a Pub-Key `u8`, the key's hash.
@@ -34,12 +34,12 @@ const PUBLISHER_ROW: usize = 2 + 32;
 /// Bytes of an app's row: id `u32`, row of its publisher `u32`, platform, decimals and rounding `u8` each, millionths
 /// of a unit per USD `i64`, start and end of its blocked offers `u32` each, and as `i64` each its revision, the revision
 /// of its terms, the UNIX second before which clicks are paid by them, and the revision of its callback settings; number
-/// of its outboxes `u8`.
-const APP_ROW: usize = 4 + 4 + 1 + 1 + 1 + 8 + 4 + 4 + 4 * 8 + 1;
+/// of its outboxes `u8`, rewards of a user on a day `u32`.
+const APP_ROW: usize = 4 + 4 + 1 + 1 + 1 + 8 + 4 + 4 + 4 * 8 + 1 + 4;
 /// Bytes of an offer's row: active, platform and whether it includes countries by name `u8` each, countries, start and
-/// end in UNIX seconds `i64` each, click cap, longest click id and conversion cap `u32` each, and as `i64` each its
-/// revision, the revision of its terms, and the UNIX second before which clicks are paid by them.
-const OFFER_ROW: usize = 1 + 1 + 1 + 32 + 8 + 8 + 4 + 4 + 4 + 3 * 8;
+/// end in UNIX seconds `i64` each, click cap, longest click id, conversion cap and fewest seconds to convert `u32` each,
+/// and as `i64` each its revision, the revision of its terms, and the UNIX second before which clicks are paid by them.
+const OFFER_ROW: usize = 1 + 1 + 1 + 32 + 8 + 8 + 4 * 4 + 3 * 8;
 /// Bytes of a goal's row: row of its offer `u32`, retired `u8`.
 const GOAL_ROW: usize = 4 + 1;
 /// Number of texts of an app: its currency's name and its fallback URL.
@@ -128,6 +128,7 @@ impl Tracking {
         let blocked = (fields.u32()?, fields.u32()?);
         let (revision, terms) = (fields.i64()?, terms_in_force(&mut fields)?);
         let (callback_revision, outbox_shards) = (fields.i64()?, fields.u8()?);
+        let max_rewards_per_user_day = limit(fields.u32()?);
         let text = |index| {
             self.app_texts()
                 .get(row.checked_mul(APP_TEXTS)?.checked_add(index)?)
@@ -148,6 +149,7 @@ impl Tracking {
             terms,
             callback_revision,
             outbox_shards,
+            max_rewards_per_user_day,
         })
     }
 
@@ -186,7 +188,6 @@ impl Tracking {
 
     fn offer_at(&self, row: u32) -> Option<OfferView<'_>> {
         let mut fields = Fields(Rows::<OFFER_ROW>::new(self.columns.offers.of(&self.bytes)).get(row)?);
-        let limit = |limit: u32| (limit != NO_LIMIT).then_some(limit);
         Some(OfferView {
             row,
             id: self.offer_ids().get(row)?,
@@ -200,6 +201,7 @@ impl Tracking {
             click_cap: limit(fields.u32()?),
             click_id_max: limit(fields.u32()?),
             conversion_cap: limit(fields.u32()?),
+            min_seconds_to_convert: limit(fields.u32()?),
             revision: fields.i64()?,
             terms: terms_in_force(&mut fields)?,
         })
@@ -263,6 +265,11 @@ impl Tracking {
     }
 }
 
+/// Reads a number of a column of limits.
+fn limit(number: u32) -> Option<u32> {
+    (number != NO_LIMIT).then_some(number)
+}
+
 fn terms_in_force(fields: &mut Fields<'_>) -> Option<TermsInForce> {
     Some(TermsInForce {
         revision: fields.i64()?,
@@ -294,6 +301,7 @@ pub struct AppView<'a> {
     pub terms: TermsInForce,
     callback_revision: i64,
     pub outbox_shards: u8,
+    max_rewards_per_user_day: Option<u32>,
 }
 
 impl<'a> AppView<'a> {
@@ -314,6 +322,7 @@ impl<'a> AppView<'a> {
             publisher_id: PublisherId::parse(self.publisher.id)?,
             callback_revision: self.callback_revision,
             outbox_shards: self.outbox_shards,
+            max_rewards_per_user_day: self.max_rewards_per_user_day,
         })
     }
 
@@ -360,6 +369,7 @@ pub struct OfferView<'a> {
     pub click_id_max: Option<u32>,
     /// Conversions for each UTC day.
     conversion_cap: Option<u32>,
+    min_seconds_to_convert: Option<u32>,
     /// The revision of the offer's last change.
     pub revision: i64,
     pub terms: TermsInForce,
@@ -372,6 +382,7 @@ impl OfferView<'_> {
             revision: self.revision,
             terms: self.terms,
             conversion_cap: self.conversion_cap,
+            min_seconds_to_convert: self.min_seconds_to_convert,
         }
     }
 

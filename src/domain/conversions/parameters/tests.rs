@@ -45,6 +45,7 @@ fn a_postback_with_every_parameter_is_parsed() {
         goal: Some("level 5+".into()),
         txn: Some("order/17".into()),
         status: Status::Pending,
+        reason: None,
     };
     assert_eq!(parse(&query), Ok(expected));
 }
@@ -118,6 +119,7 @@ fn the_queries_of_real_partners_are_parsed() {
             goal: goal.map(Cow::Borrowed),
             txn: txn.map(Cow::Borrowed),
             status,
+            reason: None,
         };
         assert_eq!(parse(&query), Ok(expected), "{query}");
     }
@@ -305,6 +307,22 @@ fn only_encoded_values_are_copied() {
     ));
 }
 
+#[test]
+fn a_reason_is_cut_to_one_line_and_never_refused() {
+    let id = click_id(0);
+    let reason = |text: &str| {
+        let query = format!("click_id={id}&token=t&reason={text}");
+        parse(&query).unwrap().reason.map(Cow::into_owned)
+    };
+    assert_eq!(reason("charge+back").as_deref(), Some("charge back"));
+    assert_eq!(reason("a%0Ab%00c").as_deref(), Some("a b c"));
+    assert_eq!(reason(&"%C3%A9".repeat(200)), Some("é".repeat(200)));
+    assert_eq!(reason(&"%C3%A9".repeat(201)), Some("é".repeat(200)));
+    for absent in ["", "{reason}"] {
+        assert_eq!(reason(absent), None);
+    }
+}
+
 proptest! {
     #[test]
     fn form_encoded_values_are_decoded(
@@ -333,6 +351,7 @@ proptest! {
             goal: goal.map(Cow::Owned),
             txn: txn.map(Cow::Owned),
             status: status.unwrap_or_default(),
+            reason: None,
         };
         prop_assert_eq!(postback, Ok(expected));
     }

@@ -26,6 +26,7 @@ fn offer(id: &str) -> SourceOffer {
         click_cap: None,
         click_id_max: None,
         conversion_cap: None,
+        min_seconds_to_convert: None,
         revision: 1,
         terms: TermsInForce::default(),
         target: "https://example.com/".into(),

@@ -66,6 +66,7 @@ pub struct SourceOffer {
     pub click_cap: Option<u32>,
     pub click_id_max: Option<u32>,
     pub conversion_cap: Option<u32>,
+    pub min_seconds_to_convert: Option<u32>,
     /// The revision of its last change.
     pub revision: i64,
     pub terms: TermsInForce,
@@ -129,6 +130,12 @@ pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
             apps.extend(number.to_le_bytes());
         }
         apps.push(*outbox_shards);
+        apps.extend(
+            document
+                .max_rewards_per_user_day
+                .unwrap_or(NO_LIMIT)
+                .to_le_bytes(),
+        );
         app_texts.extend([
             document.currency.name.clone(),
             document.fallback().unwrap_or_default(),
@@ -145,9 +152,14 @@ pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
         offers.extend(offer.countries.bits());
         offers.extend(offer.starts_at.unwrap_or(i64::MIN).to_le_bytes());
         offers.extend(offer.ends_at.unwrap_or(i64::MAX).to_le_bytes());
-        offers.extend(offer.click_cap.unwrap_or(NO_LIMIT).to_le_bytes());
-        offers.extend(offer.click_id_max.unwrap_or(NO_LIMIT).to_le_bytes());
-        offers.extend(offer.conversion_cap.unwrap_or(NO_LIMIT).to_le_bytes());
+        for limit in [
+            offer.click_cap,
+            offer.click_id_max,
+            offer.conversion_cap,
+            offer.min_seconds_to_convert,
+        ] {
+            offers.extend(limit.unwrap_or(NO_LIMIT).to_le_bytes());
+        }
         for number in [offer.revision, offer.terms.revision, offer.terms.since] {
             offers.extend(number.to_le_bytes());
         }

@@ -18,6 +18,7 @@ fn app(publisher: &str, blocked: &[&str]) -> App {
         r#"{{"publisher_id": "{publisher}", "name": "An app", "platform": "ios", "currency": {currency}}}"#
     ))
     .unwrap();
+    app.max_rewards_per_user_day = Some(5);
     app.blocked_offers = blocked.iter().map(|offer| id(OfferId::parse, offer)).collect();
     app
 }
@@ -48,6 +49,7 @@ fn offer(name: &str) -> SourceOffer {
         click_cap: Some(7),
         click_id_max: None,
         conversion_cap: Some(9),
+        min_seconds_to_convert: Some(6),
         revision: 12,
         terms: TermsInForce {
             revision: 11,
@@ -160,6 +162,7 @@ fn everything_is_read_back_as_it_was_built() {
         publisher_id: id(PublisherId::parse, "b"),
         callback_revision: 21,
         outbox_shards: 8,
+        max_rewards_per_user_day: Some(5),
     };
     assert_eq!(second.current(), Some(of_app));
     let of_offer = CurrentOffer {
@@ -169,6 +172,7 @@ fn everything_is_read_back_as_it_was_built() {
             since: 10,
         },
         conversion_cap: Some(9),
+        min_seconds_to_convert: Some(6),
     };
     assert_eq!(tracking.offer("o-2").map(|offer| offer.current()), Some(of_offer));
     assert!(tracking.offer("o-3").is_none());

@@ -1,0 +1,127 @@
+//! The table of states: what each event does to a conversion in each state. Only this table decides when money moves, so
+//! that it moves once, however often and in whatever order the events come.
+
+use serde::{Deserialize, Serialize};
+
+use super::state::{Reason, State, Status};
+use crate::model::api_error::ApiError;
+
+pub const UNKNOWN_CONVERSION: ApiError = ApiError::new(404, "not_found", "there is no such conversion");
+pub const WRONG_STATE: ApiError = ApiError::new(
+    409,
+    "wrong_state",
+    "the state of the conversion does not allow the action",
+);
+
+/// Something that happens to a conversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// The advertiser's postback.
+    Postback(Status),
+    /// The operator's action.
+    Action(Action),
+}
+
+/// An action of the operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    Approve,
+    Reject,
+    Reverse,
+}
+
+impl Action {
+    pub const ALL: [Self; 3] = [Self::Approve, Self::Reject, Self::Reverse];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Reject => "reject",
+            Self::Reverse => "reverse",
+        }
+    }
+}
+
+/// What an event does to a conversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// Pays it. A hold that stands against it holds it; another reason refuses it.
+    Judge,
+    /// Makes it pending. A reason that stands against it refuses it.
+    Await,
+    /// Pays what is pending. A hold that stands against it holds it; another reason leaves it pending, with an error.
+    Confirm,
+    /// Pays it on the operator's word, whatever its own reason is. Another reason must be overridden by name, and the cap
+    /// is taken by force.
+    Force,
+    /// Ends it. It was not paid.
+    Reject,
+    /// Notes the reversal of a conversion that is not known, so that its approval is not paid if it arrives later.
+    Bury,
+    /// Takes the reward back.
+    TakeBack,
+    /// Changes nothing. The sender gets the first postback's transaction id and `duplicate: true`.
+    Repeat,
+    /// There is no such conversion.
+    Missing,
+    /// The operator cannot do this to a conversion in this state.
+    Conflict,
+}
+
+/// The step of an event for a conversion in a state; `None` is a conversion that is not known.
+pub fn step(state: Option<State>, event: Event) -> Step {
+    use Step::*;
+    let [approved, pending, rejected, reversed, approve, reject, reverse] = match state {
+        //                           postbacks: approved, pending, rejected, reversed | actions: approve, reject, reverse
+        None => [Judge, Await, Reject, Bury, Missing, Missing, Missing],
+        Some(State::Refused(_)) => [Judge, Await, Reject, Bury, Force, Reject, Conflict],
+        Some(State::Pending) => [Confirm, Repeat, Reject, Reject, Force, Reject, Conflict],
+        Some(State::Held(_)) => [Repeat, Repeat, Reject, Reject, Force, Reject, Conflict],
+        Some(State::Approved) => [Repeat, Repeat, TakeBack, TakeBack, Repeat, Conflict, TakeBack],
+        Some(State::Rejected) => [Repeat, Repeat, Repeat, Repeat, Conflict, Repeat, Conflict],
+        Some(State::Reversed) => [Repeat, Repeat, Repeat, Repeat, Conflict, Conflict, Repeat],
+        Some(State::Tombstone) => [Repeat, Repeat, Repeat, Repeat, Conflict, Conflict, Conflict],
+    };
+    match event {
+        Event::Postback(Status::Approved) => approved,
+        Event::Postback(Status::Pending) => pending,
+        Event::Postback(Status::Rejected) => rejected,
+        Event::Postback(Status::Reversed) => reversed,
+        Event::Action(Action::Approve) => approve,
+        Event::Action(Action::Reject) => reject,
+        Event::Action(Action::Reverse) => reverse,
+    }
+}
+
+impl Step {
+    /// Whether a reason is judged before the step is taken. The cap is taken last, and only if nothing else stands
+    /// against the conversion.
+    pub fn judges(self, reason: Reason) -> bool {
+        match self {
+            Self::Judge => true,
+            Self::Await => !reason.holds() && reason != Reason::Capped,
+            // The window was open when the conversion became known, or the operator overrides it.
+            Self::Confirm | Self::Force => reason != Reason::WindowClosed,
+            _ => false,
+        }
+    }
+
+    /// Whether it pays the conversion if nothing stands against it.
+    pub fn pays(self) -> bool {
+        matches!(self, Self::Judge | Self::Confirm | Self::Force)
+    }
+
+    /// The state of a conversion against which a reason stands; `None` if it stays as it is.
+    pub fn objected(self, reason: Reason) -> Option<State> {
+        match self {
+            Self::Judge | Self::Confirm if reason.holds() => Some(State::Held(reason)),
+            Self::Judge | Self::Await => Some(State::Refused(reason)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

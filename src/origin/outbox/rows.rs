@@ -1,0 +1,144 @@
+//! The rows of conversions: one for each click that reached a goal. They prevent a second payment.
+
+use super::{approval::Approval, entries, reservations::Reservation, sql};
+use domain::conversions::{
+    state::{Reason, State},
+    table::Event,
+};
+use platform::{
+    database::{Database, DatabaseError, json},
+    failure::Failure,
+    params,
+};
+
+/// A row of `conversions`.
+pub struct ConversionRow {
+    pub goal: String,
+    /// The senders' names of the goal; empty for none.
+    pub names: Vec<String>,
+    pub state: State,
+    pub entry: i64,
+    /// A revision of the offer's terms that has the goal.
+    pub offer_terms: i64,
+    /// When its first postback came, in milliseconds.
+    pub first_ms: i64,
+}
+
+impl ConversionRow {
+    pub fn has_name(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+}
+
+/// A click's conversions and reservations.
+pub fn of_click(
+    db: &impl Database,
+    nonce: &[u8],
+) -> Result<(Vec<ConversionRow>, Vec<Reservation>), DatabaseError> {
+    let (mut rows, mut reserved) = (Vec::new(), Vec::new());
+    for row in db.query(sql::OF_CLICK, params![nonce.to_vec()])? {
+        if row.is_null(0) {
+            rows.push(ConversionRow {
+                goal: row.text(1)?.to_owned(),
+                names: row.json(2)?,
+                state: state_of(row.integer(3)?)?,
+                entry: row.integer(4)?,
+                offer_terms: row.integer(5)?,
+                first_ms: row.integer(6)?,
+            });
+        } else {
+            reserved.push(row.json(0)?);
+        }
+    }
+    Ok((rows, reserved))
+}
+
+/// Writes a conversion in its new state, with its entry in the log, within the caller's transaction.
+pub fn store(
+    db: &impl Database,
+    now_ms: i64,
+    approval: &Approval,
+    row: Option<&ConversionRow>,
+    state: State,
+) -> Result<(), Failure> {
+    let mut names = row.map(|row| row.names.clone()).unwrap_or_default();
+    if !names.iter().any(|name| name == approval.name()) {
+        names.push(approval.name().to_owned());
+    }
+    let is_action = matches!(approval.conversion.event, Event::Action(_));
+    let entry = match row {
+        // A paid conversion's entry never changes, a repeat changes only the names, and the operator's rejection brings
+        // nothing new.
+        Some(row)
+            if matches!(row.state, State::Approved | State::Reversed)
+                || row.state == state
+                || (is_action && state == State::Rejected) =>
+        {
+            if is_action && row.state != state && state == State::Rejected {
+                let reason = approval.conversion.reason.as_deref();
+                db.execute(sql::SET_REASON, params![reason, row.entry])?;
+            }
+            row.entry
+        }
+        Some(row) => entries::amend(db, now_ms, approval, row.entry, state)?,
+        None => entries::create(db, now_ms, approval, state == State::Approved)?,
+    };
+    Ok(db.execute(
+        sql::PUT_CONVERSION,
+        params![
+            approval.conversion.nonce.0.clone(),
+            approval.goal.as_str(),
+            json(&names)?,
+            state_number(state),
+            entry,
+            approval.offer_terms,
+            approval
+                .rewarded
+                .as_ref()
+                .filter(|_| state == State::Approved)
+                .map(|key| key.0.clone())
+        ],
+    )?)
+}
+
+/// The stored number of a state. It must not change, or stored conversions would change their states.
+pub fn state_number(state: State) -> i64 {
+    match state {
+        State::Pending => 0,
+        State::Approved => 1,
+        State::Rejected => 2,
+        State::Reversed => 3,
+        State::Tombstone => 4,
+        State::Refused(reason) => 10 + reason_number(reason),
+        State::Held(reason) => 20 + reason_number(reason),
+    }
+}
+
+fn reason_number(reason: Reason) -> i64 {
+    match reason {
+        Reason::WindowClosed => 0,
+        Reason::DuplicateTxn => 1,
+        Reason::AlreadyRewarded => 2,
+        Reason::TooFast => 3,
+        Reason::TooManyToday => 4,
+        Reason::Capped => 5,
+    }
+}
+
+pub fn state_of(number: i64) -> Result<State, DatabaseError> {
+    let plain = [
+        State::Pending,
+        State::Approved,
+        State::Rejected,
+        State::Reversed,
+        State::Tombstone,
+    ];
+    let with_reason = Reason::ALL
+        .into_iter()
+        .flat_map(|reason| [State::Refused(reason), State::Held(reason)]);
+    plain
+        .into_iter()
+        .chain(with_reason)
+        .find(|state| state_number(*state) == number)
+        .ok_or_else(|| DatabaseError(format!("{number} is not a state of a conversion")))
+}
