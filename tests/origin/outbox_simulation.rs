@@ -33,6 +33,7 @@ mod peers;
 mod receivers;
 mod runtime;
 mod shards;
+mod txns;
 mod world;
 
 use std::fmt;

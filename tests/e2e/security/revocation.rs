@@ -235,3 +235,30 @@ fn a_report_in_flight_when_its_key_is_revoked_is_sent_completely() {
     reader.read_to_string(&mut rest).unwrap();
     assert_eq!(rest.matches(",1\r\n").count(), ROWS, "rows that came");
 }
+
+/// The time after which an isolate without requests must have asked for the pointer before it takes a token, and the time
+/// that the catalog takes to publish.
+const IDLE: Duration = Duration::from_secs(62);
+
+#[test]
+fn a_revoked_token_is_not_taken_by_requests_that_wake_an_idle_isolate_together() {
+    let (signpost, _) = Setup::new().start_with_fixtures();
+    let wall = signpost.offer_wall("idle-token", "79000722", None);
+    let clicks: Vec<_> = (0..16)
+        .map(|user| wall.click_id(&format!("user-{user}")))
+        .collect();
+    wall.pay("before");
+    let path = format!("advertisers/{}/token/{}", wall.id, wall.token_id);
+    signpost.operator("DELETE", &path, None).expect(204);
+    thread::sleep(IDLE);
+    let answers: Vec<_> = thread::scope(|scope| {
+        let sent: Vec<_> = clicks
+            .iter()
+            .map(|click| scope.spawn(|| wall.convert(click, "").status))
+            .collect();
+        sent.into_iter()
+            .map(|sent| sent.join().expect("an answer"))
+            .collect()
+    });
+    assert_eq!(answers, vec![401; clicks.len()]);
+}
