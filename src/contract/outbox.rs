@@ -1,8 +1,10 @@
 //! The outboxes: one or several objects for each app, its shards.
 
 mod day;
+mod settle;
 
 pub use day::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay};
+pub use settle::{Settle, SettleFilter, SettleMany, Settled};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -12,7 +14,7 @@ use crate::{catalog::CallbackSettings, operations};
 use domain::{
     conversions::{
         state::{Reason, Status},
-        table::{Action, Event},
+        table::Event,
         terms::{CurrentApp, CurrentOffer},
     },
     model::{AdvertiserId, AppId, CurrencyRate},
@@ -68,6 +70,8 @@ operations! {
         Disabled(Disabled) -> Done, Idempotent;
         /// An action of the operator. Idempotent like a postback.
         Settle(Settle) -> Answer, IdempotentInHeader;
+        /// A step of the same on many conversions. Idempotent, since what is settled no longer matches or is a duplicate.
+        SettleMany(SettleMany) -> Settled, IdempotentInHeader;
         List(List) -> ListPage, Idempotent;
         Get(Get) -> operation::Reply, Idempotent;
         Replay(Replay) -> operation::Reply, Once;
@@ -147,18 +151,6 @@ pub struct ListedEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Get {
     pub transaction_id: String,
-}
-
-/// `POST …/conversions/{transaction_id}/approve`, `reject` and `reverse`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settle {
-    /// The reward's.
-    pub transaction_id: String,
-    pub action: Action,
-    pub reason: String,
-    /// The reasons that are overridden by name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub despite: Vec<Reason>,
 }
 
 /// `POST …/conversions/{transaction_id}/replay`. Each call sends the callback again.
@@ -286,6 +278,7 @@ pub enum Reply {
     Claimed(Claimed),
     Page(ListPage),
     Replayed(Replayed),
+    Settled(Settled),
     Standing(Standing),
     Day(OutboxDay),
     DayEntries(DayEntries),

@@ -1,9 +1,10 @@
-//! Completion callbacks as a publisher's server receives them: content (`requests`), signatures, reversals, retries
+//! Completion callbacks as a publisher's server receives them: content (`requests`), events, signatures, reversals, retries
 //! (`failures`), disabled endpoints (`endpoints`), delays (`promptness`), forbidden addresses (`guard`) and the
 //! conversion log (`log`, `paging`, `erasure`).
 
 mod endpoints;
 mod erasure;
+mod events;
 mod failures;
 mod guard;
 mod log;

@@ -10,6 +10,7 @@ mod erasure;
 mod faults;
 mod log;
 mod merge;
+mod notices;
 mod replay;
 mod retention;
 mod rewarded;
@@ -43,6 +44,7 @@ use domain::{
         delivery::{Answer as Answered, Judgement, Outcome, judge},
         health::MAX_IN_FLIGHT,
         schedule::Schedule,
+        settings::Events,
     },
     conversions::{
         ids::{RowKey, transaction_id},
@@ -349,8 +351,27 @@ fn apply_settings(db: &Sqlite, now_ms: i64, settings: &CallbackSettings) -> bool
     world.commits.get() == 1
 }
 
+/// Approved and reversed.
+const DEFAULT_EVENTS: Events = Events {
+    approved: true,
+    reversed: true,
+    ..Events::NONE
+};
+
 fn claim(db: &Sqlite, now_ms: i64) -> Vec<ClaimedCallback> {
-    attempts::claim(db, now_ms, MAX_IN_FLIGHT, CLAIM_MS).unwrap()
+    claim_of(db, now_ms, DEFAULT_EVENTS)
+}
+
+/// Claims for a publisher that is told of these events.
+fn claim_of(db: &Sqlite, now_ms: i64, events: Events) -> Vec<ClaimedCallback> {
+    let claimed = attempts::claim(db, now_ms, MAX_IN_FLIGHT, CLAIM_MS, events).unwrap();
+    claimed.callbacks
+}
+
+/// Claims at most so many.
+fn claim_most(db: &Sqlite, now_ms: i64, most: usize) -> Vec<ClaimedCallback> {
+    let claimed = attempts::claim(db, now_ms, most, CLAIM_MS, DEFAULT_EVENTS).unwrap();
+    claimed.callbacks
 }
 
 /// The transaction ids of these attempts.

@@ -122,6 +122,7 @@ fn one_signed(random: &mut Random, kind: usize, now: i64) -> Signed {
         legacy_md5: with_md5.then(|| LegacyMd5 {
             secret: random.text(),
         }),
+        events: None,
     };
     Signed {
         request: Endpoint::parse(&callback).unwrap().request(&fields(random), now),
@@ -139,6 +140,7 @@ pub fn plain_get(random: &mut Random, now: i64) -> Signed {
         secret: secret.clone(),
         previous_secret: None,
         legacy_md5: None,
+        events: None,
     };
     let mut fields = fields(random);
     fields.user_id = "player-1".to_owned();

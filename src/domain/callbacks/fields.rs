@@ -13,13 +13,13 @@ use crate::model::{CurrencyRate, MicroUsd, money::InAppAmount};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fields {
     pub user_id: String,
-    /// In the app's currency; negative for a reversal.
+    /// In the app's currency; negative for a reversal, 0 for a notice.
     pub value: Decimal,
-    /// In USD; negative for a reversal.
+    /// In USD; negative for a reversal, 0 for a notice.
     pub payout: Decimal,
     /// The name of the app's currency.
     pub currency: String,
-    /// Derived by Signpost and the same on every attempt. A reversal has its own.
+    /// Derived by Signpost and the same on every attempt. A reversal and a notice have their own.
     pub transaction_id: String,
     pub offer_id: String,
     pub goal_id: String,
@@ -48,9 +48,12 @@ pub struct Fields {
     /// Seconds since the Unix epoch.
     pub conversion_ts: i64,
     pub status: Status,
-    /// The transaction id of the reward that a reversal takes back.
+    /// The transaction id of the reward that a reversal takes back, or that a notice is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original_transaction_id: Option<String>,
+    /// Of a notice, the amount that is not paid, in the app's currency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending_value: Option<Decimal>,
     /// The words of the advertiser or of the operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -61,13 +64,21 @@ pub struct Fields {
 pub enum Status {
     Approved,
     Reversed,
+    /// Nothing is paid yet.
+    Pending,
+    /// Nothing is paid.
+    Rejected,
 }
 
 impl Status {
+    pub const ALL: [Self; 4] = [Self::Approved, Self::Reversed, Self::Pending, Self::Rejected];
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Approved => "approved",
             Self::Reversed => "reversed",
+            Self::Pending => "pending",
+            Self::Rejected => "rejected",
         }
     }
 }
@@ -157,7 +168,7 @@ pub type Get = for<'a> fn(&'a Fields) -> Option<Value<'a>>;
 
 /// All fields by the names that queries, macros and JSON bodies use, in the order in which they are sent
 /// (docs/INTEGRATING.md, "Callbacks").
-pub const TABLE: [(&str, Get); 22] = [
+pub const TABLE: [(&str, Get); 23] = [
     ("user_id", |fields| Some(Text(&fields.user_id))),
     ("value", |fields| Some(Value::Decimal(&fields.value))),
     ("payout", |fields| Some(Value::Decimal(&fields.payout))),
@@ -180,6 +191,9 @@ pub const TABLE: [(&str, Get); 22] = [
     ("status", |fields| Some(Text(fields.status.as_str()))),
     ("original_transaction_id", |fields| {
         optional(&fields.original_transaction_id)
+    }),
+    ("pending_value", |fields| {
+        fields.pending_value.as_ref().map(Value::Decimal)
     }),
     ("reason", |fields| optional(&fields.reason)),
 ];
@@ -227,7 +241,7 @@ pub mod strategies {
         let amounts = (any::<i64>(), 0..=6_u8, any::<i32>());
         let texts = prop::collection::vec(text(), 6);
         let optional = prop::collection::vec(option::of(text()), 11);
-        let status = prop_oneof![Just(Status::Approved), Just(Status::Reversed)];
+        let status = prop::sample::select(Status::ALL.as_slice());
         (amounts, texts, optional, any::<(u32, u32)>(), status).prop_map(
             |((value, decimals, payout), texts, optional, (click_ts, conversion_ts), status)| {
                 let [user_id, currency, offer_id, goal_id, app_id, id] = texts.try_into().unwrap();
@@ -266,6 +280,7 @@ pub mod strategies {
                     conversion_ts: conversion_ts.into(),
                     status,
                     original_transaction_id: original,
+                    pending_value: reason.as_ref().map(|_| decimal(payout.into(), decimals)),
                     reason,
                 }
             },

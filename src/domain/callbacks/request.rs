@@ -8,7 +8,7 @@ use url::Url;
 
 use super::{
     fields::{Fields, Get, TABLE, Value},
-    settings::{Callback, CallbackMethod, MASKED_SECRET},
+    settings::{Callback, CallbackMethod, Events, MASKED_SECRET},
     signature::{Secret, legacy_md5, query_signature, webhook_signature},
 };
 use crate::model::{
@@ -33,7 +33,7 @@ const MAX_LOGGED: usize = 1 << 10;
 pub const MAX_READ: usize = 2 * MAX_LOGGED;
 
 /// The macros whose value could be empty or consist of dots.
-const USER_MACROS: [&str; 13] = [
+const USER_MACROS: [&str; 14] = [
     "{user_id}",
     "{currency}",
     "{goal_value}",
@@ -46,6 +46,7 @@ const USER_MACROS: [&str; 13] = [
     "{c5}",
     "{country}",
     "{original_transaction_id}",
+    "{pending_value}",
     "{reason}",
 ];
 
@@ -189,6 +190,8 @@ pub struct Endpoint {
     md5_secret: Option<Hidden<String>>,
     /// All secrets as the operator wrote them, with and without their prefix.
     secret_texts: Hidden<Vec<String>>,
+    /// The events of which it is told.
+    pub events: Events,
 }
 
 /// A value that debug output does not show, because settings may be logged.
@@ -238,6 +241,7 @@ impl Endpoint {
                 .transpose()?,
             md5_secret: md5_secret.cloned().map(Hidden),
             secret_texts: Hidden(secret_texts.map(str::to_owned).collect()),
+            events: callback.events(),
         })
     }
 

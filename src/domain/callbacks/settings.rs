@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::fields::Status;
+
 /// The endpoint of completion callbacks and its secrets (docs/DECISIONS.md, "Completion callbacks").
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -15,6 +17,50 @@ pub struct Callback {
     pub previous_secret: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub legacy_md5: Option<LegacyMd5>,
+    /// The events of which the publisher is told; approved and reversed if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events: Option<Vec<Status>>,
+}
+
+/// The events of which a publisher is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Events {
+    pub approved: bool,
+    pub reversed: bool,
+    pub pending: bool,
+    pub rejected: bool,
+}
+
+impl Events {
+    pub const NONE: Self = Self {
+        approved: false,
+        reversed: false,
+        pending: false,
+        rejected: false,
+    };
+
+    pub fn contains(self, status: Status) -> bool {
+        match status {
+            Status::Approved => self.approved,
+            Status::Reversed => self.reversed,
+            Status::Pending => self.pending,
+            Status::Rejected => self.rejected,
+        }
+    }
+}
+
+impl Callback {
+    pub fn events(&self) -> Events {
+        let default = [Status::Approved, Status::Reversed];
+        let events = self.events.as_deref().unwrap_or(&default);
+        let has = |status| events.contains(&status);
+        Events {
+            approved: has(Status::Approved),
+            reversed: has(Status::Reversed),
+            pending: has(Status::Pending),
+            rejected: has(Status::Rejected),
+        }
+    }
 }
 
 impl fmt::Debug for Callback {

@@ -103,9 +103,27 @@ impl Document for App {
 }
 
 fn check_callback(callback: &Callback) -> Result<(), FieldError> {
+    let events = callback.events.as_deref().unwrap_or_default();
+    if callback.events.is_some() && events.is_empty() {
+        return Err(FieldError::new("callback.events", "must not be empty"));
+    }
+    for (index, event) in events.iter().enumerate() {
+        if events.iter().take(index).any(|earlier| earlier == event) {
+            let path = format!("callback.events[{index}]");
+            return Err(FieldError::new(path, "is in the list twice"));
+        }
+    }
     Endpoint::parse(callback)?;
     if let Some(legacy) = &callback.legacy_md5 {
         check_text("callback.legacy_md5.secret", &legacy.secret, 200)?;
+        let events = callback.events();
+        if events.pending || events.rejected {
+            // Its receivers know no status, and would take such a callback for a reward.
+            return Err(FieldError::new(
+                "callback.events",
+                "must not have pending or rejected with legacy_md5",
+            ));
+        }
         if legacy.secret == MASKED_SECRET {
             return Err(FieldError::new(
                 "callback.legacy_md5.secret",

@@ -19,15 +19,37 @@ pub struct RowKey<'a> {
 /// Domain separation from other hashes of the same values, and from later versions of this one.
 const DOMAIN: &[u8] = b"signpost transaction 1\0";
 
-/// The transaction id of a reward or of its reversal. It is a UUID (version 8 of RFC 9562, whose bits the application
+/// What a transaction id is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    Reward,
+    Reversal,
+    /// The notice that a conversion is pending.
+    Pending,
+    /// The notice that it was rejected.
+    Rejected,
+}
+
+impl From<Movement> for Kind {
+    fn from(movement: Movement) -> Self {
+        match movement {
+            Movement::Reward => Self::Reward,
+            Movement::Reversal => Self::Reversal,
+        }
+    }
+}
+
+/// The transaction id of a reward, of its reversal, or of a notice about it. It is a UUID (version 8 of RFC 9562, whose bits the application
 /// chooses), since publishers store it in columns of that type.
 ///
 /// Its first byte is the shard, so that it leads to the row. It is derived and not random, so that a commit that is retried
 /// after a failure has the same one. It is no secret: anyone with the click id and the goal can compute it.
-pub fn transaction_id(row: &RowKey<'_>, movement: Movement) -> String {
-    let kind = match movement {
-        Movement::Reward => 0,
-        Movement::Reversal => 1,
+pub fn transaction_id(row: &RowKey<'_>, kind: impl Into<Kind>) -> String {
+    let kind = match kind.into() {
+        Kind::Reward => 0,
+        Kind::Reversal => 1,
+        Kind::Pending => 2,
+        Kind::Rejected => 3,
     };
     // All fields but the goal have a fixed length, so no two rows hash the same bytes.
     let hash: [u8; 32] = Sha256::new()

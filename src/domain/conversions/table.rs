@@ -12,6 +12,11 @@ pub const WRONG_STATE: ApiError = ApiError::new(
     "wrong_state",
     "the state of the conversion does not allow the action",
 );
+pub const USER_ERASED: ApiError = ApiError::new(
+    409,
+    "user_erased",
+    "the user's identifiers are gone, so the publisher could not be told whose reward it is",
+);
 
 /// Something that happens to a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

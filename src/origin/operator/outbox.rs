@@ -15,14 +15,16 @@ use crate::{
         log::Filter,
         merge,
         replay::{check_selection, replay_in_steps},
-        settlement::Order,
+        settlement::{self, ManyOrder, Order, settle_in_steps},
     },
     routes::OutboxCall,
 };
 use contract::{
     catalog::{self, AppSettings, GetAppSettings, MAX_PAGE, Resource},
     operation::{CallError, Operation, Reply},
-    outbox::{Enable, Erase, Get, GetStatus, List, Replay, ReplayMany, Shard, Standing, Test},
+    outbox::{
+        Enable, Erase, Get, GetStatus, List, Replay, ReplayMany, SettleMany, Settled, Shard, Standing, Test,
+    },
 };
 use domain::{
     conversions::{ids, shards, table::UNKNOWN_CONVERSION},
@@ -30,6 +32,7 @@ use domain::{
         AppId,
         api_error::{ApiError, common},
         document::{Document, INVALID_FIELD},
+        time::SECOND_MS,
     },
 };
 use platform::{
@@ -227,6 +230,21 @@ impl<'c> Outboxes<'c> {
         Ok(replayed)
     }
 
+    /// Settles what matches in each outbox.
+    async fn settle_many(&self, first: &SettleMany) -> Result<Value, CallError> {
+        let mut all = Settled::default();
+        for number in self.numbers() {
+            let step = async |step: SettleMany| self.call(number, step, SETTLE_TIMEOUT).await;
+            settlement::add(&mut all, settle_in_steps(first, step).await?);
+        }
+        let until = first.filter.until;
+        Ok(if first.dry_run {
+            json!({ "count": all.count, "until": until })
+        } else {
+            json!({ "count": all.count, "settled": all.settled, "refused": all.refused, "until": until })
+        })
+    }
+
     /// Erases a user, all of whose conversions are in one outbox.
     async fn erase(&self, user_id: String) -> Answer {
         let number = shards::of_user(&user_id, self.settings.outbox_shards);
@@ -279,6 +297,14 @@ pub async fn call(
             let settle = Order::from_json(&body)?.into_settle(segment(1), action);
             let keeper = outboxes.keeper(&settle.transaction_id)?;
             Ok(answer(outboxes.call(keeper, settle, SETTLE_TIMEOUT).await))
+        }
+        OutboxCall::SettleMany(action) => {
+            body::check_media_type(&request, &[JSON], false)?;
+            let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
+            // Conversion times are whole seconds, so "until now" includes the current second.
+            let until = context.now_ms.div_euclid(SECOND_MS).saturating_add(1);
+            let first = ManyOrder::from_json(&body)?.into_first_step(action, until);
+            Ok(answer(outboxes.settle_many(&first).await))
         }
         OutboxCall::ReadCallback => Ok(answer(outboxes.standing(TIMEOUT).await)),
         OutboxCall::EnableCallback => Ok(answer(outboxes.enable().await)),

@@ -8,7 +8,7 @@ use contract::{
 };
 use domain::{
     conversions::{
-        ids::{RowKey, transaction_id},
+        ids::{Kind, RowKey, transaction_id},
         state::{Movement, Status},
     },
     model::{AdvertiserId, CurrencyRate, OfferId},
@@ -43,14 +43,14 @@ impl Approval {
         Nonce::try_from(nonce).map_err(|_| Failure::Internal("a nonce does not have 12 bytes".into()))
     }
 
-    pub fn transaction_id(&self, movement: Movement) -> Result<String, Failure> {
+    pub fn transaction_id(&self, kind: impl Into<Kind>) -> Result<String, Failure> {
         let row = RowKey {
             app: self.conversion.click.app,
             shard: self.conversion.click.shard,
             nonce: self.nonce()?,
             goal: &self.goal,
         };
-        Ok(transaction_id(&row, movement))
+        Ok(transaction_id(&row, kind))
     }
 
     /// The sender's name of the goal; empty if there is none, because no name is empty.

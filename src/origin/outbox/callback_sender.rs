@@ -165,6 +165,7 @@ pub async fn test(
         conversion_ts: now_s,
         status: Status::Approved,
         original_transaction_id: None,
+        pending_value: None,
         reason: None,
     };
     let request = endpoint.request(&fields, now_s);

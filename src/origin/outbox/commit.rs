@@ -68,7 +68,7 @@ async fn finish(
     reservation: &Reservation,
 ) -> Result<Result<Answer, Failure>, Failure> {
     let taken = peers.take(&reservation.take).await?;
-    let settled = settle(db, peers.now_ms(), reservation, taken)?;
+    let settled = settle(db, peers, reservation, taken)?;
     peers.committed()?;
     if !taken && reservation.approval.txn.is_some() {
         peers.resume_soon();

@@ -21,7 +21,7 @@ use domain::{
     conversions::{
         reward::check_window,
         state::{Movement, Reason, State},
-        table::{Step, UNKNOWN_CONVERSION, WRONG_STATE, step},
+        table::{Step, UNKNOWN_CONVERSION, USER_ERASED, WRONG_STATE, step},
         token::INVALID_TOKEN,
     },
     model::{
@@ -112,6 +112,10 @@ pub fn admit(
     match step {
         Step::Missing => return Err(UNKNOWN_CONVERSION.into()),
         Step::Conflict => return Err(WRONG_STATE.into()),
+        // Only an action may be of a user who was erased: a postback's click names the user.
+        Step::Force | Step::TakeBack if conversion.click.user_id.is_empty() => {
+            return Err(USER_ERASED.into());
+        }
         _ => {}
     }
     let is_rewarded = match &approval.rewarded {
@@ -132,11 +136,11 @@ pub fn admit(
         Verdict::Against(reason, refusal) => {
             return match step.objected(reason) {
                 Some(State::Refused(_)) => {
-                    db.transaction(|| refuse(db, now_ms, &approval, row, reason))?;
+                    db.transaction(|| refuse(db, peers, &approval, row, reason))?;
                     Ok(Admitted::Refused(refusal))
                 }
                 Some(state) => {
-                    db.transaction(|| rows::store(db, now_ms, &approval, row, state))?;
+                    db.transaction(|| rows::store(db, peers, &approval, row, state))?;
                     let status = state.answer().unwrap_or_default();
                     Ok(Admitted::Settled(approval.answer(status, false)?))
                 }
@@ -170,7 +174,7 @@ pub fn admit(
             own: true,
         });
     }
-    let answer = db.transaction(|| commit(db, now_ms, &approval, row, step))?;
+    let answer = db.transaction(|| commit(db, peers, &approval, row, step))?;
     Ok(Admitted::Settled(answer))
 }
 
@@ -258,7 +262,7 @@ impl<D: Database> Case<'_, D> {
 /// already, nothing is written and the stored state is the answer.
 pub fn settle(
     db: &impl Database,
-    now_ms: i64,
+    peers: &impl Peers,
     reservation: &Reservation,
     taken: bool,
 ) -> Result<Result<Answer, ApiError>, Failure> {
@@ -283,11 +287,11 @@ pub fn settle(
         let settled = if taken {
             // Every event waits for a reservation, so the conversion is in the state in which it was admitted.
             let step = step(current, approval.conversion.event);
-            Ok(commit(db, now_ms, approval, row, step)?)
+            Ok(commit(db, peers, approval, row, step)?)
         } else {
             // A pending conversion stays pending: its window and txn were accepted, and the cap may be free tomorrow.
             if current != Some(State::Pending) {
-                refuse(db, now_ms, approval, row, Reason::Capped)?;
+                refuse(db, peers, approval, row, Reason::Capped)?;
             }
             Err(Reason::Capped.refusal())
         };
@@ -301,16 +305,16 @@ pub fn settle(
 /// Writes a refusal, and frees the `txn` that was claimed before it, within the caller's transaction.
 fn refuse(
     db: &impl Database,
-    now_ms: i64,
+    peers: &impl Peers,
     approval: &Approval,
     row: Option<&ConversionRow>,
     reason: Reason,
 ) -> Result<(), Failure> {
     if let Some(txn) = &approval.txn {
-        txns::queue_free(db, now_ms, txn)?;
+        txns::queue_free(db, peers.now_ms(), txn)?;
     }
     if row.is_none_or(|row| row.state != State::Refused(reason)) {
-        rows::store(db, now_ms, approval, row, State::Refused(reason))?;
+        rows::store(db, peers, approval, row, State::Refused(reason))?;
     }
     Ok(())
 }
@@ -331,7 +335,7 @@ fn free_of_refused(
 /// Takes a step to which nothing objects, within the caller's transaction.
 fn commit(
     db: &impl Database,
-    now_ms: i64,
+    peers: &impl Peers,
     approval: &Approval,
     row: Option<&ConversionRow>,
     step: Step,
@@ -349,10 +353,10 @@ fn commit(
     };
     let duplicate = step == Step::Repeat;
     if !(duplicate && row.is_some_and(|row| row.has_name(approval.name()))) {
-        rows::store(db, now_ms, approval, row, state)?;
+        rows::store(db, peers, approval, row, state)?;
     }
     if let Some(movement) = movement {
-        entries::move_money(db, now_ms, approval, movement, row.is_none())?;
+        entries::move_money(db, peers.now_ms(), approval, movement, row.is_none())?;
     }
     let status = state
         .answer()

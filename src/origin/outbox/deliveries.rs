@@ -9,6 +9,7 @@ use domain::{
     callbacks::{
         delivery::{Judgement, Next},
         fields::Fields,
+        settings::Events,
     },
     model::time::MINUTE_MS,
 };
@@ -61,18 +62,52 @@ impl Attempt {
 /// How long a callback that this code cannot parse is put off, in milliseconds.
 const UNREADABLE_MS: i64 = 5 * MINUTE_MS;
 
-/// Claims at most `most` due callbacks for `claim_ms`, the longest due first. One that does not parse, because
-/// newer code has written it, gets an attempt with the error and is put off, so that it does not block the others.
+/// The due callbacks that were claimed, and the entries of those that ended without an attempt.
+#[derive(Debug, Default)]
+pub struct Claimed {
+    pub callbacks: Vec<ClaimedCallback>,
+    /// The publisher does not want them, or they are the notices of conversions that are not pending any more.
+    pub skipped: Vec<i64>,
+}
+
+/// Claims at most `most` due callbacks for `claim_ms`, the longest due first, and ends those that the publisher does not want.
+///
+/// # Errors
+/// The database failed. What was done before stays done.
 pub fn claim(
     db: &impl Database,
     now_ms: i64,
     most: usize,
     claim_ms: i64,
-) -> Result<Vec<ClaimedCallback>, DatabaseError> {
-    if most == 0 {
-        return Ok(Vec::new());
+    events: Events,
+) -> Result<Claimed, DatabaseError> {
+    let mut claimed = Claimed::default();
+    loop {
+        let free = most.saturating_sub(claimed.callbacks.len());
+        if free == 0 {
+            return Ok(claimed);
+        }
+        let mut page = claim_page(db, now_ms, free, claim_ms, events)?;
+        let has_more = !page.skipped.is_empty();
+        claimed.callbacks.append(&mut page.callbacks);
+        claimed.skipped.append(&mut page.skipped);
+        if !has_more {
+            return Ok(claimed);
+        }
     }
+}
+
+/// Of the first due callbacks. One that does not parse, because newer code has written it, gets an attempt with the error and
+/// is put off, so that it does not block the others.
+fn claim_page(
+    db: &impl Database,
+    now_ms: i64,
+    most: usize,
+    claim_ms: i64,
+    events: Events,
+) -> Result<Claimed, DatabaseError> {
     let (mut callbacks, mut claimed, mut unreadable) = (Vec::new(), Vec::new(), Vec::new());
+    let mut skipped = Vec::new();
     for row in db.query(sql::DUE, params![now_ms, most])? {
         let entry = row.integer(0)?;
         let read = || {
@@ -84,6 +119,13 @@ pub fn claim(
             })
         };
         match read() {
+            Ok(callback) if row.boolean(4)? || !events.contains(callback.fields.status) => {
+                db.transaction(|| {
+                    db.execute(sql::SKIP, params![entry])?;
+                    ended(db, now_ms, entry)
+                })?;
+                skipped.push(entry);
+            }
             Ok(callback) => {
                 claimed.push(entry);
                 callbacks.push(callback);
@@ -104,7 +146,14 @@ pub fn claim(
             db.execute(sql::CLAIM, params![until_ms, json(&entries)?])?;
         }
     }
-    Ok(callbacks)
+    Ok(Claimed { callbacks, skipped })
+}
+
+/// Lets what waited for the end of a callback happen, within the caller's transaction: its reversal, and the erasure of its
+/// user.
+fn ended(db: &impl Database, now_ms: i64, entry: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::RELEASE_REVERSAL, params![now_ms, entry])?;
+    super::retention::erase_if_marked(db, entry)
 }
 
 /// Records an attempt and its consequences. After an error the callback is attempted again.
@@ -144,8 +193,7 @@ pub fn conclude(
             ],
         )?;
         if delivery != entries::WAITING && !concluded.is_empty() {
-            db.execute(sql::RELEASE_REVERSAL, params![now_ms, callback.entry])?;
-            super::retention::erase_if_marked(db, callback.entry)?;
+            ended(db, now_ms, callback.entry)?;
         }
         record_health(db, now_ms, callback, judgement)
     })

@@ -35,6 +35,9 @@ pub fn counts() -> AttemptCounts {
 pub trait Observer {
     fn claimed(&self, _callback: &ClaimedCallback) {}
 
+    /// A callback ended without an attempt, because the publisher does not want it.
+    fn skipped(&self, _entry: i64) {}
+
     fn concluded(&self, now_ms: i64, result: &AttemptResult<'_>);
 }
 

@@ -13,6 +13,7 @@ use contract::counters;
 use domain::{
     callbacks::fields::{Decimal, Fields, Status},
     conversions::{
+        ids::Kind,
         reward::Amounts,
         state::{Movement, State},
     },
@@ -34,18 +35,20 @@ pub const TO_LEDGER: &str = "ledger";
 pub const WAITING: i64 = 0;
 pub const DELIVERED: i64 = 1;
 pub const DEAD: i64 = 2;
+pub const NOT_WANTED: i64 = 3;
 
 /// Creates the entry of a conversion, and returns its number. If `paid`, it includes the payout and the callback, for
 /// which [`move_money`] must be called with `entered`.
 pub fn create(db: &impl Database, now_ms: i64, approval: &Approval, paid: bool) -> Result<i64, Failure> {
     let fields = fields(approval, now_ms)?;
-    let payment = paid.then_some(Payment {
+    let callback = paid.then_some(NewCallback {
         after: None,
+        notice: None,
         payout: approval.payout_micro_usd,
         due_ms: Some(now_ms),
         erase: false,
     });
-    insert(db, now_ms, approval, &fields, payment)
+    insert(db, now_ms, approval, &fields, callback)
 }
 
 /// Updates the entry of a conversion that enters `state`. If its user was erased, the user is erased again: at once,
@@ -135,8 +138,9 @@ fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result<i64, 
     fields.original_transaction_id = Some(reward_id);
     let payout = paid.payout_micro_usd.saturating_neg();
     let due_ms = (!paid.is_waiting).then_some(now_ms);
-    let reversal = Payment {
+    let reversal = NewCallback {
         after: Some(paid.entry),
+        notice: None,
         payout,
         due_ms,
         erase: paid.erase,
@@ -145,10 +149,53 @@ fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result<i64, 
     Ok(payout)
 }
 
-/// The payment of a new entry, with its callback.
-struct Payment {
-    /// For a reversal, the reward's entry.
+/// Creates a notice, which tells the publisher that a conversion is pending or rejected, and what it would have paid. It has
+/// a transaction id of its own and pays nothing, so a receiver that ignores the status does not pay for it.
+pub fn notify(
+    db: &impl Database,
+    now_ms: i64,
+    approval: &Approval,
+    entry: i64,
+    status: Status,
+) -> Result<(), Failure> {
+    let mut fields = fields(approval, now_ms)?;
+    fields.original_transaction_id = Some(fields.transaction_id);
+    fields.transaction_id = approval.transaction_id(match status {
+        Status::Rejected => Kind::Rejected,
+        _ => Kind::Pending,
+    })?;
+    fields.status = status;
+    let nothing = Amounts::new(MicroUsd(0), &approval.currency);
+    let value = std::mem::replace(
+        &mut fields.value,
+        Decimal::in_app(&approval.currency, nothing.value),
+    );
+    fields.pending_value = Some(value);
+    fields.payout = Decimal::usd(nothing.payout);
+    let notice = NewCallback {
+        after: Some(entry),
+        notice: Some(notice_number(status)),
+        payout: 0,
+        due_ms: Some(now_ms),
+        erase: db.query_boolean(sql::IS_ERASED, params![entry])?,
+    };
+    insert(db, now_ms, approval, &fields, Some(notice)).map(drop)
+}
+
+/// The stored number of a notice's status: that of the conversion's state.
+fn notice_number(status: Status) -> i64 {
+    match status {
+        Status::Rejected => 2,
+        _ => 0,
+    }
+}
+
+/// The callback of a new entry.
+struct NewCallback {
+    /// For a reversal or a notice, the reward's entry.
     after: Option<i64>,
+    /// See [`notice_number`]; none for a payment.
+    notice: Option<i64>,
     /// In micro-USD.
     payout: i64,
     /// None for a reversal that waits for its reward.
@@ -162,7 +209,7 @@ fn insert(
     now_ms: i64,
     approval: &Approval,
     fields: &Fields,
-    payment: Option<Payment>,
+    callback: Option<NewCallback>,
 ) -> Result<i64, Failure> {
     let conversion = &approval.conversion;
     let lowest = first_number(now_ms).saturating_add(conversion.click.shard.into());
@@ -174,13 +221,14 @@ fn insert(
             fields.transaction_id.as_str(),
             conversion.nonce.0.clone(),
             approval.goal.as_str(),
-            payment.as_ref().and_then(|payment| payment.after),
+            callback.as_ref().and_then(|callback| callback.after),
             now_ms,
-            payment.as_ref().map_or(0, |payment| payment.payout),
-            payment.as_ref().map(|_| WAITING),
-            payment.as_ref().and_then(|payment| payment.due_ms),
-            payment.as_ref().is_some_and(|payment| payment.erase),
-            payment.is_some_and(|payment| payment.after.is_none()) && approval.superseded,
+            callback.as_ref().map_or(0, |callback| callback.payout),
+            callback.as_ref().map(|_| WAITING),
+            callback.as_ref().and_then(|callback| callback.due_ms),
+            callback.as_ref().is_some_and(|callback| callback.erase),
+            callback.as_ref().is_some_and(|callback| callback.after.is_none()) && approval.superseded,
+            callback.and_then(|callback| callback.notice),
             conversion.reason.as_deref(),
             conversion.click.offer_terms,
             conversion.click.app_terms,
@@ -256,6 +304,7 @@ fn fields(approval: &Approval, now_ms: i64) -> Result<Fields, Failure> {
         conversion_ts: now_ms.div_euclid(SECOND_MS),
         status: Status::Approved,
         original_transaction_id: None,
+        pending_value: None,
         reason: approval.conversion.reason.clone(),
     })
 }

@@ -50,6 +50,7 @@ const WAITING: &str = "waiting";
 const DELIVERED: &str = "delivered";
 const DEAD: &str = "dead";
 const NO_ENDPOINT: &str = "no_endpoint";
+const NOT_WANTED: &str = "not_wanted";
 
 /// Entries that a page examines at most: about 20 ms, during which the object answers no other request. A selective
 /// filter therefore makes a short or empty page.
@@ -86,13 +87,18 @@ impl Filter {
             Some(NO_ENDPOINT) => Some(DeliveryFilter::Waiting { has_callback: false }),
             Some(DELIVERED) => Some(DeliveryFilter::Ended(entries::DELIVERED)),
             Some(DEAD) => Some(DeliveryFilter::Ended(entries::DEAD)),
+            Some(NOT_WANTED) => Some(DeliveryFilter::Ended(entries::NOT_WANTED)),
             Some(_) => {
-                return Err(INVALID_FIELD
-                    .with_message("state: must be waiting, delivered, dead, no_endpoint or refused"));
+                return Err(INVALID_FIELD.with_message(
+                    "state: must be waiting, delivered, dead, not_wanted, no_endpoint or refused",
+                ));
             }
         };
         Ok(Self {
-            status: status.map(status_number).transpose()?,
+            status: status
+                .map(status_number)
+                .transpose()
+                .map_err(|problem| INVALID_FIELD.with_message(format!("status: {problem}")))?,
             state,
         })
     }
@@ -102,8 +108,7 @@ impl Filter {
 pub fn list(db: &impl Database, list: &List, walk: i64) -> Result<ListPage, Failure> {
     let Filter { mut status, state } = Filter::parse(list.status.as_deref(), list.state.as_deref())?;
     let reason = list.reason.as_deref();
-    let code = reason.and_then(Reason::parse);
-    let [refused, held] = [State::Refused, State::Held].map(|state| code.map(state).map(state_number));
+    let [refused, held] = numbers_of(reason);
     let outbox = endpoint::read(db)?;
     let before = list.before.unwrap_or(MAX_INTEGER);
     let nothing = ListPage {
@@ -165,11 +170,21 @@ pub fn get(db: &impl Database, transaction_id: &str) -> Result<Reply, Failure> {
     reply(&entry)
 }
 
-fn status_number(status: &str) -> Result<i64, ApiError> {
+/// The number of a status in statements.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn status_number(status: &str) -> Result<i64, &'static str> {
     let known = STATUSES.iter().find(|(name, _)| *name == status);
-    known.map(|(_, number)| *number).ok_or_else(|| {
-        INVALID_FIELD.with_message("status: must be pending, held, approved, rejected, reversed or refused")
-    })
+    known
+        .map(|(_, number)| *number)
+        .ok_or("must be pending, held, approved, rejected, reversed or refused")
+}
+
+/// The stored states of a code, as refused and as held; none for a reason in words.
+pub fn numbers_of(reason: Option<&str>) -> [Option<i64>; 2] {
+    let code = reason.and_then(Reason::parse);
+    [State::Refused, State::Held].map(|state| code.map(state).map(state_number))
 }
 
 /// A page of these entries, cut after `max_text` bytes of attempts. `end` is that of the uncut page.
@@ -272,7 +287,10 @@ fn log_entry<'r>(
     let original = row.optional_text(8)?;
     let state = state_of(row.integer(7)?)?;
     let code = state.reason().filter(|_| original.is_none()).map(Reason::code);
+    let is_payment = delivery.is_some() && row.is_null(11);
     let status = match (state, state.answer()) {
+        _ if row.optional_integer(11)? == Some(0) => Status::Pending.as_str(),
+        _ if !row.is_null(11) => Status::Rejected.as_str(),
         _ if original.is_some() => Status::Reversed.as_str(),
         (State::Held(_), _) => HELD,
         (_, Ok(status)) => status.as_str(),
@@ -283,6 +301,7 @@ fn log_entry<'r>(
         Some(entries::WAITING) if has_callback(outbox) => Some(WAITING),
         Some(entries::WAITING) => Some(NO_ENDPOINT),
         Some(entries::DELIVERED) => Some(DELIVERED),
+        Some(entries::NOT_WANTED) => Some(NOT_WANTED),
         Some(_) => Some(DEAD),
         None => is_refused.then_some(REFUSED),
     };
@@ -302,8 +321,8 @@ fn log_entry<'r>(
         txn: row.optional_text(5)?,
         click_ts: fields.click_ts,
         conversion_ts: fields.conversion_ts,
-        payout: delivery.and_then(|_| amount(&fields.payout)),
-        value: delivery.and_then(|_| amount(&fields.value)),
+        payout: is_payment.then(|| amount(&fields.payout)).flatten(),
+        value: is_payment.then(|| amount(&fields.value)).flatten(),
         status,
         state,
         code,

@@ -10,8 +10,11 @@ use contract::{
     counters::Take,
     outbox::Txn,
 };
-use domain::conversions::terms::{CurrentApp, TermsInForce};
-use platform::{failure::Failure, keyed_flights::KeyedFlights};
+use domain::{
+    callbacks::fields::Status,
+    conversions::terms::{CurrentApp, TermsInForce},
+};
+use platform::{database::DatabaseError, failure::Failure, keyed_flights::KeyedFlights};
 
 use super::terms_cache::TermsCache;
 
@@ -50,6 +53,9 @@ pub trait Peers {
 
     /// Asks for [`super::commit::resume_overdue`] in a task of its own, once the command is answered.
     fn resume_soon(&self);
+
+    /// Whether the publisher wants to be told that a conversion is pending or rejected.
+    fn wants(&self, status: Status) -> Result<bool, DatabaseError>;
 
     /// Called after each commit and before the next `await`: setting the alarm is part of the commit.
     fn committed(&self) -> Result<(), Failure>;

@@ -93,6 +93,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
                 for sql in [
                     sql::SWEEP_CONVERSIONS,
                     sql::SWEEP_THEIR_ATTEMPTS,
+                    sql::SWEEP_NOTICES,
                     sql::SWEEP_REVERSED,
                     sql::SWEEP_ENTRIES,
                 ] {

@@ -1,9 +1,12 @@
 //! The rows of conversions: one for each click that reached a goal. They prevent a second payment.
 
-use super::{approval::Approval, entries, reservations::Reservation, sql};
-use domain::conversions::{
-    state::{Reason, State},
-    table::Event,
+use super::{approval::Approval, entries, peers::Peers, reservations::Reservation, sql};
+use domain::{
+    callbacks::fields::Status,
+    conversions::{
+        state::{Reason, State},
+        table::Event,
+    },
 };
 use platform::{
     database::{Database, DatabaseError, json},
@@ -53,14 +56,16 @@ pub fn of_click(
     Ok((rows, reserved))
 }
 
-/// Writes a conversion in its new state, with its entry in the log, within the caller's transaction.
+/// Writes a conversion in its new state, with its entry in the log, within the caller's transaction. Tells the publisher, if
+/// it wants to know, that the conversion is pending or rejected.
 pub fn store(
     db: &impl Database,
-    now_ms: i64,
+    peers: &impl Peers,
     approval: &Approval,
     row: Option<&ConversionRow>,
     state: State,
 ) -> Result<(), Failure> {
+    let now_ms = peers.now_ms();
     let mut names = row.map(|row| row.names.clone()).unwrap_or_default();
     if !names.iter().any(|name| name == approval.name()) {
         names.push(approval.name().to_owned());
@@ -83,7 +88,7 @@ pub fn store(
         Some(row) => entries::amend(db, now_ms, approval, row.entry, state)?,
         None => entries::create(db, now_ms, approval, state == State::Approved)?,
     };
-    Ok(db.execute(
+    db.execute(
         sql::PUT_CONVERSION,
         params![
             approval.conversion.nonce.0.clone(),
@@ -98,7 +103,24 @@ pub fn store(
                 .filter(|_| state == State::Approved)
                 .map(|key| key.0.clone())
         ],
-    )?)
+    )?;
+    let told = row.and_then(|row| notice_of(row.state));
+    match notice_of(state).filter(|status| Some(*status) != told) {
+        // The publisher cannot be told of a user who was erased.
+        Some(status) if !approval.conversion.click.user_id.is_empty() && peers.wants(status)? => {
+            entries::notify(db, now_ms, approval, entry, status)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The status of the notice that tells the publisher of a state.
+fn notice_of(state: State) -> Option<Status> {
+    match state {
+        State::Pending | State::Held(_) => Some(Status::Pending),
+        State::Rejected => Some(Status::Rejected),
+        _ => None,
+    }
 }
 
 /// The stored number of a state. It must not change, or stored conversions would change their states.

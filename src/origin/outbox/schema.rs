@@ -85,15 +85,16 @@ const TABLES: &[&str] = &[
        number INTEGER PRIMARY KEY, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, txn TEXT NOT NULL
      ) STRICT",
     // The log: one entry for each transaction id. The entry's number is unique over the app's outboxes. `delivery` is NULL
-    // before anything was paid, or 0 (waiting), 1 (delivered) or 2 (dead). `after` is a reversal's reward; `due_ms` of a
-    // reversal is NULL until the reward's callback has ended. `attempts_made` counts within the current schedule. `superseded`
+    // before anything was paid, or 0 (waiting), 1 (delivered), 2 (dead) or 3 (not wanted). `after` is the reward of a reversal
+    // or of a notice, and `notice` its status, 0 (pending) or 2 (rejected); `due_ms` of a reversal is NULL until the reward's
+    // callback has ended. `attempts_made` counts within the current schedule. `superseded`
     // tells whether a reward was paid by terms that newer ones had superseded. `reason` is in the words of a sender or of the
     // operator. `offer_terms`, `app_terms` and `placement` are the click's. `fields` is the callback's content as JSON, frozen.
     "CREATE TABLE entries (
        entry INTEGER PRIMARY KEY, transaction_id TEXT NOT NULL, nonce BLOB NOT NULL, goal TEXT NOT NULL,
        after INTEGER, at_ms INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL,
        delivery INTEGER, due_ms INTEGER, attempts_made INTEGER NOT NULL DEFAULT 0, erase INTEGER NOT NULL DEFAULT 0,
-       superseded INTEGER NOT NULL DEFAULT 0, reason TEXT, offer_terms INTEGER NOT NULL, app_terms INTEGER NOT NULL,
+       superseded INTEGER NOT NULL DEFAULT 0, notice INTEGER, reason TEXT, offer_terms INTEGER NOT NULL, app_terms INTEGER NOT NULL,
        placement TEXT, user_id TEXT, txn TEXT, fields TEXT NOT NULL
      ) STRICT",
     "CREATE UNIQUE INDEX entries_by_transaction ON entries (transaction_id)",

@@ -18,9 +18,12 @@ use super::{
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
     counters::Take,
-    outbox::{Command, Conversion, Reply, Shard, Txn},
+    outbox::{Command, Conversion, Reply, Settle, SettleMany, Settled, Shard, Txn},
 };
-use domain::model::time::{MINUTE_MS, SECOND_MS};
+use domain::{
+    callbacks::fields::Status,
+    model::time::{MINUTE_MS, SECOND_MS},
+};
 use platform::{
     concurrency_limit::{ConcurrencyLimit, Limit},
     database::DatabaseError,
@@ -182,6 +185,9 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             let tested = callback_sender::test(&self.sender, self.runtime(), shard.app, test).await;
             return tested.map(Reply::Operator);
         }
+        if let Command::SettleMany(many) = &command {
+            return self.settle_many(shard, many).await.map(Reply::Settled);
+        }
         let reply = commands::carry_out(db, self, shard, command)?;
         self.arm()?;
         Ok(reply)
@@ -197,6 +203,37 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         commit::convert(db, self, conversion, &terms)
             .await
             .map(Reply::Answer)
+    }
+
+    /// Settles the conversions of a step, one after the other.
+    async fn settle_many(&self, shard: Shard, many: &SettleMany) -> Result<Settled, Failure> {
+        let db = self.shell.storage();
+        let (ids, next) = settlement::matching(db, many)?;
+        let mut settled = Settled {
+            count: u32::try_from(ids.len()).unwrap_or(u32::MAX),
+            next,
+            ..Settled::default()
+        };
+        if many.dry_run {
+            return Ok(settled);
+        }
+        for transaction_id in ids {
+            let settle = Settle {
+                transaction_id,
+                action: many.action,
+                reason: many.reason.clone(),
+                despite: many.despite.clone(),
+            };
+            let conversion = settlement::conversion(db, shard, &settle)?;
+            match self.convert(shard, &conversion).await {
+                Ok(_) => settled.settled += 1,
+                Err(Failure::Refused(refusal)) if refusal.status < 500 => {
+                    *settled.refused.entry(refusal.code.to_owned()).or_default() += 1;
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(settled)
     }
 
     /// Waits until the writes of earlier conversions are durable. Those that arrive meanwhile go on in the same turn of
@@ -310,6 +347,10 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
 
     fn resume_soon(&self) {
         self.must_resume.set(true);
+    }
+
+    fn wants(&self, status: Status) -> Result<bool, DatabaseError> {
+        self.is_wanted(status)
     }
 
     fn committed(&self) -> Result<(), Failure> {

@@ -4,25 +4,28 @@ use serde::Deserialize;
 
 use contract::{
     operation::Bytes,
-    outbox::{Conversion, Current, Settle, Shard},
+    outbox::{Conversion, Current, Settle, SettleFilter, SettleMany, Settled, Shard},
 };
 use domain::{
     conversions::{
         parameters::check_reason,
         state::Reason,
-        table::{Action, Event, Step, UNKNOWN_CONVERSION, step},
+        table::{Action, Event, UNKNOWN_CONVERSION},
     },
     model::{
         Country,
-        api_error::ApiError,
-        document::{Document, FieldError},
-        time::SECOND_MS,
+        document::{Document, FieldError, INVALID_FIELD},
+        time::{LATEST_S, SECOND_MS},
     },
     tracking::click::Click,
 };
-use platform::{database::Database, failure::Failure, params};
+use platform::{
+    database::{Database, DatabaseError, MAX_INTEGER},
+    failure::Failure,
+    params,
+};
 
-use super::{rows::state_of, sql};
+use super::{log, sql};
 
 /// The body of an action of the operator.
 #[derive(Deserialize)]
@@ -35,11 +38,15 @@ pub struct Order {
 
 impl Document for Order {
     fn check(&self) -> Result<(), FieldError> {
-        if self.reason.is_empty() {
-            return Err(FieldError::new("reason", "must not be empty"));
-        }
-        check_reason(&self.reason).map_err(|problem| FieldError::new("reason", problem))
+        check_words(&self.reason)
     }
+}
+
+fn check_words(reason: &str) -> Result<(), FieldError> {
+    if reason.is_empty() {
+        return Err(FieldError::new("reason", "must not be empty"));
+    }
+    check_reason(reason).map_err(|problem| FieldError::new("reason", problem))
 }
 
 impl Order {
@@ -51,6 +58,127 @@ impl Order {
             despite: self.despite,
         }
     }
+}
+
+/// The body of an action on many conversions.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ManyOrder {
+    filter: SettleFilter,
+    reason: String,
+    #[serde(default)]
+    despite: Vec<Reason>,
+    /// Counts them and settles none.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+impl Document for ManyOrder {
+    fn check(&self) -> Result<(), FieldError> {
+        let in_filter = |error: FieldError| FieldError::new(format!("filter.{}", error.path), error.problem);
+        log::status_number(&self.filter.status)
+            .map_err(|problem| FieldError::new("filter.status", problem))?;
+        for (name, at) in [("since", self.filter.since), ("until", self.filter.until)] {
+            if at.is_some_and(|at| !(0..=LATEST_S).contains(&at)) {
+                return Err(in_filter(FieldError::new(name, "must be UNIX seconds")));
+            }
+        }
+        if !self.dry_run && self.filter.until.is_none() {
+            return Err(in_filter(FieldError::new(
+                "until",
+                "is missing: send the one that a dry run gave, so that no later conversion is settled",
+            )));
+        }
+        check_words(&self.reason)
+    }
+}
+
+impl ManyOrder {
+    /// The first step, for the conversions before `until` if the filter does not say.
+    pub fn into_first_step(self, action: Action, until: i64) -> SettleMany {
+        let filter = SettleFilter {
+            until: self.filter.until.or(Some(until)),
+            ..self.filter
+        };
+        SettleMany {
+            filter,
+            action,
+            reason: self.reason,
+            despite: self.despite,
+            dry_run: self.dry_run,
+            after: 0,
+        }
+    }
+}
+
+/// Settles all that match in an outbox, in steps, between which it answers other requests.
+///
+/// # Errors
+/// The error of `ask`; earlier steps have been carried out, and the call may be repeated.
+pub async fn settle_in_steps<E>(
+    first: &SettleMany,
+    ask: impl AsyncFn(SettleMany) -> Result<Settled, E>,
+) -> Result<Settled, E> {
+    let (mut step, mut all) = (first.clone(), Settled::default());
+    loop {
+        let settled = ask(step.clone()).await?;
+        let next = settled.next;
+        add(&mut all, settled);
+        match next {
+            Some(next) => step.after = next,
+            None => return Ok(all),
+        }
+    }
+}
+
+/// Adds the figures of a step or of an outbox.
+pub fn add(all: &mut Settled, more: Settled) {
+    all.count = all.count.saturating_add(more.count);
+    all.settled = all.settled.saturating_add(more.settled);
+    for (code, count) in more.refused {
+        let sum = all.refused.entry(code).or_default();
+        *sum = sum.saturating_add(count);
+    }
+}
+
+/// Conversions that one step settles: a few seconds' work.
+const SETTLED: u32 = 100;
+/// Those that one step counts, and the entries that it looks at.
+const COUNTED: u32 = 20_000;
+
+/// The conversions of a step, and its last entry if there are more.
+///
+/// # Errors
+/// `invalid_field` for a status that there is not. Or the database failed.
+pub fn matching(db: &impl Database, many: &SettleMany) -> Result<(Vec<String>, Option<i64>), Failure> {
+    let filter = &many.filter;
+    let status = log::status_number(&filter.status).map_err(|problem| INVALID_FIELD.with_message(problem))?;
+    let end = db.query_integer(sql::ENTRY_AFTER, params![many.after, COUNTED])?;
+    let last = end.unwrap_or(MAX_INTEGER).saturating_sub(1);
+    let most = if many.dry_run { COUNTED } else { SETTLED };
+    let [refused, held] = log::numbers_of(filter.reason.as_deref());
+    let rows = db.query(
+        sql::LIST_TO_SETTLE,
+        params![
+            many.after,
+            last,
+            status,
+            most,
+            filter.reason.as_deref(),
+            refused,
+            held,
+            filter.user_id.as_deref(),
+            filter.offer_id.as_deref(),
+            filter.since.unwrap_or(0),
+            filter.until.unwrap_or(LATEST_S)
+        ],
+    )?;
+    let next = match rows.last() {
+        Some(row) if rows.len() >= usize::try_from(most).unwrap_or(usize::MAX) => Some(row.integer(0)?),
+        _ => end.map(|_| last),
+    };
+    let ids = rows.iter().map(|row| Ok(row.text(1)?.to_owned()));
+    Ok((ids.collect::<Result<_, DatabaseError>>()?, next))
 }
 
 /// The parts of an entry's fields that the click had. After the user's erasure some are gone.
@@ -69,33 +197,15 @@ struct Entered {
     country: Option<String>,
 }
 
-pub const USER_ERASED: ApiError = ApiError::new(
-    409,
-    "user_erased",
-    "the user's identifiers are gone, so the publisher could not be told whose reward it is",
-);
-
-/// The conversion that an action settles, with the action as its event.
+/// The conversion that an action settles, with the action as its event. The user id is empty if the user was erased.
 ///
 /// # Errors
-/// `not_found` for a transaction id that is no reward's; `user_erased` if the publisher would have to be told of a user whose
-/// identifiers are gone.
+/// `not_found` for a transaction id that is no reward's.
 pub fn conversion(db: &impl Database, shard: Shard, settle: &Settle) -> Result<Conversion, Failure> {
     let row = db.query_first(sql::GET_TO_SETTLE, params![settle.transaction_id.as_str()])?;
     let row = row.ok_or(UNKNOWN_CONVERSION)?;
-    let event = Event::Action(settle.action);
-    let user = row.optional_text(2)?;
-    let is_erased = match step(Some(state_of(row.integer(9)?)?), event) {
-        Step::Force => user.is_none() || row.boolean(3)?,
-        // A reward whose callback waits still has its user, also if the user is to be erased.
-        Step::TakeBack => user.is_none(),
-        _ => false,
-    };
-    if is_erased {
-        return Err(USER_ERASED.into());
-    }
     let names: Vec<String> = row.json(1)?;
-    let fields: Entered = row.json(8)?;
+    let fields: Entered = row.json(7)?;
     Ok(Conversion {
         nonce: Bytes(row.blob(0)?.to_vec()),
         click: Click {
@@ -103,21 +213,21 @@ pub fn conversion(db: &impl Database, shard: Shard, settle: &Settle) -> Result<C
             goal: fields.goal_id.into(),
             app: shard.app,
             shard: shard.number,
-            offer_terms: row.integer(5)?,
-            app_terms: row.integer(6)?,
-            user_id: user.unwrap_or_default().to_owned().into(),
+            offer_terms: row.integer(4)?,
+            app_terms: row.integer(5)?,
+            user_id: row.optional_text(2)?.unwrap_or_default().to_owned().into(),
             gaid: fields.gaid.map(Into::into),
             idfa: fields.idfa.map(Into::into),
             custom: [fields.c1, fields.c2, fields.c3, fields.c4, fields.c5]
                 .map(|value| value.map(Into::into)),
-            placement: row.optional_text(7)?.map(|placement| placement.to_owned().into()),
+            placement: row.optional_text(6)?.map(|placement| placement.to_owned().into()),
             country: fields.country.as_deref().and_then(Country::parse),
             clicked_at_ms: fields.click_ts.saturating_mul(SECOND_MS),
         },
         advertiser: None,
         goal: names.into_iter().next().filter(|name| !name.is_empty()),
-        txn: row.optional_text(4)?.map(str::to_owned),
-        event,
+        txn: row.optional_text(3)?.map(str::to_owned),
+        event: Event::Action(settle.action),
         reason: Some(settle.reason.clone()),
         despite: settle.despite.clone(),
         current: Current {

@@ -5,7 +5,7 @@
 macro_rules! entry_columns {
     () => {
         "SELECT e.entry, e.transaction_id, e.delivery, e.due_ms, e.user_id, e.txn, e.fields, c.state,
-          r.transaction_id, e.erase, e.reason
+          r.transaction_id, e.erase, e.reason, e.notice
         FROM entries e JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal
         LEFT JOIN entries r ON r.entry = e.after "
     };
@@ -14,7 +14,7 @@ macro_rules! entry_columns {
 /// An entry's status as a number: 0 pending, 1 approved, 2 rejected, 3 reversed, 4 held, 5 refused.
 macro_rules! entry_status {
     () => {
-        "CASE WHEN e.after IS NOT NULL OR c.state = 4 THEN 3 WHEN c.state >= 20 THEN 4 WHEN c.state >= 10 THEN 5 ELSE c.state END"
+        "CASE WHEN e.notice IS NOT NULL THEN e.notice WHEN e.after IS NOT NULL OR c.state = 4 THEN 3 WHEN c.state >= 20 THEN 4 WHEN c.state >= 10 THEN 5 ELSE c.state END"
     };
 }
 
@@ -36,7 +36,7 @@ macro_rules! to_replay {
 /// One step through the entries that were paid on a UTC day: after an entry, to another.
 macro_rules! paid_on_day {
     () => {
-        "FROM entries WHERE delivery IS NOT NULL
+        "FROM entries WHERE delivery IS NOT NULL AND notice IS NULL
           AND entry IN (SELECT entry FROM entries WHERE entry > ?1 AND entry <= ?3
             UNION SELECT entry FROM paid_later WHERE day = ?4 AND entry > ?2 AND entry <= ?3)
           AND fields ->> '$.conversion_ts' >= ?5 AND fields ->> '$.conversion_ts' < ?6"
@@ -44,11 +44,11 @@ macro_rules! paid_on_day {
 }
 
 /// The entries of a range that may leave: whose conversion waits for no cap, that were not paid later, and whose callback
-/// does not wait, nor that of their reward. A reward leaves with its reversal.
+/// does not wait, nor that of their reward. A reward leaves with its reversal, and a notice with its conversion.
 macro_rules! to_sweep {
     () => {
-        "WHERE e.entry > ?1 AND e.entry < ?2 AND e.delivery IS NOT 0
-          AND NOT EXISTS (SELECT 1 FROM entries x WHERE x.after = e.entry)
+        "WHERE e.entry > ?1 AND e.entry < ?2 AND e.delivery IS NOT 0 AND e.notice IS NULL
+          AND NOT EXISTS (SELECT 1 FROM entries x WHERE x.after = e.entry AND x.notice IS NULL)
           AND NOT EXISTS (SELECT 1 FROM entries r WHERE r.entry = e.after AND r.delivery = 0)
           AND NOT EXISTS (SELECT 1 FROM reservations v WHERE v.nonce = e.nonce AND v.goal = e.goal)
           AND NOT EXISTS (SELECT 1 FROM paid_later p WHERE p.entry = e.entry)"
@@ -170,21 +170,30 @@ platform::statements! {
     pub const MARK_ENTRY = "UPDATE entries SET erase = 1 WHERE transaction_id = ? AND user_id IS NOT NULL RETURNING entry";
     pub const FIRST_RESERVATION = "SELECT MIN(due_ms) FROM reservations";
     /// lowest number, numbers between two entries, transaction id, nonce, goal, after, time, payout, delivery, due, erase,
-    /// superseded, reason, the click's terms of the offer and of the app, its placement, user, txn, fields → entry
+    /// superseded, notice, reason, the click's terms of the offer and of the app, its placement, user, txn, fields → entry
     pub const ENTER = "INSERT INTO entries
-        (entry, transaction_id, nonce, goal, after, at_ms, payout_micro_usd, delivery, due_ms, erase, superseded, reason,
-          offer_terms, app_terms, placement, user_id, txn, fields)
-        VALUES (MAX(?, COALESCE((SELECT MAX(entry) FROM entries), 0) + ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        (entry, transaction_id, nonce, goal, after, at_ms, payout_micro_usd, delivery, due_ms, erase, superseded, notice,
+          reason, offer_terms, app_terms, placement, user_id, txn, fields)
+        VALUES (MAX(?, COALESCE((SELECT MAX(entry) FROM entries), 0) + ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         RETURNING entry";
     /// entry, user, txn, fields, reason: a user that was erased is marked to be erased again
     pub const AMEND = "UPDATE entries SET erase = erase OR user_id IS NULL, user_id = ?2, txn = ?3, fields = ?4, reason = ?5
         WHERE entry = ?1";
+    /// entry → whether its user was erased or must be
+    pub const IS_ERASED = "SELECT erase OR user_id IS NULL FROM entries WHERE entry = ?";
     /// reason, entry
     pub const SET_REASON = "UPDATE entries SET reason = ? WHERE entry = ?";
-    /// transaction id → nonce, names of the goal, user, whether it must be erased, txn, terms of the click's offer and app, its
-    /// placement, fields, state; no row for a reversal
-    pub const GET_TO_SETTLE = "SELECT e.nonce, c.names, e.user_id, e.erase, e.txn, e.offer_terms, e.app_terms, e.placement, e.fields,
-          c.state
+    /// after this entry, last entry, status, conversions at most, reason or NULL, its numbers as refused and as held, user or
+    /// NULL, offer or NULL, first second, second after the last → entry, transaction id
+    pub const LIST_TO_SETTLE = concat!("SELECT e.entry, e.transaction_id
+        FROM entries e JOIN conversions c ON c.entry = e.entry AND c.nonce = e.nonce AND c.goal = e.goal
+        WHERE e.entry > ?1 AND e.entry <= ?2 AND ", entry_status!(), " = ?3 AND ", with_reason!(), "
+          AND (?8 IS NULL OR e.user_id = ?8) AND (?9 IS NULL OR e.fields ->> '$.offer_id' = ?9)
+          AND e.fields ->> '$.conversion_ts' >= ?10 AND e.fields ->> '$.conversion_ts' < ?11
+        ORDER BY e.entry LIMIT ?4");
+    /// transaction id → nonce, names of the goal, user, txn, terms of the click's offer and app, its placement, fields; no row
+    /// for a reversal or a notice
+    pub const GET_TO_SETTLE = "SELECT e.nonce, c.names, e.user_id, e.txn, e.offer_terms, e.app_terms, e.placement, e.fields
         FROM entries e JOIN conversions c ON c.entry = e.entry AND c.nonce = e.nonce AND c.goal = e.goal
         WHERE e.transaction_id = ?";
     /// payout, time, transaction id, superseded
@@ -196,9 +205,14 @@ platform::statements! {
     pub const GET_PAID = "SELECT entry, payout_micro_usd, delivery, fields, erase OR user_id IS NULL
         FROM entries WHERE transaction_id = ?";
 
-    /// time, callbacks at most → entry, attempts made, fields, callback's revision
-    pub const DUE = "SELECT entry, attempts_made, fields, (SELECT callback_revision FROM outbox) FROM entries
-        WHERE delivery = 0 AND due_ms <= ? ORDER BY due_ms LIMIT ?";
+    /// time, callbacks at most → entry, attempts made, fields, callback's revision, whether it is the notice of a conversion that
+    /// is not pending any more
+    pub const DUE = "SELECT entry, attempts_made, fields, (SELECT callback_revision FROM outbox),
+          notice IS 0 AND NOT EXISTS (SELECT 1 FROM conversions c
+            WHERE c.nonce = entries.nonce AND c.goal = entries.goal AND (c.state = 0 OR c.state >= 20))
+        FROM entries WHERE delivery = 0 AND due_ms <= ? ORDER BY due_ms LIMIT ?";
+    /// entry
+    pub const SKIP = "UPDATE entries SET delivery = 3 WHERE entry = ? AND delivery = 0";
     /// time, JSON list of entries
     pub const CLAIM = "UPDATE entries SET due_ms = ? WHERE entry IN (SELECT value FROM json_each(?))";
     pub const FIRST_DUE = "SELECT MIN(due_ms) FROM entries WHERE delivery = 0 AND due_ms IS NOT NULL";
@@ -226,11 +240,11 @@ platform::statements! {
           due_ms = IIF(delivery = 0 AND due_ms > ?6 AND due_ms <= ?7, due_ms, ?6) ", to_replay!());
     /// time of the replay, entry before the first, last entry: replays the reversals of replayed rewards
     pub const REPLAY_REVERSALS = "UPDATE entries SET delivery = 0, due_ms = ?1, attempts_made = 0
-        WHERE after > ?2 AND after <= ?3 AND delivery <> 0 AND user_id IS NOT NULL AND EXISTS
+        WHERE after > ?2 AND after <= ?3 AND notice IS NULL AND delivery <> 0 AND user_id IS NOT NULL AND EXISTS
           (SELECT 1 FROM entries r WHERE r.entry = entries.after AND r.delivery = 0 AND r.due_ms = ?1 AND r.attempts_made = 0)";
     /// time of the replay: holds reversals whose reward's callback waits, replayed or not
     pub const HOLD_REVERSALS = "UPDATE entries SET due_ms = NULL WHERE delivery = 0 AND due_ms = ?
-        AND after IS NOT NULL AND EXISTS (SELECT 1 FROM entries r WHERE r.entry = entries.after AND r.delivery = 0)";
+        AND after IS NOT NULL AND notice IS NULL AND EXISTS (SELECT 1 FROM entries r WHERE r.entry = entries.after AND r.delivery = 0)";
 
     /// before this entry, entries to skip → the entry after them
     pub const ENTRY_BEFORE = "SELECT entry FROM entries WHERE entry < ? ORDER BY entry DESC LIMIT 1 OFFSET ?";
@@ -300,6 +314,9 @@ platform::statements! {
         (SELECT nonce, goal FROM entries e ", to_sweep!(), ")");
     /// after this entry, before this one
     pub const SWEEP_THEIR_ATTEMPTS = concat!("DELETE FROM attempts WHERE entry IN
+        (SELECT entry FROM entries e ", to_sweep!(), " UNION ALL SELECT after FROM entries e ", to_sweep!(), ")");
+    /// after this entry, before this one: the notices of conversions that are swept
+    pub const SWEEP_NOTICES = concat!("DELETE FROM entries WHERE notice IS NOT NULL AND after IN
         (SELECT entry FROM entries e ", to_sweep!(), " UNION ALL SELECT after FROM entries e ", to_sweep!(), ")");
     /// after this entry, before this one: the rewards whose reversals are swept
     pub const SWEEP_REVERSED = concat!("DELETE FROM entries WHERE entry IN

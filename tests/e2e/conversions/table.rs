@@ -247,3 +247,49 @@ fn of_24_clicks_at_once_one_is_paid_and_after_a_reversal_another() {
     );
     expect_accepted(wall.convert(&clicks[24], ""), "approved", false);
 }
+
+#[test]
+fn many_are_settled_at_once_after_they_were_counted() {
+    let signpost = demo();
+    let wall = signpost.offer_wall("conv-many", "79000119", None);
+    wall.put_offer(&json!({"min_seconds_to_convert": 3_600}));
+    signpost.refresh();
+    for user in wall.users().iter().chain(&["more".to_owned()]) {
+        wall.convert(&wall.click_id(user), "").expect(200);
+    }
+    let settle = |action: &str, body: serde_json::Value| {
+        wall.operator("POST", &format!("conversions/{action}"), Some(&body))
+    };
+    let filter = json!({"status": "held", "reason": "too_fast"});
+    let missing = settle("approve", json!({"filter": filter, "reason": "r"}));
+    let missing = missing.expect_error(400, "invalid_field").json();
+    assert!(
+        missing["error"].as_str().unwrap().starts_with("filter.until: "),
+        "{missing}"
+    );
+    let counted = settle(
+        "approve",
+        json!({"filter": filter, "reason": "r", "dry_run": true}),
+    )
+    .expect(200)
+    .json();
+    assert_eq!(counted["count"], 9);
+    assert_eq!(wall.entries("status=held").len(), 9);
+    // What comes later is left alone.
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let late = wall.convert(&wall.click_id("late"), "").expect(200).json();
+    let mut filter = filter;
+    filter["until"] = counted["until"].clone();
+    let settled = settle("approve", json!({"filter": filter, "reason": "all are real"}))
+        .expect(200)
+        .json();
+    assert_eq!(
+        settled,
+        json!({"count": 9, "settled": 9, "refused": {}, "until": filter["until"]})
+    );
+    assert_eq!(wall.entries("status=approved&reason=all%20are%20real").len(), 9);
+    assert_eq!(
+        wall.entries("status=held")[0]["transaction_id"],
+        late["transaction_id"]
+    );
+}

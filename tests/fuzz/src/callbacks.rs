@@ -122,6 +122,7 @@ fn fields(click_values: [&str; 8], country: Option<Country>, goal_value: &str, c
         conversion_ts: NOW_S,
         status: Status::Reversed,
         original_transaction_id: None,
+        pending_value: None,
         reason: None,
     }
 }
@@ -135,6 +136,7 @@ fn callback(url: &str, method: CallbackMethod, legacy: bool, fields: &Fields) {
         legacy_md5: legacy.then(|| LegacyMd5 {
             secret: "an older one".to_owned(),
         }),
+        events: None,
     };
     let Ok(endpoint) = Endpoint::parse(&configured) else {
         return;
@@ -184,6 +186,7 @@ fn callback(url: &str, method: CallbackMethod, legacy: bool, fields: &Fields) {
 fn all_fields() -> Fields {
     Fields {
         original_transaction_id: Some("x".to_owned()),
+        pending_value: None,
         reason: None,
         ..fields(["x"; 8], Country::parse("DE"), "x", "x")
     }
@@ -204,6 +207,7 @@ fn harmless_fields(fields: &Fields) -> Fields {
         c5: if_there(&fields.c5),
         country: if_there(&fields.country),
         original_transaction_id: None,
+        pending_value: None,
         reason: None,
         ..all
     }

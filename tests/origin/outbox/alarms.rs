@@ -10,7 +10,7 @@ use origin::{batches, outbox::next_alarm};
 const NET_MS: i64 = 15_000;
 
 /// Sends the sums for other objects, which would set the alarm to a few seconds.
-fn send_batches(db: &Sqlite, now_ms: i64) {
+pub fn send_batches(db: &Sqlite, now_ms: i64) {
     batches::prepare(db, now_ms).unwrap();
     for batch in batches::outstanding(db, now_ms).unwrap() {
         batches::acknowledge(db, &batch).unwrap();

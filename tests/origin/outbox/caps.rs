@@ -266,7 +266,7 @@ fn a_reservation_is_settled_once() {
         .unwrap()
         .remove(0);
     for (taken, expected) in [(true, "approved"), (false, "approved"), (true, "approved")] {
-        let answer = settle(&db, NOW, &reservation, taken).unwrap().unwrap();
+        let answer = settle(&db, &world, &reservation, taken).unwrap().unwrap();
         assert_eq!(answer.status.as_str(), expected);
     }
     assert_eq!(entries(&db).len(), 1);
@@ -291,10 +291,10 @@ fn a_late_refusal_does_not_end_a_newer_reservation() {
         }
     };
     let first = reserve(NOW);
-    settle(&db, NOW + 1, &first, false).unwrap().unwrap_err();
+    settle(&db, &world, &first, false).unwrap().unwrap_err();
     let second = reserve(NOW + 2);
-    settle(&db, NOW + 3, &first, false).unwrap().unwrap_err();
-    let answer = settle(&db, NOW + 4, &second, true).unwrap().unwrap();
+    settle(&db, &world, &first, false).unwrap().unwrap_err();
+    let answer = settle(&db, &world, &second, true).unwrap().unwrap();
     assert_eq!((answer.status, answer.duplicate), (Status::Approved, false));
 }
 

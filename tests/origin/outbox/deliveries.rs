@@ -21,16 +21,12 @@ fn due_ms(db: &Sqlite) -> Option<i64> {
 fn callbacks_are_claimed_once_and_the_longest_waiting_first() {
     let (db, world) = with_rewards(5);
     let now_ms = world.now_ms.get();
-    let first = attempts::claim(&db, now_ms, 3, CLAIM_MS).unwrap();
+    let first = claim_most(&db, now_ms, 3);
     assert_eq!(ids(&first), [reward_id(1), reward_id(2), reward_id(3)]);
-    let second = attempts::claim(&db, now_ms, 3, CLAIM_MS).unwrap();
+    let second = claim_most(&db, now_ms, 3);
     assert_eq!(ids(&second), [reward_id(4), reward_id(5)]);
-    assert!(attempts::claim(&db, now_ms, 3, CLAIM_MS).unwrap().is_empty());
-    assert!(
-        attempts::claim(&db, now_ms + CLAIM_MS, 0, CLAIM_MS)
-            .unwrap()
-            .is_empty()
-    );
+    assert!(claim_most(&db, now_ms, 3).is_empty());
+    assert!(claim_most(&db, now_ms + CLAIM_MS, 0).is_empty());
     assert_eq!(first[0].attempts_made, 0);
     assert_eq!(first[0].fields.user_id, "user-1");
 }
@@ -38,7 +34,7 @@ fn callbacks_are_claimed_once_and_the_longest_waiting_first() {
 #[test]
 fn a_claim_postpones_a_callback_by_the_time_limit_of_an_attempt() {
     let (db, _) = with_rewards(1);
-    assert!(attempts::claim(&db, NOW - 1, 6, CLAIM_MS).unwrap().is_empty());
+    assert!(claim_most(&db, NOW - 1, 6).is_empty());
     let lost = claim(&db, NOW);
     assert_eq!(
         delivery_state(&db, &reward_id(1)),

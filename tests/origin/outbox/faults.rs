@@ -158,10 +158,10 @@ fn a_callback_is_delivered_after_any_failed_write_and_its_reversal_follows() {
         let mut calls = vec![];
         for round in 0..6 {
             let now_ms = NOW + round * CLAIM_MS;
-            let Ok(callbacks) = attempts::claim(db, now_ms, MAX_IN_FLIGHT, CLAIM_MS) else {
+            let Ok(claimed) = attempts::claim(db, now_ms, MAX_IN_FLIGHT, CLAIM_MS, DEFAULT_EVENTS) else {
                 continue;
             };
-            for callback in callbacks {
+            for callback in claimed.callbacks {
                 calls.push(callback.fields.transaction_id.clone());
                 let judgement = judge_answer(&callback, now_ms, 200, None);
                 let _ = attempts::conclude(db, now_ms, &callback, &attempt(now_ms, 200), &judgement);
@@ -199,7 +199,10 @@ fn a_user_is_erased_after_any_failed_write() {
         retry_until_answered(|| outbox::retention::erase(db, "user-1"));
         for round in 0..4 {
             let now_ms = NOW + round * CLAIM_MS;
-            for callback in attempts::claim(db, now_ms, MAX_IN_FLIGHT, CLAIM_MS).unwrap_or_default() {
+            for callback in attempts::claim(db, now_ms, MAX_IN_FLIGHT, CLAIM_MS, DEFAULT_EVENTS)
+                .unwrap_or_default()
+                .callbacks
+            {
                 let judgement = judge_answer(&callback, now_ms, 200, None);
                 let _ = attempts::conclude(db, now_ms, &callback, &attempt(now_ms, 200), &judgement);
             }

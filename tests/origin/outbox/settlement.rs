@@ -1,7 +1,9 @@
 //! Actions of the operator: the log's entry is enough to settle its conversion.
 
 use super::*;
+use contract::outbox::{SettleFilter, SettleMany, Settled};
 use domain::conversions::{state::Reason, table::Action};
+use origin::outbox::settlement;
 
 /// Settles the conversion of a transaction id like the service.
 pub fn settle(
@@ -17,7 +19,7 @@ pub fn settle(
         reason: "checked by hand".into(),
         despite: despite.to_vec(),
     };
-    let settled = outbox::settlement::conversion(db, shard(), &settle).and_then(|conversion| {
+    let settled = settlement::conversion(db, shard(), &settle).and_then(|conversion| {
         now(async {
             let terms = outbox::terms::of(db, world, shard(), &conversion).await?;
             commit::convert(db, world, &conversion, &terms).await
@@ -200,4 +202,112 @@ fn a_reason_that_nothing_may_override_is_named_first() {
     assert_eq!(approve(&[]), Err("too_fast"));
     assert_eq!(approve(&[Reason::TooManyToday]), Err("too_fast"));
     assert_eq!(approve(&[Reason::TooFast]), Ok(("approved", false)));
+}
+
+/// Settles all that match like the service, in as many steps as needed. Returns what was settled, and the steps.
+fn settle_many(db: &Sqlite, world: &World, many: &SettleMany) -> (Settled, usize) {
+    let steps = Cell::new(0);
+    let step = async |many: SettleMany| {
+        steps.set(steps.get() + 1);
+        let (ids, next) = settlement::matching(db, &many)?;
+        let mut settled = Settled {
+            count: u32::try_from(ids.len()).unwrap(),
+            next,
+            ..Settled::default()
+        };
+        for id in ids.iter().filter(|_| !many.dry_run) {
+            match settle(db, world, id, many.action, &many.despite) {
+                Ok(_) => settled.settled += 1,
+                Err(code) => *settled.refused.entry(code.into()).or_default() += 1,
+            }
+        }
+        Ok::<_, Failure>(settled)
+    };
+    let all = now(settlement::settle_in_steps(many, step)).unwrap();
+    (all, steps.get())
+}
+
+fn many(filter: SettleFilter, action: Action) -> SettleMany {
+    SettleMany {
+        filter,
+        action,
+        reason: "checked by hand".into(),
+        despite: vec![],
+        dry_run: false,
+        after: 0,
+    }
+}
+
+fn filter(status: &str) -> SettleFilter {
+    SettleFilter {
+        status: status.into(),
+        reason: None,
+        user_id: None,
+        offer_id: None,
+        since: None,
+        until: None,
+    }
+}
+
+/// How many conversions have a status.
+pub fn count(db: &Sqlite, status: &str) -> u32 {
+    let (ids, _) = settlement::matching(db, &many(filter(status), Action::Approve)).unwrap();
+    u32::try_from(ids.len()).unwrap()
+}
+
+#[test]
+fn many_are_counted_first_and_then_settled_in_steps() {
+    let (db, world) = (outbox(), World::paying_each_click());
+    world.hold(|offer, _| offer.min_seconds_to_convert = Some(2 * 86_400));
+    for n in 1..=230 {
+        send(&db, &world, &conversion(n).user(&format!("user-{}", n % 7))).unwrap();
+        world.pass(SECOND_MS);
+    }
+    let held = SettleFilter {
+        reason: Some("too_fast".into()),
+        ..filter("held")
+    };
+    let dry_run = SettleMany {
+        dry_run: true,
+        ..many(held.clone(), Action::Approve)
+    };
+    let (counted, steps) = settle_many(&db, &world, &dry_run);
+    assert_eq!((counted.count, counted.settled, steps), (230, 0, 1));
+    // Those of one user, within a time.
+    let from_s = NOW / SECOND_MS;
+    let some = SettleFilter {
+        user_id: Some("user-3".into()),
+        offer_id: Some(OFFER.into()),
+        since: Some(from_s + 9),
+        until: Some(from_s + 23),
+        ..held.clone()
+    };
+    let (rejected, _) = settle_many(&db, &world, &many(some, Action::Reject));
+    assert_eq!((rejected.count, rejected.settled), (2, 2));
+    let (approved, steps) = settle_many(&db, &world, &many(held.clone(), Action::Approve));
+    assert_eq!((approved.count, approved.settled, steps), (228, 228, 3));
+    let (again, _) = settle_many(&db, &world, &many(held, Action::Approve));
+    assert_eq!(again, Settled::default());
+    let of_others = SettleFilter {
+        offer_id: Some("other".into()),
+        ..filter("approved")
+    };
+    let (none, _) = settle_many(&db, &world, &many(of_others, Action::Reverse));
+    assert_eq!(none, Settled::default());
+}
+
+#[test]
+fn what_is_refused_among_many_is_counted_by_its_code() {
+    let (db, world) = (outbox(), World::new());
+    let of_ann = |n| conversion(n).user("ann");
+    send(&db, &world, &of_ann(1).status(Status::Pending)).unwrap();
+    send(&db, &world, &of_ann(2).status(Status::Pending)).unwrap();
+    send(&db, &world, &conversion(3).status(Status::Pending)).unwrap();
+    let (settled, _) = settle_many(&db, &world, &many(filter("pending"), Action::Approve));
+    assert_eq!((settled.count, settled.settled), (3, 2));
+    assert_eq!(settled.refused, [("already_rewarded".to_owned(), 1)].into());
+    let wrong = many(filter("rejected"), Action::Approve);
+    assert_eq!(settle_many(&db, &world, &wrong).0, Settled::default());
+    let unknown = settlement::matching(&db, &many(filter("paid"), Action::Approve));
+    assert_eq!(refusal(unknown).code, "invalid_field");
 }

@@ -23,9 +23,15 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     convert(&db, &world, &conversion(3).txn("u")).unwrap_err();
     world.hold(|_, app| app.max_rewards_per_user_day = Some(1));
     convert(&db, &world, &conversion(1).goal("g-2")).unwrap();
+    let of_pending = Events {
+        pending: true,
+        ..Events::NONE
+    };
+    world.events.set(of_pending);
     convert(&db, &world, &conversion(4).status(Status::Pending)).unwrap();
     let reject = settlement::settle(&db, &world, &reward_id(4), Action::Reject, &[]);
     assert_eq!(reject, Ok(("rejected", false)));
+    settlement::count(&db, "held");
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     let now_ms = world.now_ms.get();
     apply_settings(&db, now_ms, &settings(2, true));
@@ -128,7 +134,10 @@ fn frequent_statements_use_an_index() {
         ),
         (
             sql::DUE,
-            &["entries USING INDEX entries_by_delivery (delivery=? AND due_ms<?)"],
+            &[
+                "entries USING INDEX entries_by_delivery (delivery=? AND due_ms<?)",
+                "c USING PRIMARY KEY (nonce=? AND goal=?)",
+            ],
         ),
         (
             sql::FIRST_DUE,

@@ -1,7 +1,8 @@
 //! The environment of an outbox: the clock, the catalog, the keeper of its txns, and the counters.
 
 use super::*;
-use domain::catalog::offer::OncePer;
+use domain::{callbacks::fields::Status as CallbackStatus, catalog::offer::OncePer};
+use platform::database::DatabaseError;
 
 /// An app with a callback, and an offer with two goals.
 fn catalog() -> TestCatalog {
@@ -44,6 +45,8 @@ pub struct World {
     /// All takes that the counters received.
     pub takes: RefCell<Vec<Take>>,
     pub commits: Cell<usize>,
+    /// The events of which the publisher is told.
+    pub events: Cell<Events>,
     /// Whether a task was asked for that resumes what waits.
     pub must_resume: Cell<bool>,
 }
@@ -65,6 +68,7 @@ impl World {
             hold_answers: Cell::new(false),
             takes: RefCell::default(),
             commits: Cell::new(0),
+            events: Cell::new(DEFAULT_EVENTS),
             must_resume: Cell::new(false),
         }
     }
@@ -186,6 +190,10 @@ impl Peers for World {
 
     fn resume_soon(&self) {
         self.must_resume.set(true);
+    }
+
+    fn wants(&self, status: CallbackStatus) -> Result<bool, DatabaseError> {
+        Ok(self.events.get().contains(status))
     }
 
     fn committed(&self) -> Result<(), Failure> {

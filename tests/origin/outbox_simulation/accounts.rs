@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 
 use super::{
     catalog::OFFERS,
-    model::{DEAD, Entry, sums},
+    model::{DEAD, Entry, NOT_WANTED, sums},
     world::{World, app},
 };
 use contract::{counters::OfferStats, outbox::OutboxDay};
@@ -35,7 +35,7 @@ impl World {
             .iter()
             .map(|row| key(row.blob(0).unwrap(), row.text(1).unwrap()))
             .collect();
-        let paid = entries.iter().filter(|entry| entry.delivery.is_some());
+        let paid = entries.iter().filter(|entry| entry.is_payment());
         for entry in paid {
             let key = key(&entry.nonce, &entry.goal);
             if entry.fields.contains(r#""offer_id":"capped""#) {
@@ -72,7 +72,7 @@ impl World {
     /// Payments in the log equal the sums that the other objects received or will receive.
     pub fn check_money(&self, entries: &[Entry]) {
         let mut expected: BTreeMap<String, (i64, i64)> = BTreeMap::new();
-        for entry in entries.iter().filter(|entry| entry.delivery.is_some()) {
+        for entry in entries.iter().filter(|entry| entry.is_payment()) {
             let offer = OFFERS
                 .into_iter()
                 .find(|offer| entry.fields.contains(&format!(r#""offer_id":"{offer}""#)));
@@ -114,7 +114,7 @@ impl World {
     /// The log of each day equals the batches that the ledger has confirmed and those on their way.
     pub fn check_days(&self, entries: &[Entry]) {
         let now_ms = self.now_ms();
-        let young = |entry: &&Entry| entry.delivery.is_some() && entry.entry / 1_024 > now_ms - 400 * DAY_MS;
+        let young = |entry: &&Entry| entry.is_payment() && entry.entry / 1_024 > now_ms - 400 * DAY_MS;
         let days: BTreeSet<_> = entries.iter().filter(young).map(Entry::paid_on).collect();
         for of in days {
             let found = self.read_day(of);
@@ -129,7 +129,7 @@ impl World {
 
     /// At the end the ledger's facts equal the logs, too.
     fn check_ledger_of_days(&self, entries: &[Entry]) {
-        let paid = entries.iter().filter(|entry| entry.delivery.is_some());
+        let paid = entries.iter().filter(|entry| entry.is_payment());
         for of in paid.map(Entry::paid_on).collect::<BTreeSet<_>>() {
             let found = self.read_day(of);
             if of > UtcDay::of_ms(self.now_ms()).minus(400) {
@@ -143,11 +143,11 @@ impl World {
     pub fn check_end(&mut self) {
         let entries = self.entries();
         self.check_ledger_of_days(&entries);
-        let paid = || entries.iter().filter(|entry| entry.delivery.is_some());
+        let paid = || entries.iter().filter(|entry| entry.is_payment());
         for entry in paid() {
             let has_accepted = self.receivers.has_accepted(&entry.transaction_id);
             assert!(
-                has_accepted || entry.delivery == Some(DEAD),
+                has_accepted || matches!(entry.delivery, Some(DEAD | NOT_WANTED)),
                 "{} was never delivered",
                 entry.transaction_id
             );

@@ -37,8 +37,18 @@ impl World {
         }
         let kept: BTreeSet<_> = stored.iter().map(|entry| entry.entry).collect();
         for (number, entry) in self.seen.iter().filter(|(number, _)| !kept.contains(number)) {
+            if entry.notice.is_some() {
+                assert!(
+                    !kept.contains(&entry.after.unwrap()),
+                    "it left without its conversion"
+                );
+                continue;
+            }
             let reward = entry.after.map(|reward| self.seen[&reward].delivery);
-            let reversal = self.seen.values().find(|other| other.after == Some(*number));
+            let reversal = self
+                .seen
+                .values()
+                .find(|other| other.after == Some(*number) && other.notice.is_none());
             let last = reversal.map_or(*number, |reversal| reversal.entry);
             assert!(last / 1_024 <= oldest, "{} left too early", entry.transaction_id);
             assert!(entry.delivery != Some(WAITING) && reward != Some(Some(WAITING)));
@@ -49,7 +59,7 @@ impl World {
     fn stored(&self) -> Vec<Entry> {
         let sql =
             "SELECT entry, transaction_id, nonce, goal, after, payout_micro_usd, delivery, attempts_made, erase,
-            user_id, txn, fields FROM entries ORDER BY entry";
+            user_id, txn, fields, notice FROM entries ORDER BY entry";
         let rows = self.env.db.query(sql, &[]).unwrap();
         rows.iter()
             .map(|row| Entry {
@@ -65,6 +75,7 @@ impl World {
                 user: row.optional_text(9).unwrap().map(str::to_owned),
                 txn: row.optional_text(10).unwrap().map(str::to_owned),
                 fields: row.text(11).unwrap().to_owned(),
+                notice: row.optional_integer(12).unwrap(),
             })
             .collect()
     }
@@ -92,7 +103,8 @@ impl World {
                 .entry(entry.entry)
                 .or_insert_with(|| Callback {
                     transaction_id: entry.transaction_id.clone(),
-                    reward: entry.after,
+                    reward: entry.after.filter(|_| entry.notice.is_none()),
+                    is_notice: entry.notice.is_some(),
                     delivery: WAITING,
                     attempts_made: 0,
                     not_before_ms: now_ms,
@@ -140,6 +152,7 @@ impl World {
                         self.model.operated(now_ms, &operation, &stored);
                     }
                 }
+                Event::Skipped { entry } => self.model.skipped(entry),
                 Event::Claimed { claimed } => self.model.claimed(now_ms, &claimed),
                 Event::Concluded {
                     claimed,
@@ -306,7 +319,7 @@ impl World {
         let mut rewards = BTreeMap::new();
         let mut txns = BTreeMap::new();
         for entry in entries {
-            let key = (&entry.nonce, &entry.goal, entry.after.is_some());
+            let key = (&entry.nonce, &entry.goal, entry.after.is_some(), entry.notice);
             assert!(rewards.insert(key, entry).is_none(), "two ids of {key:?}");
             assert!(
                 !entry.erase || entry.delivery == Some(WAITING),
@@ -356,7 +369,8 @@ impl World {
             if let Some(reward) = entry.after {
                 let reward = entries.iter().find(|other| other.entry == reward).unwrap();
                 assert_eq!((&reward.nonce, &reward.goal), (&entry.nonce, &entry.goal));
-                assert_eq!(entry.payout, -reward.payout);
+                let payout = if entry.notice.is_some() { 0 } else { -reward.payout };
+                assert_eq!(entry.payout, payout);
             }
         }
         let sql =

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::sqlite::Faults;
 use domain::{
-    conversions::state::Status,
+    conversions::{state::Status, table::Action},
     model::time::{DAY_MS, MINUTE_MS},
 };
 
@@ -93,5 +93,19 @@ fn a_reversal_that_waits_for_its_reward_again_gets_a_new_schedule() {
         Op::ResolveAll,
         Op::Replay(0),
         Op::Enable,
+    ]);
+}
+
+#[test]
+fn a_reversal_of_an_erased_user_that_crosses_the_approval_is_refused() {
+    carry_out([
+        postback(1, Status::Pending),
+        Op::ResolveAll,
+        Op::Erase(1),
+        Op::ResolveAll,
+        Op::Settle(0, Action::Reverse, false),
+        postback(1, Status::Approved),
+        Op::Settle(0, Action::Reverse, false),
+        Op::ResolveAll,
     ]);
 }

@@ -24,6 +24,7 @@ use platform::failure::Failure;
 pub const WAITING: i64 = 0;
 pub const DELIVERED: i64 = 1;
 pub const DEAD: i64 = 2;
+pub const NOT_WANTED: i64 = 3;
 
 #[derive(Default)]
 pub struct Model {
@@ -62,6 +63,7 @@ pub struct Model {
 pub struct Callback {
     pub transaction_id: String,
     pub reward: Option<i64>,
+    pub is_notice: bool,
     pub delivery: i64,
     pub attempts_made: u32,
     pub not_before_ms: i64,
@@ -77,6 +79,7 @@ pub struct Entry {
     pub nonce: Vec<u8>,
     pub goal: String,
     pub after: Option<i64>,
+    pub notice: Option<i64>,
     pub payout: i64,
     pub delivery: Option<i64>,
     pub attempts_made: i64,
@@ -87,6 +90,11 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Whether money moved, and it has a callback for that.
+    pub fn is_payment(&self) -> bool {
+        self.delivery.is_some() && self.notice.is_none()
+    }
+
     /// The UTC day on which it was paid.
     pub fn paid_on(&self) -> UtcDay {
         self.day("conversion_ts")
@@ -249,6 +257,14 @@ impl Model {
         );
         callback.not_before_ms = now_ms + CLAIM_MS;
         self.in_flight.push((claimed.entry, claimed.attempts_made));
+    }
+
+    /// It ends without an attempt: a notice that was overtaken, or one that the publisher no longer wants.
+    pub fn skipped(&mut self, entry: i64) {
+        let callback = self.callbacks.get_mut(&entry).unwrap();
+        assert!(callback.is_notice, "{} is not sent", callback.transaction_id);
+        callback.delivery = NOT_WANTED;
+        callback.ended = true;
     }
 
     pub fn concluded(

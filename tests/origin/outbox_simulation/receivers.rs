@@ -41,8 +41,8 @@ pub struct Receivers {
     seen: BTreeMap<String, Fields>,
     /// The number of complete answers, by transaction id and status.
     answers: BTreeMap<(String, u16), usize>,
-    /// The transaction id of each movement, by click, goal and whether it is a reversal.
-    movement_ids: BTreeMap<(String, String, bool), String>,
+    /// The transaction id of each movement and notice, by click, goal and status.
+    movement_ids: BTreeMap<(String, String, &'static str), String>,
     /// Revisions of callbacks whose receiver disabled them.
     pub disabled_revisions: BTreeSet<i64>,
 }
@@ -54,24 +54,31 @@ impl Receivers {
         let revision: i64 = revision.parse().unwrap();
         let mut body: serde_json::Value = serde_json::from_str(request.body.as_deref().unwrap()).unwrap();
         // Amounts are numbers in a callback and strings in `Fields`.
-        for amount in ["value", "payout"] {
-            body[amount] = body[amount].to_string().into();
+        for amount in ["value", "payout", "pending_value"] {
+            if !body[amount].is_null() {
+                body[amount] = body[amount].to_string().into();
+            }
         }
         let fields: Fields = serde_json::from_value(body).unwrap();
         let id = &fields.transaction_id;
         assert!(!fields.user_id.is_empty());
         let first = self.seen.entry(id.clone()).or_insert_with(|| fields.clone());
         assert_eq!(*first, fields, "one transaction id has two contents");
-        let is_reversal = fields.status == Status::Reversed;
         // `conversion` puts the click's identity into c1.
         let click = fields.c1.clone().unwrap();
         let first_id = self
             .movement_ids
-            .entry((click, fields.goal_id.clone(), is_reversal))
+            .entry((click, fields.goal_id.clone(), fields.status.as_str()))
             .or_insert_with(|| id.clone());
         assert_eq!(first_id, id, "one movement has two ids");
-        assert_eq!(fields.original_transaction_id.is_some(), is_reversal);
-        if let Some(original) = fields
+        let is_reward = fields.status == Status::Approved;
+        assert_eq!(fields.original_transaction_id.is_some(), !is_reward);
+        let is_notice = matches!(fields.status, Status::Pending | Status::Rejected);
+        assert_eq!(fields.pending_value.is_some(), is_notice);
+        if is_notice {
+            // A receiver that ignores the status pays nothing for it.
+            assert_eq!((fields.value.as_str(), fields.payout.as_str()), ("0", "0"));
+        } else if let Some(original) = fields
             .original_transaction_id
             .as_ref()
             .and_then(|id| self.seen.get(id))

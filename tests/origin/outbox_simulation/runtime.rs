@@ -105,6 +105,9 @@ pub enum Event {
         operation: Operation,
         written: bool,
     },
+    Skipped {
+        entry: i64,
+    },
     Claimed {
         claimed: ClaimedCallback,
     },
@@ -344,6 +347,10 @@ impl Observer for Runtime {
         self.0.record(Event::Claimed {
             claimed: claimed.clone(),
         });
+    }
+
+    fn skipped(&self, entry: i64) {
+        self.0.record(Event::Skipped { entry });
     }
 
     fn concluded(&self, _now_ms: i64, concluded: &AttemptResult<'_>) {

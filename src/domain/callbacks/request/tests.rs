@@ -24,6 +24,7 @@ fn get(url: &str) -> Callback {
         secret: SECRET.to_owned(),
         previous_secret: None,
         legacy_md5: None,
+        events: None,
     }
 }
 
@@ -47,6 +48,7 @@ fn with_md5(callback: Callback, secret: &str) -> Callback {
     let secret = secret.to_owned();
     Callback {
         legacy_md5: Some(LegacyMd5 { secret }),
+        events: None,
         ..callback
     }
 }

@@ -14,11 +14,13 @@ use crate::outbox::{
 use domain::{
     callbacks::{
         delivery::{Next, judge},
+        fields::Status,
         request::Endpoint,
     },
     conversions::shards,
 };
 use platform::{
+    database::DatabaseError,
     failure::Failure,
     panics::{panic_to_failure, panics_to_failure},
     traits::ObjectStorage,
@@ -57,15 +59,30 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         let Some(endpoint) = self.sender.endpoint(state.shard.app, &state.callback)? else {
             return Ok(Vec::new());
         };
-        let claimed = deliveries::claim(db, self.now_ms(), free, self.sender.claim_ms())?;
+        let claimed = deliveries::claim(db, self.now_ms(), free, self.sender.claim_ms(), endpoint.events)?;
         self.committed()?;
+        for entry in claimed.skipped {
+            self.observer.skipped(entry);
+        }
         Ok(claimed
+            .callbacks
             .into_iter()
             .map(|callback| DueAttempt {
                 callback,
                 endpoint: Rc::clone(&endpoint),
             })
             .collect())
+    }
+
+    /// Whether the publisher wants to be told of an event.
+    pub(super) fn is_wanted(&self, status: Status) -> Result<bool, DatabaseError> {
+        let Some(state) = endpoint::read(self.shell.storage())? else {
+            return Ok(false);
+        };
+        // Settings that do not open are reported where callbacks are sent.
+        let endpoint = self.sender.endpoint(state.shard.app, &state.callback);
+        let endpoint = endpoint.ok().flatten();
+        Ok(endpoint.is_some_and(|endpoint| endpoint.events.contains(status)))
     }
 
     /// Asks for the callback settings that the app has and this outbox has not. After a failure the alarm asks again.

@@ -1,0 +1,66 @@
+//! The operator's actions on conversions, one or many.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use domain::conversions::{state::Reason, table::Action};
+
+/// `POST …/conversions/{transaction_id}/approve`, `reject` and `reverse`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settle {
+    /// The reward's.
+    pub transaction_id: String,
+    pub action: Action,
+    pub reason: String,
+    /// The reasons that are overridden by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub despite: Vec<Reason>,
+}
+
+/// A step of `POST …/conversions/approve`, `reject` and `reverse`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettleMany {
+    pub filter: SettleFilter,
+    pub action: Action,
+    pub reason: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub despite: Vec<Reason>,
+    /// Counts them and settles none.
+    pub dry_run: bool,
+    /// `next` of the previous step; 0 at first.
+    pub after: i64,
+}
+
+/// The conversions that an action settles.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SettleFilter {
+    pub status: String,
+    /// As in a [`List`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offer_id: Option<String>,
+    /// The conversion's time in UNIX seconds, inclusive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<i64>,
+    /// The same, exclusive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<i64>,
+}
+
+/// The result of a step of [`SettleMany`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settled {
+    /// How many conversions matched.
+    pub count: u32,
+    /// How many of them were settled; none by a dry run.
+    pub settled: u32,
+    /// How many were refused, by code.
+    pub refused: BTreeMap<String, u32>,
+    /// The last entry that this step looked at, if there are more.
+    pub next: Option<i64>,
+}
