@@ -93,14 +93,14 @@ async fn convert(
         return Ok(Answer::from(INVALID_TOKEN));
     };
     log_fields.advertiser = Some(token.advertiser.to_string());
+    let conversions = context.isolate.pools.get(Pool::Conversions);
+    let _permit = conversions.acquire(&owner, context.now_ms)?;
     let tracking = snapshots::recent::<Tracking>(context, snapshots::TOKENS_IDLE_MS).await;
     let tracking =
         match tracking.and_then(|tracking| check_serial(context, &tracking, &token).map(|()| tracking)) {
             Ok(tracking) => tracking,
             Err(error) => return Ok(error.into()),
         };
-    let conversions = context.isolate.pools.get(Pool::Conversions);
-    let _permit = conversions.acquire(&owner, context.now_ms)?;
     let (click, nonce) = match opened {
         Opened::Whole { click, nonce } => (click, nonce),
         Opened::Short { shard, nonce, .. } => {

@@ -47,6 +47,8 @@ pub struct Isolate {
     pub revalidated_at_ms: Cell<i64>,
     /// The beginning of the last request for the pointer that was answered, in milliseconds.
     pub pointer_read_at_ms: Cell<i64>,
+    /// Whether the last request for the pointer was answered.
+    pub is_pointer_known: Cell<bool>,
     /// The end of the lease of a request that reads the pointer and what it names.
     pub revalidating_until_ms: Cell<i64>,
     pub chunks: ByteCache<String, Chunk>,
@@ -149,6 +151,7 @@ impl Isolate {
             listing: SnapshotSlot::empty(),
             revalidated_at_ms: Cell::new(0),
             pointer_read_at_ms: Cell::new(0),
+            is_pointer_known: Cell::new(true),
             revalidating_until_ms: Cell::new(0),
             chunks: ByteCache::new(CHUNK_BUDGET),
             pages: ByteCache::new(PAGE_BUDGET),

@@ -169,11 +169,14 @@ async fn load_first<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Option
 }
 
 /// The current snapshot, revalidated first if the isolate has read no pointer for longer than `max_idle_ms`. Of requests
-/// that come together one reads it, and the others wait for it.
+/// that come together one reads it, and the others wait for it. While KV does not answer, nobody waits again before the
+/// same time has passed.
 pub async fn recent<S: Snapshot>(context: &RequestContext, max_idle_ms: i64) -> Result<Rc<S>, ApiError> {
     let isolate = &context.isolate;
-    let is_stale = || context.now_ms.saturating_sub(isolate.pointer_read_at_ms.get()) > max_idle_ms;
-    if is_stale() && S::slot(isolate).get().is_some() {
+    let is_longer_ago = |at_ms: i64| context.now_ms.saturating_sub(at_ms) > max_idle_ms;
+    let is_stale = is_longer_ago(isolate.pointer_read_at_ms.get());
+    let has_failed = !isolate.is_pointer_known.get() && !is_longer_ago(isolate.revalidated_at_ms.get());
+    if is_stale && !has_failed && S::slot(isolate).get().is_some() {
         if isolate.is_revalidating(runtime::now_ms()) {
             while isolate.is_revalidating(runtime::now_ms()) {
                 Delay::from(POLL_INTERVAL).await;
@@ -258,7 +261,9 @@ fn revalidate_in_background(context: &RequestContext) {
 async fn revalidate(workers: &Workers, isolate: &Isolate) {
     let started_at_ms = runtime::now_ms();
     isolate.revalidating_until_ms.set(started_at_ms + LOADING_MS);
-    match read_pointer(workers).await {
+    let pointer = read_pointer(workers).await;
+    isolate.is_pointer_known.set(false);
+    match pointer {
         Ok(Some(pointer)) => {
             if isolate.tracking.get().is_some() {
                 adopt::<Tracking>(workers, isolate, &pointer).await;
@@ -267,6 +272,7 @@ async fn revalidate(workers: &Workers, isolate: &Isolate) {
                 adopt::<Selector>(workers, isolate, &pointer).await;
             }
             isolate.pointer_read_at_ms.set(started_at_ms);
+            isolate.is_pointer_known.set(true);
         }
         Ok(None) => log::warn("kv", "there is no pointer"),
         Err(error) => log::warn("kv", format_args!("pointer: {error}")),

@@ -43,6 +43,7 @@ mod schema;
 pub mod service;
 pub mod settlement;
 pub mod sql;
+pub mod states;
 pub mod terms;
 mod terms_cache;
 pub mod txns;

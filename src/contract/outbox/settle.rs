@@ -57,7 +57,7 @@ pub struct SettleFilter {
 pub struct Settled {
     /// How many conversions matched.
     pub count: u32,
-    /// How many of them were settled; none by a dry run.
+    /// How many of them were changed; none by a dry run. The others were so already, or are in `refused`.
     pub settled: u32,
     /// How many were refused, by code.
     pub refused: BTreeMap<String, u32>,

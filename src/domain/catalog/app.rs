@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// The highest `max_rewards_per_user_day`. The user's rewards are counted for each conversion.
+/// The highest `max_rewards_per_user_day`. Beyond it a hold would say nothing about a user.
 const MAX_REWARDS_PER_USER_DAY: u32 = 1_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,6 +7,7 @@ use super::{
     approval::Approval,
     numbers::{SHARDS, first_number},
     retention, sql,
+    states::state_number,
 };
 use crate::batches::{self, BatchRow};
 use contract::counters;
@@ -174,7 +175,10 @@ pub fn notify(
     fields.payout = Decimal::usd(nothing.payout);
     let notice = NewCallback {
         after: Some(entry),
-        notice: Some(notice_number(status)),
+        notice: Some(match status {
+            Status::Rejected => state_number(State::Rejected),
+            _ => state_number(State::Pending),
+        }),
         payout: 0,
         due_ms: Some(now_ms),
         erase: db.query_boolean(sql::IS_ERASED, params![entry])?,
@@ -182,19 +186,11 @@ pub fn notify(
     insert(db, now_ms, approval, &fields, Some(notice)).map(drop)
 }
 
-/// The stored number of a notice's status: that of the conversion's state.
-fn notice_number(status: Status) -> i64 {
-    match status {
-        Status::Rejected => 2,
-        _ => 0,
-    }
-}
-
 /// The callback of a new entry.
 struct NewCallback {
     /// For a reversal or a notice, the reward's entry.
     after: Option<i64>,
-    /// See [`notice_number`]; none for a payment.
+    /// The number of the state that a notice tells of; none for a payment.
     notice: Option<i64>,
     /// In micro-USD.
     payout: i64,

@@ -11,9 +11,8 @@ use serde_json::{
 
 use super::{
     endpoint::{self, OutboxState},
-    entries,
-    rows::{state_number, state_of},
-    sql,
+    entries, sql,
+    states::{state_number, state_of},
 };
 use contract::{
     operation::Reply,
@@ -287,10 +286,11 @@ fn log_entry<'r>(
     let original = row.optional_text(8)?;
     let state = state_of(row.integer(7)?)?;
     let code = state.reason().filter(|_| original.is_none()).map(Reason::code);
-    let is_payment = delivery.is_some() && row.is_null(11);
+    let notice = row.optional_integer(11)?.map(state_of).transpose()?;
+    let is_payment = delivery.is_some() && notice.is_none();
     let status = match (state, state.answer()) {
-        _ if row.optional_integer(11)? == Some(0) => Status::Pending.as_str(),
-        _ if !row.is_null(11) => Status::Rejected.as_str(),
+        _ if notice == Some(State::Pending) => Status::Pending.as_str(),
+        _ if notice.is_some() => Status::Rejected.as_str(),
         _ if original.is_some() => Status::Reversed.as_str(),
         (State::Held(_), _) => HELD,
         (_, Ok(status)) => status.as_str(),

@@ -1,7 +1,7 @@
 //! Retention and erasure: a user's identifiers on the operator's request, attempts after 90 days, and everything after 401
 //! days. No postback is taken from 400 days after its click, so no row is needed then to prevent a second payment. A
 //! callback that waits keeps its rows and its user's identifiers until it has been delivered or has become a dead letter,
-//! because it cannot be sent without them.
+//! because it cannot be sent without them. Only notices leave with their conversion, sent or not: they pay nothing.
 
 use serde_json::json;
 

@@ -1,12 +1,16 @@
 //! The rows of conversions: one for each click that reached a goal. They prevent a second payment.
 
-use super::{approval::Approval, entries, peers::Peers, reservations::Reservation, sql};
+use super::{
+    approval::Approval,
+    entries,
+    peers::Peers,
+    reservations::Reservation,
+    sql,
+    states::{state_number, state_of},
+};
 use domain::{
     callbacks::fields::Status,
-    conversions::{
-        state::{Reason, State},
-        table::Event,
-    },
+    conversions::{state::State, table::Event},
 };
 use platform::{
     database::{Database, DatabaseError, json},
@@ -121,46 +125,4 @@ fn notice_of(state: State) -> Option<Status> {
         State::Rejected => Some(Status::Rejected),
         _ => None,
     }
-}
-
-/// The stored number of a state. It must not change, or stored conversions would change their states.
-pub fn state_number(state: State) -> i64 {
-    match state {
-        State::Pending => 0,
-        State::Approved => 1,
-        State::Rejected => 2,
-        State::Reversed => 3,
-        State::Tombstone => 4,
-        State::Refused(reason) => 10 + reason_number(reason),
-        State::Held(reason) => 20 + reason_number(reason),
-    }
-}
-
-fn reason_number(reason: Reason) -> i64 {
-    match reason {
-        Reason::WindowClosed => 0,
-        Reason::DuplicateTxn => 1,
-        Reason::AlreadyRewarded => 2,
-        Reason::TooFast => 3,
-        Reason::TooManyToday => 4,
-        Reason::Capped => 5,
-    }
-}
-
-pub fn state_of(number: i64) -> Result<State, DatabaseError> {
-    let plain = [
-        State::Pending,
-        State::Approved,
-        State::Rejected,
-        State::Reversed,
-        State::Tombstone,
-    ];
-    let with_reason = Reason::ALL
-        .into_iter()
-        .flat_map(|reason| [State::Refused(reason), State::Held(reason)]);
-    plain
-        .into_iter()
-        .chain(with_reason)
-        .find(|state| state_number(*state) == number)
-        .ok_or_else(|| DatabaseError(format!("{number} is not a state of a conversion")))
 }

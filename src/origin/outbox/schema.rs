@@ -73,6 +73,7 @@ const TABLES: &[&str] = &[
      ) STRICT, WITHOUT ROWID",
     "CREATE UNIQUE INDEX reservations_by_reward ON reservations (rewarded) WHERE rewarded IS NOT NULL",
     "CREATE INDEX reservations_by_due ON reservations (due_ms)",
+    "CREATE INDEX reservations_by_user ON reservations (user_id)",
     // The senders' own ids of conversions, each claimed by one click of any of the app's outboxes.
     "CREATE TABLE txns (
        advertiser TEXT NOT NULL, goal TEXT NOT NULL, txn TEXT NOT NULL, nonce BLOB NOT NULL, number INTEGER NOT NULL,

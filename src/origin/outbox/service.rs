@@ -226,6 +226,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             };
             let conversion = settlement::conversion(db, shard, &settle)?;
             match self.convert(shard, &conversion).await {
+                Ok(Reply::Answer(answer)) if answer.duplicate => {}
                 Ok(_) => settled.settled += 1,
                 Err(Failure::Refused(refusal)) if refusal.status < 500 => {
                     *settled.refused.entry(refusal.code.to_owned()).or_default() += 1;

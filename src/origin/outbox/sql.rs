@@ -313,8 +313,10 @@ platform::statements! {
     pub const SWEEP_CONVERSIONS = concat!("DELETE FROM conversions WHERE (nonce, goal) IN
         (SELECT nonce, goal FROM entries e ", to_sweep!(), ")");
     /// after this entry, before this one
-    pub const SWEEP_THEIR_ATTEMPTS = concat!("DELETE FROM attempts WHERE entry IN
-        (SELECT entry FROM entries e ", to_sweep!(), " UNION ALL SELECT after FROM entries e ", to_sweep!(), ")");
+    pub const SWEEP_THEIR_ATTEMPTS = concat!("DELETE FROM attempts WHERE entry IN (
+        WITH swept AS (SELECT entry FROM entries e ", to_sweep!(), " UNION ALL SELECT after FROM entries e ", to_sweep!(), ")
+        SELECT entry FROM swept
+        UNION ALL SELECT n.entry FROM swept s JOIN entries n ON n.after = s.entry AND n.notice IS NOT NULL)");
     /// after this entry, before this one: the notices of conversions that are swept
     pub const SWEEP_NOTICES = concat!("DELETE FROM entries WHERE notice IS NOT NULL AND after IN
         (SELECT entry FROM entries e ", to_sweep!(), " UNION ALL SELECT after FROM entries e ", to_sweep!(), ")");

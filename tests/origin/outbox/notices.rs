@@ -231,3 +231,14 @@ fn a_user_who_was_erased_is_told_of_and_erased_again() {
     settle(&db, &world, &reward_id(1), Action::Reject, &[]).unwrap();
     assert!(delivered(&db, NOW, ALL).is_empty());
 }
+
+#[test]
+fn many_unwanted_callbacks_end_in_several_turns() {
+    let (db, world) = (outbox(), World::new());
+    send(&db, &world, &conversion(1)).unwrap();
+    fill(&db, 1_200);
+    let claims = || attempts::claim(&db, NOW, MAX_IN_FLIGHT, CLAIM_MS, Events::NONE).unwrap();
+    let ended: Vec<_> = (0..4).map(|_| claims().skipped.len()).collect();
+    assert!(ended[0] < 600 && ended[1] < 600, "{ended:?}");
+    assert_eq!((ended.iter().sum::<usize>(), ended[3]), (1_200, 0));
+}
