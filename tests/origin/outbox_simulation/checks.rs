@@ -168,7 +168,11 @@ impl World {
                             "{id} was never answered {status}"
                         );
                     }
-                    self.model.concluded(now_ms, &claimed, &judgement, written);
+                    // A notice may leave with its conversion during its attempt.
+                    let sql = format!("SELECT COUNT(*) FROM entries WHERE entry = {}", claimed.entry);
+                    let is_kept = self.number(&sql) > 0;
+                    self.model
+                        .concluded(now_ms, &claimed, &judgement, written && is_kept);
                 }
                 Event::AlarmFailed => self.model.alarm_failed = true,
             }

@@ -109,3 +109,16 @@ fn a_reversal_of_an_erased_user_that_crosses_the_approval_is_refused() {
         Op::ResolveAll,
     ]);
 }
+
+#[test]
+fn a_notice_may_leave_during_its_attempt() {
+    carry_out([
+        Op::Change(Change::Callback(true, false)),
+        Op::Receivers(Behaviour::Broken),
+        postback(0, Status::Pending),
+        Op::ResolveAll,
+        Op::Pass(410 * DAY_MS),
+        postback(0, Status::Approved),
+        Op::Alarm(0),
+    ]);
+}
