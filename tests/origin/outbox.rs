@@ -368,12 +368,6 @@ fn claim_of(db: &Sqlite, now_ms: i64, events: Events) -> Vec<ClaimedCallback> {
     claimed.callbacks
 }
 
-/// Claims at most so many.
-fn claim_most(db: &Sqlite, now_ms: i64, most: usize) -> Vec<ClaimedCallback> {
-    let claimed = attempts::claim(db, now_ms, most, CLAIM_MS, DEFAULT_EVENTS).unwrap();
-    claimed.callbacks
-}
-
 /// The transaction ids of these attempts.
 fn ids(callbacks: &[ClaimedCallback]) -> Vec<&str> {
     callbacks

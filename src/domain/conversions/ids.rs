@@ -19,7 +19,7 @@ pub struct RowKey<'a> {
 /// Domain separation from other hashes of the same values, and from later versions of this one.
 const DOMAIN: &[u8] = b"signpost transaction 1\0";
 
-/// What a transaction id is of.
+/// The kinds of transaction ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     Reward,

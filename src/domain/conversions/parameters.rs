@@ -115,7 +115,7 @@ fn shown(reason: Cow<'_, str>) -> Cow<'_, str> {
 /// Checks a reason in words: one line that a log and a page can show.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The problem, for a message.
 pub fn check_reason(reason: &str) -> Result<(), String> {
     if reason.chars().count() > MAX_REASON_CHARS {
         return Err(format!("must be at most {MAX_REASON_CHARS} characters"));

@@ -49,7 +49,7 @@ impl Action {
     }
 }
 
-/// What an event does to a conversion.
+/// The effect of an event on a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// Pays it. A hold that stands against it holds it; another reason refuses it.

@@ -172,7 +172,7 @@ pub fn get(db: &impl Database, transaction_id: &str) -> Result<Reply, Failure> {
 /// The number of a status in statements.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The problem, for a message.
 pub fn status_number(status: &str) -> Result<i64, &'static str> {
     let known = STATUSES.iter().find(|(name, _)| *name == status);
     known

@@ -35,13 +35,13 @@ const PATIENCE_MS: i64 = 100 * SECOND_MS;
 /// The reward of the first goal.
 const COINS: i64 = 1_250;
 
-/// What happens to the conversions of a user.
+/// The events of a user's conversions, and their end.
 struct Journey {
     /// Postbacks and actions in their order. `again` is the approval of a second click.
     steps: &'static [&'static str],
     /// The conversion's last status in the log.
     last: &'static str,
-    /// What the publisher must be told, beside notices that may be overtaken.
+    /// The statuses that the publisher must be told, beside notices that may be overtaken.
     told: &'static [&'static str],
     coins: i64,
 }
@@ -158,7 +158,7 @@ impl Client<'_> {
     }
 }
 
-/// What the publisher was told, by user: the statuses, and the coins of each transaction id once.
+/// The publisher's view, by user: the statuses, and the coins of each transaction id once.
 fn told(receiver: &Receiver) -> BTreeMap<String, (BTreeSet<String>, i64)> {
     let mut transactions = BTreeMap::new();
     let mut told = BTreeMap::<_, (BTreeSet<_>, i64)>::new();

@@ -17,6 +17,12 @@ fn due_ms(db: &Sqlite) -> Option<i64> {
     attempts::due_ms(db, endpoint::read(db).unwrap().as_ref()).unwrap()
 }
 
+/// Claims at most so many.
+fn claim_most(db: &Sqlite, now_ms: i64, most: usize) -> Vec<ClaimedCallback> {
+    let claimed = attempts::claim(db, now_ms, most, CLAIM_MS, DEFAULT_EVENTS).unwrap();
+    claimed.callbacks
+}
+
 #[test]
 fn callbacks_are_claimed_once_and_the_longest_waiting_first() {
     let (db, world) = with_rewards(5);

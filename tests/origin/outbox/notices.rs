@@ -1,4 +1,4 @@
-//! What a publisher is told of conversions that are not paid, and what it is not told.
+//! Notices: a publisher is told of conversions that are not paid, if it wants to be.
 
 use super::*;
 use domain::{
@@ -31,7 +31,7 @@ fn notice_id(n: u8, kind: Kind) -> String {
     transaction_id(&row, kind)
 }
 
-/// What is sent next: the statuses and transaction ids. Every callback is delivered.
+/// The next callbacks: the statuses and transaction ids. Every callback is delivered.
 fn delivered(db: &Sqlite, now_ms: i64, events: Events) -> Vec<(Told, String)> {
     let callbacks = claim_of(db, now_ms, events);
     for callback in &callbacks {
