@@ -77,7 +77,7 @@ async fn finish(
 }
 
 /// Resumes reservations whose requests have ended, and frees the claims of refused conversions, outside of any request.
-/// What another object does not answer is retried with backoff. Returns whether more can be done at once.
+/// A call that another object does not answer is retried with backoff. Returns whether more can be done at once.
 ///
 /// # Errors
 /// The first error; the others were resumed all the same.

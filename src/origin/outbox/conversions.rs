@@ -178,7 +178,7 @@ pub fn admit(
     Ok(Admitted::Settled(answer))
 }
 
-/// What stands against a conversion.
+/// The first reason against a conversion, if any.
 enum Verdict {
     Nothing,
     /// The `txn` must be claimed before the rest is judged.

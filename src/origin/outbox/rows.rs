@@ -71,22 +71,19 @@ pub fn store(
 ) -> Result<(), Failure> {
     let now_ms = peers.now_ms();
     let mut names = row.map(|row| row.names.clone()).unwrap_or_default();
-    if !names.iter().any(|name| name == approval.name()) {
+    if !row.is_some_and(|row| row.has_name(approval.name())) {
         names.push(approval.name().to_owned());
     }
     let is_action = matches!(approval.conversion.event, Event::Action(_));
     let entry = match row {
-        // A paid conversion's entry never changes, a repeat changes only the names, and the operator's rejection brings
-        // nothing new.
-        Some(row)
-            if matches!(row.state, State::Approved | State::Reversed)
-                || row.state == state
-                || (is_action && state == State::Rejected) =>
-        {
-            if is_action && row.state != state && state == State::Rejected {
-                let reason = approval.conversion.reason.as_deref();
-                db.execute(sql::SET_REASON, params![reason, row.entry])?;
-            }
+        // A paid conversion's entry never changes, and a repeat changes only the names.
+        Some(row) if matches!(row.state, State::Approved | State::Reversed) || row.state == state => {
+            row.entry
+        }
+        // The operator's rejection brings nothing new but its reason.
+        Some(row) if is_action && state == State::Rejected => {
+            let reason = approval.conversion.reason.as_deref();
+            db.execute(sql::SET_REASON, params![reason, row.entry])?;
             row.entry
         }
         Some(row) => entries::amend(db, now_ms, approval, row.entry, state)?,

@@ -75,19 +75,21 @@ pub struct ManyOrder {
 
 impl Document for ManyOrder {
     fn check(&self) -> Result<(), FieldError> {
-        let in_filter = |error: FieldError| FieldError::new(format!("filter.{}", error.path), error.problem);
         log::status_number(&self.filter.status)
             .map_err(|problem| FieldError::new("filter.status", problem))?;
-        for (name, at) in [("since", self.filter.since), ("until", self.filter.until)] {
+        for (path, at) in [
+            ("filter.since", self.filter.since),
+            ("filter.until", self.filter.until),
+        ] {
             if at.is_some_and(|at| !(0..=LATEST_S).contains(&at)) {
-                return Err(in_filter(FieldError::new(name, "must be UNIX seconds")));
+                return Err(FieldError::new(path, "must be UNIX seconds"));
             }
         }
         if !self.dry_run && self.filter.until.is_none() {
-            return Err(in_filter(FieldError::new(
-                "until",
+            return Err(FieldError::new(
+                "filter.until",
                 "is missing: send the one that a dry run gave, so that no later conversion is settled",
-            )));
+            ));
         }
         check_words(&self.reason)
     }

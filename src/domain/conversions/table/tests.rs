@@ -27,7 +27,7 @@ fn take(state: Option<State>, step: Step, objection: Option<Reason>) -> (Option<
     }
 }
 
-/// What is known of a conversion without a table: whether it was ever paid, taken back, or ended without a payment, and
+/// A conversion without a table: whether it was ever paid, taken back, or ended without a payment, and
 /// whether it is known and pending.
 #[derive(Default)]
 struct Naive {
