@@ -160,7 +160,7 @@ fn sealed(revision: i64) -> Bytes {
     let json = serde_json::to_vec(&callback).unwrap();
     let purpose = callback_purpose(&app().to_string());
     Bytes(
-        Vault::parse(STORE_KEYS)
+        Vault::parse("STORE_KEYS", STORE_KEYS)
             .unwrap()
             .seal(&purpose, &json, [7; 12])
             .unwrap(),

@@ -36,6 +36,12 @@ impl World {
             self.seen.insert(entry.entry, entry.clone());
         }
         let kept: BTreeSet<_> = stored.iter().map(|entry| entry.entry).collect();
+        for (number, entry) in &mut self.seen {
+            if entry.notice.is_some() && !kept.contains(number) {
+                // It left with its conversion, sent or not, and nothing happens to it any more.
+                entry.delivery = None;
+            }
+        }
         for (number, entry) in self.seen.iter().filter(|(number, _)| !kept.contains(number)) {
             if entry.notice.is_some() {
                 assert!(
