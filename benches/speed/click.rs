@@ -1,6 +1,11 @@
 //! Clicks: a redirect with all checks, sealed and counted, against a constant redirect and against one whose link is
 //! read from KV.
 
+use std::collections::BTreeSet;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
 use crate::{
     bench::{Bench, answered, throughput},
     harness::Signpost,
@@ -35,6 +40,8 @@ const NETWORK: (&str, &str) = (
     r#"{"clientTcpRtt":18,"longitude":"8.68417","latitude":"50.11552","tlsCipher":"AEAD-AES128-GCM-SHA256","continent":"EU","asn":3320,"country":"DE","isEUCountry":"1","colo":"FRA","timezone":"Europe/Berlin","city":"Frankfurt am Main","region":"Hesse","regionCode":"HE","postalCode":"60313","httpProtocol":"HTTP/2","tlsVersion":"TLSv1.3","asOrganization":"Example Telecom"}"#,
 );
 
+const CLICK_SECRET: &str = "a-click-secret-of-thirty-two-or-more";
+
 const TAIL_RATE: u32 = 1_000;
 const TAIL_REQUESTS: u32 = 5_000;
 const P99_TIMES: f64 = 1.5;
@@ -56,6 +63,34 @@ pub fn paths(offers: usize, apps: usize) -> Vec<String> {
         )
     });
     paths.collect()
+}
+
+/// Makes every app of these clicks sign them, and signs them.
+fn signed(signpost: &Signpost, paths: &[String]) -> Vec<String> {
+    let mut apps = BTreeSet::new();
+    let mac = Hmac::<Sha256>::new_from_slice(CLICK_SECRET.as_bytes()).expect("a key");
+    let sign = |path: &String| {
+        let (_, query) = path.split_once('?').expect("a query");
+        let value = |wanted: &str| {
+            let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+            pairs.find(|(name, _)| *name == wanted).expect("a parameter").1
+        };
+        let (app, user_id) = (value("app"), value("user_id"));
+        apps.insert(app.to_owned());
+        let mac = mac.clone().chain_update(format!("app={app}&user_id={user_id}"));
+        format!("{path}&sig={}", hex::encode(mac.finalize().into_bytes()))
+    };
+    let signed = paths.iter().map(sign).collect();
+    for app in apps {
+        let path = format!("apps/{app}");
+        let mut document = signpost.operator("GET", &path, None).expect(200).json();
+        let members = document.as_object_mut().expect("an object");
+        members.retain(|member, _| !["app_id", "terms_revision"].contains(&member.as_str()));
+        members.insert("click_secret".into(), CLICK_SECRET.into());
+        signpost.put(&path, &document);
+    }
+    signpost.refresh();
+    signed
 }
 
 /// The clicks as a browser in Germany sends them.
@@ -116,6 +151,12 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
         |requests, (name, value)| requests.header(name, value),
     );
 
+    let signing = bench.signpost(&catalog).start();
+    let mut signed_clicks = requests(bench, &signed(&signing, &paths));
+    signing
+        .get(&paths[0], &clicks.headers())
+        .expect_error(403, "invalid_signature");
+
     let mut constant_clicks = clicks.clone();
     let mut constant_network_clicks = network_clicks.clone();
     let scratch = bench.scratch();
@@ -169,6 +210,16 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
     );
     let work = "the same, the country from `request.cf` as in production";
     rows.push(throughput(work, Some(0.9), &found[0], &found[1]).printed());
+    let found = interleaved(
+        "signed click",
+        bench.rounds,
+        &mut [
+            &mut || load(bench, &signing, &mut signed_clicks, SECONDS),
+            &mut || load(bench, &ours, &mut clicks, SECONDS),
+        ],
+    );
+    let work = "click with a signature, against one without";
+    rows.push(throughput(work, None, &found[0], &found[1]).printed());
     rows.push(tail(bench, &ours, &constant, &paths[0]).printed());
     rows
 }

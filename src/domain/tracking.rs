@@ -7,6 +7,7 @@
 //! - [`alphabet`]: the characters that identifiers and custom parameters may hold.
 //!
 //! Answering it:
+//! - [`signature`]: checks the signature of a click whose app signs them;
 //! - [`decision`]: decides from the snapshot alone whether the click is redirected;
 //! - [`click`]: the record of a click that is sealed into its click id;
 //! - [`click_id`]: seals and opens click ids, with the encoding of [`click_codec`] and the service's [`keys`];
@@ -23,5 +24,6 @@ pub mod decision;
 pub mod keys;
 pub mod parameters;
 pub mod redirect;
+pub mod signature;
 pub mod target;
 pub mod user_agent;

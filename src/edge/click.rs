@@ -90,6 +90,8 @@ pub fn prepare<'t>(
         now_ms,
     };
     let allowed = decision::decide(tracking, request.query, visitor)?;
+    check_signature(isolate, &allowed, request.query, now_ms)
+        .map_err(|error| decision::refuse(&allowed.app, error))?;
     let is_confirmed = user_agent::is_confirmed_click(
         request.is_head,
         request.user_agent,
@@ -107,6 +109,27 @@ pub fn prepare<'t>(
         is_confirmed,
         needs,
     })
+}
+
+/// Checks the signature of a click, if its app signs them.
+fn check_signature(
+    isolate: &Isolate,
+    allowed: &Allowed<'_>,
+    query: &str,
+    now_ms: i64,
+) -> Result<(), ApiError> {
+    let Some(sealed) = allowed.app.click_secrets else {
+        return Ok(());
+    };
+    let vault = &isolate.config.vault;
+    let keys = isolate.signing_keys.get(vault, &allowed.app, sealed);
+    let keys = keys.ok_or_else(|| {
+        unavailable(format_args!(
+            "no key of EDGE_KEYS opens the click secrets of app {}",
+            allowed.app.id
+        ))
+    })?;
+    keys.check(query, &allowed.parameters, now_ms)
 }
 
 impl Prepared<'_> {

@@ -3,7 +3,11 @@
 use crate::rate_limit::Rate;
 use domain::{
     conversions::token,
-    model::{mac::MacKeys, time::SECOND_MS},
+    model::{
+        credentials::{EDGE_KEYS, Vault},
+        mac::MacKeys,
+        time::SECOND_MS,
+    },
     reporting::keys,
     tracking::keys::KeyRing,
 };
@@ -26,6 +30,8 @@ pub struct Config {
     pub operator_token: OperatorToken,
     /// `CLICK_KEYS`.
     pub click_keys: KeyRing,
+    /// `EDGE_KEYS`: opens what the origin sealed into the tracking snapshot.
+    pub vault: Vault,
     /// `REPORT_KEY_MAC`: verifies that a report key was issued, without a call to its ledger.
     pub report_keys: MacKeys,
     /// `TOKEN_MAC`: verifies that an advertiser's token was issued.
@@ -57,6 +63,7 @@ impl Config {
             },
             operator_token: OperatorToken::read(read),
             click_keys: KeyRing::parse(&required("CLICK_KEYS")?).map_err(|error| error.to_string())?,
+            vault: Vault::parse(EDGE_KEYS, &required(EDGE_KEYS)?)?,
             report_keys: MacKeys::parse(keys::SETTING, &required(keys::SETTING)?)?,
             token_keys: MacKeys::parse(token::SETTING, &required(token::SETTING)?)?,
         })
@@ -69,12 +76,14 @@ mod tests {
 
     #[test]
     fn an_error_names_its_binding() {
-        let (key, mac) = (format!("1:seal:{}", "ab".repeat(32)), "ab".repeat(32));
+        let mac = "ab".repeat(32);
+        let (key, edge_key) = (format!("1:seal:{mac}"), format!("1:{mac}"));
         let config = |wrong: &str, value: &str| {
             Config::read(|name| match name {
                 name if name == wrong => Some(value.to_owned()),
                 "TRACKING_URL" => Some("https://t.example/".to_owned()),
                 "CLICK_KEYS" => Some(key.clone()),
+                EDGE_KEYS => Some(edge_key.clone()),
                 "REPORT_KEY_MAC" | "TOKEN_MAC" => Some(mac.clone()),
                 _ => None,
             })
@@ -83,6 +92,8 @@ mod tests {
         for (name, value) in [
             ("TRACKING_URL", ""),
             ("CLICK_KEYS", "nonsense"),
+            ("EDGE_KEYS", "nonsense"),
+            ("EDGE_KEYS", ""),
             ("OFFERS_RATE", "many"),
             ("REVALIDATE_SECONDS", "soon"),
             ("REPORT_KEY_MAC", "short"),

@@ -18,6 +18,7 @@ use crate::{
     page_cache::{PageKey, RenderedPage},
     rate_limit::RateLimiter,
     reachability::Reachability,
+    signing_keys::OpenedKeys,
     traffic::EdgeTraffic,
 };
 use domain::{
@@ -59,6 +60,7 @@ pub struct Isolate {
     nonces: RefCell<NonceSource>,
     /// Offers whose click cap is spent, with the day and the revision of the offer.
     pub spent: RefCell<HashMap<String, (i64, i64)>>,
+    pub signing_keys: OpenedKeys,
     pub traffic: EdgeTraffic,
     pub reach: Reachability,
 }
@@ -160,6 +162,7 @@ impl Isolate {
             counts: RefCell::default(),
             nonces: RefCell::new(NonceSource::new(*nonce_base)),
             spent: RefCell::default(),
+            signing_keys: OpenedKeys::default(),
             traffic: EdgeTraffic::default(),
             reach: Reachability::default(),
         });

@@ -38,4 +38,6 @@ mod origin;
 #[cfg(target_arch = "wasm32")]
 mod reports;
 #[cfg(target_arch = "wasm32")]
+mod signing_keys;
+#[cfg(target_arch = "wasm32")]
 mod snapshots;

@@ -264,6 +264,7 @@ impl<'a> PageRequest<'a> {
             platform: self.app.platform,
             currency: self.app.currency(),
             blocked: self.app.blocked_offers().filter_map(OfferId::parse).collect(),
+            signs_clicks: self.app.click_secrets.is_some(),
         }
     }
 

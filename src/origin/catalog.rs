@@ -38,7 +38,10 @@ use platform::{database::Database, failure::Failure};
 pub struct Context<'a> {
     pub now_ms: i64,
     pub random: &'a dyn Fn() -> Result<[u8; 32], String>,
+    /// Seals what the origin alone reads.
     pub vault: &'a Vault,
+    /// Seals what the edge reads from the snapshot.
+    pub edge_vault: &'a Vault,
     pub token_mac: &'a MacKeys,
     pub guard: &'a Guard,
 }

@@ -3,7 +3,10 @@
 use domain::{
     callbacks::schedule::{Schedule, timeout_ms},
     conversions::token,
-    model::{credentials::Vault, mac::MacKeys},
+    model::{
+        credentials::{EDGE_KEYS, STORE_KEYS, Vault},
+        mac::MacKeys,
+    },
     reporting::keys,
 };
 use platform::http::hosts::{Hosts, OperatorToken};
@@ -22,7 +25,9 @@ impl Config {
     pub fn read(read: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let read = |name: &str| read(name).filter(|text| !text.is_empty());
         let required = |name: &str| read(name).ok_or_else(|| format!("{name} is not set"));
-        Vault::parse(&required("STORE_KEYS")?)?;
+        for setting in [STORE_KEYS, EDGE_KEYS] {
+            Vault::parse(setting, &required(setting)?)?;
+        }
         for setting in [keys::SETTING, token::SETTING] {
             MacKeys::parse(setting, &required(setting)?)?;
         }
@@ -48,7 +53,7 @@ mod tests {
         let config = |wrong: &str, value: &str| {
             Config::read(|name| match name {
                 name if name == wrong => Some(value.to_owned()),
-                "STORE_KEYS" => Some(store_keys.clone()),
+                STORE_KEYS | EDGE_KEYS => Some(store_keys.clone()),
                 "REPORT_KEY_MAC" | "TOKEN_MAC" => Some(key.clone()),
                 _ => None,
             })
@@ -57,6 +62,8 @@ mod tests {
         for (name, value) in [
             ("STORE_KEYS", "1:short"),
             ("STORE_KEYS", ""),
+            ("EDGE_KEYS", "1:short"),
+            ("EDGE_KEYS", ""),
             ("REPORT_KEY_MAC", "short"),
             ("TOKEN_MAC", "short"),
             ("CALLBACK_SCHEDULE", "soon"),

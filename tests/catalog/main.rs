@@ -17,6 +17,7 @@ mod callback_sync;
 mod callback_sync_model;
 mod caps;
 mod chunks;
+mod click_secrets;
 mod guard;
 mod import;
 mod publication;
@@ -65,6 +66,7 @@ use platform::{
 const NOON: i64 = 20_468 * 86_400_000 + 12 * 3_600_000;
 
 const STORE_KEYS: &str = "1:000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+const EDGE_KEYS: &str = "1:202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f";
 
 fn token_mac() -> Result<MacKeys, String> {
     MacKeys::parse(token::SETTING, &"ab".repeat(32))
@@ -76,6 +78,7 @@ struct Catalog {
     now_ms: Cell<i64>,
     draws: Cell<u8>,
     vault: Vault,
+    edge_vault: Vault,
     token_mac: MacKeys,
     /// The guard's production settings, without own hosts.
     guard: Guard,
@@ -89,7 +92,8 @@ impl Catalog {
             db,
             now_ms: Cell::new(NOON),
             draws: Cell::new(0),
-            vault: Vault::parse(STORE_KEYS).unwrap(),
+            vault: Vault::parse("STORE_KEYS", STORE_KEYS).unwrap(),
+            edge_vault: Vault::parse("EDGE_KEYS", EDGE_KEYS).unwrap(),
             token_mac: token_mac().unwrap(),
             guard: Guard::default(),
         }
@@ -131,6 +135,7 @@ impl Catalog {
             now_ms: self.now(),
             random: &random,
             vault: &self.vault,
+            edge_vault: &self.edge_vault,
             token_mac: &self.token_mac,
             guard: &self.guard,
         })

@@ -30,7 +30,7 @@ use platform::{
 };
 
 use crate::{
-    Catalog, STORE_KEYS,
+    Catalog, EDGE_KEYS, STORE_KEYS,
     sqlite::{Fault, Sqlite},
 };
 
@@ -188,7 +188,8 @@ pub fn run_for(catalog: &Catalog, kv: &Kv, ms: i64) {
             alarm_ms: Cell::new(None),
         };
         let settings = Settings {
-            vault: Vault::parse(STORE_KEYS),
+            vault: Vault::parse("STORE_KEYS", STORE_KEYS),
+            edge_vault: Vault::parse("EDGE_KEYS", EDGE_KEYS),
             token_mac: crate::token_mac(),
             guard: Guard::default(),
         };

@@ -254,7 +254,7 @@ fn only_the_first_question_of_an_outbox_writes() {
 fn backup(catalog: &Catalog) -> Catalog {
     let restored = Catalog {
         now_ms: catalog.now_ms.clone(),
-        vault: Vault::parse(STORE_KEYS).unwrap(),
+        vault: Vault::parse("STORE_KEYS", STORE_KEYS).unwrap(),
         token_mac: token_mac().unwrap(),
         guard: Guard::default(),
         ..Catalog::empty()

@@ -232,11 +232,11 @@ fn an_import_encrypts_a_secret_again_that_no_key_decrypts() {
     let mut catalog = synced_catalog();
     let before = settings(&catalog);
     // The stored ciphertext stays as long as the old key is listed.
-    catalog.vault = Vault::parse(&format!("{NEW_KEY},{STORE_KEYS}")).unwrap();
+    catalog.vault = Vault::parse("STORE_KEYS", &format!("{NEW_KEY},{STORE_KEYS}")).unwrap();
     import(&catalog, &app_with_secrets());
     assert_eq!((due(&catalog), settings(&catalog)), (None, before.clone()));
 
-    catalog.vault = Vault::parse(NEW_KEY).unwrap();
+    catalog.vault = Vault::parse("STORE_KEYS", NEW_KEY).unwrap();
     import(&catalog, &app_with_secrets());
     let resealed = settings(&catalog);
     assert!(resealed.revision > before.revision);

@@ -1,11 +1,12 @@
 //! Clicks over HTTP: errors (`parameters`, `refusals`), kinds of answers (`answers`), redirect targets (`targets`), the
-//! content of click ids (`click_ids`) and counting (`counting`).
+//! content of click ids (`click_ids`), counting (`counting`) and signed clicks (`signatures`).
 
 mod answers;
 mod click_ids;
 mod counting;
 mod parameters;
 mod refusals;
+mod signatures;
 mod targets;
 
 use url::{Url, form_urlencoded};

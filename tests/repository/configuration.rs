@@ -16,11 +16,23 @@ const ORIGIN: &str = "src/origin/wrangler.toml";
 const SECRETS: [(&str, &[&str]); 2] = [
     (
         EDGE,
-        &["OPERATOR_TOKEN", "CLICK_KEYS", "REPORT_KEY_MAC", "TOKEN_MAC"],
+        &[
+            "OPERATOR_TOKEN",
+            "CLICK_KEYS",
+            "EDGE_KEYS",
+            "REPORT_KEY_MAC",
+            "TOKEN_MAC",
+        ],
     ),
     (
         ORIGIN,
-        &["OPERATOR_TOKEN", "STORE_KEYS", "REPORT_KEY_MAC", "TOKEN_MAC"],
+        &[
+            "OPERATOR_TOKEN",
+            "STORE_KEYS",
+            "EDGE_KEYS",
+            "REPORT_KEY_MAC",
+            "TOKEN_MAC",
+        ],
     ),
 ];
 
@@ -182,6 +194,7 @@ fn each_wrangler_names_the_secrets_of_its_worker_and_stores_none() {
             "OPERATOR_TOKEN",
             "CLICK_KEYS",
             "STORE_KEYS",
+            "EDGE_KEYS",
             "REPORT_KEY_MAC",
             "TOKEN_MAC",
         ] {

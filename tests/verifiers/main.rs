@@ -1,7 +1,9 @@
 //! Tests of the verifiers in `fixtures/verifiers/`, in every installed language, and of the stock Standard Webhooks
-//! libraries of three registries. Each accepts what Signpost signs and refuses every change.
+//! libraries of three registries. Each accepts what Signpost signs and refuses every change. `signers` tests the
+//! signers of clicks.
 
 #![expect(
+    clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
     clippy::string_slice,
@@ -15,6 +17,9 @@ mod cases;
 mod numbers;
 mod random;
 mod receiver;
+#[path = "../../fixtures/signers/sign.rs"]
+mod sign;
+mod signers;
 #[path = "../../fixtures/verifiers/verify.rs"]
 mod verify;
 
@@ -30,6 +35,7 @@ use std::{
 
 use cases::{Case, Check};
 use random::Random;
+use serde::Serialize;
 use standardwebhooks::Webhook;
 use ureq::http::HeaderMap;
 
@@ -79,10 +85,22 @@ fn assert_answers(verifier: &str, seed: u64, checks: &[Check], answers: &[bool])
 
 /// Runs a program that reads one case per line as JSON and writes `ok` or `bad` per line.
 fn run_verifier(command: &mut Command, checks: &[Check]) -> Vec<bool> {
+    let cases: Vec<_> = checks.iter().map(|check| &check.case).collect();
+    let answers = run_on_lines(command, &cases);
+    let answer = |line: &String| match line.as_str() {
+        "ok" => true,
+        "bad" => false,
+        other => panic!("{command:?} printed {other}"),
+    };
+    answers.iter().map(answer).collect()
+}
+
+/// Runs a program that reads one value per line as JSON. Returns the lines that it writes.
+fn run_on_lines(command: &mut Command, values: &[impl Serialize]) -> Vec<String> {
     let mut input = tempfile::tempfile().unwrap();
     let mut lines = String::new();
-    for check in checks {
-        writeln!(lines, "{}", serde_json::to_string(&check.case).unwrap()).unwrap();
+    for value in values {
+        writeln!(lines, "{}", serde_json::to_string(value).unwrap()).unwrap();
     }
     input.write_all(lines.as_bytes()).unwrap();
     input.rewind().unwrap();
@@ -92,21 +110,19 @@ fn run_verifier(command: &mut Command, checks: &[Check]) -> Vec<bool> {
         .output();
     let ran = ran.unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(ran.status.success(), "{command:?}\n{ran:?}");
-    let answer = |line: &str| match line {
-        "ok" => true,
-        "bad" => false,
-        other => panic!("{command:?} printed {other}"),
-    };
-    String::from_utf8(ran.stdout)
-        .unwrap()
-        .lines()
-        .map(answer)
-        .collect()
+    let written = String::from_utf8(ran.stdout).unwrap();
+    written.lines().map(str::to_owned).collect()
 }
 
 fn is_installed(program: &str, version: &str) -> bool {
     let ran = Command::new(program).arg(version).output();
     ran.is_ok_and(|ran| ran.status.success())
+}
+
+/// Says that a program is not installed, directly, since the output of `eprintln!` is hidden when the test passes.
+fn skipped(what: &str, program: &str) {
+    let skipped = format!("verifiers: {program} is not installed, its {what} is skipped\n");
+    io::stderr().write_all(skipped.as_bytes()).unwrap();
 }
 
 #[test]
@@ -118,19 +134,23 @@ fn the_python_verifier_accepts_only_signed_requests() {
 }
 
 #[test]
-fn the_verifier_in_the_documents_equals_the_tested_one() {
+fn the_functions_in_the_documents_equal_the_tested_ones() {
     let read = |path: &str| {
         fs::read_to_string(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(path)).unwrap()
     };
     let document = read("docs/INTEGRATING.md");
-    let (_, shown) = document.split_once("```python\n").unwrap();
-    let (shown, _) = shown.split_once("```").unwrap();
-    let (_, function) = shown.split_once("\n\n").unwrap();
-    // The fixture has a description and comments besides.
-    let tested = read("fixtures/verifiers/verify.py");
-    let mut tested = tested.lines();
-    for line in function.lines() {
-        assert!(tested.any(|tested| tested == line), "{line}");
+    let blocks: Vec<_> = document.split("```python\n").skip(1).collect();
+    let fixtures = ["fixtures/signers/sign.py", "fixtures/verifiers/verify.py"];
+    assert_eq!(blocks.len(), fixtures.len());
+    for (block, fixture) in blocks.iter().zip(fixtures) {
+        let (shown, _) = block.split_once("```").unwrap();
+        let (_, function) = shown.split_once("\n\n").unwrap();
+        // The fixture has a description and comments besides.
+        let tested = read(fixture);
+        let mut tested = tested.lines();
+        for line in function.lines() {
+            assert!(tested.any(|tested| tested == line), "{fixture}: {line}");
+        }
     }
 }
 
@@ -177,9 +197,7 @@ fn the_php_and_go_verifiers_accept_only_signed_requests() {
         ("go", "version", &["run", "fixtures/verifiers/verify.go"]),
     ] {
         if !is_installed(program, version) {
-            // Written directly, since the output of `eprintln!` is hidden when the test passes.
-            let skipped = format!("verifiers: {program} is not installed, its verifier is skipped\n");
-            io::stderr().write_all(skipped.as_bytes()).unwrap();
+            skipped("verifier", program);
             continue;
         }
         let (seed, checks) = all_checks();

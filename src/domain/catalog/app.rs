@@ -12,6 +12,7 @@ use crate::{
         CurrencyRate, OfferId, Platform, PublisherId,
         document::{Document, FieldError, check_text, check_web_url},
     },
+    tracking::signature::{self, ClickSecret},
 };
 
 /// The highest `max_rewards_per_user_day`. Beyond it a hold would say nothing about a user.
@@ -38,6 +39,12 @@ pub struct App {
     /// A conversion of a user who has so many rewards on its UTC day is held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_rewards_per_user_day: Option<u32>,
+    /// If present, clicks must be signed with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub click_secret: Option<ClickSecret>,
+    /// Signs clicks, too, while `click_secret` is new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous_click_secret: Option<ClickSecret>,
     /// Clicks made before this time, in UNIX seconds, are paid by the current terms. It only rises.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms_since: Option<i64>,
@@ -50,9 +57,36 @@ impl App {
         Some(url.into())
     }
 
+    /// The text to seal for the edge; `None` if clicks are not signed.
+    pub fn click_secrets(&self) -> Option<String> {
+        let secret = self.click_secret.as_ref()?;
+        Some(signature::to_seal(secret, self.previous_click_secret.as_ref()))
+    }
+
+    fn check_click_secrets(&self) -> Result<(), FieldError> {
+        let secrets = [
+            ("click_secret", &self.click_secret),
+            ("previous_click_secret", &self.previous_click_secret),
+        ];
+        for (field, secret) in secrets {
+            if let Some(problem) = secret.as_ref().and_then(ClickSecret::problem) {
+                return Err(FieldError::new(field, problem));
+            }
+        }
+        if self.click_secret.is_none() && self.previous_click_secret.is_some() {
+            // It would look as if clicks were signed, and none would be checked.
+            return Err(FieldError::new("previous_click_secret", "needs a click_secret"));
+        }
+        Ok(())
+    }
+
     /// A copy for the operator, with all secrets masked.
     pub fn masked(&self) -> Self {
         let mut masked = self.clone();
+        let click_secrets = [&mut masked.click_secret, &mut masked.previous_click_secret];
+        for secret in click_secrets.into_iter().flatten() {
+            MASKED_SECRET.clone_into(&mut secret.0);
+        }
         if let Some(callback) = &mut masked.callback {
             let secrets = [
                 Some(&mut callback.secret),
@@ -95,6 +129,7 @@ impl Document for App {
                 "must be from 1 to 1000",
             ));
         }
+        self.check_click_secrets()?;
         if self.blocked_offers.len() > 1_000 {
             return Err(FieldError::new("blocked_offers", "must be at most 1000 offers"));
         }

@@ -12,6 +12,11 @@ use chacha20poly1305::{
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
+/// The setting whose keys seal what only the origin reads.
+pub const STORE_KEYS: &str = "STORE_KEYS";
+/// The setting whose keys seal what the edge reads from snapshots.
+pub const EDGE_KEYS: &str = "EDGE_KEYS";
+
 /// SHA-256 of a credential.
 pub type CredentialHash = [u8; 32];
 
@@ -34,7 +39,7 @@ pub fn pub_key(random: [u8; 16]) -> String {
     hex::encode_upper(random)
 }
 
-/// Encrypts stored secrets with ChaCha20-Poly1305 under the `STORE_KEYS` secret. A sealed value is the key's id (1
+/// Encrypts secrets with ChaCha20-Poly1305 under the keys of a setting, `STORE_KEYS` or `EDGE_KEYS`. A sealed value is the key's id (1
 /// byte), a random nonce (12 bytes) and the ciphertext. Its purpose, such as `pub_key/lumen-arcade`, is authenticated
 /// too, so a value that was copied to another row does not open.
 pub struct Vault {
@@ -43,26 +48,28 @@ pub struct Vault {
 }
 
 impl Vault {
-    /// Parses `STORE_KEYS`: a comma-separated list of `id:key`, id from 0 to 255, key 64 hexadecimal digits.
-    pub fn parse(configuration: &str) -> Result<Self, &'static str> {
+    /// Parses a comma-separated list of `id:key`, id from 0 to 255, key 64 hexadecimal digits. An error names the setting
+    /// and never quotes the text.
+    pub fn parse(setting: &str, configuration: &str) -> Result<Self, String> {
+        let wrong = |problem: &str| format!("{setting}: {problem}");
         let mut keys = Vec::new();
         for item in configuration
             .split(',')
             .map(str::trim)
             .filter(|item| !item.is_empty())
         {
-            let (id, key) = item.split_once(':').ok_or("STORE_KEYS: an item is id:key")?;
+            let (id, key) = item.split_once(':').ok_or_else(|| wrong("an item is id:key"))?;
             let id = id
                 .parse::<u8>()
-                .map_err(|_| "STORE_KEYS: an id is a number from 0 to 255")?;
-            let key = parse_key(key).ok_or("STORE_KEYS: a key is 64 hexadecimal digits")?;
+                .map_err(|_| wrong("an id is a number from 0 to 255"))?;
+            let key = parse_key(key).ok_or_else(|| wrong("a key is 64 hexadecimal digits"))?;
             if keys.iter().any(|(known, _)| *known == id) {
-                return Err("STORE_KEYS: two keys have the same id");
+                return Err(wrong("two keys have the same id"));
             }
             keys.push((id, ChaCha20Poly1305::new(&key.into())));
         }
         if keys.is_empty() {
-            Err("STORE_KEYS holds no key")
+            Err(wrong("it has no key"))
         } else {
             Ok(Self { keys })
         }
@@ -111,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_sealed_value_opens_only_for_its_purpose() {
-        let vault = Vault::parse(KEYS).unwrap();
+        let vault = Vault::parse(STORE_KEYS, KEYS).unwrap();
         let sealed = vault.seal("pub_key/a", b"secret", [7; 12]).unwrap();
         assert_eq!(vault.open("pub_key/a", &sealed).as_deref(), Some(&b"secret"[..]));
         assert_eq!(vault.open("pub_key/b", &sealed), None);
@@ -124,8 +131,11 @@ mod tests {
 
     #[test]
     fn a_new_first_key_encrypts_and_the_old_one_still_decrypts() {
-        let old = Vault::parse(KEYS).unwrap().seal("p", b"x", [1; 12]).unwrap();
-        let rotated = Vault::parse(&format!("2:{},{KEYS}", "ff".repeat(32))).unwrap();
+        let old = Vault::parse(STORE_KEYS, KEYS)
+            .unwrap()
+            .seal("p", b"x", [1; 12])
+            .unwrap();
+        let rotated = Vault::parse(STORE_KEYS, &format!("2:{},{KEYS}", "ff".repeat(32))).unwrap();
         assert_eq!(rotated.open("p", &old).as_deref(), Some(&b"x"[..]));
         assert_eq!(rotated.seal("p", b"x", [1; 12]).unwrap()[0], 2);
     }
@@ -140,7 +150,11 @@ mod tests {
             &format!("{KEYS},{KEYS}"),
             &format!("x{KEYS}"),
         ] {
-            assert!(Vault::parse(bad).is_err(), "{bad}");
+            let error = Vault::parse(EDGE_KEYS, bad).err().unwrap();
+            assert!(
+                error.contains("EDGE_KEYS") && !error.contains("000102"),
+                "{bad}: {error}"
+            );
         }
     }
 }

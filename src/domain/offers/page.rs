@@ -29,6 +29,8 @@ pub struct AppListing {
     pub platform: Platform,
     pub currency: CurrencyRate,
     pub blocked: Vec<OfferId>,
+    /// Whether its clicks must be signed.
+    pub signs_clicks: bool,
 }
 
 /// A chunk of bodies is missing, or lacks a body that the listing refers to. `key` is as in [`Part`].
@@ -91,6 +93,8 @@ pub struct Page<'a> {
     click_url: String,
     /// `&app=10000001`
     app_parameter: String,
+    /// The placeholders of `trk_url` after that.
+    placeholders: String,
     amounts: Vec<InAppAmount>,
     number: String,
     out: Vec<u8>,
@@ -106,6 +110,7 @@ impl<'a> Page<'a> {
             inapp_pyt: format!(",\"inapp_pyt\":{{\"cur\":{name},\"amt\":"),
             click_url: url.trim_matches('"').to_owned(),
             app_parameter: format!("&app={}", app.id),
+            placeholders: [USER_DATA, if app.signs_clicks { SIGNATURE } else { "" }].concat(),
             amounts: Vec::new(),
             number: String::new(),
             out: b"{\"offers\":[".to_vec(),
@@ -143,6 +148,7 @@ impl<'a> Page<'a> {
             inapp_pyt,
             click_url,
             app_parameter,
+            placeholders,
             amounts,
             number,
             out,
@@ -164,7 +170,7 @@ impl<'a> Page<'a> {
                 out.extend_from_slice(goal);
                 extend(
                     out,
-                    &[app_parameter, USER_DATA, "\",\"trk_url_base\":\"", click_url],
+                    &[app_parameter, placeholders, "\",\"trk_url_base\":\"", click_url],
                 );
                 out.extend_from_slice(goal);
                 extend(out, &[app_parameter, "\""]);
@@ -207,6 +213,8 @@ impl<'a> Page<'a> {
 
 /// The placeholders of `trk_url`, which the app replaces (docs/SPEC.md, "Offers response").
 const USER_DATA: &str = "&user_id={your_user_id}&gaid={gaid_for_android}&idfa={idfa_for_ios}";
+/// The placeholder of the signature, which the app's backend replaces.
+const SIGNATURE: &str = "&sig={sig}";
 
 /// Divides and rounds to the nearest integer, halves away from zero. Reversals may make a sum negative.
 fn per_click(sum: i128, clicks: u64) -> i64 {

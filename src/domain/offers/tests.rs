@@ -66,6 +66,7 @@ pub fn app(platform: Platform, blocked: Vec<OfferId>) -> AppListing {
         platform,
         currency,
         blocked,
+        signs_clicks: false,
     }
 }
 
@@ -180,6 +181,7 @@ fn naive(app: &AppListing, id: &OfferId, offer: &Offer, now: &Now) -> Value {
         goals[0].id, app.id
     );
     let placeholders = "&user_id={your_user_id}&gaid={gaid_for_android}&idfa={idfa_for_ios}";
+    let signature = if app.signs_clicks { "&sig={sig}" } else { "" };
     let mut shown = json!({
         "id": id,
         "upd_ts": UPD_TS,
@@ -201,7 +203,7 @@ fn naive(app: &AppListing, id: &OfferId, offer: &Offer, now: &Now) -> Value {
             "inapp_pyt": in_app(amount),
             "ord": goal.ord,
         })).collect::<Vec<_>>(),
-        "trk_url": format!("{base}{placeholders}"),
+        "trk_url": format!("{base}{placeholders}{signature}"),
         "trk_url_base": base,
         "geo_tgt": { "include": offer.geo_tgt.include, "exclude": offer.geo_tgt.exclude },
         "os": offer.os.as_str(),
@@ -256,10 +258,12 @@ proptest! {
         currency in ("[ -~é]{1,5}", 1..=100_000_000_000_i64, 0..=6_u8),
         rounding in select(vec![Rounding::Down, Rounding::Up, Rounding::Nearest]),
         (page, size) in (1..3_u32, 1..13_u32),
+        signs_clicks: bool,
     ) {
         let (name, per_usd, decimals) = currency;
         let app = AppListing {
             currency: CurrencyRate { name, per_usd: PerUsd(per_usd), decimals, rounding },
+            signs_clicks,
             ..app(platform, vec![])
         };
         let offers: Vec<_> = offers.iter().map(|(text, (offer, now))| (id(text), offer, now)).collect();

@@ -64,7 +64,7 @@ impl<'a> ClickParameters<'a> {
     /// Returns the first fault in this order: repeated parameters and bad percent-encoding, from left to right; then
     /// `rid`, `app`, `user_id`, `c1` to `c5`, `gaid`, `idfa`, `placement`.
     pub fn parse(query: &'a str) -> Result<Self, ApiError> {
-        let [rid, app, user_id, gaid, idfa, c1, c2, c3, c4, c5, placement] = scan(query)?;
+        let [rid, app, user_id, gaid, idfa, c1, c2, c3, c4, c5, placement] = scan(query, &NAMES)?;
         let rid = required("rid", rid)?;
         let app = required("app", app)?;
         let user_id = required("user_id", user_id)?;
@@ -103,14 +103,17 @@ impl<'a> ClickParameters<'a> {
     }
 }
 
-/// The decoded value of each parameter in [`NAMES`], or `None` if the query does not have it.
-fn scan(query: &str) -> Result<[Option<Cow<'_, str>>; NAMES.len()], ApiError> {
-    let mut values = [const { None }; NAMES.len()];
+/// The decoded value of each parameter, or `None` if the query does not have it.
+pub(super) fn scan<'q, const N: usize>(
+    query: &'q str,
+    names: &[&str; N],
+) -> Result<[Option<Cow<'q, str>>; N], ApiError> {
+    let mut values = [const { None }; N];
     for pair in ascii_split::split_all(query, b'&') {
         let (name, value) = ascii_split::split_once(pair, b'=').unwrap_or((pair, ""));
         // A name that does not decode may be meant as a known one, so it is an error and not ignored.
         let name = decode(name).ok_or_else(|| badly_encoded("the name of a parameter"))?;
-        let Some((known, slot)) = NAMES.iter().zip(&mut values).find(|(known, _)| **known == name) else {
+        let Some((known, slot)) = names.iter().zip(&mut values).find(|(known, _)| **known == name) else {
             continue;
         };
         if slot.is_some() {
@@ -167,7 +170,7 @@ fn is_allowed(text: &str, longest: usize) -> bool {
     text.len() <= longest && alphabet::contains_all(text)
 }
 
-fn has_placeholder(text: &str) -> bool {
+pub(super) fn has_placeholder(text: &str) -> bool {
     text.contains(['{', '}'])
 }
 

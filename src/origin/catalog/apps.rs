@@ -1,4 +1,5 @@
-//! Stores an app: its document with the secrets masked, and its callback settings sealed and queued for its outbox.
+//! Stores an app: its document with the secrets masked, its callback settings sealed and queued for its outbox, and its
+//! click secrets sealed for the edge.
 //!
 //! New settings restart the schedule of every waiting callback (docs/DECISIONS.md, "Completion callbacks"). An import
 //! that repeats unchanged settings must not: with a daily import, no callback would ever become a dead letter.
@@ -18,7 +19,8 @@ use contract::{
 use domain::{
     catalog::app::App,
     conversions::{shards, terms::AppTerms},
-    model::{AppId, api_error::ApiError, document::FieldError},
+    model::{AppId, api_error::ApiError, credentials::Vault, document::FieldError},
+    tracking::signature,
 };
 use platform::{
     database::{Database, Row, json},
@@ -52,7 +54,7 @@ pub fn put(
     let shards = outbox_shards(app, stored.as_ref())?;
     masked.outbox_shards = Some(shards);
     let document = to_document(&masked)?;
-    let (mut is_stored, mut settings) = (false, CallbackSettings::default());
+    let (mut is_stored, mut settings, mut click_secrets) = (false, CallbackSettings::default(), None);
     if let Some(stored) = stored {
         if stored.text(0)? != app.publisher_id.as_str() {
             // Facts, callbacks and rewards belong to the publisher; a moved app would take them along.
@@ -61,33 +63,36 @@ pub fn put(
         }
         is_stored = stored.text(1)? == document;
         settings = callback_settings::read(&stored, 2)?;
+        click_secrets = stored.optional_blob(7)?.map(<[u8]>::to_vec);
     }
-    let purpose = callback_purpose(id);
     let callback = app.callback.as_ref().map(to_document).transpose()?;
-    // The document masks the secrets, so compare the sealed settings. Settings that no longer open are replaced: the
-    // outbox could not use them either.
-    let keeps_settings = match (&settings.sealed, &callback) {
-        (None, None) => true,
-        (Some(sealed), Some(callback)) if source == WriteSource::Import => context
-            .vault
-            .open(&purpose, &sealed.0)
-            .is_some_and(|stored| stored == callback.as_bytes()),
-        _ => false,
-    };
-    if is_stored && keeps_settings {
+    let stored_callback = settings.sealed.as_ref().map(|sealed| sealed.0.as_slice());
+    let callback = Secret::new(
+        source,
+        context.vault,
+        callback_purpose(id),
+        stored_callback,
+        callback,
+    );
+    let signing = Secret::new(
+        source,
+        context.edge_vault,
+        signature::purpose(id),
+        click_secrets.as_deref(),
+        app.click_secrets(),
+    );
+    let (keeps_settings, keeps_click_secrets) = (callback.is_kept, signing.is_kept);
+    if is_stored && keeps_settings && keeps_click_secrets {
         return Ok(());
     }
     let revision = revisions::record(db, context.now_ms)?;
     if !keeps_settings {
-        let seal = |callback: String| {
-            let sealed = context
-                .vault
-                .seal(&purpose, callback.as_bytes(), context.random()?);
-            sealed.ok_or_else(|| Failure::Internal("the vault did not seal a callback".into()))
-        };
-        let sealed = callback.map(seal).transpose()?.map(Bytes);
+        let sealed = callback.seal(context)?.map(Bytes);
         settings = CallbackSettings { revision, sealed };
         queue::enqueue(db, id, context.now_ms)?;
+    }
+    if !keeps_click_secrets {
+        click_secrets = signing.seal(context)?;
     }
     let app_terms = AppTerms::of(app);
     let terms_revision = terms::seal(db, context.now_ms, Resource::App, id, last.revision, &app_terms)?;
@@ -103,10 +108,57 @@ pub fn put(
             revision,
             terms_revision,
             masked.terms_since.unwrap_or_default(),
-            u32::from(shards)
+            u32::from(shards),
+            click_secrets
         ],
     )?;
     Ok(())
+}
+
+/// A secret part of the app that is put, beside the sealed one that is stored.
+struct Secret<'a> {
+    vault: &'a Vault,
+    purpose: String,
+    plain: Option<String>,
+    /// Whether the stored one stays as it is.
+    is_kept: bool,
+}
+
+impl<'a> Secret<'a> {
+    /// The document masks secrets, so this compares the sealed text. One that no longer opens is replaced, since nobody
+    /// could use it, and a PUT always seals afresh, under the newest key.
+    fn new(
+        source: WriteSource,
+        vault: &'a Vault,
+        purpose: String,
+        stored: Option<&[u8]>,
+        plain: Option<String>,
+    ) -> Self {
+        let is_kept = match (stored, &plain) {
+            (None, None) => true,
+            (Some(sealed), Some(plain)) if source == WriteSource::Import => vault
+                .open(&purpose, sealed)
+                .is_some_and(|stored| stored == plain.as_bytes()),
+            _ => false,
+        };
+        Self {
+            vault,
+            purpose,
+            plain,
+            is_kept,
+        }
+    }
+
+    fn seal(&self, context: &Context<'_>) -> Result<Option<Vec<u8>>, Failure> {
+        let Some(plain) = &self.plain else {
+            return Ok(None);
+        };
+        let sealed = self
+            .vault
+            .seal(&self.purpose, plain.as_bytes(), context.random()?);
+        let sealed = sealed.ok_or_else(|| Failure::Internal(format!("{} was not sealed", self.purpose)))?;
+        Ok(Some(sealed))
+    }
 }
 
 /// The number of outboxes of an app that is put: the stored one, or that of its first document.

@@ -9,7 +9,10 @@ use contract::catalog::{COMMAND_PATH, IMPORT_PATH, REFRESH_PATH};
 use domain::{
     callbacks::guard::Guard,
     conversions::token,
-    model::{credentials::Vault, mac::MacKeys},
+    model::{
+        credentials::{EDGE_KEYS, STORE_KEYS, Vault},
+        mac::MacKeys,
+    },
 };
 use platform::{
     durable::DurableDatabase,
@@ -31,8 +34,10 @@ impl RefUnwindSafe for Catalog {}
 impl DurableObject for Catalog {
     fn new(state: State, env: Env) -> Self {
         let workers = Workers::new(env);
+        let vault = |setting| Vault::parse(setting, &workers.setting(setting).unwrap_or_default());
         let settings = Settings {
-            vault: Vault::parse(&workers.setting("STORE_KEYS").unwrap_or_default()),
+            vault: vault(STORE_KEYS),
+            edge_vault: vault(EDGE_KEYS),
             token_mac: MacKeys::parse(
                 token::SETTING,
                 &workers.setting(token::SETTING).unwrap_or_default(),

@@ -32,7 +32,8 @@ const TABLES: &[&str] = &[
         revision INTEGER NOT NULL,
         terms_revision INTEGER NOT NULL,
         terms_since INTEGER NOT NULL,
-        outbox_shards INTEGER NOT NULL
+        outbox_shards INTEGER NOT NULL,
+        click_secrets_sealed BLOB
      ) STRICT, WITHOUT ROWID",
     // `newest_serial` is the serial of the newest token that was ever issued; 0 for none.
     "CREATE TABLE advertisers (

@@ -47,7 +47,9 @@ const RETRY_MS: i64 = 5 * SECOND_MS;
 /// The catalog's configuration.
 pub struct Settings {
     /// The keys of `STORE_KEYS`.
-    pub vault: Result<Vault, &'static str>,
+    pub vault: Result<Vault, String>,
+    /// The keys of `EDGE_KEYS`.
+    pub edge_vault: Result<Vault, String>,
     /// The keys of `TOKEN_MAC`.
     pub token_mac: Result<MacKeys, String>,
     /// Decides where callbacks may go.
@@ -89,13 +91,15 @@ where
     }
 
     fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
-        let vault = self.settings.vault.as_ref();
-        let token_mac = self.settings.token_mac.as_ref();
+        fn set<T>(setting: &Result<T, String>) -> Result<&T, Failure> {
+            setting.as_ref().map_err(|error| Failure::Internal(error.clone()))
+        }
         work(&Context {
             now_ms: self.now_ms(),
             random: &|| self.shell.runtime().random(),
-            vault: vault.map_err(|error| Failure::Internal((*error).to_owned()))?,
-            token_mac: token_mac.map_err(|error| Failure::Internal(error.clone()))?,
+            vault: set(&self.settings.vault)?,
+            edge_vault: set(&self.settings.edge_vault)?,
+            token_mac: set(&self.settings.token_mac)?,
             guard: &self.settings.guard,
         })
     }

@@ -108,6 +108,7 @@ fn app(row: &Row) -> Result<SourceApp, Failure> {
         terms: in_force(row, 3)?,
         callback_revision: row.integer(5)?,
         outbox_shards: row.number(6)?,
+        click_secrets: row.optional_blob(7)?.map(<[u8]>::to_vec),
     })
 }
 

@@ -25,14 +25,15 @@ platform::statements! {
     pub const GET_PUBLISHER_DOCUMENT = "SELECT document FROM publishers WHERE id = ?";
     pub const GET_ADVERTISER_DOCUMENT = "SELECT document FROM advertisers WHERE id = ?";
     pub const GET_STORED_APP = "SELECT publisher_id, document, callback_revision, callback_sealed, terms_revision, terms_since,
-        outbox_shards FROM apps WHERE id = ?";
+        outbox_shards, click_secrets_sealed FROM apps WHERE id = ?";
     pub const PUT_APP = "INSERT INTO apps (id, publisher_id, document, callback_sealed, callback_revision, revision,
-        terms_revision, terms_since, outbox_shards)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        terms_revision, terms_since, outbox_shards, click_secrets_sealed)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET
         document = excluded.document, callback_sealed = excluded.callback_sealed,
         callback_revision = excluded.callback_revision, revision = excluded.revision,
-        terms_revision = excluded.terms_revision, terms_since = excluded.terms_since";
+        terms_revision = excluded.terms_revision, terms_since = excluded.terms_since,
+        click_secrets_sealed = excluded.click_secrets_sealed";
     pub const PUT_ADVERTISER = "INSERT INTO advertisers (id, document) VALUES (?, ?)
         ON CONFLICT (id) DO UPDATE SET document = excluded.document";
     pub const GET_OFFER_DOCUMENT = "SELECT document FROM offer_documents WHERE id = ?";
@@ -157,7 +158,7 @@ platform::statements! {
         (SELECT count(*) FROM goals WHERE retired_at_ms IS NOT NULL), (SELECT count(*) FROM chunks)";
     pub const LIST_TRACKED_PUBLISHERS = "SELECT id, approved, pub_key_hash FROM publishers WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_TRACKED_APPS = "SELECT id, document, revision, terms_revision, terms_since, callback_revision,
-        outbox_shards FROM apps WHERE id > ? ORDER BY id LIMIT ?";
+        outbox_shards, click_secrets_sealed FROM apps WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_TRACKED_ADVERTISERS = "SELECT id, newest_serial FROM advertisers WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_TRACKED_OFFERS = "SELECT id, active, starts_at, ends_at, os, countries, click_cap, click_id_max,
         conversion_cap, revision, target, includes_countries, terms_revision, terms_since, min_seconds_to_convert

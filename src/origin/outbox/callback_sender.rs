@@ -18,7 +18,12 @@ use domain::{
         schedule::{DEFAULT_TIMEOUT_MS, Schedule, timeout_ms},
         settings::Callback,
     },
-    model::{AppId, MicroUsd, api_error::ApiError, credentials::Vault, time::SECOND_MS},
+    model::{
+        AppId, MicroUsd,
+        api_error::ApiError,
+        credentials::{STORE_KEYS, Vault},
+        time::SECOND_MS,
+    },
 };
 use platform::{
     failure::Failure,
@@ -37,7 +42,7 @@ pub struct CallbackSender {
     timeout_ms: u32,
     guard: Guard,
     /// The keys of `STORE_KEYS`, which encrypt callback settings.
-    vault: Result<Vault, &'static str>,
+    vault: Result<Vault, String>,
     /// The decrypted endpoint, with the revision of its settings.
     endpoint: RefCell<Option<(i64, Rc<Endpoint>)>>,
 }
@@ -49,7 +54,7 @@ impl CallbackSender {
         Self {
             schedule: schedule.and_then(Result::ok).unwrap_or_default(),
             timeout_ms: timeout_ms(read("CALLBACK_TIMEOUT_MS").as_deref()).unwrap_or(DEFAULT_TIMEOUT_MS),
-            vault: Vault::parse(&read("STORE_KEYS").unwrap_or_default()),
+            vault: Vault::parse(STORE_KEYS, &read(STORE_KEYS).unwrap_or_default()),
             guard: Guard::from_config(read),
             endpoint: RefCell::new(None),
         }

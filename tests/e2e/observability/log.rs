@@ -89,7 +89,13 @@ fn each_logged_request_writes_one_line_without_secrets() {
         wall.token.clone(),
         pub_key,
     ];
-    for keys in ["CLICK_KEYS", "STORE_KEYS", "REPORT_KEY_MAC", "TOKEN_MAC"] {
+    for keys in [
+        "CLICK_KEYS",
+        "STORE_KEYS",
+        "EDGE_KEYS",
+        "REPORT_KEY_MAC",
+        "TOKEN_MAC",
+    ] {
         let setting = default_setting(keys);
         secrets.push(setting.rsplit(':').next().expect("a key").to_owned());
     }

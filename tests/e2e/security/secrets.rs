@@ -15,6 +15,10 @@ use crate::{
 };
 
 const PREVIOUS_SECRET: &str = "whsec_cHJldmlvdXMgc2VjcmV0IG9mIGEgdGVzdCBhcHA=";
+const CLICK_SECRETS: [&str; 2] = [
+    "a_click_secret_that_must_not_be_logged",
+    "nor_its_predecessor_that_still_signs__",
+];
 const LEGACY_SECRET: &str = "a legacy secret that is hashed with MD5";
 /// A secret in the query of a callback URL, which belongs to the publisher.
 const URL_SECRET: &str = "key-in-the-callback-url";
@@ -38,6 +42,13 @@ fn use_and_misuse(signpost: &Signpost, pub_key: &str) -> Vec<Secret> {
     with_callback["previous_secret"] = json!(PREVIOUS_SECRET);
     with_callback["legacy_md5"] = json!({"secret": LEGACY_SECRET});
     wall.put_app(&json!({ "callback": with_callback }));
+    // Another app signs its clicks.
+    let signing = json!({
+        "publisher_id": wall.id, "name": "signing", "platform": "android",
+        "currency": {"name": "Coins", "per_usd": 1}, "click_secret": CLICK_SECRETS[0],
+        "previous_click_secret": CLICK_SECRETS[1],
+    });
+    signpost.put("apps/78060202", &signing);
     let own_key = signpost.issue_pub_key("trust-secrets");
     let publisher = signpost.existing_publisher("trust-secrets");
     let key = publisher.create_key("a").api_key;
@@ -68,6 +79,14 @@ fn use_and_misuse(signpost: &Signpost, pub_key: &str) -> Vec<Secret> {
         "DE",
     );
     let click_id = crate::clicks::click_id_at(&click.expect(302));
+    let wrongly_signed = format!(
+        "rid={}&app=78060202&user_id={USER}&sig={}",
+        wall.goal("1"),
+        CLICK_SECRETS[0]
+    );
+    signpost
+        .click(&wrongly_signed, "DE")
+        .expect_error(403, "invalid_signature");
     signpost
         .convert(&format!("click_id={click_id}&token={}x", wall.token))
         .expect(401);
@@ -104,13 +123,21 @@ fn use_and_misuse(signpost: &Signpost, pub_key: &str) -> Vec<Secret> {
         ("a callback's secret", SECRET[6..].into()),
         ("a previous secret", PREVIOUS_SECRET[6..].into()),
         ("a legacy secret", LEGACY_SECRET.into()),
+        ("a click secret", CLICK_SECRETS[0].into()),
+        ("a previous click secret", CLICK_SECRETS[1].into()),
     ]
 }
 
 /// The keys of the configuration, as hex digits and as bytes.
 fn configured() -> Vec<Secret> {
     let mut secrets = Vec::new();
-    for name in ["CLICK_KEYS", "STORE_KEYS", "REPORT_KEY_MAC", "TOKEN_MAC"] {
+    for name in [
+        "CLICK_KEYS",
+        "STORE_KEYS",
+        "EDGE_KEYS",
+        "REPORT_KEY_MAC",
+        "TOKEN_MAC",
+    ] {
         let digits = default_setting(name).rsplit(':').next().unwrap().to_owned();
         let bytes: Vec<u8> = (0..32)
             .map(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap())

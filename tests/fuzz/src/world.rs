@@ -122,6 +122,7 @@ impl Catalog {
                     terms: IN_FORCE,
                     callback_revision: 0,
                     outbox_shards: 8,
+                    click_secrets: None,
                 })
                 .collect(),
             advertisers: self
@@ -223,6 +224,7 @@ pub fn listing_of(id: AppId, app: &App) -> AppListing {
         platform: app.platform,
         currency: app.currency.clone(),
         blocked: app.blocked_offers.clone(),
+        signs_clicks: app.click_secret.is_some(),
     }
 }
 

@@ -24,7 +24,7 @@ use crate::{
 
 pub use building::{Source, SourceAdvertiser, SourceApp, SourceGoal, SourceOffer, SourcePublisher, build};
 
-const FORMAT: u8 = 3;
+const FORMAT: u8 = 4;
 
 /// The value for "none" in a column of limits.
 const NO_LIMIT: u32 = u32::MAX;
@@ -55,6 +55,8 @@ columns! {
         app_ids,
         apps,
         app_texts,
+        /// The click secrets of each app, sealed under `EDGE_KEYS`; empty if its clicks are not signed.
+        click_secrets,
         /// One `u32` for each blocked offer: its row. The entries of an app are contiguous.
         blocked,
         advertiser_ids,
@@ -134,6 +136,7 @@ impl Tracking {
                 .get(row.checked_mul(APP_TEXTS)?.checked_add(index)?)
         };
         let fallback_url = text(1).filter(|url| !url.is_empty());
+        let click_secrets = self.strings(self.columns.click_secrets).bytes(row)?;
         Some(AppView {
             snapshot: self,
             id,
@@ -144,6 +147,7 @@ impl Tracking {
             decimals,
             rounding,
             fallback_url,
+            click_secrets: (!click_secrets.is_empty()).then_some(click_secrets),
             blocked,
             revision,
             terms,
@@ -295,6 +299,8 @@ pub struct AppView<'a> {
     decimals: u8,
     rounding: Rounding,
     pub fallback_url: Option<&'a str>,
+    /// Its click secrets, sealed under `EDGE_KEYS`; `None` if its clicks are not signed.
+    pub click_secrets: Option<&'a [u8]>,
     /// The range of its rows in the column of blocked offers.
     blocked: (u32, u32),
     revision: i64,

@@ -75,6 +75,7 @@ fn snapshot() -> Tracking {
             terms: TermsInForce::default(),
             callback_revision: 0,
             outbox_shards: 8,
+            click_secrets: None,
         }
     };
     let publisher = |id: &str, approved| SourcePublisher {

@@ -43,6 +43,8 @@ pub struct SourceApp {
     pub callback_revision: i64,
     /// How many outboxes it has.
     pub outbox_shards: u8,
+    /// The document's click secrets, sealed under `EDGE_KEYS`.
+    pub click_secrets: Option<Vec<u8>>,
 }
 
 #[derive(Debug)]
@@ -107,6 +109,7 @@ pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
             terms,
             callback_revision,
             outbox_shards,
+            click_secrets: _,
         } = app;
         let first_blocked = to_u32(blocked.len());
         blocked.extend(
@@ -179,6 +182,12 @@ pub fn build(version: u64, built_at_ms: i64, source: &Source) -> Vec<u8> {
         app_ids: U32Column::column(source.apps.iter().map(|app| app.id.number())),
         apps,
         app_texts: Strings::column(app_texts),
+        click_secrets: Strings::column(
+            source
+                .apps
+                .iter()
+                .map(|app| app.click_secrets.as_deref().unwrap_or_default()),
+        ),
         blocked: U32Column::column(blocked),
         advertiser_ids: Strings::column(source.advertisers.iter().map(|advertiser| advertiser.id.as_str())),
         token_serials: Strings::column(source.advertisers.iter().map(|advertiser| {

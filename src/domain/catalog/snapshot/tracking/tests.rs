@@ -34,6 +34,7 @@ fn source_app(name: &str, document: App) -> SourceApp {
         },
         callback_revision: 21,
         outbox_shards: 8,
+        click_secrets: None,
     }
 }
 
@@ -75,13 +76,16 @@ fn source() -> Source {
         ],
         apps: vec![
             source_app("00000001", app("a", &["o-2", "not-there"])),
-            source_app(
-                "20000000",
-                App {
-                    fallback_url: Some("https://fall.example/".into()),
-                    ..app("b", &[])
-                },
-            ),
+            SourceApp {
+                click_secrets: Some(vec![1, 2, 3]),
+                ..source_app(
+                    "20000000",
+                    App {
+                        fallback_url: Some("https://fall.example/".into()),
+                        ..app("b", &[])
+                    },
+                )
+            },
         ],
         advertisers: vec![SourceAdvertiser {
             id: id(AdvertiserId::parse, "adv"),
@@ -141,7 +145,7 @@ fn everything_is_read_back_as_it_was_built() {
         (first.platform, first.currency()),
         (Platform::Ios, app("a", &[]).currency)
     );
-    assert_eq!(first.fallback_url, None);
+    assert_eq!((first.fallback_url, first.click_secrets), (None, None));
     assert_eq!(
         first.blocked_offers().collect::<Vec<_>>(),
         ["o-2"],
@@ -152,6 +156,7 @@ fn everything_is_read_back_as_it_was_built() {
         (second.publisher.pub_key_hash, second.fallback_url),
         (None, Some("https://fall.example/"))
     );
+    assert_eq!(second.click_secrets, Some(&[1, 2, 3][..]));
     assert!(tracking.app(id(AppId::parse, "00000002")).is_none());
     let of_app = CurrentApp {
         revision: 24,
@@ -240,13 +245,13 @@ proptest! {
     /// A correct checksum does not mean that the columns are valid.
     #[test]
     fn a_snapshot_with_random_columns_never_panics(
-        columns in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 15),
+        columns in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 16),
     ) {
         let mut columns = columns.into_iter();
         let mut next = || columns.next().unwrap_or_default();
         let columns = TrackingColumns {
             header: next(), publishers: next(), publisher_ids: next(), app_ids: next(), apps: next(),
-            app_texts: next(), blocked: next(), advertiser_ids: next(), token_serials: next(), offers: next(),
+            app_texts: next(), click_secrets: next(), blocked: next(), advertiser_ids: next(), token_serials: next(), offers: next(),
             offer_ids: next(), targets: next(), goals: next(), goal_ids: next(), goal_index: next(),
         };
         if let Ok(tracking) = Tracking::open(columns.into_value(Kind::Tracking, FORMAT)) {

@@ -1,0 +1,113 @@
+//! Signed clicks (docs/DECISIONS.md, "Clicks"): the publisher's backend signs `app`, `user_id` and, where it
+//! wants one, `exp` with its app's click secret, so that nobody clicks in another user's name.
+//!
+//! `sig` is the HMAC-SHA256 of `app=<app>&user_id=<user_id>`, followed by `&exp=<exp>` if the link has one, as 64
+//! lower-case hexadecimal digits. The values are the decoded ones, and the key is the secret's text.
+
+use std::fmt;
+
+use hmac::{Hmac, KeyInit, Mac};
+use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+
+use super::parameters::{ClickParameters, has_placeholder, scan};
+use crate::model::{api_error::ApiError, mac::lower_hex, time::SECOND_MS};
+
+pub const INVALID_SIGNATURE: ApiError = ApiError::new(
+    403,
+    "invalid_signature",
+    "sig is not the signature of this app and user_id",
+);
+pub const SIGNATURE_EXPIRED: ApiError = ApiError::new(403, "signature_expired", "this link has expired");
+
+/// The fewest and most characters of a click secret.
+const SECRET_LENGTHS: std::ops::RangeInclusive<usize> = 32..=128;
+/// Separates the secrets of an app in the text that is sealed. No secret contains it.
+const SEPARATOR: char = '\n';
+
+/// The secret with which a publisher's backend signs the clicks of an app.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ClickSecret(pub String);
+
+impl ClickSecret {
+    /// The problem with its form, if there is one.
+    pub fn problem(&self) -> Option<&'static str> {
+        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+        let is_valid = SECRET_LENGTHS.contains(&self.0.len()) && self.0.bytes().all(is_allowed);
+        (!is_valid).then_some("must be 32 to 128 letters, digits or characters of _ -")
+    }
+}
+
+impl fmt::Debug for ClickSecret {
+    /// Omits the secret, since a document may be logged.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ClickSecret")
+    }
+}
+
+/// The purpose for which the click secrets of an app are sealed.
+pub fn purpose(app_id: &str) -> String {
+    format!("click_secret/{app_id}")
+}
+
+/// The text that is sealed: the click secret, then the previous one while there is one.
+pub fn to_seal(secret: &ClickSecret, previous: Option<&ClickSecret>) -> String {
+    let secrets: Vec<_> = [Some(secret), previous]
+        .into_iter()
+        .flatten()
+        .map(|secret| secret.0.as_str())
+        .collect();
+    secrets.join(&SEPARATOR.to_string())
+}
+
+/// The keys of an app whose clicks are signed. A signature by any of them is valid.
+pub struct SigningKeys(Vec<Hmac<Sha256>>);
+
+impl SigningKeys {
+    /// Reads a text of [`to_seal`].
+    pub fn parse(opened: &[u8]) -> Option<Self> {
+        let secrets = std::str::from_utf8(opened).ok()?.split(SEPARATOR);
+        let keys = secrets.map(|secret| Hmac::new_from_slice(secret.as_bytes()).ok());
+        keys.collect::<Option<_>>().map(Self)
+    }
+
+    /// Checks the `sig` and `exp` of a click whose other parameters were parsed from the same raw query.
+    ///
+    /// # Errors
+    /// `sig` is missing or wrong, or the time is past `exp`. A parameter that is given twice is refused as any other.
+    pub fn check(&self, query: &str, click: &ClickParameters<'_>, now_ms: i64) -> Result<(), ApiError> {
+        let [sig, exp] = scan(query, &["sig", "exp"])?.map(|value| value.filter(|text| !text.is_empty()));
+        let sig = sig
+            .ok_or_else(|| INVALID_SIGNATURE.with_message("sig is missing; links of this app are signed"))?;
+        if has_placeholder(&sig) {
+            let message = "sig still holds a placeholder; put the signature in its place";
+            return Err(INVALID_SIGNATURE.with_message(message));
+        }
+        let presented: [u8; 32] = lower_hex(&sig).ok_or(INVALID_SIGNATURE)?;
+        let is_valid = self.0.iter().any(|key| {
+            let mut mac = key.clone();
+            for part in ["app=", &click.app, "&user_id=", &click.user_id] {
+                mac.update(part.as_bytes());
+            }
+            if let Some(exp) = &exp {
+                mac.update(b"&exp=");
+                mac.update(exp.as_bytes());
+            }
+            // Compares in constant time.
+            mac.verify_slice(&presented).is_ok()
+        });
+        if !is_valid {
+            return Err(INVALID_SIGNATURE);
+        }
+        match exp.map(|exp| exp.parse::<i64>()) {
+            None => Ok(()),
+            Some(Ok(exp)) if now_ms <= exp.saturating_mul(SECOND_MS) => Ok(()),
+            Some(Ok(_)) => Err(SIGNATURE_EXPIRED),
+            Some(Err(_)) => Err(INVALID_SIGNATURE.with_message("exp must be a time in UNIX seconds")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
