@@ -29,6 +29,7 @@ use domain::{
         click_id::{Nonce, Sealed},
         decision::{self, Allowed, OFFER_CAPPED, Refused, Visitor},
         redirect::{self, Redirect},
+        signature::INVALID_SIGNATURE,
         user_agent,
     },
 };
@@ -311,6 +312,7 @@ fn refuse(request: &Request, error: &ApiError, fallback_url: Option<&str>) -> An
 fn page(error: &ApiError) -> String {
     let title = match error.status {
         400 | 404 => "This link is not complete",
+        _ if error.code == INVALID_SIGNATURE.code => "This link is not complete",
         503 => "Please try again in a moment",
         _ => "Offer not available",
     };

@@ -18,7 +18,11 @@ pub const INVALID_SIGNATURE: ApiError = ApiError::new(
     "invalid_signature",
     "sig is not the signature of this app and user_id",
 );
-pub const SIGNATURE_EXPIRED: ApiError = ApiError::new(403, "signature_expired", "this link has expired");
+pub const SIGNATURE_EXPIRED: ApiError = ApiError::new(
+    403,
+    "signature_expired",
+    "this link is too old; open the offer again",
+);
 
 /// The fewest and most characters of a click secret.
 const SECRET_LENGTHS: std::ops::RangeInclusive<usize> = 32..=128;
