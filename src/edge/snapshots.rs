@@ -169,18 +169,16 @@ async fn load_first<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Option
 }
 
 /// The current snapshot, revalidated first if the isolate has read no pointer for longer than `max_idle_ms`. Of requests
-/// that come together one reads it, and the others wait for it. While KV does not answer, nobody waits again before the
-/// same time has passed.
+/// that come together one reads it, and the others wait for it; if its sender gives up, the next one reads it. While KV
+/// does not answer, nobody waits again before the same time has passed.
 pub async fn recent<S: Snapshot>(context: &RequestContext, max_idle_ms: i64) -> Result<Rc<S>, ApiError> {
     let isolate = &context.isolate;
     let is_longer_ago = |at_ms: i64| context.now_ms.saturating_sub(at_ms) > max_idle_ms;
-    let is_stale = is_longer_ago(isolate.pointer_read_at_ms.get());
-    let has_failed = !isolate.is_pointer_known.get() && !is_longer_ago(isolate.revalidated_at_ms.get());
-    if is_stale && !has_failed && S::slot(isolate).get().is_some() {
+    let is_stale = || is_longer_ago(isolate.pointer_read_at_ms.get());
+    let has_failed = || !isolate.is_pointer_known.get() && !is_longer_ago(isolate.revalidated_at_ms.get());
+    while S::slot(isolate).get().is_some() && is_stale() && !has_failed() {
         if isolate.is_revalidating(runtime::now_ms()) {
-            while isolate.is_revalidating(runtime::now_ms()) {
-                Delay::from(POLL_INTERVAL).await;
-            }
+            Delay::from(POLL_INTERVAL).await;
         } else {
             isolate.revalidated_at_ms.set(context.now_ms);
             revalidate(&context.workers, isolate).await;
@@ -261,9 +259,8 @@ fn revalidate_in_background(context: &RequestContext) {
 async fn revalidate(workers: &Workers, isolate: &Isolate) {
     let started_at_ms = runtime::now_ms();
     isolate.revalidating_until_ms.set(started_at_ms + LOADING_MS);
-    let pointer = read_pointer(workers).await;
-    isolate.is_pointer_known.set(false);
-    match pointer {
+    // Known only when the snapshots that it names are there: requests that come meanwhile wait for them.
+    let is_known = match read_pointer(workers).await {
         Ok(Some(pointer)) => {
             if isolate.tracking.get().is_some() {
                 adopt::<Tracking>(workers, isolate, &pointer).await;
@@ -272,11 +269,18 @@ async fn revalidate(workers: &Workers, isolate: &Isolate) {
                 adopt::<Selector>(workers, isolate, &pointer).await;
             }
             isolate.pointer_read_at_ms.set(started_at_ms);
-            isolate.is_pointer_known.set(true);
+            true
         }
-        Ok(None) => log::warn("kv", "there is no pointer"),
-        Err(error) => log::warn("kv", format_args!("pointer: {error}")),
-    }
+        Ok(None) => {
+            log::warn("kv", "there is no pointer");
+            false
+        }
+        Err(error) => {
+            log::warn("kv", format_args!("pointer: {error}"));
+            false
+        }
+    };
+    isolate.is_pointer_known.set(is_known);
     isolate.revalidating_until_ms.set(0);
 }
 

@@ -16,6 +16,7 @@ use std::{
 use serde_json::json;
 
 use crate::{
+    faults::inject_faults,
     harness::{CONVERSION, End, REPORT, Setup, Signpost, demo, eventually, with},
     reports::{csv, query},
 };
@@ -242,7 +243,7 @@ const IDLE: Duration = Duration::from_secs(62);
 
 #[test]
 fn a_revoked_token_is_not_taken_by_requests_that_wake_an_idle_isolate_together() {
-    let (signpost, _) = Setup::new().start_with_fixtures();
+    let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
     let wall = signpost.offer_wall("idle-token", "79000722", None);
     let clicks: Vec<_> = (0..16)
         .map(|user| wall.click_id(&format!("user-{user}")))
@@ -251,10 +252,16 @@ fn a_revoked_token_is_not_taken_by_requests_that_wake_an_idle_isolate_together()
     let path = format!("advertisers/{}/token/{}", wall.id, wall.token_id);
     signpost.operator("DELETE", &path, None).expect(204);
     thread::sleep(IDLE);
+    // The pointer and the snapshot that it names arrive after a second and a half each. Requests come all the while.
+    inject_faults(&signpost, "kv-slow");
     let answers: Vec<_> = thread::scope(|scope| {
-        let sent: Vec<_> = clicks
-            .iter()
-            .map(|click| scope.spawn(|| wall.convert(click, "").status))
+        let send = |nth: u64, click: &str| {
+            thread::sleep(Duration::from_millis(nth * 200));
+            wall.convert(click, "").status
+        };
+        let sent: Vec<_> = (0..)
+            .zip(&clicks)
+            .map(|(nth, click)| scope.spawn(move || send(nth, click)))
             .collect();
         sent.into_iter()
             .map(|sent| sent.join().expect("an answer"))
