@@ -1,6 +1,7 @@
 //! Runs the README and the documents as a new user would: `make run`, every command pasted, every answer as printed.
 
 use std::{
+    collections::BTreeSet,
     io::{BufRead, BufReader},
     net::TcpListener,
     process::{Child, Command, Stdio},
@@ -8,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::harness::root;
+use crate::harness::{away_from_midnight, root};
 
 /// The documents with commands. The README is the last: it gives the advertiser that docs/OPERATING.md reads a token.
 const DOCUMENTS: [&str; 3] = ["docs/OPERATING.md", "docs/INTEGRATING.md", "README.md"];
@@ -69,6 +70,7 @@ fn without_times(mut value: Value) -> Value {
 fn put_examples(text: &str, base: &str) {
     let text = text
         .replace("whsec_…", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+        .replace("cs_…", "a-click-secret-of-thirty-two-or-more")
         .replace("https://…", "https://x.example/");
     let documents: Vec<_> = text.split("// PUT ").skip(1).collect();
     assert_eq!(documents.len(), 2);
@@ -99,8 +101,47 @@ fn put_examples(text: &str, base: &str) {
     }
 }
 
+/// The demo has conversions and callbacks in every state, so that the operator's lists have something to show.
+fn check_demo_rewards(port: u16) {
+    let list = |app: &str| -> Vec<Value> {
+        let url = format!("http://127.0.0.1:{port}/v1/operator/apps/{app}/conversions?limit=1000");
+        let mut answer = ureq::get(url)
+            .header("Authorization", "Bearer local-operator-token")
+            .call()
+            .unwrap();
+        let page: Value = serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap();
+        page["conversions"].as_array().unwrap().clone()
+    };
+    let entries = [list("10000002"), list("10000003")].concat();
+    let values = |member: &str| -> BTreeSet<_> {
+        let values = entries.iter().filter_map(|entry| entry[member].as_str());
+        values.collect()
+    };
+    let statuses = ["approved", "held", "pending", "refused", "rejected", "reversed"];
+    assert_eq!(values("status"), statuses.into());
+    let states = [
+        "dead",
+        "delivered",
+        "no_endpoint",
+        "not_wanted",
+        "refused",
+        "waiting",
+    ];
+    assert_eq!(values("state"), states.into());
+    let codes = [
+        "already_rewarded",
+        "conversion_capped",
+        "duplicate_txn",
+        "too_fast",
+        "too_many_today",
+    ];
+    assert_eq!(values("code"), codes.into());
+}
+
 #[test]
 fn every_command_of_the_documents_answers_as_they_show() {
+    // The demo's users reach a limit of a day.
+    away_from_midnight();
     let state = tempfile::tempdir().unwrap();
     // Signpost's, and that of the receiver of callbacks.
     let [port, receiver] = [(); 2]
@@ -128,6 +169,7 @@ fn every_command_of_the_documents_answers_as_they_show() {
         assert_eq!(health.status(), 200, "{host}");
     }
 
+    check_demo_rewards(port);
     let mut answer = String::new();
     let mut commands = 0;
     for (language, text) in DOCUMENTS.into_iter().flat_map(blocks) {
