@@ -41,6 +41,9 @@ CARGO_FUZZ_VERSION := 0.13.2
 CARGO_FUZZ := $(TOOLS)/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
 FUZZ_TARGETS := $(shell sed -n 's/^name = "\([a-z_]*\)"$$/\1/p' tests/fuzz/Cargo.toml)
 FUZZ_SECONDS := 60
+# Only `make mutants` needs it.
+CARGO_MUTANTS_VERSION := 27.0.0
+CARGO_MUTANTS := $(TOOLS)/cargo-mutants-$(CARGO_MUTANTS_VERSION)/bin/cargo-mutants
 # The target that reaches unsafe code of a crate: the ciphers pick their instructions.
 FUZZ_UNSAFE := click_id
 HONO := target/bench/hono.js
@@ -67,7 +70,7 @@ WASM_ENV = MAKEFLAGS= RUSTFLAGS=-Ctarget-feature=+simd128 RUSTUP_HOME=$(WASM_RUS
 WASM_FLAGS := --no-opt
 
 .PHONY: help run test chaos tested lint-native lint-wasm compiled native-tests tests audit fuzz fuzz-api fuzz-parsers fuzz-memory \
-	fuzz-build bench bench-setup soak deploy fmt clean build faults setup
+	fuzz-build mutants bench bench-setup soak deploy fmt clean build faults setup
 .DELETE_ON_ERROR:
 
 # A name and a command: `$(call step,Name,command)`.
@@ -80,6 +83,7 @@ help:
 	@echo 'make bench   speed, as ratios to yardsticks          ONLY="click …" ROUNDS=9'
 	@echo 'make fuzz    random input for every parser   FUZZ_SECONDS=60 for each, API_SECONDS=300'
 	@echo 'make fuzz-memory   the same for what reaches unsafe code, with AddressSanitizer'
+	@echo 'make mutants changes of the rules that no test notices; about 50 minutes   RULES="click …"'
 	@echo 'make audit   known vulnerabilities of the crates'
 	@echo 'make soak    mixed traffic at the limit, then twice as much   MINUTES=10 OVERLOAD_SECONDS=60'
 	@echo 'make deploy  wrangler deploy, the origin first (see docs/OPERATING.md, "Deploying")'
@@ -160,6 +164,31 @@ $(HONO): benches/yardsticks/hono.js package-lock.json | setup
 	node_modules/.bin/esbuild $< --bundle --minify --format=esm --log-level=warning --outfile=$@
 
 fuzz: fuzz-parsers fuzz-api
+
+# The rules about money, changed one place at a time, each with the unit tests that have to notice: paths below src/domain/,
+# then the tests. Copies of the sources are changed, never these.
+RULES := conversions callbacks money click reports
+mutants: $(CARGO_MUTANTS)
+	@$(foreach rule,$(RULES),$(call mutate,$(rule),$(MUTATED_$(rule)),$(NOTICED_BY_$(rule))) && ) true
+
+MUTATED_conversions := conversions/**
+NOTICED_BY_conversions := conversions::
+MUTATED_callbacks := callbacks/**
+NOTICED_BY_callbacks := callbacks:: catalog::app
+MUTATED_money := model/money.rs
+NOTICED_BY_money := model::money
+MUTATED_click := tracking/decision.rs tracking/signature.rs
+NOTICED_BY_click := tracking::decision tracking::signature
+MUTATED_reports := reporting/metric.rs reporting/numbers.rs reporting/engine/batch.rs
+NOTICED_BY_reports := reporting::
+
+# Fails if a change survived. One that makes a test run for ever is noticed, but hides survivors in the status.
+define mutate
+{ PROPTEST_CASES=64 $(CARGO_MUTANTS) mutants --config tests/mutants.toml --package signpost-domain --cap-lints true \
+	--jobs 2 --timeout 60 --output target/mutants/$(1) $(foreach path,$(2),--file 'src/domain/$(path)') \
+	-- --lib -- $(3); \
+	case $$? in [023]) ! grep . target/mutants/$(1)/mutants.out/missed.txt ;; *) false ;; esac; }
+endef
 
 fuzz-parsers: fuzz-build
 	@$(call fuzz,none,$(FUZZ_SECONDS),$(FUZZ_TARGETS))
@@ -257,6 +286,10 @@ $(CARGO_FUZZ): | $(STABLE_READY) $(NIGHTLY_READY) $(PIP_READY)
 	@command -v c++ >/dev/null || { $(call APT,g++); }
 	$(QUICK) cargo install cargo-fuzz --version $(CARGO_FUZZ_VERSION) --locked \
 		--root $(TOOLS)/cargo-fuzz-$(CARGO_FUZZ_VERSION)
+
+$(CARGO_MUTANTS): | $(STABLE_READY)
+	$(QUICK) cargo install cargo-mutants --version $(CARGO_MUTANTS_VERSION) --locked \
+		--root $(TOOLS)/cargo-mutants-$(CARGO_MUTANTS_VERSION)
 
 $(OHA): | $(STABLE_READY)
 	$(QUICK) CARGO_PROFILE_RELEASE_OPT_LEVEL=2 cargo install oha --version $(OHA_VERSION) --locked --root $(TOOLS)/oha-$(OHA_VERSION)

@@ -214,7 +214,7 @@ pub struct Conversion {
     pub current: Current,
 }
 
-/// What the edge's snapshot says about the offer and the app of a click now. An outbox keeps the newest of each that it
+/// The values in the edge's snapshot for the offer and the app of a click now. An outbox keeps the newest of each that it
 /// has seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Current {

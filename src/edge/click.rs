@@ -124,12 +124,7 @@ fn check_signature(
     };
     let vault = &isolate.config.vault;
     let keys = isolate.signing_keys.get(vault, &allowed.app, sealed);
-    let keys = keys.ok_or_else(|| {
-        unavailable(format_args!(
-            "no key of EDGE_KEYS opens the click secrets of app {}",
-            allowed.app.id
-        ))
-    })?;
+    let keys = keys.ok_or(common::UNAVAILABLE)?;
     keys.check(query, &allowed.parameters, now_ms)
 }
 

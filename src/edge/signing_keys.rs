@@ -1,5 +1,4 @@
-//! The keys that check signed clicks. An isolate opens the click secrets of an app once and keeps their keys, since
-//! opening costs as much as a dozen checks.
+//! The keys that check signed clicks. An isolate opens the click secrets of an app once and keeps the keys.
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
@@ -8,6 +7,7 @@ use domain::{
     model::{AppId, credentials::Vault},
     tracking::signature::{self, SigningKeys},
 };
+use platform::log;
 
 #[derive(Default)]
 pub struct OpenedKeys {
@@ -17,24 +17,31 @@ pub struct OpenedKeys {
 struct Opened {
     /// A change of the secrets, or of the key that seals them, seals afresh. Then they are opened anew.
     sealed: Vec<u8>,
-    keys: Rc<SigningKeys>,
+    /// `None` if no key of the vault opens them.
+    keys: Option<Rc<SigningKeys>>,
 }
 
 impl OpenedKeys {
-    /// The keys of an app with these sealed secrets. `None` if no key of the vault opens them.
+    /// The keys of an app with these sealed secrets. `None`, and a line in the log at the first time, if no key of the vault
+    /// opens them.
     pub fn get(&self, vault: &Vault, app: &AppView<'_>, sealed: &[u8]) -> Option<Rc<SigningKeys>> {
-        if let Some(known) = self.of_apps.borrow().get(&app.id)
+        let mut of_apps = self.of_apps.borrow_mut();
+        if let Some(known) = of_apps.get(&app.id)
             && known.sealed == sealed
         {
-            return Some(Rc::clone(&known.keys));
+            return known.keys.clone();
         }
-        let opened = vault.open(&signature::purpose(&app.id.to_string()), sealed)?;
-        let keys = Rc::new(SigningKeys::parse(&opened)?);
+        let opened = vault.open(&signature::purpose(&app.id.to_string()), sealed);
+        let keys = opened.and_then(|opened| SigningKeys::parse(&opened)).map(Rc::new);
+        if keys.is_none() {
+            let problem = format_args!("no key of EDGE_KEYS opens the click secrets of app {}", app.id);
+            log::error("click", problem);
+        }
         let known = Opened {
             sealed: sealed.to_vec(),
-            keys: Rc::clone(&keys),
+            keys: keys.clone(),
         };
-        self.of_apps.borrow_mut().insert(app.id, known);
-        Some(keys)
+        of_apps.insert(app.id, known);
+        keys
     }
 }

@@ -4,8 +4,15 @@ use serde_json::{Value, json};
 
 use crate::{Catalog, app, body, refused, with};
 use contract::catalog::Resource;
-use domain::{model::credentials::Vault, tracking::signature};
-use origin::catalog::{revisions, schedule::tracking_due_ms};
+use domain::{
+    model::{credentials::Vault, lines::LineErrors},
+    tracking::signature,
+};
+use origin::catalog::{
+    import::{apply, stage},
+    revisions,
+    schedule::tracking_due_ms,
+};
 
 const APP: &str = "10000001";
 const SECRET: &str = "demo_click_secret_of_lumen_arcade";
@@ -15,7 +22,7 @@ fn signing_app(secrets: &Value) -> Value {
     with(app("acme"), secrets)
 }
 
-/// What the edge opens of the tracking snapshot.
+/// The secrets that the edge opens in the tracking snapshot.
 fn opened(catalog: &Catalog) -> Option<String> {
     let tracking = catalog.tracking();
     let app = tracking.app(crate::callback_sync::id(APP)).unwrap();
@@ -59,6 +66,27 @@ fn click_secrets_are_sealed_for_the_edge_and_never_shown() {
     assert_eq!(opened(&catalog).as_deref(), Some(SECRET));
     catalog.put(Resource::App, APP, &app("acme"));
     assert_eq!(opened(&catalog), None);
+}
+
+#[test]
+fn a_staged_app_is_sealed() {
+    let catalog = Catalog::small();
+    let secrets =
+        json!({ "kind": "app", "id": APP, "click_secret": SECRET, "previous_click_secret": PREVIOUS });
+    let line = signing_app(&secrets).to_string();
+    let mut errors = LineErrors::default();
+    catalog
+        .with_context(|context| stage(&catalog.db, context, "i", 1, Ok(line.as_bytes()), &mut errors))
+        .unwrap();
+    let staged = catalog.rows("SELECT document FROM import_lines");
+    let staged = String::from_utf8_lossy(staged[0].blob(0).unwrap()).into_owned();
+    for text in [SECRET, PREVIOUS, "acme"] {
+        assert!(!staged.contains(text), "{staged}");
+    }
+    catalog
+        .with_context(|context| apply(&catalog.db, context, "i"))
+        .unwrap();
+    assert_eq!(opened(&catalog), Some(format!("{SECRET}\n{PREVIOUS}")));
 }
 
 #[test]

@@ -164,7 +164,18 @@ fn concurrent_imports_do_not_mix() {
     let catalog = prepared();
     let mut errors = LineErrors::default();
     let other = line("publisher", "gamma", json!({ "name": "Gamma", "approved": true }));
-    stage(&catalog.db, "other", 1, Ok(other.as_bytes()), &mut errors).unwrap();
+    catalog
+        .with_context(|context| {
+            stage(
+                &catalog.db,
+                context,
+                "other",
+                1,
+                Ok(other.as_bytes()),
+                &mut errors,
+            )
+        })
+        .unwrap();
     assert!(errors.is_empty());
     let reply = catalog.import("mine", &lines()).unwrap();
     assert_eq!(body(&reply, 200), json!({ "imported": 6 }));

@@ -204,7 +204,7 @@ impl Catalog {
         let mut errors = LineErrors::default();
         let mut lines = Lines::new(MAX_LINE);
         let mut stage_line = |line, bytes: Result<&[u8], TooLong>| {
-            stage(&self.db, import_id, line, bytes, &mut errors).map_err(Failure::from)
+            self.with_context(|context| stage(&self.db, context, import_id, line, bytes, &mut errors))
         };
         for chunk in text.as_bytes().chunks(4_000) {
             lines.push(chunk, &mut stage_line)?;

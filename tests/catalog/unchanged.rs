@@ -115,14 +115,13 @@ fn changed() -> Vec<Value> {
 #[test]
 fn an_import_of_the_stored_app_changes_nothing() {
     let catalog = synced_catalog();
-    let (before, draws) = (catalog.dump(), catalog.draws.get());
+    let before = catalog.dump();
     for _ in 0..3 {
         import(&catalog, &app_with_secrets());
         catalog.wait(86_400_000);
         assert_eq!(catalog.dump(), before);
         assert!(!is_anything_due(&catalog));
     }
-    assert_eq!(catalog.draws.get(), draws, "no secret was encrypted again");
 }
 
 #[test]

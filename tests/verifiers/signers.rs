@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{is_installed, now, random::Random, run_on_lines, skipped};
 use domain::tracking::{
     parameters::ClickParameters,
-    signature::{ClickSecret, SigningKeys, to_seal},
+    signature::{ClickSecret, SigningKeys, sealed_text},
 };
 
 const CHARACTERS: [&str; 8] = ["a", "Z", "0", "9", "_", "@", "-", "."];
@@ -41,7 +41,7 @@ impl Link {
         } = self;
         let exp = self.exp.map(|exp| format!("&exp={exp}")).unwrap_or_default();
         let query = format!("rid=1&app={app}&user_id={user_id}{exp}&sig={sig}");
-        let keys = SigningKeys::parse(to_seal(&ClickSecret(secret.clone()), None).as_bytes()).unwrap();
+        let keys = SigningKeys::parse(sealed_text(&ClickSecret(secret.clone()), None).as_bytes()).unwrap();
         let click = ClickParameters::parse(&query).unwrap();
         let checked = keys.check(&query, &click, now_ms);
         checked.err().map_or("ok", |refusal| refusal.code)

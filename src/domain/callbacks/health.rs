@@ -17,6 +17,7 @@ const MAX_PAUSE_MS: i64 = 30 * SECOND_MS;
 
 /// The health of an endpoint after the attempts that ended. The caller stores both fields. A new endpoint, and one that
 /// the operator configures again, has the default.
+/// The default is that of an endpoint whose last attempt succeeded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Health {
     /// Failures since the last success.
@@ -26,11 +27,6 @@ pub struct Health {
 }
 
 impl Health {
-    /// The health after a successful attempt.
-    pub fn succeeded(self) -> Self {
-        Self::default()
-    }
-
     /// The health after an attempt that failed at `now_ms`.
     pub fn failed(self, now_ms: i64) -> Self {
         let failures = self.failures.saturating_add(1);

@@ -96,3 +96,40 @@ impl fmt::Debug for LegacyMd5 {
 /// The operator's interface shows this in place of a secret. It is not a valid secret, so a document that is read and
 /// sent back unchanged is refused instead of losing its secret.
 pub const MASKED_SECRET: &str = "********";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn callback(events: Option<Vec<Status>>) -> Callback {
+        Callback {
+            url: "https://x.example/cb".into(),
+            method: CallbackMethod::Get,
+            secret: "whsec_secret".into(),
+            previous_secret: None,
+            legacy_md5: None,
+            events,
+        }
+    }
+
+    #[test]
+    fn a_publisher_is_told_of_the_events_it_names_and_of_rewards_without_a_list() {
+        use Status::{Approved, Pending, Rejected, Reversed};
+        for (events, told) in [
+            (None, vec![Approved, Reversed]),
+            (Some(vec![Approved]), vec![Approved]),
+            (Some(vec![Pending, Rejected]), vec![Pending, Rejected]),
+            (Some(Status::ALL.to_vec()), Status::ALL.to_vec()),
+        ] {
+            let chosen = callback(events.clone()).events();
+            for status in Status::ALL {
+                assert_eq!(
+                    chosen.contains(status),
+                    told.contains(&status),
+                    "{events:?} {status:?}"
+                );
+                assert!(!Events::NONE.contains(status));
+            }
+        }
+    }
+}

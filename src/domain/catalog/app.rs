@@ -60,7 +60,10 @@ impl App {
     /// The text to seal for the edge; `None` if clicks are not signed.
     pub fn click_secrets(&self) -> Option<String> {
         let secret = self.click_secret.as_ref()?;
-        Some(signature::to_seal(secret, self.previous_click_secret.as_ref()))
+        Some(signature::sealed_text(
+            secret,
+            self.previous_click_secret.as_ref(),
+        ))
     }
 
     fn check_click_secrets(&self) -> Result<(), FieldError> {

@@ -144,6 +144,20 @@ mod tests {
     }
 
     #[test]
+    fn a_reward_key_never_changes_and_depends_on_salt_user_and_goal() {
+        let key = hex::encode(reward_key(b"salt", "player-1", "g1"));
+        assert_eq!(key, "937e54711cdaf97db93ccb49e26a93f9");
+        let others = [
+            reward_key(b"tlas", "player-1", "g1"),
+            reward_key(b"salt", "player-2", "g1"),
+            reward_key(b"salt", "player-1", "g2"),
+            // The same characters, cut elsewhere.
+            reward_key(b"salt", "player-1g", "1"),
+        ];
+        assert!(others.iter().all(|other| hex::encode(other) != key));
+    }
+
+    #[test]
     fn a_text_that_is_no_transaction_id_has_no_shard() {
         for text in [
             "",

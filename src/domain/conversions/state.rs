@@ -238,6 +238,15 @@ mod tests {
     }
 
     #[test]
+    fn two_reasons_hold_and_the_others_refuse() {
+        let holding: Vec<_> = Reason::ALL.into_iter().filter(|reason| reason.holds()).collect();
+        assert_eq!(holding, [Reason::TooFast, Reason::TooManyToday]);
+        assert_eq!(State::Held(Reason::TooFast).reason(), Some(Reason::TooFast));
+        assert_eq!(State::Refused(Reason::Capped).reason(), Some(Reason::Capped));
+        assert_eq!(State::Pending.reason(), None);
+    }
+
+    #[test]
     fn a_reason_is_read_by_its_code() {
         for reason in Reason::ALL {
             assert_eq!(Reason::parse(reason.code()), Some(reason));

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::state::{Reason, State, Status};
+use super::state::{Movement, Reason, State, Status};
 use crate::model::api_error::ApiError;
 
 pub const UNKNOWN_CONVERSION: ApiError = ApiError::new(404, "not_found", "there is no such conversion");
@@ -63,8 +63,9 @@ pub enum Step {
     Force,
     /// Ends it. It was not paid.
     Reject,
-    /// Notes the reversal of a conversion that is not known, so that its approval is not paid if it arrives later.
-    Bury,
+    /// Leaves a tombstone: notes the reversal of a conversion that was not paid, so that its approval is not paid if it
+    /// arrives later.
+    LeaveTombstone,
     /// Takes the reward back.
     TakeBack,
     /// Changes nothing. The sender gets the first postback's transaction id and `duplicate: true`.
@@ -80,8 +81,8 @@ pub fn step(state: Option<State>, event: Event) -> Step {
     use Step::*;
     let [approved, pending, rejected, reversed, approve, reject, reverse] = match state {
         //                           postbacks: approved, pending, rejected, reversed | actions: approve, reject, reverse
-        None => [Judge, Await, Reject, Bury, Missing, Missing, Missing],
-        Some(State::Refused(_)) => [Judge, Await, Reject, Bury, Force, Reject, Conflict],
+        None => [Judge, Await, Reject, LeaveTombstone, Missing, Missing, Missing],
+        Some(State::Refused(_)) => [Judge, Await, Reject, LeaveTombstone, Force, Reject, Conflict],
         Some(State::Pending) => [Confirm, Repeat, Reject, Reject, Force, Reject, Conflict],
         Some(State::Held(_)) => [Repeat, Repeat, Reject, Reject, Force, Reject, Conflict],
         Some(State::Approved) => [Repeat, Repeat, TakeBack, TakeBack, Repeat, Conflict, TakeBack],
@@ -107,15 +108,35 @@ impl Step {
         match self {
             Self::Judge => true,
             Self::Await => !reason.holds() && reason != Reason::Capped,
-            // The window was open when the conversion became known, or the operator overrides it.
-            Self::Confirm | Self::Force => reason != Reason::WindowClosed,
+            // The window was open when the conversion became known.
+            Self::Confirm => reason != Reason::WindowClosed,
+            // Nor does the cap stand against the operator's word, which only counts there.
+            Self::Force => reason != Reason::WindowClosed && reason != Reason::Capped,
             _ => false,
         }
     }
 
+    /// Whether the operator's word sets a reason aside: that of the conversion's own state, and those that it names.
+    pub fn overrides(self, reason: Reason, state: Option<State>, despite: &[Reason]) -> bool {
+        let own = state.and_then(State::reason);
+        self == Self::Force && (own == Some(reason) || despite.contains(&reason))
+    }
+
+    /// The state after it if nothing stands against it, and the money that moves; `None` if it changes nothing.
+    pub fn outcome(self) -> Option<(State, Option<Movement>)> {
+        Some(match self {
+            Self::Judge | Self::Confirm | Self::Force => (State::Approved, Some(Movement::Reward)),
+            Self::Await => (State::Pending, None),
+            Self::Reject => (State::Rejected, None),
+            Self::LeaveTombstone => (State::Tombstone, None),
+            Self::TakeBack => (State::Reversed, Some(Movement::Reversal)),
+            Self::Repeat | Self::Missing | Self::Conflict => return None,
+        })
+    }
+
     /// Whether it pays the conversion if nothing stands against it.
     pub fn pays(self) -> bool {
-        matches!(self, Self::Judge | Self::Confirm | Self::Force)
+        self.outcome() == Some((State::Approved, Some(Movement::Reward)))
     }
 
     /// The state of a conversion against which a reason stands; `None` if it stays as it is.

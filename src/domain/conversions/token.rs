@@ -98,6 +98,14 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_token_is_not_too_long() {
+        let longest = token(&"a".repeat(64), Serial::MAX.0);
+        let text = issued(&longest, A, [0xAB; 8]);
+        assert_eq!(text.len(), MAX_TOKEN);
+        assert_eq!(Token::verify(&keys(A), &text), Some(longest));
+    }
+
+    #[test]
     fn a_changed_token_is_refused() {
         for changed in changed(ISSUED) {
             assert_eq!(Token::verify(&keys(A), &changed), None, "{changed}");

@@ -261,6 +261,46 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_is_above_0_and_at_most_a_billion_with_6_decimals() {
+        for (text, rate) in [
+            ("0.000001", 1),
+            ("42.5", 42_500_000),
+            ("1000000000", 1_000_000_000_000_000),
+        ] {
+            assert_eq!(
+                serde_json::from_str::<PerUsd>(text).unwrap(),
+                PerUsd(rate),
+                "{text}"
+            );
+        }
+        for bad in ["0", "-1", "0.0000001", "1000000000.000001", "2000000000", "1e300"] {
+            assert!(serde_json::from_str::<PerUsd>(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_exact_below_2_to_the_53() {
+        assert_eq!(micros(8_000_000_000.000_001), Some(8_000_000_000_000_001));
+        assert_eq!(micros(9_007_199_254.740_992), None);
+        assert_eq!(micros(-9_007_199_254.740_992), None);
+    }
+
+    #[test]
+    fn whole_amounts_are_serialised_without_a_point() {
+        for (micro_usd, text) in [
+            (0, "0"),
+            (1, "1e-6"),
+            (500_000, "0.5"),
+            (1_000_000, "1"),
+            (12_000_000, "12"),
+            (12_500_000, "12.5"),
+        ] {
+            assert_eq!(serde_json::to_string(&MicroUsd(micro_usd)).unwrap(), text);
+            assert_eq!(serde_json::to_string(&PerUsd(micro_usd)).unwrap(), text);
+        }
+    }
+
+    #[test]
     fn in_app_amounts_follow_the_apps_decimals_and_rounding() {
         assert_eq!(converted("1.2345", &rate(1000.0, 0, Rounding::Down)), "1234");
         assert_eq!(converted("1.2345", &rate(1000.0, 0, Rounding::Up)), "1235");

@@ -1,6 +1,7 @@
 //! Decides from the request and the snapshot whether a click is redirected (docs/DECISIONS.md, "Clicks"). The order of
 //! checks is: parameters, app and goal known, publisher approved, offer live, country and device platform allowed. The
-//! caller checks the cap afterwards, since that may take a request to the counters.
+//! caller checks the signature afterwards, for which it keeps the opened keys, and then the cap, which may take a request to
+//! the counters.
 
 use super::parameters::ClickParameters;
 use crate::{

@@ -11,7 +11,11 @@ use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
 use super::parameters::{ClickParameters, has_placeholder, scan};
-use crate::model::{api_error::ApiError, mac::lower_hex, time::SECOND_MS};
+use crate::model::{
+    api_error::ApiError,
+    mac::lower_hex,
+    time::{LATEST_S, SECOND_MS},
+};
 
 pub const INVALID_SIGNATURE: ApiError = ApiError::new(
     403,
@@ -55,8 +59,8 @@ pub fn purpose(app_id: &str) -> String {
     format!("click_secret/{app_id}")
 }
 
-/// The text that is sealed: the click secret, then the previous one while there is one.
-pub fn to_seal(secret: &ClickSecret, previous: Option<&ClickSecret>) -> String {
+/// The text that is sealed for the edge: the click secret, then the previous one while there is one.
+pub fn sealed_text(secret: &ClickSecret, previous: Option<&ClickSecret>) -> String {
     let secrets: Vec<_> = [Some(secret), previous]
         .into_iter()
         .flatten()
@@ -69,7 +73,7 @@ pub fn to_seal(secret: &ClickSecret, previous: Option<&ClickSecret>) -> String {
 pub struct SigningKeys(Vec<Hmac<Sha256>>);
 
 impl SigningKeys {
-    /// Reads a text of [`to_seal`].
+    /// Reads a text of [`sealed_text`].
     pub fn parse(opened: &[u8]) -> Option<Self> {
         let secrets = std::str::from_utf8(opened).ok()?.split(SEPARATOR);
         let keys = secrets.map(|secret| Hmac::new_from_slice(secret.as_bytes()).ok());
@@ -104,11 +108,14 @@ impl SigningKeys {
         if !is_valid {
             return Err(INVALID_SIGNATURE);
         }
-        match exp.map(|exp| exp.parse::<i64>()) {
-            None => Ok(()),
-            Some(Ok(exp)) if now_ms <= exp.saturating_mul(SECOND_MS) => Ok(()),
-            Some(Ok(_)) => Err(SIGNATURE_EXPIRED),
-            Some(Err(_)) => Err(INVALID_SIGNATURE.with_message("exp must be a time in UNIX seconds")),
+        let Some(exp) = exp else {
+            return Ok(());
+        };
+        // Milliseconds, taken for seconds, would be a link without an end.
+        match exp.parse::<i64>().ok().filter(|exp| (0..=LATEST_S).contains(exp)) {
+            None => Err(INVALID_SIGNATURE.with_message("exp must be a time in UNIX seconds")),
+            Some(exp) if now_ms > exp * SECOND_MS => Err(SIGNATURE_EXPIRED),
+            Some(_) => Ok(()),
         }
     }
 }

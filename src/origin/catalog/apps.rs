@@ -115,7 +115,7 @@ pub fn put(
     Ok(())
 }
 
-/// A secret part of the app that is put, beside the sealed one that is stored.
+/// The callback or the click secrets of an app that is put, and whether the sealed ones that are stored stay.
 struct Secret<'a> {
     vault: &'a Vault,
     purpose: String,

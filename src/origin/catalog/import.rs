@@ -17,7 +17,7 @@ use domain::{
     },
 };
 use platform::{
-    database::{Database, DatabaseError},
+    database::{Database, DatabaseError, Row},
     failure::Failure,
     params,
 };
@@ -42,13 +42,17 @@ pub fn refuse(errors: &LineErrors) -> Reply {
 }
 
 /// Checks one line on its own and stages it. A wrong line is added to `errors`.
+///
+/// # Errors
+/// The database failed, or an app could not be sealed.
 pub fn stage(
     db: &impl Database,
+    context: &Context<'_>,
     import_id: &str,
     line: i64,
     bytes: Result<&[u8], TooLong>,
     errors: &mut LineErrors,
-) -> Result<(), DatabaseError> {
+) -> Result<(), Failure> {
     let read = match bytes.map(str::from_utf8) {
         Ok(Ok(text)) if text.trim().is_empty() => return Ok(()),
         Ok(Ok(text)) => read(text).map_err(|refusal| refusal.message),
@@ -64,12 +68,44 @@ pub fn stage(
     };
     // After the first wrong line nothing will be applied, so nothing more needs staging.
     if errors.is_empty() {
+        let staged = match resource {
+            // Its secrets are not written to disk in the clear, also not for the seconds of an import.
+            Resource::App => {
+                let sealed = context
+                    .vault
+                    .seal(&purpose(&id), document.as_bytes(), context.random()?);
+                sealed.ok_or_else(|| Failure::Internal(format!("app {id} was not sealed")))?
+            }
+            _ => document.into_bytes(),
+        };
         db.execute(
             sql::STAGE_LINE,
-            params![import_id, kind_code(resource), line, id, document],
+            params![import_id, kind_code(resource), line, id, staged],
         )?;
     }
     Ok(())
+}
+
+/// The purpose for which an app's staged document is sealed.
+fn purpose(app_id: &str) -> String {
+    format!("import/{app_id}")
+}
+
+/// The document of a staged line.
+fn staged_document(context: &Context<'_>, resource: Resource, row: &Row) -> Result<String, Failure> {
+    let (id, staged) = (row.text(1)?, row.blob(2)?);
+    let document = match resource {
+        Resource::App => context.vault.open(&purpose(id), staged),
+        _ => Some(staged.to_vec()),
+    };
+    document
+        .and_then(|document| String::from_utf8(document).ok())
+        .ok_or_else(|| {
+            Failure::Internal(format!(
+                "the staged line of {} {id} is unreadable",
+                resource.singular()
+            ))
+        })
 }
 
 fn kind_code(resource: Resource) -> i64 {
@@ -145,13 +181,14 @@ fn apply_lines(
             let Some(last) = rows.last() else { break };
             after = last.integer(0)?;
             for row in &rows {
+                let document = staged_document(context, resource, row)?;
                 match resources::put(
                     db,
                     context,
                     WriteSource::Import,
                     resource,
                     row.text(1)?,
-                    row.text(2)?,
+                    &document,
                 ) {
                     Ok(()) => imported += 1,
                     Err(Failure::Refused(refusal)) => errors.add(row.integer(0)?, None, refusal.message),

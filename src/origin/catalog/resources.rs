@@ -163,7 +163,7 @@ fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
     Ok(())
 }
 
-/// What a PUT of an offer needs of the stored one.
+/// The stored values that a PUT of an offer needs.
 #[derive(Default)]
 struct StoredOffer {
     terms: TermsInForce,

@@ -131,13 +131,14 @@ const TABLES: &[&str] = &[
         unlisted_version INTEGER
      ) STRICT, WITHOUT ROWID",
     "CREATE TABLE chunk_bytes (key TEXT PRIMARY KEY, bytes BLOB NOT NULL) STRICT",
-    // An import's staged lines: a body of any size is checked in bounded memory and applied in one transaction.
+    // An import's staged lines: a body of any size is checked in bounded memory and applied in one transaction. An app's
+    // document is sealed.
     "CREATE TABLE import_lines (
         import_id TEXT NOT NULL,
         kind INTEGER NOT NULL,
         line INTEGER NOT NULL,
         id TEXT NOT NULL,
-        document TEXT NOT NULL,
+        document BLOB NOT NULL,
         PRIMARY KEY (import_id, kind, line)
      ) STRICT",
     // The outboxes that have asked for terms; `due_at_ms` is when the alarm pushes callback settings that the outbox does

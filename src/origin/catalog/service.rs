@@ -160,6 +160,33 @@ where
         Ok(reply)
     }
 
+    /// Stages an import's lines as they arrive.
+    async fn stage<S: Stream<Item = Result<Vec<u8>, E>> + Unpin, E>(
+        &self,
+        db: &D,
+        chunks: Option<S>,
+        import_id: &str,
+    ) -> Result<LineErrors, Failure> {
+        let mut errors = LineErrors::default();
+        let Some(mut chunks) = chunks else {
+            return Ok(errors);
+        };
+        let mut stage_line = |line, bytes: Result<&[u8], TooLong>| {
+            self.with_context(|context| import::stage(db, context, import_id, line, bytes, &mut errors))
+        };
+        let (mut lines, mut read) = (Lines::new(MAX_LINE), 0);
+        while let Some(chunk) = chunks.next().await {
+            let chunk = chunk.map_err(|_| common::INVALID_JSON.with_message("the body ended early"))?;
+            read += chunk.len();
+            if read > MAX_IMPORT {
+                return Err(common::PAYLOAD_TOO_LARGE.into());
+            }
+            lines.push(&chunk, &mut stage_line)?;
+        }
+        lines.finish(&mut stage_line)?;
+        Ok(errors)
+    }
+
     /// `POST /v1/operator/import`: lines are staged as they arrive and applied at the end.
     ///
     /// # Errors
@@ -177,7 +204,7 @@ where
         }
         // Also after a panic no staged line stays behind.
         let outcome = panics_to_failure(async {
-            let errors = stage(db, chunks, &import_id).await?;
+            let errors = self.stage(db, chunks, &import_id).await?;
             if errors.is_empty() {
                 self.with_context(|context| import::apply(db, context, &import_id))
             } else {
@@ -285,30 +312,4 @@ where
             None => Ok(()),
         }
     }
-}
-
-/// Stages an import's lines as they arrive.
-async fn stage<S: Stream<Item = Result<Vec<u8>, E>> + Unpin, E>(
-    db: &impl ObjectStorage,
-    chunks: Option<S>,
-    import_id: &str,
-) -> Result<LineErrors, Failure> {
-    let mut errors = LineErrors::default();
-    let Some(mut chunks) = chunks else {
-        return Ok(errors);
-    };
-    let mut stage_line = |line, bytes: Result<&[u8], TooLong>| {
-        import::stage(db, import_id, line, bytes, &mut errors).map_err(Failure::from)
-    };
-    let (mut lines, mut read) = (Lines::new(MAX_LINE), 0);
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| common::INVALID_JSON.with_message("the body ended early"))?;
-        read += chunk.len();
-        if read > MAX_IMPORT {
-            return Err(common::PAYLOAD_TOO_LARGE.into());
-        }
-        lines.push(&chunk, &mut stage_line)?;
-    }
-    lines.finish(&mut stage_line)?;
-    Ok(errors)
 }

@@ -203,10 +203,9 @@ impl<D: Database> Case<'_, D> {
     /// Judges the reasons in their order.
     fn judge(&self, approval: &Approval) -> Result<Verdict, Failure> {
         let conversion = &approval.conversion;
-        let own = self.row.and_then(|row| row.state.reason());
+        let state = self.row.map(|row| row.state);
         for reason in Reason::ALL {
-            let is_overridden =
-                self.step == Step::Force && (own == Some(reason) || conversion.despite.contains(&reason));
+            let is_overridden = self.step.overrides(reason, state, &conversion.despite);
             if is_overridden || !self.step.judges(reason) {
                 continue;
             }
@@ -340,18 +339,12 @@ fn commit(
     row: Option<&ConversionRow>,
     step: Step,
 ) -> Result<Answer, Failure> {
-    let (state, movement) = match (step, row) {
-        (Step::Judge | Step::Confirm | Step::Force, _) => (State::Approved, Some(Movement::Reward)),
-        (Step::Await, _) => (State::Pending, None),
-        (Step::Reject, _) => (State::Rejected, None),
-        (Step::Bury, _) => (State::Tombstone, None),
-        (Step::TakeBack, _) => (State::Reversed, Some(Movement::Reversal)),
-        (Step::Repeat, Some(row)) => (row.state, None),
-        (Step::Repeat | Step::Missing | Step::Conflict, _) => {
-            return Err(Failure::Internal(format!("{step:?} cannot be committed")));
-        }
-    };
     let duplicate = step == Step::Repeat;
+    let same = row.filter(|_| duplicate).map(|row| (row.state, None));
+    let (state, movement) = step
+        .outcome()
+        .or(same)
+        .ok_or_else(|| Failure::Internal(format!("{step:?} cannot be committed")))?;
     if !(duplicate && row.is_some_and(|row| row.has_name(approval.name()))) {
         rows::store(db, peers, approval, row, state)?;
     }

@@ -9,6 +9,7 @@ use domain::{
     callbacks::{
         delivery::{Judgement, Next},
         fields::Fields,
+        health::Health,
         settings::Events,
     },
     model::time::MINUTE_MS,
@@ -101,8 +102,8 @@ pub fn claim(
     }
 }
 
-/// Of the first due callbacks. One that does not parse, because newer code has written it, gets an attempt with the error and
-/// is put off, so that it does not block the others.
+/// Claims the first due callbacks. One that does not parse, because newer code has written it, gets an attempt with the error
+/// and is put off, so that it does not block the others.
 fn claim_page(
     db: &impl Database,
     now_ms: i64,
@@ -218,7 +219,7 @@ fn record_health(
         return Ok(());
     };
     let updated = if judgement.endpoint_works {
-        health.succeeded()
+        Health::default()
     } else {
         health.failed(now_ms)
     };

@@ -11,10 +11,11 @@ macro_rules! entry_columns {
     };
 }
 
-/// An entry's status as a number: 0 pending, 1 approved, 2 rejected, 3 reversed, 4 held, 5 refused.
+/// An entry's status as a number: 0 pending, 1 approved, 2 rejected, 3 reversed, 4 held, 5 refused. A notice has none: it tells
+/// of a conversion, which is listed itself.
 macro_rules! entry_status {
     () => {
-        "CASE WHEN e.notice IS NOT NULL THEN e.notice WHEN e.after IS NOT NULL OR c.state = 4 THEN 3 WHEN c.state >= 20 THEN 4 WHEN c.state >= 10 THEN 5 ELSE c.state END"
+        "CASE WHEN e.notice IS NOT NULL THEN NULL WHEN e.after IS NOT NULL OR c.state = 4 THEN 3 WHEN c.state >= 20 THEN 4 WHEN c.state >= 10 THEN 5 ELSE c.state END"
     };
 }
 

@@ -42,7 +42,7 @@ fn assert_signatures_are_checked(signpost: &Signpost) {
     for taken in [
         format!("{user}&sig={sig}"),
         format!("{with_soon}&sig={}", sign(SECRET, &with_soon)),
-        // What the signature does not cover, and a value that is encoded.
+        // The signature does not cover the rest, and a value may be encoded.
         format!("sig={sig}&user_id=player%2d1&app={app}&gaid=a&c1=x&c5=y&placement=home"),
     ] {
         expect_redirect(click(&wall, &taken, &[]));

@@ -64,7 +64,7 @@ fn in_state(wall: &OfferWall<'_>, state: &str, user: &str) -> Case {
             expect("approved", "approved");
             expect("reversed", "reversed");
         }
-        "buried" => expect("reversed", "reversed"),
+        "tombstone" => expect("reversed", "reversed"),
         status => expect(status, status),
     }
     case
@@ -76,7 +76,7 @@ fn every_event_in_every_state_is_answered_as_the_table_says() {
     let wall = signpost.offer_wall("conv-table", "79000116", None);
     wall.put_offer(&json!({"min_seconds_to_convert": 3_600}));
     signpost.refresh();
-    // What a cell answers: a status of the first time, `same` for a repeat, or the code of a refusal.
+    // The answer of a cell: a status of the first time, `same` for a repeat, or the code of a refusal.
     let table = [
         (
             "none",
@@ -101,7 +101,7 @@ fn every_event_in_every_state_is_answered_as_the_table_says() {
         ("rejected", "same same same same wrong_state same wrong_state"),
         ("reversed", "same same same same wrong_state wrong_state same"),
         (
-            "buried",
+            "tombstone",
             "same same same same wrong_state wrong_state wrong_state",
         ),
     ];
@@ -116,7 +116,7 @@ fn every_event_in_every_state_is_answered_as_the_table_says() {
                 "same" => {
                     let told = match state {
                         "held" => "pending",
-                        "buried" => "reversed",
+                        "tombstone" => "reversed",
                         state => state,
                     };
                     assert_eq!(case.id, Some(expect_accepted(answer, told, true)), "{user}");
@@ -182,7 +182,7 @@ fn the_operator_settles_what_is_held_or_was_refused_with_a_reason() {
         assert_eq!(told.parameter("reason").as_deref(), Some(reason));
         assert_eq!(wall.entry(id)["reason"], reason);
     }
-    // What stands against an approval beside its own reason must be named.
+    // Another reason than its own that stands against an approval must be named.
     wall.convert(&yesterday("cid"), "&goal=purchase&status=pending")
         .expect(200);
     let second = listed("status=pending").pop().unwrap();
@@ -275,7 +275,7 @@ fn many_are_settled_at_once_after_they_were_counted() {
     .json();
     assert_eq!(counted["count"], 9);
     assert_eq!(wall.entries("status=held").len(), 9);
-    // What comes later is left alone.
+    // Later conversions are left alone.
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     let late = wall.convert(&wall.click_id("late"), "").expect(200).json();
     let mut filter = filter;

@@ -196,7 +196,7 @@ fn notices_leave_with_their_conversion() {
             }
         }
         alarms::send_batches(&db, NOW);
-        // What was paid later than its entry leaves a night later.
+        // A reward that was paid later than its entry was made leaves a night later.
         for nights in [399, 402, 403] {
             let night = NOW + nights * DAY_MS;
             while outbox::retention::sweep(&db, night).unwrap() == Some(night + SECOND_MS) {}

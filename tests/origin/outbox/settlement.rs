@@ -44,7 +44,7 @@ fn an_approval_pays_what_the_postback_would_have_paid() {
         if by_operator {
             world.cap(Some(0));
             assert_eq!(send(&db, &world, &full()), Err("conversion_capped"));
-            // What the operator changes meanwhile does not matter.
+            // A change by the operator meanwhile does not matter.
             world.change(|offer| offer.goals[1].payout_micro_usd = 1);
             world
                 .catalog

@@ -106,7 +106,7 @@ fn callbacks(db: &Sqlite) -> (bool, bool) {
     (waits(&reward_id(1)), waits(&reversal_id(1)))
 }
 
-/// What an event did to click 1, in one word.
+/// The effect of an event on click 1, in one word.
 fn outcome(db: &Sqlite, world: &World, conversion: &Conversion) -> &'static str {
     let (before, called) = (stored(db), callbacks(db));
     let answer = send(db, world, conversion);
@@ -119,7 +119,7 @@ fn outcome(db: &Sqlite, world: &World, conversion: &Conversion) -> &'static str 
         (Ok(("pending", false)), Some(State::Pending)) => "pending",
         (Ok(("pending", false)), Some(State::Held(_))) => "held",
         (Ok(("rejected", false)), Some(State::Rejected)) => "rejected",
-        (Ok(("reversed", false)), Some(State::Tombstone)) => "buried",
+        (Ok(("reversed", false)), Some(State::Tombstone)) => "tombstone",
         (Ok(("reversed", false)), Some(State::Reversed)) => "taken back",
         other => panic!("{other:?}"),
     };
@@ -132,10 +132,13 @@ fn outcome(db: &Sqlite, world: &World, conversion: &Conversion) -> &'static str 
 fn every_event_in_every_state_does_what_the_table_says() {
     const GONE: &str = "not_found";
     const NO: &str = "wrong_state";
-    let unpaid = ["paid", "pending", "rejected", "buried", "paid", "rejected", NO];
+    let unpaid = ["paid", "pending", "rejected", "tombstone", "paid", "rejected", NO];
     let held = ["same", "same", "rejected", "rejected", "paid", "rejected", NO];
     let mut table = vec![
-        (None, ["paid", "pending", "rejected", "buried", GONE, GONE, GONE]),
+        (
+            None,
+            ["paid", "pending", "rejected", "tombstone", GONE, GONE, GONE],
+        ),
         (
             Some(State::Pending),
             ["paid", "same", "rejected", "rejected", "paid", "rejected", NO],

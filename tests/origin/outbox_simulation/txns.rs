@@ -267,7 +267,7 @@ proptest! {
             world.act(nth, act);
         }
         world.settle_down();
-        // What was refused by the cap left its txns to others. One whose process died keeps its claim until its sender repeats
+        // Conversions that the cap refused left its txns to others. One whose process died keeps its claim until its sender repeats
         // it.
         world.cap = 1_000;
         world.act(0, Act::RaiseCap);

@@ -60,11 +60,10 @@ fn each_further_failure_doubles_the_pause_up_to_half_a_minute() {
 }
 
 #[test]
-fn one_success_resets_the_health_of_an_endpoint() {
-    let health = after(1_000, NOW_MS).succeeded();
-    assert_eq!(health, Health::default());
+fn an_endpoint_that_works_has_all_slots_and_fails_only_after_several_failures() {
+    let health = Health::default();
     assert_eq!(health.free_slots(MAX_IN_FLIGHT, 0, NOW_MS), 6);
-    assert!(!after(4, NOW_MS).succeeded().failed(NOW_MS).is_failing());
+    assert!(!health.failed(NOW_MS).is_failing());
 }
 
 #[test]
@@ -162,7 +161,7 @@ fn a_dead_endpoint_is_probed_at_least_every_40_seconds() {
     assert_eq!(gaps_ms.max(), Some(40 * SECOND_MS));
     assert!(starts_ms.len() < 2_200, "{} probes", starts_ms.len());
     assert_eq!(health.free_slots(MAX_IN_FLIGHT, 0, now_ms), 1);
-    assert_eq!(health.succeeded().free_slots(MAX_IN_FLIGHT, 0, now_ms + 1), 6);
+    assert_eq!(Health::default().free_slots(MAX_IN_FLIGHT, 0, now_ms + 1), 6);
 }
 
 /// The same rules computed from the whole history: the end of each attempt, and whether it succeeded.
@@ -235,7 +234,7 @@ proptest! {
                 Step::End { well } => {
                     in_flight -= 1;
                     model.0.push((now_ms, well));
-                    health = if well { health.succeeded() } else { health.failed(now_ms) };
+                    health = if well { Health::default() } else { health.failed(now_ms) };
                     if well {
                         prop_assert_eq!(health.free_slots(MAX_IN_FLIGHT, in_flight, now_ms), 6 - in_flight);
                     } else {

@@ -78,6 +78,18 @@ fn a_schedule_out_of_bounds_is_refused_with_its_settings_name() {
     }
 }
 
+#[test]
+fn a_timeout_is_100_to_60000_milliseconds() {
+    assert_eq!(timeout_ms(None), Ok(10_000));
+    for (text, expected) in [("100", 100), ("2500", 2_500), ("60000", 60_000)] {
+        assert_eq!(timeout_ms(Some(text)), Ok(expected));
+    }
+    for bad in ["", "99", "60001", "0", "-1", "1e3", "10 s"] {
+        let error = timeout_ms(Some(bad)).unwrap_err();
+        assert!(error.starts_with("CALLBACK_TIMEOUT_MS: "), "{bad}: {error}");
+    }
+}
+
 proptest! {
     #[test]
     fn every_delay_is_within_20_percent(

@@ -308,6 +308,16 @@ fn only_encoded_values_are_copied() {
 }
 
 #[test]
+fn a_reason_of_the_operator_has_at_most_200_characters_and_one_line() {
+    for good in ["", "charge back", &"é".repeat(200)] {
+        assert_eq!(check_reason(good), Ok(()));
+    }
+    for bad in [&"é".repeat(201), "two\nlines", "a\0"] {
+        assert!(check_reason(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
 fn a_reason_is_cut_to_one_line_and_never_refused() {
     let id = click_id(0);
     let reason = |text: &str| {

@@ -14,7 +14,7 @@ const SIG_WITH_EXP: &str = "a0bf445a0e1dc3ba0b500e2a95a2170f208249977d746981f0f5
 
 fn keys(previous: Option<&str>) -> SigningKeys {
     let secret = |text: &str| ClickSecret(text.to_owned());
-    let text = to_seal(&secret(SECRET), previous.map(secret).as_ref());
+    let text = sealed_text(&secret(SECRET), previous.map(secret).as_ref());
     SigningKeys::parse(text.as_bytes()).unwrap()
 }
 
@@ -46,6 +46,7 @@ fn a_signature_has_its_documented_value() {
 fn each_query_has_its_answer() {
     let keys = keys(None);
     let user = "app=10000001&user_id=player-1";
+    let milliseconds = sign(SECRET, &format!("{user}&exp=1800000000000"));
     let unparsed = sign(SECRET, &format!("{user}&exp=soon"));
     let (upper, longer) = (SIG.to_uppercase(), format!("{SIG}00"));
     let shorter = SIG.get(2..).unwrap();
@@ -71,6 +72,10 @@ fn each_query_has_its_answer() {
             "invalid_signature",
         ),
         (format!("{user}&exp=soon&sig={unparsed}"), "invalid_signature"),
+        (
+            format!("{user}&exp=1800000000000&sig={milliseconds}"),
+            "invalid_signature",
+        ),
         // The order, the other parameters and the encoding are free.
         (
             format!("sig={SIG}&c1=x&user_id=player%2D1&app=%310000001&gaid=a"),
@@ -132,8 +137,13 @@ fn a_secret_is_32_to_128_letters_digits_or_two_marks() {
 }
 
 #[test]
+fn each_app_has_a_purpose_of_its_own() {
+    assert_eq!(purpose("10000001"), "click_secret/10000001");
+}
+
+#[test]
 fn a_secret_is_not_in_debug_output() {
-    assert!(!format!("{:?}", ClickSecret(SECRET.to_owned())).contains("demo"));
+    assert_eq!(format!("{:?}", ClickSecret(SECRET.to_owned())), "ClickSecret");
 }
 
 #[test]

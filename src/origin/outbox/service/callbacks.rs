@@ -79,10 +79,12 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         let Some(state) = endpoint::read(self.shell.storage())? else {
             return Ok(false);
         };
-        // Settings that do not open are reported where callbacks are sent.
-        let endpoint = self.sender.endpoint(state.shard.app, &state.callback);
-        let endpoint = endpoint.ok().flatten();
-        Ok(endpoint.is_some_and(|endpoint| endpoint.events.contains(status)))
+        Ok(match self.sender.endpoint(state.shard.app, &state.callback) {
+            Ok(endpoint) => endpoint.is_some_and(|endpoint| endpoint.events.contains(status)),
+            // The settings do not open, which is reported where callbacks are sent. Like a reward, a notice then waits; one that
+            // is not wanted ends when it is due.
+            Err(_) => true,
+        })
     }
 
     /// Asks for the callback settings that the app has and this outbox has not. After a failure the alarm asks again.
