@@ -1,5 +1,7 @@
 //! Fuzz targets for clicks: a tracking URL's query up to the redirect, and click ids that conversions send back.
 
+use std::sync::LazyLock;
+
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use url::Url;
 use xxhash_rust::xxh64::xxh64;
@@ -15,10 +17,13 @@ use domain::{
         decision::{self, Visitor},
         parameters::ClickParameters,
         redirect::{click_kind, redirect},
+        signature::SigningKeys,
         target::{self, Macros},
     },
 };
 
+static SIGNING_KEYS: LazyLock<SigningKeys> =
+    LazyLock::new(|| SigningKeys::parse(b"a-click-secret-of-thirty-two-or-more").unwrap());
 const NONCE: Nonce = *b"twelve bytes";
 const SHARD: u8 = 5;
 
@@ -37,6 +42,9 @@ pub fn query(input: &[u8]) {
         now_ms: NOW_MS,
     };
     if let Ok(parameters) = ClickParameters::parse(query) {
+        // Nobody can sign by chance.
+        let refusal = SIGNING_KEYS.check(query, &parameters, NOW_MS).unwrap_err();
+        assert!(matches!(refusal.status, 400 | 403), "{refusal:?}");
         let longest_128 = [Some(&parameters.user_id)]
             .into_iter()
             .chain(parameters.custom.iter().map(Option::as_ref));

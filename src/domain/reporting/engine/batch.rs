@@ -220,10 +220,7 @@ impl Batch {
     /// Adds the values of each run to the sums of its group. `total` sums values.
     #[inline(never)]
     fn add_runs<T>(&mut self, values: &[T], total: impl Fn(&[T]) -> u64, base: i64, sums: &mut [i64]) {
-        let lengths = self.runs.iter().map(|run| to_usize(run.end - run.start));
-        let counted = lengths.sum::<usize>();
-        // Runs are also summed one by one if most rows do not count, so that those rows are not read.
-        if counted >= self.runs.len() * LONG_RUN || counted * 4 < values.len() {
+        if self.sums_each_run(values.len()) {
             for run in &self.runs {
                 let values = slice(values, to_usize(run.start), to_usize(run.end));
                 run.add(sums, base, total(values));
@@ -244,6 +241,14 @@ impl Batch {
                 [run.start, run.end].map(|row| self.totals.get(to_usize(row) % TOTALS).copied().unwrap_or(0));
             run.add(sums, base, after.wrapping_sub(before));
         }
+    }
+
+    /// Which of the two ways to the same sums is faster: each run by itself if runs are long, or if most of the rows do not
+    /// count, so that those are not read; else differences of running totals.
+    fn sums_each_run(&self, rows: usize) -> bool {
+        let lengths = self.runs.iter().map(|run| to_usize(run.end - run.start));
+        let counted = lengths.sum::<usize>();
+        counted >= self.runs.len() * LONG_RUN || counted * 4 < rows
     }
 }
 
