@@ -38,8 +38,8 @@ impl World {
         let kept: BTreeSet<_> = stored.iter().map(|entry| entry.entry).collect();
         for (number, entry) in &mut self.seen {
             if entry.notice.is_some() && !kept.contains(number) {
-                // It left with its conversion, sent or not, and nothing happens to it any more.
-                entry.delivery = None;
+                // It left with its conversion and its user's identifiers, sent or not, and nothing happens to it any more.
+                (entry.delivery, entry.erase) = (None, false);
             }
         }
         for (number, entry) in self.seen.iter().filter(|(number, _)| !kept.contains(number)) {

@@ -124,6 +124,21 @@ fn a_notice_may_leave_during_its_attempt() {
 }
 
 #[test]
+fn a_notice_may_leave_before_its_user_is_erased() {
+    carry_out([
+        Op::Change(Change::Callback(true, false)),
+        Op::Receivers(Behaviour::Broken),
+        postback(0, Status::Pending),
+        Op::ResolveAll,
+        Op::Pass(410 * DAY_MS),
+        Op::Erase(0),
+        Op::Alarm(0),
+        Op::ResolveAll,
+        Op::Alarm(0),
+    ]);
+}
+
+#[test]
 fn new_settings_do_not_concern_a_notice_that_has_left() {
     carry_out([
         Op::Change(Change::Callback(true, false)),
