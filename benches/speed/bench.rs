@@ -10,7 +10,7 @@ use crate::{
     load::Load,
     many_facts,
     stats::{estimate, ratios},
-    table::{Row, Verdict, interval, per_second, spread, times},
+    table::{Row, Verdict, interval, microseconds, per_second, spread, times},
     time::Stopwatch,
 };
 
@@ -182,6 +182,27 @@ pub fn throughput(work: &str, target: Option<f64>, ours: &[Load], theirs: &[Load
             most_generating * 100.0,
             cpu_us(ours),
             cpu_us(theirs)
+        )],
+    }
+}
+
+/// A row of CPU time for each request. The target is the most as a multiple of the yardstick's, and holds for the upper end of
+/// the interval.
+pub fn cpu(work: &str, target: Option<f64>, ours: &[Load], theirs: &[Load]) -> Row {
+    let used = |loads: &[Load]| -> Vec<f64> { loads.iter().map(|load| load.cpu_us).collect() };
+    let found = estimate(&ratios(&used(ours), &used(theirs))).expect("rounds");
+    let rates = |loads: &[Load]| -> Vec<f64> { loads.iter().map(|load| load.per_second).collect() };
+    Row {
+        work: work.to_owned(),
+        ours: spread(&used(ours), microseconds),
+        yardstick: spread(&used(theirs), microseconds),
+        ratio: interval(&found, times),
+        target: target.map_or("-".to_owned(), |target| format!("≤ {}", times(target))),
+        verdict: target.map_or(Verdict::Reported, |target| Verdict::of(found.high <= target)),
+        notes: vec![format!(
+            "CPU time of workerd for each request, until it is idle; {} and {}",
+            spread(&rates(ours), per_second),
+            spread(&rates(theirs), per_second)
         )],
     }
 }

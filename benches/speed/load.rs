@@ -6,6 +6,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    time::Duration,
 };
 
 use serde_json::Value;
@@ -32,7 +33,8 @@ pub struct Load {
     pub busy: f64,
     /// The share of the run in which the generator ran.
     pub generating: f64,
-    /// The CPU time of all workerd threads for each request, in microseconds.
+    /// The CPU time of all workerd threads for each request, in microseconds: of the run, and of the work that it left behind if
+    /// the requests say so.
     pub cpu_us: f64,
 }
 
@@ -54,6 +56,8 @@ pub struct Requests {
     lines: Lines,
     headers: Vec<(String, String)>,
     connections: u32,
+    /// Whether the CPU time goes on until workerd is idle.
+    until_idle: bool,
 }
 
 #[derive(Clone)]
@@ -74,6 +78,7 @@ impl Requests {
             lines: Lines::Again(write_lines(folder, paths)),
             headers: Vec::new(),
             connections: CONNECTIONS,
+            until_idle: false,
         }
     }
 
@@ -86,7 +91,14 @@ impl Requests {
             lines: Lines::Again(write_lines(folder, bodies)),
             headers: Vec::new(),
             connections: CONNECTIONS,
+            until_idle: false,
         }
+    }
+
+    /// Counts the CPU time of what the requests left behind, too, such as counts that are sent a second later.
+    pub fn until_idle(mut self) -> Self {
+        self.until_idle = true;
+        self
     }
 
     /// Sends each only once, over all runs.
@@ -163,13 +175,31 @@ impl Requests {
             lines.drain(..used);
         }
         let took_s = number("microseconds") as f64 / 1e6;
+        let ran_s = if self.until_idle {
+            wait_until_idle(server);
+            Threads::of(server.process()).since(&before).ran_s()
+        } else {
+            threads.ran_s()
+        };
         Load {
             requests,
             per_second: requests as f64 / took_s,
             busy: threads.busiest_s() / took_s,
             generating: generating_s / took_s,
-            cpu_us: threads.ran_s() * 1e6 / requests as f64,
+            cpu_us: ran_s * 1e6 / requests as f64,
         }
+    }
+}
+
+/// Waits until workerd has done nothing for longer than anything is put off.
+fn wait_until_idle(server: &Signpost) {
+    const STEP: Duration = Duration::from_millis(100);
+    let mut idle = 0;
+    while idle < 14 {
+        let before = Threads::of(server.process());
+        std::thread::sleep(STEP);
+        let ran_s = Threads::of(server.process()).since(&before).ran_s();
+        idle = if ran_s < 0.002 { idle + 1 } else { 0 };
     }
 }
 
@@ -178,6 +208,7 @@ impl Requests {
 pub struct Latency {
     pub p50: f64,
     pub p99: f64,
+    pub slowest: f64,
 }
 
 /// Requests a path at a fixed rate and checks the status of all answers. A delayed request counts from its scheduled
@@ -227,6 +258,7 @@ pub fn latency(
     Latency {
         p50: percentile("p50"),
         p99: percentile("p99"),
+        slowest: found["summary"]["slowest"].as_f64().expect("the slowest") * 1e3,
     }
 }
 

@@ -12,6 +12,8 @@ pub enum Verdict {
     Reported,
     /// The load generator, and not workerd, was the limit.
     Unproven,
+    /// The interval reaches to both sides of the target.
+    Open,
 }
 
 impl Verdict {
@@ -25,6 +27,7 @@ impl Verdict {
             Self::Missed => "**missed**",
             Self::Reported => "reported",
             Self::Unproven => "**not shown**: the load generator was the limit",
+            Self::Open => "**not shown**: the interval reaches to both sides of the target",
         }
     }
 }
@@ -133,6 +136,11 @@ pub fn grouped(number: f64) -> String {
 /// Milliseconds.
 pub fn ms(ms: f64) -> String {
     format!("{ms:.2} ms")
+}
+
+/// Microseconds.
+pub fn microseconds(us: f64) -> String {
+    format!("{us:.1} µs")
 }
 
 /// Bytes in megabytes of a million.

@@ -1,0 +1,16 @@
+// The floor of a click: a Worker that reads the inputs of a click as src/edge/entry.js does, writes the same headers, and decides
+// nothing. No Worker that does a click's work can be cheaper.
+export default {
+  fetch(request, env) {
+    const { url, headers } = request;
+    const header = (name) => headers.get(name) ?? "";
+    const country = (env.TRUST_COUNTRY_HEADER === "true" && header("CF-IPCountry")) || (request.cf?.country ?? "");
+    const parts = `${country}\n${header("Purpose")}\n${header("Sec-Purpose")}\n${header("User-Agent")}\n${url}`;
+    // It depends on all that was read, so that nothing of it is left out.
+    const location = parts.length + Date.now() > 0 ? env.LOCATION : url;
+    return new Response(null, {
+      status: 302,
+      headers: { Location: location, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" },
+    });
+  },
+};
