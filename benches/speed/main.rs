@@ -36,6 +36,8 @@ mod offers;
 #[path = "../../tests/support/random.rs"]
 mod random;
 mod report;
+#[path = "../../fixtures/signers/sign.rs"]
+mod sign;
 mod start;
 #[path = "../shared/stats.rs"]
 mod stats;

@@ -54,6 +54,13 @@ impl Context<'_> {
         bytes.iter_mut().zip(random).for_each(|(to, from)| *to = from);
         Ok(bytes)
     }
+
+    /// Seals a text for this purpose under a fresh nonce.
+    fn seal(&self, vault: &Vault, purpose: &str, plain: &str) -> Result<Vec<u8>, Failure> {
+        vault
+            .seal(purpose, plain.as_bytes(), self.random()?)
+            .ok_or_else(|| Failure::Internal(format!("{purpose} was not sealed")))
+    }
 }
 
 /// Carries out one command.

@@ -15,9 +15,8 @@ pub const FAILING_AFTER: u32 = 5;
 const FIRST_PAUSE_MS: i64 = SECOND_MS;
 const MAX_PAUSE_MS: i64 = 30 * SECOND_MS;
 
-/// The health of an endpoint after the attempts that ended. The caller stores both fields. A new endpoint, and one that
-/// the operator configures again, has the default.
-/// The default is that of an endpoint whose last attempt succeeded.
+/// The health of an endpoint after the attempts that ended. The caller stores both fields. A new endpoint, one that the
+/// operator configures again, and one whose last attempt succeeded have the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Health {
     /// Failures since the last success.

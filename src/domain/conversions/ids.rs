@@ -39,8 +39,8 @@ impl From<Movement> for Kind {
     }
 }
 
-/// The transaction id of a reward, of its reversal, or of a notice about it. It is a UUID (version 8 of RFC 9562, whose bits the application
-/// chooses), since publishers store it in columns of that type.
+/// The transaction id of a reward, of its reversal, or of a notice about it. It is a UUID (version 8 of RFC 9562, whose
+/// bits the application chooses), since publishers store it in columns of that type.
 ///
 /// Its first byte is the shard, so that it leads to the row. It is derived and not random, so that a commit that is retried
 /// after a failure has the same one. It is no secret: anyone with the click id and the goal can compute it.

@@ -39,9 +39,9 @@ pub fn pub_key(random: [u8; 16]) -> String {
     hex::encode_upper(random)
 }
 
-/// Encrypts secrets with ChaCha20-Poly1305 under the keys of a setting, `STORE_KEYS` or `EDGE_KEYS`. A sealed value is the key's id (1
-/// byte), a random nonce (12 bytes) and the ciphertext. Its purpose, such as `pub_key/lumen-arcade`, is authenticated
-/// too, so a value that was copied to another row does not open.
+/// Encrypts secrets with ChaCha20-Poly1305 under the keys of a setting, `STORE_KEYS` or `EDGE_KEYS`. A sealed value is
+/// the key's id (1 byte), a random nonce (12 bytes) and the ciphertext. Its purpose, such as `pub_key/lumen-arcade`, is
+/// authenticated too, so a value that was copied to another row does not open.
 pub struct Vault {
     /// The first key encrypts; all of them decrypt.
     keys: Vec<(u8, ChaCha20Poly1305)>,

@@ -61,12 +61,10 @@ pub fn purpose(app_id: &str) -> String {
 
 /// The text that is sealed for the edge: the click secret, then the previous one while there is one.
 pub fn sealed_text(secret: &ClickSecret, previous: Option<&ClickSecret>) -> String {
-    let secrets: Vec<_> = [Some(secret), previous]
-        .into_iter()
-        .flatten()
-        .map(|secret| secret.0.as_str())
-        .collect();
-    secrets.join(&SEPARATOR.to_string())
+    match previous {
+        Some(previous) => format!("{}{SEPARATOR}{}", secret.0, previous.0),
+        None => secret.0.clone(),
+    }
 }
 
 /// The keys of an app whose clicks are signed. A signature by any of them is valid.

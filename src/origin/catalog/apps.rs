@@ -150,14 +150,8 @@ impl<'a> Secret<'a> {
     }
 
     fn seal(&self, context: &Context<'_>) -> Result<Option<Vec<u8>>, Failure> {
-        let Some(plain) = &self.plain else {
-            return Ok(None);
-        };
-        let sealed = self
-            .vault
-            .seal(&self.purpose, plain.as_bytes(), context.random()?);
-        let sealed = sealed.ok_or_else(|| Failure::Internal(format!("{} was not sealed", self.purpose)))?;
-        Ok(Some(sealed))
+        let seal = |plain: &String| context.seal(self.vault, &self.purpose, plain);
+        self.plain.as_ref().map(seal).transpose()
     }
 }
 

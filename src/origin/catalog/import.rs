@@ -70,12 +70,7 @@ pub fn stage(
     if errors.is_empty() {
         let staged = match resource {
             // Its secrets are not written to disk in the clear, also not for the seconds of an import.
-            Resource::App => {
-                let sealed = context
-                    .vault
-                    .seal(&purpose(&id), document.as_bytes(), context.random()?);
-                sealed.ok_or_else(|| Failure::Internal(format!("app {id} was not sealed")))?
-            }
+            Resource::App => context.seal(context.vault, &purpose(&id), &document)?,
             _ => document.into_bytes(),
         };
         db.execute(

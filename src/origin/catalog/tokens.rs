@@ -25,14 +25,7 @@ pub fn issue_pub_key(
     publisher_id: &str,
 ) -> Result<Reply, Failure> {
     let pub_key = credentials::pub_key(context.random()?);
-    let sealed = context
-        .vault
-        .seal(
-            &pub_key_purpose(publisher_id),
-            pub_key.as_bytes(),
-            context.random()?,
-        )
-        .ok_or_else(|| Failure::Internal("the vault did not seal a Pub-Key".into()))?;
+    let sealed = context.seal(context.vault, &pub_key_purpose(publisher_id), &pub_key)?;
     db.transaction(|| {
         let updated = db.query(
             sql::SET_PUB_KEY,

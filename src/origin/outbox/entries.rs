@@ -161,10 +161,11 @@ pub fn notify(
 ) -> Result<(), Failure> {
     let mut fields = fields(approval, now_ms)?;
     fields.original_transaction_id = Some(fields.transaction_id);
-    fields.transaction_id = approval.transaction_id(match status {
-        Status::Rejected => Kind::Rejected,
-        _ => Kind::Pending,
-    })?;
+    let (kind, state) = match status {
+        Status::Rejected => (Kind::Rejected, State::Rejected),
+        _ => (Kind::Pending, State::Pending),
+    };
+    fields.transaction_id = approval.transaction_id(kind)?;
     fields.status = status;
     let nothing = Amounts::new(MicroUsd(0), &approval.currency);
     let value = std::mem::replace(
@@ -175,10 +176,7 @@ pub fn notify(
     fields.payout = Decimal::usd(nothing.payout);
     let notice = NewCallback {
         after: Some(entry),
-        notice: Some(match status {
-            Status::Rejected => state_number(State::Rejected),
-            _ => state_number(State::Pending),
-        }),
+        notice: Some(state_number(state)),
         payout: 0,
         due_ms: Some(now_ms),
         erase: db.query_boolean(sql::IS_ERASED, params![entry])?,

@@ -1,8 +1,9 @@
 //! Clicks of an app that signs them: which are redirected and which are refused, on both paths.
 
-use hmac::{Hmac, KeyInit, Mac};
+#[path = "../../../fixtures/signers/sign.rs"]
+mod sign;
+
 use serde_json::{Value, json};
-use sha2::Sha256;
 
 use crate::{
     clicks::{CLICK, RIGHT, click_id_at, expect_click_error, expect_redirect},
@@ -11,13 +12,10 @@ use crate::{
     },
 };
 
+/// The user of the signed links.
+const USER: &str = "player-1";
 const SECRET: &str = "click_secret_of_the_signing_tests";
 const PREVIOUS: &str = "the-one-that-was-there-before-it-";
-
-fn sign(secret: &str, message: &str) -> String {
-    let mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
-    hex::encode(mac.chain_update(message).finalize().into_bytes())
-}
 
 fn click(wall: &OfferWall<'_>, rest: &str, headers: &[(&str, &str)]) -> Answer {
     let path = format!("{CLICK}?rid={}&{rest}", wall.goal("1"));
@@ -34,14 +32,15 @@ fn signed(signpost: &Signpost) -> OfferWall<'_> {
 fn assert_signatures_are_checked(signpost: &Signpost) {
     let wall = signed(signpost);
     let app = &wall.app;
-    let now = now_ms() / 1_000;
+    let now = now_ms().unsigned_abs() / 1_000;
+    let sign = |secret, exp| sign::sign(secret, app, USER, exp);
     let (soon, past) = (now + 600, now - 1);
     let user = format!("app={app}&user_id=player-1");
     let (with_soon, with_past) = (format!("{user}&exp={soon}"), format!("{user}&exp={past}"));
-    let sig = sign(SECRET, &user);
+    let sig = sign(SECRET, None);
     for taken in [
         format!("{user}&sig={sig}"),
-        format!("{with_soon}&sig={}", sign(SECRET, &with_soon)),
+        format!("{with_soon}&sig={}", sign(SECRET, Some(soon))),
         // The signature does not cover the rest, and a value may be encoded.
         format!("sig={sig}&user_id=player%2d1&app={app}&gaid=a&c1=x&c5=y&placement=home"),
     ] {
@@ -58,11 +57,11 @@ fn assert_signatures_are_checked(signpost: &Signpost) {
         ),
         (format!("{user}&exp={soon}&sig={sig}"), "invalid_signature"),
         (
-            format!("{user}&sig={}", sign(PREVIOUS, &user)),
+            format!("{user}&sig={}", sign(PREVIOUS, None)),
             "invalid_signature",
         ),
         (
-            format!("{with_past}&sig={}", sign(SECRET, &with_past)),
+            format!("{with_past}&sig={}", sign(SECRET, Some(past))),
             "signature_expired",
         ),
     ];
@@ -115,7 +114,14 @@ fn a_secret_is_rotated_without_refusing_a_click_and_can_be_taken_away() {
     let (signpost, _) = Setup::new().start_with_fixtures();
     let wall = signed(&signpost);
     let user = format!("app={}&user_id=player-1", wall.app);
-    let sent = |secret: &str| click(&wall, &format!("{user}&sig={}", sign(secret, &user)), &[]).status;
+    let sent = |secret: &str| {
+        click(
+            &wall,
+            &format!("{user}&sig={}", sign::sign(secret, &wall.app, USER, None)),
+            &[],
+        )
+        .status
+    };
     let put = |secrets: Value| {
         wall.put_app(&secrets);
         signpost.refresh();
@@ -139,7 +145,11 @@ fn a_refused_signature_leads_to_the_apps_fallback_and_counts_no_click() {
     let user = format!("app={}&user_id=player-1", wall.app);
     let answer = expect_redirect(click(&wall, &user, &[]));
     assert_eq!(answer.location(), "https://fall.example/back");
-    let answer = expect_redirect(click(&wall, &format!("{user}&sig={}", sign(SECRET, &user)), &[]));
+    let answer = expect_redirect(click(
+        &wall,
+        &format!("{user}&sig={}", sign::sign(SECRET, &wall.app, USER, None)),
+        &[],
+    ));
     click_id_at(&answer);
     let publisher = signpost.existing_publisher("signing");
     eventually(&1, || publisher.clicks());
@@ -191,7 +201,10 @@ fn clicks_that_no_key_can_check_are_answered_503_until_the_key_is_back() {
     let (mut signpost, _) = Setup::new().start_with_fixtures();
     let app = signed(&signpost).app;
     let user = format!("app={app}&user_id=player-1");
-    let path = format!("{CLICK}?rid=signing-1&{user}&sig={}", sign(SECRET, &user));
+    let path = format!(
+        "{CLICK}?rid=signing-1&{user}&sig={}",
+        sign::sign(SECRET, &app, USER, None)
+    );
     let other_key = format!("9:{}", "ab".repeat(32));
     signpost.restart_with("EDGE_KEYS", &other_key);
     let answer = signpost.get(&path, &[]).expect_error(503, "unavailable");
