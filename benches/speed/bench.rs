@@ -129,6 +129,14 @@ impl Bench {
             .var("OFFERS_RATE", "0")
     }
 
+    /// The same in the build with the routes of `src/edge/bench.rs`.
+    pub fn bench_build(&self, catalog: &Catalog) -> Setup {
+        config("bench_build")
+            .without_api_check()
+            .state(catalog.state.path())
+            .var("OFFERS_RATE", "0")
+    }
+
     /// A yardstick by name. To the harness it is a workerd like any other.
     pub fn yardstick(&self, name: &str) -> Setup {
         config(name).without_api_check()

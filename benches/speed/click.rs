@@ -1,6 +1,8 @@
 //! Clicks: a redirect with all checks, sealed and counted, against the floor, which reads and writes the same and decides
 //! nothing; against a constant redirect; and against one whose link is read from KV.
 
+use std::time::Duration;
+
 use crate::{
     bench::{Bench, answered, cpu, throughput},
     harness::Signpost,
@@ -8,7 +10,7 @@ use crate::{
     load::{Latency, Load, Requests, interleaved, latency},
     sign::sign,
     stats::{differences, estimate, ratios},
-    table::{Row, Verdict, interval, ms, spread, times},
+    table::{Row, Verdict, grouped, interval, ms, per_second, spread, times},
 };
 
 const OFFERS: usize = 2_000;
@@ -38,11 +40,15 @@ const NETWORK: (&str, &str) = (
 
 const CLICK_SECRET: &str = "a-click-secret-of-thirty-two-or-more";
 
+const DISTINCT_SECONDS: f64 = 60.0;
+
 const TAIL_RATE: u32 = 1_000;
 const TAIL_REQUESTS: u32 = 5_000;
 /// The highest CPU time of a click, as a multiple of the floor's: for one offer's clicks, and for those that are spread.
 const ONE_OFFER: f64 = 1.3;
 const SPREAD: f64 = 1.6;
+/// The same as a multiple of a click that is not counted.
+const COUNTING: f64 = 1.2;
 const P99_TIMES: f64 = 1.5;
 const P99_MORE_MS: f64 = 0.3;
 
@@ -113,7 +119,12 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
         .var("TRUST_COUNTRY_HEADER", "false")
         .start();
     let paths = paths(OFFERS, APPS);
+    let uncounted = bench.bench_build(&catalog).start();
+    uncounted
+        .send("POST", "/v1/bench/uncounted", &[], &[])
+        .expect(204);
     let mut clicks = requests(bench, &paths).until_idle();
+    let mut uncounted_clicks = clicks.clone();
     let mut one_offer = requests(bench, &paths[..1]).until_idle();
     let mut network_clicks = clicks.clone().header(NETWORK.0, NETWORK.1);
 
@@ -176,10 +187,18 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
             &mut || floor_clicks.run(scratch, &floor, SECONDS),
             &mut || constant_clicks.run(scratch, &constant, SECONDS),
             &mut || linked.run(scratch, &hono, SECONDS),
+            &mut || load(bench, &uncounted, &mut uncounted_clicks, SECONDS),
         ],
     );
-    let [one, scattered, floor_one, floor_spread, constant_clicks, linked] =
-        [0, 1, 2, 3, 4, 5].map(|side| &found[side]);
+    let [
+        one,
+        scattered,
+        floor_one,
+        floor_spread,
+        constant_clicks,
+        linked,
+        uncounted,
+    ] = [0, 1, 2, 3, 4, 5, 6].map(|side| &found[side]);
     let mut rows = vec![
         cpu(
             "click, one offer's, against the floor",
@@ -193,6 +212,13 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
             Some(SPREAD),
             scattered,
             floor_spread,
+        )
+        .printed(),
+        cpu(
+            "click, spread over offers and apps, against itself without counting",
+            Some(COUNTING),
+            scattered,
+            uncounted,
         )
         .printed(),
         throughput(
@@ -237,8 +263,47 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
     );
     let work = "click with a signature, one offer's, against one without";
     rows.push(throughput(work, None, &found[0], &found[1]).printed());
+    rows.push(distinct(bench, &ours, &paths).printed());
     rows.push(tail(bench, &ours, &constant, &paths[0]).printed());
     rows
+}
+
+/// A minute of clicks of which no two count alike, as fast as they are answered: whether all of them are counted, with
+/// all they are counted by.
+fn distinct(bench: &Bench, signpost: &Signpost, paths: &[String]) -> Row {
+    let paths: Vec<String> = paths.iter().map(|path| format!("{path}&placement=p-")).collect();
+    let mut clicks = requests(bench, &paths).until_idle().numbered();
+    let publisher = signpost.existing_publisher(large_catalog::PUBLISHER);
+    let (counted_before, redirected_before) = (publisher.clicks(), answered(signpost, "redirect"));
+    let found = load(bench, signpost, &mut clicks, DISTINCT_SECONDS);
+    let redirected = answered(signpost, "redirect") - redirected_before;
+    let lost =
+        ["uncounted", "coarse"].map(|how| signpost.metric(&format!("signpost_isolate_clicks_{how}_total")));
+    // A ledger has a batch within some seconds of its clicks.
+    let mut counted = 0;
+    for _ in 0..100 {
+        counted = publisher.clicks() - counted_before;
+        if counted == redirected {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    Row {
+        work: format!("{DISTINCT_SECONDS:.0} s of clicks that all count apart"),
+        ours: format!(
+            "{} of {} counted",
+            grouped(counted as f64),
+            grouped(redirected as f64)
+        ),
+        yardstick: "-".to_owned(),
+        ratio: per_second(found.per_second),
+        target: "all, nothing coarse".to_owned(),
+        verdict: Verdict::of(counted == redirected && lost == [0, 0]),
+        notes: vec![format!(
+            "{} not counted, {} without placement and country; {:.1} µs of CPU for each",
+            lost[0], lost[1], found.cpu_us
+        )],
+    }
 }
 
 fn tail(bench: &Bench, ours: &Signpost, constant: &Signpost, path: &str) -> Row {

@@ -66,6 +66,8 @@ enum Lines {
     Again(PathBuf),
     /// Sent once each; every run takes the next ones.
     Once(Vec<String>),
+    /// Sent repeatedly, in turn, each time with another number at the end.
+    Numbered(PathBuf),
 }
 
 impl Requests {
@@ -107,6 +109,14 @@ impl Requests {
         self
     }
 
+    /// Ends each path with the number of its request in the run, so that no two requests are alike.
+    pub fn numbered(mut self) -> Self {
+        if let Lines::Again(file) = self.lines {
+            self.lines = Lines::Numbered(file);
+        }
+        self
+    }
+
     /// Sends over so many connections.
     pub fn over(mut self, connections: u32) -> Self {
         self.connections = connections;
@@ -127,12 +137,13 @@ impl Requests {
 
     /// Loads a workerd as much as possible for some seconds.
     pub fn run(&mut self, folder: &Path, server: &Signpost, seconds: f64) -> Load {
-        let (file, enough) = match &mut self.lines {
-            Lines::Again(file) => (file.clone(), None),
+        let (file, mode) = match &mut self.lines {
+            Lines::Again(file) => (file.clone(), "again"),
+            Lines::Numbered(file) => (file.clone(), "numbered"),
             Lines::Once(lines) => {
                 let most = (MOST_PER_SECOND * seconds) as usize;
                 let next = &lines[..most.min(lines.len())];
-                (write_lines(folder, next), Some(next.len()))
+                (write_lines(folder, next), "once")
             }
         };
         let url = format!("{}{}", server.base(), self.path);
@@ -142,7 +153,7 @@ impl Requests {
             .arg("-s")
             .arg(root().join("benches/speed/requests.lua"))
             .args([&url, "--", self.method, self.line])
-            .arg(if enough.is_some() { "once" } else { "again" })
+            .arg(mode)
             .arg(&file);
         for (name, value) in &self.headers {
             wrk.args([name, value]);

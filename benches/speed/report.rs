@@ -31,7 +31,7 @@ struct Work {
 }
 
 pub fn rows(bench: &Bench) -> Vec<Row> {
-    let ours = bench.yardstick("report").start();
+    let ours = bench.yardstick("bench_build").start();
     let publisher = ours.publisher("report");
     publisher.put_days(facts::DAYS, facts::date, facts::csv, facts::rows_of);
     let file = bench.scratch().join("facts.csv");

@@ -1,16 +1,20 @@
 -- The requests of a wrk run from a file, and the run's results as one line of JSON. Arguments: the method, the
--- content of a line ("path" or "body"), "again" or "once", the file, and then names and values of headers in turn.
+-- content of a line ("path" or "body"), "again", "once" or "numbered" (each path ends with the request's number), the
+-- file, and then names and values of headers in turn.
 
-local requests, at, once = {}, 0, false
+local requests, at, once, numbered = {}, 0, false, false
 
 function init(arguments)
   wrk.method = arguments[1]
   once = arguments[3] == "once"
+  numbered = arguments[3] == "numbered"
   for n = 5, #arguments, 2 do
     wrk.headers[arguments[n]] = arguments[n + 1]
   end
   for line in io.lines(arguments[4]) do
-    if arguments[2] == "path" then
+    if numbered then
+      requests[#requests + 1] = line
+    elseif arguments[2] == "path" then
       requests[#requests + 1] = wrk.format(nil, line)
     else
       requests[#requests + 1] = wrk.format(nil, nil, nil, line)
@@ -20,6 +24,9 @@ end
 
 function request()
   at = at + 1
+  if numbered then
+    return wrk.format(nil, requests[at % #requests + 1] .. at)
+  end
   if at > #requests then
     -- A run stops when requests that may be sent only once are used up; the measurement is over by then.
     if once then

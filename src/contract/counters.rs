@@ -1,5 +1,7 @@
 //! The counters: 64 objects, chosen by a hash of the offer's id. Each operation is idempotent, by the rule in its text.
 
+use std::rc::Rc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -17,13 +19,13 @@ pub const BINDING: &str = "COUNTERS";
 pub const OBJECTS: u64 = 64;
 
 /// The number of an offer's object. With another number or name, the object's counts would be lost.
-pub fn object(offer: &OfferId) -> u64 {
-    shard(offer.as_str().as_bytes(), OBJECTS)
+pub fn object(offer: &str) -> u64 {
+    shard(offer.as_bytes(), OBJECTS)
 }
 
 /// The name of an offer's object.
 pub fn object_name(offer: &OfferId) -> String {
-    name(object(offer))
+    name(object(offer.as_str()))
 }
 
 /// The names of all objects.
@@ -71,7 +73,8 @@ pub struct SetLimits {
 pub struct Flush {
     pub isolate: String,
     pub sequence: u64,
-    pub sums: Vec<ClickSum>,
+    /// Shared with the edge, which keeps it until it was applied.
+    pub sums: Rc<Vec<ClickSum>>,
 }
 
 /// One outbox's batch of rewards and reversals.

@@ -1,7 +1,8 @@
 //! Benchmark builds only: `POST /v1/bench/report?publisher=…&times=…` makes a report several times in its ledger, which
-//! separates its time from the time of the call. The route has no authentication and no rate limit.
+//! separates its time from the time of the call. `POST /v1/bench/uncounted` stops the isolate from counting clicks,
+//! which separates the time of a click from that of its count. The routes have no authentication and no rate limit.
 
-use std::time::Duration;
+use std::{cell::Cell, time::Duration};
 
 use worker::{Headers, Method, Request, RequestInit, Response};
 
@@ -17,7 +18,21 @@ use platform::{
 };
 
 pub const REPORT: &str = "/v1/bench/report";
+pub const UNCOUNTED: &str = "/v1/bench/uncounted";
 const TIMEOUT: Duration = Duration::from_secs(900);
+
+thread_local! {
+    static COUNTS_CLICKS: Cell<bool> = const { Cell::new(true) };
+}
+
+pub fn counts_clicks() -> bool {
+    COUNTS_CLICKS.get()
+}
+
+pub fn stop_counting() -> Answer {
+    COUNTS_CLICKS.set(false);
+    Answer::new(204)
+}
 
 pub async fn report(context: &RequestContext, mut request: Request, query: &str) -> Answer {
     let value = |name: &str| {

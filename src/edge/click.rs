@@ -60,8 +60,9 @@ pub struct ClickRequest<'r> {
 pub struct Prepared<'t> {
     allowed: Allowed<'t>,
     visitor: Visitor,
-    /// Whether a person clicked, so that it counts.
+    /// Whether a person clicked, so that it takes from a cap.
     is_confirmed: bool,
+    is_counted: bool,
     pub needs: Option<Need>,
 }
 
@@ -99,15 +100,20 @@ pub fn prepare<'t>(
         request.purpose,
         request.sec_purpose,
     );
+    #[cfg(feature = "bench")]
+    let is_counted = is_confirmed && crate::bench::counts_clicks();
+    #[cfg(not(feature = "bench"))]
+    let is_counted = is_confirmed;
     let needs = match allowed.goal.offer.click_cap {
         Some(limit) => Some(Need::Cap(limit)),
-        None if is_confirmed && !isolate.counts.borrow().joins_open_batch(now_ms) => Some(Need::BatchOwner),
+        None if is_counted && !isolate.counts.borrow().joins_open_batch(now_ms) => Some(Need::BatchOwner),
         None => None,
     };
     Ok(Prepared {
         allowed,
         visitor,
         is_confirmed,
+        is_counted,
         needs,
     })
 }
@@ -135,10 +141,9 @@ impl Prepared<'_> {
     }
 
     /// The kind under which the click is counted, if it counts.
-    pub fn counted(&self) -> Option<ClickKind> {
-        self.is_confirmed
+    pub fn counted(&self) -> Option<ClickKind<'_>> {
+        self.is_counted
             .then(|| redirect::click_kind(&self.allowed, self.visitor))
-            .flatten()
     }
 }
 

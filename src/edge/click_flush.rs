@@ -14,30 +14,38 @@ use platform::{
 
 /// The timeout of one batch.
 const TIMEOUT: Duration = Duration::from_secs(10);
+/// The calls of one round are spread over this time, so that no click waits for all of them. It is shorter than the
+/// interval of the rounds, so that an object has answered before its next batch.
+const SPREAD_MS: i64 = 800;
 /// The most attempts of one request that end with unanswered batches. Then a later click's request retries them, since
 /// the runtime ends a request's background work 30 seconds after its answer.
 const MAX_ATTEMPTS: usize = 3;
 
 /// Counts a click that was answered.
-pub fn count(context: &RequestContext, kind: ClickKind) {
-    let object = counters::object(&kind.offer);
+pub fn count(context: &RequestContext, kind: ClickKind<'_>) {
+    let object = counters::object(kind.offer);
     let duty = context
         .isolate
         .counts
         .borrow_mut()
         .add(object, kind, context.now_ms);
-    let wait_ms = match duty {
-        Duty::None => return,
-        Duty::SendNow => 0,
-        Duty::SendAfter(wait_ms) => u64::try_from(wait_ms).unwrap_or(0),
-    };
+    if duty == Duty::None {
+        return;
+    }
     let (workers, isolate) = (context.workers.clone(), Rc::clone(&context.isolate));
     context.lifetime.wait_until(async move {
-        if wait_ms > 0 {
-            Delay::from(Duration::from_millis(wait_ms)).await;
+        if let Duty::SendAfter { wait_ms, batch } = duty {
+            pause(wait_ms).await;
+            if !isolate.counts.borrow().is_open(batch) {
+                return;
+            }
         }
         send(&workers, &isolate).await;
     });
+}
+
+async fn pause(ms: i64) {
+    Delay::from(Duration::from_millis(u64::try_from(ms).unwrap_or(0))).await;
 }
 
 /// Sends the due batches, and then those that became due meanwhile and have no other request to send them.
@@ -45,7 +53,12 @@ async fn send(workers: &Workers, isolate: &Isolate) {
     let mut attempts = 0;
     while attempts < MAX_ATTEMPTS {
         let batches = isolate.counts.borrow_mut().take(runtime::now_ms());
+        let step_ms = SPREAD_MS / i64::try_from(batches.len()).unwrap_or(1).max(1);
         let sent: Vec<bool> = stream::iter(batches)
+            .then(async |batch| {
+                pause(step_ms).await;
+                batch
+            })
             .map(|batch| send_batch(workers, isolate, batch))
             .buffer_unordered(CONNECTIONS)
             .collect()
@@ -58,7 +71,7 @@ async fn send(workers: &Workers, isolate: &Isolate) {
         }
         attempts += 1;
         let pause_ms = isolate.counts.borrow().interval_ms();
-        Delay::from(Duration::from_millis(u64::try_from(pause_ms).unwrap_or(0))).await;
+        pause(pause_ms).await;
     }
 }
 

@@ -45,8 +45,10 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
         return common::NOT_FOUND.into();
     };
     #[cfg(feature = "bench")]
-    if address.path == crate::bench::REPORT {
-        return crate::bench::report(context, request, address.query).await;
+    match address.path {
+        crate::bench::REPORT => return crate::bench::report(context, request, address.query).await,
+        crate::bench::UNCOUNTED => return crate::bench::stop_counting(),
+        _ => {}
     }
     #[cfg(feature = "faults")]
     if address.path == platform::faults::armed::PATH {

@@ -27,6 +27,11 @@ fn text(context: &RequestContext) -> String {
         "Clicks that were redirected but not counted.",
         isolate.counts.borrow().dropped(),
     );
+    metrics.value(
+        "isolate_clicks_coarse_total",
+        "Clicks that lost their placement and country.",
+        isolate.counts.borrow().coarse(),
+    );
     metrics.text()
 }
 

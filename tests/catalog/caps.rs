@@ -163,7 +163,7 @@ fn counters_with_clicks(offer: &str, day: UtcDay, clicks: u32) -> Sqlite {
     let flush = contract::counters::Command::Flush(contract::counters::Flush {
         isolate: "i".into(),
         sequence: 1,
-        sums: vec![sum],
+        sums: vec![sum].into(),
     });
     counters::handle(&db, day.start_ms(), flush).unwrap();
     db

@@ -96,7 +96,7 @@ fn conversions_and_waiting_clicks_share_a_row() {
         Command::Flush(Flush {
             isolate: isolate.into(),
             sequence: 1,
-            sums: vec![sum("o", UtcDay::of_ms(NOON), clicks)],
+            sums: vec![sum("o", UtcDay::of_ms(NOON), clicks)].into(),
         })
     };
     send(&db, NOON, flush("i", 5));

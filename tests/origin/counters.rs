@@ -91,7 +91,7 @@ fn flush(db: &Sqlite, now_ms: i64, isolate: &str, sequence: u64, sums: Vec<Click
         Command::Flush(Flush {
             isolate: isolate.into(),
             sequence,
-            sums,
+            sums: sums.into(),
         }),
     ) {
         Reply::Applied(Applied { applied }) => applied,
@@ -375,7 +375,7 @@ fn a_client_that_retries_gets_exact_counts_after_any_failed_write() {
             Command::Flush(Flush {
                 isolate: "i".into(),
                 sequence: 1,
-                sums: vec![sum("o", today, 2), sum("p", today, 3)],
+                sums: vec![sum("o", today, 2), sum("p", today, 3)].into(),
             }),
             Command::Take(click("c", NOON)),
             Command::SetLimits(SetLimits {
@@ -394,7 +394,7 @@ fn a_client_that_retries_gets_exact_counts_after_any_failed_write() {
             Command::Flush(Flush {
                 isolate: "i".into(),
                 sequence: 2,
-                sums: vec![sum("o", today, 1)],
+                sums: vec![sum("o", today, 1)].into(),
             }),
         ]
     };

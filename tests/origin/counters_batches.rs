@@ -34,7 +34,7 @@ fn count(db: &Sqlite, isolate: &str, sums: Vec<ClickSum>) {
         Command::Flush(Flush {
             isolate,
             sequence: 1,
-            sums,
+            sums: sums.into(),
         }),
     );
 }

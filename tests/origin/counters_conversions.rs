@@ -77,7 +77,7 @@ fn an_isolate_and_an_outbox_with_one_name_have_separate_sequences() {
     let flush = Command::Flush(Flush {
         isolate: "x".into(),
         sequence: 9,
-        sums: vec![sum("o", UtcDay::of_ms(NOON), 5)],
+        sums: vec![sum("o", UtcDay::of_ms(NOON), 5)].into(),
     });
     assert!(add(&db, NOON, flush.clone()));
     assert!(add(&db, NOON, paid("x", 1, &[("o", 0, 1, 1)])));

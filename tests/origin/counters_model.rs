@@ -167,7 +167,7 @@ proptest! {
                     let day = today.minus(age);
                     let is_new = !model.marks.contains_key(&isolate) || ahead > 0;
                     let sums = vec![sum(OFFERS[n], day, clicks), sum(OFFERS[n], day, 1)];
-                    let reply = ask(Command::Flush(Flush { isolate: format!("i{isolate}"), sequence, sums }));
+                    let reply = ask(Command::Flush(Flush { isolate: format!("i{isolate}"), sequence, sums: sums.into() }));
                     let Reply::Applied(Applied { applied }) = reply else { panic!("unexpected reply") };
                     prop_assert!(is_new || !applied, "a repeat was applied");
                     if is_new {

@@ -269,7 +269,7 @@ impl<'a> World<'a> {
         let command = counters::Command::Flush(counters::Flush {
             isolate: format!("i{}", flush.isolate),
             sequence: *sequence,
-            sums: flush.sums(),
+            sums: flush.sums().into(),
         });
         for _ in 0..=usize::from(flush.repeated) {
             retry_until_answered(|| self.start().command(command.clone()).now_or_never().unwrap());

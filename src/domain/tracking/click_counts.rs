@@ -3,19 +3,24 @@
 //!
 //! This module keeps the sums and the batches in flight; `edge` sends them.
 
-use std::collections::HashMap;
+use std::{
+    collections::BTreeMap,
+    hash::{BuildHasher, Hash},
+    rc::Rc,
+};
 
+use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
     AppId, Country, OfferId, PublisherId,
-    seeded_hash::SeededMap,
+    seeded_hash::SeededHasher,
     time::{SECOND_MS, UtcDay},
 };
 
-/// Clicks after which a batch is sent at once. An isolate that ends loses at most these and a second's worth. Sending a
-/// batch costs as much as several hundred redirects, so the number is not smaller.
-const FULL_BATCH_CLICKS: u64 = 2_000;
+/// Different sums after which a batch is sent at once, and the most in one object's batch. A call costs the counters as
+/// much as several hundred redirects, so batches are few.
+const FULL_BATCH_SUMS: usize = 8_192;
 /// How long a batch waits for more clicks, and the most this grows to while the counters are busy.
 const INTERVAL_MS: i64 = SECOND_MS;
 const MAX_INTERVAL_MS: i64 = 10 * SECOND_MS;
@@ -24,34 +29,11 @@ const MAX_INTERVAL_MS: i64 = 10 * SECOND_MS;
 const TAKEOVER_AFTER_MS: i64 = 2 * SECOND_MS;
 /// A batch without an answer is sent again after this, also if the request that sent it was cancelled.
 const LEASE_MS: i64 = 30 * SECOND_MS;
-/// The most sums in an isolate. Bounds its memory while the counters are unreachable. Beyond half of it new clicks lose
-/// their placement and country, and beyond all of it their count. Redirects go on.
-const MAX_SUMS: usize = 20_000;
-
-/// The key that clicks are summed by. A click counts on its own UTC day, whenever its batch arrives.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ClickKind {
-    pub publisher: PublisherId,
-    pub day: UtcDay,
-    pub offer: OfferId,
-    pub app: AppId,
-    pub country: Option<Country>,
-    pub placement: Option<String>,
-}
-
-impl ClickKind {
-    fn sum(self, clicks: u32) -> ClickSum {
-        ClickSum {
-            publisher: self.publisher,
-            day: self.day,
-            offer: self.offer,
-            app: self.app,
-            country: self.country,
-            placement: self.placement,
-            clicks,
-        }
-    }
-}
+/// The most sums in an isolate, with those in flight. Bounds its memory while the counters are unreachable: a sum takes
+/// some 200 bytes. Beyond the first number new clicks lose their placement and country, and beyond the second their
+/// count. Redirects go on.
+const COARSE_SUMS: usize = 49_152;
+const MAX_SUMS: usize = 65_536;
 
 /// The number of clicks of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,13 +47,53 @@ pub struct ClickSum {
     pub clicks: u32,
 }
 
+impl ClickSum {
+    fn kind(&self) -> ClickKind<'_> {
+        ClickKind {
+            publisher: self.publisher.as_str(),
+            day: self.day,
+            offer: self.offer.as_str(),
+            app: self.app,
+            country: self.country,
+            placement: self.placement.as_deref(),
+        }
+    }
+}
+
+/// What clicks are summed by. It borrows from the click, since most clicks add to a sum that is there. A click counts
+/// on its own UTC day, whenever its batch arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ClickKind<'c> {
+    pub publisher: &'c str,
+    pub day: UtcDay,
+    pub offer: &'c str,
+    pub app: AppId,
+    pub country: Option<Country>,
+    pub placement: Option<&'c str>,
+}
+
+impl ClickKind<'_> {
+    /// The sum of a first click; `None` if an id is malformed.
+    fn first(self) -> Option<ClickSum> {
+        Some(ClickSum {
+            publisher: PublisherId::parse(self.publisher)?,
+            day: self.day,
+            offer: OfferId::parse(self.offer)?,
+            app: self.app,
+            country: self.country,
+            placement: self.placement.map(str::to_owned),
+            clicks: 1,
+        })
+    }
+}
+
 /// The part of a click's request in sending the open batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duty {
     /// Nothing: another request will send it.
     None,
-    /// Send after this many milliseconds.
-    SendAfter(i64),
+    /// Send after this many milliseconds, if this batch is open then.
+    SendAfter { wait_ms: i64, batch: u64 },
     /// Send at once: the batch is full, or the request that opened it did not send it.
     SendNow,
 }
@@ -83,25 +105,38 @@ pub struct Batch {
     pub object: u64,
     /// The batch's number in the isolate's sequence for this object, from 1.
     pub sequence: u64,
-    pub sums: Vec<ClickSum>,
+    /// Shared with the batch in flight, which may be sent again.
+    pub sums: Rc<Vec<ClickSum>>,
 }
 
 /// The clicks of one isolate that no counters object has confirmed.
 #[derive(Debug)]
 pub struct ClickCounts {
-    objects: HashMap<u64, ObjectCounts>,
-    /// Clicks since the last call of [`Self::take`], and the time of the first of them.
-    open: Option<(u64, i64)>,
+    /// In order, so that an object has about the same place in each round of batches.
+    objects: BTreeMap<u64, ObjectCounts>,
+    open: Option<OpenBatch>,
+    /// Batches opened so far.
+    opened: u64,
     interval_ms: i64,
     /// Sums in memory, with those in flight.
     stored: usize,
+    coarse: u64,
     dropped: u64,
+}
+
+/// The clicks since the last call of [`ClickCounts::take`].
+#[derive(Clone, Copy, Debug)]
+struct OpenBatch {
+    opened_at_ms: i64,
+    /// The number of different sums, of all objects together.
+    sums: usize,
 }
 
 #[derive(Debug, Default)]
 struct ObjectCounts {
+    sums: HashTable<ClickSum>,
     /// Seeded, because users choose the placement.
-    sums: SeededMap<ClickKind, u32>,
+    hasher: SeededHasher,
     in_flight: Option<InFlight>,
     last_sequence: u64,
 }
@@ -116,10 +151,12 @@ struct InFlight {
 impl Default for ClickCounts {
     fn default() -> Self {
         Self {
-            objects: HashMap::new(),
+            objects: BTreeMap::new(),
             open: None,
+            opened: 0,
             interval_ms: INTERVAL_MS,
             stored: 0,
+            coarse: 0,
             dropped: 0,
         }
     }
@@ -128,49 +165,72 @@ impl Default for ClickCounts {
 impl ClickCounts {
     /// Whether [`Self::add`] would return [`Duty::None`] at this time: another request sends the open batch.
     pub fn joins_open_batch(&self, now_ms: i64) -> bool {
-        self.open
-            .is_some_and(|(clicks, opened_at_ms)| self.duty(clicks + 1, opened_at_ms, now_ms) == Duty::None)
+        self.open.is_some_and(|open| !self.is_due(open, now_ms))
     }
 
     /// Counts a click. `object` is the number of its offer's counters object.
-    pub fn add(&mut self, object: u64, kind: ClickKind, now_ms: i64) -> Duty {
-        self.store(object, kind);
-        let Some((clicks, opened_at_ms)) = self.open else {
-            self.open = Some((1, now_ms));
-            return Duty::SendAfter(self.interval_ms);
-        };
-        self.open = Some((clicks + 1, opened_at_ms));
-        self.duty(clicks + 1, opened_at_ms, now_ms)
-    }
-
-    /// The duty of the click that brings the open batch to `clicks`.
-    fn duty(&self, clicks: u64, opened_at_ms: i64, now_ms: i64) -> Duty {
-        let age_ms = now_ms.saturating_sub(opened_at_ms);
-        let full = clicks >= FULL_BATCH_CLICKS && self.interval_ms == INTERVAL_MS;
-        if full || age_ms >= self.interval_ms + TAKEOVER_AFTER_MS {
-            Duty::SendNow
-        } else {
-            Duty::None
-        }
-    }
-
-    fn store(&mut self, object: u64, mut kind: ClickKind) {
-        if self.stored >= MAX_SUMS / 2 {
-            (kind.placement, kind.country) = (None, None);
-        }
-        let counts = self.objects.entry(object).or_default();
-        match counts.sums.get_mut(&kind) {
-            Some(clicks) => *clicks = clicks.saturating_add(1),
-            None if self.stored >= MAX_SUMS => self.dropped += 1,
+    pub fn add(&mut self, object: u64, kind: ClickKind<'_>, now_ms: i64) -> Duty {
+        let is_new = self.store(object, kind);
+        match &mut self.open {
+            Some(open) => {
+                let before = *open;
+                open.sums += usize::from(is_new);
+                if self.is_due(before, now_ms) {
+                    Duty::SendNow
+                } else {
+                    Duty::None
+                }
+            }
             None => {
-                counts.sums.insert(kind, 1);
-                self.stored += 1;
+                self.opened += 1;
+                self.open = Some(OpenBatch {
+                    opened_at_ms: now_ms,
+                    sums: usize::from(is_new),
+                });
+                Duty::SendAfter {
+                    wait_ms: self.interval_ms,
+                    batch: self.opened,
+                }
             }
         }
     }
 
-    /// The batches to send now. An object has at most one batch in flight, so that its numbers arrive in order; clicks
-    /// that come meanwhile wait for the next one.
+    /// Whether the next click sends the open batch.
+    fn is_due(&self, open: OpenBatch, now_ms: i64) -> bool {
+        let age_ms = now_ms.saturating_sub(open.opened_at_ms);
+        let full = open.sums >= FULL_BATCH_SUMS && self.interval_ms == INTERVAL_MS;
+        full || age_ms >= self.interval_ms + TAKEOVER_AFTER_MS
+    }
+
+    /// Whether the batch of this number is still open, so that the request that opened it has to send it.
+    pub fn is_open(&self, batch: u64) -> bool {
+        self.open.is_some() && self.opened == batch
+    }
+
+    /// Adds a click to its sum. Returns whether the sum is new.
+    fn store(&mut self, object: u64, mut kind: ClickKind<'_>) -> bool {
+        if self.stored >= COARSE_SUMS {
+            (kind.placement, kind.country) = (None, None);
+            self.coarse += 1;
+        }
+        let ObjectCounts { sums, hasher, .. } = self.objects.entry(object).or_default();
+        let hash = hasher.hash_one(kind);
+        let is_same = |sum: &ClickSum| sum.kind() == kind;
+        if let Some(sum) = sums.find_mut(hash, is_same) {
+            sum.clicks = sum.clicks.saturating_add(1);
+            return false;
+        }
+        let Some(sum) = kind.first().filter(|_| self.stored < MAX_SUMS) else {
+            self.dropped += 1;
+            return false;
+        };
+        sums.insert_unique(hash, sum, |sum| hasher.hash_one(sum.kind()));
+        self.stored += 1;
+        true
+    }
+
+    /// The batches to send now, in the order of their objects. An object has at most one batch in flight, so that its
+    /// numbers arrive in order; clicks that come meanwhile wait for the next one.
     pub fn take(&mut self, now_ms: i64) -> Vec<Batch> {
         self.open = None;
         let mut batches = Vec::new();
@@ -182,12 +242,12 @@ impl ClickCounts {
             }
             let sent = counts.in_flight.get_or_insert_with(|| {
                 counts.last_sequence += 1;
-                let sums = counts.sums.drain();
+                let sums = counts.sums.extract_if(|_| true).take(FULL_BATCH_SUMS);
                 InFlight {
                     batch: Batch {
                         object,
                         sequence: counts.last_sequence,
-                        sums: sums.map(|(kind, clicks)| kind.sum(clicks)).collect(),
+                        sums: Rc::new(sums.collect()),
                     },
                     lease_until_ms: now_ms,
                 }
@@ -240,6 +300,11 @@ impl ClickCounts {
         self.interval_ms
     }
 
+    /// Clicks that lost their placement and country, because memory was nearly full.
+    pub fn coarse(&self) -> u64 {
+        self.coarse
+    }
+
     /// Clicks that were redirected but not counted, because memory was full.
     pub fn dropped(&self) -> u64 {
         self.dropped
@@ -247,137 +312,4 @@ impl ClickCounts {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn kind(offer: &str, placement: Option<String>) -> ClickKind {
-        ClickKind {
-            publisher: PublisherId::parse("p").unwrap(),
-            day: UtcDay::from_number(20_000).unwrap(),
-            offer: OfferId::parse(offer).unwrap(),
-            app: AppId::from_number(10_000_001).unwrap(),
-            country: None,
-            placement,
-        }
-    }
-
-    /// Counts a click on one offer.
-    fn click(counts: &mut ClickCounts, now_ms: i64) -> Duty {
-        counts.add(1, kind("a", None), now_ms)
-    }
-
-    fn clicks_in(batch: &Batch) -> u64 {
-        batch.sums.iter().map(|sum| u64::from(sum.clicks)).sum()
-    }
-
-    #[test]
-    fn a_batch_is_sent_after_a_second_or_at_once_when_full() {
-        let mut counts = ClickCounts::default();
-        assert_eq!(click(&mut counts, 0), Duty::SendAfter(1_000));
-        for _ in 2..FULL_BATCH_CLICKS {
-            assert_eq!(click(&mut counts, 10), Duty::None);
-        }
-        assert_eq!(click(&mut counts, 20), Duty::SendNow);
-        let clicks: u64 = counts.take(20).iter().map(clicks_in).sum();
-        assert_eq!(clicks, FULL_BATCH_CLICKS);
-        let opener = click(&mut counts, 30);
-        assert_eq!(opener, Duty::SendAfter(1_000), "a new batch is open");
-    }
-
-    #[test]
-    fn the_next_click_sends_an_overdue_batch() {
-        let mut counts = ClickCounts::default();
-        click(&mut counts, 0);
-        assert_eq!(click(&mut counts, 2_999), Duty::None);
-        assert_eq!(click(&mut counts, 3_000), Duty::SendNow);
-    }
-
-    #[test]
-    fn an_unanswered_batch_is_sent_again_unchanged_with_its_number() {
-        let mut counts = ClickCounts::default();
-        click(&mut counts, 0);
-        let first = counts.take(0);
-        click(&mut counts, 10);
-        assert_eq!(counts.take(10), vec![], "one is in flight");
-        counts.record_failure(1, 1, true, 20);
-        assert_eq!(counts.take(20), first);
-        assert_eq!(counts.interval_ms(), 2_000, "busy counters get fewer batches");
-        counts.confirm(1, 1);
-        assert_eq!(counts.interval_ms(), 1_000);
-        assert_eq!(counts.take(30).first().map(|batch| batch.sequence), Some(2));
-    }
-
-    #[test]
-    fn clicks_added_while_a_batch_is_in_flight_are_left_for_its_sender() {
-        let mut counts = ClickCounts::default();
-        click(&mut counts, 0);
-        assert!(!counts.has_unscheduled(), "the opener sends it");
-        counts.take(1_000);
-        assert_eq!(click(&mut counts, 1_100), Duty::SendAfter(1_000));
-        assert_eq!(counts.take(2_100), vec![], "one is in flight");
-        assert!(!counts.has_unscheduled(), "its request checks again later");
-        counts.confirm(1, 1);
-        assert!(counts.has_unscheduled());
-        // Another click opens a batch, which includes them.
-        counts.add(2, kind("b", None), 2_200);
-        assert!(!counts.has_unscheduled());
-        assert_eq!(counts.take(3_200).len(), 2);
-        assert!(!counts.has_unscheduled());
-    }
-
-    #[test]
-    fn memory_is_bounded_while_the_counters_are_unreachable() {
-        let mut counts = ClickCounts::default();
-        for click in 0..60_000 {
-            let offer = format!("offer-{}", click % 30_000);
-            counts.add(1, kind(&offer, Some(click.to_string())), 0);
-        }
-        assert_eq!(counts.stored, MAX_SUMS);
-        let stored: u64 = counts.take(0).iter().map(clicks_in).sum();
-        assert_eq!(stored + counts.dropped(), 60_000);
-    }
-
-    proptest! {
-        /// A counter that keeps the highest number it has seen ends with every click once, also if requests or answers
-        /// are lost.
-        #[test]
-        fn every_click_arrives_once(steps in proptest::collection::vec((0..4_u8, any::<bool>(), 0..3_u64), 1..200)) {
-            let mut counts = ClickCounts::default();
-            let mut arrived: HashMap<u64, (u64, u64)> = HashMap::new();
-            let (mut clicked, mut now_ms) = (0_u64, 0);
-            let mut deliver = |counts: &mut ClickCounts, now_ms, arrives: bool, answered: bool| {
-                for batch in counts.take(now_ms) {
-                    let (mark, clicks) = arrived.entry(batch.object).or_default();
-                    if arrives && batch.sequence > *mark {
-                        *mark = batch.sequence;
-                        *clicks += clicks_in(&batch);
-                    }
-                    if arrives && answered {
-                        counts.confirm(batch.object, batch.sequence);
-                    } else {
-                        counts.record_failure(batch.object, batch.sequence, false, now_ms);
-                    }
-                }
-            };
-            for (step, flag, offer) in steps {
-                now_ms += 500;
-                match step {
-                    0 | 1 => {
-                        clicked += 1;
-                        let joins = counts.joins_open_batch(now_ms);
-                        let duty = counts.add(offer, kind(&offer.to_string(), None), now_ms);
-                        prop_assert_eq!(joins, duty == Duty::None);
-                    }
-                    2 => deliver(&mut counts, now_ms, flag, true),
-                    _ => deliver(&mut counts, now_ms, true, flag),
-                }
-            }
-            deliver(&mut counts, now_ms, true, true);
-            deliver(&mut counts, now_ms, true, true);
-            prop_assert!(counts.is_empty());
-            prop_assert_eq!(arrived.values().map(|(_, clicks)| clicks).sum::<u64>(), clicked);
-        }
-    }
-}
+mod tests;

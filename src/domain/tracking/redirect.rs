@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     conversions::shards,
-    model::{Country, OfferId, PublisherId, time::UtcDay},
+    model::{Country, time::UtcDay},
 };
 
 /// Capacity for the macros' values beside template and click id, so that a usual location is allocated once.
@@ -66,14 +66,14 @@ pub fn redirect(allowed: &Allowed<'_>, visitor: Visitor, keys: &KeyRing, nonce: 
     Redirect { sealed, location }
 }
 
-/// The key that a click is counted under. `None` if an id in the snapshot does not parse.
-pub fn click_kind(allowed: &Allowed<'_>, visitor: Visitor) -> Option<ClickKind> {
-    Some(ClickKind {
-        publisher: PublisherId::parse(allowed.app.publisher.id)?,
+/// The kind under which a click is counted.
+pub fn click_kind<'a>(allowed: &'a Allowed<'_>, visitor: Visitor) -> ClickKind<'a> {
+    ClickKind {
+        publisher: allowed.app.publisher.id,
         day: UtcDay::of_ms(visitor.now_ms),
-        offer: OfferId::parse(allowed.goal.offer.id)?,
+        offer: allowed.goal.offer.id,
         app: allowed.app.id,
         country: visitor.country,
-        placement: allowed.parameters.placement.as_deref().map(str::to_owned),
-    })
+        placement: allowed.parameters.placement.as_deref(),
+    }
 }

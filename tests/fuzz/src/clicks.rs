@@ -8,7 +8,7 @@ use xxhash_rust::xxh64::xxh64;
 
 use super::world::{KEYS, NOW_MS, NOW_S, TRACKING};
 use domain::{
-    model::{AppId, Country, Platform},
+    model::{AppId, Country, OfferId, Platform},
     tracking::{
         alphabet,
         click::Click,
@@ -67,7 +67,7 @@ pub fn query(input: &[u8]) {
             }
         }
         Ok(allowed) => {
-            assert!(click_kind(&allowed, visitor).is_some());
+            assert!(OfferId::parse(click_kind(&allowed, visitor).offer).is_some());
             let sent = redirect(&allowed, visitor, &KEYS, NONCE);
             check_location(allowed.goal.offer.target, &sent.location);
             let id = sent.sealed.id();

@@ -1,4 +1,4 @@
-# Signpost's bench build, with the route that computes a report several times.
+# Signpost's bench build, with the routes of src/edge/bench.rs.
 
 using Workerd = import "/workerd/workerd.capnp";
 using Common = import "common.capnp";
@@ -17,6 +17,8 @@ const config :Workerd.Config = (
 
 const edge :Workerd.Worker = (
   modules = [
+    (name = "entry.js", esModule = embed "../../target/bench/edge/entry.js"),
+    (name = "fair_queue.js", esModule = embed "../../target/bench/edge/fair_queue.js"),
     (name = "index.js", esModule = embed "../../target/bench/edge/index.js"),
     (name = "./index_bg.wasm", wasm = embed "../../target/bench/edge/index_bg.wasm"),
   ],
@@ -27,6 +29,7 @@ const edge :Workerd.Worker = (
 
 const origin :Workerd.Worker = (
   modules = [
+    (name = "entry.js", esModule = embed "../../target/bench/origin/entry.js"),
     (name = "index.js", esModule = embed "../../target/bench/origin/index.js"),
     (name = "./index_bg.wasm", wasm = embed "../../target/bench/origin/index_bg.wasm"),
   ],
