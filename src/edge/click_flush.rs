@@ -23,7 +23,7 @@ const MAX_ATTEMPTS: usize = 3;
 
 /// Counts a click that was answered.
 pub fn count(context: &RequestContext, kind: ClickKind<'_>) {
-    let object = counters::object(kind.offer);
+    let object = counters::click_object(kind.offer);
     let duty = context
         .isolate
         .counts

@@ -1,6 +1,6 @@
-//! Counters: 64 objects, chosen by a hash of the offer's id. They enforce daily caps exactly, and add up the clicks of
-//! the edge's isolates and send the sums to the publishers' ledgers (docs/DECISIONS.md, "Clicks"). Outboxes send them
-//! conversions for the offers' 30-day figures.
+//! Counters: 64 objects, chosen by a hash of the offer's id. They enforce daily caps exactly. Outboxes send them
+//! conversions for the offers' 30-day figures. Eight of them add up the clicks of the edge's isolates and send the sums
+//! to the publishers' ledgers (docs/DECISIONS.md, "Clicks").
 
 mod caps;
 mod counting;

@@ -57,6 +57,28 @@ fn caps(click: Value, conversion: Value) -> Value {
 }
 
 #[test]
+fn an_offers_figures_are_those_of_all_objects_together() {
+    let catalog = Catalog::small();
+    catalog.put(O, "o-1", &with(offer(&["g-1"]), &caps(json!(10), json!(null))));
+    let (today, yesterday) = (UtcDay::of_ms(NOON), UtcDay::of_ms(NOON).minus(1));
+    let store = |object, day, stats| store_stats(&catalog.db, object, day, &[stats]).unwrap();
+    let clicks_alone = OfferStats {
+        conversions: 0,
+        payout_micro_usd: 0,
+        ..stats("o-1", 0, 0)
+    };
+    store("counters-1", today, clicks_alone);
+    store("counters-9", today, stats("o-1", 4, 0));
+    let shown = || figures(&catalog, "o-1").map(|found| (found.clicks, found.conversions, found.click_left));
+    assert_eq!(shown(), Some((2_000, 30, Some(6))));
+    // An object that was not asked since yesterday says nothing about today's cap.
+    store("counters-9", yesterday, stats("o-1", 4, 0));
+    assert_eq!(shown(), Some((2_000, 30, Some(10))));
+    store_stats(&catalog.db, "counters-9", today, &[]).unwrap();
+    assert_eq!(shown(), Some((1_000, 0, Some(10))));
+}
+
+#[test]
 fn a_listing_shows_the_part_of_a_cap_not_taken_today() {
     let catalog = Catalog::small();
     let today = UtcDay::of_ms(NOON);

@@ -68,7 +68,7 @@ fn answer(request: &FastRequest<'_>, now_ms: i64) -> Option<String> {
         return None;
     }
     if let Some(kind) = prepared.counted() {
-        let object = counters::object(kind.offer);
+        let object = counters::click_object(kind.offer);
         let mut counts = isolate.counts.borrow_mut();
         faults::inject("fast_path", "a click");
         counts.add(object, kind, now_ms);

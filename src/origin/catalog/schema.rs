@@ -99,14 +99,15 @@ const TABLES: &[&str] = &[
     "CREATE INDEX superseded_terms ON terms (superseded_at_ms) WHERE superseded_at_ms IS NOT NULL",
     // The last figures from each counters object, so that the listing can be rebuilt while one does not answer.
     "CREATE TABLE offer_stats (
-        offer_id TEXT PRIMARY KEY,
+        offer_id TEXT NOT NULL,
         object TEXT NOT NULL,
         day INTEGER NOT NULL,
         clicks INTEGER NOT NULL,
         conversions INTEGER NOT NULL,
         payout_micro_usd INTEGER NOT NULL,
         clicks_taken INTEGER NOT NULL,
-        conversions_taken INTEGER NOT NULL
+        conversions_taken INTEGER NOT NULL,
+        PRIMARY KEY (offer_id, object)
      ) STRICT, WITHOUT ROWID",
     // The newest snapshot of each kind, in parts that fit a SQLite value. A cold isolate reads it when KV has none.
     "CREATE TABLE snapshot_parts (

@@ -22,7 +22,7 @@ use domain::{
     },
 };
 use platform::{
-    database::{Database, DatabaseError, Row},
+    database::{Database, DatabaseError, Row, Value},
     failure::Failure,
     params,
 };
@@ -39,11 +39,11 @@ const RETIRED_GOAL_RETENTION_MS: i64 = 97 * DAY_MS;
 /// Builds and stores the tracking snapshot of the current catalog.
 pub fn prepare_tracking(db: &impl Database, now_ms: i64) -> Result<Prepared, Failure> {
     let source = Source {
-        publishers: read_all(db, sql::LIST_TRACKED_PUBLISHERS, publisher)?,
-        apps: read_all(db, sql::LIST_TRACKED_APPS, app)?,
+        publishers: read_all(db, sql::LIST_TRACKED_PUBLISHERS, params![], publisher)?,
+        apps: read_all(db, sql::LIST_TRACKED_APPS, params![], app)?,
         advertisers: advertisers(db)?,
-        offers: read_all(db, sql::LIST_TRACKED_OFFERS, tracked_offer)?,
-        goals: read_all(db, sql::LIST_TRACKED_GOALS, |row| goal(row, now_ms))?
+        offers: read_all(db, sql::LIST_TRACKED_OFFERS, params![], tracked_offer)?,
+        goals: read_all(db, sql::LIST_TRACKED_GOALS, params![], |row| goal(row, now_ms))?
             .into_iter()
             .flatten()
             .collect(),
@@ -72,16 +72,17 @@ fn in_row(failure: Failure, row: &Row) -> Failure {
     }
 }
 
-/// Reads a whole table page by page. The statement's parameters are the last id read and the page size.
+/// Reads a whole table page by page. The statement's parameters are the last id read, the page size, and `further` ones.
 fn read_all<T>(
     db: &impl Database,
     sql: &str,
+    further: &[Value],
     read: impl Fn(&Row) -> Result<T, Failure>,
 ) -> Result<Vec<T>, Failure> {
     let mut all = Vec::new();
     let mut after = String::new();
     loop {
-        let rows = db.query(sql, params![after.as_str(), PAGE])?;
+        let rows = db.query(sql, &[params![after.as_str(), PAGE], further].concat())?;
         for row in &rows {
             all.push(read(row).map_err(|failure| in_row(failure, row))?);
         }
@@ -113,7 +114,7 @@ fn app(row: &Row) -> Result<SourceApp, Failure> {
 }
 
 fn advertisers(db: &impl Database) -> Result<Vec<SourceAdvertiser>, Failure> {
-    read_all(db, sql::LIST_TRACKED_ADVERTISERS, |row| {
+    read_all(db, sql::LIST_TRACKED_ADVERTISERS, params![], |row| {
         let id = row.parse(0, AdvertiserId::parse)?;
         let tokens = db.query(sql::LIST_TOKENS, params![id.as_str()])?;
         let serials = tokens.iter().map(|token| token.integer(0).map(Serial));
@@ -159,9 +160,9 @@ fn goal(row: &Row, now_ms: i64) -> Result<Option<SourceGoal>, Failure> {
 /// Builds and stores the listing of the offers that are live at `now_ms`, with its new chunks.
 pub fn prepare_listing(db: &impl Database, now_ms: i64) -> Result<Prepared, Failure> {
     rerender_bodies(db)?;
-    let today = UtcDay::of_ms(now_ms);
-    let offers: Vec<ListedOffer> = read_all(db, sql::LIST_LISTED_OFFERS, |row| {
-        listed_offer(row, today, now_ms)
+    let today = UtcDay::of_ms(now_ms).number();
+    let offers: Vec<ListedOffer> = read_all(db, sql::LIST_LISTED_OFFERS, params![today], |row| {
+        listed_offer(row, now_ms)
     })?
     .into_iter()
     .flatten()
@@ -206,7 +207,7 @@ fn rerender_bodies(db: &impl Database) -> Result<(), Failure> {
     }
 }
 
-fn listed_offer(row: &Row, today: UtcDay, now_ms: i64) -> Result<Option<ListedOffer>, Failure> {
+fn listed_offer(row: &Row, now_ms: i64) -> Result<Option<ListedOffer>, Failure> {
     if !is_live(
         row.boolean(4)?,
         row.optional_integer(5)?,
@@ -215,24 +216,21 @@ fn listed_offer(row: &Row, today: UtcDay, now_ms: i64) -> Result<Option<ListedOf
     ) {
         return Ok(None);
     }
-    // Without counts, or with an earlier day's, nothing has been taken from today's caps.
-    let is_current = row.optional_integer(11)? == Some(today.number());
     let left = |cap, taken| {
         let cap: Option<u32> = row.optional_number(cap)?;
         let taken: Option<u32> = row.optional_number(taken)?;
-        let taken = taken.filter(|_| is_current).unwrap_or(0);
-        Ok::<_, DatabaseError>(cap.map(|cap| cap.saturating_sub(taken)))
+        Ok::<_, DatabaseError>(cap.map(|cap| cap.saturating_sub(taken.unwrap_or(0))))
     };
     Ok(Some(ListedOffer {
         id: row.parse(0, OfferId::parse)?,
         off_type: row.decode(1, OfferType::from_code)?,
         os: row.decode(2, Platform::from_code)?,
         countries: CountrySet::from_bits(row.bytes(3)?),
-        conversion_left: left(7, 16)?,
-        click_left: left(8, 15)?,
-        clicks: row.optional_number(12)?.unwrap_or(0),
-        conversions: row.optional_number(13)?.unwrap_or(0),
-        payout: MicroUsd(row.optional_integer(14)?.unwrap_or(0)),
+        conversion_left: left(7, 15)?,
+        click_left: left(8, 14)?,
+        clicks: row.optional_number(11)?.unwrap_or(0),
+        conversions: row.optional_number(12)?.unwrap_or(0),
+        payout: MicroUsd(row.optional_integer(13)?.unwrap_or(0)),
         body_hash: row.bytes(9)?,
         body_len: row.optional_number(10)?.unwrap_or_default(),
     }))

@@ -119,7 +119,7 @@ platform::statements! {
     pub const STORE_STATS = "INSERT INTO offer_stats (offer_id, object, day, clicks, conversions, payout_micro_usd, clicks_taken,
         conversions_taken)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (offer_id) DO UPDATE SET day = excluded.day, clicks = excluded.clicks,
+        ON CONFLICT (offer_id, object) DO UPDATE SET day = excluded.day, clicks = excluded.clicks,
         conversions = excluded.conversions, payout_micro_usd = excluded.payout_micro_usd,
         clicks_taken = excluded.clicks_taken, conversions_taken = excluded.conversions_taken
         WHERE (day, clicks, conversions, payout_micro_usd, clicks_taken, conversions_taken) IS NOT
@@ -164,9 +164,10 @@ platform::statements! {
         conversion_cap, revision, target, includes_countries, terms_revision, terms_since, min_seconds_to_convert
         FROM offers WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_TRACKED_GOALS = "SELECT id, offer_id, retired_at_ms FROM goals WHERE id > ? ORDER BY id LIMIT ?";
+    /// id, rows at most, today. Without figures, or with an earlier day's, nothing is taken from today's caps.
     pub const LIST_LISTED_OFFERS = "SELECT o.id, o.off_type, o.os, o.countries, o.active, o.starts_at, o.ends_at, o.conversion_cap,
-        o.click_cap, o.body_hash, o.body_length, s.day, s.clicks, s.conversions, s.payout_micro_usd,
-        s.clicks_taken, s.conversions_taken
+        o.click_cap, o.body_hash, o.body_length, SUM(s.clicks), SUM(s.conversions), SUM(s.payout_micro_usd),
+        SUM(IIF(s.day = ?3, s.clicks_taken, 0)), SUM(IIF(s.day = ?3, s.conversions_taken, 0))
         FROM offers o LEFT JOIN offer_stats s ON s.offer_id = o.id
-        WHERE o.id > ? ORDER BY o.id LIMIT ?";
+        WHERE o.id > ?1 GROUP BY o.id ORDER BY o.id LIMIT ?2";
 }
