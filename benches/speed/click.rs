@@ -17,7 +17,7 @@ const OFFERS: usize = 2_000;
 const APPS: usize = 50;
 /// Different clicks of a run. No two neighbours have the same goal or user.
 const CLICKS: usize = 1_000;
-const SECONDS: f64 = 2.0;
+const SECONDS: f64 = 4.0;
 
 /// The headers of a browser on a phone.
 const BROWSER: [(&str, &str); 3] = [
