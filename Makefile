@@ -26,6 +26,9 @@ PYTHON_READY := $(TOOLS)/python/.signpost-$(firstword $(shell sha256sum $(PYTHON
 # schemathesis, which sends requests that openapi.yaml allows, and requests that it does not.
 API_REQUIREMENTS := tests/e2e/api/requirements.txt
 API_PYTHON_READY := $(TOOLS)/api-python/.signpost-$(firstword $(shell sha256sum $(API_REQUIREMENTS)))
+# User-Agents of crawlers and people, which tests tell apart.
+CRAWLERS_REQUIREMENTS := tests/corpora/requirements.txt
+CRAWLERS_READY := $(TOOLS)/crawlers/.signpost-$(firstword $(shell sha256sum $(CRAWLERS_REQUIREMENTS)))
 # Only `make audit` needs it, and only where its database can be reached.
 CARGO_AUDIT_VERSION := 0.22.2
 CARGO_AUDIT := $(TOOLS)/cargo-audit-$(CARGO_AUDIT_VERSION)/bin/cargo-audit
@@ -55,7 +58,7 @@ BUNDLES := build/edge/index_bg.wasm build/origin/index_bg.wasm
 BENCH_BUNDLES := target/bench/edge/index_bg.wasm target/bench/origin/index_bg.wasm
 FAULTS_BUNDLES := target/faults/edge/index_bg.wasm target/faults/origin/index_bg.wasm
 
-SHARED_SOURCES := $(shell find src/domain src/contract src/platform -name '*.rs' -o -name Cargo.toml) \
+SHARED_SOURCES := $(shell find src/domain src/contract src/platform -name '*.rs' -o -name '*.txt' -o -name Cargo.toml) \
 	Cargo.toml Cargo.lock Makefile package-lock.json
 EDGE_SOURCES := $(SHARED_SOURCES) $(shell find src/edge -type f)
 ORIGIN_SOURCES := $(SHARED_SOURCES) $(shell find src/origin -type f) openapi.yaml
@@ -70,7 +73,7 @@ WASM_ENV = MAKEFLAGS= RUSTFLAGS=-Ctarget-feature=+simd128 RUSTUP_HOME=$(WASM_RUS
 WASM_FLAGS := --no-opt
 
 .PHONY: help run test chaos tested lint-native lint-wasm compiled native-tests tests audit fuzz fuzz-api fuzz-parsers fuzz-memory \
-	fuzz-build mutants bench bench-setup soak deploy fmt clean build faults setup
+	fuzz-build mutants bench bench-setup soak deploy crawlers fmt clean build faults setup
 .DELETE_ON_ERROR:
 
 # A name and a command: `$(call step,Name,command)`.
@@ -114,7 +117,7 @@ compiled: lint-native
 	$(call step,Compile the tests,cargo test --quiet --locked --workspace --no-run)
 
 # What needs no Worker, while the Workers are built.
-native-tests: compiled | $(PYTHON_READY) $(NPM_READY)
+native-tests: compiled | $(PYTHON_READY) $(NPM_READY) $(CRAWLERS_READY)
 	$(call step,Run the unit tests,cargo test --quiet --locked --workspace --lib)
 	$(call step,Run the tests on SQLite,cargo test --quiet --locked --no-fail-fast -p signpost-tests \
 		--test catalog --test corpora --test origin --test verifiers)
@@ -220,6 +223,10 @@ deploy: | setup
 	npx wrangler deploy --env production --config src/origin/wrangler.toml
 	npx wrangler deploy --env production
 
+# After an update of `crawler-user-agents` in package.json: the list of names that the edge reads.
+crawlers: setup
+	cargo test --quiet --locked -p signpost-tests --test corpora -- --ignored write_the_list_of_crawlers
+
 fmt: $(STABLE_READY)
 	cargo fmt
 
@@ -248,7 +255,8 @@ target/bench/edge/index_bg.wasm: $(EDGE_SOURCES) | $(BUNDLES)
 target/bench/origin/index_bg.wasm: $(ORIGIN_SOURCES) | target/bench/edge/index_bg.wasm
 	$(call bundle,the origin module for benchmarks,origin,bench)
 
-setup: $(STABLE_READY) $(NIGHTLY_READY) $(WORKER_BUILD) $(WASM_BINDGEN) $(NPM_READY) $(PYTHON_READY) $(API_PYTHON_READY)
+setup: $(STABLE_READY) $(NIGHTLY_READY) $(WORKER_BUILD) $(WASM_BINDGEN) $(NPM_READY) $(PYTHON_READY) $(API_PYTHON_READY) \
+	$(CRAWLERS_READY)
 
 # The first step, before which nothing else starts.
 $(STABLE_READY):
@@ -305,6 +313,9 @@ $(PIP_READY): | $(STABLE_READY)
 
 $(PYTHON_READY): | $(PIP_READY)
 	$(call step,Install the verifiers for callbacks,$(call pip_install,$(TOOLS)/python,$(PYTHON_REQUIREMENTS)) && touch $@)
+
+$(CRAWLERS_READY): | $(PIP_READY)
+	$(call step,Install User-Agents to test with,$(call pip_install,$(TOOLS)/crawlers,$(CRAWLERS_REQUIREMENTS)) && touch $@)
 
 $(API_PYTHON_READY): | $(PIP_READY)
 	$(call step,Install schemathesis,$(call pip_install,$(TOOLS)/api-python,$(API_REQUIREMENTS)) && touch $@)

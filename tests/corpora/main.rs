@@ -10,6 +10,7 @@
     reason = "clippy knows a test's helpers only inside #[cfg(test)]"
 )]
 
+mod crawlers;
 mod formats;
 #[path = "../fuzz/src/lib.rs"]
 mod fuzz;

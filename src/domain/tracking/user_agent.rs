@@ -1,7 +1,12 @@
 //! Reads the device's platform from a request's headers, and decides whether a click is a confirmed one or a crawler's
 //! or prefetcher's request. Compares words instead of matching patterns, since it runs on every click.
+//!
+//! [`crawlers`] tells crawlers from people.
+
+pub mod crawlers;
 
 use crate::model::Platform;
+use crawlers::is_crawler;
 
 /// The prefixes of words that name a platform.
 const DEVICES: [(&str, Platform); 4] = [
@@ -30,98 +35,6 @@ pub fn device_platform(user_agent: &str) -> Option<Platform> {
         }
     }
     named
-}
-
-/// Endings of the last word of a crawler's name.
-const CRAWLER_ENDINGS: [&str; 6] = ["bot", "bots", "spider", "crawler", "crawl", "scraper"];
-
-/// Words with such an ending that are not crawlers: CUBOT makes phones.
-const NOT_CRAWLERS: [&str; 1] = ["cubot"];
-
-/// Other names of crawlers, link previewers and monitors, which begin at the start of a word, by their first letter.
-///
-/// In-app browsers are people, so a name that an app shares with its previewer (Instagram, Pinterest, Snapchat, TikTok,
-/// LINE) is not here. Neither are HTTP libraries (okhttp, CFNetwork, axios, curl, …), because the publisher's app or
-/// its backend may call the tracking URL with one (docs/SPEC.md, "Events").
-fn crawler_names(initial: u8) -> &'static [&'static str] {
-    match initial {
-        b'a' => &["adsbot-google", "apis-google", "archive.org"],
-        b'b' => &["barkrowler", "bingpreview", "bubing"],
-        b'c' => &[
-            "chatgpt-user",
-            "chrome-lighthouse",
-            "claude-user",
-            "claude-web",
-            "cohere-ai",
-        ],
-        b'd' => &["daum/", "duckassist"],
-        b'e' => &["embedly"],
-        b'f' => &[
-            "facebookcatalog",
-            "facebookexternalhit",
-            "facebookexternalua",
-            "feedfetcher",
-            "flipboardproxy",
-        ],
-        b'g' => &[
-            "google favicon",
-            "google-extended",
-            "google-inspectiontool",
-            "google-pagerenderer",
-            "google-read-aloud",
-            "google-safety",
-            "google-site-verification",
-            "google-structured-data",
-            "googleother",
-            "google web preview",
-            "gtmetrix",
-        ],
-        b'h' => &["headlesschrome", "heritrix", "httrack"],
-        b'i' => &["ia_archiver", "iframely"],
-        b'k' => &["kakaotalk-scrap"],
-        b'l' => &["lighthouse", "line-poker"],
-        b'm' => &[
-            "mediapartners-google",
-            "meta-externalads",
-            "meta-externalagent",
-            "meta-externalfetcher",
-            "microsoftpreview",
-        ],
-        b'n' => &["nutch"],
-        b'o' => &["outbrain"],
-        b'p' => &["perplexity-user", "phantomjs", "pingdom", "proximic", "ptst/"],
-        b'q' => &["quora link preview", "qwantify"],
-        b's' => &[
-            "scrapy",
-            "site24x7",
-            "skypeuripreview",
-            "slack-imgproxy",
-            "slurp",
-            "snap url preview",
-            "statuscake",
-        ],
-        b't' => &["tumblr/"],
-        b'v' => &["virustotal", "vkshare"],
-        b'w' => &["w3c_validator", "whatsapp/", "wordpress/"],
-        b'y' => &["yandeximages", "yandexmedia", "yandexmetrika", "yeti/"],
-        _ => &[],
-    }
-}
-
-/// Whether a User-Agent belongs to a crawler, a link previewer or a monitor.
-pub fn is_crawler(user_agent: &str) -> bool {
-    words(user_agent).any(|(word, on)| {
-        let ends = CRAWLER_ENDINGS.iter().any(|ending| ends_with(word, ending));
-        let named = || {
-            let initial = word.first().map_or(0, u8::to_ascii_lowercase);
-            crawler_names(initial).iter().any(|name| starts_with(on, name))
-        };
-        (ends
-            && !NOT_CRAWLERS
-                .iter()
-                .any(|name| word.eq_ignore_ascii_case(name.as_bytes())))
-            || named()
-    })
 }
 
 const PREFETCHES: [&str; 3] = ["prefetch", "prerender", "preview"];
@@ -159,13 +72,6 @@ fn words(header: &str) -> impl Iterator<Item = (&[u8], &[u8])> {
 fn starts_with(text: &[u8], name: &str) -> bool {
     text.get(..name.len())
         .is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
-}
-
-fn ends_with(text: &[u8], name: &str) -> bool {
-    let start = text.len().checked_sub(name.len());
-    start
-        .and_then(|start| text.get(start..))
-        .is_some_and(|end| end.eq_ignore_ascii_case(name.as_bytes()))
 }
 
 #[cfg(test)]
