@@ -55,8 +55,11 @@ async fn send(workers: &Workers, isolate: &Isolate) {
         let batches = isolate.counts.borrow_mut().take(runtime::now_ms());
         let step_ms = SPREAD_MS / i64::try_from(batches.len()).unwrap_or(1).max(1);
         let sent: Vec<bool> = stream::iter(batches)
-            .then(async |batch| {
-                pause(step_ms).await;
+            .enumerate()
+            .then(async |(number, batch)| {
+                if number > 0 {
+                    pause(step_ms).await;
+                }
                 batch
             })
             .map(|batch| send_batch(workers, isolate, batch))

@@ -32,31 +32,64 @@ fn a_stored_resource_reads_back_and_is_listed() {
             assert_eq!(catalog.put(resource, id, document), read);
         }
         // Lists all of them page by page, ordered by the bytes of their ids.
-        let (mut listed, mut cursor) = (Vec::new(), None);
-        loop {
-            let list = Command::List(List {
-                resource,
-                limit: 5,
-                cursor,
-            });
-            let page = body(&catalog.send(list).unwrap(), 200);
-            let resources = page[resource.plural()].as_array().unwrap();
-            assert!(resources.len() <= 5);
-            listed.extend(
-                resources
-                    .iter()
-                    .map(|read| read[&member].as_str().unwrap().to_owned()),
-            );
-            cursor = page["cursor"].as_str().map(str::to_owned);
-            if cursor.is_none() {
-                break;
-            }
-        }
-        assert!(listed.iter().eq(documents.keys()), "{listed:?}");
+        let pages = pages(&catalog, resource, 5);
+        assert!(pages.iter().all(|ids| ids.len() <= 5));
+        assert!(pages.concat().iter().eq(documents.keys()), "{pages:?}");
     }
     let id = "none".to_owned();
     let unknown = refused(catalog.send(Command::Get(Get { resource: O, id })));
     assert_eq!(unknown.0, "not_found");
+}
+
+/// The ids on each page of a list.
+fn pages(catalog: &Catalog, resource: Resource, limit: u32) -> Vec<Vec<String>> {
+    let member = format!("{}_id", resource.singular());
+    let (mut pages, mut cursor) = (Vec::new(), None);
+    loop {
+        let list = Command::List(List {
+            resource,
+            limit,
+            cursor,
+        });
+        let page = body(&catalog.send(list).unwrap(), 200);
+        let listed = page[resource.plural()].as_array().unwrap().iter();
+        pages.push(
+            listed
+                .map(|read| read[&member].as_str().unwrap().to_owned())
+                .collect(),
+        );
+        cursor = page["cursor"].as_str().map(str::to_owned);
+        if cursor.is_none() {
+            return pages;
+        }
+    }
+}
+
+#[test]
+fn a_page_of_a_list_ends_at_a_mebibyte_and_never_before_its_first_document() {
+    let catalog = Catalog::small();
+    let ids: Vec<String> = (100..250).map(|n| format!("o-{n}")).collect();
+    for (id, n) in ids.iter().zip(0..) {
+        // 30 KB of text, or none.
+        let desc = if n % 3 == 0 {
+            "語".repeat(10_000)
+        } else {
+            "a game".to_owned()
+        };
+        catalog.put(
+            O,
+            id,
+            &with(offer(&[&format!("g-{id}")]), &json!({ "desc": desc })),
+        );
+    }
+    let pages_of = |limit| pages(&catalog, O, limit);
+    let lengths = |limit| pages_of(limit).iter().map(Vec::len).collect::<Vec<_>>();
+    // 34 documents of 30 KB, every third.
+    assert_eq!(lengths(1_000), [100, 50]);
+    assert_eq!(pages_of(1_000).concat(), ids);
+    assert_eq!(lengths(60), [60, 60, 30]);
+    assert_eq!(lengths(75), [75, 75]);
+    assert_eq!(lengths(120), [100, 50]);
 }
 
 #[test]

@@ -74,11 +74,13 @@ fn listed_cap(signpost: &Signpost, pub_key: &str, offer: &str) -> Option<Value> 
     listed.next().map(|offer| offer["click_cap"].clone())
 }
 
-/// The counted clicks of an offer, and the clicks taken from its cap.
+/// The counted clicks of an offer, and the clicks taken from its cap. Different objects may have them.
 fn counted_and_taken(signpost: &Signpost, offer: &str) -> (i64, i64) {
     let sql = format!("SELECT clicks, clicks_taken FROM daily WHERE offer = '{offer}'");
-    let rows = signpost.stored("signpost-counters", &sql, |row| Ok((row.get(0)?, row.get(1)?)));
-    rows.into_iter().next().unwrap_or_default()
+    let rows: Vec<(i64, i64)> =
+        signpost.stored("signpost-counters", &sql, |row| Ok((row.get(0)?, row.get(1)?)));
+    rows.into_iter()
+        .fold((0, 0), |(clicks, taken), row| (clicks + row.0, taken + row.1))
 }
 
 #[test]

@@ -304,6 +304,23 @@ fn an_empty_object_sets_no_alarm() {
 }
 
 #[test]
+fn a_day_is_swept_once() {
+    let db = migrated(MIGRATIONS);
+    let today = UtcDay::of_ms(NOON);
+    let before = NOON - 20 * DAY_MS;
+    let left_at = |now_ms| {
+        counters::alarm(&db, now_ms).unwrap();
+        dump(&db, "marks").len()
+    };
+    flush(&db, before, "i", 1, vec![sum("o", today, 1)]);
+    assert_eq!(left_at(NOON), 0);
+    // Alarms that send batches come every two seconds. They do not search for expired rows again.
+    flush(&db, before, "i", 1, vec![sum("o", today, 1)]);
+    assert_eq!(left_at(NOON + 2_000), 1);
+    assert_eq!(left_at(NOON + DAY_MS), 0);
+}
+
+#[test]
 fn each_row_is_deleted_after_its_retention() {
     let db = migrated(MIGRATIONS);
     let today = UtcDay::of_ms(NOON);

@@ -83,7 +83,9 @@ struct Model {
     limits: BTreeMap<(CapKind, usize), (i64, Option<u32>)>,
     taken: BTreeMap<(CapKind, i64, usize), u32>,
     highest_limit: BTreeMap<(CapKind, i64, usize), u32>,
+    /// Each isolate's last sequence, and the day of its last batch.
     marks: BTreeMap<u8, (u64, i64)>,
+    swept: Option<i64>,
     clicks: BTreeMap<(i64, usize), u64>,
     /// The highest batch of each outbox. It never expires.
     sources: BTreeMap<u8, u64>,
@@ -123,15 +125,18 @@ impl Model {
         Taken { taken: true, left }
     }
 
+    /// Once a UTC day.
     fn sweep(&mut self, now_ms: i64) {
         let today = UtcDay::of_ms(now_ms).number();
+        if self.swept.replace(today) == Some(today) {
+            return;
+        }
         self.takes
             .retain(|(kind, day, _), _| today - day < if *kind == CapKind::Click { 2 } else { 30 });
         self.taken.retain(|(_, day, _), _| today - day < 40);
         self.clicks.retain(|(day, _), _| today - day < 40);
         self.conversions.retain(|(day, _), _| today - day < 40);
-        self.marks
-            .retain(|_, (_, seen_ms)| now_ms - *seen_ms <= 7 * DAY_MS);
+        self.marks.retain(|_, (_, seen_day)| today - *seen_day <= 7);
     }
 }
 
@@ -171,7 +176,7 @@ proptest! {
                     let Reply::Applied(Applied { applied }) = reply else { panic!("unexpected reply") };
                     prop_assert!(is_new || !applied, "a repeat was applied");
                     if is_new {
-                        model.marks.insert(isolate, (sequence, now_ms));
+                        model.marks.insert(isolate, (sequence, UtcDay::of_ms(now_ms).number()));
                         *model.clicks.entry((day.number(), n)).or_default() += u64::from(clicks) + 1;
                         model.traffic += u64::from(clicks) + 1;
                     }

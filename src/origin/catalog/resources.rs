@@ -238,6 +238,11 @@ pub fn app_names(db: &impl Database, publisher_id: &str) -> Result<Reply, Failur
     })
 }
 
+/// Documents after whose sum of bytes a page ends. Together with the last one it fits an answer that anybody can read.
+const PAGE_BYTES: usize = 1 << 20;
+/// Documents read at a time, of at most 1 MiB each.
+const READ_ROWS: u32 = 20;
+
 /// A page of resources in the order of their ids; `cursor` is null on the last page.
 pub fn list(
     db: &impl Database,
@@ -246,17 +251,23 @@ pub fn list(
     cursor: Option<&str>,
 ) -> Result<Reply, Failure> {
     let limit = limit.clamp(1, MAX_PAGE);
-    // One row more than requested shows whether there is a next page.
-    let rows = db.query(resource.select_page(), params![cursor.unwrap_or(""), limit + 1])?;
-    let page = rows.get(..rows.len().min(limit as usize)).unwrap_or_default();
-    let items = page
-        .iter()
-        .map(|row| to_json(db, resource, row))
-        .collect::<Result<Vec<_>, _>>()?;
-    let next = match page.last() {
-        Some(last) if rows.len() > page.len() => Some(last.text(0)?),
-        _ => None,
+    let (mut items, mut bytes) = (Vec::new(), 0);
+    let mut after = cursor.unwrap_or_default().to_owned();
+    let has_more = 'page: loop {
+        let rows = db.query(resource.select_page(), params![after.as_str(), READ_ROWS])?;
+        for row in &rows {
+            if items.len() == limit as usize || bytes >= PAGE_BYTES {
+                break 'page true;
+            }
+            bytes += row.text(1)?.len();
+            row.text(0)?.clone_into(&mut after);
+            items.push(to_json(db, resource, row)?);
+        }
+        if rows.len() < READ_ROWS as usize {
+            break false;
+        }
     };
+    let next = has_more.then_some(after);
     Ok(Reply::ok(&json!({ resource.plural(): items, "cursor": next })))
 }
 

@@ -32,7 +32,9 @@ pub fn flush(
         return Ok(Applied { applied: false });
     }
     db.transaction(|| {
-        db.execute(sql::SET_MARK, params![isolate, sequence, now_ms])?;
+        let today = UtcDay::of_ms(now_ms).number();
+        db.execute(sql::SET_MARK, params![isolate, sequence, today])?;
+        db.execute(sql::SET_MARKS_DAY, params![isolate, today])?;
         for sums in sums.chunks(SUMS_PER_STATEMENT) {
             let rows = rows(sums)?;
             db.execute(sql::ADD_CLICKS, params![rows.as_str()])?;

@@ -1,5 +1,5 @@
-//! The counters' schema and statements, without those of [`batches`]. Rows written are what an object costs, so every
-//! table is WITHOUT ROWID and has no second index.
+//! The counters' schema and statements, without those of [`batches`]. Rows written are what an object costs, so tables
+//! are WITHOUT ROWID, and what changes with every batch is in no second index.
 
 use crate::batches;
 use platform::migrations::Migration;
@@ -27,10 +27,14 @@ const TABLES: &[&str] = &[
        conversions_taken INTEGER NOT NULL DEFAULT 0,
        PRIMARY KEY (day, offer)
      ) STRICT, WITHOUT ROWID",
-    // The number of the last batch applied from each isolate.
+    // The number of the last batch applied from each isolate. The day changes at its first batch of a day alone, and so
+    // does the index, by which expired marks are found.
     "CREATE TABLE marks (
-       isolate TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, seen_ms INTEGER NOT NULL
+       isolate TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, seen_day INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX marks_by_day ON marks (seen_day)",
+    // One row: the UTC day whose sweep is done.
+    "CREATE TABLE sweeps (id INTEGER PRIMARY KEY CHECK (id = 0), day INTEGER NOT NULL) STRICT",
     // The number of the last batch applied from each outbox. Unlike an isolate's it is never deleted: an outbox may be
     // idle for weeks and then repeat its last batch.
     "CREATE TABLE sources (source TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL) STRICT, WITHOUT ROWID",
@@ -56,9 +60,11 @@ platform::statements! {
         WHERE excluded.revision > limits.revision";
     /// isolate → sequence
     pub const MARK = "SELECT sequence FROM marks WHERE isolate = ?";
-    /// isolate, sequence, time
-    pub const SET_MARK = "INSERT INTO marks (isolate, sequence, seen_ms) VALUES (?, ?, ?)
-        ON CONFLICT (isolate) DO UPDATE SET sequence = excluded.sequence, seen_ms = excluded.seen_ms";
+    /// isolate, sequence, day
+    pub const SET_MARK = "INSERT INTO marks (isolate, sequence, seen_day) VALUES (?, ?, ?)
+        ON CONFLICT (isolate) DO UPDATE SET sequence = excluded.sequence";
+    /// isolate, day
+    pub const SET_MARKS_DAY = "UPDATE marks SET seen_day = ?2 WHERE isolate = ?1 AND seen_day <> ?2";
     /// JSON list of [publisher, day, app, offer, country, placement, clicks]
     pub const ADD_CLICKS = "INSERT INTO daily (day, offer, clicks)
         SELECT value ->> 1, value ->> 3, SUM(value ->> 6) FROM json_each(?) WHERE TRUE GROUP BY 1, 2
@@ -94,13 +100,18 @@ platform::statements! {
           (SELECT key FROM takes WHERE kind = ?1 AND day = (SELECT day FROM oldest) LIMIT ?3)";
     /// first day kept
     pub const SWEEP_DAILY = "DELETE FROM daily WHERE day < ?";
-    /// first time kept, rows at most
-    pub const SWEEP_MARKS = "DELETE FROM marks WHERE isolate IN (SELECT isolate FROM marks WHERE seen_ms < ? LIMIT ?)";
-    /// first day kept of click takes, of conversion takes and of daily, and first time kept of marks
+    /// first day kept, rows at most
+    pub const SWEEP_MARKS = "DELETE FROM marks WHERE isolate IN (SELECT isolate FROM marks WHERE seen_day < ? LIMIT ?)";
+    /// → the day whose sweep is done
+    pub const SWEPT = "SELECT day FROM sweeps";
+    /// day
+    pub const SET_SWEPT = "INSERT INTO sweeps (id, day) VALUES (0, ?)
+        ON CONFLICT (id) DO UPDATE SET day = excluded.day";
+    /// first day kept of click takes, of conversion takes, of daily and of marks
     pub const MORE_TO_SWEEP = "SELECT EXISTS (SELECT 1 FROM takes WHERE kind = 0 AND day < ?)
         OR EXISTS (SELECT 1 FROM takes WHERE kind = 1 AND day < ?)
         OR EXISTS (SELECT 1 FROM daily WHERE day < ?)
-        OR EXISTS (SELECT 1 FROM marks WHERE seen_ms < ?)";
+        OR EXISTS (SELECT 1 FROM marks WHERE seen_day < ?)";
     pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM takes) OR EXISTS (SELECT 1 FROM daily)
         OR EXISTS (SELECT 1 FROM marks)";
 }

@@ -2,7 +2,7 @@
 
 use super::sql;
 use contract::counters::CapKind;
-use domain::model::time::{DAY_MS, UtcDay, next_night_ms};
+use domain::model::time::{UtcDay, next_night_ms};
 use platform::{
     database::{Database, DatabaseError},
     params,
@@ -14,8 +14,8 @@ const CLICK_TAKES_DAYS: i32 = 2;
 const CONVERSION_TAKES_DAYS: i32 = 30;
 /// The 30 days of the offers' figures, and 10 in case an object sweeps late.
 const DAILY_DAYS: i32 = 40;
-/// An isolate idle for this long has ended and will repeat no batch, in milliseconds.
-const MARK_MS: i64 = 7 * DAY_MS;
+/// An isolate idle for this long has ended and will repeat no batch.
+const MARK_DAYS: i32 = 7;
 
 // A day's count must outlive its takes: without the count, the cap would be available again.
 const _: () = assert!(DAILY_DAYS > CONVERSION_TAKES_DAYS && DAILY_DAYS > CLICK_TAKES_DAYS);
@@ -33,13 +33,17 @@ pub(super) fn first_day_of_takes(kind: CapKind, now_ms: i64) -> UtcDay {
     UtcDay::of_ms(now_ms).minus(days - 1)
 }
 
-/// Does one alarm's sweep. Returns when the next one is due: at once if expired rows are left, never if no rows are
-/// left. After an error it may be repeated.
+/// Does one alarm's sweep, unless this UTC day's is done. Returns when the next one is due: at once if expired rows are
+/// left, never if no rows are left. After an error it may be repeated.
 pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+    let today = UtcDay::of_ms(now_ms).number();
+    if db.query_integer(sql::SWEPT, &[])? == Some(today) {
+        return due_ms(db, now_ms);
+    }
     let [clicks, conversions] =
         [CapKind::Click, CapKind::Conversion].map(|kind| first_day_of_takes(kind, now_ms).number());
     let daily = UtcDay::of_ms(now_ms).minus(DAILY_DAYS - 1).number();
-    let marks = now_ms.saturating_sub(MARK_MS);
+    let marks = UtcDay::of_ms(now_ms).minus(MARK_DAYS).number();
     db.execute(sql::SWEEP_TAKES, params![CapKind::Click.number(), clicks, ROWS])?;
     db.execute(
         sql::SWEEP_TAKES,
@@ -48,10 +52,10 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseEr
     db.execute(sql::SWEEP_DAILY, params![daily])?;
     db.execute(sql::SWEEP_MARKS, params![marks, ROWS])?;
     if db.query_boolean(sql::MORE_TO_SWEEP, params![clicks, conversions, daily, marks])? {
-        Ok(Some(now_ms))
-    } else {
-        due_ms(db, now_ms)
+        return Ok(Some(now_ms));
     }
+    db.execute(sql::SET_SWEPT, params![today])?;
+    due_ms(db, now_ms)
 }
 
 /// When the next sweep is due; never if there are no rows that expire.

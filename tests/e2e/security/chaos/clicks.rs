@@ -13,7 +13,7 @@ use domain::model::time::{SECOND_MS, UtcDay};
 /// Daily click cap of the capped offer.
 const CAP: usize = 40;
 /// Longer than a batch waits before it is flushed and takes to arrive, in milliseconds.
-const FLUSHED_MS: i64 = 3 * SECOND_MS;
+const FLUSHED_MS: i64 = 4 * SECOND_MS;
 
 /// A click that may be counted.
 struct Clicked {
