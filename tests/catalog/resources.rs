@@ -175,6 +175,37 @@ fn a_retired_goal_stays_in_the_snapshot_while_it_can_convert() {
 }
 
 #[test]
+fn an_offer_leaves_the_tracking_snapshot_97_days_after_its_end() {
+    const DAY_MS: i64 = 86_400_000;
+    let catalog = Catalog::small();
+    let since = catalog.now();
+    let end_ms = since + 150 * DAY_MS;
+    let ends_at = json!({ "ends_at": end_ms / 1_000 });
+    catalog.put(O, "ended", &with(offer(&["g-ended"]), &ends_at));
+    catalog.put(
+        O,
+        "inactive",
+        &with(offer(&["g-inactive"]), &json!({ "active": false })),
+    );
+    catalog.put(O, "live", &offer(&["g-live"]));
+    let kept_at = |now_ms: i64| {
+        catalog.now_ms.set(now_ms);
+        let tracking = catalog.tracking();
+        ["ended", "inactive", "live"].map(|id| {
+            let offer = tracking.offer(id).is_some();
+            assert_eq!(tracking.goal(&format!("g-{id}")).is_some(), offer, "{id}");
+            offer
+        })
+    };
+    assert_eq!(kept_at(since + 97 * DAY_MS - 1), [true, true, true]);
+    assert_eq!(kept_at(since + 98 * DAY_MS), [true, false, true]);
+    assert_eq!(kept_at(end_ms + 97 * DAY_MS), [true, false, true]);
+    assert_eq!(kept_at(end_ms + 97 * DAY_MS + 1), [false, false, true]);
+    catalog.put(O, "inactive", &offer(&["g-inactive"]));
+    assert_eq!(kept_at(end_ms + 98 * DAY_MS), [false, true, true]);
+}
+
+#[test]
 fn a_repeated_put_changes_neither_revision_nor_update_time() {
     let catalog = Catalog::small();
     let document = with(

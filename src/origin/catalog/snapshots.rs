@@ -18,7 +18,7 @@ use domain::{
     conversions::token::Serial,
     model::{
         AdvertiserId, AppId, CountrySet, GoalId, MicroUsd, OfferId, OfferType, Platform, PublisherId,
-        time::{DAY_MS, UtcDay},
+        time::{DAY_MS, SECOND_MS, UtcDay},
     },
 };
 use platform::{
@@ -33,20 +33,32 @@ const PAGE: i64 = 250;
 const RENDER_BATCH: i64 = 200;
 /// The size of a stored part, in bytes: a SQLite value has at most 2 MB.
 const PART_BYTES: usize = 1_500_000;
-/// How long retired goals stay in the tracking snapshot: older clicks cannot convert, as no window exceeds 90 days.
-const RETIRED_GOAL_RETENTION_MS: i64 = 97 * DAY_MS;
+/// How long offers that ended and goals that were retired stay in the tracking snapshot: older clicks cannot convert, as
+/// no window exceeds 90 days. So the snapshot grows with the offers of a season and not with all there ever were.
+const RETENTION_MS: i64 = 97 * DAY_MS;
 
 /// Builds and stores the tracking snapshot of the current catalog.
 pub fn prepare_tracking(db: &impl Database, now_ms: i64) -> Result<Prepared, Failure> {
+    let kept_since_ms = now_ms.saturating_sub(RETENTION_MS);
+    let offers = read_all(db, sql::LIST_TRACKED_OFFERS, params![], tracked_offer)?;
+    let offers: Vec<_> = offers
+        .into_iter()
+        .filter(|offer| is_kept(offer, kept_since_ms))
+        .collect();
+    let goals = read_all(db, sql::LIST_TRACKED_GOALS, params![], |row| {
+        goal(row, kept_since_ms)
+    })?;
+    let is_of_kept_offer = |goal: &SourceGoal| {
+        offers
+            .binary_search_by(|offer| offer.id.cmp(&goal.offer_id))
+            .is_ok()
+    };
     let source = Source {
         publishers: read_all(db, sql::LIST_TRACKED_PUBLISHERS, params![], publisher)?,
         apps: read_all(db, sql::LIST_TRACKED_APPS, params![], app)?,
         advertisers: advertisers(db)?,
-        offers: read_all(db, sql::LIST_TRACKED_OFFERS, params![], tracked_offer)?,
-        goals: read_all(db, sql::LIST_TRACKED_GOALS, params![], |row| goal(row, now_ms))?
-            .into_iter()
-            .flatten()
-            .collect(),
+        goals: goals.into_iter().flatten().filter(is_of_kept_offer).collect(),
+        offers,
     };
     db.transaction(|| {
         let version = next_version(db, now_ms)?;
@@ -145,9 +157,19 @@ fn tracked_offer(row: &Row) -> Result<SourceOffer, Failure> {
     })
 }
 
-fn goal(row: &Row, now_ms: i64) -> Result<Option<SourceGoal>, Failure> {
+/// Whether an offer can be clicked, or could be since this time. It has been inactive for as long as its last change is
+/// ago, at least: its revision is no earlier than the time of that change.
+fn is_kept(offer: &SourceOffer, since_ms: i64) -> bool {
+    let has_ended = offer
+        .ends_at
+        .is_some_and(|ends_at_s| ends_at_s.saturating_mul(SECOND_MS) < since_ms);
+    let is_unused = !offer.active && offer.revision < since_ms;
+    !has_ended && !is_unused
+}
+
+fn goal(row: &Row, kept_since_ms: i64) -> Result<Option<SourceGoal>, Failure> {
     let retired_at_ms = row.optional_integer(2)?;
-    if retired_at_ms.is_some_and(|retired| now_ms.saturating_sub(retired) > RETIRED_GOAL_RETENTION_MS) {
+    if retired_at_ms.is_some_and(|retired_ms| retired_ms < kept_since_ms) {
         return Ok(None);
     }
     Ok(Some(SourceGoal {
