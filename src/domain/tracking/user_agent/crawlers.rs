@@ -14,17 +14,56 @@ pub const NAMES: &str = include_str!("crawlers.txt");
 
 /// Whether a User-Agent belongs to a crawler, a link preview or a monitor.
 pub fn is_crawler(user_agent: &str) -> bool {
-    has_crawlers_form(user_agent) || words(user_agent).any(|(_, on)| INDEX.has(on))
+    let names: &Index = &NAMES_INDEX;
+    is_any(user_agent, |on| names.has(on))
 }
 
 /// Whether a User-Agent has the form of a crawler's: a word such as "Googlebot", a web or e-mail address, or
 /// `compatible;` before its name, as old browsers had it.
 pub fn has_crawlers_form(user_agent: &str) -> bool {
-    is_compatible(user_agent)
-        || words(user_agent).any(|(word, on)| {
-            let after = on.get(word.len()..).unwrap_or_default();
-            is_crawlers_word(word, after) || begins_address(word, after)
-        })
+    is_any(user_agent, |_| false)
+}
+
+/// Whether a User-Agent has a crawler's form, or `is_name` holds for what begins at one of its words. One pass, since
+/// every click is checked.
+fn is_any(user_agent: &str, is_name: impl Fn(&[u8]) -> bool) -> bool {
+    let mut compatible = Compatible::No;
+    for (word, on) in words(user_agent) {
+        let after = on.get(word.len()..).unwrap_or_default();
+        if is_crawlers_word(word, after) || begins_address(word, after) || is_name(on) {
+            return true;
+        }
+        compatible = compatible.then(word, on);
+    }
+    // An old browser says `Mozilla/4.0`.
+    compatible == Compatible::Named && starts_with(user_agent.as_bytes(), "mozilla/5.0")
+}
+
+/// Browsers that say `compatible;`.
+const COMPATIBLE_BROWSERS: [&str; 5] = ["msie", "konqueror", "u", "viera", "linux"];
+
+/// What was read of `compatible; Name`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Compatible {
+    No,
+    /// It was said, and no browser after it so far.
+    Named,
+    Browser,
+}
+
+impl Compatible {
+    fn then(self, word: &[u8], on: &[u8]) -> Self {
+        let is_browser = || {
+            COMPATIBLE_BROWSERS
+                .iter()
+                .any(|browser| word.eq_ignore_ascii_case(browser.as_bytes()))
+        };
+        match self {
+            Self::No if word.len() == "compatible".len() && starts_with(on, "compatible; ") => Self::Named,
+            Self::Named if is_browser() => Self::Browser,
+            other => other,
+        }
+    }
 }
 
 /// Words with a crawler's ending that are names of phones.
@@ -93,22 +132,6 @@ fn begins_address(word: &[u8], after: &[u8]) -> bool {
     }
 }
 
-/// Browsers that say `compatible;`.
-const COMPATIBLE_BROWSERS: [&str; 5] = ["msie", "konqueror", "u", "viera", "linux"];
-
-/// Whether a User-Agent begins with `Mozilla/5.0` and says `compatible; Name`, where the name is no browser's.
-fn is_compatible(user_agent: &str) -> bool {
-    let is_mozilla = starts_with(user_agent.as_bytes(), "mozilla/5.0");
-    let mut words = words(user_agent);
-    is_mozilla
-        && words.any(|(_, on)| starts_with(on, "compatible; "))
-        && words.all(|(word, _)| {
-            !COMPATIBLE_BROWSERS
-                .iter()
-                .any(|browser| word.eq_ignore_ascii_case(browser.as_bytes()))
-        })
-}
-
 fn ends_with(text: &[u8], name: &str) -> bool {
     let start = text.len().checked_sub(name.len());
     start
@@ -116,56 +139,54 @@ fn ends_with(text: &[u8], name: &str) -> bool {
         .is_some_and(|end| end.eq_ignore_ascii_case(name.as_bytes()))
 }
 
-static INDEX: LazyLock<Index> = LazyLock::new(|| Index::new(NAMES));
+static NAMES_INDEX: LazyLock<Index> = LazyLock::new(|| Index::new(NAMES));
 
-/// Finds the names of a list at the start of a text.
+/// Finds the names of a list at the start of a text, by a hash of their first three letters.
 struct Index {
+    /// In the order of their hashes.
     names: Vec<&'static str>,
-    /// A bit for each hash of the first three letters of a name. Most words of a browser have none.
-    starts: [u64; 64],
+    /// The number of names before each hash. Most words of a browser have the same before and after theirs.
+    firsts: Vec<u16>,
 }
+
+const HASH_BITS: u32 = 12;
 
 impl Index {
     fn new(list: &'static str) -> Self {
-        let mut starts = [0; 64];
-        for start in list.lines().filter_map(|name| start(name.as_bytes())) {
-            let (word, bit) = place(start);
-            if let Some(word) = starts.get_mut(word) {
-                *word |= bit;
+        let mut names: Vec<(usize, &str)> = list
+            .lines()
+            .filter_map(|name| Some((hash(name.as_bytes())?, name)))
+            .collect();
+        names.sort_unstable();
+        let mut firsts = vec![0_u16; (1 << HASH_BITS) + 1];
+        for (hash, _) in &names {
+            if let Some(next) = firsts.get_mut(hash + 1) {
+                *next += 1;
             }
         }
+        let mut before = 0;
+        for first in &mut firsts {
+            before += *first;
+            *first = before;
+        }
         Self {
-            names: list.lines().collect(),
-            starts,
+            names: names.into_iter().map(|(_, name)| name).collect(),
+            firsts,
         }
     }
 
     fn has(&self, text: &[u8]) -> bool {
-        let Some(start_of_text) = start(text) else {
-            return false;
-        };
-        let (word, bit) = place(start_of_text);
-        if self.starts.get(word).is_none_or(|bits| bits & bit == 0) {
-            return false;
-        }
-        let first = self
-            .names
-            .partition_point(|name| start(name.as_bytes()) < Some(start_of_text));
-        let names = self.names.iter().skip(first);
-        names
-            .take_while(|name| start(name.as_bytes()) == Some(start_of_text))
-            .any(|name| starts_with(text, name))
+        let names = hash(text).and_then(|hash| {
+            let (first, end) = (self.firsts.get(hash)?, self.firsts.get(hash + 1)?);
+            self.names.get(usize::from(*first)..usize::from(*end))
+        });
+        names.is_some_and(|names| names.iter().any(|name| starts_with(text, name)))
     }
 }
 
-/// The first three characters of a text, letters in small.
-fn start(text: &[u8]) -> Option<[u8; 3]> {
-    text.first_chunk::<3>()
-        .map(|start| start.map(|byte| byte.to_ascii_lowercase()))
-}
-
-/// The word and the bit for a start, by a multiplicative hash of 12 bits.
-fn place([a, b, c]: [u8; 3]) -> (usize, u64) {
-    let hash = u32::from_le_bytes([a, b, c, 0]).wrapping_mul(0x9e37_79b1) >> 20;
-    ((hash >> 6) as usize, 1 << (hash & 63))
+/// A multiplicative hash of a text's first three characters, letters in small.
+fn hash(text: &[u8]) -> Option<usize> {
+    let [a, b, c] = text.first_chunk::<3>()?.map(|byte| byte.to_ascii_lowercase());
+    let hash = u32::from_le_bytes([a, b, c, 0]).wrapping_mul(0x9e37_79b1) >> (u32::BITS - HASH_BITS);
+    usize::try_from(hash).ok()
 }
