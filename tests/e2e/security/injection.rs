@@ -73,7 +73,7 @@ fn no_byte_of_a_click_becomes_a_header_a_second_response_or_another_part_of_the_
     let play = "https://play.google.com/store/apps/details?id=com.a.b&referrer=u%3D{user_id}%26c%3D{c1}";
     signpost.put_offer("ta-places", &json!({"target_url": everywhere}));
     signpost.put_offer("ta-play", &json!({"target_url": play}));
-    signpost.put_offer("ta-over", &json!({"ends_at": 1}));
+    signpost.put_offer("ta-over", &json!({"ends_at": now_ms() / 1_000 - 1}));
     let fallback = "https://fallback.example:8444/gone?a=1#b";
     let app = json!({"publisher_id": "lumen-arcade", "name": "Falls back", "platform": "android", "fallback_url": fallback,
         "currency": {"name": "Coins", "per_usd": 1, "decimals": 0, "rounding": "down"}});

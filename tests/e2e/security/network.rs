@@ -314,7 +314,7 @@ fn addresses_that_are_only_shown_or_redirected_to_are_never_called() {
         "tn-shown",
         &json!({"lp_url": url, "target_url": with_click, "ic_url": url, "desc": format!("<img src=\"{url}\">{url}")}),
     );
-    signpost.put_offer("tn-over", &json!({"ends_at": 1}));
+    signpost.put_offer("tn-over", &json!({"ends_at": now_ms() / 1_000 - 1}));
     let app = json!({"publisher_id": "lumen-arcade", "name": "Falls back", "platform": "android", "fallback_url": url,
         "currency": {"name": "Coins", "per_usd": 1, "decimals": 0, "rounding": "down"}});
     signpost.put("apps/77000203", &app);
