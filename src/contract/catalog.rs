@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::operation::{Bytes, ObjectAddress, Operation, Repeat, Reply};
 use crate::{kv::SnapshotKind, operations};
 use domain::{
+    catalog::snapshot::tracking::Slot,
     conversions::terms::{AppTerms, CurrentApp, CurrentOffer, OfferTerms},
     model::{AppId, CurrencyRate, OfferId, PublisherId, api_error::ApiError},
 };
@@ -20,6 +21,7 @@ pub const IMPORT_PATH: &str = "/import";
 pub const REFRESH_PATH: &str = "/refresh";
 const SNAPSHOT_PATH: &str = "/snapshot/";
 pub const CHUNK_PATH: &str = "/chunk/";
+pub const SHARD_PATH: &str = "/shard/";
 
 /// The catalog's address with one of its paths.
 pub fn address(path: impl Into<String>) -> ObjectAddress {
@@ -38,6 +40,10 @@ pub fn chunk_path(key: &str) -> String {
     format!("{CHUNK_PATH}{key}")
 }
 
+pub fn shard_path(slot: Slot) -> String {
+    format!("{SHARD_PATH}{}", slot.name())
+}
+
 /// The answer for a resource that does not exist.
 pub const UNKNOWN_RESOURCE: ApiError = ApiError::new(404, "not_found", "there is no such resource");
 
@@ -45,10 +51,13 @@ pub const UNKNOWN_RESOURCE: ApiError = ApiError::new(404, "not_found", "there is
 pub const MAX_PAGE: u32 = 1_000;
 
 /// The versions that a refresh published.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refreshed {
     pub tracking: u64,
     pub listing: u64,
+    /// Whether more is to be published than one invocation may. Then the refresh is to be repeated.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_partial: bool,
 }
 
 operations! {

@@ -1,12 +1,14 @@
-//! The KV namespace: the keys of the snapshots, and the pointer, the only key that changes. The pointer lists the last
-//! three versions of each snapshot, newest first. KV takes about a minute to converge and caches misses, so an isolate
-//! that cannot read the newest version falls back to an older one.
+//! The KV namespace: the keys of its values, and the pointer, the only key that changes. The pointer's value has the
+//! manifest of the tracking snapshot itself, so that a cold isolate needs no further read for it, and lists the last three
+//! versions of the listing, newest first. KV takes about a minute to converge and caches misses, so an isolate that
+//! cannot read the newest listing falls back to an older one.
 
+use domain::catalog::snapshot::tracking::ShardKind;
 use serde::{Deserialize, Serialize};
 
 /// The namespace's binding.
 pub const BINDING: &str = "SNAPSHOTS";
-/// Number of versions of each snapshot in the pointer.
+/// Number of versions of the listing in the pointer.
 pub const LISTED_VERSIONS: usize = 3;
 /// The pointer's own key.
 pub const KEY: &str = "snapshots";
@@ -16,13 +18,41 @@ pub struct Pointer {
     /// The time when the catalog last confirmed that the newest versions are current, in milliseconds. Every rebuild
     /// sets it, every 5 minutes, even without a change: a snapshot's age counts from here and not from its last change.
     pub confirmed_at_ms: i64,
-    pub tracking: Vec<u64>,
     pub listing: Vec<u64>,
+    /// The manifest's value; empty before the first one.
+    #[serde(skip)]
+    pub manifest: Vec<u8>,
+}
+
+impl Pointer {
+    /// The value in KV: a line of JSON, and the manifest.
+    ///
+    /// # Errors
+    /// It cannot be written as JSON.
+    pub fn to_value(&self) -> Result<Vec<u8>, String> {
+        let mut value = serde_json::to_vec(self).map_err(|error| error.to_string())?;
+        value.push(b'\n');
+        value.extend_from_slice(&self.manifest);
+        Ok(value)
+    }
+
+    /// # Errors
+    /// The value is not a pointer.
+    pub fn parse(value: &[u8]) -> Result<Self, String> {
+        let end = value.iter().position(|byte| *byte == b'\n');
+        let (json, manifest) = end.and_then(|end| value.split_at_checked(end)).ok_or("no line")?;
+        let pointer: Self = serde_json::from_slice(json).map_err(|error| error.to_string())?;
+        Ok(Self {
+            manifest: manifest.get(1..).unwrap_or_default().to_vec(),
+            ..pointer
+        })
+    }
 }
 
 /// The two snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SnapshotKind {
+    /// Its manifest, which names its shards.
     Tracking,
     Listing,
 }
@@ -34,19 +64,50 @@ impl SnapshotKind {
             Self::Listing => "listing",
         }
     }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Tracking, Self::Listing]
-            .into_iter()
-            .find(|kind| kind.as_str() == text)
-    }
-
-    /// A version's key. Keys do not contain `/`, which a store on local disk would take for a folder.
-    pub fn key(self, version: u64) -> String {
-        format!("{}-{version}", self.as_str())
-    }
 }
 
+// Keys do not contain `/`, which a store on local disk would take for a folder.
+
+/// The key of a version of the listing.
+pub fn listing_key(version: u64) -> String {
+    format!("listing-{version}")
+}
+
+/// The key of a chunk of offer bodies.
 pub fn bodies_key(chunk: &str) -> String {
     format!("bodies-{chunk}")
+}
+
+/// The key of a shard of the tracking snapshot.
+pub fn shard_key(kind: ShardKind, checksum: u64) -> String {
+    format!("{}-{checksum:016x}", kind.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pointer_is_read_as_it_was_written() {
+        for manifest in [vec![], b"\n\x00{}\n".to_vec()] {
+            let pointer = Pointer {
+                confirmed_at_ms: 1_768_478_400_123,
+                listing: vec![9, 8],
+                manifest,
+            };
+            assert_eq!(Pointer::parse(&pointer.to_value().unwrap()), Ok(pointer));
+        }
+    }
+
+    #[test]
+    fn other_values_are_no_pointer() {
+        for value in [
+            &b""[..],
+            b"{}",
+            b"{}\n",
+            b"\n{\"confirmed_at_ms\":1,\"listing\":[]}",
+        ] {
+            assert!(Pointer::parse(value).is_err(), "{value:?}");
+        }
+    }
 }

@@ -50,6 +50,19 @@ impl<K: Hash + Eq, V> ByteCache<K, V> {
         value
     }
 
+    /// Calls `work` with every value, without regard to its use.
+    pub fn for_each(&self, mut work: impl FnMut(&K, &V)) {
+        self.entries
+            .borrow()
+            .iter()
+            .for_each(|(key, (value, _))| work(key, value));
+    }
+
+    /// The number of cached values.
+    pub fn count(&self) -> usize {
+        self.entries.borrow().len()
+    }
+
     pub fn clear(&self) {
         self.entries.borrow_mut().clear();
         *self.size.borrow_mut() = 0;
@@ -76,6 +89,10 @@ mod tests {
         assert_eq!(cache.size(), 80);
         cache.insert("a", 4, 10);
         assert_eq!((cache.size(), cache.get(&"a").as_deref()), (50, Some(&4)));
+        let mut seen = Vec::new();
+        cache.for_each(|key, value| seen.push((*key, *value)));
+        seen.sort_unstable();
+        assert_eq!((cache.count(), seen), (2, vec![("a", 4), ("c", 3)]));
         assert_eq!(*cache.insert("d", 5, 101), 5);
         assert!(
             cache.get(&"d").is_none(),

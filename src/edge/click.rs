@@ -1,15 +1,17 @@
 //! `GET /v2/tracking/click`: the redirect of a click (docs/DECISIONS.md, "Clicks"). It is decided from memory and
 //! counted after the answer. A click waits for the origin only if its offer has a click cap or needs a short click id.
 
-use std::{fmt::Display, time::Duration};
+use std::{fmt::Display, rc::Rc, time::Duration};
 
+use futures_util::future::join;
 use worker::Request;
 
 use crate::{
     click_flush,
     isolate::{Isolate, RequestContext},
     limits::Pool,
-    snapshots,
+    shard_store::Held,
+    shards, snapshots,
 };
 use contract::{
     clicks,
@@ -17,17 +19,18 @@ use contract::{
     operation::Bytes,
 };
 use domain::{
-    catalog::snapshot::tracking::Tracking,
+    catalog::snapshot::tracking::{AppShard, GoalShard, Manifest, slots},
     conversions::reward::CLICK_LIFE_DAYS,
     model::{
-        Country, OfferId,
+        AppId, Country, OfferId,
         api_error::{ApiError, common},
         time::{DAY_MS, UtcDay},
     },
     tracking::{
         click_counts::ClickKind,
         click_id::{Nonce, Sealed},
-        decision::{self, Allowed, OFFER_CAPPED, Refused, Visitor},
+        decision::{self, Allowed, OFFER_CAPPED, Refused, UNKNOWN_APP, Visitor},
+        parameters::ClickParameters,
         redirect::{self, Redirect},
         signature::INVALID_SIGNATURE,
         user_agent,
@@ -75,6 +78,39 @@ pub enum Need {
     BatchOwner,
 }
 
+/// The shards that have a click's app and its goal, if these are known.
+pub struct ClickShards {
+    app_id: AppId,
+    apps: Rc<Held<AppShard>>,
+    goals: Rc<Held<GoalShard>>,
+}
+
+impl ClickShards {
+    /// The shards of a click, if the isolate holds them.
+    pub fn held(isolate: &Isolate, parameters: &ClickParameters<'_>) -> Option<Self> {
+        let manifest = isolate.manifest.get()?;
+        let app_id = AppId::parse(&parameters.app)?;
+        Some(Self {
+            app_id,
+            apps: isolate.apps.get(&manifest, slots::hash_of_app(app_id))?,
+            goals: isolate.goals.get(&manifest, slots::hash(&parameters.rid))?,
+        })
+    }
+
+    /// The shards of a click, both loaded at once if the isolate does not hold them.
+    async fn load(context: &RequestContext, parameters: &ClickParameters<'_>) -> Result<Self, ApiError> {
+        let app_id = AppId::parse(&parameters.app).ok_or(UNKNOWN_APP)?;
+        snapshots::current::<Manifest>(context).await?;
+        let goal = &*parameters.rid;
+        let (apps, goals) = join(shards::of_app(context, app_id), shards::of_goal(context, goal)).await;
+        Ok(Self {
+            app_id,
+            apps: apps?,
+            goals: goals?,
+        })
+    }
+}
+
 /// Decides a click from memory. Both paths begin here. The fast path continues only if the click has no need; the
 /// ordinary path satisfies the need first.
 ///
@@ -82,7 +118,8 @@ pub enum Need {
 /// The click is refused.
 pub fn prepare<'t>(
     isolate: &Isolate,
-    tracking: &'t Tracking,
+    shards: &'t ClickShards,
+    parameters: ClickParameters<'t>,
     request: &ClickRequest<'t>,
     now_ms: i64,
 ) -> Result<Prepared<'t>, Refused<'t>> {
@@ -91,7 +128,9 @@ pub fn prepare<'t>(
         platform: user_agent::device_platform(request.user_agent),
         now_ms,
     };
-    let allowed = decision::decide(tracking, request.query, visitor)?;
+    let app = shards.apps.shard.app(shards.app_id);
+    let goal = shards.goals.shard.goal(&parameters.rid);
+    let allowed = decision::decide(parameters, app, goal, visitor)?;
     check_signature(isolate, &allowed, request.query, now_ms)
         .map_err(|error| decision::refuse(&allowed.app, error))?;
     let is_confirmed = user_agent::is_confirmed_click(
@@ -149,8 +188,13 @@ impl Prepared<'_> {
 
 /// The ordinary path of a click.
 pub async fn click(context: &RequestContext, request: &Request, query: &str) -> Answer {
-    let tracking = match snapshots::current::<Tracking>(context).await {
-        Ok(tracking) => tracking,
+    let found = async {
+        let parameters = ClickParameters::parse(query)?;
+        let shards = ClickShards::load(context, &parameters).await?;
+        Ok((parameters, shards))
+    };
+    let (parameters, shards) = match found.await {
+        Ok(found) => found,
         Err(error) => return refuse(request, &error, None),
     };
     let header = |name| header(request, name).unwrap_or_default();
@@ -169,7 +213,7 @@ pub async fn click(context: &RequestContext, request: &Request, query: &str) -> 
         user_agent: &header("User-Agent"),
         query,
     };
-    match prepare(&context.isolate, &tracking, &click, context.now_ms) {
+    match prepare(&context.isolate, &shards, parameters, &click, context.now_ms) {
         Ok(prepared) => match satisfy(context, &prepared).await {
             Ok(location) => {
                 context.isolate.traffic.redirect();

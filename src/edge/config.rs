@@ -13,7 +13,7 @@ use domain::{
 };
 use platform::http::hosts::{Hosts, OperatorToken};
 
-/// With this interval, a change of the catalog applies everywhere within two minutes: it is published within 10 s, KV
+/// With this interval, a change of the catalog applies everywhere within two minutes: it is published within seconds, KV
 /// may answer from its cache for 60 s, and an isolate asks every 20 s.
 const DEFAULT_REVALIDATE_MS: i64 = 20 * SECOND_MS;
 

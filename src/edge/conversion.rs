@@ -3,16 +3,17 @@
 
 use std::time::Duration;
 
+use futures_util::future::join;
 use worker::Request;
 
-use crate::{isolate::RequestContext, limits::Pool, snapshots};
+use crate::{isolate::RequestContext, limits::Pool, shards, snapshots};
 use contract::{
     clicks,
     operation::{Bytes, CallError},
     outbox::{Conversion, Current, Shard},
 };
 use domain::{
-    catalog::snapshot::tracking::Tracking,
+    catalog::snapshot::tracking::Manifest,
     conversions::{
         parameters::{INVALID_CLICK_ID, Postback},
         state::CONVERSION_WINDOW_CLOSED,
@@ -24,6 +25,7 @@ use domain::{
         time::MINUTE_MS,
     },
     tracking::{
+        click::Click,
         click_id::{self, Nonce, OpenError, Opened},
         parameters::INVALID_PARAMETER,
     },
@@ -43,7 +45,7 @@ const MAX_BODY: usize = 16 << 10;
 const FORM: &str = "application/x-www-form-urlencoded";
 /// The timeout of an outbox, which may wait for the catalog and for the counters, 5 s each.
 const OUTBOX_TIMEOUT: Duration = Duration::from_secs(25);
-/// The longest time since the snapshot was confirmed with which a goal that it does not have is refused for good.
+/// The longest time since an offer's shard was confirmed with which a goal that it does not have is refused for good.
 const RECENT_MS: i64 = 5 * MINUTE_MS;
 /// The timeout for the record of a short click id.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(5);
@@ -95,12 +97,9 @@ async fn convert(
     log_fields.advertiser = Some(token.advertiser.to_string());
     let conversions = context.isolate.pools.get(Pool::Conversions);
     let _permit = conversions.acquire(&owner, context.now_ms)?;
-    let tracking = snapshots::recent::<Tracking>(context, snapshots::TOKENS_IDLE_MS).await;
-    let tracking =
-        match tracking.and_then(|tracking| check_serial(context, &tracking, &token).map(|()| tracking)) {
-            Ok(tracking) => tracking,
-            Err(error) => return Ok(error.into()),
-        };
+    if let Err(error) = check_serial(context, &token).await {
+        return Ok(error.into());
+    }
     let (click, nonce) = match opened {
         Opened::Whole { click, nonce } => (click, nonce),
         Opened::Short { shard, nonce, .. } => {
@@ -110,11 +109,7 @@ async fn convert(
             (click, nonce)
         }
     };
-    let current = Current {
-        offer: tracking.offer(&click.offer).map(|offer| offer.current()),
-        app: tracking.app(app).and_then(|app| app.current()),
-        is_recent: snapshots::is_confirmed_within(&context.isolate, context.now_ms, RECENT_MS),
-    };
+    let current = current(context, &click).await;
     let shard = Shard {
         app,
         number: click.shard,
@@ -151,14 +146,36 @@ async fn convert(
 }
 
 /// Refuses a token that is not valid any more. Its MAC was verified.
-fn check_serial(context: &RequestContext, tracking: &Tracking, token: &Token) -> Result<(), ApiError> {
-    if !snapshots::are_credentials_known(&context.isolate, context.now_ms) {
+async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), ApiError> {
+    snapshots::recent::<Manifest>(context, snapshots::TOKENS_IDLE_MS).await?;
+    let advertisers = shards::of_advertiser(context, &token.advertiser).await?;
+    if !advertisers.is_confirmed_within(context.now_ms, snapshots::CREDENTIALS_VALID_MS) {
         return Err(common::UNAVAILABLE.with_message("token cannot be checked at the moment"));
     }
-    if tracking.accepts(token) {
+    if advertisers.shard.accepts(token, advertisers.as_of_ms.get()) {
         Ok(())
     } else {
         Err(INVALID_TOKEN)
+    }
+}
+
+/// The values of a click's offer and app now. Without its shards the outbox asks the catalog, so the postback does not fail.
+async fn current(context: &RequestContext, click: &Click<'_>) -> Current {
+    let (apps, goals) = join(
+        shards::of_app(context, click.app),
+        shards::of_goal(context, &click.goal),
+    )
+    .await;
+    let (apps, goals) = (apps.ok(), goals.ok());
+    let goal = goals.as_ref().and_then(|goals| goals.shard.goal(&click.goal));
+    let offer = goal
+        .map(|goal| goal.offer)
+        .filter(|offer| offer.id == click.offer);
+    let app = apps.as_ref().and_then(|apps| apps.shard.app(click.app));
+    Current {
+        offer: offer.map(|offer| offer.current()),
+        app: app.and_then(|app| app.current()),
+        is_recent: goals.is_some_and(|goals| goals.is_confirmed_within(context.now_ms, RECENT_MS)),
     }
 }
 

@@ -17,7 +17,7 @@ use contract::{
     catalog::{COMMAND_PATH, Get, address},
     operation::CallError,
 };
-use domain::{catalog::snapshot::tracking::Tracking, model::time::SECOND_MS, offers::selection::Selector};
+use domain::{catalog::snapshot::tracking::Manifest, model::time::SECOND_MS, offers::selection::Selector};
 use platform::{
     http::{answer::Answer, entry, router::Interface},
     panics::log_panics,
@@ -68,7 +68,7 @@ pub async fn health(context: &RequestContext, host: &str) -> Answer {
     let by_objects =
         serves(Interface::Tracking) || serves(Interface::Reporting) || serves(Interface::Operator);
     if by_memory {
-        snapshots::keep_current::<Tracking>(context);
+        snapshots::keep_current::<Manifest>(context);
     }
     if serves(Interface::Offers) {
         snapshots::keep_current::<Selector>(context);
@@ -77,7 +77,7 @@ pub async fn health(context: &RequestContext, host: &str) -> Answer {
         probe_catalog(context);
     }
     let is_ready = || {
-        (!by_memory || !isolate.tracking.is_loading(now_ms()))
+        (!by_memory || !isolate.manifest.is_loading(now_ms()))
             && (!serves(Interface::Offers) || !isolate.listing.is_loading(now_ms()))
             && (!by_objects || by_memory || isolate.reach.catalog.get().is_some())
     };
@@ -97,7 +97,7 @@ pub async fn health(context: &RequestContext, host: &str) -> Answer {
             status = Some(served);
         }
     };
-    let snapshot = isolate.tracking.get();
+    let snapshot = isolate.manifest.get();
     let clicks = snapshot.as_ref().map(|_| ()).ok_or("no_snapshot");
     let credentials = if snapshots::are_credentials_known(isolate, context.now_ms) {
         Ok(())
@@ -153,7 +153,7 @@ pub async fn health(context: &RequestContext, host: &str) -> Answer {
         body.insert("snapshot_version".into(), snapshot.version().into());
         body.insert(
             "snapshot_age_s".into(),
-            isolate.tracking.age_s(context.now_ms).into(),
+            isolate.manifest.age_s(context.now_ms).into(),
         );
     }
     entry::health(body, status.and_then(Result::err))

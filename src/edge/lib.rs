@@ -36,7 +36,15 @@ mod offers;
 #[cfg(target_arch = "wasm32")]
 mod origin;
 #[cfg(target_arch = "wasm32")]
+mod published;
+#[cfg(target_arch = "wasm32")]
 mod reports;
+#[cfg(target_arch = "wasm32")]
+mod shard_loading;
+#[cfg(target_arch = "wasm32")]
+mod shard_store;
+#[cfg(target_arch = "wasm32")]
+mod shards;
 #[cfg(target_arch = "wasm32")]
 mod signing_keys;
 #[cfg(target_arch = "wasm32")]

@@ -2,8 +2,7 @@
 //! of a pool. Beyond the pool's limit it is rejected at once with 503 and `Retry-After`.
 //!
 //! Clicks and pages that are answered from memory have no limit: they do not wait, and a rejection would cost as much.
-//! So clicks are served while other requests are rejected. The limits fit an isolate's memory beside its snapshots (48
-//! MiB of 128 MB), and are well above the normal load: an isolate has one thread, which serves about 1,000 conversions
+//! So clicks are served while other requests are rejected. The limits fit an isolate's memory beside its snapshots, and are well above the normal load: an isolate has one thread, which serves about 1,000 conversions
 //! a second, each taking 0.1 s when objects are far.
 
 use domain::model::time::{MINUTE_MS, SECOND_MS};
@@ -41,6 +40,9 @@ pools! {
     /// Forms of postbacks that are being read, before their senders are authenticated: 16 KiB each are 8 MiB. The pool
     /// is large and the read timeout short, so only a flood can block honest senders.
     Forms "form" = Limit { permits: 512, per_owner: 512, lease_ms: LEASE_MS };
+    /// Requests that wait for shards, twice as many permits as [`Starts`](Self::Starts), since a click waits for two: 4 KB
+    /// each are 4 MB.
+    Shards "shard" = Limit { permits: 1_024, per_owner: 1_024, lease_ms: 30 * SECOND_MS };
     /// Requests of a cold isolate that wait for its first snapshot: 8 KB each are 4 MB.
     Starts "start" = Limit { permits: 512, per_owner: 512, lease_ms: 30 * SECOND_MS };
 }

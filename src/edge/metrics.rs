@@ -37,29 +37,37 @@ fn text(context: &RequestContext) -> String {
 
 fn write_snapshots(metrics: &mut MetricsText, context: &RequestContext) {
     let isolate = &context.isolate;
-    let tracking = isolate.tracking.get();
+    let manifest = isolate.manifest.get();
     let listing = isolate.listing.get();
     metrics.value(
         "isolate_tracking_version",
         "Version of the tracking snapshot in this isolate.",
-        tracking.as_ref().map_or(0, |tracking| tracking.version()),
+        manifest.as_ref().map_or(0, |manifest| manifest.version()),
     );
     metrics.value(
         "isolate_snapshot_age_seconds",
         "Time since the catalog confirmed that this snapshot is the newest.",
-        isolate.tracking.age_s(context.now_ms),
+        isolate.manifest.age_s(context.now_ms),
     );
-    let (apps, offers, goals) = tracking.as_ref().map_or((0, 0, 0), |tracking| tracking.counts());
+    let [goals, apps, advertisers] = [
+        isolate.goals.size(),
+        isolate.apps.size(),
+        isolate.advertisers.size(),
+    ];
     metrics.metric(
-        "isolate_tracking_resources",
-        "Resources in that snapshot, by kind.",
-        [("apps", apps), ("offers", offers), ("goals", goals)].map(|(kind, count)| ([("kind", kind)], count)),
+        "isolate_shards",
+        "Shards of the tracking snapshot in this isolate, by kind.",
+        [("goals", goals), ("apps", apps), ("advertisers", advertisers)]
+            .map(|(kind, (_, number))| ([("kind", kind)], number)),
     );
     let memory = [
         (
-            "tracking",
-            tracking.as_ref().map_or(0, |tracking| tracking.size()),
+            "manifest",
+            manifest.as_ref().map_or(0, |manifest| manifest.size()),
         ),
+        ("goals", goals.0),
+        ("apps", apps.0),
+        ("advertisers", advertisers.0),
         (
             "listing",
             listing.as_ref().map_or(0, |listing| listing.listing().size()),

@@ -10,12 +10,13 @@ use crate::{
     isolate::{Isolate, RequestContext},
     limits::Pool,
     page_cache::{PageKey, RenderedPage},
-    snapshots,
+    shard_store::Held,
+    shards, snapshots,
 };
 use domain::{
     catalog::{
         publisher::PUBLISHER_NOT_APPROVED,
-        snapshot::tracking::{AppView, Tracking},
+        snapshot::tracking::{AppShard, apps::AppView},
     },
     model::{
         AppId, OfferId,
@@ -45,13 +46,16 @@ const INVALID_CREDENTIALS: ApiError = ApiError::new(
     "App-Id and Pub-Key are missing or do not match",
 );
 
+/// The header with the app's id.
+const APP_ID: &str = "App-Id";
+
 /// The overhead of a cached page in bytes, a generous estimate.
 const ENTRY_OVERHEAD: usize = 512;
 
 pub async fn post(context: &RequestContext, mut request: Request) -> Result<Answer, ApiError> {
     body::check_media_type(&request, &[JSON], false)?;
-    let tracking = snapshots::current::<Tracking>(context).await?;
-    let app = asking_app(context, &tracking, &request)?;
+    let apps = asking_shard(context, &request).await?;
+    let app = asking_app(&apps, &request, context.now_ms)?;
     admit(&context.isolate, app.id, context.now_ms)?;
     // The body is read after authentication, so an unknown sender's body takes no memory.
     let text = {
@@ -59,42 +63,31 @@ pub async fn post(context: &RequestContext, mut request: Request) -> Result<Answ
         let _permit = bodies.acquire(&app.id.to_string(), context.now_ms)?;
         body::read_text(&mut request, MAX_BODY).await?
     };
-    serve(context, &request, &tracking, &app, || {
-        OffersRequest::from_body(&text)
-    })
-    .await
+    serve(context, &request, &app, || OffersRequest::from_body(&text)).await
 }
 
 pub async fn get(context: &RequestContext, request: Request, query: &str) -> Result<Answer, ApiError> {
-    let tracking = snapshots::current::<Tracking>(context).await?;
-    let app = asking_app(context, &tracking, &request)?;
+    let apps = asking_shard(context, &request).await?;
+    let app = asking_app(&apps, &request, context.now_ms)?;
     admit(&context.isolate, app.id, context.now_ms)?;
-    serve(context, &request, &tracking, &app, || {
-        OffersRequest::from_query(query)
-    })
-    .await
+    serve(context, &request, &app, || OffersRequest::from_query(query)).await
+}
+
+/// The shard of the app that a request names.
+async fn asking_shard(context: &RequestContext, request: &Request) -> Result<Rc<Held<AppShard>>, ApiError> {
+    let app_id = body::header(request, APP_ID).unwrap_or_default();
+    shards::of_app(context, AppId::parse(&app_id).ok_or(INVALID_CREDENTIALS)?).await
 }
 
 /// The app of a request, from its headers.
-fn asking_app<'t>(
-    context: &RequestContext,
-    tracking: &'t Tracking,
-    request: &Request,
-) -> Result<AppView<'t>, ApiError> {
+fn asking_app<'t>(apps: &'t Held<AppShard>, request: &Request, now_ms: i64) -> Result<AppView<'t>, ApiError> {
     let header = |name| body::header(request, name).unwrap_or_default();
-    authorize(
-        &context.isolate,
-        tracking,
-        &header("App-Id"),
-        &header("Pub-Key"),
-        context.now_ms,
-    )
+    authorize(apps, &header(APP_ID), &header("Pub-Key"), now_ms)
 }
 
 async fn serve(
     context: &RequestContext,
     request: &Request,
-    tracking: &Tracking,
     app: &AppView<'_>,
     parse: impl FnOnce() -> Result<OffersRequest, ApiError>,
 ) -> Result<Answer, ApiError> {
@@ -102,7 +95,7 @@ async fn serve(
     let header = |name| body::header(request, name).unwrap_or_default();
     let request_body = parse()?;
     let listing = snapshots::recent::<Selector>(context, snapshots::BODIES_IDLE_MS).await?;
-    let page = match PageRequest::new(tracking, &listing, app, &request_body).prepare(isolate) {
+    let page = match PageRequest::new(&listing, app, &request_body).prepare(isolate) {
         Prepared::Ready(page) => page,
         Prepared::NeedsBodies(page_request) => page_request.load(context).await?,
     };
@@ -144,18 +137,17 @@ fn digest(request: &OffersRequest) -> u128 {
     hasher.digest128()
 }
 
-/// The app of a request, if its credentials are valid. A missing header is empty.
+/// The app of a request, if its credentials are valid, from the shard of that app. A missing header is empty.
 pub fn authorize<'t>(
-    isolate: &Isolate,
-    tracking: &'t Tracking,
+    apps: &'t Held<AppShard>,
     app_id: &str,
     pub_key: &str,
     now_ms: i64,
 ) -> Result<AppView<'t>, ApiError> {
-    if !snapshots::are_credentials_known(isolate, now_ms) {
+    if !apps.is_confirmed_within(now_ms, snapshots::CREDENTIALS_VALID_MS) {
         return Err(common::UNAVAILABLE.with_message("credentials cannot be checked at the moment"));
     }
-    let app = AppId::parse(app_id).and_then(|id| tracking.app(id));
+    let app = AppId::parse(app_id).and_then(|id| apps.shard.app(id));
     let presented = credentials::hash(pub_key);
     match app {
         Some(app)
@@ -190,16 +182,11 @@ pub enum Prepared<'a> {
 }
 
 impl<'a> PageRequest<'a> {
-    pub fn new(
-        tracking: &Tracking,
-        listing: &'a Selector,
-        app: &'a AppView<'a>,
-        request: &'a OffersRequest,
-    ) -> Self {
+    pub fn new(listing: &'a Selector, app: &'a AppView<'a>, request: &'a OffersRequest) -> Self {
         let key = PageKey {
             listing: listing.listing().version(),
-            tracking: tracking.version(),
             app: app.id,
+            app_revision: app.revision,
             request: digest(request),
         };
         Self {

@@ -8,7 +8,7 @@ use worker::{Request, Response, web_sys};
 use crate::{isolate::RequestContext, snapshots};
 use contract::origin::{BINDING, REFRESH};
 use domain::{
-    catalog::snapshot::tracking::Tracking,
+    catalog::snapshot::tracking::Manifest,
     model::api_error::{ApiError, common},
     offers::selection::Selector,
 };
@@ -20,7 +20,7 @@ pub async fn pass_on(context: &RequestContext, request: Request, path: &str) -> 
     let response = send(context, request).await.map_err(unavailable)?;
     if path == REFRESH && response.status_code() == 200 {
         let adopted = async {
-            snapshots::load_from_catalog::<Tracking>(&context.workers, &context.isolate).await?;
+            snapshots::load_from_catalog::<Manifest>(&context.workers, &context.isolate).await?;
             snapshots::load_from_catalog::<Selector>(&context.workers, &context.isolate).await
         };
         adopted.await.map_err(unavailable)?;

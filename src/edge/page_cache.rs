@@ -2,7 +2,7 @@
 
 use domain::model::AppId;
 
-/// A rendered page. It depends only on the app, the request and the snapshots.
+/// A rendered page. It depends only on the app, the request and the listing.
 pub struct RenderedPage {
     pub body: Vec<u8>,
     pub etag: String,
@@ -13,10 +13,10 @@ pub struct RenderedPage {
 /// The key of a rendered page.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PageKey {
-    /// The versions of the snapshots.
+    /// The version of the listing.
     pub listing: u64,
-    pub tracking: u64,
     pub app: AppId,
+    pub app_revision: i64,
     /// A hash of the request, which may itself have thousands of values.
     pub request: u128,
 }

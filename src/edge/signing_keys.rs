@@ -3,7 +3,7 @@
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use domain::{
-    catalog::snapshot::tracking::AppView,
+    catalog::snapshot::tracking::apps::AppView,
     model::{AppId, credentials::Vault},
     tracking::signature::{self, SigningKeys},
 };

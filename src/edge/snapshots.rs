@@ -1,21 +1,22 @@
-//! Loads snapshots into the isolate (docs/ARCHITECTURE.md, "Snapshots"). A request is served from the current snapshot
-//! while a newer one is loaded in the background. Only a cold isolate waits: for KV, and if that fails once for the
-//! catalog. Then it answers 503.
+//! Loads the listing and the manifest of the tracking snapshot into the isolate (docs/ARCHITECTURE.md, "Snapshots"). A
+//! request is served from what is current while something newer is loaded in the background. Only a cold isolate waits: for
+//! KV, and if that fails once for the catalog. Then it answers 503. [`shards`](crate::shards) finds the shards.
 
-use std::{rc::Rc, time::Duration};
+use std::rc::Rc;
 
-use worker::{Delay, Method, Request};
+use worker::Delay;
 
 use crate::{
     isolate::{Isolate, RequestContext, SnapshotSlot},
     limits::Pool,
+    published, shard_loading,
 };
 use contract::{
     catalog,
     kv::{self, Pointer, SnapshotKind},
 };
 use domain::{
-    catalog::snapshot::{bodies::Chunk, envelope::Damage, listing::Listing, tracking::Tracking},
+    catalog::snapshot::{bodies::Chunk, envelope::Damage, listing::Listing, tracking::Manifest},
     model::{
         api_error::{ApiError, common},
         time::{DAY_MS, MINUTE_MS, SECOND_MS},
@@ -23,46 +24,44 @@ use domain::{
     offers::selection::Selector,
 };
 use platform::{
-    log, object_call,
+    log,
     panics::{catch_panics, log_panics},
-    runtime::{self, with_timeout},
+    runtime,
     workers::Workers,
 };
 
-/// The time for which KV may serve the pointer from its cache, in seconds: the documented minimum.
-const POINTER_TTL_S: u64 = 60;
-/// The timeout of a KV read. It is short, so that a cold isolate falls back to the catalog when KV hangs.
-const KV_TIMEOUT: Duration = Duration::from_secs(3);
-/// The timeout of the catalog.
-const CATALOG_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest time without a request for the pointer after which bodies of the listing may have left KV: they are
 /// deleted an hour after the listing left the pointer.
 pub const BODIES_IDLE_MS: i64 = 30 * MINUTE_MS;
-/// The same for a revoked token, which must end within two minutes: publishing takes up to 10 s, and KV's cache 60 s.
+/// The same for a revoked token, which must end within two minutes: publishing takes seconds, and KV's cache 60 s.
 pub const TOKENS_IDLE_MS: i64 = 50 * SECOND_MS;
-/// How often a request looks whether another one has loaded what it waits for.
-const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// The lease of a load, after which another request may load.
 const LOADING_MS: i64 = 10 * SECOND_MS;
 /// The time for which a cold isolate answers 503 after KV and the catalog had no snapshot.
 const UNAVAILABLE_MS: i64 = SECOND_MS;
 
-/// The longest use of an unconfirmed snapshot to check credentials, since a replaced Pub-Key or a revoked token must stop
-/// working.
-const CREDENTIALS_VALID_MS: i64 = DAY_MS;
+/// The time for which KV may serve a listing or a chunk from its cache, in seconds: the documented minimum.
+const VALUE_TTL_S: u64 = 60;
 
-/// A kind of snapshot in an isolate.
+/// The longest use of an unconfirmed shard to check credentials, since a replaced Pub-Key or a revoked token must stop
+/// working.
+pub const CREDENTIALS_VALID_MS: i64 = DAY_MS;
+
+/// What the pointer names, in an isolate.
 pub trait Snapshot: Sized {
     const KIND: SnapshotKind;
     fn open(bytes: Vec<u8>) -> Result<Self, Damage>;
     fn version(&self) -> u64;
-    fn built_at_ms(&self) -> i64;
     fn slot(isolate: &Isolate) -> &SnapshotSlot<Self>;
-    /// The published versions, newest first.
-    fn versions(pointer: &Pointer) -> &[u64];
+
+    /// Takes the newest one that the pointer names and that can be read, unless the isolate has it.
+    async fn adopt(workers: &Workers, isolate: &Isolate, pointer: &Pointer) -> Option<Rc<Self>>;
+
+    /// Loads what depends on one that was stored.
+    async fn follow(workers: &Workers, isolate: &Isolate, stored: &Self);
 }
 
-impl Snapshot for Tracking {
+impl Snapshot for Manifest {
     const KIND: SnapshotKind = SnapshotKind::Tracking;
 
     fn open(bytes: Vec<u8>) -> Result<Self, Damage> {
@@ -73,16 +72,31 @@ impl Snapshot for Tracking {
         self.version()
     }
 
-    fn built_at_ms(&self) -> i64 {
-        self.built_at_ms()
-    }
-
     fn slot(isolate: &Isolate) -> &SnapshotSlot<Self> {
-        &isolate.tracking
+        &isolate.manifest
     }
 
-    fn versions(pointer: &Pointer) -> &[u64] {
-        &pointer.tracking
+    async fn adopt(workers: &Workers, isolate: &Isolate, pointer: &Pointer) -> Option<Rc<Self>> {
+        let slot = &isolate.manifest;
+        let newest = match Self::open(pointer.manifest.clone()) {
+            Ok(newest) => newest,
+            Err(damage) => {
+                log::error("snapshots", format_args!("manifest: {damage}"));
+                return slot.get();
+            }
+        };
+        let version = newest.version();
+        let current = store_if_newer(slot, newest);
+        // After a refresh the isolate may be ahead of KV.
+        if current.version() == version {
+            slot.confirm(pointer.confirmed_at_ms);
+            Self::follow(workers, isolate, &current).await;
+        }
+        Some(current)
+    }
+
+    async fn follow(workers: &Workers, isolate: &Isolate, stored: &Self) {
+        shard_loading::follow(workers, isolate, stored, isolate.manifest.confirmed_at_ms.get()).await;
     }
 }
 
@@ -97,17 +111,32 @@ impl Snapshot for Selector {
         self.listing().version()
     }
 
-    fn built_at_ms(&self) -> i64 {
-        self.listing().built_at_ms()
-    }
-
     fn slot(isolate: &Isolate) -> &SnapshotSlot<Self> {
         &isolate.listing
     }
 
-    fn versions(pointer: &Pointer) -> &[u64] {
-        &pointer.listing
+    /// Versions that are missing, damaged or of an unknown format are skipped, and the current listing stays until a newer
+    /// one is loaded.
+    async fn adopt(workers: &Workers, isolate: &Isolate, pointer: &Pointer) -> Option<Rc<Self>> {
+        let slot = &isolate.listing;
+        for &version in &pointer.listing {
+            if let Some(own) = slot.get()
+                && own.version() >= version
+            {
+                return Some(own);
+            }
+            let read = published::read_value(workers, &kv::listing_key(version), VALUE_TTL_S).await;
+            match read.map(|bytes| bytes.map(Self::open)) {
+                Ok(Some(Ok(listing))) => return Some(store_if_newer(slot, listing)),
+                Ok(Some(Err(damage))) => log::error("snapshots", format_args!("listing {version}: {damage}")),
+                Ok(None) => log::warn("snapshots", format_args!("listing {version} is not in KV")),
+                Err(error) => log::warn("snapshots", format_args!("listing {version}: {error}")),
+            }
+        }
+        slot.get()
     }
+
+    async fn follow(_: &Workers, _: &Isolate, _: &Self) {}
 }
 
 /// The current snapshot. A cold isolate loads it first.
@@ -125,7 +154,7 @@ pub async fn current<S: Snapshot>(context: &RequestContext) -> Result<Rc<S>, Api
     // Only one request loads, since several loads of many MB would not fit the isolate. The others poll by timers of
     // their own, since they may not await its future.
     while slot.is_loading(runtime::now_ms()) {
-        Delay::from(POLL_INTERVAL).await;
+        Delay::from(published::POLL_INTERVAL).await;
     }
     if let Some(loaded) = slot.get() {
         return Ok(loaded);
@@ -178,7 +207,7 @@ pub async fn recent<S: Snapshot>(context: &RequestContext, max_idle_ms: i64) -> 
     let has_failed = || !isolate.is_pointer_known.get() && !is_longer_ago(isolate.revalidated_at_ms.get());
     while S::slot(isolate).get().is_some() && is_stale() && !has_failed() {
         if isolate.is_revalidating(runtime::now_ms()) {
-            Delay::from(POLL_INTERVAL).await;
+            Delay::from(published::POLL_INTERVAL).await;
         } else {
             isolate.revalidated_at_ms.set(context.now_ms);
             revalidate(&context.workers, isolate).await;
@@ -189,9 +218,9 @@ pub async fn recent<S: Snapshot>(context: &RequestContext, max_idle_ms: i64) -> 
 
 async fn load_cold<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Option<Rc<S>> {
     let started_at_ms = runtime::now_ms();
-    let from_kv = match read_pointer(workers).await {
+    let from_kv = match published::read_pointer(workers).await {
         Ok(Some(pointer)) => {
-            let adopted = adopt::<S>(workers, isolate, &pointer).await;
+            let adopted = S::adopt(workers, isolate, &pointer).await;
             isolate.pointer_read_at_ms.set(started_at_ms);
             adopted
         }
@@ -216,11 +245,15 @@ async fn load_cold<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Option<
 /// Loads the newest snapshot from the catalog, bypassing KV.
 pub async fn load_from_catalog<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Result<Rc<S>, String> {
     let path = catalog::snapshot_path(S::KIND);
-    let bytes = read_object(workers, &path).await?.ok_or("the catalog has none")?;
+    let bytes = published::read_object(workers, &path)
+        .await?
+        .ok_or("the catalog has none")?;
     let snapshot = S::open(bytes).map_err(|damage| damage.to_string())?;
     let slot = S::slot(isolate);
-    slot.confirmed_at_ms.set(runtime::now_ms());
-    Ok(store_if_newer(slot, snapshot))
+    slot.confirm(runtime::now_ms());
+    let stored = store_if_newer(slot, snapshot);
+    S::follow(workers, isolate, &stored).await;
+    Ok(stored)
 }
 
 /// Stores a snapshot unless the current one is newer: a refresh may have stored one during a read from KV.
@@ -228,14 +261,9 @@ fn store_if_newer<S: Snapshot>(slot: &SnapshotSlot<S>, snapshot: S) -> Rc<S> {
     slot.replace_unless(snapshot, |own, other| own.version() >= other.version())
 }
 
-/// Whether the tracking snapshot is recent enough to check credentials.
+/// Whether the manifest is recent enough to check credentials by the shards that it names.
 pub fn are_credentials_known(isolate: &Isolate, now_ms: i64) -> bool {
-    is_confirmed_within(isolate, now_ms, CREDENTIALS_VALID_MS)
-}
-
-/// Whether the tracking snapshot was confirmed as the newest in the last `within_ms` milliseconds.
-pub fn is_confirmed_within(isolate: &Isolate, now_ms: i64, within_ms: i64) -> bool {
-    now_ms.saturating_sub(isolate.tracking.confirmed_at_ms.get()) <= within_ms
+    now_ms.saturating_sub(isolate.manifest.confirmed_at_ms.get()) <= CREDENTIALS_VALID_MS
 }
 
 /// Whether a request for the pointer is due.
@@ -260,13 +288,13 @@ async fn revalidate(workers: &Workers, isolate: &Isolate) {
     let started_at_ms = runtime::now_ms();
     isolate.revalidating_until_ms.set(started_at_ms + LOADING_MS);
     // Known only when the snapshots that it names are there: requests that come meanwhile wait for them.
-    let is_known = match read_pointer(workers).await {
+    let is_known = match published::read_pointer(workers).await {
         Ok(Some(pointer)) => {
-            if isolate.tracking.get().is_some() {
-                adopt::<Tracking>(workers, isolate, &pointer).await;
+            if isolate.manifest.get().is_some() {
+                Manifest::adopt(workers, isolate, &pointer).await;
             }
             if isolate.listing.get().is_some() {
-                adopt::<Selector>(workers, isolate, &pointer).await;
+                Selector::adopt(workers, isolate, &pointer).await;
             }
             isolate.pointer_read_at_ms.set(started_at_ms);
             true
@@ -284,67 +312,13 @@ async fn revalidate(workers: &Workers, isolate: &Isolate) {
     isolate.revalidating_until_ms.set(0);
 }
 
-async fn read_pointer(workers: &Workers) -> Result<Option<Pointer>, String> {
-    let namespace = workers.env.kv(kv::BINDING).map_err(|error| error.to_string())?;
-    let read = namespace.get(kv::KEY).cache_ttl(POINTER_TTL_S).text();
-    let text = with_timeout(KV_TIMEOUT, read)
-        .await?
-        .map_err(|error| error.to_string())?;
-    text.map(|text| serde_json::from_str(&text).map_err(|error| error.to_string()))
-        .transpose()
-}
-
-/// Loads the newest usable version in the pointer. Versions that are missing, damaged or of an unknown format are
-/// skipped, and the current snapshot stays until a newer one is loaded.
-async fn adopt<S: Snapshot>(workers: &Workers, isolate: &Isolate, pointer: &Pointer) -> Option<Rc<S>> {
-    let slot = S::slot(isolate);
-    let confirm = |at_ms: i64| slot.confirmed_at_ms.set(slot.confirmed_at_ms.get().max(at_ms));
-    for &version in S::versions(pointer) {
-        let is_newest = S::versions(pointer).first() == Some(&version);
-        if let Some(own) = slot.get()
-            && own.version() >= version
-        {
-            // Equal, or newer: after a refresh the isolate may be ahead of KV.
-            if is_newest {
-                confirm(pointer.confirmed_at_ms);
-            }
-            return Some(own);
-        }
-        match read_value(workers, &S::KIND.key(version))
-            .await
-            .map(|bytes| bytes.map(S::open))
-        {
-            Ok(Some(Ok(snapshot))) => {
-                // A superseded version was current when it was built, and it is unknown for how long.
-                confirm(if is_newest {
-                    pointer.confirmed_at_ms
-                } else {
-                    snapshot.built_at_ms()
-                });
-                return Some(store_if_newer(slot, snapshot));
-            }
-            Ok(Some(Err(damage))) => log::error(
-                "snapshots",
-                format_args!("{} {version}: {damage}", S::KIND.as_str()),
-            ),
-            Ok(None) => log::warn(
-                "snapshots",
-                format_args!("{} {version} is not in KV", S::KIND.as_str()),
-            ),
-            Err(error) => log::warn(
-                "snapshots",
-                format_args!("{} {version}: {error}", S::KIND.as_str()),
-            ),
-        }
+/// Reads the pointer again for a request that did not find what the manifest names.
+pub async fn reread_pointer(workers: &Workers, isolate: &Isolate) {
+    match published::read_pointer(workers).await {
+        Ok(Some(pointer)) => drop(Manifest::adopt(workers, isolate, &pointer).await),
+        Ok(None) => log::warn("kv", "there is no pointer"),
+        Err(error) => log::warn("kv", format_args!("pointer: {error}")),
     }
-    slot.get()
-}
-
-async fn read_value(workers: &Workers, key: &str) -> Result<Option<Vec<u8>>, String> {
-    let namespace = workers.env.kv(kv::BINDING).map_err(|error| error.to_string())?;
-    with_timeout(KV_TIMEOUT, namespace.get(key).bytes())
-        .await?
-        .map_err(|error| error.to_string())
 }
 
 /// A chunk of offer bodies, from the cache, from KV, or else from the catalog.
@@ -352,7 +326,7 @@ pub async fn chunk(workers: &Workers, isolate: &Isolate, key: &str) -> Result<Rc
     if let Some(chunk) = isolate.chunks.get(&key.to_owned()) {
         return Ok(chunk);
     }
-    let from_kv = read_value(workers, &kv::bodies_key(key))
+    let from_kv = published::read_value(workers, &kv::bodies_key(key), VALUE_TTL_S)
         .await
         .and_then(|bytes| match bytes {
             Some(bytes) => Chunk::open(bytes).map_err(|damage| damage.to_string()),
@@ -362,7 +336,7 @@ pub async fn chunk(workers: &Workers, isolate: &Isolate, key: &str) -> Result<Rc
         Ok(chunk) => chunk,
         Err(error) => {
             log::warn("snapshots", format_args!("bodies {key}: {error}"));
-            let bytes = read_object(workers, &catalog::chunk_path(key)).await;
+            let bytes = published::read_object(workers, &catalog::chunk_path(key)).await;
             let opened = bytes.and_then(|bytes| {
                 Chunk::open(bytes.ok_or("the catalog has none")?).map_err(|damage| damage.to_string())
             });
@@ -374,22 +348,4 @@ pub async fn chunk(workers: &Workers, isolate: &Isolate, key: &str) -> Result<Rc
     };
     let size = chunk.size();
     Ok(isolate.chunks.insert(key.to_owned(), chunk, size))
-}
-
-/// Reads a snapshot or a chunk from the catalog; `None` if it does not exist.
-async fn read_object(workers: &Workers, path: &str) -> Result<Option<Vec<u8>>, String> {
-    let to = catalog::address(path);
-    let request = Request::new(&object_call::url(&to), Method::Get).map_err(|error| error.to_string())?;
-    let mut response = object_call::send(&workers.env, &to, request, CATALOG_TIMEOUT)
-        .await
-        .map_err(|error| error.to_string())?;
-    match response.status_code() {
-        200 => response
-            .bytes()
-            .await
-            .map(Some)
-            .map_err(|error| error.to_string()),
-        404 => Ok(None),
-        status => Err(format!("the catalog answered {status}")),
-    }
 }

@@ -17,9 +17,10 @@ pub mod schema;
 pub mod service;
 pub mod snapshots;
 pub mod sql;
-
 pub mod terms;
 pub mod tokens;
+mod tracking_rows;
+pub mod tracking_slots;
 
 use contract::{
     catalog::{

@@ -15,6 +15,10 @@ use contract::{
 };
 use domain::callbacks::request::Request;
 
+/// The timeout of a write to KV, for a value of up to 25 MiB. Without one, a write that hangs would hold up every
+/// publication until the alarm's own limit of 15 minutes.
+const KV_WRITE_TIMEOUT: Duration = Duration::from_secs(20);
+
 /// The runtime of a Worker or an object, with its bindings.
 #[derive(Clone)]
 pub struct Workers {
@@ -79,11 +83,13 @@ impl Kv for Workers {
             .kv()?
             .put_bytes(key, bytes)
             .map_err(|error| error.to_string())?;
-        put.execute().await.map_err(|error| error.to_string())
+        let put = runtime::with_timeout(KV_WRITE_TIMEOUT, put.execute()).await?;
+        put.map_err(|error| error.to_string())
     }
 
     async fn delete(&self, key: &str) -> Result<(), String> {
-        let deleted = self.kv()?.delete(key).await;
+        let kv = self.kv()?;
+        let deleted = runtime::with_timeout(KV_WRITE_TIMEOUT, kv.delete(key)).await?;
         deleted.map_err(|error| error.to_string())
     }
 }

@@ -27,6 +27,8 @@ mod service;
 mod snapshots;
 mod statements;
 mod terms;
+mod tracking;
+mod tracking_slots;
 mod unchanged;
 
 use contract::catalog::{Get, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, Put};
@@ -34,6 +36,7 @@ use std::cell::Cell;
 
 use serde_json::{Value, json};
 use sqlite::{Fault, Faults, Sqlite};
+use tracking::Tracking;
 
 use contract::{
     catalog::{Command, Resource},
@@ -41,7 +44,7 @@ use contract::{
 };
 use domain::{
     callbacks::guard::Guard,
-    catalog::snapshot::{listing::Listing, tracking::Tracking},
+    catalog::snapshot::listing::Listing,
     conversions::token,
     model::{
         AppId, OfferId,
@@ -54,7 +57,7 @@ use origin::catalog::{
     self, Context,
     import::{MAX_LINE, apply, discard, refuse, stage},
     schema::MIGRATIONS,
-    snapshots::{prepare_listing, prepare_tracking},
+    snapshots::prepare_listing,
 };
 use platform::{
     database::{Database, Row},
@@ -76,7 +79,7 @@ fn token_mac() -> Result<MacKeys, String> {
 struct Catalog {
     db: Sqlite,
     now_ms: Cell<i64>,
-    draws: Cell<u8>,
+    draws: Cell<u16>,
     vault: Vault,
     edge_vault: Vault,
     token_mac: MacKeys,
@@ -129,7 +132,10 @@ impl Catalog {
     fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> T) -> T {
         let random = || {
             self.draws.set(self.draws.get() + 1);
-            Ok([self.draws.get(); 32])
+            let [low, high] = self.draws.get().to_le_bytes();
+            let mut bytes = [low; 32];
+            bytes[0] = high;
+            Ok(bytes)
         };
         work(&Context {
             now_ms: self.now(),
@@ -220,7 +226,7 @@ impl Catalog {
 
     #[track_caller]
     fn tracking(&self) -> Tracking {
-        Tracking::open(prepare_tracking(&self.db, self.now()).unwrap().bytes).unwrap()
+        Tracking::of_tables(self)
     }
 
     #[track_caller]

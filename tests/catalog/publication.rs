@@ -3,122 +3,96 @@
 use serde_json::json;
 
 use crate::{
-    Catalog, NOON, offer, prepare_listing, prepare_tracking,
-    service::{Kv, check_reachable, publish_listing, run_for, sweep},
+    Catalog, NOON, offer, prepare_listing,
+    service::{Kv, check_reachable, publish_listing, publish_tracking, run_for, sweep, write_tracking},
     sqlite::{Fault, Faults},
+    tracking::Tracking,
     with,
 };
 use contract::{
     catalog::Resource,
-    kv::{Pointer, SnapshotKind},
+    kv::{Pointer, SnapshotKind, listing_key},
 };
-use domain::catalog::snapshot::{listing::Listing, tracking::Tracking};
-use origin::catalog::publication::{self, Prepared, expired_versions, forget_version, record_written};
+use domain::catalog::snapshot::{listing::Listing, tracking::Manifest};
+use origin::catalog::publication::{self, expired_versions, forget_version, record_written};
 
 const O: Resource = Resource::Offer;
 const HOUR_MS: i64 = 3_600_000;
-const KINDS: [SnapshotKind; 2] = [SnapshotKind::Tracking, SnapshotKind::Listing];
-
-fn enter_version(catalog: &Catalog, kind: SnapshotKind, version: u64) -> Pointer {
-    let prepared = Prepared {
-        kind,
-        version,
-        built_at_ms: catalog.now(),
-        change: 0,
-        bytes: Vec::new(),
-    };
-    record_written(&catalog.db, &prepared, catalog.now()).unwrap();
-    publication::pointer(&catalog.db).unwrap()
+fn enter_version(catalog: &Catalog, version: u64) -> Vec<u64> {
+    record_written(&catalog.db, version, catalog.now()).unwrap();
+    publication::pointer(&catalog.db).unwrap().listing
 }
 
 #[test]
-fn the_pointer_lists_the_three_newest_of_each_kind() {
+fn the_pointer_lists_the_three_newest_listings() {
     let catalog = Catalog::empty();
     assert_eq!(publication::pointer(&catalog.db), Ok(Pointer::default()));
-    for (kind, version, tracking, listing) in [
-        (SnapshotKind::Tracking, 1, vec![1], vec![]),
-        (SnapshotKind::Listing, 2, vec![1], vec![2]),
-        (SnapshotKind::Listing, 3, vec![1], vec![3, 2]),
-        (SnapshotKind::Listing, 5, vec![1], vec![5, 3, 2]),
-        (SnapshotKind::Listing, 6, vec![1], vec![6, 5, 3]),
-        (SnapshotKind::Tracking, 10, vec![10, 1], vec![6, 5, 3]),
+    for (version, listing) in [
+        (2, vec![2]),
+        (3, vec![3, 2]),
+        (5, vec![5, 3, 2]),
+        (6, vec![6, 5, 3]),
         // A repetition, as after a lost answer.
-        (SnapshotKind::Tracking, 10, vec![10, 1], vec![6, 5, 3]),
-        (SnapshotKind::Listing, 100, vec![10, 1], vec![100, 6, 5]),
-        (SnapshotKind::Listing, 6, vec![10, 1], vec![100, 6, 5]),
+        (6, vec![6, 5, 3]),
+        (100, vec![100, 6, 5]),
+        (6, vec![100, 6, 5]),
     ] {
         catalog.wait(1_000);
-        let expected = Pointer {
-            confirmed_at_ms: catalog.now(),
-            tracking,
-            listing,
-        };
-        assert_eq!(enter_version(&catalog, kind, version), expected);
+        assert_eq!(enter_version(&catalog, version), listing);
     }
 }
 
 #[test]
-fn a_version_stays_in_kv_for_an_hour_after_it_left_the_pointer() {
+fn a_listing_stays_in_kv_for_an_hour_after_it_left_the_pointer() {
     let catalog = Catalog::empty();
     let expired = |at_ms: i64| expired_versions(&catalog.db, at_ms).unwrap();
-    for kind in KINDS {
-        for version in 1..=4 {
-            catalog.wait(1_000);
-            enter_version(
-                &catalog,
-                kind,
-                version + 10 * u64::from(kind == SnapshotKind::Listing),
-            );
-        }
+    for version in 1..=4 {
+        catalog.wait(1_000);
+        enter_version(&catalog, version);
     }
-    let (tracking_left, listing_left) = (NOON + 4_000, NOON + 8_000);
-    assert_eq!(expired(tracking_left + HOUR_MS), []);
-    assert_eq!(
-        expired(tracking_left + HOUR_MS + 1),
-        [(SnapshotKind::Tracking, 1)]
-    );
-    assert_eq!(expired(listing_left + HOUR_MS), [(SnapshotKind::Tracking, 1)]);
+    let left = catalog.now();
+    assert_eq!(expired(left + HOUR_MS), [0_u64; 0]);
+    assert_eq!(expired(left + HOUR_MS + 1), [1]);
     // Later versions do not postpone the expiry.
     catalog.wait(HOUR_MS);
-    enter_version(&catalog, SnapshotKind::Tracking, 20);
-    let both = [(SnapshotKind::Tracking, 1), (SnapshotKind::Listing, 11)];
-    assert_eq!(expired(listing_left + HOUR_MS + 1), both);
+    enter_version(&catalog, 20);
+    assert_eq!(expired(left + HOUR_MS + 1), [1]);
     for _ in 0..2 {
-        forget_version(&catalog.db, SnapshotKind::Tracking, 1).unwrap();
-        assert_eq!(expired(listing_left + HOUR_MS + 1), [(SnapshotKind::Listing, 11)]);
+        forget_version(&catalog.db, 1).unwrap();
+        assert_eq!(expired(left + HOUR_MS + 1), [0_u64; 0]);
     }
     // A version in the pointer never expires.
-    assert_eq!(
-        expired(i64::MAX >> 11),
-        [(SnapshotKind::Tracking, 2), (SnapshotKind::Listing, 11)]
-    );
+    assert_eq!(expired(i64::MAX >> 11), [2]);
 }
 
 #[test]
 fn versions_of_both_kinds_increase() {
-    let catalog = Catalog::small();
+    let (catalog, kv) = (Catalog::small(), Kv::default());
     let mut last = 0;
-    for _ in 0..3 {
-        for kind in KINDS {
-            let prepared = match kind {
-                SnapshotKind::Tracking => prepare_tracking(&catalog.db, NOON),
-                SnapshotKind::Listing => prepare_listing(&catalog.db, NOON),
-            }
-            .unwrap();
-            assert!(prepared.kind == kind && prepared.version > last, "{prepared:?}");
-            last = prepared.version;
-            let newest = publication::newest(&catalog.db, kind).unwrap();
-            assert_eq!(newest, Some(prepared.bytes));
-        }
+    for n in 0..3 {
+        catalog.put(
+            O,
+            "o-1",
+            &with(offer(&["g-1"]), &json!({ "name": format!("{n}") })),
+        );
+        publish_tracking(&catalog, &kv).unwrap();
+        let manifest = Manifest::open(kv.pointer().unwrap().manifest).unwrap();
+        assert!(manifest.version() > last);
+        let stored = publication::newest(&catalog.db, SnapshotKind::Tracking).unwrap();
+        assert_eq!(stored, Some(kv.pointer().unwrap().manifest));
+        let listing = prepare_listing(&catalog.db, NOON).unwrap();
+        assert!(listing.version > manifest.version(), "{listing:?}");
+        last = listing.version;
+        let stored = publication::newest(&catalog.db, SnapshotKind::Listing).unwrap();
+        assert_eq!(stored, Some(listing.bytes));
     }
 }
 
 /// The edge's view: whether goal `g-1` accepts clicks, and the ids of listed offers.
 fn edge_view(catalog: &Catalog, kv: &Kv) -> (bool, Vec<String>) {
     let pointer = kv.pointer().unwrap();
-    let newest = |kind: SnapshotKind, versions: &[u64]| kv.get(&kind.key(versions[0])).unwrap();
-    let tracking = Tracking::open(newest(SnapshotKind::Tracking, &pointer.tracking)).unwrap();
-    let listing = Listing::open(newest(SnapshotKind::Listing, &pointer.listing)).unwrap();
+    let tracking = Tracking::of_kv(kv, &pointer);
+    let listing = Listing::open(kv.get(&listing_key(pointer.listing[0])).unwrap()).unwrap();
     let ids = (0..listing.len()).map(|row| listing.id(row).unwrap().to_owned());
     let live = tracking
         .goal("g-1")
@@ -133,15 +107,19 @@ fn a_change_is_in_kv_within_seconds_and_in_the_listing_within_five_minutes() {
     run_for(&catalog, &kv, 1_001);
     assert_eq!(edge_view(&catalog, &kv), (true, vec!["o-1".into()]));
     catalog.put(O, "o-1", &with(offer(&["g-1"]), &json!({ "active": false })));
-    run_for(&catalog, &kv, 10_001);
+    run_for(&catalog, &kv, 2_000);
     assert_eq!(edge_view(&catalog, &kv), (false, vec!["o-1".into()]));
-    run_for(&catalog, &kv, 300_001 - 11_002);
+    run_for(&catalog, &kv, 300_001 - 3_001);
     assert_eq!(edge_view(&catalog, &kv), (false, vec![]));
-    // A day without changes leaves the listings of an hour, two tracking snapshots and no chunk.
-    run_for(&catalog, &kv, 24 * HOUR_MS);
+    // A day without changes leaves the listings of an hour, one shard of each kind and no chunk.
+    run_for(&catalog, &kv, 25 * HOUR_MS);
     let keys: Vec<_> = kv.values.borrow().keys().cloned().collect();
     let count = |prefix: &str| keys.iter().filter(|key| key.starts_with(prefix)).count();
-    assert_eq!((count("tracking-"), count("bodies-")), (2, 0), "{keys:?}");
+    assert_eq!(
+        ["advertisers-", "apps-", "goals-", "bodies-"].map(count),
+        [1, 1, 1, 0],
+        "{keys:?}"
+    );
     assert!((15..=17).contains(&count("listing-")), "{keys:?}");
     assert!(
         catalog.now() - kv.pointer().unwrap().confirmed_at_ms <= 300_000,
@@ -213,8 +191,8 @@ fn a_publication_that_fails_in_the_database_is_retried() {
 fn a_publication_interrupted_by_a_crash_is_retried() {
     let (catalog, kv) = with_unpublished_changes();
     catalog.wait(10_000);
-    // The object's process ends before KV answered.
-    prepare_tracking(&catalog.db, catalog.now()).unwrap();
+    // The object's process ends before the pointer was written.
+    write_tracking(&catalog, &kv).unwrap();
     run_for(&catalog, &kv, 60_000);
     assert!(
         !edge_view(&catalog, &kv).0,

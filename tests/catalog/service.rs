@@ -7,21 +7,20 @@ use std::{
 };
 
 use futures_util::FutureExt;
+use serde_json::Value as Json;
 
 use contract::{
-    kv::{self, Pointer, SnapshotKind},
+    catalog::Resource,
+    kv::{self, Pointer},
     operation::{CallError, ObjectAddress, Operation, Unanswered},
 };
-use domain::{
-    callbacks::guard::Guard,
-    catalog::snapshot::{listing::Listing, tracking::Tracking},
-    model::credentials::Vault,
-};
+use domain::{callbacks::guard::Guard, catalog::snapshot::listing::Listing, model::credentials::Vault};
 use origin::catalog::{
-    kv_writer::KvWriter,
+    kv_writer::{KvWriter, Tracked},
     publication::Prepared,
     schedule::next_alarm,
     service::{CatalogService, Settings},
+    tracking_slots,
 };
 use platform::{
     database::{Database, DatabaseError, Row, Value},
@@ -32,12 +31,17 @@ use platform::{
 use crate::{
     Catalog, EDGE_KEYS, STORE_KEYS,
     sqlite::{Fault, Sqlite},
+    tracking::Tracking,
 };
+
+pub type PutMeanwhile = (Resource, String, Json);
 
 #[derive(Default)]
 pub struct Kv {
     pub values: RefCell<BTreeMap<String, Vec<u8>>>,
     pub writes: Cell<usize>,
+    /// A resource that is put during a write after so many others.
+    pub put_meanwhile: RefCell<Option<(usize, PutMeanwhile)>>,
     /// The number of the write that fails, from 1, and how.
     pub fault: Cell<Option<(usize, Fault)>>,
 }
@@ -57,8 +61,7 @@ impl Kv {
     }
 
     pub fn pointer(&self) -> Option<Pointer> {
-        self.get(kv::KEY)
-            .map(|bytes| serde_json::from_slice(&bytes).unwrap())
+        self.get(kv::KEY).map(|bytes| Pointer::parse(&bytes).unwrap())
     }
 }
 
@@ -98,6 +101,11 @@ impl ObjectCall for Runtime<'_> {
 
 impl platform::traits::Kv for Runtime<'_> {
     async fn put(&self, key: &str, bytes: &[u8]) -> Result<(), String> {
+        match self.kv.put_meanwhile.take() {
+            Some((0, (resource, id, document))) => drop(self.catalog.put(resource, &id, &document)),
+            Some((writes, put)) => drop(self.kv.put_meanwhile.replace(Some((writes - 1, put)))),
+            None => {}
+        }
         self.kv
             .change(|values| drop(values.insert(key.to_owned(), bytes.to_vec())))
     }
@@ -158,11 +166,26 @@ fn with_writer<T>(
     })
 }
 
-/// Writes a prepared snapshot and then the pointer to KV.
+/// Writes a prepared listing and then the pointer to KV.
 pub fn publish(catalog: &Catalog, kv: &Kv, prepared: Prepared) -> Result<(), Failure> {
     with_writer(catalog, kv, |writer| {
-        let written = now(writer.write_snapshot(prepared))?;
+        let written = now(writer.write_listing(prepared))?;
         now(writer.point(&[written], &Cell::new(0)))
+    })
+}
+
+/// Writes what is new of the tracking snapshot, but not the pointer to it.
+pub fn write_tracking(catalog: &Catalog, kv: &Kv) -> Result<Tracked, Failure> {
+    with_writer(catalog, kv, |writer| now(writer.tracking()))
+}
+
+/// Publishes the tracking snapshot.
+pub fn publish_tracking(catalog: &Catalog, kv: &Kv) -> Result<(), Failure> {
+    with_writer(catalog, kv, |writer| {
+        let tracked = now(writer.tracking())?;
+        let written: Vec<_> = tracked.manifest.into_iter().collect();
+        now(writer.point(&written, &Cell::new(0)))?;
+        tracking_slots::record_published(&catalog.db, tracked.is_partial, catalog.now())
     })
 }
 
@@ -202,15 +225,14 @@ pub fn run_for(catalog: &Catalog, kv: &Kv, ms: i64) {
     catalog.now_ms.set(end_ms);
 }
 
-/// Checks that KV holds each version in the pointer, intact, and each chunk of its listings.
+/// Checks that KV holds each shard in the pointer's manifest, each of its listings, and each chunk of these, intact.
 pub fn check_reachable(kv: &Kv) {
     let Some(pointer) = kv.pointer() else { return };
-    for version in pointer.tracking {
-        let value = kv.get(&SnapshotKind::Tracking.key(version)).unwrap();
-        assert_eq!(Tracking::open(value).unwrap().version(), version);
+    if !pointer.manifest.is_empty() {
+        Tracking::of_kv(kv, &pointer);
     }
     for version in pointer.listing {
-        let listing = Listing::open(kv.get(&SnapshotKind::Listing.key(version)).unwrap()).unwrap();
+        let listing = Listing::open(kv.get(&kv::listing_key(version)).unwrap()).unwrap();
         let keys = listing.chunk_keys();
         for chunk in (0..).map_while(|index| keys.get(index)) {
             assert!(

@@ -7,13 +7,24 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::{Catalog, NOON, app_with_url, body, demo::Demo, prepare_listing, prepare_tracking, with};
+use crate::{
+    Catalog, NOON, app_with_url, body,
+    demo::Demo,
+    prepare_listing,
+    service::{Kv, publish_tracking},
+    with,
+};
 use contract::{
     catalog::{Command, Resource},
     counters::OfferStats,
 };
-use domain::model::{AppId, OfferId, time::UtcDay};
-use origin::catalog::{callback_sync::queue, import, limits, publication, schedule, sql, terms};
+use domain::{
+    catalog::snapshot::tracking::{ShardKind, Slot},
+    model::{AppId, OfferId, time::UtcDay},
+};
+use origin::catalog::{
+    callback_sync::queue, import, limits, publication, schedule, sql, terms, tracking_slots,
+};
 use platform::database::Database;
 
 /// A catalog that ran every command and job, and every SQL text that it ran.
@@ -99,18 +110,16 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
     // A body rendered by an older version.
     db.execute("UPDATE offer_bodies SET format = 0 WHERE id = '60240'", &[])
         .unwrap();
-    let tracking = prepare_tracking(db, NOON).unwrap();
     let listing = prepare_listing(db, NOON).unwrap();
     for key in publication::chunks_to_write(db).unwrap() {
         publication::chunk(db, &key).unwrap().unwrap();
         publication::record_chunk_written(db, &key).unwrap();
     }
-    for prepared in [tracking, listing] {
-        publication::record_written(db, &prepared, NOON).unwrap();
-        publication::record_in_pointer(db, &prepared).unwrap();
-        publication::newest(db, prepared.kind).unwrap().unwrap();
-        publication::forget_version(db, prepared.kind, 0).unwrap();
-    }
+    publication::record_written(db, listing.version, NOON).unwrap();
+    publication::record_in_pointer(db, &listing).unwrap();
+    publication::newest(db, listing.kind).unwrap().unwrap();
+    publication::forget_version(db, 0).unwrap();
+    track_everything(&catalog);
     publication::pointer(db).unwrap();
     publication::expired_versions(db, NOON).unwrap();
     publication::expired_chunks(db).unwrap();
@@ -121,6 +130,31 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
     schedule::next_alarm(db, NOON).unwrap();
     let ran = db.statements();
     (catalog, ran)
+}
+
+/// Publishes the tracking snapshot: first all of it, then with more slots, and at last an old shard is deleted.
+fn track_everything(catalog: &Catalog) {
+    let (db, kv) = (&catalog.db, Kv::default());
+    publish_tracking(catalog, &kv).unwrap();
+    let long = format!("https://example.com/{}", "x".repeat(1_900));
+    for n in 0..20 {
+        let changed = json!({ "lp_url": long, "target_url": null });
+        let goals = [format!("long-{n}")];
+        let document = crate::offer(&goals.each_ref().map(String::as_str));
+        let advertiser = json!({ "advertiser_id": "mangrove-mobile" });
+        catalog.put(
+            Resource::Offer,
+            &format!("long-{n}"),
+            &with(with(document, &changed), &advertiser),
+        );
+    }
+    publish_tracking(catalog, &kv).unwrap();
+    tracking_slots::mark_next(db).unwrap();
+    let slot = Slot::of(ShardKind::Advertisers, 0, 0);
+    tracking_slots::for_isolate(db, slot, 1 << 52).unwrap();
+    for key in tracking_slots::expired(db, 1 << 52).unwrap() {
+        tracking_slots::forget(db, &key).unwrap();
+    }
 }
 
 #[test]

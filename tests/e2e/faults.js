@@ -16,7 +16,11 @@ export default {
 
 export class UnreliableKv extends WorkerEntrypoint {
   async fetch(request) {
-    if (broken.has("kv")) return new Response("KV is out of order", { status: 500 });
+    if (broken.has("kv")) {
+      await request.arrayBuffer();
+      return new Response("KV is out of order", { status: 500 });
+    }
+    if (broken.has("kv-writes-hang") && request.method === "PUT") return new Promise(() => setTimeout(() => {}, 60_000));
     if (broken.has("kv-reads") && request.method === "GET") return new Response("not found", { status: 404 });
     if (broken.has("kv-hangs") && request.method === "GET") return new Promise(() => setTimeout(() => {}, 60_000));
     if (request.method === "PUT") {

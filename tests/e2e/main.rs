@@ -33,3 +33,4 @@ mod overload;
 mod readme;
 mod reports;
 mod security;
+mod shards;

@@ -1,4 +1,4 @@
-//! Decides from the request and the snapshot whether a click is redirected (docs/DECISIONS.md, "Clicks"). The order of
+//! Decides from the request and the tracking snapshot whether a click is redirected (docs/DECISIONS.md, "Clicks"). The order of
 //! checks is: parameters, app and goal known, publisher approved, offer live, country and device platform allowed. The
 //! caller checks the signature afterwards, for which it keeps the opened keys, and then the cap, which may take a request to
 //! the counters.
@@ -7,9 +7,12 @@ use super::parameters::ClickParameters;
 use crate::{
     catalog::{
         publisher::PUBLISHER_NOT_APPROVED,
-        snapshot::tracking::{AppView, GoalView, OfferView, Tracking},
+        snapshot::tracking::{
+            apps::AppView,
+            goals::{GoalView, OfferView},
+        },
     },
-    model::{AppId, Country, Platform, api_error::ApiError},
+    model::{Country, Platform, api_error::ApiError},
 };
 
 pub const UNKNOWN_GOAL: ApiError = ApiError::new(404, "unknown_goal", "rid is not a goal we know");
@@ -55,7 +58,8 @@ pub struct Refused<'a> {
 }
 
 impl Refused<'_> {
-    fn plain(refusal: ApiError) -> Self {
+    /// A refusal that does not go to a fallback URL.
+    pub fn plain(refusal: ApiError) -> Self {
         Self {
             refusal,
             fallback_url: None,
@@ -72,19 +76,15 @@ pub fn refuse<'a>(app: &AppView<'a>, refusal: ApiError) -> Refused<'a> {
     }
 }
 
-/// Decides on a click. `query` is the raw query string without the `?`.
+/// Decides on a click from its app and its goal, which are `None` if they are not known.
 pub fn decide<'a>(
-    tracking: &'a Tracking,
-    query: &'a str,
+    parameters: ClickParameters<'a>,
+    app: Option<AppView<'a>>,
+    goal: Option<GoalView<'a>>,
     visitor: Visitor,
 ) -> Result<Allowed<'a>, Refused<'a>> {
-    let parameters = ClickParameters::parse(query).map_err(Refused::plain)?;
-    let app = AppId::parse(&parameters.app)
-        .and_then(|id| tracking.app(id))
-        .ok_or_else(|| Refused::plain(UNKNOWN_APP))?;
-    let goal = tracking
-        .goal(&parameters.rid)
-        .ok_or_else(|| Refused::plain(UNKNOWN_GOAL))?;
+    let app = app.ok_or_else(|| Refused::plain(UNKNOWN_APP))?;
+    let goal = goal.ok_or_else(|| Refused::plain(UNKNOWN_GOAL))?;
     match refusal_for(&app, &goal, visitor) {
         Some(refusal) => Err(refuse(&app, refusal)),
         None => Ok(Allowed {

@@ -4,13 +4,13 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::enter;
 use crate::{
-    click::{ClickRequest, prepare},
+    click::{ClickRequest, ClickShards, prepare},
     routes,
 };
 use contract::counters;
 use domain::{
     model::ascii_split::split_once,
-    tracking::{click_id::Sealed, redirect::Redirect},
+    tracking::{click_id::Sealed, parameters::ClickParameters, redirect::Redirect},
 };
 use platform::{faults, http::router::Interface, runtime::whole_ms};
 
@@ -49,7 +49,8 @@ pub fn redirect(request: &str, now_ms: f64) -> Option<String> {
 
 fn answer(request: &FastRequest<'_>, now_ms: i64) -> Option<String> {
     let (isolate, query) = enter(request.url, routes::CLICK, Interface::Tracking, now_ms)?;
-    let tracking = isolate.tracking.get()?;
+    let parameters = ClickParameters::parse(query).ok()?;
+    let shards = ClickShards::held(&isolate, &parameters)?;
     let click = ClickRequest {
         is_head: false,
         country: request.country,
@@ -58,7 +59,7 @@ fn answer(request: &FastRequest<'_>, now_ms: i64) -> Option<String> {
         user_agent: request.user_agent,
         query,
     };
-    let prepared = prepare(&isolate, &tracking, &click, now_ms).ok()?;
+    let prepared = prepare(&isolate, &shards, parameters, &click, now_ms).ok()?;
     if prepared.needs.is_some() {
         return None;
     }

@@ -8,7 +8,11 @@ use crate::{
     offers::{self, PageRequest, Prepared},
     routes,
 };
-use domain::{model::ascii_split::split_once, offers::request::OffersRequest};
+use domain::{
+    catalog::snapshot::tracking::slots,
+    model::{AppId, ascii_split::split_once},
+    offers::request::OffersRequest,
+};
 use platform::{
     faults,
     http::{answer::JSON, body::is_media_type, router::Interface},
@@ -49,15 +53,15 @@ fn answer(request: &FastRequest<'_>, body: &[u8], now_ms: i64) -> Option<Array> 
     if !is_media_type(request.content_type, &[JSON]) {
         return None;
     }
-    let (tracking, listing) = (isolate.tracking.get()?, isolate.listing.get()?);
-    let app = offers::authorize(&isolate, &tracking, request.app_id, request.pub_key, now_ms).ok()?;
+    let (manifest, listing) = (isolate.manifest.get()?, isolate.listing.get()?);
+    let app_hash = slots::hash_of_app(AppId::parse(request.app_id)?);
+    let apps = isolate.apps.get(&manifest, app_hash)?;
+    let app = offers::authorize(&apps, request.app_id, request.pub_key, now_ms).ok()?;
     if !offers::would_admit(&isolate, app.id, now_ms) {
         return None;
     }
     let offers_request = OffersRequest::from_body(std::str::from_utf8(body).ok()?).ok()?;
-    let Prepared::Ready(page) =
-        PageRequest::new(&tracking, &listing, &app, &offers_request).prepare(&isolate)
-    else {
+    let Prepared::Ready(page) = PageRequest::new(&listing, &app, &offers_request).prepare(&isolate) else {
         return None;
     };
     // Last, since the ordinary path would take a second token.

@@ -10,6 +10,7 @@ use super::{
     resource_tables::{WriteSource, require_reference, to_document},
     revisions, sql,
     terms::{self, in_force},
+    tracking_slots,
 };
 use crate::callback_settings;
 use contract::{
@@ -17,7 +18,7 @@ use contract::{
     operation::{Bytes, Reply},
 };
 use domain::{
-    catalog::app::App,
+    catalog::{app::App, snapshot::tracking::slots},
     conversions::{shards, terms::AppTerms},
     model::{AppId, api_error::ApiError, credentials::Vault, document::FieldError},
     tracking::signature,
@@ -86,6 +87,8 @@ pub fn put(
         return Ok(());
     }
     let revision = revisions::record(db, context.now_ms)?;
+    let app_id = AppId::parse(id).ok_or_else(|| Failure::Internal("the app id is invalid".into()))?;
+    tracking_slots::mark_app(db, app_id, revision)?;
     if !keeps_settings {
         let sealed = callback.seal(context)?.map(Bytes);
         settings = CallbackSettings { revision, sealed };
@@ -109,7 +112,8 @@ pub fn put(
             terms_revision,
             masked.terms_since.unwrap_or_default(),
             u32::from(shards),
-            click_secrets
+            click_secrets,
+            u32::from(slots::hash_of_app(app_id)),
         ],
     )?;
     Ok(())

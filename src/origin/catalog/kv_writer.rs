@@ -7,7 +7,8 @@ use futures_util::{StreamExt, stream};
 use super::{
     limits,
     publication::{self, Prepared},
-    snapshots, terms,
+    revisions, snapshots, terms,
+    tracking_slots::{self, ChangedSlot},
 };
 use contract::{
     counters::{self, Limit, SetLimits, Stats},
@@ -27,6 +28,19 @@ const POINTER_EVERY_MS: i64 = 1_100;
 /// The largest value that KV accepts, in bytes.
 const KV_VALUE: usize = 25 << 20;
 const COUNTERS_TIMEOUT: Duration = Duration::from_secs(5);
+/// Shards that one publication writes: KV allows 1,000 operations in one invocation. The next one goes on.
+const SHARDS: usize = 300;
+/// Shards whose slots are listed at a time.
+const SHARDS_AT_ONCE: usize = 50;
+
+/// The outcome of a publication of the tracking snapshot, before the pointer is written.
+#[derive(Debug)]
+pub struct Tracked {
+    /// `None` if the pointer's manifest is still right, or if shards that it needs are yet to be built.
+    pub manifest: Option<Prepared>,
+    /// Whether changes that were made before the publication are yet to be published.
+    pub is_partial: bool,
+}
 
 /// One publication. The caller runs one at a time.
 pub struct KvWriter<'a, D, R> {
@@ -35,11 +49,51 @@ pub struct KvWriter<'a, D, R> {
 }
 
 impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
-    /// Builds the tracking snapshot and writes its value. It is published once the pointer lists it.
-    pub async fn tracking(&self) -> Result<Prepared, Failure> {
+    /// Builds and writes the shards that changed, as many as one invocation may, and stores their manifest. It is published
+    /// once the pointer has it.
+    pub async fn tracking(&self) -> Result<Tracked, Failure> {
         self.push_limits().await;
-        self.write_snapshot(snapshots::prepare_tracking(self.db, self.runtime.now_ms())?)
-            .await
+        let (started_at_ms, last_change) = (self.runtime.now_ms(), revisions::last(self.db)?);
+        let mut left = SHARDS;
+        loop {
+            let slots = tracking_slots::changed(self.db, left.min(SHARDS_AT_ONCE))?;
+            if slots.is_empty() {
+                break;
+            }
+            left = left.saturating_sub(slots.len());
+            let writes = stream::iter(slots)
+                .map(|changed| self.write_shard(changed))
+                .buffer_unordered(CONNECTIONS);
+            let written: Vec<_> = writes.collect().await;
+            written.into_iter().collect::<Result<(), Failure>>()?;
+        }
+        let is_partial = tracking_slots::is_changed_by(self.db, last_change)?;
+        let now_ms = self.runtime.now_ms();
+        if is_partial {
+            revisions::mark_changed(self.db, now_ms)?;
+        } else {
+            publication::confirm(self.db, started_at_ms)?;
+        }
+        let is_due = revisions::get(self.db, revisions::TRACKING_DIRTY_SINCE)?.is_some();
+        let manifest = if is_due || !tracking_slots::is_manifest_current(self.db)? {
+            let built_at_ms = (!is_partial).then_some(started_at_ms);
+            tracking_slots::prepare_manifest(self.db, built_at_ms, now_ms)?
+        } else {
+            None
+        };
+        Ok(Tracked { manifest, is_partial })
+    }
+
+    async fn write_shard(&self, changed: ChangedSlot) -> Result<(), Failure> {
+        let Some(built) = tracking_slots::build(self.db, changed.slot, self.runtime.now_ms())? else {
+            return Ok(());
+        };
+        let key = tracking_slots::key_to_write(self.db, changed.slot, &built, self.runtime.now_ms())?;
+        if let Some(key) = key {
+            self.write(&key, &built.bytes).await?;
+        }
+        let recorded = tracking_slots::record_written(self.db, changed, &built, self.runtime.now_ms());
+        Ok(recorded?)
     }
 
     /// Rebuilds the listing and writes its value and the chunks that KV does not have yet.
@@ -51,7 +105,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
             .buffer_unordered(CONNECTIONS);
         let written: Vec<_> = writes.collect().await;
         written.into_iter().collect::<Result<(), Failure>>()?;
-        self.write_snapshot(prepared).await
+        self.write_listing(prepared).await
     }
 
     async fn write_chunk(&self, key: String) -> Result<(), Failure> {
@@ -62,11 +116,11 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         Ok(())
     }
 
-    /// Writes a snapshot's value, and returns the snapshot without its bytes.
-    pub async fn write_snapshot(&self, prepared: Prepared) -> Result<Prepared, Failure> {
-        self.write(&prepared.kind.key(prepared.version), &prepared.bytes)
+    /// Writes a listing's value, and returns the listing without its bytes.
+    pub async fn write_listing(&self, prepared: Prepared) -> Result<Prepared, Failure> {
+        self.write(&kv::listing_key(prepared.version), &prepared.bytes)
             .await?;
-        publication::record_written(self.db, &prepared, self.runtime.now_ms())?;
+        publication::record_written(self.db, prepared.version, self.runtime.now_ms())?;
         Ok(Prepared {
             bytes: Vec::new(),
             ..prepared
@@ -82,8 +136,9 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         if let Ok(wait_ms @ 1..) = u64::try_from(wait_ms) {
             self.runtime.sleep(Duration::from_millis(wait_ms)).await;
         }
-        let pointer = serde_json::to_vec(&publication::pointer(self.db)?)
-            .map_err(|error| Failure::Internal(error.to_string()))?;
+        let pointer = publication::pointer(self.db)?
+            .to_value()
+            .map_err(Failure::Internal)?;
         written_at_ms.set(self.runtime.now_ms());
         let outcome = self.write(kv::KEY, &pointer).await;
         // KV counts from the arrival of the last write, which is between its start and its end.
@@ -165,11 +220,15 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         set.map(drop).map_err(|error| format!("{object}: {error}"))
     }
 
-    /// Deletes expired chunks and snapshot versions from KV, and terms that no click can need any more.
+    /// Deletes expired chunks, listings and shards from KV, and terms that no click can need any more.
     pub async fn sweep(&self) -> Result<(), Failure> {
-        for (kind, version) in publication::expired_versions(self.db, self.runtime.now_ms())? {
-            self.delete(&kind.key(version)).await?;
-            publication::forget_version(self.db, kind, version)?;
+        for version in publication::expired_versions(self.db, self.runtime.now_ms())? {
+            self.delete(&kv::listing_key(version)).await?;
+            publication::forget_version(self.db, version)?;
+        }
+        for key in tracking_slots::expired(self.db, self.runtime.now_ms())? {
+            self.delete(&key).await?;
+            tracking_slots::forget(self.db, &key)?;
         }
         for key in publication::expired_chunks(self.db)? {
             publication::record_chunk_absent(self.db, &key)?;

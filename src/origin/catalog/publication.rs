@@ -1,5 +1,5 @@
-//! Records what is published: the snapshot versions and body chunks in KV, the versions that the pointer lists, and
-//! those that have expired. [`kv_writer`](super::kv_writer) writes to KV in between, so every step can be repeated.
+//! Records what is published: the listings and body chunks in KV, the versions that the pointer lists, and those that have
+//! expired. [`tracking_slots`](super::tracking_slots) does so for the tracking snapshot. [`kv_writer`](super::kv_writer) writes to KV in between, so every step can be repeated.
 
 use serde_json::json;
 
@@ -16,15 +16,14 @@ use platform::{
     params,
 };
 
-/// A snapshot that was built and stored, and must still be written to KV.
+/// A snapshot that was built and stored, and must still be written to KV: a listing to its own key, a manifest to the
+/// pointer.
 #[derive(Debug)]
 pub struct Prepared {
     pub kind: SnapshotKind,
     pub version: u64,
     /// When the tables were read, in milliseconds.
     pub built_at_ms: i64,
-    /// The last revision that the snapshot includes.
-    pub change: i64,
     pub bytes: Vec<u8>,
 }
 
@@ -36,7 +35,9 @@ fn built_at_mark(kind: SnapshotKind) -> &'static str {
     }
 }
 
-/// How long a version stays in KV after it left the pointer: an idle isolate may still read it.
+/// The size of a stored part, in bytes: a SQLite value has at most 2 MB.
+const PART_BYTES: usize = 1_500_000;
+/// How long a listing stays in KV after it left the pointer: an idle isolate may still read it.
 const RETENTION_MS: i64 = HOUR_MS;
 
 /// Stores a counters object's figures for all of its offers, and deletes those of offers that it no longer lists, which
@@ -100,7 +101,7 @@ pub fn record_chunk_absent(db: &impl Database, key: &str) -> Result<(), Database
 
 /// The keys of chunks that no listing in KV uses. KV still has the versions that left the pointer within the hour.
 pub fn expired_chunks(db: &impl Database) -> Result<Vec<String>, DatabaseError> {
-    keys(&db.query(sql::LIST_EXPIRED_CHUNKS, params![SnapshotKind::Listing.as_str()])?)
+    keys(&db.query(sql::LIST_EXPIRED_CHUNKS, params![])?)
 }
 
 pub fn forget_chunk(db: &impl Database, key: &str) -> Result<(), DatabaseError> {
@@ -114,68 +115,62 @@ fn keys(rows: &[Row]) -> Result<Vec<String>, DatabaseError> {
     rows.iter().map(|row| row.text(0).map(str::to_owned)).collect()
 }
 
-/// Records that a snapshot is in KV, and marks the versions that the next pointer leaves out as superseded.
-pub fn record_written(db: &impl Database, prepared: &Prepared, now_ms: i64) -> Result<(), DatabaseError> {
-    let kind = prepared.kind.as_str();
+/// Records that a listing is in KV, and marks the versions that the next pointer leaves out as superseded.
+pub fn record_written(db: &impl Database, version: u64, now_ms: i64) -> Result<(), DatabaseError> {
     db.transaction(|| {
-        db.execute(sql::INSERT_VERSION, params![kind, prepared.version])?;
-        db.execute(
-            sql::SUPERSEDE_VERSIONS,
-            params![now_ms, kind, kind, LISTED_VERSIONS],
-        )?;
-        // A rebuilt listing also confirms that the tracking snapshot is current, unless that one is out of date.
-        if prepared.kind == SnapshotKind::Tracking
-            || revisions::get(db, revisions::TRACKING_DIRTY_SINCE)?.is_none()
-        {
-            revisions::set(db, revisions::CONFIRMED_AT, prepared.built_at_ms)?;
-        }
-        Ok(())
+        db.execute(sql::INSERT_VERSION, params![version])?;
+        db.execute(sql::SUPERSEDE_VERSIONS, params![now_ms, LISTED_VERSIONS])
     })
 }
 
-/// Records that the pointer in KV lists a snapshot; until then its publication stays due. Changes made since the tables
-/// were read keep the tracking snapshot due.
+/// Records that every change until this time is in the pointer that is written next: its snapshots are current.
+pub fn confirm(db: &impl Database, at_ms: i64) -> Result<(), DatabaseError> {
+    revisions::set(db, revisions::CONFIRMED_AT, at_ms)
+}
+
+/// Records that the pointer in KV has a snapshot; until then its publication stays due.
 pub fn record_in_pointer(db: &impl Database, prepared: &Prepared) -> Result<(), DatabaseError> {
-    db.transaction(|| {
-        if prepared.kind == SnapshotKind::Tracking && revisions::last(db)? == prepared.change {
-            revisions::clear(db, revisions::TRACKING_DIRTY_SINCE)?;
-        }
-        revisions::set(db, built_at_mark(prepared.kind), prepared.built_at_ms)
-    })
+    revisions::set(db, built_at_mark(prepared.kind), prepared.built_at_ms)
 }
 
 /// The pointer that must be written to KV.
 pub fn pointer(db: &impl Database) -> Result<Pointer, DatabaseError> {
-    let versions = |kind: SnapshotKind| {
-        let rows = db.query(sql::LIST_POINTED_VERSIONS, params![kind.as_str()])?;
-        rows.iter()
-            .map(|row| row.number(0))
-            .collect::<Result<Vec<_>, _>>()
-    };
+    let rows = db.query(sql::LIST_POINTED_VERSIONS, params![])?;
     Ok(Pointer {
         confirmed_at_ms: revisions::get(db, revisions::CONFIRMED_AT)?.unwrap_or(0),
-        tracking: versions(SnapshotKind::Tracking)?,
-        listing: versions(SnapshotKind::Listing)?,
+        listing: rows.iter().map(|row| row.number(0)).collect::<Result<_, _>>()?,
+        manifest: newest(db, SnapshotKind::Tracking)?.unwrap_or_default(),
     })
 }
 
-/// The versions that left the pointer more than an hour ago, at most 100.
-pub fn expired_versions(db: &impl Database, now_ms: i64) -> Result<Vec<(SnapshotKind, u64)>, DatabaseError> {
+/// The listings that left the pointer more than an hour ago, at most 100.
+pub fn expired_versions(db: &impl Database, now_ms: i64) -> Result<Vec<u64>, DatabaseError> {
     let rows = db.query(
         sql::LIST_EXPIRED_VERSIONS,
         params![now_ms.saturating_sub(RETENTION_MS)],
     )?;
-    rows.iter()
-        .filter_map(|row| {
-            // Newer code, from before a rollback, may have published another kind. Its versions stay in KV.
-            let kind = row.text(0).map(SnapshotKind::parse).transpose()?;
-            Some(kind.and_then(|kind| Ok((kind, row.number(1)?))))
-        })
-        .collect()
+    rows.iter().map(|row| row.number(0)).collect()
 }
 
-pub fn forget_version(db: &impl Database, kind: SnapshotKind, version: u64) -> Result<(), DatabaseError> {
-    db.execute(sql::DELETE_VERSION, params![kind.as_str(), version])
+pub fn forget_version(db: &impl Database, version: u64) -> Result<(), DatabaseError> {
+    db.execute(sql::DELETE_VERSION, params![version])
+}
+
+/// Stores a snapshot's bytes in place of its predecessor's.
+pub fn store_snapshot(
+    db: &impl Database,
+    kind: SnapshotKind,
+    version: u64,
+    bytes: &[u8],
+) -> Result<(), DatabaseError> {
+    db.execute(sql::DELETE_SNAPSHOT, params![kind.as_str()])?;
+    for (part, bytes) in (0_i64..).zip(bytes.chunks(PART_BYTES)) {
+        db.execute(
+            sql::INSERT_SNAPSHOT_PART,
+            params![kind.as_str(), part, version, bytes.to_vec()],
+        )?;
+    }
+    Ok(())
 }
 
 /// The status member for the size of the catalog's database, in bytes.

@@ -5,14 +5,20 @@ use serde_json::{Value as Json, json};
 use super::{
     Context, apps,
     resource_tables::{ResourceTable, WriteSource, require, require_reference, to_document},
-    revisions, sql, terms,
+    revisions, sql, terms, tracking_slots,
 };
 use contract::{
     catalog::{MAX_PAGE, Resource, UNKNOWN_RESOURCE},
     operation::Reply,
 };
 use domain::{
-    catalog::{Offer, advertiser::Advertiser, app::App, publisher::Publisher, snapshot::bodies},
+    catalog::{
+        Offer,
+        advertiser::Advertiser,
+        app::App,
+        publisher::Publisher,
+        snapshot::{bodies, tracking::slots},
+    },
     conversions::terms::{OfferTerms, TermsInForce},
     model::{
         GoalId, OfferId,
@@ -68,7 +74,8 @@ fn put_publisher(
     if is_stored(db, sql::GET_PUBLISHER_DOCUMENT, id, &document)? {
         return Ok(());
     }
-    revisions::record(db, context.now_ms)?;
+    let revision = revisions::record(db, context.now_ms)?;
+    tracking_slots::mark_apps_of(db, id, revision)?;
     db.execute(sql::PUT_PUBLISHER, params![id, document, publisher.approved])?;
     Ok(())
 }
@@ -83,8 +90,12 @@ fn put_advertiser(
     if is_stored(db, sql::GET_ADVERTISER_DOCUMENT, id, &document)? {
         return Ok(());
     }
-    revisions::record(db, context.now_ms)?;
-    db.execute(sql::PUT_ADVERTISER, params![id, document])?;
+    let revision = revisions::record(db, context.now_ms)?;
+    tracking_slots::mark_advertiser(db, id, revision)?;
+    db.execute(
+        sql::PUT_ADVERTISER,
+        params![id, document, u32::from(slots::hash(id))],
+    )?;
     Ok(())
 }
 
@@ -119,6 +130,7 @@ fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
 
     let revision = revisions::record(db, context.now_ms)?;
     put_goals(db, context, &offer_id, offer)?;
+    tracking_slots::mark_goals_of(db, id, revision)?;
     let updated_at_s = context.now_ms.div_euclid(1_000);
     let body = bodies::render_body(&offer_id, offer, updated_at_s);
     if body.len() > MAX_BODY {
@@ -205,7 +217,8 @@ fn put_goals(db: &impl Database, context: &Context<'_>, id: &OfferId, offer: &Of
     }
     db.execute(sql::RETIRE_GOALS, params![context.now_ms, id.as_str()])?;
     for goal in &offer.goals {
-        db.execute(sql::PUT_GOAL, params![goal.id.as_str(), id.as_str()])?;
+        let hash = u32::from(slots::hash(goal.id.as_str()));
+        db.execute(sql::PUT_GOAL, params![goal.id.as_str(), id.as_str(), hash])?;
     }
     Ok(())
 }

@@ -14,6 +14,8 @@ pub const TRACKING_DIRTY_SINCE: &str = "tracking_dirty_since_ms";
 pub const TRACKING_BUILT_AT: &str = "tracking_built_at_ms";
 pub const LISTING_BUILT_AT: &str = "listing_built_at_ms";
 pub const CONFIRMED_AT: &str = "confirmed_at_ms";
+/// The slots that were built again in turn, counted over all kinds.
+pub const CHECKED_SLOTS: &str = "checked_slots";
 /// The newest snapshot version of either kind.
 pub const VERSION: &str = "version";
 
@@ -32,10 +34,10 @@ pub fn clear(db: &impl Database, name: &str) -> Result<(), DatabaseError> {
 
 /// The version of the next snapshot: a [revision](domain::model::revision) of its own, so that a catalog that was restored
 /// from a backup gives no version again and its snapshots replace those from before.
-pub fn next_version(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError> {
+pub fn next_snapshot(db: &impl Database, now_ms: i64) -> Result<u64, DatabaseError> {
     let version = revision::after(get(db, VERSION)?.unwrap_or_default(), now_ms);
     set(db, VERSION, version)?;
-    Ok(version)
+    Ok(u64::try_from(version).unwrap_or_default())
 }
 
 /// The last revision; 0 before the first change.
@@ -43,9 +45,15 @@ pub fn last(db: &impl Database) -> Result<i64, DatabaseError> {
     get(db, CHANGE).map(Option::unwrap_or_default)
 }
 
-/// Records a change that the tracking snapshot must include, and returns its [revision](domain::model::revision).
+/// Makes a publication of the tracking snapshot due.
+pub fn mark_changed(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::MARK_IF_NEW, params![TRACKING_DIRTY_SINCE, now_ms])
+}
+
+/// Records a change that the tracking snapshot must include, and returns its [revision](domain::model::revision). The
+/// caller marks the [slots](super::tracking_slots) of what changes.
 pub fn record(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError> {
-    db.execute(sql::MARK_IF_NEW, params![TRACKING_DIRTY_SINCE, now_ms])?;
+    mark_changed(db, now_ms)?;
     let revision = revision::after(last(db)?, now_ms);
     set(db, CHANGE, revision)?;
     Ok(revision)

@@ -7,20 +7,11 @@ use platform::database::{Database, DatabaseError};
 
 /// How long the operator's changes are collected before they are published, in milliseconds.
 const COALESCE_MS: i64 = SECOND_MS;
-/// The least time between two publications of the tracking snapshot, in milliseconds: it has many MB, and KV accepts
-/// one write of a key per second.
-const TRACKING_EVERY_MS: i64 = 10 * SECOND_MS;
 
 /// When the tracking snapshot is due; none if nothing changed.
 pub fn tracking_due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
-    let Some(dirty_since_ms) = revisions::get(db, revisions::TRACKING_DIRTY_SINCE)? else {
-        return Ok(None);
-    };
-    let built_at_ms = revisions::get(db, revisions::TRACKING_BUILT_AT)?.unwrap_or(0);
-    let due_ms = dirty_since_ms
-        .saturating_add(COALESCE_MS)
-        .max(built_at_ms.saturating_add(TRACKING_EVERY_MS));
-    Ok(Some(due_ms))
+    let dirty_since_ms = revisions::get(db, revisions::TRACKING_DIRTY_SINCE)?;
+    Ok(dirty_since_ms.map(|since_ms| since_ms.saturating_add(COALESCE_MS)))
 }
 
 /// When the listing is due: at the next five-minute boundary after its last publication, or at once if there was none.

@@ -11,7 +11,10 @@ pub const MIGRATIONS: &[Migration] = &[&[TABLES]];
 
 const TABLES: &[&str] = &[
     // Marks: `change` (the last revision), `version` (of the newest snapshot), `tracking_dirty_since_ms`,
-    // `tracking_built_at_ms`, `listing_built_at_ms`, `confirmed_at_ms`.
+    // `tracking_built_at_ms`, `listing_built_at_ms`, `confirmed_at_ms`, `checked_slots`, and for each kind of slots the
+    // number of their bits: `advertiser_slot_bits`, `app_slot_bits`, `goal_slot_bits`.
+    //
+    // `hash` of apps, advertisers and goals decides their slots of the tracking snapshot.
     "CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     "CREATE TABLE publishers (
         id TEXT PRIMARY KEY,
@@ -33,14 +36,19 @@ const TABLES: &[&str] = &[
         terms_revision INTEGER NOT NULL,
         terms_since INTEGER NOT NULL,
         outbox_shards INTEGER NOT NULL,
-        click_secrets_sealed BLOB
+        click_secrets_sealed BLOB,
+        hash INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX apps_by_hash ON apps (hash)",
+    "CREATE INDEX apps_of_publisher ON apps (publisher_id)",
     // `newest_serial` is the serial of the newest token that was ever issued; 0 for none.
     "CREATE TABLE advertisers (
         id TEXT PRIMARY KEY,
         document TEXT NOT NULL,
-        newest_serial INTEGER NOT NULL DEFAULT 0
+        newest_serial INTEGER NOT NULL DEFAULT 0,
+        hash INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX advertisers_by_hash ON advertisers (hash)",
     // The valid tokens: the newest two that are not revoked.
     "CREATE TABLE advertiser_tokens (
         advertiser_id TEXT NOT NULL,
@@ -84,8 +92,10 @@ const TABLES: &[&str] = &[
     "CREATE TABLE goals (
         id TEXT PRIMARY KEY,
         offer_id TEXT NOT NULL,
-        retired_at_ms INTEGER
+        retired_at_ms INTEGER,
+        hash INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX goals_by_hash ON goals (hash)",
     "CREATE INDEX goals_of_offer ON goals (offer_id)",
     // The revisions of the terms of offers and apps, as JSON. `kind` is `offer` or `app`.
     "CREATE TABLE terms (
@@ -109,7 +119,8 @@ const TABLES: &[&str] = &[
         conversions_taken INTEGER NOT NULL,
         PRIMARY KEY (offer_id, object)
      ) STRICT, WITHOUT ROWID",
-    // The newest snapshot of each kind, in parts that fit a SQLite value. A cold isolate reads it when KV has none.
+    // The newest listing and the newest manifest of the tracking snapshot, in parts that fit a SQLite value. A cold isolate
+    // reads them when KV has none.
     "CREATE TABLE snapshot_parts (
         kind TEXT NOT NULL,
         part INTEGER NOT NULL,
@@ -117,13 +128,27 @@ const TABLES: &[&str] = &[
         bytes BLOB NOT NULL,
         PRIMARY KEY (kind, part)
      ) STRICT",
-    // Every version in KV, until an hour after it left the pointer.
-    "CREATE TABLE published (
-        kind TEXT NOT NULL,
-        version INTEGER NOT NULL,
-        superseded_at_ms INTEGER,
-        PRIMARY KEY (kind, version)
+    // Every listing in KV, until an hour after it left the pointer.
+    "CREATE TABLE published (version INTEGER PRIMARY KEY, superseded_at_ms INTEGER) STRICT",
+    // The slots of the tracking snapshot. `checksum` is that of the newest shard in KV; none before the first one.
+    // `change` is the revision of the last change that the shard does not have; 0 if it is to be built without one.
+    "CREATE TABLE tracking_slots (
+        kind INTEGER NOT NULL,
+        number INTEGER NOT NULL,
+        checksum BLOB,
+        change INTEGER,
+        PRIMARY KEY (kind, number)
      ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX changed_slots ON tracking_slots (kind, number) WHERE change IS NOT NULL",
+    "INSERT INTO tracking_slots (kind, number, change) VALUES (0, 0, 0), (1, 0, 0), (2, 0, 0)",
+    // The shards in KV, listed before they are written. `superseded_at_ms` is when the last manifest that named it was
+    // replaced; for one that no manifest names yet, when it was listed.
+    "CREATE TABLE tracking_shards (
+        key TEXT PRIMARY KEY,
+        written_at_ms INTEGER,
+        superseded_at_ms INTEGER
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX superseded_shards ON tracking_shards (superseded_at_ms) WHERE superseded_at_ms IS NOT NULL",
     // Content-addressed chunks of offer bodies; `unlisted_version` is the first listing that no longer uses the chunk.
     // The bytes are apart, because SQLite rewrites a whole row on update.
     "CREATE TABLE chunks (

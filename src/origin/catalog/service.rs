@@ -10,17 +10,20 @@ use super::{
     handle,
     import::{self, MAX_LINE},
     kv_writer::KvWriter,
-    publication,
+    publication::{self, Prepared},
+    revisions,
     schedule::{listing_due_ms, next_alarm, tracking_due_ms},
     schema::MIGRATIONS,
+    tracking_slots,
 };
 use contract::{
-    catalog::{CHUNK_PATH, Command, Put, Refreshed, Resource, snapshot_path},
+    catalog::{CHUNK_PATH, Command, Put, Refreshed, Resource, SHARD_PATH, snapshot_path},
     kv::SnapshotKind,
     operation::Reply,
 };
 use domain::{
     callbacks::guard::Guard,
+    catalog::snapshot::tracking::Slot,
     model::{
         AppId, OfferId,
         api_error::common,
@@ -225,7 +228,7 @@ where
         Ok(reply)
     }
 
-    /// `POST /v1/operator/refresh`: rebuilds and publishes both snapshots.
+    /// `POST /v1/operator/refresh`: rebuilds and publishes both snapshots, or as much of it as one invocation may.
     ///
     /// # Errors
     /// A snapshot could not be built or written.
@@ -241,18 +244,45 @@ where
 
     async fn publish_both(&self, db: &D) -> Result<Refreshed, Failure> {
         let writer = self.kv_writer(db);
-        let tracking = writer.tracking().await?;
-        let listing = writer.listing().await?;
-        let refreshed = Refreshed {
-            tracking: tracking.version,
-            listing: listing.version,
+        revisions::mark_changed(db, self.now_ms())?;
+        let tracked = writer.tracking().await?;
+        let mut refreshed = Refreshed {
+            is_partial: tracked.is_partial,
+            ..Refreshed::default()
         };
-        writer.point(&[tracking, listing], &self.pointed_at_ms).await?;
-        self.shell.set_alarm(Some(next_alarm(db, self.now_ms())?))?;
+        let mut written: Vec<_> = tracked.manifest.into_iter().collect();
+        refreshed.tracking = written.first().map_or(0, |manifest| manifest.version);
+        if !refreshed.is_partial {
+            let listing = writer.listing().await?;
+            refreshed.listing = listing.version;
+            written.push(listing);
+        }
+        self.point(&writer, &written, refreshed.is_partial).await?;
+        self.shell.wake_by(next_alarm(db, self.now_ms())?)?;
         Ok(refreshed)
     }
 
-    /// The bytes of a snapshot or a chunk, by the path that names it.
+    /// Writes the pointer to the new snapshots, if there are any.
+    async fn point(
+        &self,
+        writer: &KvWriter<'_, D, R>,
+        written: &[Prepared],
+        is_partial: bool,
+    ) -> Result<(), Failure> {
+        if written.is_empty() {
+            return Ok(());
+        }
+        writer.point(written, &self.pointed_at_ms).await?;
+        if written
+            .iter()
+            .any(|prepared| prepared.kind == SnapshotKind::Tracking)
+        {
+            tracking_slots::record_published(writer.db, is_partial, self.now_ms())?;
+        }
+        Ok(())
+    }
+
+    /// The bytes of a snapshot, a shard or a chunk, by the path that names it.
     ///
     /// # Errors
     /// 404 if there is none, or the database failed.
@@ -260,6 +290,11 @@ where
         let db = self.shell.ready().await?;
         let bytes = if let Some(key) = path.strip_prefix(CHUNK_PATH) {
             publication::chunk(db, key)?
+        } else if let Some(slot) = path.strip_prefix(SHARD_PATH).and_then(Slot::parse) {
+            let shard = tracking_slots::for_isolate(db, slot, self.now_ms())?;
+            // It may be due to be written again.
+            self.shell.wake_by(next_alarm(db, self.now_ms())?)?;
+            Some(shard)
         } else {
             match [SnapshotKind::Tracking, SnapshotKind::Listing]
                 .into_iter()
@@ -292,24 +327,29 @@ where
             writer.ask_counters().await;
         }
         let _leader = self.publishing.lead().await;
-        let mut outcomes = Vec::new();
-        if tracking_due_ms(db)?.is_some_and(|due_ms| due_ms <= self.now_ms()) {
-            outcomes.push(writer.tracking().await);
+        let (mut written, mut failed, mut is_partial) = (Vec::new(), Vec::new(), false);
+        if listing_due {
+            tracking_slots::mark_next(db)?;
+        }
+        if listing_due || tracking_due_ms(db)?.is_some_and(|due_ms| due_ms <= self.now_ms()) {
+            match writer.tracking().await {
+                Ok(tracked) => {
+                    is_partial = tracked.is_partial;
+                    written.extend(tracked.manifest);
+                }
+                Err(failure) => failed.push(failure),
+            }
         }
         if listing_due {
-            outcomes.push(writer.listing().await);
+            match writer.listing().await {
+                Ok(listing) => written.push(listing),
+                Err(failure) => failed.push(failure),
+            }
         }
-        let (written, failed): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
-        let written: Vec<_> = written.into_iter().flatten().collect();
-        if !written.is_empty() {
-            writer.point(&written, &self.pointed_at_ms).await?;
-        }
+        self.point(&writer, &written, is_partial).await?;
         if listing_due {
             writer.sweep().await?;
         }
-        match failed.into_iter().find_map(Result::err) {
-            Some(failure) => Err(failure),
-            None => Ok(()),
-        }
+        failed.into_iter().next().map_or(Ok(()), Err)
     }
 }

@@ -1,9 +1,12 @@
-//! Builds the two snapshots from the tables. A built snapshot is also stored in the tables: writing it to KV may be
-//! retried, and a cold isolate reads it when KV has none.
+//! Builds the listing from the tables. A built listing is also stored in the tables: writing it to KV may be retried, and a
+//! cold isolate reads it when KV has none. [`tracking_slots`](super::tracking_slots) has the tracking snapshot.
 
 use std::collections::BTreeMap;
 
-use super::{publication::Prepared, revisions, sql, terms::in_force};
+use super::{
+    publication::{self, Prepared},
+    revisions, sql,
+};
 use contract::kv::SnapshotKind;
 use domain::{
     catalog::{
@@ -12,13 +15,11 @@ use domain::{
         snapshot::{
             bodies,
             listing::{self, ChunkPlan, ListedOffer},
-            tracking::{self, Source, SourceAdvertiser, SourceApp, SourceGoal, SourceOffer, SourcePublisher},
         },
     },
-    conversions::token::Serial,
     model::{
-        AdvertiserId, AppId, CountrySet, GoalId, MicroUsd, OfferId, OfferType, Platform, PublisherId,
-        time::{DAY_MS, SECOND_MS, UtcDay},
+        CountrySet, MicroUsd, OfferId, OfferType, Platform,
+        time::{DAY_MS, UtcDay},
     },
 };
 use platform::{
@@ -31,51 +32,12 @@ use platform::{
 const PAGE: i64 = 250;
 /// Bodies that one transaction re-renders.
 const RENDER_BATCH: i64 = 200;
-/// The size of a stored part, in bytes: a SQLite value has at most 2 MB.
-const PART_BYTES: usize = 1_500_000;
 /// How long offers that ended and goals that were retired stay in the tracking snapshot: older clicks cannot convert, as
 /// no window exceeds 90 days. So the snapshot grows with the offers of a season and not with all there ever were.
-const RETENTION_MS: i64 = 97 * DAY_MS;
-
-/// Builds and stores the tracking snapshot of the current catalog.
-pub fn prepare_tracking(db: &impl Database, now_ms: i64) -> Result<Prepared, Failure> {
-    let kept_since_ms = now_ms.saturating_sub(RETENTION_MS);
-    let offers = read_all(db, sql::LIST_TRACKED_OFFERS, params![], tracked_offer)?;
-    let offers: Vec<_> = offers
-        .into_iter()
-        .filter(|offer| is_kept(offer, kept_since_ms))
-        .collect();
-    let goals = read_all(db, sql::LIST_TRACKED_GOALS, params![], |row| {
-        goal(row, kept_since_ms)
-    })?;
-    let is_of_kept_offer = |goal: &SourceGoal| {
-        offers
-            .binary_search_by(|offer| offer.id.cmp(&goal.offer_id))
-            .is_ok()
-    };
-    let source = Source {
-        publishers: read_all(db, sql::LIST_TRACKED_PUBLISHERS, params![], publisher)?,
-        apps: read_all(db, sql::LIST_TRACKED_APPS, params![], app)?,
-        advertisers: advertisers(db)?,
-        goals: goals.into_iter().flatten().filter(is_of_kept_offer).collect(),
-        offers,
-    };
-    db.transaction(|| {
-        let version = next_version(db, now_ms)?;
-        let bytes = tracking::build(version, now_ms, &source);
-        store_snapshot(db, SnapshotKind::Tracking, version, &bytes)?;
-        Ok(Prepared {
-            kind: SnapshotKind::Tracking,
-            version,
-            built_at_ms: now_ms,
-            change: revisions::last(db)?,
-            bytes,
-        })
-    })
-}
+pub(super) const RETENTION_MS: i64 = 97 * DAY_MS;
 
 /// An internal failure with the id of the row that it is about.
-fn in_row(failure: Failure, row: &Row) -> Failure {
+pub(super) fn in_row(failure: Failure, row: &Row) -> Failure {
     match failure {
         Failure::Internal(problem) => {
             Failure::Internal(format!("{}: {problem}", row.text(0).unwrap_or_default()))
@@ -105,80 +67,6 @@ fn read_all<T>(
     }
 }
 
-fn publisher(row: &Row) -> Result<SourcePublisher, Failure> {
-    Ok(SourcePublisher {
-        id: row.parse(0, PublisherId::parse)?,
-        approved: row.boolean(1)?,
-        pub_key_hash: if row.is_null(2) { None } else { Some(row.bytes(2)?) },
-    })
-}
-
-fn app(row: &Row) -> Result<SourceApp, Failure> {
-    Ok(SourceApp {
-        id: row.parse(0, AppId::parse)?,
-        document: row.json(1)?,
-        revision: row.integer(2)?,
-        terms: in_force(row, 3)?,
-        callback_revision: row.integer(5)?,
-        outbox_shards: row.number(6)?,
-        click_secrets: row.optional_blob(7)?.map(<[u8]>::to_vec),
-    })
-}
-
-fn advertisers(db: &impl Database) -> Result<Vec<SourceAdvertiser>, Failure> {
-    read_all(db, sql::LIST_TRACKED_ADVERTISERS, params![], |row| {
-        let id = row.parse(0, AdvertiserId::parse)?;
-        let tokens = db.query(sql::LIST_TOKENS, params![id.as_str()])?;
-        let serials = tokens.iter().map(|token| token.integer(0).map(Serial));
-        Ok(SourceAdvertiser {
-            id,
-            newest_serial: Serial(row.integer(1)?),
-            valid_serials: serials.collect::<Result<_, _>>()?,
-        })
-    })
-}
-
-fn tracked_offer(row: &Row) -> Result<SourceOffer, Failure> {
-    Ok(SourceOffer {
-        id: row.parse(0, OfferId::parse)?,
-        active: row.boolean(1)?,
-        starts_at: row.optional_integer(2)?,
-        ends_at: row.optional_integer(3)?,
-        os: row.decode(4, Platform::from_code)?,
-        countries: CountrySet::from_bits(row.bytes(5)?),
-        click_cap: row.optional_number(6)?,
-        click_id_max: row.optional_number(7)?,
-        conversion_cap: row.optional_number(8)?,
-        revision: row.integer(9)?,
-        target: row.text(10)?.to_owned(),
-        includes_countries: row.boolean(11)?,
-        terms: in_force(row, 12)?,
-        min_seconds_to_convert: row.optional_number(14)?,
-    })
-}
-
-/// Whether an offer can be clicked, or could be since this time. It has been inactive for as long as its last change is
-/// ago, at least: its revision is no earlier than the time of that change.
-fn is_kept(offer: &SourceOffer, since_ms: i64) -> bool {
-    let has_ended = offer
-        .ends_at
-        .is_some_and(|ends_at_s| ends_at_s.saturating_mul(SECOND_MS) < since_ms);
-    let is_unused = !offer.active && offer.revision < since_ms;
-    !has_ended && !is_unused
-}
-
-fn goal(row: &Row, kept_since_ms: i64) -> Result<Option<SourceGoal>, Failure> {
-    let retired_at_ms = row.optional_integer(2)?;
-    if retired_at_ms.is_some_and(|retired_ms| retired_ms < kept_since_ms) {
-        return Ok(None);
-    }
-    Ok(Some(SourceGoal {
-        id: row.parse(0, GoalId::parse)?,
-        offer_id: row.parse(1, OfferId::parse)?,
-        retired: retired_at_ms.is_some(),
-    }))
-}
-
 /// Builds and stores the listing of the offers that are live at `now_ms`, with its new chunks.
 pub fn prepare_listing(db: &impl Database, now_ms: i64) -> Result<Prepared, Failure> {
     rerender_bodies(db)?;
@@ -191,15 +79,14 @@ pub fn prepare_listing(db: &impl Database, now_ms: i64) -> Result<Prepared, Fail
     .collect();
     let chunks = listing::plan_chunks(&offers);
     db.transaction(|| {
-        let version = next_version(db, now_ms)?;
+        let version = revisions::next_snapshot(db, now_ms)?;
         store_chunks(db, &offers, &chunks, version)?;
         let bytes = listing::build_index(version, now_ms, &offers, &chunks);
-        store_snapshot(db, SnapshotKind::Listing, version, &bytes)?;
+        publication::store_snapshot(db, SnapshotKind::Listing, version, &bytes)?;
         Ok(Prepared {
             kind: SnapshotKind::Listing,
             version,
             built_at_ms: now_ms,
-            change: revisions::last(db)?,
             bytes,
         })
     })
@@ -291,26 +178,5 @@ fn store_chunk(db: &impl Database, offers: &[ListedOffer], chunk: &ChunkPlan) ->
         .map_err(|damage| Failure::Internal(format!("chunk {}: {damage}", chunk.key)))?;
     db.execute(sql::INSERT_CHUNK, params![chunk.key.as_str()])?;
     db.execute(sql::INSERT_CHUNK_BYTES, params![chunk.key.as_str(), bytes])?;
-    Ok(())
-}
-
-fn next_version(db: &impl Database, now_ms: i64) -> Result<u64, DatabaseError> {
-    revisions::next_version(db, now_ms).map(|version| u64::try_from(version).unwrap_or_default())
-}
-
-/// Stores a snapshot's bytes in place of its predecessor's.
-fn store_snapshot(
-    db: &impl Database,
-    kind: SnapshotKind,
-    version: u64,
-    bytes: &[u8],
-) -> Result<(), DatabaseError> {
-    db.execute(sql::DELETE_SNAPSHOT, params![kind.as_str()])?;
-    for (part, bytes) in (0_i64..).zip(bytes.chunks(PART_BYTES)) {
-        db.execute(
-            sql::INSERT_SNAPSHOT_PART,
-            params![kind.as_str(), part, version, bytes.to_vec()],
-        )?;
-    }
     Ok(())
 }

@@ -27,14 +27,14 @@ platform::statements! {
     pub const GET_STORED_APP = "SELECT publisher_id, document, callback_revision, callback_sealed, terms_revision, terms_since,
         outbox_shards, click_secrets_sealed FROM apps WHERE id = ?";
     pub const PUT_APP = "INSERT INTO apps (id, publisher_id, document, callback_sealed, callback_revision, revision,
-        terms_revision, terms_since, outbox_shards, click_secrets_sealed)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        terms_revision, terms_since, outbox_shards, click_secrets_sealed, hash)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET
         document = excluded.document, callback_sealed = excluded.callback_sealed,
         callback_revision = excluded.callback_revision, revision = excluded.revision,
         terms_revision = excluded.terms_revision, terms_since = excluded.terms_since,
         click_secrets_sealed = excluded.click_secrets_sealed";
-    pub const PUT_ADVERTISER = "INSERT INTO advertisers (id, document) VALUES (?, ?)
+    pub const PUT_ADVERTISER = "INSERT INTO advertisers (id, document, hash) VALUES (?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET document = excluded.document";
     pub const GET_OFFER_DOCUMENT = "SELECT document FROM offer_documents WHERE id = ?";
     pub const GET_STORED_OFFER = "SELECT terms_revision, terms_since, click_cap, conversion_cap, cap_revision FROM offers
@@ -58,7 +58,7 @@ platform::statements! {
     pub const PUT_BODY = "INSERT INTO offer_bodies (id, body, format) VALUES (?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET body = excluded.body, format = excluded.format";
     pub const RETIRE_GOALS = "UPDATE goals SET retired_at_ms = ? WHERE offer_id = ? AND retired_at_ms IS NULL";
-    pub const PUT_GOAL = "INSERT INTO goals (id, offer_id) VALUES (?, ?)
+    pub const PUT_GOAL = "INSERT INTO goals (id, offer_id, hash) VALUES (?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET retired_at_ms = NULL";
     pub const GET_GOAL_OWNER = "SELECT offer_id FROM goals WHERE id = ?";
     pub const LIST_RETIRED_GOALS = "SELECT id FROM goals WHERE offer_id = ? AND retired_at_ms IS NOT NULL ORDER BY id";
@@ -142,28 +142,57 @@ platform::statements! {
     pub const MARK_CHUNK_WRITTEN = "UPDATE chunks SET in_kv = 1 WHERE key = ?";
     pub const MARK_CHUNK_UNWRITTEN = "UPDATE chunks SET in_kv = 0 WHERE key = ?";
     pub const LIST_EXPIRED_CHUNKS = "SELECT key FROM chunks
-        WHERE unlisted_version <= (SELECT MIN(version) FROM published WHERE kind = ?) ORDER BY key LIMIT 200";
+        WHERE unlisted_version <= (SELECT MIN(version) FROM published) ORDER BY key LIMIT 200";
     pub const DELETE_CHUNK_BYTES = "DELETE FROM chunk_bytes WHERE key = ?";
     pub const DELETE_CHUNK = "DELETE FROM chunks WHERE key = ?";
-    pub const INSERT_VERSION = "INSERT INTO published (kind, version) VALUES (?, ?) ON CONFLICT DO NOTHING";
+    pub const INSERT_VERSION = "INSERT INTO published (version) VALUES (?) ON CONFLICT DO NOTHING";
     pub const SUPERSEDE_VERSIONS = "UPDATE published SET superseded_at_ms = ?
-        WHERE kind = ? AND superseded_at_ms IS NULL AND version NOT IN (
-        SELECT version FROM published WHERE kind = ? ORDER BY version DESC LIMIT ?)";
-    pub const LIST_POINTED_VERSIONS = "SELECT version FROM published WHERE kind = ? AND superseded_at_ms IS NULL
-        ORDER BY version DESC";
-    pub const LIST_EXPIRED_VERSIONS = "SELECT kind, version FROM published WHERE superseded_at_ms < ? ORDER BY version LIMIT 100";
-    pub const DELETE_VERSION = "DELETE FROM published WHERE kind = ? AND version = ?";
+        WHERE superseded_at_ms IS NULL AND version NOT IN (
+        SELECT version FROM published ORDER BY version DESC LIMIT ?)";
+    pub const LIST_POINTED_VERSIONS = "SELECT version FROM published WHERE superseded_at_ms IS NULL ORDER BY version DESC";
+    pub const LIST_EXPIRED_VERSIONS = "SELECT version FROM published WHERE superseded_at_ms < ? ORDER BY version LIMIT 100";
+    pub const DELETE_VERSION = "DELETE FROM published WHERE version = ?";
     pub const COUNT_RESOURCES = "SELECT (SELECT count(*) FROM publishers), (SELECT count(*) FROM apps),
         (SELECT count(*) FROM advertisers), (SELECT count(*) FROM offers), (SELECT count(*) FROM goals),
         (SELECT count(*) FROM goals WHERE retired_at_ms IS NOT NULL), (SELECT count(*) FROM chunks)";
-    pub const LIST_TRACKED_PUBLISHERS = "SELECT id, approved, pub_key_hash FROM publishers WHERE id > ? ORDER BY id LIMIT ?";
-    pub const LIST_TRACKED_APPS = "SELECT id, document, revision, terms_revision, terms_since, callback_revision,
-        outbox_shards, click_secrets_sealed FROM apps WHERE id > ? ORDER BY id LIMIT ?";
-    pub const LIST_TRACKED_ADVERTISERS = "SELECT id, newest_serial FROM advertisers WHERE id > ? ORDER BY id LIMIT ?";
-    pub const LIST_TRACKED_OFFERS = "SELECT id, active, starts_at, ends_at, os, countries, click_cap, click_id_max,
-        conversion_cap, revision, target, includes_countries, terms_revision, terms_since, min_seconds_to_convert
-        FROM offers WHERE id > ? ORDER BY id LIMIT ?";
-    pub const LIST_TRACKED_GOALS = "SELECT id, offer_id, retired_at_ms FROM goals WHERE id > ? ORDER BY id LIMIT ?";
+
+    // The tracking snapshot.
+    pub const MARK_SLOT = "UPDATE tracking_slots SET change = ? WHERE kind = ? AND number = ?";
+    pub const MARK_UNCHANGED_SLOT = "UPDATE tracking_slots SET change = 0 WHERE kind = ? AND number = ? AND change IS NULL";
+    pub const LIST_APP_HASHES = "SELECT hash FROM apps WHERE publisher_id = ?";
+    pub const LIST_GOAL_HASHES = "SELECT hash FROM goals WHERE offer_id = ?";
+    pub const LIST_CHANGED_SLOTS = "SELECT kind, number, change FROM tracking_slots WHERE change IS NOT NULL
+        ORDER BY kind, number LIMIT ?";
+    pub const IS_SLOT_CHANGED = "SELECT EXISTS (SELECT 1 FROM tracking_slots WHERE change IS NOT NULL AND change <= ?)";
+    pub const DELETE_SLOTS = "DELETE FROM tracking_slots WHERE kind = ?";
+    /// kind, slots.
+    pub const INSERT_SLOTS = "INSERT INTO tracking_slots (kind, number, change)
+        WITH RECURSIVE numbers (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM numbers LIMIT ?2)
+        SELECT ?1, number, 0 FROM numbers";
+    pub const LIST_CHECKSUMS = "SELECT checksum FROM tracking_slots WHERE kind = ? ORDER BY number";
+    pub const RECORD_SHARD = "UPDATE tracking_slots SET checksum = ?, change = IIF(change = ?, NULL, change)
+        WHERE kind = ? AND number = ?";
+    pub const GET_SHARD = "SELECT written_at_ms, superseded_at_ms FROM tracking_shards WHERE key = ?";
+    pub const LIST_SHARD = "INSERT INTO tracking_shards (key, superseded_at_ms) VALUES (?, ?)
+        ON CONFLICT (key) DO UPDATE SET written_at_ms = NULL,
+        superseded_at_ms = IIF(superseded_at_ms IS NULL, NULL, excluded.superseded_at_ms)";
+    pub const MARK_SHARD_WRITTEN = "UPDATE tracking_shards SET written_at_ms = ? WHERE key = ? AND written_at_ms IS NULL";
+    pub const UNWRITE_SHARD = "UPDATE tracking_shards SET written_at_ms = NULL WHERE key = ?";
+    pub const NAME_SHARD = "UPDATE tracking_shards SET superseded_at_ms = NULL WHERE key = ?";
+    pub const SUPERSEDE_SHARD = "UPDATE tracking_shards SET superseded_at_ms = ? WHERE key = ?";
+    pub const LIST_EXPIRED_SHARDS = "SELECT key FROM tracking_shards WHERE superseded_at_ms < ?
+        ORDER BY superseded_at_ms LIMIT ?";
+    pub const DELETE_SHARD = "DELETE FROM tracking_shards WHERE key = ?";
+    pub const LIST_SLOT_ADVERTISERS = "SELECT id, newest_serial FROM advertisers WHERE hash BETWEEN ? AND ? LIMIT ?";
+    pub const LIST_SLOT_APPS = "SELECT a.id, a.document, a.revision, a.terms_revision, a.terms_since, a.callback_revision,
+        a.outbox_shards, a.click_secrets_sealed, p.approved, p.pub_key_hash
+        FROM apps a JOIN publishers p ON p.id = a.publisher_id WHERE a.hash BETWEEN ? AND ? LIMIT ?";
+    pub const LIST_SLOT_GOALS = "SELECT g.id, g.retired_at_ms, o.id, o.active, o.starts_at, o.ends_at, o.os, o.countries,
+        o.click_cap, o.click_id_max, o.conversion_cap, o.revision, o.target, o.includes_countries, o.terms_revision,
+        o.terms_since, o.min_seconds_to_convert
+        FROM goals g JOIN offers o ON o.id = g.offer_id WHERE g.hash BETWEEN ? AND ? LIMIT ?";
+
+    // The listing.
     /// id, rows at most, today. Without figures, or with an earlier day's, nothing is taken from today's caps.
     pub const LIST_LISTED_OFFERS = "SELECT o.id, o.off_type, o.os, o.countries, o.active, o.starts_at, o.ends_at, o.conversion_cap,
         o.click_cap, o.body_hash, o.body_length, SUM(s.clicks), SUM(s.conversions), SUM(s.payout_micro_usd),

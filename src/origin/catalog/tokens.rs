@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Context, resource_tables, revisions, sql};
+use super::{Context, resource_tables, revisions, sql, tracking_slots};
 use contract::{
     catalog::{Resource, UNKNOWN_RESOURCE},
     operation::Reply,
@@ -36,7 +36,8 @@ pub fn issue_pub_key(
                 .with_message(format!("there is no publisher {publisher_id}"))
                 .into());
         }
-        revisions::record(db, context.now_ms)?;
+        let revision = revisions::record(db, context.now_ms)?;
+        tracking_slots::mark_apps_of(db, publisher_id, revision)?;
         Ok(Reply::created(&json!({ "pub_key": pub_key })))
     })
 }
@@ -67,7 +68,8 @@ pub fn issue_token(db: &impl Database, context: &Context<'_>, advertiser_id: &st
         let newest = db.query_integer(sql::GET_NEWEST_SERIAL, params![advertiser_id])?;
         let newest = newest.unwrap_or_default();
         let serial = Serial(revision::after(newest, context.now_ms.div_euclid(SECOND_MS)));
-        revisions::record(db, context.now_ms)?;
+        let revision = revisions::record(db, context.now_ms)?;
+        tracking_slots::mark_advertiser(db, advertiser_id, revision)?;
         db.execute(sql::SET_NEWEST_SERIAL, params![serial.0, advertiser_id])?;
         db.execute(
             sql::INSERT_TOKEN,
@@ -104,7 +106,8 @@ pub fn revoke_token(
         {
             return Err(unknown());
         }
-        revisions::record(db, context.now_ms)?;
+        let revision = revisions::record(db, context.now_ms)?;
+        tracking_slots::mark_advertiser(db, advertiser_id, revision)?;
         Ok(Reply::no_content())
     })
 }

@@ -97,12 +97,20 @@ async fn import(context: &RequestContext, request: &Request) -> Result<Reply, Ca
     send(context, &address(IMPORT_PATH), &init, IMPORT_TIMEOUT).await
 }
 
-/// Rebuilds and publishes both snapshots. It is answered once both are in KV.
+/// Rebuilds and publishes both snapshots. It is answered once both are in KV. After a large import the catalog takes
+/// several invocations for it.
 async fn refresh(context: &RequestContext) -> Result<Answer, CallError> {
     let mut init = RequestInit::new();
     init.with_method(Method::Post);
-    let reply = send(context, &address(REFRESH_PATH), &init, REFRESH_TIMEOUT).await?;
-    let Refreshed { tracking, listing } = serde_json::from_str(&reply.body).map_err(broken)?;
+    let Refreshed {
+        tracking, listing, ..
+    } = loop {
+        let reply = send(context, &address(REFRESH_PATH), &init, REFRESH_TIMEOUT).await?;
+        let refreshed: Refreshed = serde_json::from_str(&reply.body).map_err(broken)?;
+        if !refreshed.is_partial {
+            break refreshed;
+        }
+    };
     let body = json!({ "tracking_version": tracking, "listing_version": listing });
     Ok(Answer::json(200, body.to_string()).header("Cache-Control", "no-store"))
 }

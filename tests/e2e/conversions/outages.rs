@@ -93,6 +93,8 @@ fn a_made_up_token_reaches_no_object() {
     // Its record was never stored, so a look at it would be answered 410.
     let short = wall.unstored_click_id("u-1");
     let made_up = format!("at_{}_1795390798_{}_{}", wall.id, "ab".repeat(8), "cd".repeat(16));
+    // The isolate holds the shards of the advertiser, the app and the goal.
+    wall.convert(&wall.click_id("u-0"), "").expect(200);
     inject_faults(&signpost, "kv,catalog,counters,outboxes");
     thread::scope(|scope| {
         for _ in 0..CLIENTS {

@@ -244,12 +244,13 @@ fn credentials_need_a_snapshot_confirmed_within_a_day_and_clicks_do_not() {
     away_from_publication();
     hosts.wait_for(&signpost, [200; 4]);
     let path = signpost.state.path().join("kv").join(kv::KEY);
-    let fresh = std::fs::read_to_string(&path).expect("a pointer");
+    let fresh = std::fs::read(&path).expect("a pointer");
     signpost.restart_after(|| {
-        let mut old: kv::Pointer = serde_json::from_str(&fresh).expect("a pointer");
+        let mut old = kv::Pointer::parse(&fresh).expect("a pointer");
         old.confirmed_at_ms -= DAY_MS + 60_000;
-        std::fs::write(&path, serde_json::to_string(&old).expect("JSON")).expect("written");
+        std::fs::write(&path, old.to_value().expect("a value")).expect("written");
     });
+    // The isolate's shards come from KV, too.
     inject_faults(&signpost, "catalog");
     let offers = ask(&signpost, OFFERS).expect_unhealthy();
     part(

@@ -271,7 +271,11 @@ fn an_app_with_waiting_pages_has_its_share_of_pages() {
     signpost.restart();
     let body = |page: u32| json!({"page": page, "size": 3});
     let offers = |app: &str, page: u32| signpost.offers(app, &pub_key, &body(page));
-    // Loads the snapshots without the body of any offer.
+    // Loads the listing and the shards of clicks and apps, but no body of an offer.
+    is_served(&signpost);
+    for app in [IOS_APP, WEB_APP] {
+        offers(app, 1_000).expect(200);
+    }
     let empty = offers(ANDROID_APP, 1_000).expect(200).json();
     assert_eq!(empty["offers"], json!([]));
     let page = |app| {

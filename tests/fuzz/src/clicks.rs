@@ -6,7 +6,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use url::Url;
 use xxhash_rust::xxh64::xxh64;
 
-use super::world::{KEYS, NOW_MS, NOW_S, TRACKING};
+use super::world::{APPS, GOALS, KEYS, NOW_MS, NOW_S};
 use domain::{
     model::{AppId, Country, OfferId, Platform},
     tracking::{
@@ -14,7 +14,7 @@ use domain::{
         click::Click,
         click_codec,
         click_id::{self, Nonce, OpenError, Opened, Sealed},
-        decision::{self, Visitor},
+        decision::{self, Refused, Visitor},
         parameters::ClickParameters,
         redirect::{click_kind, redirect},
         signature::SigningKeys,
@@ -58,7 +58,13 @@ pub fn query(input: &[u8]) {
             }
         }
     }
-    match decision::decide(&TRACKING, query, visitor) {
+    let decided = ClickParameters::parse(query).map_err(Refused::plain);
+    let decided = decided.and_then(|parameters| {
+        let app = AppId::parse(&parameters.app).and_then(|id| APPS.app(id));
+        let goal = GOALS.goal(&parameters.rid);
+        decision::decide(parameters, app, goal, visitor)
+    });
+    match decided {
         Err(refused) => {
             assert!(matches!(refused.refusal.status, 400 | 403 | 404 | 410));
             assert!(serde_json::from_str::<serde_json::Value>(&refused.refusal.body()).is_ok());

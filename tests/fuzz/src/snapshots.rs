@@ -5,14 +5,14 @@ use xxhash_rust::xxh64::xxh64;
 
 use super::{
     offers::any_app,
-    world::{CATALOG, KEYS, NOW_MS, PUBLISHED},
+    world::{APPS, CATALOG, GOALS, KEYS, NOW_MS, PUBLISHED},
 };
 use domain::{
     catalog::snapshot::{
         bodies::Chunk,
         envelope::{HEADER, Kind},
         listing::Listing,
-        tracking::Tracking,
+        tracking::{AdvertiserShard, AppShard, GoalShard, Manifest, Shard, ShardKind, Slot},
     },
     conversions::token::{Serial, Token},
     model::{AppId, Country, OfferId, OfferType, Platform},
@@ -22,7 +22,8 @@ use domain::{
         selection::Selector,
     },
     tracking::{
-        decision::{Visitor, decide},
+        decision::{self, Visitor},
+        parameters::ClickParameters,
         redirect::{click_kind, redirect},
     },
 };
@@ -34,27 +35,37 @@ use domain::{
 pub fn value(input: &[u8]) {
     let mut value = input.to_vec();
     let opened = [
-        Tracking::open(value.clone()).is_ok(),
+        Manifest::open(value.clone()).is_ok(),
         Listing::open(value.clone()).is_ok(),
         Chunk::open(value.clone()).is_ok(),
+        GoalShard::open(only(ShardKind::Goals), value.clone()).is_ok(),
+        AppShard::open(only(ShardKind::Apps), value.clone()).is_ok(),
+        AdvertiserShard::open(only(ShardKind::Advertisers), value.clone()).is_ok(),
     ];
     if value.len() < HEADER {
-        assert_eq!(opened, [false; 3]);
+        assert_eq!(opened, [false; 6]);
         return;
     }
     let checksum = xxh64(&value[HEADER..], 0).to_le_bytes();
     let is_sound = value[HEADER - 8..HEADER] == checksum;
-    let kinds = [Kind::Tracking, Kind::Listing, Kind::Bodies];
+    let kinds = [
+        Kind::Manifest,
+        Kind::Listing,
+        Kind::Bodies,
+        Kind::Goals,
+        Kind::Apps,
+        Kind::Advertisers,
+    ];
     for (kind, opened) in kinds.into_iter().zip(opened) {
         assert!(!opened || (is_sound && value[4] == kind as u8));
     }
     value[..4].copy_from_slice(b"SGNP");
     value[5] = 1;
     value[HEADER - 8..HEADER].copy_from_slice(&checksum);
-    match value[4] % 4 {
+    match value[4] % 8 {
         1 => {
-            value[4] = Kind::Tracking as u8;
-            tracking(value);
+            value[4] = Kind::Manifest as u8;
+            manifest(value);
         }
         2 => {
             value[4] = Kind::Listing as u8;
@@ -64,13 +75,29 @@ pub fn value(input: &[u8]) {
             value[4] = Kind::Bodies as u8;
             bodies(value);
         }
+        4 => {
+            value[4] = Kind::Goals as u8;
+            goals(value);
+        }
+        5 => {
+            value[4] = Kind::Apps as u8;
+            apps(value);
+        }
+        6 => {
+            value[4] = Kind::Advertisers as u8;
+            advertisers(value);
+        }
         _ => {}
     }
 }
 
 /// Named valid inputs, from which the corpus is made: the whole demo catalog and small parts of it.
 pub fn valid_inputs() -> Vec<(String, Vec<u8>)> {
-    let mut values = vec![("tracking-demo".to_owned(), CATALOG.tracking())];
+    let mut values = vec![(
+        "manifest".to_owned(),
+        Manifest::build(7, NOW_MS, &[vec![1], vec![2, 3], vec![4, 5, 6, 7]]),
+    )];
+    values.extend(shards("demo", &CATALOG));
     let published = CATALOG.published();
     values.push(("listing-demo".to_owned(), published.index));
     values.extend(
@@ -81,7 +108,7 @@ pub fn valid_inputs() -> Vec<(String, Vec<u8>)> {
             .map(|(index, (_, chunk))| (format!("bodies-demo-{index}"), chunk)),
     );
     let empty = super::world::Catalog::default();
-    values.push(("tracking-of-nothing".to_owned(), empty.tracking()));
+    values.extend(shards("of-nothing", &empty));
     values.push(("listing-of-nothing".to_owned(), empty.published().index));
     for (id, offer) in CATALOG.offers.iter().step_by(4) {
         let mut one = super::world::Catalog {
@@ -101,7 +128,7 @@ pub fn valid_inputs() -> Vec<(String, Vec<u8>)> {
         };
         one.offers.insert(id.clone(), offer.clone());
         let published = one.published();
-        values.push((format!("tracking-offer-{id}"), one.tracking()));
+        values.extend(shards(&format!("offer-{id}"), &one));
         values.push((format!("listing-offer-{id}"), published.index));
         values.extend(
             published
@@ -113,50 +140,96 @@ pub fn valid_inputs() -> Vec<(String, Vec<u8>)> {
     values
 }
 
-fn tracking(value: Vec<u8>) {
+/// The shards of a catalog, with names that end with `of`.
+fn shards(of: &str, catalog: &super::world::Catalog) -> Vec<(String, Vec<u8>)> {
+    let shards = catalog.shards().into_iter();
+    let named = shards.map(|(slot, bytes)| (format!("{}-{of}", slot.kind.as_str()), bytes));
+    named.collect()
+}
+
+/// The only slot of a kind.
+fn only(kind: ShardKind) -> Slot {
+    Slot::of(kind, 0, 0)
+}
+
+fn manifest(value: Vec<u8>) {
     let size = value.len();
-    let Ok(tracking) = Tracking::open(value) else {
+    let Ok(manifest) = Manifest::open(value) else {
         return;
     };
-    assert_eq!(tracking.size(), size);
-    let _ = (tracking.version(), tracking.built_at_ms(), tracking.counts());
-    let visitor = Visitor {
-        country: Country::parse("DE"),
-        platform: None,
-        now_ms: NOW_MS,
+    assert_eq!(manifest.size(), size);
+    let _ = (manifest.version(), manifest.built_at_ms());
+    for kind in ShardKind::ALL {
+        let slots: Vec<_> = manifest.slots(kind).collect();
+        assert!((1..=size / 8).contains(&slots.len()));
+        for hash in [0, 1, 0x7fff, 0x8000, u16::MAX] {
+            let slot = manifest.slot(kind, hash);
+            let named = manifest.checksum(slot).unwrap();
+            assert!(slots.contains(&(slot, named)));
+        }
+    }
+}
+
+fn advertisers(value: Vec<u8>) {
+    let Ok(shard) = AdvertiserShard::open(only(ShardKind::Advertisers), value) else {
+        return;
     };
     for advertiser in CATALOG.advertisers.keys() {
         let token = Token {
             advertiser: advertiser.clone(),
             serial: Serial(9),
         };
-        let _ = tracking.accepts(&token);
+        let _ = (shard.has(advertiser), shard.accepts(&token, NOW_MS));
     }
-    let goals = CATALOG
-        .offers
-        .values()
-        .step_by(4)
-        .flat_map(|offer| offer.goals.first());
-    for goal in goals {
-        if let Some(goal) = tracking.goal(goal.id.as_str()) {
+}
+
+fn goals(value: Vec<u8>) {
+    let size = value.len();
+    let Ok(shard) = GoalShard::open(only(ShardKind::Goals), value) else {
+        return;
+    };
+    let first_goals = CATALOG.offers.values().step_by(4);
+    for goal in first_goals.flat_map(|offer| offer.goals.first()) {
+        if let Some(goal) = shard.goal(goal.id.as_str()) {
             assert!(goal.id.len() <= size && goal.offer.target.len() <= size);
         }
         for app in CATALOG.apps.keys() {
-            let query = format!("rid={}&app={app}&user_id=u1&c1=..&gaid=x", goal.id);
-            if let Ok(allowed) = decide(&tracking, &query, visitor) {
-                let _ = (
-                    click_kind(&allowed, visitor),
-                    redirect(&allowed, visitor, &KEYS, [1; 12]),
-                );
-            }
+            decide(&APPS, &shard, *app, goal.id.as_str());
         }
     }
-    for app in CATALOG.apps.keys().copied().chain(AppId::from_number(0)) {
-        if let Some(app) = tracking.app(app) {
+}
+
+fn apps(value: Vec<u8>) {
+    let size = value.len();
+    let Ok(shard) = AppShard::open(only(ShardKind::Apps), value) else {
+        return;
+    };
+    for id in CATALOG.apps.keys().copied().chain(AppId::from_number(0)) {
+        if let Some(app) = shard.app(id) {
             let blocked = app.blocked_offers().map(str::len).sum::<usize>();
             assert!(blocked <= size * size && app.publisher.id.len() <= size);
             let _ = app.currency();
         }
+        for offer in CATALOG.offers.values().step_by(4) {
+            decide(&shard, &GOALS, id, offer.goals[0].id.as_str());
+        }
+    }
+}
+
+/// Decides a click on a goal, with a damaged shard of apps or of goals, never both.
+fn decide(apps: &AppShard, goals: &GoalShard, app: AppId, goal: &str) {
+    let visitor = Visitor {
+        country: Country::parse("DE"),
+        platform: None,
+        now_ms: NOW_MS,
+    };
+    let query = format!("rid={goal}&app={app}&user_id=u1&c1=..&gaid=x");
+    let parameters = ClickParameters::parse(&query).unwrap();
+    if let Ok(allowed) = decision::decide(parameters, apps.app(app), goals.goal(goal), visitor) {
+        let _ = (
+            click_kind(&allowed, visitor),
+            redirect(&allowed, visitor, &KEYS, [1; 12]),
+        );
     }
 }
 

@@ -15,12 +15,15 @@ use domain::{
             bodies::{body_hash, build_chunk, render_body},
             listing::{ListedOffer, build_index, plan_chunks},
             tracking::{
-                self, Source, SourceAdvertiser, SourceApp, SourceGoal, SourceOffer, SourcePublisher, Tracking,
+                AppShard, GoalShard, Shard, ShardKind, Slot,
+                advertisers::{self, SourceAdvertiser},
+                apps::{self, SourceApp},
+                goals::{self, SourceGoal, SourceOffer},
             },
         },
     },
     conversions::{terms::TermsInForce, token::Serial},
-    model::{AdvertiserId, AppId, GoalId, MicroUsd, OfferId, PublisherId, document::Document, time::UtcDay},
+    model::{AdvertiserId, AppId, MicroUsd, OfferId, PublisherId, document::Document, time::UtcDay},
     offers::page::AppListing,
     reporting::{
         engine::{self, SegmentRef},
@@ -44,7 +47,15 @@ pub static CATALOG: LazyLock<Catalog> =
 
 pub static PUBLISHED: LazyLock<Published> = LazyLock::new(|| CATALOG.published());
 
-pub static TRACKING: LazyLock<Tracking> = LazyLock::new(|| Tracking::open(CATALOG.tracking()).unwrap());
+pub static APPS: LazyLock<AppShard> = LazyLock::new(|| {
+    let [_, (slot, bytes), _] = CATALOG.shards();
+    AppShard::open(slot, bytes).unwrap()
+});
+
+pub static GOALS: LazyLock<GoalShard> = LazyLock::new(|| {
+    let [.., (slot, bytes)] = CATALOG.shards();
+    GoalShard::open(slot, bytes).unwrap()
+});
 
 /// The demo's resources by id.
 #[derive(Default)]
@@ -94,61 +105,40 @@ impl Catalog {
         catalog
     }
 
-    /// The value of the tracking snapshot.
-    pub fn tracking(&self) -> Vec<u8> {
-        let mut goals: Vec<_> = self
-            .offers
-            .iter()
-            .flat_map(|(id, offer)| offer.goals.iter().map(move |goal| (goal.id.clone(), id.clone())))
-            .collect();
-        goals.sort_by(|one, other| one.0.cmp(&other.0));
-        let source = Source {
-            publishers: self
-                .publishers
-                .iter()
-                .map(|(id, publisher)| SourcePublisher {
-                    id: id.clone(),
-                    approved: publisher.approved,
-                    pub_key_hash: Some([7; 32]),
-                })
-                .collect(),
-            apps: self
-                .apps
-                .iter()
-                .map(|(id, app)| SourceApp {
-                    id: *id,
-                    document: app.clone(),
-                    revision: 12,
-                    terms: IN_FORCE,
-                    callback_revision: 0,
-                    outbox_shards: 8,
-                    click_secrets: None,
-                })
-                .collect(),
-            advertisers: self
-                .advertisers
-                .keys()
-                .map(|id| SourceAdvertiser {
-                    id: id.clone(),
-                    newest_serial: Serial(10),
-                    valid_serials: vec![Serial(9), Serial(10)],
-                })
-                .collect(),
-            offers: self
-                .offers
-                .iter()
-                .map(|(id, offer)| source_offer(id, offer))
-                .collect(),
-            goals: goals
-                .into_iter()
-                .map(|(id, offer_id): (GoalId, OfferId)| SourceGoal {
-                    retired: id.as_str().ends_with('3'),
-                    id,
-                    offer_id,
-                })
-                .collect(),
-        };
-        tracking::build(42, NOW_MS, &source)
+    /// The tracking snapshot's shards: one of advertisers, one of apps and one of goals.
+    pub fn shards(&self) -> [(Slot, Vec<u8>); 3] {
+        let goals = self.offers.iter().flat_map(|(id, offer)| {
+            offer.goals.iter().map(move |goal| SourceGoal {
+                retired: goal.id.as_str().ends_with('3'),
+                id: goal.id.clone(),
+                offer: source_offer(id, offer),
+            })
+        });
+        let apps = self.apps.iter().map(|(id, app)| SourceApp {
+            id: *id,
+            document: app.clone(),
+            revision: 12,
+            terms: IN_FORCE,
+            callback_revision: 0,
+            outbox_shards: 8,
+            click_secrets: None,
+            approved: self.publishers[&app.publisher_id].approved,
+            pub_key_hash: Some([7; 32]),
+        });
+        let advertisers = self.advertisers.keys().map(|id| SourceAdvertiser {
+            id: id.clone(),
+            newest_serial: Serial(10),
+            valid_serials: vec![Serial(9), Serial(10)],
+        });
+        ShardKind::ALL.map(|kind| {
+            let slot = Slot::of(kind, 0, 0);
+            let built = match kind {
+                ShardKind::Advertisers => advertisers::build(slot, advertisers.clone().collect()),
+                ShardKind::Apps => apps::build(slot, apps.clone().collect()),
+                ShardKind::Goals => goals::build(slot, goals.clone().collect()),
+            };
+            (slot, built.bytes)
+        })
     }
 
     /// The listing of all offers, live or not, with the bodies that it refers to.

@@ -16,9 +16,12 @@ pub const HEADER: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    Tracking = 1,
+    Manifest = 1,
     Listing = 2,
     Bodies = 3,
+    Goals = 4,
+    Apps = 5,
+    Advertisers = 6,
 }
 
 /// The reason why a value does not open. The isolate then keeps the snapshot that it has.
@@ -52,6 +55,12 @@ pub fn wrap(kind: Kind, format: u8, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// The checksum of a built or opened value; `None` if it has no envelope.
+pub fn checksum(bytes: &[u8]) -> Option<u64> {
+    let (header, _) = bytes.split_first_chunk::<HEADER>()?;
+    header.last_chunk::<8>().copied().map(u64::from_le_bytes)
+}
+
 /// Checks that a value is intact and of this kind and format.
 pub fn verify(kind: Kind, format: u8, bytes: &[u8]) -> Result<(), Damage> {
     let (header, payload) = bytes.split_first_chunk::<HEADER>().ok_or(Damage::Foreign)?;
@@ -76,7 +85,7 @@ mod tests {
     fn a_value_opens_only_with_its_kind_and_format_and_if_it_is_intact() {
         let bytes = wrap(Kind::Listing, 3, b"payload");
         assert_eq!(verify(Kind::Listing, 3, &bytes), Ok(()));
-        assert_eq!(verify(Kind::Tracking, 3, &bytes), Err(Damage::Foreign));
+        assert_eq!(verify(Kind::Manifest, 3, &bytes), Err(Damage::Foreign));
         assert_eq!(verify(Kind::Listing, 4, &bytes), Err(Damage::UnknownFormat(3)));
         for cut in 0..bytes.len() {
             assert!(verify(Kind::Listing, 3, &bytes[..cut]).is_err(), "cut at {cut}");

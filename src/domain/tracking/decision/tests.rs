@@ -2,9 +2,13 @@
 
 use super::*;
 use crate::{
-    catalog::snapshot::tracking::{Source, SourceApp, SourceGoal, SourceOffer, SourcePublisher, build},
+    catalog::snapshot::tracking::{
+        AppShard, GoalShard, Shard, ShardKind, Slot,
+        apps::{self, SourceApp},
+        goals::{self, SourceGoal, SourceOffer},
+    },
     conversions::terms::TermsInForce,
-    model::{CountrySet, GoalId, OfferId, PublisherId},
+    model::{AppId, CountrySet, GoalId, OfferId},
 };
 
 const NOW_S: i64 = 1_000_000;
@@ -33,15 +37,20 @@ fn offer(id: &str) -> SourceOffer {
     }
 }
 
-/// A snapshot whose offers are named after their special property. The goal of offer `x` is `g-x`. App 1 blocks an
+struct Shards {
+    apps: AppShard,
+    goals: GoalShard,
+}
+
+/// Shards whose offers are named after their special property. The goal of offer `x` is `g-x`. App 1 blocks an
 /// offer, and apps 2 and 3 have a fallback URL. The publisher of app 3 is not approved.
-fn snapshot() -> Tracking {
+fn shards() -> Shards {
     let changed = |id: &str, change: fn(&mut SourceOffer)| {
         let mut offer = offer(id);
         change(&mut offer);
         offer
     };
-    let mut offers = vec![
+    let offers = vec![
         offer("plain"),
         changed("paused", |offer| offer.active = false),
         changed("ended", |offer| offer.ends_at = Some(NOW_S)),
@@ -57,16 +66,15 @@ fn snapshot() -> Tracking {
         offer("blocked"),
         offer("retired"),
     ];
-    offers.sort_by(|a, b| a.id.cmp(&b.id));
-    let goal = |offer: &SourceOffer| SourceGoal {
+    let goal = |offer: SourceOffer| SourceGoal {
         id: GoalId::parse(&format!("g-{}", offer.id)).unwrap(),
-        offer_id: offer.id.clone(),
         retired: offer.id.as_str() == "retired",
+        offer,
     };
-    let app = |number, publisher: &str, rest: &str| {
+    let app = |number, approved, rest: &str| {
         let currency = r#"{"name": "Coins", "per_usd": 1}"#;
         let app = format!(
-            r#"{{"publisher_id": "{publisher}", "name": "A", "platform": "android", "currency": {currency}, {rest}}}"#
+            r#"{{"publisher_id": "p", "name": "A", "platform": "android", "currency": {currency}, {rest}}}"#
         );
         SourceApp {
             id: AppId::from_number(number).unwrap(),
@@ -76,25 +84,21 @@ fn snapshot() -> Tracking {
             callback_revision: 0,
             outbox_shards: 8,
             click_secrets: None,
+            approved,
+            pub_key_hash: None,
         }
     };
-    let publisher = |id: &str, approved| SourcePublisher {
-        id: PublisherId::parse(id).unwrap(),
-        approved,
-        pub_key_hash: None,
-    };
-    let source = Source {
-        publishers: vec![publisher("no", false), publisher("yes", true)],
-        apps: vec![
-            app(1, "yes", r#""blocked_offers": ["blocked"]"#),
-            app(2, "yes", r#""fallback_url": "https://fall.example/""#),
-            app(3, "no", r#""fallback_url": "https://fall.example/""#),
-        ],
-        advertisers: Vec::new(),
-        goals: offers.iter().map(goal).collect(),
-        offers,
-    };
-    Tracking::open(build(1, 0, &source)).unwrap()
+    let apps = vec![
+        app(1, true, r#""blocked_offers": ["other", "blocked"]"#),
+        app(2, true, r#""fallback_url": "https://fall.example/""#),
+        app(3, false, r#""fallback_url": "https://fall.example/""#),
+    ];
+    let goals = offers.into_iter().map(goal).collect();
+    let [of_apps, of_goals] = [ShardKind::Apps, ShardKind::Goals].map(|kind| Slot::of(kind, 0, 0));
+    Shards {
+        apps: AppShard::open(of_apps, apps::build(of_apps, apps).bytes).unwrap(),
+        goals: GoalShard::open(of_goals, goals::build(of_goals, goals).bytes).unwrap(),
+    }
 }
 
 /// The decision on a query, or the code of the refusal and whether it goes to the fallback URL.
@@ -104,7 +108,11 @@ fn decided(query: &str, country: &str, platform: Option<Platform>) -> Result<(),
         platform,
         now_ms: NOW_S * 1_000,
     };
-    match decide(&snapshot(), query, visitor) {
+    let shards = shards();
+    let parameters = ClickParameters::parse(query).map_err(|refusal| (refusal.code, false))?;
+    let app = AppId::parse(&parameters.app).and_then(|id| shards.apps.app(id));
+    let goal = shards.goals.goal(&parameters.rid);
+    match decide(parameters, app, goal, visitor) {
         Ok(_) => Ok(()),
         Err(refused) => Err((refused.refusal.code, refused.fallback_url.is_some())),
     }
@@ -161,8 +169,8 @@ fn a_click_is_allowed_or_refused_for_the_first_reason_found() {
 
 #[test]
 fn only_403_and_410_go_to_the_fallback() {
-    let tracking = snapshot();
-    let app = tracking.app(AppId::parse("00000002").unwrap()).unwrap();
+    let shards = shards();
+    let app = shards.apps.app(AppId::parse("00000002").unwrap()).unwrap();
     for (refusal, to_fallback) in [
         (PUBLISHER_NOT_APPROVED, true),
         (NOT_AVAILABLE_IN_COUNTRY, true),

@@ -1,24 +1,37 @@
-//! Tests of the tracking snapshot: it returns what it was built from, and damaged values do not panic.
+//! Tests of the shards: each returns what it was built from, and damaged values do not panic.
 
 use proptest::prelude::*;
 
-use super::*;
+use super::{
+    advertisers::{self, SourceAdvertiser},
+    apps::{self, SourceApp},
+    goals::{self, SourceGoal, SourceOffer},
+    *,
+};
 use crate::{
-    catalog::app::App,
-    model::{AdvertiserId, Country, GoalId, OfferId, PublisherId},
+    catalog::{app::App, snapshot::envelope},
+    conversions::{
+        terms::{CurrentApp, CurrentOffer},
+        token::{Serial, Token},
+    },
+    model::{AdvertiserId, AppId, Country, CountrySet, GoalId, OfferId, Platform, PublisherId},
 };
 
 fn id<T>(parse: impl Fn(&str) -> Option<T>, text: &str) -> T {
     parse(text).unwrap()
 }
 
+fn slot(kind: ShardKind) -> Slot {
+    Slot::of(kind, 0, 0)
+}
+
 fn app(publisher: &str, blocked: &[&str]) -> App {
     let currency = r#"{"name": "Gems", "per_usd": 42.5, "decimals": 2, "rounding": "nearest"}"#;
-    let mut app: App = serde_json::from_str(&format!(
-        r#"{{"publisher_id": "{publisher}", "name": "An app", "platform": "ios", "currency": {currency}}}"#
-    ))
-    .unwrap();
-    app.max_rewards_per_user_day = Some(5);
+    let json = format!(
+        r#"{{"publisher_id": "{publisher}", "name": "A", "platform": "ios", "currency": {currency},
+            "max_rewards_per_user_day": 5}}"#
+    );
+    let mut app: App = serde_json::from_str(&json).unwrap();
     app.blocked_offers = blocked.iter().map(|offer| id(OfferId::parse, offer)).collect();
     app
 }
@@ -35,6 +48,8 @@ fn source_app(name: &str, document: App) -> SourceApp {
         callback_revision: 21,
         outbox_shards: 8,
         click_secrets: None,
+        approved: true,
+        pub_key_hash: Some([7; 32]),
     }
 }
 
@@ -60,52 +75,62 @@ fn offer(name: &str) -> SourceOffer {
     }
 }
 
-fn source() -> Source {
-    Source {
-        publishers: vec![
-            SourcePublisher {
-                id: id(PublisherId::parse, "a"),
-                approved: true,
-                pub_key_hash: Some([7; 32]),
-            },
-            SourcePublisher {
-                id: id(PublisherId::parse, "b"),
-                approved: false,
-                pub_key_hash: None,
-            },
-        ],
-        apps: vec![
-            source_app("00000001", app("a", &["o-2", "not-there"])),
-            SourceApp {
-                click_secrets: Some(vec![1, 2, 3]),
-                ..source_app(
-                    "20000000",
-                    App {
-                        fallback_url: Some("https://fall.example/".into()),
-                        ..app("b", &[])
-                    },
-                )
-            },
-        ],
-        advertisers: vec![SourceAdvertiser {
-            id: id(AdvertiserId::parse, "adv"),
-            newest_serial: Serial(9),
-            valid_serials: vec![Serial(5), Serial(7)],
-        }],
-        offers: vec![offer("o-1"), offer("o-2")],
-        goals: vec![
-            SourceGoal {
-                id: id(GoalId::parse, "g-1"),
-                offer_id: id(OfferId::parse, "o-1"),
-                retired: false,
-            },
-            SourceGoal {
-                id: id(GoalId::parse, "g-2"),
-                offer_id: id(OfferId::parse, "o-2"),
-                retired: true,
-            },
-        ],
+fn goal(name: &str, offer_id: &str, retired: bool) -> SourceGoal {
+    SourceGoal {
+        id: id(GoalId::parse, name),
+        retired,
+        offer: offer(offer_id),
     }
+}
+
+fn three_apps() -> Vec<SourceApp> {
+    vec![
+        SourceApp {
+            click_secrets: Some(vec![1, 2, 3]),
+            approved: false,
+            pub_key_hash: None,
+            ..source_app(
+                "20000000",
+                App {
+                    fallback_url: Some("https://fall.example/".into()),
+                    ..app("b", &[])
+                },
+            )
+        },
+        source_app("00000001", app("a", &["o-2", "not-there"])),
+        source_app("30000000", app("c", &["o-1"])),
+    ]
+}
+
+fn three_goals() -> Vec<SourceGoal> {
+    vec![
+        goal("g-2", "o-2", true),
+        goal("g-1", "o-1", false),
+        goal("g-3", "o-1", false),
+    ]
+}
+
+fn one_advertiser() -> Vec<SourceAdvertiser> {
+    vec![SourceAdvertiser {
+        id: id(AdvertiserId::parse, "adv"),
+        newest_serial: Serial(9),
+        valid_serials: vec![Serial(5), Serial(7)],
+    }]
+}
+
+fn open_apps(apps: Vec<SourceApp>) -> AppShard {
+    let slot = slot(ShardKind::Apps);
+    AppShard::open(slot, apps::build(slot, apps).bytes).unwrap()
+}
+
+fn open_goals(goals: Vec<SourceGoal>) -> GoalShard {
+    let slot = slot(ShardKind::Goals);
+    GoalShard::open(slot, goals::build(slot, goals).bytes).unwrap()
+}
+
+fn open_advertisers() -> AdvertiserShard {
+    let slot = slot(ShardKind::Advertisers);
+    AdvertiserShard::open(slot, advertisers::build(slot, one_advertiser()).bytes).unwrap()
 }
 
 fn token(advertiser: &str, serial: i64) -> Token {
@@ -116,29 +141,24 @@ fn token(advertiser: &str, serial: i64) -> Token {
 }
 
 #[test]
-fn a_token_is_valid_if_it_is_listed_or_newer_than_the_snapshot() {
-    let tracking = Tracking::open(build(5, 1_000, &source())).unwrap();
-    let valid = |tracking: &Tracking, advertiser: &str| -> Vec<_> {
-        let serials = (0..12).filter(|serial| tracking.accepts(&token(advertiser, *serial)));
+fn a_token_is_valid_if_it_is_listed_or_newer_than_the_shard() {
+    let shard = open_advertisers();
+    let valid = |advertiser: &str, as_of_ms| -> Vec<_> {
+        let serials = (0..12).filter(|serial| shard.accepts(&token(advertiser, *serial), as_of_ms));
         serials.collect()
     };
-    assert_eq!(valid(&tracking, "adv"), [5, 7, 10, 11], "9 was revoked");
-    assert_eq!(valid(&tracking, "newcomer"), (1..12).collect::<Vec<_>>());
+    assert_eq!(valid("adv", 1_000), [5, 7, 10, 11], "9 was revoked");
+    assert_eq!(valid("newcomer", 1_000), (1..12).collect::<Vec<_>>());
     // Built after a restore from a backup: tokens that were issued in between are not in it.
-    let restored = Tracking::open(build(5, 11_000, &source())).unwrap();
-    assert_eq!(valid(&restored, "adv"), [5, 7, 11]);
-    assert_eq!(valid(&restored, "newcomer"), [11]);
+    assert_eq!(valid("adv", 11_000), [5, 7, 11]);
+    assert_eq!(valid("newcomer", 11_000), [11]);
+    assert!(shard.has(&id(AdvertiserId::parse, "adv")) && !shard.has(&id(AdvertiserId::parse, "newcomer")));
 }
 
 #[test]
-fn everything_is_read_back_as_it_was_built() {
-    let tracking = Tracking::open(build(5, 1_000, &source())).unwrap();
-    assert_eq!(
-        (tracking.version(), tracking.built_at_ms(), tracking.counts()),
-        (5, 1_000, (2, 2, 2))
-    );
-
-    let first = tracking.app(id(AppId::parse, "00000001")).unwrap();
+fn apps_are_read_back_as_they_were_built() {
+    let shard = open_apps(three_apps());
+    let first = shard.app(id(AppId::parse, "00000001")).unwrap();
     assert_eq!((first.publisher.id, first.publisher.approved), ("a", true));
     assert_eq!(first.publisher.pub_key_hash, Some(&[7; 32]));
     assert_eq!(
@@ -146,18 +166,21 @@ fn everything_is_read_back_as_it_was_built() {
         (Platform::Ios, app("a", &[]).currency)
     );
     assert_eq!((first.fallback_url, first.click_secrets), (None, None));
+    assert_eq!(first.blocked_offers().collect::<Vec<_>>(), ["not-there", "o-2"]);
+    let second = shard.app(id(AppId::parse, "20000000")).unwrap();
     assert_eq!(
-        first.blocked_offers().collect::<Vec<_>>(),
-        ["o-2"],
-        "a missing offer is not listed"
-    );
-    let second = tracking.app(id(AppId::parse, "20000000")).unwrap();
-    assert_eq!(
-        (second.publisher.pub_key_hash, second.fallback_url),
-        (None, Some("https://fall.example/"))
+        (
+            second.publisher.approved,
+            second.publisher.pub_key_hash,
+            second.fallback_url
+        ),
+        (false, None, Some("https://fall.example/"))
     );
     assert_eq!(second.click_secrets, Some(&[1, 2, 3][..]));
-    assert!(tracking.app(id(AppId::parse, "00000002")).is_none());
+    assert_eq!(second.blocked_offers().count(), 0);
+    let third = shard.app(id(AppId::parse, "30000000")).unwrap();
+    assert_eq!(third.blocked_offers().collect::<Vec<_>>(), ["o-1"]);
+    assert!(shard.app(id(AppId::parse, "00000002")).is_none());
     let of_app = CurrentApp {
         revision: 24,
         terms: TermsInForce {
@@ -170,6 +193,30 @@ fn everything_is_read_back_as_it_was_built() {
         max_rewards_per_user_day: Some(5),
     };
     assert_eq!(second.current(), Some(of_app));
+    let goals = open_goals(three_goals());
+    let blocked_by = |app: &apps::AppView<'_>| {
+        ["g-1", "g-2", "g-3"].map(|goal| app.blocks(&goals.goal(goal).unwrap().offer))
+    };
+    assert_eq!(blocked_by(&first), [false, true, false]);
+    assert_eq!(blocked_by(&second), [false; 3]);
+    assert_eq!(blocked_by(&third), [true, false, true]);
+}
+
+#[test]
+fn goals_are_read_back_as_they_were_built_and_an_offer_is_stored_once() {
+    let shard = open_goals(three_goals());
+    let first = shard.goal("g-1").unwrap();
+    assert_eq!((first.id, first.offer.id, first.retired), ("g-1", "o-1", false));
+    assert_eq!(first.offer.target, "https://example.com/o-1?c={click_id}");
+    assert_eq!(
+        (
+            first.offer.click_cap,
+            first.offer.click_id_max,
+            first.offer.revision
+        ),
+        (Some(7), None, 12)
+    );
+    assert!(first.offer.countries.contains(Country::parse("DE").unwrap()) && first.offer.includes_countries);
     let of_offer = CurrentOffer {
         revision: 12,
         terms: TermsInForce {
@@ -179,111 +226,108 @@ fn everything_is_read_back_as_it_was_built() {
         conversion_cap: Some(9),
         min_seconds_to_convert: Some(6),
     };
-    assert_eq!(tracking.offer("o-2").map(|offer| offer.current()), Some(of_offer));
-    assert!(tracking.offer("o-3").is_none());
-
-    let goal = tracking.goal("g-1").unwrap();
-    assert_eq!((goal.id, goal.offer.id, goal.retired), ("g-1", "o-1", false));
-    assert_eq!(goal.offer.target, "https://example.com/o-1?c={click_id}");
-    assert_eq!(
-        (goal.offer.click_cap, goal.offer.click_id_max, goal.offer.revision),
-        (Some(7), None, 12)
-    );
-    assert!(goal.offer.countries.contains(Country::parse("DE").unwrap()) && goal.offer.includes_countries);
-    assert!(!first.blocks(&goal.offer) && first.blocks(&tracking.goal("g-2").unwrap().offer));
-    assert!(tracking.goal("g-2").unwrap().retired);
-    assert!(tracking.goal("g-3").is_none() && tracking.goal("").is_none());
+    assert_eq!(first.offer.current(), of_offer);
+    let retired = shard.goal("g-2").unwrap();
+    assert!(retired.retired && retired.offer.id == "o-2");
+    assert_eq!(shard.goal("g-3").unwrap().offer.id, "o-1");
+    assert!(shard.goal("g-4").is_none() && shard.goal("").is_none());
+    assert!(shard.offer_at(1).is_some() && shard.offer_at(2).is_none());
     assert!(
-        !goal.offer.is_live(99_999) && goal.offer.is_live(100_000),
+        !first.offer.is_live(99_999) && first.offer.is_live(100_000),
         "it starts at 100 s"
     );
 }
 
 #[test]
-fn a_row_with_a_missing_reference_is_not_found() {
-    let mut source = source();
-    source.publishers.remove(0);
-    source.offers.remove(0);
-    let tracking = Tracking::open(build(1, 0, &source)).unwrap();
-    assert!(tracking.app(id(AppId::parse, "00000001")).is_none());
-    assert!(tracking.goal("g-1").is_none());
-}
-
-/// The planned size, docs/PERFORMANCE.md, "Limits at scale".
-#[test]
-fn a_snapshot_of_20_000_offers_fits_a_kv_value() {
-    let mut source = source();
-    source.offers = (0..20_000)
-        .map(|n| SourceOffer {
-            target: format!("https://example.com/{}", "x".repeat(150)),
-            ..offer(&format!("{n:05}"))
-        })
-        .collect();
-    source.goals = (0..60_000)
-        .map(|n| SourceGoal {
-            id: id(GoalId::parse, &format!("{n:07}")),
-            offer_id: id(OfferId::parse, &format!("{:05}", n / 3)),
-            retired: false,
-        })
-        .collect();
-    source.apps = (0..5_000)
-        .map(|n| source_app(&format!("{n:08}"), app("a", &[])))
-        .collect();
-    let bytes = build(1, 0, &source);
-    assert!(bytes.len() < 10 << 20, "{} bytes", bytes.len());
-    let tracking = Tracking::open(bytes).unwrap();
-    for n in 0..60_000 {
+fn a_shard_opens_only_as_the_slot_for_which_it_was_built() {
+    let own = Slot::of(ShardKind::Goals, 3, 0x4000);
+    let bytes = || goals::build(own, three_goals()).bytes;
+    assert!(GoalShard::open(own, bytes()).is_ok());
+    for other in [
+        Slot::of(ShardKind::Goals, 3, 0x2000),
+        Slot::of(ShardKind::Goals, 4, 0x4000),
+        Slot::of(ShardKind::Goals, 0, 0),
+    ] {
         assert_eq!(
-            tracking.goal(&format!("{n:07}")).unwrap().offer.id,
-            format!("{:05}", n / 3)
+            GoalShard::open(other, bytes()).err(),
+            Some(Damage::Foreign),
+            "{other:?}"
         );
     }
-    assert!((0..5_000).all(|n| tracking.app(AppId::from_number(n).unwrap()).is_some()));
+    assert_eq!(AppShard::open(own, bytes()).err(), Some(Damage::Foreign));
+}
+
+#[test]
+fn a_large_shard_is_split_unless_its_rows_are_few() {
+    let long = "x".repeat(2_000);
+    let built = |rows: usize, target: &str| {
+        let goals = (0..rows).map(|n| SourceGoal {
+            offer: SourceOffer {
+                target: target.to_owned(),
+                ..offer(&format!("o-{n}"))
+            },
+            ..goal(&format!("g-{n}"), "o", false)
+        });
+        goals::build(slot(ShardKind::Goals), goals.collect())
+    };
+    assert!(!built(15, &long.repeat(2)).is_to_split());
+    assert!(built(16, &long).is_to_split());
+    assert!(!built(100, "https://example.com/").is_to_split());
+    assert!(built(300, "https://example.com/").is_to_split());
 }
 
 proptest! {
     /// A correct checksum does not mean that the columns are valid.
     #[test]
-    fn a_snapshot_with_random_columns_never_panics(
-        columns in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 16),
+    fn a_shard_with_random_columns_never_panics(
+        columns in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..300), 6),
     ) {
-        let mut columns = columns.into_iter();
-        let mut next = || columns.next().unwrap_or_default();
-        let columns = TrackingColumns {
-            header: next(), publishers: next(), publisher_ids: next(), app_ids: next(), apps: next(),
-            app_texts: next(), click_secrets: next(), blocked: next(), advertiser_ids: next(), token_serials: next(), offers: next(),
-            offer_ids: next(), targets: next(), goals: next(), goal_ids: next(), goal_index: next(),
+        let value = |kind, slot: Slot, columns: &[Vec<u8>]| {
+            let joined = crate::model::parts::join(&[&[slot.to_bytes().to_vec()], columns].concat());
+            envelope::wrap(kind, 1, &joined)
         };
-        if let Ok(tracking) = Tracking::open(columns.into_value(Kind::Tracking, FORMAT)) {
+        let of_apps = slot(ShardKind::Apps);
+        if let Ok(shard) = AppShard::open(of_apps, value(envelope::Kind::Apps, of_apps, &columns[..5])) {
+            let goals = open_goals(three_goals());
             for n in 0..8 {
-                if let Some(app) = tracking.app_at(n) {
-                    let _ = (app.currency(), app.current(), app.blocked_offers().count());
-                }
-                if let Some(offer) = tracking.offer_at(n) {
-                    let _ = offer.is_live(0);
-                }
-                for advertiser in ["none", "adv"] {
-                    let _ = tracking.accepts(&token(advertiser, i64::from(n)));
+                if let Some(app) = shard.app_at(n) {
+                    let _ = (app.currency(), app.current(), app.blocked_offers().take(1_000).count());
+                    let _ = app.blocks(&goals.goal("g-1").unwrap().offer);
                 }
             }
-            let _ = (tracking.goal("g-1"), tracking.app(AppId::from_number(1).unwrap()), tracking.counts());
+            let _ = shard.app(AppId::from_number(1).unwrap());
+        }
+        let of_goals = slot(ShardKind::Goals);
+        if let Ok(shard) = GoalShard::open(of_goals, value(envelope::Kind::Goals, of_goals, &columns)) {
+            for n in 0..8 {
+                if let Some(offer) = shard.offer_at(n) {
+                    let _ = offer.is_live(0);
+                }
+            }
+            let _ = shard.goal("g-1");
+        }
+        let of_advertisers = slot(ShardKind::Advertisers);
+        let advertisers = value(envelope::Kind::Advertisers, of_advertisers, &columns[..2]);
+        if let Ok(shard) = AdvertiserShard::open(of_advertisers, advertisers) {
+            let _ = shard.accepts(&token("adv", 1), 0);
         }
     }
 
     #[test]
     fn a_changed_byte_is_detected(at in 0..10_000_usize, bit in 0..8_u8) {
-        let mut bytes = build(1, 0, &source());
+        let slot = slot(ShardKind::Goals);
+        let mut bytes = goals::build(slot, three_goals()).bytes;
         let at = at % bytes.len();
         bytes[at] ^= 1 << bit;
         // Two bytes of the envelope are not used.
-        prop_assert!(Tracking::open(bytes).is_err() || (6..8).contains(&at));
+        prop_assert!(GoalShard::open(slot, bytes).is_err() || (6..8).contains(&at));
     }
 }
 
 #[test]
 fn a_value_without_whole_columns_is_refused() {
     for payload in [crate::model::parts::join(&[b"1"]), Vec::new(), vec![0xFF; 400]] {
-        let value = crate::catalog::snapshot::envelope::wrap(Kind::Tracking, FORMAT, &payload);
-        assert!(Tracking::open(value).is_err());
+        let value = envelope::wrap(envelope::Kind::Goals, 1, &payload);
+        assert!(GoalShard::open(slot(ShardKind::Goals), value).is_err());
     }
 }

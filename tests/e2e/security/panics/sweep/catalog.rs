@@ -118,5 +118,6 @@ fn wherever_the_catalog_panics_documents_are_complete_and_issued_credentials_wor
         .expect(200);
     let received = receiver.wait(1);
     assert_eq!(received[0].path(), format!("/cb-{}", last.get()));
-    sweep.report(70);
+    // Publications follow each change and are seen with it, but need not run again at once.
+    sweep.report(50);
 }

@@ -1,0 +1,99 @@
+//! Shards of advertisers: the serials of the tokens with which they report conversions.
+
+use super::{Built, Shard, ShardKind, Slot, check_slot};
+use crate::{
+    catalog::snapshot::{
+        columns::{Fields, Strings, columns},
+        envelope::{Damage, Kind},
+    },
+    conversions::token::{Serial, Token},
+    model::{AdvertiserId, parts::Span, time::SECOND_MS},
+};
+
+const FORMAT: u8 = 1;
+
+columns! {
+    AdvertiserColumns {
+        slot,
+        /// Ascending.
+        ids,
+        /// The serials of an advertiser's tokens, `i64` each: the newest that was ever issued, then the valid ones.
+        serials,
+    }
+}
+
+pub struct AdvertiserShard {
+    bytes: Vec<u8>,
+    columns: AdvertiserColumns<Span>,
+}
+
+impl Shard for AdvertiserShard {
+    const KIND: ShardKind = ShardKind::Advertisers;
+
+    fn open(slot: Slot, bytes: Vec<u8>) -> Result<Self, Damage> {
+        let columns = AdvertiserColumns::open(&bytes, Kind::Advertisers, FORMAT)?;
+        check_slot(columns.slot.of(&bytes), slot)?;
+        Ok(Self { bytes, columns })
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl AdvertiserShard {
+    pub fn has(&self, advertiser: &AdvertiserId) -> bool {
+        self.row(advertiser).is_some()
+    }
+
+    /// Whether an issued token is valid: its serial is listed, or it was issued since `as_of_ms`, before which the shard has
+    /// every change. A serial is at least the time of its issue, so a token that a catalog restored from a backup does
+    /// not know is refused.
+    pub fn accepts(&self, token: &Token, as_of_ms: i64) -> bool {
+        let serial = token.serial;
+        let is_since = serial.0 >= as_of_ms.div_euclid(SECOND_MS);
+        let Some(row) = self.row(&token.advertiser) else {
+            return is_since;
+        };
+        let serials = Strings::new(self.columns.serials.of(&self.bytes));
+        let mut serials = Fields(serials.bytes(row).unwrap_or_default());
+        let Some(newest) = serials.i64().map(Serial) else {
+            return false;
+        };
+        let mut valid = std::iter::from_fn(|| serials.i64().map(Serial));
+        (serial > newest && is_since) || valid.any(|valid| serial == valid)
+    }
+
+    fn row(&self, advertiser: &AdvertiserId) -> Option<u32> {
+        Strings::new(self.columns.ids.of(&self.bytes)).find_sorted(advertiser.as_str().as_bytes())
+    }
+}
+
+/// An advertiser to build a shard from.
+#[derive(Clone, Debug)]
+pub struct SourceAdvertiser {
+    pub id: AdvertiserId,
+    /// The serial of the newest token that was ever issued, which may have been revoked; 0 for none.
+    pub newest_serial: Serial,
+    pub valid_serials: Vec<Serial>,
+}
+
+/// Builds the shard of a slot from its advertisers, in any order.
+pub fn build(slot: Slot, mut advertisers: Vec<SourceAdvertiser>) -> Built {
+    advertisers.sort_by(|one, other| one.id.cmp(&other.id));
+    let columns = AdvertiserColumns {
+        slot: slot.to_bytes().to_vec(),
+        ids: Strings::column(advertisers.iter().map(|advertiser| advertiser.id.as_str())),
+        serials: Strings::column(advertisers.iter().map(|advertiser| {
+            let newest = [advertiser.newest_serial];
+            let serials = newest.iter().chain(&advertiser.valid_serials);
+            serials
+                .flat_map(|Serial(serial)| serial.to_le_bytes())
+                .collect::<Vec<u8>>()
+        })),
+    };
+    Built {
+        bytes: columns.into_value(Kind::Advertisers, FORMAT),
+        rows: advertisers.len(),
+    }
+}

@@ -1,0 +1,290 @@
+//! Shards of apps, each with its publisher's approval and Pub-Key hash.
+
+use super::{Built, NO_LIMIT, Shard, ShardKind, Slot, check_slot, goals::OfferView, limit, terms_in_force};
+use crate::{
+    catalog::{
+        app::App,
+        snapshot::{
+            columns::{Fields, Rows, Strings, U32Column, columns, find_sorted},
+            envelope::{Damage, Kind},
+        },
+    },
+    conversions::terms::{CurrentApp, TermsInForce},
+    model::{
+        AppId, CurrencyRate, Platform, PublisherId,
+        credentials::CredentialHash,
+        money::{PerUsd, Rounding},
+        parts::{Span, to_u32},
+    },
+};
+
+const FORMAT: u8 = 1;
+
+/// Bytes of an app's row: platform, decimals and rounding `u8` each, millionths of a unit per USD `i64`, the end of its
+/// blocked offers `u32`, and as `i64` each its revision, the revision of its terms, the UNIX second before which clicks
+/// are paid by them, and the revision of its callback settings; number of its outboxes `u8`, rewards of a user on a day
+/// `u32`; whether its publisher is approved and has a Pub-Key `u8` each, the key's hash.
+const APP_ROW: usize = 1 + 1 + 1 + 8 + 4 + 4 * 8 + 1 + 4 + 1 + 1 + 32;
+/// Number of texts of an app: its publisher's id, its currency's name and its fallback URL.
+const APP_TEXTS: u32 = 3;
+
+columns! {
+    AppColumns {
+        slot,
+        /// One `u32` for each app, ascending.
+        ids,
+        apps,
+        texts,
+        /// The click secrets of each app, sealed under `EDGE_KEYS`; empty if its clicks are not signed.
+        click_secrets,
+        /// The blocked offers of each app, one app after another, each ascending.
+        blocked,
+    }
+}
+
+pub struct AppShard {
+    bytes: Vec<u8>,
+    columns: AppColumns<Span>,
+}
+
+impl Shard for AppShard {
+    const KIND: ShardKind = ShardKind::Apps;
+
+    fn open(slot: Slot, bytes: Vec<u8>) -> Result<Self, Damage> {
+        let columns = AppColumns::open(&bytes, Kind::Apps, FORMAT)?;
+        check_slot(columns.slot.of(&bytes), slot)?;
+        Ok(Self { bytes, columns })
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl AppShard {
+    pub fn app(&self, id: AppId) -> Option<AppView<'_>> {
+        let ids = U32Column::new(self.columns.ids.of(&self.bytes));
+        let row = find_sorted(ids.len(), |row| Some(ids.get(row)?.cmp(&id.number())))?;
+        self.app_at(row)
+    }
+
+    pub(super) fn app_at(&self, row: u32) -> Option<AppView<'_>> {
+        let id = AppId::from_number(U32Column::new(self.columns.ids.of(&self.bytes)).get(row)?)?;
+        let mut fields = Fields(self.row(row)?);
+        let platform = Platform::from_code(fields.u8()?)?;
+        let decimals = fields.u8()?;
+        let rounding = match fields.u8()? {
+            code if code == Rounding::Up as u8 => Rounding::Up,
+            code if code == Rounding::Nearest as u8 => Rounding::Nearest,
+            _ => Rounding::Down,
+        };
+        let per_usd = PerUsd(fields.i64()?);
+        let blocked = (self.first_blocked(row)?, fields.u32()?);
+        let (revision, terms) = (fields.i64()?, terms_in_force(&mut fields)?);
+        let (callback_revision, outbox_shards) = (fields.i64()?, fields.u8()?);
+        let max_rewards_per_user_day = limit(fields.u32()?);
+        let (approved, has_key) = (fields.u8()? != 0, fields.u8()? != 0);
+        let hash = fields.bytes::<32>()?;
+        let texts = self.strings(self.columns.texts);
+        let text = |index| texts.get(row.checked_mul(APP_TEXTS)?.checked_add(index)?);
+        let fallback_url = text(2).filter(|url| !url.is_empty());
+        let click_secrets = self.strings(self.columns.click_secrets).bytes(row)?;
+        Some(AppView {
+            shard: self,
+            id,
+            publisher: PublisherView {
+                id: text(0)?,
+                approved,
+                pub_key_hash: has_key.then_some(hash),
+            },
+            platform,
+            currency_name: text(1)?,
+            per_usd,
+            decimals,
+            rounding,
+            fallback_url,
+            click_secrets: (!click_secrets.is_empty()).then_some(click_secrets),
+            blocked,
+            revision,
+            terms,
+            callback_revision,
+            outbox_shards,
+            max_rewards_per_user_day,
+        })
+    }
+
+    fn row(&self, row: u32) -> Option<&[u8]> {
+        let rows = Rows::<APP_ROW>::new(self.columns.apps.of(&self.bytes));
+        rows.get(row).map(<[u8; APP_ROW]>::as_slice)
+    }
+
+    /// The end of the blocked offers of the app before.
+    fn first_blocked(&self, row: u32) -> Option<u32> {
+        const BEFORE_BLOCKED: usize = 1 + 1 + 1 + 8;
+        match row.checked_sub(1) {
+            Some(before) => Fields(self.row(before)?.get(BEFORE_BLOCKED..)?).u32(),
+            None => Some(0),
+        }
+    }
+
+    fn strings(&self, column: Span) -> Strings<'_> {
+        Strings::new(column.of(&self.bytes))
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct PublisherView<'a> {
+    pub id: &'a str,
+    pub approved: bool,
+    pub pub_key_hash: Option<&'a CredentialHash>,
+}
+
+#[derive(Clone, Copy)]
+pub struct AppView<'a> {
+    shard: &'a AppShard,
+    pub id: AppId,
+    pub publisher: PublisherView<'a>,
+    pub platform: Platform,
+    currency_name: &'a str,
+    per_usd: PerUsd,
+    decimals: u8,
+    rounding: Rounding,
+    pub fallback_url: Option<&'a str>,
+    /// Its click secrets, sealed under `EDGE_KEYS`; `None` if its clicks are not signed.
+    pub click_secrets: Option<&'a [u8]>,
+    /// The range of its rows in the column of blocked offers.
+    blocked: (u32, u32),
+    /// The revision of the app's last change.
+    pub revision: i64,
+    pub terms: TermsInForce,
+    callback_revision: i64,
+    pub outbox_shards: u8,
+    max_rewards_per_user_day: Option<u32>,
+}
+
+impl<'a> AppView<'a> {
+    pub fn currency(&self) -> CurrencyRate {
+        CurrencyRate {
+            name: self.currency_name.to_owned(),
+            per_usd: self.per_usd,
+            decimals: self.decimals,
+            rounding: self.rounding,
+        }
+    }
+
+    /// Its values for conversions; `None` if the id of its publisher does not parse.
+    pub fn current(&self) -> Option<CurrentApp> {
+        Some(CurrentApp {
+            revision: self.revision,
+            terms: self.terms,
+            publisher_id: PublisherId::parse(self.publisher.id)?,
+            callback_revision: self.callback_revision,
+            outbox_shards: self.outbox_shards,
+            max_rewards_per_user_day: self.max_rewards_per_user_day,
+        })
+    }
+
+    pub fn blocks(&self, offer: &OfferView<'_>) -> bool {
+        let (start, end) = self.blocked;
+        let ids = self.blocked_ids();
+        let rows = end.saturating_sub(start);
+        let compare = |row: u32| Some(ids.bytes(start.checked_add(row)?)?.cmp(offer.id.as_bytes()));
+        usize::try_from(rows).is_ok_and(|rows| find_sorted(rows, compare).is_some())
+    }
+
+    /// The ids of the offers it blocks, ascending.
+    pub fn blocked_offers(&self) -> impl Iterator<Item = &'a str> {
+        let ids = self.blocked_ids();
+        (self.blocked.0..self.blocked.1).map_while(move |row| ids.get(row))
+    }
+
+    fn blocked_ids(&self) -> Strings<'a> {
+        self.shard.strings(self.shard.columns.blocked)
+    }
+}
+
+/// An app to build a shard from.
+#[derive(Clone, Debug)]
+pub struct SourceApp {
+    pub id: AppId,
+    pub document: App,
+    /// The revision of its last change.
+    pub revision: i64,
+    pub terms: TermsInForce,
+    pub callback_revision: i64,
+    /// How many outboxes it has.
+    pub outbox_shards: u8,
+    /// The document's click secrets, sealed under `EDGE_KEYS`.
+    pub click_secrets: Option<Vec<u8>>,
+    /// Of its publisher.
+    pub approved: bool,
+    pub pub_key_hash: Option<CredentialHash>,
+}
+
+/// Builds the shard of a slot from its apps, in any order.
+pub fn build(slot: Slot, mut apps: Vec<SourceApp>) -> Built {
+    apps.sort_by_key(|app| app.id.number());
+    let mut rows = Vec::with_capacity(apps.len() * APP_ROW);
+    let mut texts = Vec::with_capacity(apps.len() * 3);
+    let mut blocked: Vec<&str> = Vec::new();
+    for app in &apps {
+        let mut ids: Vec<_> = app
+            .document
+            .blocked_offers
+            .iter()
+            .map(|offer| offer.as_str())
+            .collect();
+        ids.sort_unstable();
+        blocked.extend(ids);
+        push_row(&mut rows, app, to_u32(blocked.len()));
+        texts.extend([
+            app.document.publisher_id.as_str().to_owned(),
+            app.document.currency.name.clone(),
+            app.document.fallback().unwrap_or_default(),
+        ]);
+    }
+    let secrets = apps
+        .iter()
+        .map(|app| app.click_secrets.as_deref().unwrap_or_default());
+    let columns = AppColumns {
+        slot: slot.to_bytes().to_vec(),
+        ids: U32Column::column(apps.iter().map(|app| app.id.number())),
+        apps: rows,
+        texts: Strings::column(texts),
+        click_secrets: Strings::column(secrets),
+        blocked: Strings::column(blocked),
+    };
+    Built {
+        bytes: columns.into_value(Kind::Apps, FORMAT),
+        rows: apps.len(),
+    }
+}
+
+fn push_row(rows: &mut Vec<u8>, app: &SourceApp, blocked_end: u32) {
+    let SourceApp {
+        id: _,
+        document,
+        revision,
+        terms,
+        callback_revision,
+        outbox_shards,
+        click_secrets: _,
+        approved,
+        pub_key_hash,
+    } = app;
+    rows.extend([
+        document.platform.code(),
+        document.currency.decimals,
+        document.currency.rounding as u8,
+    ]);
+    rows.extend(document.currency.per_usd.0.to_le_bytes());
+    rows.extend(blocked_end.to_le_bytes());
+    for number in [*revision, terms.revision, terms.since, *callback_revision] {
+        rows.extend(number.to_le_bytes());
+    }
+    rows.push(*outbox_shards);
+    let most_rewards = document.max_rewards_per_user_day.unwrap_or(NO_LIMIT);
+    rows.extend(most_rewards.to_le_bytes());
+    rows.extend([u8::from(*approved), u8::from(pub_key_hash.is_some())]);
+    rows.extend(pub_key_hash.unwrap_or_default());
+}

@@ -1,0 +1,229 @@
+//! Shards of goals, each with its offer: a click names a goal, and finds all of its offer beside it.
+
+use super::{Built, NO_LIMIT, Shard, ShardKind, Slot, check_slot, limit, terms_in_force};
+use crate::{
+    catalog::{
+        offer::is_live,
+        snapshot::{
+            columns::{Fields, HashIndex, Rows, Strings, columns},
+            envelope::{Damage, Kind},
+        },
+    },
+    conversions::terms::{CurrentOffer, TermsInForce},
+    model::{CountrySet, GoalId, OfferId, Platform, parts::Span},
+};
+
+const FORMAT: u8 = 1;
+
+/// Bytes of an offer's row: active, platform and whether it includes countries by name `u8` each, countries, start and
+/// end in UNIX seconds `i64` each, click cap, longest click id, conversion cap and fewest seconds to convert `u32` each,
+/// and as `i64` each its revision, the revision of its terms, and the UNIX second before which clicks are paid by them.
+const OFFER_ROW: usize = 1 + 1 + 1 + 32 + 8 + 8 + 4 * 4 + 3 * 8;
+/// Bytes of a goal's row: row of its offer `u32`, retired `u8`.
+const GOAL_ROW: usize = 4 + 1;
+
+columns! {
+    GoalColumns {
+        slot,
+        goals,
+        goal_ids,
+        goal_index,
+        /// The offers of these goals, ascending by id.
+        offers,
+        offer_ids,
+        targets,
+    }
+}
+
+pub struct GoalShard {
+    bytes: Vec<u8>,
+    columns: GoalColumns<Span>,
+}
+
+impl Shard for GoalShard {
+    const KIND: ShardKind = ShardKind::Goals;
+
+    fn open(slot: Slot, bytes: Vec<u8>) -> Result<Self, Damage> {
+        let columns = GoalColumns::open(&bytes, Kind::Goals, FORMAT)?;
+        check_slot(columns.slot.of(&bytes), slot)?;
+        Ok(Self { bytes, columns })
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl GoalShard {
+    /// A goal by its id, the `rid` of a click. Retired goals are found too.
+    pub fn goal(&self, id: &str) -> Option<GoalView<'_>> {
+        let ids = self.strings(self.columns.goal_ids);
+        let index = HashIndex::new(self.columns.goal_index.of(&self.bytes));
+        let row = index.lookup(id.as_bytes(), |row| ids.bytes(row) == Some(id.as_bytes()))?;
+        let mut fields = Fields(Rows::<GOAL_ROW>::new(self.columns.goals.of(&self.bytes)).get(row)?);
+        let offer = self.offer_at(fields.u32()?)?;
+        let retired = fields.u8()? != 0;
+        Some(GoalView {
+            id: ids.get(row)?,
+            offer,
+            retired,
+        })
+    }
+
+    pub(super) fn offer_at(&self, row: u32) -> Option<OfferView<'_>> {
+        let mut fields = Fields(Rows::<OFFER_ROW>::new(self.columns.offers.of(&self.bytes)).get(row)?);
+        Some(OfferView {
+            id: self.strings(self.columns.offer_ids).get(row)?,
+            target: self.strings(self.columns.targets).get(row)?,
+            active: fields.u8()? != 0,
+            os: Platform::from_code(fields.u8()?)?,
+            includes_countries: fields.u8()? != 0,
+            countries: CountrySet::from_bits(*fields.bytes::<32>()?),
+            starts_at: fields.i64()?,
+            ends_at: fields.i64()?,
+            click_cap: limit(fields.u32()?),
+            click_id_max: limit(fields.u32()?),
+            conversion_cap: limit(fields.u32()?),
+            min_seconds_to_convert: limit(fields.u32()?),
+            revision: fields.i64()?,
+            terms: terms_in_force(&mut fields)?,
+        })
+    }
+
+    fn strings(&self, column: Span) -> Strings<'_> {
+        Strings::new(column.of(&self.bytes))
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct GoalView<'a> {
+    pub id: &'a str,
+    pub offer: OfferView<'a>,
+    /// Removed from its offer: it takes no clicks any more, but earlier clicks still convert.
+    pub retired: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct OfferView<'a> {
+    pub id: &'a str,
+    /// The redirect's template, in canonical form.
+    pub target: &'a str,
+    active: bool,
+    pub os: Platform,
+    /// Whether it includes countries by name, so that a click from an unknown country is not targeted.
+    pub includes_countries: bool,
+    pub countries: CountrySet,
+    starts_at: i64,
+    ends_at: i64,
+    /// Clicks for each UTC day.
+    pub click_cap: Option<u32>,
+    /// The longest click id that the advertiser's side can return, in characters.
+    pub click_id_max: Option<u32>,
+    /// Conversions for each UTC day.
+    conversion_cap: Option<u32>,
+    min_seconds_to_convert: Option<u32>,
+    /// The revision of the offer's last change.
+    pub revision: i64,
+    pub terms: TermsInForce,
+}
+
+impl OfferView<'_> {
+    /// Its values for conversions.
+    pub fn current(&self) -> CurrentOffer {
+        CurrentOffer {
+            revision: self.revision,
+            terms: self.terms,
+            conversion_cap: self.conversion_cap,
+            min_seconds_to_convert: self.min_seconds_to_convert,
+        }
+    }
+
+    /// Whether the offer is live at an instant, without regard to its cap.
+    pub fn is_live(&self, now_ms: i64) -> bool {
+        let starts_at = (self.starts_at != i64::MIN).then_some(self.starts_at);
+        let ends_at = (self.ends_at != i64::MAX).then_some(self.ends_at);
+        is_live(self.active, starts_at, ends_at, now_ms)
+    }
+}
+
+/// A goal to build a shard from.
+#[derive(Clone, Debug)]
+pub struct SourceGoal {
+    pub id: GoalId,
+    pub retired: bool,
+    pub offer: SourceOffer,
+}
+
+#[derive(Clone, Debug)]
+pub struct SourceOffer {
+    pub id: OfferId,
+    pub active: bool,
+    pub starts_at: Option<i64>,
+    pub ends_at: Option<i64>,
+    pub os: Platform,
+    pub countries: CountrySet,
+    /// Whether it includes countries by name.
+    pub includes_countries: bool,
+    pub click_cap: Option<u32>,
+    pub click_id_max: Option<u32>,
+    pub conversion_cap: Option<u32>,
+    pub min_seconds_to_convert: Option<u32>,
+    /// The revision of its last change.
+    pub revision: i64,
+    pub terms: TermsInForce,
+    /// The redirect's template, in canonical form.
+    pub target: String,
+}
+
+/// Builds the shard of a slot from its goals, in any order. An offer of several of them is in the shard once.
+pub fn build(slot: Slot, mut goals: Vec<SourceGoal>) -> Built {
+    goals.sort_by(|one, other| (&one.offer.id, &one.id).cmp(&(&other.offer.id, &other.id)));
+    let mut offers: Vec<&SourceOffer> = Vec::new();
+    let mut goal_rows = Vec::with_capacity(goals.len() * GOAL_ROW);
+    for goal in &goals {
+        if offers.last().is_none_or(|last| last.id != goal.offer.id) {
+            offers.push(&goal.offer);
+        }
+        let row = u32::try_from(offers.len()).unwrap_or_default().saturating_sub(1);
+        goal_rows.extend(row.to_le_bytes());
+        goal_rows.push(u8::from(goal.retired));
+    }
+    let goal_ids: Vec<_> = goals.iter().map(|goal| goal.id.as_str()).collect();
+    let columns = GoalColumns {
+        slot: slot.to_bytes().to_vec(),
+        goals: goal_rows,
+        goal_index: HashIndex::column(&goal_ids),
+        goal_ids: Strings::column(goal_ids),
+        offers: offers.iter().copied().flat_map(offer_row).collect(),
+        offer_ids: Strings::column(offers.iter().map(|offer| offer.id.as_str())),
+        targets: Strings::column(offers.iter().map(|offer| &offer.target)),
+    };
+    Built {
+        bytes: columns.into_value(Kind::Goals, FORMAT),
+        rows: goals.len(),
+    }
+}
+
+fn offer_row(offer: &SourceOffer) -> Vec<u8> {
+    let mut row = Vec::with_capacity(OFFER_ROW);
+    row.extend([
+        u8::from(offer.active),
+        offer.os.code(),
+        u8::from(offer.includes_countries),
+    ]);
+    row.extend(offer.countries.bits());
+    row.extend(offer.starts_at.unwrap_or(i64::MIN).to_le_bytes());
+    row.extend(offer.ends_at.unwrap_or(i64::MAX).to_le_bytes());
+    for limit in [
+        offer.click_cap,
+        offer.click_id_max,
+        offer.conversion_cap,
+        offer.min_seconds_to_convert,
+    ] {
+        row.extend(limit.unwrap_or(NO_LIMIT).to_le_bytes());
+    }
+    for number in [offer.revision, offer.terms.revision, offer.terms.since] {
+        row.extend(number.to_le_bytes());
+    }
+    row
+}

@@ -1,0 +1,52 @@
+//! Reads what the catalog has published: from KV, and from the catalog itself.
+
+use std::time::Duration;
+
+use worker::{Method, Request};
+
+use contract::{
+    catalog,
+    kv::{self, Pointer},
+};
+use platform::{object_call, runtime::with_timeout, workers::Workers};
+
+/// The time for which KV may serve the pointer from its cache, in seconds: the documented minimum.
+const POINTER_TTL_S: u64 = 60;
+/// The timeout of a KV read. It is short, so that a cold isolate falls back to the catalog when KV hangs.
+const KV_TIMEOUT: Duration = Duration::from_secs(3);
+/// The timeout of the catalog.
+const CATALOG_TIMEOUT: Duration = Duration::from_secs(10);
+/// How often a request looks whether another one has loaded what it waits for.
+pub const POLL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// The pointer; `None` before the first publication.
+pub async fn read_pointer(workers: &Workers) -> Result<Option<Pointer>, String> {
+    let value = read_value(workers, kv::KEY, POINTER_TTL_S).await?;
+    value.map(|value| Pointer::parse(&value)).transpose()
+}
+
+/// Reads a value from KV, which may serve it from its cache for `ttl_s` seconds.
+pub async fn read_value(workers: &Workers, key: &str, ttl_s: u64) -> Result<Option<Vec<u8>>, String> {
+    let namespace = workers.env.kv(kv::BINDING).map_err(|error| error.to_string())?;
+    with_timeout(KV_TIMEOUT, namespace.get(key).cache_ttl(ttl_s).bytes())
+        .await?
+        .map_err(|error| error.to_string())
+}
+
+/// Reads a snapshot, a shard or a chunk from the catalog; `None` if it does not exist.
+pub async fn read_object(workers: &Workers, path: &str) -> Result<Option<Vec<u8>>, String> {
+    let to = catalog::address(path);
+    let request = Request::new(&object_call::url(&to), Method::Get).map_err(|error| error.to_string())?;
+    let mut response = object_call::send(&workers.env, &to, request, CATALOG_TIMEOUT)
+        .await
+        .map_err(|error| error.to_string())?;
+    match response.status_code() {
+        200 => response
+            .bytes()
+            .await
+            .map(Some)
+            .map_err(|error| error.to_string()),
+        404 => Ok(None),
+        status => Err(format!("the catalog answered {status}")),
+    }
+}

@@ -1,0 +1,137 @@
+//! Loads shards of the tracking snapshot from KV and from the catalog, and keeps the held ones up to date.
+
+use std::cell::Cell;
+
+use futures_util::{StreamExt, stream};
+
+use crate::{
+    isolate::Isolate,
+    published,
+    shard_store::{Held, ShardStore},
+};
+use contract::{catalog, kv};
+use domain::catalog::snapshot::{
+    envelope::checksum,
+    tracking::{AdvertiserShard, AppShard, GoalShard, Manifest, Shard, Slot},
+};
+use platform::{CONNECTIONS, log, runtime, workers::Workers};
+
+/// For how long KV may serve a shard from its cache, in seconds. Its key always has the same value; only a miss must not
+/// stay for long.
+const SHARD_TTL_S: u64 = 3_600;
+
+/// A kind of shard with its store in the isolate.
+pub trait StoredShard: Shard + 'static {
+    fn store(isolate: &Isolate) -> &ShardStore<Self>;
+}
+
+impl StoredShard for GoalShard {
+    fn store(isolate: &Isolate) -> &ShardStore<Self> {
+        &isolate.goals
+    }
+}
+
+impl StoredShard for AppShard {
+    fn store(isolate: &Isolate) -> &ShardStore<Self> {
+        &isolate.apps
+    }
+}
+
+impl StoredShard for AdvertiserShard {
+    fn store(isolate: &Isolate) -> &ShardStore<Self> {
+        &isolate.advertisers
+    }
+}
+
+/// Loads the shard of a slot that a manifest names.
+pub async fn from_kv<S: Shard>(
+    workers: &Workers,
+    manifest: &Manifest,
+    slot: Slot,
+    confirmed_at_ms: i64,
+) -> Result<Held<S>, String> {
+    let named = manifest.checksum(slot).ok_or("it is not in the manifest")?;
+    let key = kv::shard_key(slot.kind, named);
+    let bytes = published::read_value(workers, &key, SHARD_TTL_S).await?;
+    let bytes = bytes.ok_or("it is not in KV")?;
+    if checksum(&bytes) != Some(named) {
+        return Err("its checksum is another".into());
+    }
+    held(manifest, slot, bytes, confirmed_at_ms)
+}
+
+/// Loads a shard from the catalog, bypassing KV. It may be newer than the manifest.
+pub async fn from_catalog<S: Shard>(
+    workers: &Workers,
+    manifest: &Manifest,
+    slot: Slot,
+) -> Result<Held<S>, String> {
+    let confirmed_at_ms = runtime::now_ms();
+    let bytes = published::read_object(workers, &catalog::shard_path(slot)).await?;
+    let bytes = bytes.ok_or("the catalog has none")?;
+    held(manifest, slot, bytes, confirmed_at_ms)
+}
+
+fn held<S: Shard>(
+    manifest: &Manifest,
+    slot: Slot,
+    bytes: Vec<u8>,
+    confirmed_at_ms: i64,
+) -> Result<Held<S>, String> {
+    Ok(Held {
+        checksum: checksum(&bytes),
+        shard: S::open(slot, bytes).map_err(|damage| damage.to_string())?,
+        version: Cell::new(manifest.version()),
+        as_of_ms: Cell::new(manifest.built_at_ms()),
+        confirmed_at_ms: Cell::new(confirmed_at_ms),
+    })
+}
+
+/// Confirms the held shards that a pointer's manifest names, and loads the others anew. One that cannot be loaded stays as
+/// it is.
+pub async fn follow(workers: &Workers, isolate: &Isolate, manifest: &Manifest, confirmed_at_ms: i64) {
+    follow_kind::<AdvertiserShard>(workers, isolate, manifest, confirmed_at_ms).await;
+    follow_kind::<AppShard>(workers, isolate, manifest, confirmed_at_ms).await;
+    follow_kind::<GoalShard>(workers, isolate, manifest, confirmed_at_ms).await;
+}
+
+async fn follow_kind<S: StoredShard>(
+    workers: &Workers,
+    isolate: &Isolate,
+    manifest: &Manifest,
+    confirmed_at_ms: i64,
+) {
+    let store = S::store(isolate);
+    let mut outdated = Vec::new();
+    store.held.for_each(|slot, held| {
+        let named = manifest.checksum(*slot);
+        if named.is_some() && named == held.checksum {
+            let newer = held.confirmed_at_ms.get().max(confirmed_at_ms);
+            held.confirmed_at_ms.set(newer);
+            if manifest.version() > held.version.get() {
+                held.version.set(manifest.version());
+                held.as_of_ms.set(manifest.built_at_ms());
+            }
+        } else if named.is_some() && manifest.version() > held.version.get() {
+            outdated.push(*slot);
+        }
+    });
+    let load = |slot: Slot| async move {
+        let loaded = match from_kv::<S>(workers, manifest, slot, confirmed_at_ms).await {
+            Ok(held) => Ok(held),
+            Err(error) => {
+                log::warn("snapshots", format_args!("shard {}: {error}", slot.name()));
+                from_catalog(workers, manifest, slot).await
+            }
+        };
+        match loaded {
+            Ok(held) => drop(store.insert(slot, held)),
+            Err(error) => log::error("snapshots", format_args!("shard {}: {error}", slot.name())),
+        }
+    };
+    stream::iter(outdated)
+        .map(load)
+        .buffer_unordered(CONNECTIONS)
+        .collect::<()>()
+        .await;
+}

@@ -1,0 +1,341 @@
+//! The slots of the tracking snapshot: which of their shards a change has made out of date, and which are in KV.
+//!
+//! A change marks the slots of what it changes, and a publication builds these and no others. A shard's key is its
+//! checksum, so a key always has the same value, and shards of any age may be in KV together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    publication::{self, Prepared},
+    revisions, sql, tracking_rows,
+};
+use contract::kv::{self, SnapshotKind};
+use domain::{
+    catalog::snapshot::tracking::{
+        Built, Manifest, ShardKind, Slot,
+        manifest::Checksums,
+        slots::{self, MAX_BITS},
+    },
+    model::{
+        AppId,
+        time::{DAY_MS, HOUR_MS, MINUTE_MS},
+    },
+};
+use platform::{
+    database::{Database, DatabaseError, Row},
+    failure::Failure,
+    params,
+};
+
+/// How long a shard stays in KV after the last manifest that named it: an isolate that hears nothing of KV serves from its
+/// manifest for as long.
+const RETENTION_MS: i64 = DAY_MS;
+/// For how long after its last manifest a shard counts as being in KV, so that none is named while it is deleted.
+const REUSE_MS: i64 = 12 * HOUR_MS;
+/// KV shows a new value everywhere within a minute. A shard that an isolate misses after this time is written again.
+const MISSED_MS: i64 = 10 * MINUTE_MS;
+/// Slots of each kind that are built again with each listing, whether they changed or not: offers that ended long ago
+/// leave their shards, and damage heals. At 8,192 slots of goals a round takes four days.
+const CHECKED_AT_ONCE: i64 = 8;
+/// Shards that one sweep deletes: KV allows 1,000 operations in one invocation.
+const SWEEP: i64 = 200;
+
+/// A slot whose shard is out of date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangedSlot {
+    pub slot: Slot,
+    /// The revision of its last change.
+    pub change: i64,
+}
+
+/// The mark that holds the number of bits by which the slots of a kind are told apart.
+fn bits_mark(kind: ShardKind) -> &'static str {
+    match kind {
+        ShardKind::Advertisers => "advertiser_slot_bits",
+        ShardKind::Apps => "app_slot_bits",
+        ShardKind::Goals => "goal_slot_bits",
+    }
+}
+
+fn bits(db: &impl Database, kind: ShardKind) -> Result<u8, DatabaseError> {
+    let bits = revisions::get(db, bits_mark(kind))?.unwrap_or_default();
+    u8::try_from(bits).map_err(|_| DatabaseError(format!("{} is {bits}", bits_mark(kind))))
+}
+
+/// Marks the slots of these hashes as out of date since a revision.
+fn mark(db: &impl Database, kind: ShardKind, hashes: &[u16], revision: i64) -> Result<(), DatabaseError> {
+    let bits = bits(db, kind)?;
+    let numbers: BTreeSet<_> = hashes
+        .iter()
+        .map(|hash| Slot::of(kind, bits, *hash).number)
+        .collect();
+    numbers.into_iter().try_for_each(|number| {
+        db.execute(
+            sql::MARK_SLOT,
+            params![revision, u32::from(kind.code()), u32::from(number)],
+        )
+    })
+}
+
+pub fn mark_advertiser(db: &impl Database, id: &str, revision: i64) -> Result<(), DatabaseError> {
+    mark(db, ShardKind::Advertisers, &[slots::hash(id)], revision)
+}
+
+pub fn mark_app(db: &impl Database, id: AppId, revision: i64) -> Result<(), DatabaseError> {
+    mark(db, ShardKind::Apps, &[slots::hash_of_app(id)], revision)
+}
+
+/// Marks the apps of a publisher, whose approval and Pub-Key stand with each.
+pub fn mark_apps_of(db: &impl Database, publisher: &str, revision: i64) -> Result<(), DatabaseError> {
+    let hashes = hashes(&db.query(sql::LIST_APP_HASHES, params![publisher])?)?;
+    mark(db, ShardKind::Apps, &hashes, revision)
+}
+
+/// Marks the goals of an offer, which stands with each; the retired ones, too.
+pub fn mark_goals_of(db: &impl Database, offer: &str, revision: i64) -> Result<(), DatabaseError> {
+    let hashes = hashes(&db.query(sql::LIST_GOAL_HASHES, params![offer])?)?;
+    mark(db, ShardKind::Goals, &hashes, revision)
+}
+
+fn hashes(rows: &[Row]) -> Result<Vec<u16>, DatabaseError> {
+    rows.iter().map(|row| row.number(0)).collect()
+}
+
+/// Marks the next few slots of each kind, so that all are built again in turn.
+pub fn mark_next(db: &impl Database) -> Result<(), DatabaseError> {
+    db.transaction(|| {
+        let turn = revisions::get(db, revisions::CHECKED_SLOTS)?.unwrap_or_default();
+        for kind in ShardKind::ALL {
+            let slots = 1_i64 << bits(db, kind)?;
+            for nth in 0..CHECKED_AT_ONCE.min(slots) {
+                let number = turn.saturating_add(nth).rem_euclid(slots);
+                db.execute(sql::MARK_UNCHANGED_SLOT, params![u32::from(kind.code()), number])?;
+            }
+        }
+        let next = turn.saturating_add(CHECKED_AT_ONCE).rem_euclid(1 << MAX_BITS);
+        revisions::set(db, revisions::CHECKED_SLOTS, next)
+    })
+}
+
+/// The first slots that are out of date, in the order of [`ShardKind`].
+pub fn changed(db: &impl Database, limit: usize) -> Result<Vec<ChangedSlot>, Failure> {
+    let mut bits_of = BTreeMap::new();
+    for kind in ShardKind::ALL {
+        bits_of.insert(kind, bits(db, kind)?);
+    }
+    let rows = db.query(sql::LIST_CHANGED_SLOTS, params![limit])?;
+    let read = |row: &Row| {
+        let kind = row.decode(0, ShardKind::from_code)?;
+        Ok(ChangedSlot {
+            slot: Slot {
+                kind,
+                bits: bits_of.get(&kind).copied().unwrap_or_default(),
+                number: row.number(1)?,
+            },
+            change: row.integer(2)?,
+        })
+    };
+    rows.iter().map(read).collect()
+}
+
+/// Whether a slot is out of date since this revision or an earlier one.
+pub fn is_changed_by(db: &impl Database, revision: i64) -> Result<bool, DatabaseError> {
+    db.query_boolean(sql::IS_SLOT_CHANGED, params![revision])
+}
+
+/// Records that the pointer in KV has the manifest. Slots that changed while it was made are due again; of a manifest that
+/// is only a part, the rest stays due since its change.
+pub fn record_published(db: &impl Database, is_partial: bool, now_ms: i64) -> Result<(), Failure> {
+    if changed(db, 1)?.is_empty() {
+        revisions::clear(db, revisions::TRACKING_DIRTY_SINCE)?;
+    } else if !is_partial {
+        revisions::set(db, revisions::TRACKING_DIRTY_SINCE, now_ms)?;
+    }
+    Ok(())
+}
+
+/// Builds a slot's shard. `None` if it was too large, so that the slots of its kind are now twice as many and out of date,
+/// or if they have become so since the slot was listed.
+pub fn build(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Option<Built>, Failure> {
+    if bits(db, slot.kind)? != slot.bits {
+        return Ok(None);
+    }
+    let built = tracking_rows::build(db, slot, now_ms)?;
+    match built {
+        Some(built) if !built.is_to_split() || slot.bits == MAX_BITS => Ok(Some(built)),
+        None if slot.bits == MAX_BITS => Err(Failure::Internal(format!("slot {} is too large", slot.name()))),
+        _ => {
+            split(db, slot)?;
+            Ok(None)
+        }
+    }
+}
+
+/// Doubles the slots of a kind.
+fn split(db: &impl Database, slot: Slot) -> Result<(), DatabaseError> {
+    let kind = u32::from(slot.kind.code());
+    let bits = slot.bits.saturating_add(1);
+    db.transaction(|| {
+        revisions::set(db, bits_mark(slot.kind), i64::from(bits))?;
+        db.execute(sql::DELETE_SLOTS, params![kind])?;
+        db.execute(sql::INSERT_SLOTS, params![kind, 1_u32 << bits])
+    })
+}
+
+/// The key of a shard that must be written to KV; `None` if it is there. It is listed first, so that a shard is deleted
+/// again if no manifest comes to name it.
+pub fn key_to_write(
+    db: &impl Database,
+    slot: Slot,
+    built: &Built,
+    now_ms: i64,
+) -> Result<Option<String>, DatabaseError> {
+    let key = kv::shard_key(slot.kind, built.checksum());
+    let row = db.query_first(sql::GET_SHARD, params![key.as_str()])?;
+    if let Some(row) = row
+        && !row.is_null(0)
+        && row
+            .optional_integer(1)?
+            .is_none_or(|at_ms| at_ms > now_ms.saturating_sub(REUSE_MS))
+    {
+        return Ok(None);
+    }
+    db.execute(sql::LIST_SHARD, params![key.as_str(), now_ms])?;
+    Ok(Some(key))
+}
+
+/// Records that a slot's shard is in KV. It stays out of date if it changed since it was built.
+pub fn record_written(
+    db: &impl Database,
+    changed: ChangedSlot,
+    built: &Built,
+    now_ms: i64,
+) -> Result<(), DatabaseError> {
+    let slot = changed.slot;
+    let key = kv::shard_key(slot.kind, built.checksum());
+    db.transaction(|| {
+        db.execute(sql::MARK_SHARD_WRITTEN, params![now_ms, key.as_str()])?;
+        if bits(db, slot.kind)? != slot.bits {
+            return Ok(());
+        }
+        let checksum = built.checksum().to_le_bytes().to_vec();
+        let (kind, number) = (u32::from(slot.kind.code()), u32::from(slot.number));
+        db.execute(sql::RECORD_SHARD, params![checksum, changed.change, kind, number])
+    })
+}
+
+/// Stores the manifest of the shards, unless one of them was never built. Every change until `built_at_ms` is in them; if
+/// that is `None`, the time of the manifest before stays.
+pub fn prepare_manifest(
+    db: &impl Database,
+    built_at_ms: Option<i64>,
+    now_ms: i64,
+) -> Result<Option<Prepared>, Failure> {
+    let Some(checksums) = checksums(db)? else {
+        return Ok(None);
+    };
+    db.transaction(|| {
+        let before = named(db)?;
+        let (stored_at_ms, stored) = match &before {
+            Some(manifest) => (manifest.built_at_ms(), keys(manifest)),
+            None => (0, BTreeSet::new()),
+        };
+        let built_at_ms = built_at_ms.unwrap_or(stored_at_ms);
+        let version = revisions::next_snapshot(db, now_ms)?;
+        let bytes = Manifest::build(version, built_at_ms, &checksums);
+        let manifest =
+            Manifest::open(bytes.clone()).map_err(|damage| Failure::Internal(damage.to_string()))?;
+        let named = keys(&manifest);
+        for key in stored.difference(&named) {
+            db.execute(sql::SUPERSEDE_SHARD, params![now_ms, key.as_str()])?;
+        }
+        for key in named.difference(&stored) {
+            db.execute(sql::NAME_SHARD, params![key.as_str()])?;
+        }
+        publication::store_snapshot(db, SnapshotKind::Tracking, version, &bytes)?;
+        Ok(Some(Prepared {
+            kind: SnapshotKind::Tracking,
+            version,
+            built_at_ms: now_ms,
+            bytes,
+        }))
+    })
+}
+
+/// The manifest that is stored, and that the pointer has or will have.
+fn named(db: &impl Database) -> Result<Option<Manifest>, DatabaseError> {
+    let bytes = publication::newest(db, SnapshotKind::Tracking)?;
+    // One of another version of Signpost names nothing that this one knows.
+    Ok(bytes.and_then(|bytes| Manifest::open(bytes).ok()))
+}
+
+fn keys(manifest: &Manifest) -> BTreeSet<String> {
+    let slots = ShardKind::ALL.into_iter().flat_map(|kind| manifest.slots(kind));
+    slots
+        .map(|(slot, checksum)| kv::shard_key(slot.kind, checksum))
+        .collect()
+}
+
+/// The checksums of all shards; `None` if one was not built yet.
+fn checksums(db: &impl Database) -> Result<Option<Checksums>, DatabaseError> {
+    let mut checksums = Checksums::default();
+    for (kind, checksums) in ShardKind::ALL.into_iter().zip(&mut checksums) {
+        for row in db.query(sql::LIST_CHECKSUMS, params![u32::from(kind.code())])? {
+            if row.is_null(0) {
+                return Ok(None);
+            }
+            checksums.push(u64::from_le_bytes(row.bytes(0)?));
+        }
+    }
+    Ok(Some(checksums))
+}
+
+/// Whether the stored manifest names exactly the shards that were built.
+pub fn is_manifest_current(db: &impl Database) -> Result<bool, DatabaseError> {
+    let (Some(manifest), Some(built)) = (named(db)?, checksums(db)?) else {
+        return Ok(false);
+    };
+    let named = ShardKind::ALL.map(|kind| {
+        manifest
+            .slots(kind)
+            .map(|(_, checksum)| checksum)
+            .collect::<Vec<_>>()
+    });
+    Ok(named == built)
+}
+
+/// The shard of a slot for an isolate that does not find it in KV. If KV should have had it for long, it will be written
+/// again.
+///
+/// # Errors
+/// The slots of its kind are more by now, and it has too many rows.
+pub fn for_isolate(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Vec<u8>, Failure> {
+    let built = tracking_rows::build(db, slot, now_ms)?;
+    let built = built.ok_or_else(|| Failure::Internal(format!("slot {} is too large", slot.name())))?;
+    let key = kv::shard_key(slot.kind, built.checksum());
+    let written = db.query_integer(sql::GET_SHARD, params![key.as_str()])?;
+    if written.is_some_and(|at_ms| at_ms < now_ms.saturating_sub(MISSED_MS))
+        && bits(db, slot.kind)? == slot.bits
+    {
+        db.transaction(|| {
+            db.execute(sql::UNWRITE_SHARD, params![key.as_str()])?;
+            let (kind, number) = (u32::from(slot.kind.code()), u32::from(slot.number));
+            db.execute(sql::MARK_UNCHANGED_SLOT, params![kind, number])?;
+            revisions::mark_changed(db, now_ms)
+        })?;
+    }
+    Ok(built.bytes)
+}
+
+/// The keys of shards that left KV's manifest more than a day ago.
+pub fn expired(db: &impl Database, now_ms: i64) -> Result<Vec<String>, DatabaseError> {
+    let rows = db.query(
+        sql::LIST_EXPIRED_SHARDS,
+        params![now_ms.saturating_sub(RETENTION_MS), SWEEP],
+    )?;
+    rows.iter().map(|row| row.text(0).map(str::to_owned)).collect()
+}
+
+pub fn forget(db: &impl Database, key: &str) -> Result<(), DatabaseError> {
+    db.execute(sql::DELETE_SHARD, params![key])
+}
