@@ -19,7 +19,7 @@ use contract::{
     operation::Bytes,
 };
 use domain::{
-    catalog::snapshot::tracking::{AppShard, GoalShard, Manifest, slots},
+    catalog::snapshot::tracking::{Manifest, ShardKind, slots},
     conversions::reward::CLICK_LIFE_DAYS,
     model::{
         AppId, Country, OfferId,
@@ -81,8 +81,8 @@ pub enum Need {
 /// The shards that have a click's app and its goal, if these are known.
 pub struct ClickShards {
     app_id: AppId,
-    apps: Rc<Held<AppShard>>,
-    goals: Rc<Held<GoalShard>>,
+    apps: Rc<Held>,
+    goals: Rc<Held>,
 }
 
 impl ClickShards {
@@ -92,8 +92,12 @@ impl ClickShards {
         let app_id = AppId::parse(&parameters.app)?;
         Some(Self {
             app_id,
-            apps: isolate.apps.get(&manifest, slots::hash_of_app(app_id))?,
-            goals: isolate.goals.get(&manifest, slots::hash(&parameters.rid))?,
+            apps: isolate
+                .shards(ShardKind::Apps)
+                .get(&manifest, slots::hash_of_app(app_id))?,
+            goals: isolate
+                .shards(ShardKind::Goals)
+                .get(&manifest, slots::hash(&parameters.rid))?,
         })
     }
 

@@ -152,7 +152,9 @@ async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), Api
     if !advertisers.is_confirmed_within(context.now_ms, snapshots::CREDENTIALS_VALID_MS) {
         return Err(common::UNAVAILABLE.with_message("token cannot be checked at the moment"));
     }
-    if advertisers.shard.accepts(token, advertisers.as_of_ms.get()) {
+    let as_of_ms = advertisers.as_of_ms.get();
+    let tokens = advertisers.shard.advertisers();
+    if tokens.is_some_and(|tokens| tokens.accepts(token, as_of_ms)) {
         Ok(())
     } else {
         Err(INVALID_TOKEN)

@@ -25,7 +25,7 @@ use crate::{
 use domain::{
     catalog::snapshot::{
         bodies::Chunk,
-        tracking::{AdvertiserShard, AppShard, GoalShard, Manifest},
+        tracking::{Manifest, ShardKind},
     },
     offers::selection::Selector,
     tracking::{
@@ -52,9 +52,9 @@ pub struct Isolate {
     /// The isolate's random name, which identifies its batches of counts.
     pub id: String,
     pub manifest: SnapshotSlot<Manifest>,
-    pub goals: ShardStore<GoalShard>,
-    pub apps: ShardStore<AppShard>,
-    pub advertisers: ShardStore<AdvertiserShard>,
+    goals: ShardStore,
+    apps: ShardStore,
+    advertisers: ShardStore,
     pub listing: SnapshotSlot<Selector>,
     /// The time of the last request for the pointer, in milliseconds.
     pub revalidated_at_ms: Cell<i64>,
@@ -143,6 +143,15 @@ thread_local! {
 }
 
 impl Isolate {
+    /// The shards of a kind that it holds.
+    pub fn shards(&self, kind: ShardKind) -> &ShardStore {
+        match kind {
+            ShardKind::Advertisers => &self.advertisers,
+            ShardKind::Apps => &self.apps,
+            ShardKind::Goals => &self.goals,
+        }
+    }
+
     /// Whether a request is reading the pointer and what it names.
     pub fn is_revalidating(&self, now_ms: i64) -> bool {
         self.revalidating_until_ms.get() > now_ms
@@ -167,9 +176,9 @@ impl Isolate {
             config,
             id,
             manifest: SnapshotSlot::empty(),
-            goals: ShardStore::new(GOAL_BUDGET),
-            apps: ShardStore::new(APP_BUDGET),
-            advertisers: ShardStore::new(ADVERTISER_BUDGET),
+            goals: ShardStore::new(ShardKind::Goals, GOAL_BUDGET),
+            apps: ShardStore::new(ShardKind::Apps, APP_BUDGET),
+            advertisers: ShardStore::new(ShardKind::Advertisers, ADVERTISER_BUDGET),
             listing: SnapshotSlot::empty(),
             revalidated_at_ms: Cell::new(0),
             pointer_read_at_ms: Cell::new(0),

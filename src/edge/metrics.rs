@@ -1,6 +1,7 @@
 //! `GET /metrics`: the metrics of this isolate.
 
 use crate::isolate::RequestContext;
+use domain::catalog::snapshot::tracking::ShardKind;
 use platform::{
     http::{
         answer::Answer,
@@ -49,11 +50,7 @@ fn write_snapshots(metrics: &mut MetricsText, context: &RequestContext) {
         "Time since the catalog confirmed that this snapshot is the newest.",
         isolate.manifest.age_s(context.now_ms),
     );
-    let [goals, apps, advertisers] = [
-        isolate.goals.size(),
-        isolate.apps.size(),
-        isolate.advertisers.size(),
-    ];
+    let [advertisers, apps, goals] = ShardKind::ALL.map(|kind| isolate.shards(kind).size());
     metrics.metric(
         "isolate_shards",
         "Shards of the tracking snapshot in this isolate, by kind.",

@@ -14,10 +14,7 @@ use crate::{
     shards, snapshots,
 };
 use domain::{
-    catalog::{
-        publisher::PUBLISHER_NOT_APPROVED,
-        snapshot::tracking::{AppShard, apps::AppView},
-    },
+    catalog::{publisher::PUBLISHER_NOT_APPROVED, snapshot::tracking::AppView},
     model::{
         AppId, OfferId,
         api_error::{ApiError, common},
@@ -74,13 +71,13 @@ pub async fn get(context: &RequestContext, request: Request, query: &str) -> Res
 }
 
 /// The shard of the app that a request names.
-async fn asking_shard(context: &RequestContext, request: &Request) -> Result<Rc<Held<AppShard>>, ApiError> {
+async fn asking_shard(context: &RequestContext, request: &Request) -> Result<Rc<Held>, ApiError> {
     let app_id = body::header(request, APP_ID).unwrap_or_default();
     shards::of_app(context, AppId::parse(&app_id).ok_or(INVALID_CREDENTIALS)?).await
 }
 
 /// The app of a request, from its headers.
-fn asking_app<'t>(apps: &'t Held<AppShard>, request: &Request, now_ms: i64) -> Result<AppView<'t>, ApiError> {
+fn asking_app<'t>(apps: &'t Held, request: &Request, now_ms: i64) -> Result<AppView<'t>, ApiError> {
     let header = |name| body::header(request, name).unwrap_or_default();
     authorize(apps, &header(APP_ID), &header("Pub-Key"), now_ms)
 }
@@ -139,7 +136,7 @@ fn digest(request: &OffersRequest) -> u128 {
 
 /// The app of a request, if its credentials are valid, from the shard of that app. A missing header is empty.
 pub fn authorize<'t>(
-    apps: &'t Held<AppShard>,
+    apps: &'t Held,
     app_id: &str,
     pub_key: &str,
     now_ms: i64,

@@ -12,7 +12,7 @@ use crate::{
 use contract::{catalog, kv};
 use domain::catalog::snapshot::{
     envelope::checksum,
-    tracking::{AdvertiserShard, AppShard, GoalShard, Manifest, Shard, Slot},
+    tracking::{AnyShard, Manifest, ShardKind, Slot},
 };
 use platform::{CONNECTIONS, log, runtime, workers::Workers};
 
@@ -20,36 +20,13 @@ use platform::{CONNECTIONS, log, runtime, workers::Workers};
 /// stay for long.
 const SHARD_TTL_S: u64 = 3_600;
 
-/// A kind of shard with its store in the isolate.
-pub trait StoredShard: Shard + 'static {
-    fn store(isolate: &Isolate) -> &ShardStore<Self>;
-}
-
-impl StoredShard for GoalShard {
-    fn store(isolate: &Isolate) -> &ShardStore<Self> {
-        &isolate.goals
-    }
-}
-
-impl StoredShard for AppShard {
-    fn store(isolate: &Isolate) -> &ShardStore<Self> {
-        &isolate.apps
-    }
-}
-
-impl StoredShard for AdvertiserShard {
-    fn store(isolate: &Isolate) -> &ShardStore<Self> {
-        &isolate.advertisers
-    }
-}
-
 /// Loads the shard of a slot that a manifest names.
-pub async fn from_kv<S: Shard>(
+pub async fn from_kv(
     workers: &Workers,
     manifest: &Manifest,
     slot: Slot,
     confirmed_at_ms: i64,
-) -> Result<Held<S>, String> {
+) -> Result<Held, String> {
     let named = manifest.checksum(slot).ok_or("it is not in the manifest")?;
     let key = kv::shard_key(slot.kind, named);
     let bytes = published::read_value(workers, &key, SHARD_TTL_S).await?;
@@ -61,26 +38,17 @@ pub async fn from_kv<S: Shard>(
 }
 
 /// Loads a shard from the catalog, bypassing KV. It may be newer than the manifest.
-pub async fn from_catalog<S: Shard>(
-    workers: &Workers,
-    manifest: &Manifest,
-    slot: Slot,
-) -> Result<Held<S>, String> {
+pub async fn from_catalog(workers: &Workers, manifest: &Manifest, slot: Slot) -> Result<Held, String> {
     let confirmed_at_ms = runtime::now_ms();
     let bytes = published::read_object(workers, &catalog::shard_path(slot)).await?;
     let bytes = bytes.ok_or("the catalog has none")?;
     held(manifest, slot, bytes, confirmed_at_ms)
 }
 
-fn held<S: Shard>(
-    manifest: &Manifest,
-    slot: Slot,
-    bytes: Vec<u8>,
-    confirmed_at_ms: i64,
-) -> Result<Held<S>, String> {
+fn held(manifest: &Manifest, slot: Slot, bytes: Vec<u8>, confirmed_at_ms: i64) -> Result<Held, String> {
     Ok(Held {
         checksum: checksum(&bytes),
-        shard: S::open(slot, bytes).map_err(|damage| damage.to_string())?,
+        shard: AnyShard::open(slot, bytes).map_err(|damage| damage.to_string())?,
         version: Cell::new(manifest.version()),
         as_of_ms: Cell::new(manifest.built_at_ms()),
         confirmed_at_ms: Cell::new(confirmed_at_ms),
@@ -90,18 +58,12 @@ fn held<S: Shard>(
 /// Confirms the held shards that a pointer's manifest names, and loads the others anew. One that cannot be loaded stays as
 /// it is.
 pub async fn follow(workers: &Workers, isolate: &Isolate, manifest: &Manifest, confirmed_at_ms: i64) {
-    follow_kind::<AdvertiserShard>(workers, isolate, manifest, confirmed_at_ms).await;
-    follow_kind::<AppShard>(workers, isolate, manifest, confirmed_at_ms).await;
-    follow_kind::<GoalShard>(workers, isolate, manifest, confirmed_at_ms).await;
+    for kind in ShardKind::ALL {
+        follow_kind(workers, isolate.shards(kind), manifest, confirmed_at_ms).await;
+    }
 }
 
-async fn follow_kind<S: StoredShard>(
-    workers: &Workers,
-    isolate: &Isolate,
-    manifest: &Manifest,
-    confirmed_at_ms: i64,
-) {
-    let store = S::store(isolate);
+async fn follow_kind(workers: &Workers, store: &ShardStore, manifest: &Manifest, confirmed_at_ms: i64) {
     let mut outdated = Vec::new();
     store.held.for_each(|slot, held| {
         let named = manifest.checksum(*slot);
@@ -117,7 +79,7 @@ async fn follow_kind<S: StoredShard>(
         }
     });
     let load = |slot: Slot| async move {
-        let loaded = match from_kv::<S>(workers, manifest, slot, confirmed_at_ms).await {
+        let loaded = match from_kv(workers, manifest, slot, confirmed_at_ms).await {
             Ok(held) => Ok(held),
             Err(error) => {
                 log::warn("snapshots", format_args!("shard {}: {error}", slot.name()));

@@ -7,12 +7,12 @@ use std::{
 };
 
 use crate::byte_cache::ByteCache;
-use domain::catalog::snapshot::tracking::{Manifest, Shard, Slot};
+use domain::catalog::snapshot::tracking::{AnyShard, Manifest, ShardKind, Slot};
 use platform::runtime;
 
 /// A shard in the isolate.
-pub struct Held<S> {
-    pub shard: S,
+pub struct Held {
+    pub shard: AnyShard,
     pub checksum: Option<u64>,
     /// The version of the newest manifest that was known when the shard was loaded, or that has named it since.
     pub version: Cell<u64>,
@@ -22,7 +22,7 @@ pub struct Held<S> {
     pub confirmed_at_ms: Cell<i64>,
 }
 
-impl<S> Held<S> {
+impl Held {
     pub fn is_confirmed_within(&self, now_ms: i64, within_ms: i64) -> bool {
         now_ms.saturating_sub(self.confirmed_at_ms.get()) <= within_ms
     }
@@ -36,23 +36,25 @@ pub struct Load {
 }
 
 /// The shards of one kind that the isolate holds.
-pub struct ShardStore<S> {
-    pub held: ByteCache<Slot, Held<S>>,
+pub struct ShardStore {
+    kind: ShardKind,
+    pub held: ByteCache<Slot, Held>,
     loads: RefCell<HashMap<Slot, Load>>,
 }
 
-impl<S: Shard> ShardStore<S> {
+impl ShardStore {
     /// `budget` is in bytes.
-    pub fn new(budget: usize) -> Self {
+    pub fn new(kind: ShardKind, budget: usize) -> Self {
         Self {
+            kind,
             held: ByteCache::new(budget),
             loads: RefCell::default(),
         }
     }
 
     /// The shard of a hash, if it is held.
-    pub fn get(&self, manifest: &Manifest, hash: u16) -> Option<Rc<Held<S>>> {
-        self.held.get(&manifest.slot(S::KIND, hash))
+    pub fn get(&self, manifest: &Manifest, hash: u16) -> Option<Rc<Held>> {
+        self.held.get(&manifest.slot(self.kind, hash))
     }
 
     /// The size of all held shards in bytes, and their number.
@@ -61,7 +63,7 @@ impl<S: Shard> ShardStore<S> {
     }
 
     /// Keeps a shard, unless one of a manifest at least as new is held by now.
-    pub fn insert(&self, slot: Slot, held: Held<S>) -> Rc<Held<S>> {
+    pub fn insert(&self, slot: Slot, held: Held) -> Rc<Held> {
         if let Some(own) = self.held.get(&slot)
             && own.version.get() >= held.version.get()
         {

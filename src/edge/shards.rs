@@ -10,12 +10,12 @@ use crate::{
     isolate::{Isolate, RequestContext},
     limits::Pool,
     published::POLL_INTERVAL,
-    shard_loading::{StoredShard, from_catalog, from_kv},
+    shard_loading::{from_catalog, from_kv},
     shard_store::{Held, Load},
     snapshots,
 };
 use domain::{
-    catalog::snapshot::tracking::{AdvertiserShard, AppShard, GoalShard, Manifest, Slot, slots},
+    catalog::snapshot::tracking::{AnyShard, Manifest, ShardKind, Slot, slots},
     model::{
         AdvertiserId, AppId,
         api_error::{ApiError, common},
@@ -35,18 +35,18 @@ const UNAVAILABLE_MS: i64 = SECOND_MS;
 ///
 /// # Errors
 /// See [`of_hash`].
-pub async fn of_app(context: &RequestContext, app: AppId) -> Result<Rc<Held<AppShard>>, ApiError> {
-    let has = |shard: &AppShard| shard.app(app).is_some();
-    of_hash(context, slots::hash_of_app(app), has).await
+pub async fn of_app(context: &RequestContext, app: AppId) -> Result<Rc<Held>, ApiError> {
+    let has = |shard: &AnyShard| shard.app(app).is_some();
+    of_hash(context, ShardKind::Apps, slots::hash_of_app(app), &has).await
 }
 
 /// The shard that has a goal, if the goal is known.
 ///
 /// # Errors
 /// See [`of_hash`].
-pub async fn of_goal(context: &RequestContext, goal: &str) -> Result<Rc<Held<GoalShard>>, ApiError> {
-    let has = |shard: &GoalShard| shard.goal(goal).is_some();
-    of_hash(context, slots::hash(goal), has).await
+pub async fn of_goal(context: &RequestContext, goal: &str) -> Result<Rc<Held>, ApiError> {
+    let has = |shard: &AnyShard| shard.goal(goal).is_some();
+    of_hash(context, ShardKind::Goals, slots::hash(goal), &has).await
 }
 
 /// The shard that has the tokens of an advertiser, if it is known.
@@ -56,9 +56,15 @@ pub async fn of_goal(context: &RequestContext, goal: &str) -> Result<Rc<Held<Goa
 pub async fn of_advertiser(
     context: &RequestContext,
     advertiser: &AdvertiserId,
-) -> Result<Rc<Held<AdvertiserShard>>, ApiError> {
-    let has = |shard: &AdvertiserShard| shard.has(advertiser);
-    of_hash(context, slots::hash(advertiser.as_str()), has).await
+) -> Result<Rc<Held>, ApiError> {
+    let has = |shard: &AnyShard| shard.advertisers().is_some_and(|shard| shard.has(advertiser));
+    of_hash(
+        context,
+        ShardKind::Advertisers,
+        slots::hash(advertiser.as_str()),
+        &has,
+    )
+    .await
 }
 
 /// The shard of a hash, loaded first if it is not held. A loaded shard is kept if it has what the request looks for, so
@@ -66,19 +72,20 @@ pub async fn of_advertiser(
 ///
 /// # Errors
 /// 503 if it cannot be loaded, or if too many requests wait for shards.
-async fn of_hash<S: StoredShard>(
+async fn of_hash(
     context: &RequestContext,
+    kind: ShardKind,
     hash: u16,
-    has: impl Fn(&S) -> bool,
-) -> Result<Rc<Held<S>>, ApiError> {
+    has: &dyn Fn(&AnyShard) -> bool,
+) -> Result<Rc<Held>, ApiError> {
     let isolate = &context.isolate;
     let manifest = snapshots::current::<Manifest>(context).await?;
-    if let Some(held) = S::store(isolate).get(&manifest, hash) {
+    if let Some(held) = isolate.shards(kind).get(&manifest, hash) {
         return Ok(held);
     }
     let _permit = isolate.pools.get(Pool::Shards).acquire_any(context.now_ms)?;
-    let store = S::store(isolate);
-    let slot = manifest.slot(S::KIND, hash);
+    let store = isolate.shards(kind);
+    let slot = manifest.slot(kind, hash);
     // One request loads a shard, and others poll by timers of their own, since they may not await its future.
     while let Some(load) = store.load_of(slot) {
         if load.has_failed {
@@ -97,7 +104,7 @@ async fn of_hash<S: StoredShard>(
         has_failed,
     };
     store.set_load(slot, Some(load(LOADING_MS, false)));
-    let loaded = catch_panics(load_missing::<S>(&context.workers, isolate, &manifest, hash)).await;
+    let loaded = catch_panics(load_missing(&context.workers, isolate, &manifest, kind, hash)).await;
     let loaded = loaded.unwrap_or_else(Err);
     match loaded {
         Ok((slot_now, held)) => {
@@ -118,13 +125,14 @@ async fn of_hash<S: StoredShard>(
 
 /// Loads a shard from KV; else the one that the pointer names by now; else from the catalog. A new manifest may have
 /// other slots, so the slot is returned, too.
-async fn load_missing<S: StoredShard>(
+async fn load_missing(
     workers: &Workers,
     isolate: &Isolate,
     manifest: &Manifest,
+    kind: ShardKind,
     hash: u16,
-) -> Result<(Slot, Held<S>), String> {
-    let slot = manifest.slot(S::KIND, hash);
+) -> Result<(Slot, Held), String> {
+    let slot = manifest.slot(kind, hash);
     let confirmed_at_ms = isolate.manifest.confirmed_at_ms.get();
     match from_kv(workers, manifest, slot, confirmed_at_ms).await {
         Ok(held) => return Ok((slot, held)),
@@ -132,7 +140,7 @@ async fn load_missing<S: StoredShard>(
     }
     snapshots::reread_pointer(workers, isolate).await;
     let newest = isolate.manifest.get().ok_or("no manifest")?;
-    let slot = newest.slot(S::KIND, hash);
+    let slot = newest.slot(kind, hash);
     if newest.checksum(slot) != manifest.checksum(slot) {
         let confirmed_at_ms = isolate.manifest.confirmed_at_ms.get();
         match from_kv(workers, &newest, slot, confirmed_at_ms).await {

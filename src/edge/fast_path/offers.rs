@@ -9,7 +9,7 @@ use crate::{
     routes,
 };
 use domain::{
-    catalog::snapshot::tracking::slots,
+    catalog::snapshot::tracking::{ShardKind, slots},
     model::{AppId, ascii_split::split_once},
     offers::request::OffersRequest,
 };
@@ -55,7 +55,7 @@ fn answer(request: &FastRequest<'_>, body: &[u8], now_ms: i64) -> Option<Array> 
     }
     let (manifest, listing) = (isolate.manifest.get()?, isolate.listing.get()?);
     let app_hash = slots::hash_of_app(AppId::parse(request.app_id)?);
-    let apps = isolate.apps.get(&manifest, app_hash)?;
+    let apps = isolate.shards(ShardKind::Apps).get(&manifest, app_hash)?;
     let app = offers::authorize(&apps, request.app_id, request.pub_key, now_ms).ok()?;
     if !offers::would_admit(&isolate, app.id, now_ms) {
         return None;

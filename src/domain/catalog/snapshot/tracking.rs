@@ -19,11 +19,11 @@ use super::{
     columns::Fields,
     envelope::{Damage, checksum},
 };
-use crate::conversions::terms::TermsInForce;
+use crate::{conversions::terms::TermsInForce, model::AppId};
 
 pub use advertisers::AdvertiserShard;
-pub use apps::AppShard;
-pub use goals::GoalShard;
+pub use apps::{AppShard, AppView};
+pub use goals::{GoalShard, GoalView};
 pub use manifest::Manifest;
 pub use slots::{ShardKind, Slot};
 
@@ -44,6 +44,54 @@ pub trait Shard: Sized {
 
     /// The value's bytes.
     fn bytes(&self) -> &[u8];
+}
+
+/// A shard of any kind. It finds only what is of its kind.
+pub enum AnyShard {
+    Advertisers(AdvertiserShard),
+    Apps(AppShard),
+    Goals(GoalShard),
+}
+
+impl AnyShard {
+    /// Opens the shard of a slot.
+    pub fn open(slot: Slot, bytes: Vec<u8>) -> Result<Self, Damage> {
+        match slot.kind {
+            ShardKind::Advertisers => Shard::open(slot, bytes).map(Self::Advertisers),
+            ShardKind::Apps => Shard::open(slot, bytes).map(Self::Apps),
+            ShardKind::Goals => Shard::open(slot, bytes).map(Self::Goals),
+        }
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Advertisers(shard) => shard.bytes(),
+            Self::Apps(shard) => shard.bytes(),
+            Self::Goals(shard) => shard.bytes(),
+        }
+    }
+
+    /// The tokens of advertisers.
+    pub fn advertisers(&self) -> Option<&AdvertiserShard> {
+        match self {
+            Self::Advertisers(shard) => Some(shard),
+            Self::Apps(_) | Self::Goals(_) => None,
+        }
+    }
+
+    pub fn app(&self, id: AppId) -> Option<AppView<'_>> {
+        match self {
+            Self::Apps(shard) => shard.app(id),
+            Self::Advertisers(_) | Self::Goals(_) => None,
+        }
+    }
+
+    pub fn goal(&self, id: &str) -> Option<GoalView<'_>> {
+        match self {
+            Self::Goals(shard) => shard.goal(id),
+            Self::Advertisers(_) | Self::Apps(_) => None,
+        }
+    }
 }
 
 /// A built shard.
