@@ -4,6 +4,8 @@
 mod apps;
 pub mod callback_sync;
 pub mod import;
+pub mod import_claims;
+pub mod import_steps;
 pub mod kv_writer;
 pub mod limits;
 #[cfg(target_arch = "wasm32")]
@@ -17,6 +19,7 @@ pub mod schema;
 pub mod service;
 pub mod snapshots;
 pub mod sql;
+mod steps;
 pub mod terms;
 pub mod tokens;
 mod tracking_rows;
@@ -45,6 +48,8 @@ pub struct Context<'a> {
     pub edge_vault: &'a Vault,
     pub token_mac: &'a MacKeys,
     pub guard: &'a Guard,
+    /// The import that is checked or applied now.
+    pub import: Option<i64>,
 }
 
 impl Context<'_> {

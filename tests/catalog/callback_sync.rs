@@ -223,7 +223,7 @@ fn an_import_pushes_the_callbacks_it_changed() {
         line(app_with_url(TWO), &apps[3]),
         line(app_with_url(TWO), "10000009"),
     ];
-    body(&catalog.import("i", &lines.join("\n")).unwrap(), 200);
+    body(&catalog.import(&lines.join("\n")).unwrap(), 200);
     let now_ms = catalog.now();
     assert_eq!(
         claim(&catalog.db, now_ms, now_ms, 48),
@@ -237,7 +237,7 @@ fn an_import_pushes_the_callbacks_it_changed() {
 
     let wrong = lines.join("\n") + "\nnonsense";
     let before = catalog.dump();
-    body(&catalog.import("i", &wrong).unwrap(), 400);
+    body(&catalog.import(&wrong).unwrap(), 400);
     assert_eq!(catalog.dump(), before);
 }
 

@@ -133,7 +133,7 @@ impl World {
         let document = with(known.clone(), members);
         let line = with(document.clone(), &json!({ "kind": "app", "id": app.to_string() }));
         let before = self.catalog.dump();
-        let reply = self.catalog.import("i", &line.to_string()).unwrap();
+        let reply = self.catalog.import(&line.to_string()).unwrap();
         assert_eq!(reply.status, 200);
         assert_eq!(self.catalog.dump() == before, document == *known);
         *known = document;

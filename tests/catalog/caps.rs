@@ -18,7 +18,10 @@ use domain::{
     tracking::click_counts::ClickSum,
 };
 use origin::{
-    catalog::{limits, publication::store_stats},
+    catalog::{
+        limits,
+        publication::{delete_stale_stats, store_stats},
+    },
     counters,
 };
 use platform::migrations::migrate;
@@ -74,7 +77,7 @@ fn an_offers_figures_are_those_of_all_objects_together() {
     // An object that was not asked since yesterday says nothing about today's cap.
     store("counters-9", yesterday, stats("o-1", 4, 0));
     assert_eq!(shown(), Some((2_000, 30, Some(10))));
-    store_stats(&catalog.db, "counters-9", today, &[]).unwrap();
+    delete_stale_stats(&catalog.db, "counters-9", today).unwrap();
     assert_eq!(shown(), Some((1_000, 0, Some(10))));
 }
 
@@ -208,6 +211,7 @@ fn statistics_cover_the_last_30_days() {
         // The catalog parses the JSON that the counters wrote.
         let stats: Vec<OfferStats> = serde_json::from_value(serde_json::to_value(answer).unwrap()).unwrap();
         store_stats(&catalog.db, "counters-0", today, &stats).unwrap();
+        delete_stale_stats(&catalog.db, "counters-0", today).unwrap();
         catalog.now_ms.set(today.start_ms());
         assert_eq!(
             figures(&catalog, "o-1").unwrap().clicks,
@@ -284,7 +288,7 @@ fn more_caps_than_one_call_carries_are_pushed_in_slices() {
             with(offer(&[&format!("g-{n}")]), &members).to_string() + "\n"
         })
         .collect();
-    assert_eq!(catalog.import("i", &lines).unwrap().status, 200);
+    assert_eq!(catalog.import(&lines).unwrap().status, 200);
     let [first, second, third] = [0; 3].map(|_| push_changed(&catalog));
     assert_eq!((first.len(), second.len(), third.len()), (4_000, 2, 0));
     assert!(first.is_disjoint(&second));

@@ -28,7 +28,7 @@ fn with_several_chunks() -> Catalog {
             with(offer(&[&format!("g-{n}")]), &members).to_string() + "\n"
         })
         .collect();
-    body(&catalog.import("i", &lines).unwrap(), 200);
+    body(&catalog.import(&lines).unwrap(), 200);
     catalog
 }
 
@@ -43,7 +43,7 @@ fn keys(listing: &Listing) -> BTreeSet<String> {
 /// Builds the listing and writes missing chunks. Returns the keys of all its chunks and of those written.
 fn rebuild(catalog: &Catalog) -> (BTreeSet<String>, Vec<String>) {
     let listing = catalog.listing();
-    let written = chunks_to_write(&catalog.db).unwrap();
+    let written = chunks_to_write(&catalog.db, 10_000).unwrap();
     for key in &written {
         record_chunk_written(&catalog.db, key).unwrap();
     }

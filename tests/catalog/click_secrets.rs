@@ -4,15 +4,8 @@ use serde_json::{Value, json};
 
 use crate::{Catalog, app, body, refused, with};
 use contract::catalog::Resource;
-use domain::{
-    model::{credentials::Vault, lines::LineErrors},
-    tracking::signature,
-};
-use origin::catalog::{
-    import::{apply, stage},
-    revisions,
-    schedule::tracking_due_ms,
-};
+use domain::{model::credentials::Vault, tracking::signature};
+use origin::catalog::{revisions, schedule::tracking_due_ms};
 
 const APP: &str = "10000001";
 const SECRET: &str = "demo_click_secret_of_lumen_arcade";
@@ -39,7 +32,7 @@ fn sealed(catalog: &Catalog) -> Vec<u8> {
 
 fn import(catalog: &Catalog, document: &Value) {
     let line = with(document.clone(), &json!({ "kind": "app", "id": APP })).to_string();
-    let imported = body(&catalog.import("i", &line).unwrap(), 200);
+    let imported = body(&catalog.import(&line).unwrap(), 200);
     assert_eq!(imported, json!({ "imported": 1 }));
 }
 
@@ -74,18 +67,13 @@ fn a_staged_app_is_sealed() {
     let secrets =
         json!({ "kind": "app", "id": APP, "click_secret": SECRET, "previous_click_secret": PREVIOUS });
     let line = signing_app(&secrets).to_string();
-    let mut errors = LineErrors::default();
-    catalog
-        .with_context(|context| stage(&catalog.db, context, "i", 1, Ok(line.as_bytes()), &mut errors))
-        .unwrap();
+    assert!(catalog.stage(1, &line).unwrap().is_empty());
     let staged = catalog.rows("SELECT document FROM import_lines");
     let staged = String::from_utf8_lossy(staged[0].blob(0).unwrap()).into_owned();
     for text in [SECRET, PREVIOUS, "acme"] {
         assert!(!staged.contains(text), "{staged}");
     }
-    catalog
-        .with_context(|context| apply(&catalog.db, context, "i"))
-        .unwrap();
+    catalog.check_and_apply(1).unwrap();
     assert_eq!(opened(&catalog), Some(format!("{SECRET}\n{PREVIOUS}")));
 }
 

@@ -67,7 +67,7 @@ fn an_import_line_with_a_forbidden_callback_is_reported() {
         let url = |n: usize| REFUSED.map(|(url, ..)| url)[n];
         let lines: Vec<_> = (0..REFUSED.len())
             .map(|n| {
-                let line = json!({ "kind": "app", "id": format!("1000000{}", n % 10) });
+                let line = json!({ "kind": "app", "id": format!("{}", 10_000_000 + n) });
                 with(app_with_url(url(n)), &line).to_string()
             })
             .collect();
@@ -77,7 +77,7 @@ fn an_import_line_with_a_forbidden_callback_is_reported() {
             .map(|(line, _)| json!(line))
             .collect();
         let before = catalog.dump();
-        let reply = body(&catalog.import("i", &lines.join("\n")).unwrap(), 400);
+        let reply = body(&catalog.import(&lines.join("\n")).unwrap(), 400);
         let wrong = reply["lines"].as_array().unwrap();
         let reported_lines: Vec<_> = wrong.iter().map(|line| line["line"].clone()).collect();
         assert_eq!(reported_lines, expected);
@@ -90,9 +90,13 @@ fn an_import_line_with_a_forbidden_callback_is_reported() {
     let local: Vec<_> = REFUSED
         .iter()
         .filter(|(.., local)| *local)
-        .map(|(url, ..)| with(app_with_url(url), &json!({ "kind": "app", "id": "10000001" })).to_string())
+        .zip(10_000_001..)
+        .map(|((url, ..), id)| {
+            let line = json!({ "kind": "app", "id": id.to_string() });
+            with(app_with_url(url), &line).to_string()
+        })
         .collect();
-    let imported = body(&catalog(true).import("i", &local.join("\n")).unwrap(), 200);
+    let imported = body(&catalog(true).import(&local.join("\n")).unwrap(), 200);
     assert_eq!(imported["imported"], local.len());
 }
 

@@ -2,10 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::{Catalog, Faults, app, body, demo::Demo, offer, under_every_fault, with};
-use contract::catalog::Resource;
-use domain::model::lines::LineErrors;
-use origin::catalog::import::{MAX_LINE, discard, discard_all, stage};
+use proptest::prelude::*;
+
+use crate::{
+    Catalog, Faults, app, body, demo::Demo, offer, refused, service, service::Kv, under_every_fault, with,
+};
+use contract::{catalog::Resource, operation::Reply};
+use origin::catalog::{
+    import::MAX_LINE,
+    import_claims,
+    import_steps::{self, Check},
+};
 use platform::failure::Failure;
 
 fn line(kind: &str, id: &str, document: Value) -> String {
@@ -37,7 +44,7 @@ fn prepared() -> Catalog {
 }
 
 fn staged(catalog: &Catalog) -> usize {
-    catalog.rows("SELECT import_id FROM import_lines").len()
+    catalog.rows("SELECT import FROM import_lines").len()
 }
 
 /// All resources as an operator reads them.
@@ -107,8 +114,9 @@ fn a_wrong_line_is_reported_and_aborts_its_import() {
         (line("offer", "o-3", offer(&["g-4"])), "goals[0].id"),
         (line("app", "10000002", app("nobody")), "publisher_id"),
         (line("app", "x", app("acme")), "app_id"),
+        (line("app", "10000001", app("beta")), "line 3"),
     ] {
-        let reply = body(&catalog.import("wrong", &(good.clone() + &wrong)).unwrap(), 400);
+        let reply = body(&catalog.import(&(good.clone() + &wrong)).unwrap(), 400);
         assert_eq!(reply["code"], "invalid_import", "{reply}");
         let lines = reply["lines"].as_array().unwrap();
         assert_eq!(
@@ -124,7 +132,7 @@ fn a_wrong_line_is_reported_and_aborts_its_import() {
         assert_eq!(staged(&catalog), 0, "{reply}");
     }
     // The reply lists 20 lines and counts all.
-    let reply = body(&catalog.import("wrong", &"nonsense\n".repeat(33)).unwrap(), 400);
+    let reply = body(&catalog.import(&"nonsense\n".repeat(33)).unwrap(), 400);
     assert_eq!(reply["lines"].as_array().unwrap().len(), 20);
     assert!(reply["error"].as_str().unwrap().contains("33"), "{reply}");
 }
@@ -135,52 +143,185 @@ fn an_import_that_fails_at_any_write_is_applied_whole_or_not_at_all() {
     let (new, new_read) = {
         let catalog = prepared();
         assert_eq!(
-            body(&catalog.import("i", &lines()).unwrap(), 200),
+            body(&catalog.import(&lines()).unwrap(), 200),
             json!({ "imported": 6 })
         );
         (catalog.dump(), read(&catalog))
     };
     assert_ne!(old, new);
     under_every_fault(prepared, |catalog, fault| {
-        let outcome = catalog.import("import-1", &lines());
-        let state = catalog.dump();
-        match &outcome {
-            Ok(reply) => assert_eq!((reply.status, &state), (200, &new), "{fault}"),
-            Err(Failure::Internal(_)) => assert!(state == old || state == new, "{fault}"),
+        let outcome = catalog.import(&lines());
+        catalog.db.inject(Faults::none());
+        match outcome {
+            Ok(reply) => assert_eq!(reply.status, 200, "{fault}"),
+            Err(Failure::Internal(_)) => {}
             Err(Failure::Refused(refusal)) => panic!("{fault}: {refusal:?}"),
         }
-        // The operator repeats the import, in the same process or in a new one.
-        catalog.db.inject(Faults::none());
-        discard_all(&catalog.db).unwrap();
-        let again = body(&catalog.import("import-2", &lines()).unwrap(), 200);
+        let is_decided = import_claims::decided(&catalog.db).unwrap().is_some();
+        resume(catalog);
+        let state = catalog.dump();
+        assert!(state == new || state == old && !is_decided, "{fault}");
+        // The operator repeats the import.
+        let again = body(&catalog.import(&lines()).unwrap(), 200);
         assert_eq!(again, json!({ "imported": 6 }), "{fault}");
         assert_eq!(read(catalog), new_read, "{fault}");
         assert_eq!(staged(catalog), 0, "{fault}");
     });
 }
 
+/// Goes on as the alarm of a new process does, and deletes what else was staged.
+fn resume(catalog: &Catalog) {
+    if let Some(import) = import_claims::decided(&catalog.db).unwrap() {
+        while catalog.apply_step(import, &mut 0).unwrap() {}
+    }
+    while import_steps::discard(&catalog.db, 0, 1 << 40).unwrap() {}
+}
+
+#[test]
+fn the_alarm_of_a_new_process_goes_on_with_a_decided_import() {
+    let catalog = prepared();
+    let import = import_steps::begin(&catalog.db).unwrap();
+    let text: String = (0..100)
+        .map(|n| line("offer", &format!("x-{n}"), offer(&[&format!("xg-{n}")])))
+        .collect();
+    assert!(catalog.stage(import, &text).unwrap().is_empty());
+    import_steps::decide(&catalog.db, import).unwrap();
+    let mut applied = 0;
+    assert!(catalog.apply_step(import, &mut applied).unwrap());
+    assert!((1..100).contains(&applied), "{applied}");
+    // A PUT waits for what is left of it, and not for what is done.
+    let left = catalog.try_put(Resource::Offer, "x-99", &offer(&["xg-99"]));
+    assert_eq!(refused(left).0, "unavailable");
+    catalog.put(Resource::Offer, "x-0", &offer(&["xg-0"]));
+    service::run_for(&catalog, &Kv::default(), 10_000);
+    catalog.put(Resource::Offer, "x-99", &offer(&["xg-99"]));
+    assert_eq!(
+        catalog.rows("SELECT id FROM offers WHERE id LIKE 'x-%'").len(),
+        100
+    );
+    assert_eq!((staged(&catalog), staged_goals(&catalog)), (0, 0));
+    assert_eq!(import_claims::decided(&catalog.db).unwrap(), None);
+}
+
+fn staged_goals(catalog: &Catalog) -> usize {
+    catalog.rows("SELECT id FROM import_goals").len()
+}
+
+#[test]
+fn a_put_that_could_make_a_checked_line_wrong_is_to_be_repeated() {
+    let catalog = prepared();
+    let import = import_steps::begin(&catalog.db).unwrap();
+    assert!(catalog.stage(import, &lines()).unwrap().is_empty());
+    // Before its turn an import refuses nothing.
+    catalog.put(
+        Resource::Publisher,
+        "acme",
+        &json!({ "name": "Acme", "approved": true }),
+    );
+    catalog.import.set(Some(import));
+    assert!(catalog.check_step(import, &mut Check::default()).unwrap());
+    for (resource, id, document) in [
+        (
+            Resource::Publisher,
+            "acme",
+            json!({ "name": "Acme", "approved": true }),
+        ),
+        (
+            Resource::Publisher,
+            "beta",
+            json!({ "name": "Beta", "approved": true }),
+        ),
+        (Resource::App, "10000001", app("acme")),
+        (Resource::Advertiser, "southwind", json!({ "name": "Southwind" })),
+        (Resource::Offer, "o-2", offer(&["g-4"])),
+        // Its goal is another offer's by the import.
+        (Resource::Offer, "o-3", offer(&["g-4"])),
+    ] {
+        let (code, message) = refused(catalog.try_put(resource, id, &document));
+        assert_eq!(code, "unavailable");
+        assert!(message.contains("repeat the PUT"), "{message}");
+    }
+    catalog.put(Resource::Offer, "o-3", &offer(&["g-5"]));
+    catalog.put(Resource::App, "10000009", &app("acme"));
+    assert_eq!(
+        body(&catalog.check_and_apply(import).unwrap(), 200)["imported"],
+        6
+    );
+    catalog.import.set(None);
+    catalog.put(Resource::Offer, "o-2", &offer(&["g-4"]));
+}
+
+/// A PUT or a line: the kind, the id and, of an offer, the goal; of an app, the publisher.
+type Write = (bool, u8, u8);
+
+fn any_write() -> impl Strategy<Value = Write> {
+    (any::<bool>(), 0..3_u8, 0..3_u8)
+}
+
+fn written((is_offer, id, refers_to): Write) -> (Resource, String, Value) {
+    if is_offer {
+        let goal = format!("g-{refers_to}");
+        (Resource::Offer, format!("o-{id}"), offer(&[&goal]))
+    } else {
+        let publisher = ["acme", "beta", "nobody"][usize::from(refers_to)];
+        (Resource::App, format!("1000000{id}"), app(publisher))
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Whatever is put between the steps of an import: a line that was checked is applied.
+    #[test]
+    fn an_import_applies_all_that_it_checked(
+        before in proptest::collection::vec(any_write(), 0..4),
+        lines in proptest::collection::vec(any_write(), 1..5),
+        meanwhile in proptest::collection::vec(any_write(), 0..12),
+    ) {
+        let catalog = Catalog::small();
+        let beta = json!({ "name": "Beta", "approved": true });
+        let put = |write: Write| {
+            let (resource, id, document) = written(write);
+            let _: Result<_, _> = catalog.try_put(resource, &id, &document);
+        };
+        before.into_iter().for_each(&put);
+        let mut text = line("publisher", "beta", beta);
+        for write in &lines {
+            let (resource, id, document) = written(*write);
+            text += &line(resource.singular(), &id, document);
+        }
+        let import = import_steps::begin(&catalog.db).unwrap();
+        let is_staged = catalog.stage(import, &text).unwrap().is_empty();
+        if is_staged {
+            catalog.import.set(Some(import));
+            let (first, second) = meanwhile.split_at(meanwhile.len() / 2);
+            let mut check = Check::default();
+            while catalog.check_step(import, &mut check).unwrap() {}
+            first.iter().copied().for_each(&put);
+            if check.errors.is_empty() {
+                import_steps::decide(&catalog.db, import).unwrap();
+                second.iter().copied().for_each(&put);
+                let mut applied = 0;
+                while catalog.apply_step(import, &mut applied).unwrap() {}
+                prop_assert_eq!(applied, lines.len() as u64 + 1);
+            }
+        }
+    }
+}
+
 #[test]
 fn concurrent_imports_do_not_mix() {
     let catalog = prepared();
-    let mut errors = LineErrors::default();
     let other = line("publisher", "gamma", json!({ "name": "Gamma", "approved": true }));
-    catalog
-        .with_context(|context| {
-            stage(
-                &catalog.db,
-                context,
-                "other",
-                1,
-                Ok(other.as_bytes()),
-                &mut errors,
-            )
-        })
-        .unwrap();
-    assert!(errors.is_empty());
-    let reply = catalog.import("mine", &lines()).unwrap();
+    let number = import_steps::begin(&catalog.db).unwrap();
+    assert!(catalog.stage(number, &other).unwrap().is_empty());
+    let reply: Reply = catalog.import(&lines()).unwrap();
     assert_eq!(body(&reply, 200), json!({ "imported": 6 }));
     assert_eq!(staged(&catalog), 1, "the other import's line stays staged");
-    discard(&catalog.db, "other").unwrap();
+    assert_eq!(
+        body(&catalog.check_and_apply(number).unwrap(), 200)["imported"],
+        1
+    );
     assert_eq!(staged(&catalog), 0);
 }
 
@@ -197,7 +338,7 @@ fn an_import_of_several_slices_is_applied_whole() {
         })
         .collect();
     assert_eq!(
-        body(&catalog.import("i", &lines).unwrap(), 200),
+        body(&catalog.import(&lines).unwrap(), 200),
         json!({ "imported": 1_001 })
     );
     assert_eq!(catalog.rows("SELECT id FROM publishers").len(), 1_002);
@@ -208,7 +349,7 @@ fn an_import_may_have_a_byte_order_mark_carriage_returns_and_blank_lines() {
     let catalog = Catalog::small();
     let text = format!("\u{feff}{}\n \n", lines().replace('\n', "\r\n\r\n"));
     assert_eq!(
-        body(&catalog.import("i", &text).unwrap(), 200),
+        body(&catalog.import(&text).unwrap(), 200),
         json!({ "imported": 6 })
     );
 }

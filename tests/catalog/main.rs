@@ -10,9 +10,12 @@
 
 #[path = "../support/demo.rs"]
 mod demo;
+#[path = "../support/large_catalog.rs"]
+mod large_catalog;
 #[path = "../support/sqlite.rs"]
 mod sqlite;
 
+mod at_scale;
 mod callback_sync;
 mod callback_sync_model;
 mod caps;
@@ -55,9 +58,12 @@ use domain::{
 };
 use origin::catalog::{
     self, Context,
-    import::{MAX_LINE, apply, discard, refuse, stage},
+    import::{MAX_LINE, refuse, stage},
+    import_claims,
+    import_steps::{self, Check},
+    publication::Prepared,
     schema::MIGRATIONS,
-    snapshots::prepare_listing,
+    snapshots::{ListingBuild, rerender_bodies},
 };
 use platform::{
     database::{Database, Row},
@@ -85,6 +91,8 @@ struct Catalog {
     token_mac: MacKeys,
     /// The guard's production settings, without own hosts.
     guard: Guard,
+    /// The import in turn.
+    import: Cell<Option<i64>>,
 }
 
 impl Catalog {
@@ -99,6 +107,7 @@ impl Catalog {
             edge_vault: Vault::parse("EDGE_KEYS", EDGE_KEYS).unwrap(),
             token_mac: token_mac().unwrap(),
             guard: Guard::default(),
+            import: Cell::new(None),
         }
     }
 
@@ -117,7 +126,7 @@ impl Catalog {
     /// A catalog with the imported demo fixtures.
     fn from_fixtures() -> Self {
         let catalog = Self::empty();
-        assert_eq!(catalog.import("fixtures", &demo::text()).unwrap().status, 200);
+        assert_eq!(catalog.import(&demo::text()).unwrap().status, 200);
         catalog
     }
 
@@ -144,6 +153,7 @@ impl Catalog {
             edge_vault: &self.edge_vault,
             token_mac: &self.token_mac,
             guard: &self.guard,
+            import: self.import.get(),
         })
     }
 
@@ -205,23 +215,56 @@ impl Catalog {
         serde_json::from_value(body(&self.try_ask_offer(offer, revision).unwrap(), 200)).unwrap()
     }
 
-    /// Imports like the service: every line is staged, then all are applied or none.
-    fn import(&self, import_id: &str, text: &str) -> Result<Reply, Failure> {
+    /// Imports like the service: every line is staged, then checked; then the import is decided and applied.
+    fn import(&self, text: &str) -> Result<Reply, Failure> {
+        let number = import_steps::begin(&self.db)?;
+        let reply = self.stage(number, text).and_then(|errors| {
+            if errors.is_empty() {
+                self.check_and_apply(number)
+            } else {
+                Ok(refuse(&errors))
+            }
+        });
+        self.import.set(None);
+        if import_claims::decided(&self.db)? != Some(number) {
+            while import_steps::discard(&self.db, number, number)? {}
+        }
+        reply
+    }
+
+    fn stage(&self, import: i64, text: &str) -> Result<LineErrors, Failure> {
         let mut errors = LineErrors::default();
         let mut lines = Lines::new(MAX_LINE);
         let mut stage_line = |line, bytes: Result<&[u8], TooLong>| {
-            self.with_context(|context| stage(&self.db, context, import_id, line, bytes, &mut errors))
+            self.with_context(|context| stage(&self.db, context, import, line, bytes, &mut errors))
         };
         for chunk in text.as_bytes().chunks(4_000) {
             lines.push(chunk, &mut stage_line)?;
         }
         lines.finish(&mut stage_line)?;
-        if errors.is_empty() {
-            self.with_context(|context| apply(&self.db, context, import_id))
-        } else {
-            discard(&self.db, import_id)?;
-            Ok(refuse(&errors))
+        Ok(errors)
+    }
+
+    fn check_and_apply(&self, import: i64) -> Result<Reply, Failure> {
+        self.import.set(Some(import));
+        let mut check = Check::default();
+        while self.check_step(import, &mut check)? {}
+        if !check.errors.is_empty() {
+            return Ok(refuse(&check.errors));
         }
+        import_steps::decide(&self.db, import)?;
+        let mut applied = 0;
+        while self.apply_step(import, &mut applied)? {}
+        while import_steps::discard(&self.db, import, import)? {}
+        Ok(Reply::ok(&json!({ "imported": applied })))
+    }
+
+    fn check_step(&self, import: i64, check: &mut Check) -> Result<bool, Failure> {
+        self.with_context(|context| import_steps::check(&self.db, context, import, check))
+    }
+
+    fn apply_step(&self, import: i64, applied: &mut u64) -> Result<bool, Failure> {
+        self.with_context(|context| import_steps::apply(&self.db, context, import, applied))
     }
 
     #[track_caller]
@@ -261,7 +304,11 @@ impl Catalog {
             "terms",
         ];
         TABLES
-            .map(|table| self.rows(&format!("SELECT * FROM {table}")))
+            .map(|table| match table {
+                // An import that is refused leaves its number.
+                "state" => self.rows("SELECT * FROM state WHERE name <> 'import'"),
+                table => self.rows(&format!("SELECT * FROM {table}")),
+            })
             .into()
     }
 }
@@ -324,6 +371,14 @@ fn offer(goals: &[&str]) -> Value {
         "geo_tgt": { "include": [], "exclude": [] }, "active": true,
         "goals": goals.iter().map(|id| goal(id)).collect::<Vec<_>>(),
     })
+}
+
+/// Builds and stores the listing.
+fn prepare_listing(db: &impl Database, now_ms: i64) -> Result<Prepared, Failure> {
+    while rerender_bodies(db)? {}
+    let mut build = ListingBuild::new(now_ms);
+    while build.step(db)? {}
+    build.finish(db)
 }
 
 /// The document with these members replaced or added.

@@ -40,6 +40,8 @@ pub type PutMeanwhile = (Resource, String, Json);
 pub struct Kv {
     pub values: RefCell<BTreeMap<String, Vec<u8>>>,
     pub writes: Cell<usize>,
+    /// Bytes of the values that were written.
+    pub bytes: Cell<usize>,
     /// A resource that is put during a write after so many others.
     pub put_meanwhile: RefCell<Option<(usize, PutMeanwhile)>>,
     /// The number of the write that fails, from 1, and how.
@@ -106,6 +108,7 @@ impl platform::traits::Kv for Runtime<'_> {
             Some((writes, put)) => drop(self.kv.put_meanwhile.replace(Some((writes - 1, put)))),
             None => {}
         }
+        self.kv.bytes.set(self.kv.bytes.get() + bytes.len());
         self.kv
             .change(|values| drop(values.insert(key.to_owned(), bytes.to_vec())))
     }
@@ -179,20 +182,25 @@ pub fn write_tracking(catalog: &Catalog, kv: &Kv) -> Result<Tracked, Failure> {
     with_writer(catalog, kv, |writer| now(writer.tracking()))
 }
 
-/// Publishes the tracking snapshot.
-pub fn publish_tracking(catalog: &Catalog, kv: &Kv) -> Result<(), Failure> {
+/// Publishes the tracking snapshot, as much of it as one invocation may. Returns whether that was only a part.
+pub fn publish_tracking(catalog: &Catalog, kv: &Kv) -> Result<bool, Failure> {
     with_writer(catalog, kv, |writer| {
         let tracked = now(writer.tracking())?;
         let written: Vec<_> = tracked.manifest.into_iter().collect();
         now(writer.point(&written, &Cell::new(0)))?;
-        tracking_slots::record_published(&catalog.db, tracked.is_partial, catalog.now())
+        tracking_slots::record_published(&catalog.db, tracked.is_partial, catalog.now())?;
+        Ok(tracked.is_partial)
     })
 }
 
-pub fn publish_listing(catalog: &Catalog, kv: &Kv) -> Result<(), Failure> {
+/// Publishes the listing. Returns whether that was all of it.
+pub fn publish_listing(catalog: &Catalog, kv: &Kv) -> Result<bool, Failure> {
     with_writer(catalog, kv, |writer| {
-        let written = now(writer.listing())?;
-        now(writer.point(&[written], &Cell::new(0)))
+        let listing = now(writer.listing())?;
+        let is_whole = listing.is_some();
+        let written: Vec<_> = listing.into_iter().collect();
+        now(writer.point(&written, &Cell::new(0)))?;
+        Ok(is_whole)
     })
 }
 

@@ -23,7 +23,7 @@ use domain::{
     model::{AppId, OfferId, time::UtcDay},
 };
 use origin::catalog::{
-    callback_sync::queue, import, limits, publication, schedule, sql, terms, tracking_slots,
+    callback_sync::queue, import_steps, limits, publication, schedule, sql, terms, tracking_slots,
 };
 use platform::database::Database;
 
@@ -93,8 +93,7 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
         1
     );
     queue::confirm(db, shard, 1 << 52).unwrap();
-    import::discard(db, "other").unwrap();
-    import::discard_all(db).unwrap();
+    import_steps::discard(db, 0, 1 << 40).unwrap();
     limits::changed_cap(db, &OfferId::parse("60240").unwrap()).unwrap();
     terms::sweep(db, 1 << 52).unwrap();
     limits::record_pushed(db, limits::changed_caps(db).unwrap().through).unwrap();
@@ -107,11 +106,12 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
         conversions_taken: 1,
     };
     publication::store_stats(db, "counters-0", UtcDay::of_ms(NOON), &[stats]).unwrap();
+    publication::delete_stale_stats(db, "counters-0", UtcDay::of_ms(NOON)).unwrap();
     // A body rendered by an older version.
     db.execute("UPDATE offer_bodies SET format = 0 WHERE id = '60240'", &[])
         .unwrap();
     let listing = prepare_listing(db, NOON).unwrap();
-    for key in publication::chunks_to_write(db).unwrap() {
+    for key in publication::chunks_to_write(db, 10_000).unwrap() {
         publication::chunk(db, &key).unwrap().unwrap();
         publication::record_chunk_written(db, &key).unwrap();
     }

@@ -37,7 +37,7 @@ fn lines(offers: std::ops::Range<usize>, name: &str) -> String {
 }
 
 fn import(catalog: &Catalog, lines: &str) {
-    body(&catalog.import("i", lines).unwrap(), 200);
+    body(&catalog.import(lines).unwrap(), 200);
 }
 
 fn published(kv: &Kv) -> Tracking {

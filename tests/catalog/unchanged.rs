@@ -79,7 +79,7 @@ fn put(catalog: &Catalog, document: &Value) {
 
 fn import(catalog: &Catalog, document: &Value) {
     let line = with(document.clone(), &json!({ "kind": "app", "id": APP })).to_string();
-    let imported = body(&catalog.import("i", &line).unwrap(), 200);
+    let imported = body(&catalog.import(&line).unwrap(), 200);
     assert_eq!(imported, json!({ "imported": 1 }));
 }
 
@@ -136,14 +136,14 @@ fn a_repeated_import_of_a_whole_catalog_changes_nothing() {
         .collect();
     for (text, count) in [(demo::text(), 84), (with_callbacks, Demo::read().apps.len())] {
         let catalog = Catalog::from_fixtures();
-        assert_eq!(catalog.import("first", &text).unwrap().status, 200);
+        assert_eq!(catalog.import(&text).unwrap().status, 200);
         for app in Demo::read().apps.keys() {
             catalog.ask_app(app);
         }
         revisions::clear(&catalog.db, revisions::TRACKING_DIRTY_SINCE).unwrap();
         let before = catalog.dump();
         catalog.wait(86_400_000);
-        let again = body(&catalog.import("again", &text).unwrap(), 200);
+        let again = body(&catalog.import(&text).unwrap(), 200);
         assert_eq!(again, json!({ "imported": count }));
         assert_eq!(catalog.dump(), before);
         assert!(!is_anything_due(&catalog));

@@ -1,6 +1,7 @@
 //! The operator's API over HTTP: resources, lists, credentials, health, metrics, hosts and methods.
 
 mod documents;
+mod imports;
 
 use serde_json::{Value, json};
 

@@ -38,7 +38,13 @@ pub fn put(
     id: &str,
     app: &App,
 ) -> Result<(), Failure> {
-    require_reference(db, Resource::Publisher, "publisher_id", app.publisher_id.as_str())?;
+    require_reference(
+        db,
+        source,
+        Resource::Publisher,
+        "publisher_id",
+        app.publisher_id.as_str(),
+    )?;
     if let Some(callback) = &app.callback {
         let checked = context.guard.check(&callback.url);
         checked.map_err(|problem| ApiError::from(FieldError::new("callback.url", problem)))?;
@@ -65,6 +71,9 @@ pub fn put(
         is_stored = stored.text(1)? == document;
         settings = callback_settings::read(&stored, 2)?;
         click_secrets = stored.optional_blob(7)?.map(<[u8]>::to_vec);
+    }
+    if source.checked_import().is_some() {
+        return Ok(());
     }
     let callback = app.callback.as_ref().map(to_document).transpose()?;
     let stored_callback = settings.sealed.as_ref().map(|sealed| sealed.0.as_slice());

@@ -7,11 +7,14 @@ use futures_util::{StreamExt, stream};
 use super::{
     limits,
     publication::{self, Prepared},
-    revisions, snapshots, terms,
+    revisions,
+    snapshots::{self, ListingBuild},
+    steps::in_steps,
+    terms,
     tracking_slots::{self, ChangedSlot},
 };
 use contract::{
-    counters::{self, Limit, SetLimits, Stats},
+    counters::{self, Limit, OfferStats, SetLimits, Stats},
     kv,
 };
 use domain::model::{OfferId, api_error::common, time::UtcDay};
@@ -28,8 +31,12 @@ const POINTER_EVERY_MS: i64 = 1_100;
 /// The largest value that KV accepts, in bytes.
 const KV_VALUE: usize = 25 << 20;
 const COUNTERS_TIMEOUT: Duration = Duration::from_secs(5);
-/// Shards that one publication writes: KV allows 1,000 operations in one invocation. The next one goes on.
+/// Offers whose figures one step stores.
+const STATS_AT_ONCE: usize = 500;
+/// Shards, and chunks, that one publication writes. KV allows 1,000 operations in one invocation, of which sweeps take
+/// 250; the next publication goes on.
 const SHARDS: usize = 300;
+const CHUNKS: usize = 400;
 /// Shards whose slots are listed at a time.
 const SHARDS_AT_ONCE: usize = 50;
 
@@ -96,16 +103,36 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         Ok(recorded?)
     }
 
-    /// Rebuilds the listing and writes its value and the chunks that KV does not have yet.
-    pub async fn listing(&self) -> Result<Prepared, Failure> {
-        let prepared = snapshots::prepare_listing(self.db, self.runtime.now_ms())?;
-        let keys = publication::chunks_to_write(self.db)?;
+    /// Rebuilds the listing and writes its value and the chunks that KV does not have yet. `None` if these are more than one
+    /// invocation may write.
+    pub async fn listing(&self) -> Result<Option<Prepared>, Failure> {
+        let mut room = CHUNKS;
+        // What an earlier invocation left comes first, without another build.
+        if !self.write_chunks(&mut room).await? {
+            return Ok(None);
+        }
+        in_steps(self.runtime, || snapshots::rerender_bodies(self.db)).await?;
+        let mut build = ListingBuild::new(self.runtime.now_ms());
+        in_steps(self.runtime, || build.step(self.db)).await?;
+        let prepared = build.finish(self.db)?;
+        if !self.write_chunks(&mut room).await? {
+            return Ok(None);
+        }
+        self.write_listing(prepared).await.map(Some)
+    }
+
+    /// Writes the chunks that KV does not have yet, as many as there is room for. Returns whether none is left.
+    async fn write_chunks(&self, room: &mut usize) -> Result<bool, Failure> {
+        let mut keys = publication::chunks_to_write(self.db, room.saturating_add(1))?;
+        let is_all = keys.len() <= *room;
+        keys.truncate(*room);
+        *room = room.saturating_sub(keys.len());
         let writes = stream::iter(keys)
             .map(|key| self.write_chunk(key))
             .buffer_unordered(CONNECTIONS);
         let written: Vec<_> = writes.collect().await;
         written.into_iter().collect::<Result<(), Failure>>()?;
-        self.write_listing(prepared).await
+        Ok(is_all)
     }
 
     async fn write_chunk(&self, key: String) -> Result<(), Failure> {
@@ -159,7 +186,9 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
                 .call(&counters, Stats { today }, COUNTERS_TIMEOUT)
                 .await;
             match answer {
-                Ok(stats) => publication::store_stats(self.db, &object, today, &stats)
+                Ok(stats) => self
+                    .store_stats(&object, today, &stats)
+                    .await
                     .unwrap_or_else(|error| log::error("catalog", format_args!("{object}: {error}"))),
                 Err(error) => log::warn("catalog", format_args!("{object}: {error}")),
             }
@@ -169,6 +198,19 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
             .buffer_unordered(CONNECTIONS)
             .collect::<()>()
             .await;
+    }
+
+    async fn store_stats(&self, object: &str, today: UtcDay, stats: &[OfferStats]) -> Result<(), Failure> {
+        let mut parts = stats.chunks(STATS_AT_ONCE);
+        in_steps(self.runtime, || match parts.next() {
+            Some(part) => {
+                publication::store_stats(self.db, object, today, part)?;
+                Ok(true)
+            }
+            None => Ok(false),
+        })
+        .await?;
+        Ok(publication::delete_stale_stats(self.db, object, today)?)
     }
 
     /// Pushes changed caps to the counters. A take carries the edge's cap, so an object that does not answer now

@@ -40,8 +40,8 @@ const PART_BYTES: usize = 1_500_000;
 /// How long a listing stays in KV after it left the pointer: an idle isolate may still read it.
 const RETENTION_MS: i64 = HOUR_MS;
 
-/// Stores a counters object's figures for all of its offers, and deletes those of offers that it no longer lists, which
-/// had no activity for 30 days. Unchanged rows are not written, because rows written are what costs.
+/// Stores a counters object's figures for some of its offers. Unchanged rows are not written, because rows written are
+/// what costs.
 pub fn store_stats(
     db: &impl Database,
     object: &str,
@@ -64,8 +64,14 @@ pub fn store_stats(
                 ],
             )?;
         }
-        db.execute(sql::DELETE_STALE_STATS, params![object, day.number()])
+        Ok(())
     })
+}
+
+/// Deletes an object's figures of earlier days, once all those of today are stored: it no longer lists these offers, which
+/// had no activity for 30 days.
+pub fn delete_stale_stats(db: &impl Database, object: &str, day: UtcDay) -> Result<(), DatabaseError> {
+    db.execute(sql::DELETE_STALE_STATS, params![object, day.number()])
 }
 
 /// The bytes of the newest snapshot of a kind.
@@ -84,9 +90,9 @@ pub fn chunk(db: &impl Database, key: &str) -> Result<Option<Vec<u8>>, DatabaseE
     row.map(|row| row.blob(0).map(<[u8]>::to_vec)).transpose()
 }
 
-/// The keys of chunks that the listing uses and KV does not have yet.
-pub fn chunks_to_write(db: &impl Database) -> Result<Vec<String>, DatabaseError> {
-    keys(&db.query(sql::LIST_CHUNKS_TO_WRITE, params![])?)
+/// The keys of chunks that the listing uses and KV does not have yet, at most `limit`.
+pub fn chunks_to_write(db: &impl Database, limit: usize) -> Result<Vec<String>, DatabaseError> {
+    keys(&db.query(sql::LIST_CHUNKS_TO_WRITE, params![limit])?)
 }
 
 pub fn record_chunk_written(db: &impl Database, key: &str) -> Result<(), DatabaseError> {
@@ -99,7 +105,7 @@ pub fn record_chunk_absent(db: &impl Database, key: &str) -> Result<(), Database
     db.execute(sql::MARK_CHUNK_UNWRITTEN, params![key])
 }
 
-/// The keys of chunks that no listing in KV uses. KV still has the versions that left the pointer within the hour.
+/// The keys of chunks that no listing in KV uses, at most 100. KV still has the versions that left the pointer within the hour.
 pub fn expired_chunks(db: &impl Database) -> Result<Vec<String>, DatabaseError> {
     keys(&db.query(sql::LIST_EXPIRED_CHUNKS, params![])?)
 }
@@ -143,7 +149,7 @@ pub fn pointer(db: &impl Database) -> Result<Pointer, DatabaseError> {
     })
 }
 
-/// The listings that left the pointer more than an hour ago, at most 100.
+/// The listings that left the pointer more than an hour ago, at most 50.
 pub fn expired_versions(db: &impl Database, now_ms: i64) -> Result<Vec<u64>, DatabaseError> {
     let rows = db.query(
         sql::LIST_EXPIRED_VERSIONS,

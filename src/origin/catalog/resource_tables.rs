@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::sql;
+use super::{import_claims, sql};
 use contract::catalog::{Resource, UNKNOWN_RESOURCE};
 use domain::model::{api_error::ApiError, document::FieldError};
 use platform::{database::Database, failure::Failure, params};
@@ -53,8 +53,20 @@ impl ResourceTable for Resource {
 pub enum WriteSource {
     /// A PUT: the app's endpoint is tried again at once, even if nothing changed.
     Put,
+    /// The check of an import's line: nothing is written, and what the import's other lines bring counts as stored.
+    Check { import: i64 },
     /// A line of an import: an unchanged app changes nothing, because imports may repeat the whole catalog daily.
     Import,
+}
+
+impl WriteSource {
+    /// The import whose line is only checked.
+    pub fn checked_import(self) -> Option<i64> {
+        match self {
+            Self::Check { import } => Some(import),
+            Self::Put | Self::Import => None,
+        }
+    }
 }
 
 /// Refuses with 404 if the resource does not exist.
@@ -70,11 +82,17 @@ pub fn require(db: &impl Database, resource: Resource, id: &str) -> Result<(), F
 /// Refuses with 400, naming `field`, if the resource that a document refers to does not exist.
 pub(super) fn require_reference(
     db: &impl Database,
+    source: WriteSource,
     resource: Resource,
     field: &str,
     id: &str,
 ) -> Result<(), Failure> {
     if db.query_first(resource.select_one(), params![id])?.is_some() {
+        return Ok(());
+    }
+    if let Some(import) = source.checked_import()
+        && import_claims::staged_line(db, import, resource, id)?.is_some()
+    {
         return Ok(());
     }
     let problem = format!("there is no {} {id}", resource.singular());

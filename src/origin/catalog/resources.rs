@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::{
-    Context, apps,
+    Context, apps, import_claims,
     resource_tables::{ResourceTable, WriteSource, require, require_reference, to_document},
     revisions, sql, terms, tracking_slots,
 };
@@ -56,11 +56,16 @@ pub fn put(
             .with_message(format!("{}: {rule}", resource.id_member()))
             .into());
     }
+    if source == WriteSource::Put {
+        import_claims::refuse_claimed(db, context, resource, id)?;
+    }
     match resource {
+        // Whether one of these two is right depends on nothing else.
+        Resource::Publisher | Resource::Advertiser if source.checked_import().is_some() => Ok(()),
         Resource::Publisher => put_publisher(db, context, id, &Publisher::from_json(body)?),
         Resource::App => apps::put(db, context, source, id, &App::from_json(body)?),
         Resource::Advertiser => put_advertiser(db, context, id, &Advertiser::from_json(body)?),
-        Resource::Offer => put_offer(db, context, id, &Offer::from_json(body)?),
+        Resource::Offer => put_offer(db, context, source, id, &Offer::from_json(body)?),
     }
 }
 
@@ -99,10 +104,17 @@ fn put_advertiser(
     Ok(())
 }
 
-fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer) -> Result<(), Failure> {
+fn put_offer(
+    db: &impl Database,
+    context: &Context<'_>,
+    source: WriteSource,
+    id: &str,
+    offer: &Offer,
+) -> Result<(), Failure> {
     let offer_id = OfferId::parse(id).ok_or_else(|| Failure::Internal("the offer id is invalid".into()))?;
     require_reference(
         db,
+        source,
         Resource::Advertiser,
         "advertiser_id",
         offer.advertiser_id.as_str(),
@@ -128,9 +140,7 @@ fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
         return Ok(());
     }
 
-    let revision = revisions::record(db, context.now_ms)?;
-    put_goals(db, context, &offer_id, offer)?;
-    tracking_slots::mark_goals_of(db, id, revision)?;
+    check_goals(db, context, source, &offer_id, offer)?;
     let updated_at_s = context.now_ms.div_euclid(1_000);
     let body = bodies::render_body(&offer_id, offer, updated_at_s);
     if body.len() > MAX_BODY {
@@ -138,6 +148,13 @@ fn put_offer(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
             format!("the offer's texts are too long together, at most {MAX_BODY} bytes as it is listed");
         return Err(INVALID_FIELD.with_message(problem).into());
     }
+    if source.checked_import().is_some() {
+        return Ok(());
+    }
+
+    let revision = revisions::record(db, context.now_ms)?;
+    put_goals(db, context, id, offer)?;
+    tracking_slots::mark_goals_of(db, id, revision)?;
     let offer_terms = OfferTerms::of(offer);
     let last = stored.terms.revision;
     let terms_revision = terms::seal(db, context.now_ms, Resource::Offer, id, last, &offer_terms)?;
@@ -204,21 +221,38 @@ impl StoredOffer {
     }
 }
 
-/// Stores an offer's goals. Goals that the document leaves out are retired, not deleted. A goal of another offer is
-/// refused, because a goal's id in a tracking URL identifies the offer that was clicked.
-fn put_goals(db: &impl Database, context: &Context<'_>, id: &OfferId, offer: &Offer) -> Result<(), Failure> {
+/// Refuses a goal of another offer, because a goal's id in a tracking URL identifies the offer that was clicked.
+fn check_goals(
+    db: &impl Database,
+    context: &Context<'_>,
+    source: WriteSource,
+    id: &OfferId,
+    offer: &Offer,
+) -> Result<(), Failure> {
     for (index, goal) in offer.goals.iter().enumerate() {
-        if let Some(owner) = owner_of_goal(db, &goal.id)?
+        if source == WriteSource::Put {
+            import_claims::refuse_claimed_goal(db, context, &goal.id, id)?;
+        }
+        let owner = match (owner_of_goal(db, &goal.id)?, source.checked_import()) {
+            (None, Some(import)) => import_claims::owner_of_goal(db, import, &goal.id)?,
+            (owner, _) => owner,
+        };
+        if let Some(owner) = owner
             && owner != id.as_str()
         {
             let problem = format!("goal {} belongs to offer {owner}", goal.id);
             return Err(ApiError::from(FieldError::new(format!("goals[{index}].id"), problem)).into());
         }
     }
-    db.execute(sql::RETIRE_GOALS, params![context.now_ms, id.as_str()])?;
+    Ok(())
+}
+
+/// Stores an offer's goals. Goals that the document leaves out are retired, not deleted.
+fn put_goals(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer) -> Result<(), Failure> {
+    db.execute(sql::RETIRE_GOALS, params![context.now_ms, id])?;
     for goal in &offer.goals {
         let hash = u32::from(slots::hash(goal.id.as_str()));
-        db.execute(sql::PUT_GOAL, params![goal.id.as_str(), id.as_str(), hash])?;
+        db.execute(sql::PUT_GOAL, params![goal.id.as_str(), id, hash])?;
     }
     Ok(())
 }

@@ -16,6 +16,10 @@ pub const LISTING_BUILT_AT: &str = "listing_built_at_ms";
 pub const CONFIRMED_AT: &str = "confirmed_at_ms";
 /// The slots that were built again in turn, counted over all kinds.
 pub const CHECKED_SLOTS: &str = "checked_slots";
+/// The number of the newest import.
+pub const IMPORT: &str = "import";
+/// The number of the import that is decided and not yet applied.
+pub const DECIDED_IMPORT: &str = "decided_import";
 /// The newest snapshot version of either kind.
 pub const VERSION: &str = "version";
 

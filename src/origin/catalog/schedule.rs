@@ -1,7 +1,7 @@
-//! Decides when the catalog publishes snapshots and pushes callback settings. The object's one alarm is set to the
+//! Decides when the catalog publishes snapshots, pushes callback settings and goes on with an import. The object's one alarm is set to the
 //! earliest due time.
 
-use super::{callback_sync::queue, revisions};
+use super::{callback_sync::queue, import_claims, revisions};
 use domain::{model::time::SECOND_MS, offers::page::REFRESH_MS};
 use platform::database::{Database, DatabaseError};
 
@@ -28,7 +28,8 @@ pub fn listing_due_ms(db: &impl Database) -> Result<i64, DatabaseError> {
 /// The time for the alarm; never in the past.
 pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError> {
     let listing_ms = listing_due_ms(db)?;
-    let others = [tracking_due_ms(db)?, queue::next_ms(db)?];
+    let import_ms = import_claims::decided(db)?.map(|_| now_ms);
+    let others = [import_ms, tracking_due_ms(db)?, queue::next_ms(db)?];
     let due_ms = others.into_iter().flatten().fold(listing_ms, i64::min);
     Ok(due_ms.max(now_ms))
 }

@@ -11,8 +11,9 @@ pub const MIGRATIONS: &[Migration] = &[&[TABLES]];
 
 const TABLES: &[&str] = &[
     // Marks: `change` (the last revision), `version` (of the newest snapshot), `tracking_dirty_since_ms`,
-    // `tracking_built_at_ms`, `listing_built_at_ms`, `confirmed_at_ms`, `checked_slots`, and for each kind of slots the
-    // number of their bits: `advertiser_slot_bits`, `app_slot_bits`, `goal_slot_bits`.
+    // `tracking_built_at_ms`, `listing_built_at_ms`, `confirmed_at_ms`, `checked_slots`, `import` (the newest one's number),
+    // `decided_import` (of the one that is applied), and for each kind of slots the number of their bits:
+    // `advertiser_slot_bits`, `app_slot_bits`, `goal_slot_bits`.
     //
     // `hash` of apps, advertisers and goals decides their slots of the tracking snapshot.
     "CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",
@@ -119,6 +120,7 @@ const TABLES: &[&str] = &[
         conversions_taken INTEGER NOT NULL,
         PRIMARY KEY (offer_id, object)
      ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX offer_stats_by_day ON offer_stats (object, day)",
     // The newest listing and the newest manifest of the tracking snapshot, in parts that fit a SQLite value. A cold isolate
     // reads them when KV has none.
     "CREATE TABLE snapshot_parts (
@@ -156,17 +158,26 @@ const TABLES: &[&str] = &[
         in_kv INTEGER NOT NULL,
         unlisted_version INTEGER
      ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX chunks_to_write ON chunks (key) WHERE in_kv = 0 AND unlisted_version IS NULL",
+    "CREATE INDEX unlisted_chunks ON chunks (unlisted_version) WHERE unlisted_version IS NOT NULL",
     "CREATE TABLE chunk_bytes (key TEXT PRIMARY KEY, bytes BLOB NOT NULL) STRICT",
-    // An import's staged lines: a body of any size is checked in bounded memory and applied in one transaction. An app's
-    // document is sealed.
+    // The staged lines of imports, until they are applied. An app's document is sealed.
     "CREATE TABLE import_lines (
-        import_id TEXT NOT NULL,
+        import INTEGER NOT NULL,
         kind INTEGER NOT NULL,
         line INTEGER NOT NULL,
         id TEXT NOT NULL,
         document BLOB NOT NULL,
-        PRIMARY KEY (import_id, kind, line)
+        PRIMARY KEY (import, kind, line)
      ) STRICT",
+    "CREATE UNIQUE INDEX import_ids ON import_lines (import, kind, id)",
+    // The goals of the offers in them, each with the first offer that has it.
+    "CREATE TABLE import_goals (
+        import INTEGER NOT NULL,
+        id TEXT NOT NULL,
+        offer_id TEXT NOT NULL,
+        PRIMARY KEY (import, id)
+     ) STRICT, WITHOUT ROWID",
     // The outboxes that have asked for terms; `due_at_ms` is when the alarm pushes callback settings that the outbox does
     // not have yet.
     "CREATE TABLE outboxes (

@@ -1,14 +1,15 @@
 //! The catalog: commands, imports, and publication to KV by an alarm.
 
+mod imports;
+
 use std::cell::Cell;
 
-use futures_util::{Stream, StreamExt, future::join};
+use futures_util::future::join;
 
 use super::{
     Context,
     callback_sync::push::CallbackPush,
     handle,
-    import::{self, MAX_LINE},
     kv_writer::KvWriter,
     publication::{self, Prepared},
     revisions,
@@ -24,26 +25,17 @@ use contract::{
 use domain::{
     callbacks::guard::Guard,
     catalog::snapshot::tracking::Slot,
-    model::{
-        AppId, OfferId,
-        api_error::common,
-        credentials::Vault,
-        lines::{LineErrors, Lines, TooLong},
-        mac::MacKeys,
-        time::SECOND_MS,
-    },
+    model::{AppId, OfferId, api_error::common, credentials::Vault, mac::MacKeys, time::SECOND_MS},
 };
+use imports::Imports;
 use platform::{
     failure::Failure,
-    log,
     object_shell::ObjectShell,
     panics::panics_to_failure,
     single_flight::{Outcome, SingleFlight},
     traits::{Clock, Kv, ObjectCall, ObjectStorage, Random, Sleep},
 };
 
-/// The longest import, in bytes.
-const MAX_IMPORT: usize = 64 << 20;
 /// The delay before a failed alarm is retried.
 const RETRY_MS: i64 = 5 * SECOND_MS;
 
@@ -67,7 +59,7 @@ pub struct CatalogService<D, R> {
     publishing: SingleFlight<Result<Refreshed, Failure>>,
     /// When the pointer was last written, in milliseconds.
     pointed_at_ms: Cell<i64>,
-    imports: Cell<u64>,
+    imports: Imports,
 }
 
 impl<D, R> CatalogService<D, R>
@@ -81,7 +73,7 @@ where
             settings,
             publishing: SingleFlight::default(),
             pointed_at_ms: Cell::new(0),
-            imports: Cell::new(0),
+            imports: Imports::default(),
         }
     }
 
@@ -104,6 +96,7 @@ where
             edge_vault: set(&self.settings.edge_vault)?,
             token_mac: set(&self.settings.token_mac)?,
             guard: &self.settings.guard,
+            import: self.imports.in_turn(),
         })
     }
 
@@ -163,71 +156,6 @@ where
         Ok(reply)
     }
 
-    /// Stages an import's lines as they arrive.
-    async fn stage<S: Stream<Item = Result<Vec<u8>, E>> + Unpin, E>(
-        &self,
-        db: &D,
-        chunks: Option<S>,
-        import_id: &str,
-    ) -> Result<LineErrors, Failure> {
-        let mut errors = LineErrors::default();
-        let Some(mut chunks) = chunks else {
-            return Ok(errors);
-        };
-        let mut stage_line = |line, bytes: Result<&[u8], TooLong>| {
-            self.with_context(|context| import::stage(db, context, import_id, line, bytes, &mut errors))
-        };
-        let (mut lines, mut read) = (Lines::new(MAX_LINE), 0);
-        while let Some(chunk) = chunks.next().await {
-            let chunk = chunk.map_err(|_| common::INVALID_JSON.with_message("the body ended early"))?;
-            read += chunk.len();
-            if read > MAX_IMPORT {
-                return Err(common::PAYLOAD_TOO_LARGE.into());
-            }
-            lines.push(&chunk, &mut stage_line)?;
-        }
-        lines.finish(&mut stage_line)?;
-        Ok(errors)
-    }
-
-    /// `POST /v1/operator/import`: lines are staged as they arrive and applied at the end.
-    ///
-    /// # Errors
-    /// The import is refused as a whole, or the database failed; nothing of it is applied then.
-    pub async fn import<S: Stream<Item = Result<Vec<u8>, E>> + Unpin, E>(
-        &self,
-        chunks: Option<S>,
-    ) -> Result<Reply, Failure> {
-        let db = self.shell.ready().await?;
-        self.imports.set(self.imports.get() + 1);
-        let import_id = format!("import-{}", self.imports.get());
-        if self.imports.get() == 1 {
-            // An import does not outlive the object's process, so lines staged by an earlier process are deleted.
-            import::discard_all(db)?;
-        }
-        // Also after a panic no staged line stays behind.
-        let outcome = panics_to_failure(async {
-            let errors = self.stage(db, chunks, &import_id).await?;
-            if errors.is_empty() {
-                self.with_context(|context| import::apply(db, context, &import_id))
-            } else {
-                Ok(import::refuse(&errors))
-            }
-        })
-        .await;
-        let discarded = import::discard(db, &import_id);
-        // Also after a failure: the write may have happened.
-        self.shell.wake_by(next_alarm(db, self.now_ms())?)?;
-        let reply = outcome?;
-        discarded?;
-        if reply.status == 200 {
-            // The import is applied even if its settings could not be pushed yet.
-            let pushed = self.callback_push(db).push_imported().await;
-            pushed.unwrap_or_else(|failure| log::error("catalog", format_args!("import: {failure}")));
-        }
-        Ok(reply)
-    }
-
     /// `POST /v1/operator/refresh`: rebuilds and publishes both snapshots, or as much of it as one invocation may.
     ///
     /// # Errors
@@ -252,12 +180,13 @@ where
         };
         let mut written: Vec<_> = tracked.manifest.into_iter().collect();
         refreshed.tracking = written.first().map_or(0, |manifest| manifest.version);
-        if !refreshed.is_partial {
+        if !tracked.is_partial {
             let listing = writer.listing().await?;
-            refreshed.listing = listing.version;
-            written.push(listing);
+            refreshed.is_partial = listing.is_none();
+            refreshed.listing = listing.as_ref().map_or(0, |listing| listing.version);
+            written.extend(listing);
         }
-        self.point(&writer, &written, refreshed.is_partial).await?;
+        self.point(&writer, &written, tracked.is_partial).await?;
         self.shell.wake_by(next_alarm(db, self.now_ms())?)?;
         Ok(refreshed)
     }
@@ -307,12 +236,17 @@ where
         Ok(bytes.ok_or(common::NOT_FOUND)?)
     }
 
-    /// Pushes due callback settings, and publishes. Each is done even if the other fails.
+    /// Pushes due callback settings, applies what a decided import has left, and publishes. Each is done even if another
+    /// fails.
     pub async fn alarm(&self) {
         self.shell
             .wake(async |db| {
                 let push = self.callback_push(db);
-                let (pushed, published) = join(push.push_due(), self.publish_due(db)).await;
+                let resumed_and_published = async {
+                    let resumed = self.resume_import(db).await;
+                    self.publish_due(db).await.and(resumed)
+                };
+                let (pushed, published) = join(push.push_due(), resumed_and_published).await;
                 pushed.and(published)?;
                 Ok(Some(next_alarm(db, self.now_ms())?))
             })
@@ -342,7 +276,7 @@ where
         }
         if listing_due {
             match writer.listing().await {
-                Ok(listing) => written.push(listing),
+                Ok(listing) => written.extend(listing),
                 Err(failure) => failed.push(failure),
             }
         }

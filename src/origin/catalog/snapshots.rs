@@ -1,7 +1,7 @@
-//! Builds the listing from the tables. A built listing is also stored in the tables: writing it to KV may be retried, and a
+//! Builds the listing from the tables, in steps between which the catalog answers others. A built listing is also stored in the tables: writing it to KV may be retried, and a
 //! cold isolate reads it when KV has none. [`tracking_slots`](super::tracking_slots) has the tracking snapshot.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::{
     publication::{self, Prepared},
@@ -14,7 +14,7 @@ use domain::{
         offer::is_live,
         snapshot::{
             bodies,
-            listing::{self, ChunkPlan, ListedOffer},
+            listing::{self, Index, ListedOffer},
         },
     },
     model::{
@@ -23,15 +23,17 @@ use domain::{
     },
 };
 use platform::{
-    database::{Database, DatabaseError, Row, Value},
+    database::{Database, DatabaseError, Row, json},
     failure::Failure,
     params,
 };
 
-/// Rows read at a time; bounds the memory even if every row has the longest target URL.
-const PAGE: i64 = 250;
-/// Bodies that one transaction re-renders.
-const RENDER_BATCH: i64 = 200;
+/// Offers that one step of the listing reads. A chunk has at most half as many, so every step completes one or reads on.
+const PAGE: usize = 512;
+/// A step of the listing ends after the chunk with which so many bytes were written.
+const STEP_BYTES: usize = 2 << 20;
+/// Bodies that one step re-renders.
+const RENDER_BATCH: i64 = 20;
 /// How long offers that ended and goals that were retired stay in the tracking snapshot: older clicks cannot convert, as
 /// no window exceeds 90 days. So the snapshot grows with the offers of a season and not with all there ever were.
 pub(super) const RETENTION_MS: i64 = 97 * DAY_MS;
@@ -46,73 +48,122 @@ pub(super) fn in_row(failure: Failure, row: &Row) -> Failure {
     }
 }
 
-/// Reads a whole table page by page. The statement's parameters are the last id read, the page size, and `further` ones.
-fn read_all<T>(
-    db: &impl Database,
-    sql: &str,
-    further: &[Value],
-    read: impl Fn(&Row) -> Result<T, Failure>,
-) -> Result<Vec<T>, Failure> {
-    let mut all = Vec::new();
-    let mut after = String::new();
-    loop {
-        let rows = db.query(sql, &[params![after.as_str(), PAGE], further].concat())?;
-        for row in &rows {
-            all.push(read(row).map_err(|failure| in_row(failure, row))?);
-        }
-        match rows.last() {
-            Some(last) => last.text(0)?.clone_into(&mut after),
-            None => return Ok(all),
-        }
-    }
-}
-
-/// Builds and stores the listing of the offers that are live at `now_ms`, with its new chunks.
-pub fn prepare_listing(db: &impl Database, now_ms: i64) -> Result<Prepared, Failure> {
-    rerender_bodies(db)?;
-    let today = UtcDay::of_ms(now_ms).number();
-    let offers: Vec<ListedOffer> = read_all(db, sql::LIST_LISTED_OFFERS, params![today], |row| {
-        listed_offer(row, now_ms)
-    })?
-    .into_iter()
-    .flatten()
-    .collect();
-    let chunks = listing::plan_chunks(&offers);
+/// Re-renders the next bodies that older or newer code rendered in another format. Returns whether there were any.
+pub fn rerender_bodies(db: &impl Database) -> Result<bool, Failure> {
+    let format = u32::from(bodies::FORMAT);
+    let rows = db.query(sql::LIST_BODIES_OF_OTHER_FORMATS, params![format, RENDER_BATCH])?;
     db.transaction(|| {
-        let version = revisions::next_snapshot(db, now_ms)?;
-        store_chunks(db, &offers, &chunks, version)?;
-        let bytes = listing::build_index(version, now_ms, &offers, &chunks);
-        publication::store_snapshot(db, SnapshotKind::Listing, version, &bytes)?;
-        Ok(Prepared {
-            kind: SnapshotKind::Listing,
-            version,
-            built_at_ms: now_ms,
-            bytes,
-        })
+        for row in &rows {
+            let id = row.parse(0, OfferId::parse)?;
+            let offer: Offer = row.json(1)?;
+            let body = bodies::render_body(&id, &offer, row.integer(2)?);
+            db.execute(
+                sql::SET_BODY_HASH,
+                params![bodies::body_hash(&body).to_vec(), body.len(), id.as_str()],
+            )?;
+            db.execute(sql::PUT_BODY, params![id.as_str(), body, format])?;
+        }
+        Ok(!rows.is_empty())
     })
 }
 
-/// Re-renders the bodies that older or newer code rendered in another format.
-fn rerender_bodies(db: &impl Database) -> Result<(), Failure> {
-    let format = u32::from(bodies::FORMAT);
-    loop {
-        let rows = db.query(sql::LIST_BODIES_OF_OTHER_FORMATS, params![format, RENDER_BATCH])?;
-        if rows.is_empty() {
-            return Ok(());
+/// The listing of the offers that are live at a time, while it is built in steps.
+///
+/// A step adds whole chunks, each of offers and bodies that the same step has read, so whatever is put between two steps,
+/// a chunk has the bodies that its key stands for.
+#[derive(Debug)]
+pub struct ListingBuild {
+    now_ms: i64,
+    index: Index,
+    /// The last id that was read.
+    after: String,
+    /// The live offers up to there that are not in a chunk yet. The next step reads them again.
+    carried: Vec<OfferId>,
+}
+
+impl ListingBuild {
+    pub fn new(now_ms: i64) -> Self {
+        Self {
+            now_ms,
+            index: Index::default(),
+            after: String::new(),
+            carried: Vec::new(),
         }
+    }
+
+    /// Adds the next chunks, and stores those that are new. Returns whether anything is left.
+    pub fn step(&mut self, db: &impl Database) -> Result<bool, Failure> {
+        let room = PAGE.saturating_sub(self.carried.len());
+        let next = db.query(sql::LIST_OFFER_IDS, params![self.after.as_str(), room])?;
+        let is_last = next.len() < room;
+        let mut ids: Vec<&str> = self.carried.iter().map(OfferId::as_str).collect();
+        for row in &next {
+            ids.push(row.text(0)?);
+        }
+        let offers = self.read(db, &ids)?;
+        if let Some(last) = next.last() {
+            last.text(0)?.clone_into(&mut self.after);
+        }
+        let mut chunks = listing::plan_chunks(&offers);
+        if !is_last {
+            // More offers may belong to the last one.
+            chunks.pop();
+        }
+        let mut done = 0;
         db.transaction(|| {
-            for row in &rows {
-                let id = row.parse(0, OfferId::parse)?;
-                let offer: Offer = row.json(1)?;
-                let body = bodies::render_body(&id, &offer, row.integer(2)?);
-                db.execute(
-                    sql::SET_BODY_HASH,
-                    params![bodies::body_hash(&body).to_vec(), body.len(), id.as_str()],
-                )?;
-                db.execute(sql::PUT_BODY, params![id.as_str(), body, format])?;
+            let mut new_bytes = 0;
+            for chunk in &chunks {
+                let chunk_offers = offers.get(chunk.range.clone()).unwrap_or_default();
+                new_bytes += store_chunk(db, &chunk.key, chunk_offers)?;
+                self.index.push(&chunk.key, chunk_offers);
+                done = chunk.range.end;
+                if new_bytes >= STEP_BYTES {
+                    break;
+                }
             }
             Ok::<_, Failure>(())
         })?;
+        let rest = offers.get(done..).unwrap_or_default();
+        self.carried = rest.iter().map(|offer| offer.id.clone()).collect();
+        Ok(!is_last || !self.carried.is_empty())
+    }
+
+    /// The offers with these ids that are live, by id.
+    fn read(&self, db: &impl Database, ids: &[&str]) -> Result<Vec<ListedOffer>, Failure> {
+        let today = UtcDay::of_ms(self.now_ms).number();
+        let rows = db.query(sql::LIST_LISTED_OFFERS, params![json(&ids)?, today])?;
+        rows.iter()
+            .filter_map(|row| {
+                listed_offer(row, self.now_ms)
+                    .map_err(|failure| in_row(failure, row))
+                    .transpose()
+            })
+            .collect()
+    }
+
+    /// Stores the listing, once no step is left, and marks which chunks are in use. Most listings change no chunk and write
+    /// no row of one.
+    pub fn finish(self, db: &impl Database) -> Result<Prepared, Failure> {
+        db.transaction(|| {
+            let version = revisions::next_snapshot(db, self.now_ms)?;
+            let listed: BTreeSet<&str> = self.index.chunk_keys().iter().map(String::as_str).collect();
+            for row in db.query(sql::LIST_CHUNKS, params![])? {
+                let (key, is_unlisted) = (row.text(0)?, !row.is_null(1));
+                if listed.contains(key) == is_unlisted {
+                    let unlisted_by = (!is_unlisted).then_some(version);
+                    db.execute(sql::MARK_CHUNK_LISTED, params![unlisted_by, key])?;
+                }
+            }
+            drop(listed);
+            let bytes = self.index.into_value(version, self.now_ms);
+            publication::store_snapshot(db, SnapshotKind::Listing, version, &bytes)?;
+            Ok(Prepared {
+                kind: SnapshotKind::Listing,
+                version,
+                built_at_ms: self.now_ms,
+                bytes,
+            })
+        })
     }
 }
 
@@ -145,38 +196,20 @@ fn listed_offer(row: &Row, now_ms: i64) -> Result<Option<ListedOffer>, Failure> 
     }))
 }
 
-/// Stores new chunks and marks which are in use. Most rebuilds change nothing here and write no row.
-fn store_chunks(
-    db: &impl Database,
-    offers: &[ListedOffer],
-    chunks: &[ChunkPlan],
-    version: u64,
-) -> Result<(), Failure> {
-    let mut planned: BTreeMap<&str, &ChunkPlan> =
-        chunks.iter().map(|chunk| (chunk.key.as_str(), chunk)).collect();
-    for row in db.query(sql::LIST_CHUNKS, params![])? {
-        let (key, unlisted) = (row.text(0)?, !row.is_null(1));
-        let used = planned.remove(key).is_some();
-        if used == unlisted {
-            db.execute(sql::MARK_CHUNK_LISTED, params![(!used).then_some(version), key])?;
-        }
+/// Stores a chunk if it is new, and returns the bytes of its bodies then.
+fn store_chunk(db: &impl Database, key: &str, offers: &[ListedOffer]) -> Result<usize, Failure> {
+    if db.query_first(sql::INSERT_CHUNK, params![key])?.is_none() {
+        return Ok(0);
     }
-    planned
-        .values()
-        .try_for_each(|chunk| store_chunk(db, offers, chunk))
-}
-
-fn store_chunk(db: &impl Database, offers: &[ListedOffer], chunk: &ChunkPlan) -> Result<(), Failure> {
-    let chunk_offers = offers.get(chunk.range.clone()).unwrap_or_default();
-    let mut chunk_bodies = Vec::with_capacity(chunk_offers.len());
-    for offer in chunk_offers {
+    let mut chunk_bodies = Vec::with_capacity(offers.len());
+    for offer in offers {
         let row = db.query_first(sql::GET_BODY, params![offer.id.as_str()])?;
         let row = row.ok_or_else(|| Failure::Internal(format!("offer {} has no body", offer.id)))?;
         chunk_bodies.push(row.blob(0)?.to_vec());
     }
     let bytes = bodies::build_chunk(&chunk_bodies)
-        .map_err(|damage| Failure::Internal(format!("chunk {}: {damage}", chunk.key)))?;
-    db.execute(sql::INSERT_CHUNK, params![chunk.key.as_str()])?;
-    db.execute(sql::INSERT_CHUNK_BYTES, params![chunk.key.as_str(), bytes])?;
-    Ok(())
+        .map_err(|damage| Failure::Internal(format!("chunk {key}: {damage}")))?;
+    let len = bytes.len();
+    db.execute(sql::INSERT_CHUNK_BYTES, params![key, bytes])?;
+    Ok(len)
 }

@@ -76,11 +76,17 @@ platform::statements! {
         FROM offer_documents d JOIN offers o ON o.id = d.id WHERE d.id > ? ORDER BY d.id LIMIT ?";
 
     // Imports.
-    pub const STAGE_LINE = "INSERT INTO import_lines (import_id, kind, line, id, document) VALUES (?, ?, ?, ?, ?)";
-    pub const LIST_STAGED = "SELECT line, id, document FROM import_lines
-        WHERE import_id = ? AND kind = ? AND line > ? ORDER BY line LIMIT ?";
-    pub const DISCARD_IMPORT = "DELETE FROM import_lines WHERE import_id = ?";
-    pub const DISCARD_ALL_IMPORTS = "DELETE FROM import_lines";
+    pub const STAGE_LINE = "INSERT INTO import_lines (import, kind, line, id, document) VALUES (?, ?, ?, ?, ?)";
+    pub const STAGE_GOAL = "INSERT INTO import_goals (import, id, offer_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
+    pub const LIST_STAGED = "SELECT kind, line, id, document FROM import_lines
+        WHERE import = ? AND (kind, line) > (?, ?) ORDER BY kind, line LIMIT ?";
+    pub const GET_STAGED_LINE = "SELECT line FROM import_lines WHERE import = ? AND kind = ? AND id = ?";
+    pub const GET_STAGED_GOAL = "SELECT offer_id FROM import_goals WHERE import = ? AND id = ?";
+    pub const DELETE_LINE = "DELETE FROM import_lines WHERE import = ? AND kind = ? AND line = ?";
+    pub const DISCARD_LINES = "DELETE FROM import_lines WHERE rowid IN (
+        SELECT rowid FROM import_lines WHERE import BETWEEN ? AND ? LIMIT ?) RETURNING line";
+    pub const DISCARD_GOALS = "DELETE FROM import_goals WHERE (import, id) IN (
+        SELECT import, id FROM import_goals WHERE import BETWEEN ? AND ? LIMIT ?) RETURNING import";
 
     // Terms. Revisions are never changed; superseded ones are deleted when no click can need them any more.
     pub const GET_TERMS = "SELECT revision, terms FROM terms WHERE kind = ? AND id = ? AND revision <= ?
@@ -125,24 +131,24 @@ platform::statements! {
         WHERE (day, clicks, conversions, payout_micro_usd, clicks_taken, conversions_taken) IS NOT
         (excluded.day, excluded.clicks, excluded.conversions, excluded.payout_micro_usd,
         excluded.clicks_taken, excluded.conversions_taken)";
-    pub const DELETE_STALE_STATS = "DELETE FROM offer_stats WHERE object = ? AND day <> ?";
+    pub const DELETE_STALE_STATS = "DELETE FROM offer_stats WHERE object = ? AND day < ?";
     pub const LIST_CHUNKS = "SELECT key, unlisted_version FROM chunks";
     pub const MARK_CHUNK_LISTED = "UPDATE chunks SET unlisted_version = ? WHERE key = ?";
     pub const LIST_BODIES_OF_OTHER_FORMATS = "SELECT d.id, d.document, d.updated_at_s
         FROM offer_bodies b JOIN offer_documents d ON d.id = b.id WHERE b.format <> ? LIMIT ?";
     pub const SET_BODY_HASH = "UPDATE offers SET body_hash = ?, body_length = ? WHERE id = ?";
     pub const GET_BODY = "SELECT body FROM offer_bodies WHERE id = ?";
-    pub const INSERT_CHUNK = "INSERT INTO chunks (key, in_kv) VALUES (?, 0)";
+    pub const INSERT_CHUNK = "INSERT INTO chunks (key, in_kv) VALUES (?, 0) ON CONFLICT DO NOTHING RETURNING key";
     pub const INSERT_CHUNK_BYTES = "INSERT INTO chunk_bytes (key, bytes) VALUES (?, ?)";
     pub const DELETE_SNAPSHOT = "DELETE FROM snapshot_parts WHERE kind = ?";
     pub const INSERT_SNAPSHOT_PART = "INSERT INTO snapshot_parts (kind, part, version, bytes) VALUES (?, ?, ?, ?)";
     pub const GET_SNAPSHOT = "SELECT bytes FROM snapshot_parts WHERE kind = ? ORDER BY part";
     pub const GET_CHUNK = "SELECT bytes FROM chunk_bytes WHERE key = ?";
-    pub const LIST_CHUNKS_TO_WRITE = "SELECT key FROM chunks WHERE in_kv = 0 AND unlisted_version IS NULL ORDER BY key";
+    pub const LIST_CHUNKS_TO_WRITE = "SELECT key FROM chunks WHERE in_kv = 0 AND unlisted_version IS NULL LIMIT ?";
     pub const MARK_CHUNK_WRITTEN = "UPDATE chunks SET in_kv = 1 WHERE key = ?";
     pub const MARK_CHUNK_UNWRITTEN = "UPDATE chunks SET in_kv = 0 WHERE key = ?";
     pub const LIST_EXPIRED_CHUNKS = "SELECT key FROM chunks
-        WHERE unlisted_version <= (SELECT MIN(version) FROM published) ORDER BY key LIMIT 200";
+        WHERE unlisted_version <= (SELECT MIN(version) FROM published) LIMIT 100";
     pub const DELETE_CHUNK_BYTES = "DELETE FROM chunk_bytes WHERE key = ?";
     pub const DELETE_CHUNK = "DELETE FROM chunks WHERE key = ?";
     pub const INSERT_VERSION = "INSERT INTO published (version) VALUES (?) ON CONFLICT DO NOTHING";
@@ -150,7 +156,7 @@ platform::statements! {
         WHERE superseded_at_ms IS NULL AND version NOT IN (
         SELECT version FROM published ORDER BY version DESC LIMIT ?)";
     pub const LIST_POINTED_VERSIONS = "SELECT version FROM published WHERE superseded_at_ms IS NULL ORDER BY version DESC";
-    pub const LIST_EXPIRED_VERSIONS = "SELECT version FROM published WHERE superseded_at_ms < ? ORDER BY version LIMIT 100";
+    pub const LIST_EXPIRED_VERSIONS = "SELECT version FROM published WHERE superseded_at_ms < ? ORDER BY version LIMIT 50";
     pub const DELETE_VERSION = "DELETE FROM published WHERE version = ?";
     pub const COUNT_RESOURCES = "SELECT (SELECT count(*) FROM publishers), (SELECT count(*) FROM apps),
         (SELECT count(*) FROM advertisers), (SELECT count(*) FROM offers), (SELECT count(*) FROM goals),
@@ -193,10 +199,11 @@ platform::statements! {
         FROM goals g JOIN offers o ON o.id = g.offer_id WHERE g.hash BETWEEN ? AND ? LIMIT ?";
 
     // The listing.
-    /// id, rows at most, today. Without figures, or with an earlier day's, nothing is taken from today's caps.
+    pub const LIST_OFFER_IDS = "SELECT id FROM offers WHERE id > ? ORDER BY id LIMIT ?";
+    /// A JSON list of ids, today. Without figures, or with an earlier day's, nothing is taken from today's caps.
     pub const LIST_LISTED_OFFERS = "SELECT o.id, o.off_type, o.os, o.countries, o.active, o.starts_at, o.ends_at, o.conversion_cap,
         o.click_cap, o.body_hash, o.body_length, SUM(s.clicks), SUM(s.conversions), SUM(s.payout_micro_usd),
-        SUM(IIF(s.day = ?3, s.clicks_taken, 0)), SUM(IIF(s.day = ?3, s.conversions_taken, 0))
+        SUM(IIF(s.day = ?2, s.clicks_taken, 0)), SUM(IIF(s.day = ?2, s.conversions_taken, 0))
         FROM offers o LEFT JOIN offer_stats s ON s.offer_id = o.id
-        WHERE o.id > ?1 GROUP BY o.id ORDER BY o.id LIMIT ?2";
+        WHERE o.id IN (SELECT value FROM json_each(?1)) GROUP BY o.id ORDER BY o.id";
 }

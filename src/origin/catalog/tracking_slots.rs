@@ -3,7 +3,7 @@
 //! A change marks the slots of what it changes, and a publication builds these and no others. A shard's key is its
 //! checksum, so a key always has the same value, and shards of any age may be in KV together.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::{
     publication::{self, Prepared},
@@ -38,7 +38,7 @@ const MISSED_MS: i64 = 10 * MINUTE_MS;
 /// leave their shards, and damage heals. At 8,192 slots of goals a round takes four days.
 const CHECKED_AT_ONCE: i64 = 8;
 /// Shards that one sweep deletes: KV allows 1,000 operations in one invocation.
-const SWEEP: i64 = 200;
+const SWEEP: i64 = 100;
 
 /// A slot whose shard is out of date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,21 +236,25 @@ pub fn prepare_manifest(
     };
     db.transaction(|| {
         let before = named(db)?;
-        let (stored_at_ms, stored) = match &before {
-            Some(manifest) => (manifest.built_at_ms(), keys(manifest)),
-            None => (0, BTreeSet::new()),
-        };
+        let stored_at_ms = before.as_ref().map_or(0, Manifest::built_at_ms);
         let built_at_ms = built_at_ms.unwrap_or(stored_at_ms);
         let version = revisions::next_snapshot(db, now_ms)?;
         let bytes = Manifest::build(version, built_at_ms, &checksums);
         let manifest =
             Manifest::open(bytes.clone()).map_err(|damage| Failure::Internal(damage.to_string()))?;
-        let named = keys(&manifest);
-        for key in stored.difference(&named) {
-            db.execute(sql::SUPERSEDE_SHARD, params![now_ms, key.as_str()])?;
-        }
-        for key in named.difference(&stored) {
-            db.execute(sql::NAME_SHARD, params![key.as_str()])?;
+        for kind in ShardKind::ALL {
+            let stored = before
+                .as_ref()
+                .map(|manifest| shards(manifest, kind))
+                .unwrap_or_default();
+            let named = shards(&manifest, kind);
+            for checksum in stored.difference(&named) {
+                let key = kv::shard_key(kind, *checksum);
+                db.execute(sql::SUPERSEDE_SHARD, params![now_ms, key])?;
+            }
+            for checksum in named.difference(&stored) {
+                db.execute(sql::NAME_SHARD, params![kv::shard_key(kind, *checksum)])?;
+            }
         }
         publication::store_snapshot(db, SnapshotKind::Tracking, version, &bytes)?;
         Ok(Some(Prepared {
@@ -269,11 +273,9 @@ fn named(db: &impl Database) -> Result<Option<Manifest>, DatabaseError> {
     Ok(bytes.and_then(|bytes| Manifest::open(bytes).ok()))
 }
 
-fn keys(manifest: &Manifest) -> BTreeSet<String> {
-    let slots = ShardKind::ALL.into_iter().flat_map(|kind| manifest.slots(kind));
-    slots
-        .map(|(slot, checksum)| kv::shard_key(slot.kind, checksum))
-        .collect()
+/// The checksums of a kind's shards. Slots without a resource share one.
+fn shards(manifest: &Manifest, kind: ShardKind) -> HashSet<u64> {
+    manifest.slots(kind).map(|(_, checksum)| checksum).collect()
 }
 
 /// The checksums of all shards; `None` if one was not built yet.

@@ -17,7 +17,7 @@ use domain::{
     offers::page::{Page, parts},
     tracking::target::Template,
 };
-use origin::catalog::import;
+use origin::catalog::import::{self, Line};
 
 /// Input: an import line with a resource, its kind and its id.
 ///
@@ -25,8 +25,13 @@ use origin::catalog::import;
 /// a header. An offer's listing JSON equals its document, and its target is canonical.
 pub fn line(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
-    let (resource, id, document) = match import::read(text) {
-        Ok(read) => read,
+    let Line {
+        resource,
+        id,
+        document,
+        ..
+    } = match import::read(text) {
+        Ok(line) => line,
         Err(refusal) => {
             assert_eq!(refusal.status, 400);
             assert!(serde_json::from_str::<Value>(&refusal.body()).is_ok());

@@ -107,25 +107,44 @@ const HAS_CLICK_CAP: u8 = 2;
 
 /// Builds the KV value of the listing. `offers` are sorted by id, and `chunks` are their chunks from [`plan_chunks`].
 pub fn build_index(version: u64, built_at_ms: i64, offers: &[ListedOffer], chunks: &[ChunkPlan]) -> Vec<u8> {
-    let mut index = ListingColumns::<Vec<u8>>::default();
-    let (mut ids, mut known_sets) = (Vec::new(), HashMap::new());
-    for (chunk, plan) in (0_u32..).zip(chunks) {
-        for (slot, offer) in (0_u32..).zip(offers.get(plan.range.clone()).unwrap_or_default()) {
+    let mut index = Index::default();
+    for chunk in chunks {
+        index.push(&chunk.key, offers.get(chunk.range.clone()).unwrap_or_default());
+    }
+    index.into_value(version, built_at_ms)
+}
+
+/// A listing that is built chunk by chunk, in the order of the ids.
+#[derive(Debug, Default)]
+pub struct Index {
+    columns: ListingColumns<Vec<u8>>,
+    ids: Vec<OfferId>,
+    sets: HashMap<CountrySet, u32>,
+    keys: Vec<String>,
+}
+
+impl Index {
+    /// Adds the next chunk with its offers. Those that reached a cap are not listed.
+    pub fn push(&mut self, key: &str, offers: &[ListedOffer]) {
+        let chunk = to_u32(self.keys.len());
+        self.keys.push(key.to_owned());
+        let columns = &mut self.columns;
+        for (slot, offer) in (0_u32..).zip(offers) {
             if offer.is_capped_out() {
                 continue;
             }
-            ids.push(offer.id.as_str());
-            index.off_types.push(offer.off_type.code());
-            index.platforms.push(offer.os.code());
-            let next_set = to_u32(known_sets.len());
-            let set = *known_sets.entry(offer.countries).or_insert_with(|| {
-                index.country_sets.extend_from_slice(&offer.countries.bits());
+            self.ids.push(offer.id.clone());
+            columns.off_types.push(offer.off_type.code());
+            columns.platforms.push(offer.os.code());
+            let next_set = to_u32(self.sets.len());
+            let set = *self.sets.entry(offer.countries).or_insert_with(|| {
+                columns.country_sets.extend_from_slice(&offer.countries.bits());
                 next_set
             });
-            index.targets.extend_from_slice(&set.to_le_bytes());
+            columns.targets.extend_from_slice(&set.to_le_bytes());
             let caps = u8::from(offer.conversion_left.is_some()) * HAS_CONVERSION_CAP
                 + u8::from(offer.click_left.is_some()) * HAS_CLICK_CAP;
-            let figures = &mut index.figures;
+            let figures = &mut columns.figures;
             figures.extend_from_slice(&offer.clicks.to_le_bytes());
             figures.extend_from_slice(&offer.conversions.to_le_bytes());
             figures.extend_from_slice(&offer.payout.0.to_le_bytes());
@@ -136,11 +155,26 @@ pub fn build_index(version: u64, built_at_ms: i64, offers: &[ListedOffer], chunk
             figures.push(caps);
         }
     }
-    index.header.extend_from_slice(&version.to_le_bytes());
-    index.header.extend_from_slice(&built_at_ms.to_le_bytes());
-    index.ids = Strings::column(ids);
-    index.keys = Strings::column(chunks.iter().map(|chunk| &chunk.key));
-    index.into_value(Kind::Listing, FORMAT)
+
+    /// The keys of the chunks so far.
+    pub fn chunk_keys(&self) -> &[String] {
+        &self.keys
+    }
+
+    /// The KV value.
+    pub fn into_value(self, version: u64, built_at_ms: i64) -> Vec<u8> {
+        let Self {
+            mut columns,
+            ids,
+            keys,
+            ..
+        } = self;
+        columns.header.extend_from_slice(&version.to_le_bytes());
+        columns.header.extend_from_slice(&built_at_ms.to_le_bytes());
+        columns.ids = Strings::column(ids.iter().map(OfferId::as_str));
+        columns.keys = Strings::column(&keys);
+        columns.into_value(Kind::Listing, FORMAT)
+    }
 }
 
 /// An opened listing. Rows are numbered from 0 in the bytewise order of the ids.

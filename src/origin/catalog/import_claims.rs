@@ -1,0 +1,85 @@
+//! The claims of an import: what its staged lines bring. Its check counts that as stored, and a PUT that conflicts with it is
+//! refused while the import is checked and applied.
+
+use super::{Context, revisions, sql};
+use contract::catalog::Resource;
+use domain::model::{GoalId, OfferId, api_error::common};
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+    params,
+};
+
+/// The import that is decided and not yet applied, if there is one.
+pub fn decided(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+    revisions::get(db, revisions::DECIDED_IMPORT)
+}
+
+/// Refuses a PUT of a resource that a line of the import in turn is about to write.
+///
+/// # Errors
+/// 503: it may be repeated once the import is done.
+pub fn refuse_claimed(
+    db: &impl Database,
+    context: &Context<'_>,
+    resource: Resource,
+    id: &str,
+) -> Result<(), Failure> {
+    let Some(import) = in_turn(db, context)? else {
+        return Ok(());
+    };
+    match staged_line(db, import, resource, id)? {
+        Some(_) => Err(busy(resource.singular(), id)),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a PUT of an offer with a goal that the import in turn gives to another offer.
+///
+/// # Errors
+/// 503, likewise.
+pub fn refuse_claimed_goal(
+    db: &impl Database,
+    context: &Context<'_>,
+    goal: &GoalId,
+    offer: &OfferId,
+) -> Result<(), Failure> {
+    let Some(import) = in_turn(db, context)? else {
+        return Ok(());
+    };
+    match owner_of_goal(db, import, goal)? {
+        Some(owner) if owner != offer.as_str() => Err(busy("goal", goal.as_str())),
+        _ => Ok(()),
+    }
+}
+
+/// The import that is applied or checked now. One that was decided comes first, also after a restart.
+fn in_turn(db: &impl Database, context: &Context<'_>) -> Result<Option<i64>, DatabaseError> {
+    Ok(decided(db)?.or(context.import))
+}
+
+fn busy(kind: &str, id: &str) -> Failure {
+    let message =
+        format!("an import that has the {kind} {id} is being applied; repeat the PUT in a few seconds");
+    common::UNAVAILABLE.with_message(message).into()
+}
+
+/// The number of the line that brings a resource.
+pub fn staged_line(
+    db: &impl Database,
+    import: i64,
+    resource: Resource,
+    id: &str,
+) -> Result<Option<i64>, DatabaseError> {
+    db.query_integer(sql::GET_STAGED_LINE, params![import, resource as i64, id])
+}
+
+/// The offer that has a goal by an import's lines; the first one if several do.
+pub fn owner_of_goal(
+    db: &impl Database,
+    import: i64,
+    goal: &GoalId,
+) -> Result<Option<String>, DatabaseError> {
+    let row = db.query_first(sql::GET_STAGED_GOAL, params![import, goal.as_str()])?;
+    row.map(|row| row.text(0).map(str::to_owned)).transpose()
+}

@@ -1,0 +1,136 @@
+//! Checks and applies the staged lines of an import, in steps between which the catalog answers others.
+//!
+//! An import is all or nothing: every line is checked before one is written. Then it is decided, and its lines are applied
+//! even if the process ends, by an alarm of the next one. Nothing that happens meanwhile makes a checked line wrong,
+//! because a PUT that could do so is refused until the import is done ([`import_claims`](super::import_claims)).
+
+use super::{
+    Context,
+    import::{self, kind_of},
+    resource_tables::WriteSource,
+    resources, revisions, sql,
+};
+use domain::model::lines::LineErrors;
+use platform::{
+    database::{Database, DatabaseError, Row},
+    failure::Failure,
+    log, params,
+};
+
+/// Lines of a step. On workerd one of an offer takes about a millisecond.
+const LINES: i64 = 20;
+/// A step also ends at this many bytes of documents, because one may have 1 MiB.
+const BYTES: usize = 256 << 10;
+/// Staged lines or goals that one step deletes.
+const DISCARDED: i64 = 500;
+
+/// The number of a new import.
+pub fn begin(db: &impl Database) -> Result<i64, DatabaseError> {
+    let import = revisions::get(db, revisions::IMPORT)?
+        .unwrap_or_default()
+        .saturating_add(1);
+    revisions::set(db, revisions::IMPORT, import)?;
+    Ok(import)
+}
+
+/// Decides an import: from now on it will be applied.
+pub fn decide(db: &impl Database, import: i64) -> Result<(), DatabaseError> {
+    revisions::set(db, revisions::DECIDED_IMPORT, import)
+}
+
+/// The progress of a check.
+#[derive(Debug, Default)]
+pub struct Check {
+    /// The code of the kind and the number of the last line that was checked.
+    last: (i64, i64),
+    pub errors: LineErrors,
+}
+
+/// Checks the next lines against what is stored and against the import's other lines. Returns whether there were any.
+///
+/// # Errors
+/// The database failed. Wrong lines are in `check`.
+pub fn check(
+    db: &impl Database,
+    context: &Context<'_>,
+    import: i64,
+    check: &mut Check,
+) -> Result<bool, Failure> {
+    let rows = next_lines(db, import, check.last)?;
+    for row in &rows {
+        check.last = (row.integer(0)?, row.integer(1)?);
+        match put(db, context, WriteSource::Check { import }, row) {
+            Ok(()) => {}
+            Err(Failure::Refused(refusal)) => check.errors.add(check.last.1, None, refusal.message),
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(!rows.is_empty())
+}
+
+/// Applies the next lines of the decided import, and counts them. Returns whether there were any; if not, it is done.
+///
+/// # Errors
+/// The database failed. The step may be repeated.
+pub fn apply(
+    db: &impl Database,
+    context: &Context<'_>,
+    import: i64,
+    applied: &mut u64,
+) -> Result<bool, Failure> {
+    let (count, has_lines) = db.transaction(|| {
+        let rows = next_lines(db, import, Default::default())?;
+        let mut count = 0;
+        for row in &rows {
+            match put(db, context, WriteSource::Import, row) {
+                Ok(()) => count += 1,
+                // The check lets nothing through that is refused now. If it did, the other lines must not wait for it.
+                Err(Failure::Refused(refusal)) => log::error(
+                    "catalog",
+                    format_args!("import, line {}: {}", row.integer(1)?, refusal.message),
+                ),
+                Err(failure) => return Err(failure),
+            }
+            db.execute(
+                sql::DELETE_LINE,
+                params![import, row.integer(0)?, row.integer(1)?],
+            )?;
+        }
+        if rows.is_empty() {
+            revisions::clear(db, revisions::DECIDED_IMPORT)?;
+        }
+        Ok((count, !rows.is_empty()))
+    })?;
+    *applied += count;
+    Ok(has_lines)
+}
+
+/// The lines of a step, after this kind and line: at least one if there is one.
+fn next_lines(db: &impl Database, import: i64, (kind, line): (i64, i64)) -> Result<Vec<Row>, DatabaseError> {
+    let mut rows = db.query(sql::LIST_STAGED, params![import, kind, line, LINES])?;
+    let mut bytes = 0;
+    for (end, row) in (1..).zip(&rows) {
+        bytes += row.blob(3)?.len();
+        if bytes >= BYTES {
+            rows.truncate(end);
+            break;
+        }
+    }
+    Ok(rows)
+}
+
+fn put(db: &impl Database, context: &Context<'_>, source: WriteSource, row: &Row) -> Result<(), Failure> {
+    let resource = row.decode(0, kind_of)?;
+    let (id, staged) = (row.text(2)?, row.blob(3)?);
+    let document = import::staged_document(context, resource, id, staged)?;
+    resources::put(db, context, source, resource, id, &document)
+}
+
+/// Deletes the next staged lines and goals of the imports from one to another. Returns whether there were any.
+pub fn discard(db: &impl Database, first: i64, last: i64) -> Result<bool, Failure> {
+    let mut has_rows = false;
+    for statement in [sql::DISCARD_LINES, sql::DISCARD_GOALS] {
+        has_rows |= !db.query(statement, params![first, last, DISCARDED])?.is_empty();
+    }
+    Ok(has_rows)
+}
