@@ -8,6 +8,7 @@ pub mod import_claims;
 pub mod import_steps;
 pub mod kv_writer;
 pub mod limits;
+pub mod listing_room;
 #[cfg(target_arch = "wasm32")]
 mod object;
 pub mod publication;

@@ -6,7 +6,7 @@ use std::{cell::Cell, collections::HashMap};
 use serde_json::json;
 
 use crate::{
-    Catalog, large_catalog,
+    Catalog, body, large_catalog, offer, refused,
     service::{Kv, publish_listing, publish_tracking},
     with,
 };
@@ -22,7 +22,7 @@ use domain::{
     },
     model::AppId,
 };
-use origin::catalog::{publication, snapshots::ListingBuild};
+use origin::catalog::{listing_room::LISTING_BYTES, publication, snapshots::ListingBuild};
 use platform::{
     database::{Database, Row, json},
     params,
@@ -150,6 +150,16 @@ fn ten_times_the_planned_size_is_published_within_the_bounds_of_kv() {
         "the listing has {} bytes",
         listing.len()
     );
+    // The rule that refuses offers counts no fewer bytes than they take.
+    let counted = catalog.rows("SELECT value FROM state WHERE name = 'listed_bytes'")[0]
+        .integer(0)
+        .unwrap();
+    let counted = usize::try_from(counted).unwrap() * OFFERS;
+    assert!(
+        listing.len() <= counted + "200000".len() * OFFERS,
+        "{} of {counted}",
+        listing.len()
+    );
     assert_eq!(Listing::open(listing).unwrap().len() as usize, OFFERS);
     for (key, value) in kv.values.borrow().iter() {
         assert!(value.len() < 25 << 20, "{key} has {} bytes", value.len());
@@ -208,6 +218,44 @@ fn texts(chunk: Vec<u8>) -> Vec<Vec<u8>> {
         text
     };
     (0..).map_while(|slot| chunk.body(slot).map(text)).collect()
+}
+
+#[test]
+fn an_offer_for_which_the_listing_has_no_room_is_refused_with_the_figures() {
+    let catalog = Catalog::small();
+    catalog.put(Resource::Offer, "o-1", &offer(&["g-1"]));
+    let take = |more: i64| {
+        let sql =
+            format!("UPDATE state SET value = value + {more} WHERE name = 'listed_bytes' RETURNING value");
+        catalog.rows(&sql)[0].integer(0).unwrap()
+    };
+    let one = take(0);
+    assert!(one > 41, "{one}");
+    // Room for one more, and then for none.
+    take(LISTING_BYTES - 2 * one);
+    let line = |n: usize| {
+        let members = json!({ "kind": "offer", "id": format!("o-{n}") });
+        with(offer(&[&format!("g-{n}")]), &members).to_string() + "\n"
+    };
+    let refused_import = body(&catalog.import(&(line(2) + &line(3))).unwrap(), 400);
+    assert_eq!(refused_import["lines"][0]["line"], 2, "{refused_import}");
+    catalog.put(Resource::Offer, "o-2", &offer(&["g-2"]));
+    let (code, message) = refused(catalog.try_put(Resource::Offer, "o-3", &offer(&["g-3"])));
+    assert_eq!(code, "invalid_field");
+    for figure in [LISTING_BYTES + one, LISTING_BYTES] {
+        assert!(message.contains(&figure.to_string()), "{message}");
+    }
+    // What takes no more room is stored, and an inactive offer makes room.
+    let inactive = json!({ "active": false });
+    catalog.put(Resource::Offer, "o-3", &with(offer(&["g-3"]), &inactive));
+    catalog.put(
+        Resource::Offer,
+        "o-1",
+        &with(offer(&["g-1"]), &json!({ "name": "Another game" })),
+    );
+    catalog.put(Resource::Offer, "o-1", &with(offer(&["g-1"]), &inactive));
+    catalog.put(Resource::Offer, "o-3", &offer(&["g-3"]));
+    assert_eq!(take(0), LISTING_BYTES);
 }
 
 #[test]

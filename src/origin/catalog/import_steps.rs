@@ -7,10 +7,11 @@
 use super::{
     Context,
     import::{self, kind_of},
+    listing_room,
     resource_tables::WriteSource,
     resources, revisions, sql,
 };
-use domain::model::lines::LineErrors;
+use domain::model::{api_error::ApiError, lines::LineErrors};
 use platform::{
     database::{Database, DatabaseError, Row},
     failure::Failure,
@@ -43,6 +44,8 @@ pub fn decide(db: &impl Database, import: i64) -> Result<(), DatabaseError> {
 pub struct Check {
     /// The code of the kind and the number of the last line that was checked.
     last: (i64, i64),
+    /// The bytes by which the listing grows.
+    growth: i64,
     pub errors: LineErrors,
 }
 
@@ -59,7 +62,12 @@ pub fn check(
     let rows = next_lines(db, import, check.last)?;
     for row in &rows {
         check.last = (row.integer(0)?, row.integer(1)?);
-        match put(db, context, WriteSource::Check { import }, row) {
+        let put = put(db, context, WriteSource::Check { import }, row).and_then(|more| {
+            check.growth += more;
+            let room = listing_room::require(listing_room::used(db)?, check.growth);
+            room.map_err(|problem| ApiError::from(problem).into())
+        });
+        match put {
             Ok(()) => {}
             Err(Failure::Refused(refusal)) => check.errors.add(check.last.1, None, refusal.message),
             Err(failure) => return Err(failure),
@@ -83,7 +91,7 @@ pub fn apply(
         let mut count = 0;
         for row in &rows {
             match put(db, context, WriteSource::Import, row) {
-                Ok(()) => count += 1,
+                Ok(_) => count += 1,
                 // The check lets nothing through that is refused now. If it did, the other lines must not wait for it.
                 Err(Failure::Refused(refusal)) => log::error(
                     "catalog",
@@ -119,7 +127,7 @@ fn next_lines(db: &impl Database, import: i64, (kind, line): (i64, i64)) -> Resu
     Ok(rows)
 }
 
-fn put(db: &impl Database, context: &Context<'_>, source: WriteSource, row: &Row) -> Result<(), Failure> {
+fn put(db: &impl Database, context: &Context<'_>, source: WriteSource, row: &Row) -> Result<i64, Failure> {
     let resource = row.decode(0, kind_of)?;
     let (id, staged) = (row.text(2)?, row.blob(3)?);
     let document = import::staged_document(context, resource, id, staged)?;

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::{
-    Context, apps, import_claims,
+    Context, apps, import_claims, listing_room,
     resource_tables::{ResourceTable, WriteSource, require, require_reference, to_document},
     revisions, sql, terms, tracking_slots,
 };
@@ -38,7 +38,7 @@ const MAX_BODY: usize = 768 << 10;
 /// The longest stored document, in bytes: it is one SQLite value of at most 2 MB.
 const MAX_DOCUMENT: usize = 1 << 20;
 
-/// Checks and stores one resource, within the caller's transaction.
+/// Checks and stores one resource, within the caller's transaction. Returns the bytes that the listing may grow by.
 pub fn put(
     db: &impl Database,
     context: &Context<'_>,
@@ -46,7 +46,7 @@ pub fn put(
     resource: Resource,
     id: &str,
     body: &str,
-) -> Result<(), Failure> {
+) -> Result<i64, Failure> {
     if !resource.is_id(id) {
         let rule = match resource {
             Resource::App => "must be exactly 8 digits",
@@ -61,10 +61,10 @@ pub fn put(
     }
     match resource {
         // Whether one of these two is right depends on nothing else.
-        Resource::Publisher | Resource::Advertiser if source.checked_import().is_some() => Ok(()),
-        Resource::Publisher => put_publisher(db, context, id, &Publisher::from_json(body)?),
-        Resource::App => apps::put(db, context, source, id, &App::from_json(body)?),
-        Resource::Advertiser => put_advertiser(db, context, id, &Advertiser::from_json(body)?),
+        Resource::Publisher | Resource::Advertiser if source.checked_import().is_some() => Ok(0),
+        Resource::Publisher => put_publisher(db, context, id, &Publisher::from_json(body)?).map(|()| 0),
+        Resource::App => apps::put(db, context, source, id, &App::from_json(body)?).map(|()| 0),
+        Resource::Advertiser => put_advertiser(db, context, id, &Advertiser::from_json(body)?).map(|()| 0),
         Resource::Offer => put_offer(db, context, source, id, &Offer::from_json(body)?),
     }
 }
@@ -110,7 +110,7 @@ fn put_offer(
     source: WriteSource,
     id: &str,
     offer: &Offer,
-) -> Result<(), Failure> {
+) -> Result<i64, Failure> {
     let offer_id = OfferId::parse(id).ok_or_else(|| Failure::Internal("the offer id is invalid".into()))?;
     require_reference(
         db,
@@ -121,7 +121,7 @@ fn put_offer(
     )?;
     let target = offer.target().map_err(ApiError::from)?;
     let stored = match db.query_first(sql::GET_STORED_OFFER, params![id])? {
-        Some(row) => StoredOffer::read(&row)?,
+        Some(row) => StoredOffer::read(&row, id)?,
         None => StoredOffer::default(),
     };
     let since = terms::raised_since(context.now_ms, offer.terms_since, stored.terms.since);
@@ -137,7 +137,7 @@ fn put_offer(
     }
     // `upd_ts` stays as it is, too: publishers' clients use it to find changed offers.
     if is_stored(db, sql::GET_OFFER_DOCUMENT, id, &document)? {
-        return Ok(());
+        return Ok(0);
     }
 
     check_goals(db, context, source, &offer_id, offer)?;
@@ -148,10 +148,19 @@ fn put_offer(
             format!("the offer's texts are too long together, at most {MAX_BODY} bytes as it is listed");
         return Err(INVALID_FIELD.with_message(problem).into());
     }
-    if source.checked_import().is_some() {
-        return Ok(());
+    let listed_bytes = if offer.active {
+        listing_room::bytes_of(id, body.len())
+    } else {
+        0
+    };
+    let growth = listed_bytes - stored.listed_bytes;
+    match source {
+        WriteSource::Put => listing_room::require(listing_room::used(db)?, growth).map_err(ApiError::from)?,
+        WriteSource::Check { .. } => return Ok(growth),
+        WriteSource::Import => {}
     }
 
+    listing_room::add(db, growth)?;
     let revision = revisions::record(db, context.now_ms)?;
     put_goals(db, context, id, offer)?;
     tracking_slots::mark_goals_of(db, id, revision)?;
@@ -189,7 +198,7 @@ fn put_offer(
     )?;
     db.execute(sql::PUT_OFFER_DOCUMENT, params![id, document, updated_at_s])?;
     db.execute(sql::PUT_BODY, params![id, body, u32::from(bodies::FORMAT)])?;
-    Ok(())
+    Ok(growth)
 }
 
 /// The stored values that a PUT of an offer needs.
@@ -199,11 +208,19 @@ struct StoredOffer {
     /// The click cap and the conversion cap.
     caps: [Option<u32>; 2],
     cap_revision: i64,
+    /// The bytes that it takes in the listing.
+    listed_bytes: i64,
 }
 
 impl StoredOffer {
-    fn read(row: &Row) -> Result<Self, DatabaseError> {
+    fn read(row: &Row, id: &str) -> Result<Self, DatabaseError> {
+        let listed_bytes = if row.boolean(5)? {
+            listing_room::bytes_of(id, row.number(6)?)
+        } else {
+            0
+        };
         Ok(Self {
+            listed_bytes,
             terms: terms::in_force(row, 0)?,
             caps: [row.optional_number(2)?, row.optional_number(3)?],
             cap_revision: row.integer(4)?,

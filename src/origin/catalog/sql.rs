@@ -7,6 +7,8 @@ platform::statements! {
     pub const SET_MARK = "INSERT INTO state (name, value) VALUES (?, ?)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value";
     pub const CLEAR_MARK = "DELETE FROM state WHERE name = ?";
+    pub const ADD_TO_MARK = "INSERT INTO state (name, value) VALUES (?, ?)
+        ON CONFLICT (name) DO UPDATE SET value = value + excluded.value";
     pub const MARK_IF_NEW = "INSERT INTO state (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING";
 
     // Credentials.
@@ -37,7 +39,8 @@ platform::statements! {
     pub const PUT_ADVERTISER = "INSERT INTO advertisers (id, document, hash) VALUES (?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET document = excluded.document";
     pub const GET_OFFER_DOCUMENT = "SELECT document FROM offer_documents WHERE id = ?";
-    pub const GET_STORED_OFFER = "SELECT terms_revision, terms_since, click_cap, conversion_cap, cap_revision FROM offers
+    pub const GET_STORED_OFFER = "SELECT terms_revision, terms_since, click_cap, conversion_cap, cap_revision, active, body_length
+        FROM offers
         WHERE id = ?";
     pub const PUT_OFFER = "INSERT INTO offers (id, advertiser_id, off_type, os, countries, includes_countries, active, starts_at,
         ends_at, click_cap, conversion_cap, ever_capped, click_id_max, target, body_hash, body_length,
