@@ -36,6 +36,7 @@ mod offers;
 #[path = "../../tests/support/random.rs"]
 mod random;
 mod report;
+mod scale;
 #[path = "../../fixtures/signers/sign.rs"]
 mod sign;
 mod start;
@@ -59,7 +60,7 @@ use time::Stopwatch;
 
 type Part = fn(&Bench) -> Vec<Row>;
 
-const PARTS: [(&str, Part); 8] = [
+const PARTS: [(&str, Part); 9] = [
     ("click", click::rows),
     ("offers", offers::rows),
     ("report", report::rows),
@@ -67,6 +68,7 @@ const PARTS: [(&str, Part); 8] = [
     ("module", module::rows),
     ("start", start::rows),
     ("memory", memory::rows),
+    ("scale", scale::rows),
     ("growth", growth::rows),
 ];
 

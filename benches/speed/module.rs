@@ -9,10 +9,11 @@ use crate::{
 };
 
 /// The edge's limit: the edge is loaded near each user before the first answer.
-const EDGE_KIB: f64 = 450.0;
+const EDGE_KIB: f64 = 350.0;
+const ORIGIN_KIB: f64 = 1_000.0;
 
 pub fn rows(_bench: &Bench) -> Vec<Row> {
-    [("edge", Some(EDGE_KIB)), ("origin", None)]
+    [("edge", Some(EDGE_KIB)), ("origin", Some(ORIGIN_KIB))]
         .map(|(worker, target)| row(worker, target).printed())
         .into()
 }

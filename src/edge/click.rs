@@ -3,7 +3,7 @@
 
 use std::{fmt::Display, rc::Rc, time::Duration};
 
-use futures_util::future::join;
+use futures_util::future::{LocalBoxFuture, join};
 use worker::Request;
 
 use crate::{
@@ -191,7 +191,8 @@ impl Prepared<'_> {
 }
 
 /// The ordinary path of a click.
-pub async fn click(context: &RequestContext, request: &Request, query: &str) -> Answer {
+pub async fn click(context: &RequestContext, request: Request, query: &str) -> Answer {
+    let request = &request;
     let found = async {
         let parameters = ClickParameters::parse(query)?;
         let shards = ClickShards::load(context, &parameters).await?;
@@ -238,13 +239,17 @@ pub async fn click(context: &RequestContext, request: &Request, query: &str) -> 
     }
 }
 
-/// Satisfies the needs of a click and counts it. Returns its redirect URL.
+/// Satisfies the needs of a click and counts it. Returns its redirect URL. What few clicks need is a trait object, so that V8
+/// does not compile it for the first click.
 async fn satisfy(context: &RequestContext, prepared: &Prepared<'_>) -> Result<String, ApiError> {
     let isolate = &context.isolate;
     let offer = &prepared.allowed.goal.offer;
     let nonce = isolate.nonce().map_err(unavailable)?;
     let permit = match prepared.needs {
-        Some(Need::Cap(limit)) => take_from_cap(context, prepared, limit, nonce).await?,
+        Some(Need::Cap(limit)) => {
+            let take: LocalBoxFuture<'_, _> = Box::pin(take_from_cap(context, prepared, limit, nonce));
+            take.await?
+        }
         _ => None,
     };
     let Redirect { sealed, location } = prepared.seal(isolate, nonce);
@@ -257,7 +262,8 @@ async fn satisfy(context: &RequestContext, prepared: &Prepared<'_>) -> Result<St
                 .get(Pool::Clicks)
                 .acquire(offer.id, context.now_ms)?,
         };
-        store_record(context, nonce, record).await?;
+        let store: LocalBoxFuture<'_, _> = Box::pin(store_record(context, nonce, record));
+        store.await?;
     }
     if let Some(kind) = prepared.counted() {
         click_flush::count(context, kind);
@@ -336,6 +342,7 @@ fn redirect_to(location: impl Into<String>) -> Answer {
 }
 
 /// The answer to a refused click: a redirect to the app's fallback if it has one, else a page for a browser or JSON.
+#[inline(never)]
 fn refuse(request: &Request, error: &ApiError, fallback_url: Option<&str>) -> Answer {
     if let Some(url) = fallback_url {
         return redirect_to(url).coded(error.code);

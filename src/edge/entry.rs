@@ -1,5 +1,9 @@
 //! The ordinary path: routes every request that the fast path did not answer to its handler.
 
+use futures_util::{
+    FutureExt,
+    future::{LocalBoxFuture, ready},
+};
 use worker::{Context, Env, Request, Response, event, web_sys};
 
 use crate::{
@@ -15,7 +19,6 @@ use platform::{
     http::{
         address::Address,
         answer::Answer,
-        body::header,
         entry,
         request_log::RequestInfo,
         router::{Interface, RouteName, Routed, find},
@@ -75,37 +78,25 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
     .await
 }
 
-/// Calls a request's handler. The handlers' futures are boxed: together they would be one very large function, which V8
-/// takes 10 ms to compile on a cold isolate's first click.
-async fn handle(
-    context: &RequestContext,
+/// Calls a request's handler. The handlers' futures are trait objects. Otherwise they would be one very large function,
+/// which V8 takes more than 10 ms to compile on a cold isolate's first click.
+fn handle<'c>(
+    context: &'c RequestContext,
     routed: Routed<'_, Handler, Pool>,
     request: Request,
-    address: &Address<'_>,
-) -> Result<Answer, ApiError> {
+    address: &'c Address<'c>,
+) -> LocalBoxFuture<'c, Result<Answer, ApiError>> {
     let endpoint = match entry::require_route(routed) {
         Ok(found) => found.endpoint,
-        Err(refusal) => return Ok(*refusal),
+        Err(refusal) => return Box::pin(ready(Ok(*refusal))),
     };
     match endpoint.handler {
-        Handler::Click => Ok(Box::pin(click::click(context, &request, address.query)).await),
-        Handler::Conversion => Ok(Box::pin(conversion::conversion(context, request, address.query)).await),
-        Handler::PostOffers => Box::pin(offers::post(context, request)).await,
-        Handler::GetOffers => Box::pin(offers::get(context, request, address.query)).await,
-        Handler::Report => Ok(Box::pin(reports::report(context, request)).await),
-        Handler::Health => Ok(Box::pin(health::health(context, address.host)).await),
-        Handler::Metrics => {
-            let authorization = header(&request, "Authorization");
-            if context
-                .isolate
-                .config
-                .operator_token
-                .authorizes(authorization.as_deref())
-            {
-                Ok(metrics::answer(context))
-            } else {
-                Ok(entry::unauthorized())
-            }
-        }
+        Handler::Click => Box::pin(click::click(context, request, address.query).map(Ok)),
+        Handler::Conversion => Box::pin(conversion::conversion(context, request, address.query).map(Ok)),
+        Handler::PostOffers => Box::pin(offers::post(context, request)),
+        Handler::GetOffers => Box::pin(offers::get(context, request, address.query)),
+        Handler::Report => Box::pin(reports::report(context, request).map(Ok)),
+        Handler::Health => Box::pin(health::health(context, address.host).map(Ok)),
+        Handler::Metrics => Box::pin(ready(Ok(metrics::metrics(context, &request)))),
     }
 }

@@ -1,16 +1,25 @@
 //! `GET /metrics`: the metrics of this isolate.
 
+use worker::Request;
+
 use crate::isolate::RequestContext;
 use domain::catalog::snapshot::tracking::ShardKind;
 use platform::{
     http::{
         answer::Answer,
+        body::header,
+        entry,
         traffic::{write_memory, write_pools},
     },
     prometheus::MetricsText,
 };
 
-pub fn answer(context: &RequestContext) -> Answer {
+pub fn metrics(context: &RequestContext, request: &Request) -> Answer {
+    let authorization = header(request, "Authorization");
+    let token = &context.isolate.config.operator_token;
+    if !token.authorizes(authorization.as_deref()) {
+        return entry::unauthorized();
+    }
     Answer::new(200)
         .body("text/plain; version=0.0.4", text(context))
         .header("Cache-Control", "no-store")

@@ -220,6 +220,7 @@ async fn load_cold<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Option<
     let started_at_ms = runtime::now_ms();
     let from_kv = match published::read_pointer(workers).await {
         Ok(Some(pointer)) => {
+            isolate.revalidated_at_ms.set(started_at_ms);
             let adopted = S::adopt(workers, isolate, &pointer).await;
             isolate.pointer_read_at_ms.set(started_at_ms);
             adopted

@@ -7,7 +7,7 @@ use std::{
     task::Poll,
 };
 
-use futures_util::FutureExt;
+use futures_util::{FutureExt, future::LocalBoxFuture};
 
 use crate::{failure::Failure, log};
 
@@ -19,9 +19,12 @@ pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
 /// The same for a future: each of its polls is caught.
 ///
 /// None of these functions is an `async fn`: the compiler would store the argument and the awaited future. Nested four
-/// deep, that takes 23 KB instead of 3 KB for each waiting request.
-pub fn catch_panics<T>(work: impl Future<Output = T>) -> impl Future<Output = Result<T, String>> {
-    let mut work = Box::pin(work);
+/// deep, that takes 23 KB instead of 3 KB for each waiting request. The future is a trait object, so that there is one
+/// function for each type of result, which V8 compiles on the first request, and not one for each future.
+pub fn catch_panics<'w, T: 'w>(
+    work: impl Future<Output = T> + 'w,
+) -> impl Future<Output = Result<T, String>> + 'w {
+    let mut work: LocalBoxFuture<'w, T> = Box::pin(work);
     poll_fn(move |context| match catch_panic(|| work.as_mut().poll(context)) {
         Ok(Poll::Pending) => Poll::Pending,
         Ok(Poll::Ready(done)) => Poll::Ready(Ok(done)),
@@ -35,15 +38,18 @@ pub fn panic_to_failure<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<
 }
 
 /// The same for a future.
-pub fn panics_to_failure<T>(
-    work: impl Future<Output = Result<T, Failure>>,
-) -> impl Future<Output = Result<T, Failure>> {
+pub fn panics_to_failure<'w, T: 'w>(
+    work: impl Future<Output = Result<T, Failure>> + 'w,
+) -> impl Future<Output = Result<T, Failure>> + 'w {
     catch_panics(work).map(|done| done.unwrap_or_else(|panic| Err(Failure::Internal(panic))))
 }
 
 /// Wraps a background task: a panic in it is logged under `place`. A panic that reached the runtime's task queue would
 /// delay the other tasks in it until the next event.
-pub fn log_panics(place: &'static str, task: impl Future<Output = ()>) -> impl Future<Output = ()> {
+pub fn log_panics<'t>(
+    place: &'static str,
+    task: impl Future<Output = ()> + 't,
+) -> impl Future<Output = ()> + 't {
     catch_panics(task).map(move |done| {
         if let Err(panic) = done {
             log::error(place, panic);
