@@ -33,7 +33,7 @@ pub fn count(context: &RequestContext, kind: ClickKind<'_>) {
         return;
     }
     let (workers, isolate) = (context.workers.clone(), Rc::clone(&context.isolate));
-    context.lifetime.wait_until(async move {
+    context.go_on(async move {
         if let Duty::SendAfter { wait_ms, batch } = duty {
             pause(wait_ms).await;
             if !isolate.counts.borrow().is_open(batch) {

@@ -45,7 +45,7 @@ fn probe_catalog(context: &RequestContext) {
             .await;
         isolate.reach.catalog.set(Some(CallError::was_answered(&outcome)));
     };
-    context.lifetime.wait_until(log_panics("health", probe));
+    context.go_on(log_panics("health", probe));
 }
 
 /// Whether an interface is served; `Err` has the reason why not.

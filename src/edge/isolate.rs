@@ -9,6 +9,7 @@ use std::{
     rc::Rc,
 };
 
+use futures_util::future::LocalBoxFuture;
 use worker::{Context, Env};
 
 use crate::{
@@ -152,6 +153,13 @@ impl Isolate {
         }
     }
 
+    /// Whether it holds a shard of any kind.
+    pub fn holds_shards(&self) -> bool {
+        ShardKind::ALL
+            .into_iter()
+            .any(|kind| self.shards(kind).size().1 > 0)
+    }
+
     /// Whether a request is reading the pointer and what it names.
     pub fn is_revalidating(&self, now_ms: i64) -> bool {
         self.revalidating_until_ms.get() > now_ms
@@ -223,6 +231,13 @@ pub struct RequestContext {
 }
 
 impl RequestContext {
+    /// Runs a task beyond the answer, in the request's lifetime. The task is a trait object, so that V8 compiles one function
+    /// for all of them.
+    pub fn go_on(&self, task: impl Future<Output = ()> + 'static) {
+        let task: LocalBoxFuture<'static, ()> = Box::pin(task);
+        self.lifetime.wait_until(task);
+    }
+
     /// # Errors
     /// The configuration is invalid.
     pub fn new(env: Env, lifetime: Context) -> Result<Self, String> {

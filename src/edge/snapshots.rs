@@ -90,7 +90,9 @@ impl Snapshot for Manifest {
         // After a refresh the isolate may be ahead of KV.
         if current.version() == version {
             slot.confirm(pointer.confirmed_at_ms);
-            Self::follow(workers, isolate, &current).await;
+            if isolate.holds_shards() {
+                Self::follow(workers, isolate, &current).await;
+            }
         }
         Some(current)
     }
@@ -176,7 +178,7 @@ pub fn keep_current<S: Snapshot + 'static>(context: &RequestContext) {
         let (workers, isolate) = (context.workers.clone(), Rc::clone(&context.isolate));
         // Set before another request can run, so that later ones wait for this load.
         slot.loading_until_ms.set(runtime::now_ms() + LOADING_MS);
-        context.lifetime.wait_until(async move {
+        context.go_on(async move {
             load_first::<S>(&workers, &isolate).await;
         });
     }
@@ -280,7 +282,7 @@ fn revalidate_in_background(context: &RequestContext) {
     }
     isolate.revalidated_at_ms.set(context.now_ms);
     let workers = context.workers.clone();
-    context.lifetime.wait_until(log_panics("snapshots", async move {
+    context.go_on(log_panics("snapshots", async move {
         revalidate(&workers, &isolate).await;
     }));
 }

@@ -4,7 +4,7 @@
 //! The limit is a count and not a waiting time: a Worker's clock stands still between two I/O events, so the time for
 //! which a request has waited for the processor cannot be measured.
 
-use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
+use std::{cell::RefCell, rc::Rc};
 
 use xxhash_rust::xxh64::xxh64;
 
@@ -30,10 +30,19 @@ pub struct ConcurrencyLimit {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Permits in use, by number: the end of the lease, and the hashes of the owner and of its part.
-    in_use: BTreeMap<u64, (i64, [u64; 2])>,
+    /// Permits in use.
+    in_use: Vec<InUse>,
     last: u64,
     rejected: u64,
+}
+
+#[derive(Debug)]
+struct InUse {
+    number: u64,
+    /// The end of the lease.
+    until_ms: i64,
+    /// The hashes of the owner and of its part.
+    owners: [u64; 2],
 }
 
 /// A permit, held until it is dropped.
@@ -46,7 +55,14 @@ pub struct Permit {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.state.borrow_mut().in_use.remove(&self.number);
+        let mut state = self.state.borrow_mut();
+        if let Some(at) = state
+            .in_use
+            .iter()
+            .position(|permit| permit.number == self.number)
+        {
+            state.in_use.swap_remove(at);
+        }
     }
 }
 
@@ -82,7 +98,7 @@ impl ConcurrencyLimit {
         let claims = [(owners[0], self.limit.per_owner), (owners[1], per_part)];
         let mut state = self.state.borrow_mut();
         if self.is_full(&state, claims) {
-            state.in_use.retain(|_, (until_ms, _)| *until_ms > now_ms);
+            state.in_use.retain(|permit| permit.until_ms > now_ms);
         }
         if self.is_full(&state, claims) {
             state.rejected += 1;
@@ -91,7 +107,11 @@ impl ConcurrencyLimit {
         state.last += 1;
         let number = state.last;
         let until_ms = now_ms.saturating_add(self.limit.lease_ms);
-        state.in_use.insert(number, (until_ms, owners));
+        state.in_use.push(InUse {
+            number,
+            until_ms,
+            owners,
+        });
         Ok(Permit {
             state: Rc::clone(&self.state),
             number,
@@ -111,8 +131,8 @@ impl ConcurrencyLimit {
         let is_spent = |(owner, share)| {
             in_use.len() >= share
                 && in_use
-                    .values()
-                    .filter(|(_, owners)| owners.contains(&owner))
+                    .iter()
+                    .filter(|permit| permit.owners.contains(&owner))
                     .count()
                     >= share
         };

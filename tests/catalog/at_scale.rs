@@ -1,5 +1,4 @@
-//! The catalog with ten times its first planned size: 200,000 live offers of 3 goals each and 50,000 apps. Every KV value
-//! and every invocation stays within its bounds, and a change publishes little.
+//! The catalog at its planned size: 200,000 live offers of 3 goals each and 50,000 apps. Every KV value and every invocation stays within its bounds, and a change publishes little.
 
 use std::{cell::Cell, collections::HashMap};
 

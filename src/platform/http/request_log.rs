@@ -98,9 +98,22 @@ pub fn record(
         let repeats = fields.duplicate == Some(true);
         traffic.conversion(if repeats { "duplicate" } else { outcome });
     }
-    let Some((event, most)) = event(info, answer) else {
-        return;
-    };
+    if let Some((event, most)) = event(info, answer) {
+        write_line(info, request, answer, began_ms, (event, most), outcome);
+    }
+}
+
+/// Writes a request's line. It is a function of its own, which V8 does not compile for requests without a line.
+#[inline(never)]
+fn write_line(
+    info: &RequestInfo<'_>,
+    request: &web_sys::Request,
+    answer: &Answer,
+    began_ms: i64,
+    (event, most): (Event, Option<u32>),
+    outcome: Option<&'static str>,
+) {
+    let (status, fields) = (answer.status(), answer.log_fields());
     let ray = ray(request);
     let line = Line {
         ray: ray.as_deref(),
