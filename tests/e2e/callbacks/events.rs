@@ -109,7 +109,7 @@ fn each_receiver_is_told_of_its_events_and_none_is_led_to_pay_too_much() {
     for (nth, (kind, changes)) in kinds.into_iter().enumerate() {
         let receiver = Receiver::start();
         let wall =
-            signpost.unpublished_offer_wall(&format!("cb-events-{kind}"), &format!("7900026{nth}"), None);
+            signpost.unpublished_offer_wall(&format!("cb-events-{kind}"), &format!("7900034{nth}"), None);
         wall.put_offer(&json!({"min_seconds_to_convert": 3_600}));
         let settings = with(callback(&format!("{}/cb", receiver.base()), "GET"), &changes);
         wall.put_app(&json!({ "callback": settings }));
