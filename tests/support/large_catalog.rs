@@ -1,5 +1,5 @@
 //! Generates a catalog of any size for tests and benches: the apps of one publisher, and offers of three goals each.
-//! Signpost is planned for 200,000 offers and 50,000 apps (docs/DECISIONS.md, "Planned size").
+//! Signpost is planned for 200,000 offers and 50,000 apps (docs/DECISIONS.md, "Storage and snapshots").
 
 #![allow(dead_code, reason = "no binary uses all of it")]
 #![expect(
