@@ -5,7 +5,7 @@ use std::{cell::RefCell, collections::BTreeMap, path::Path, rc::Rc};
 use tempfile::TempDir;
 
 use crate::{
-    harness::{Setup, Signpost, copy_folder, root},
+    harness::{OPERATOR_TOKEN, Setup, Signpost, copy_folder, root},
     large_catalog,
     load::Load,
     many_facts,
@@ -92,7 +92,7 @@ impl Bench {
             signpost.import(&lines.join("\n")).expect(200);
         }
         let pub_key = signpost.issue_pub_key(large_catalog::PUBLISHER);
-        signpost.refresh();
+        publish(&signpost);
         let state = copy_state(&signpost);
         let catalog = Rc::new(Catalog { state, pub_key });
         eprintln!(
@@ -142,6 +142,15 @@ impl Bench {
     pub fn yardstick(&self, name: &str) -> Setup {
         config(name).without_api_check()
     }
+}
+
+/// Publishes everything. A large catalog takes longer than one request may here.
+pub fn publish(signpost: &Signpost) {
+    let authorization = format!("Bearer {OPERATOR_TOKEN}");
+    let headers = [("Authorization", authorization.as_str())];
+    let refresh = || signpost.try_send("POST", "/v1/operator/refresh", &headers, b"");
+    let is_published = (0..20).any(|_| refresh().is_ok_and(|answer| answer.status == 200));
+    assert!(is_published, "the catalog is not published");
 }
 
 /// Copies the state of a stopped Signpost.

@@ -12,7 +12,7 @@ use std::{
 use serde_json::json;
 
 use crate::{
-    bench::Bench,
+    bench::{self, Bench},
     harness::Signpost,
     large_catalog, start,
     table::{Row, Verdict, ms},
@@ -92,7 +92,7 @@ fn read_by_a_cold_click(signpost: &Signpost) -> Row {
 /// The bytes that one changed offer writes to KV, and the time until the pointer names it.
 fn after_one_change(signpost: &Signpost) -> [Row; 2] {
     // Past the next listing's time, so that no listing is written meanwhile.
-    signpost.refresh();
+    bench::publish(signpost);
     let before = values(signpost);
     let pointer = before
         .keys()

@@ -107,10 +107,8 @@ pub(super) fn staged_document(
     document
         .and_then(|document| String::from_utf8(document).ok())
         .ok_or_else(|| {
-            Failure::Internal(format!(
-                "the staged line of {} {id} is unreadable",
-                resource.singular()
-            ))
+            let problem = format!("the staged {} {id} is unreadable", resource.singular());
+            INVALID_IMPORT.with_message(problem).into()
         })
 }
 

@@ -60,7 +60,7 @@ fn in_turn(db: &impl Database, context: &Context<'_>) -> Result<Option<i64>, Dat
 
 fn busy(kind: &str, id: &str) -> Failure {
     let message =
-        format!("an import that has the {kind} {id} is being applied; repeat the PUT in a few seconds");
+        format!("an import that has the {kind} {id} is being applied; repeat the PUT once that is done");
     common::UNAVAILABLE.with_message(message).into()
 }
 

@@ -44,6 +44,8 @@ pub fn decide(db: &impl Database, import: i64) -> Result<(), DatabaseError> {
 pub struct Check {
     /// The code of the kind and the number of the last line that was checked.
     last: (i64, i64),
+    /// The lines that were checked.
+    pub lines: u64,
     /// The bytes by which the listing grows.
     growth: i64,
     pub errors: LineErrors,
@@ -62,13 +64,14 @@ pub fn check(
     let rows = next_lines(db, import, check.last)?;
     for row in &rows {
         check.last = (row.integer(0)?, row.integer(1)?);
+        check.lines += 1;
         let put = put(db, context, WriteSource::Check { import }, row).and_then(|more| {
-            check.growth += more;
-            let room = listing_room::require(listing_room::used(db)?, check.growth);
-            room.map_err(|problem| ApiError::from(problem).into())
+            let used = listing_room::used(db)?.saturating_add(check.growth);
+            listing_room::require(used, more).map_err(ApiError::from)?;
+            Ok(more)
         });
         match put {
-            Ok(()) => {}
+            Ok(more) => check.growth += more,
             Err(Failure::Refused(refusal)) => check.errors.add(check.last.1, None, refusal.message),
             Err(failure) => return Err(failure),
         }
@@ -92,7 +95,8 @@ pub fn apply(
         for row in &rows {
             match put(db, context, WriteSource::Import, row) {
                 Ok(_) => count += 1,
-                // The check lets nothing through that is refused now. If it did, the other lines must not wait for it.
+                // The check lets nothing through that is refused now, unless the code or a key has changed since. The other
+                // lines must not wait for it.
                 Err(Failure::Refused(refusal)) => log::error(
                     "catalog",
                     format_args!("import, line {}: {}", row.integer(1)?, refusal.message),

@@ -16,6 +16,8 @@ pub const LISTING_BUILT_AT: &str = "listing_built_at_ms";
 pub const CONFIRMED_AT: &str = "confirmed_at_ms";
 /// The slots that were built again in turn, counted over all kinds.
 pub const CHECKED_SLOTS: &str = "checked_slots";
+/// The format in which the bodies of all offers are rendered.
+pub const BODIES_FORMAT: &str = "bodies_format";
 /// The bytes that active offers take in the listing.
 pub const LISTED_BYTES: &str = "listed_bytes";
 /// The number of the newest import.

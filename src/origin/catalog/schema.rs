@@ -12,7 +12,7 @@ pub const MIGRATIONS: &[Migration] = &[&[TABLES]];
 const TABLES: &[&str] = &[
     // Marks: `change` (the last revision), `version` (of the newest snapshot), `tracking_dirty_since_ms`,
     // `tracking_built_at_ms`, `listing_built_at_ms`, `confirmed_at_ms`, `checked_slots`, `import` (the newest one's number),
-    // `decided_import` (of the one that is applied), `listed_bytes`, and for each kind of slots the number of their bits:
+    // `decided_import` (of the one that is applied), `listed_bytes`, `bodies_format`, and for each kind of slots the number of their bits:
     // `advertiser_slot_bits`, `app_slot_bits`, `goal_slot_bits`.
     //
     // `hash` of apps, advertisers and goals decides their slots of the tracking snapshot.
@@ -81,6 +81,7 @@ const TABLES: &[&str] = &[
         terms_since INTEGER NOT NULL,
         cap_revision INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX capped_offers ON offers (revision) WHERE ever_capped",
     "CREATE TABLE offer_documents (
         id TEXT PRIMARY KEY,
         document TEXT NOT NULL,

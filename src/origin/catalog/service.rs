@@ -29,6 +29,7 @@ use domain::{
 };
 use imports::Imports;
 use platform::{
+    database::DatabaseError,
     failure::Failure,
     object_shell::ObjectShell,
     panics::panics_to_failure,
@@ -60,6 +61,8 @@ pub struct CatalogService<D, R> {
     /// When the pointer was last written, in milliseconds.
     pointed_at_ms: Cell<i64>,
     imports: Imports,
+    /// When a failed alarm is repeated, in milliseconds; 0 if the last one did not fail.
+    retry_at_ms: Cell<i64>,
 }
 
 impl<D, R> CatalogService<D, R>
@@ -74,6 +77,7 @@ where
             publishing: SingleFlight::default(),
             pointed_at_ms: Cell::new(0),
             imports: Imports::default(),
+            retry_at_ms: Cell::new(0),
         }
     }
 
@@ -83,6 +87,11 @@ where
 
     fn now_ms(&self) -> i64 {
         self.shell.runtime().now_ms()
+    }
+
+    /// The time for the alarm. After a failed one that is 5 seconds later, whoever calls meanwhile.
+    fn next_alarm(&self, db: &D) -> Result<i64, DatabaseError> {
+        Ok(next_alarm(db, self.now_ms())?.max(self.retry_at_ms.get()))
     }
 
     fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
@@ -143,7 +152,7 @@ where
                     Command::Status(_) => publication::status(db, db.size()?),
                     command => self.with_context(|context| handle(db, context, command)),
                 },
-                |db, now_ms| next_alarm(db, now_ms).map(Some),
+                |db, _| self.next_alarm(db).map(Some),
             )
             .await?;
         let db = self.shell.storage();
@@ -187,7 +196,7 @@ where
             written.extend(listing);
         }
         self.point(&writer, &written, tracked.is_partial).await?;
-        self.shell.wake_by(next_alarm(db, self.now_ms())?)?;
+        self.shell.wake_by(self.next_alarm(db)?)?;
         Ok(refreshed)
     }
 
@@ -222,7 +231,7 @@ where
         } else if let Some(slot) = path.strip_prefix(SHARD_PATH).and_then(Slot::parse) {
             let shard = tracking_slots::for_isolate(db, slot, self.now_ms())?;
             // It may be due to be written again.
-            self.shell.wake_by(next_alarm(db, self.now_ms())?)?;
+            self.shell.wake_by(self.next_alarm(db)?)?;
             Some(shard)
         } else {
             match [SnapshotKind::Tracking, SnapshotKind::Listing]
@@ -247,8 +256,11 @@ where
                     self.publish_due(db).await.and(resumed)
                 };
                 let (pushed, published) = join(push.push_due(), resumed_and_published).await;
-                pushed.and(published)?;
-                Ok(Some(next_alarm(db, self.now_ms())?))
+                let done = pushed.and(published);
+                let retry_at_ms = self.now_ms().saturating_add(RETRY_MS);
+                self.retry_at_ms.set(if done.is_err() { retry_at_ms } else { 0 });
+                done?;
+                Ok(Some(self.next_alarm(db)?))
             })
             .await;
     }

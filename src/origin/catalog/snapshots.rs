@@ -48,10 +48,17 @@ pub(super) fn in_row(failure: Failure, row: &Row) -> Failure {
     }
 }
 
-/// Re-renders the next bodies that older or newer code rendered in another format. Returns whether there were any.
+/// Re-renders the next bodies that older or newer code rendered in another format. Returns whether there were any. Once there
+/// are none, a mark says so, because looking for them reads the bodies of all offers.
 pub fn rerender_bodies(db: &impl Database) -> Result<bool, Failure> {
     let format = u32::from(bodies::FORMAT);
+    if revisions::get(db, revisions::BODIES_FORMAT)? == Some(i64::from(format)) {
+        return Ok(false);
+    }
     let rows = db.query(sql::LIST_BODIES_OF_OTHER_FORMATS, params![format, RENDER_BATCH])?;
+    if rows.is_empty() {
+        revisions::set(db, revisions::BODIES_FORMAT, i64::from(format))?;
+    }
     db.transaction(|| {
         for row in &rows {
             let id = row.parse(0, OfferId::parse)?;

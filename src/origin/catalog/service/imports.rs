@@ -9,7 +9,6 @@ use crate::catalog::{
     import::{self, MAX_LINE},
     import_claims,
     import_steps::{self, Check},
-    schedule::next_alarm,
     steps::in_steps,
 };
 use contract::operation::Reply;
@@ -92,13 +91,16 @@ where
         })
         .await;
         // Also after a failure: the write may have happened.
-        self.shell.wake_by(next_alarm(db, self.now_ms())?)?;
-        let is_decided = import_claims::decided(db)? == Some(import);
-        if !is_decided {
-            // Also after a panic no staged line stays behind.
-            in_steps(self.shell.runtime(), || import_steps::discard(db, import, import)).await?;
-        }
+        let woken = self.shell.wake_for(self.next_alarm(db).map(Some));
+        // Also after a failure no staged line stays behind, unless it will still be applied.
+        let discarded = if import_claims::decided(db)? == Some(import) {
+            Ok(())
+        } else {
+            in_steps(self.shell.runtime(), || import_steps::discard(db, import, import)).await
+        };
         let reply = outcome?;
+        woken?;
+        discarded?;
         if reply.status == 200 {
             // The import is applied even if its settings could not be pushed yet.
             let pushed = self.callback_push(db).push_imported().await;
@@ -160,8 +162,12 @@ where
         }
         import_steps::decide(db, import)?;
         // The alarm commits with the decision. It waits for this turn, and goes on with what is left then.
-        self.shell.wake_by(next_alarm(db, self.now_ms())?)?;
+        self.shell.wake_by(self.next_alarm(db)?)?;
         let imported = self.apply_decided(db).await?;
+        if imported < check.lines {
+            let problem = format!("{imported} of {} checked lines were applied", check.lines);
+            return Err(Failure::Internal(problem));
+        }
         Ok(Reply::ok(&json!({ "imported": imported })))
     }
 
