@@ -141,7 +141,7 @@ fn ten_times_the_planned_size_is_published_within_the_bounds_of_kv() {
     for largest in [advertisers, apps, goals] {
         assert!(largest <= 32 * KIB, "a shard has {largest} bytes");
     }
-    // What a cold click reads from KV.
+    // The values that a cold click reads from KV.
     let cold = pointer_bytes + apps + goals;
     assert!(cold <= 150 * KIB, "a cold click reads {cold} bytes");
     assert!(
@@ -244,7 +244,7 @@ fn an_offer_for_which_the_listing_has_no_room_is_refused_with_the_figures() {
     for figure in [LISTING_BYTES + one, LISTING_BYTES] {
         assert!(message.contains(&figure.to_string()), "{message}");
     }
-    // What takes no more room is stored, and an inactive offer makes room.
+    // A PUT that takes no more room is stored, and an inactive offer makes room.
     let inactive = json!({ "active": false });
     catalog.put(Resource::Offer, "o-3", &with(offer(&["g-3"]), &inactive));
     catalog.put(

@@ -271,7 +271,7 @@ fn written((is_offer, id, refers_to): Write) -> (Resource, String, Value) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Whatever is put between the steps of an import: a line that was checked is applied.
+    /// A line that was checked is applied, whatever is put in between.
     #[test]
     fn an_import_applies_all_that_it_checked(
         before in proptest::collection::vec(any_write(), 0..4),

@@ -107,7 +107,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
     /// invocation may write.
     pub async fn listing(&self) -> Result<Option<Prepared>, Failure> {
         let mut room = CHUNKS;
-        // What an earlier invocation left comes first, without another build.
+        // Chunks that an earlier invocation left come first, without another build.
         if !self.write_chunks(&mut room).await? {
             return Ok(None);
         }
