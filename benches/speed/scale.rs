@@ -29,7 +29,7 @@ const PUBLISHED_MS: f64 = 2_000.0;
 const ANSWER_MS: f64 = 100.0;
 
 pub fn rows(bench: &Bench) -> Vec<Row> {
-    let mut rows = start::first_redirects(bench, OFFERS, APPS);
+    let mut rows = vec![start::first_redirect(bench, OFFERS, APPS)];
     let signpost = bench.signpost(&bench.catalog(OFFERS, APPS)).start();
     rows.push(read_by_a_cold_click(&signpost));
     rows.extend(after_one_change(&signpost));

@@ -22,11 +22,11 @@ struct First {
 }
 
 pub fn rows(bench: &Bench) -> Vec<Row> {
-    first_redirects(bench, OFFERS, APPS)
+    vec![first_redirect(bench, OFFERS, APPS)]
 }
 
 /// The row for a catalog of this size.
-pub fn first_redirects(bench: &Bench, offers: usize, apps: usize) -> Vec<Row> {
+pub fn first_redirect(bench: &Bench, offers: usize, apps: usize) -> Row {
     let catalog = bench.catalog(offers, apps);
     let ours = bench.signpost(&catalog).start();
     let path = click::paths(offers, apps).remove(0);
@@ -57,7 +57,7 @@ pub fn first_redirects(bench: &Bench, offers: usize, apps: usize) -> Vec<Row> {
             spread(&theirs_whole, ms)
         )],
     };
-    vec![row.printed()]
+    row.printed()
 }
 
 fn first(server: &Signpost, path: &str) -> First {

@@ -1,8 +1,9 @@
-//! The catalog at its planned size: 200,000 live offers of 3 goals each and 50,000 apps. Every KV value and every invocation stays within its bounds, and a change publishes little.
+//! The catalog at its planned size: 200,000 live offers of 3 goals each and 50,000 apps. Every KV value and
+//! every invocation stays within its bounds, and a change publishes little.
 
 use std::{cell::Cell, collections::HashMap};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     Catalog, body, large_catalog, offer, refused,
@@ -93,6 +94,15 @@ fn large() -> Catalog {
     catalog
 }
 
+/// A resource's document as it was put, without the members that reading adds.
+fn stored(catalog: &Catalog, resource: Resource, id: &str) -> Value {
+    let mut document = catalog.get(resource, id);
+    for member in ["offer_id", "app_id", "terms_revision", "updated_at"] {
+        document.as_object_mut().unwrap().remove(member);
+    }
+    document
+}
+
 /// Operations that KV was sent and bytes that it was written, by the work in between.
 fn spent(kv: &Kv, work: impl FnOnce()) -> (usize, usize) {
     let (operations, bytes) = (kv.writes.get(), kv.bytes.get());
@@ -166,11 +176,11 @@ fn ten_times_the_planned_size_is_published_within_the_bounds_of_kv() {
 
     // One change of each kind.
     let offer = with(
-        catalog.get(Resource::Offer, "0"),
+        stored(&catalog, Resource::Offer, "0"),
         &json!({ "target_url": "https://other.example.com/" }),
     );
     let app = with(
-        catalog.get(Resource::App, "20000000"),
+        stored(&catalog, Resource::App, "20000000"),
         &json!({ "name": "Another" }),
     );
     for (resource, id, document) in [
@@ -178,10 +188,6 @@ fn ten_times_the_planned_size_is_published_within_the_bounds_of_kv() {
         (Resource::App, "20000000", app),
         (Resource::Advertiser, "adv", json!({ "name": "Another" })),
     ] {
-        let mut document = document;
-        for member in ["offer_id", "app_id", "terms_revision", "updated_at"] {
-            document.as_object_mut().unwrap().remove(member);
-        }
         catalog.put(resource, id, &document);
         let (operations, bytes) = spent(&kv, || assert!(!publish_tracking(&catalog, &kv).unwrap()));
         println!(
@@ -266,10 +272,7 @@ fn an_offer_that_changes_while_the_listing_is_built_is_listed_with_its_own_body(
     );
     let mut build = ListingBuild::new(catalog.now());
     let changed = |n: usize, round: usize| {
-        let mut document = catalog.get(Resource::Offer, &n.to_string());
-        for member in ["offer_id", "terms_revision", "updated_at"] {
-            document.as_object_mut().unwrap().remove(member);
-        }
+        let document = stored(&catalog, Resource::Offer, &n.to_string());
         let is_active = !n.is_multiple_of(7);
         with(
             document,

@@ -18,8 +18,11 @@ const OFFER_BYTES: usize = 52;
 /// A chunk also ends at 1 MiB of bodies, and its key takes 36 bytes.
 const BODY_BYTES_A_BYTE: usize = (1 << 20) / 36;
 
-/// The bytes that an offer takes in the listing while it is active.
-pub fn bytes_of(id: &str, body_bytes: usize) -> i64 {
+/// The bytes that an offer takes in the listing: none unless it is active.
+pub fn bytes_of(id: &str, is_active: bool, body_bytes: usize) -> i64 {
+    if !is_active {
+        return 0;
+    }
     let bytes = OFFER_BYTES + id.len() + body_bytes / BODY_BYTES_A_BYTE;
     i64::try_from(bytes).unwrap_or(LISTING_BYTES)
 }

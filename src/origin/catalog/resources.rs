@@ -148,12 +148,7 @@ fn put_offer(
             format!("the offer's texts are too long together, at most {MAX_BODY} bytes as it is listed");
         return Err(INVALID_FIELD.with_message(problem).into());
     }
-    let listed_bytes = if offer.active {
-        listing_room::bytes_of(id, body.len())
-    } else {
-        0
-    };
-    let growth = listed_bytes - stored.listed_bytes;
+    let growth = listing_room::bytes_of(id, offer.active, body.len()) - stored.listed_bytes;
     match source {
         WriteSource::Put => listing_room::require(listing_room::used(db)?, growth).map_err(ApiError::from)?,
         WriteSource::Check { .. } => return Ok(growth),
@@ -214,13 +209,8 @@ struct StoredOffer {
 
 impl StoredOffer {
     fn read(row: &Row, id: &str) -> Result<Self, DatabaseError> {
-        let listed_bytes = if row.boolean(5)? {
-            listing_room::bytes_of(id, row.number(6)?)
-        } else {
-            0
-        };
         Ok(Self {
-            listed_bytes,
+            listed_bytes: listing_room::bytes_of(id, row.boolean(5)?, row.number(6)?),
             terms: terms::in_force(row, 0)?,
             caps: [row.optional_number(2)?, row.optional_number(3)?],
             cap_revision: row.integer(4)?,

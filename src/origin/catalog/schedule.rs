@@ -1,5 +1,5 @@
-//! Decides when the catalog publishes snapshots, pushes callback settings and goes on with an import. The object's one alarm is set to the
-//! earliest due time.
+//! Decides when the catalog publishes snapshots, pushes callback settings and goes on with an import. The object's one alarm
+//! is set to the earliest due time.
 
 use super::{callback_sync::queue, import_claims, revisions};
 use domain::{model::time::SECOND_MS, offers::page::REFRESH_MS};
