@@ -49,7 +49,7 @@ async fn pause(ms: i64) {
 }
 
 /// Sends the due batches, and then those that became due meanwhile and have no other request to send them.
-async fn send(workers: &Workers, isolate: &Isolate) {
+pub async fn send(workers: &Workers, isolate: &Isolate) {
     let mut attempts = 0;
     while attempts < MAX_ATTEMPTS {
         let batches = isolate.counts.borrow_mut().take(runtime::now_ms());

@@ -4,30 +4,34 @@
 //! value for the runtime and the promise cross between JavaScript and WebAssembly. So `entry.js` reads the few inputs
 //! of the answer and calls this module first.
 //!
-//! Nothing here may wait, use a binding or need the request's lifetime. A request that needs one of these, or must be
-//! refused, returns `None` uncounted and takes the ordinary path, so `None` is always correct. Both paths decide with
-//! the same `prepare`. If the decision comes to depend on another header, it must be added to the request here and in
-//! `entry.js`. A test sends the same requests on both paths.
+//! Nothing here may wait or use a binding. A request that needs one of these, or must be refused, returns `None`
+//! uncounted and takes the ordinary path, so `None` is always correct. Both paths decide with the same `prepare`. If the
+//! decision comes to depend on another header, it must be added to the request here and in `entry.js`. A test sends the
+//! same requests on both paths.
+//!
+//! What a click leaves to do after its answer is listed by [`background`](crate::background). What a cold isolate needs
+//! before it can answer one is read from KV by `entry.js` and handed over to [`cold`].
 
 mod click;
+mod cold;
 mod offers;
 
 use std::rc::Rc;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::{isolate::Isolate, snapshots};
+use crate::isolate::Isolate;
 use platform::{
     http::{address::Address, router::Interface},
     log,
 };
 
-/// The isolate and the request's query, if the request is for this path and no check for a newer snapshot is due.
-fn enter<'u>(url: &'u str, path: &str, interface: Interface, now_ms: i64) -> Option<(Rc<Isolate>, &'u str)> {
+/// The isolate and the request's query, if the request is for this path.
+fn enter<'u>(url: &'u str, path: &str, interface: Interface) -> Option<(Rc<Isolate>, &'u str)> {
     let isolate = Isolate::existing()?;
     let address = Address::parse(url)?;
     let matches = address.path == path && isolate.config.hosts.serves(address.host, interface);
-    (matches && !snapshots::is_due(&isolate, now_ms)).then_some((isolate, address.query))
+    matches.then_some((isolate, address.query))
 }
 
 /// Logs an exception of the fast path, which is a panic.

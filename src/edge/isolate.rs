@@ -13,6 +13,7 @@ use futures_util::future::LocalBoxFuture;
 use worker::{Context, Env};
 
 use crate::{
+    background::Background,
     byte_cache::ByteCache,
     config::Config,
     limits::Pools,
@@ -76,6 +77,7 @@ pub struct Isolate {
     pub signing_keys: OpenedKeys,
     pub traffic: EdgeTraffic,
     pub reach: Reachability,
+    pub background: Background,
 }
 
 /// An isolate's snapshot of one kind, and the state of its loading.
@@ -172,7 +174,7 @@ impl Isolate {
 
     /// The isolate's memory. The first request reads the configuration and draws the randomness, which the runtime
     /// provides only during a request.
-    fn current(workers: &Workers) -> Result<Rc<Self>, String> {
+    pub fn current(workers: &Workers) -> Result<Rc<Self>, String> {
         if let Some(isolate) = Self::existing() {
             return Ok(isolate);
         }
@@ -202,6 +204,7 @@ impl Isolate {
             signing_keys: OpenedKeys::default(),
             traffic: EdgeTraffic::default(),
             reach: Reachability::default(),
+            background: Background::default(),
         });
         ISOLATE.set(Some(Rc::clone(&isolate)));
         Ok(isolate)

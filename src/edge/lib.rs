@@ -13,6 +13,8 @@ pub mod reachability;
 pub mod routes;
 pub mod traffic;
 
+#[cfg(target_arch = "wasm32")]
+mod background;
 #[cfg(all(target_arch = "wasm32", feature = "bench"))]
 mod bench;
 #[cfg(target_arch = "wasm32")]

@@ -11,7 +11,7 @@ use contract::{
 use platform::{object_call, runtime::with_timeout, workers::Workers};
 
 /// The time for which KV may serve the pointer from its cache, in seconds: the documented minimum.
-const POINTER_TTL_S: u64 = 60;
+pub const POINTER_TTL_S: u64 = 60;
 /// The timeout of a KV read. It is short, so that a cold isolate falls back to the catalog when KV hangs.
 const KV_TIMEOUT: Duration = Duration::from_secs(3);
 /// The timeout of the catalog.

@@ -18,7 +18,7 @@ use platform::{CONNECTIONS, log, runtime, workers::Workers};
 
 /// For how long KV may serve a shard from its cache, in seconds. Its key always has the same value; only a miss must not
 /// stay for long.
-const SHARD_TTL_S: u64 = 3_600;
+pub const SHARD_TTL_S: u64 = 3_600;
 
 /// Loads the shard of a slot that a manifest names.
 pub async fn from_kv(
@@ -30,8 +30,12 @@ pub async fn from_kv(
     let named = manifest.checksum(slot).ok_or("it is not in the manifest")?;
     let key = kv::shard_key(slot.kind, named);
     let bytes = published::read_value(workers, &key, SHARD_TTL_S).await?;
-    let bytes = bytes.ok_or("it is not in KV")?;
-    if checksum(&bytes) != Some(named) {
+    self::named(manifest, slot, bytes.ok_or("it is not in KV")?, confirmed_at_ms)
+}
+
+/// Opens the shard of a slot, which must be the one that the manifest names.
+pub fn named(manifest: &Manifest, slot: Slot, bytes: Vec<u8>, confirmed_at_ms: i64) -> Result<Held, String> {
+    if checksum(&bytes) != manifest.checksum(slot) {
         return Err("its checksum is another".into());
     }
     held(manifest, slot, bytes, confirmed_at_ms)

@@ -77,24 +77,18 @@ impl Snapshot for Manifest {
     }
 
     async fn adopt(workers: &Workers, isolate: &Isolate, pointer: &Pointer) -> Option<Rc<Self>> {
-        let slot = &isolate.manifest;
-        let newest = match Self::open(pointer.manifest.clone()) {
-            Ok(newest) => newest,
+        match store_manifest(isolate, pointer) {
+            Ok((current, is_of_pointer)) => {
+                if is_of_pointer && isolate.holds_shards() {
+                    Self::follow(workers, isolate, &current).await;
+                }
+                Some(current)
+            }
             Err(damage) => {
                 log::error("snapshots", format_args!("manifest: {damage}"));
-                return slot.get();
-            }
-        };
-        let version = newest.version();
-        let current = store_if_newer(slot, newest);
-        // After a refresh the isolate may be ahead of KV.
-        if current.version() == version {
-            slot.confirm(pointer.confirmed_at_ms);
-            if isolate.holds_shards() {
-                Self::follow(workers, isolate, &current).await;
+                isolate.manifest.get()
             }
         }
-        Some(current)
     }
 
     async fn follow(workers: &Workers, isolate: &Isolate, stored: &Self) {
@@ -139,6 +133,35 @@ impl Snapshot for Selector {
     }
 
     async fn follow(_: &Workers, _: &Isolate, _: &Self) {}
+}
+
+/// Stores a pointer's manifest, unless the isolate has a newer one: after a refresh it may be ahead of KV. Returns the one
+/// that it has then, and whether that is the pointer's.
+fn store_manifest(isolate: &Isolate, pointer: &Pointer) -> Result<(Rc<Manifest>, bool), Damage> {
+    let slot = &isolate.manifest;
+    let newest = Manifest::open(pointer.manifest.clone())?;
+    let version = newest.version();
+    let current = store_if_newer(slot, newest);
+    let is_of_pointer = current.version() == version;
+    if is_of_pointer {
+        slot.confirm(pointer.confirmed_at_ms);
+    }
+    Ok((current, is_of_pointer))
+}
+
+/// Takes the manifest of a pointer that a cold isolate's click has read, unless another request has loaded one meanwhile.
+///
+/// # Errors
+/// It is not a pointer with a manifest.
+pub fn adopt_first(isolate: &Isolate, value: &[u8], asked_at_ms: i64) -> Result<(), String> {
+    if isolate.manifest.get().is_some() {
+        return Ok(());
+    }
+    let pointer = Pointer::parse(value)?;
+    store_manifest(isolate, &pointer).map_err(|damage| damage.to_string())?;
+    isolate.revalidated_at_ms.set(asked_at_ms);
+    isolate.pointer_read_at_ms.set(asked_at_ms);
+    Ok(())
 }
 
 /// The current snapshot. A cold isolate loads it first.
@@ -287,7 +310,8 @@ fn revalidate_in_background(context: &RequestContext) {
     }));
 }
 
-async fn revalidate(workers: &Workers, isolate: &Isolate) {
+/// Reads the pointer, and then what it names and is held.
+pub async fn revalidate(workers: &Workers, isolate: &Isolate) {
     let started_at_ms = runtime::now_ms();
     isolate.revalidating_until_ms.set(started_at_ms + LOADING_MS);
     // Known only when the snapshots that it names are there: requests that come meanwhile wait for them.

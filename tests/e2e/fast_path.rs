@@ -34,7 +34,7 @@ fn query(live: Vec<String>) -> impl Strategy<Value = String> {
     };
     let more = ["c1", "c2", "c3", "c4", "c5", "gaid", "idfa", "placement", "utm"];
     (
-        prop_oneof![6 => select(live), 5 => select(goals), 1 => "[0-9]{1,6}"],
+        prop_oneof![12 => select(live), 5 => select(goals), 1 => "[0-9]{1,6}"],
         prop_oneof![9 => select(vec!["10000001", "10000001", "10000001", "10000002", "10000003", "10000004"]), 1 => Just("99999999"), 1 => Just("x")],
         text(),
         proptest::collection::vec((select(more.to_vec()), text()), 0..4),
@@ -199,6 +199,40 @@ fn both_paths_redirect_alike() {
         answer_counts(&signpost, &signpost.control(), "redirect"),
         (redirected, 0)
     );
+}
+
+#[test]
+fn clicks_of_a_cold_isolate_take_the_fast_path() {
+    let (signpost, _) = Setup::new().start_with_fixtures();
+    let redirects = |signpost: &Signpost| answer_counts(signpost, &signpost.base(), "redirect");
+    signpost.restart();
+    assert_eq!(redirects(&signpost), (0, 0));
+    // The second needs other shards, or another place of the same ones.
+    for (number, query) in [(1, "rid=410271&app=10000001"), (2, "rid=57880&app=10000002")] {
+        signpost.click(&format!("{query}&user_id=u"), "DE").expect(302);
+        assert_eq!(redirects(&signpost), (number, number), "{query}");
+    }
+    // An unknown goal is loaded for, too, and then refused as on the ordinary path.
+    signpost.click("rid=1&app=10000001&user_id=u", "DE").expect(404);
+    assert_eq!(redirects(&signpost), (2, 2));
+}
+
+#[test]
+fn many_first_clicks_at_once_are_redirected() {
+    let (signpost, _) = Setup::new().start_with_fixtures();
+    signpost.restart();
+    let click = |user: u32| {
+        let query = format!("rid=410271&app=10000001&user_id=u{user}");
+        signpost.click(&query, "DE").expect(302);
+    };
+    // More than read KV by themselves.
+    std::thread::scope(|scope| (0..40).for_each(|user| drop(scope.spawn(move || click(user)))));
+    let counted = || {
+        let sql = "SELECT coalesce(sum(clicks), 0) FROM daily";
+        let sums = signpost.stored("signpost-counters", sql, |row| row.get::<_, i64>(0));
+        sums.iter().sum::<i64>()
+    };
+    eventually(&40, counted);
 }
 
 #[test]

@@ -4,8 +4,9 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::enter;
 use crate::{
-    click::{ClickRequest, ClickShards, prepare},
-    routes,
+    background::Task,
+    click::{ClickRequest, ClickShards, Need, prepare},
+    routes, snapshots,
 };
 use contract::counters;
 use domain::{
@@ -16,16 +17,16 @@ use platform::{faults, http::router::Interface, runtime::whole_ms};
 
 /// The request as a string with one line for each part, since neither a URL nor a header contains a line break. A
 /// missing header is empty.
-struct FastRequest<'r> {
+pub struct FastRequest<'r> {
     country: &'r str,
     purpose: &'r str,
     sec_purpose: &'r str,
     user_agent: &'r str,
-    url: &'r str,
+    pub url: &'r str,
 }
 
 impl<'r> FastRequest<'r> {
-    fn parse(text: &'r str) -> Option<Self> {
+    pub fn parse(text: &'r str) -> Option<Self> {
         let (country, rest) = split_once(text, b'\n')?;
         let (purpose, rest) = split_once(rest, b'\n')?;
         let (sec_purpose, rest) = split_once(rest, b'\n')?;
@@ -48,7 +49,7 @@ pub fn redirect(request: &str, now_ms: f64) -> Option<String> {
 }
 
 fn answer(request: &FastRequest<'_>, now_ms: i64) -> Option<String> {
-    let (isolate, query) = enter(request.url, routes::CLICK, Interface::Tracking, now_ms)?;
+    let (isolate, query) = enter(request.url, routes::CLICK, Interface::Tracking)?;
     let parameters = ClickParameters::parse(query).ok()?;
     let shards = ClickShards::held(&isolate, &parameters)?;
     let click = ClickRequest {
@@ -60,7 +61,7 @@ fn answer(request: &FastRequest<'_>, now_ms: i64) -> Option<String> {
         query,
     };
     let prepared = prepare(&isolate, &shards, parameters, &click, now_ms).ok()?;
-    if prepared.needs.is_some() {
+    if matches!(prepared.needs, Some(Need::Cap(_))) {
         return None;
     }
     let nonce = isolate.nonce().ok()?;
@@ -72,7 +73,12 @@ fn answer(request: &FastRequest<'_>, now_ms: i64) -> Option<String> {
         let object = counters::click_object(kind.offer);
         let mut counts = isolate.counts.borrow_mut();
         faults::inject("fast_path", "a click");
-        counts.add(object, kind, now_ms);
+        let duty = counts.add(object, kind, now_ms);
+        isolate.background.add(Task::of_duty(duty));
+    }
+    if snapshots::is_due(&isolate, now_ms) {
+        isolate.revalidated_at_ms.set(now_ms);
+        isolate.background.add(Some(Task::REVALIDATE));
     }
     isolate.traffic.fast_redirect();
     Some(location)

@@ -6,7 +6,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use super::enter;
 use crate::{
     offers::{self, PageRequest, Prepared},
-    routes,
+    routes, snapshots,
 };
 use domain::{
     catalog::snapshot::tracking::{ShardKind, slots},
@@ -49,7 +49,10 @@ pub fn page(request: &str, body: &[u8], now_ms: f64) -> Option<Array> {
 }
 
 fn answer(request: &FastRequest<'_>, body: &[u8], now_ms: i64) -> Option<Array> {
-    let (isolate, _) = enter(request.url, routes::OFFERS, Interface::Offers, now_ms)?;
+    let (isolate, _) = enter(request.url, routes::OFFERS, Interface::Offers)?;
+    if snapshots::is_due(&isolate, now_ms) {
+        return None;
+    }
     if !is_media_type(request.content_type, &[JSON]) {
         return None;
     }

@@ -1,0 +1,110 @@
+//! Prepares a cold isolate for the fast path of a click. `entry.js` reads from KV what the click needs: first the
+//! pointer, then the shards that it names. If one cannot be read, the ordinary path takes the click and asks the catalog.
+//!
+//! V8 compiles each function of WebAssembly when it is first called. The ordinary path reads KV by futures and promises,
+//! and compiling these takes longer than everything else that a first click does. Here no function waits.
+
+use wasm_bindgen::prelude::wasm_bindgen;
+use worker::Env;
+
+use super::{click::FastRequest, enter};
+use crate::{
+    isolate::Isolate,
+    published::POINTER_TTL_S,
+    routes,
+    shard_loading::{self, SHARD_TTL_S},
+    shard_store::Held,
+    snapshots,
+};
+use contract::kv;
+use domain::{
+    catalog::snapshot::tracking::{AnyShard, Manifest, ShardKind, Slot, slots},
+    model::AppId,
+    tracking::parameters::ClickParameters,
+};
+use platform::{http::router::Interface, log, runtime::whole_ms, workers::Workers};
+
+/// The shards of a click.
+struct Wanted<'p> {
+    app: AppId,
+    goal: &'p str,
+}
+
+impl<'p> Wanted<'p> {
+    fn of(parameters: &'p ClickParameters<'_>) -> Option<Self> {
+        Some(Self {
+            app: AppId::parse(&parameters.app)?,
+            goal: &parameters.rid,
+        })
+    }
+
+    fn slots(&self, manifest: &Manifest) -> [Slot; 2] {
+        [
+            manifest.slot(ShardKind::Apps, slots::hash_of_app(self.app)),
+            manifest.slot(ShardKind::Goals, slots::hash(self.goal)),
+        ]
+    }
+
+    /// Whether a shard has the click's app or goal. Others are not kept, so that made-up ids push no shard out.
+    fn is_in(&self, shard: &AnyShard) -> bool {
+        shard.app(self.app).is_some() || shard.goal(self.goal).is_some()
+    }
+}
+
+fn key(manifest: &Manifest, slot: Slot) -> Option<String> {
+    Some(kv::shard_key(slot.kind, manifest.checksum(slot)?))
+}
+
+/// The values of KV that the isolate lacks to answer a click: for how many seconds KV may serve them from its cache, and
+/// their keys. None if the request is no click, or if nothing is missing.
+#[wasm_bindgen]
+pub fn missing(env: Env, request: &str) -> Option<Vec<String>> {
+    if Isolate::existing().is_none() {
+        // The ordinary path answers and logs that the configuration is invalid.
+        Isolate::current(&Workers::new(env)).ok()?;
+    }
+    let (isolate, query) = enter(
+        FastRequest::parse(request)?.url,
+        routes::CLICK,
+        Interface::Tracking,
+    )?;
+    let parameters = ClickParameters::parse(query).ok()?;
+    let wanted = Wanted::of(&parameters)?;
+    let Some(manifest) = isolate.manifest.get() else {
+        return Some(vec![POINTER_TTL_S.to_string(), kv::KEY.to_owned()]);
+    };
+    let is_missing = |slot: &Slot| isolate.shards(slot.kind).held.get(slot).is_none();
+    let slots = wanted.slots(&manifest).into_iter().filter(is_missing);
+    let mut missing = vec![SHARD_TTL_S.to_string()];
+    missing.extend(slots.filter_map(|slot| key(&manifest, slot)));
+    (missing.len() > 1).then_some(missing)
+}
+
+/// Takes over a value of KV for this click. `asked_at_ms` is the time when it was asked for, in milliseconds.
+#[wasm_bindgen]
+pub fn adopt(request: &str, name: &str, value: Vec<u8>, asked_at_ms: f64) {
+    if let Err(error) = try_adopt(request, name, value, whole_ms(asked_at_ms)) {
+        log::warn("snapshots", format_args!("{name}: {error}"));
+    }
+}
+
+fn try_adopt(request: &str, name: &str, value: Vec<u8>, asked_at_ms: i64) -> Result<(), String> {
+    let isolate = Isolate::existing().ok_or("no isolate")?;
+    if name == kv::KEY {
+        return snapshots::adopt_first(&isolate, &value, asked_at_ms);
+    }
+    let request = FastRequest::parse(request).ok_or("no click")?;
+    let (_, query) = enter(request.url, routes::CLICK, Interface::Tracking).ok_or("no click")?;
+    let parameters = ClickParameters::parse(query).map_err(|error| error.message.into_owned())?;
+    let wanted = Wanted::of(&parameters).ok_or("no app")?;
+    let manifest = isolate.manifest.get().ok_or("no manifest")?;
+    let mut slots = wanted.slots(&manifest).into_iter();
+    // A manifest that came meanwhile may name another shard; the ordinary path loads that one.
+    let slot = slots.find(|slot| key(&manifest, *slot).as_deref() == Some(name));
+    let slot = slot.ok_or("it is named no more")?;
+    let held: Held = shard_loading::named(&manifest, slot, value, isolate.manifest.confirmed_at_ms.get())?;
+    if wanted.is_in(&held.shard) {
+        isolate.shards(slot.kind).insert(slot, held);
+    }
+    Ok(())
+}
