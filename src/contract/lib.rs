@@ -4,6 +4,7 @@
 //! The two Workers are deployed one after the other, so a new origin must understand the old edge. Tests pin the JSON
 //! of every operation.
 
+pub mod accounts;
 pub mod catalog;
 pub mod clicks;
 pub mod counters;

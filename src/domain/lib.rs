@@ -7,8 +7,10 @@
 //! - [`tracking`]: click parameters, the sealed click, the redirect;
 //! - [`conversions`]: the postback, the states of a conversion, the reward;
 //! - [`callbacks`]: the completion callback, its signature, its schedule;
-//! - [`reporting`]: the report query, facts, segments, and the engine that aggregates them.
+//! - [`reporting`]: the report query, facts, segments, and the engine that aggregates them;
+//! - [`accounts`]: members, roles, invites, sessions and passkeys of publishers and the operator.
 
+pub mod accounts;
 pub mod callbacks;
 pub mod catalog;
 pub mod conversions;

@@ -1,0 +1,126 @@
+//! The kinds of account, and the derivation of an account's id. The id is derived from the owner, so that a Worker finds
+//! the account's object without a lookup.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::ids::AccountId;
+use crate::model::{PublisherId, parts};
+
+/// Separates the hash of an account's id from every other hash.
+const DOMAIN: &str = "signpost/account/1";
+/// The operator's id. There is one operator.
+const OPERATOR: &str = "operator";
+
+/// The owner of an account: a publisher or the operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AccountKind {
+    Publisher,
+    Operator,
+}
+
+impl AccountKind {
+    pub const ALL: [Self; 2] = [Self::Publisher, Self::Operator];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Publisher => "publisher",
+            Self::Operator => "operator",
+        }
+    }
+
+    /// The kind in the text of an invite or a session.
+    pub const fn letter(self) -> &'static str {
+        match self {
+            Self::Publisher => "p",
+            Self::Operator => "o",
+        }
+    }
+}
+
+/// An account. A publisher's has the publisher's id.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Account {
+    Publisher(PublisherId),
+    Operator,
+}
+
+impl Account {
+    /// Parses a kind's letter and the owner's id.
+    pub fn parse(letter: &str, owner: &str) -> Option<Self> {
+        match (letter, owner) {
+            ("p", owner) => PublisherId::parse(owner).map(Self::Publisher),
+            ("o", OPERATOR) => Some(Self::Operator),
+            _ => None,
+        }
+    }
+
+    pub const fn kind(&self) -> AccountKind {
+        match self {
+            Self::Publisher(_) => AccountKind::Publisher,
+            Self::Operator => AccountKind::Operator,
+        }
+    }
+
+    /// The publisher's id; `operator` for the operator.
+    pub fn owner(&self) -> &str {
+        match self {
+            Self::Publisher(publisher) => publisher.as_str(),
+            Self::Operator => OPERATOR,
+        }
+    }
+
+    /// The first 12 bytes of SHA-256 over domain, kind and owner. 96 bits: two of 10^9 publishers share an id with a
+    /// probability of 10^18 / 2^97 < 10^-11.
+    pub fn id(&self) -> AccountId {
+        let hash: [u8; 32] =
+            Sha256::digest(parts::join(&[DOMAIN, self.kind().as_str(), self.owner()])).into();
+        AccountId(hash.first_chunk().copied().unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn publisher(id: &str) -> Account {
+        Account::Publisher(PublisherId::parse(id).unwrap())
+    }
+
+    #[test]
+    fn the_id_of_an_account_never_changes() {
+        // Computed with Python's hashlib.
+        assert_eq!(
+            publisher("lumen-arcade").id().to_string(),
+            "c01eb4fd88e073e83c27cb1b"
+        );
+        assert_eq!(Account::Operator.id().to_string(), "73c4f20a07548c3906428335");
+    }
+
+    #[test]
+    fn a_publisher_called_operator_has_an_account_of_its_own() {
+        assert_ne!(publisher("operator").id(), Account::Operator.id());
+    }
+
+    #[test]
+    fn an_account_is_parsed_from_its_letter_and_owner() {
+        for account in [
+            publisher("lumen-arcade"),
+            publisher("operator"),
+            Account::Operator,
+        ] {
+            let parsed = Account::parse(account.kind().letter(), account.owner());
+            assert_eq!(parsed, Some(account));
+        }
+        for (letter, owner) in [
+            ("o", "lumen-arcade"),
+            ("p", ""),
+            ("p", "a_b"),
+            ("q", "operator"),
+            ("", "a"),
+        ] {
+            assert_eq!(Account::parse(letter, owner), None, "{letter} {owner}");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Members of an account: their names, and the rule that an account always keeps an owner.
+
+use super::{ids::MemberId, role::Role};
+use crate::{
+    catalog::plain_text::plain_text,
+    model::{
+        api_error::ApiError,
+        document::{FieldError, check_text},
+    },
+};
+
+/// Also answers for the last admin of the operator's account.
+pub const LAST_OWNER: ApiError = ApiError::new(
+    409,
+    "last_owner",
+    "the account's last owner can neither leave nor take another role",
+);
+
+/// The longest name or label, in characters.
+pub const MAX_NAME: usize = 64;
+/// The longest text that is converted at all, in bytes: entities and tags may make a name of 64 characters long.
+const MAX_INPUT: usize = 2_048;
+
+/// Parses the name of a member or the label of a key: one line of plain text with 1 to 64 characters. `path` is the
+/// field in the error.
+pub fn parse_name(path: &str, input: &str) -> Result<String, FieldError> {
+    if input.len() > MAX_INPUT {
+        return Err(FieldError::new(
+            path,
+            format!("must be at most {MAX_NAME} characters"),
+        ));
+    }
+    let text = plain_text(input);
+    let name = text.trim();
+    check_text(path, name, MAX_NAME)?;
+    if name.chars().all(is_joiner) {
+        return Err(FieldError::new(path, "must not be empty"));
+    }
+    match name.chars().find(|char| is_unfit(*char)) {
+        Some(unfit) => Err(FieldError::new(
+            path,
+            format!("must not contain the character {}", unfit.escape_unicode()),
+        )),
+        None => Ok(name.to_owned()),
+    }
+}
+
+/// Whether a character only shapes its neighbours. Names of several scripts, and emoji, need joiners and variation
+/// selectors.
+fn is_joiner(char: char) -> bool {
+    matches!(char, '\u{200c}'..='\u{200d}' | '\u{fe00}'..='\u{fe0f}')
+}
+
+/// Whether a character can break a line, is invisible, or changes the direction of the text around it: such a name could
+/// pass for another one.
+fn is_unfit(char: char) -> bool {
+    char.is_control()
+        || matches!(
+            char,
+            '\u{ad}' // soft hyphen
+            | '\u{61c}' // Arabic letter mark
+            | '\u{115f}'..='\u{1160}' | '\u{3164}' | '\u{ffa0}' // Hangul fillers
+            | '\u{180e}' // Mongolian vowel separator
+            | '\u{200b}' // zero-width space
+            | '\u{200e}'..='\u{200f}' // left-to-right and right-to-left marks
+            | '\u{2028}'..='\u{202e}' // separators of lines and paragraphs, embeddings, overrides
+            | '\u{2060}'..='\u{206f}' // word joiner, isolates, deprecated controls
+            | '\u{2800}' // blank Braille pattern
+            | '\u{feff}' // byte order mark
+            | '\u{fff9}'..='\u{fffb}' // interlinear annotations
+            | '\u{e0000}'..='\u{e007f}' // tags
+        )
+}
+
+/// A change of an account's members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemberChange {
+    SetRole(MemberId, Role),
+    Remove(MemberId),
+}
+
+/// Checks that a change leaves the account a member with its highest role, if it has one now.
+pub fn check_last_owner(members: &[(MemberId, Role)], change: MemberChange) -> Result<(), ApiError> {
+    let role_after = |id: MemberId, role: Role| match change {
+        MemberChange::Remove(removed) if removed == id => None,
+        MemberChange::SetRole(changed, new) if changed == id => Some(new),
+        _ => Some(role),
+    };
+    let mut after = members.iter().filter_map(|&(id, role)| role_after(id, role));
+    let has_owner = members.iter().any(|(_, role)| role.is_highest());
+    if has_owner && !after.any(Role::is_highest) {
+        Err(LAST_OWNER)
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_name_is_plain_text_in_one_line() {
+        for (input, name) in [
+            ("Ada Lovelace", "Ada Lovelace"),
+            ("  Ada  ", "Ada"),
+            ("Tom & Jerry <3", "Tom & Jerry <3"),
+            ("<b>Ada</b> &amp; co.", "Ada & co."),
+            ("محمد", "محمد"),
+            ("می\u{200c}خواهم", "می\u{200c}خواهم"),
+            ("👩\u{200d}💻", "👩\u{200d}💻"),
+        ] {
+            assert_eq!(parse_name("name", input).as_deref(), Ok(name), "{input}");
+        }
+        assert!(parse_name("name", &"é".repeat(64)).is_ok());
+    }
+
+    #[test]
+    fn a_name_that_could_pass_for_another_is_refused() {
+        for bad in [
+            "",
+            "   ",
+            "<b></b>",
+            "Ada\nLovelace",
+            "Ada<br>Lovelace",
+            "Ada\tLovelace",
+            "Ada\u{7}",
+            "Ada\u{85}Lovelace",
+            "Ada\u{202e}ecalevoL",
+            "Ada&#x202e;ecalevoL",
+            "\u{2066}Ada\u{2069}",
+            "Ada\u{200f}",
+            "Ada\u{61c}",
+            "Ada\u{2028}Lovelace",
+            "Ada\u{200b}",
+            "\u{feff}Ada",
+            "Ada\u{e0041}",
+            "\u{200d}\u{fe0f}",
+            "\u{3164}",
+            &"a".repeat(65),
+            &"a".repeat(3_000),
+        ] {
+            let error = parse_name("name", bad).expect_err(bad);
+            assert_eq!(error.path, "name");
+            assert!(error.problem.is_ascii(), "{bad:?}: {}", error.problem);
+        }
+    }
+
+    const A: MemberId = MemberId([1; 8]);
+    const B: MemberId = MemberId([2; 8]);
+    const C: MemberId = MemberId([3; 8]);
+
+    #[test]
+    fn the_last_owner_stays_owner() {
+        use MemberChange::*;
+        let one = [(A, Role::Owner), (B, Role::Developer)];
+        let two = [(A, Role::Owner), (B, Role::Owner)];
+        let admins = [(A, Role::Admin), (B, Role::Support)];
+        for (members, change, is_allowed) in [
+            (one, Remove(A), false),
+            (one, SetRole(A, Role::Analyst), false),
+            (one, SetRole(A, Role::Owner), true),
+            (one, Remove(B), true),
+            (one, SetRole(B, Role::Owner), true),
+            (one, Remove(C), true),
+            (two, Remove(A), true),
+            (two, SetRole(B, Role::Developer), true),
+            (admins, Remove(A), false),
+            (admins, SetRole(A, Role::Support), false),
+            (admins, Remove(B), true),
+        ] {
+            let expected = if is_allowed { Ok(()) } else { Err(LAST_OWNER) };
+            assert_eq!(
+                check_last_owner(&members, change),
+                expected,
+                "{members:?} {change:?}"
+            );
+        }
+        assert_eq!(check_last_owner(&[], Remove(A)), Ok(()));
+        assert_eq!(check_last_owner(&[(B, Role::Analyst)], Remove(B)), Ok(()));
+    }
+
+    proptest! {
+        #[test]
+        fn an_accepted_name_is_short_and_has_no_unfit_character(input in ".{0,80}") {
+            if let Ok(name) = parse_name("name", &input) {
+                prop_assert!((1..=MAX_NAME).contains(&name.chars().count()));
+                prop_assert!(!name.chars().any(is_unfit));
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The permissions of roles as one table, and the permissions that need a fresh passkey.
+
+use super::role::Role;
+use crate::model::api_error::ApiError;
+
+pub const ROLE_FORBIDS: ApiError = ApiError::new(
+    403,
+    "role_forbids",
+    "your role in the account does not allow this",
+);
+pub const VERIFY_FIRST: ApiError = ApiError::new(
+    403,
+    "verify_first",
+    "confirm with your passkey first: this needs one within 5 minutes",
+);
+
+/// Something that a member may do in its own account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Permission {
+    /// Overview, reports, suggestions and exports.
+    ViewFigures,
+    ViewReportKeys,
+    ManageReportKeys,
+    /// See the Pub-Key, and whether one was asked for.
+    ViewPubKey,
+    RequestPubKey,
+    /// See the members and the open invites.
+    ViewMembers,
+    /// Invite members and withdraw invites, change roles, remove members, issue recoveries.
+    ManageMembers,
+    ViewAudit,
+    ViewOwnSessions,
+    EndOwnSessions,
+}
+
+/// Whether a permission needs a passkey within the last 5 minutes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Passkey {
+    Any,
+    Fresh,
+}
+
+impl Permission {
+    pub const ALL: [Self; 10] = [
+        Self::ViewFigures,
+        Self::ViewReportKeys,
+        Self::ManageReportKeys,
+        Self::ViewPubKey,
+        Self::RequestPubKey,
+        Self::ViewMembers,
+        Self::ManageMembers,
+        Self::ViewAudit,
+        Self::ViewOwnSessions,
+        Self::EndOwnSessions,
+    ];
+
+    /// The table: the roles that have a permission, and the passkey that it needs. Secrets, keys, members and sessions
+    /// need a fresh one, so that a stolen cookie alone reaches none of them.
+    const fn row(self) -> (&'static [Role], Passkey) {
+        use Role::*;
+        match self {
+            Self::ViewFigures => (&[Owner, Developer, Analyst], Passkey::Any),
+            Self::ViewReportKeys => (&[Owner, Developer], Passkey::Any),
+            Self::ManageReportKeys => (&[Owner, Developer], Passkey::Fresh),
+            Self::ViewPubKey => (&[Owner, Developer], Passkey::Fresh),
+            Self::RequestPubKey => (&[Owner, Developer], Passkey::Any),
+            Self::ViewMembers => (&[Owner, Admin, Support], Passkey::Any),
+            Self::ManageMembers => (&[Owner, Admin], Passkey::Fresh),
+            Self::ViewAudit => (&[Owner, Developer, Admin, Support], Passkey::Any),
+            Self::ViewOwnSessions => (&Role::ALL, Passkey::Any),
+            Self::EndOwnSessions => (&Role::ALL, Passkey::Fresh),
+        }
+    }
+
+    pub fn is_granted_to(self, role: Role) -> bool {
+        self.row().0.contains(&role)
+    }
+
+    pub fn needs_fresh_passkey(self) -> bool {
+        self.row().1 == Passkey::Fresh
+    }
+
+    /// Checks a member's role, then whether its session is [verified](super::session::SessionTimes::is_verified). The
+    /// role comes first: a passkey would not help a member whose role forbids the call.
+    pub fn check(self, role: Role, is_verified: bool) -> Result<(), ApiError> {
+        if !self.is_granted_to(role) {
+            Err(ROLE_FORBIDS)
+        } else if self.needs_fresh_passkey() && !is_verified {
+            Err(VERIFY_FIRST)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_may_do_everything_and_an_analyst_only_read_figures() {
+        for permission in Permission::ALL {
+            assert!(permission.is_granted_to(Role::Owner), "{permission:?}");
+        }
+        let of = |role| {
+            let granted = |permission: &Permission| permission.is_granted_to(role);
+            Permission::ALL.into_iter().filter(granted).collect::<Vec<_>>()
+        };
+        use Permission::*;
+        assert_eq!(of(Role::Analyst), [ViewFigures, ViewOwnSessions, EndOwnSessions]);
+        assert_eq!(
+            of(Role::Support),
+            [ViewMembers, ViewAudit, ViewOwnSessions, EndOwnSessions]
+        );
+        let of_developers = of(Role::Developer);
+        assert!(!of_developers.contains(&ViewMembers) && !of_developers.contains(&ManageMembers));
+    }
+
+    #[test]
+    fn only_the_highest_role_manages_members() {
+        for role in Role::ALL {
+            assert_eq!(Permission::ManageMembers.is_granted_to(role), role.is_highest());
+        }
+    }
+
+    #[test]
+    fn the_role_is_checked_before_the_passkey() {
+        use Permission::*;
+        for (permission, role, is_verified, expected) in [
+            (ManageReportKeys, Role::Analyst, false, Err(ROLE_FORBIDS)),
+            (ManageReportKeys, Role::Analyst, true, Err(ROLE_FORBIDS)),
+            (ManageReportKeys, Role::Developer, false, Err(VERIFY_FIRST)),
+            (ManageReportKeys, Role::Developer, true, Ok(())),
+            (ViewFigures, Role::Analyst, false, Ok(())),
+            (ViewFigures, Role::Admin, true, Err(ROLE_FORBIDS)),
+        ] {
+            assert_eq!(
+                permission.check(role, is_verified),
+                expected,
+                "{permission:?} {role:?}"
+            );
+        }
+    }
+}

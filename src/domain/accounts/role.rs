@@ -1,0 +1,80 @@
+//! The roles of members. A publisher's account has owners, developers and analysts; the operator's has admins and
+//! support.
+
+use serde::{Deserialize, Serialize};
+
+use super::account::AccountKind;
+
+/// A member's role in its account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    Owner,
+    Developer,
+    Analyst,
+    Admin,
+    Support,
+}
+
+impl Role {
+    pub const ALL: [Self; 5] = [
+        Self::Owner,
+        Self::Developer,
+        Self::Analyst,
+        Self::Admin,
+        Self::Support,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Developer => "developer",
+            Self::Analyst => "analyst",
+            Self::Admin => "admin",
+            Self::Support => "support",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == text)
+    }
+
+    /// The kind of account that has this role. An invite to any other account must be refused.
+    pub const fn kind(self) -> AccountKind {
+        match self {
+            Self::Owner | Self::Developer | Self::Analyst => AccountKind::Publisher,
+            Self::Admin | Self::Support => AccountKind::Operator,
+        }
+    }
+
+    /// Whether it is the highest role of its account, which some member must always have.
+    pub const fn is_highest(self) -> bool {
+        matches!(self, Self::Owner | Self::Admin)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_role_has_one_name_in_texts_and_in_json() {
+        for role in Role::ALL {
+            assert_eq!(Role::parse(role.as_str()), Some(role));
+            let json = serde_json::to_string(&role).unwrap();
+            assert_eq!(json, format!("\"{}\"", role.as_str()));
+            assert_eq!(serde_json::from_str::<Role>(&json).unwrap(), role);
+        }
+        for bad in ["", "Owner", "owners", "root"] {
+            assert_eq!(Role::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn each_kind_of_account_has_one_highest_role() {
+        for kind in AccountKind::ALL {
+            let highest = |role: &Role| role.kind() == kind && role.is_highest();
+            assert_eq!(Role::ALL.into_iter().filter(highest).count(), 1);
+        }
+    }
+}

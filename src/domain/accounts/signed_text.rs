@@ -1,0 +1,30 @@
+//! The form that invites and sessions share: `<prefix>_<kind>_<owner>_<random>_<mac>`. The MAC proves that the text was
+//! issued and names the account, so a Worker refuses junk without a call to an object. The MAC covers prefix and kind:
+//! a text of one sort never verifies as another.
+
+use super::account::Account;
+use crate::model::mac::{self, MacKeys, lower_hex};
+
+/// The bytes of the random part: 128 bits, so that a plain SHA-256 may be stored in place of the text.
+pub const RANDOM: usize = 16;
+/// The longest text after its prefix, in bytes: the kind's letter, an owner's id of 64 bytes and the random part in
+/// hexadecimal with a `_` before each, the MAC.
+const MAX_REST: usize = 1 + 1 + 1 + 64 + 1 + 2 * RANDOM + mac::SUFFIX_LEN;
+
+/// The text of a new credential of an account; `random` must come from a secure source.
+pub fn issue(keys: &MacKeys, prefix: &str, account: &Account, random: [u8; RANDOM]) -> String {
+    let (letter, owner) = (account.kind().letter(), account.owner());
+    keys.sign(&format!("{prefix}_{letter}_{owner}_{}", hex::encode(random)))
+}
+
+/// The account of a text; `None` for a text that was never issued with this prefix.
+pub fn verify(keys: &MacKeys, prefix: &str, presented: &str) -> Option<Account> {
+    if presented.len() > prefix.len() + MAX_REST {
+        return None;
+    }
+    let signed = keys.verify(presented)?;
+    let (letter, rest) = signed.strip_prefix(prefix)?.strip_prefix('_')?.split_once('_')?;
+    let (owner, random) = rest.split_once('_')?;
+    lower_hex::<RANDOM>(random)?;
+    Account::parse(letter, owner)
+}

@@ -1,0 +1,35 @@
+//! A relying party of WebAuthn Level 3 (sections 7.1 and 7.2): it checks everything about a passkey's answer but the
+//! signature, which the runtime's WebCrypto verifies. So the module holds no cryptography but SHA-256.
+//!
+//! Attestation is `none`: a registration rests on the invite. `PublicKeyCredential.toJSON()` delivers the public key as
+//! SPKI, so no attestation object is read; the key in the authenticator data must be the same one.
+
+mod algorithm;
+mod assertion;
+mod authenticator_data;
+mod base64url;
+mod cbor;
+mod client_data;
+mod cose;
+mod credential_id;
+mod der;
+mod error;
+mod options;
+mod public_key;
+mod registration;
+mod relying_party;
+mod signature;
+
+pub use algorithm::Algorithm;
+pub use assertion::{Assertion, StoredCredential, ToVerify};
+pub use error::{PASSKEY_REFUSED, PasskeyError};
+pub use options::{CredentialDescriptor, User, creation_options, request_options};
+pub use registration::{NewCredential, Registration};
+pub use relying_party::RelyingParty;
+
+/// The longest JSON of a passkey's answer, in bytes. In base64url, client data and authenticator data of 2 KiB each and
+/// a key of 1 KiB take 7 KiB, the id twice 3 KiB, and the attestation object, which is not read, 3 KiB.
+pub const MAX_JSON: usize = 16 * 1024;
+
+#[cfg(test)]
+mod tests;

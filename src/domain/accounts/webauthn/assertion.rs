@@ -1,0 +1,151 @@
+//! Assertions: checks the JSON of a credential's signature over a challenge (section 7.2), up to the signature itself.
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use super::{
+    MAX_JSON,
+    algorithm::Algorithm,
+    authenticator_data::{AuthenticatorData, MAX_AUTHENTICATOR_DATA},
+    base64url,
+    client_data::{Ceremony, ClientData},
+    credential_id,
+    error::PasskeyError,
+    public_key::PublicKey,
+    relying_party::RelyingParty,
+    signature::{self, MAX_SIGNATURE},
+};
+
+/// The longest user handle that WebAuthn allows, in bytes.
+const MAX_USER_HANDLE: usize = 64;
+
+/// `AuthenticationResponseJSON`. Unknown members are ignored, since browsers add some.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AuthenticationJson {
+    id: String,
+    raw_id: String,
+    r#type: String,
+    response: AssertionJson,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AssertionJson {
+    #[serde(rename = "clientDataJSON")]
+    client_data_json: String,
+    authenticator_data: String,
+    signature: String,
+    user_handle: Option<String>,
+}
+
+/// A parsed answer to request options, not yet checked.
+#[derive(Clone, Debug)]
+pub struct Assertion {
+    credential_id: Vec<u8>,
+    client_data: ClientData,
+    authenticator_data: Vec<u8>,
+    signature: Vec<u8>,
+    user_handle: Option<Vec<u8>>,
+}
+
+/// The stored credential that an assertion claims to be of.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredCredential<'a> {
+    pub credential_id: &'a [u8],
+    pub spki: &'a [u8],
+    pub sign_count: u32,
+    pub is_backup_eligible: bool,
+}
+
+/// A checked assertion, to be believed once WebCrypto has verified its signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToVerify {
+    pub algorithm: Algorithm,
+    pub spki: Vec<u8>,
+    /// The authenticator data and SHA-256 of the client data.
+    pub message: Vec<u8>,
+    /// In WebCrypto's form.
+    pub signature: Vec<u8>,
+    /// To be stored once the signature is verified.
+    pub sign_count: u32,
+    /// To be stored once the signature is verified.
+    pub is_backed_up: bool,
+}
+
+impl Assertion {
+    pub fn parse(json: &str) -> Result<Self, PasskeyError> {
+        if json.len() > MAX_JSON {
+            return Err(PasskeyError::TooLong);
+        }
+        let json: AuthenticationJson = serde_json::from_str(json).map_err(|_| PasskeyError::Json)?;
+        let response = json.response;
+        let user_handle = response.user_handle.as_deref();
+        Ok(Self {
+            credential_id: credential_id::parse(&json.id, &json.raw_id, &json.r#type)?,
+            client_data: ClientData::parse(&response.client_data_json)?,
+            authenticator_data: base64url::decode(&response.authenticator_data, MAX_AUTHENTICATOR_DATA)?,
+            signature: base64url::decode(&response.signature, MAX_SIGNATURE)?,
+            user_handle: user_handle
+                .map(|handle| base64url::decode(handle, MAX_USER_HANDLE))
+                .transpose()?,
+        })
+    }
+
+    pub fn credential_id(&self) -> &[u8] {
+        &self.credential_id
+    }
+
+    /// The challenge that was answered. The caller [verifies](crate::accounts::challenge::verify) it before the check.
+    pub fn challenge(&self) -> &[u8] {
+        self.client_data.challenge()
+    }
+
+    /// The [handle](crate::accounts::user_handle) of the credential's member. A discoverable credential always has one.
+    pub fn user_handle(&self) -> Option<&[u8]> {
+        self.user_handle.as_deref()
+    }
+
+    /// Checks the answer to a challenge by a stored credential.
+    pub fn check(
+        &self,
+        party: &RelyingParty,
+        challenge: &[u8],
+        stored: &StoredCredential<'_>,
+    ) -> Result<ToVerify, PasskeyError> {
+        if self.credential_id != stored.credential_id {
+            return Err(PasskeyError::OtherCredential);
+        }
+        self.client_data.check(Ceremony::Get, challenge, party)?;
+        let data =
+            AuthenticatorData::parse(&self.authenticator_data).ok_or(PasskeyError::AuthenticatorData)?;
+        data.check(party)?;
+        if data.attested.is_some() {
+            return Err(PasskeyError::AuthenticatorData);
+        }
+        if data.is_backup_eligible() != stored.is_backup_eligible {
+            return Err(PasskeyError::BackupFlags);
+        }
+        let key = PublicKey::from_spki(stored.spki).ok_or(PasskeyError::PublicKey)?;
+        let signature = signature::to_raw(&key, &self.signature).ok_or(PasskeyError::SignatureForm)?;
+        check_sign_count(stored.sign_count, data.sign_count)?;
+        let client_data_hash = Sha256::digest(self.client_data.json());
+        Ok(ToVerify {
+            algorithm: key.algorithm(),
+            spki: stored.spki.to_vec(),
+            message: [&self.authenticator_data[..], &client_data_hash].concat(),
+            signature,
+            sign_count: data.sign_count,
+            is_backed_up: data.is_backed_up(),
+        })
+    }
+}
+
+/// Checks that a credential's counter grows. Two zeros mean that its authenticator does not count.
+fn check_sign_count(stored: u32, new: u32) -> Result<(), PasskeyError> {
+    if (stored, new) == (0, 0) || new > stored {
+        Ok(())
+    } else {
+        Err(PasskeyError::SignCount)
+    }
+}

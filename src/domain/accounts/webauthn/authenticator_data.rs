@@ -1,0 +1,92 @@
+//! Authenticator data (section 6.1): the authenticator's word on the ceremony.
+
+use sha2::{Digest, Sha256};
+
+use super::{cbor::Reader, cose, error::PasskeyError, public_key::PublicKey, relying_party::RelyingParty};
+
+/// The longest authenticator data, in bytes: 37, a header of 18 and an id of 1,023 for the credential, an RSA key of
+/// 530, and 440 for extensions.
+pub const MAX_AUTHENTICATOR_DATA: usize = 2_048;
+
+const USER_PRESENT: u8 = 1;
+const USER_VERIFIED: u8 = 1 << 2;
+const BACKUP_ELIGIBLE: u8 = 1 << 3;
+const BACKED_UP: u8 = 1 << 4;
+const ATTESTED_CREDENTIAL: u8 = 1 << 6;
+const EXTENSIONS: u8 = 1 << 7;
+
+/// Parsed authenticator data. Extensions are skipped: none is asked for, and some authenticators add theirs all the same.
+#[derive(Clone, Copy, Debug)]
+pub struct AuthenticatorData<'a> {
+    rp_id_hash: &'a [u8; 32],
+    flags: u8,
+    pub sign_count: u32,
+    /// The new credential of a registration.
+    pub attested: Option<AttestedCredential<'a>>,
+}
+
+/// A new credential as its authenticator attests it.
+#[derive(Clone, Copy, Debug)]
+pub struct AttestedCredential<'a> {
+    pub id: &'a [u8],
+    pub key: PublicKey<'a>,
+}
+
+impl<'a> AuthenticatorData<'a> {
+    /// `None` unless the bytes are exactly authenticator data, with a key that may be used.
+    pub fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let (rp_id_hash, rest) = bytes.split_first_chunk()?;
+        let (&flags, rest) = rest.split_first()?;
+        let (sign_count, rest) = rest.split_first_chunk()?;
+        let mut reader = Reader::new(rest);
+        let attested = if flags & ATTESTED_CREDENTIAL == 0 {
+            None
+        } else {
+            let (_aaguid, rest) = rest.split_first_chunk::<16>()?;
+            let (length, rest) = rest.split_first_chunk()?;
+            let (id, rest) = rest.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
+            reader = Reader::new(rest);
+            let key = cose::read(&mut reader)?;
+            Some(AttestedCredential { id, key })
+        };
+        if flags & EXTENSIONS != 0 {
+            reader.skip()?;
+        }
+        reader.is_at_end().then_some(Self {
+            rp_id_hash,
+            flags,
+            sign_count: u32::from_be_bytes(*sign_count),
+            attested,
+        })
+    }
+
+    /// Checks the relying party, and that the user was present and verified.
+    pub fn check(&self, party: &RelyingParty) -> Result<(), PasskeyError> {
+        let expected: [u8; 32] = Sha256::digest(party.id()).into();
+        if *self.rp_id_hash != expected {
+            Err(PasskeyError::RpId)
+        } else if !self.has(USER_PRESENT) {
+            Err(PasskeyError::UserNotPresent)
+        } else if !self.has(USER_VERIFIED) {
+            Err(PasskeyError::UserNotVerified)
+        } else if self.is_backed_up() && !self.is_backup_eligible() {
+            Err(PasskeyError::BackupFlags)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Whether the credential may be copied to other devices. It stays as it was registered.
+    pub const fn is_backup_eligible(&self) -> bool {
+        self.has(BACKUP_ELIGIBLE)
+    }
+
+    /// Whether the credential is copied at present.
+    pub const fn is_backed_up(&self) -> bool {
+        self.has(BACKED_UP)
+    }
+
+    const fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+}

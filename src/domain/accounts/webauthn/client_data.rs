@@ -1,0 +1,89 @@
+//! Client data: the browser's word on the ceremony, which the authenticator signs.
+
+use serde::{Deserialize, de::IgnoredAny};
+
+use super::{base64url, error::PasskeyError, relying_party::RelyingParty};
+
+/// The longest client data, in bytes. Ours have about 400; browsers may add members.
+const MAX_CLIENT_DATA: usize = 2_048;
+/// The longest challenge, in bytes; longer than each that is issued.
+const MAX_CHALLENGE: usize = 256;
+
+/// The ceremony that the client data are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ceremony {
+    Create,
+    Get,
+}
+
+impl Ceremony {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "webauthn.create",
+            Self::Get => "webauthn.get",
+        }
+    }
+}
+
+/// Client data with the bytes that they were parsed from. Unknown members are ignored, as WebAuthn demands.
+#[derive(Clone, Debug)]
+pub struct ClientData {
+    json: Vec<u8>,
+    challenge: Vec<u8>,
+    members: Members,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Members {
+    r#type: String,
+    challenge: String,
+    origin: String,
+    cross_origin: Option<bool>,
+    top_origin: Option<IgnoredAny>,
+}
+
+impl ClientData {
+    /// Parses `clientDataJSON` of a response.
+    pub fn parse(encoded: &str) -> Result<Self, PasskeyError> {
+        let json = base64url::decode(encoded, MAX_CLIENT_DATA)?;
+        let members: Members = serde_json::from_slice(&json).map_err(|_| PasskeyError::ClientData)?;
+        let challenge = base64url::decode(&members.challenge, MAX_CHALLENGE)?;
+        Ok(Self {
+            json,
+            challenge,
+            members,
+        })
+    }
+
+    /// The bytes whose hash was signed.
+    pub fn json(&self) -> &[u8] {
+        &self.json
+    }
+
+    /// The challenge that the browser says it answered.
+    pub fn challenge(&self) -> &[u8] {
+        &self.challenge
+    }
+
+    /// Checks ceremony, challenge and origin.
+    pub fn check(
+        &self,
+        ceremony: Ceremony,
+        challenge: &[u8],
+        party: &RelyingParty,
+    ) -> Result<(), PasskeyError> {
+        let members = &self.members;
+        if members.r#type != ceremony.as_str() {
+            Err(PasskeyError::CeremonyType)
+        } else if self.challenge != challenge {
+            Err(PasskeyError::Challenge)
+        } else if members.origin != party.origin() {
+            Err(PasskeyError::Origin)
+        } else if members.cross_origin == Some(true) || members.top_origin.is_some() {
+            Err(PasskeyError::CrossOrigin)
+        } else {
+            Ok(())
+        }
+    }
+}

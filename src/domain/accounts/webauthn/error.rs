@@ -1,0 +1,70 @@
+//! The reasons against a passkey's answer. The log gets the reason; the caller gets one error for all of them, since a
+//! person can only try again, and an attacker should not learn which check failed.
+
+use std::fmt;
+
+use crate::model::api_error::ApiError;
+
+pub const PASSKEY_REFUSED: ApiError = ApiError::new(401, "passkey_refused", "the passkey was not accepted");
+
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+        /// The check that a passkey's answer failed.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum PasskeyError { $($(#[$doc])* $name),* }
+
+        impl PasskeyError {
+            /// The reason, for the log.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text),* }
+            }
+        }
+    };
+}
+
+reasons! {
+    /// The answer is not the JSON of a public key credential.
+    Json = "json",
+    /// A part of the answer is longer than it can be.
+    TooLong = "too_long",
+    /// A part of the answer is not base64url without padding.
+    Base64 = "base64",
+    /// `clientDataJSON` is not the JSON of client data.
+    ClientData = "client_data",
+    /// The answer is of the other ceremony.
+    CeremonyType = "ceremony_type",
+    Challenge = "challenge",
+    Origin = "origin",
+    /// The ceremony ran in a frame of another origin.
+    CrossOrigin = "cross_origin",
+    AuthenticatorData = "authenticator_data",
+    RpId = "rp_id",
+    UserNotPresent = "user_not_present",
+    UserNotVerified = "user_not_verified",
+    /// The backup flags contradict each other, or the registration.
+    BackupFlags = "backup_flags",
+    /// The credential's id has a length that WebAuthn does not allow, or the answer names two ids.
+    CredentialId = "credential_id",
+    /// The assertion is of another credential than the stored one.
+    OtherCredential = "other_credential",
+    /// The algorithm was not offered, or is not the key's.
+    Algorithm = "algorithm",
+    PublicKey = "public_key",
+    /// The public key is not the one in the authenticator data.
+    OtherPublicKey = "other_public_key",
+    SignatureForm = "signature_form",
+    /// The counter did not grow: the credential may have been cloned.
+    SignCount = "sign_count",
+}
+
+impl fmt::Display for PasskeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl From<PasskeyError> for ApiError {
+    fn from(_: PasskeyError) -> Self {
+        PASSKEY_REFUSED
+    }
+}

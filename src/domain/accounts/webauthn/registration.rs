@@ -1,0 +1,124 @@
+//! Registration: checks the JSON of a new credential (section 7.1).
+
+use serde::Deserialize;
+
+use super::{
+    MAX_JSON,
+    algorithm::Algorithm,
+    authenticator_data::{AuthenticatorData, MAX_AUTHENTICATOR_DATA},
+    base64url,
+    client_data::{Ceremony, ClientData},
+    credential_id,
+    error::PasskeyError,
+    public_key::PublicKey,
+    relying_party::RelyingParty,
+};
+
+/// The longest SPKI, in bytes. One of RSA with 4,096 bits has 550.
+const MAX_SPKI: usize = 1_024;
+/// The most transports that are kept; WebAuthn knows six.
+const MAX_TRANSPORTS: usize = 8;
+
+/// `RegistrationResponseJSON`. Unknown members are ignored, since browsers add some.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RegistrationJson {
+    id: String,
+    raw_id: String,
+    r#type: String,
+    response: AttestationJson,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AttestationJson {
+    #[serde(rename = "clientDataJSON")]
+    client_data_json: String,
+    authenticator_data: String,
+    public_key: String,
+    public_key_algorithm: i64,
+    #[serde(default)]
+    transports: Vec<String>,
+}
+
+/// A parsed answer to creation options, not yet checked.
+#[derive(Clone, Debug)]
+pub struct Registration {
+    credential_id: Vec<u8>,
+    client_data: ClientData,
+    authenticator_data: Vec<u8>,
+    spki: Vec<u8>,
+    algorithm: i64,
+    transports: Vec<String>,
+}
+
+/// A new credential, ready to be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewCredential {
+    pub credential_id: Vec<u8>,
+    pub algorithm: Algorithm,
+    pub spki: Vec<u8>,
+    pub sign_count: u32,
+    /// The ways to reach the authenticator, for the browser's next ceremony.
+    pub transports: Vec<String>,
+    pub is_backup_eligible: bool,
+    pub is_backed_up: bool,
+}
+
+impl Registration {
+    pub fn parse(json: &str) -> Result<Self, PasskeyError> {
+        if json.len() > MAX_JSON {
+            return Err(PasskeyError::TooLong);
+        }
+        let json: RegistrationJson = serde_json::from_str(json).map_err(|_| PasskeyError::Json)?;
+        let response = json.response;
+        let is_transport = |text: &String| {
+            (1..=32).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
+        };
+        let transports = response.transports.into_iter().filter(is_transport);
+        Ok(Self {
+            credential_id: credential_id::parse(&json.id, &json.raw_id, &json.r#type)?,
+            client_data: ClientData::parse(&response.client_data_json)?,
+            authenticator_data: base64url::decode(&response.authenticator_data, MAX_AUTHENTICATOR_DATA)?,
+            spki: base64url::decode(&response.public_key, MAX_SPKI)?,
+            algorithm: response.public_key_algorithm,
+            transports: transports.take(MAX_TRANSPORTS).collect(),
+        })
+    }
+
+    /// The challenge that was answered. The caller [verifies](crate::accounts::challenge::verify) it before the check.
+    pub fn challenge(&self) -> &[u8] {
+        self.client_data.challenge()
+    }
+
+    /// Checks the answer to a challenge.
+    pub fn check(self, party: &RelyingParty, challenge: &[u8]) -> Result<NewCredential, PasskeyError> {
+        self.client_data.check(Ceremony::Create, challenge, party)?;
+        let data =
+            AuthenticatorData::parse(&self.authenticator_data).ok_or(PasskeyError::AuthenticatorData)?;
+        data.check(party)?;
+        let attested = data.attested.ok_or(PasskeyError::AuthenticatorData)?;
+        if attested.id != self.credential_id {
+            return Err(PasskeyError::CredentialId);
+        }
+        let algorithm = Algorithm::from_cose(self.algorithm).ok_or(PasskeyError::Algorithm)?;
+        let key = PublicKey::from_spki(&self.spki).ok_or(PasskeyError::PublicKey)?;
+        if key.algorithm() != algorithm {
+            return Err(PasskeyError::Algorithm);
+        }
+        if key != attested.key {
+            return Err(PasskeyError::OtherPublicKey);
+        }
+        let (sign_count, is_backup_eligible, is_backed_up) =
+            (data.sign_count, data.is_backup_eligible(), data.is_backed_up());
+        Ok(NewCredential {
+            credential_id: self.credential_id,
+            algorithm,
+            spki: self.spki,
+            sign_count,
+            transports: self.transports,
+            is_backup_eligible,
+            is_backed_up,
+        })
+    }
+}

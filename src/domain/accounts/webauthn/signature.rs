@@ -1,0 +1,27 @@
+//! Signatures in the form that WebCrypto verifies.
+
+use super::{der, public_key::PublicKey};
+
+/// The longest signature, in bytes: one of RSA with 4,096 bits.
+pub const MAX_SIGNATURE: usize = 512;
+
+/// The signature by a key as WebCrypto takes it: ECDSA as the two numbers of 32 bytes each, the others as they are.
+/// `None` unless the signature has the form of the key's algorithm.
+pub fn to_raw(key: &PublicKey<'_>, signature: &[u8]) -> Option<Vec<u8>> {
+    match key {
+        PublicKey::P256 { .. } => {
+            let (r, s) = der::integers(signature)?;
+            Some([padded(r)?, padded(s)?].concat())
+        }
+        PublicKey::Rsa { modulus, .. } => (signature.len() == modulus.len()).then(|| signature.to_vec()),
+        PublicKey::Ed25519(_) => (signature.len() == 64).then(|| signature.to_vec()),
+    }
+}
+
+/// A number of at most 32 bytes, with zeros before it.
+fn padded(number: &[u8]) -> Option<[u8; 32]> {
+    let mut padded = [0; 32];
+    let at = padded.len().checked_sub(number.len())?;
+    padded.get_mut(at..)?.copy_from_slice(number);
+    Some(padded)
+}
