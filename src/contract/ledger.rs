@@ -22,6 +22,8 @@ pub const BATCH: &str = "batch";
 /// The path of the operator's commands. The publisher must be in the catalog.
 pub const OPERATOR: &str = "operator";
 pub const REPORT: &str = "report";
+/// The path of a batch of reports under a session of the dashboard.
+pub const DASHBOARD: &str = "dashboard";
 pub const FACTS: &str = "facts";
 /// Bench builds only.
 #[cfg(feature = "bench")]
@@ -78,6 +80,7 @@ operations! {
         RevokeKey(RevokeKey) -> operation::Reply, Once;
         ListDays(ListDays) -> operation::Reply, Idempotent;
         ReadOffers(ReadOffers) -> Vec<OfferRevenue>, Idempotent;
+        Suggest(Suggest) -> operation::Reply, Idempotent;
     }
 }
 
@@ -120,6 +123,15 @@ pub struct ListDays {
 pub struct ReadOffers {
     pub app: AppId,
     pub day: UtcDay,
+}
+
+/// Reads values of a dimension that facts have in a range of days, those with the most impressions first. `date_range` is
+/// the JSON of a report query's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suggest {
+    pub dimension: String,
+    pub text: String,
+    pub date_range: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,7 +13,7 @@ use crate::{
     metrics, offers, origin, reports,
     routes::{Handler, ROUTES},
 };
-use contract::origin::{DESCRIPTION, OPERATOR_PREFIX};
+use contract::origin::{DESCRIPTION, OPERATOR_PREFIX, is_dashboard};
 use domain::model::api_error::{ApiError, common};
 use platform::{
     http::{
@@ -59,7 +59,8 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
     }
     let serves = |interface| context.isolate.config.hosts.serves(address.host, interface);
     let is_operators = address.path.starts_with(OPERATOR_PREFIX) && serves(Interface::Operator);
-    if is_operators || address.path == DESCRIPTION {
+    let is_dashboards = is_dashboard(address.path) && serves(Interface::Dashboard);
+    if is_operators || is_dashboards || address.path == DESCRIPTION {
         // The origin counts and logs this request.
         return entry::handle(Box::pin(origin::pass_on(context, request, address.path))).await;
     }

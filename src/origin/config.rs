@@ -1,6 +1,8 @@
 //! The origin's configuration: the variables and secrets of its `wrangler.toml`, checked once per isolate.
 
+use crate::dashboard::config::DashboardConfig;
 use domain::{
+    accounts,
     callbacks::schedule::{Schedule, timeout_ms},
     conversions::token,
     model::{
@@ -14,6 +16,10 @@ use platform::http::hosts::{Hosts, OperatorToken};
 pub struct Config {
     pub hosts: Hosts,
     pub operator_token: OperatorToken,
+    /// `ACCOUNT_MAC`: issues and checks invites, sessions and challenges.
+    pub account_keys: MacKeys,
+    /// None if there is no dashboard.
+    pub dashboard: Option<DashboardConfig>,
 }
 
 impl Config {
@@ -35,8 +41,11 @@ impl Config {
             Schedule::parse(&schedule)?;
         }
         timeout_ms(read("CALLBACK_TIMEOUT_MS").as_deref())?;
+        let hosts = Hosts::read(read);
         Ok(Self {
-            hosts: Hosts::read(read),
+            account_keys: MacKeys::parse(accounts::SETTING, &required(accounts::SETTING)?)?,
+            dashboard: DashboardConfig::read(&hosts, read)?,
+            hosts,
             operator_token: OperatorToken::read(read),
         })
     }
@@ -54,7 +63,7 @@ mod tests {
             Config::read(|name| match name {
                 name if name == wrong => Some(value.to_owned()),
                 STORE_KEYS | EDGE_KEYS => Some(store_keys.clone()),
-                "REPORT_KEY_MAC" | "TOKEN_MAC" => Some(key.clone()),
+                "REPORT_KEY_MAC" | "TOKEN_MAC" | "ACCOUNT_MAC" => Some(key.clone()),
                 _ => None,
             })
         };

@@ -3,11 +3,13 @@
 use worker::{Context, Env, Request, Response, event, web_sys};
 
 use crate::{
+    dashboard::{self, Call},
     isolate::RequestContext,
     limits::Pool,
     operator,
     routes::{self, Handler, ROUTES},
 };
+use contract::origin::is_dashboard;
 use domain::model::api_error::{ApiError, common};
 use platform::{
     http::{
@@ -54,6 +56,8 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
     let is_operators = address.path.starts_with(routes::OPERATOR);
     let unrouted = if is_operators {
         RouteName::Operator
+    } else if is_dashboard(address.path) {
+        RouteName::Dashboard
     } else {
         RouteName::None
     };
@@ -96,5 +100,16 @@ async fn handle(
     };
     let pool = endpoint.pool.map(|pool| context.isolate.pools.get(pool));
     let _permit = pool.map(|pool| pool.acquire_any(context.now_ms)).transpose()?;
-    operator::call(context, endpoint.handler, &segments, request, address.query).await
+    match endpoint.handler {
+        Handler::Dashboard(call) => {
+            let request = Call {
+                context,
+                segments: &segments,
+                address,
+                request,
+            };
+            Ok(dashboard::call(call, request).await)
+        }
+        handler => operator::call(context, handler, &segments, request, address.query).await,
+    }
 }

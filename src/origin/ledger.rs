@@ -14,11 +14,13 @@ mod object;
 pub mod offers;
 mod page_memory;
 pub mod report;
+mod report_budget;
 #[cfg(target_arch = "wasm32")]
 mod response_stream;
 pub mod segments;
 pub mod service;
 pub mod sql;
+mod suggestions;
 pub mod upload;
 mod uploads;
 
@@ -64,6 +66,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::ListDays(ListDays { limit, before }) => {
             days::list(db, limit, before.as_deref()).map(Reply::Operator)
         }
+        Command::Suggest(suggest) => suggestions::suggest(db, &suggest).map(Reply::Operator),
         Command::ReadOffers(ReadOffers { app, day }) => Ok(Reply::Offers(offers::revenue(db, app, day)?)),
     }
 }

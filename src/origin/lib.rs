@@ -17,6 +17,7 @@ pub mod ledger;
 pub mod outbox;
 
 pub mod config;
+pub mod dashboard;
 pub mod description;
 #[cfg(target_arch = "wasm32")]
 mod entry;
@@ -29,4 +30,6 @@ pub mod limits;
 mod metrics;
 #[cfg(target_arch = "wasm32")]
 mod operator;
+#[cfg(target_arch = "wasm32")]
+mod refusal;
 pub mod routes;

@@ -1,6 +1,7 @@
 //! The operator's interface (docs/OPERATING.md, "The operator's API"): each call is one operation of an object, which
 //! validates and stores everything.
 
+mod accounts;
 mod catalog;
 mod ledger;
 mod outbox;
@@ -10,10 +11,19 @@ use std::time::Duration;
 
 use url::form_urlencoded;
 
-use crate::{description::DESCRIPTION, health, isolate::RequestContext, metrics, routes::Handler};
-use contract::operation::{ObjectAddress, Operation, Reply};
-use domain::model::{api_error::ApiError, document::INVALID_FIELD};
-use platform::{http::answer::Answer, traits::ObjectCall};
+use crate::{
+    description::DESCRIPTION, health, isolate::RequestContext, metrics, refusal::Refusal, routes::Handler,
+};
+use contract::{
+    catalog::{COMMAND_PATH, address},
+    operation::{ObjectAddress, Operation, Reply},
+};
+use domain::model::{
+    api_error::{ApiError, common},
+    document::INVALID_FIELD,
+};
+use platform::{http::answer::Answer, log, traits::ObjectCall};
+use serde::de::DeserializeOwned;
 use worker::Request;
 
 /// The longest document, in bytes.
@@ -21,7 +31,7 @@ const MAX_DOCUMENT: usize = 1 << 20;
 /// Resources on a page of a list unless `limit` says otherwise.
 const DEFAULT_PAGE: u32 = 100;
 /// The timeout of a call to an object. Some call further objects, each with a timeout of 5 s.
-const TIMEOUT: Duration = Duration::from_secs(25);
+pub const TIMEOUT: Duration = Duration::from_secs(25);
 
 /// `GET /openapi.json`. It changes only with a deployment.
 pub fn describe() -> Answer {
@@ -42,14 +52,17 @@ pub async fn call(
         Handler::Metrics => Ok(metrics::answer(context).await),
         Handler::ListCallbacks => outbox::list_callbacks(context, query).await,
         Handler::Reconcile => reconcile::reconcile(context, query).await,
+        Handler::Invite => accounts::invite(context, segments, request).await,
         Handler::Catalog(call) => catalog::call(context, call, segments, request, query).await,
         Handler::Ledger(call) => ledger::call(context, call, segments, request, query).await,
         Handler::Outbox(call) => outbox::call(context, call, segments, request, query).await,
+        // The entry passes it to the dashboard.
+        Handler::Dashboard(_) => Err(common::NOT_FOUND),
     }
 }
 
-/// Sends an operation of the operator to an object.
-async fn ask<O: Operation<Answer = Reply>>(
+/// Sends an operation to an object, whose answer is passed on.
+pub async fn ask<O: Operation<Answer = Reply>>(
     context: &RequestContext,
     to: &ObjectAddress,
     operation: O,
@@ -58,8 +71,21 @@ async fn ask<O: Operation<Answer = Reply>>(
     reply.map_or_else(Answer::from, Answer::from)
 }
 
+/// Sends an operation to the catalog, and reads the JSON of its answer.
+pub async fn ask_catalog<O: Operation<Answer = Reply>, T: DeserializeOwned>(
+    context: &RequestContext,
+    operation: O,
+) -> Result<T, Refusal> {
+    let catalog = address(COMMAND_PATH);
+    let reply = context.workers.call(&catalog, operation, TIMEOUT).await?;
+    serde_json::from_str(&reply.body).map_err(|error| {
+        log::error("catalog", error);
+        common::INTERNAL_ERROR.into()
+    })
+}
+
 /// A segment of the path, by the number of its `{}` in the route's pattern.
-fn segment(segments: &[&str], at: usize) -> String {
+pub fn segment(segments: &[&str], at: usize) -> String {
     segments
         .get(at)
         .map(|segment| (*segment).to_owned())
@@ -75,7 +101,7 @@ fn parameter(query: &str, name: &str) -> Option<String> {
 }
 
 /// The `limit`, of at most `most`, and the `cursor` of a list.
-fn read_page(query: &str, most: u32) -> Result<(u32, Option<String>), ApiError> {
+pub fn read_page(query: &str, most: u32) -> Result<(u32, Option<String>), ApiError> {
     let (mut limit, mut cursor) = (DEFAULT_PAGE, None);
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         match name.as_ref() {

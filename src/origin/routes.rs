@@ -1,5 +1,15 @@
 //! The origin's route table: the operator's interface, its description, and health.
 
+use crate::dashboard::{
+    DashboardCall::{self, Asset, Member, Page, Public},
+    MemberCall::{
+        self, ChangeRole, EndSession, ListMembers, ListSessions, Overview, ReadAudit, Recover, RemoveMember,
+        Reports, Suggestions, Verify, VerifyRequest, WithdrawInvite,
+    },
+    PublicCall::{
+        CreatePasskey, PasskeyCreation, PasskeyRequest, ReadInvite, SignIn, SignInByPasskey, SignOut,
+    },
+};
 use crate::limits::Pool::{self, *};
 use contract::catalog::Resource;
 use domain::conversions::table::Action;
@@ -13,6 +23,9 @@ pub enum Handler {
     Metrics,
     ListCallbacks,
     Reconcile,
+    /// Invites somebody to a publisher's account.
+    Invite,
+    Dashboard(DashboardCall),
     Catalog(CatalogCall),
     Ledger(LedgerCall),
     Outbox(OutboxCall),
@@ -74,6 +87,10 @@ const fn operator(pattern: &'static str, endpoints: Endpoints) -> Row {
     Route::new(Interface::Operator, pattern, RouteName::Operator, endpoints)
 }
 
+const fn dashboard(pattern: &'static str, endpoints: Endpoints) -> Row {
+    Route::new(Interface::Dashboard, pattern, RouteName::Dashboard, endpoints)
+}
+
 const fn publishers(pattern: &'static str, endpoints: Endpoints) -> Row {
     operator(pattern, endpoints).about(Subject::Publisher)
 }
@@ -109,6 +126,7 @@ pub const ROUTES: &[Row] = &[
         on(Post, Ledger(CreateReportKey)).within(Documents),
     ]),
     publishers("/v1/operator/publishers/{}/report_keys/{}", &[on(Delete, Ledger(RevokeReportKey)).within(Operator)]),
+    publishers("/v1/operator/publishers/{}/invites", &[on(Post, Handler::Invite).within(Documents)]),
     publishers("/v1/operator/publishers/{}/facts", &[
         on(Get, Ledger(ListFacts)).within(Operator),
         on(Post, Ledger(AddFacts)).within(Uploads),
@@ -155,6 +173,44 @@ pub const ROUTES: &[Row] = &[
     operator("/v1/operator/metrics", &[on(Get, Metrics)]),
     operator("/v1/operator/callbacks", &[on(Get, ListCallbacks).within(Operator)]),
     operator("/v1/operator/reconcile", &[on(Get, Reconcile).within(Operator)]),
+
+    // Every view is the same page, which needs no object and no permit.
+    dashboard("/dashboard", &[on(Get, Dashboard(Page)), on(Head, Dashboard(Page))]),
+    dashboard("/dashboard/{}", &[on(Get, Dashboard(Page)), on(Head, Dashboard(Page))]),
+    dashboard("/dashboard/assets/{}", &[on(Get, Dashboard(Asset)), on(Head, Dashboard(Asset))]),
+    dashboard("/dashboard/settings/{}", &[on(Get, Dashboard(Page)), on(Head, Dashboard(Page))]),
+
+    dashboard("/v1/dashboard/invite", &[on(Post, Dashboard(Public(ReadInvite))).within(People)]),
+    dashboard("/v1/dashboard/sign_in", &[on(Post, Dashboard(Public(SignIn))).within(People)]),
+    dashboard("/v1/dashboard/sign_in/passkey", &[on(Post, Dashboard(Public(SignInByPasskey))).within(People)]),
+    dashboard("/v1/dashboard/sign_out", &[on(Post, Dashboard(Public(SignOut))).within(People)]),
+    dashboard("/v1/dashboard/passkeys", &[on(Post, Dashboard(Public(CreatePasskey))).within(People)]),
+    dashboard("/v1/dashboard/passkeys/creation", &[on(Post, Dashboard(Public(PasskeyCreation))).within(People)]),
+    dashboard("/v1/dashboard/passkeys/request", &[on(Post, Dashboard(Public(PasskeyRequest))).within(People)]),
+    dashboard("/v1/dashboard/verify", &[on(Post, Dashboard(Member(Verify))).within(People)]),
+    dashboard("/v1/dashboard/verify/request", &[on(Post, Dashboard(Member(VerifyRequest))).within(People)]),
+    dashboard("/v1/dashboard/overview", &[on(Get, Dashboard(Member(Overview))).within(People)]),
+    dashboard("/v1/dashboard/reports", &[on(Post, Dashboard(Member(Reports))).within(People)]),
+    dashboard("/v1/dashboard/suggestions", &[on(Post, Dashboard(Member(Suggestions))).within(People)]),
+    dashboard("/v1/dashboard/report_keys", &[
+        on(Get, Dashboard(Member(MemberCall::ListReportKeys))).within(People),
+        on(Post, Dashboard(Member(MemberCall::CreateReportKey))).within(People),
+    ]),
+    dashboard("/v1/dashboard/report_keys/{}", &[
+        on(Delete, Dashboard(Member(MemberCall::RevokeReportKey))).within(People),
+    ]),
+    dashboard("/v1/dashboard/pub_key", &[on(Get, Dashboard(Member(MemberCall::ReadPubKey))).within(People)]),
+    dashboard("/v1/dashboard/members", &[on(Get, Dashboard(Member(ListMembers))).within(People)]),
+    dashboard("/v1/dashboard/members/{}", &[
+        on(Patch, Dashboard(Member(ChangeRole))).within(People),
+        on(Delete, Dashboard(Member(RemoveMember))).within(People),
+    ]),
+    dashboard("/v1/dashboard/members/{}/recovery", &[on(Post, Dashboard(Member(Recover))).within(People)]),
+    dashboard("/v1/dashboard/invites", &[on(Post, Dashboard(Member(MemberCall::Invite))).within(People)]),
+    dashboard("/v1/dashboard/invites/{}", &[on(Delete, Dashboard(Member(WithdrawInvite))).within(People)]),
+    dashboard("/v1/dashboard/sessions", &[on(Get, Dashboard(Member(ListSessions))).within(People)]),
+    dashboard("/v1/dashboard/sessions/{}", &[on(Delete, Dashboard(Member(EndSession))).within(People)]),
+    dashboard("/v1/dashboard/audit", &[on(Get, Dashboard(Member(ReadAudit))).within(People)]),
 ];
 
 #[cfg(test)]

@@ -40,12 +40,13 @@ const BLOCKED_PORTS: [u16; 19] = [
 ];
 
 /// The settings with the hosts that Signpost itself answers on.
-const OWN_HOSTS: [&str; 5] = [
+const OWN_HOSTS: [&str; 6] = [
     "TRACKING_URL",
     "REPORTING_HOST",
     "OFFERS_HOST",
     "TRACKING_HOST",
     "OPERATOR_HOST",
+    "DASHBOARD_HOST",
 ];
 
 /// The rules for callback URLs. The default is the strictest.

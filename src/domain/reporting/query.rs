@@ -4,6 +4,8 @@ mod errors;
 mod filters;
 pub mod parsing;
 
+pub use errors::INVALID_PAGINATION;
+
 use super::{Dimension, Measure, Metric};
 use crate::model::time::UtcDay;
 

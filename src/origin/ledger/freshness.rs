@@ -32,6 +32,12 @@ fn raise(db: &impl Database, name: &str, now_ms: i64, day: UtcDay) -> Result<(),
     db.execute(sql::RAISE_STATE, params![name, through_ms])
 }
 
+/// A number that changes with the facts: the id of the newest segment. Merging segments changes it, too, which does no
+/// harm.
+pub fn version(db: &impl Database) -> Result<i64, DatabaseError> {
+    Ok(db.query_integer(sql::LAST_SEGMENT, &[])?.unwrap_or(0))
+}
+
 /// The instant, in milliseconds; none before the first data.
 pub fn through_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
     for name in [LOADED, COUNTED] {

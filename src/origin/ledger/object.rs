@@ -51,6 +51,9 @@ impl DurableObject for Ledger {
         let path = request.path();
         let response = match ledger::parse_path(&path) {
             Some((publisher, ledger::REPORT)) => panics_to_failure(self.report(&publisher, request)).await,
+            Some((publisher, ledger::DASHBOARD)) => {
+                panics_to_failure(self.dashboard(&publisher, request)).await
+            }
             Some((publisher, ledger::FACTS)) => panics_to_failure(self.facts(&publisher, request)).await,
             Some((publisher, ledger::BATCH)) => {
                 let service = &self.service;
@@ -92,6 +95,12 @@ impl Ledger {
             .report(publisher, &key, accept.as_deref(), body)
             .await?;
         self.send(report)
+    }
+
+    async fn dashboard(&self, publisher: &PublisherId, mut request: Request) -> Result<Response, Failure> {
+        let body = request.text().await?;
+        let batch = self.service.dashboard(publisher, &body).await?;
+        Ok(answer(200, batch.into_bytes())?)
     }
 
     fn send(&self, report: ReportAnswer) -> Result<Response, Failure> {

@@ -45,9 +45,19 @@ impl<E: Into<Failure>> From<E> for ReportError {
     }
 }
 
-/// Builds a report. It is synchronous, so that an isolate holds the groups of only one query at a time.
+/// Builds a report of all facts. It is synchronous, so that an isolate holds the groups of only one query at a time.
 pub fn build(db: &impl Database, query: &Query, budget: &Budget) -> Result<Report, ReportError> {
-    let page = engine::run(&Segments(db), query, budget).map_err(|error| match error {
+    build_of(&Segments::new(db, None), db, query, budget)
+}
+
+/// Builds a report of these segments.
+pub fn build_of<D: Database>(
+    segments: &Segments<'_, D>,
+    db: &D,
+    query: &Query,
+    budget: &Budget,
+) -> Result<Report, ReportError> {
+    let page = engine::run(segments, query, budget).map_err(|error| match error {
         EngineError::Source(error) => ReportError::from(error),
         EngineError::TooLarge => ReportError::from(RESULT_TOO_LARGE),
         EngineError::PageTooLarge => ReportError::from(PAGE_TOO_LARGE),

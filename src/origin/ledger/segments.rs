@@ -114,16 +114,32 @@ pub fn mark_crowded(db: &impl Database, days: &[UtcDay], layer: Layer) -> Result
     db.execute(sql::MARK_CROWDED, params![layer.number(), json(&days)?, MERGE])
 }
 
-/// A ledger's active segments, as the engine's source.
-pub struct Segments<'d, D>(pub &'d D);
+/// A ledger's active segments, as the engine's source: of both layers, or of one.
+pub struct Segments<'d, D> {
+    db: &'d D,
+    layer: Option<Layer>,
+}
+
+impl<'d, D: Database> Segments<'d, D> {
+    pub fn new(db: &'d D, layer: Option<Layer>) -> Self {
+        Self { db, layer }
+    }
+
+    /// The number of stored facts between two days, which a query over them reads.
+    pub fn facts(&self, first: UtcDay, last: UtcDay) -> Result<u64, DatabaseError> {
+        let segments = self.segments(first, last)?;
+        Ok(segments.iter().map(|segment| u64::from(segment.rows)).sum())
+    }
+}
 
 impl<D: Database> Source for Segments<'_, D> {
     type Error = DatabaseError;
 
     fn segments(&self, first: UtcDay, last: UtcDay) -> Result<Vec<SegmentRef>, DatabaseError> {
+        let layer = self.layer.map(Layer::number);
         let rows = self
-            .0
-            .query(sql::LIST_SEGMENTS, params![first.number(), last.number()])?;
+            .db
+            .query(sql::LIST_SEGMENTS, params![first.number(), last.number(), layer])?;
         rows.iter()
             .map(|row| {
                 Ok(SegmentRef {
@@ -136,7 +152,7 @@ impl<D: Database> Source for Segments<'_, D> {
     }
 
     fn columns(&self, segment: &SegmentRef, wanted: &[Column]) -> Result<Vec<Vec<u8>>, DatabaseError> {
-        columns(self.0, segment.id, wanted)
+        columns(self.db, segment.id, wanted)
     }
 }
 

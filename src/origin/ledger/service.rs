@@ -1,5 +1,7 @@
 //! A ledger: report keys, facts and reports, and an alarm that merges segments.
 
+mod dashboard;
+
 use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
@@ -12,6 +14,7 @@ use super::{
     Context, MIGRATIONS, alarm, handle, keys, names, next_alarm,
     page_memory::{PageMemory, PagePermit},
     report::{self, DAMAGED_FACTS, Report, ReportError},
+    report_budget::ReportBudget,
     uploads::Uploads,
 };
 use contract::{
@@ -67,6 +70,8 @@ pub struct LedgerService<D, R> {
     page_memory: PageMemory,
     reports: ConcurrencyLimit,
     uploads: ConcurrencyLimit,
+    /// What reports under a session may still cost.
+    budget: ReportBudget,
     /// When the catalog last confirmed the publisher and sent its apps' names, in milliseconds.
     confirmed_at_ms: Cell<Option<i64>>,
     /// After a failed request for app names, reports send no other before this time, in milliseconds.
@@ -90,6 +95,17 @@ pub enum ReportBody {
     Stream(Box<Renderer>, PagePermit),
 }
 
+/// The answer to a report that failed. An internal cause goes to the log.
+fn answer_to(error: ReportError) -> ApiError {
+    let (cause, error) = match error {
+        ReportError::Failure(Failure::Refused(error)) => return error,
+        ReportError::Failure(Failure::Internal(cause)) => (cause, common::INTERNAL_ERROR),
+        ReportError::Damaged(cause) => (cause, DAMAGED_FACTS),
+    };
+    log::error("ledger", cause);
+    error
+}
+
 impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     pub fn new(name: Option<String>, storage: D, runtime: R, report_key_mac: String) -> Self {
         Self {
@@ -99,6 +115,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             page_memory: PageMemory::default(),
             reports: ConcurrencyLimit::new(REPORTS),
             uploads: ConcurrencyLimit::new(UPLOADS),
+            budget: ReportBudget::default(),
             confirmed_at_ms: Cell::new(None),
             names_wait_until_ms: Cell::new(0),
             names: RefCell::new(None),
@@ -253,15 +270,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         if query.dimensions.contains(&Dimension::App) {
             self.refresh_names(db, publisher).await;
         }
-        let report = report::build(db, &query, &Budget::default()).map_err(|error| {
-            let (cause, error) = match error {
-                ReportError::Failure(Failure::Refused(error)) => return error,
-                ReportError::Failure(Failure::Internal(cause)) => (cause, common::INTERNAL_ERROR),
-                ReportError::Damaged(cause) => (cause, DAMAGED_FACTS),
-            };
-            log::error("ledger", cause);
-            error
-        })?;
+        let report = report::build(db, &query, &Budget::default()).map_err(answer_to)?;
         self.render(report, &query, Format::from_accept(accept))
     }
 

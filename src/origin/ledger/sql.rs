@@ -61,8 +61,11 @@ platform::statements! {
         clicks, revenue, revenue_magnitude) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     /// id, bytes
     pub const INSERT_COLUMN = "INSERT INTO columns (id, bytes) VALUES (?, ?)";
-    /// first day, last day → id, day, rows
-    pub const LIST_SEGMENTS = "SELECT id, day, rows FROM segments WHERE upload = 0 AND day BETWEEN ? AND ? ORDER BY day, layer, id";
+    /// first day, last day, layer or null for both → id, day, rows
+    pub const LIST_SEGMENTS = "SELECT id, day, rows FROM segments
+        WHERE upload = 0 AND day BETWEEN ?1 AND ?2 AND layer = COALESCE(?3, layer) ORDER BY day, layer, id";
+    /// → the id of the newest segment
+    pub const LAST_SEGMENT = "SELECT value FROM state WHERE name = 'segments'";
     /// up to twelve column ids → id, bytes
     pub const GET_COLUMNS = "SELECT id, bytes FROM columns WHERE id IN (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     /// day, layer → id, rows

@@ -3,9 +3,9 @@
 use super::router::Interface;
 use domain::model::credentials::{self, CredentialHash};
 
-/// `REPORTING_HOST`, `OFFERS_HOST`, `TRACKING_HOST` and `OPERATOR_HOST`. An interface without a host is served on every
-/// host, as in local runs.
-pub struct Hosts([(Interface, Option<String>); 4]);
+/// `REPORTING_HOST`, `OFFERS_HOST`, `TRACKING_HOST`, `OPERATOR_HOST` and `DASHBOARD_HOST`. An interface without a host is
+/// served on every host, as in local runs.
+pub struct Hosts([(Interface, Option<String>); 5]);
 
 impl Hosts {
     pub fn read(read: impl Fn(&str) -> Option<String>) -> Self {
@@ -15,7 +15,13 @@ impl Hosts {
             host(Interface::Offers, "OFFERS_HOST"),
             host(Interface::Tracking, "TRACKING_HOST"),
             host(Interface::Operator, "OPERATOR_HOST"),
+            host(Interface::Dashboard, "DASHBOARD_HOST"),
         ])
+    }
+
+    /// Whether any interface has a host of its own, as in production.
+    pub fn are_set(&self) -> bool {
+        self.0.iter().any(|(_, host)| host.is_some())
     }
 
     /// Whether a host serves an interface.

@@ -8,6 +8,7 @@ pub enum Interface {
     Offers,
     Tracking,
     Operator,
+    Dashboard,
     /// Served on every host.
     Any,
 }
@@ -18,14 +19,21 @@ pub enum Method {
     Head,
     Post,
     Put,
+    Patch,
     Delete,
 }
 
 impl Method {
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Get, Self::Head, Self::Post, Self::Put, Self::Delete]
-            .into_iter()
-            .find(|method| method.as_str() == name)
+        let all = [
+            Self::Get,
+            Self::Head,
+            Self::Post,
+            Self::Put,
+            Self::Patch,
+            Self::Delete,
+        ];
+        all.into_iter().find(|method| method.as_str() == name)
     }
 
     pub fn as_str(self) -> &'static str {
@@ -34,6 +42,7 @@ impl Method {
             Self::Head => "HEAD",
             Self::Post => "POST",
             Self::Put => "PUT",
+            Self::Patch => "PATCH",
             Self::Delete => "DELETE",
         }
     }
@@ -47,6 +56,7 @@ pub enum RouteName {
     Offers,
     Report,
     Operator,
+    Dashboard,
     Health,
     /// A request without a route.
     None,
@@ -60,6 +70,7 @@ impl RouteName {
             Self::Offers => "offers",
             Self::Report => "report",
             Self::Operator => "operator",
+            Self::Dashboard => "dashboard",
             Self::Health => "health",
             Self::None => "none",
         }

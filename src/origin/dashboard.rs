@@ -1,0 +1,198 @@
+//! The dashboard's interface: pages, sign-in, and the API that the pages call (docs/DECISIONS.md, "Accounts and the
+//! dashboard"). The figures are the ledger's own, by the code that serves report keys.
+
+pub mod config;
+
+#[cfg(target_arch = "wasm32")]
+mod figures;
+#[cfg(target_arch = "wasm32")]
+mod gate;
+#[cfg(target_arch = "wasm32")]
+mod members;
+#[cfg(target_arch = "wasm32")]
+mod pages;
+#[cfg(target_arch = "wasm32")]
+mod passkeys;
+#[cfg(target_arch = "wasm32")]
+mod settings;
+#[cfg(target_arch = "wasm32")]
+mod sign_in;
+#[cfg(target_arch = "wasm32")]
+mod web_crypto;
+
+#[cfg(target_arch = "wasm32")]
+pub use {
+    handlers::{Call, call},
+    members::{InviteBody, invited},
+    sign_in::parse,
+};
+
+use domain::accounts::permission::Permission;
+
+/// A call to the dashboard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DashboardCall {
+    Page,
+    Asset,
+    /// A call that needs no session.
+    Public(PublicCall),
+    /// A call of a member.
+    Member(MemberCall),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PublicCall {
+    ReadInvite,
+    SignIn,
+    SignOut,
+    PasskeyCreation,
+    CreatePasskey,
+    PasskeyRequest,
+    SignInByPasskey,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemberCall {
+    VerifyRequest,
+    Verify,
+    Overview,
+    Reports,
+    Suggestions,
+    ListReportKeys,
+    CreateReportKey,
+    RevokeReportKey,
+    ReadPubKey,
+    ListMembers,
+    Invite,
+    WithdrawInvite,
+    ChangeRole,
+    RemoveMember,
+    Recover,
+    ListSessions,
+    EndSession,
+    ReadAudit,
+}
+
+impl MemberCall {
+    /// The permission that a call needs besides a session.
+    pub fn permission(self) -> Option<Permission> {
+        match self {
+            Self::VerifyRequest | Self::Verify => None,
+            Self::Overview | Self::Reports | Self::Suggestions => Some(Permission::ViewFigures),
+            Self::ListReportKeys => Some(Permission::ViewReportKeys),
+            Self::CreateReportKey | Self::RevokeReportKey => Some(Permission::ManageReportKeys),
+            Self::ReadPubKey => Some(Permission::ViewPubKey),
+            Self::ListMembers => Some(Permission::ViewMembers),
+            Self::Invite | Self::WithdrawInvite | Self::ChangeRole | Self::RemoveMember | Self::Recover => {
+                Some(Permission::ManageMembers)
+            }
+            Self::ListSessions => Some(Permission::ViewOwnSessions),
+            Self::EndSession => Some(Permission::EndOwnSessions),
+            Self::ReadAudit => Some(Permission::ViewAudit),
+        }
+    }
+
+    /// Whether it changes nothing, so that a page may send it by GET.
+    fn is_read(self) -> bool {
+        matches!(
+            self,
+            Self::Overview
+                | Self::ListReportKeys
+                | Self::ReadPubKey
+                | Self::ListMembers
+                | Self::ListSessions
+                | Self::ReadAudit
+        )
+    }
+}
+
+#[cfg(target_arch = "wasm32")]
+mod handlers {
+    use worker::Request;
+
+    use super::{
+        DashboardCall, MemberCall, PublicCall, figures, gate, members, pages, passkeys, settings, sign_in,
+    };
+    use crate::{isolate::RequestContext, refusal::Refusal};
+    use domain::model::api_error::common;
+    use platform::http::{address::Address, answer::Answer};
+
+    /// A request of the dashboard and what it is checked by.
+    pub struct Call<'c> {
+        pub context: &'c RequestContext,
+        pub segments: &'c [&'c str],
+        pub address: &'c Address<'c>,
+        pub request: Request,
+    }
+
+    /// Runs the handler of a routed request.
+    pub async fn call(call: DashboardCall, request: Call<'_>) -> Answer {
+        let answered = match call {
+            DashboardCall::Page => pages::page(&request),
+            DashboardCall::Asset => pages::asset(&request),
+            DashboardCall::Public(call) => public(call, request).await.map(gate::guarded),
+            DashboardCall::Member(call) => member(call, request).await.map(gate::guarded),
+        };
+        answered.unwrap_or_else(|refusal| gate::guarded(refusal.into_answer()))
+    }
+
+    async fn public(call: PublicCall, request: Call<'_>) -> Result<Answer, Refusal> {
+        let context = request.context;
+        let config = context
+            .isolate
+            .config
+            .dashboard
+            .as_ref()
+            .ok_or(common::NOT_FOUND)?;
+        gate::check_host(config, request.address.host)?;
+        gate::check_sender(config, &request.request, true)?;
+        match call {
+            PublicCall::ReadInvite => sign_in::read_invite(context, config, request.request).await,
+            PublicCall::SignIn => sign_in::sign_in(context, config, request.request).await,
+            PublicCall::SignOut => sign_in::sign_out(context, config, request.request).await,
+            PublicCall::PasskeyCreation => passkeys::creation(context, config, request.request).await,
+            PublicCall::CreatePasskey => passkeys::create(context, config, request.request).await,
+            PublicCall::PasskeyRequest => passkeys::sign_in_request(context, config, &request.request),
+            PublicCall::SignInByPasskey => passkeys::sign_in(context, config, request.request).await,
+        }
+    }
+
+    async fn member(call: MemberCall, request: Call<'_>) -> Result<Answer, Refusal> {
+        let Call {
+            context,
+            segments,
+            address,
+            request,
+        } = request;
+        let config = context
+            .isolate
+            .config
+            .dashboard
+            .as_ref()
+            .ok_or(common::NOT_FOUND)?;
+        gate::check_host(config, address.host)?;
+        gate::check_sender(config, &request, !call.is_read())?;
+        let keys = &context.isolate.config.account_keys;
+        let visitor = gate::admit(context, config, keys, &request, call.permission()).await?;
+        match call {
+            MemberCall::VerifyRequest => passkeys::verify_request(context, config, &visitor),
+            MemberCall::Verify => passkeys::verify(context, config, &visitor, request).await,
+            MemberCall::Overview => figures::overview(context, config, &visitor).await,
+            MemberCall::Reports => figures::reports(context, &visitor, request).await,
+            MemberCall::Suggestions => figures::suggestions(context, &visitor, request).await,
+            MemberCall::ListReportKeys => settings::list_report_keys(context, &visitor).await,
+            MemberCall::CreateReportKey => settings::create_report_key(context, &visitor, request).await,
+            MemberCall::RevokeReportKey => settings::revoke_report_key(context, &visitor, segments).await,
+            MemberCall::ReadPubKey => settings::read_pub_key(context, &visitor).await,
+            MemberCall::ListMembers => members::list(context, &visitor).await,
+            MemberCall::Invite => members::invite(context, config, &visitor, request).await,
+            MemberCall::WithdrawInvite => members::withdraw_invite(context, &visitor, segments).await,
+            MemberCall::ChangeRole => members::change_role(context, &visitor, segments, request).await,
+            MemberCall::RemoveMember => members::remove(context, &visitor, segments).await,
+            MemberCall::Recover => members::recover(context, config, &visitor, segments).await,
+            MemberCall::ListSessions => members::sessions(context, &visitor).await,
+            MemberCall::EndSession => members::end_session(context, &visitor, segments).await,
+            MemberCall::ReadAudit => members::audit(context, &visitor, address.query).await,
+        }
+    }
+}

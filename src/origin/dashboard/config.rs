@@ -1,0 +1,134 @@
+//! The dashboard's configuration. Without `DASHBOARD_URL` there is no dashboard.
+
+use domain::accounts::{cookie::CookieSite, webauthn::RelyingParty};
+use platform::http::hosts::Hosts;
+
+pub const DASHBOARD_URL: &str = "DASHBOARD_URL";
+pub const LOCAL_SIGN_IN: &str = "LOCAL_SIGN_IN";
+
+/// The name that a browser shows with a passkey.
+const PARTY_NAME: &str = "Signpost";
+
+pub struct DashboardConfig {
+    /// `DASHBOARD_URL`: the one origin of the pages.
+    pub party: RelyingParty,
+    pub site: CookieSite,
+    pub local_sign_in: LocalSignIn,
+    /// `SUPPORT_CONTACT`: a link that people without an answer here are shown.
+    pub support_contact: Option<String>,
+    /// The address of the reporting interface, for commands that people copy.
+    pub reporting_url: String,
+}
+
+/// Whether an invite alone signs in, without a passkey.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LocalSignIn {
+    Off,
+    On,
+    /// `LOCAL_SIGN_IN=true` where it would let strangers in: every sign-in is answered 503.
+    Unsafe,
+}
+
+impl DashboardConfig {
+    /// # Errors
+    /// A setting is wrong. The text names it.
+    pub fn read(hosts: &Hosts, read: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, String> {
+        let Some(url) = read(DASHBOARD_URL) else {
+            return Ok(None);
+        };
+        let party = RelyingParty::parse(PARTY_NAME, &url)
+            .ok_or_else(|| format!("{DASHBOARD_URL} must be https://HOST, or http://localhost:PORT"))?;
+        let local_port = party
+            .origin()
+            .strip_prefix("http://localhost:")
+            .and_then(|port| port.parse().ok());
+        let site = match local_port {
+            Some(port) => CookieSite::Local { port },
+            None if party.origin().starts_with("http://") => CookieSite::Local { port: 80 },
+            None => CookieSite::Production,
+        };
+        let local_sign_in = match (read(LOCAL_SIGN_IN).as_deref(), local_port) {
+            (Some("true"), Some(_)) if !hosts.are_set() => LocalSignIn::On,
+            (Some("true"), _) => LocalSignIn::Unsafe,
+            _ => LocalSignIn::Off,
+        };
+        let support_contact = read("SUPPORT_CONTACT");
+        if support_contact
+            .as_deref()
+            .is_some_and(|contact| !contact.starts_with("https://") && !contact.starts_with("mailto:"))
+        {
+            return Err("SUPPORT_CONTACT must be an https:// or a mailto: link".to_owned());
+        }
+        let reporting_url = match read("REPORTING_HOST") {
+            Some(host) => format!("https://{host}"),
+            None => party.origin().to_owned(),
+        };
+        Ok(Some(Self {
+            party,
+            site,
+            local_sign_in,
+            support_contact,
+            reporting_url,
+        }))
+    }
+
+    /// The host of the pages, with the port if the URL has one.
+    pub fn host(&self) -> &str {
+        let origin = self.party.origin();
+        origin.split_once("://").map_or(origin, |(_, host)| host)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(settings: &[(&str, &str)]) -> Result<Option<DashboardConfig>, String> {
+        let read = |name: &str| {
+            let found = settings.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        DashboardConfig::read(&Hosts::read(read), read)
+    }
+
+    #[test]
+    fn a_deployment_without_a_url_has_no_dashboard() {
+        assert!(config(&[]).unwrap().is_none());
+    }
+
+    #[test]
+    fn local_sign_in_is_unsafe_anywhere_but_on_localhost() {
+        let local_sign_in = |url, more: (&str, &str)| {
+            let settings = [(DASHBOARD_URL, url), (LOCAL_SIGN_IN, "true"), more];
+            config(&settings).unwrap().unwrap().local_sign_in
+        };
+        let none = ("", "");
+        assert_eq!(local_sign_in("http://localhost:8787", none), LocalSignIn::On);
+        for (url, more) in [
+            ("https://dashboard.example.com", none),
+            ("http://localhost", none),
+            ("http://a.localhost:8787", none),
+            ("http://localhost:8787", ("TRACKING_HOST", "t.example.com")),
+            ("http://localhost:8787", ("DASHBOARD_HOST", "d.example.com")),
+        ] {
+            assert_eq!(local_sign_in(url, more), LocalSignIn::Unsafe, "{url} {more:?}");
+        }
+        let off = config(&[(DASHBOARD_URL, "http://localhost:8787")])
+            .unwrap()
+            .unwrap();
+        assert_eq!(off.local_sign_in, LocalSignIn::Off);
+    }
+
+    #[test]
+    fn an_error_names_its_setting() {
+        for (name, value) in [
+            (DASHBOARD_URL, "dashboard.example.com"),
+            (DASHBOARD_URL, "http://dashboard.example.com"),
+            ("SUPPORT_CONTACT", "javascript:alert(1)"),
+        ] {
+            let url = (DASHBOARD_URL, "https://dashboard.example.com");
+            let error = config(&[(name, value), url]).err().unwrap();
+            assert!(error.contains(name), "{error}");
+        }
+    }
+}

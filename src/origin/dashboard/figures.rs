@@ -1,0 +1,208 @@
+//! A publisher's figures: the overview's fixed batch, and the batches of the reports view. The ledger makes both by the
+//! code that serves report keys, so the numbers are the same.
+
+use futures_util::future::join;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use worker::{Method, Request, RequestInit};
+
+use super::{config::DashboardConfig, gate::Visitor, sign_in::parse};
+use crate::{
+    isolate::RequestContext,
+    operator::{TIMEOUT, ask, ask_catalog},
+    refusal::Refusal,
+};
+use contract::{
+    catalog::{Get, Resource},
+    ledger::{self, DASHBOARD, OPERATOR, Suggest},
+    operation::CallError,
+};
+use domain::{model::time::UtcDay, reporting::query::MAX_BODY};
+use platform::{
+    http::{answer::Answer, body},
+    object_call::{self, broken},
+};
+
+/// Complete days that the overview compares with as many before.
+const PERIOD: i32 = 30;
+
+/// `GET overview`: the member, the publisher, and the figures, in one call that the page preloads.
+pub async fn overview(
+    context: &RequestContext,
+    config: &DashboardConfig,
+    visitor: &Visitor,
+) -> Result<Answer, Refusal> {
+    let get = Get {
+        resource: Resource::Publisher,
+        id: visitor.publisher.to_string(),
+    };
+    let today = UtcDay::of_ms(context.now_ms);
+    let (publisher, figures) = join(
+        ask_catalog::<_, Value>(context, get),
+        batch(context, visitor, overview_batch(today).to_string()),
+    )
+    .await;
+    let publisher = publisher?;
+    let session = &visitor.session;
+    let verified_until = match session.is_local {
+        true => Some(session.times.ends_at_ms()),
+        false => session.times.verified_until_ms(),
+    };
+    let notices: Vec<Value> = session
+        .recoveries
+        .iter()
+        .map(|recovery| {
+            json!({
+                "kind": "recovery",
+                "member_name": recovery.member_name,
+                "by": recovery.by,
+                "at": recovery.at_ms.div_euclid(1_000),
+            })
+        })
+        .collect();
+    let figures = figures_of(figures);
+    let body = json!({
+        "member": {
+            "member_id": session.member,
+            "name": session.name,
+            "role": session.role,
+            "verified_until": verified_until.map(|ms| ms.div_euclid(1_000)),
+        },
+        "publisher": {
+            "publisher_id": visitor.publisher,
+            "name": publisher.get("name"),
+            "approved": publisher.get("approved"),
+        },
+        "accounts": [{
+            "publisher_id": visitor.publisher,
+            "name": publisher.get("name"),
+            "is_current": true,
+        }],
+        "notices": notices,
+        "support_contact": config.support_contact,
+        "reporting_url": config.reporting_url,
+        "today": today.to_string(),
+        "data_through": figures.get("data_through"),
+        "data_version": figures.get("data_version"),
+        "reports": reports_by_name(&figures),
+    });
+    Ok(Answer::json(200, body.to_string()))
+}
+
+/// The names of the overview's reports, in the order of its batch.
+const REPORTS: [&str; 6] = [
+    "days",
+    "current",
+    "previous",
+    "ads_current",
+    "ads_previous",
+    "today",
+];
+
+/// Complete days end yesterday. Impressions and eCPM leave the offerwall out, which has none.
+fn overview_batch(today: UtcDay) -> Value {
+    let days = |from: i32, to: i32| json!({ "start_date": today.minus(from).to_string(), "end_date": today.minus(to).to_string() });
+    let (current, previous) = (days(PERIOD, 1), days(2 * PERIOD, PERIOD + 1));
+    let all = |range: &Value| {
+        json!({
+            "date_range": range, "dimensions": ["date"], "metrics": ["revenue", "clicks"],
+            "pagination": { "count": 1 }, "totals": true,
+        })
+    };
+    let ads = |range: &Value| {
+        json!({
+            "date_range": range, "dimensions": ["date"], "metrics": ["revenue", "impressions", "ecpm"],
+            "pagination": { "count": 1 }, "totals": true, "without_offerwall": true,
+        })
+    };
+    let everything = json!({
+        "date_range": days(2 * PERIOD, 0), "dimensions": ["date"],
+        "metrics": ["revenue", "clicks", "impressions", "ecpm"],
+        "order_by": [{ "column": "date", "ascending": true }],
+    });
+    let today = all(&days(0, 0));
+    json!({ "queries": [
+        everything, all(&current), all(&previous), ads(&current), ads(&previous), today,
+    ] })
+}
+
+/// A batch that failed has the error in the place of each of its reports, so that the page shows the rest.
+fn figures_of(answered: Result<String, Refusal>) -> Value {
+    let failed = |error: Value| {
+        let results: Vec<Value> = REPORTS.iter().map(|_| error.clone()).collect();
+        json!({ "data_through": null, "data_version": null, "results": results })
+    };
+    match answered {
+        Ok(text) => {
+            serde_json::from_str(&text).unwrap_or_else(|_| failed(json!({ "code": "internal_error" })))
+        }
+        Err(answer) => failed(json!({
+            "error": "the figures could not be read",
+            "code": answer.code().unwrap_or("internal_error"),
+        })),
+    }
+}
+
+fn reports_by_name(figures: &Value) -> Value {
+    let results = figures.get("results").and_then(Value::as_array);
+    let named = REPORTS.iter().zip(results.into_iter().flatten());
+    named
+        .map(|(name, result)| ((*name).to_owned(), result.clone()))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
+/// `POST reports`: a batch of queries as the page sends it.
+pub async fn reports(
+    context: &RequestContext,
+    visitor: &Visitor,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let body = body::read_text(&mut request, MAX_BODY).await?;
+    Ok(Answer::json(200, batch(context, visitor, body).await?))
+}
+
+/// Sends a batch to the visitor's ledger.
+async fn batch(context: &RequestContext, visitor: &Visitor, body: String) -> Result<String, Refusal> {
+    let mut init = RequestInit::new();
+    init.with_method(Method::Post).with_body(Some(body.into()));
+    let to = ledger::address(&visitor.publisher, DASHBOARD);
+    let request = Request::new_with_init(&object_call::url(&to), &init).map_err(broken)?;
+    let mut response = object_call::send(&context.workers.env, &to, request, TIMEOUT).await?;
+    let text = response.text().await.map_err(broken)?;
+    match response.status_code() {
+        200 => Ok(text),
+        status => {
+            let retry_after = response.headers().get("Retry-After").ok().flatten();
+            let retry_after = retry_after.and_then(|seconds| seconds.parse().ok());
+            Err(CallError::from_answer(status, text, retry_after).into())
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SuggestBody {
+    dimension: String,
+    text: String,
+    date_range: Value,
+}
+
+/// `POST suggestions`: values of a dimension in the data.
+pub async fn suggestions(
+    context: &RequestContext,
+    visitor: &Visitor,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let SuggestBody {
+        dimension,
+        text,
+        date_range,
+    } = parse(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let suggest = Suggest {
+        dimension,
+        text,
+        date_range: date_range.to_string(),
+    };
+    Ok(ask(context, &ledger::address(&visitor.publisher, OPERATOR), suggest).await)
+}

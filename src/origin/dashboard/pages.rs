@@ -1,0 +1,155 @@
+//! The pages and their assets. The build compresses them into data modules, and `entry.js` hands these over when the
+//! isolate starts.
+
+use std::cell::RefCell;
+
+use js_sys::{Array, Reflect};
+use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
+use worker::web_sys::{self, Headers, ResponseInit};
+
+use super::{Call, gate};
+use crate::refusal::Refusal;
+use domain::model::api_error::common;
+use platform::{
+    http::{answer::Answer, body::header},
+    log,
+};
+
+/// What a page may load and send. The styles stand in the page, and their hash allows them.
+const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
+                      base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
+                      require-trusted-types-for 'script'; trusted-types 'none'; style-src 'self' ";
+
+/// A file of the pages.
+struct Asset {
+    /// The path at which it is served.
+    path: String,
+    content_type: String,
+    /// Its bytes as gzip: an ArrayBuffer, which stays in JavaScript.
+    bytes: JsValue,
+}
+
+struct Assets {
+    page: JsValue,
+    style_hash: String,
+    files: Vec<Asset>,
+}
+
+thread_local! {
+    static ASSETS: RefCell<Option<Assets>> = const { RefCell::new(None) };
+}
+
+/// Takes the pages over: the page, the hash of its styles, and for each other file its path, its type and its bytes.
+#[wasm_bindgen]
+pub fn set_assets(page: JsValue, style_hash: String, files: &Array) {
+    let files = files.iter().filter_map(|file| {
+        let file: Array = file.dyn_into().ok()?;
+        Some(Asset {
+            path: file.get(0).as_string()?,
+            content_type: file.get(1).as_string()?,
+            bytes: file.get(2),
+        })
+    });
+    let assets = Assets {
+        page,
+        style_hash,
+        files: files.collect(),
+    };
+    ASSETS.set(Some(assets));
+}
+
+/// Every view of the dashboard is the same page, whose script reads the address. An address of this machine by number is
+/// sent to the name, since a passkey is bound to a name.
+pub fn page(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let config = call
+        .context
+        .isolate
+        .config
+        .dashboard
+        .as_ref()
+        .ok_or(common::NOT_FOUND)?;
+    if let Err(error) = gate::check_host(config, call.address.host) {
+        let numbers = ["127.0.0.1", "[::1]"].iter().any(|number| {
+            let port = call.address.host.strip_prefix(number);
+            port.is_some() && port == config.host().strip_prefix("localhost")
+        });
+        if numbers {
+            let to = format!("{}{}", config.party.origin(), call.address.path);
+            return Ok(Answer::new(302).header("Location", to));
+        }
+        return Err(error.into());
+    }
+    let response = ASSETS.with_borrow(|assets| {
+        let assets = assets.as_ref()?;
+        let policy = format!("{POLICY}'{}'", assets.style_hash);
+        let headers: &[(&str, &str)] = &[
+            ("Content-Type", "text/html; charset=utf-8"),
+            ("Cache-Control", "no-cache"),
+            ("Content-Security-Policy", &policy),
+            ("X-Frame-Options", "DENY"),
+        ];
+        Some(respond(&assets.page, headers))
+    });
+    served(response)
+}
+
+/// A file that the page names. Its name has a hash of its content, so it never changes.
+pub fn asset(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let config = call
+        .context
+        .isolate
+        .config
+        .dashboard
+        .as_ref()
+        .ok_or(common::NOT_FOUND)?;
+    gate::check_host(config, call.address.host)?;
+    // Scripts of the pages are of no use to another site.
+    if header(&call.request, "Sec-Fetch-Site").is_some_and(|site| site == "cross-site") {
+        return Err(common::NOT_FOUND.into());
+    }
+    let response = ASSETS.with_borrow(|assets| {
+        let files = assets
+            .as_ref()
+            .map(|assets| assets.files.as_slice())
+            .unwrap_or_default();
+        let file = files.iter().find(|file| file.path == call.address.path)?;
+        let headers: &[(&str, &str)] = &[
+            ("Content-Type", &file.content_type),
+            ("Cache-Control", "public, max-age=31536000, immutable"),
+        ];
+        Some(respond(&file.bytes, headers))
+    });
+    served(response)
+}
+
+fn served(response: Option<Result<web_sys::Response, JsValue>>) -> Result<Answer, Refusal> {
+    match response {
+        Some(Ok(response)) => Ok(Answer::pass_unread(response.into())),
+        Some(Err(error)) => {
+            log::error("dashboard", format_args!("a page: {error:?}"));
+            Err(common::INTERNAL_ERROR.into())
+        }
+        None => Err(common::NOT_FOUND.into()),
+    }
+}
+
+/// A response of compressed bytes. `encodeBody: "manual"` sends them as they are; the runtime unpacks them for a client that
+/// takes no gzip.
+fn respond(gzip: &JsValue, headers: &[(&str, &str)]) -> Result<web_sys::Response, JsValue> {
+    let all = Headers::new()?;
+    let common = [
+        ("Content-Encoding", "gzip"),
+        ("Vary", "Accept-Encoding"),
+        ("X-Content-Type-Options", "nosniff"),
+        ("Referrer-Policy", "no-referrer"),
+        ("Cross-Origin-Opener-Policy", "same-origin"),
+        ("Cross-Origin-Resource-Policy", "same-origin"),
+    ];
+    for (name, value) in common.iter().chain(headers) {
+        all.set(name, value)?;
+    }
+    let init = ResponseInit::new();
+    init.set_headers(&all);
+    Reflect::set(&init, &"encodeBody".into(), &"manual".into())?;
+    web_sys::Response::new_with_opt_buffer_source_and_init(Some(gzip.unchecked_ref()), &init)
+}

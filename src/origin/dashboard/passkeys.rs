@@ -1,0 +1,307 @@
+//! Passkey ceremonies: the first passkey of a member with an invite, sign-in, and a fresh passkey within a session. The
+//! domain checks everything but the signature, which the runtime's WebCrypto verifies.
+
+use serde::Deserialize;
+use serde_json::{json, value::RawValue};
+use worker::Request;
+
+use super::{
+    config::DashboardConfig,
+    gate::Visitor,
+    sign_in::{account_of, check_signed_out, details_of, open_session, parse, user_agent},
+    web_crypto,
+};
+use crate::{isolate::RequestContext, operator::TIMEOUT, refusal::Refusal};
+use contract::{
+    accounts::{self, Accept, NewPasskey, Passkey, ReadPasskey, SignIn, SignedIn, SpentChallenge, Verify},
+    operation::{Bytes, Done},
+};
+use domain::{
+    accounts::{
+        account::AccountKind,
+        challenge::{self, CeremonyPurpose, Challenge},
+        cookie::Cookie,
+        ids::AccountId,
+        user_handle,
+        webauthn::{
+            self, Assertion, MAX_JSON, PASSKEY_REFUSED, PasskeyError, Registration, StoredCredential,
+            ToVerify, User,
+        },
+    },
+    model::{
+        api_error::{ApiError, common},
+        credentials::{self, CredentialHash},
+    },
+};
+use platform::{
+    http::{
+        answer::Answer,
+        body::{self, header},
+    },
+    log,
+    traits::{ObjectCall, Random},
+};
+
+/// The longest body, in bytes: a credential, and an invite beside it.
+const MAX_BODY: usize = MAX_JSON + 1_024;
+
+/// A ceremony's answer. `invite` only comes with a first passkey.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CredentialBody<'b> {
+    invite: Option<String>,
+    #[serde(borrow)]
+    credential: &'b RawValue,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InviteBody {
+    invite: String,
+}
+
+/// Why a passkey is refused goes to the log. The caller learns only that it is.
+fn refused(error: PasskeyError) -> ApiError {
+    log::warn("passkeys", error.as_str());
+    PASSKEY_REFUSED
+}
+
+fn random(context: &RequestContext) -> Result<[u8; 32], ApiError> {
+    context.workers.random().map_err(|error| {
+        log::error("dashboard", error);
+        common::INTERNAL_ERROR
+    })
+}
+
+/// Begins a ceremony before there is a session: a challenge for this browser alone, which a cookie marks.
+fn begin(
+    context: &RequestContext,
+    config: &DashboardConfig,
+    purpose: CeremonyPurpose,
+    account: Option<AccountId>,
+) -> Result<(String, String), ApiError> {
+    let random = random(context)?;
+    let (mark, secret) = random.split_first_chunk::<16>().ok_or(common::INTERNAL_ERROR)?;
+    let secret = secret.first_chunk::<16>().ok_or(common::INTERNAL_ERROR)?;
+    let mark = hex::encode(mark);
+    let keys = &context.isolate.config.account_keys;
+    let binding = credentials::hash(&mark);
+    let challenge = challenge::issue(keys, purpose, account, &binding, context.now_ms, *secret);
+    let cookie = Cookie::ceremony(AccountKind::Publisher, config.site)
+        .set(&mark)
+        .ok_or(common::INTERNAL_ERROR)?;
+    Ok((challenge, cookie))
+}
+
+/// The mark of the browser's ceremony, as a challenge is bound to it.
+fn binding_of(config: &DashboardConfig, request: &Request) -> Result<CredentialHash, ApiError> {
+    let cookie = Cookie::ceremony(AccountKind::Publisher, config.site);
+    let cookies = header(request, "Cookie").unwrap_or_default();
+    let mark = cookie.find(&cookies).ok_or(PASSKEY_REFUSED)?;
+    Ok(credentials::hash(mark))
+}
+
+/// Checks that a presented challenge was issued for this purpose and binding.
+fn challenge_of(
+    context: &RequestContext,
+    presented: &[u8],
+    purpose: CeremonyPurpose,
+    binding: &CredentialHash,
+) -> Result<(Challenge, SpentChallenge), ApiError> {
+    let keys = &context.isolate.config.account_keys;
+    let challenge =
+        challenge::verify(keys, presented, purpose, binding, context.now_ms).ok_or(PASSKEY_REFUSED)?;
+    let spent = SpentChallenge {
+        id: Bytes(challenge::id(presented).to_vec()),
+        expires_at_ms: challenge.expires_at_ms,
+    };
+    Ok((challenge, spent))
+}
+
+pub async fn creation(
+    context: &RequestContext,
+    config: &DashboardConfig,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let InviteBody { invite } = parse(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let (account, publisher) = account_of(context, &invite)?;
+    let details = details_of(context, &account, &invite).await?;
+    let purpose = CeremonyPurpose::Registration;
+    let (challenge, cookie) = begin(context, config, purpose, Some(account.id()))?;
+    let keys = &context.isolate.config.account_keys;
+    let handle = user_handle::issue(keys, account.id(), details.member);
+    let name = format!("{}, {publisher}", details.name);
+    let user = User {
+        handle: &handle,
+        name: &name,
+        display_name: &details.name,
+    };
+    let options = webauthn::creation_options(&config.party, user, challenge.as_bytes(), &[]);
+    let body = json!({ "options": options }).to_string();
+    Ok(Answer::json(200, body).header("Set-Cookie", cookie))
+}
+
+pub async fn create(
+    context: &RequestContext,
+    config: &DashboardConfig,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    check_signed_out(context, config, &request).await?;
+    let (binding, user_agent) = (binding_of(config, &request)?, user_agent(&request));
+    let text = body::read_text(&mut request, MAX_BODY).await?;
+    let CredentialBody { invite, credential } = parse(&text)?;
+    let invite = invite.ok_or_else(|| common::MISSING_FIELD.with_message("invite is missing"))?;
+    let (account, _) = account_of(context, &invite)?;
+    let registration = Registration::parse(credential.get()).map_err(refused)?;
+    let presented = registration.challenge().to_vec();
+    let (issued, challenge) = challenge_of(context, &presented, CeremonyPurpose::Registration, &binding)?;
+    if issued.account != Some(account.id()) {
+        return Err(PASSKEY_REFUSED.into());
+    }
+    let made = registration.check(&config.party, &presented).map_err(refused)?;
+    let passkey = NewPasskey {
+        credential_id: Bytes(made.credential_id),
+        algorithm: made.algorithm.cose(),
+        spki: Bytes(made.spki),
+        sign_count: made.sign_count,
+        transports: made.transports,
+        is_backup_eligible: made.is_backup_eligible,
+        is_backed_up: made.is_backed_up,
+        challenge,
+    };
+    let accept = Accept {
+        invite,
+        passkey: Some(passkey),
+        user_agent,
+    };
+    let to = accounts::address(account.id());
+    let signed_in: SignedIn = context.workers.call(&to, accept, TIMEOUT).await?;
+    open_session(config, &signed_in)
+}
+
+pub fn sign_in_request(
+    context: &RequestContext,
+    config: &DashboardConfig,
+    _request: &Request,
+) -> Result<Answer, Refusal> {
+    let (challenge, cookie) = begin(context, config, CeremonyPurpose::SignIn, None)?;
+    let options = webauthn::request_options(&config.party, challenge.as_bytes(), &[]);
+    let body = json!({ "options": options }).to_string();
+    Ok(Answer::json(200, body).header("Set-Cookie", cookie))
+}
+
+pub async fn sign_in(
+    context: &RequestContext,
+    config: &DashboardConfig,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    check_signed_out(context, config, &request).await?;
+    let (binding, user_agent) = (binding_of(config, &request)?, user_agent(&request));
+    let text = body::read_text(&mut request, MAX_BODY).await?;
+    let CredentialBody { credential, .. } = parse(&text)?;
+    let assertion = Assertion::parse(credential.get()).map_err(refused)?;
+    let keys = &context.isolate.config.account_keys;
+    // A handle that was never issued wakes no object.
+    let handle = assertion.user_handle().ok_or(PASSKEY_REFUSED)?;
+    let (account, member) = user_handle::open(keys, handle).ok_or(PASSKEY_REFUSED)?;
+    let purpose = CeremonyPurpose::SignIn;
+    let (signed, stored, challenge) =
+        checked(context, config, account, &assertion, purpose, &binding).await?;
+    if stored.member != member {
+        return Err(PASSKEY_REFUSED.into());
+    }
+    let sign_in = SignIn {
+        credential_id: Bytes(assertion.credential_id().to_vec()),
+        sign_count: signed.sign_count,
+        is_backed_up: signed.is_backed_up,
+        challenge,
+        user_agent,
+    };
+    let to = accounts::address(account);
+    let signed_in: SignedIn = context.workers.call(&to, sign_in, TIMEOUT).await?;
+    open_session(config, &signed_in)
+}
+
+pub fn verify_request(
+    context: &RequestContext,
+    config: &DashboardConfig,
+    visitor: &Visitor,
+) -> Result<Answer, Refusal> {
+    let random = random(context)?;
+    let secret = random.first_chunk::<16>().ok_or(common::INTERNAL_ERROR)?;
+    let keys = &context.isolate.config.account_keys;
+    let challenge = challenge::issue(
+        keys,
+        CeremonyPurpose::StepUp,
+        Some(visitor.account.id()),
+        &credentials::hash(&visitor.token),
+        context.now_ms,
+        *secret,
+    );
+    let options = webauthn::request_options(&config.party, challenge.as_bytes(), &[]);
+    Ok(Answer::json(200, json!({ "options": options }).to_string()))
+}
+
+pub async fn verify(
+    context: &RequestContext,
+    config: &DashboardConfig,
+    visitor: &Visitor,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let text = body::read_text(&mut request, MAX_BODY).await?;
+    let CredentialBody { credential, .. } = parse(&text)?;
+    let assertion = Assertion::parse(credential.get()).map_err(refused)?;
+    let (account, binding) = (visitor.account.id(), credentials::hash(&visitor.token));
+    let purpose = CeremonyPurpose::StepUp;
+    let (signed, stored, challenge) =
+        checked(context, config, account, &assertion, purpose, &binding).await?;
+    if stored.member != visitor.session.member {
+        return Err(PASSKEY_REFUSED.into());
+    }
+    let verify = Verify {
+        session: visitor.token.clone(),
+        credential_id: Bytes(assertion.credential_id().to_vec()),
+        sign_count: signed.sign_count,
+        is_backed_up: signed.is_backed_up,
+        challenge,
+    };
+    let to = accounts::address(account);
+    let Done {} = context.workers.call(&to, verify, TIMEOUT).await?;
+    Ok(Answer::new(204))
+}
+
+/// Checks an assertion by the account's passkey of its id, with its signature.
+async fn checked(
+    context: &RequestContext,
+    config: &DashboardConfig,
+    account: AccountId,
+    assertion: &Assertion,
+    purpose: CeremonyPurpose,
+    binding: &CredentialHash,
+) -> Result<(ToVerify, Passkey, SpentChallenge), Refusal> {
+    let (issued, challenge) = challenge_of(context, assertion.challenge(), purpose, binding)?;
+    if issued.account.is_some_and(|issued| issued != account) {
+        return Err(PASSKEY_REFUSED.into());
+    }
+    let read = ReadPasskey {
+        credential_id: Bytes(assertion.credential_id().to_vec()),
+    };
+    let stored: Passkey = context
+        .workers
+        .call(&accounts::address(account), read, TIMEOUT)
+        .await?;
+    let credential = StoredCredential {
+        credential_id: assertion.credential_id(),
+        spki: &stored.spki.0,
+        sign_count: stored.sign_count,
+        is_backup_eligible: stored.is_backup_eligible,
+    };
+    let signed = assertion
+        .check(&config.party, assertion.challenge(), &credential)
+        .map_err(refused)?;
+    if !web_crypto::verifies(&signed).await {
+        log::warn("passkeys", "signature");
+        return Err(PASSKEY_REFUSED.into());
+    }
+    Ok((signed, stored, challenge))
+}

@@ -1,0 +1,104 @@
+//! A publisher's credentials: report keys, which its ledger owns, and the Pub-Key, which the catalog owns.
+
+use serde_json::json;
+use worker::Request;
+
+use super::gate::Visitor;
+use crate::{
+    isolate::RequestContext,
+    operator::{TIMEOUT, ask, segment},
+    refusal::Refusal,
+};
+use contract::{
+    accounts::{self, Record},
+    catalog::{self, COMMAND_PATH, GetPubKey},
+    ledger::{self, CreateKey, ListKeys, OPERATOR, RevokeKey},
+    operation::{CallError, ObjectAddress, Reply},
+};
+use platform::{
+    http::{answer::Answer, body},
+    log,
+    traits::ObjectCall,
+};
+
+const MAX_BODY: usize = 4 << 10;
+
+fn ledger_of(visitor: &Visitor) -> ObjectAddress {
+    ledger::address(&visitor.publisher, OPERATOR)
+}
+
+/// Adds to the account's audit what another object has done for the visitor. It is done by then, so a failure is logged.
+async fn record(
+    context: &RequestContext,
+    visitor: &Visitor,
+    action: &str,
+    subject: Option<String>,
+    detail: Option<String>,
+) {
+    let record = Record {
+        by: visitor.actor(),
+        action: action.to_owned(),
+        subject,
+        detail,
+    };
+    let to = accounts::address(visitor.account.id());
+    if let Err(error) = context.workers.call(&to, record, TIMEOUT).await {
+        log::error("dashboard", format_args!("audit of {action}: {error}"));
+    }
+}
+
+pub async fn list_report_keys(context: &RequestContext, visitor: &Visitor) -> Result<Answer, Refusal> {
+    Ok(ask(context, &ledger_of(visitor), ListKeys {}).await)
+}
+
+pub async fn create_report_key(
+    context: &RequestContext,
+    visitor: &Visitor,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let body = body::read_text(&mut request, MAX_BODY).await?;
+    let label = serde_json::from_str::<serde_json::Value>(&body)
+        .ok()
+        .and_then(|body| Some(body.get("label")?.as_str()?.to_owned()));
+    let created: Reply = context
+        .workers
+        .call(&ledger_of(visitor), CreateKey { body }, TIMEOUT)
+        .await?;
+    let key_id = serde_json::from_str::<serde_json::Value>(&created.body)
+        .ok()
+        .and_then(|body| Some(body.get("key_id")?.as_str()?.to_owned()));
+    record(context, visitor, "report_key_created", key_id, label).await;
+    Ok(created.into())
+}
+
+pub async fn revoke_report_key(
+    context: &RequestContext,
+    visitor: &Visitor,
+    segments: &[&str],
+) -> Result<Answer, Refusal> {
+    let key_id = segment(segments, 0);
+    let revoke = RevokeKey {
+        key_id: key_id.clone(),
+    };
+    let revoked: Reply = context.workers.call(&ledger_of(visitor), revoke, TIMEOUT).await?;
+    record(context, visitor, "report_key_revoked", Some(key_id), None).await;
+    Ok(revoked.into())
+}
+
+/// The Pub-Key, or null before the operator has issued one.
+pub async fn read_pub_key(context: &RequestContext, visitor: &Visitor) -> Result<Answer, Refusal> {
+    let get = GetPubKey {
+        publisher_id: visitor.publisher.to_string(),
+    };
+    match context
+        .workers
+        .call(&catalog::address(COMMAND_PATH), get, TIMEOUT)
+        .await
+    {
+        Ok(reply) => Ok(reply.into()),
+        Err(CallError::Refused { status: 404, .. }) => {
+            Ok(Answer::json(200, json!({ "pub_key": null }).to_string()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}

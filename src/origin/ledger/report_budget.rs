@@ -1,0 +1,71 @@
+//! The budget of reports under a session: a bucket of facts. People and their pages have no key whose rate would bound
+//! them, and a ledger makes one report at a time.
+
+use std::cell::Cell;
+
+use domain::model::api_error::ApiError;
+
+/// Facts that a burst of queries may read, and how many come back each millisecond: 2,000,000 a second, which take about
+/// 14 ms of the object's time.
+const BURST: i64 = 16_000_000;
+const PER_MS: i64 = 2_000;
+/// The least cost of a query, in facts: each has a fixed part.
+const LEAST: i64 = 10_000;
+
+pub const TOO_MANY_REPORTS: ApiError = ApiError::new(
+    429,
+    "too_many_reports",
+    "too many reports at once; they are made again shortly",
+);
+
+/// It is in memory: a restart of the object fills it.
+#[derive(Default)]
+pub struct ReportBudget {
+    /// The cost that is not paid off yet, in facts, and when that was computed, in milliseconds.
+    owed: Cell<(i64, i64)>,
+}
+
+impl ReportBudget {
+    /// Takes the cost of a query that reads this many facts.
+    ///
+    /// # Errors
+    /// 429 with the seconds after which there is room for it. A query larger than the burst waits for all of it.
+    pub fn take(&self, facts: u64, now_ms: i64) -> Result<(), ApiError> {
+        let cost = i64::try_from(facts).unwrap_or(BURST).clamp(LEAST, BURST);
+        let (owed, at_ms) = self.owed.get();
+        let paid = now_ms.saturating_sub(at_ms).max(0).saturating_mul(PER_MS);
+        let owed = owed.saturating_sub(paid).max(0) + cost;
+        if owed > BURST {
+            let seconds = (owed - BURST) / (PER_MS * 1_000) + 1;
+            return Err(TOO_MANY_REPORTS.retry_after(u32::try_from(seconds).unwrap_or(u32::MAX)));
+        }
+        self.owed.set((owed, now_ms));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_is_admitted_and_then_what_comes_back() {
+        let budget = ReportBudget::default();
+        let taken = |facts: u64, now_ms: i64| {
+            (0..10_000)
+                .take_while(|_| budget.take(facts, now_ms).is_ok())
+                .count()
+        };
+        assert_eq!(taken(1_000_000, 1_000), 16);
+        assert_eq!(taken(1_000_000, 2_000), 2);
+        assert_eq!(
+            taken(1_000_000, 1_500),
+            0,
+            "a clock that steps back gives nothing"
+        );
+        assert_eq!(taken(0, 1_000_000), 1_600, "the least cost");
+        assert_eq!(taken(u64::MAX, 2_000_000), 1, "a query larger than the burst");
+        let refused = budget.take(2_000_000, 2_000_000).unwrap_err();
+        assert_eq!((refused.status, refused.retry_after_s), (429, Some(1)));
+    }
+}

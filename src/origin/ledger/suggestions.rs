@@ -1,0 +1,47 @@
+//! Suggests values for a filter: values of a dimension in the data, those with the most impressions first.
+
+use serde_json::{Value, json};
+
+use super::{report, report::ReportError};
+use contract::{ledger::Suggest, operation::Reply};
+use domain::reporting::{
+    Dimension,
+    engine::Budget,
+    query::{MAX_COUNT, Query},
+};
+use platform::{database::Database, failure::Failure};
+
+/// Suggestions in an answer.
+const MOST: usize = 20;
+
+/// Values that contain the text in any case, or apps whose name does. Rare values beyond the first 50,000 are not found.
+pub fn suggest(db: &impl Database, wanted: &Suggest) -> Result<Reply, Failure> {
+    let range: Value = serde_json::from_str(&wanted.date_range).unwrap_or_default();
+    let query = json!({
+        "date_range": range,
+        "dimensions": [wanted.dimension],
+        "metrics": ["impressions", "clicks"],
+        "order_by": [{ "column": "impressions", "ascending": false }],
+        "pagination": { "count": MAX_COUNT },
+    });
+    let query = Query::parse(&query.to_string())?;
+    let report = report::build(db, &query, &Budget::default()).map_err(|error| match error {
+        ReportError::Failure(failure) => failure,
+        ReportError::Damaged(cause) => Failure::Internal(cause),
+    })?;
+    let text = wanted.text.to_lowercase();
+    let dimension = *query.dimensions.first().unwrap_or(&Dimension::App);
+    let names = report.names;
+    let matches = |value: &&str| {
+        let name = names.get(*value).map(String::as_str).unwrap_or_default();
+        value.to_lowercase().contains(&text) || name.to_lowercase().contains(&text)
+    };
+    let found = report.page.column(dimension).filter(matches).take(MOST);
+    let values: Vec<Value> = found
+        .map(|value| match names.get(value) {
+            Some(name) => json!({ "value": value, "label": name }),
+            None => json!({ "value": value }),
+        })
+        .collect();
+    Ok(Reply::ok(&json!({ "values": values })))
+}

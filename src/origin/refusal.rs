@@ -1,0 +1,35 @@
+//! The answer to a call that is refused, on its way out of a handler by `?`.
+
+use contract::operation::CallError;
+use domain::model::api_error::ApiError;
+use platform::http::answer::Answer;
+
+/// Boxed, since it is large and rare.
+pub struct Refusal(Box<Answer>);
+
+impl Refusal {
+    pub fn status(&self) -> u16 {
+        self.0.status()
+    }
+
+    pub fn code(&self) -> Option<&str> {
+        self.0.code()
+    }
+
+    pub fn into_answer(self) -> Answer {
+        *self.0
+    }
+}
+
+impl From<ApiError> for Refusal {
+    fn from(error: ApiError) -> Self {
+        Self(Box::new(error.into()))
+    }
+}
+
+impl From<CallError> for Refusal {
+    /// Passes on an object's refusal. A missing answer is logged, and the caller receives 503.
+    fn from(error: CallError) -> Self {
+        Self(Box::new(error.into()))
+    }
+}
