@@ -3,7 +3,11 @@
 // waitUntil keeps a request running after its client has disconnected. Otherwise the runtime drops it without notifying
 // WebAssembly, and its memory and permits are never released.
 import Module from "./index.js";
+import pages from "./pages.js";
 export * from "./index.js";
+
+// Read in src/origin/dashboard/pages.rs. They stay in JavaScript, outside WebAssembly's memory, which never shrinks.
+globalThis.signpostPages = pages;
 
 const { fetch: handler } = Module.prototype;
 

@@ -53,6 +53,9 @@ const edge :Workerd.Worker = (
 const origin :Workerd.Worker = (
   modules = [
     (name = "entry.js", esModule = embed "../../build/origin/entry.js"),
+    (name = "pages.js", esModule = embed "../../build/origin/pages.js"),
+    (name = "page.html.gz.bin", data = embed "../../build/origin/page.html.gz.bin"),
+    (name = "app.js.gz.bin", data = embed "../../build/origin/app.js.gz.bin"),
     (name = "index.js", esModule = embed "../../build/origin/index.js"),
     (name = "./index_bg.wasm", wasm = embed "../../build/origin/index_bg.wasm"),
   ],

@@ -1,9 +1,7 @@
 //! The pages and their assets. The build compresses them into data modules, and `entry.js` hands these over when the
 //! isolate starts.
 
-use std::cell::RefCell;
-
-use js_sys::{Array, Reflect};
+use js_sys::{Map, Reflect};
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
 use worker::web_sys::{self, Headers, ResponseInit};
 
@@ -20,42 +18,34 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self';
                       base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
                       require-trusted-types-for 'script'; trusted-types 'none'; style-src 'self' ";
 
-/// A file of the pages.
-struct Asset {
-    /// The path at which it is served.
-    path: String,
-    content_type: String,
-    /// Its bytes as gzip: an ArrayBuffer, which stays in JavaScript.
-    bytes: JsValue,
-}
-
-struct Assets {
-    page: JsValue,
-    style_hash: String,
-    files: Vec<Asset>,
-}
-
-thread_local! {
-    static ASSETS: RefCell<Option<Assets>> = const { RefCell::new(None) };
-}
-
-/// Takes the pages over: the page, the hash of its styles, and for each other file its path, its type and its bytes.
 #[wasm_bindgen]
-pub fn set_assets(page: JsValue, style_hash: String, files: &Array) {
-    let files = files.iter().filter_map(|file| {
-        let file: Array = file.dyn_into().ok()?;
-        Some(Asset {
-            path: file.get(0).as_string()?,
-            content_type: file.get(1).as_string()?,
-            bytes: file.get(2),
-        })
-    });
-    let assets = Assets {
-        page,
-        style_hash,
-        files: files.collect(),
-    };
-    ASSETS.set(Some(assets));
+extern "C" {
+    /// The global that `entry.js` sets when the isolate starts.
+    #[wasm_bindgen(thread_local_v2, js_name = signpostPages)]
+    static PAGES: Option<Pages>;
+
+    type Pages;
+
+    /// The page as gzip: an ArrayBuffer, which stays in JavaScript.
+    #[wasm_bindgen(method, getter)]
+    fn page(this: &Pages) -> JsValue;
+
+    /// The hash of the styles in the page, as a policy names it.
+    #[wasm_bindgen(method, getter, js_name = styleHash)]
+    fn style_hash(this: &Pages) -> String;
+
+    /// The files that the page names, by path.
+    #[wasm_bindgen(method, getter)]
+    fn files(this: &Pages) -> Map;
+
+    type File;
+
+    #[wasm_bindgen(method, getter, js_name = contentType)]
+    fn content_type(this: &File) -> String;
+
+    /// The file as gzip.
+    #[wasm_bindgen(method, getter)]
+    fn bytes(this: &File) -> JsValue;
 }
 
 /// Every view of the dashboard is the same page, whose script reads the address. An address of this machine by number is
@@ -79,16 +69,16 @@ pub fn page(call: &Call<'_>) -> Result<Answer, Refusal> {
         }
         return Err(error.into());
     }
-    let response = ASSETS.with_borrow(|assets| {
-        let assets = assets.as_ref()?;
-        let policy = format!("{POLICY}'{}'", assets.style_hash);
+    let response = PAGES.with(|pages| {
+        let pages = pages.as_ref()?;
+        let policy = format!("{POLICY}'{}'", pages.style_hash());
         let headers: &[(&str, &str)] = &[
             ("Content-Type", "text/html; charset=utf-8"),
             ("Cache-Control", "no-cache"),
             ("Content-Security-Policy", &policy),
             ("X-Frame-Options", "DENY"),
         ];
-        Some(respond(&assets.page, headers))
+        Some(respond(&pages.page(), headers))
     });
     served(response)
 }
@@ -107,17 +97,17 @@ pub fn asset(call: &Call<'_>) -> Result<Answer, Refusal> {
     if header(&call.request, "Sec-Fetch-Site").is_some_and(|site| site == "cross-site") {
         return Err(common::NOT_FOUND.into());
     }
-    let response = ASSETS.with_borrow(|assets| {
-        let files = assets
-            .as_ref()
-            .map(|assets| assets.files.as_slice())
-            .unwrap_or_default();
-        let file = files.iter().find(|file| file.path == call.address.path)?;
+    let response = PAGES.with(|pages| {
+        let file = pages.as_ref()?.files().get(&call.address.path.into());
+        if file.is_undefined() {
+            return None;
+        }
+        let file: File = file.unchecked_into();
         let headers: &[(&str, &str)] = &[
-            ("Content-Type", &file.content_type),
+            ("Content-Type", &file.content_type()),
             ("Cache-Control", "public, max-age=31536000, immutable"),
         ];
-        Some(respond(&file.bytes, headers))
+        Some(respond(&file.bytes(), headers))
     });
     served(response)
 }

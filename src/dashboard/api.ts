@@ -1,0 +1,128 @@
+// Client of the dashboard's API: one function per call, typed results, one error type.
+
+import type * as T from "./types";
+
+const BASE = "/v1/dashboard";
+
+// A 429 or 503 is repeated once by itself when it asks for no more than this; a longer wait is left to the person.
+const LONGEST_WAIT_SECONDS = 10;
+
+export class ApiError extends Error {
+  constructor(
+    /** HTTP status; 0 when no answer arrived. */
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly requestId: string | null,
+    readonly retryAfter: number | null,
+  ) {
+    super(message);
+  }
+}
+
+let signedOutListener = () => {};
+
+/** Called when an answer says that the session is gone. */
+export function onSignedOut(listener: () => void) {
+  signedOutListener = listener;
+}
+
+function retryAfterSeconds(response: Response): number | null {
+  const seconds = Number(response.headers.get("Retry-After") ?? NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : null;
+}
+
+async function errorOf(response: Response): Promise<ApiError> {
+  const body = (await response.json().catch(() => ({}))) as Partial<T.Refusal>;
+  return new ApiError(
+    response.status,
+    body.code ?? "unknown",
+    body.error ?? "",
+    response.headers.get("X-Request-Id"),
+    retryAfterSeconds(response),
+  );
+}
+
+async function send(method: string, path: string, body?: object): Promise<Response> {
+  // A GET has no headers of its own, so that the shell's preload of the overview matches it.
+  const init: RequestInit = { method };
+  if (body) {
+    init.headers = { "Content-Type": "application/json" };
+    init.body = JSON.stringify(body);
+  }
+  try {
+    return await fetch(BASE + path, init);
+  } catch {
+    throw new ApiError(0, "network", "", null, null);
+  }
+}
+
+async function call<Result>(method: string, path: string, body?: object): Promise<Result> {
+  let response = await send(method, path, body);
+  if (response.status === 429 || response.status === 503) {
+    const wait = retryAfterSeconds(response);
+    if (wait !== null && wait <= LONGEST_WAIT_SECONDS) {
+      await new Promise((resolve) => setTimeout(resolve, wait * 1000));
+      response = await send(method, path, body);
+    }
+  }
+  if (response.ok) {
+    if (response.status === 204) return undefined as Result;
+    try {
+      return (await response.json()) as Result;
+    } catch {
+      throw new ApiError(response.status, "unreadable", "", response.headers.get("X-Request-Id"), null);
+    }
+  }
+  const error = await errorOf(response);
+  if (error.code === "not_signed_in") signedOutListener();
+  throw error;
+}
+
+const get = <Result>(path: string) => call<Result>("GET", path);
+const post = <Result = void>(path: string, body: object = {}) => call<Result>("POST", path, body);
+// Writes are refused without this content type, and a body carries it.
+const patch = (path: string, body: object) => call<void>("PATCH", path, body);
+const remove = (path: string) => call<void>("DELETE", path, {});
+const id = encodeURIComponent;
+
+interface Options<Json> {
+  options: Json;
+}
+
+export const api = {
+  overview: () => get<T.Overview>("/overview"),
+  switchAccount: (publisher_id: string) => post("/switch", { publisher_id }),
+
+  invite: (invite: string) => post<T.Invite>("/invite", { invite }),
+  signIn: (invite: string) => post("/sign_in", { invite }),
+  signOut: () => post("/sign_out"),
+  creationOptions: (invite: string) =>
+    post<Options<PublicKeyCredentialCreationOptionsJSON>>("/passkeys/creation", { invite }),
+  storePasskey: (invite: string, credential: object) => post("/passkeys", { invite, credential }),
+  requestOptions: () => post<Options<PublicKeyCredentialRequestOptionsJSON>>("/passkeys/request"),
+  signInWithPasskey: (credential: object) => post("/sign_in/passkey", { credential }),
+  verifyOptions: () => post<Options<PublicKeyCredentialRequestOptionsJSON>>("/verify/request"),
+  verify: (credential: object) => post("/verify", { credential }),
+
+  reports: (queries: T.Query[]) => post<T.ReportBatch>("/reports", { queries }),
+  suggestions: (dimension: T.Dimension, text: string, date_range: T.DateRange) =>
+    post<{ values: T.Suggestion[] }>("/suggestions", { dimension, text, date_range }),
+  createExport: (query: T.Query, format: T.ExportFormat) => post<T.ExportTicket>("/exports", { query, format }),
+  exportUrl: (export_id: string) => `${BASE}/exports/${id(export_id)}`,
+
+  reportKeys: () => get<{ report_keys: T.ReportKey[] }>("/report_keys"),
+  createReportKey: (label: string) => post<T.NewReportKey>("/report_keys", { label }),
+  revokeReportKey: (key_id: string) => remove(`/report_keys/${id(key_id)}`),
+  pubKey: () => get<T.PubKey>("/pub_key"),
+  requestPubKey: (reason: string) => post("/pub_key/request", { reason }),
+  members: () => get<T.Members>("/members"),
+  createInvite: (name: string, role: T.Role) => post<T.NewInvite>("/invites", { name, role }),
+  withdrawInvite: (invite_id: string) => remove(`/invites/${id(invite_id)}`),
+  changeRole: (member_id: string, role: T.Role) => patch(`/members/${id(member_id)}`, { role }),
+  removeMember: (member_id: string) => remove(`/members/${id(member_id)}`),
+  recoverMember: (member_id: string) => post<T.NewInvite>(`/members/${id(member_id)}/recovery`),
+  sessions: () => get<{ sessions: T.Session[] }>("/sessions"),
+  endSession: (session_id: string) => remove(`/sessions/${id(session_id)}`),
+  audit: (cursor: string | null) => get<T.AuditPage>(`/audit?limit=50${cursor ? `&cursor=${id(cursor)}` : ""}`),
+};

@@ -1,0 +1,103 @@
+// The frame of every view: header with navigation, the view, and the account menu.
+
+import { useEffect } from "preact/hooks";
+import { AccountMenu } from "./components/account-menu";
+import { Heading } from "./components/heading";
+import { Mark } from "./components/icons";
+import { Empty } from "./components/states";
+import { Status } from "./components/status";
+import { refresh } from "./cache";
+import { common } from "./messages";
+import { OVERVIEW_PATH, REPORTS_PATH, type Route, route, SETTINGS_PATH } from "./router";
+import { invite, isSignedOut, OVERVIEW_KEY } from "./session";
+import { Overview } from "./views/overview/overview";
+import { Reports } from "./views/reports/reports";
+import { Settings } from "./views/settings/settings";
+import { SignIn } from "./views/sign-in";
+
+// A page that was left open in the background is brought up to date when it is seen again.
+const REFRESH_AFTER_MILLISECONDS = 60_000;
+
+function useRefreshWhenSeen() {
+  useEffect(() => {
+    let hiddenAt = 0;
+    const onChange = () => {
+      if (document.hidden) hiddenAt = Date.now();
+      else if (Date.now() - hiddenAt > REFRESH_AFTER_MILLISECONDS && !isSignedOut.peek()) void refresh(OVERVIEW_KEY);
+    };
+    document.addEventListener("visibilitychange", onChange);
+    return () => document.removeEventListener("visibilitychange", onChange);
+  }, []);
+}
+
+export function App() {
+  useRefreshWhenSeen();
+  const needsSignIn = isSignedOut.value || invite.value !== null;
+  return (
+    <>
+      {needsSignIn ? <SignIn /> : <Frame />}
+      <Status />
+    </>
+  );
+}
+
+function Frame() {
+  const current = route.value;
+  const link = (href: string, name: string, view: Route["view"]) => (
+    <li>
+      <a href={href} aria-current={current.view === view ? "page" : undefined}>
+        {name}
+      </a>
+    </li>
+  );
+  return (
+    <>
+      <header class="top">
+        <a class="skip" href="#content">
+          {common.skip}
+        </a>
+        <div class="top-row">
+          <a class="brand" href={OVERVIEW_PATH}>
+            <Mark /> {common.product}
+          </a>
+          <nav aria-label={common.navigation}>
+            <ul>
+              {link(OVERVIEW_PATH, common.overview, "overview")}
+              {link(REPORTS_PATH, common.reports, "reports")}
+              {link(SETTINGS_PATH, common.settings, "settings")}
+            </ul>
+          </nav>
+          <AccountMenu />
+        </div>
+      </header>
+      <main id="content" tabIndex={-1}>
+        <View route={current} />
+      </main>
+    </>
+  );
+}
+
+function View({ route }: { route: Route }) {
+  switch (route.view) {
+    case "overview":
+      return <Overview />;
+    case "reports":
+      return <Reports />;
+    case "settings":
+      return <Settings section={route.section} />;
+    case "missing":
+      return (
+        <>
+          <Heading title={common.notFoundTitle} />
+          <Empty
+            title={common.notFound}
+            action={
+              <a class="button" href={OVERVIEW_PATH}>
+                {common.toOverview}
+              </a>
+            }
+          />
+        </>
+      );
+  }
+}

@@ -1,0 +1,64 @@
+// The publisher and the member that are signed in; other accounts; sign-out.
+
+import { useAction } from "../action";
+import { account as text } from "../messages";
+import { leave, session, switchAccount } from "../session";
+import type { Overview } from "../types";
+import { Check, ChevronDown } from "./icons";
+import { Popover } from "./popover";
+import { FormError } from "./states";
+
+export function AccountMenu() {
+  const overview = session.value;
+  if (!overview) return <span class="account-space" />;
+  const { publisher } = overview;
+  return (
+    <Popover
+      name={text.menu}
+      buttonClass="button quiet account"
+      align="right"
+      label={
+        <>
+          <span class="visually-hidden">{text.menu}: </span>
+          <span class="account-name">{publisher.name}</span> <ChevronDown />
+        </>
+      }
+    >
+      {(close) => <Menu overview={overview} close={close} />}
+    </Popover>
+  );
+}
+
+function Menu({ overview, close }: { overview: Overview; close: () => void }) {
+  const { member, accounts } = overview;
+  const signOut = useAction(leave);
+  const change = useAction(switchAccount);
+  return (
+    <>
+      <p class="panel-note account-member">{text.signedInAs(member.name, member.role)}</p>
+      {accounts.length > 1 && (
+        <ul class="presets" aria-label={text.accounts}>
+          {accounts.map((account) => (
+            <li key={account.publisher_id}>
+              <button
+                type="button"
+                class="preset"
+                aria-current={account.is_current || undefined}
+                onClick={() => {
+                  if (account.is_current) close();
+                  else void change.run(account.publisher_id, account.name);
+                }}
+              >
+                {account.name} {account.is_current && <Check />}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <FormError error={change.error ?? signOut.error} />
+      <button type="button" class="preset separate" onClick={() => void signOut.run()}>
+        {text.signOut}
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+// Pages of a result, with the number of rows said.
+
+import { pager as text } from "../messages";
+import { ChevronLeft, ChevronRight } from "./icons";
+
+interface Props {
+  page: number;
+  size: number;
+  total: number;
+  sizes: number[];
+  onPage: (page: number) => void;
+  onSize: (size: number) => void;
+}
+
+export function Pager({ page, size, total, sizes, onPage, onSize }: Props) {
+  const pages = Math.max(1, Math.ceil(total / size));
+  const first = Math.min((page - 1) * size + 1, total);
+  const last = Math.min(page * size, total);
+  return (
+    <nav class="pager" aria-label={text.label}>
+      <label>
+        <span>{text.rows}</span>
+        <select value={String(size)} onChange={(event) => onSize(Number(event.currentTarget.value))}>
+          {sizes.map((option) => (
+            <option key={option} value={String(option)}>
+              {option}
+            </option>
+          ))}
+        </select>
+      </label>
+      <span class="pager-range">{text.range(first, last, total)}</span>
+      <span class="pager-buttons">
+        <button
+          type="button"
+          class="button icon-only"
+          aria-label={text.previous}
+          aria-disabled={page <= 1}
+          onClick={() => page > 1 && onPage(page - 1)}
+        >
+          <ChevronLeft />
+        </button>
+        <button
+          type="button"
+          class="button icon-only"
+          aria-label={text.next}
+          aria-disabled={page >= pages}
+          onClick={() => page < pages && onPage(page + 1)}
+        >
+          <ChevronRight />
+        </button>
+      </span>
+    </nav>
+  );
+}

@@ -1,0 +1,191 @@
+// Types of the dashboard's internal API, as the browser sees it. They follow openapi-dashboard.yaml.
+
+export type Role = "owner" | "developer" | "analyst";
+
+export type Dimension = "date" | "app" | "country" | "placement_id" | "ad_tag" | "demand_source" | "sdk_v";
+
+export type Metric =
+  | "ad_requests"
+  | "ad_responses"
+  | "impressions"
+  | "clicks"
+  | "revenue"
+  | "ecpm"
+  | "fill_rate"
+  | "show_rate"
+  | "click_rate";
+
+/** Metrics that are 0 are absent, in rows and in totals. */
+export type Totals = Partial<Record<Metric, number>>;
+
+export interface ReportRow extends Totals {
+  date?: string;
+  app_id?: string;
+  app?: { name: string };
+  country?: string;
+  placement_id?: string;
+  ad_tag?: string;
+  demand_source?: string;
+  sdk_v?: string;
+}
+
+export interface DateRange {
+  start_date: string;
+  end_date: string;
+}
+
+export interface Filter {
+  dimension: Dimension;
+  values: string[];
+}
+
+export interface Order {
+  column: Dimension | Metric;
+  ascending: boolean;
+}
+
+export interface Query {
+  date_range: DateRange;
+  dimensions: Dimension[];
+  metrics: Metric[];
+  filters?: Filter[];
+  order_by?: Order[];
+  pagination?: { page: number; count: number };
+  totals?: boolean;
+}
+
+export interface Refusal {
+  error: string;
+  code: string;
+}
+
+export interface ReportResult {
+  total_count: number;
+  rows: ReportRow[];
+  totals?: Totals;
+}
+
+export interface ReportBatch {
+  data_through: string | null;
+  data_version: number;
+  results: (ReportResult | Refusal)[];
+}
+
+export interface TotalsPart {
+  totals: Totals;
+}
+
+export interface Overview {
+  member: { member_id: string; name: string; role: Role; verified_until: number | null };
+  publisher: { publisher_id: string; name: string; approved: boolean };
+  accounts: { publisher_id: string; name: string; is_current: boolean }[];
+  notices: { kind: "recovery"; member_name: string; by: string; at: number }[];
+  support_contact: string | null;
+  reporting_url: string;
+  today: string;
+  data_through: string | null;
+  data_version: number;
+  reports: {
+    days: { rows: ReportRow[] } | Refusal;
+    current: TotalsPart | Refusal;
+    previous: TotalsPart | Refusal;
+    ads_current: TotalsPart | Refusal;
+    ads_previous: TotalsPart | Refusal;
+    today: TotalsPart | Refusal;
+  };
+}
+
+export interface Invite {
+  publisher: { publisher_id: string; name: string };
+  member_name: string;
+  role: Role;
+  expires_at: number;
+  is_recovery: boolean;
+  local_sign_in: boolean;
+}
+
+export interface Suggestion {
+  value: string;
+  label?: string;
+}
+
+export type ExportFormat = "csv" | "csv_spreadsheet" | "ndjson";
+
+export interface ExportTicket {
+  export_id: string;
+  rows: number;
+}
+
+export interface ReportKey {
+  key_id: string;
+  label: string;
+  scope: string;
+  created_at: number;
+  last_used_at: number | null;
+  created_by: string | null;
+}
+
+export interface NewReportKey {
+  key_id: string;
+  api_key: string;
+  scope: string;
+}
+
+export interface PubKey {
+  pub_key: string | null;
+  request: { asked_at: number; by: string } | null;
+}
+
+export interface Member {
+  member_id: string;
+  name: string;
+  role: Role;
+  created_at: number;
+  last_seen_at: number | null;
+  passkeys: number;
+  is_self: boolean;
+}
+
+export interface PendingInvite {
+  invite_id: string;
+  name: string;
+  role: Role;
+  expires_at: number;
+  by: string;
+}
+
+export interface Members {
+  members: Member[];
+  invites: PendingInvite[];
+}
+
+export interface NewInvite {
+  invite: string;
+  url: string;
+  expires_at: number;
+}
+
+export interface Session {
+  session_id: string;
+  created_at: number;
+  last_seen_at: number;
+  user_agent: string;
+  is_current: boolean;
+}
+
+export interface AuditEntry {
+  at: number;
+  by: string;
+  action: string;
+  subject: string | null;
+  detail: string | null;
+}
+
+export interface AuditPage {
+  entries: AuditEntry[];
+  cursor: string | null;
+}
+
+export function isRefusal(part: object): part is Refusal {
+  return "code" in part && "error" in part;
+}

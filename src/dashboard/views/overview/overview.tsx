@@ -1,0 +1,58 @@
+// Overview: how the last 30 complete days went, against the 30 days before.
+
+import { useCached } from "../../cache";
+import { Heading } from "../../components/heading";
+import { Empty, Failed, Stale } from "../../components/states";
+import { addDays, dateRangeText } from "../../format";
+import { common, overview as text } from "../../messages";
+import { loadOverview, OVERVIEW_KEY } from "../../session";
+import { isRefusal, type Overview as Data } from "../../types";
+import { DaysChart } from "./days-chart";
+import { Approval, Notices } from "./notices";
+import { Tiles } from "./tiles";
+import { TopLists } from "./top-lists";
+
+export function Overview() {
+  const cached = useCached(OVERVIEW_KEY, loadOverview);
+  const { data, error, reload } = cached;
+  const note = data ? (
+    <>
+      {text.period(dateRangeText(addDays(data.today, -30), addDays(data.today, -1)))}
+      <br />
+      {data.data_through ? common.dataThrough(data.data_through) : common.noDataYet}
+    </>
+  ) : (
+    <>
+      {common.loading}
+      <br />
+      &nbsp;
+    </>
+  );
+  return (
+    <>
+      <Heading title={text.title} within={data ? [data.publisher.name] : []} note={note} />
+      {error && !data ? (
+        <Failed error={error} retry={reload} />
+      ) : (
+        <>
+          <Stale of={cached} retry={reload} />
+          {data && <Notices notices={data.notices} contact={data.support_contact} />}
+          {data && !data.publisher.approved && <Approval overview={data} />}
+          {data && hasNoNumbers(data) ? (
+            data.publisher.approved && <Empty title={text.emptyTitle}>{text.empty}</Empty>
+          ) : (
+            <>
+              <Tiles overview={data} />
+              <DaysChart overview={data} retry={reload} />
+              <TopLists overview={data} />
+            </>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function hasNoNumbers({ reports }: Data): boolean {
+  return !isRefusal(reports.days) && !reports.days.rows.some((row) => row.revenue || row.clicks || row.impressions);
+}

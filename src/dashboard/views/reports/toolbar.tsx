@@ -1,0 +1,74 @@
+// The question: dates, what to break down by, metrics, filters, comparison.
+
+import { CheckboxMenu } from "../../components/checkbox-menu";
+import { DateRangePicker } from "../../components/date-range";
+import { DIMENSION_NAMES, METRIC_HINTS, METRIC_NAMES, reports as text } from "../../messages";
+import { adTagBlocked, DIMENSIONS, metricBlocked, METRICS } from "./columns";
+import { Filters } from "./filters";
+import { MOST_DAYS, PRESETS } from "./periods";
+import { defaultOrder, type ReportState, resolveRange, usesAdTag } from "./state";
+
+interface Props {
+  state: ReportState;
+  today: string;
+  onChange: (part: Partial<ReportState>) => void;
+}
+
+export function Toolbar({ state, today, onChange }: Props) {
+  const range = resolveRange(state.range, today);
+  const adTag = usesAdTag(state);
+  return (
+    <div class="toolbar" role="group" aria-label={text.title}>
+      <DateRangePicker
+        range={range}
+        preset={typeof state.range === "string" ? state.range : null}
+        presets={PRESETS}
+        presetName={(preset) => text.presets[preset]}
+        today={today}
+        mostDays={MOST_DAYS}
+        onPreset={(preset) => onChange({ range: preset })}
+        onRange={(dates) => onChange({ range: dates })}
+      />
+      <Compare state={state} onChange={onChange} />
+      <CheckboxMenu
+        name={text.dimensions}
+        choices={DIMENSIONS.map((dimension) => ({
+          value: dimension,
+          label: DIMENSION_NAMES[dimension],
+          blocked:
+            dimension === "ad_tag" && !state.dimensions.includes("ad_tag") ? adTagBlocked(state.metrics) : undefined,
+        }))}
+        chosen={state.dimensions}
+        onChange={(dimensions) => onChange({ dimensions, order: defaultOrder(dimensions, state.metrics) })}
+      />
+      <CheckboxMenu
+        name={text.metrics}
+        choices={METRICS.map((metric) => ({
+          value: metric,
+          label: METRIC_NAMES[metric],
+          hint: metricBlocked(metric, adTag) ? text.adTagHint : METRIC_HINTS[metric],
+          blocked: metricBlocked(metric, adTag),
+        }))}
+        chosen={state.metrics}
+        onChange={(metrics) => onChange({ metrics })}
+      />
+      <Filters state={state} range={range} onChange={(filters) => onChange({ filters })} />
+    </div>
+  );
+}
+
+function Compare({ state, onChange }: Pick<Props, "state" | "onChange">) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={state.compare}
+        // The rows are the same, so the page stays.
+        onChange={(event) => onChange({ compare: event.currentTarget.checked, page: state.page })}
+      />
+      <span>
+        {text.compare} <span class="visually-hidden">{text.compareHint}</span>
+      </span>
+    </label>
+  );
+}

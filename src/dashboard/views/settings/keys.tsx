@@ -1,0 +1,159 @@
+// Report keys: create one, see when it was last used, revoke it.
+
+import { useState } from "preact/hooks";
+import { useAction } from "../../action";
+import { api } from "../../api";
+import { useCached } from "../../cache";
+import { CopyField } from "../../components/copy-button";
+import { Confirm, Dialog } from "../../components/dialog";
+import { focusHeading } from "../../components/heading";
+import { Plus } from "../../components/icons";
+import { Empty, Failed, FormError, Stale } from "../../components/states";
+import { say } from "../../components/status";
+import { type Column, Table, TableSkeleton } from "../../components/table";
+import { timeText } from "../../format";
+import { common, SECTION_NAMES, settings } from "../../messages";
+import { withVerification } from "../../passkeys";
+import type { NewReportKey, ReportKey } from "../../types";
+import { Page } from "./page";
+
+const text = settings.keys;
+
+export function Keys() {
+  const keys = useCached("report_keys", api.reportKeys);
+  const [isCreating, setCreating] = useState(false);
+  const [revoked, setRevoked] = useState<ReportKey | null>(null);
+
+  const columns: Column<ReportKey>[] = [
+    { key: "label", header: text.label, cell: (key) => key.label },
+    {
+      key: "created",
+      header: settings.createdAt,
+      cell: (key) => (
+        <>
+          {timeText(key.created_at)}
+          {key.created_by && (
+            <span class="cell-second">
+              {text.by} {key.created_by}
+            </span>
+          )}
+        </>
+      ),
+    },
+    { key: "used", header: settings.lastUsed, cell: (key) => (key.last_used_at ? timeText(key.last_used_at) : common.never) },
+    {
+      key: "revoke",
+      header: text.revoke,
+      isHeaderHidden: true,
+      isNumber: true,
+      cell: (key) => (
+        <button type="button" class="button small danger-text" aria-label={`${text.revoke} ${key.label}`} onClick={() => setRevoked(key)}>
+          {text.revoke}
+        </button>
+      ),
+    },
+  ];
+  const create = (
+    <button type="button" class="button primary" onClick={() => setCreating(true)}>
+      <Plus /> {text.create}
+    </button>
+  );
+  const list = keys.data?.report_keys;
+  return (
+    <Page section="keys" note={text.intro} actions={create}>
+      <Stale of={keys} retry={keys.reload} />
+      {!list ? (
+        keys.error ? (
+          <Failed error={keys.error} retry={keys.reload} />
+        ) : (
+          <div class="card">
+            <TableSkeleton rows={3} />
+          </div>
+        )
+      ) : list.length === 0 ? (
+        <Empty title={text.emptyTitle}>{text.empty}</Empty>
+      ) : (
+        <div class="card table-card">
+          <Table stacks name={SECTION_NAMES.keys} columns={columns} rows={list} rowKey={(key) => key.key_id} />
+        </div>
+      )}
+      {isCreating && (
+        <CreateKey
+          onClose={() => {
+            setCreating(false);
+            void keys.reload();
+          }}
+        />
+      )}
+      {revoked && (
+        <Confirm
+          title={text.revokeTitle(revoked.label)}
+          text={text.revokeText}
+          button={text.revoke}
+          dangerous
+          onConfirm={async () => {
+            await withVerification(() => api.revokeReportKey(revoked.key_id));
+            say(text.revoked(revoked.label));
+            setRevoked(null);
+            await keys.reload();
+            focusHeading();
+          }}
+          onClose={() => setRevoked(null)}
+        />
+      )}
+    </Page>
+  );
+}
+
+const LONGEST_LABEL = 80;
+
+function CreateKey({ onClose }: { onClose: () => void }) {
+  const [label, setLabel] = useState("");
+  const [made, setMade] = useState<NewReportKey | null>(null);
+  const action = useAction(async () => setMade(await withVerification(() => api.createReportKey(label.trim()))));
+  if (made) {
+    return (
+      <Dialog key="made" title={text.madeTitle} onClose={onClose} keepOpen>
+        <p>{text.made}</p>
+        <CopyField label={text.newKey} value={made.api_key} />
+        <div class="dialog-buttons">
+          <button type="button" class="button primary" onClick={onClose}>
+            {common.done}
+          </button>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog key="form" title={text.create} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void action.run();
+        }}
+      >
+        <label class="field">
+          <span>{text.label}</span>
+          <input
+            type="text"
+            required
+            maxLength={LONGEST_LABEL}
+            autocomplete="off"
+            value={label}
+            onInput={(event) => setLabel(event.currentTarget.value)}
+          />
+          <small>{text.labelHint}</small>
+        </label>
+        <FormError error={action.error} />
+        <div class="dialog-buttons">
+          <button type="button" class="button" onClick={onClose}>
+            {common.cancel}
+          </button>
+          <button type="submit" class="button primary" aria-disabled={action.isRunning}>
+            {text.create}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,174 @@
+// Dialogs of the members section. Each change needs a fresh passkey; a link is shown only once.
+
+import { useState } from "preact/hooks";
+import { useAction } from "../../action";
+import { api } from "../../api";
+import { CopyField } from "../../components/copy-button";
+import { Confirm, Dialog } from "../../components/dialog";
+import { focusHeading } from "../../components/heading";
+import { FormError } from "../../components/states";
+import { say } from "../../components/status";
+import { common, ROLE_HINTS, ROLE_NAMES, settings } from "../../messages";
+import { withVerification } from "../../passkeys";
+import type { Member, NewInvite, PendingInvite, Role } from "../../types";
+import { ROLES } from "./members";
+
+const text = settings.members;
+
+export type MemberDialog =
+  | { kind: "invite" }
+  | { kind: "role"; member: Member; role: Role }
+  | { kind: "recovery"; member: Member }
+  | { kind: "remove"; member: Member }
+  | { kind: "withdraw"; pending: PendingInvite };
+
+interface Props {
+  dialog: MemberDialog;
+  onClose: () => void;
+  onChanged: () => Promise<void>;
+}
+
+export function MemberDialogs({ dialog, onClose, onChanged }: Props) {
+  const [link, setLink] = useState<{ name: string; made: NewInvite } | null>(null);
+  const change = (call: () => Promise<unknown>, said: string) => async () => {
+    await withVerification(call);
+    say(said);
+    onClose();
+    await onChanged();
+    focusHeading();
+  };
+  if (link) return <LinkDialog {...link} onClose={onClose} />;
+  switch (dialog.kind) {
+    case "invite":
+      return (
+        <InviteDialog
+          onClose={onClose}
+          onMade={(name, made) => {
+            setLink({ name, made });
+            void onChanged();
+          }}
+        />
+      );
+    case "role": {
+      const { member, role } = dialog;
+      return (
+        <Confirm
+          title={text.roleTitle(member.name, role)}
+          text={text.roleText(role)}
+          button={text.changeIt}
+          onConfirm={change(() => api.changeRole(member.member_id, role), text.roleChanged(member.name))}
+          onClose={onClose}
+        />
+      );
+    }
+    case "recovery": {
+      const { member } = dialog;
+      return (
+        <Confirm
+          title={text.recoverTitle(member.name)}
+          text={text.recoverText}
+          button={text.recoverIt}
+          dangerous
+          onConfirm={async () => {
+            const made = await withVerification(() => api.recoverMember(member.member_id));
+            setLink({ name: member.name, made });
+            void onChanged();
+          }}
+          onClose={onClose}
+        />
+      );
+    }
+    case "remove": {
+      const { member } = dialog;
+      return (
+        <Confirm
+          title={text.removeTitle(member.name)}
+          text={text.removeText}
+          button={text.remove}
+          dangerous
+          onConfirm={change(() => api.removeMember(member.member_id), text.removed(member.name))}
+          onClose={onClose}
+        />
+      );
+    }
+    case "withdraw": {
+      const { pending } = dialog;
+      return (
+        <Confirm
+          title={text.withdrawTitle(pending.name)}
+          text={text.withdrawText}
+          button={text.withdraw}
+          dangerous
+          onConfirm={change(() => api.withdrawInvite(pending.invite_id), text.withdrawn(pending.name))}
+          onClose={onClose}
+        />
+      );
+    }
+  }
+}
+
+function LinkDialog({ name, made, onClose }: { name: string; made: NewInvite; onClose: () => void }) {
+  return (
+    <Dialog key="link" title={text.linkTitle(name)} onClose={onClose} keepOpen>
+      <p>{text.linkText(made.expires_at)}</p>
+      <CopyField label={text.link} value={made.url} />
+      <div class="dialog-buttons">
+        <button type="button" class="button primary" onClick={onClose}>
+          {common.done}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+const LONGEST_NAME = 80;
+
+function InviteDialog({ onClose, onMade }: { onClose: () => void; onMade: (name: string, made: NewInvite) => void }) {
+  const [name, setName] = useState("");
+  const [role, setRole] = useState<Role>("analyst");
+  const action = useAction(async () => {
+    const given = name.trim();
+    onMade(given, await withVerification(() => api.createInvite(given, role)));
+  });
+  return (
+    <Dialog title={text.invite} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void action.run();
+        }}
+      >
+        <label class="field">
+          <span>{text.name}</span>
+          <input
+            type="text"
+            required
+            maxLength={LONGEST_NAME}
+            autocomplete="off"
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        </label>
+        <fieldset class="choices">
+          <legend>{text.role}</legend>
+          {ROLES.map((option) => (
+            <label class="choice" key={option}>
+              <input type="radio" name="role" checked={option === role} onChange={() => setRole(option)} />
+              <span>{ROLE_NAMES[option]}</span>
+              <span class="choice-hint">{ROLE_HINTS[option]}</span>
+            </label>
+          ))}
+        </fieldset>
+        <FormError error={action.error} />
+        <div class="dialog-buttons">
+          <button type="button" class="button" onClick={onClose}>
+            {common.cancel}
+          </button>
+          <button type="submit" class="button primary" aria-disabled={action.isRunning}>
+            {text.create}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

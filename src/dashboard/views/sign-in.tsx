@@ -1,0 +1,159 @@
+// Sign-in: with a passkey, or for the first time with an invite link.
+
+import { useEffect, useState } from "preact/hooks";
+import { useAction } from "../action";
+import { api, ApiError } from "../api";
+import { useCached } from "../cache";
+import { Heading } from "../components/heading";
+import { Mark } from "../components/icons";
+import { Failed, FormError, Skeleton } from "../components/states";
+import { timeText } from "../format";
+import { common, ROLE_HINTS, ROLE_NAMES, signIn as text } from "../messages";
+import { createPasskey, signInWithPasskey } from "../passkeys";
+import { enter, hasExpired, invite as heldInvite, isSignedOut, leave, loadOverview, OVERVIEW_KEY, session } from "../session";
+import type { Invite } from "../types";
+
+export function SignIn() {
+  const invite = heldInvite.value;
+  return (
+    <div class="sign-in">
+      <header class="brand">
+        <Mark /> {common.product}
+      </header>
+      <main id="content" class="card">
+        {invite === null ? (
+          <WithPasskey />
+        ) : session.value ? (
+          <SessionOpen />
+        ) : isSignedOut.value ? (
+          <WithInvite key={invite} invite={invite} />
+        ) : (
+          <CheckingSession />
+        )}
+      </main>
+    </div>
+  );
+}
+
+function Checking() {
+  return (
+    <>
+      <Heading title={text.checking} />
+      <Skeleton lines={4} />
+    </>
+  );
+}
+
+/** Until it is known whether a session is open, which must be left first. */
+function CheckingSession() {
+  const { error, reload } = useCached(OVERVIEW_KEY, loadOverview);
+  if (!error) return <Checking />;
+  return (
+    <>
+      <Heading title={text.title} />
+      <Failed error={error} retry={reload} compact />
+    </>
+  );
+}
+
+function WithPasskey() {
+  const action = useAction(async () => {
+    await signInWithPasskey();
+    enter();
+  });
+  return (
+    <>
+      <Heading title={text.title} />
+      <p>{hasExpired.value ? text.expired : text.intro}</p>
+      <FormError error={action.error} />
+      <button type="button" class="button primary wide" aria-disabled={action.isRunning} onClick={() => void action.run()}>
+        {action.isRunning ? text.waiting : text.withPasskey}
+      </button>
+      <p class="note">{text.noPasskey}</p>
+    </>
+  );
+}
+
+function SessionOpen() {
+  const { member, publisher } = session.value!;
+  const action = useAction(leave);
+  return (
+    <>
+      <Heading title={text.openTitle} />
+      <p>{text.open(member.name, publisher.name)}</p>
+      <FormError error={action.error} />
+      <div class="stack">
+        <button type="button" class="button primary wide" aria-disabled={action.isRunning} onClick={() => void action.run()}>
+          {text.leave}
+        </button>
+        <button type="button" class="button wide" onClick={() => (heldInvite.value = null)}>
+          {text.stay}
+        </button>
+      </div>
+    </>
+  );
+}
+
+function WithInvite({ invite }: { invite: string }) {
+  const [found, setFound] = useState<Invite | ApiError | null>(null);
+  const load = () => {
+    setFound(null);
+    api.invite(invite).then(setFound, setFound);
+  };
+  useEffect(load, []);
+  if (found === null) return <Checking />;
+  if (found instanceof ApiError) {
+    if (found.status !== 404) {
+      return (
+        <>
+          <Heading title={text.title} />
+          <Failed error={found} retry={load} compact />
+        </>
+      );
+    }
+    return (
+      <>
+        <Heading title={text.unknownTitle} />
+        <p>{text.unknown}</p>
+        <button type="button" class="button wide" onClick={() => (heldInvite.value = null)}>
+          {text.toSignIn}
+        </button>
+      </>
+    );
+  }
+  return <Accept invite={invite} found={found} />;
+}
+
+function Accept({ invite, found }: { invite: string; found: Invite }) {
+  const action = useAction(async () => {
+    await (found.local_sign_in ? api.signIn(invite) : createPasskey(invite));
+    enter();
+  });
+  const title = found.is_recovery ? text.recoveryTitle : text.inviteTitle;
+  return (
+    <>
+      <Heading title={title(found.publisher.name)} />
+      <dl class="facts">
+        <div>
+          <dt>{text.invitedAs}</dt>
+          <dd>{found.member_name}</dd>
+        </div>
+        <div>
+          <dt>{text.role}</dt>
+          <dd>
+            {ROLE_NAMES[found.role]} <span class="note">{ROLE_HINTS[found.role]}</span>
+          </dd>
+        </div>
+        <div>
+          <dt>{text.validUntil}</dt>
+          <dd>{timeText(found.expires_at)}</dd>
+        </div>
+      </dl>
+      <FormError error={action.error} />
+      <button type="button" class="button primary wide" aria-disabled={action.isRunning} onClick={() => void action.run()}>
+        {found.local_sign_in ? text.local : action.isRunning ? text.waiting : text.create}
+      </button>
+      <p class="note">{found.local_sign_in ? text.localHint : text.createHint}</p>
+    </>
+  );
+}
