@@ -17,6 +17,7 @@ mod caps;
 mod clicks;
 mod conformance;
 mod conversions;
+mod dashboard;
 mod fast_path;
 mod faults;
 mod harness;

@@ -25,7 +25,7 @@ const DAYS: [&str; 12] = [
 ];
 
 /// Uploads some days in one PUT each, and the others as increments of both formats, so that they have several segments.
-fn load(publisher: &Publisher<'_>, random: &mut Random) -> Vec<Fact> {
+pub fn load(publisher: &Publisher<'_>, random: &mut Random) -> Vec<Fact> {
     let facts: Vec<_> = (0..FACTS).map(|_| model::fact(random, &DAYS)).collect();
     let (put, added): (Vec<_>, Vec<_>) = facts
         .iter()
@@ -82,7 +82,7 @@ fn filter(random: &mut Random) -> Value {
     json!({"dimension": dimension, "values": values})
 }
 
-fn query(random: &mut Random) -> Value {
+pub fn query(random: &mut Random) -> Value {
     let dimensions = random.some(&DIMENSIONS, 7);
     let filters: Vec<_> = (0..[0, 0, 1, 1, 2, 3][random.below(6)])
         .map(|_| filter(random))

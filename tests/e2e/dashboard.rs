@@ -1,0 +1,79 @@
+//! The dashboard's interface over HTTP: who is let in, and that its figures are those of the report keys.
+
+mod access;
+mod figures;
+mod pages;
+mod sessions;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Publisher, Signpost};
+
+/// The host and the origin of `DASHBOARD_URL` in local runs. The address that tests connect to is another, so each request
+/// names the host as a browser would.
+const HOST: &str = "localhost:8787";
+const ORIGIN: &str = "http://localhost:8787";
+
+/// A browser: what it sends by itself, and its cookie.
+struct Browser<'s> {
+    signpost: &'s Signpost,
+    cookie: Option<String>,
+}
+
+impl<'s> Browser<'s> {
+    fn new(signpost: &'s Signpost) -> Self {
+        Self {
+            signpost,
+            cookie: None,
+        }
+    }
+
+    /// Sends what a page of the dashboard sends.
+    fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
+        let body = body.map(Value::to_string).unwrap_or_default();
+        let mut headers = vec![("Host", HOST), ("Sec-Fetch-Site", "same-origin")];
+        if method != "GET" {
+            headers.extend([("Origin", ORIGIN), ("Content-Type", "application/json")]);
+        }
+        headers.extend(self.cookie.as_deref().map(|cookie| ("Cookie", cookie)));
+        self.signpost.send(method, path, &headers, body.as_bytes())
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        self.send("GET", &format!("/v1/dashboard/{path}"), None)
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send("POST", &format!("/v1/dashboard/{path}"), Some(body))
+    }
+
+    /// Signs in by an invite.
+    #[track_caller]
+    fn sign_in(&mut self, invite: &str) {
+        let answer = self.post("sign_in", &json!({ "invite": invite })).expect(204);
+        let cookie = answer.header("Set-Cookie").expect("a cookie");
+        assert!(cookie.contains("; HttpOnly; SameSite=Strict"), "{cookie}");
+        let (cookie, _) = cookie.split_once(';').expect("attributes");
+        self.cookie = Some(cookie.to_owned());
+    }
+}
+
+/// Invites somebody by the operator, and returns the invite.
+#[track_caller]
+fn invite(publisher: &Publisher<'_>, name: &str, role: &str) -> String {
+    let body = json!({ "name": name, "role": role });
+    let answer = publisher
+        .operator("POST", "invites", Some(&body))
+        .expect(201)
+        .json();
+    let invite = answer["invite"].as_str().expect("an invite");
+    assert_eq!(answer["url"], format!("{ORIGIN}/dashboard#invite={invite}"));
+    invite.to_owned()
+}
+
+/// A browser that is signed in to a publisher's account.
+fn signed_in<'s>(signpost: &'s Signpost, publisher: &Publisher<'_>, role: &str) -> Browser<'s> {
+    let mut browser = Browser::new(signpost);
+    browser.sign_in(&invite(publisher, &format!("The {role}"), role));
+    browser
+}

@@ -1,0 +1,243 @@
+//! Every route of the dashboard, made from the route table: with each role, from other sites, through proxies, by other
+//! names of the host, and with other publishers' ids.
+
+use origin::{
+    dashboard::{DashboardCall, MemberCall},
+    routes::{Handler, ROUTES},
+};
+use serde_json::json;
+
+use super::{Browser, HOST, ORIGIN, invite, signed_in};
+use crate::harness::{Answer, Setup, demo};
+use domain::accounts::role::Role;
+
+/// A path with an id for its variable segment, which no account has.
+const UNKNOWN: &str = "0123456789abcdef";
+
+/// Every call of a member: its method, its path, and what it is.
+fn member_calls() -> Vec<(&'static str, String, MemberCall)> {
+    let routes = ROUTES.iter().flat_map(|route| {
+        route
+            .endpoints
+            .iter()
+            .filter_map(|endpoint| match endpoint.handler {
+                Handler::Dashboard(DashboardCall::Member(call)) => Some((
+                    endpoint.method.as_str(),
+                    route.pattern.replace("{}", UNKNOWN),
+                    call,
+                )),
+                _ => None,
+            })
+    });
+    let calls: Vec<_> = routes.collect();
+    assert!(calls.len() > 15, "{calls:?}");
+    calls
+}
+
+/// Sends any body, since what is checked here comes before the body.
+fn call(browser: &Browser<'_>, method: &str, path: &str) -> Answer {
+    let body = (method != "GET").then(|| json!({}));
+    browser.send(method, path, body.as_ref())
+}
+
+#[test]
+fn a_role_is_checked_before_anything_else_and_an_unknown_id_is_not_found() {
+    let signpost = demo();
+    let publisher = signpost.publisher("dashboard-roles");
+    for role in [Role::Owner, Role::Developer, Role::Analyst] {
+        let browser = signed_in(&signpost, &publisher, role.as_str());
+        for (method, path, member_call) in member_calls() {
+            let answer = call(&browser, method, &path);
+            let allowed = member_call
+                .permission()
+                .is_none_or(|needed| needed.is_granted_to(role));
+            let forbidden = answer.status == 403 && answer.code() == "role_forbids";
+            assert_eq!(forbidden, !allowed, "{role:?} {method} {path}: {answer:?}");
+            if allowed && path.contains(UNKNOWN) && method == "DELETE" {
+                answer.expect_error(404, "not_found");
+            }
+        }
+    }
+}
+
+#[test]
+fn without_a_session_every_call_is_refused() {
+    let signpost = demo();
+    let publisher = signpost.publisher("dashboard-strangers");
+    let stranger = Browser::new(&signpost);
+    let mut forged = Browser::new(&signpost);
+    forged.cookie = Some(format!(
+        "signpost_publisher_8787=s_p_dashboard-strangers_{}_{}",
+        "ab".repeat(16),
+        "cd".repeat(16)
+    ));
+    let mut owner = signed_in(&signpost, &publisher, "owner");
+    for (method, path, _) in member_calls() {
+        for browser in [&stranger, &forged] {
+            call(browser, method, &path).expect_error(401, "not_signed_in");
+        }
+    }
+    // A program's credentials beside the cookie: the cookie does not count.
+    let cookie = owner.cookie.take().unwrap();
+    let headers = [
+        ("Host", HOST),
+        ("Sec-Fetch-Site", "same-origin"),
+        ("Cookie", cookie.as_str()),
+        ("Authorization", "Bearer x"),
+    ];
+    signpost
+        .get("/v1/dashboard/overview", &headers)
+        .expect_error(401, "not_signed_in");
+}
+
+#[test]
+fn another_site_a_proxy_and_another_host_are_refused() {
+    let signpost = demo();
+    let publisher = signpost.publisher("dashboard-sites");
+    let owner = signed_in(&signpost, &publisher, "owner");
+    let cookie = owner.cookie.as_deref().unwrap();
+    let own = [
+        ("Host", HOST),
+        ("Sec-Fetch-Site", "same-origin"),
+        ("Origin", ORIGIN),
+        ("Content-Type", "application/json"),
+        ("Cookie", cookie),
+    ];
+    let changed = |name: &'static str, value: Option<&'static str>| {
+        let mut headers: Vec<_> = own.iter().copied().filter(|(known, _)| *known != name).collect();
+        headers.extend(value.map(|value| (name, value)));
+        headers
+    };
+    for (name, value, status, code) in [
+        ("Sec-Fetch-Site", None, 403, "cross_site_request"),
+        ("Sec-Fetch-Site", Some("cross-site"), 403, "cross_site_request"),
+        ("Sec-Fetch-Site", Some("same-site"), 403, "cross_site_request"),
+        ("Sec-Fetch-Site", Some("none"), 403, "cross_site_request"),
+        ("Forwarded", Some("for=10.0.0.1"), 403, "cross_site_request"),
+        ("X-Forwarded-For", Some("10.0.0.1"), 403, "cross_site_request"),
+        ("Via", Some("1.1 proxy"), 403, "cross_site_request"),
+        ("CF-Ray", Some("1"), 403, "cross_site_request"),
+        ("Host", Some("rebound.example"), 421, "misdirected_request"),
+        ("Host", Some("localhost:8788"), 421, "misdirected_request"),
+        ("Host", Some("127.0.0.1:8787"), 421, "misdirected_request"),
+    ] {
+        for (method, path, _) in member_calls() {
+            signpost
+                .send(method, &path, &changed(name, value), b"")
+                .expect_error(status, code);
+        }
+    }
+    for (name, value, status, code) in [
+        ("Origin", None, 403, "cross_site_request"),
+        ("Origin", Some("https://evil.example"), 403, "cross_site_request"),
+        ("Origin", Some("http://localhost"), 403, "cross_site_request"),
+        ("Content-Type", Some("text/plain"), 415, "unsupported_media_type"),
+        ("Content-Type", None, 415, "unsupported_media_type"),
+    ] {
+        for (method, path, _) in member_calls() {
+            if method != "GET" {
+                signpost
+                    .send(method, &path, &changed(name, value), b"{}")
+                    .expect_error(status, code);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_another_publishers_is_answered_like_what_does_not_exist() {
+    let signpost = demo();
+    let (one, other) = (
+        signpost.publisher("dashboard-one"),
+        signpost.publisher("dashboard-other"),
+    );
+    let mine = signed_in(&signpost, &one, "owner");
+    let theirs = signed_in(&signpost, &other, "owner");
+    let invited = theirs
+        .post("invites", &json!({ "name": "Grace", "role": "analyst" }))
+        .expect(201)
+        .json();
+    let key = theirs
+        .post("report_keys", &json!({ "label": "theirs" }))
+        .expect(201)
+        .json();
+    let member = theirs.get("overview").expect(200).json();
+    let session = theirs.get("sessions").expect(200).json();
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    for (path, id) in [
+        ("report_keys", text(&key["key_id"])),
+        ("invites", text(&invited["invite_id"])),
+        ("members", text(&member["member"]["member_id"])),
+        ("sessions", text(&session["sessions"][0]["session_id"])),
+    ] {
+        let answers = [id.as_str(), UNKNOWN].map(|id| {
+            let path = format!("/v1/dashboard/{path}/{id}");
+            mine.send("DELETE", &path, None)
+                .expect_error(404, "not_found")
+                .body
+        });
+        assert_eq!(answers[0], answers[1], "{path}");
+    }
+    theirs.get("overview").expect(200);
+    let keys = theirs.get("report_keys").expect(200).json();
+    assert_eq!(keys["report_keys"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn the_tracking_host_does_not_reach_the_dashboard() {
+    let signpost = Setup::new()
+        .var("TRACKING_HOST", "track.example")
+        .var("DASHBOARD_HOST", "dashboard.example")
+        .var("DASHBOARD_URL", "https://dashboard.example")
+        .start();
+    for path in ["/dashboard", "/v1/dashboard/overview"] {
+        let sent = [("Host", "track.example"), ("Sec-Fetch-Site", "same-origin")];
+        signpost.get(path, &sent).expect_error(404, "not_found");
+    }
+    let sent = [("Host", "dashboard.example"), ("Sec-Fetch-Site", "same-origin")];
+    signpost.get("/dashboard", &sent).expect(200);
+    let publisher = signpost.publisher("dashboard-hosts");
+    invite_at(&publisher, "https://dashboard.example");
+}
+
+/// An invite names the dashboard's own address.
+fn invite_at(publisher: &crate::harness::Publisher<'_>, origin: &str) {
+    let body = json!({ "name": "Ada", "role": "owner" });
+    let made = publisher
+        .operator("POST", "invites", Some(&body))
+        .expect(201)
+        .json();
+    assert!(
+        made["url"]
+            .as_str()
+            .unwrap()
+            .starts_with(&format!("{origin}/dashboard#invite="))
+    );
+}
+
+#[test]
+fn only_the_operator_invites_to_a_publishers_account_and_only_to_one_that_exists() {
+    let signpost = demo();
+    let body = json!({ "name": "Ada", "role": "owner" });
+    signpost
+        .operator("POST", "publishers/dashboard-nobody/invites", Some(&body))
+        .expect_error(404, "not_found");
+    let publisher = signpost.publisher("dashboard-inviting");
+    for body in [
+        json!({ "name": "", "role": "owner" }),
+        json!({ "name": "a\u{202e}b", "role": "owner" }),
+        json!({ "name": "Ada", "role": "admin" }),
+    ] {
+        publisher
+            .operator("POST", "invites", Some(&body))
+            .expect_error(400, "invalid_field");
+    }
+    publisher
+        .operator(
+            "POST",
+            "invites",
+            Some(&json!({ "name": "Ada", "role": "nobody" })),
+        )
+        .expect_error(400, "invalid_json");
+    invite(&publisher, "Ada", "analyst");
+}

@@ -1,0 +1,90 @@
+//! The page and its script: what they allow, how they are cached, and how large they are.
+
+use std::io::Read;
+
+use super::HOST;
+use crate::harness::{demo, root};
+
+/// The most bytes of the page, and of page, styles and script together, compressed.
+const MAX_PAGE: usize = 14 << 10;
+const MAX_FIRST: usize = 60 << 10;
+
+#[test]
+fn every_view_is_the_page_with_a_strict_policy() {
+    let signpost = demo();
+    let mut bodies = Vec::new();
+    for path in ["/dashboard", "/dashboard/reports", "/dashboard/settings/keys"] {
+        let answer = signpost.get(path, &[("Host", HOST)]).expect(200);
+        let policy = answer.header("Content-Security-Policy").unwrap();
+        for directive in [
+            "default-src 'none'",
+            "script-src 'self'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+            "frame-ancestors 'none'",
+            "style-src 'self' 'sha256-",
+        ] {
+            assert!(policy.contains(directive), "{policy}");
+        }
+        assert_eq!(answer.header("Content-Type"), Some("text/html; charset=utf-8"));
+        assert_eq!(answer.header("Cache-Control"), Some("no-cache"));
+        assert!(answer.body.contains("<h1"), "{answer:?}");
+        bodies.push(answer.body);
+    }
+    assert!(bodies.iter().all(|body| *body == bodies[0]));
+}
+
+#[test]
+fn a_script_is_cached_for_ever_and_read_by_clients_without_gzip() {
+    let signpost = demo();
+    let page = signpost.get("/dashboard", &[("Host", HOST)]).expect(200).body;
+    let (_, rest) = page.split_once("/dashboard/assets/").expect("a script");
+    let name = rest.split('"').next().unwrap();
+    let path = format!("/dashboard/assets/{name}");
+    let script = signpost.get(&path, &[("Host", HOST)]).expect(200);
+    assert_eq!(
+        script.header("Cache-Control"),
+        Some("public, max-age=31536000, immutable")
+    );
+    assert_eq!(
+        script.header("Content-Type"),
+        Some("text/javascript; charset=utf-8")
+    );
+    signpost
+        .get("/dashboard/assets/other.js", &[("Host", HOST)])
+        .expect_error(404, "not_found");
+    signpost
+        .get(&path, &[("Host", HOST), ("Sec-Fetch-Site", "cross-site")])
+        .expect_error(404, "not_found");
+    // The tests' client takes no gzip, so the runtime has unpacked it.
+    assert!(script.body.contains("/v1/dashboard/"), "{script:?}");
+}
+
+#[test]
+fn an_address_by_number_leads_to_the_name() {
+    let signpost = demo();
+    let answer = signpost
+        .get("/dashboard/reports", &[("Host", "127.0.0.1:8787")])
+        .expect(302);
+    assert_eq!(answer.location(), "http://localhost:8787/dashboard/reports");
+    signpost
+        .get("/dashboard", &[("Host", "rebound.example")])
+        .expect_error(421, "misdirected_request");
+}
+
+#[test]
+fn the_page_and_its_script_stay_small() {
+    let size = |name: &str| {
+        let mut bytes = Vec::new();
+        let mut file = std::fs::File::open(root().join("build/origin").join(name)).unwrap();
+        file.read_to_end(&mut bytes).unwrap();
+        bytes.len()
+    };
+    let (page, script) = (size("page.html.gz.bin"), size("app.js.gz.bin"));
+    assert!(page <= MAX_PAGE, "the page has {page} bytes");
+    assert!(
+        page + script <= MAX_FIRST,
+        "page and script have {} bytes",
+        page + script
+    );
+}
