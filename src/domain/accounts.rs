@@ -14,3 +14,6 @@ pub mod session;
 mod signed_text;
 pub mod user_handle;
 pub mod webauthn;
+
+/// The setting that holds the MAC keys of invites, sessions, challenges and user handles.
+pub const SETTING: &str = "ACCOUNT_MAC";

@@ -1,6 +1,7 @@
 //! The origin's configuration: the variables and secrets of its `wrangler.toml`, checked once per isolate.
 
 use domain::{
+    accounts,
     callbacks::schedule::{Schedule, timeout_ms},
     conversions::token,
     model::{
@@ -28,7 +29,7 @@ impl Config {
         for setting in [STORE_KEYS, EDGE_KEYS] {
             Vault::parse(setting, &required(setting)?)?;
         }
-        for setting in [keys::SETTING, token::SETTING] {
+        for setting in [keys::SETTING, token::SETTING, accounts::SETTING] {
             MacKeys::parse(setting, &required(setting)?)?;
         }
         if let Some(schedule) = read("CALLBACK_SCHEDULE") {
@@ -54,7 +55,7 @@ mod tests {
             Config::read(|name| match name {
                 name if name == wrong => Some(value.to_owned()),
                 STORE_KEYS | EDGE_KEYS => Some(store_keys.clone()),
-                "REPORT_KEY_MAC" | "TOKEN_MAC" => Some(key.clone()),
+                "REPORT_KEY_MAC" | "TOKEN_MAC" | "ACCOUNT_MAC" => Some(key.clone()),
                 _ => None,
             })
         };
@@ -66,6 +67,7 @@ mod tests {
             ("EDGE_KEYS", ""),
             ("REPORT_KEY_MAC", "short"),
             ("TOKEN_MAC", "short"),
+            ("ACCOUNT_MAC", "short"),
             ("CALLBACK_SCHEDULE", "soon"),
             ("CALLBACK_TIMEOUT_MS", "-1"),
         ] {
