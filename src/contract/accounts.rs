@@ -256,7 +256,10 @@ pub struct InviteRow {
     pub invite_id: String,
     pub name: String,
     pub role: Role,
+    /// An invite of a member who lost every passkey.
+    pub is_recovery: bool,
     pub expires_at_ms: i64,
+    /// The name of who issued it.
     pub by: String,
 }
 

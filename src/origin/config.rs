@@ -34,7 +34,7 @@ impl Config {
         for setting in [STORE_KEYS, EDGE_KEYS] {
             Vault::parse(setting, &required(setting)?)?;
         }
-        for setting in [keys::SETTING, token::SETTING] {
+        for setting in [keys::SETTING, token::SETTING, accounts::SETTING] {
             MacKeys::parse(setting, &required(setting)?)?;
         }
         if let Some(schedule) = read("CALLBACK_SCHEDULE") {
@@ -75,6 +75,7 @@ mod tests {
             ("EDGE_KEYS", ""),
             ("REPORT_KEY_MAC", "short"),
             ("TOKEN_MAC", "short"),
+            ("ACCOUNT_MAC", "short"),
             ("CALLBACK_SCHEDULE", "soon"),
             ("CALLBACK_TIMEOUT_MS", "-1"),
         ] {

@@ -1,4 +1,4 @@
-//! The origin Worker: five kinds of Durable Objects, each with its own SQLite database, and the operator's interface.
+//! The origin Worker: six kinds of Durable Objects, each with its own SQLite database, and the operator's interface.
 //!
 //! Each kind is a module of the same shape:
 //! - `object.rs`, the shell: parses a request, calls the service and answers; it exists only in Wasm;
@@ -8,6 +8,7 @@
 //!
 //! [`contract`] defines each object's name and operations.
 
+pub mod accounts;
 pub mod batches;
 mod callback_settings;
 pub mod catalog;

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::harness::Setup;
-use origin::{batches, catalog, clicks, counters, ledger, outbox};
+use origin::{accounts, batches, catalog, clicks, counters, ledger, outbox};
 use platform::migrations::Migration;
 
 #[test]
@@ -14,13 +14,14 @@ fn workerd_compiles_every_sql_statement() {
         .start();
     let counters_sql = [counters::sql::ALL, batches::sql::ALL].concat();
     let outbox_sql = [outbox::sql::ALL, batches::sql::ALL].concat();
-    let objects: [(&str, &[Migration], &[&str]); 6] = [
+    let objects: [(&str, &[Migration], &[&str]); 7] = [
         ("catalog", catalog::schema::MIGRATIONS, catalog::sql::ALL),
         ("counters", counters::MIGRATIONS, &counters_sql),
         ("clicks", clicks::MIGRATIONS, clicks::sql::ALL),
         ("batches", &[&[batches::sql::TABLES]], batches::sql::ALL),
         ("ledger", ledger::MIGRATIONS, ledger::sql::ALL),
         ("outbox", outbox::MIGRATIONS, &outbox_sql),
+        ("accounts", accounts::MIGRATIONS, accounts::sql::ALL),
     ];
     for (object, migrations, statements) in objects {
         let body =

@@ -66,6 +66,7 @@ const origin :Workerd.Worker = (
     (name = "CATALOG", durableObjectNamespace = (className = "UnreliableCatalog", serviceName = "faults")),
     (name = "COUNTERS", durableObjectNamespace = (className = "UnreliableCounters", serviceName = "faults")),
     (name = "CLICKS", durableObjectNamespace = "Clicks"),
+    (name = "ACCOUNTS", durableObjectNamespace = "Accounts"),
     (name = "LEDGERS", durableObjectNamespace = (className = "UnreliableLedger", serviceName = "faults")),
     (name = "OUTBOXES", durableObjectNamespace = (className = "UnreliableOutbox", serviceName = "faults")),
     (name = "SNAPSHOTS", kvNamespace = (name = "faults", entrypoint = "UnreliableKv")),
@@ -82,6 +83,7 @@ const origin :Workerd.Worker = (
     (name = "EDGE_KEYS", fromEnvironment = "EDGE_KEYS"),
     (name = "REPORT_KEY_MAC", fromEnvironment = "REPORT_KEY_MAC"),
     (name = "TOKEN_MAC", fromEnvironment = "TOKEN_MAC"),
+    (name = "ACCOUNT_MAC", fromEnvironment = "ACCOUNT_MAC"),
   ],
 );
 

@@ -32,6 +32,7 @@ const SECRETS: [(&str, &[&str]); 2] = [
             "EDGE_KEYS",
             "REPORT_KEY_MAC",
             "TOKEN_MAC",
+            "ACCOUNT_MAC",
         ],
     ),
 ];
@@ -197,6 +198,7 @@ fn each_wrangler_names_the_secrets_of_its_worker_and_stores_none() {
             "EDGE_KEYS",
             "REPORT_KEY_MAC",
             "TOKEN_MAC",
+            "ACCOUNT_MAC",
         ] {
             let lines: Vec<_> = text.lines().filter(|line| line.contains(secret)).collect();
             let stored = lines.iter().any(|line| !line.starts_with('#'));

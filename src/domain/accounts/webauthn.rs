@@ -21,7 +21,7 @@ mod relying_party;
 mod signature;
 
 pub use algorithm::Algorithm;
-pub use assertion::{Assertion, StoredCredential, ToVerify};
+pub use assertion::{Assertion, StoredCredential, ToVerify, check_sign_count};
 pub use error::{PASSKEY_REFUSED, PasskeyError};
 pub use options::{CredentialDescriptor, User, creation_options, request_options};
 pub use registration::{NewCredential, Registration};

@@ -95,6 +95,7 @@ fn each_logged_request_writes_one_line_without_secrets() {
         "EDGE_KEYS",
         "REPORT_KEY_MAC",
         "TOKEN_MAC",
+        "ACCOUNT_MAC",
     ] {
         let setting = default_setting(keys);
         secrets.push(setting.rsplit(':').next().expect("a key").to_owned());

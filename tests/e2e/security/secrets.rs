@@ -137,6 +137,7 @@ fn configured() -> Vec<Secret> {
         "EDGE_KEYS",
         "REPORT_KEY_MAC",
         "TOKEN_MAC",
+        "ACCOUNT_MAC",
     ] {
         let digits = default_setting(name).rsplit(':').next().unwrap().to_owned();
         let bytes: Vec<u8> = (0..32)

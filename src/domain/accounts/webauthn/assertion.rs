@@ -142,7 +142,7 @@ impl Assertion {
 }
 
 /// Checks that a credential's counter grows. Two zeros mean that its authenticator does not count.
-fn check_sign_count(stored: u32, new: u32) -> Result<(), PasskeyError> {
+pub fn check_sign_count(stored: u32, new: u32) -> Result<(), PasskeyError> {
     if (stored, new) == (0, 0) || new > stored {
         Ok(())
     } else {

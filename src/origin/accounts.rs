@@ -1,0 +1,92 @@
+//! Accounts: one object for each publisher, and one for the operator. An account's object owns its members, invites,
+//! sessions, passkeys and audit. It stores invites and sessions as hashes alone.
+//!
+//! A command is checked first and then written in one transaction, together with its row of the audit.
+
+mod acceptance;
+mod account;
+pub mod audit;
+mod challenges;
+pub mod invites;
+pub mod members;
+#[cfg(target_arch = "wasm32")]
+mod object;
+pub mod passkeys;
+pub mod service;
+pub mod sessions;
+pub mod sql;
+mod sweep;
+
+pub use sql::MIGRATIONS;
+pub use sweep::{alarm, next_alarm};
+
+use contract::{
+    accounts::{Command, Members, ReadMembers, Reply},
+    operation::Done,
+};
+use domain::model::mac::MacKeys;
+use platform::{database::Database, failure::Failure};
+
+/// Everything a command needs besides the database.
+pub struct Context<'a> {
+    pub now_ms: i64,
+    /// The object's own name, if the runtime provides it.
+    pub name: Option<&'a str>,
+    pub random: &'a dyn Fn() -> Result<[u8; 32], String>,
+    /// Parses the keys of `ACCOUNT_MAC`; called only where an invite or a session is issued.
+    pub mac: &'a dyn Fn() -> Result<MacKeys, Failure>,
+}
+
+/// The random parts of a new invite or session.
+struct Draw {
+    secret: [u8; 16],
+    id: [u8; 8],
+    member: [u8; 8],
+}
+
+impl Context<'_> {
+    fn draw(&self) -> Result<Draw, Failure> {
+        let mut bytes = (self.random)().map_err(Failure::Internal)?.into_iter();
+        let mut next = |_| bytes.next().unwrap_or_default();
+        Ok(Draw {
+            secret: std::array::from_fn(&mut next),
+            id: std::array::from_fn(&mut next),
+            member: std::array::from_fn(&mut next),
+        })
+    }
+}
+
+/// Carries out one command.
+///
+/// # Errors
+/// The command is refused, or the database failed.
+pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Result<Reply, Failure> {
+    let now_ms = context.now_ms;
+    let done = |()| Reply::Done(Done {});
+    match command {
+        Command::Invite(invite) => invites::issue(db, context, invite).map(Reply::Invited),
+        Command::ReadInvite(read) => invites::read(db, now_ms, &read.invite).map(Reply::Invite),
+        Command::Accept(accept) => acceptance::accept(db, context, &accept).map(Reply::SignedIn),
+        Command::ReadPasskey(read) => passkeys::read(db, &read.credential_id.0).map(Reply::Passkey),
+        Command::SignIn(sign_in) => passkeys::sign_in(db, context, &sign_in).map(Reply::SignedIn),
+        Command::Verify(verify) => passkeys::verify(db, now_ms, &verify).map(done),
+        Command::ReadSession(read) => {
+            sessions::read(db, now_ms, &read.session, read.session_use).map(Reply::Session)
+        }
+        Command::SignOut(sign_out) => sessions::sign_out(db, now_ms, &sign_out.session).map(done),
+        Command::ReadMembers(ReadMembers {}) => Ok(Reply::Members(Members {
+            members: members::list(db)?,
+            invites: invites::list(db, now_ms)?,
+        })),
+        Command::ChangeMember(change) => members::change(db, now_ms, &change).map(done),
+        Command::WithdrawInvite(withdraw) => invites::withdraw(db, now_ms, &withdraw).map(done),
+        Command::ReadSessions(read) => sessions::list(db, now_ms, read.member).map(Reply::Sessions),
+        Command::EndSession(end) => sessions::end(db, now_ms, end.member, &end.session_id).map(done),
+        Command::Record(record) => {
+            let by = members::name_of(db, &record.by)?;
+            audit::record(db, now_ms, &by, &record).map(done)
+        }
+        Command::ReadAudit(read) => audit::page(db, read.limit, read.before).map(Reply::Audit),
+        Command::Suspend(suspend) => account::suspend(db, now_ms, suspend.is_suspended).map(done),
+    }
+}

@@ -1,0 +1,45 @@
+//! Acceptance of an invite: the member joins, or comes back after a recovery, with its first passkey and a session.
+
+use super::{
+    Context, account,
+    audit::{self, Entry},
+    invites, members, passkeys,
+    sessions::NewSession,
+};
+use contract::accounts::{Accept, SignedIn};
+use domain::accounts::invite::UNKNOWN_INVITE;
+use platform::{database::Database, failure::Failure};
+
+/// Spends an invite. Of two at the same time, the second finds no invite.
+pub fn accept(db: &impl Database, context: &Context<'_>, accept: &Accept) -> Result<SignedIn, Failure> {
+    let now_ms = context.now_ms;
+    let account = account::admitted(db)?.ok_or(UNKNOWN_INVITE)?;
+    let invite = invites::read(db, now_ms, &accept.invite)?;
+    let member = invite.member;
+    if !invite.is_recovery {
+        members::check_room(db)?;
+    }
+    if let Some(passkey) = &accept.passkey {
+        passkeys::check_new(db, now_ms, member, passkey)?;
+    }
+    let session = NewSession::draw(context, &account)?;
+    db.transaction(|| {
+        invites::spend(db, &accept.invite)?;
+        let action = if invite.is_recovery {
+            "member_recovered"
+        } else {
+            members::store(db, now_ms, member, &invite.name, invite.role)?;
+            "member_joined"
+        };
+        if let Some(passkey) = &accept.passkey {
+            passkeys::store(db, now_ms, member, passkey)?;
+        }
+        let entry = Entry {
+            detail: Some(invite.role.as_str()),
+            ..Entry::of(&invite.name, action)
+        };
+        audit::append(db, now_ms, &entry)?;
+        let is_local = accept.passkey.is_none();
+        Ok(session.open(db, now_ms, member, is_local, &accept.user_agent)?)
+    })
+}

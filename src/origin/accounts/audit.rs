@@ -1,0 +1,116 @@
+//! The audit: one row for each change, written in the change's own transaction. It keeps names as they were then.
+
+use super::sql;
+use contract::accounts::{AuditEntry, AuditPage, Record, Recovery};
+use domain::model::time::DAY_MS;
+use platform::{
+    database::{Database, DatabaseError, MAX_INTEGER, Row},
+    failure::Failure,
+    params,
+};
+
+/// The name of whoever has the operator's token.
+pub const OPERATOR: &str = "the operator";
+/// The action of a recovery. An index of the schema and a statement name it, too.
+pub const RECOVERY_ISSUED: &str = "recovery_issued";
+/// A row is kept for this long.
+pub const RETENTION_MS: i64 = 400 * DAY_MS;
+
+/// The most rows of a page.
+const MAX_PAGE: u32 = 200;
+/// Owners see a recovery for this long.
+const RECOVERY_SHOWN_MS: i64 = 7 * DAY_MS;
+/// The most recoveries in an owner's banner.
+const MAX_RECOVERIES: usize = 20;
+/// The longest text of a row, in characters. Longer ones are cut: the change that they tell of is done.
+const MAX_TEXT: usize = 256;
+
+/// A row to be written.
+pub struct Entry<'a> {
+    /// The name of who acted.
+    pub by: &'a str,
+    pub action: &'a str,
+    pub subject: Option<&'a str>,
+    pub detail: Option<&'a str>,
+}
+
+impl<'a> Entry<'a> {
+    pub fn of(by: &'a str, action: &'a str) -> Self {
+        Self {
+            by,
+            action,
+            subject: None,
+            detail: None,
+        }
+    }
+}
+
+/// Writes a row, within the caller's transaction.
+pub fn append(db: &impl Database, now_ms: i64, entry: &Entry<'_>) -> Result<(), DatabaseError> {
+    let cut = |text: &str| text.chars().take(MAX_TEXT).collect::<String>();
+    db.execute(
+        sql::APPEND,
+        params![
+            now_ms,
+            entry.by,
+            cut(entry.action),
+            entry.subject.map(cut),
+            entry.detail.map(cut)
+        ],
+    )
+}
+
+/// Records what another object has done. It is done, so it is recorded whoever did it.
+pub fn record(db: &impl Database, now_ms: i64, by: &str, record: &Record) -> Result<(), Failure> {
+    let entry = Entry {
+        by,
+        action: &record.action,
+        subject: record.subject.as_deref(),
+        detail: record.detail.as_deref(),
+    };
+    Ok(append(db, now_ms, &entry)?)
+}
+
+/// A page of rows with numbers below `before`, the newest first.
+pub fn page(db: &impl Database, limit: u32, before: Option<i64>) -> Result<AuditPage, Failure> {
+    let limit = limit.clamp(1, MAX_PAGE);
+    let before = before.unwrap_or(MAX_INTEGER).clamp(0, MAX_INTEGER);
+    // One more row tells whether there is another page.
+    let rows = db.query(sql::PAGE, params![before, limit.saturating_add(1)])?;
+    let size = usize::try_from(limit).unwrap_or(usize::MAX);
+    let page = rows.get(..size);
+    let next = page.and_then(|page| page.last()).filter(|_| rows.len() > size);
+    Ok(AuditPage {
+        before: next.map(|last| last.integer(0)).transpose()?,
+        entries: page
+            .unwrap_or(&rows)
+            .iter()
+            .map(entry)
+            .collect::<Result<_, _>>()?,
+    })
+}
+
+fn entry(row: &Row) -> Result<AuditEntry, DatabaseError> {
+    Ok(AuditEntry {
+        at_ms: row.integer(1)?,
+        by: row.text(2)?.to_owned(),
+        action: row.text(3)?.to_owned(),
+        subject: row.optional_text(4)?.map(str::to_owned),
+        detail: row.optional_text(5)?.map(str::to_owned),
+    })
+}
+
+/// The recoveries that owners are shown, the newest first.
+pub fn recoveries(db: &impl Database, now_ms: i64) -> Result<Vec<Recovery>, DatabaseError> {
+    let since = now_ms.saturating_sub(RECOVERY_SHOWN_MS);
+    let rows = db.query(sql::RECOVERIES, params![since, MAX_RECOVERIES])?;
+    rows.iter()
+        .map(|row| {
+            Ok(Recovery {
+                member_name: row.text(0)?.to_owned(),
+                by: row.text(1)?.to_owned(),
+                at_ms: row.integer(2)?,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,28 @@
+//! Challenges: each is spent once. A spent one is kept until it would have expired; from then on its expiry refuses it.
+
+use super::sql;
+use contract::accounts::SpentChallenge;
+use domain::accounts::webauthn::PASSKEY_REFUSED;
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+    params,
+};
+
+/// Checks that a challenge can still be spent.
+pub fn check(db: &impl Database, now_ms: i64, challenge: &SpentChallenge) -> Result<(), Failure> {
+    let is_spent = db.query_boolean(sql::IS_SPENT, params![challenge.id.0.clone()])?;
+    if is_spent || challenge.expires_at_ms <= now_ms {
+        Err(PASSKEY_REFUSED.into())
+    } else {
+        Ok(())
+    }
+}
+
+/// Spends a checked challenge, within the caller's transaction.
+pub fn spend(db: &impl Database, challenge: &SpentChallenge) -> Result<(), DatabaseError> {
+    db.execute(
+        sql::SPEND,
+        params![challenge.id.0.clone(), challenge.expires_at_ms],
+    )
+}

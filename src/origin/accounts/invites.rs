@@ -1,0 +1,165 @@
+//! Invites: stored by their hashes until they are spent, withdrawn or expire. A member has at most one open recovery.
+
+use super::{
+    Context, account,
+    audit::{self, Entry, RECOVERY_ISSUED},
+    members::{self, check_role, unknown_member},
+    sql,
+};
+use contract::accounts::{Actor, Invite, InviteDetails, InviteRow, Invited, Invitee, WithdrawInvite};
+use domain::{
+    accounts::{
+        ids::MemberId,
+        invite::{self, UNKNOWN_INVITE},
+        member::parse_name,
+        permission::ROLE_FORBIDS,
+        role::Role,
+    },
+    model::{
+        api_error::{ApiError, common},
+        credentials,
+    },
+};
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+    params,
+};
+
+/// As many as an account has members. Recoveries are not counted: each member has at most one.
+pub const MAX_INVITES: i64 = 100;
+
+pub const TOO_MANY_INVITES: ApiError = ApiError::new(
+    409,
+    "too_many_invites",
+    "an account has at most 100 open invites: withdraw one that is not needed",
+);
+
+/// Issues an invite, whose text is in this answer only. A recovery ends the member's sessions and passkeys at once, and
+/// an earlier recovery of the same member with them.
+pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Result<Invited, Failure> {
+    let now_ms = context.now_ms;
+    let (account, is_new) = account::of_owner(db, context, &invite.owner)?;
+    let issuer = members::manager(db, &invite.by)?;
+    let draw = context.draw()?;
+    let (member, name, role) = match invite.to {
+        Invitee::New { name, role } => {
+            let name = parse_name("name", &name).map_err(ApiError::from)?;
+            check_role(role, account.kind())?;
+            check_room(db, now_ms)?;
+            (MemberId(draw.member), name, Some(role))
+        }
+        Invitee::Recovery(id) => {
+            if invite.by == Actor::Member(id) {
+                return Err(ROLE_FORBIDS
+                    .with_message("you cannot recover yourself: another member can")
+                    .into());
+            }
+            let member = members::find(db, id)?.ok_or_else(unknown_member)?;
+            (id, member.name, None)
+        }
+    };
+    let invited = Invited {
+        invite_id: hex::encode(draw.id),
+        invite: invite::issue(&(context.mac)()?, &account, draw.secret),
+        expires_at_ms: now_ms.saturating_add(invite::LIFE_MS),
+    };
+    let action = if role.is_some() {
+        "member_invited"
+    } else {
+        RECOVERY_ISSUED
+    };
+    let role = role.map(Role::as_str);
+    db.transaction(|| {
+        if is_new {
+            account::store_owner(db, &account)?;
+        }
+        if role.is_none() {
+            members::lock_out(db, member)?;
+        }
+        db.execute(
+            sql::INSERT_INVITE,
+            params![
+                credentials::hash(&invited.invite).to_vec(),
+                invited.invite_id.as_str(),
+                member.to_string(),
+                role.map(|_| name.as_str()),
+                role,
+                invited.expires_at_ms,
+                issuer.as_str()
+            ],
+        )?;
+        let entry = Entry {
+            subject: Some(&name),
+            detail: role,
+            ..Entry::of(&issuer, action)
+        };
+        audit::append(db, now_ms, &entry)?;
+        Ok(invited)
+    })
+}
+
+/// Checks that another member can be invited.
+fn check_room(db: &impl Database, now_ms: i64) -> Result<(), Failure> {
+    members::check_room(db)?;
+    let open = db.query_integer(sql::COUNT_INVITES, params![now_ms])?;
+    if open.is_some_and(|open| open >= MAX_INVITES) {
+        return Err(TOO_MANY_INVITES.into());
+    }
+    Ok(())
+}
+
+/// Reads an invite that can be spent; refused as an unknown one while the account is suspended.
+pub fn read(db: &impl Database, now_ms: i64, invite: &str) -> Result<InviteDetails, Failure> {
+    account::admitted(db)?.ok_or(UNKNOWN_INVITE)?;
+    let hash = credentials::hash(invite).to_vec();
+    let row = db
+        .query_first(sql::GET_INVITE, params![hash, now_ms])?
+        .ok_or(UNKNOWN_INVITE)?;
+    Ok(InviteDetails {
+        member: row.parse(0, MemberId::parse)?,
+        name: row.text(1)?.to_owned(),
+        role: row.parse(2, Role::parse)?,
+        is_recovery: row.boolean(3)?,
+        expires_at_ms: row.integer(4)?,
+    })
+}
+
+/// Spends an invite, within the caller's transaction.
+pub fn spend(db: &impl Database, invite: &str) -> Result<(), DatabaseError> {
+    db.execute(sql::DELETE_INVITE, params![credentials::hash(invite).to_vec()])
+}
+
+/// Withdraws an open invite. A withdrawn recovery leaves its member without a way in.
+pub fn withdraw(db: &impl Database, now_ms: i64, withdraw: &WithdrawInvite) -> Result<(), Failure> {
+    let by = members::manager(db, &withdraw.by)?;
+    let row = db
+        .query_first(sql::FIND_INVITE, params![withdraw.invite_id.as_str(), now_ms])?
+        .ok_or_else(|| common::NOT_FOUND.with_message("there is no such open invite"))?;
+    let entry = Entry {
+        subject: Some(row.text(1)?),
+        detail: Some(row.text(2)?),
+        ..Entry::of(&by, "invite_withdrawn")
+    };
+    db.transaction(|| {
+        db.execute(sql::DELETE_INVITE, params![row.blob(0)?.to_vec()])?;
+        Ok(audit::append(db, now_ms, &entry)?)
+    })
+}
+
+/// The open invites, those that expire first in front.
+pub fn list(db: &impl Database, now_ms: i64) -> Result<Vec<InviteRow>, DatabaseError> {
+    let rows = db.query(sql::LIST_INVITES, params![now_ms])?;
+    rows.iter()
+        .map(|row| {
+            Ok(InviteRow {
+                invite_id: row.text(0)?.to_owned(),
+                name: row.text(1)?.to_owned(),
+                role: row.parse(2, Role::parse)?,
+                is_recovery: row.boolean(3)?,
+                expires_at_ms: row.integer(4)?,
+                by: row.text(5)?.to_owned(),
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,192 @@
+//! Members: their names and roles, and the checks of who acts on them.
+
+use super::{
+    audit::{self, Entry, OPERATOR},
+    sql,
+};
+use contract::accounts::{Actor, ChangeMember, MemberRow};
+use domain::{
+    accounts::{
+        account::AccountKind,
+        ids::MemberId,
+        member::{MemberChange, check_last_owner},
+        permission::{Permission, ROLE_FORBIDS},
+        role::Role,
+        session::NOT_SIGNED_IN,
+    },
+    model::{
+        api_error::{ApiError, common},
+        document::FieldError,
+    },
+};
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+    params,
+};
+
+/// More people than a publisher lets see its figures.
+pub const MAX_MEMBERS: i64 = 100;
+
+pub const TOO_MANY_MEMBERS: ApiError = ApiError::new(
+    409,
+    "too_many_members",
+    "an account has at most 100 members: remove one who does not use it",
+);
+
+/// Stands for the name of a member who was removed before its act was recorded.
+const FORMER_MEMBER: &str = "a former member";
+
+pub struct Member {
+    pub name: String,
+    pub role: Role,
+}
+
+pub fn find(db: &impl Database, member: MemberId) -> Result<Option<Member>, DatabaseError> {
+    let row = db.query_first(sql::GET_MEMBER, params![member.to_string()])?;
+    row.map(|row| {
+        Ok(Member {
+            name: row.text(0)?.to_owned(),
+            role: row.parse(1, Role::parse)?,
+        })
+    })
+    .transpose()
+}
+
+/// The name of who acts, for the audit.
+pub fn name_of(db: &impl Database, actor: &Actor) -> Result<String, DatabaseError> {
+    match actor {
+        Actor::Operator => Ok(OPERATOR.to_owned()),
+        Actor::Member(id) => {
+            let member = find(db, *id)?;
+            Ok(member.map_or_else(|| FORMER_MEMBER.to_owned(), |member| member.name))
+        }
+    }
+}
+
+/// The name of an actor who may manage members. The caller has checked it by the session; the role is checked again,
+/// because another owner may have changed it since.
+pub fn manager(db: &impl Database, actor: &Actor) -> Result<String, Failure> {
+    let Actor::Member(id) = actor else {
+        return Ok(OPERATOR.to_owned());
+    };
+    let member = find(db, *id)?.ok_or(NOT_SIGNED_IN)?;
+    if Permission::ManageMembers.is_granted_to(member.role) {
+        Ok(member.name)
+    } else {
+        Err(ROLE_FORBIDS.into())
+    }
+}
+
+/// Checks that another member can join.
+pub fn check_room(db: &impl Database) -> Result<(), Failure> {
+    let count = db.query_integer(sql::COUNT_MEMBERS, &[])?;
+    if count.is_some_and(|count| count >= MAX_MEMBERS) {
+        return Err(TOO_MANY_MEMBERS.into());
+    }
+    Ok(())
+}
+
+/// Stores a new member, within the caller's transaction.
+pub fn store(
+    db: &impl Database,
+    now_ms: i64,
+    member: MemberId,
+    name: &str,
+    role: Role,
+) -> Result<(), DatabaseError> {
+    db.execute(
+        sql::INSERT_MEMBER,
+        params![member.to_string(), name, role.as_str(), now_ms],
+    )
+}
+
+/// The members, those who joined first in front.
+pub fn list(db: &impl Database) -> Result<Vec<MemberRow>, DatabaseError> {
+    let rows = db.query(sql::LIST_MEMBERS, &[])?;
+    rows.iter()
+        .map(|row| {
+            Ok(MemberRow {
+                member: row.parse(0, MemberId::parse)?,
+                name: row.text(1)?.to_owned(),
+                role: row.parse(2, Role::parse)?,
+                created_at_ms: row.integer(3)?,
+                last_seen_at_ms: row.optional_integer(4)?,
+                passkeys: row.number(5)?,
+            })
+        })
+        .collect()
+}
+
+/// Gives a member another role, or removes it with everything that would let it in.
+pub fn change(db: &impl Database, now_ms: i64, change: &ChangeMember) -> Result<(), Failure> {
+    let by = manager(db, &change.by)?;
+    let id = change.member;
+    let member = find(db, id)?.ok_or_else(unknown_member)?;
+    if let Some(role) = change.role {
+        check_role(role, member.role.kind())?;
+    }
+    let rule = change
+        .role
+        .map_or(MemberChange::Remove(id), |role| MemberChange::SetRole(id, role));
+    check_last_owner(&roles(db)?, rule)?;
+    let old = member.role.as_str();
+    match change.role {
+        Some(role) if role == member.role => Ok(()),
+        Some(role) => db.transaction(|| {
+            db.execute(sql::SET_ROLE, params![id.to_string(), role.as_str()])?;
+            let entry = Entry {
+                subject: Some(&member.name),
+                detail: Some(&format!("{old} to {}", role.as_str())),
+                ..Entry::of(&by, "role_changed")
+            };
+            Ok(audit::append(db, now_ms, &entry)?)
+        }),
+        None => db.transaction(|| {
+            lock_out(db, id)?;
+            db.execute(sql::DELETE_MEMBER, params![id.to_string()])?;
+            let entry = Entry {
+                subject: Some(&member.name),
+                detail: Some(old),
+                ..Entry::of(&by, "member_removed")
+            };
+            Ok(audit::append(db, now_ms, &entry)?)
+        }),
+    }
+}
+
+/// Ends a member's sessions and deletes its passkeys and its recovery, within the caller's transaction.
+pub fn lock_out(db: &impl Database, member: MemberId) -> Result<(), DatabaseError> {
+    let member = member.to_string();
+    for sql in [
+        sql::DELETE_SESSIONS_OF,
+        sql::DELETE_PASSKEYS_OF,
+        sql::DELETE_RECOVERY,
+    ] {
+        db.execute(sql, params![member.as_str()])?;
+    }
+    Ok(())
+}
+
+/// The refusal of a member that the account does not have.
+pub fn unknown_member() -> ApiError {
+    common::NOT_FOUND.with_message("there is no such member")
+}
+
+/// Checks that a kind of account has a role.
+pub fn check_role(role: Role, kind: AccountKind) -> Result<(), ApiError> {
+    if role.kind() == kind {
+        return Ok(());
+    }
+    let roles = Role::ALL.into_iter().filter(|role| role.kind() == kind);
+    let roles: Vec<_> = roles.map(Role::as_str).collect();
+    let problem = format!("must be one of {}", roles.join(", "));
+    Err(FieldError::new("role", problem).into())
+}
+
+fn roles(db: &impl Database) -> Result<Vec<(MemberId, Role)>, DatabaseError> {
+    let rows = db.query(sql::GET_ROLES, &[])?;
+    rows.iter()
+        .map(|row| Ok((row.parse(0, MemberId::parse)?, row.parse(1, Role::parse)?)))
+        .collect()
+}

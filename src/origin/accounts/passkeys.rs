@@ -1,0 +1,164 @@
+//! Passkeys: stored with the invite that they spend, and used to sign in or to verify a session. All refusals are one
+//! error, so that it tells a stranger nothing.
+
+use super::{
+    Context, account,
+    audit::{self, Entry},
+    challenges,
+    sessions::{LiveSession, NewSession},
+    sql,
+};
+use contract::{
+    accounts::{NewPasskey, Passkey, SignIn, SignedIn, Verify},
+    operation::Bytes,
+};
+use domain::{
+    accounts::{
+        ids::MemberId,
+        session::NOT_SIGNED_IN,
+        webauthn::{PASSKEY_REFUSED, PasskeyError, check_sign_count},
+    },
+    model::api_error::ApiError,
+};
+use platform::{
+    database::{Database, DatabaseError, json},
+    failure::Failure,
+    log, params,
+};
+
+/// Enough for each device of a person, and for keys that are kept in a safe.
+pub const MAX_PASSKEYS: i64 = 20;
+
+pub const TOO_MANY_PASSKEYS: ApiError =
+    ApiError::new(409, "too_many_passkeys", "a member has at most 20 passkeys");
+
+/// A stored passkey, and the name of its member.
+struct Stored {
+    passkey: Passkey,
+    name: String,
+}
+
+/// Reads a passkey; refused while the account is suspended.
+pub fn read(db: &impl Database, credential_id: &[u8]) -> Result<Passkey, Failure> {
+    account::admitted(db)?.ok_or(PASSKEY_REFUSED)?;
+    Ok(find(db, credential_id)?.passkey)
+}
+
+fn find(db: &impl Database, credential_id: &[u8]) -> Result<Stored, Failure> {
+    let row = db
+        .query_first(sql::GET_PASSKEY, params![credential_id.to_vec()])?
+        .ok_or(PASSKEY_REFUSED)?;
+    Ok(Stored {
+        passkey: Passkey {
+            member: row.parse(0, MemberId::parse)?,
+            algorithm: row.integer(2)?,
+            spki: Bytes(row.blob(3)?.to_vec()),
+            sign_count: row.number(4)?,
+            is_backup_eligible: row.boolean(5)?,
+        },
+        name: row.text(1)?.to_owned(),
+    })
+}
+
+/// Checks that a new passkey can be stored.
+pub fn check_new(
+    db: &impl Database,
+    now_ms: i64,
+    member: MemberId,
+    passkey: &NewPasskey,
+) -> Result<(), Failure> {
+    challenges::check(db, now_ms, &passkey.challenge)?;
+    let counts = db.query_first(
+        sql::COUNT_PASSKEYS,
+        params![passkey.credential_id.0.clone(), member.to_string()],
+    )?;
+    let counts = counts.ok_or_else(|| DatabaseError("no counts".into()))?;
+    if counts.boolean(0)? {
+        return Err(PASSKEY_REFUSED.into());
+    }
+    if counts.integer(1)? >= MAX_PASSKEYS {
+        return Err(TOO_MANY_PASSKEYS.into());
+    }
+    Ok(())
+}
+
+/// Stores a checked passkey and spends its challenge, within the caller's transaction.
+pub fn store(
+    db: &impl Database,
+    now_ms: i64,
+    member: MemberId,
+    passkey: &NewPasskey,
+) -> Result<(), DatabaseError> {
+    challenges::spend(db, &passkey.challenge)?;
+    db.execute(
+        sql::INSERT_PASSKEY,
+        params![
+            passkey.credential_id.0.clone(),
+            member.to_string(),
+            passkey.algorithm,
+            passkey.spki.0.clone(),
+            passkey.sign_count,
+            json(&passkey.transports)?,
+            passkey.is_backup_eligible,
+            passkey.is_backed_up,
+            now_ms
+        ],
+    )
+}
+
+/// Opens a session by a passkey.
+pub fn sign_in(db: &impl Database, context: &Context<'_>, sign_in: &SignIn) -> Result<SignedIn, Failure> {
+    let now_ms = context.now_ms;
+    let account = account::admitted(db)?.ok_or(PASSKEY_REFUSED)?;
+    let stored = find(db, &sign_in.credential_id.0)?;
+    check_count(&stored, sign_in.sign_count)?;
+    challenges::check(db, now_ms, &sign_in.challenge)?;
+    let session = NewSession::draw(context, &account)?;
+    db.transaction(|| {
+        challenges::spend(db, &sign_in.challenge)?;
+        store_use(
+            db,
+            &sign_in.credential_id,
+            sign_in.sign_count,
+            sign_in.is_backed_up,
+        )?;
+        audit::append(db, now_ms, &Entry::of(&stored.name, "signed_in"))?;
+        Ok(session.open(db, now_ms, stored.passkey.member, false, &sign_in.user_agent)?)
+    })
+}
+
+/// Marks a session as verified by a passkey of its own member.
+pub fn verify(db: &impl Database, now_ms: i64, verify: &Verify) -> Result<(), Failure> {
+    let session = LiveSession::find(db, now_ms, &verify.session)?.ok_or(NOT_SIGNED_IN)?;
+    let stored = find(db, &verify.credential_id.0)?;
+    if stored.passkey.member != session.member {
+        return Err(PASSKEY_REFUSED.into());
+    }
+    check_count(&stored, verify.sign_count)?;
+    challenges::check(db, now_ms, &verify.challenge)?;
+    db.transaction(|| {
+        challenges::spend(db, &verify.challenge)?;
+        store_use(db, &verify.credential_id, verify.sign_count, verify.is_backed_up)?;
+        Ok(session.verify(db, now_ms)?)
+    })
+}
+
+/// Compares the counter with the stored one: another sign-in may have raised it since the caller read it.
+fn check_count(stored: &Stored, sign_count: u32) -> Result<(), ApiError> {
+    check_sign_count(stored.passkey.sign_count, sign_count).map_err(|error: PasskeyError| {
+        log::warn("accounts", error.as_str());
+        error.into()
+    })
+}
+
+fn store_use(
+    db: &impl Database,
+    credential_id: &Bytes,
+    sign_count: u32,
+    is_backed_up: bool,
+) -> Result<(), DatabaseError> {
+    db.execute(
+        sql::USE_PASSKEY,
+        params![credential_id.0.clone(), sign_count, is_backed_up],
+    )
+}

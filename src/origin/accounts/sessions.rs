@@ -1,0 +1,207 @@
+//! Sessions: stored by their hashes until they end.
+
+use super::{
+    Context,
+    audit::{self, Entry},
+    sql,
+};
+use contract::accounts::{Session, SessionRow, SignedIn};
+use domain::{
+    accounts::{
+        account::Account,
+        ids::MemberId,
+        role::Role,
+        session::{self, NOT_SIGNED_IN, SessionTimes, SessionUse},
+    },
+    model::{api_error::common, credentials},
+};
+use platform::{
+    database::{Database, DatabaseError, Row},
+    failure::Failure,
+    params,
+};
+
+/// The most live sessions of a member. A further one ends the oldest.
+pub const MAX_SESSIONS: usize = 50;
+/// The most of a browser's name that is stored, in characters.
+const MAX_USER_AGENT: usize = 200;
+
+/// A session that is to be opened.
+pub struct NewSession {
+    token: String,
+    session_id: String,
+}
+
+impl NewSession {
+    pub fn draw(context: &Context<'_>, account: &Account) -> Result<Self, Failure> {
+        let draw = context.draw()?;
+        Ok(Self {
+            token: session::issue(&(context.mac)()?, account, draw.secret),
+            session_id: hex::encode(draw.id),
+        })
+    }
+
+    /// Stores the session, within the caller's transaction. A local one began without a passkey.
+    pub fn open(
+        self,
+        db: &impl Database,
+        now_ms: i64,
+        member: MemberId,
+        is_local: bool,
+        user_agent: &str,
+    ) -> Result<SignedIn, DatabaseError> {
+        let times = SessionTimes {
+            created_at_ms: now_ms,
+            last_seen_at_ms: now_ms,
+            verified_at_ms: (!is_local).then_some(now_ms),
+        };
+        let id = member.to_string();
+        db.execute(sql::TRIM_SESSIONS, params![id.as_str(), now_ms, MAX_SESSIONS - 1])?;
+        db.execute(
+            sql::INSERT_SESSION,
+            params![
+                credentials::hash(&self.token).to_vec(),
+                self.session_id,
+                id.as_str(),
+                now_ms,
+                times.verified_at_ms,
+                times.ends_at_ms(),
+                is_local,
+                user_agent.chars().take(MAX_USER_AGENT).collect::<String>()
+            ],
+        )?;
+        db.execute(sql::SEE_MEMBER, params![id, now_ms])?;
+        Ok(SignedIn {
+            session: self.token,
+            member,
+        })
+    }
+}
+
+/// A live session of a member.
+pub struct LiveSession {
+    hash: Vec<u8>,
+    session_id: String,
+    pub member: MemberId,
+    name: String,
+    role: Role,
+    times: SessionTimes,
+    is_local: bool,
+}
+
+impl LiveSession {
+    pub fn find(db: &impl Database, now_ms: i64, token: &str) -> Result<Option<Self>, DatabaseError> {
+        let hash = credentials::hash(token).to_vec();
+        let row = db.query_first(sql::GET_SESSION, params![hash.clone(), now_ms])?;
+        row.map(|row| {
+            Ok(Self {
+                hash,
+                session_id: row.text(0)?.to_owned(),
+                member: row.parse(1, MemberId::parse)?,
+                name: row.text(2)?.to_owned(),
+                role: row.parse(3, Role::parse)?,
+                times: times(&row, 4)?,
+                is_local: row.boolean(7)?,
+            })
+        })
+        .transpose()
+    }
+
+    /// Stores that the session is used now, within the caller's transaction.
+    fn see(&mut self, db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+        self.times.last_seen_at_ms = now_ms;
+        db.execute(
+            sql::SET_TIMES,
+            params![
+                self.hash.clone(),
+                now_ms,
+                self.times.verified_at_ms,
+                self.times.ends_at_ms()
+            ],
+        )?;
+        db.execute(sql::SEE_MEMBER, params![self.member.to_string(), now_ms])
+    }
+
+    /// Stores that a passkey verified the session now, within the caller's transaction.
+    pub fn verify(mut self, db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+        self.times.verified_at_ms = Some(now_ms);
+        self.see(db, now_ms)
+    }
+}
+
+/// Reads a session. A person's action extends it; the time is stored at most every 10 minutes.
+pub fn read(
+    db: &impl Database,
+    now_ms: i64,
+    token: &str,
+    session_use: SessionUse,
+) -> Result<Session, Failure> {
+    let mut live = LiveSession::find(db, now_ms, token)?.ok_or(NOT_SIGNED_IN)?;
+    if live.times.should_store_seen(now_ms, session_use) {
+        db.transaction(|| live.see(db, now_ms))?;
+    }
+    let recoveries = if live.role.is_highest() {
+        audit::recoveries(db, now_ms)?
+    } else {
+        vec![]
+    };
+    Ok(Session {
+        session_id: live.session_id,
+        member: live.member,
+        name: live.name,
+        role: live.role,
+        times: live.times,
+        is_local: live.is_local,
+        recoveries,
+    })
+}
+
+/// Ends the session of a browser that signs out. One that has ended needs nothing.
+pub fn sign_out(db: &impl Database, now_ms: i64, token: &str) -> Result<(), Failure> {
+    match LiveSession::find(db, now_ms, token)? {
+        Some(live) => delete(db, now_ms, live.hash, &Entry::of(&live.name, "signed_out")),
+        None => Ok(()),
+    }
+}
+
+/// Ends one of a member's own sessions.
+pub fn end(db: &impl Database, now_ms: i64, member: MemberId, session_id: &str) -> Result<(), Failure> {
+    let row = db
+        .query_first(sql::FIND_SESSION, params![member.to_string(), session_id, now_ms])?
+        .ok_or_else(|| common::NOT_FOUND.with_message("there is no such session"))?;
+    let entry = Entry {
+        subject: Some(session_id),
+        ..Entry::of(row.text(1)?, "session_ended")
+    };
+    delete(db, now_ms, row.blob(0)?.to_vec(), &entry)
+}
+
+fn delete(db: &impl Database, now_ms: i64, hash: Vec<u8>, entry: &Entry<'_>) -> Result<(), Failure> {
+    db.transaction(|| {
+        db.execute(sql::DELETE_SESSION, params![hash])?;
+        Ok(audit::append(db, now_ms, entry)?)
+    })
+}
+
+/// A member's live sessions, the newest first.
+pub fn list(db: &impl Database, now_ms: i64, member: MemberId) -> Result<Vec<SessionRow>, Failure> {
+    let rows = db.query(sql::LIST_SESSIONS, params![member.to_string(), now_ms])?;
+    rows.iter()
+        .map(|row| {
+            Ok(SessionRow {
+                session_id: row.text(0)?.to_owned(),
+                times: times(row, 1)?,
+                user_agent: row.text(4)?.to_owned(),
+            })
+        })
+        .collect()
+}
+
+/// The times in three columns: creation, last use, verification.
+fn times(row: &Row, column: usize) -> Result<SessionTimes, DatabaseError> {
+    Ok(SessionTimes {
+        created_at_ms: row.integer(column)?,
+        last_seen_at_ms: row.integer(column + 1)?,
+        verified_at_ms: row.optional_integer(column + 2)?,
+    })
+}

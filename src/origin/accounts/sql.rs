@@ -1,0 +1,174 @@
+//! The schema and statements of `origin/accounts`. Each table with rows that expire has an index on the expiry; the
+//! audit is swept by its numbers, which ascend with time.
+
+use platform::migrations::Migration;
+
+pub const MIGRATIONS: &[Migration] = &[&[&[
+    // One row. The owner is null until the first invite names it.
+    "CREATE TABLE account (
+       only INTEGER PRIMARY KEY CHECK (only = 1), letter TEXT, owner TEXT, is_suspended INTEGER NOT NULL DEFAULT 0
+     ) STRICT",
+    "CREATE TABLE members (
+       member TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL, created_ms INTEGER NOT NULL,
+       last_seen_ms INTEGER NOT NULL
+     ) STRICT, WITHOUT ROWID",
+    // Invites that were not spent. Name and role are null for a recovery, whose member has them.
+    "CREATE TABLE invites (
+       hash BLOB NOT NULL PRIMARY KEY, invite_id TEXT NOT NULL, member TEXT NOT NULL, name TEXT, role TEXT,
+       expires_ms INTEGER NOT NULL, issuer TEXT NOT NULL
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX invites_by_expiry ON invites (expires_ms)",
+    "CREATE TABLE sessions (
+       hash BLOB NOT NULL PRIMARY KEY, session_id TEXT NOT NULL, member TEXT NOT NULL, created_ms INTEGER NOT NULL,
+       last_seen_ms INTEGER NOT NULL, verified_ms INTEGER, ends_ms INTEGER NOT NULL, is_local INTEGER NOT NULL,
+       user_agent TEXT NOT NULL
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX sessions_by_member ON sessions (member)",
+    "CREATE INDEX sessions_by_end ON sessions (ends_ms)",
+    // A key of RSA has 550 bytes, so the table has rowids.
+    "CREATE TABLE passkeys (
+       credential_id BLOB NOT NULL PRIMARY KEY, member TEXT NOT NULL, algorithm INTEGER NOT NULL, spki BLOB NOT NULL,
+       sign_count INTEGER NOT NULL, transports TEXT NOT NULL, is_backup_eligible INTEGER NOT NULL,
+       is_backed_up INTEGER NOT NULL, created_ms INTEGER NOT NULL
+     ) STRICT",
+    "CREATE INDEX passkeys_by_member ON passkeys (member)",
+    // Spent challenges, until they would have expired.
+    "CREATE TABLE challenges (id BLOB NOT NULL PRIMARY KEY, expires_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE INDEX challenges_by_expiry ON challenges (expires_ms)",
+    "CREATE TABLE audit (
+       number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL, subject TEXT,
+       detail TEXT
+     ) STRICT",
+    "CREATE INDEX recoveries ON audit (at_ms) WHERE action = 'recovery_issued'",
+]]];
+
+platform::statements! {
+    // The account.
+    /// → letter and id of the owner, whether suspended
+    pub const GET_ACCOUNT = "SELECT letter, owner, is_suspended FROM account";
+    /// letter and id of the owner
+    pub const SET_OWNER = "INSERT INTO account (only, letter, owner) VALUES (1, ?, ?)
+        ON CONFLICT (only) DO UPDATE SET letter = excluded.letter, owner = excluded.owner";
+    /// whether suspended
+    pub const SET_SUSPENDED = "INSERT INTO account (only, is_suspended) VALUES (1, ?)
+        ON CONFLICT (only) DO UPDATE SET is_suspended = excluded.is_suspended";
+
+    // Members.
+    /// member → name, role
+    pub const GET_MEMBER = "SELECT name, role FROM members WHERE member = ?";
+    /// → member, role
+    pub const GET_ROLES = "SELECT member, role FROM members";
+    /// → member, name, role, created, last seen, passkeys
+    pub const LIST_MEMBERS = "SELECT member, name, role, created_ms, last_seen_ms,
+          (SELECT COUNT(*) FROM passkeys WHERE passkeys.member = members.member)
+        FROM members ORDER BY created_ms, member";
+    pub const COUNT_MEMBERS = "SELECT COUNT(*) FROM members";
+    /// member, name, role, time
+    pub const INSERT_MEMBER = "INSERT INTO members (member, name, role, created_ms, last_seen_ms)
+        VALUES (?1, ?2, ?3, ?4, ?4)";
+    /// member, role
+    pub const SET_ROLE = "UPDATE members SET role = ?2 WHERE member = ?1";
+    /// member, time
+    pub const SEE_MEMBER = "UPDATE members SET last_seen_ms = ?2 WHERE member = ?1";
+    /// member
+    pub const DELETE_MEMBER = "DELETE FROM members WHERE member = ?";
+
+    // Invites.
+    /// time → open invites of new members
+    pub const COUNT_INVITES = "SELECT COUNT(*) FROM invites WHERE expires_ms > ? AND role IS NOT NULL";
+    /// hash, id, member, name, role, expiry, issuer
+    pub const INSERT_INVITE = "INSERT INTO invites (hash, invite_id, member, name, role, expires_ms, issuer)
+        VALUES (?, ?, ?, ?, ?, ?, ?)";
+    /// hash, time → member, name, role, whether a recovery, expiry
+    pub const GET_INVITE = "SELECT invites.member, COALESCE(invites.name, members.name),
+          COALESCE(invites.role, members.role), invites.role IS NULL, expires_ms
+        FROM invites LEFT JOIN members ON members.member = invites.member WHERE hash = ? AND expires_ms > ?";
+    /// id, time → hash, name, role
+    pub const FIND_INVITE = "SELECT hash, COALESCE(invites.name, members.name), COALESCE(invites.role, members.role)
+        FROM invites LEFT JOIN members ON members.member = invites.member WHERE invite_id = ? AND expires_ms > ?";
+    /// time → id, name, role, whether a recovery, expiry, issuer
+    pub const LIST_INVITES = "SELECT invite_id, COALESCE(invites.name, members.name),
+          COALESCE(invites.role, members.role), invites.role IS NULL, expires_ms, issuer
+        FROM invites LEFT JOIN members ON members.member = invites.member WHERE expires_ms > ?
+        ORDER BY expires_ms, invite_id";
+    /// hash
+    pub const DELETE_INVITE = "DELETE FROM invites WHERE hash = ?";
+    /// member
+    pub const DELETE_RECOVERY = "DELETE FROM invites WHERE member = ? AND role IS NULL";
+
+    // Sessions.
+    /// hash, id, member, created, verified, end, whether local, user agent
+    pub const INSERT_SESSION = "INSERT INTO sessions (hash, session_id, member, created_ms, last_seen_ms, verified_ms,
+          ends_ms, is_local, user_agent)
+        VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8)";
+    /// member, time, sessions to keep: the live ones that began last
+    pub const TRIM_SESSIONS = "DELETE FROM sessions WHERE hash IN (SELECT hash FROM sessions WHERE member = ?
+        ORDER BY ends_ms > ? DESC, created_ms DESC, hash LIMIT -1 OFFSET ?)";
+    /// hash, time → id, member, name, role, created, last seen, verified, whether local
+    pub const GET_SESSION = "SELECT session_id, sessions.member, name, role, sessions.created_ms,
+          sessions.last_seen_ms, verified_ms, is_local
+        FROM sessions JOIN members ON members.member = sessions.member WHERE hash = ? AND ends_ms > ?";
+    /// member, id, time → hash, name
+    pub const FIND_SESSION = "SELECT hash, name FROM sessions JOIN members ON members.member = sessions.member
+        WHERE sessions.member = ? AND session_id = ? AND ends_ms > ?";
+    /// member, time → id, created, last seen, verified, user agent
+    pub const LIST_SESSIONS = "SELECT session_id, created_ms, last_seen_ms, verified_ms, user_agent FROM sessions
+        WHERE member = ? AND ends_ms > ? ORDER BY created_ms DESC, hash";
+    /// hash, last seen, verified, end
+    pub const SET_TIMES = "UPDATE sessions SET last_seen_ms = ?2, verified_ms = ?3, ends_ms = ?4 WHERE hash = ?1";
+    /// hash
+    pub const DELETE_SESSION = "DELETE FROM sessions WHERE hash = ?";
+    /// member
+    pub const DELETE_SESSIONS_OF = "DELETE FROM sessions WHERE member = ?";
+    pub const DELETE_SESSIONS = "DELETE FROM sessions";
+
+    // Passkeys.
+    /// credential → member, name, algorithm, key, sign counter, whether eligible for backup
+    pub const GET_PASSKEY = "SELECT passkeys.member, name, algorithm, spki, sign_count, is_backup_eligible
+        FROM passkeys JOIN members ON members.member = passkeys.member WHERE credential_id = ?";
+    /// credential, member → whether the credential is stored, passkeys of the member
+    pub const COUNT_PASSKEYS = "SELECT EXISTS (SELECT 1 FROM passkeys WHERE credential_id = ?),
+        (SELECT COUNT(*) FROM passkeys WHERE member = ?)";
+    /// credential, member, algorithm, key, sign counter, JSON list of transports, whether eligible for backup and backed
+    /// up, time
+    pub const INSERT_PASSKEY = "INSERT INTO passkeys (credential_id, member, algorithm, spki, sign_count, transports,
+          is_backup_eligible, is_backed_up, created_ms)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    /// credential, sign counter, whether backed up
+    pub const USE_PASSKEY = "UPDATE passkeys SET sign_count = ?2, is_backed_up = ?3 WHERE credential_id = ?1";
+    /// member
+    pub const DELETE_PASSKEYS_OF = "DELETE FROM passkeys WHERE member = ?";
+
+    // Challenges.
+    /// id
+    pub const IS_SPENT = "SELECT EXISTS (SELECT 1 FROM challenges WHERE id = ?)";
+    /// id, expiry
+    pub const SPEND = "INSERT INTO challenges (id, expires_ms) VALUES (?, ?)";
+
+    // Audit.
+    /// time, actor, action, subject, detail
+    pub const APPEND = "INSERT INTO audit (at_ms, actor, action, subject, detail) VALUES (?, ?, ?, ?, ?)";
+    /// number before which the page begins, rows at most → number, time, actor, action, subject, detail
+    pub const PAGE = "SELECT number, at_ms, actor, action, subject, detail FROM audit WHERE number < ?
+        ORDER BY number DESC LIMIT ?";
+    /// time, rows at most → member, issuer, time
+    pub const RECOVERIES = "SELECT subject, actor, at_ms FROM audit WHERE action = 'recovery_issued' AND at_ms > ?
+        ORDER BY at_ms DESC LIMIT ?";
+
+    // The sweep.
+    /// time, rows at most
+    pub const SWEEP_SESSIONS = "DELETE FROM sessions
+        WHERE hash IN (SELECT hash FROM sessions WHERE ends_ms <= ? LIMIT ?)";
+    /// time, rows at most
+    pub const SWEEP_CHALLENGES = "DELETE FROM challenges
+        WHERE id IN (SELECT id FROM challenges WHERE expires_ms <= ? LIMIT ?)";
+    /// time, rows at most
+    pub const SWEEP_INVITES = "DELETE FROM invites
+        WHERE hash IN (SELECT hash FROM invites WHERE expires_ms <= ? LIMIT ?)";
+    /// time, rows at most
+    pub const SWEEP_AUDIT = "DELETE FROM audit
+        WHERE at_ms <= ? AND number IN (SELECT number FROM audit ORDER BY number LIMIT ?)";
+    /// → when the first session, challenge and invite ends, and the time of the oldest row of the audit
+    pub const FIRST_DUE = "SELECT (SELECT MIN(ends_ms) FROM sessions), (SELECT MIN(expires_ms) FROM challenges),
+        (SELECT MIN(expires_ms) FROM invites), (SELECT at_ms FROM audit ORDER BY number LIMIT 1)";
+}
