@@ -144,7 +144,7 @@ mod handlers {
             .dashboard
             .as_ref()
             .ok_or(common::NOT_FOUND)?;
-        gate::check_host(config, request.address.host)?;
+        gate::check_host(config, request.address.authority)?;
         gate::check_sender(config, &request.request, true)?;
         match call {
             PublicCall::ReadInvite => sign_in::read_invite(context, config, request.request).await,
@@ -170,7 +170,7 @@ mod handlers {
             .dashboard
             .as_ref()
             .ok_or(common::NOT_FOUND)?;
-        gate::check_host(config, address.host)?;
+        gate::check_host(config, address.authority)?;
         gate::check_sender(config, &request, !call.is_read())?;
         let keys = &context.isolate.config.account_keys;
         let visitor = gate::admit(context, config, keys, &request, call.permission()).await?;

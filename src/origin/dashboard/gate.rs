@@ -60,8 +60,8 @@ impl Visitor {
 
 /// Refuses a request that names another host than the dashboard's. A name that someone else made to resolve to this
 /// address would otherwise reach it.
-pub fn check_host(config: &DashboardConfig, host: &str) -> Result<(), ApiError> {
-    let is_own = host.eq_ignore_ascii_case(config.host());
+pub fn check_host(config: &DashboardConfig, authority: &str) -> Result<(), ApiError> {
+    let is_own = authority.eq_ignore_ascii_case(config.host());
     is_own.then_some(()).ok_or(MISDIRECTED)
 }
 

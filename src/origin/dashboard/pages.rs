@@ -1,9 +1,12 @@
 //! The pages and their assets. The build compresses them into data modules, and `entry.js` hands these over when the
 //! isolate starts.
 
-use js_sys::{Map, Reflect};
+use js_sys::Map;
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
-use worker::web_sys::{self, Headers, ResponseInit};
+use worker::{
+    EncodeBody, Response,
+    web_sys::{self, Headers, ResponseInit},
+};
 
 use super::{Call, gate};
 use crate::refusal::Refusal;
@@ -58,9 +61,9 @@ pub fn page(call: &Call<'_>) -> Result<Answer, Refusal> {
         .dashboard
         .as_ref()
         .ok_or(common::NOT_FOUND)?;
-    if let Err(error) = gate::check_host(config, call.address.host) {
+    if let Err(error) = gate::check_host(config, call.address.authority) {
         let numbers = ["127.0.0.1", "[::1]"].iter().any(|number| {
-            let port = call.address.host.strip_prefix(number);
+            let port = call.address.authority.strip_prefix(number);
             port.is_some() && port == config.host().strip_prefix("localhost")
         });
         if numbers {
@@ -92,7 +95,7 @@ pub fn asset(call: &Call<'_>) -> Result<Answer, Refusal> {
         .dashboard
         .as_ref()
         .ok_or(common::NOT_FOUND)?;
-    gate::check_host(config, call.address.host)?;
+    gate::check_host(config, call.address.authority)?;
     // Scripts of the pages are of no use to another site.
     if header(&call.request, "Sec-Fetch-Site").is_some_and(|site| site == "cross-site") {
         return Err(common::NOT_FOUND.into());
@@ -114,7 +117,11 @@ pub fn asset(call: &Call<'_>) -> Result<Answer, Refusal> {
 
 fn served(response: Option<Result<web_sys::Response, JsValue>>) -> Result<Answer, Refusal> {
     match response {
-        Some(Ok(response)) => Ok(Answer::pass_unread(response.into())),
+        // `worker` makes the response anew.
+        Some(Ok(response)) => {
+            let response = Response::from(response).with_encode_body(EncodeBody::Manual);
+            Ok(Answer::pass_unread(response))
+        }
         Some(Err(error)) => {
             log::error("dashboard", format_args!("a page: {error:?}"));
             Err(common::INTERNAL_ERROR.into())
@@ -123,8 +130,8 @@ fn served(response: Option<Result<web_sys::Response, JsValue>>) -> Result<Answer
     }
 }
 
-/// A response of compressed bytes. `encodeBody: "manual"` sends them as they are; the runtime unpacks them for a client that
-/// takes no gzip.
+/// A response of compressed bytes, for [`EncodeBody::Manual`]: they are sent as they are, and the runtime unpacks them for a
+/// client that takes no gzip.
 fn respond(gzip: &JsValue, headers: &[(&str, &str)]) -> Result<web_sys::Response, JsValue> {
     let all = Headers::new()?;
     let common = [
@@ -140,6 +147,5 @@ fn respond(gzip: &JsValue, headers: &[(&str, &str)]) -> Result<web_sys::Response
     }
     let init = ResponseInit::new();
     init.set_headers(&all);
-    Reflect::set(&init, &"encodeBody".into(), &"manual".into())?;
     web_sys::Response::new_with_opt_buffer_source_and_init(Some(gzip.unchecked_ref()), &init)
 }

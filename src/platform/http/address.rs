@@ -5,6 +5,8 @@ use domain::model::ascii_split::split_once;
 /// The parts of a URL that the runtime has already validated. Nothing is decoded, and `host` has no port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address<'u> {
+    /// The host, with the port if the URL has one.
+    pub authority: &'u str,
     pub host: &'u str,
     pub path: &'u str,
     pub query: &'u str,
@@ -19,6 +21,11 @@ impl<'u> Address<'u> {
         let slash = rest.bytes().position(|byte| byte == b'/');
         let (authority, path) = rest.split_at_checked(slash.unwrap_or(rest.len()))?;
         let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
-        Some(Self { host, path, query })
+        Some(Self {
+            authority,
+            host,
+            path,
+            query,
+        })
     }
 }
