@@ -1,6 +1,6 @@
 //! `POST /v1/offer/api`, and the equivalent `GET` for clients that revalidate (docs/DECISIONS.md, "Offers").
 
-use std::{hash::Hash, rc::Rc};
+use std::{cell::OnceCell, hash::Hash, rc::Rc};
 
 use futures_util::future::try_join_all;
 use worker::Request;
@@ -253,11 +253,13 @@ impl<'a> PageRequest<'a> {
     }
 
     fn cache(&self, isolate: &Isolate, body: Vec<u8>) -> Rc<RenderedPage> {
-        let size = body.len() + ENTRY_OVERHEAD;
+        // In WebAssembly for the ordinary path, and in JavaScript for the fast path.
+        let size = 2 * body.len() + ENTRY_OVERHEAD;
         let page = RenderedPage {
             etag: page::etag(&body),
             last_modified: http_date(self.listing.listing().built_at_ms()),
             body,
+            in_javascript: OnceCell::new(),
         };
         isolate.pages.insert(self.key, page, size)
     }

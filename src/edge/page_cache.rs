@@ -8,6 +8,10 @@ pub struct RenderedPage {
     pub etag: String,
     /// The build time of its listing as an HTTP date.
     pub last_modified: String,
+    /// ETag, `Last-Modified` and body as the fast path returns them, made at its first answer: copying the body for each
+    /// answer would take as long as finding it.
+    #[cfg(target_arch = "wasm32")]
+    pub in_javascript: std::cell::OnceCell<[wasm_bindgen::JsValue; 3]>,
 }
 
 /// The key of a rendered page.

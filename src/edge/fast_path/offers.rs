@@ -71,10 +71,13 @@ fn answer(request: &FastRequest<'_>, body: &[u8], now_ms: i64) -> Option<Array> 
     offers::admit(&isolate, app.id, now_ms).ok()?;
     faults::inject("fast_path", "offers");
     isolate.traffic.fast_offers();
-    Some(Array::of4(
-        &offers::cache_control(&listing, now_ms).into(),
-        &page.etag.as_str().into(),
-        &page.last_modified.as_str().into(),
-        &Uint8Array::from(page.body.as_slice()),
-    ))
+    let [etag, last_modified, body] = page.in_javascript.get_or_init(|| {
+        [
+            page.etag.as_str().into(),
+            page.last_modified.as_str().into(),
+            Uint8Array::from(page.body.as_slice()).into(),
+        ]
+    });
+    let cache_control = offers::cache_control(&listing, now_ms).into();
+    Some(Array::of4(&cache_control, etag, last_modified, body))
 }
