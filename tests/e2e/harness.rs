@@ -164,7 +164,7 @@ impl Signpost {
         Ok(answer)
     }
 
-    /// Fails the test unless the answer conforms to `openapi.yaml`.
+    /// Fails the test unless the answer conforms to the document of its interface.
     #[cfg(test)]
     fn check_contract(&self, method: &str, address: &str, answer: &Answer) {
         let is = |name: &str| self.setup.config.ends_with(name);
@@ -184,7 +184,7 @@ impl Signpost {
         {
             let has_hosts = self.setup.vars.iter().any(|(name, _)| name.ends_with("_HOST"));
             let checked = contract::check(method, target, has_hosts, answer);
-            checked.unwrap_or_else(|problem| panic!("openapi.yaml: {problem}{answer:?}"));
+            checked.unwrap_or_else(|problem| panic!("{problem}{answer:?}"));
         }
     }
 

@@ -66,6 +66,7 @@ fn texts() -> Vec<(String, String)> {
         "clippy.toml",
         "rustfmt.toml",
         "openapi.yaml",
+        "openapi-dashboard.yaml",
         "wrangler.toml",
     ];
     let ci = [".ci/run", ".ci/step", ".ci/steps"];

@@ -1,6 +1,6 @@
 //! Checks of the repository itself: the configurations of the two Workers agree, the crates keep to their layers, the
-//! documents name what is there, the demo's facts are what they claim to be, `openapi.yaml` and the code name the same,
-//! and the benchmarks' statistics are right.
+//! documents name what is there, the demo's facts are what they claim to be, the OpenAPI documents and the code name the
+//! same, and the benchmarks' statistics are right.
 
 #![allow(
     clippy::unwrap_used,

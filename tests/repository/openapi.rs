@@ -1,25 +1,50 @@
-//! `openapi.yaml` and the code name the same paths, methods, refusals, lists and limits; and what it gives as an
-//! example, or the fixtures hold, is as it says. That answers are, the end-to-end tests see.
+//! `openapi.yaml` and `openapi-dashboard.yaml` name the paths, methods, refusals, lists and limits of the code; and what
+//! they give as an example, what the fixtures hold, and what the code makes for a browser is as they say. That answers
+//! are, the end-to-end tests see.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    path::Path,
 };
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
 use crate::{
-    document::{document, escaped, resolved, schema},
-    read, sources,
+    document::{dashboard_document, document, escaped, resolved, schema},
+    read, root, sources,
 };
 use domain::{
+    accounts::{
+        account::{Account, AccountKind},
+        challenge,
+        cookie::{Cookie, CookieSite},
+        ids::{AccountId, MemberId},
+        invite,
+        role::Role,
+        session, user_handle,
+        webauthn::{self, Algorithm, RelyingParty, User},
+    },
     conversions::state::{Reason, Status},
-    model::{Category, Country, OfferType, Platform},
+    model::{Category, Country, OfferType, Platform, PublisherId, mac::MacKeys},
     offers::request as offers,
     reporting::{Dimension, Metric, query},
 };
-use platform::http::router::Route;
+use origin::{
+    dashboard::DashboardCall,
+    routes::{Handler, ROUTES},
+};
+use platform::http::router::{Interface, Method, Route};
+
+/// The files whose refusals only the dashboard's calls can have. The others' are those of `openapi.yaml`.
+const DASHBOARDS_OWN: [&str; 5] = [
+    "src/domain/accounts/",
+    "src/origin/accounts/",
+    "src/origin/dashboard/",
+    "src/origin/ledger/report_budget.rs",
+    "src/origin/ledger/service/dashboard.rs",
+];
 
 /// Every operation of the document: its path, its method and what is said of it.
 fn operations(document: &Value) -> Vec<(&str, &str, &Value)> {
@@ -30,6 +55,14 @@ fn operations(document: &Value) -> Vec<(&str, &str, &Value)> {
         found.extend(methods.map(|(method, operation)| (path.as_str(), method.as_str(), operation)));
     }
     found
+}
+
+/// The refusals of an account that the operator's invites can have, too.
+const OF_INVITES: [(&str, &str); 2] = [("409", "too_many_invites"), ("409", "too_many_members")];
+
+/// The documents, that of the dashboard last.
+fn documents() -> [Value; 2] {
+    [document(), dashboard_document()]
 }
 
 fn place(path: &str, method: &str) -> String {
@@ -66,9 +99,12 @@ fn assert_valid(schema: &Validator, instance: &Value) {
     assert!(errors.is_empty(), "{instance}: {errors:?}");
 }
 
-/// Path and method of each endpoint of a route table.
-fn rows<H, P>(table: &[Route<H, P>]) -> Vec<(String, String)> {
-    let endpoints = table.iter().flat_map(|route| {
+/// Path and method of each endpoint of a route table: those of the dashboard, or all others.
+fn rows<H, P>(table: &[Route<H, P>], of_dashboard: bool) -> Vec<(String, String)> {
+    let routes = table
+        .iter()
+        .filter(|route| (route.interface == Interface::Dashboard) == of_dashboard);
+    let endpoints = routes.flat_map(|route| {
         route
             .endpoints
             .iter()
@@ -79,63 +115,279 @@ fn rows<H, P>(table: &[Route<H, P>]) -> Vec<(String, String)> {
         .collect()
 }
 
+/// A path as a route table writes it.
+fn pattern(path: &str) -> String {
+    let segments = path
+        .split('/')
+        .map(|part| if part.starts_with('{') { "{}" } else { part });
+    segments.collect::<Vec<_>>().join("/")
+}
+
 #[test]
-fn the_document_has_the_paths_and_methods_of_the_route_table() {
-    let document = document();
-    let documented: BTreeSet<(String, String)> = operations(&document)
-        .into_iter()
-        .map(|(path, method, _)| {
-            let segments = path
-                .split('/')
-                .map(|part| if part.starts_with('{') { "{}" } else { part });
-            (segments.collect::<Vec<_>>().join("/"), method.to_uppercase())
-        })
-        .collect();
-    let answered: BTreeSet<_> = [rows(edge::routes::ROUTES), rows(origin::routes::ROUTES)]
+fn the_documents_have_the_paths_and_methods_of_the_route_tables() {
+    for (document, of_dashboard) in documents().iter().zip([false, true]) {
+        let documented: BTreeSet<(String, String)> = operations(document)
+            .into_iter()
+            .map(|(path, method, _)| (pattern(path), method.to_uppercase()))
+            .collect();
+        let answered: BTreeSet<_> = [
+            rows(edge::routes::ROUTES, of_dashboard),
+            rows(ROUTES, of_dashboard),
+        ]
         .into_iter()
         .flatten()
         .collect();
-    assert_eq!(documented, answered);
+        assert_eq!(documented, answered);
+    }
 }
 
-/// The status and the code of each refusal that the service's code makes.
-fn refusals() -> BTreeSet<(String, String)> {
-    let mut found = BTreeSet::new();
+type Refusals = BTreeSet<(String, String)>;
+
+/// The status and the code of each refusal that a file makes.
+fn refusals_of(path: &Path) -> Refusals {
+    let text = fs::read_to_string(path).unwrap();
+    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+    let made = code.split("ApiError::new(").skip(1).map(|made| {
+        let (status, rest) = made.split_once(',').unwrap();
+        let code = rest.split('"').nth(1).unwrap();
+        (status.trim().to_owned(), code.to_owned())
+    });
+    made.collect()
+}
+
+/// The refusals that the service's code makes: those of the dashboard's own files, and all others.
+fn refusals() -> [Refusals; 2] {
+    let (mut own, mut others) = (Refusals::new(), Refusals::new());
+    let mut found_in = BTreeSet::new();
     for path in sources("src") {
-        let text = fs::read_to_string(&path).unwrap();
-        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
-        for made in code.split("ApiError::new(").skip(1) {
-            let (status, rest) = made.split_once(',').unwrap();
-            let code = rest.split('"').nth(1).unwrap();
-            found.insert((status.trim().to_owned(), code.to_owned()));
+        let made = refusals_of(&path);
+        let path = path.strip_prefix(root()).unwrap().to_str().unwrap();
+        match DASHBOARDS_OWN.iter().find(|prefix| path.starts_with(**prefix)) {
+            Some(prefix) if !made.is_empty() => {
+                found_in.insert(*prefix);
+                own.extend(made);
+            }
+            Some(_) => {}
+            None => others.extend(made),
         }
     }
-    found
+    assert_eq!(found_in, DASHBOARDS_OWN.into());
+    [own, others]
 }
 
-#[test]
-fn every_refusal_is_documented_under_its_status_and_no_other_is() {
-    let document = document();
-    let mut places: Vec<_> = operations(&document)
+/// The codes that a response describes.
+fn codes(document: &Value, place: &str) -> BTreeSet<String> {
+    let (_, response) = resolved(document, place);
+    let code = &response["content"]["application/json"]["schema"]["properties"]["code"];
+    match &code["const"] {
+        Value::String(code) => BTreeSet::from([code.clone()]),
+        _ if code["enum"].is_array() => texts(&code["enum"]),
+        _ => BTreeSet::new(),
+    }
+}
+
+/// The status and the code of each refusal that a document describes.
+fn described(document: &Value) -> Refusals {
+    let mut places: Vec<_> = operations(document)
         .into_iter()
         .map(|(path, method, _)| format!("{}/responses", place(path, method)))
         .collect();
     let elsewhere = document["x-elsewhere"].as_object().unwrap().keys();
     places.extend(elsewhere.map(|name| format!("/x-elsewhere/{name}")));
-    let mut documented = BTreeSet::new();
+    let mut described = Refusals::new();
     for place in places {
         for status in document.pointer(&place).unwrap().as_object().unwrap().keys() {
-            let (_, response) = resolved(&document, &format!("{place}/{status}"));
-            let code = &response["content"]["application/json"]["schema"]["properties"]["code"];
-            let codes = match &code["const"] {
-                Value::String(code) => BTreeSet::from([code.clone()]),
-                _ if code["enum"].is_array() => texts(&code["enum"]),
-                _ => continue,
-            };
-            documented.extend(codes.into_iter().map(|code| (status.clone(), code)));
+            let codes = codes(document, &format!("{place}/{status}"));
+            described.extend(codes.into_iter().map(|code| (status.clone(), code)));
         }
     }
-    assert_eq!(documented, refusals());
+    described
+}
+
+#[test]
+fn every_refusal_is_documented_under_its_status_and_no_other_is() {
+    let [own, others] = refusals();
+    let of_invites = OF_INVITES.map(|(status, code)| (status.to_owned(), code.to_owned()));
+    let of_invites = Refusals::from(of_invites);
+    assert!(of_invites.is_subset(&own), "{of_invites:?}");
+    assert_eq!(described(&document()), &others | &of_invites);
+    // The dashboard's calls may also answer what other interfaces do, but each code is made somewhere.
+    let described = described(&dashboard_document());
+    let missing: Vec<_> = own.difference(&described).collect();
+    assert!(missing.is_empty(), "not described: {missing:?}");
+    let all = &own | &others;
+    let made_up: Vec<_> = described.difference(&all).collect();
+    assert!(made_up.is_empty(), "never made: {made_up:?}");
+}
+
+#[test]
+fn a_refused_result_has_the_codes_of_the_refusals_that_stand_in_its_place() {
+    let document = dashboard_document();
+    let place = "/x-elsewhere/a-result-of-a-batch";
+    let statuses = document.pointer(place).unwrap().as_object().unwrap().keys();
+    let refusals: BTreeSet<_> = statuses
+        .flat_map(|status| codes(&document, &format!("{place}/{status}")))
+        .collect();
+    let refused = &document["components"]["schemas"]["ResultRefused"];
+    assert_eq!(texts(&refused["properties"]["code"]["enum"]), refusals);
+}
+
+#[test]
+fn each_call_of_the_dashboard_is_documented_with_the_checks_that_it_passes() {
+    let document = dashboard_document();
+    let roles = || {
+        Role::ALL
+            .into_iter()
+            .filter(|role| role.kind() == AccountKind::Publisher)
+    };
+    let operations = operations(&document);
+    let mut seen = 0;
+    for route in ROUTES
+        .iter()
+        .filter(|route| route.interface == Interface::Dashboard)
+    {
+        for endpoint in route.endpoints {
+            let Handler::Dashboard(call) = endpoint.handler else {
+                panic!("{} is no call of the dashboard", route.pattern);
+            };
+            let (path, method, operation) = operations
+                .iter()
+                .find(|(path, method, _)| {
+                    pattern(path) == route.pattern && method.to_uppercase() == endpoint.method.as_str()
+                })
+                .unwrap();
+            let id = &operation["operationId"];
+            let place = place(path, method);
+            let codes = |status: u16| {
+                let place = format!("{place}/responses/{status}");
+                document.pointer(&place).map(|_| codes(&document, &place))
+            };
+            for status in [404, 421, 500, 503] {
+                assert!(codes(status).is_some(), "{id} has no {status}");
+            }
+            let member = match call {
+                DashboardCall::Page | DashboardCall::Asset => {
+                    assert_eq!((codes(401), codes(403)), (None, None), "{id}");
+                    continue;
+                }
+                DashboardCall::Public(_) => None,
+                DashboardCall::Member(call) => Some(call),
+            };
+            seen += 1;
+            let mut forbidden = BTreeSet::from(["cross_site_request"]);
+            if let Some(permission) = member.and_then(|call| call.permission()) {
+                if roles().any(|role| !permission.is_granted_to(role)) {
+                    forbidden.insert("role_forbids");
+                }
+                if permission.needs_fresh_passkey() {
+                    forbidden.insert("verify_first");
+                }
+            }
+            let forbidden: BTreeSet<_> = forbidden.into_iter().map(str::to_owned).collect();
+            assert_eq!(codes(403), Some(forbidden), "{id}");
+            let asks_for_session = codes(401).is_some_and(|codes| codes.contains("not_signed_in"));
+            assert_eq!(asks_for_session, member.is_some(), "{id}");
+            let needs_session = operation["security"] == json!([{ "Session": [] }]);
+            assert_eq!(needs_session, member.is_some(), "{id}");
+
+            let is_write = endpoint.method != Method::Get;
+            assert_eq!(codes(415).is_some(), is_write, "{id}");
+            let has_body = operation.get("requestBody").is_some();
+            assert_eq!(codes(413).is_some(), has_body, "{id}");
+            let mut headers = BTreeSet::new();
+            for list in [&document["paths"][path]["parameters"], &operation["parameters"]] {
+                for parameter in list.as_array().into_iter().flatten() {
+                    let target = parameter["$ref"]
+                        .as_str()
+                        .and_then(|target| target.strip_prefix('#'));
+                    let parameter = target.map_or(parameter, |target| resolved(&document, target).1);
+                    if parameter["in"] == "header" && parameter["required"] == true {
+                        headers.insert(parameter["name"].as_str().unwrap());
+                    }
+                }
+            }
+            let mut sent = BTreeSet::from(["Sec-Fetch-Site"]);
+            sent.extend(is_write.then_some("Origin"));
+            assert_eq!(headers, sent, "{id}");
+        }
+    }
+    assert!(seen > 20, "{seen}");
+}
+
+#[test]
+fn what_a_browser_is_given_is_as_the_document_of_the_dashboard_says() {
+    let document = dashboard_document();
+    let is_valid = |place: &str, instance: &Value| {
+        let schema = schema(&document, &format!("/components/{place}"));
+        schema.is_valid(instance)
+    };
+    let keys = MacKeys::parse("ACCOUNT_MAC", &"ab".repeat(32)).unwrap();
+    let account = Account::Publisher(PublisherId::parse("lumen-arcade").unwrap());
+    let session = session::issue(&keys, &account, [0xCD; 16]);
+    let mark = "0123456789abcdef".repeat(2);
+    for site in [CookieSite::Production, CookieSite::Local { port: 8787 }] {
+        let of_session = Cookie::session(AccountKind::Publisher, site);
+        let of_ceremony = Cookie::ceremony(AccountKind::Publisher, site);
+        let cookies = [
+            ("SessionCookie", of_session.set(&session).unwrap()),
+            ("NoSession", of_session.clear()),
+            ("CeremonyCookie", of_ceremony.set(&mark).unwrap()),
+        ];
+        for (name, cookie) in &cookies {
+            for (other, _) in &cookies {
+                let place = format!("headers/{other}/schema");
+                assert_eq!(
+                    is_valid(&place, &json!(cookie)),
+                    name == other,
+                    "{other}: {cookie}"
+                );
+            }
+            let loose = cookie.replace("; HttpOnly", "");
+            assert!(
+                !is_valid(&format!("headers/{name}/schema"), &json!(loose)),
+                "{name}"
+            );
+        }
+    }
+
+    let invite = json!(invite::issue(&keys, &account, [0xCD; 16]));
+    assert!(is_valid("schemas/InviteText", &invite));
+    assert!(
+        !is_valid("schemas/InviteText", &json!(session)),
+        "a session is no invite"
+    );
+
+    let party = RelyingParty::parse("Signpost", "http://localhost:8787").unwrap();
+    let binding = [7; 32];
+    let challenge = challenge::issue(
+        &keys,
+        challenge::CeremonyPurpose::Registration,
+        Some(account.id()),
+        &binding,
+        1_795_000_000_000,
+        [0xCD; 16],
+    );
+    let handle = user_handle::issue(&keys, AccountId([1; 12]), MemberId([2; 8]));
+    let user = User {
+        handle: &handle,
+        name: "Ada Lovelace, lumen-arcade",
+        display_name: "Ada Lovelace",
+    };
+    let creation = webauthn::creation_options(&party, user, challenge.as_bytes(), &[]);
+    let request = webauthn::request_options(&party, challenge.as_bytes(), &[]);
+    for (name, options) in [("CreationOptions", creation), ("RequestOptions", request)] {
+        let place = format!("schemas/{name}");
+        assert!(is_valid(&place, &options), "{name}: {options}");
+        let members = options.as_object().unwrap();
+        for member in members.keys() {
+            let mut fewer = options.clone();
+            fewer.as_object_mut().unwrap().remove(member);
+            assert!(!is_valid(&place, &fewer), "{name} without {member}");
+        }
+        let mut more = options.clone();
+        more["surplus"] = json!(1);
+        assert!(!is_valid(&place, &more), "{name} with a member that is not known");
+    }
 }
 
 #[test]
@@ -170,6 +422,11 @@ fn closed_lists_and_limits_are_those_of_the_code() {
     for (name, list) in lists {
         assert_eq!(texts(&schemas[name]["enum"]), list, "{name}");
     }
+    let roles = Role::ALL
+        .iter()
+        .filter(|role| role.kind() == AccountKind::Publisher);
+    let roles = owned(roles.map(|role| role.as_str()).collect());
+    assert_eq!(texts(&schemas["AccountRole"]["enum"]), roles);
     let refusals = owned(Reason::ALL.map(|reason| reason.refusal().code).to_vec());
     assert_eq!(texts(&schemas["ReasonCode"]["enum"]), refusals);
 
@@ -204,18 +461,47 @@ fn closed_lists_and_limits_are_those_of_the_code() {
     for (place, limit) in limits {
         assert_eq!(schemas.pointer(place), Some(&json!(limit)), "{place}");
     }
+
+    let dashboard = dashboard_document();
+    let schemas = &dashboard["components"]["schemas"];
+    let algorithms = Algorithm::ALL.map(Algorithm::cose);
+    assert_eq!(schemas["Algorithm"]["enum"], json!(algorithms));
+    assert_eq!(schemas["CeremonyTimeout"]["const"], json!(challenge::LIFE_MS));
+    let longest = json!(domain::accounts::member::MAX_NAME);
+    for name in ["MemberName", "PersonName"] {
+        assert_eq!(schemas[name]["maxLength"], longest, "{name}");
+    }
+}
+
+#[test]
+fn a_member_may_have_the_names_that_the_document_allows() {
+    let name = schema(&document(), "/components/schemas/MemberName");
+    let all = (0..=0xFFFF).filter_map(char::from_u32);
+    // HTML is no matter of a schema.
+    for character in all.filter(|character| !"<&".contains(*character)) {
+        for text in [character.to_string(), format!("A{character}B")] {
+            let is_taken = domain::accounts::member::parse_name("name", &text).is_ok();
+            assert_eq!(name.is_valid(&json!(text)), is_taken, "{text:?}");
+        }
+    }
+    assert!(!name.is_valid(&json!("a".repeat(65))));
 }
 
 #[test]
 fn what_is_referred_to_is_there_and_what_is_there_is_referred_to() {
-    let document = document();
+    for document in documents() {
+        check_references(&document);
+    }
+}
+
+fn check_references(document: &Value) {
     let mut referred = BTreeSet::new();
-    walk(&document, &mut |members| {
+    walk(document, &mut |members| {
         // What is left of a text with a comma that YAML took for its own.
         let cut: Vec<_> = members.iter().filter(|(_, value)| value.is_null()).collect();
         assert!(cut.is_empty(), "{cut:?}");
         if let Some(target) = members.get("$ref").and_then(Value::as_str) {
-            resolved(&document, target.strip_prefix('#').unwrap());
+            resolved(document, target.strip_prefix('#').unwrap());
             referred.insert(target.to_owned());
         }
         for scheme in members
@@ -239,7 +525,7 @@ fn what_is_referred_to_is_there_and_what_is_there_is_referred_to() {
     assert_eq!(referred, there);
 
     let mut ids = BTreeMap::new();
-    for (path, method, operation) in operations(&document) {
+    for (path, method, operation) in operations(document) {
         let id = operation["operationId"]
             .as_str()
             .unwrap_or_else(|| panic!("{method} {path}"));
@@ -250,7 +536,15 @@ fn what_is_referred_to_is_there_and_what_is_there_is_referred_to() {
 
 #[test]
 fn every_example_is_as_the_document_asks() {
-    let document = document();
+    let [served, dashboard] = documents();
+    let seen = check_examples(&served);
+    assert!(seen > 20, "{seen}");
+    let seen = check_examples(&dashboard);
+    assert!(seen > 10, "{seen}");
+}
+
+/// Checks every example of a document, and returns their number.
+fn check_examples(document: &Value) -> usize {
     let mut seen = 0;
     let mut check = |place: &str| {
         let Some(about) = document.pointer(place) else {
@@ -263,19 +557,19 @@ fn every_example_is_as_the_document_asks() {
             .into_iter()
             .flatten();
         for example in single.chain(named.map(|(_, example)| &example["value"])) {
-            let (schema_place, of_all) = resolved(&document, &format!("{place}/schema"));
+            let (schema_place, of_all) = resolved(document, &format!("{place}/schema"));
             match (of_all.get("x-lines"), example) {
                 (Some(_), Value::String(text)) => {
-                    let line = schema(&document, &format!("{schema_place}/x-lines"));
+                    let line = schema(document, &format!("{schema_place}/x-lines"));
                     text.lines()
                         .for_each(|text| assert_valid(&line, &serde_json::from_str(text).unwrap()));
                 }
-                _ => assert_valid(&schema(&document, &format!("{place}/schema")), example),
+                _ => assert_valid(&schema(document, &format!("{place}/schema")), example),
             }
             seen += 1;
         }
     };
-    for (path, method, operation) in operations(&document) {
+    for (path, method, operation) in operations(document) {
         let bodies = operation["requestBody"]["content"].as_object();
         for media_type in bodies.into_iter().flat_map(serde_json::Map::keys) {
             check(&format!(
@@ -292,7 +586,7 @@ fn every_example_is_as_the_document_asks() {
         check(&format!("/components/parameters/{name}"));
     }
     check("/components/parameters/Filt/content/application~1json");
-    assert!(seen > 20, "{seen}");
+    seen
 }
 
 #[test]

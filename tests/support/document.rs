@@ -1,13 +1,69 @@
-//! Reads `openapi.yaml` for tests: follows references and compiles schemas.
+//! Reads `openapi.yaml` and `openapi-dashboard.yaml` for tests: follows references and compiles schemas.
+
+use std::collections::BTreeSet;
 
 use jsonschema::{Draft, Validator};
 use serde_json::{Value, json};
 
 use origin::description::DESCRIPTION;
 
+const DASHBOARD: &str = include_str!("../../openapi-dashboard.yaml");
+/// Begins a reference of the dashboard's document to a component of the served one.
+const SERVED: &str = "openapi.yaml#";
+
 /// The document that Signpost serves.
 pub fn document() -> Value {
     serde_json::from_str(DESCRIPTION).expect("JSON")
+}
+
+/// The document of the dashboard, with a copy of each component of the served one that it refers to.
+pub fn dashboard_document() -> Value {
+    let served = document();
+    let mut document: Value = yaml_serde::from_str(DASHBOARD).expect("YAML");
+    let mut wanted = Vec::new();
+    localize(&mut document, SERVED, &mut wanted);
+    let mut copied = BTreeSet::new();
+    while let Some(location) = wanted.pop() {
+        if !copied.insert(location.clone()) {
+            continue;
+        }
+        let found = served.pointer(&location);
+        let mut copy = found
+            .unwrap_or_else(|| panic!("nothing at {SERVED}{location}"))
+            .clone();
+        localize(&mut copy, "#", &mut wanted);
+        let (kind, name) = location
+            .strip_prefix("/components/")
+            .and_then(|rest| rest.split_once('/'))
+            .unwrap_or_else(|| panic!("{location} is no component"));
+        let components = document["components"].as_object_mut().expect("components");
+        let of_kind = components.entry(kind).or_insert_with(|| json!({}));
+        let of_kind = of_kind.as_object_mut().expect("components of a kind");
+        assert!(
+            of_kind.insert(name.to_owned(), copy).is_none(),
+            "both documents have {location}"
+        );
+    }
+    document
+}
+
+/// Makes the references that begin with `prefix` local, and collects where they lead.
+fn localize(value: &mut Value, prefix: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            if let Some(Value::String(target)) = members.get_mut("$ref")
+                && let Some(location) = target.strip_prefix(prefix)
+            {
+                found.push(location.to_owned());
+                *target = format!("#{location}");
+            }
+            members
+                .values_mut()
+                .for_each(|member| localize(member, prefix, found));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| localize(item, prefix, found)),
+        _ => {}
+    }
 }
 
 /// Follows references from a JSON Pointer. Returns the final pointer and its value.

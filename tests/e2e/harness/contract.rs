@@ -1,6 +1,7 @@
-//! Checks every answer that tests receive against `openapi.yaml`: route, method and status are documented, headers and
-//! body match their schemas, and there is no other header. Not checked are `Raw::receive` and `answer_to`, which do not
-//! know the request, and connections that a test reads itself.
+//! Checks every answer that tests receive against `openapi.yaml`, or that of the dashboard against
+//! `openapi-dashboard.yaml`: route, method and status are documented, headers and body match their schemas, and there is
+//! no other header. Not checked are `Raw::receive` and `answer_to`, which do not know the request, and connections that a
+//! test reads itself.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -12,10 +13,14 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Answer,
-    document::{document, escaped, resolved, schema as schema_at},
+    document::{dashboard_document, document, escaped, resolved, schema as schema_at},
 };
 
 const OPERATOR: &str = "/v1/operator/";
+/// The prefixes of the dashboard's paths. Its first page is the first of them without the slash.
+const DASHBOARD: [&str; 2] = ["/dashboard/", "/v1/dashboard/"];
+/// A header of every answer of the dashboard's handlers, and of no other answer.
+const GUARD: &str = "Cross-Origin-Resource-Policy";
 /// Headers that are not compared: the runtime adds them, and the body's type is under `content`.
 const IGNORED: [&str; 4] = [
     "connection",
@@ -24,14 +29,27 @@ const IGNORED: [&str; 4] = [
     "transfer-encoding",
 ];
 
-static CONTRACT: LazyLock<Contract> = LazyLock::new(Contract::read);
+static CONTRACT: LazyLock<Contract> = LazyLock::new(|| Contract::of(document()));
+static DASHBOARDS: LazyLock<Contract> = LazyLock::new(|| Contract::of(dashboard_document()));
 
-/// Checks an answer; the error says how it differs. With `has_hosts`, each interface has its own host, so a documented
-/// path may be 404 on this one.
+/// Checks an answer; the error names the document and says how it differs. With `has_hosts`, each interface has its own
+/// host, so a documented path may be 404 on this one.
 pub fn check(method: &str, target: &str, has_hosts: bool, answer: &Answer) -> Result<(), String> {
     let path = target.split(['?', '#']).next().unwrap_or(target);
-    let location = CONTRACT.response(method, path, has_hosts, answer.status)?;
-    CONTRACT.check(method, path, &location, answer)
+    let (name, contract) = if is_dashboard(path) {
+        ("openapi-dashboard.yaml", &*DASHBOARDS)
+    } else {
+        ("openapi.yaml", &*CONTRACT)
+    };
+    let may_be_elsewhere = has_hosts && answer.header(GUARD).is_none();
+    contract
+        .response(method, path, may_be_elsewhere, answer.status)
+        .and_then(|location| contract.check(method, path, &location, answer))
+        .map_err(|problem| format!("{name}: {problem}"))
+}
+
+fn is_dashboard(path: &str) -> bool {
+    DASHBOARD.iter().any(|prefix| path.starts_with(prefix)) || format!("{path}/") == DASHBOARD[0]
 }
 
 struct Contract {
@@ -43,8 +61,7 @@ struct Contract {
 }
 
 impl Contract {
-    fn read() -> Self {
-        let document = document();
+    fn of(document: Value) -> Self {
         let paths = document["paths"].as_object().expect("paths").keys();
         let mut paths: Vec<_> = paths.cloned().collect();
         paths.sort_by_key(|path| path.matches('{').count());
@@ -56,7 +73,13 @@ impl Contract {
     }
 
     /// The JSON Pointer of the document's response for this request and status.
-    fn response(&self, method: &str, path: &str, has_hosts: bool, status: u16) -> Result<String, String> {
+    fn response(
+        &self,
+        method: &str,
+        path: &str,
+        may_be_elsewhere: bool,
+        status: u16,
+    ) -> Result<String, String> {
         let found = self.paths.iter().find(|known| matches_template(known, path));
         let item = found.map(|found| format!("/paths/{}", escaped(found)));
         let operation = item
@@ -65,7 +88,7 @@ impl Contract {
         let operation = operation.filter(|operation| self.document.pointer(operation).is_some());
         let location = match (operation, item) {
             _ if status == 401 && path.starts_with(OPERATOR) => "/components/responses/OperatorOnly".into(),
-            _ if status == 404 && has_hosts => "/x-elsewhere/another-path/404".into(),
+            _ if status == 404 && may_be_elsewhere => "/x-elsewhere/another-path/404".into(),
             (Some(operation), _) => format!("{operation}/responses/{status}"),
             (None, Some(_)) => format!("/x-elsewhere/another-method/{status}"),
             (None, None) => format!("/x-elsewhere/another-path/{status}"),
@@ -88,10 +111,14 @@ impl Contract {
         }
         for name in headers.into_iter().flat_map(Map::keys) {
             let (location, header) = resolved(&self.document, &format!("{location}/headers/{name}"));
-            match answer.header(name) {
-                Some(value) => self.check_header(name, &location, value)?,
-                None if header["required"] == true => return Err(format!("{name} is missing")),
-                None => {}
+            let all = answer.headers();
+            let sent = all.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
+            let values: Vec<_> = sent.map(|(_, value)| value).collect();
+            if values.is_empty() && header["required"] == true {
+                return Err(format!("{name} is missing"));
+            }
+            for value in values {
+                self.check_header(name, &location, value)?;
             }
         }
         if let Some(allow) = answer.header("Allow") {

@@ -51,14 +51,15 @@ pub fn answer_to(address: &str, request: &[u8]) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-/// Fails the test unless the answer to a complete request conforms to `openapi.yaml`, without separate hosts.
+/// Fails the test unless the answer to a complete request conforms to the document of its interface, without separate
+/// hosts.
 #[cfg(test)]
 fn check_contract(answer: &Answer) {
     let line = answer.request.lines().next().unwrap_or_default();
     let (method, rest) = line.split_once(' ').expect("a request");
     let (target, _) = rest.rsplit_once(' ').expect("a request");
     if let Err(problem) = contract::check(method, target, false, answer) {
-        panic!("openapi.yaml: {problem}{answer:?}");
+        panic!("{problem}{answer:?}");
     }
 }
 
