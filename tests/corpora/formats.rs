@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use contract::{catalog, clicks, counters, kv, ledger, operation, outbox};
+use contract::{accounts, catalog, clicks, counters, kv, ledger, operation, outbox};
 use domain::{
     callbacks::fields::Fields,
     catalog::{advertiser::Advertiser, app::App, offer::Offer, publisher::Publisher},
@@ -31,7 +31,16 @@ fn survives<T: Serialize + DeserializeOwned>(example: &Value) -> Result<(), Stri
     }
 }
 
-const FORMATS: [(&str, Check); 32] = [
+const FORMATS: [(&str, Check); 41] = [
+    ("accounts_audit", survives::<accounts::AuditPage>),
+    ("accounts_command", survives::<accounts::Command>),
+    ("accounts_invite", survives::<accounts::InviteDetails>),
+    ("accounts_invited", survives::<accounts::Invited>),
+    ("accounts_members", survives::<accounts::Members>),
+    ("accounts_passkey", survives::<accounts::Passkey>),
+    ("accounts_session", survives::<accounts::Session>),
+    ("accounts_sessions", survives::<Vec<accounts::SessionRow>>),
+    ("accounts_signed_in", survives::<accounts::SignedIn>),
     ("catalog_command", survives::<catalog::Command>),
     ("catalog_refreshed", survives::<catalog::Refreshed>),
     ("catalog_app_settings", survives::<catalog::AppSettings>),
@@ -87,6 +96,7 @@ fn each_json_format_is_read_and_written_as_before() {
 fn each_command_has_an_example() {
     let examples = examples();
     for (object, names) in [
+        ("accounts_command", accounts::Command::NAMES),
         ("catalog_command", catalog::Command::NAMES),
         ("clicks_command", clicks::Command::NAMES),
         ("counters_command", counters::Command::NAMES),

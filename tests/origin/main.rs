@@ -11,6 +11,7 @@
 #[path = "../support/sqlite.rs"]
 mod sqlite;
 
+mod accounts;
 mod backend;
 mod batches;
 mod clicks;

@@ -1,0 +1,20 @@
+//! `origin::accounts` on a real SQLite: who is let in, for how long, and what the audit says of it.
+
+mod audit;
+mod expiry;
+mod faults;
+mod invites;
+mod limits;
+mod members;
+mod passkeys;
+mod sessions;
+mod statements;
+mod suspension;
+mod world;
+
+use contract::accounts::*;
+use domain::{
+    accounts::{ids::MemberId, role::Role},
+    model::time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS},
+};
+use world::{Person, World, refusal};

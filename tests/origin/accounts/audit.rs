@@ -1,0 +1,141 @@
+//! The audit: what each change leaves in it, its pages, and its recoveries.
+
+use super::*;
+
+fn row(texts: [&str; 4]) -> [String; 4] {
+    texts.map(str::to_owned)
+}
+
+#[test]
+fn each_change_is_recorded_with_the_names_of_then() {
+    let world = World::new();
+    let ada = world.join("Ada", Role::Owner);
+    let by = || Actor::Member(ada.id);
+    let invited = world.invite(by(), "Bob", Role::Analyst).unwrap();
+    let bob = world.accept(&invited.invite).unwrap();
+    world.change(by(), bob.id, Some(Role::Developer)).unwrap();
+    let unwanted = world.invite(by(), "Eve", Role::Owner).unwrap();
+    let withdraw = WithdrawInvite {
+        by: by(),
+        invite_id: unwanted.invite_id,
+    };
+    world.send(withdraw).unwrap();
+    world.sign_in(&bob, 2).unwrap();
+    let session_id = world.session(&bob.session).unwrap().session_id;
+    let end = EndSession {
+        member: bob.id,
+        session_id: session_id.clone(),
+    };
+    world.send(end).unwrap();
+    let recovery = world.recover(by(), bob.id).unwrap();
+    let back = world.accept(&recovery.invite).unwrap();
+    world
+        .send(SignOut {
+            session: back.session,
+        })
+        .unwrap();
+    world.change(Actor::Operator, bob.id, None).unwrap();
+    world.suspend(true);
+    world.suspend(false);
+    let expected = [
+        ["the operator", "member_invited", "Ada", "owner"],
+        ["Ada", "member_joined", "-", "owner"],
+        ["Ada", "member_invited", "Bob", "analyst"],
+        ["Bob", "member_joined", "-", "analyst"],
+        ["Ada", "role_changed", "Bob", "analyst to developer"],
+        ["Ada", "member_invited", "Eve", "owner"],
+        ["Ada", "invite_withdrawn", "Eve", "owner"],
+        ["Bob", "signed_in", "-", "-"],
+        ["Bob", "session_ended", &session_id, "-"],
+        ["Ada", "recovery_issued", "Bob", "-"],
+        ["Bob", "member_recovered", "-", "developer"],
+        ["Bob", "signed_out", "-", "-"],
+        ["the operator", "member_removed", "Bob", "developer"],
+        ["the operator", "account_suspended", "-", "-"],
+        ["the operator", "account_admitted", "-", "-"],
+    ];
+    assert_eq!(world.audit(), expected.map(row));
+}
+
+#[test]
+fn what_is_refused_is_not_recorded() {
+    let world = World::new();
+    let ada = world.join("Ada", Role::Owner);
+    let before = world.audit();
+    world.change(Actor::Operator, ada.id, None).unwrap_err();
+    world.sign_in(&ada, 1).unwrap_err();
+    world.verify(&ada.session, &ada, 1).unwrap_err();
+    world.invite(Actor::Operator, "", Role::Owner).unwrap_err();
+    assert_eq!(world.audit(), before);
+}
+
+#[test]
+fn what_another_object_has_done_is_recorded_whoever_did_it() {
+    let world = World::new();
+    let ada = world.join("Ada", Role::Owner);
+    let record = |by, subject: Option<&str>| {
+        world
+            .send(Record {
+                by,
+                action: "report_key_issued".into(),
+                subject: subject.map(str::to_owned),
+                detail: Some("x".repeat(1_000)),
+            })
+            .unwrap()
+    };
+    record(Actor::Member(ada.id), Some("warehouse"));
+    record(Actor::Member(MemberId([9; 8])), None);
+    record(Actor::Operator, None);
+    let detail = "x".repeat(256);
+    assert_eq!(
+        world.audit()[2..],
+        [
+            row(["Ada", "report_key_issued", "warehouse", &detail]),
+            row(["a former member", "report_key_issued", "-", &detail]),
+            row(["the operator", "report_key_issued", "-", &detail]),
+        ]
+    );
+}
+
+#[test]
+fn pages_follow_each_other_from_the_newest_row_on() {
+    let world = World::new();
+    for n in 0..450 {
+        let record = Record {
+            by: Actor::Operator,
+            action: format!("step_{n}"),
+            subject: None,
+            detail: None,
+        };
+        world.send(record).unwrap();
+        world.pass(1);
+    }
+    for (limit, sizes) in [
+        (200, vec![200, 200, 50]),
+        (1_000, vec![200, 200, 50]),
+        (225, vec![200, 200, 50]),
+        (150, vec![150; 3]),
+    ] {
+        let (mut before, mut pages, mut actions) = (None, vec![], vec![]);
+        loop {
+            let page = world.send(ReadAudit { limit, before }).unwrap();
+            pages.push(page.entries.len());
+            actions.extend(page.entries.into_iter().map(|entry| entry.action));
+            before = page.before;
+            if before.is_none() {
+                break;
+            }
+        }
+        assert_eq!(pages, sizes, "{limit}");
+        assert_eq!(
+            actions,
+            (0..450).rev().map(|n| format!("step_{n}")).collect::<Vec<_>>()
+        );
+    }
+    let read = |limit, before| world.send(ReadAudit { limit, before }).unwrap();
+    assert_eq!(read(0, None).entries.len(), 1);
+    for before in [Some(i64::MIN), Some(0), Some(1)] {
+        assert_eq!(read(10, before).entries, []);
+    }
+    assert_eq!(read(10, Some(i64::MAX)).entries.len(), 10);
+}

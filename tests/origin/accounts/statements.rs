@@ -1,0 +1,39 @@
+//! An account runs every statement that it lists, and no other.
+
+use super::*;
+use crate::assert_only_listed_statements;
+use domain::accounts::session::SessionUse;
+
+#[test]
+fn an_account_runs_exactly_its_listed_statements() {
+    let world = World::new();
+    let (ada, bob) = (world.join("Ada", Role::Owner), world.join("Bob", Role::Analyst));
+    world.change(Actor::Operator, bob.id, Some(Role::Owner)).unwrap();
+    world.recover(Actor::Operator, bob.id).unwrap();
+    world.change(Actor::Operator, bob.id, None).unwrap();
+    let invited = world.invite(Actor::Operator, "Cleo", Role::Analyst).unwrap();
+    let withdraw = WithdrawInvite {
+        by: Actor::Operator,
+        invite_id: invited.invite_id,
+    };
+    world.send(withdraw).unwrap();
+    world.pass(HOUR_MS);
+    world.session_in_use(&ada.session, SessionUse::Action).unwrap();
+    world.verify(&ada.session, &ada, 2).unwrap();
+    let session_id = world.session(&ada.session).unwrap().session_id;
+    world.send(ReadSessions { member: ada.id }).unwrap();
+    let end = EndSession {
+        member: ada.id,
+        session_id,
+    };
+    world.send(end).unwrap();
+    world.members();
+    world.audit();
+    world.suspend(true);
+    origin::accounts::alarm(&world.db, world.now_ms.get()).unwrap();
+    assert_only_listed_statements(
+        &world.db,
+        origin::accounts::sql::ALL,
+        origin::accounts::MIGRATIONS,
+    );
+}
