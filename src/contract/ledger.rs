@@ -81,6 +81,7 @@ operations! {
         ListDays(ListDays) -> operation::Reply, Idempotent;
         ReadOffers(ReadOffers) -> Vec<OfferRevenue>, Idempotent;
         Suggest(Suggest) -> operation::Reply, Idempotent;
+        ReadFreshness(ReadFreshness) -> Freshness, Idempotent;
     }
 }
 
@@ -125,6 +126,16 @@ pub struct ReadOffers {
     pub day: UtcDay,
 }
 
+/// Reads the instant up to which there is data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadFreshness {}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Freshness {
+    /// In milliseconds; none before the first data.
+    pub through_ms: Option<i64>,
+}
+
 /// Reads values of a dimension that facts have in a range of days, those with the most impressions first. `date_range` is
 /// the JSON of a report query's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -162,6 +173,7 @@ pub struct OfferSum {
 pub enum Reply {
     Applied(Applied),
     Offers(Vec<OfferRevenue>),
+    Freshness(Freshness),
     /// The answer to an operator's command.
     Operator(operation::Reply),
 }

@@ -171,7 +171,8 @@ export const overview = {
   before: "vs 30 days before",
   nothingBefore: "nothing to compare with",
   beforeFailed: "comparison not available",
-  changed: (ratio: number) => (ratio > 0 ? `up ${percent(ratio)}` : ratio < 0 ? `down ${percent(-ratio)}` : "no change"),
+  changed: (ratio: number) =>
+    ratio > 0 ? `up ${percent(ratio)}` : ratio < 0 ? `down ${percent(-ratio)}` : "no change",
   tileFailed: "Could not be calculated",
   today: "Today so far",
   chartTitle: (metric: string) => `${metric} by day`,
@@ -347,7 +348,8 @@ export const settings = {
     lastSeen: "Last seen",
     you: "you",
     changeRole: (name: string) => `Role of ${name}`,
-    roleTitle: (name: string, role: Role) => `Make ${name} ${role === "developer" ? "a" : "an"} ${ROLE_NAMES[role].toLowerCase()}?`,
+    roleTitle: (name: string, role: Role) =>
+      `Make ${name} ${role === "developer" ? "a" : "an"} ${ROLE_NAMES[role].toLowerCase()}?`,
     roleText: (role: Role) => `${ROLE_NAMES[role]}: ${ROLE_HINTS[role]}. It counts from their next click on.`,
     changeIt: "Change the role",
     roleChanged: (name: string) => `The role of ${name} was changed.`,
@@ -374,7 +376,8 @@ export const settings = {
     actions: "Actions",
   },
   sessions: {
-    intro: "Browsers that you are signed in with. A session ends after 12 hours without use, and after 7 days in any case.",
+    intro:
+      "Browsers that you are signed in with. A session ends after 12 hours without use, and after 7 days in any case.",
     browser: "Browser",
     signedIn: "Signed in",
     lastSeen: "Last seen",
@@ -402,18 +405,18 @@ export const settings = {
 
 /** Text for an action of the audit log. An action that is new to this page is shown by its own name. */
 export const AUDIT_ACTIONS: Record<string, string> = {
-  "invite.create": "Invited a member",
-  "invite.accept": "Accepted an invite",
-  "invite.withdraw": "Withdrew an invite",
-  "member.role": "Changed a role",
-  "member.remove": "Removed a member",
-  "member.recovery": "Made a recovery link",
-  "passkey.create": "Stored a passkey",
-  "session.create": "Signed in",
-  "session.end": "Signed out a session",
-  "report_key.create": "Created a report key",
-  "report_key.revoke": "Revoked a report key",
-  "pub_key.read": "Read the Pub-Key",
-  "pub_key.request": "Asked for a new Pub-Key",
-  "export.create": "Exported a report",
+  member_invited: "Invited a member",
+  invite_withdrawn: "Withdrew an invite",
+  member_joined: "Joined by an invite",
+  member_removed: "Removed a member",
+  member_recovered: "Came back by a recovery link",
+  role_changed: "Changed a role",
+  recovery_issued: "Made a recovery link",
+  signed_in: "Signed in",
+  signed_out: "Signed out",
+  session_ended: "Signed out a session",
+  account_suspended: "Suspended the account",
+  account_admitted: "Admitted the account again",
+  report_key_created: "Created a report key",
+  report_key_revoked: "Revoked a report key",
 };

@@ -22,7 +22,7 @@ async function ceremony(start: () => Promise<Credential | null>): Promise<object
     return credential.toJSON();
   } catch (error) {
     if (error instanceof PasskeyError) throw error;
-    // The browser gives a time-out, a missing passkey and a cancel the same name, so that a page cannot tell them apart.
+    // A time-out, a missing passkey and a cancel have one name, so that a page cannot tell them apart.
     const name = error instanceof DOMException ? error.name : "";
     if (name === "NotAllowedError" || name === "AbortError") throw new PasskeyError("cancelled");
     if (name === "InvalidStateError") throw new PasskeyError("already_stored");
@@ -31,9 +31,7 @@ async function ceremony(start: () => Promise<Credential | null>): Promise<object
 }
 
 const getCredential = (options: PublicKeyCredentialRequestOptionsJSON) =>
-  ceremony(() =>
-    navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }),
-  );
+  ceremony(() => navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }));
 
 export async function createPasskey(invite: string): Promise<void> {
   if (!passkeysSupported()) throw new PasskeyError("unsupported");

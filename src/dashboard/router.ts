@@ -6,10 +6,7 @@ export const SECTIONS = ["keys", "pub_key", "members", "sessions", "audit"] as c
 export type Section = (typeof SECTIONS)[number];
 
 export type Route =
-  | { view: "overview" }
-  | { view: "reports" }
-  | { view: "settings"; section: Section | null }
-  | { view: "missing" };
+  { view: "overview" } | { view: "reports" } | { view: "settings"; section: Section | null } | { view: "missing" };
 
 const ROOT = "/dashboard";
 

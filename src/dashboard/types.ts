@@ -83,6 +83,8 @@ export interface Overview {
   support_contact: string | null;
   reporting_url: string;
   today: string;
+  /** The last day of which there is all data. */
+  last_day: string;
   data_through: string | null;
   data_version: number;
   reports: {

@@ -22,9 +22,9 @@ mod web_crypto;
 
 #[cfg(target_arch = "wasm32")]
 pub use {
+    gate::guarded,
     handlers::{Call, call},
     members::{InviteBody, invited},
-    sign_in::parse,
 };
 
 use domain::accounts::permission::Permission;
@@ -91,19 +91,6 @@ impl MemberCall {
             Self::ReadAudit => Some(Permission::ViewAudit),
         }
     }
-
-    /// Whether it changes nothing, so that a page may send it by GET.
-    fn is_read(self) -> bool {
-        matches!(
-            self,
-            Self::Overview
-                | Self::ListReportKeys
-                | Self::ReadPubKey
-                | Self::ListMembers
-                | Self::ListSessions
-                | Self::ReadAudit
-        )
-    }
 }
 
 #[cfg(target_arch = "wasm32")]
@@ -130,10 +117,10 @@ mod handlers {
         let answered = match call {
             DashboardCall::Page => pages::page(&request),
             DashboardCall::Asset => pages::asset(&request),
-            DashboardCall::Public(call) => public(call, request).await.map(gate::guarded),
-            DashboardCall::Member(call) => member(call, request).await.map(gate::guarded),
+            DashboardCall::Public(call) => public(call, request).await,
+            DashboardCall::Member(call) => member(call, request).await,
         };
-        answered.unwrap_or_else(|refusal| gate::guarded(refusal.into_answer()))
+        answered.unwrap_or_else(Refusal::into_answer)
     }
 
     async fn public(call: PublicCall, request: Call<'_>) -> Result<Answer, Refusal> {
@@ -157,6 +144,19 @@ mod handlers {
         }
     }
 
+    /// Whether a call changes nothing, so that a page sends it by GET.
+    fn is_read(call: MemberCall) -> bool {
+        matches!(
+            call,
+            MemberCall::Overview
+                | MemberCall::ListReportKeys
+                | MemberCall::ReadPubKey
+                | MemberCall::ListMembers
+                | MemberCall::ListSessions
+                | MemberCall::ReadAudit
+        )
+    }
+
     async fn member(call: MemberCall, request: Call<'_>) -> Result<Answer, Refusal> {
         let Call {
             context,
@@ -171,7 +171,7 @@ mod handlers {
             .as_ref()
             .ok_or(common::NOT_FOUND)?;
         gate::check_host(config, address.authority)?;
-        gate::check_sender(config, &request, !call.is_read())?;
+        gate::check_sender(config, &request, !is_read(call))?;
         let keys = &context.isolate.config.account_keys;
         let visitor = gate::admit(context, config, keys, &request, call.permission()).await?;
         match call {

@@ -17,7 +17,7 @@ use platform::{
         answer::Answer,
         body::header,
         entry,
-        request_log::RequestInfo,
+        request_log::{self, RequestInfo},
         router::{Interface, RouteMatch, RouteName, Routed, find},
     },
     log,
@@ -75,7 +75,7 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
         }
     };
     let names = ("origin", address.path);
-    entry::answer(
+    let answer = entry::answer(
         &context.isolate.traffic,
         &info,
         sent,
@@ -83,7 +83,17 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
         names,
         handler,
     )
-    .await
+    .await;
+    if is_dashboard(address.path) {
+        // By which the log finds the request.
+        let answer = dashboard::guarded(answer);
+        match request_log::ray(sent) {
+            Some(ray) => answer.header("X-Request-Id", ray),
+            None => answer,
+        }
+    } else {
+        answer
+    }
 }
 
 async fn handle(

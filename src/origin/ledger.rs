@@ -26,7 +26,9 @@ mod uploads;
 
 pub use sql::MIGRATIONS;
 
-use contract::ledger::{AddOffers, Command, CreateKey, ListDays, ListKeys, ReadOffers, Reply, RevokeKey};
+use contract::ledger::{
+    AddOffers, Command, CreateKey, Freshness, ListDays, ListKeys, ReadFreshness, ReadOffers, Reply, RevokeKey,
+};
 use domain::model::{PublisherId, mac::MacKeys, time::SECOND_MS};
 use platform::{
     database::{Database, DatabaseError},
@@ -66,6 +68,9 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::ListDays(ListDays { limit, before }) => {
             days::list(db, limit, before.as_deref()).map(Reply::Operator)
         }
+        Command::ReadFreshness(ReadFreshness {}) => Ok(Reply::Freshness(Freshness {
+            through_ms: freshness::through_ms(db)?,
+        })),
         Command::Suggest(suggest) => suggestions::suggest(db, &suggest).map(Reply::Operator),
         Command::ReadOffers(ReadOffers { app, day }) => Ok(Reply::Offers(offers::revenue(db, app, day)?)),
     }

@@ -45,7 +45,8 @@ export function Combobox({ label, values, labelOf, suggest, onChange }: Props) {
   const typed = text.trim();
   const isKnown = suggestions.some((suggestion) => suggestion.value.toLowerCase() === typed.toLowerCase());
   // A value that no suggestion has can still be used: the dates may be wider than the search.
-  const options: Suggestion[] = typed && !isKnown ? [...suggestions, { value: typed, label: reports.useText(typed) }] : suggestions;
+  const options: Suggestion[] =
+    typed && !isKnown ? [...suggestions, { value: typed, label: reports.useText(typed) }] : suggestions;
   const active = options.findIndex((option) => option.value === activeValue);
   const isListed = isOpen && options.length > 0;
   const optionId = (index: number) => `${id}-option-${index}`;
@@ -111,7 +112,14 @@ export function Combobox({ label, values, labelOf, suggest, onChange }: Props) {
           onKeyDown={onKeyDown}
         />
       </label>
-      <ul class="options" id={`${id}-list`} role="listbox" aria-multiselectable="true" aria-label={label} hidden={!isListed}>
+      <ul
+        class="options"
+        id={`${id}-list`}
+        role="listbox"
+        aria-multiselectable="true"
+        aria-label={label}
+        hidden={!isListed}
+      >
         {options.map((option, index) => (
           <li
             key={option.value}

@@ -61,7 +61,13 @@ export function DateRangePicker<Preset extends string>(props: Props<Preset>) {
   );
 }
 
-function CustomRange<Preset extends string>({ range, today, mostDays, onRange, close }: Props<Preset> & { close: () => void }) {
+function CustomRange<Preset extends string>({
+  range,
+  today,
+  mostDays,
+  onRange,
+  close,
+}: Props<Preset> & { close: () => void }) {
   const errorId = useId();
   const [start, setStart] = useState(range.start_date);
   const [end, setEnd] = useState(range.end_date);

@@ -62,7 +62,7 @@ export function Failed({ error, retry, compact }: { error: ApiError; retry?: () 
   );
 }
 
-/** One part of an answer that failed while the others did not. The request itself went well, so it has no ID to give. */
+/** One part of an answer that failed while the others did not. The request went well, so there is no ID to give. */
 export function PartFailed({ part, retry }: { part: Refusal; retry?: () => void }) {
   return (
     <div class="state failed compact" role="alert">

@@ -41,7 +41,8 @@ function useOverflow() {
   const [overflows, setOverflows] = useState(false);
   useEffect(() => {
     const region = element.current!;
-    const measure = () => setOverflows(region.scrollWidth > region.clientWidth || region.scrollHeight > region.clientHeight);
+    const measure = () =>
+      setOverflows(region.scrollWidth > region.clientWidth || region.scrollHeight > region.clientHeight);
     const observer = new ResizeObserver(measure);
     observer.observe(region);
     if (region.firstElementChild) observer.observe(region.firstElementChild);
@@ -50,7 +51,17 @@ function useOverflow() {
   return { element, overflows };
 }
 
-export function Table<Row>({ name, columns, rows, rowKey, sorting, hasTotals, isBusy, stacks, class: extra = "" }: Props<Row>) {
+export function Table<Row>({
+  name,
+  columns,
+  rows,
+  rowKey,
+  sorting,
+  hasTotals,
+  isBusy,
+  stacks,
+  class: extra = "",
+}: Props<Row>) {
   const { element, overflows } = useOverflow();
   // A browser forgets a table's roles when its rows are drawn as blocks, so they are written out.
   const role = (name: "table" | "rowgroup" | "row" | "rowheader" | "cell") => (stacks ? name : undefined);
@@ -100,7 +111,9 @@ export function Table<Row>({ name, columns, rows, rowKey, sorting, hasTotals, is
                     key={column.key}
                     role={role("cell")}
                     class={column.isNumber ? "number" : undefined}
-                    data-label={stacks && !column.isHeaderHidden && typeof column.header === "string" ? column.header : undefined}
+                    data-label={
+                      stacks && !column.isHeaderHidden && typeof column.header === "string" ? column.header : undefined
+                    }
                   >
                     {column.cell(row)}
                   </td>

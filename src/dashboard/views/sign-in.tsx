@@ -10,7 +10,16 @@ import { Failed, FormError, Skeleton } from "../components/states";
 import { timeText } from "../format";
 import { common, ROLE_HINTS, ROLE_NAMES, signIn as text } from "../messages";
 import { createPasskey, signInWithPasskey } from "../passkeys";
-import { enter, hasExpired, invite as heldInvite, isSignedOut, leave, loadOverview, OVERVIEW_KEY, session } from "../session";
+import {
+  enter,
+  hasExpired,
+  invite as heldInvite,
+  isSignedOut,
+  leave,
+  loadOverview,
+  OVERVIEW_KEY,
+  session,
+} from "../session";
 import type { Invite } from "../types";
 
 export function SignIn() {
@@ -66,7 +75,12 @@ function WithPasskey() {
       <Heading title={text.title} />
       <p>{hasExpired.value ? text.expired : text.intro}</p>
       <FormError error={action.error} />
-      <button type="button" class="button primary wide" aria-disabled={action.isRunning} onClick={() => void action.run()}>
+      <button
+        type="button"
+        class="button primary wide"
+        aria-disabled={action.isRunning}
+        onClick={() => void action.run()}
+      >
         {action.isRunning ? text.waiting : text.withPasskey}
       </button>
       <p class="note">{text.noPasskey}</p>
@@ -83,7 +97,12 @@ function SessionOpen() {
       <p>{text.open(member.name, publisher.name)}</p>
       <FormError error={action.error} />
       <div class="stack">
-        <button type="button" class="button primary wide" aria-disabled={action.isRunning} onClick={() => void action.run()}>
+        <button
+          type="button"
+          class="button primary wide"
+          aria-disabled={action.isRunning}
+          onClick={() => void action.run()}
+        >
           {text.leave}
         </button>
         <button type="button" class="button wide" onClick={() => (heldInvite.value = null)}>
@@ -150,7 +169,12 @@ function Accept({ invite, found }: { invite: string; found: Invite }) {
         </div>
       </dl>
       <FormError error={action.error} />
-      <button type="button" class="button primary wide" aria-disabled={action.isRunning} onClick={() => void action.run()}>
+      <button
+        type="button"
+        class="button primary wide"
+        aria-disabled={action.isRunning}
+        onClick={() => void action.run()}
+      >
         {found.local_sign_in ? text.local : action.isRunning ? text.waiting : text.create}
       </button>
       <p class="note">{found.local_sign_in ? text.localHint : text.createHint}</p>

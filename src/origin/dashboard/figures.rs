@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::{Method, Request, RequestInit};
 
-use super::{config::DashboardConfig, gate::Visitor, sign_in::parse};
+use super::{config::DashboardConfig, gate::Visitor};
 use crate::{
     isolate::RequestContext,
     operator::{TIMEOUT, ask, ask_catalog},
@@ -14,13 +14,20 @@ use crate::{
 };
 use contract::{
     catalog::{Get, Resource},
-    ledger::{self, DASHBOARD, OPERATOR, Suggest},
+    ledger::{self, DASHBOARD, Freshness, OPERATOR, ReadFreshness, Suggest},
     operation::CallError,
 };
-use domain::{model::time::UtcDay, reporting::query::MAX_BODY};
+use domain::{
+    model::{
+        document::{Document, FieldError},
+        time::UtcDay,
+    },
+    reporting::query::MAX_BODY,
+};
 use platform::{
     http::{answer::Answer, body},
     object_call::{self, broken},
+    traits::ObjectCall,
 };
 
 /// Complete days that the overview compares with as many before.
@@ -37,11 +44,16 @@ pub async fn overview(
         id: visitor.publisher.to_string(),
     };
     let today = UtcDay::of_ms(context.now_ms);
-    let (publisher, figures) = join(
-        ask_catalog::<_, Value>(context, get),
-        batch(context, visitor, overview_batch(today).to_string()),
-    )
+    let (publisher, figures) = join(ask_catalog::<_, Value>(context, get), async {
+        let last = last_day(context, visitor, today).await?;
+        let figures = batch(context, visitor, overview_batch(today, last).to_string()).await?;
+        Ok((last, figures))
+    })
     .await;
+    let (last_day, figures) = match figures {
+        Ok((last, figures)) => (last, Ok(figures)),
+        Err(refusal) => (today.minus(1), Err(refusal)),
+    };
     let publisher = publisher?;
     let session = &visitor.session;
     let verified_until = match session.is_local {
@@ -82,12 +94,15 @@ pub async fn overview(
         "support_contact": config.support_contact,
         "reporting_url": config.reporting_url,
         "today": today.to_string(),
+        "last_day": last_day.to_string(),
         "data_through": figures.get("data_through"),
         "data_version": figures.get("data_version"),
         "reports": reports_by_name(&figures),
     });
     Ok(Answer::json(200, body.to_string()))
 }
+
+const UNREADABLE: &str = "the figures could not be read";
 
 /// The names of the overview's reports, in the order of its batch.
 const REPORTS: [&str; 6] = [
@@ -99,10 +114,19 @@ const REPORTS: [&str; 6] = [
     "today",
 ];
 
-/// Complete days end yesterday. Impressions and eCPM leave the offerwall out, which has none.
-fn overview_batch(today: UtcDay) -> Value {
-    let days = |from: i32, to: i32| json!({ "start_date": today.minus(from).to_string(), "end_date": today.minus(to).to_string() });
-    let (current, previous) = (days(PERIOD, 1), days(2 * PERIOD, PERIOD + 1));
+/// The last day of which there is all data: yesterday, or an earlier one if the facts end before. Days without data would be
+/// compared as if nothing had been earned.
+async fn last_day(context: &RequestContext, visitor: &Visitor, today: UtcDay) -> Result<UtcDay, Refusal> {
+    let ledger = ledger::address(&visitor.publisher, OPERATOR);
+    let Freshness { through_ms } = context.workers.call(&ledger, ReadFreshness {}, TIMEOUT).await?;
+    let through = through_ms.map_or(today, UtcDay::of_ms).min(today);
+    Ok(through.minus(1))
+}
+
+/// Two periods of complete days until `last`. Impressions and eCPM leave the offerwall out, which has none.
+fn overview_batch(today: UtcDay, last: UtcDay) -> Value {
+    let days = |from: i32, to: i32| json!({ "start_date": last.minus(from).to_string(), "end_date": last.minus(to).to_string() });
+    let (current, previous) = (days(PERIOD - 1, 0), days(2 * PERIOD - 1, PERIOD));
     let all = |range: &Value| {
         json!({
             "date_range": range, "dimensions": ["date"], "metrics": ["revenue", "clicks"],
@@ -115,12 +139,15 @@ fn overview_batch(today: UtcDay) -> Value {
             "pagination": { "count": 1 }, "totals": true, "without_offerwall": true,
         })
     };
+    // Today is shown after its yesterday only.
+    let end = if last.minus(-1) == today { today } else { last };
     let everything = json!({
-        "date_range": days(2 * PERIOD, 0), "dimensions": ["date"],
+        "date_range": { "start_date": last.minus(2 * PERIOD - 1).to_string(), "end_date": end.to_string() },
+        "dimensions": ["date"],
         "metrics": ["revenue", "clicks", "impressions", "ecpm"],
         "order_by": [{ "column": "date", "ascending": true }],
     });
-    let today = all(&days(0, 0));
+    let today = all(&json!({ "start_date": today.to_string(), "end_date": today.to_string() }));
     json!({ "queries": [
         everything, all(&current), all(&previous), ads(&current), ads(&previous), today,
     ] })
@@ -133,11 +160,10 @@ fn figures_of(answered: Result<String, Refusal>) -> Value {
         json!({ "data_through": null, "data_version": null, "results": results })
     };
     match answered {
-        Ok(text) => {
-            serde_json::from_str(&text).unwrap_or_else(|_| failed(json!({ "code": "internal_error" })))
-        }
+        Ok(text) => serde_json::from_str(&text)
+            .unwrap_or_else(|_| failed(json!({ "error": UNREADABLE, "code": "internal_error" }))),
         Err(answer) => failed(json!({
-            "error": "the figures could not be read",
+            "error": UNREADABLE,
             "code": answer.code().unwrap_or("internal_error"),
         })),
     }
@@ -188,6 +214,12 @@ struct SuggestBody {
     date_range: Value,
 }
 
+impl Document for SuggestBody {
+    fn check(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+}
+
 /// `POST suggestions`: values of a dimension in the data.
 pub async fn suggestions(
     context: &RequestContext,
@@ -198,7 +230,7 @@ pub async fn suggestions(
         dimension,
         text,
         date_range,
-    } = parse(&body::read_text(&mut request, MAX_BODY).await?)?;
+    } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
     let suggest = Suggest {
         dimension,
         text,

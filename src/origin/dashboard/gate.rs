@@ -43,6 +43,9 @@ const PROXY_HEADERS: [&str; 6] = [
     "CF-Ray",
 ];
 
+/// A year of HTTPS only. Browsers ignore it on http://localhost.
+pub const STRICT_TRANSPORT: &str = "max-age=31536000";
+
 /// A member with a live session.
 pub struct Visitor {
     pub publisher: PublisherId,
@@ -76,7 +79,7 @@ pub fn check_sender(config: &DashboardConfig, request: &Request, is_write: bool)
         if origin.as_deref() != Some(config.party.origin()) {
             return Err(CROSS_SITE);
         }
-        body::check_media_type(request, &[JSON], false)?;
+        body::check_media_type(request, &[JSON], true)?;
     }
     if config.local_sign_in == LocalSignIn::On
         && PROXY_HEADERS.iter().any(|name| header(request, name).is_some())
@@ -132,7 +135,7 @@ pub async fn admit(
     })
 }
 
-/// The headers of every answer of the dashboard's API.
+/// The headers of every answer below the dashboard's paths. A page and its files bring their own.
 pub fn guarded(answer: Answer) -> Answer {
     [
         ("Cache-Control", "no-store"),
@@ -140,6 +143,7 @@ pub fn guarded(answer: Answer) -> Answer {
         ("Referrer-Policy", "no-referrer"),
         ("Cross-Origin-Opener-Policy", "same-origin"),
         ("Cross-Origin-Resource-Policy", "same-origin"),
+        ("Strict-Transport-Security", STRICT_TRANSPORT),
     ]
     .into_iter()
     .fold(answer, |answer, (name, value)| answer.header(name, value))

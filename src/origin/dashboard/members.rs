@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::Request;
 
-use super::{config::DashboardConfig, gate::Visitor, sign_in::parse};
+use super::{config::DashboardConfig, gate::Visitor};
 use crate::{
     isolate::RequestContext,
     operator::{TIMEOUT, read_page, segment},
@@ -21,7 +21,7 @@ use domain::{
     accounts::{ids::MemberId, role::Role},
     model::{
         api_error::{ApiError, common},
-        document::INVALID_FIELD,
+        document::{Document, FieldError, INVALID_FIELD},
     },
 };
 use platform::{
@@ -43,6 +43,19 @@ pub struct InviteBody {
 #[serde(deny_unknown_fields)]
 struct RoleBody {
     role: Role,
+}
+
+impl Document for InviteBody {
+    /// The object checks the name.
+    fn check(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+}
+
+impl Document for RoleBody {
+    fn check(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
 }
 
 fn seconds(ms: i64) -> i64 {
@@ -88,6 +101,7 @@ pub async fn list(context: &RequestContext, visitor: &Visitor) -> Result<Answer,
                 "role": invite.role,
                 "expires_at": seconds(invite.expires_at_ms),
                 "by": invite.by,
+                "is_recovery": invite.is_recovery,
             })
         })
         .collect();
@@ -113,7 +127,7 @@ pub async fn invite(
     visitor: &Visitor,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    let InviteBody { name, role } = parse(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let InviteBody { name, role } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
     let invite = Invite {
         owner: Owner::of(&visitor.account),
         by: visitor.actor(),
@@ -142,7 +156,7 @@ pub async fn change_role(
     mut request: Request,
 ) -> Result<Answer, Refusal> {
     let member = member_in(segments)?;
-    let RoleBody { role } = parse(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let RoleBody { role } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
     change(context, visitor, member, Some(role)).await
 }
 
@@ -169,7 +183,7 @@ async fn change(
     Ok(Answer::new(204))
 }
 
-/// Invites a member anew who has lost every passkey. Nobody recovers themselves: their own session would end with it.
+/// Invites a member anew who has lost every passkey. The object refuses to recover oneself.
 pub async fn recover(
     context: &RequestContext,
     config: &DashboardConfig,
@@ -177,11 +191,6 @@ pub async fn recover(
     segments: &[&str],
 ) -> Result<Answer, Refusal> {
     let member = member_in(segments)?;
-    if member == visitor.session.member {
-        return Err(INVALID_FIELD
-            .with_message("member_id: must be another member, not you")
-            .into());
-    }
     let invite = Invite {
         owner: Owner::of(&visitor.account),
         by: visitor.actor(),

@@ -67,7 +67,11 @@ pub fn page(call: &Call<'_>) -> Result<Answer, Refusal> {
             port.is_some() && port == config.host().strip_prefix("localhost")
         });
         if numbers {
-            let to = format!("{}{}", config.party.origin(), call.address.path);
+            let query = match call.address.query {
+                "" => String::new(),
+                query => format!("?{query}"),
+            };
+            let to = format!("{}{}{query}", config.party.origin(), call.address.path);
             return Ok(Answer::new(302).header("Location", to));
         }
         return Err(error.into());
@@ -141,6 +145,7 @@ fn respond(gzip: &JsValue, headers: &[(&str, &str)]) -> Result<web_sys::Response
         ("Referrer-Policy", "no-referrer"),
         ("Cross-Origin-Opener-Policy", "same-origin"),
         ("Cross-Origin-Resource-Policy", "same-origin"),
+        ("Strict-Transport-Security", gate::STRICT_TRANSPORT),
     ];
     for (name, value) in common.iter().chain(headers) {
         all.set(name, value)?;

@@ -8,7 +8,7 @@ use worker::Request;
 use super::{
     config::DashboardConfig,
     gate::Visitor,
-    sign_in::{account_of, check_signed_out, details_of, open_session, parse, user_agent},
+    sign_in::{InviteText, account_of, check_signed_out, details_of, open_session, user_agent},
     web_crypto,
 };
 use crate::{isolate::RequestContext, operator::TIMEOUT, refusal::Refusal};
@@ -31,6 +31,7 @@ use domain::{
     model::{
         api_error::{ApiError, common},
         credentials::{self, CredentialHash},
+        document::Document,
     },
 };
 use platform::{
@@ -54,10 +55,10 @@ struct CredentialBody<'b> {
     credential: &'b RawValue,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct InviteBody {
-    invite: String,
+impl CredentialBody<'_> {
+    fn parse(text: &str) -> Result<CredentialBody<'_>, ApiError> {
+        serde_json::from_str(text).map_err(|error| common::INVALID_JSON.with_message(error.to_string()))
+    }
 }
 
 /// Why a passkey is refused goes to the log. The caller learns only that it is.
@@ -123,7 +124,7 @@ pub async fn creation(
     config: &DashboardConfig,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    let InviteBody { invite } = parse(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let InviteText { invite } = InviteText::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
     let (account, publisher) = account_of(context, &invite)?;
     let details = details_of(context, &account, &invite).await?;
     let purpose = CeremonyPurpose::Registration;
@@ -149,7 +150,7 @@ pub async fn create(
     check_signed_out(context, config, &request).await?;
     let (binding, user_agent) = (binding_of(config, &request)?, user_agent(&request));
     let text = body::read_text(&mut request, MAX_BODY).await?;
-    let CredentialBody { invite, credential } = parse(&text)?;
+    let CredentialBody { invite, credential } = CredentialBody::parse(&text)?;
     let invite = invite.ok_or_else(|| common::MISSING_FIELD.with_message("invite is missing"))?;
     let (account, _) = account_of(context, &invite)?;
     let registration = Registration::parse(credential.get()).map_err(refused)?;
@@ -198,7 +199,7 @@ pub async fn sign_in(
     check_signed_out(context, config, &request).await?;
     let (binding, user_agent) = (binding_of(config, &request)?, user_agent(&request));
     let text = body::read_text(&mut request, MAX_BODY).await?;
-    let CredentialBody { credential, .. } = parse(&text)?;
+    let CredentialBody { credential, .. } = CredentialBody::parse(&text)?;
     let assertion = Assertion::parse(credential.get()).map_err(refused)?;
     let keys = &context.isolate.config.account_keys;
     // A handle that was never issued wakes no object.
@@ -249,7 +250,7 @@ pub async fn verify(
     mut request: Request,
 ) -> Result<Answer, Refusal> {
     let text = body::read_text(&mut request, MAX_BODY).await?;
-    let CredentialBody { credential, .. } = parse(&text)?;
+    let CredentialBody { credential, .. } = CredentialBody::parse(&text)?;
     let assertion = Assertion::parse(credential.get()).map_err(refused)?;
     let (account, binding) = (visitor.account.id(), credentials::hash(&visitor.token));
     let purpose = CeremonyPurpose::StepUp;

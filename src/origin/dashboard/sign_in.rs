@@ -27,6 +27,7 @@ use domain::{
     model::{
         PublisherId,
         api_error::{ApiError, common},
+        document::{Document, FieldError},
     },
 };
 use platform::{
@@ -51,13 +52,14 @@ const MAX_USER_AGENT: usize = 200;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct InviteBody {
-    invite: String,
+pub struct InviteText {
+    pub invite: String,
 }
 
-/// The fields of a JSON body.
-pub fn parse<'b, T: Deserialize<'b>>(body: &'b str) -> Result<T, ApiError> {
-    serde_json::from_str(body).map_err(|error| common::INVALID_JSON.with_message(error.to_string()))
+impl Document for InviteText {
+    fn check(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
 }
 
 /// The publisher's account that an invite is for.
@@ -96,7 +98,7 @@ pub async fn read_invite(
     config: &DashboardConfig,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    let InviteBody { invite } = parse(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let InviteText { invite } = InviteText::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
     let (account, publisher) = account_of(context, &invite)?;
     let details = details_of(context, &account, &invite).await?;
     let get = Get {
@@ -128,7 +130,7 @@ pub async fn sign_in(
     }
     check_signed_out(context, config, &request).await?;
     let user_agent = user_agent(&request);
-    let InviteBody { invite } = parse(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let InviteText { invite } = InviteText::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
     let (account, _) = account_of(context, &invite)?;
     let accept = Accept {
         invite,

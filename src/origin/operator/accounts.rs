@@ -4,7 +4,7 @@ use worker::Request;
 
 use super::{MAX_DOCUMENT, TIMEOUT, ask_catalog, segment};
 use crate::{
-    dashboard::{InviteBody, invited, parse},
+    dashboard::{InviteBody, invited},
     isolate::RequestContext,
 };
 use contract::{
@@ -16,6 +16,7 @@ use domain::{
     model::{
         PublisherId,
         api_error::{ApiError, common},
+        document::Document,
     },
 };
 use platform::{
@@ -43,7 +44,7 @@ pub async fn invite(
     let publisher = PublisherId::parse(&id)
         .ok_or_else(|| common::NOT_FOUND.with_message("there is no such publisher"))?;
     body::check_media_type(&request, &[JSON], false)?;
-    let InviteBody { name, role } = parse(&body::read_text(&mut request, MAX_DOCUMENT).await?)?;
+    let InviteBody { name, role } = Document::from_json(&body::read_text(&mut request, MAX_DOCUMENT).await?)?;
     let resource = Resource::Publisher;
     let known = ask_catalog::<_, serde_json::Value>(context, Get { resource, id }).await;
     if let Err(refused) = known {
@@ -57,5 +58,7 @@ pub async fn invite(
     };
     let to = accounts::address(account.id());
     let made: Result<Invited, _> = context.workers.call(&to, invite, TIMEOUT).await;
-    Ok(made.map_or_else(Answer::from, |made| invited(config, &made)))
+    Ok(made.map_or_else(Answer::from, |made| {
+        invited(config, &made).header("Cache-Control", "no-store")
+    }))
 }

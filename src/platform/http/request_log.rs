@@ -190,7 +190,7 @@ fn level(event: Event, status: u16) -> Level {
 }
 
 /// Cloudflare's id of a request. Its format is checked, since without Cloudflare in front a client may send it.
-fn ray(request: &web_sys::Request) -> Option<String> {
+pub fn ray(request: &web_sys::Request) -> Option<String> {
     let ray = request.headers().get("cf-ray").ok().flatten()?;
     let (id, location) = ray.split_once('-').unwrap_or((&ray, ""));
     let is_ray = id.len() == 16

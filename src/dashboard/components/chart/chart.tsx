@@ -43,7 +43,8 @@ export function Chart({ data, kind }: Props) {
   const right = Math.max(width - (kind === "bar" ? 14 : 5), left + 1);
   const slot = (right - left) / Math.max(1, kind === "bar" ? dates.length : dates.length - 1);
   const geometry: Geometry = {
-    x: (index) => (kind === "bar" ? left + slot * (index + 0.5) : dates.length === 1 ? (left + right) / 2 : left + slot * index),
+    x: (index) =>
+      kind === "bar" ? left + slot * (index + 0.5) : dates.length === 1 ? (left + right) / 2 : left + slot * index,
     y: (value) => BOTTOM - (value / top) * (BOTTOM - TOP),
     slot,
     bottom: BOTTOM,

@@ -21,7 +21,9 @@ export function Lines({ data, geometry: { x, y } }: { data: ChartData; geometry:
               return (
                 <g key={piece[0]![0]}>
                   {complete.length > 1 && <polyline points={complete.map(point).join(" ")} />}
-                  {complete.length === 1 && <circle class="dot" cx={x(complete[0]![0])} cy={y(complete[0]![1])} r="2.5" />}
+                  {complete.length === 1 && (
+                    <circle class="dot" cx={x(complete[0]![0])} cy={y(complete[0]![1])} r="2.5" />
+                  )}
                   {open.length > 1 && <polyline class="open" points={open.map(point).join(" ")} />}
                   {endsToday && <circle class="dot hollow" cx={x(last[0])} cy={y(last[1])} r="3" />}
                 </g>

@@ -19,7 +19,11 @@ const GAP = 12;
 export function Tooltip({ data, index, x, width, kind }: Props) {
   const isLeft = x > width / 2;
   return (
-    <div class="tooltip" aria-hidden="true" style={isLeft ? { right: `${width - x + GAP}px` } : { left: `${x + GAP}px` }}>
+    <div
+      class="tooltip"
+      aria-hidden="true"
+      style={isLeft ? { right: `${width - x + GAP}px` } : { left: `${x + GAP}px` }}
+    >
       <p class="tooltip-date">
         {dateWithWeekday(data.dates[index]!)}
         {index === data.today && <span class="tooltip-note">{text.incomplete}</span>}

@@ -46,9 +46,9 @@ export function DaysChart({ overview, retry }: { overview: Overview | undefined;
       ) : isRefusal(days) ? (
         <PartFailed part={days} retry={retry} />
       ) : isTable ? (
-        <ChartTable data={chartData(shown, rows, overview!.today)} />
+        <ChartTable data={chartData(shown, rows, overview!)} />
       ) : (
-        <Chart data={chartData(shown, rows, overview!.today)} kind="line" />
+        <Chart data={chartData(shown, rows, overview!)} kind="line" />
       )}
     </section>
   );
@@ -65,9 +65,11 @@ function Today({ overview }: { overview: Overview | undefined }) {
   );
 }
 
-function chartData(metric: Metric, rows: ReportRow[], today: string): ChartData {
+function chartData(metric: Metric, rows: ReportRow[], { today, last_day }: Overview): ChartData {
   const values = new Map(rows.map((row) => [row.date, row[metric] ?? 0]));
-  const dates = datesIn(addDays(today, -DAYS), today);
+  // Days without data would look like days without revenue, so the chart ends before them.
+  const hasToday = addDays(last_day, 1) === today;
+  const dates = datesIn(addDays(last_day, 1 - DAYS), hasToday ? today : last_day);
   const before = dates.map((date) => addDays(date, -DAYS));
   // The period before has no day that stands for today.
   const beforeValues = before.map((date, index) => (index < DAYS ? (values.get(date) ?? 0) : null));
@@ -80,6 +82,6 @@ function chartData(metric: Metric, rows: ReportRow[], today: string): ChartData 
       ? [...series, { id: "before", label: text.before30, values: beforeValues, dates: before, isBefore: true }]
       : series,
     unit: METRIC_UNITS[metric],
-    today: DAYS,
+    today: hasToday ? DAYS : null,
   };
 }

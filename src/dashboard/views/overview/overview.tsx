@@ -17,16 +17,18 @@ export function Overview() {
   const { data, error, reload } = cached;
   const note = data ? (
     <>
-      {text.period(dateRangeText(addDays(data.today, -30), addDays(data.today, -1)))}
+      {text.period(dateRangeText(addDays(data.last_day, -29), data.last_day))}
       <br />
       {data.data_through ? common.dataThrough(data.data_through) : common.noDataYet}
     </>
   ) : (
-    <>
-      {common.loading}
-      <br />
-      &nbsp;
-    </>
+    !error && (
+      <>
+        {common.loading}
+        <br />
+        &nbsp;
+      </>
+    )
   );
   return (
     <>

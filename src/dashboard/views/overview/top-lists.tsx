@@ -17,9 +17,9 @@ const LISTS: { dimension: Dimension; title: string }[] = [
 ];
 
 export function TopLists({ overview }: { overview: Overview | undefined }) {
-  const today = overview?.today;
-  const { data, error, reload } = useCached(today ? `top ${today}` : null, async () => {
-    const batch = await api.reports(LISTS.map(({ dimension }) => query(dimension, today!)));
+  const lastDay = overview?.last_day;
+  const { data, error, reload } = useCached(lastDay ? `top ${lastDay}` : null, async () => {
+    const batch = await api.reports(LISTS.map(({ dimension }) => query(dimension, lastDay!)));
     rememberNames(batch);
     return batch;
   });
@@ -48,8 +48,8 @@ export function TopLists({ overview }: { overview: Overview | undefined }) {
   );
 }
 
-const query = (dimension: Dimension, today: string): Query => ({
-  date_range: { start_date: addDays(today, -30), end_date: addDays(today, -1) },
+const query = (dimension: Dimension, lastDay: string): Query => ({
+  date_range: { start_date: addDays(lastDay, -29), end_date: lastDay },
   dimensions: [dimension],
   metrics: ["revenue"],
   order_by: [{ column: "revenue", ascending: false }],
@@ -65,6 +65,11 @@ function List({ dimension, title, result }: { dimension: Dimension; title: strin
     return { id, label: labelOf(dimension, id), value: revenue, valueText: money(revenue) };
   });
   return (
-    <Ranking name={`${title}, ${text.topNote}`} dimension={DIMENSION_NAMES[dimension]} metric={METRIC_NAMES.revenue} rows={rows} />
+    <Ranking
+      name={`${title}, ${text.topNote}`}
+      dimension={DIMENSION_NAMES[dimension]}
+      metric={METRIC_NAMES.revenue}
+      rows={rows}
+    />
   );
 }

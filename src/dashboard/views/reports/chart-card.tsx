@@ -35,7 +35,7 @@ export function ChartCard(props: Props) {
         <Tools {...props} isTable={isTable} setTable={isRanking ? null : setTable} />
       </div>
       {failed ? (
-        <PartFailed part={failed} retry={report.cached.reload} />
+        <PartFailed part={failed} retry={report.reload} />
       ) : (
         <Plot {...props} title={title} isTable={isTable && !isRanking} />
       )}
@@ -43,7 +43,12 @@ export function ChartCard(props: Props) {
   );
 }
 
-function Tools({ state, onChange, isTable, setTable }: Props & { isTable: boolean; setTable: ((on: boolean) => void) | null }) {
+function Tools({
+  state,
+  onChange,
+  isTable,
+  setTable,
+}: Props & { isTable: boolean; setTable: ((on: boolean) => void) | null }) {
   const noAdTag = adTagBlocked(state.metrics) !== undefined;
   // A change of the chart alone leaves the table on its page.
   const change = (part: Partial<ReportState>) => onChange({ page: state.page, ...part });

@@ -56,7 +56,8 @@ export function dayLines(state: ReportState, report: Report, today: string, titl
 export function ranked(state: ReportState, report: Report, top: ReportResult): Ranked[] {
   const split = state.split!;
   const before = rowsOf(report.barsBefore);
-  const byValue = (rows: ReportRow[] | null) => new Map((rows ?? []).map((row) => [valueOf(split, row), row[state.plot] ?? 0]));
+  const byValue = (rows: ReportRow[] | null) =>
+    new Map((rows ?? []).map((row) => [valueOf(split, row), row[state.plot] ?? 0]));
   const old = byValue(before);
   // With today in the range, only its complete days are compared.
   const complete = report.first.compared?.leavesOutToday ? byValue(rowsOf(report.barsNow)) : byValue(top.rows);

@@ -35,7 +35,9 @@ export const metricBlocked = (metric: Metric, usesAdTag: boolean): string | unde
 /** Why the ad tag cannot be chosen beside these metrics. */
 export function adTagBlocked(metrics: Metric[]): string | undefined {
   const clashing = metrics.filter((metric) => WITHOUT_AD_TAG.includes(metric));
-  return clashing.length > 0 ? reports.adTagBlocked(clashing.map((metric) => METRIC_NAMES[metric]).join(", ")) : undefined;
+  return clashing.length > 0
+    ? reports.adTagBlocked(clashing.map((metric) => METRIC_NAMES[metric]).join(", "))
+    : undefined;
 }
 
 export const isMetric = (name: string): name is Metric => (METRICS as readonly string[]).includes(name);

@@ -32,12 +32,19 @@ export function Filters({ state, range, onChange }: Props) {
             name={text.filterValues(DIMENSION_NAMES[dimension])}
             label={
               <>
-                <span class="button-name">{DIMENSION_NAMES[dimension]}</span> {shortList(dimension, values)} <ChevronDown />
+                <span class="button-name">{DIMENSION_NAMES[dimension]}</span> {shortList(dimension, values)}{" "}
+                <ChevronDown />
               </>
             }
           >
             {(close) => (
-              <ValueEditor dimension={dimension} values={values} range={range} close={close} onApply={(next) => set(dimension, next)} />
+              <ValueEditor
+                dimension={dimension}
+                values={values}
+                range={range}
+                close={close}
+                onApply={(next) => set(dimension, next)}
+              />
             )}
           </Popover>
           <button

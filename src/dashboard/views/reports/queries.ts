@@ -44,7 +44,11 @@ export function firstBatch(state: ReportState, today: string): FirstBatch {
   const table = ask({ ...main, totals: true, pagination: { page: state.page, count: state.size } });
   const top: Query = { ...main, metrics: [state.plot], order_by: [{ column: state.plot, ascending: false }] };
   const chart = state.split
-    ? ask({ ...top, dimensions: [state.split], pagination: { page: 1, count: state.chart === "bar" ? MOST_BARS : MOST_LINES } })
+    ? ask({
+        ...top,
+        dimensions: [state.split],
+        pagination: { page: 1, count: state.chart === "bar" ? MOST_BARS : MOST_LINES },
+      })
     : ask(byDay(state, top));
   const totals: Query = { ...main, pagination: { page: 1, count: 1 }, totals: true };
   return {
@@ -118,14 +122,17 @@ export function secondBatch(
 function datesBefore(state: ReportState, table: ReportResult, { before, days }: Comparison) {
   if (!state.dimensions.includes("date")) return before;
   const dates = table.rows.map((row) => row.date!).sort();
-  const clamp = (date: string) => (date > before.end_date ? before.end_date : date < before.start_date ? before.start_date : date);
+  const clamp = (date: string) =>
+    date > before.end_date ? before.end_date : date < before.start_date ? before.start_date : date;
   return { start_date: clamp(addDays(dates[0]!, -days)), end_date: clamp(addDays(dates[dates.length - 1]!, -days)) };
 }
 
 /** What a row and its counterpart in the period before have in common. */
 export function rowKey(state: ReportState, row: ReportRow, shift = 0): string {
   return state.dimensions
-    .map((dimension) => (dimension === "date" && shift && row.date ? addDays(row.date, shift) : valueOf(dimension, row)))
+    .map((dimension) =>
+      dimension === "date" && shift && row.date ? addDays(row.date, shift) : valueOf(dimension, row),
+    )
     .join("\u0000");
 }
 

@@ -27,7 +27,7 @@ export function Reports() {
   const state = parseState(search.value);
   const report = useReport(state, today, overview.data !== undefined);
   const error = overview.data ? report.cached.error : overview.error;
-  const retry = overview.data ? report.cached.reload : overview.reload;
+  const retry = overview.data ? report.reload : overview.reload;
 
   // While a new report is on its way the one before stays, greyed, so that nothing jumps.
   const last = useRef<{ state: ReportState; report: Report } | null>(null);
@@ -44,7 +44,7 @@ export function Reports() {
       <Heading
         title={text.title}
         within={overview.data ? [overview.data.publisher.name] : []}
-        note={through ? common.dataThrough(through) : overview.data ? common.noDataYet : common.loading}
+        note={through ? common.dataThrough(through) : overview.data ? common.noDataYet : !error && common.loading}
       >
         <ReportActions
           state={state}
@@ -78,7 +78,7 @@ interface ResultsProps {
 function Results({ state, report, today, onChange }: ResultsProps) {
   const { table } = report;
   if (table && isRefusal(table)) {
-    return <PartFailed part={table} retry={report.cached.reload} />;
+    return <PartFailed part={table} retry={report.reload} />;
   }
   if (!table || table.total_count === 0) {
     return (

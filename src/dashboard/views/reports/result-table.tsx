@@ -5,7 +5,14 @@ import { Pager } from "../../components/pager";
 import { type Column, Table } from "../../components/table";
 import { addDays, change, dateRangeText, dateWithWeekday, metricValue } from "../../format";
 import { labelOf, valueOf } from "../../labels";
-import { chart as chartText, common, DIMENSION_NAMES, METRIC_NAMES, reports as text, table as tableText } from "../../messages";
+import {
+  chart as chartText,
+  common,
+  DIMENSION_NAMES,
+  METRIC_NAMES,
+  reports as text,
+  table as tableText,
+} from "../../messages";
 import { type Dimension, isRefusal, type Metric, type ReportResult, type ReportRow, type Totals } from "../../types";
 import { isMetric } from "./columns";
 import { rowKey } from "./queries";
@@ -148,7 +155,9 @@ function metricColumn(metric: Metric, metrics: Metric[], totals: Totals, compare
             {total ? (
               <>
                 <Change ratio={total.ratio} />
-                <span class="visually-hidden">, {tableText.before} {metricValue(metric, total.was)}</span>
+                <span class="visually-hidden">
+                  , {tableText.before} {metricValue(metric, total.was)}
+                </span>
               </>
             ) : (
               common.none
@@ -174,8 +183,7 @@ function metricColumn(metric: Metric, metrics: Metric[], totals: Totals, compare
 const index = (state: ReportState, part: Part, shift = 0): Map<string, ReportRow> | null =>
   part && !isRefusal(part) ? new Map(part.rows.map((row) => [rowKey(state, row, shift), row])) : null;
 
-const totalsOf = (part: Part): Totals | null =>
-  part && !isRefusal(part) ? (part.totals ?? {}) : null;
+const totalsOf = (part: Part): Totals | null => (part && !isRefusal(part) ? (part.totals ?? {}) : null);
 
 /** Changes against the period before; null where nothing is compared. */
 function comparer(state: ReportState, report: Report): Compare | null {

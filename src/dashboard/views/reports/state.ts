@@ -90,7 +90,9 @@ export function repair(state: ReportState): ReportState {
   const allowed = state.metrics.filter((metric) => !metricBlocked(metric, adTag));
   const metrics = allowed.length > 0 ? allowed : DEFAULT_METRICS;
   const { column } = state.order;
-  const isSortable = isMetric(column) ? metrics.includes(column) : isDimension(column) && state.dimensions.includes(column);
+  const isSortable = isMetric(column)
+    ? metrics.includes(column)
+    : isDimension(column) && state.dimensions.includes(column);
   return {
     ...state,
     metrics,

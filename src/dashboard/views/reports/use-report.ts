@@ -23,6 +23,8 @@ export interface Report {
   rowsBefore: Part;
   rowsNow: Part;
   isWaiting: boolean;
+  /** Asks for both batches again. */
+  reload: () => void;
 }
 
 async function load(queries: Query[]): Promise<ReportBatch> {
@@ -62,5 +64,9 @@ export function useReport(state: ReportState, today: string, isReady: boolean): 
     rowsBefore: further("rowsBefore"),
     rowsNow: further("rowsNow"),
     isWaiting: cached.isLoading || more.isLoading,
+    reload: () => {
+      void cached.reload();
+      void more.reload();
+    },
   };
 }

@@ -40,14 +40,23 @@ export function Keys() {
         </>
       ),
     },
-    { key: "used", header: settings.lastUsed, cell: (key) => (key.last_used_at ? timeText(key.last_used_at) : common.never) },
+    {
+      key: "used",
+      header: settings.lastUsed,
+      cell: (key) => (key.last_used_at ? timeText(key.last_used_at) : common.never),
+    },
     {
       key: "revoke",
       header: text.revoke,
       isHeaderHidden: true,
       isNumber: true,
       cell: (key) => (
-        <button type="button" class="button small danger-text" aria-label={`${text.revoke} ${key.label}`} onClick={() => setRevoked(key)}>
+        <button
+          type="button"
+          class="button small danger-text"
+          aria-label={`${text.revoke} ${key.label}`}
+          onClick={() => setRevoked(key)}
+        >
           {text.revoke}
         </button>
       ),

@@ -44,7 +44,7 @@ export function Members() {
           ) : (
             <div class="card table-card">
               <Table
-              stacks
+                stacks
                 name={text.pending}
                 columns={inviteColumns(setOpen)}
                 rows={members.data.invites}

@@ -26,7 +26,12 @@ export function PubKey() {
           <>
             <FormError error={load.error} />
             <div class="row">
-              <button type="button" class="button primary" aria-disabled={load.isRunning} onClick={() => void load.run()}>
+              <button
+                type="button"
+                class="button primary"
+                aria-disabled={load.isRunning}
+                onClick={() => void load.run()}
+              >
                 {text.show}
               </button>
               <p class="note">{settings.confirm}</p>

@@ -56,7 +56,7 @@ export function Sessions() {
       {sessions.data ? (
         <div class="card table-card">
           <Table
-              stacks
+            stacks
             name={settings.sessions.browser}
             columns={columns}
             rows={sessions.data.sessions}

@@ -1,4 +1,4 @@
-// Settings: sections beside a list of them. A section that the role does not have is not listed, and refused by its link.
+// Settings: sections beside a list of them. A section that the role does not have is not listed; its link is refused.
 
 import type { FunctionComponent } from "preact";
 import { useEffect } from "preact/hooks";
