@@ -108,14 +108,11 @@ export const api = {
   reports: (queries: T.Query[]) => post<T.ReportBatch>("/reports", { queries }),
   suggestions: (dimension: T.Dimension, text: string, date_range: T.DateRange) =>
     post<{ values: T.Suggestion[] }>("/suggestions", { dimension, text, date_range }),
-  createExport: (query: T.Query, format: T.ExportFormat) => post<T.ExportTicket>("/exports", { query, format }),
-  exportUrl: (export_id: string) => `${BASE}/exports/${id(export_id)}`,
 
   reportKeys: () => get<{ report_keys: T.ReportKey[] }>("/report_keys"),
   createReportKey: (label: string) => post<T.NewReportKey>("/report_keys", { label }),
   revokeReportKey: (key_id: string) => remove(`/report_keys/${id(key_id)}`),
   pubKey: () => get<T.PubKey>("/pub_key"),
-  requestPubKey: (reason: string) => post("/pub_key/request", { reason }),
   members: () => get<T.Members>("/members"),
   createInvite: (name: string, role: T.Role) => post<T.NewInvite>("/invites", { name, role }),
   withdrawInvite: (invite_id: string) => remove(`/invites/${id(invite_id)}`),

@@ -2,7 +2,7 @@
 
 import { count, dateText, percent, timeText } from "./format";
 import type { Section } from "./router";
-import type { Dimension, ExportFormat, Metric, Role } from "./types";
+import type { Dimension, Metric, Role } from "./types";
 
 const plural = (value: number, one: string, many: string) => `${count(value)} ${value === 1 ? one : many}`;
 
@@ -54,18 +54,6 @@ export const SECTION_NAMES: Record<Section, string> = {
   members: "Members",
   sessions: "Your sessions",
   audit: "Audit log",
-};
-
-export const EXPORT_NAMES: Record<ExportFormat, string> = {
-  csv: "CSV",
-  csv_spreadsheet: "CSV for spreadsheets",
-  ndjson: "NDJSON",
-};
-
-export const EXPORT_HINTS: Record<ExportFormat, string> = {
-  csv: "The same file as the reporting API returns.",
-  csv_spreadsheet: "Cells that Excel or Sheets would run as a formula are marked as text.",
-  ndjson: "One JSON object per line, for scripts.",
 };
 
 export const common = {
@@ -288,12 +276,6 @@ export const reports = {
   emptyTitle: "Nothing in these dates",
   empty: "No row matches. Choose other dates or remove a filter.",
   resetFilters: "Remove all filters",
-  exportTitle: "Export",
-  exportAll: (rows: number) =>
-    `The whole result is exported: ${plural(rows, "row", "rows")}, not only the page that you see.`,
-  exportFormat: "Format",
-  exportStart: "Export",
-  exportStarted: (rows: number) => `Your export has started: ${plural(rows, "row", "rows")}.`,
   curl: "Copy as curl",
   curlCopied: (at: string) => `Copied as curl. Data through ${at}.`,
   curlComment: (at: string) => `# Signpost report, data through ${at}. SIGNPOST_KEY is one of your report keys.`,
@@ -325,19 +307,11 @@ export const settings = {
     revoked: (label: string) => `“${label}” was revoked.`,
   },
   pubKey: {
-    intro: "Your apps send the Pub-Key with each offer request. It is the same for all your apps.",
+    intro: "Your apps send the Pub-Key with each offer request. It is the same for all your apps. Your account manager makes a new one if you ask.",
     show: "Show the Pub-Key",
     hide: "Hide",
     name: "Pub-Key",
     missing: "You have no Pub-Key yet. Your account manager makes one when you are approved.",
-    ask: "Ask for a new one",
-    askTitle: "Ask for a new Pub-Key",
-    askText: "Your account manager grants it. The old one then stops within two minutes, so have an app update ready.",
-    reason: "Reason",
-    reasonHint: "For example: it was published by mistake.",
-    send: "Send the request",
-    sent: "Your request was sent.",
-    asked: (by: string, at: number) => `${by} asked for a new Pub-Key on ${timeText(at)}. Your account manager has it.`,
   },
   members: {
     intro: "People who can sign in to this account.",

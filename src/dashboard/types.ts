@@ -111,20 +111,12 @@ export interface Suggestion {
   label?: string;
 }
 
-export type ExportFormat = "csv" | "csv_spreadsheet" | "ndjson";
-
-export interface ExportTicket {
-  export_id: string;
-  rows: number;
-}
-
 export interface ReportKey {
   key_id: string;
   label: string;
   scope: string;
   created_at: number;
   last_used_at: number | null;
-  created_by: string | null;
 }
 
 export interface NewReportKey {
@@ -135,7 +127,6 @@ export interface NewReportKey {
 
 export interface PubKey {
   pub_key: string | null;
-  request: { asked_at: number; by: string } | null;
 }
 
 export interface Member {

@@ -54,6 +54,7 @@ const FORMATS: [(&str, Check); 41] = [
     ("counters_taken", survives::<counters::Taken>),
     ("kv_pointer", survives::<kv::Pointer>),
     ("ledger_command", survives::<ledger::Command>),
+    ("ledger_freshness", survives::<ledger::Freshness>),
     ("ledger_offers", survives::<ledger::OfferRevenue>),
     ("ledger_upload", survives::<ledger::Upload>),
     ("operator_reply", survives::<operation::Reply>),

@@ -12,7 +12,7 @@ import { search, setSearch } from "../../router";
 import { loadOverview, OVERVIEW_KEY } from "../../session";
 import { isRefusal } from "../../types";
 import { ChartCard } from "./chart-card";
-import { ReportActions } from "./export";
+import { ReportActions } from "./actions";
 import { ResultTable } from "./result-table";
 import { formatState, parseState, repair, type ReportState, resolveRange } from "./state";
 import { Toolbar } from "./toolbar";
@@ -38,7 +38,6 @@ export function Reports() {
   const change = (part: Partial<ReportState>) => setSearch(formatState(repair({ ...state, page: 1, ...part })), "push");
 
   const through = report.cached.data?.data_through ?? overview.data?.data_through;
-  const table = report.table && !isRefusal(report.table) ? report.table : null;
   return (
     <>
       <Heading
@@ -49,7 +48,6 @@ export function Reports() {
         <ReportActions
           state={state}
           today={today}
-          rows={table?.total_count ?? null}
           dataThrough={through ?? null}
           reportingUrl={overview.data?.reporting_url ?? null}
         />

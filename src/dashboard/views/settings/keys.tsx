@@ -32,11 +32,6 @@ export function Keys() {
       cell: (key) => (
         <>
           {timeText(key.created_at)}
-          {key.created_by && (
-            <span class="cell-second">
-              {text.by} {key.created_by}
-            </span>
-          )}
         </>
       ),
     },
