@@ -6,6 +6,7 @@ mod faults;
 mod invites;
 mod limits;
 mod members;
+mod model;
 mod passkeys;
 mod sessions;
 mod statements;
