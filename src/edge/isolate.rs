@@ -13,7 +13,6 @@ use futures_util::future::LocalBoxFuture;
 use worker::{Context, Env};
 
 use crate::{
-    background::Background,
     byte_cache::ByteCache,
     config::Config,
     limits::Pools,
@@ -22,6 +21,7 @@ use crate::{
     reachability::Reachability,
     shard_store::ShardStore,
     signing_keys::OpenedKeys,
+    tasks::Tasks,
     traffic::EdgeTraffic,
 };
 use domain::{
@@ -77,7 +77,8 @@ pub struct Isolate {
     pub signing_keys: OpenedKeys,
     pub traffic: EdgeTraffic,
     pub reach: Reachability,
-    pub background: Background,
+    /// What the click that was just answered leaves to do.
+    pub tasks: Tasks,
 }
 
 /// An isolate's snapshot of one kind, and the state of its loading.
@@ -204,7 +205,7 @@ impl Isolate {
             signing_keys: OpenedKeys::default(),
             traffic: EdgeTraffic::default(),
             reach: Reachability::default(),
-            background: Background::default(),
+            tasks: Tasks::default(),
         });
         ISOLATE.set(Some(Rc::clone(&isolate)));
         Ok(isolate)

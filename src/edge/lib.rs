@@ -51,3 +51,5 @@ mod shards;
 mod signing_keys;
 #[cfg(target_arch = "wasm32")]
 mod snapshots;
+#[cfg(target_arch = "wasm32")]
+mod tasks;

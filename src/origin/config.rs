@@ -34,7 +34,7 @@ impl Config {
         for setting in [STORE_KEYS, EDGE_KEYS] {
             Vault::parse(setting, &required(setting)?)?;
         }
-        for setting in [keys::SETTING, token::SETTING, accounts::SETTING] {
+        for setting in [keys::SETTING, token::SETTING] {
             MacKeys::parse(setting, &required(setting)?)?;
         }
         if let Some(schedule) = read("CALLBACK_SCHEDULE") {

@@ -4,9 +4,9 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::enter;
 use crate::{
-    background::Task,
     click::{ClickRequest, ClickShards, Need, prepare},
     routes, snapshots,
+    tasks::Task,
 };
 use contract::counters;
 use domain::{
@@ -74,11 +74,11 @@ fn answer(request: &FastRequest<'_>, now_ms: i64) -> Option<String> {
         let mut counts = isolate.counts.borrow_mut();
         faults::inject("fast_path", "a click");
         let duty = counts.add(object, kind, now_ms);
-        isolate.background.add(Task::of_duty(duty));
+        isolate.tasks.add(Task::of_duty(duty));
     }
     if snapshots::is_due(&isolate, now_ms) {
         isolate.revalidated_at_ms.set(now_ms);
-        isolate.background.add(Some(Task::REVALIDATE));
+        isolate.tasks.add(Some(Task::REVALIDATE));
     }
     isolate.traffic.fast_redirect();
     Some(location)
