@@ -74,7 +74,7 @@ WASM_ENV = MAKEFLAGS= RUSTFLAGS=-Ctarget-feature=+simd128 RUSTUP_HOME=$(WASM_RUS
 ESBUILD = node_modules/.bin/esbuild
 WASM_OPT = node_modules/.bin/wasm-opt --strip-debug -O1
 
-.PHONY: help run test chaos tested lint-native lint-wasm compiled native-tests tests audit fuzz fuzz-api fuzz-parsers fuzz-memory \
+.PHONY: help run test chaos tested lint-native lint-wasm lint-page compiled native-tests tests audit fuzz fuzz-api fuzz-parsers fuzz-memory \
 	fuzz-build mutants bench bench-setup soak deploy crawlers fmt clean build faults setup
 .DELETE_ON_ERROR:
 
@@ -102,11 +102,14 @@ run:
 test:
 	@.ci/steps tested
 
-tested: lint-native lint-wasm tests audit
+tested: lint-native lint-wasm lint-page tests audit
 
 lint-native: $(STABLE_READY)
 	$(call step,Check format and lints,\
 		cargo fmt --check && cargo clippy --quiet --locked --workspace --all-targets -- -D warnings)
+
+lint-page: | $(NPM_READY)
+	$(call step,Check types of the page,node_modules/.bin/tsc --noEmit --project src/dashboard)
 
 # In a folder of its own, because cargo locks the folder in which the Workers are built meanwhile.
 lint-wasm: compiled $(NIGHTLY_READY)

@@ -31,7 +31,7 @@ fn survives<T: Serialize + DeserializeOwned>(example: &Value) -> Result<(), Stri
     }
 }
 
-const FORMATS: [(&str, Check); 41] = [
+const FORMATS: [(&str, Check); 42] = [
     ("accounts_audit", survives::<accounts::AuditPage>),
     ("accounts_command", survives::<accounts::Command>),
     ("accounts_invite", survives::<accounts::InviteDetails>),

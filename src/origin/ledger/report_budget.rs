@@ -36,7 +36,8 @@ impl ReportBudget {
         let paid = now_ms.saturating_sub(at_ms).max(0).saturating_mul(PER_MS);
         let owed = owed.saturating_sub(paid).max(0) + cost;
         if owed > BURST {
-            let seconds = (owed - BURST) / (PER_MS * 1_000) + 1;
+            let a_second = PER_MS * 1_000;
+            let seconds = (owed - BURST + a_second - 1) / a_second;
             return Err(TOO_MANY_REPORTS.retry_after(u32::try_from(seconds).unwrap_or(u32::MAX)));
         }
         self.owed.set((owed, now_ms));
