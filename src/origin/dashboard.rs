@@ -22,7 +22,6 @@ mod web_crypto;
 
 #[cfg(target_arch = "wasm32")]
 pub use {
-    gate::guarded,
     handlers::{Call, call},
     members::{InviteBody, invited},
 };
@@ -117,10 +116,10 @@ mod handlers {
         let answered = match call {
             DashboardCall::Page => pages::page(&request),
             DashboardCall::Asset => pages::asset(&request),
-            DashboardCall::Public(call) => public(call, request).await,
-            DashboardCall::Member(call) => member(call, request).await,
+            DashboardCall::Public(call) => public(call, request).await.map(gate::guarded),
+            DashboardCall::Member(call) => member(call, request).await.map(gate::guarded),
         };
-        answered.unwrap_or_else(Refusal::into_answer)
+        answered.unwrap_or_else(|refusal| gate::guarded(refusal.into_answer()))
     }
 
     async fn public(call: PublicCall, request: Call<'_>) -> Result<Answer, Refusal> {

@@ -84,15 +84,10 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
         handler,
     )
     .await;
-    if is_dashboard(address.path) {
-        // By which the log finds the request.
-        let answer = dashboard::guarded(answer);
-        match request_log::ray(sent) {
-            Some(ray) => answer.header("X-Request-Id", ray),
-            None => answer,
-        }
-    } else {
-        answer
+    // By which the log finds the request.
+    match request_log::ray(sent).filter(|_| is_dashboard(address.path)) {
+        Some(ray) => answer.header("X-Request-Id", ray),
+        None => answer,
     }
 }
 

@@ -39,7 +39,7 @@ use process::{LOG, Ports, spawn};
 pub use process::{Setup, default_setting};
 pub use raw::{Raw, answer_to};
 pub use receiver::{Behaviour, Received, Receiver};
-pub use reports::{Publisher, REPORT, ReportKey, gzip};
+pub use reports::{Publisher, REPORT, ReportKey, gunzip, gzip};
 pub use time::{away_from_midnight, away_from_publication, eventually, eventually_within, now_ms, timed};
 
 pub const OPERATOR_TOKEN: &str = "local-operator-token";
@@ -152,7 +152,13 @@ impl Signpost {
             )
         }
         .map_err(|error| format!("{request_text}: {error}"))?;
-        let body = answer.body_mut().with_config().limit(100 << 20).read_to_string();
+        let bytes = answer.body_mut().with_config().limit(100 << 20).read_to_vec();
+        let bytes = bytes.map_err(|error| format!("{request_text}: {error}"))?;
+        let is_packed = answer
+            .headers()
+            .get("Content-Encoding")
+            .is_some_and(|encoding| encoding == "gzip");
+        let body = String::from_utf8(if is_packed { gunzip(&bytes) } else { bytes });
         let answer = Answer {
             status: answer.status().as_u16(),
             headers: answer.headers().clone(),

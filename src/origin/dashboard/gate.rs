@@ -135,7 +135,7 @@ pub async fn admit(
     })
 }
 
-/// The headers of every answer below the dashboard's paths. A page and its files bring their own.
+/// The headers of every answer of a handler. A page and its files bring their own.
 pub fn guarded(answer: Answer) -> Answer {
     [
         ("Cache-Control", "no-store"),

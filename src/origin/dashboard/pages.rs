@@ -134,8 +134,8 @@ fn served(response: Option<Result<web_sys::Response, JsValue>>) -> Result<Answer
     }
 }
 
-/// A response of compressed bytes, for [`EncodeBody::Manual`]: they are sent as they are, and the runtime unpacks them for a
-/// client that takes no gzip.
+/// A response of compressed bytes, for [`EncodeBody::Manual`]: they are sent as they are. Cloudflare unpacks them for a client
+/// that takes no gzip, and plain workerd does not.
 fn respond(gzip: &JsValue, headers: &[(&str, &str)]) -> Result<web_sys::Response, JsValue> {
     let all = Headers::new()?;
     let common = [

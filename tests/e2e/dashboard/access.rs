@@ -238,6 +238,6 @@ fn only_the_operator_invites_to_a_publishers_account_and_only_to_one_that_exists
             "invites",
             Some(&json!({ "name": "Ada", "role": "nobody" })),
         )
-        .expect_error(400, "invalid_json");
+        .expect_error(400, "invalid_field");
     invite(&publisher, "Ada", "analyst");
 }

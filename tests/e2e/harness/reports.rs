@@ -246,8 +246,16 @@ impl Publisher<'_> {
 
 /// Compresses with the `gzip` program, as an operator would.
 pub fn gzip(body: &[u8]) -> Vec<u8> {
+    pass_through_gzip(&["-1", "-n", "-c"], body)
+}
+
+pub fn gunzip(body: &[u8]) -> Vec<u8> {
+    pass_through_gzip(&["-d", "-c"], body)
+}
+
+fn pass_through_gzip(arguments: &[&str], body: &[u8]) -> Vec<u8> {
     let mut program = Command::new("gzip")
-        .args(["-1", "-n", "-c"])
+        .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
