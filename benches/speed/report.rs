@@ -69,17 +69,17 @@ fn works() -> [Work; 4] {
     [
         Work {
             name: "date+app",
-            target: 1.0,
+            target: 1.2,
             query: query(&["date", "app"], json!({"order_by": by(&["date", "app"])})),
         },
         Work {
             name: "country by revenue",
-            target: 1.0,
+            target: 1.2,
             query: query(&["country"], json!({"order_by": by(&["revenue"])})),
         },
         Work {
             name: "three countries by app and demand_source",
-            target: 1.0,
+            target: 1.2,
             query: query(
                 &["app", "demand_source"],
                 json!({
@@ -90,7 +90,7 @@ fn works() -> [Work; 4] {
         },
         Work {
             name: "date+app+country+placement_id, the first 1,000 by revenue",
-            target: 0.7,
+            target: 1.2,
             query: query(
                 &["date", "app", "country", "placement_id"],
                 json!({"order_by": by(&["revenue"]), "pagination": {"page": 1, "count": 1_000}}),
