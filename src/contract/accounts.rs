@@ -329,8 +329,8 @@ pub struct AuditEntry {
     pub detail: Option<String>,
 }
 
-/// Suspends an account, which ends its sessions and refuses sign-ins and invites, or admits it again. The catalog sends
-/// it when it changes a publisher's approval.
+/// Suspends an account, which ends its sessions and refuses sign-ins and invites, or admits it again. Nothing
+/// sends it yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suspend {
     pub is_suspended: bool,

@@ -126,14 +126,14 @@ pub struct ReadOffers {
     pub day: UtcDay,
 }
 
-/// Reads the instant up to which there is data.
+/// Reads the instant up to which facts were loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadFreshness {}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Freshness {
-    /// In milliseconds; none before the first data.
-    pub through_ms: Option<i64>,
+    /// In milliseconds; none before the first.
+    pub loaded_through_ms: Option<i64>,
 }
 
 /// Reads values of a dimension that facts have in a range of days, those with the most impressions first. `date_range` is

@@ -59,7 +59,9 @@ async function send(method: string, path: string, body?: object): Promise<Respon
 
 async function call<Result>(method: string, path: string, body?: object): Promise<Result> {
   let response = await send(method, path, body);
-  if (response.status === 429 || response.status === 503) {
+  // A write that was not answered may have been carried out, so only what reads is sent again after a 503.
+  const mayRepeat = response.status === 429 || (response.status === 503 && isRead(method, path));
+  if (mayRepeat) {
     const wait = retryAfterSeconds(response);
     if (wait !== null && wait <= LONGEST_WAIT_SECONDS) {
       await new Promise((resolve) => setTimeout(resolve, wait * 1000));
@@ -78,6 +80,8 @@ async function call<Result>(method: string, path: string, body?: object): Promis
   if (error.code === "not_signed_in") signedOutListener();
   throw error;
 }
+
+const isRead = (method: string, path: string) => method === "GET" || path === "/reports" || path === "/suggestions";
 
 const get = <Result>(path: string) => call<Result>("GET", path);
 const post = <Result = void>(path: string, body: object = {}) => call<Result>("POST", path, body);

@@ -21,8 +21,13 @@ export const hasExpired = signal(false);
 
 export const invite = signal<string | null>(null);
 
+/** Rises with each sign-in and sign-out, so that an answer that was asked for before is not taken for the present one. */
+let generation = 0;
+
 export async function loadOverview(): Promise<Overview> {
+  const asked = generation;
   const overview = await api.overview();
+  if (asked !== generation) return overview;
   const former = session.peek()?.publisher.publisher_id;
   // Another tab can have switched the account; what is kept here belongs to the former one.
   if (former !== undefined && former !== overview.publisher.publisher_id) clearCache();
@@ -48,6 +53,7 @@ export function startSession(): Promise<void> {
 }
 
 function forget() {
+  generation += 1;
   clearCache();
   session.value = undefined;
   isSignedOut.value = true;
@@ -56,6 +62,7 @@ function forget() {
 
 /** After a sign-in: the view that was asked for is loaded. */
 export function enter() {
+  generation += 1;
   clearCache();
   invite.value = null;
   isSignedOut.value = false;

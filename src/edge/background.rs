@@ -16,25 +16,26 @@ use platform::{panics::log_panics, workers::Workers};
 /// Takes the tasks of the click that was just answered: for each the milliseconds to wait, and its number for
 /// [`run_task`].
 #[wasm_bindgen]
-pub fn tasks() -> Option<Vec<f64>> {
-    let isolate = Isolate::existing()?;
-    let tasks = isolate.tasks.take();
-    let numbers = tasks.iter().flat_map(|task| [task.wait_ms, task.id]);
-    (!tasks.is_empty()).then(|| numbers.map(|number| number as f64).collect())
+pub fn take_tasks() -> Option<Vec<f64>> {
+    let tasks = Isolate::existing()?.tasks.take();
+    let numbers = tasks
+        .iter()
+        .flat_map(|task| [task.wait_ms as f64, task.id as f64]);
+    (!tasks.is_empty()).then(|| numbers.collect())
 }
 
-/// Runs a task of [`tasks`] after its wait. A panic in it is logged.
+/// Runs a task of [`take_tasks`] after its wait. A panic in it is logged.
 #[wasm_bindgen]
 pub fn run_task(env: Env, id: f64) -> Promise {
     let task = log_panics("background", async move {
         let Some(isolate) = Isolate::existing() else {
             return;
         };
-        let (workers, id) = (Workers::new(env), id as i64);
+        let (workers, id) = (Workers::new(env), id as u64);
         if id == Task::REVALIDATE.id {
             snapshots::revalidate(&workers, &isolate).await;
-        } else if id == Task::SEND_NOW.id || isolate.counts.borrow().is_open(id.unsigned_abs()) {
-            click_flush::send(&workers, &isolate).await;
+        } else {
+            click_flush::send_if_open(&workers, &isolate, id).await;
         }
     });
     future_to_promise(AssertUnwindSafe(task.map(|()| Ok(JsValue::UNDEFINED))))

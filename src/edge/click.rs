@@ -66,16 +66,8 @@ pub struct Prepared<'t> {
     /// Whether a person clicked, so that it takes from a cap.
     is_confirmed: bool,
     is_counted: bool,
-    pub needs: Option<Need>,
-}
-
-/// A need of a click that only the ordinary path can satisfy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
-    /// A take from the offer's daily cap, which has this limit.
-    Cap(u32),
-    /// An owner for a new batch of counts, which is sent in the lifetime of the owner's request.
-    BatchOwner,
+    /// The daily cap of its offer, from which it must take on the ordinary path.
+    pub click_cap: Option<u32>,
 }
 
 /// The shards that have a click's app and its goal, if these are known.
@@ -115,8 +107,8 @@ impl ClickShards {
     }
 }
 
-/// Decides a click from memory. Both paths begin here. The fast path continues only if the click has no need; the
-/// ordinary path satisfies the need first.
+/// Decides a click from memory. Both paths begin here. The fast path continues only if the offer has no click cap; the
+/// ordinary path takes from it first.
 ///
 /// # Errors
 /// The click is refused.
@@ -147,17 +139,13 @@ pub fn prepare<'t>(
     let is_counted = is_confirmed && crate::bench::counts_clicks();
     #[cfg(not(feature = "bench"))]
     let is_counted = is_confirmed;
-    let needs = match allowed.goal.offer.click_cap {
-        Some(limit) => Some(Need::Cap(limit)),
-        None if is_counted && !isolate.counts.borrow().joins_open_batch(now_ms) => Some(Need::BatchOwner),
-        None => None,
-    };
+    let click_cap = allowed.goal.offer.click_cap;
     Ok(Prepared {
         allowed,
         visitor,
         is_confirmed,
         is_counted,
-        needs,
+        click_cap,
     })
 }
 
@@ -239,18 +227,18 @@ pub async fn click(context: &RequestContext, request: Request, query: &str) -> A
     }
 }
 
-/// Satisfies the needs of a click and counts it. Returns its redirect URL. What few clicks need is a trait object, so that V8
+/// Takes from the click cap, stores a long click's record, and counts the click. Returns its redirect URL. What few clicks need is a trait object, so that V8
 /// does not compile it for the first click.
 async fn satisfy(context: &RequestContext, prepared: &Prepared<'_>) -> Result<String, ApiError> {
     let isolate = &context.isolate;
     let offer = &prepared.allowed.goal.offer;
     let nonce = isolate.nonce().map_err(unavailable)?;
-    let permit = match prepared.needs {
-        Some(Need::Cap(limit)) => {
+    let permit = match prepared.click_cap {
+        Some(limit) => {
             let take: LocalBoxFuture<'_, _> = Box::pin(take_from_cap(context, prepared, limit, nonce));
             take.await?
         }
-        _ => None,
+        None => None,
     };
     let Redirect { sealed, location } = prepared.seal(isolate, nonce);
     if let Sealed::Short { record, .. } = &sealed {

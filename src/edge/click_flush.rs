@@ -29,19 +29,24 @@ pub fn count(context: &RequestContext, kind: ClickKind<'_>) {
         .counts
         .borrow_mut()
         .add(object, kind, context.now_ms);
-    if duty == Duty::None {
+    let Duty::Send { wait_ms, batch } = duty else {
         return;
-    }
+    };
     let (workers, isolate) = (context.workers.clone(), Rc::clone(&context.isolate));
     context.go_on(async move {
-        if let Duty::SendAfter { wait_ms, batch } = duty {
+        if wait_ms > 0 {
             pause(wait_ms).await;
-            if !isolate.counts.borrow().is_open(batch) {
-                return;
-            }
         }
-        send(&workers, &isolate).await;
+        send_if_open(&workers, &isolate, batch).await;
     });
+}
+
+/// Sends the due batches, unless another request has sent this one.
+pub async fn send_if_open(workers: &Workers, isolate: &Isolate, batch: u64) {
+    let is_open = isolate.counts.borrow().is_open(batch);
+    if is_open {
+        send(workers, isolate).await;
+    }
 }
 
 async fn pause(ms: i64) {
@@ -49,7 +54,7 @@ async fn pause(ms: i64) {
 }
 
 /// Sends the due batches, and then those that became due meanwhile and have no other request to send them.
-pub async fn send(workers: &Workers, isolate: &Isolate) {
+async fn send(workers: &Workers, isolate: &Isolate) {
     let mut attempts = 0;
     while attempts < MAX_ATTEMPTS {
         let batches = isolate.counts.borrow_mut().take(runtime::now_ms());

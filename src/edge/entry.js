@@ -1,4 +1,4 @@
-// The edge Worker's entry. A click or a page of offers first takes the fast path, one call into WebAssembly
+// The edge Worker's entry. A click or a page of offers first takes the fast path, a synchronous call into WebAssembly
 // (src/edge/fast_path.rs). Other requests, and those that must wait, take the ordinary path, the module's own handler.
 //
 // The export is a plain object, since a class that extends WorkerEntrypoint serves 10 % fewer clicks a second. The
@@ -7,15 +7,15 @@ import Module from "./index.js";
 import { fairQueue } from "./fair_queue.js";
 export * from "./index.js";
 
-const { fetch: ordinary, redirect, tasks, run_task, missing, adopt, page, fault } = Module.prototype;
+const { fetch: ordinary, redirect, take_tasks, run_task, list_missing, adopt, page, fault } = Module.prototype;
 
 const CLICK = "/v2/tracking/click";
 const OFFERS = "/v1/offer/api";
 // The longest body that is read before authentication, in bytes: enough for a filter of a few hundred values. Its
 // length must be known, since an unknown sender could otherwise keep a body of any size open on each connection.
 const MAX_BODY = 8_192;
-// The most clicks that read KV here at a time, and for how long. A cold click reads up to 150 KiB. Beyond that the
-// ordinary path, which shares what it loads, takes the click.
+// The most clicks that read KV here at a time, and how long one waits for it. A cold click reads up to 150 KiB. Beyond that
+// the ordinary path, which shares what it loads, takes the click.
 const MAX_COLD_CLICKS = 8;
 const KV_TIMEOUT_MS = 1_000;
 let coldClicks = 0;
@@ -55,11 +55,11 @@ function click(request, env, ctx) {
   if (response !== undefined) {
     return response;
   }
-  const lacks = coldClicks < MAX_COLD_CLICKS ? caught(() => missing(env, parts)) : undefined;
-  if (lacks === undefined) {
+  const missing = coldClicks < MAX_COLD_CLICKS ? caught(() => list_missing(env, parts)) : undefined;
+  if (missing === undefined) {
     return ordinaryPath(request, env, ctx);
   }
-  const redirected = coldClick(request, env, ctx, parts, lacks);
+  const redirected = coldClick(request, env, ctx, parts, missing);
   ctx.waitUntil(redirected);
   return redirected;
 }
@@ -69,9 +69,9 @@ function fastClick(parts, env, ctx) {
   if (location === undefined) {
     return undefined;
   }
-  const left = tasks();
-  for (let at = 0; left !== undefined && at < left.length; at += 2) {
-    ctx.waitUntil(later(env, left[at], left[at + 1]));
+  const tasks = take_tasks();
+  for (let at = 0; tasks !== undefined && at < tasks.length; at += 2) {
+    ctx.waitUntil(runLater(env, tasks[at], tasks[at + 1]));
   }
   return new Response(null, {
     status: 302,
@@ -79,23 +79,23 @@ function fastClick(parts, env, ctx) {
   });
 }
 
-// Runs a task of background.rs after its wait, and after the answer that is on its way.
-async function later(env, ms, task) {
-  await scheduler.wait(ms);
+async function runLater(env, ms, task) {
+  if (ms > 0) {
+    await scheduler.wait(ms);
+  }
   await run_task(env, task);
 }
 
 // A click for which the isolate lacks values of KV: the pointer, then the shards that it names.
-async function coldClick(request, env, ctx, parts, lacks) {
+async function coldClick(request, env, ctx, parts, missing) {
   coldClicks += 1;
   try {
-    for (let read = 0; read < 2 && lacks !== undefined; read += 1) {
+    const timeout = scheduler.wait(KV_TIMEOUT_MS);
+    let [cacheTtl, ...keys] = missing;
+    for (;;) {
       const askedAt = Date.now();
-      const [cacheTtl, ...keys] = lacks;
-      const get = (key) => env.SNAPSHOTS.get(key, { type: "arrayBuffer", cacheTtl: Number(cacheTtl) });
-      const late = scheduler.wait(KV_TIMEOUT_MS).then(() => []);
-      const values = await Promise.race([Promise.all(keys.map(get)), late]);
-      if (!keys.every((_, at) => values[at])) {
+      const values = await readValues(env, keys, Number(cacheTtl), timeout);
+      if (values === undefined) {
         break;
       }
       caught(() => keys.forEach((key, at) => adopt(parts, key, new Uint8Array(values[at]), askedAt)));
@@ -103,14 +103,28 @@ async function coldClick(request, env, ctx, parts, lacks) {
       if (response !== undefined) {
         return response;
       }
-      lacks = caught(() => missing(env, parts));
+      const next = caught(() => list_missing(env, parts));
+      // A value that is still missing after it was read is damaged, or has no such id.
+      if (next === undefined || next.some((key) => keys.includes(key))) {
+        break;
+      }
+      [cacheTtl, ...keys] = next;
     }
-  } catch {
-    // KV failed. The ordinary path logs it if it fails there, too.
   } finally {
     coldClicks -= 1;
   }
   return ordinaryPath(request, env, ctx);
+}
+
+// The values of keys, unless one is missing, late or cannot be read. The ordinary path logs it if it fails there, too.
+async function readValues(env, keys, cacheTtl, timeout) {
+  try {
+    const get = (key) => env.SNAPSHOTS.get(key, { type: "arrayBuffer", cacheTtl });
+    const values = await Promise.race([Promise.all(keys.map(get)), timeout]);
+    return values?.every((value) => value !== null) ? values : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 // With `Transfer-Encoding`, Content-Length is not binding: the sender may send any number of chunks.
@@ -155,9 +169,9 @@ async function fastOffers(request, env, ctx) {
 }
 
 // After a panic the ordinary path answers the request, with 500 if it panics too.
-function caught(fastPath) {
+function caught(work) {
   try {
-    return fastPath();
+    return work();
   } catch (error) {
     fault(`${error}`);
   }

@@ -4,13 +4,13 @@
 //! value for the runtime and the promise cross between JavaScript and WebAssembly. So `entry.js` reads the few inputs
 //! of the answer and calls this module first.
 //!
-//! Nothing here may wait or use a binding. A request that needs one of these, or must be refused, returns `None`
+//! Nothing here may wait. A request that must, or that must be refused, returns `None`
 //! uncounted and takes the ordinary path, so `None` is always correct. Both paths decide with the same `prepare`. If the
 //! decision comes to depend on another header, it must be added to the request here and in `entry.js`. A test sends the
 //! same requests on both paths.
 //!
-//! What a click leaves to do after its answer is listed by [`background`](crate::background). What a cold isolate needs
-//! before it can answer one is read from KV by `entry.js` and handed over to [`cold`].
+//! [`background`](crate::background) does the work that a click leaves for after its answer. [`cold`] takes over the values of
+//! KV that an isolate lacks to answer a click, which `entry.js` reads.
 
 mod click;
 mod cold;

@@ -77,7 +77,7 @@ pub struct Isolate {
     pub signing_keys: OpenedKeys,
     pub traffic: EdgeTraffic,
     pub reach: Reachability,
-    /// What the click that was just answered leaves to do.
+    /// The work that the click that was just answered leaves to do.
     pub tasks: Tasks,
 }
 

@@ -30,11 +30,16 @@ pub async fn from_kv(
     let named = manifest.checksum(slot).ok_or("it is not in the manifest")?;
     let key = kv::shard_key(slot.kind, named);
     let bytes = published::read_value(workers, &key, SHARD_TTL_S).await?;
-    self::named(manifest, slot, bytes.ok_or("it is not in KV")?, confirmed_at_ms)
+    open_named(manifest, slot, bytes.ok_or("it is not in KV")?, confirmed_at_ms)
 }
 
 /// Opens the shard of a slot, which must be the one that the manifest names.
-pub fn named(manifest: &Manifest, slot: Slot, bytes: Vec<u8>, confirmed_at_ms: i64) -> Result<Held, String> {
+pub fn open_named(
+    manifest: &Manifest,
+    slot: Slot,
+    bytes: Vec<u8>,
+    confirmed_at_ms: i64,
+) -> Result<Held, String> {
     if checksum(&bytes) != manifest.checksum(slot) {
         return Err("its checksum is another".into());
     }

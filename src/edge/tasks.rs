@@ -1,33 +1,28 @@
-//! The list of what a click of the fast path leaves to do after its answer. [`background`](crate::background) runs it.
+//! The tasks that a click of the fast path leaves to do after its answer. [`background`](crate::background) runs them.
 
 use std::cell::RefCell;
 
 use domain::tracking::click_counts::Duty;
 
-/// A task and the time to wait before it, in milliseconds.
+/// A task and the time to wait before it.
 #[derive(Clone, Copy)]
 pub struct Task {
+    /// In milliseconds.
     pub wait_ms: i64,
-    /// [`SEND_NOW`](Self::SEND_NOW), [`REVALIDATE`](Self::REVALIDATE), or the number of the batch of counts to send if it
-    /// is still open. These are below 2^53, which JavaScript's numbers hold.
-    pub id: i64,
+    /// The number of the batch of counts to send, from 1, or [`REVALIDATE`](Self::REVALIDATE). JavaScript's numbers hold it,
+    /// since it is below 2^53.
+    pub id: u64,
 }
 
 impl Task {
-    /// Reads the pointer.
-    pub const REVALIDATE: Self = Self { wait_ms: 0, id: -1 };
-    /// Sends the due batches of counts. Batches are numbered from 1.
-    pub const SEND_NOW: Self = Self { wait_ms: 0, id: 0 };
+    /// Reads the pointer, after the answer of the click.
+    pub const REVALIDATE: Self = Self { wait_ms: 1, id: 0 };
 
     /// The task of a click that has this part in sending its batch.
     pub fn of_duty(duty: Duty) -> Option<Self> {
         match duty {
             Duty::None => None,
-            Duty::SendNow => Some(Self::SEND_NOW),
-            Duty::SendAfter { wait_ms, batch } => Some(Self {
-                wait_ms,
-                id: i64::try_from(batch).unwrap_or(Self::SEND_NOW.id),
-            }),
+            Duty::Send { wait_ms, batch } => Some(Self { wait_ms, id: batch }),
         }
     }
 }

@@ -97,7 +97,8 @@ mod handlers {
     use worker::Request;
 
     use super::{
-        DashboardCall, MemberCall, PublicCall, figures, gate, members, pages, passkeys, settings, sign_in,
+        DashboardCall, MemberCall, PublicCall, config::LocalSignIn, figures, gate, members, pages, passkeys,
+        settings, sign_in,
     };
     use crate::{isolate::RequestContext, refusal::Refusal};
     use domain::model::api_error::common;
@@ -132,6 +133,9 @@ mod handlers {
             .ok_or(common::NOT_FOUND)?;
         gate::check_host(config, request.address.authority)?;
         gate::check_sender(config, &request.request, true)?;
+        if config.local_sign_in == LocalSignIn::Unsafe && call != PublicCall::SignOut {
+            return Err(sign_in::UNSAFE_SIGN_IN.into());
+        }
         match call {
             PublicCall::ReadInvite => sign_in::read_invite(context, config, request.request).await,
             PublicCall::SignIn => sign_in::sign_in(context, config, request.request).await,

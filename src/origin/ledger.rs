@@ -69,9 +69,12 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
             days::list(db, limit, before.as_deref()).map(Reply::Operator)
         }
         Command::ReadFreshness(ReadFreshness {}) => Ok(Reply::Freshness(Freshness {
-            through_ms: freshness::through_ms(db)?,
+            loaded_through_ms: freshness::loaded_through_ms(db)?,
         })),
-        Command::Suggest(suggest) => suggestions::suggest(db, &suggest).map(Reply::Operator),
+        Command::Suggest(suggest) => {
+            let query = suggestions::query(&suggest)?;
+            suggestions::suggest(db, &suggest.text, &query).map(Reply::Operator)
+        }
         Command::ReadOffers(ReadOffers { app, day }) => Ok(Reply::Offers(offers::revenue(db, app, day)?)),
     }
 }

@@ -14,7 +14,10 @@ pools! {
     /// Pages of lists and small commands: about 10 KB each.
     Operator "operator" = Limit { permits: 128, per_owner: 128, lease_ms: LEASE_MS };
     /// Calls of the dashboard's pages, with bodies of up to 256 KiB: at most 16 MiB together.
-    People "dashboard" = Limit { permits: 64, per_owner: 64, lease_ms: LEASE_MS };
+    Members "dashboard" = Limit { permits: 64, per_owner: 64, lease_ms: LEASE_MS };
+    /// Sign-ins and other calls without a session, with bodies of up to 17 KiB. They are apart from members' calls, which
+    /// strangers must not shut out.
+    SignIns "sign_in" = Limit { permits: 32, per_owner: 32, lease_ms: LEASE_MS };
     /// Documents of a few KB and up to 1 MiB. Each is held twice while it is passed on, so at most 64 MiB together.
     Documents "document" = Limit { permits: 32, per_owner: 32, lease_ms: LEASE_MS };
     /// Facts and imports, which are streamed and take as long as their sender does, up to 15 minutes. A ledger shares

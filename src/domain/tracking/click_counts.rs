@@ -92,10 +92,9 @@ impl ClickKind<'_> {
 pub enum Duty {
     /// Nothing: another request will send it.
     None,
-    /// Send after this many milliseconds, if this batch is open then.
-    SendAfter { wait_ms: i64, batch: u64 },
-    /// Send at once: the batch is full, or the request that opened it did not send it.
-    SendNow,
+    /// Send after this many milliseconds, if this batch is open then: another request may have sent it. 0 if it is full, or
+    /// if the request that opened it did not send it.
+    Send { wait_ms: i64, batch: u64 },
 }
 
 /// A numbered batch for one counters object.
@@ -163,11 +162,6 @@ impl Default for ClickCounts {
 }
 
 impl ClickCounts {
-    /// Whether [`Self::add`] would return [`Duty::None`] at this time: another request sends the open batch.
-    pub fn joins_open_batch(&self, now_ms: i64) -> bool {
-        self.open.is_some_and(|open| !self.is_due(open, now_ms))
-    }
-
     /// Counts a click. `object` is the number of its offer's counters object.
     pub fn add(&mut self, object: u64, kind: ClickKind<'_>, now_ms: i64) -> Duty {
         let is_new = self.store(object, kind);
@@ -176,7 +170,10 @@ impl ClickCounts {
                 let before = *open;
                 open.sums += usize::from(is_new);
                 if self.is_due(before, now_ms) {
-                    Duty::SendNow
+                    Duty::Send {
+                        wait_ms: 0,
+                        batch: self.opened,
+                    }
                 } else {
                     Duty::None
                 }
@@ -187,7 +184,7 @@ impl ClickCounts {
                     opened_at_ms: now_ms,
                     sums: usize::from(is_new),
                 });
-                Duty::SendAfter {
+                Duty::Send {
                     wait_ms: self.interval_ms,
                     batch: self.opened,
                 }

@@ -4,7 +4,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::enter;
 use crate::{
-    click::{ClickRequest, ClickShards, Need, prepare},
+    click::{ClickRequest, ClickShards, prepare},
     routes, snapshots,
     tasks::Task,
 };
@@ -61,7 +61,7 @@ fn answer(request: &FastRequest<'_>, now_ms: i64) -> Option<String> {
         query,
     };
     let prepared = prepare(&isolate, &shards, parameters, &click, now_ms).ok()?;
-    if matches!(prepared.needs, Some(Need::Cap(_))) {
+    if prepared.click_cap.is_some() {
         return None;
     }
     let nonce = isolate.nonce().ok()?;

@@ -22,7 +22,12 @@ use domain::{
     model::AppId,
     tracking::parameters::ClickParameters,
 };
-use platform::{http::router::Interface, log, runtime::whole_ms, workers::Workers};
+use platform::{
+    http::router::Interface,
+    log,
+    runtime::{self, whole_ms},
+    workers::Workers,
+};
 
 /// The shards of a click.
 struct Wanted<'p> {
@@ -31,7 +36,7 @@ struct Wanted<'p> {
 }
 
 impl<'p> Wanted<'p> {
-    fn of(parameters: &'p ClickParameters<'_>) -> Option<Self> {
+    fn parse(parameters: &'p ClickParameters<'_>) -> Option<Self> {
         Some(Self {
             app: AppId::parse(&parameters.app)?,
             goal: &parameters.rid,
@@ -56,9 +61,9 @@ fn key(manifest: &Manifest, slot: Slot) -> Option<String> {
 }
 
 /// The values of KV that the isolate lacks to answer a click: for how many seconds KV may serve them from its cache, and
-/// their keys. None if the request is no click, or if nothing is missing.
+/// their keys. None if the request is no click, if nothing is missing, or if the ordinary path loads it.
 #[wasm_bindgen]
-pub fn missing(env: Env, request: &str) -> Option<Vec<String>> {
+pub fn list_missing(env: Env, request: &str) -> Option<Vec<String>> {
     if Isolate::existing().is_none() {
         // The ordinary path answers and logs that the configuration is invalid.
         Isolate::current(&Workers::new(env)).ok()?;
@@ -69,14 +74,23 @@ pub fn missing(env: Env, request: &str) -> Option<Vec<String>> {
         Interface::Tracking,
     )?;
     let parameters = ClickParameters::parse(query).ok()?;
-    let wanted = Wanted::of(&parameters)?;
+    let wanted = Wanted::parse(&parameters)?;
+    let now_ms = runtime::now_ms();
     let Some(manifest) = isolate.manifest.get() else {
-        return Some(vec![POINTER_TTL_S.to_string(), kv::KEY.to_owned()]);
+        let pointer = vec![POINTER_TTL_S.to_string(), kv::KEY.to_owned()];
+        return isolate.manifest.needs_load(now_ms).then_some(pointer);
     };
-    let is_missing = |slot: &Slot| isolate.shards(slot.kind).held.get(slot).is_none();
-    let slots = wanted.slots(&manifest).into_iter().filter(is_missing);
     let mut missing = vec![SHARD_TTL_S.to_string()];
-    missing.extend(slots.filter_map(|slot| key(&manifest, slot)));
+    for slot in wanted.slots(&manifest) {
+        let store = isolate.shards(slot.kind);
+        // A load that is under way, or that failed just now, is the ordinary path's.
+        if store.load_of(slot).is_some() {
+            return None;
+        }
+        if store.held.get(&slot).is_none() {
+            missing.push(key(&manifest, slot)?);
+        }
+    }
     (missing.len() > 1).then_some(missing)
 }
 
@@ -96,13 +110,14 @@ fn try_adopt(request: &str, name: &str, value: Vec<u8>, asked_at_ms: i64) -> Res
     let request = FastRequest::parse(request).ok_or("no click")?;
     let (_, query) = enter(request.url, routes::CLICK, Interface::Tracking).ok_or("no click")?;
     let parameters = ClickParameters::parse(query).map_err(|error| error.message.into_owned())?;
-    let wanted = Wanted::of(&parameters).ok_or("no app")?;
+    let wanted = Wanted::parse(&parameters).ok_or("no app")?;
     let manifest = isolate.manifest.get().ok_or("no manifest")?;
     let mut slots = wanted.slots(&manifest).into_iter();
     // A manifest that came meanwhile may name another shard; the ordinary path loads that one.
     let slot = slots.find(|slot| key(&manifest, *slot).as_deref() == Some(name));
     let slot = slot.ok_or("it is named no more")?;
-    let held: Held = shard_loading::named(&manifest, slot, value, isolate.manifest.confirmed_at_ms.get())?;
+    let held: Held =
+        shard_loading::open_named(&manifest, slot, value, isolate.manifest.confirmed_at_ms.get())?;
     if wanted.is_in(&held.shard) {
         isolate.shards(slot.kind).insert(slot, held);
     }

@@ -1,10 +1,13 @@
 //! The dashboard's configuration. Without `DASHBOARD_URL` there is no dashboard.
 
 use domain::accounts::{cookie::CookieSite, webauthn::RelyingParty};
-use platform::http::hosts::Hosts;
+use platform::{http::hosts::Hosts, log};
 
 pub const DASHBOARD_URL: &str = "DASHBOARD_URL";
 pub const LOCAL_SIGN_IN: &str = "LOCAL_SIGN_IN";
+
+const UNSAFE: &str =
+    "LOCAL_SIGN_IN is set, but DASHBOARD_URL is not http://localhost:PORT, or a host is set: sign-in is off";
 
 /// The name that a browser shows with a passkey.
 const PARTY_NAME: &str = "Signpost";
@@ -52,6 +55,9 @@ impl DashboardConfig {
             (Some("true"), _) => LocalSignIn::Unsafe,
             _ => LocalSignIn::Off,
         };
+        if local_sign_in == LocalSignIn::Unsafe {
+            log::error("configuration", UNSAFE);
+        }
         let support_contact = read("SUPPORT_CONTACT");
         if support_contact
             .as_deref()

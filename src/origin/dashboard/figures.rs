@@ -114,12 +114,12 @@ const REPORTS: [&str; 6] = [
     "today",
 ];
 
-/// The last day of which there is all data: yesterday, or an earlier one if the facts end before. Days without data would be
-/// compared as if nothing had been earned.
+/// The last day of which there is all data: yesterday, or an earlier one if facts are loaded and end before. Days that are not
+/// loaded yet would be compared as if nothing had been earned.
 async fn last_day(context: &RequestContext, visitor: &Visitor, today: UtcDay) -> Result<UtcDay, Refusal> {
     let ledger = ledger::address(&visitor.publisher, OPERATOR);
-    let Freshness { through_ms } = context.workers.call(&ledger, ReadFreshness {}, TIMEOUT).await?;
-    let through = through_ms.map_or(today, UtcDay::of_ms).min(today);
+    let Freshness { loaded_through_ms } = context.workers.call(&ledger, ReadFreshness {}, TIMEOUT).await?;
+    let through = loaded_through_ms.map_or(today, UtcDay::of_ms).min(today);
     Ok(through.minus(1))
 }
 
@@ -130,13 +130,13 @@ fn overview_batch(today: UtcDay, last: UtcDay) -> Value {
     let all = |range: &Value| {
         json!({
             "date_range": range, "dimensions": ["date"], "metrics": ["revenue", "clicks"],
-            "pagination": { "count": 1 }, "totals": true,
+            "totals": true,
         })
     };
     let ads = |range: &Value| {
         json!({
             "date_range": range, "dimensions": ["date"], "metrics": ["revenue", "impressions", "ecpm"],
-            "pagination": { "count": 1 }, "totals": true, "without_offerwall": true,
+            "totals": true, "without_offerwall": true,
         })
     };
     // Today is shown after its yesterday only.

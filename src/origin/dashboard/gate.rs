@@ -124,6 +124,10 @@ pub async fn admit(
         .workers
         .call(&accounts::address(account.id()), operation, TIMEOUT)
         .await?;
+    // Such a session never needs a passkey, so it ends where local sign-in does.
+    if session.is_local && config.local_sign_in != LocalSignIn::On {
+        return Err(NOT_SIGNED_IN.into());
+    }
     if let Some(permission) = permission {
         permission.check(session.role, session.is_verified(context.now_ms))?;
     }

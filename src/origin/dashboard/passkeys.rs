@@ -8,7 +8,7 @@ use worker::Request;
 use super::{
     config::DashboardConfig,
     gate::Visitor,
-    sign_in::{InviteText, account_of, check_signed_out, details_of, open_session, user_agent},
+    sign_in::{InviteText, MAX_INVITE, account_of, check_signed_out, details_of, open_session, user_agent},
     web_crypto,
 };
 use crate::{isolate::RequestContext, operator::TIMEOUT, refusal::Refusal};
@@ -124,7 +124,7 @@ pub async fn creation(
     config: &DashboardConfig,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    let InviteText { invite } = InviteText::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let InviteText { invite } = InviteText::from_json(&body::read_text(&mut request, MAX_INVITE).await?)?;
     let (account, publisher) = account_of(context, &invite)?;
     let details = details_of(context, &account, &invite).await?;
     let purpose = CeremonyPurpose::Registration;

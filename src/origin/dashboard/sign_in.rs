@@ -39,14 +39,14 @@ use platform::{
     traits::ObjectCall,
 };
 
-const UNSAFE_SIGN_IN: ApiError = ApiError::new(
+pub const UNSAFE_SIGN_IN: ApiError = ApiError::new(
     503,
     "sign_in_unavailable",
-    "sign-in is off, because its configuration is not safe; the log names the setting",
+    "sign-in is off, because LOCAL_SIGN_IN is set where it is not safe",
 );
 
-/// The longest body of a sign-in, in bytes: an invite has at most 140.
-const MAX_BODY: usize = 1 << 10;
+/// The longest body with an invite, in bytes: an invite has at most 140.
+pub const MAX_INVITE: usize = 1 << 10;
 /// The most of a browser's name that a session keeps, in characters.
 const MAX_USER_AGENT: usize = 200;
 
@@ -98,7 +98,7 @@ pub async fn read_invite(
     config: &DashboardConfig,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    let InviteText { invite } = InviteText::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let InviteText { invite } = InviteText::from_json(&body::read_text(&mut request, MAX_INVITE).await?)?;
     let (account, publisher) = account_of(context, &invite)?;
     let details = details_of(context, &account, &invite).await?;
     let get = Get {
@@ -123,14 +123,12 @@ pub async fn sign_in(
     config: &DashboardConfig,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    match config.local_sign_in {
-        LocalSignIn::On => {}
-        LocalSignIn::Off => return Err(common::NOT_FOUND.into()),
-        LocalSignIn::Unsafe => return Err(UNSAFE_SIGN_IN.into()),
+    if config.local_sign_in != LocalSignIn::On {
+        return Err(common::NOT_FOUND.into());
     }
     check_signed_out(context, config, &request).await?;
     let user_agent = user_agent(&request);
-    let InviteText { invite } = InviteText::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let InviteText { invite } = InviteText::from_json(&body::read_text(&mut request, MAX_INVITE).await?)?;
     let (account, _) = account_of(context, &invite)?;
     let accept = Accept {
         invite,

@@ -11,9 +11,12 @@ use platform::{
 
 const LOADED: &str = "loaded_through_ms";
 const COUNTED: &str = "counted_through_ms";
+/// The number of changes of the facts.
+const FACTS: &str = "facts";
 
 /// Records that days were loaded, within the transaction that activates their facts.
 pub fn loaded(db: &impl Database, now_ms: i64, days: &[UtcDay]) -> Result<(), DatabaseError> {
+    db.execute(sql::COUNT_CHANGE, &[])?;
     // A day in the future says nothing about the days before it.
     let today = UtcDay::of_ms(now_ms);
     match days.iter().filter(|day| **day <= today).max() {
@@ -24,6 +27,7 @@ pub fn loaded(db: &impl Database, now_ms: i64, days: &[UtcDay]) -> Result<(), Da
 
 /// Records that Signpost's own counts of a day were added.
 pub fn counted(db: &impl Database, now_ms: i64, last: UtcDay) -> Result<(), DatabaseError> {
+    db.execute(sql::COUNT_CHANGE, &[])?;
     raise(db, COUNTED, now_ms, last)
 }
 
@@ -32,10 +36,14 @@ fn raise(db: &impl Database, name: &str, now_ms: i64, day: UtcDay) -> Result<(),
     db.execute(sql::RAISE_STATE, params![name, through_ms])
 }
 
-/// A number that changes with the facts: the id of the newest segment. Merging segments changes it, too, which does no
-/// harm.
+/// The number of changes of the facts so far.
 pub fn version(db: &impl Database) -> Result<i64, DatabaseError> {
-    Ok(db.query_integer(sql::LAST_SEGMENT, &[])?.unwrap_or(0))
+    Ok(db.query_integer(sql::GET_STATE, params![FACTS])?.unwrap_or(0))
+}
+
+/// The instant up to which facts were loaded, in milliseconds; none before the first.
+pub fn loaded_through_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+    db.query_integer(sql::GET_STATE, params![LOADED])
 }
 
 /// The instant, in milliseconds; none before the first data.

@@ -13,7 +13,7 @@ use super::{
     response_stream,
     service::{LedgerService, ReportAnswer, ReportBody},
 };
-use contract::ledger::{self, Upload};
+use contract::ledger::{self, Command, Reply, Upload};
 use domain::{
     model::{PublisherId, api_error::common},
     reporting::keys,
@@ -63,9 +63,10 @@ impl DurableObject for Ledger {
             Some((publisher, ledger::OPERATOR)) => {
                 let service = &self.service;
                 let reply = async {
-                    service
-                        .operator_command(&publisher, command_in(request).await?)
-                        .await
+                    match command_in(request).await? {
+                        Command::Suggest(suggest) => service.suggest(&suggest).await.map(Reply::Operator),
+                        command => service.operator_command(&publisher, command).await,
+                    }
                 };
                 return respond("ledger", panics_to_failure(reply).await);
             }

@@ -9,14 +9,7 @@ use domain::model::api_error::ApiError;
 /// 14 ms of the object's time.
 const BURST: i64 = 16_000_000;
 const PER_MS: i64 = 2_000;
-/// The least cost of a query, in facts: each has a fixed part.
-const LEAST: i64 = 10_000;
-
-pub const TOO_MANY_REPORTS: ApiError = ApiError::new(
-    429,
-    "too_many_reports",
-    "too many reports at once; they are made again shortly",
-);
+pub const TOO_MANY_REPORTS: ApiError = ApiError::new(429, "too_many_reports", "too many reports at once");
 
 /// It is in memory: a restart of the object fills it.
 #[derive(Default)]
@@ -26,12 +19,12 @@ pub struct ReportBudget {
 }
 
 impl ReportBudget {
-    /// Takes the cost of a query that reads this many facts.
+    /// Takes the cost of queries that read this many facts.
     ///
     /// # Errors
-    /// 429 with the seconds after which there is room for it. A query larger than the burst waits for all of it.
+    /// 429 with the seconds after which there is room for it. What is larger than the burst needs all of it.
     pub fn take(&self, facts: u64, now_ms: i64) -> Result<(), ApiError> {
-        let cost = i64::try_from(facts).unwrap_or(BURST).clamp(LEAST, BURST);
+        let cost = i64::try_from(facts).unwrap_or(BURST).min(BURST);
         let (owed, at_ms) = self.owed.get();
         let paid = now_ms.saturating_sub(at_ms).max(0).saturating_mul(PER_MS);
         let owed = owed.saturating_sub(paid).max(0) + cost;
@@ -64,8 +57,7 @@ mod tests {
             0,
             "a clock that steps back gives nothing"
         );
-        assert_eq!(taken(0, 1_000_000), 1_600, "the least cost");
-        assert_eq!(taken(u64::MAX, 2_000_000), 1, "a query larger than the burst");
+        assert_eq!(taken(u64::MAX, 2_000_000), 1, "more than the burst");
         let refused = budget.take(2_000_000, 2_000_000).unwrap_err();
         assert_eq!((refused.status, refused.retry_after_s), (429, Some(1)));
     }

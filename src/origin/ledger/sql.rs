@@ -64,8 +64,6 @@ platform::statements! {
     /// first day, last day, layer or null for both → id, day, rows
     pub const LIST_SEGMENTS = "SELECT id, day, rows FROM segments
         WHERE upload = 0 AND day BETWEEN ?1 AND ?2 AND layer = COALESCE(?3, layer) ORDER BY day, layer, id";
-    /// → the id of the newest segment
-    pub const LAST_SEGMENT = "SELECT value FROM state WHERE name = 'segments'";
     /// up to twelve column ids → id, bytes
     pub const GET_COLUMNS = "SELECT id, bytes FROM columns WHERE id IN (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     /// day, layer → id, rows
@@ -142,6 +140,9 @@ platform::statements! {
 
     // State.
     pub const GET_STATE = "SELECT value FROM state WHERE name = ?";
+    /// Counts a change of the facts that reports read.
+    pub const COUNT_CHANGE = "INSERT INTO state (name, value) VALUES ('facts', 1)
+        ON CONFLICT (name) DO UPDATE SET value = value + 1";
     /// name, value: the greater one stays
     pub const RAISE_STATE = "INSERT INTO state (name, value) VALUES (?, ?)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE excluded.value > state.value";

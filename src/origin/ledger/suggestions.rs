@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{report, report::ReportError};
 use contract::{ledger::Suggest, operation::Reply};
+use domain::model::api_error::ApiError;
 use domain::reporting::{
     Dimension,
     engine::Budget,
@@ -14,8 +15,8 @@ use platform::{database::Database, failure::Failure};
 /// Suggestions in an answer.
 const MOST: usize = 20;
 
-/// Values that contain the text in any case, or apps whose name does. Rare values beyond the first 50,000 are not found.
-pub fn suggest(db: &impl Database, wanted: &Suggest) -> Result<Reply, Failure> {
+/// The report whose rows are suggested from.
+pub fn query(wanted: &Suggest) -> Result<Query, ApiError> {
     let range: Value = serde_json::from_str(&wanted.date_range).unwrap_or_default();
     let query = json!({
         "date_range": range,
@@ -24,12 +25,16 @@ pub fn suggest(db: &impl Database, wanted: &Suggest) -> Result<Reply, Failure> {
         "order_by": [{ "column": "impressions", "ascending": false }],
         "pagination": { "count": MAX_COUNT },
     });
-    let query = Query::parse(&query.to_string())?;
-    let report = report::build(db, &query, &Budget::default()).map_err(|error| match error {
+    Query::parse(&query.to_string())
+}
+
+/// Values that contain the text in any case, or apps whose name does, among the first 50,000.
+pub fn suggest(db: &impl Database, text: &str, query: &Query) -> Result<Reply, Failure> {
+    let report = report::build(db, query, &Budget::default()).map_err(|error| match error {
         ReportError::Failure(failure) => failure,
         ReportError::Damaged(cause) => Failure::Internal(cause),
     })?;
-    let text = wanted.text.to_lowercase();
+    let text = text.to_lowercase();
     let dimension = *query.dimensions.first().unwrap_or(&Dimension::App);
     let names = report.names;
     let matches = |value: &&str| {

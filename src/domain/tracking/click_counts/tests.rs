@@ -23,7 +23,7 @@ fn clicks_in(batch: &Batch) -> u64 {
 }
 
 fn is_opener(duty: Duty) -> bool {
-    matches!(duty, Duty::SendAfter { wait_ms: 1_000, .. })
+    matches!(duty, Duty::Send { wait_ms: 1_000, .. })
 }
 
 /// Counts clicks of as many kinds as make a batch full.
@@ -42,19 +42,20 @@ fn a_batch_is_sent_after_a_second_or_at_once_when_full() {
         .unwrap();
     assert_eq!(
         opener,
-        Duty::SendAfter {
+        Duty::Send {
             wait_ms: 1_000,
             batch: 1
         }
     );
     assert!(others.iter().all(|duty| *duty == Duty::None));
-    assert_eq!(counts.add(1, kind("a", Some("0")), 20), Duty::SendNow);
+    let at_once = |batch| Duty::Send { wait_ms: 0, batch };
+    assert_eq!(counts.add(1, kind("a", Some("0")), 20), at_once(1));
     let clicks: u64 = counts.take(20).iter().map(clicks_in).sum();
     assert_eq!(clicks, FULL_BATCH_SUMS as u64 + 1);
     assert!(!counts.is_open(1), "its opener sends nothing any more");
     assert_eq!(
         click(&mut counts, 30),
-        Duty::SendAfter {
+        Duty::Send {
             wait_ms: 1_000,
             batch: 2
         }
@@ -77,7 +78,7 @@ fn the_next_click_sends_an_overdue_batch() {
     let mut counts = ClickCounts::default();
     click(&mut counts, 0);
     assert_eq!(click(&mut counts, 2_999), Duty::None);
-    assert_eq!(click(&mut counts, 3_000), Duty::SendNow);
+    assert_eq!(click(&mut counts, 3_000), Duty::Send { wait_ms: 0, batch: 1 });
 }
 
 #[test]
@@ -163,8 +164,8 @@ fn a_minute_of_distinct_clicks_loses_nothing() {
         }
         match counts.add(click as u64 % 8, kind("a", Some(&click.to_string())), now_ms) {
             Duty::None => {}
-            Duty::SendNow => take(&mut counts, &mut in_flight, now_ms),
-            Duty::SendAfter { wait_ms, batch } => opened = Some((now_ms + wait_ms, batch)),
+            Duty::Send { wait_ms: 0, .. } => take(&mut counts, &mut in_flight, now_ms),
+            Duty::Send { wait_ms, batch } => opened = Some((now_ms + wait_ms, batch)),
         }
         assert!(counts.stored < COARSE_SUMS, "{} sums", counts.stored);
     }
@@ -205,9 +206,7 @@ proptest! {
             match step {
                 0 | 1 => {
                     clicked += 1;
-                    let joins = counts.joins_open_batch(now_ms);
-                    let duty = counts.add(offer, kind(&offer.to_string(), None), now_ms);
-                    prop_assert_eq!(joins, duty == Duty::None);
+                    counts.add(offer, kind(&offer.to_string(), None), now_ms);
                 }
                 2 => deliver(&mut counts, now_ms, flag, true),
                 _ => deliver(&mut counts, now_ms, true, flag),

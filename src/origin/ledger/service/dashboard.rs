@@ -11,7 +11,9 @@ use crate::ledger::{
     freshness, report,
     report::Report,
     segments::{Layer, Segments},
+    suggestions,
 };
+use contract::{ledger::Suggest, operation};
 use domain::{
     model::{
         PublisherId,
@@ -38,6 +40,9 @@ const MAX_QUERIES: usize = 12;
 const MAX_COUNT: u32 = 1_000;
 /// Attempts for a batch of one version. Facts that arrive in between make another necessary.
 const ATTEMPTS: u32 = 2;
+
+/// The least cost of a query, in facts: each has a fixed part.
+const LEAST_COST: u64 = 10_000;
 
 const INVALID_BATCH: ApiError = ApiError::new(
     400,
@@ -90,6 +95,10 @@ impl BatchQuery {
         })
     }
 
+    fn is_by_day(&self) -> bool {
+        self.query.dimensions == [Dimension::Date] && self.query.page == 1
+    }
+
     /// The query of its totals: the same facts by day, of which there are at most 91.
     fn by_day(&self) -> Query {
         Query {
@@ -110,7 +119,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
     /// them others are served, so that batches of clicks and rewards do not wait for a page of figures.
     ///
     /// # Errors
-    /// The batch is not one, or facts kept arriving.
+    /// The batch is not one, costs more than the budget has left, or facts kept arriving.
     pub async fn dashboard(&self, publisher: &PublisherId, body: &str) -> Result<String, Failure> {
         let _permit = self.reports.acquire_any(self.now_ms())?;
         let Batch { queries } = serde_json::from_str(body).map_err(|_| INVALID_BATCH)?;
@@ -126,12 +135,42 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
         if queries.iter().flatten().any(has_apps) {
             self.refresh_names(db, publisher).await;
         }
+        let facts = self.cost(db, queries.iter().flatten())?;
+        self.budget.take(facts, self.now_ms())?;
         for _ in 0..ATTEMPTS {
             if let Some(batch) = self.try_batch(db, &queries).await? {
                 return Ok(batch);
             }
         }
         Err(common::UNAVAILABLE.into())
+    }
+
+    /// Reads values of a dimension, within the permits and the budget of reports.
+    ///
+    /// # Errors
+    /// The query is wrong, or too much is asked for.
+    pub async fn suggest(&self, suggest: &Suggest) -> Result<operation::Reply, Failure> {
+        let _permit = self.reports.acquire_any(self.now_ms())?;
+        let query = suggestions::query(suggest)?;
+        let db = self.shell.ready().await?;
+        let facts = Segments::new(db, None).facts(query.start, query.end)?;
+        self.budget.take(facts.max(LEAST_COST), self.now_ms())?;
+        suggestions::suggest(db, &suggest.text, &query)
+    }
+
+    /// The facts that a batch reads, at least 10,000 for each query.
+    fn cost<'q>(&self, db: &D, queries: impl Iterator<Item = &'q BatchQuery>) -> Result<u64, Failure> {
+        let mut cost = 0_u64;
+        for query in queries {
+            let facts = Segments::new(db, query.layer).facts(query.query.start, query.query.end)?;
+            let scans = if query.with_totals && !query.is_by_day() {
+                2
+            } else {
+                1
+            };
+            cost = cost.saturating_add((facts * scans).max(LEAST_COST));
+        }
+        Ok(cost)
     }
 
     /// Makes a batch, unless the facts change in between.
@@ -167,24 +206,23 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
     /// One report as JSON: `{total_count, rows, totals?}`.
     fn result(&self, db: &D, query: &BatchQuery) -> Result<String, ApiError> {
         let segments = Segments::new(db, query.layer);
-        let failed = |error: platform::database::DatabaseError| answer_to(error.into());
-        let facts = segments
-            .facts(query.query.start, query.query.end)
-            .map_err(failed)?;
-        let scans = if query.with_totals { 2 } else { 1 };
-        self.budget.take(facts.saturating_mul(scans), self.now_ms())?;
         let build =
             |query: &Query| report::build_of(&segments, db, query, &Budget::default()).map_err(answer_to);
         let Report { page, names, .. } = build(&query.query)?;
         let total = page.total;
+        let totals = match query.with_totals {
+            // The page of a query by day has all that its totals are made of.
+            true if query.is_by_day() && page.rows() as u64 == total => Some(totals(&page, &query.query)?),
+            true => Some(totals(&build(&query.by_day())?.page, &query.query)?),
+            false => None,
+        };
         let rows = match page.rows() {
             0 => "{\"rows\":[]}".to_owned(),
             _ => text(Renderer::new(page, Format::Json, names).whole())?,
         };
         let rows = rows.trim_start_matches('{').trim_end_matches('}');
         let mut result = format!("{{\"total_count\":{total},{rows}");
-        if query.with_totals {
-            let totals = totals(&build(&query.by_day())?.page, &query.query)?;
+        if let Some(totals) = totals {
             result.push_str(",\"totals\":");
             result.push_str(&totals);
         }
