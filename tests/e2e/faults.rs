@@ -286,3 +286,30 @@ fn a_cold_isolate_does_not_wait_for_a_hanging_kv() {
     inject_faults(&signpost, "kv-hangs");
     click(&signpost).expect(302);
 }
+
+#[test]
+fn clicks_that_hang_at_kv_hold_up_no_later_ones() {
+    let (signpost, _) = unreliable();
+    signpost.restart();
+    inject_faults(&signpost, "kv-hangs");
+    std::thread::scope(|scope| {
+        (0..20).for_each(|_| drop(scope.spawn(|| click(&signpost).expect(302))));
+    });
+    inject_faults(&signpost, "");
+    // Each of them has given its place among those that read KV back.
+    let fast = || signpost.metric("signpost_isolate_fast_path_total{what=\"redirect\"}");
+    let before = fast();
+    click(&signpost).expect(302);
+    assert_eq!(fast(), before + 1);
+}
+
+#[test]
+fn a_cold_click_is_redirected_while_kv_fails_or_has_nothing() {
+    let (signpost, _) = unreliable();
+    for fault in ["kv", "kv-reads", "kv-slow"] {
+        signpost.restart();
+        inject_faults(&signpost, fault);
+        click(&signpost).expect(302);
+        inject_faults(&signpost, "");
+    }
+}

@@ -198,7 +198,6 @@ fn a_panic_on_the_fast_path_falls_back_to_the_ordinary_path() {
             .click("rid=410271&app=10000001&user_id=u-1", "DE")
             .expect(302)
     };
-    // The first click opens the batch that later ones join.
     click();
     click();
     let page = signpost.offers(ANDROID_APP, &pub_key, &body).expect(200).json();
