@@ -51,7 +51,7 @@ operations! {
     }
 }
 
-/// Who acts, for the audit.
+/// The one who acts, for the audit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Actor {

@@ -1,4 +1,4 @@
-// Who is signed in, and what ends or changes that.
+// The session: the member who is signed in, and the events that end or change it.
 
 import { signal } from "@preact/signals";
 import { api, onSignedOut } from "./api";

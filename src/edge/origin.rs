@@ -1,5 +1,5 @@
-//! Forwards requests to the origin Worker where one address serves both Workers: the operator's interface and the API's
-//! description.
+//! Forwards requests to the origin Worker where one address serves both Workers: the operator's interface, the dashboard
+//! and the API's description.
 
 #[cfg(feature = "faults")]
 use serde_json::Value;

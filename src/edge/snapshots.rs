@@ -47,7 +47,7 @@ const VALUE_TTL_S: u64 = 60;
 /// working.
 pub const CREDENTIALS_VALID_MS: i64 = DAY_MS;
 
-/// What the pointer names, in an isolate.
+/// A snapshot that the pointer names, in an isolate.
 pub trait Snapshot: Sized {
     const KIND: SnapshotKind;
     fn open(bytes: Vec<u8>) -> Result<Self, Damage>;

@@ -84,7 +84,7 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
         handler,
     )
     .await;
-    // By which the log finds the request.
+    // The log has the same id.
     match request_log::ray(sent).filter(|_| is_dashboard(address.path)) {
         Some(ray) => answer.header("X-Request-Id", ray),
         None => answer,

@@ -16,7 +16,7 @@ use platform::{
     log,
 };
 
-/// What a page may load and send. The styles stand in the page, and their hash allows them.
+/// The page may load its own script and call its own host. Its styles stand in it, and their hash allows them.
 const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
                       require-trusted-types-for 'script'; trusted-types 'none'; style-src 'self' ";

@@ -70,7 +70,7 @@ pub struct LedgerService<D, R> {
     page_memory: PageMemory,
     reports: ConcurrencyLimit,
     uploads: ConcurrencyLimit,
-    /// What reports under a session may still cost.
+    /// The cost that reports under a session may still have.
     budget: ReportBudget,
     /// When the catalog last confirmed the publisher and sent its apps' names, in milliseconds.
     confirmed_at_ms: Cell<Option<i64>>,

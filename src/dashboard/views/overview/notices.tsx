@@ -1,4 +1,4 @@
-// What members must know before they read numbers: a recovery, and an approval that is missing.
+// Notices above the numbers: a recovery, and an approval that is missing.
 
 import { Check, Warning } from "../../components/icons";
 import { common, overview as text } from "../../messages";

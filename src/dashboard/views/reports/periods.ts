@@ -43,7 +43,7 @@ export interface Comparison {
   leavesOutToday: boolean;
 }
 
-/** What a range is compared with; null where it has no complete day. */
+/** The range that one is compared with; null where it has no complete day. */
 export function comparison(range: DateRange, today: string): Comparison | null {
   const leavesOutToday = range.end_date >= today;
   const end = leavesOutToday ? addDays(today, -1) : range.end_date;

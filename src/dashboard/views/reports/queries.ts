@@ -127,7 +127,7 @@ function datesBefore(state: ReportState, table: ReportResult, { before, days }: 
   return { start_date: clamp(addDays(dates[0]!, -days)), end_date: clamp(addDays(dates[dates.length - 1]!, -days)) };
 }
 
-/** What a row and its counterpart in the period before have in common. */
+/** The values that a row and its counterpart in the period before have in common. */
 export function rowKey(state: ReportState, row: ReportRow, shift = 0): string {
   return state.dimensions
     .map((dimension) =>

@@ -84,7 +84,7 @@ const mixesOfferwall = ({ metrics, dimensions, filters }: ReportState) =>
   !dimensions.includes("demand_source") &&
   !filters.some((filter) => filter.dimension === "demand_source");
 
-// What a rate is divided by. Without any of it there is no rate, which is not the same as a rate of 0.
+// The divisor of a rate. Without any of it there is no rate, which is not the same as a rate of 0.
 const DIVISORS: Partial<Record<Metric, Metric>> = {
   ecpm: "impressions",
   click_rate: "impressions",
