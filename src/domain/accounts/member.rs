@@ -16,6 +16,9 @@ pub const LAST_OWNER: ApiError = ApiError::new(
     "the account's last owner can neither leave nor take another role",
 );
 
+/// The names by which the audit calls others than members.
+const RESERVED: [&str; 2] = ["the operator", "a former member"];
+
 /// The longest name or label, in characters.
 pub const MAX_NAME: usize = 64;
 /// The longest text that is converted at all, in bytes: entities and tags may make a name of 64 characters long.
@@ -35,6 +38,15 @@ pub fn parse_name(path: &str, input: &str) -> Result<String, FieldError> {
     check_text(path, name, MAX_NAME)?;
     if name.chars().all(is_joiner) {
         return Err(FieldError::new(path, "must not be empty"));
+    }
+    if RESERVED
+        .iter()
+        .any(|reserved| name.eq_ignore_ascii_case(reserved))
+    {
+        return Err(FieldError::new(
+            path,
+            "must not be a name that the audit uses itself",
+        ));
     }
     match name.chars().find(|char| is_unfit(*char)) {
         Some(unfit) => Err(FieldError::new(
@@ -134,6 +146,8 @@ mod tests {
             "Ada\u{200f}",
             "Ada\u{61c}",
             "Ada\u{2028}Lovelace",
+            "the operator",
+            "A Former Member",
             "Ada\u{200b}",
             "\u{feff}Ada",
             "Ada\u{e0041}",

@@ -41,6 +41,9 @@ impl DashboardConfig {
         };
         let party = RelyingParty::parse(PARTY_NAME, &url)
             .ok_or_else(|| format!("{DASHBOARD_URL} must be https://HOST, or http://localhost:PORT"))?;
+        if read("DASHBOARD_HOST").is_some_and(|host| !host.eq_ignore_ascii_case(party.id())) {
+            return Err(format!("{DASHBOARD_URL} must be https:// and DASHBOARD_HOST"));
+        }
         let local_port = party
             .origin()
             .strip_prefix("http://localhost:")
@@ -115,7 +118,7 @@ mod tests {
             ("http://localhost", none),
             ("http://a.localhost:8787", none),
             ("http://localhost:8787", ("TRACKING_HOST", "t.example.com")),
-            ("http://localhost:8787", ("DASHBOARD_HOST", "d.example.com")),
+            ("http://localhost:8787", ("OPERATOR_HOST", "o.example.com")),
         ] {
             assert_eq!(local_sign_in(url, more), LocalSignIn::Unsafe, "{url} {more:?}");
         }
@@ -131,6 +134,7 @@ mod tests {
             (DASHBOARD_URL, "dashboard.example.com"),
             (DASHBOARD_URL, "http://dashboard.example.com"),
             ("SUPPORT_CONTACT", "javascript:alert(1)"),
+            ("DASHBOARD_HOST", "other.example.com"),
         ] {
             let url = (DASHBOARD_URL, "https://dashboard.example.com");
             let error = config(&[(name, value), url]).err().unwrap();

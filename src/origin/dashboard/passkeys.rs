@@ -74,19 +74,25 @@ fn random(context: &RequestContext) -> Result<[u8; 32], ApiError> {
     })
 }
 
+/// Binds a challenge to the mark of a browser's ceremony, and to the invite that it is for.
+fn bind(mark: &str, invite: &str) -> CredentialHash {
+    credentials::hash(&format!("{mark} {invite}"))
+}
+
 /// Begins a ceremony before there is a session: a challenge for this browser alone, which a cookie marks.
 fn begin(
     context: &RequestContext,
     config: &DashboardConfig,
     purpose: CeremonyPurpose,
     account: Option<AccountId>,
+    invite: &str,
 ) -> Result<(String, String), ApiError> {
     let random = random(context)?;
     let (mark, secret) = random.split_first_chunk::<16>().ok_or(common::INTERNAL_ERROR)?;
     let secret = secret.first_chunk::<16>().ok_or(common::INTERNAL_ERROR)?;
     let mark = hex::encode(mark);
     let keys = &context.isolate.config.account_keys;
-    let binding = credentials::hash(&mark);
+    let binding = bind(&mark, invite);
     let challenge = challenge::issue(keys, purpose, account, &binding, context.now_ms, *secret);
     let cookie = Cookie::ceremony(AccountKind::Publisher, config.site)
         .set(&mark)
@@ -94,12 +100,12 @@ fn begin(
     Ok((challenge, cookie))
 }
 
-/// The mark of the browser's ceremony, as a challenge is bound to it.
-fn binding_of(config: &DashboardConfig, request: &Request) -> Result<CredentialHash, ApiError> {
+/// The mark of the browser's ceremony.
+fn mark_of(config: &DashboardConfig, request: &Request) -> Result<String, ApiError> {
     let cookie = Cookie::ceremony(AccountKind::Publisher, config.site);
     let cookies = header(request, "Cookie").unwrap_or_default();
     let mark = cookie.find(&cookies).ok_or(PASSKEY_REFUSED)?;
-    Ok(credentials::hash(mark))
+    Ok(mark.to_owned())
 }
 
 /// Checks that a presented challenge was issued for this purpose and binding.
@@ -128,7 +134,7 @@ pub async fn creation(
     let (account, publisher) = account_of(context, &invite)?;
     let details = details_of(context, &account, &invite).await?;
     let purpose = CeremonyPurpose::Registration;
-    let (challenge, cookie) = begin(context, config, purpose, Some(account.id()))?;
+    let (challenge, cookie) = begin(context, config, purpose, Some(account.id()), &invite)?;
     let keys = &context.isolate.config.account_keys;
     let handle = user_handle::issue(keys, account.id(), details.member);
     let name = format!("{}, {publisher}", details.name);
@@ -148,13 +154,14 @@ pub async fn create(
     mut request: Request,
 ) -> Result<Answer, Refusal> {
     check_signed_out(context, config, &request).await?;
-    let (binding, user_agent) = (binding_of(config, &request)?, user_agent(&request));
+    let (mark, user_agent) = (mark_of(config, &request)?, user_agent(&request));
     let text = body::read_text(&mut request, MAX_BODY).await?;
     let CredentialBody { invite, credential } = CredentialBody::parse(&text)?;
     let invite = invite.ok_or_else(|| common::MISSING_FIELD.with_message("invite is missing"))?;
     let (account, _) = account_of(context, &invite)?;
     let registration = Registration::parse(credential.get()).map_err(refused)?;
     let presented = registration.challenge().to_vec();
+    let binding = bind(&mark, &invite);
     let (issued, challenge) = challenge_of(context, &presented, CeremonyPurpose::Registration, &binding)?;
     if issued.account != Some(account.id()) {
         return Err(PASSKEY_REFUSED.into());
@@ -185,7 +192,7 @@ pub fn sign_in_request(
     config: &DashboardConfig,
     _request: &Request,
 ) -> Result<Answer, Refusal> {
-    let (challenge, cookie) = begin(context, config, CeremonyPurpose::SignIn, None)?;
+    let (challenge, cookie) = begin(context, config, CeremonyPurpose::SignIn, None, "")?;
     let options = webauthn::request_options(&config.party, challenge.as_bytes(), &[]);
     let body = json!({ "options": options }).to_string();
     Ok(Answer::json(200, body).header("Set-Cookie", cookie))
@@ -197,7 +204,8 @@ pub async fn sign_in(
     mut request: Request,
 ) -> Result<Answer, Refusal> {
     check_signed_out(context, config, &request).await?;
-    let (binding, user_agent) = (binding_of(config, &request)?, user_agent(&request));
+    let binding = bind(&mark_of(config, &request)?, "");
+    let user_agent = user_agent(&request);
     let text = body::read_text(&mut request, MAX_BODY).await?;
     let CredentialBody { credential, .. } = CredentialBody::parse(&text)?;
     let assertion = Assertion::parse(credential.get()).map_err(refused)?;

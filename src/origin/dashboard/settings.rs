@@ -1,5 +1,6 @@
 //! A publisher's credentials: report keys, which its ledger owns, and the Pub-Key, which the catalog owns.
 
+use serde::Deserialize;
 use serde_json::json;
 use worker::Request;
 
@@ -15,6 +16,13 @@ use contract::{
     ledger::{self, CreateKey, ListKeys, OPERATOR, RevokeKey},
     operation::{CallError, ObjectAddress, Reply},
 };
+use domain::{
+    accounts::member::parse_name,
+    model::{
+        api_error::ApiError,
+        document::{Document, FieldError},
+    },
+};
 use platform::{
     http::{answer::Answer, body},
     log,
@@ -22,6 +30,18 @@ use platform::{
 };
 
 const MAX_BODY: usize = 4 << 10;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeyBody {
+    label: String,
+}
+
+impl Document for KeyBody {
+    fn check(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+}
 
 fn ledger_of(visitor: &Visitor) -> ObjectAddress {
     ledger::address(&visitor.publisher, OPERATOR)
@@ -56,10 +76,9 @@ pub async fn create_report_key(
     visitor: &Visitor,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    let body = body::read_text(&mut request, MAX_BODY).await?;
-    let label = serde_json::from_str::<serde_json::Value>(&body)
-        .ok()
-        .and_then(|body| Some(body.get("label")?.as_str()?.to_owned()));
+    let KeyBody { label } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let label = parse_name("label", &label).map_err(ApiError::from)?;
+    let body = json!({ "label": label }).to_string();
     let created: Reply = context
         .workers
         .call(&ledger_of(visitor), CreateKey { body }, TIMEOUT)
@@ -67,7 +86,7 @@ pub async fn create_report_key(
     let key_id = serde_json::from_str::<serde_json::Value>(&created.body)
         .ok()
         .and_then(|body| Some(body.get("key_id")?.as_str()?.to_owned()));
-    record(context, visitor, "report_key_created", key_id, label).await;
+    record(context, visitor, "report_key_created", key_id, Some(label)).await;
     Ok(created.into())
 }
 

@@ -115,6 +115,7 @@ fn another_site_a_proxy_and_another_host_are_refused() {
         ("Sec-Fetch-Site", Some("none"), 403, "cross_site_request"),
         ("Forwarded", Some("for=10.0.0.1"), 403, "cross_site_request"),
         ("X-Forwarded-For", Some("10.0.0.1"), 403, "cross_site_request"),
+        ("X-Forwarded-Port", Some("443"), 403, "cross_site_request"),
         ("Via", Some("1.1 proxy"), 403, "cross_site_request"),
         ("CF-Ray", Some("1"), 403, "cross_site_request"),
         ("Host", Some("rebound.example"), 421, "misdirected_request"),

@@ -109,7 +109,7 @@ export function Keys() {
   );
 }
 
-const LONGEST_LABEL = 80;
+const LONGEST_LABEL = 64;
 
 function CreateKey({ onClose }: { onClose: () => void }) {
   const [label, setLabel] = useState("");

@@ -121,7 +121,7 @@ function LinkDialog({ name, made, onClose }: { name: string; made: NewInvite; on
   );
 }
 
-const LONGEST_NAME = 80;
+const LONGEST_NAME = 64;
 
 function InviteDialog({ onClose, onMade }: { onClose: () => void; onMade: (name: string, made: NewInvite) => void }) {
   const [name, setName] = useState("");
