@@ -1,5 +1,7 @@
 //! The fast path answers like the ordinary path: the same random requests are sent to both.
 
+use std::cell::Cell;
+
 use proptest::{
     prelude::*,
     sample::select,
@@ -15,6 +17,7 @@ use domain::tracking::{
 };
 
 const CLICKS: u32 = 400;
+const COLD_CLICKS: u32 = 40;
 const PAGES: u32 = 150;
 
 /// Queries of every kind: live, capped, paused and unknown goals, apps of each platform, and texts that are encoded,
@@ -161,13 +164,30 @@ fn comparable_headers(answer: &Answer) -> Vec<(String, String)> {
     headers
 }
 
+/// The goals that Germany is offered.
+fn live_goals(signpost: &Signpost, pub_key: &str) -> Vec<String> {
+    let in_germany = json!([{"dim": "country", "match": {"type": "any", "value": ["DE"]}}]);
+    let offers = signpost.list(ANDROID_APP, pub_key, &in_germany);
+    offers.iter().map(|offer| rid(&offer["trk_url"])).collect()
+}
+
+/// The answers to the same click: of the entry, then of the ordinary path.
+fn both_answers(signpost: &Signpost, query: &str, headers: &[(&'static str, String)]) -> [Comparable; 2] {
+    let keys = click_keys();
+    let headers: Vec<_> = headers
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
+    [signpost.base(), signpost.control()].map(|base| {
+        let answer = signpost.get(&format!("{base}/v2/tracking/click?{query}"), &headers);
+        comparable(&keys, &answer)
+    })
+}
+
 #[test]
 fn both_paths_redirect_alike() {
     let (signpost, pub_key) = Setup::new().config("ordinary_path.capnp").start_with_fixtures();
-    let keys = click_keys();
-    let in_germany = json!([{"dim": "country", "match": {"type": "any", "value": ["DE"]}}]);
-    let offers = signpost.list(ANDROID_APP, &pub_key, &in_germany);
-    let live: Vec<_> = offers.iter().map(|offer| rid(&offer["trk_url"])).collect();
+    let live = live_goals(&signpost, &pub_key);
     // One offer has few clicks a day, and only one path would get the last. So both isolates use up its cap first.
     for base in [signpost.base(), signpost.control()] {
         let capped = format!("{base}/v2/tracking/click?rid=606012&app=10000002&user_id=u");
@@ -175,14 +195,7 @@ fn both_paths_redirect_alike() {
     }
     let (before, _) = answer_counts(&signpost, &signpost.base(), "redirect");
     let compared = runner(CLICKS).run(&(query(live), headers()), |(query, headers)| {
-        let headers: Vec<_> = headers
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
-        let [fast, ordinary] = [signpost.base(), signpost.control()].map(|base| {
-            let answer = signpost.get(&format!("{base}/v2/tracking/click?{query}"), &headers);
-            comparable(&keys, &answer)
-        });
+        let [fast, ordinary] = both_answers(&signpost, &query, &headers);
         prop_assert_eq!(fast, ordinary);
         Ok(())
     });
@@ -198,6 +211,28 @@ fn both_paths_redirect_alike() {
     assert_eq!(
         answer_counts(&signpost, &signpost.control(), "redirect"),
         (redirected, 0)
+    );
+}
+
+#[test]
+fn the_first_click_of_an_isolate_is_answered_like_the_ordinary_path() {
+    let (signpost, pub_key) = Setup::new().config("ordinary_path.capnp").start_with_fixtures();
+    let live = live_goals(&signpost, &pub_key);
+    let fast = Cell::new(0);
+    // Each starts workerd again, so that the click finds nothing in memory.
+    let compared = runner(COLD_CLICKS).run(&(query(live), headers()), |(query, headers)| {
+        signpost.restart();
+        let [cold, ordinary] = both_answers(&signpost, &query, &headers);
+        prop_assert_eq!(cold, ordinary);
+        let (_, on_fast_path) = answer_counts(&signpost, &signpost.base(), "redirect");
+        fast.set(fast.get() + on_fast_path);
+        Ok(())
+    });
+    compared.unwrap();
+    let fast = fast.get();
+    assert!(
+        fast > u64::from(COLD_CLICKS) / 10,
+        "{fast} of {COLD_CLICKS} took the fast path"
     );
 }
 

@@ -288,7 +288,10 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
             )));
         }
         let written = self.runtime.put(key, bytes).await;
-        written.map_err(|error| Failure::Internal(format!("KV, {key}: {error}")))
+        written.map_err(|error| Failure::Internal(format!("KV, {key}: {error}")))?;
+        // A publication writes hundreds of values, and workerd answers others only once a task waits for a timer or a socket.
+        self.runtime.sleep(Duration::ZERO).await;
+        Ok(())
     }
 
     async fn delete(&self, key: &str) -> Result<(), Failure> {

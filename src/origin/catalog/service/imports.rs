@@ -1,6 +1,6 @@
 //! `POST /v1/operator/import` in the catalog's object.
 
-use std::cell::Cell;
+use std::{cell::Cell, time::Duration};
 
 use futures_util::{Stream, StreamExt};
 
@@ -27,6 +27,8 @@ use serde_json::json;
 
 /// The longest import, in bytes.
 const MAX_IMPORT: usize = 64 << 20;
+/// Lines are staged in steps of so many bytes, between which the catalog answers others.
+const STEP_BYTES: usize = 32 << 10;
 
 /// The imports of a process. They are staged side by side, and checked and applied one after the other.
 #[derive(Default)]
@@ -135,7 +137,7 @@ where
         let mut stage_line = |line, bytes: Result<&[u8], TooLong>| {
             self.with_context(|context| import::stage(db, context, import, line, bytes, &mut errors))
         };
-        let (mut lines, mut read) = (Lines::new(MAX_LINE), 0);
+        let (mut lines, mut read, mut step) = (Lines::new(MAX_LINE), 0, 0);
         while let Some(chunk) = chunks.next().await {
             let chunk = chunk.map_err(|_| common::INVALID_JSON.with_message("the body ended early"))?;
             read += chunk.len();
@@ -143,6 +145,11 @@ where
                 return Err(common::PAYLOAD_TOO_LARGE.into());
             }
             lines.push(&chunk, &mut stage_line)?;
+            step += chunk.len();
+            if step >= STEP_BYTES {
+                step = 0;
+                self.shell.runtime().sleep(Duration::ZERO).await;
+            }
         }
         lines.finish(&mut stage_line)?;
         Ok(errors)
