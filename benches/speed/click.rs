@@ -1,7 +1,7 @@
 //! Clicks: a redirect with all checks, sealed and counted, against the floor, which reads and writes the same and decides
 //! nothing; against a constant redirect; and against one whose link is read from KV.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use crate::{
     bench::{Bench, answered, cpu, throughput},
@@ -13,10 +13,11 @@ use crate::{
     table::{Row, Verdict, grouped, interval, ms, per_second, spread, times},
 };
 
-const OFFERS: usize = 2_000;
-const APPS: usize = 50;
-/// Different clicks of a run. No two neighbours have the same goal or user.
-const CLICKS: usize = 1_000;
+/// Of these, 2,010 offers and 50 apps take the clicks of an Android device in Germany.
+const OFFERS: usize = 15_000;
+const APPS: usize = 150;
+/// Different clicks of a run: every pair of offer and app that comes up. No two neighbours have the same goal or user.
+const CLICKS: usize = 10_050;
 const SECONDS: f64 = 4.0;
 
 /// The headers of a browser on a phone.
@@ -70,14 +71,16 @@ pub fn paths(offers: usize, apps: usize) -> Vec<String> {
     paths.collect()
 }
 
+/// A parameter of a click.
+fn parameter<'p>(path: &'p str, wanted: &str) -> &'p str {
+    let (_, query) = path.split_once('?').expect("a query");
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.find(|(name, _)| *name == wanted).expect("a parameter").1
+}
+
 /// Makes the app of a click sign its clicks, and signs this one.
 fn signed(signpost: &Signpost, path: &str) -> String {
-    let (_, query) = path.split_once('?').expect("a query");
-    let value = |wanted: &str| {
-        let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-        pairs.find(|(name, _)| *name == wanted).expect("a parameter").1
-    };
-    let (app, user_id) = (value("app"), value("user_id"));
+    let (app, user_id) = (parameter(path, "app"), parameter(path, "user_id"));
     let app_path = format!("apps/{app}");
     let mut document = signpost.operator("GET", &app_path, None).expect(200).json();
     let members = document.as_object_mut().expect("an object");
@@ -119,6 +122,12 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
         .var("TRUST_COUNTRY_HEADER", "false")
         .start();
     let paths = paths(OFFERS, APPS);
+    let goals: HashSet<_> = paths.iter().map(|path| parameter(path, "rid")).collect();
+    let apps: HashSet<_> = paths.iter().map(|path| parameter(path, "app")).collect();
+    assert!(
+        goals.len() >= 2_000 && apps.len() == 50,
+        "the clicks are not spread"
+    );
     let uncounted = bench.bench_build(&catalog).start();
     uncounted
         .send("POST", "/v1/bench/uncounted", &[], &[])

@@ -98,7 +98,11 @@ impl ClickShards {
         let app_id = AppId::parse(&parameters.app).ok_or(UNKNOWN_APP)?;
         snapshots::current::<Manifest>(context).await?;
         let goal = &*parameters.rid;
-        let (apps, goals) = join(shards::of_app(context, app_id), shards::of_goal(context, goal)).await;
+        let (apps, goals) = join(
+            shards::of_app_checked(context, app_id),
+            shards::of_goal_checked(context, goal),
+        )
+        .await;
         Ok(Self {
             app_id,
             apps: apps?,

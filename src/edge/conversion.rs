@@ -147,7 +147,7 @@ async fn convert(
 
 /// Refuses a token that is not valid any more. Its MAC was verified.
 async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), ApiError> {
-    snapshots::recent::<Manifest>(context, snapshots::TOKENS_IDLE_MS).await?;
+    snapshots::recent::<Manifest>(context, snapshots::CREDENTIALS_IDLE_MS).await?;
     let advertisers = shards::of_advertiser(context, &token.advertiser).await?;
     if !advertisers.is_confirmed_within(context.now_ms, snapshots::CREDENTIALS_VALID_MS) {
         return Err(common::UNAVAILABLE.with_message("token cannot be checked at the moment"));

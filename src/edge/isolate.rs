@@ -13,7 +13,6 @@ use futures_util::future::LocalBoxFuture;
 use worker::{Context, Env};
 
 use crate::{
-    byte_cache::ByteCache,
     config::Config,
     limits::Pools,
     page_cache::{PageKey, RenderedPage},
@@ -35,7 +34,7 @@ use domain::{
         click_id::{Nonce, NonceSource},
     },
 };
-use platform::{runtime, workers::Workers};
+use platform::{byte_cache::ByteCache, runtime, workers::Workers};
 
 /// The shards of goals, of apps and of advertisers, in bytes each. They hold all goals of 60,000 offers and all of 20,000
 /// apps. Each kind has its own, so that the goals that people click push out no app.

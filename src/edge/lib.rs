@@ -4,13 +4,13 @@
 //! A click or a page of offers first takes the [`fast_path`], one synchronous call from `entry.js`. Every other
 //! request, and each that must wait, takes the ordinary path in [`entry`].
 
-pub mod byte_cache;
 pub mod config;
 pub mod limits;
 pub mod page_cache;
 pub mod rate_limit;
 pub mod reachability;
 pub mod routes;
+pub mod shared_loads;
 pub mod traffic;
 
 #[cfg(target_arch = "wasm32")]

@@ -14,7 +14,10 @@ use crate::{
     shards, snapshots,
 };
 use domain::{
-    catalog::{publisher::PUBLISHER_NOT_APPROVED, snapshot::tracking::AppView},
+    catalog::{
+        publisher::PUBLISHER_NOT_APPROVED,
+        snapshot::tracking::{AppView, Manifest},
+    },
     model::{
         AppId, OfferId,
         api_error::{ApiError, common},
@@ -73,7 +76,9 @@ pub async fn get(context: &RequestContext, request: Request, query: &str) -> Res
 /// The shard of the app that a request names.
 async fn asking_shard(context: &RequestContext, request: &Request) -> Result<Rc<Held>, ApiError> {
     let app_id = body::header(request, APP_ID).unwrap_or_default();
-    shards::of_app(context, AppId::parse(&app_id).ok_or(INVALID_CREDENTIALS)?).await
+    let app_id = AppId::parse(&app_id).ok_or(INVALID_CREDENTIALS)?;
+    snapshots::recent::<Manifest>(context, snapshots::CREDENTIALS_IDLE_MS).await?;
+    shards::of_app(context, app_id).await
 }
 
 /// The app of a request, from its headers.

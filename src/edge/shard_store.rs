@@ -6,9 +6,18 @@ use std::{
     rc::Rc,
 };
 
-use crate::byte_cache::ByteCache;
 use domain::catalog::snapshot::tracking::{AnyShard, Manifest, ShardKind, Slot};
-use platform::runtime;
+use platform::byte_cache::ByteCache;
+
+use crate::shared_loads::SharedLoads;
+
+/// The most shards of a kind that are loaded at a time: up to 72 KiB each, in JavaScript and in WebAssembly, are 9 MiB.
+const MAX_LOADS: usize = 128;
+/// The most that are loaded from the catalog at a time for ids that a shard does not have. The catalog is one object, and
+/// made-up ids must not keep it busy.
+const MAX_CHECKS: usize = 4;
+/// For how long an id counts as unknown after the catalog has sent the shard that would have it.
+const CHECKED_MS: i64 = 2_000;
 
 /// A shard in the isolate.
 pub struct Held {
@@ -28,18 +37,16 @@ impl Held {
     }
 }
 
-/// The state of a shard that is being loaded, or could not be.
-#[derive(Clone, Copy)]
-pub struct Load {
-    pub until_ms: i64,
-    pub has_failed: bool,
-}
-
 /// The shards of one kind that the isolate holds.
 pub struct ShardStore {
     kind: ShardKind,
     pub held: ByteCache<Slot, Held>,
-    loads: RefCell<HashMap<Slot, Load>>,
+    /// Loads of shards that are not held.
+    pub loads: SharedLoads<Slot, Rc<Held>>,
+    /// Loads from the catalog, for ids that a shard does not have.
+    pub checks: SharedLoads<Slot, Rc<Held>>,
+    /// Until when the catalog's answer about a slot holds, in milliseconds.
+    checked_until_ms: RefCell<HashMap<Slot, i64>>,
 }
 
 impl ShardStore {
@@ -48,7 +55,9 @@ impl ShardStore {
         Self {
             kind,
             held: ByteCache::new(budget),
-            loads: RefCell::default(),
+            loads: SharedLoads::new(MAX_LOADS),
+            checks: SharedLoads::new(MAX_CHECKS),
+            checked_until_ms: RefCell::default(),
         }
     }
 
@@ -62,10 +71,11 @@ impl ShardStore {
         (self.held.size(), self.held.count())
     }
 
-    /// Keeps a shard, unless one of a manifest at least as new is held by now.
+    /// Keeps a shard, unless one at least as new is held by now: of a newer manifest, or of the same one and confirmed as late.
     pub fn insert(&self, slot: Slot, held: Held) -> Rc<Held> {
+        let age = |held: &Held| (held.version.get(), held.confirmed_at_ms.get());
         if let Some(own) = self.held.get(&slot)
-            && own.version.get() >= held.version.get()
+            && age(&own) >= age(&held)
         {
             return own;
         }
@@ -73,23 +83,15 @@ impl ShardStore {
         self.held.insert(slot, held, size)
     }
 
-    /// The load of a shard that lasts, or that failed just now.
-    pub fn load_of(&self, slot: Slot) -> Option<Load> {
-        let load = self.loads.borrow().get(&slot).copied();
-        load.filter(|load| load.until_ms > runtime::now_ms())
+    /// Whether the catalog has sent the shard of a slot just now.
+    pub fn is_checked(&self, slot: Slot, now_ms: i64) -> bool {
+        let checked = self.checked_until_ms.borrow();
+        checked.get(&slot).is_some_and(|until_ms| *until_ms > now_ms)
     }
 
-    /// The number of shards that are being loaded, or could not be just now.
-    pub fn loads(&self) -> usize {
-        self.loads.borrow().len()
-    }
-
-    pub fn set_load(&self, slot: Slot, load: Option<Load>) {
-        let (mut loads, now_ms) = (self.loads.borrow_mut(), runtime::now_ms());
-        loads.retain(|_, load| load.until_ms > now_ms);
-        match load {
-            Some(load) => loads.insert(slot, load),
-            None => loads.remove(&slot),
-        };
+    pub fn record_checked(&self, slot: Slot, now_ms: i64) {
+        let mut checked = self.checked_until_ms.borrow_mut();
+        checked.retain(|_, until_ms| *until_ms > now_ms);
+        checked.insert(slot, now_ms + CHECKED_MS);
     }
 }

@@ -11,7 +11,8 @@ use crate::{
     limits::Pool,
     published::POLL_INTERVAL,
     shard_loading::{from_catalog, from_kv},
-    shard_store::{Held, Load},
+    shard_store::Held,
+    shared_loads::SharedLoads,
     snapshots,
 };
 use domain::{
@@ -26,27 +27,62 @@ use platform::{log, panics::catch_panics, runtime, workers::Workers};
 
 /// The timeout for a shard's load, after which another request may load it.
 const LOADING_MS: i64 = 10 * SECOND_MS;
-/// The most shards of a kind that are loaded at a time: up to 72 KiB each, in JavaScript and in WebAssembly, are 9 MiB.
-const MAX_LOADS: usize = 128;
 /// For how long a shard counts as unavailable after neither KV nor the catalog had it.
 const UNAVAILABLE_MS: i64 = SECOND_MS;
+
+/// A shard that a request looks for: by the hash of its id, and by whether it has the id.
+struct Sought<'r> {
+    kind: ShardKind,
+    hash: u16,
+    has: &'r dyn Fn(&AnyShard) -> bool,
+}
 
 /// The shard that has an app, if the app is known.
 ///
 /// # Errors
-/// See [`of_hash`].
+/// See [`find`].
 pub async fn of_app(context: &RequestContext, app: AppId) -> Result<Rc<Held>, ApiError> {
-    let has = |shard: &AnyShard| shard.app(app).is_some();
-    of_hash(context, ShardKind::Apps, slots::hash_of_app(app), &has).await
+    find(context, &sought_app(app, &|shard| shard.app(app).is_some())).await
 }
 
 /// The shard that has a goal, if the goal is known.
 ///
 /// # Errors
-/// See [`of_hash`].
+/// See [`find`].
 pub async fn of_goal(context: &RequestContext, goal: &str) -> Result<Rc<Held>, ApiError> {
-    let has = |shard: &AnyShard| shard.goal(goal).is_some();
-    of_hash(context, ShardKind::Goals, slots::hash(goal), &has).await
+    find(context, &sought_goal(goal, &|shard| shard.goal(goal).is_some())).await
+}
+
+/// The shard that has an app, unless the catalog does not know the app.
+///
+/// # Errors
+/// See [`find_or_check`].
+pub async fn of_app_checked(context: &RequestContext, app: AppId) -> Result<Rc<Held>, ApiError> {
+    find_or_check(context, &sought_app(app, &|shard| shard.app(app).is_some())).await
+}
+
+/// The shard that has a goal, unless the catalog does not know the goal.
+///
+/// # Errors
+/// See [`find_or_check`].
+pub async fn of_goal_checked(context: &RequestContext, goal: &str) -> Result<Rc<Held>, ApiError> {
+    find_or_check(context, &sought_goal(goal, &|shard| shard.goal(goal).is_some())).await
+}
+
+fn sought_app(app: AppId, has: &dyn Fn(&AnyShard) -> bool) -> Sought<'_> {
+    Sought {
+        kind: ShardKind::Apps,
+        hash: slots::hash_of_app(app),
+        has,
+    }
+}
+
+fn sought_goal<'r>(goal: &str, has: &'r dyn Fn(&AnyShard) -> bool) -> Sought<'r> {
+    Sought {
+        kind: ShardKind::Goals,
+        hash: slots::hash(goal),
+        has,
+    }
 }
 
 /// The shard that has the tokens of an advertiser, if it is known.
@@ -58,69 +94,96 @@ pub async fn of_advertiser(
     advertiser: &AdvertiserId,
 ) -> Result<Rc<Held>, ApiError> {
     let has = |shard: &AnyShard| shard.advertisers().is_some_and(|shard| shard.has(advertiser));
-    of_hash(
-        context,
-        ShardKind::Advertisers,
-        slots::hash(advertiser.as_str()),
-        &has,
-    )
-    .await
+    let sought = Sought {
+        kind: ShardKind::Advertisers,
+        hash: slots::hash(advertiser.as_str()),
+        has: &has,
+    };
+    find(context, &sought).await
 }
 
-/// The shard of a hash, loaded first if it is not held. A loaded shard is kept if it has what the request looks for, so
-/// that requests for unknown ids push no other shard out.
+/// The shard of a hash, loaded first if it is not held.
 ///
 /// # Errors
 /// 503 if it cannot be loaded, or if too many requests wait for shards.
-async fn of_hash(
-    context: &RequestContext,
-    kind: ShardKind,
-    hash: u16,
-    has: &dyn Fn(&AnyShard) -> bool,
-) -> Result<Rc<Held>, ApiError> {
+async fn find(context: &RequestContext, sought: &Sought<'_>) -> Result<Rc<Held>, ApiError> {
     let isolate = &context.isolate;
     let manifest = snapshots::current::<Manifest>(context).await?;
-    if let Some(held) = isolate.shards(kind).get(&manifest, hash) {
+    let store = isolate.shards(sought.kind);
+    if let Some(held) = store.get(&manifest, sought.hash) {
         return Ok(held);
     }
+    let slot = manifest.slot(sought.kind, sought.hash);
+    let load = load_missing(&context.workers, isolate, &manifest, sought.kind, sought.hash);
+    load_shared(context, &store.loads, slot, sought, load)
+        .await?
+        .ok_or(common::UNAVAILABLE)
+}
+
+/// Finds a shard, and asks the catalog for it if it does not have the id. What KV says about new ids may be a minute old, or
+/// much older where the isolate was idle. While many unknown ids come, the catalog is not asked, and they count as unknown.
+///
+/// # Errors
+/// 503 if the shard cannot be loaded, or if too many requests wait for shards.
+async fn find_or_check(context: &RequestContext, sought: &Sought<'_>) -> Result<Rc<Held>, ApiError> {
+    let isolate = &context.isolate;
+    let store = isolate.shards(sought.kind);
+    let mut found = find(context, sought).await?;
+    loop {
+        let manifest = snapshots::current::<Manifest>(context).await?;
+        let slot = manifest.slot(sought.kind, sought.hash);
+        if (sought.has)(&found.shard) || store.is_checked(slot, runtime::now_ms()) {
+            return Ok(found);
+        }
+        let load = async {
+            let held = from_catalog(&context.workers, &manifest, slot).await?;
+            store.record_checked(slot, runtime::now_ms());
+            Ok((slot, held))
+        };
+        match load_shared(context, &store.checks, slot, sought, load).await? {
+            Some(checked) => found = checked,
+            None => return Ok(found),
+        }
+    }
+}
+
+/// Loads a shard, or waits for the request that loads it already. A loaded shard is kept if it has what the request looks
+/// for, so that requests for unknown ids push no other shard out. `None` if too many are loaded.
+///
+/// # Errors
+/// 503 if it cannot be loaded, or if too many requests wait for shards.
+async fn load_shared(
+    context: &RequestContext,
+    loads: &SharedLoads<Slot, Rc<Held>>,
+    slot: Slot,
+    sought: &Sought<'_>,
+    load: impl Future<Output = Result<(Slot, Held), String>>,
+) -> Result<Option<Rc<Held>>, ApiError> {
+    let isolate = &context.isolate;
     let _permit = isolate.pools.get(Pool::Shards).acquire_any(context.now_ms)?;
-    let store = isolate.shards(kind);
-    let slot = manifest.slot(kind, hash);
-    // One request loads a shard, and others poll by timers of their own, since they may not await its future.
-    while let Some(load) = store.load_of(slot) {
-        if load.has_failed {
-            return Err(common::UNAVAILABLE);
+    while let Some(other) = loads.get(slot, runtime::now_ms()) {
+        if other.outcome().is_none() {
+            Delay::from(POLL_INTERVAL).await;
         }
-        Delay::from(POLL_INTERVAL).await;
-        if let Some(held) = store.held.get(&slot) {
-            return Ok(held);
+        if let Some(outcome) = other.outcome() {
+            return outcome.cloned().map(Some).ok_or(common::UNAVAILABLE);
         }
     }
-    if store.loads() >= MAX_LOADS {
-        return Err(common::UNAVAILABLE);
-    }
-    let load = |for_ms, has_failed| Load {
-        until_ms: runtime::now_ms() + for_ms,
-        has_failed,
+    let Some(own) = loads.begin(slot, runtime::now_ms(), LOADING_MS) else {
+        return Ok(None);
     };
-    store.set_load(slot, Some(load(LOADING_MS, false)));
-    let loaded = catch_panics(load_missing(&context.workers, isolate, &manifest, kind, hash)).await;
-    let loaded = loaded.unwrap_or_else(Err);
-    match loaded {
-        Ok((slot_now, held)) => {
-            store.set_load(slot, None);
-            if has(&held.shard) {
-                Ok(store.insert(slot_now, held))
-            } else {
-                Ok(Rc::new(held))
-            }
+    let outcome = match catch_panics(load).await.unwrap_or_else(Err) {
+        Ok((slot_now, held)) if (sought.has)(&held.shard) => {
+            Some(isolate.shards(sought.kind).insert(slot_now, held))
         }
+        Ok((_, held)) => Some(Rc::new(held)),
         Err(error) => {
             log::error("snapshots", format_args!("shard {}: {error}", slot.name()));
-            store.set_load(slot, Some(load(UNAVAILABLE_MS, true)));
-            Err(common::UNAVAILABLE)
+            None
         }
-    }
+    };
+    loads.end(slot, &own, outcome.clone(), runtime::now_ms(), UNAVAILABLE_MS);
+    outcome.map(Some).ok_or(common::UNAVAILABLE)
 }
 
 /// Loads a shard from KV; else the one that the pointer names by now; else from the catalog. A new manifest may have

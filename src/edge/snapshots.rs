@@ -33,8 +33,9 @@ use platform::{
 /// The longest time without a request for the pointer after which bodies of the listing may have left KV: they are
 /// deleted an hour after the listing left the pointer.
 pub const BODIES_IDLE_MS: i64 = 30 * MINUTE_MS;
-/// The same for a revoked token, which must end within two minutes: publishing takes seconds, and KV's cache 60 s.
-pub const TOKENS_IDLE_MS: i64 = 50 * SECOND_MS;
+/// The same for a replaced Pub-Key or a revoked token, which must end within two minutes: publishing takes seconds, and KV's
+/// cache 60 s.
+pub const CREDENTIALS_IDLE_MS: i64 = 50 * SECOND_MS;
 /// The lease of a load, after which another request may load.
 const LOADING_MS: i64 = 10 * SECOND_MS;
 /// The time for which a cold isolate answers 503 after KV and the catalog had no snapshot.

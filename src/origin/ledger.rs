@@ -5,6 +5,7 @@
 
 #[cfg(all(target_arch = "wasm32", feature = "bench"))]
 mod bench;
+pub mod column_cache;
 mod days;
 mod freshness;
 pub mod keys;

@@ -3,6 +3,7 @@
 //!
 //! Modules that need the runtime exist only in Wasm. The others are built and tested natively.
 
+pub mod byte_cache;
 pub mod concurrency_limit;
 pub mod database;
 #[cfg(target_arch = "wasm32")]

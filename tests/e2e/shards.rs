@@ -143,14 +143,20 @@ fn a_manifest_of_another_time_is_not_mistaken() {
     later().expect(302);
     let newest = pointer(&signpost);
 
-    // From the past, as KV may show it elsewhere: a warm isolate keeps its own, and a cold one does not know the offer yet.
+    // From the past, as KV may show it elsewhere: a warm isolate keeps its own, and a cold one asks the catalog.
     set_pointer(&signpost, &fresh);
     for _ in 0..3 {
         later().expect(302);
     }
-    signpost.restart();
-    click(&signpost).expect(302);
-    later().expect_error(404, "unknown_goal");
+    for fault in ["catalog", ""] {
+        signpost.restart();
+        inject_faults(&signpost, fault);
+        click(&signpost).expect(302);
+        match fault {
+            "" => drop(later().expect(302)),
+            _ => drop(later().expect_error(503, "unavailable")),
+        }
+    }
 
     // From the future: its format is of another version of Signpost.
     let mut future = newest.clone();

@@ -19,7 +19,7 @@ use domain::{
         query::{Column, Order, Query},
     },
 };
-use origin::ledger::{self, report, upload::Upload};
+use origin::ledger::{self, report, segments::Segments, upload::Upload};
 use platform::database::DatabaseError;
 
 type Key = [String; 6];
@@ -67,6 +67,11 @@ fn upload(number: i64, facts: &[(UtcDay, Key, Sums)]) -> Upload {
 
 /// A report over everything.
 fn reported(db: &Sqlite) -> Rows {
+    reported_of(db, &Segments::new(db, None))
+}
+
+/// The same of these segments.
+fn reported_of(db: &Sqlite, segments: &Segments<'_, Sqlite>) -> Rows {
     let query = Query {
         start: day(0),
         end: day(90),
@@ -80,7 +85,9 @@ fn reported(db: &Sqlite) -> Rows {
         page: 1,
         count: 50_000,
     };
-    let page = report::build(db, &query, &Budget::default()).unwrap().page;
+    let page = report::build_of(segments, db, &query, &Budget::default())
+        .unwrap()
+        .page;
     assert_eq!(page.total, page.rows() as u64, "the report fits into one page");
     let mut rows = Rows::new();
     for at in 0..page.rows() {

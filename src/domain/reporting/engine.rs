@@ -23,6 +23,8 @@ pub mod testing;
 mod tests;
 mod top_rows;
 
+use std::rc::Rc;
+
 use super::{
     page::Page,
     query::Query,
@@ -62,11 +64,12 @@ pub trait Source {
     /// The storage failed.
     fn segments(&self, first: UtcDay, last: UtcDay) -> Result<Vec<SegmentRef>, Self::Error>;
 
-    /// The bytes of these columns of one segment, in the order of `wanted`. They must not change while a query runs.
+    /// The bytes of these columns of one segment, in the order of `wanted`, shared with what the source keeps in memory. They
+    /// must not change while a query runs.
     ///
     /// # Errors
     /// The storage failed. A missing column is no error but empty bytes, which the engine reports as corrupt.
-    fn columns(&self, segment: &SegmentRef, wanted: &[Column]) -> Result<Vec<Vec<u8>>, Self::Error>;
+    fn columns(&self, segment: &SegmentRef, wanted: &[Column]) -> Result<Vec<Rc<Vec<u8>>>, Self::Error>;
 }
 
 /// The limits of one query.

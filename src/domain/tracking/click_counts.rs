@@ -117,6 +117,8 @@ pub struct ClickCounts {
     /// Batches opened so far.
     opened: u64,
     interval_ms: i64,
+    /// Whether an object of this round of batches was busy.
+    is_busy: bool,
     /// Sums in memory, with those in flight.
     stored: usize,
     coarse: u64,
@@ -154,6 +156,7 @@ impl Default for ClickCounts {
             open: None,
             opened: 0,
             interval_ms: INTERVAL_MS,
+            is_busy: false,
             stored: 0,
             coarse: 0,
             dropped: 0,
@@ -230,6 +233,9 @@ impl ClickCounts {
     /// numbers arrive in order; clicks that come meanwhile wait for the next one.
     pub fn take(&mut self, now_ms: i64) -> Vec<Batch> {
         self.open = None;
+        if !std::mem::take(&mut self.is_busy) {
+            self.interval_ms = INTERVAL_MS;
+        }
         let mut batches = Vec::new();
         for (&object, counts) in &mut self.objects {
             match &counts.in_flight {
@@ -257,7 +263,6 @@ impl ClickCounts {
 
     /// Records that the counters applied a batch.
     pub fn confirm(&mut self, object: u64, sequence: u64) {
-        self.interval_ms = INTERVAL_MS;
         let Some(counts) = self.objects.get_mut(&object) else {
             return;
         };
@@ -266,9 +271,10 @@ impl ClickCounts {
         }
     }
 
-    /// Records that a batch failed: the next [`Self::take`] sends it again. A busy answer doubles the interval.
+    /// Records that a batch failed: the next [`Self::take`] sends it again. The first busy answer of a round doubles the
+    /// interval, and a round without one ends that.
     pub fn record_failure(&mut self, object: u64, sequence: u64, busy: bool, now_ms: i64) {
-        if busy {
+        if busy && !std::mem::replace(&mut self.is_busy, true) {
             self.interval_ms = (self.interval_ms * 2).min(MAX_INTERVAL_MS);
         }
         let in_flight = self

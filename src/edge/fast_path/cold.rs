@@ -84,7 +84,7 @@ pub fn list_missing(env: Env, request: &str) -> Option<Vec<String>> {
     for slot in wanted.slots(&manifest) {
         let store = isolate.shards(slot.kind);
         // A load that is under way, or that failed just now, is the ordinary path's.
-        if store.load_of(slot).is_some() {
+        if store.loads.get(slot, now_ms).is_some() {
             return None;
         }
         if store.held.get(&slot).is_none() {

@@ -1,14 +1,22 @@
 //! Bench builds only: makes a report several times, each from the bytes of its query to the bytes of its answer. Runs
-//! share no state.
+//! share the columns that are kept in memory, as reports do.
 
 use worker::{Request, Response};
 
-use super::report::{self, ReportError};
+use super::{
+    column_cache::ColumnCache,
+    report::{self, ReportError},
+    segments::Segments,
+};
 use contract::ledger;
 use domain::reporting::{engine::Budget, format::Format, query::Query, render::Renderer};
 use platform::{database::Database, failure::Failure};
 
-pub async fn report(db: &impl Database, mut request: Request) -> Result<Response, Failure> {
+pub async fn report(
+    db: &impl Database,
+    columns: &ColumnCache,
+    mut request: Request,
+) -> Result<Response, Failure> {
     let times = request
         .headers()
         .get(ledger::BENCH_TIMES)?
@@ -17,7 +25,8 @@ pub async fn report(db: &impl Database, mut request: Request) -> Result<Response
     let mut answer = Vec::new();
     for _ in 0..times.unwrap_or(1) {
         let query = Query::parse(&body)?;
-        let result = report::build(db, &query, &Budget::default());
+        let segments = Segments::new(db, None).with_cache(columns);
+        let result = report::build_of(&segments, db, &query, &Budget::default());
         let report = result.map_err(|error| match error {
             ReportError::Failure(failure) => failure,
             ReportError::Damaged(cause) => Failure::Internal(cause),

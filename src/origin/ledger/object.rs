@@ -72,7 +72,7 @@ impl DurableObject for Ledger {
             }
             #[cfg(feature = "bench")]
             Some((_, ledger::BENCH)) => match self.service.ready().await {
-                Ok(db) => panics_to_failure(super::bench::report(db, request)).await,
+                Ok(db) => panics_to_failure(super::bench::report(db, self.service.columns(), request)).await,
                 Err(failure) => Err(failure),
             },
             _ => Err(common::NOT_FOUND.into()),

@@ -1,7 +1,9 @@
 //! Stores segments: the metadata in one table, the columns in another. Merges small segments, so that a day with
 //! constant additions keeps few of them.
 
-use super::sql;
+use std::rc::Rc;
+
+use super::{column_cache::ColumnCache, sql};
 use domain::{
     model::time::UtcDay,
     reporting::{
@@ -118,11 +120,24 @@ pub fn mark_crowded(db: &impl Database, days: &[UtcDay], layer: Layer) -> Result
 pub struct Segments<'d, D> {
     db: &'d D,
     layer: Option<Layer>,
+    cache: Option<&'d ColumnCache>,
 }
 
 impl<'d, D: Database> Segments<'d, D> {
     pub fn new(db: &'d D, layer: Option<Layer>) -> Self {
-        Self { db, layer }
+        Self {
+            db,
+            layer,
+            cache: None,
+        }
+    }
+
+    /// Keeps columns in memory for the next query.
+    pub fn with_cache(self, cache: &'d ColumnCache) -> Self {
+        Self {
+            cache: Some(cache),
+            ..self
+        }
     }
 
     /// The number of stored facts between two days, which a query over them reads.
@@ -151,8 +166,15 @@ impl<D: Database> Source for Segments<'_, D> {
             .collect()
     }
 
-    fn columns(&self, segment: &SegmentRef, wanted: &[Column]) -> Result<Vec<Vec<u8>>, DatabaseError> {
-        columns(self.db, segment.id, wanted)
+    fn columns(&self, segment: &SegmentRef, wanted: &[Column]) -> Result<Vec<Rc<Vec<u8>>>, DatabaseError> {
+        let read = || columns(self.db, segment.id, wanted);
+        match self.cache {
+            Some(cache) => {
+                let slots = wanted.iter().map(|column| slot(segment.id, *column));
+                cache.columns(slots, read)
+            }
+            None => Ok(read()?.into_iter().map(Rc::new).collect()),
+        }
     }
 }
 

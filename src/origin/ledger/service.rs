@@ -11,10 +11,13 @@ use std::{
 use futures_util::Stream;
 
 use super::{
-    Context, MIGRATIONS, alarm, handle, keys, names, next_alarm,
+    Context, MIGRATIONS, alarm,
+    column_cache::ColumnCache,
+    handle, keys, names, next_alarm,
     page_memory::{PageMemory, PagePermit},
     report::{self, DAMAGED_FACTS, Report, ReportError},
     report_budget::ReportBudget,
+    segments::Segments,
     uploads::Uploads,
 };
 use contract::{
@@ -67,6 +70,7 @@ pub struct LedgerService<D, R> {
     /// The setting `REPORT_KEY_MAC`, which is parsed only to issue a key.
     report_key_mac: String,
     staging: Uploads,
+    columns: ColumnCache,
     page_memory: PageMemory,
     reports: ConcurrencyLimit,
     uploads: ConcurrencyLimit,
@@ -112,6 +116,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             shell: ObjectShell::new("ledger", name, storage, runtime, MIGRATIONS),
             report_key_mac,
             staging: Uploads::default(),
+            columns: ColumnCache::default(),
             page_memory: PageMemory::default(),
             reports: ConcurrencyLimit::new(REPORTS),
             uploads: ConcurrencyLimit::new(UPLOADS),
@@ -172,6 +177,12 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// Newer code has migrated the database, or the migration failed.
     pub async fn ready(&self) -> Result<&D, Failure> {
         self.shell.ready().await
+    }
+
+    /// The columns that reports keep in memory.
+    #[cfg(feature = "bench")]
+    pub fn columns(&self) -> &ColumnCache {
+        &self.columns
     }
 
     /// Checks with the catalog that the publisher exists, and caches its apps' names. Publishers are never deleted, so
@@ -270,7 +281,8 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         if query.dimensions.contains(&Dimension::App) {
             self.refresh_names(db, publisher).await;
         }
-        let report = report::build(db, &query, &Budget::default()).map_err(answer_to)?;
+        let segments = Segments::new(db, None).with_cache(&self.columns);
+        let report = report::build_of(&segments, db, &query, &Budget::default()).map_err(answer_to)?;
         self.render(report, &query, Format::from_accept(accept))
     }
 

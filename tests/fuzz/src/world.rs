@@ -1,7 +1,7 @@
 //! The fixed data that requests meet: the demo catalog in the edge's form, the demo's facts in a ledger's form, and
 //! keys. Built once per process.
 
-use std::{collections::BTreeMap, convert::Infallible, sync::LazyLock};
+use std::{collections::BTreeMap, convert::Infallible, rc::Rc, sync::LazyLock};
 
 use serde_json::{Map, Value};
 
@@ -261,9 +261,9 @@ impl engine::Source for Ledger {
             .collect())
     }
 
-    fn columns(&self, segment: &SegmentRef, wanted: &[Column]) -> Result<Vec<Vec<u8>>, Infallible> {
+    fn columns(&self, segment: &SegmentRef, wanted: &[Column]) -> Result<Vec<Rc<Vec<u8>>>, Infallible> {
         let (_, columns) = &self.segments[usize::try_from(segment.id).unwrap()];
-        let column = |column: &Column| columns[usize::from(column.number())].clone();
+        let column = |column: &Column| Rc::new(columns[usize::from(column.number())].clone());
         Ok(wanted.iter().map(column).collect())
     }
 }

@@ -1,5 +1,7 @@
 //! Scans a segment: numbers the values that pass the filters, then aggregates the columns batch by batch.
 
+use std::rc::Rc;
+
 use super::{
     Budget,
     batch::{BATCH, Batch},
@@ -54,12 +56,12 @@ impl<'m> Scan<'m> {
         &mut self,
         plan: &Plan<'_>,
         part: &Part,
-        (columns, rows, hint): (&[Vec<u8>], u32, usize),
+        (columns, rows, hint): (&[Rc<Vec<u8>>], u32, usize),
         dictionaries: &mut [Dictionary<'m>],
         table: &mut Table<'m>,
         budget: &Budget,
     ) -> Result<bool, Stop> {
-        let mut columns = columns.iter().map(Vec::as_slice);
+        let mut columns = columns.iter().map(|column| column.as_slice());
         let mut opened = Vec::with_capacity(plan.inputs.len());
         for (input, numbers) in plan.inputs.iter().zip(&mut self.tables) {
             let column = KeyColumn::open(columns.next().unwrap_or_default(), input.dimension, rows)?;

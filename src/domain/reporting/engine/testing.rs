@@ -1,6 +1,6 @@
 //! For tests of reports: segments in memory, a naive model of the engine, random sums, and rows of tables.
 
-use std::{cell::Cell, cmp::Ordering, collections::BTreeMap};
+use std::{cell::Cell, cmp::Ordering, collections::BTreeMap, rc::Rc};
 
 use proptest::prelude::*;
 
@@ -57,12 +57,12 @@ impl Source for MemorySource {
             .collect())
     }
 
-    fn columns(&self, segment: &SegmentRef, wanted: &[Column]) -> Result<Vec<Vec<u8>>, Self::Error> {
+    fn columns(&self, segment: &SegmentRef, wanted: &[Column]) -> Result<Vec<Rc<Vec<u8>>>, Self::Error> {
         self.reads.set(self.reads.get() + 1);
         let (_, columns) = &self.segments[segment.id as usize];
         Ok(wanted
             .iter()
-            .map(|column| columns[usize::from(column.number())].clone())
+            .map(|column| Rc::new(columns[usize::from(column.number())].clone()))
             .collect())
     }
 }

@@ -164,7 +164,7 @@ fn a_failing_source_fails_the_query() {
             let (id, day, rows) = (4, first, 1);
             Ok(vec![SegmentRef { id, day, rows }])
         }
-        fn columns(&self, _: &SegmentRef, _: &[Column]) -> Result<Vec<Vec<u8>>, Self::Error> {
+        fn columns(&self, _: &SegmentRef, _: &[Column]) -> Result<Vec<Rc<Vec<u8>>>, Self::Error> {
             Err("gone")
         }
     }

@@ -92,8 +92,28 @@ fn an_unanswered_batch_is_sent_again_unchanged_with_its_number() {
     assert_eq!(counts.take(20), first);
     assert_eq!(counts.interval_ms(), 2_000, "busy counters get fewer batches");
     counts.confirm(1, 1);
-    assert_eq!(counts.interval_ms(), 1_000);
     assert_eq!(counts.take(30).first().map(|batch| batch.sequence), Some(2));
+    assert_eq!(counts.interval_ms(), 1_000, "after a round without a busy answer");
+}
+
+#[test]
+fn a_busy_object_slows_the_rounds_down_until_one_without() {
+    let mut counts = ClickCounts::default();
+    for (round, (first_is_busy, interval_ms)) in
+        (1..).zip([(true, 2_000), (true, 4_000), (false, 4_000), (false, 1_000)])
+    {
+        for object in [1, 2] {
+            counts.add(object, kind("a", None), 0);
+        }
+        assert_eq!(counts.take(0).len(), 2);
+        if first_is_busy {
+            counts.record_failure(1, 1, true, 0);
+        } else {
+            counts.confirm(1, round - 2);
+        }
+        counts.confirm(2, round);
+        assert_eq!(counts.interval_ms(), interval_ms, "round {round}");
+    }
 }
 
 #[test]

@@ -205,7 +205,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
 
     /// One report as JSON: `{total_count, rows, totals?}`.
     fn result(&self, db: &D, query: &BatchQuery) -> Result<String, ApiError> {
-        let segments = Segments::new(db, query.layer);
+        let segments = Segments::new(db, query.layer).with_cache(&self.columns);
         let build =
             |query: &Query| report::build_of(&segments, db, query, &Budget::default()).map_err(answer_to);
         let Report { page, names, .. } = build(&query.query)?;

@@ -1,0 +1,52 @@
+//! Keeps the columns that reports read in memory. Reading them from SQLite takes half of a report's time: workerd copies a
+//! value four times on its way into WebAssembly.
+
+use std::{cell::Cell, rc::Rc};
+
+use platform::{byte_cache::ByteCache, database::DatabaseError};
+
+/// The bytes that the columns of all ledgers of an isolate may take: those that a report of 1,000,000 facts reads.
+const BUDGET: usize = 16 << 20;
+/// The bytes that an entry takes besides its column.
+const ENTRY: usize = 128;
+
+thread_local! {
+    static COLUMNS: ByteCache<(u64, i64), Vec<u8>> = ByteCache::new(BUDGET);
+    static LEDGERS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// One ledger's columns, by their ids in the table `columns`. A segment never changes, and its id is given once, so a kept
+/// column is right as long as the object lives. An object that is started again, perhaps without its last writes, has a
+/// cache of its own.
+pub struct ColumnCache {
+    ledger: u64,
+}
+
+impl Default for ColumnCache {
+    fn default() -> Self {
+        let ledger = LEDGERS.get().wrapping_add(1);
+        LEDGERS.set(ledger);
+        Self { ledger }
+    }
+}
+
+impl ColumnCache {
+    /// The columns with these ids, in their order. `read` reads all of them if one is not kept.
+    pub fn columns(
+        &self,
+        ids: impl Iterator<Item = i64> + Clone,
+        read: impl FnOnce() -> Result<Vec<Vec<u8>>, DatabaseError>,
+    ) -> Result<Vec<Rc<Vec<u8>>>, DatabaseError> {
+        COLUMNS.with(|columns| {
+            let kept = ids.clone().map(|id| columns.get(&(self.ledger, id)));
+            if let Some(kept) = kept.collect() {
+                return Ok(kept);
+            }
+            let keep = |(id, bytes): (i64, Vec<u8>)| {
+                let size = bytes.len() + ENTRY;
+                columns.insert((self.ledger, id), bytes, size)
+            };
+            Ok(ids.zip(read()?).map(keep).collect())
+        })
+    }
+}
