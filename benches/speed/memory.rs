@@ -6,7 +6,7 @@ use std::thread;
 use serde_json::json;
 
 use crate::{
-    bench::Bench,
+    bench::{Bench, Catalog},
     click,
     harness::Signpost,
     inspector::{self, Heap},
@@ -34,33 +34,9 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
         |day| many_facts::csv(day, many_facts::rows_of(FACTS, day)),
         |day| many_facts::rows_of(FACTS, day),
     );
-    let clicks = click::paths(OFFERS, APPS);
-    for path in &clicks {
-        ours.get(path, &[("CF-IPCountry", "DE")]).expect(302);
-    }
-    let pages = offers::requests(bench, &catalog, &[]);
-    for body in offers::unseen(PAGES, OFFERS) {
-        ours.send("POST", offers::PATH, &pages.headers(), body.as_bytes())
-            .expect(200);
-    }
-    let held = held_pages(&ours);
-    assert!(
-        held > 3.9 * f64::from(1 << 20),
-        "the page cache holds {held} bytes only"
-    );
-    let before = Isolate::of(&ours, "edge");
-    let mut rows = vec![
-        before
-            .row(
-                "the edge with 20,000 offers, 5,000 apps, a full page cache",
-                &[format!(
-                    "{} clicks, {PAGES} pages, of which {} are kept",
-                    clicks.len(),
-                    megabytes(held)
-                )],
-            )
-            .printed(),
-    ];
+    let full = "the edge with 20,000 offers, 5,000 apps, a full page cache";
+    let (before, row) = after_clicks_and_pages(bench, &ours, &catalog, (OFFERS, APPS), full);
+    let mut rows = vec![row];
 
     // As many groups as a report may have, of which one page is returned.
     let query = json!({
@@ -107,16 +83,48 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
     rows
 }
 
+/// The edge's memory after clicks on many offers, and pages of many kinds.
+pub fn after_clicks_and_pages(
+    bench: &Bench,
+    signpost: &Signpost,
+    catalog: &Catalog,
+    (offer_count, app_count): (usize, usize),
+    work: &str,
+) -> (Isolate, Row) {
+    let clicks = click::paths(offer_count, app_count);
+    for path in &clicks {
+        signpost.get(path, &[("CF-IPCountry", "DE")]).expect(302);
+    }
+    let pages = offers::requests(bench, catalog, &[]);
+    for body in offers::unseen(PAGES, offer_count) {
+        signpost
+            .send("POST", offers::PATH, &pages.headers(), body.as_bytes())
+            .expect(200);
+    }
+    let held = held_pages(signpost);
+    assert!(
+        held > 3.9 * f64::from(1 << 20),
+        "the page cache holds {held} bytes only"
+    );
+    let note = format!(
+        "{} clicks, {PAGES} pages, of which {} are kept",
+        clicks.len(),
+        megabytes(held)
+    );
+    let edge = Isolate::of(signpost, "edge");
+    (edge, edge.row(work, &[note]).printed())
+}
+
 /// The memory of a Worker's isolate.
 #[derive(Clone, Copy)]
-struct Isolate {
+pub struct Isolate {
     /// In bytes. Wasm memory never shrinks.
     wasm: f64,
     heap: Heap,
 }
 
 impl Isolate {
-    fn of(signpost: &Signpost, worker: &str) -> Self {
+    pub fn of(signpost: &Signpost, worker: &str) -> Self {
         let [edge, origin] = signpost.metrics_at("");
         let metrics = if worker == "edge" { edge } else { origin };
         Self {
@@ -133,7 +141,7 @@ impl Isolate {
         if other.total() > self.total() { other } else { self }
     }
 
-    fn row(&self, work: &str, notes: &[String]) -> Row {
+    pub fn row(&self, work: &str, notes: &[String]) -> Row {
         let mut notes = notes.to_vec();
         notes.push(format!(
             "Wasm memory, which never shrinks, {}; V8's heap {}, {} of it in use; {} of buffers",

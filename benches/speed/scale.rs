@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::{
     bench::{self, Bench},
     harness::Signpost,
-    large_catalog, start,
+    large_catalog, memory, start,
     table::{Row, Verdict, ms},
     time::Stopwatch,
 };
@@ -30,10 +30,20 @@ const ANSWER_MS: f64 = 100.0;
 
 pub fn rows(bench: &Bench) -> Vec<Row> {
     let mut rows = vec![start::first_redirect(bench, OFFERS, APPS)];
-    let signpost = bench.signpost(&bench.catalog(OFFERS, APPS)).start();
+    let catalog = bench.catalog(OFFERS, APPS);
+    let signpost = bench.signpost(&catalog).with_inspector().start();
     rows.push(read_by_a_cold_click(&signpost));
     rows.extend(after_one_change(&signpost));
     rows.push(during_an_import(&signpost));
+    let full = "the edge with 200,000 offers, 50,000 apps, a full page cache";
+    let (_, row) = memory::after_clicks_and_pages(bench, &signpost, &catalog, (OFFERS, APPS), full);
+    rows.push(row);
+    let imported = "the origin after an import of 20,000 offers and its publication";
+    rows.push(
+        memory::Isolate::of(&signpost, "origin")
+            .row(imported, &[])
+            .printed(),
+    );
     rows
 }
 

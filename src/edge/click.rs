@@ -231,8 +231,8 @@ pub async fn click(context: &RequestContext, request: Request, query: &str) -> A
     }
 }
 
-/// Takes from the click cap, stores a long click's record, and counts the click. Returns its redirect URL. What few clicks need is a trait object, so that V8
-/// does not compile it for the first click.
+/// Takes from the click cap, stores a long click's record, and counts the click. Returns its redirect URL. What few
+/// clicks need is a trait object, so that V8 does not compile it for the first click.
 async fn satisfy(context: &RequestContext, prepared: &Prepared<'_>) -> Result<String, ApiError> {
     let isolate = &context.isolate;
     let offer = &prepared.allowed.goal.offer;

@@ -2,8 +2,9 @@
 //! of a pool. Beyond the pool's limit it is rejected at once with 503 and `Retry-After`.
 //!
 //! Clicks and pages that are answered from memory have no limit: they do not wait, and a rejection would cost as much.
-//! So clicks are served while other requests are rejected. The limits fit an isolate's memory beside its snapshots, and are well above the normal load: an isolate has one thread, which serves about 1,000 conversions
-//! a second, each taking 0.1 s when objects are far.
+//! So clicks are served while other requests are rejected. The limits fit an isolate's memory beside its snapshots, and
+//! are well above the normal load: an isolate has one thread, which serves about 1,000 conversions a second, each
+//! taking 0.1 s when objects are far.
 
 use domain::model::time::{MINUTE_MS, SECOND_MS};
 use platform::{

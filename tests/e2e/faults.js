@@ -1,14 +1,21 @@
 // Forwards all requests to KV and to the objects, except for the faults set at the control socket: GET /kv,catalog
 // breaks these two and ends all other faults; GET / ends all. Broken KV answers 500. A broken object throws, like one
 // that was reset or is overloaded. After an object's name, `-answers` throws only after the request was carried out,
-// `-hangs` waits until the fault ends, and `-reads-hang` does so for GET requests.
+// `-hangs` waits until the fault ends, and `-reads-hang` does so for GET requests. GET /reads lists the keys of KV that
+// were read since it was asked last.
 import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
 
 let broken = new Set();
 const written = new Map();
+let reads = [];
 
 export default {
   fetch(request) {
+    if (request.url.endsWith("/reads")) {
+      const keys = reads;
+      reads = [];
+      return Response.json(keys);
+    }
     broken = new Set(new URL(request.url).pathname.slice(1).split(",").filter(Boolean));
     return new Response(`broken: ${[...broken].join(" ")}\n`);
   },
@@ -16,6 +23,7 @@ export default {
 
 export class UnreliableKv extends WorkerEntrypoint {
   async fetch(request) {
+    if (request.method === "GET") reads.push(decodeURIComponent(new URL(request.url).pathname.slice(1)));
     if (broken.has("kv")) {
       await request.arrayBuffer();
       return new Response("KV is out of order", { status: 500 });

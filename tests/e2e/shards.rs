@@ -72,6 +72,25 @@ fn check_cold(signpost: &Signpost, what: &str) {
 }
 
 #[test]
+fn a_cold_click_reads_the_pointer_and_its_two_shards_once() {
+    let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
+    signpost.restart();
+    let read = || {
+        let keys = signpost.get(&format!("{}/reads", signpost.control()), &[]);
+        serde_json::from_str::<Vec<String>>(&keys.expect(200).body).expect("keys")
+    };
+    read();
+    click(&signpost).expect(302);
+    let keys = read();
+    let of = |kind: &str| keys.iter().filter(|key| key.starts_with(kind)).count();
+    assert_eq!(
+        (keys.len(), of(KEY), of("apps-"), of("goals-")),
+        (3, 1, 1, 1),
+        "{keys:?}"
+    );
+}
+
+#[test]
 fn a_shard_that_is_missing_or_damaged_comes_from_the_catalog() {
     let signpost = started();
     for file in shards(&signpost) {

@@ -1,5 +1,6 @@
 //! Records what is published: the listings and body chunks in KV, the versions that the pointer lists, and those that have
-//! expired. [`tracking_slots`](super::tracking_slots) does so for the tracking snapshot. [`kv_writer`](super::kv_writer) writes to KV in between, so every step can be repeated.
+//! expired. [`tracking_slots`](super::tracking_slots) does so for the tracking snapshot.
+//! [`kv_writer`](super::kv_writer) writes to KV in between, so every step can be repeated.
 
 use serde_json::json;
 

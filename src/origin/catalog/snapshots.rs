@@ -1,5 +1,6 @@
-//! Builds the listing from the tables, in steps between which the catalog answers others. A built listing is also stored in the tables: writing it to KV may be retried, and a
-//! cold isolate reads it when KV has none. [`tracking_slots`](super::tracking_slots) has the tracking snapshot.
+//! Builds the listing from the tables, in steps between which the catalog answers others. A built listing is also
+//! stored in the tables: writing it to KV may be retried, and a cold isolate reads it when KV has none.
+//! [`tracking_slots`](super::tracking_slots) has the tracking snapshot.
 
 use std::collections::BTreeSet;
 

@@ -128,9 +128,9 @@ pub async fn replay_in_steps<E>(
     }
 }
 
-/// One step of `POST …/conversions/replay`, for the next `step` entries after `after`. Without an `until` in the request, the first
-/// step's time is used; its answer passes it to the later steps, so that conversions that arrive meanwhile are not sent
-/// twice.
+/// One step of `POST …/conversions/replay`, for the next `step` entries after `after`. Without an `until` in the
+/// request, the first step's time is used; its answer passes it to the later steps, so that conversions that arrive
+/// meanwhile are not sent twice.
 pub fn replay_many(
     db: &impl Database,
     now_ms: i64,

@@ -267,8 +267,8 @@ proptest! {
             world.act(nth, act);
         }
         world.settle_down();
-        // Conversions that the cap refused left its txns to others. One whose process died keeps its claim until its sender repeats
-        // it.
+        // Conversions that the cap refused left its txns to others. One whose process died keeps its claim until its
+        // sender repeats it.
         world.cap = 1_000;
         world.act(0, Act::RaiseCap);
         for txn in 0..TXNS {
