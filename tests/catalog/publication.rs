@@ -162,6 +162,44 @@ fn a_publication_that_fails_in_kv_is_retried() {
     }
 }
 
+/// Alarms until the next listing. Each checks that what is listed can be clicked.
+const UNTIL_NEXT_LISTING_MS: i64 = 310_000;
+
+#[test]
+fn an_offer_that_is_put_while_a_listing_is_built_is_not_listed_before_its_goals_are_published() {
+    for pauses in 0.. {
+        let (catalog, kv) = (Catalog::small(), Kv::default());
+        // More than one step of a listing reads.
+        for n in 0..600 {
+            catalog.put(O, &format!("o-{n:03}"), &offer(&[&format!("g-{n:03}")]));
+        }
+        let put = (O, "o-9".to_owned(), offer(&["g-9"]));
+        kv.put_in_pause.replace(Some((pauses, put)));
+        run_for(&catalog, &kv, UNTIL_NEXT_LISTING_MS);
+        if kv.put_in_pause.take().is_some() {
+            assert!(pauses >= 5, "{pauses}");
+            return;
+        }
+    }
+}
+
+#[test]
+fn while_shards_cannot_be_written_nothing_new_is_listed() {
+    for nth in 1..8 {
+        let (catalog, kv) = (Catalog::small(), Kv::default());
+        catalog.put(O, "o-1", &offer(&["g-1"]));
+        run_for(&catalog, &kv, 20_000);
+        let to_listing_ms = 300_000 - catalog.now() % 300_000;
+        run_for(&catalog, &kv, to_listing_ms - 500);
+        // Due together with the listing.
+        catalog.put(O, "o-2", &offer(&["g-2"]));
+        kv.writes.set(0);
+        kv.fault.set(Some((nth, Fault::Before)));
+        run_for(&catalog, &kv, 20_000);
+        assert_eq!(edge_view(&catalog, &kv).1, ["o-1", "o-2"], "write {nth}");
+    }
+}
+
 #[test]
 fn a_publication_that_fails_in_the_database_is_retried() {
     let writes = {

@@ -2,7 +2,7 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     time::Duration,
 };
 
@@ -44,6 +44,8 @@ pub struct Kv {
     pub bytes: Cell<usize>,
     /// A resource that is put during a write after so many others.
     pub put_meanwhile: RefCell<Option<(usize, PutMeanwhile)>>,
+    /// The same during a pause between two steps.
+    pub put_in_pause: RefCell<Option<(usize, PutMeanwhile)>>,
     /// The number of the write that fails, from 1, and how.
     pub fault: Cell<Option<(usize, Fault)>>,
 }
@@ -67,6 +69,17 @@ impl Kv {
     }
 }
 
+impl Catalog {
+    /// Puts a resource once it has been called so many times before.
+    fn put_after(&self, meanwhile: &RefCell<Option<(usize, PutMeanwhile)>>) {
+        match meanwhile.take() {
+            Some((0, (resource, id, document))) => drop(self.put(resource, &id, &document)),
+            Some((calls, put)) => drop(meanwhile.replace(Some((calls - 1, put)))),
+            None => {}
+        }
+    }
+}
+
 struct Runtime<'a> {
     catalog: &'a Catalog,
     kv: &'a Kv,
@@ -86,6 +99,7 @@ impl Random for Runtime<'_> {
 
 impl Sleep for Runtime<'_> {
     async fn sleep(&self, time: Duration) {
+        self.catalog.put_after(&self.kv.put_in_pause);
         self.catalog.wait(i64::try_from(time.as_millis()).unwrap());
     }
 }
@@ -103,11 +117,7 @@ impl ObjectCall for Runtime<'_> {
 
 impl platform::traits::Kv for Runtime<'_> {
     async fn put(&self, key: &str, bytes: &[u8]) -> Result<(), String> {
-        match self.kv.put_meanwhile.take() {
-            Some((0, (resource, id, document))) => drop(self.catalog.put(resource, &id, &document)),
-            Some((writes, put)) => drop(self.kv.put_meanwhile.replace(Some((writes - 1, put)))),
-            None => {}
-        }
+        self.catalog.put_after(&self.kv.put_meanwhile);
         self.kv.bytes.set(self.kv.bytes.get() + bytes.len());
         self.kv
             .change(|values| drop(values.insert(key.to_owned(), bytes.to_vec())))
@@ -173,7 +183,7 @@ fn with_writer<T>(
 pub fn publish(catalog: &Catalog, kv: &Kv, prepared: Prepared) -> Result<(), Failure> {
     with_writer(catalog, kv, |writer| {
         let written = now(writer.write_listing(prepared))?;
-        now(writer.point(&[written], &Cell::new(0)))
+        now(writer.point(&[&written], &Cell::new(0)))
     })
 }
 
@@ -186,7 +196,7 @@ pub fn write_tracking(catalog: &Catalog, kv: &Kv) -> Result<Tracked, Failure> {
 pub fn publish_tracking(catalog: &Catalog, kv: &Kv) -> Result<bool, Failure> {
     with_writer(catalog, kv, |writer| {
         let tracked = now(writer.tracking())?;
-        let written: Vec<_> = tracked.manifest.into_iter().collect();
+        let written: Vec<_> = tracked.manifest.iter().collect();
         now(writer.point(&written, &Cell::new(0)))?;
         tracking_slots::record_published(&catalog.db, tracked.is_partial, catalog.now())?;
         Ok(tracked.is_partial)
@@ -196,11 +206,12 @@ pub fn publish_tracking(catalog: &Catalog, kv: &Kv) -> Result<bool, Failure> {
 /// Publishes the listing. Returns whether that was all of it.
 pub fn publish_listing(catalog: &Catalog, kv: &Kv) -> Result<bool, Failure> {
     with_writer(catalog, kv, |writer| {
-        let listing = now(writer.listing())?;
-        let is_whole = listing.is_some();
-        let written: Vec<_> = listing.into_iter().collect();
-        now(writer.point(&written, &Cell::new(0)))?;
-        Ok(is_whole)
+        let Some(listing) = now(writer.listing())? else {
+            return Ok(false);
+        };
+        let written = now(writer.write_listing(listing))?;
+        now(writer.point(&[&written], &Cell::new(0)))?;
+        Ok(true)
     })
 }
 
@@ -229,8 +240,34 @@ pub fn run_for(catalog: &Catalog, kv: &Kv, ms: i64) {
         let set_ms = service.storage().alarm_ms.get().unwrap();
         alarm_ms = set_ms.max(catalog.now() + 1);
         check_reachable(kv);
+        check_listed(catalog, kv);
     }
     catalog.now_ms.set(end_ms);
+}
+
+/// Checks that goals of each offer in the pointer's newest listing are in its manifest, too, so that nobody gets a link
+/// that is unknown.
+fn check_listed(catalog: &Catalog, kv: &Kv) {
+    let Some(pointer) = kv.pointer() else { return };
+    let Some(version) = pointer.listing.first() else {
+        return;
+    };
+    let tracking = Tracking::of_kv(kv, &pointer);
+    let goals = catalog.rows("SELECT offer_id, id FROM goals");
+    let known = |row: &&Row| tracking.goal(row.text(1).unwrap()).is_some();
+    let known: BTreeSet<_> = goals
+        .iter()
+        .filter(known)
+        .map(|row| row.text(0).unwrap())
+        .collect();
+    let listing = Listing::open(kv.get(&kv::listing_key(*version)).unwrap()).unwrap();
+    for row in 0..listing.len() {
+        let id = listing.id(row).unwrap();
+        assert!(
+            known.contains(id),
+            "offer {id} is listed, and its goals are unknown"
+        );
+    }
 }
 
 /// Checks that KV holds each shard in the pointer's manifest, each of its listings, and each chunk of these, intact.

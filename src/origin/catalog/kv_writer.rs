@@ -103,8 +103,8 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         Ok(recorded?)
     }
 
-    /// Rebuilds the listing and writes its value and the chunks that KV does not have yet. `None` if these are more than one
-    /// invocation may write.
+    /// Rebuilds the listing and writes the chunks that KV does not have yet. `None` if these are more than one invocation may
+    /// write.
     pub async fn listing(&self) -> Result<Option<Prepared>, Failure> {
         let mut room = CHUNKS;
         // Chunks that an earlier invocation left come first, without another build.
@@ -115,10 +115,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         let mut build = ListingBuild::new(self.runtime.now_ms());
         in_steps(self.runtime, || build.step(self.db)).await?;
         let prepared = build.finish(self.db)?;
-        if !self.write_chunks(&mut room).await? {
-            return Ok(None);
-        }
-        self.write_listing(prepared).await.map(Some)
+        Ok(self.write_chunks(&mut room).await?.then_some(prepared))
     }
 
     /// Writes the chunks that KV does not have yet, as many as there is room for. Returns whether none is left.
@@ -155,7 +152,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
     }
 
     /// Writes the pointer to the new values, as soon as KV accepts it after the last write.
-    pub async fn point(&self, written: &[Prepared], written_at_ms: &Cell<i64>) -> Result<(), Failure> {
+    pub async fn point(&self, written: &[&Prepared], written_at_ms: &Cell<i64>) -> Result<(), Failure> {
         let wait_ms = written_at_ms
             .get()
             .saturating_add(POINTER_EVERY_MS)

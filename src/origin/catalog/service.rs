@@ -10,7 +10,7 @@ use super::{
     Context,
     callback_sync::push::CallbackPush,
     handle,
-    kv_writer::KvWriter,
+    kv_writer::{KvWriter, Tracked},
     publication::{self, Prepared},
     revisions,
     schedule::{listing_due_ms, next_alarm, tracking_due_ms},
@@ -182,40 +182,59 @@ where
     async fn publish_both(&self, db: &D) -> Result<Refreshed, Failure> {
         let writer = self.kv_writer(db);
         revisions::mark_changed(db, self.now_ms())?;
-        let tracked = writer.tracking().await?;
-        let mut refreshed = Refreshed {
-            is_partial: tracked.is_partial,
-            ..Refreshed::default()
+        let written = self.write(&writer, true).await;
+        self.point(&writer, &written).await?;
+        let version = |snapshot: &Option<Prepared>| snapshot.as_ref().map_or(0, |snapshot| snapshot.version);
+        let refreshed = Refreshed {
+            tracking: version(&written.manifest),
+            listing: version(&written.listing),
+            is_partial: written.listing.is_none(),
         };
-        let mut written: Vec<_> = tracked.manifest.into_iter().collect();
-        refreshed.tracking = written.first().map_or(0, |manifest| manifest.version);
-        if !tracked.is_partial {
-            let listing = writer.listing().await?;
-            refreshed.is_partial = listing.is_none();
-            refreshed.listing = listing.as_ref().map_or(0, |listing| listing.version);
-            written.extend(listing);
-        }
-        self.point(&writer, &written, tracked.is_partial).await?;
+        written.failed.map_or(Ok(()), Err)?;
         self.shell.wake_by(self.next_alarm(db)?)?;
         Ok(refreshed)
     }
 
-    /// Writes the pointer to the new snapshots, if there are any.
-    async fn point(
+    /// Writes what the next pointer is to name. A listing comes between two rounds of the tracking snapshot, both of which
+    /// must be complete: so the goals of a listed offer are published, whatever is put meanwhile.
+    async fn write(&self, writer: &KvWriter<'_, D, R>, with_listing: bool) -> Written {
+        let mut written = Written::default();
+        written.failed = self.try_write(&mut written, writer, with_listing).await.err();
+        written
+    }
+
+    async fn try_write(
         &self,
+        written: &mut Written,
         writer: &KvWriter<'_, D, R>,
-        written: &[Prepared],
-        is_partial: bool,
+        with_listing: bool,
     ) -> Result<(), Failure> {
-        if written.is_empty() {
+        written.track(writer.tracking().await?);
+        if !with_listing || written.is_partial {
             return Ok(());
         }
-        writer.point(written, &self.pointed_at_ms).await?;
-        if written
-            .iter()
-            .any(|prepared| prepared.kind == SnapshotKind::Tracking)
-        {
-            tracking_slots::record_published(writer.db, is_partial, self.now_ms())?;
+        let Some(listing) = writer.listing().await? else {
+            return Ok(());
+        };
+        written.track(writer.tracking().await?);
+        if !written.is_partial {
+            written.listing = Some(writer.write_listing(listing).await?);
+        }
+        Ok(())
+    }
+
+    /// Writes the pointer to the new snapshots, if there are any.
+    async fn point(&self, writer: &KvWriter<'_, D, R>, written: &Written) -> Result<(), Failure> {
+        let snapshots: Vec<_> = [&written.manifest, &written.listing]
+            .into_iter()
+            .flatten()
+            .collect();
+        if snapshots.is_empty() {
+            return Ok(());
+        }
+        writer.point(&snapshots, &self.pointed_at_ms).await?;
+        if written.manifest.is_some() {
+            tracking_slots::record_published(writer.db, written.is_partial, self.now_ms())?;
         }
         Ok(())
     }
@@ -265,7 +284,7 @@ where
             .await;
     }
 
-    /// Publishes the tracking snapshot if it is due, and the listing if it is. Each is done even if the other fails.
+    /// Publishes the tracking snapshot if it is due, and the listing if it is.
     async fn publish_due(&self, db: &D) -> Result<(), Failure> {
         let writer = self.kv_writer(db);
         let listing_due = listing_due_ms(db)? <= self.now_ms();
@@ -273,29 +292,38 @@ where
             writer.ask_counters().await;
         }
         let _leader = self.publishing.lead().await;
-        let (mut written, mut failed, mut is_partial) = (Vec::new(), Vec::new(), false);
         if listing_due {
             tracking_slots::mark_next(db)?;
         }
-        if listing_due || tracking_due_ms(db)?.is_some_and(|due_ms| due_ms <= self.now_ms()) {
-            match writer.tracking().await {
-                Ok(tracked) => {
-                    is_partial = tracked.is_partial;
-                    written.extend(tracked.manifest);
-                }
-                Err(failure) => failed.push(failure),
-            }
+        if !listing_due && !tracking_due_ms(db)?.is_some_and(|due_ms| due_ms <= self.now_ms()) {
+            return Ok(());
         }
-        if listing_due {
-            match writer.listing().await {
-                Ok(listing) => written.extend(listing),
-                Err(failure) => failed.push(failure),
-            }
-        }
-        self.point(&writer, &written, is_partial).await?;
-        if listing_due {
+        let written = self.write(&writer, listing_due).await;
+        self.point(&writer, &written).await?;
+        if written.listing.is_some() {
             writer.sweep().await?;
         }
-        failed.into_iter().next().map_or(Ok(()), Err)
+        written.failed.map_or(Ok(()), Err)
+    }
+}
+
+/// What a publication has written, and the next pointer names.
+#[derive(Default)]
+struct Written {
+    manifest: Option<Prepared>,
+    listing: Option<Prepared>,
+    /// Whether changes that were made before are yet to be published.
+    is_partial: bool,
+    /// Why the rest was not written.
+    failed: Option<Failure>,
+}
+
+impl Written {
+    /// Adds a round of the tracking snapshot.
+    fn track(&mut self, tracked: Tracked) {
+        self.is_partial = tracked.is_partial;
+        if tracked.manifest.is_some() {
+            self.manifest = tracked.manifest;
+        }
     }
 }
