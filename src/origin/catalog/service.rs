@@ -295,7 +295,8 @@ where
         if listing_due {
             tracking_slots::mark_next(db)?;
         }
-        if !listing_due && !tracking_due_ms(db)?.is_some_and(|due_ms| due_ms <= self.now_ms()) {
+        let tracking_due = tracking_due_ms(db)?.is_some_and(|due_ms| due_ms <= self.now_ms());
+        if !listing_due && !tracking_due {
             return Ok(());
         }
         let written = self.write(&writer, listing_due).await;
