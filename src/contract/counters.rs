@@ -22,6 +22,10 @@ const OBJECTS: u64 = 64;
 /// costs more than all of the sums in it.
 const CLICK_OBJECTS: u64 = 8;
 
+/// Offers in one answer to [`Stats`]. Reading them takes some 50 ms if each has 30 days, and the object answers nobody
+/// else meanwhile. The answer is one value of SQLite, which has at most 2 MB.
+pub const STATS_PAGE: usize = 2_500;
+
 /// The name of the object that keeps an offer's caps and adds up its conversions. With another number or name, the
 /// object's counts would be lost.
 pub fn object_name(offer: &OfferId) -> String {
@@ -93,10 +97,12 @@ pub struct AddConversions {
     pub sums: Vec<ConversionSum>,
 }
 
-/// Reads the sums of the 30 days that end with `today`, and today's use of the caps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Reads the sums of the 30 days that end with `today`, and today's use of the caps, of the next [`STATS_PAGE`] offers
+/// after one, in the order of their ids.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stats {
     pub today: UtcDay,
+    pub after: Option<OfferId>,
 }
 
 /// One of an offer's two caps.

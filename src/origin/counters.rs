@@ -14,7 +14,7 @@ pub use sql::MIGRATIONS;
 pub use sweep::alarm;
 
 use crate::batches::{self, Batch};
-use contract::counters::{AddConversions, Command, Flush, Reply, SetLimits, Stats};
+use contract::counters::{AddConversions, Command, Flush, Reply, SetLimits};
 use domain::model::{PublisherId, time::SECOND_MS};
 use platform::database::{Database, DatabaseError};
 
@@ -36,7 +36,7 @@ pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> Result<Repl
             sequence,
             sums,
         }) => counting::add_conversions(db, &source, sequence, &sums).map(Reply::Applied),
-        Command::Stats(Stats { today }) => counting::stats(db, today).map(Reply::Stats),
+        Command::Stats(stats) => counting::stats(db, &stats).map(Reply::Stats),
     }
 }
 

@@ -205,7 +205,7 @@ fn statistics_cover_the_last_30_days() {
         let answer = counters::handle(
             &counters,
             today.start_ms(),
-            contract::counters::Command::Stats(contract::counters::Stats { today }),
+            contract::counters::Command::Stats(contract::counters::Stats { today, after: None }),
         )
         .unwrap();
         // The catalog parses the JSON that the counters wrote.

@@ -4,7 +4,7 @@ use crate::{
     assert_only_listed_statements, counters_conversions::paid, dump, migrated, retry_until_answered,
     sqlite::Sqlite, under_every_fault,
 };
-use contract::counters::{Flush, SetLimits, Stats};
+use contract::counters::{Flush, STATS_PAGE, SetLimits, Stats};
 use contract::{
     counters::{CapKind, Command, Limit, OfferStats, Reply, Take, Taken},
     operation::Applied,
@@ -99,12 +99,27 @@ fn flush(db: &Sqlite, now_ms: i64, isolate: &str, sequence: u64, sums: Vec<Click
     }
 }
 
+/// The figures of all offers, page by page.
 pub fn stats(db: &Sqlite, now_ms: i64) -> Vec<OfferStats> {
+    let mut all: Vec<OfferStats> = Vec::new();
+    loop {
+        let page = stats_after(db, now_ms, all.last().map(|last| last.offer.clone()));
+        let is_last = page.len() < STATS_PAGE;
+        all.extend(page);
+        if is_last {
+            return all;
+        }
+    }
+}
+
+/// The figures of the next offers after one.
+fn stats_after(db: &Sqlite, now_ms: i64, after: Option<OfferId>) -> Vec<OfferStats> {
     match send(
         db,
         now_ms,
         Command::Stats(Stats {
             today: UtcDay::of_ms(now_ms),
+            after,
         }),
     ) {
         Reply::Stats(json) => serde_json::from_str(json.get()).unwrap(),
@@ -278,9 +293,26 @@ fn statistics_of_300_offers_fit_in_30_kilobytes() {
         NOON,
         Command::Stats(Stats {
             today: UtcDay::of_ms(NOON),
+            after: None,
         }),
     );
     assert!(serde_json::to_string(&reply).unwrap().len() < 30_000);
+}
+
+#[test]
+fn statistics_of_25000_offers_with_the_longest_ids_come_in_pages() {
+    let db = migrated(MIGRATIONS);
+    let id = |n: u32| format!("{n:064}");
+    for (sequence, first) in (1..).zip((0..25_000).step_by(5_000)) {
+        let sums = (first..first + 5_000).map(|n| sum(&id(n), UtcDay::of_ms(NOON), 1));
+        flush(&db, NOON, "i", sequence, sums.collect());
+    }
+    let stats = stats(&db, NOON);
+    let ids: Vec<_> = stats
+        .iter()
+        .map(|stats| (stats.offer.to_string(), stats.clicks))
+        .collect();
+    assert_eq!(ids, (0..25_000).map(|n| (id(n), 1)).collect::<Vec<_>>());
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::{
     tracking_slots::{self, ChangedSlot},
 };
 use contract::{
-    counters::{self, Limit, OfferStats, SetLimits, Stats},
+    counters::{self, Limit, OfferStats, STATS_PAGE, SetLimits, Stats},
     kv,
 };
 use domain::model::{OfferId, api_error::common, time::UtcDay};
@@ -177,17 +177,8 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
     pub async fn ask_counters(&self) {
         let today = UtcDay::of_ms(self.runtime.now_ms());
         let ask = |object: String| async move {
-            let counters = counters::address(object.clone());
-            let answer = self
-                .runtime
-                .call(&counters, Stats { today }, COUNTERS_TIMEOUT)
-                .await;
-            match answer {
-                Ok(stats) => self
-                    .store_stats(&object, today, &stats)
-                    .await
-                    .unwrap_or_else(|error| log::error("catalog", format_args!("{object}: {error}"))),
-                Err(error) => log::warn("catalog", format_args!("{object}: {error}")),
+            if let Err(error) = self.ask_for_stats(&object, today).await {
+                log::warn("catalog", format_args!("{object}: {error}"));
             }
         };
         stream::iter(counters::object_names())
@@ -195,6 +186,25 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
             .buffer_unordered(CONNECTIONS)
             .collect::<()>()
             .await;
+    }
+
+    /// Asks a counters object page by page, so that neither is busy for long.
+    async fn ask_for_stats(&self, object: &str, today: UtcDay) -> Result<(), Failure> {
+        let counters = counters::address(object.to_owned());
+        let mut after = None;
+        loop {
+            let page = Stats {
+                today,
+                after: after.take(),
+            };
+            let answer = self.runtime.call(&counters, page, COUNTERS_TIMEOUT).await;
+            let stats = answer.map_err(|error| Failure::Internal(error.to_string()))?;
+            self.store_stats(object, today, &stats).await?;
+            match stats.last() {
+                Some(last) if stats.len() == STATS_PAGE => after = Some(last.offer.clone()),
+                _ => return Ok(publication::delete_stale_stats(self.db, object, today)?),
+            }
+        }
     }
 
     async fn store_stats(&self, object: &str, today: UtcDay, stats: &[OfferStats]) -> Result<(), Failure> {
@@ -206,8 +216,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
             }
             None => Ok(false),
         })
-        .await?;
-        Ok(publication::delete_stale_stats(self.db, object, today)?)
+        .await
     }
 
     /// Pushes changed caps to the counters. A take carries the edge's cap, so an object that does not answer now

@@ -5,9 +5,12 @@ use serde_json::value::RawValue;
 
 use super::sql;
 use crate::batches;
-use contract::{counters::ConversionSum, operation::Applied};
+use contract::{
+    counters::{ConversionSum, STATS_PAGE, Stats},
+    operation::Applied,
+};
 use domain::{
-    model::{Country, time::UtcDay},
+    model::{Country, OfferId, time::UtcDay},
     tracking::click_counts::ClickSum,
 };
 use platform::{
@@ -92,9 +95,15 @@ fn rows(sums: &[ClickSum]) -> Result<String, DatabaseError> {
     json(&rows)
 }
 
-pub fn stats(db: &impl Database, today: UtcDay) -> Result<Box<RawValue>, DatabaseError> {
-    let days = params![today.minus(STATS_DAYS - 1).number(), today.number()];
-    let row = db.query_first(sql::STATS, days)?;
+pub fn stats(db: &impl Database, stats: &Stats) -> Result<Box<RawValue>, DatabaseError> {
+    let after = stats.after.as_ref().map_or("", OfferId::as_str);
+    let page = params![
+        stats.today.minus(STATS_DAYS - 1).number(),
+        stats.today.number(),
+        after,
+        STATS_PAGE
+    ];
+    let row = db.query_first(sql::STATS, page)?;
     let json = row.as_ref().map_or(Ok("[]"), |row| row.text(0))?;
     RawValue::from_string(json.to_owned()).map_err(|error| DatabaseError(error.to_string()))
 }

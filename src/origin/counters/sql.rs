@@ -4,7 +4,7 @@
 use crate::batches;
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[TABLES, batches::sql::TABLES]];
+pub const MIGRATIONS: &[Migration] = &[&[TABLES, batches::sql::TABLES], &[DAILY_BY_OFFER]];
 
 const TABLES: &[&str] = &[
     // The current cap of each offer. A removed cap stays without a limit, so that a stale snapshot cannot restore it.
@@ -39,6 +39,9 @@ const TABLES: &[&str] = &[
     // idle for weeks and then repeat its last batch.
     "CREATE TABLE sources (source TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL) STRICT, WITHOUT ROWID",
 ];
+
+/// The figures of the offers are read page by page.
+const DAILY_BY_OFFER: &[&str] = &["CREATE INDEX daily_by_offer ON daily (offer, day)"];
 
 platform::statements! {
     /// kind, day, key, offer → what an earlier take of the key left; current revision and limit; taken so far.
@@ -84,7 +87,7 @@ platform::statements! {
         SELECT value ->> 0, value ->> 1, SUM(value ->> 2), SUM(value ->> 3) FROM json_each(?) WHERE TRUE GROUP BY 1, 2
         ON CONFLICT (day, offer) DO UPDATE SET conversions = conversions + excluded.conversions,
           payout_micro_usd = payout_micro_usd + excluded.payout_micro_usd";
-    /// first day, last day (today) → JSON list of `OfferStats`. Negative figures become 0: more was reversed than paid
+    /// first day, last day (today), the offer before, offers at most → JSON list of `OfferStats`. Negative figures become 0: more was reversed than paid
     /// within these days, and the rewards lie before them.
     pub const STATS = "SELECT json_group_array(
           json_array(offer, clicks, conversions, payout_micro_usd, clicks_taken, conversions_taken))
@@ -93,13 +96,13 @@ platform::statements! {
               MAX(SUM(payout_micro_usd), 0) AS payout_micro_usd,
               SUM(IIF(day = ?2, clicks_taken, 0)) AS clicks_taken,
               SUM(IIF(day = ?2, conversions_taken, 0)) AS conversions_taken
-            FROM daily WHERE day BETWEEN ?1 AND ?2 GROUP BY offer)";
+            FROM daily WHERE offer > ?3 AND day BETWEEN ?1 AND ?2 GROUP BY offer ORDER BY offer LIMIT ?4)";
     /// kind, first day kept, rows at most: of the oldest day, since the key is ordered only within a day
     pub const SWEEP_TAKES = "WITH oldest (day) AS (SELECT MIN(day) FROM takes WHERE kind = ?1 AND day < ?2)
         DELETE FROM takes WHERE kind = ?1 AND day = (SELECT day FROM oldest) AND key IN
           (SELECT key FROM takes WHERE kind = ?1 AND day = (SELECT day FROM oldest) LIMIT ?3)";
-    /// first day kept
-    pub const SWEEP_DAILY = "DELETE FROM daily WHERE day < ?";
+    /// first day kept, rows at most
+    pub const SWEEP_DAILY = "DELETE FROM daily WHERE (day, offer) IN (SELECT day, offer FROM daily WHERE day < ? LIMIT ?)";
     /// first day kept, rows at most
     pub const SWEEP_MARKS = "DELETE FROM marks WHERE isolate IN (SELECT isolate FROM marks WHERE seen_day < ? LIMIT ?)";
     /// → the day whose sweep is done

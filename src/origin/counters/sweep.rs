@@ -20,8 +20,8 @@ const MARK_DAYS: i32 = 7;
 // A day's count must outlive its takes: without the count, the cap would be available again.
 const _: () = assert!(DAILY_DAYS > CONVERSION_TAKES_DAYS && DAILY_DAYS > CLICK_TAKES_DAYS);
 
-/// Takes of a kind, and marks, that one alarm deletes at most: about 50 ms, during which the object answers no request.
-/// In `daily`, only a few hundred rows expire each day, one for each of the object's offers.
+/// Takes of a kind, sums of days, and marks, that one alarm deletes at most: about 50 ms each, during which the object
+/// answers no request.
 const ROWS: i64 = 10_000;
 
 /// The first day whose takes are kept, so that repeats are recognized.
@@ -49,7 +49,7 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseEr
         sql::SWEEP_TAKES,
         params![CapKind::Conversion.number(), conversions, ROWS],
     )?;
-    db.execute(sql::SWEEP_DAILY, params![daily])?;
+    db.execute(sql::SWEEP_DAILY, params![daily, ROWS])?;
     db.execute(sql::SWEEP_MARKS, params![marks, ROWS])?;
     if db.query_boolean(sql::MORE_TO_SWEEP, params![clicks, conversions, daily, marks])? {
         return Ok(Some(now_ms));

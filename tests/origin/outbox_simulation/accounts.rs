@@ -184,7 +184,8 @@ impl World {
 
         let mut shown: BTreeMap<String, (i64, i64)> = BTreeMap::new();
         for db in self.counters.values() {
-            let command = contract::counters::Command::Stats(contract::counters::Stats { today });
+            let command =
+                contract::counters::Command::Stats(contract::counters::Stats { today, after: None });
             let contract::counters::Reply::Stats(stats) =
                 counters::handle(db, self.now_ms(), command).unwrap()
             else {
