@@ -126,9 +126,12 @@ export const signIn = {
   unknownTitle: "This invite link does not work",
   unknown: "It was used already, has expired, or was copied in part. Ask the person who sent it for a new one.",
   toSignIn: "Sign in with a passkey instead",
-  openTitle: "You are signed in already",
-  open: (name: string, publisher: string) =>
-    `You are signed in as ${name} at ${publisher}. Sign out first to use this invite.`,
+  openTitle: (publisher: string) => `You are signed in to ${publisher} already`,
+  open: "Sign out first to use this invite. It signs you out of all accounts in this browser.",
+  besides: (publisher: string) => `You stay signed in to ${publisher}. The account menu changes between the two.`,
+  notNow: "Not now",
+  addTitle: "Add another account",
+  addIntro: "Use the passkey of the other account. You stay signed in to this one.",
   leave: "Sign out and use the invite",
   stay: "Stay signed in",
   expired: "Your session has ended. Sign in to go on where you were.",
@@ -139,7 +142,10 @@ export const account = {
   accounts: "Accounts",
   current: "current",
   signedInAs: (name: string, role: Role) => `${name}, ${ROLE_NAMES[role].toLowerCase()}`,
+  add: "Add another account",
   signOut: "Sign out",
+  signOutOfAll: "Sign out of all accounts",
+  switchedElsewhere: "You changed to another account in another tab. This tab follows.",
   switched: (publisher: string) => `You now see ${publisher}.`,
 };
 

@@ -18,6 +18,8 @@ mod settings;
 #[cfg(target_arch = "wasm32")]
 mod sign_in;
 #[cfg(target_arch = "wasm32")]
+mod switch;
+#[cfg(target_arch = "wasm32")]
 mod web_crypto;
 
 #[cfg(target_arch = "wasm32")]
@@ -54,6 +56,7 @@ pub enum PublicCall {
 pub enum MemberCall {
     VerifyRequest,
     Verify,
+    Switch,
     Overview,
     Reports,
     Suggestions,
@@ -76,7 +79,7 @@ impl MemberCall {
     /// The permission that a call needs besides a session.
     pub fn permission(self) -> Option<Permission> {
         match self {
-            Self::VerifyRequest | Self::Verify => None,
+            Self::VerifyRequest | Self::Verify | Self::Switch => None,
             Self::Overview | Self::Reports | Self::Suggestions => Some(Permission::ViewFigures),
             Self::ListReportKeys => Some(Permission::ViewReportKeys),
             Self::CreateReportKey | Self::RevokeReportKey => Some(Permission::ManageReportKeys),
@@ -98,7 +101,7 @@ mod handlers {
 
     use super::{
         DashboardCall, MemberCall, PublicCall, config::LocalSignIn, figures, gate, members, pages, passkeys,
-        settings, sign_in,
+        settings, sign_in, switch,
     };
     use crate::{isolate::RequestContext, refusal::Refusal};
     use domain::model::api_error::common;
@@ -174,12 +177,13 @@ mod handlers {
             .as_ref()
             .ok_or(common::NOT_FOUND)?;
         gate::check_host(config, address.authority)?;
-        gate::check_sender(config, &request, !is_read(call))?;
-        let keys = &context.isolate.config.account_keys;
-        let visitor = gate::admit(context, config, keys, &request, call.permission()).await?;
+        let is_write = !is_read(call);
+        gate::check_sender(config, &request, is_write)?;
+        let visitor = gate::admit(context, config, &request, call.permission(), is_write).await?;
         match call {
             MemberCall::VerifyRequest => passkeys::verify_request(context, config, &visitor),
             MemberCall::Verify => passkeys::verify(context, config, &visitor, request).await,
+            MemberCall::Switch => switch::switch(context, config, &visitor, request).await,
             MemberCall::Overview => figures::overview(context, config, &visitor).await,
             MemberCall::Reports => figures::reports(context, &visitor, request).await,
             MemberCall::Suggestions => figures::suggestions(context, &visitor, request).await,

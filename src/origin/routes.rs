@@ -4,7 +4,7 @@ use crate::dashboard::{
     DashboardCall::{self, Asset, Member, Page, Public},
     MemberCall::{
         self, ChangeRole, EndSession, ListMembers, ListSessions, Overview, ReadAudit, Recover, RemoveMember,
-        Reports, Suggestions, Verify, VerifyRequest, WithdrawInvite,
+        Reports, Suggestions, Switch, Verify, VerifyRequest, WithdrawInvite,
     },
     PublicCall::{
         CreatePasskey, PasskeyCreation, PasskeyRequest, ReadInvite, SignIn, SignInByPasskey, SignOut,
@@ -189,6 +189,7 @@ pub const ROUTES: &[Row] = &[
     dashboard("/v1/dashboard/passkeys/request", &[on(Post, Dashboard(Public(PasskeyRequest))).within(SignIns)]),
     dashboard("/v1/dashboard/verify", &[on(Post, Dashboard(Member(Verify))).within(Members)]),
     dashboard("/v1/dashboard/verify/request", &[on(Post, Dashboard(Member(VerifyRequest))).within(Members)]),
+    dashboard("/v1/dashboard/switch", &[on(Post, Dashboard(Member(Switch))).within(Members)]),
     dashboard("/v1/dashboard/overview", &[on(Get, Dashboard(Member(Overview))).within(Members)]),
     dashboard("/v1/dashboard/reports", &[on(Post, Dashboard(Member(Reports))).within(Members)]),
     dashboard("/v1/dashboard/suggestions", &[on(Post, Dashboard(Member(Suggestions))).within(Members)]),

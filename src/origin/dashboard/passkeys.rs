@@ -7,8 +7,8 @@ use worker::Request;
 
 use super::{
     config::DashboardConfig,
-    gate::Visitor,
-    sign_in::{InviteText, MAX_INVITE, account_of, check_signed_out, details_of, open_session, user_agent},
+    gate::{self, Visitor},
+    sign_in::{InviteText, MAX_INVITE, account_of, details_of, open_session, sessions_left, user_agent},
     web_crypto,
 };
 use crate::{isolate::RequestContext, operator::TIMEOUT, refusal::Refusal};
@@ -153,12 +153,12 @@ pub async fn create(
     config: &DashboardConfig,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    check_signed_out(context, config, &request).await?;
     let (mark, user_agent) = (mark_of(config, &request)?, user_agent(&request));
     let text = body::read_text(&mut request, MAX_BODY).await?;
     let CredentialBody { invite, credential } = CredentialBody::parse(&text)?;
     let invite = invite.ok_or_else(|| common::MISSING_FIELD.with_message("invite is missing"))?;
     let (account, _) = account_of(context, &invite)?;
+    let sessions = sessions_left(context, config, &request, &account).await?;
     let registration = Registration::parse(credential.get()).map_err(refused)?;
     let presented = registration.challenge().to_vec();
     let binding = bind(&mark, &invite);
@@ -184,7 +184,7 @@ pub async fn create(
     };
     let to = accounts::address(account.id());
     let signed_in: SignedIn = context.workers.call(&to, accept, TIMEOUT).await?;
-    open_session(config, &signed_in)
+    open_session(context, config, sessions, &signed_in).await
 }
 
 pub fn sign_in_request(
@@ -203,7 +203,6 @@ pub async fn sign_in(
     config: &DashboardConfig,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    check_signed_out(context, config, &request).await?;
     let binding = bind(&mark_of(config, &request)?, "");
     let user_agent = user_agent(&request);
     let text = body::read_text(&mut request, MAX_BODY).await?;
@@ -228,7 +227,8 @@ pub async fn sign_in(
     };
     let to = accounts::address(account);
     let signed_in: SignedIn = context.workers.call(&to, sign_in, TIMEOUT).await?;
-    open_session(config, &signed_in)
+    let sessions = gate::sessions_of(context, config, &request);
+    open_session(context, config, sessions, &signed_in).await
 }
 
 pub fn verify_request(

@@ -15,7 +15,7 @@ use domain::accounts::role::Role;
 const UNKNOWN: &str = "0123456789abcdef";
 
 /// Every call of a member: its method, its path, and what it is.
-fn member_calls() -> Vec<(&'static str, String, MemberCall)> {
+pub fn member_calls() -> Vec<(&'static str, String, MemberCall)> {
     let routes = ROUTES.iter().flat_map(|route| {
         route
             .endpoints
