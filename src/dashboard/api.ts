@@ -120,6 +120,10 @@ export const api = {
   storePasskey: (invite: string, credential: object) => post("/passkeys", { invite, credential }),
   requestOptions: () => post<Options<PublicKeyCredentialRequestOptionsJSON>>("/passkeys/request"),
   signInWithPasskey: (credential: object) => post("/sign_in/passkey", { credential }),
+  passkeys: () => get<{ passkeys: T.Passkey[] }>("/passkeys"),
+  additionOptions: () => post<Options<PublicKeyCredentialCreationOptionsJSON>>("/passkeys/another/creation"),
+  addPasskey: (credential: object) => post("/passkeys/another", { credential }),
+  removePasskey: (passkey_id: string) => remove(`/passkeys/${id(passkey_id)}`),
   verifyOptions: () => post<Options<PublicKeyCredentialRequestOptionsJSON>>("/verify/request"),
   verify: (credential: object) => post("/verify", { credential }),
 

@@ -116,12 +116,12 @@ export async function switchAccount(publisherId: string, name: string) {
   showAccount(account.switched(name));
 }
 
-export type Right = "reports" | "keys" | "pub_key" | "members" | "sessions" | "audit";
+export type Right = "reports" | "keys" | "pub_key" | "members" | "passkeys" | "sessions" | "audit";
 
 const RIGHTS: Record<Role, Right[]> = {
-  owner: ["reports", "keys", "pub_key", "members", "sessions", "audit"],
-  developer: ["reports", "keys", "pub_key", "sessions", "audit"],
-  analyst: ["reports", "sessions"],
+  owner: ["reports", "keys", "pub_key", "members", "passkeys", "sessions", "audit"],
+  developer: ["reports", "keys", "pub_key", "passkeys", "sessions", "audit"],
+  analyst: ["reports", "passkeys", "sessions"],
 };
 
 export const may = (role: Role, right: Right) => RIGHTS[role].includes(right);

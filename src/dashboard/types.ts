@@ -166,6 +166,14 @@ export interface Session {
   is_current: boolean;
 }
 
+export interface Passkey {
+  passkey_id: string;
+  /** The browser that made it. */
+  user_agent: string;
+  created_at: number;
+  last_used_at: number | null;
+}
+
 export interface AuditEntry {
   at: number;
   by: string;

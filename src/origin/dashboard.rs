@@ -10,6 +10,8 @@ mod gate;
 #[cfg(target_arch = "wasm32")]
 mod members;
 #[cfg(target_arch = "wasm32")]
+mod own_passkeys;
+#[cfg(target_arch = "wasm32")]
 mod pages;
 #[cfg(target_arch = "wasm32")]
 mod passkeys;
@@ -72,6 +74,10 @@ pub enum MemberCall {
     Recover,
     ListSessions,
     EndSession,
+    ListPasskeys,
+    PasskeyAddition,
+    AddPasskey,
+    RemovePasskey,
     ReadAudit,
 }
 
@@ -90,6 +96,10 @@ impl MemberCall {
             }
             Self::ListSessions => Some(Permission::ViewOwnSessions),
             Self::EndSession => Some(Permission::EndOwnSessions),
+            Self::ListPasskeys => Some(Permission::ViewOwnPasskeys),
+            Self::PasskeyAddition | Self::AddPasskey | Self::RemovePasskey => {
+                Some(Permission::ManageOwnPasskeys)
+            }
             Self::ReadAudit => Some(Permission::ViewAudit),
         }
     }
@@ -100,8 +110,8 @@ mod handlers {
     use worker::Request;
 
     use super::{
-        DashboardCall, MemberCall, PublicCall, config::LocalSignIn, figures, gate, members, pages, passkeys,
-        settings, sign_in, switch,
+        DashboardCall, MemberCall, PublicCall, config::LocalSignIn, figures, gate, members, own_passkeys,
+        pages, passkeys, settings, sign_in, switch,
     };
     use crate::{isolate::RequestContext, refusal::Refusal};
     use domain::model::api_error::common;
@@ -159,6 +169,7 @@ mod handlers {
                 | MemberCall::ReadPubKey
                 | MemberCall::ListMembers
                 | MemberCall::ListSessions
+                | MemberCall::ListPasskeys
                 | MemberCall::ReadAudit
         )
     }
@@ -199,6 +210,10 @@ mod handlers {
             MemberCall::Recover => members::recover(context, config, &visitor, segments).await,
             MemberCall::ListSessions => members::sessions(context, &visitor).await,
             MemberCall::EndSession => members::end_session(context, &visitor, segments).await,
+            MemberCall::ListPasskeys => own_passkeys::list(context, &visitor).await,
+            MemberCall::PasskeyAddition => own_passkeys::creation(context, config, &visitor).await,
+            MemberCall::AddPasskey => own_passkeys::add(context, config, &visitor, request).await,
+            MemberCall::RemovePasskey => own_passkeys::remove(context, &visitor, segments).await,
             MemberCall::ReadAudit => members::audit(context, &visitor, address.query).await,
         }
     }

@@ -3,8 +3,9 @@
 use crate::dashboard::{
     DashboardCall::{self, Asset, Member, Page, Public},
     MemberCall::{
-        self, ChangeRole, EndSession, ListMembers, ListSessions, Overview, ReadAudit, Recover, RemoveMember,
-        Reports, Suggestions, Switch, Verify, VerifyRequest, WithdrawInvite,
+        self, AddPasskey, ChangeRole, EndSession, ListMembers, ListPasskeys, ListSessions, Overview,
+        PasskeyAddition, ReadAudit, Recover, RemoveMember, RemovePasskey, Reports, Suggestions, Switch,
+        Verify, VerifyRequest, WithdrawInvite,
     },
     PublicCall::{
         CreatePasskey, PasskeyCreation, PasskeyRequest, ReadInvite, SignIn, SignInByPasskey, SignOut,
@@ -184,9 +185,15 @@ pub const ROUTES: &[Row] = &[
     dashboard("/v1/dashboard/sign_in", &[on(Post, Dashboard(Public(SignIn))).within(SignIns)]),
     dashboard("/v1/dashboard/sign_in/passkey", &[on(Post, Dashboard(Public(SignInByPasskey))).within(SignIns)]),
     dashboard("/v1/dashboard/sign_out", &[on(Post, Dashboard(Public(SignOut))).within(SignIns)]),
-    dashboard("/v1/dashboard/passkeys", &[on(Post, Dashboard(Public(CreatePasskey))).within(SignIns)]),
+    dashboard("/v1/dashboard/passkeys", &[
+        on(Get, Dashboard(Member(ListPasskeys))).within(Members),
+        on(Post, Dashboard(Public(CreatePasskey))).within(SignIns),
+    ]),
     dashboard("/v1/dashboard/passkeys/creation", &[on(Post, Dashboard(Public(PasskeyCreation))).within(SignIns)]),
     dashboard("/v1/dashboard/passkeys/request", &[on(Post, Dashboard(Public(PasskeyRequest))).within(SignIns)]),
+    dashboard("/v1/dashboard/passkeys/another", &[on(Post, Dashboard(Member(AddPasskey))).within(Members)]),
+    dashboard("/v1/dashboard/passkeys/another/creation", &[on(Post, Dashboard(Member(PasskeyAddition))).within(Members)]),
+    dashboard("/v1/dashboard/passkeys/{}", &[on(Delete, Dashboard(Member(RemovePasskey))).within(Members)]),
     dashboard("/v1/dashboard/verify", &[on(Post, Dashboard(Member(Verify))).within(Members)]),
     dashboard("/v1/dashboard/verify/request", &[on(Post, Dashboard(Member(VerifyRequest))).within(Members)]),
     dashboard("/v1/dashboard/switch", &[on(Post, Dashboard(Member(Switch))).within(Members)]),

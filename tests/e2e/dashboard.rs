@@ -2,8 +2,10 @@
 
 mod access;
 mod accounts;
+mod authenticator;
 mod figures;
 mod pages;
+mod passkeys;
 mod sessions;
 
 use serde_json::{Value, json};

@@ -49,14 +49,14 @@ pub const UNSAFE_SIGN_IN: ApiError = ApiError::new(
 );
 
 /// The longest body with an invite, in bytes: an invite has at most 140.
-pub const MAX_INVITE: usize = 1 << 10;
+const MAX_INVITE: usize = 1 << 10;
 /// The most of a browser's name that a session keeps, in characters.
 const MAX_USER_AGENT: usize = 200;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct InviteText {
-    pub invite: String,
+struct InviteText {
+    invite: String,
 }
 
 impl Document for InviteText {
@@ -73,17 +73,36 @@ pub fn account_of(context: &RequestContext, invite: &str) -> Result<(Account, Pu
     }
 }
 
-/// An invite that can be spent, as its account's object knows it.
-pub async fn details_of(
-    context: &RequestContext,
-    account: &Account,
-    invite: &str,
-) -> Result<InviteDetails, Refusal> {
+/// An invite that can be spent, with the account that it is for.
+pub struct OpenInvite {
+    pub invite: String,
+    pub account: Account,
+    pub publisher: PublisherId,
+    /// As the account's object knows it.
+    pub details: InviteDetails,
+}
+
+/// The invite in a body.
+async fn invite_text(request: &mut Request) -> Result<String, ApiError> {
+    let InviteText { invite } = Document::from_json(&body::read_text(request, MAX_INVITE).await?)?;
+    Ok(invite)
+}
+
+/// Reads the invite in a body, which spends nothing.
+pub async fn open_invite(context: &RequestContext, request: &mut Request) -> Result<OpenInvite, Refusal> {
+    let invite = invite_text(request).await?;
+    let (account, publisher) = account_of(context, &invite)?;
     let operation = ReadInvite {
-        invite: invite.to_owned(),
+        invite: invite.clone(),
     };
     let to = accounts::address(account.id());
-    Ok(context.workers.call(&to, operation, TIMEOUT).await?)
+    let details = context.workers.call(&to, operation, TIMEOUT).await?;
+    Ok(OpenInvite {
+        invite,
+        account,
+        publisher,
+        details,
+    })
 }
 
 /// The browser's name, for the list of sessions.
@@ -101,9 +120,9 @@ pub async fn read_invite(
     config: &DashboardConfig,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    let InviteText { invite } = InviteText::from_json(&body::read_text(&mut request, MAX_INVITE).await?)?;
-    let (account, publisher) = account_of(context, &invite)?;
-    let details = details_of(context, &account, &invite).await?;
+    let OpenInvite {
+        publisher, details, ..
+    } = open_invite(context, &mut request).await?;
     let get = Get {
         resource: Resource::Publisher,
         id: publisher.to_string(),
@@ -130,7 +149,7 @@ pub async fn sign_in(
         return Err(common::NOT_FOUND.into());
     }
     let user_agent = user_agent(&request);
-    let InviteText { invite } = InviteText::from_json(&body::read_text(&mut request, MAX_INVITE).await?)?;
+    let invite = invite_text(&mut request).await?;
     let (account, _) = account_of(context, &invite)?;
     let sessions = sessions_left(context, config, &request, &account).await?;
     let accept = Accept {
