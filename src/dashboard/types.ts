@@ -116,6 +116,7 @@ export interface ReportKey {
   label: string;
   scope: string;
   created_at: number;
+  created_by: { member_id: string | null; name: string };
   last_used_at: number | null;
 }
 

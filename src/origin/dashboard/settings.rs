@@ -13,7 +13,7 @@ use crate::{
 use contract::{
     accounts::{self, Record},
     catalog::{self, COMMAND_PATH, GetPubKey},
-    ledger::{self, CreateKey, ListKeys, OPERATOR, RevokeKey},
+    ledger::{self, CreateKey, KeyCreator, ListKeys, OPERATOR, RevokeKey},
     operation::{CallError, ObjectAddress, Reply},
 };
 use domain::{
@@ -79,10 +79,14 @@ pub async fn create_report_key(
     let KeyBody { label } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
     let label = parse_name("label", &label).map_err(ApiError::from)?;
     let body = json!({ "label": label }).to_string();
-    let created: Reply = context
-        .workers
-        .call(&ledger_of(visitor), CreateKey { body }, TIMEOUT)
-        .await?;
+    let create = CreateKey {
+        body,
+        by: Some(KeyCreator {
+            member: visitor.session.member,
+            name: visitor.session.name.clone(),
+        }),
+    };
+    let created: Reply = context.workers.call(&ledger_of(visitor), create, TIMEOUT).await?;
     let key_id = serde_json::from_str::<serde_json::Value>(&created.body)
         .ok()
         .and_then(|body| Some(body.get("key_id")?.as_str()?.to_owned()));

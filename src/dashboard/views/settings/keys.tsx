@@ -32,6 +32,7 @@ export function Keys() {
       cell: (key) => (
         <>
           {timeText(key.created_at)}
+          <span class="cell-second">{text.by(key.created_by.name)}</span>
         </>
       ),
     },
