@@ -57,7 +57,7 @@ fn sign_in<'s>(joined: &Browser<'s>, authenticator: &mut Authenticator) -> Brows
 
 /// Adds a passkey to the browser's member.
 #[track_caller]
-fn add(browser: &mut Browser<'_>, seed: u8) -> Authenticator {
+pub fn add_passkey(browser: &mut Browser<'_>, seed: u8) -> Authenticator {
     let options = options(browser, "passkeys/another/creation", &json!({}));
     let (authenticator, credential) = Authenticator::create(&options, seed);
     let body = json!({ "credential": credential });
@@ -84,7 +84,7 @@ fn a_member_adds_a_second_passkey_and_removes_the_first() {
     let signpost = start();
     let publisher = signpost.publisher("passkeys-two");
     let (mut browser, mut first) = join(&signpost, &publisher, "Ada", 1);
-    let mut second = add(&mut browser, 2);
+    let mut second = add_passkey(&mut browser, 2);
     let list = passkeys(&browser);
     assert_eq!(list.len(), 2, "{list:?}");
     assert!(
@@ -158,9 +158,9 @@ fn a_member_reaches_no_passkey_of_another() {
     let signpost = start();
     let publisher = signpost.publisher("passkeys-others");
     let (mut ada, _) = join(&signpost, &publisher, "Ada", 7);
-    add(&mut ada, 8);
+    add_passkey(&mut ada, 8);
     let (mut bob, _) = join(&signpost, &publisher, "Bob", 9);
-    add(&mut bob, 10);
+    add_passkey(&mut bob, 10);
     let answers = [
         path_of(&passkeys(&ada)[0]),
         path_of(&json!({ "passkey_id": "0123456789abcdef" })),
@@ -180,7 +180,7 @@ fn a_local_session_adds_a_first_passkey() {
     let publisher = signpost.publisher("passkeys-local");
     let mut browser = signed_in(&signpost, &publisher, "analyst");
     assert_eq!(passkeys(&browser), Vec::<Value>::new());
-    let mut passkey = add(&mut browser, 11);
+    let mut passkey = add_passkey(&mut browser, 11);
     sign_in(&browser, &mut passkey).get("overview").expect(200);
 }
 
