@@ -314,11 +314,20 @@ export const settings = {
     revoked: (label: string) => `“${label}” was revoked.`,
   },
   pubKey: {
-    intro: "Your apps send the Pub-Key with each offer request. It is the same for all your apps. Your account manager makes a new one if you ask.",
+    intro: "Your apps send the Pub-Key with each offer request. It is the same for all your apps.",
     show: "Show the Pub-Key",
     hide: "Hide",
     name: "Pub-Key",
     missing: "You have no Pub-Key yet. Your account manager makes one when you are approved.",
+    ask: "Ask for a new one",
+    askTitle: "Ask for a new Pub-Key",
+    askText: "Your account manager makes it. The old one then stops within two minutes, so have an app update ready.",
+    reason: "Reason",
+    reasonHint: "For example: it was published by mistake.",
+    send: "Send the request",
+    sent: "Your request was sent.",
+    asked: (by: string, at: number) => `${by} asked for a new Pub-Key on ${timeText(at)}. Your account manager has it.`,
+    askedReason: (reason: string) => `Reason: ${reason}`,
   },
   members: {
     intro: "People who can sign in to this account.",
@@ -416,4 +425,5 @@ export const AUDIT_ACTIONS: Record<string, string> = {
   account_admitted: "Admitted the account again",
   report_key_created: "Created a report key",
   report_key_revoked: "Revoked a report key",
+  pub_key_requested: "Asked for a new Pub-Key",
 };

@@ -130,6 +130,10 @@ export interface PubKey {
   pub_key: string | null;
 }
 
+export interface PubKeyRequested {
+  request: { requested_at: number; requested_by: string; reason: string } | null;
+}
+
 export interface Member {
   member_id: string;
   name: string;

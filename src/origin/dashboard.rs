@@ -66,6 +66,8 @@ pub enum MemberCall {
     CreateReportKey,
     RevokeReportKey,
     ReadPubKey,
+    ReadPubKeyRequest,
+    RequestPubKey,
     ListMembers,
     Invite,
     WithdrawInvite,
@@ -90,6 +92,7 @@ impl MemberCall {
             Self::ListReportKeys => Some(Permission::ViewReportKeys),
             Self::CreateReportKey | Self::RevokeReportKey => Some(Permission::ManageReportKeys),
             Self::ReadPubKey => Some(Permission::ViewPubKey),
+            Self::ReadPubKeyRequest | Self::RequestPubKey => Some(Permission::RequestPubKey),
             Self::ListMembers => Some(Permission::ViewMembers),
             Self::Invite | Self::WithdrawInvite | Self::ChangeRole | Self::RemoveMember | Self::Recover => {
                 Some(Permission::ManageMembers)
@@ -167,6 +170,7 @@ mod handlers {
             MemberCall::Overview
                 | MemberCall::ListReportKeys
                 | MemberCall::ReadPubKey
+                | MemberCall::ReadPubKeyRequest
                 | MemberCall::ListMembers
                 | MemberCall::ListSessions
                 | MemberCall::ListPasskeys
@@ -202,6 +206,8 @@ mod handlers {
             MemberCall::CreateReportKey => settings::create_report_key(context, &visitor, request).await,
             MemberCall::RevokeReportKey => settings::revoke_report_key(context, &visitor, segments).await,
             MemberCall::ReadPubKey => settings::read_pub_key(context, &visitor).await,
+            MemberCall::ReadPubKeyRequest => settings::read_pub_key_request(context, &visitor).await,
+            MemberCall::RequestPubKey => settings::request_pub_key(context, &visitor, request).await,
             MemberCall::ListMembers => members::list(context, &visitor).await,
             MemberCall::Invite => members::invite(context, config, &visitor, request).await,
             MemberCall::WithdrawInvite => members::withdraw_invite(context, &visitor, segments).await,

@@ -4,8 +4,8 @@ use crate::dashboard::{
     DashboardCall::{self, Asset, Member, Page, Public},
     MemberCall::{
         self, AddPasskey, ChangeRole, EndSession, ListMembers, ListPasskeys, ListSessions, Overview,
-        PasskeyAddition, ReadAudit, Recover, RemoveMember, RemovePasskey, Reports, Suggestions, Switch,
-        Verify, VerifyRequest, WithdrawInvite,
+        PasskeyAddition, ReadAudit, ReadPubKeyRequest, Recover, RemoveMember, RemovePasskey, Reports,
+        RequestPubKey, Suggestions, Switch, Verify, VerifyRequest, WithdrawInvite,
     },
     PublicCall::{
         CreatePasskey, PasskeyCreation, PasskeyRequest, ReadInvite, SignIn, SignInByPasskey, SignOut,
@@ -40,6 +40,7 @@ pub enum CatalogCall {
     Write(Resource),
     IssuePubKey,
     ReadPubKey,
+    ListPubKeyRequests,
     IssueToken,
     RevokeToken,
     Import,
@@ -122,6 +123,7 @@ pub const ROUTES: &[Row] = &[
         on(Get, Catalog(ReadPubKey)).within(Operator),
         on(Post, Catalog(IssuePubKey)).within(Operator),
     ]),
+    publishers("/v1/operator/pub_key_requests", &[on(Get, Catalog(ListPubKeyRequests)).within(Operator)]),
     publishers("/v1/operator/publishers/{}/report_keys", &[
         on(Get, Ledger(ListReportKeys)).within(Operator),
         on(Post, Ledger(CreateReportKey)).within(Documents),
@@ -208,6 +210,10 @@ pub const ROUTES: &[Row] = &[
         on(Delete, Dashboard(Member(MemberCall::RevokeReportKey))).within(Members),
     ]),
     dashboard("/v1/dashboard/pub_key", &[on(Get, Dashboard(Member(MemberCall::ReadPubKey))).within(Members)]),
+    dashboard("/v1/dashboard/pub_key/request", &[
+        on(Get, Dashboard(Member(ReadPubKeyRequest))).within(Members),
+        on(Post, Dashboard(Member(RequestPubKey))).within(Members),
+    ]),
     dashboard("/v1/dashboard/members", &[on(Get, Dashboard(Member(ListMembers))).within(Members)]),
     dashboard("/v1/dashboard/members/{}", &[
         on(Patch, Dashboard(Member(ChangeRole))).within(Members),

@@ -4,6 +4,7 @@ mod access;
 mod accounts;
 mod authenticator;
 mod figures;
+mod keys;
 mod pages;
 mod passkeys;
 mod sessions;

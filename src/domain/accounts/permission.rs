@@ -21,8 +21,8 @@ pub enum Permission {
     ViewFigures,
     ViewReportKeys,
     ManageReportKeys,
-    /// See the Pub-Key, and whether one was asked for.
     ViewPubKey,
+    /// Ask for a new Pub-Key, and see whether somebody has.
     RequestPubKey,
     /// See the members and the open invites.
     ViewMembers,
