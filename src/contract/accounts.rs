@@ -38,6 +38,9 @@ operations! {
         ReadPasskey(ReadPasskey) -> Passkey, Idempotent;
         SignIn(SignIn) -> SignedIn, Once;
         Verify(Verify) -> Done, Once;
+        ReadPasskeys(ReadPasskeys) -> Vec<PasskeyRow>, Idempotent;
+        AddPasskey(AddPasskey) -> Done, Once;
+        RemovePasskey(RemovePasskey) -> Done, Once;
         ReadSession(ReadSession) -> Session, Idempotent;
         SignOut(SignOut) -> Done, Idempotent;
         ReadMembers(ReadMembers) -> Members, Idempotent;
@@ -193,6 +196,41 @@ pub struct Verify {
     pub challenge: SpentChallenge,
 }
 
+/// Reads a member's own passkeys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadPasskeys {
+    pub member: MemberId,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PasskeyRow {
+    /// Short, and derived from the credential's id.
+    pub passkey_id: String,
+    pub credential_id: Bytes,
+    pub transports: Vec<String>,
+    /// The browser that made it.
+    pub user_agent: String,
+    pub created_at_ms: i64,
+    /// The last sign-in or verification; none before the first.
+    pub last_used_at_ms: Option<i64>,
+}
+
+/// Stores a further passkey of a session's member; 401 `not_signed_in`, 401 `passkey_refused`, 409 `too_many_passkeys`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddPasskey {
+    pub session: String,
+    pub passkey: NewPasskey,
+    pub user_agent: String,
+}
+
+/// Removes a passkey of a session's member, and ends the member's other sessions; 401 `not_signed_in`, 404 `not_found`,
+/// 409 `last_passkey`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemovePasskey {
+    pub session: String,
+    pub passkey_id: String,
+}
+
 /// Reads a live session and its member; 401 `not_signed_in` otherwise. Use other than polls extends it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadSession {
@@ -344,6 +382,7 @@ pub enum Reply {
     Invite(InviteDetails),
     SignedIn(SignedIn),
     Passkey(Passkey),
+    Passkeys(Vec<PasskeyRow>),
     Session(Session),
     Members(Members),
     Sessions(Vec<SessionRow>),

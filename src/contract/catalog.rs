@@ -68,6 +68,9 @@ operations! {
         List(List) -> Reply, Idempotent;
         IssuePubKey(IssuePubKey) -> Reply, Once;
         GetPubKey(GetPubKey) -> Reply, Idempotent;
+        RequestPubKey(RequestPubKey) -> Reply, Idempotent;
+        GetPubKeyRequest(GetPubKeyRequest) -> Reply, Idempotent;
+        ListPubKeyRequests(ListPubKeyRequests) -> Reply, Idempotent;
         IssueToken(IssueToken) -> Reply, Once;
         RevokeToken(RevokeToken) -> Reply, Idempotent;
         AppNames(AppNames) -> Reply, Idempotent;
@@ -119,6 +122,27 @@ pub struct IssuePubKey {
 pub struct GetPubKey {
     pub publisher_id: String,
 }
+
+/// Asks the operator for a new Pub-Key. A publisher has one open request, which the next key closes: a further one
+/// changes nothing, and is answered 200 with the open one instead of 201.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestPubKey {
+    pub publisher_id: String,
+    /// The name of the member who asks.
+    pub by: String,
+    /// Checked by the dashboard's interface.
+    pub reason: String,
+}
+
+/// Reads a publisher's open request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GetPubKeyRequest {
+    pub publisher_id: String,
+}
+
+/// Reads the open requests of all publishers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListPubKeyRequests {}
 
 /// Issues a new token. Each call invalidates the token before last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::operation::{self, Applied, ObjectAddress, Operation, Repeat};
 use crate::operations;
 use domain::{
+    accounts::ids::MemberId,
     model::{AppId, Country, OfferId, PublisherId, time::UtcDay},
     reporting::facts::Format,
 };
@@ -100,6 +101,16 @@ pub struct AddOffers {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreateKey {
     pub body: String,
+    /// None for the operator.
+    #[serde(default)]
+    pub by: Option<KeyCreator>,
+}
+
+/// The member who creates a key, with the name of that time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyCreator {
+    pub member: MemberId,
+    pub name: String,
 }
 
 /// `GET …/report_keys`.

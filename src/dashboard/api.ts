@@ -3,6 +3,7 @@
 import type * as T from "./types";
 
 const BASE = "/v1/dashboard";
+const OVERVIEW = "/overview";
 
 // A 429 or 503 is repeated once by itself when it asks for no more than this; a longer wait is left to the person.
 const LONGEST_WAIT_SECONDS = 10;
@@ -27,6 +28,20 @@ export function onSignedOut(listener: () => void) {
   signedOutListener = listener;
 }
 
+let switchedListener = () => {};
+
+/** Called when an answer says that the browser has changed to another account than the page shows. */
+export function onSwitched(listener: () => void) {
+  switchedListener = listener;
+}
+
+let shownPublisher: string | null = null;
+
+/** Each call names the publisher that the page shows, so that none lands in an account that another tab has changed to. */
+export function showPublisher(publisherId: string | null) {
+  shownPublisher = publisherId;
+}
+
 function retryAfterSeconds(response: Response): number | null {
   const seconds = Number(response.headers.get("Retry-After") ?? NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : null;
@@ -44,14 +59,12 @@ async function errorOf(response: Response): Promise<ApiError> {
 }
 
 async function send(method: string, path: string, body?: object): Promise<Response> {
-  // A GET has no headers of its own, so that the shell's preload of the overview matches it.
-  const init: RequestInit = { method };
-  if (body) {
-    init.headers = { "Content-Type": "application/json" };
-    init.body = JSON.stringify(body);
-  }
+  const headers: Record<string, string> = {};
+  // The overview tells the publisher, and the shell's preload of it has no headers of its own.
+  if (shownPublisher !== null && path !== OVERVIEW) headers["X-Publisher"] = shownPublisher;
+  if (body) headers["Content-Type"] = "application/json";
   try {
-    return await fetch(BASE + path, init);
+    return await fetch(BASE + path, { method, headers, body: body && JSON.stringify(body) });
   } catch {
     throw new ApiError(0, "network", "", null, null);
   }
@@ -78,6 +91,7 @@ async function call<Result>(method: string, path: string, body?: object): Promis
   }
   const error = await errorOf(response);
   if (error.code === "not_signed_in") signedOutListener();
+  if (error.code === "account_switched") switchedListener();
   throw error;
 }
 
@@ -95,7 +109,7 @@ interface Options<Json> {
 }
 
 export const api = {
-  overview: () => get<T.Overview>("/overview"),
+  overview: () => get<T.Overview>(OVERVIEW),
   switchAccount: (publisher_id: string) => post("/switch", { publisher_id }),
 
   invite: (invite: string) => post<T.Invite>("/invite", { invite }),
@@ -106,6 +120,10 @@ export const api = {
   storePasskey: (invite: string, credential: object) => post("/passkeys", { invite, credential }),
   requestOptions: () => post<Options<PublicKeyCredentialRequestOptionsJSON>>("/passkeys/request"),
   signInWithPasskey: (credential: object) => post("/sign_in/passkey", { credential }),
+  passkeys: () => get<{ passkeys: T.Passkey[] }>("/passkeys"),
+  additionOptions: () => post<Options<PublicKeyCredentialCreationOptionsJSON>>("/passkeys/another/creation"),
+  addPasskey: (credential: object) => post("/passkeys/another", { credential }),
+  removePasskey: (passkey_id: string) => remove(`/passkeys/${id(passkey_id)}`),
   verifyOptions: () => post<Options<PublicKeyCredentialRequestOptionsJSON>>("/verify/request"),
   verify: (credential: object) => post("/verify", { credential }),
 
@@ -117,6 +135,8 @@ export const api = {
   createReportKey: (label: string) => post<T.NewReportKey>("/report_keys", { label }),
   revokeReportKey: (key_id: string) => remove(`/report_keys/${id(key_id)}`),
   pubKey: () => get<T.PubKey>("/pub_key"),
+  pubKeyRequest: () => get<T.PubKeyRequested>("/pub_key/request"),
+  requestPubKey: (reason: string) => post<T.PubKeyRequested>("/pub_key/request", { reason }),
   members: () => get<T.Members>("/members"),
   createInvite: (name: string, role: T.Role) => post<T.NewInvite>("/invites", { name, role }),
   withdrawInvite: (invite_id: string) => remove(`/invites/${id(invite_id)}`),

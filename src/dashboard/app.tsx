@@ -9,7 +9,7 @@ import { Status } from "./components/status";
 import { refresh } from "./cache";
 import { common } from "./messages";
 import { OVERVIEW_PATH, REPORTS_PATH, type Route, route, SETTINGS_PATH } from "./router";
-import { invite, isSignedOut, OVERVIEW_KEY } from "./session";
+import { generation, invite, isAdding, isSignedOut, OVERVIEW_KEY } from "./session";
 import { Overview } from "./views/overview/overview";
 import { Reports } from "./views/reports/reports";
 import { Settings } from "./views/settings/settings";
@@ -32,7 +32,7 @@ function useRefreshWhenSeen() {
 
 export function App() {
   useRefreshWhenSeen();
-  const needsSignIn = isSignedOut.value || invite.value !== null;
+  const needsSignIn = isSignedOut.value || isAdding.value || invite.value !== null;
   return (
     <>
       {needsSignIn ? <SignIn /> : <Frame />}
@@ -71,7 +71,7 @@ function Frame() {
         </div>
       </header>
       <main id="content" tabIndex={-1}>
-        <View route={current} />
+        <View key={generation.value} route={current} />
       </main>
     </>
   );

@@ -11,6 +11,7 @@ export function errorText(error: unknown): string {
   if (error.code === "unreadable") return errors.unreadable;
   if (error.code === "role_forbids") return errors.roleTitle;
   if (error.code === "last_owner") return errors.lastOwner;
+  if (error.code === "account_switched") return errors.switched;
   if (error.code === "passkey_refused") return errors.passkeyRefused;
   const again = error.retryAfter ? ` ${errors.again(Math.ceil(error.retryAfter))}` : "";
   if (error.status === 429) return errors.tooMany + again;

@@ -1,4 +1,4 @@
-// Passkey ceremonies: create one with an invite, sign in with one, and confirm a sensitive change.
+// Passkey ceremonies: create one with an invite or a further one, sign in with one, and confirm a sensitive change.
 
 import { api, ApiError } from "./api";
 
@@ -33,13 +33,23 @@ async function ceremony(start: () => Promise<Credential | null>): Promise<object
 const getCredential = (options: PublicKeyCredentialRequestOptionsJSON) =>
   ceremony(() => navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }));
 
+const createCredential = (options: PublicKeyCredentialCreationOptionsJSON) =>
+  ceremony(() =>
+    navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) }),
+  );
+
 export async function createPasskey(invite: string): Promise<void> {
   if (!passkeysSupported()) throw new PasskeyError("unsupported");
   const { options } = await api.creationOptions(invite);
-  const credential = await ceremony(() =>
-    navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) }),
-  );
-  await api.storePasskey(invite, credential);
+  await api.storePasskey(invite, await createCredential(options));
+}
+
+/** A further passkey of the member who is signed in. */
+export async function addPasskey(): Promise<void> {
+  if (!passkeysSupported()) throw new PasskeyError("unsupported");
+  const { options } = await withVerification(api.additionOptions);
+  const credential = await createCredential(options);
+  await withVerification(() => api.addPasskey(credential));
 }
 
 export async function signInWithPasskey(): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 
-export const SECTIONS = ["keys", "pub_key", "members", "sessions", "audit"] as const;
+export const SECTIONS = ["keys", "pub_key", "members", "passkeys", "sessions", "audit"] as const;
 export type Section = (typeof SECTIONS)[number];
 
 export type Route =

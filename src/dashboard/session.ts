@@ -1,8 +1,8 @@
 // The session: the member who is signed in, and the events that end or change it.
 
 import { signal } from "@preact/signals";
-import { api, onSignedOut } from "./api";
-import { clearCache, prefetch } from "./cache";
+import { api, ApiError, onSignedOut, onSwitched, showPublisher } from "./api";
+import { clearCache, prefetch, refresh } from "./cache";
 import { account } from "./messages";
 import { focusNextHeading, navigate, OVERVIEW_PATH, takeInvite } from "./router";
 import { say } from "./components/status";
@@ -19,18 +19,26 @@ export const isSignedOut = signal(false);
 /** A session ended by itself while it was in use. */
 export const hasExpired = signal(false);
 
+/** The sign-in view is open beside a session, for a further account. */
+export const isAdding = signal(false);
+
 export const invite = signal<string | null>(null);
 
-/** Rises with each sign-in and sign-out, so that an answer that was asked for before is not taken for the present one. */
-let generation = 0;
+/**
+ * Rises with each sign-in, sign-out and change of account. An answer that was asked for before is not taken for the
+ * present one, and the view is drawn anew, so that it keeps nothing of the former account.
+ */
+export const generation = signal(0);
 
 export async function loadOverview(): Promise<Overview> {
-  const asked = generation;
+  const asked = generation.peek();
   const overview = await api.overview();
-  if (asked !== generation) return overview;
+  if (asked !== generation.peek()) return overview;
+  const { publisher_id } = overview.publisher;
   const former = session.peek()?.publisher.publisher_id;
   // Another tab can have switched the account; what is kept here belongs to the former one.
-  if (former !== undefined && former !== overview.publisher.publisher_id) clearCache();
+  if (former !== undefined && former !== publisher_id) leaveAccount();
+  showPublisher(publisher_id);
   session.value = overview;
   isSignedOut.value = false;
   hasExpired.value = false;
@@ -49,22 +57,43 @@ export function startSession(): Promise<void> {
     hasExpired.value = session.value !== undefined;
     forget();
   });
+  onSwitched(() => {
+    // Of several calls that were refused, the first has the page follow.
+    if (session.peek() === undefined) return;
+    showAccount(account.switchedElsewhere);
+  });
   return prefetch(OVERVIEW_KEY, loadOverview);
 }
 
-function forget() {
-  generation += 1;
+/** Nothing of the account that was shown is kept. */
+function leaveAccount() {
+  generation.value += 1;
   clearCache();
+  showPublisher(null);
   session.value = undefined;
+}
+
+function forget() {
+  leaveAccount();
+  isAdding.value = false;
   isSignedOut.value = true;
   focusNextHeading();
 }
 
-/** After a sign-in: the view that was asked for is loaded. */
+/** Shows the overview of the browser's current account. */
+function showAccount(said: string) {
+  leaveAccount();
+  void prefetch(OVERVIEW_KEY, loadOverview);
+  navigate(OVERVIEW_PATH);
+  say(said);
+}
+
+/** After a sign-in: the view that was asked for is loaded, or the overview of an account that was added. */
 export function enter() {
-  generation += 1;
-  clearCache();
+  if (session.peek() !== undefined) navigate(OVERVIEW_PATH);
+  leaveAccount();
   invite.value = null;
+  isAdding.value = false;
   isSignedOut.value = false;
   hasExpired.value = false;
   focusNextHeading();
@@ -77,20 +106,22 @@ export async function leave() {
 }
 
 export async function switchAccount(publisherId: string, name: string) {
-  await api.switchAccount(publisherId);
-  clearCache();
-  session.value = undefined;
-  void prefetch(OVERVIEW_KEY, loadOverview);
-  navigate(OVERVIEW_PATH);
-  say(account.switched(name));
+  try {
+    await api.switchAccount(publisherId);
+  } catch (error) {
+    // Its session has ended: the next overview does not name it.
+    if (error instanceof ApiError && error.status === 404) void refresh(OVERVIEW_KEY);
+    throw error;
+  }
+  showAccount(account.switched(name));
 }
 
-export type Right = "reports" | "keys" | "pub_key" | "members" | "sessions" | "audit";
+export type Right = "reports" | "keys" | "pub_key" | "members" | "passkeys" | "sessions" | "audit";
 
 const RIGHTS: Record<Role, Right[]> = {
-  owner: ["reports", "keys", "pub_key", "members", "sessions", "audit"],
-  developer: ["reports", "keys", "pub_key", "sessions", "audit"],
-  analyst: ["reports", "sessions"],
+  owner: ["reports", "keys", "pub_key", "members", "passkeys", "sessions", "audit"],
+  developer: ["reports", "keys", "pub_key", "passkeys", "sessions", "audit"],
+  analyst: ["reports", "passkeys", "sessions"],
 };
 
 export const may = (role: Role, right: Right) => RIGHTS[role].includes(right);

@@ -116,6 +116,7 @@ export interface ReportKey {
   label: string;
   scope: string;
   created_at: number;
+  created_by: { member_id: string | null; name: string };
   last_used_at: number | null;
 }
 
@@ -127,6 +128,10 @@ export interface NewReportKey {
 
 export interface PubKey {
   pub_key: string | null;
+}
+
+export interface PubKeyRequested {
+  request: { requested_at: number; requested_by: string; reason: string } | null;
 }
 
 export interface Member {
@@ -164,6 +169,14 @@ export interface Session {
   last_seen_at: number;
   user_agent: string;
   is_current: boolean;
+}
+
+export interface Passkey {
+  passkey_id: string;
+  /** The browser that made it. */
+  user_agent: string;
+  created_at: number;
+  last_used_at: number | null;
 }
 
 export interface AuditEntry {

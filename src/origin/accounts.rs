@@ -11,6 +11,7 @@ pub mod invites;
 pub mod members;
 #[cfg(target_arch = "wasm32")]
 mod object;
+pub mod own_passkeys;
 pub mod passkeys;
 pub mod service;
 pub mod sessions;
@@ -70,6 +71,9 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::ReadPasskey(read) => passkeys::read(db, &read.credential_id.0).map(Reply::Passkey),
         Command::SignIn(sign_in) => passkeys::sign_in(db, context, &sign_in).map(Reply::SignedIn),
         Command::Verify(verify) => passkeys::verify(db, now_ms, &verify).map(done),
+        Command::ReadPasskeys(read) => own_passkeys::list(db, read.member).map(Reply::Passkeys),
+        Command::AddPasskey(add) => own_passkeys::add(db, now_ms, &add).map(done),
+        Command::RemovePasskey(remove) => own_passkeys::remove(db, now_ms, &remove).map(done),
         Command::ReadSession(read) => {
             sessions::read(db, now_ms, &read.session, read.session_use).map(Reply::Session)
         }

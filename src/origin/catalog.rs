@@ -11,6 +11,7 @@ pub mod limits;
 pub mod listing_room;
 #[cfg(target_arch = "wasm32")]
 mod object;
+pub mod pub_key_requests;
 pub mod publication;
 mod resource_tables;
 pub mod resources;
@@ -26,10 +27,12 @@ pub mod tokens;
 mod tracking_rows;
 pub mod tracking_slots;
 
+use serde_json::json;
+
 use contract::{
     catalog::{
-        AppNames, Command, Get, GetAppSettings, GetPubKey, GetStatus, IssuePubKey, IssueToken, List, Put,
-        RevokeToken,
+        AppNames, Command, Get, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus, IssuePubKey,
+        IssueToken, List, ListPubKeyRequests, Put, RevokeToken,
     },
     operation::Reply,
 };
@@ -94,6 +97,12 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
             tokens::issue_pub_key(db, context, &publisher_id)
         }
         Command::GetPubKey(GetPubKey { publisher_id }) => tokens::pub_key(db, context, &publisher_id),
+        Command::RequestPubKey(request) => pub_key_requests::open(db, context.now_ms, &request),
+        Command::GetPubKeyRequest(GetPubKeyRequest { publisher_id }) => {
+            let request = pub_key_requests::get(db, &publisher_id)?;
+            Ok(Reply::ok(&json!({ "request": request })))
+        }
+        Command::ListPubKeyRequests(ListPubKeyRequests {}) => pub_key_requests::list(db),
         Command::IssueToken(IssueToken { advertiser_id }) => tokens::issue_token(db, context, &advertiser_id),
         Command::RevokeToken(RevokeToken {
             advertiser_id,

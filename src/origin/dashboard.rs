@@ -10,6 +10,8 @@ mod gate;
 #[cfg(target_arch = "wasm32")]
 mod members;
 #[cfg(target_arch = "wasm32")]
+mod own_passkeys;
+#[cfg(target_arch = "wasm32")]
 mod pages;
 #[cfg(target_arch = "wasm32")]
 mod passkeys;
@@ -17,6 +19,8 @@ mod passkeys;
 mod settings;
 #[cfg(target_arch = "wasm32")]
 mod sign_in;
+#[cfg(target_arch = "wasm32")]
+mod switch;
 #[cfg(target_arch = "wasm32")]
 mod web_crypto;
 
@@ -54,6 +58,7 @@ pub enum PublicCall {
 pub enum MemberCall {
     VerifyRequest,
     Verify,
+    Switch,
     Overview,
     Reports,
     Suggestions,
@@ -61,6 +66,8 @@ pub enum MemberCall {
     CreateReportKey,
     RevokeReportKey,
     ReadPubKey,
+    ReadPubKeyRequest,
+    RequestPubKey,
     ListMembers,
     Invite,
     WithdrawInvite,
@@ -69,6 +76,10 @@ pub enum MemberCall {
     Recover,
     ListSessions,
     EndSession,
+    ListPasskeys,
+    PasskeyAddition,
+    AddPasskey,
+    RemovePasskey,
     ReadAudit,
 }
 
@@ -76,17 +87,22 @@ impl MemberCall {
     /// The permission that a call needs besides a session.
     pub fn permission(self) -> Option<Permission> {
         match self {
-            Self::VerifyRequest | Self::Verify => None,
+            Self::VerifyRequest | Self::Verify | Self::Switch => None,
             Self::Overview | Self::Reports | Self::Suggestions => Some(Permission::ViewFigures),
             Self::ListReportKeys => Some(Permission::ViewReportKeys),
             Self::CreateReportKey | Self::RevokeReportKey => Some(Permission::ManageReportKeys),
             Self::ReadPubKey => Some(Permission::ViewPubKey),
+            Self::ReadPubKeyRequest | Self::RequestPubKey => Some(Permission::RequestPubKey),
             Self::ListMembers => Some(Permission::ViewMembers),
             Self::Invite | Self::WithdrawInvite | Self::ChangeRole | Self::RemoveMember | Self::Recover => {
                 Some(Permission::ManageMembers)
             }
             Self::ListSessions => Some(Permission::ViewOwnSessions),
             Self::EndSession => Some(Permission::EndOwnSessions),
+            Self::ListPasskeys => Some(Permission::ViewOwnPasskeys),
+            Self::PasskeyAddition | Self::AddPasskey | Self::RemovePasskey => {
+                Some(Permission::ManageOwnPasskeys)
+            }
             Self::ReadAudit => Some(Permission::ViewAudit),
         }
     }
@@ -97,8 +113,8 @@ mod handlers {
     use worker::Request;
 
     use super::{
-        DashboardCall, MemberCall, PublicCall, config::LocalSignIn, figures, gate, members, pages, passkeys,
-        settings, sign_in,
+        DashboardCall, MemberCall, PublicCall, config::LocalSignIn, figures, gate, members, own_passkeys,
+        pages, passkeys, settings, sign_in, switch,
     };
     use crate::{isolate::RequestContext, refusal::Refusal};
     use domain::model::api_error::common;
@@ -154,8 +170,10 @@ mod handlers {
             MemberCall::Overview
                 | MemberCall::ListReportKeys
                 | MemberCall::ReadPubKey
+                | MemberCall::ReadPubKeyRequest
                 | MemberCall::ListMembers
                 | MemberCall::ListSessions
+                | MemberCall::ListPasskeys
                 | MemberCall::ReadAudit
         )
     }
@@ -174,12 +192,13 @@ mod handlers {
             .as_ref()
             .ok_or(common::NOT_FOUND)?;
         gate::check_host(config, address.authority)?;
-        gate::check_sender(config, &request, !is_read(call))?;
-        let keys = &context.isolate.config.account_keys;
-        let visitor = gate::admit(context, config, keys, &request, call.permission()).await?;
+        let is_write = !is_read(call);
+        gate::check_sender(config, &request, is_write)?;
+        let visitor = gate::admit(context, config, &request, call.permission(), is_write).await?;
         match call {
             MemberCall::VerifyRequest => passkeys::verify_request(context, config, &visitor),
             MemberCall::Verify => passkeys::verify(context, config, &visitor, request).await,
+            MemberCall::Switch => switch::switch(context, config, &visitor, request).await,
             MemberCall::Overview => figures::overview(context, config, &visitor).await,
             MemberCall::Reports => figures::reports(context, &visitor, request).await,
             MemberCall::Suggestions => figures::suggestions(context, &visitor, request).await,
@@ -187,6 +206,8 @@ mod handlers {
             MemberCall::CreateReportKey => settings::create_report_key(context, &visitor, request).await,
             MemberCall::RevokeReportKey => settings::revoke_report_key(context, &visitor, segments).await,
             MemberCall::ReadPubKey => settings::read_pub_key(context, &visitor).await,
+            MemberCall::ReadPubKeyRequest => settings::read_pub_key_request(context, &visitor).await,
+            MemberCall::RequestPubKey => settings::request_pub_key(context, &visitor, request).await,
             MemberCall::ListMembers => members::list(context, &visitor).await,
             MemberCall::Invite => members::invite(context, config, &visitor, request).await,
             MemberCall::WithdrawInvite => members::withdraw_invite(context, &visitor, segments).await,
@@ -195,6 +216,10 @@ mod handlers {
             MemberCall::Recover => members::recover(context, config, &visitor, segments).await,
             MemberCall::ListSessions => members::sessions(context, &visitor).await,
             MemberCall::EndSession => members::end_session(context, &visitor, segments).await,
+            MemberCall::ListPasskeys => own_passkeys::list(context, &visitor).await,
+            MemberCall::PasskeyAddition => own_passkeys::creation(context, config, &visitor).await,
+            MemberCall::AddPasskey => own_passkeys::add(context, config, &visitor, request).await,
+            MemberCall::RemovePasskey => own_passkeys::remove(context, &visitor, segments).await,
             MemberCall::ReadAudit => members::audit(context, &visitor, address.query).await,
         }
     }

@@ -28,7 +28,7 @@ mod uploads;
 pub use sql::MIGRATIONS;
 
 use contract::ledger::{
-    AddOffers, Command, CreateKey, Freshness, ListDays, ListKeys, ReadFreshness, ReadOffers, Reply, RevokeKey,
+    AddOffers, Command, Freshness, ListDays, ListKeys, ReadFreshness, ReadOffers, Reply, RevokeKey,
 };
 use domain::model::{PublisherId, mac::MacKeys, time::SECOND_MS};
 use platform::{
@@ -63,7 +63,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
             sequence,
             &sums,
         )?)),
-        Command::CreateKey(CreateKey { body }) => keys::create(db, context, &body).map(Reply::Operator),
+        Command::CreateKey(create) => keys::create(db, context, &create).map(Reply::Operator),
         Command::ListKeys(ListKeys {}) => keys::list(db).map(Reply::Operator),
         Command::RevokeKey(RevokeKey { key_id }) => keys::revoke(db, &key_id).map(Reply::Operator),
         Command::ListDays(ListDays { limit, before }) => {

@@ -3,8 +3,9 @@
 use crate::dashboard::{
     DashboardCall::{self, Asset, Member, Page, Public},
     MemberCall::{
-        self, ChangeRole, EndSession, ListMembers, ListSessions, Overview, ReadAudit, Recover, RemoveMember,
-        Reports, Suggestions, Verify, VerifyRequest, WithdrawInvite,
+        self, AddPasskey, ChangeRole, EndSession, ListMembers, ListPasskeys, ListSessions, Overview,
+        PasskeyAddition, ReadAudit, ReadPubKeyRequest, Recover, RemoveMember, RemovePasskey, Reports,
+        RequestPubKey, Suggestions, Switch, Verify, VerifyRequest, WithdrawInvite,
     },
     PublicCall::{
         CreatePasskey, PasskeyCreation, PasskeyRequest, ReadInvite, SignIn, SignInByPasskey, SignOut,
@@ -39,6 +40,7 @@ pub enum CatalogCall {
     Write(Resource),
     IssuePubKey,
     ReadPubKey,
+    ListPubKeyRequests,
     IssueToken,
     RevokeToken,
     Import,
@@ -121,6 +123,7 @@ pub const ROUTES: &[Row] = &[
         on(Get, Catalog(ReadPubKey)).within(Operator),
         on(Post, Catalog(IssuePubKey)).within(Operator),
     ]),
+    publishers("/v1/operator/pub_key_requests", &[on(Get, Catalog(ListPubKeyRequests)).within(Operator)]),
     publishers("/v1/operator/publishers/{}/report_keys", &[
         on(Get, Ledger(ListReportKeys)).within(Operator),
         on(Post, Ledger(CreateReportKey)).within(Documents),
@@ -184,11 +187,18 @@ pub const ROUTES: &[Row] = &[
     dashboard("/v1/dashboard/sign_in", &[on(Post, Dashboard(Public(SignIn))).within(SignIns)]),
     dashboard("/v1/dashboard/sign_in/passkey", &[on(Post, Dashboard(Public(SignInByPasskey))).within(SignIns)]),
     dashboard("/v1/dashboard/sign_out", &[on(Post, Dashboard(Public(SignOut))).within(SignIns)]),
-    dashboard("/v1/dashboard/passkeys", &[on(Post, Dashboard(Public(CreatePasskey))).within(SignIns)]),
+    dashboard("/v1/dashboard/passkeys", &[
+        on(Get, Dashboard(Member(ListPasskeys))).within(Members),
+        on(Post, Dashboard(Public(CreatePasskey))).within(SignIns),
+    ]),
     dashboard("/v1/dashboard/passkeys/creation", &[on(Post, Dashboard(Public(PasskeyCreation))).within(SignIns)]),
     dashboard("/v1/dashboard/passkeys/request", &[on(Post, Dashboard(Public(PasskeyRequest))).within(SignIns)]),
+    dashboard("/v1/dashboard/passkeys/another", &[on(Post, Dashboard(Member(AddPasskey))).within(Members)]),
+    dashboard("/v1/dashboard/passkeys/another/creation", &[on(Post, Dashboard(Member(PasskeyAddition))).within(Members)]),
+    dashboard("/v1/dashboard/passkeys/{}", &[on(Delete, Dashboard(Member(RemovePasskey))).within(Members)]),
     dashboard("/v1/dashboard/verify", &[on(Post, Dashboard(Member(Verify))).within(Members)]),
     dashboard("/v1/dashboard/verify/request", &[on(Post, Dashboard(Member(VerifyRequest))).within(Members)]),
+    dashboard("/v1/dashboard/switch", &[on(Post, Dashboard(Member(Switch))).within(Members)]),
     dashboard("/v1/dashboard/overview", &[on(Get, Dashboard(Member(Overview))).within(Members)]),
     dashboard("/v1/dashboard/reports", &[on(Post, Dashboard(Member(Reports))).within(Members)]),
     dashboard("/v1/dashboard/suggestions", &[on(Post, Dashboard(Member(Suggestions))).within(Members)]),
@@ -200,6 +210,10 @@ pub const ROUTES: &[Row] = &[
         on(Delete, Dashboard(Member(MemberCall::RevokeReportKey))).within(Members),
     ]),
     dashboard("/v1/dashboard/pub_key", &[on(Get, Dashboard(Member(MemberCall::ReadPubKey))).within(Members)]),
+    dashboard("/v1/dashboard/pub_key/request", &[
+        on(Get, Dashboard(Member(ReadPubKeyRequest))).within(Members),
+        on(Post, Dashboard(Member(RequestPubKey))).within(Members),
+    ]),
     dashboard("/v1/dashboard/members", &[on(Get, Dashboard(Member(ListMembers))).within(Members)]),
     dashboard("/v1/dashboard/members/{}", &[
         on(Patch, Dashboard(Member(ChangeRole))).within(Members),

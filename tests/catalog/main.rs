@@ -23,6 +23,7 @@ mod chunks;
 mod click_secrets;
 mod guard;
 mod import;
+mod pub_key_requests;
 mod publication;
 mod resources;
 mod schedule;

@@ -1,7 +1,8 @@
 //! The SQL texts. A bound integer arrives as a double, so a statement must convert it back before it uses it.
 
 use contract::catalog::{
-    AppNames, GetAppSettings, GetPubKey, GetStatus, IssuePubKey, IssueToken, List, RevokeToken,
+    AppNames, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus, IssuePubKey, IssueToken, List,
+    ListPubKeyRequests, RequestPubKey, RevokeToken,
 };
 use std::collections::BTreeSet;
 
@@ -52,9 +53,18 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
     for command in [
         |publisher_id| Command::IssuePubKey(IssuePubKey { publisher_id }),
         |publisher_id| Command::GetPubKey(GetPubKey { publisher_id }),
+        |publisher_id| Command::GetPubKeyRequest(GetPubKeyRequest { publisher_id }),
     ] {
         catalog.send(command("lumen-arcade".into())).unwrap();
     }
+    let request = Command::RequestPubKey(RequestPubKey {
+        publisher_id: "lumen-arcade".into(),
+        by: "Ada".into(),
+        reason: "lost".into(),
+    });
+    body(&catalog.send(request).unwrap(), 201);
+    let list = Command::ListPubKeyRequests(ListPubKeyRequests {});
+    body(&catalog.send(list).unwrap(), 200);
     let advertiser_id = "mangrove-mobile".to_owned();
     let issue = Command::IssueToken(IssueToken { advertiser_id });
     let issued = body(&catalog.send(issue).unwrap(), 201);

@@ -31,13 +31,14 @@ fn survives<T: Serialize + DeserializeOwned>(example: &Value) -> Result<(), Stri
     }
 }
 
-const FORMATS: [(&str, Check); 42] = [
+const FORMATS: [(&str, Check); 43] = [
     ("accounts_audit", survives::<accounts::AuditPage>),
     ("accounts_command", survives::<accounts::Command>),
     ("accounts_invite", survives::<accounts::InviteDetails>),
     ("accounts_invited", survives::<accounts::Invited>),
     ("accounts_members", survives::<accounts::Members>),
     ("accounts_passkey", survives::<accounts::Passkey>),
+    ("accounts_passkeys", survives::<Vec<accounts::PasskeyRow>>),
     ("accounts_session", survives::<accounts::Session>),
     ("accounts_sessions", survives::<Vec<accounts::SessionRow>>),
     ("accounts_signed_in", survives::<accounts::SignedIn>),

@@ -1,8 +1,12 @@
 //! The dashboard's interface over HTTP: who is let in, and that its figures are those of the report keys.
 
 mod access;
+mod accounts;
+mod authenticator;
 mod figures;
+mod keys;
 mod pages;
+mod passkeys;
 mod sessions;
 
 use serde_json::{Value, json};
@@ -14,10 +18,11 @@ use crate::harness::{Answer, Publisher, Signpost};
 const HOST: &str = "localhost:8787";
 const ORIGIN: &str = "http://localhost:8787";
 
-/// A browser: what it sends by itself, and its cookie.
+/// A browser: what it sends by itself, its cookie, and the publisher that its page shows.
 struct Browser<'s> {
     signpost: &'s Signpost,
     cookie: Option<String>,
+    publisher: Option<String>,
 }
 
 impl<'s> Browser<'s> {
@@ -25,6 +30,7 @@ impl<'s> Browser<'s> {
         Self {
             signpost,
             cookie: None,
+            publisher: None,
         }
     }
 
@@ -36,6 +42,7 @@ impl<'s> Browser<'s> {
             headers.extend([("Origin", ORIGIN), ("Content-Type", "application/json")]);
         }
         headers.extend(self.cookie.as_deref().map(|cookie| ("Cookie", cookie)));
+        headers.extend(self.publisher.as_deref().map(|shown| ("X-Publisher", shown)));
         self.signpost.send(method, path, &headers, body.as_bytes())
     }
 
@@ -47,10 +54,17 @@ impl<'s> Browser<'s> {
         self.send("POST", &format!("/v1/dashboard/{path}"), Some(body))
     }
 
-    /// Signs in by an invite.
+    /// Signs in by an invite, whose publisher the page shows from then on.
     #[track_caller]
     fn sign_in(&mut self, invite: &str) {
         let answer = self.post("sign_in", &json!({ "invite": invite })).expect(204);
+        self.keep_cookie(&answer);
+        self.publisher = invite.split('_').nth(2).map(str::to_owned);
+    }
+
+    /// Keeps the cookie of an answer that sets the browser's sessions.
+    #[track_caller]
+    fn keep_cookie(&mut self, answer: &Answer) {
         let cookie = answer.header("Set-Cookie").expect("a cookie");
         assert!(cookie.contains("; HttpOnly; SameSite=Strict"), "{cookie}");
         let (cookie, _) = cookie.split_once(';').expect("attributes");

@@ -7,6 +7,7 @@ mod invites;
 mod limits;
 mod members;
 mod model;
+mod own_passkeys;
 mod passkeys;
 mod sessions;
 mod statements;

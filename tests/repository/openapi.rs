@@ -38,9 +38,10 @@ use origin::{
 use platform::http::router::{Interface, Method, Route};
 
 /// The files whose refusals only the dashboard's calls can have. The others' are those of `openapi.yaml`.
-const DASHBOARDS_OWN: [&str; 5] = [
+const DASHBOARDS_OWN: [&str; 6] = [
     "src/domain/accounts/",
     "src/origin/accounts/",
+    "src/origin/catalog/pub_key_requests.rs",
     "src/origin/dashboard/",
     "src/origin/ledger/report_budget.rs",
     "src/origin/ledger/service/dashboard.rs",
@@ -290,6 +291,9 @@ fn each_call_of_the_dashboard_is_documented_with_the_checks_that_it_passes() {
             let needs_session = operation["security"] == json!([{ "Session": [] }]);
             assert_eq!(needs_session, member.is_some(), "{id}");
 
+            let is_bound = codes(409).is_some_and(|codes| codes.contains("account_switched"));
+            assert_eq!(is_bound, member.is_some(), "{id}");
+
             let is_write = endpoint.method != Method::Get;
             assert_eq!(codes(415).is_some(), is_write, "{id}");
             let has_body = operation.get("requestBody").is_some();
@@ -308,6 +312,7 @@ fn each_call_of_the_dashboard_is_documented_with_the_checks_that_it_passes() {
             }
             let mut sent = BTreeSet::from(["Sec-Fetch-Site"]);
             sent.extend(is_write.then_some("Origin"));
+            sent.extend((is_write && member.is_some()).then_some("X-Publisher"));
             assert_eq!(headers, sent, "{id}");
         }
     }
@@ -324,12 +329,15 @@ fn what_a_browser_is_given_is_as_the_document_of_the_dashboard_says() {
     let keys = MacKeys::parse("ACCOUNT_MAC", &"ab".repeat(32)).unwrap();
     let account = Account::Publisher(PublisherId::parse("lumen-arcade").unwrap());
     let session = session::issue(&keys, &account, [0xCD; 16]);
+    let other = Account::Publisher(PublisherId::parse("hex-studio").unwrap());
+    let sessions = format!("{session}.{}", session::issue(&keys, &other, [0xCD; 16]));
     let mark = "0123456789abcdef".repeat(2);
     for site in [CookieSite::Production, CookieSite::Local { port: 8787 }] {
-        let of_session = Cookie::session(AccountKind::Publisher, site);
+        let of_session = Cookie::sessions(AccountKind::Publisher, site);
         let of_ceremony = Cookie::ceremony(AccountKind::Publisher, site);
         let cookies = [
             ("SessionCookie", of_session.set(&session).unwrap()),
+            ("SessionCookie", of_session.set(&sessions).unwrap()),
             ("NoSession", of_session.clear()),
             ("CeremonyCookie", of_ceremony.set(&mark).unwrap()),
         ];

@@ -2,11 +2,15 @@
 
 import { useAction } from "../action";
 import { account as text } from "../messages";
-import { leave, session, switchAccount } from "../session";
+import { isAdding, leave, session, switchAccount } from "../session";
 import type { Overview } from "../types";
-import { Check, ChevronDown } from "./icons";
+import { focusNextHeading } from "../router";
+import { Check, ChevronDown, Plus } from "./icons";
 import { Popover } from "./popover";
 import { FormError } from "./states";
+
+// The most accounts that a browser is signed in to.
+const MOST_ACCOUNTS = 4;
 
 export function AccountMenu() {
   const overview = session.value;
@@ -56,8 +60,20 @@ function Menu({ overview, close }: { overview: Overview; close: () => void }) {
         </ul>
       )}
       <FormError error={change.error ?? signOut.error} />
+      {accounts.length < MOST_ACCOUNTS && (
+        <button
+          type="button"
+          class="preset separate"
+          onClick={() => {
+            focusNextHeading();
+            isAdding.value = true;
+          }}
+        >
+          {text.add} <Plus />
+        </button>
+      )}
       <button type="button" class="preset separate" onClick={() => void signOut.run()}>
-        {text.signOut}
+        {accounts.length > 1 ? text.signOutOfAll : text.signOut}
       </button>
     </>
   );

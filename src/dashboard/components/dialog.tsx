@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { useAction } from "../action";
 import { common } from "../messages";
+import { CopyField } from "./copy-button";
 import { FormError } from "./states";
 
 interface Props {
@@ -45,6 +46,90 @@ export function Dialog({ title, onClose, children, keepOpen }: Props) {
         {children}
       </div>
     </dialog>
+  );
+}
+
+interface FormProps {
+  title: string;
+  /** What the form's button says. */
+  button: string;
+  onSubmit: () => Promise<void>;
+  onClose: () => void;
+  children: ComponentChildren;
+}
+
+/** Asks for what a change needs; stays open with the reason when the change fails. */
+export function FormDialog({ title, button, onSubmit, onClose, children }: FormProps) {
+  const action = useAction(onSubmit);
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void action.run();
+        }}
+      >
+        {children}
+        <FormError error={action.error} />
+        <div class="dialog-buttons">
+          <button type="button" class="button" onClick={onClose}>
+            {common.cancel}
+          </button>
+          <button type="submit" class="button primary" aria-disabled={action.isRunning}>
+            {button}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface TextFieldProps {
+  label: string;
+  hint?: string;
+  longest: number;
+  value: string;
+  onChange: (value: string) => void;
+}
+
+/** A line of text that a form needs. */
+export function TextField({ label, hint, longest, value, onChange }: TextFieldProps) {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <input
+        type="text"
+        required
+        maxLength={longest}
+        autocomplete="off"
+        value={value}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+      {hint && <small>{hint}</small>}
+    </label>
+  );
+}
+
+interface SecretProps {
+  title: string;
+  text: string;
+  label: string;
+  value: string;
+  onClose: () => void;
+}
+
+/** Shows what is shown only once, to be copied. */
+export function SecretDialog({ title, text, label, value, onClose }: SecretProps) {
+  return (
+    <Dialog title={title} onClose={onClose} keepOpen>
+      <p>{text}</p>
+      <CopyField label={label} value={value} />
+      <div class="dialog-buttons">
+        <button type="button" class="button primary" onClick={onClose}>
+          {common.done}
+        </button>
+      </div>
+    </Dialog>
   );
 }
 

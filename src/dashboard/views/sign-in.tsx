@@ -14,6 +14,7 @@ import {
   enter,
   hasExpired,
   invite as heldInvite,
+  isAdding,
   isSignedOut,
   leave,
   loadOverview,
@@ -32,9 +33,7 @@ export function SignIn() {
       <main id="content" class="card">
         {invite === null ? (
           <WithPasskey />
-        ) : session.value ? (
-          <SessionOpen />
-        ) : isSignedOut.value ? (
+        ) : session.value || isSignedOut.value ? (
           <WithInvite key={invite} invite={invite} />
         ) : (
           <CheckingSession />
@@ -53,7 +52,7 @@ function Checking() {
   );
 }
 
-/** Until it is known whether a session is open, which must be left first. */
+/** Until it is known which sessions are open: one of the invite's account must be left first. */
 function CheckingSession() {
   const { error, reload } = useCached(OVERVIEW_KEY, loadOverview);
   if (!error) return <Checking />;
@@ -72,29 +71,38 @@ function WithPasskey() {
   });
   return (
     <>
-      <Heading title={text.title} />
-      <p>{hasExpired.value ? text.expired : text.intro}</p>
+      <Heading title={isAdding.value ? text.addTitle : text.title} />
+      <p>{isAdding.value ? text.addIntro : hasExpired.value ? text.expired : text.intro}</p>
       <FormError error={action.error} />
-      <button
-        type="button"
-        class="button primary wide"
-        aria-disabled={action.isRunning}
-        onClick={() => void action.run()}
-      >
-        {action.isRunning ? text.waiting : text.withPasskey}
-      </button>
+      <div class="stack">
+        <button
+          type="button"
+          class="button primary wide"
+          aria-disabled={action.isRunning}
+          onClick={() => void action.run()}
+        >
+          {action.isRunning ? text.waiting : text.withPasskey}
+        </button>
+        {isAdding.value && (
+          <button type="button" class="button wide" onClick={() => (isAdding.value = false)}>
+            {common.cancel}
+          </button>
+        )}
+      </div>
       <p class="note">{text.noPasskey}</p>
     </>
   );
 }
 
-function SessionOpen() {
-  const { member, publisher } = session.value!;
-  const action = useAction(leave);
+function SessionOpen({ publisher, onLeft }: { publisher: string; onLeft?: () => void }) {
+  const action = useAction(async () => {
+    await leave();
+    onLeft?.();
+  });
   return (
     <>
-      <Heading title={text.openTitle} />
-      <p>{text.open(member.name, publisher.name)}</p>
+      <Heading title={text.openTitle(publisher)} />
+      <p>{text.open}</p>
       <FormError error={action.error} />
       <div class="stack">
         <button
@@ -135,12 +143,14 @@ function WithInvite({ invite }: { invite: string }) {
         <Heading title={text.unknownTitle} />
         <p>{text.unknown}</p>
         <button type="button" class="button wide" onClick={() => (heldInvite.value = null)}>
-          {text.toSignIn}
+          {session.value ? text.stay : text.toSignIn}
         </button>
       </>
     );
   }
-  return <Accept invite={invite} found={found} />;
+  const { publisher } = found;
+  const isHeld = session.value?.accounts.some((held) => held.publisher_id === publisher.publisher_id);
+  return isHeld ? <SessionOpen publisher={publisher.name} /> : <Accept invite={invite} found={found} />;
 }
 
 function Accept({ invite, found }: { invite: string; found: Invite }) {
@@ -148,7 +158,12 @@ function Accept({ invite, found }: { invite: string; found: Invite }) {
     await (found.local_sign_in ? api.signIn(invite) : createPasskey(invite));
     enter();
   });
+  // Of an account that the page does not know of, since the current one's session has ended.
+  if (action.error instanceof ApiError && action.error.code === "session_open") {
+    return <SessionOpen publisher={found.publisher.name} onLeft={action.clear} />;
+  }
   const title = found.is_recovery ? text.recoveryTitle : text.inviteTitle;
+  const current = session.value?.publisher.name;
   return (
     <>
       <Heading title={title(found.publisher.name)} />
@@ -169,15 +184,23 @@ function Accept({ invite, found }: { invite: string; found: Invite }) {
         </div>
       </dl>
       <FormError error={action.error} />
-      <button
-        type="button"
-        class="button primary wide"
-        aria-disabled={action.isRunning}
-        onClick={() => void action.run()}
-      >
-        {found.local_sign_in ? text.local : action.isRunning ? text.waiting : text.create}
-      </button>
+      <div class="stack">
+        <button
+          type="button"
+          class="button primary wide"
+          aria-disabled={action.isRunning}
+          onClick={() => void action.run()}
+        >
+          {found.local_sign_in ? text.local : action.isRunning ? text.waiting : text.create}
+        </button>
+        {current && (
+          <button type="button" class="button wide" onClick={() => (heldInvite.value = null)}>
+            {text.notNow}
+          </button>
+        )}
+      </div>
       <p class="note">{found.local_sign_in ? text.localHint : text.createHint}</p>
+      {current && <p class="note">{text.besides(current)}</p>}
     </>
   );
 }

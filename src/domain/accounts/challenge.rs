@@ -31,16 +31,19 @@ pub enum CeremonyPurpose {
     SignIn,
     /// A fresh passkey within a session.
     StepUp,
+    /// A further passkey of a member with a session.
+    Addition,
 }
 
 impl CeremonyPurpose {
-    pub const ALL: [Self; 3] = [Self::Registration, Self::SignIn, Self::StepUp];
+    pub const ALL: [Self; 4] = [Self::Registration, Self::SignIn, Self::StepUp, Self::Addition];
 
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Registration => "registration",
             Self::SignIn => "sign-in",
             Self::StepUp => "step-up",
+            Self::Addition => "addition",
         }
     }
 }
@@ -55,7 +58,7 @@ pub struct Challenge {
 }
 
 /// A new challenge. `binding` is the hash of the value of the [ceremony's cookie](super::cookie::Cookie::ceremony), or of
-/// the session for a step-up; `random` must come from a secure source.
+/// the session for a step-up or an addition; `random` must come from a secure source.
 pub fn issue(
     keys: &MacKeys,
     purpose: CeremonyPurpose,

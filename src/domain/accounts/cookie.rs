@@ -23,8 +23,9 @@ pub struct Cookie {
 }
 
 impl Cookie {
-    /// The cookie of a session. The browser keeps it as long as a session can last; the session's times end it earlier.
-    pub fn session(kind: AccountKind, site: CookieSite) -> Self {
+    /// The cookie of a [browser's sessions](super::browser_sessions). The browser keeps it as long as a session can last;
+    /// the sessions' times end them earlier.
+    pub fn sessions(kind: AccountKind, site: CookieSite) -> Self {
         Self::new(kind, site, "", session::LIFE_MS)
     }
 
@@ -50,9 +51,9 @@ impl Cookie {
         &self.name
     }
 
-    /// The `Set-Cookie` header that sets a value; `None` if the value has other characters than `A-Z a-z 0-9 _ -`.
+    /// The `Set-Cookie` header that sets a value; `None` if the value has other characters than `A-Z a-z 0-9 _ - .`.
     pub fn set(&self, value: &str) -> Option<String> {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         (!value.is_empty() && value.bytes().all(is_plain)).then(|| self.header(value, self.max_age_s))
     }
 
@@ -91,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_cookie_is_tied_to_its_host_in_production_and_to_its_port_locally() {
-        let session = |kind, site| Cookie::session(kind, site).set("s_p_a").unwrap();
+        let session = |kind, site| Cookie::sessions(kind, site).set("s_p_a").unwrap();
         assert_eq!(
             session(AccountKind::Publisher, CookieSite::Production),
             "__Host-signpost_publisher=s_p_a; Path=/; Max-Age=604800; HttpOnly; SameSite=Strict; Secure"
@@ -109,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_cookie_is_cleared_with_the_attributes_it_was_set_with() {
-        let cookie = Cookie::session(AccountKind::Publisher, CookieSite::Production);
+        let cookie = Cookie::sessions(AccountKind::Publisher, CookieSite::Production);
         assert_eq!(
             cookie.clear(),
             "__Host-signpost_publisher=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict; Secure"
@@ -118,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_value_that_could_add_an_attribute_is_not_set() {
-        let cookie = Cookie::session(AccountKind::Publisher, LOCAL);
+        let cookie = Cookie::sessions(AccountKind::Publisher, LOCAL);
         for value in ["", "a;b", "a b", "a,b", "a\r\nb", "é", "a=b"] {
             assert_eq!(cookie.set(value), None, "{value:?}");
         }
@@ -126,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_cookie_is_found_among_others_if_it_has_one_value() {
-        let cookie = Cookie::session(AccountKind::Publisher, LOCAL);
+        let cookie = Cookie::sessions(AccountKind::Publisher, LOCAL);
         for (header, value) in [
             ("signpost_publisher_8787=abc", Some("abc")),
             ("a=b; signpost_publisher_8787=abc; c", Some("abc")),
@@ -152,8 +153,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_cookie_that_was_set_is_found(value in "[A-Za-z0-9_-]{1,80}", junk in ".{0,60}") {
-            let cookie = Cookie::session(AccountKind::Operator, LOCAL);
+        fn a_cookie_that_was_set_is_found(value in "[A-Za-z0-9_.-]{1,80}", junk in ".{0,60}") {
+            let cookie = Cookie::sessions(AccountKind::Operator, LOCAL);
             let set = cookie.set(&value).unwrap();
             let (pair, _) = set.split_once(';').unwrap();
             prop_assert_eq!(cookie.find(pair), Some(value.as_str()));

@@ -21,24 +21,12 @@ const RESERVED: [&str; 2] = ["the operator", "a former member"];
 
 /// The longest name or label, in characters.
 pub const MAX_NAME: usize = 64;
-/// The longest text that is converted at all, in bytes: entities and tags may make a name of 64 characters long.
-const MAX_INPUT: usize = 2_048;
+/// The bytes for each character of a text that is converted at all: entities and tags make it longer.
+const INPUT_PER_CHARACTER: usize = 32;
 
-/// Parses the name of a member or the label of a key: one line of plain text with 1 to 64 characters. `path` is the
-/// field in the error.
+/// Parses the name of a member or the label of a key: a [line](parse_line) with 1 to 64 characters.
 pub fn parse_name(path: &str, input: &str) -> Result<String, FieldError> {
-    if input.len() > MAX_INPUT {
-        return Err(FieldError::new(
-            path,
-            format!("must be at most {MAX_NAME} characters"),
-        ));
-    }
-    let text = plain_text(input);
-    let name = text.trim();
-    check_text(path, name, MAX_NAME)?;
-    if name.chars().all(is_joiner) {
-        return Err(FieldError::new(path, "must not be empty"));
-    }
+    let name = parse_line(path, input, MAX_NAME)?;
     if RESERVED
         .iter()
         .any(|reserved| name.eq_ignore_ascii_case(reserved))
@@ -48,12 +36,29 @@ pub fn parse_name(path: &str, input: &str) -> Result<String, FieldError> {
             "must not be a name that the audit uses itself",
         ));
     }
-    match name.chars().find(|char| is_unfit(*char)) {
+    Ok(name)
+}
+
+/// Parses one line of plain text with 1 to `most` characters. `path` is the field in the error.
+pub fn parse_line(path: &str, input: &str, most: usize) -> Result<String, FieldError> {
+    if input.len() > most.saturating_mul(INPUT_PER_CHARACTER) {
+        return Err(FieldError::new(
+            path,
+            format!("must be at most {most} characters"),
+        ));
+    }
+    let text = plain_text(input);
+    let line = text.trim();
+    check_text(path, line, most)?;
+    if line.chars().all(is_joiner) {
+        return Err(FieldError::new(path, "must not be empty"));
+    }
+    match line.chars().find(|char| is_unfit(*char)) {
         Some(unfit) => Err(FieldError::new(
             path,
             format!("must not contain the character {}", unfit.escape_unicode()),
         )),
-        None => Ok(name.to_owned()),
+        None => Ok(line.to_owned()),
     }
 }
 

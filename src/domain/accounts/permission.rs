@@ -21,8 +21,8 @@ pub enum Permission {
     ViewFigures,
     ViewReportKeys,
     ManageReportKeys,
-    /// See the Pub-Key, and whether one was asked for.
     ViewPubKey,
+    /// Ask for a new Pub-Key, and see whether somebody has.
     RequestPubKey,
     /// See the members and the open invites.
     ViewMembers,
@@ -31,6 +31,9 @@ pub enum Permission {
     ViewAudit,
     ViewOwnSessions,
     EndOwnSessions,
+    ViewOwnPasskeys,
+    /// Add and remove passkeys of one's own.
+    ManageOwnPasskeys,
 }
 
 /// Whether a permission needs a passkey within the last 5 minutes.
@@ -41,7 +44,7 @@ enum Passkey {
 }
 
 impl Permission {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::ViewFigures,
         Self::ViewReportKeys,
         Self::ManageReportKeys,
@@ -52,10 +55,12 @@ impl Permission {
         Self::ViewAudit,
         Self::ViewOwnSessions,
         Self::EndOwnSessions,
+        Self::ViewOwnPasskeys,
+        Self::ManageOwnPasskeys,
     ];
 
-    /// The table: the roles that have a permission, and the passkey that it needs. Secrets, keys, members and sessions
-    /// need a fresh one, so that a stolen cookie alone reaches none of them.
+    /// The table: the roles that have a permission, and the passkey that it needs. Secrets, keys, members, sessions and
+    /// passkeys need a fresh one, so that a stolen cookie alone reaches none of them.
     const fn row(self) -> (&'static [Role], Passkey) {
         use Role::*;
         match self {
@@ -69,6 +74,8 @@ impl Permission {
             Self::ViewAudit => (&[Owner, Developer, Admin, Support], Passkey::Any),
             Self::ViewOwnSessions => (&Role::ALL, Passkey::Any),
             Self::EndOwnSessions => (&Role::ALL, Passkey::Fresh),
+            Self::ViewOwnPasskeys => (&Role::ALL, Passkey::Any),
+            Self::ManageOwnPasskeys => (&Role::ALL, Passkey::Fresh),
         }
     }
 
@@ -107,11 +114,14 @@ mod tests {
             Permission::ALL.into_iter().filter(granted).collect::<Vec<_>>()
         };
         use Permission::*;
-        assert_eq!(of(Role::Analyst), [ViewFigures, ViewOwnSessions, EndOwnSessions]);
-        assert_eq!(
-            of(Role::Support),
-            [ViewMembers, ViewAudit, ViewOwnSessions, EndOwnSessions]
-        );
+        let own = [
+            ViewOwnSessions,
+            EndOwnSessions,
+            ViewOwnPasskeys,
+            ManageOwnPasskeys,
+        ];
+        assert_eq!(of(Role::Analyst), [&[ViewFigures], &own[..]].concat());
+        assert_eq!(of(Role::Support), [&[ViewMembers, ViewAudit], &own[..]].concat());
         let of_developers = of(Role::Developer);
         assert!(!of_developers.contains(&ViewMembers) && !of_developers.contains(&ManageMembers));
     }

@@ -18,7 +18,12 @@ pub const NOT_SIGNED_IN: ApiError =
 pub const SESSION_OPEN: ApiError = ApiError::new(
     409,
     "session_open",
-    "this browser is signed in already: sign out first",
+    "this browser is signed in to the account already: sign out first",
+);
+pub const ACCOUNT_SWITCHED: ApiError = ApiError::new(
+    409,
+    "account_switched",
+    "this browser has changed to another account: load the page again",
 );
 
 /// A session ends this long after its last use.

@@ -12,6 +12,7 @@ mod cbor;
 mod client_data;
 mod cose;
 mod credential_id;
+mod credential_json;
 mod der;
 mod error;
 mod options;
@@ -22,6 +23,7 @@ mod signature;
 
 pub use algorithm::Algorithm;
 pub use assertion::{Assertion, StoredCredential, ToVerify, check_sign_count};
+pub use credential_id::short as short_id;
 pub use error::{PASSKEY_REFUSED, PasskeyError};
 pub use options::{CredentialDescriptor, User, creation_options, request_options};
 pub use registration::{NewCredential, Registration};

@@ -32,7 +32,7 @@ pub fn accept(db: &impl Database, context: &Context<'_>, accept: &Accept) -> Res
             "member_joined"
         };
         if let Some(passkey) = &accept.passkey {
-            passkeys::store(db, now_ms, member, passkey)?;
+            passkeys::store(db, now_ms, member, passkey, &accept.user_agent)?;
         }
         let entry = Entry {
             detail: Some(invite.role.as_str()),

@@ -1,11 +1,11 @@
-//! Passkeys: stored with the invite that they spend, and used to sign in or to verify a session. All refusals are one
+//! Passkeys: the first one is stored with the invite that it spends; they are used to sign in or to verify a session. All refusals are one
 //! error, so that it tells a stranger nothing.
 
 use super::{
     Context, account,
     audit::{self, Entry},
     challenges,
-    sessions::{LiveSession, NewSession},
+    sessions::{LiveSession, NewSession, stored_user_agent},
     sql,
 };
 use contract::{
@@ -88,6 +88,7 @@ pub fn store(
     now_ms: i64,
     member: MemberId,
     passkey: &NewPasskey,
+    user_agent: &str,
 ) -> Result<(), DatabaseError> {
     challenges::spend(db, &passkey.challenge)?;
     db.execute(
@@ -101,7 +102,8 @@ pub fn store(
             json(&passkey.transports)?,
             passkey.is_backup_eligible,
             passkey.is_backed_up,
-            now_ms
+            now_ms,
+            stored_user_agent(user_agent)
         ],
     )
 }
@@ -118,6 +120,7 @@ pub fn sign_in(db: &impl Database, context: &Context<'_>, sign_in: &SignIn) -> R
         challenges::spend(db, &sign_in.challenge)?;
         store_use(
             db,
+            now_ms,
             &sign_in.credential_id,
             sign_in.sign_count,
             sign_in.is_backed_up,
@@ -138,7 +141,13 @@ pub fn verify(db: &impl Database, now_ms: i64, verify: &Verify) -> Result<(), Fa
     challenges::check(db, now_ms, &verify.challenge)?;
     db.transaction(|| {
         challenges::spend(db, &verify.challenge)?;
-        store_use(db, &verify.credential_id, verify.sign_count, verify.is_backed_up)?;
+        store_use(
+            db,
+            now_ms,
+            &verify.credential_id,
+            verify.sign_count,
+            verify.is_backed_up,
+        )?;
         Ok(session.verify(db, now_ms)?)
     })
 }
@@ -153,12 +162,13 @@ fn check_count(stored: &Stored, sign_count: u32) -> Result<(), ApiError> {
 
 fn store_use(
     db: &impl Database,
+    now_ms: i64,
     credential_id: &Bytes,
     sign_count: u32,
     is_backed_up: bool,
 ) -> Result<(), DatabaseError> {
     db.execute(
         sql::USE_PASSKEY,
-        params![credential_id.0.clone(), sign_count, is_backed_up],
+        params![credential_id.0.clone(), sign_count, is_backed_up, now_ms],
     )
 }

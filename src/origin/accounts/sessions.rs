@@ -26,6 +26,11 @@ pub const MAX_SESSIONS: usize = 50;
 /// The most of a browser's name that is stored, in characters.
 const MAX_USER_AGENT: usize = 200;
 
+/// A browser's name as it is stored.
+pub fn stored_user_agent(user_agent: &str) -> String {
+    user_agent.chars().take(MAX_USER_AGENT).collect()
+}
+
 /// A session that is to be opened.
 pub struct NewSession {
     token: String,
@@ -67,7 +72,7 @@ impl NewSession {
                 times.verified_at_ms,
                 times.ends_at_ms(),
                 is_local,
-                user_agent.chars().take(MAX_USER_AGENT).collect::<String>()
+                stored_user_agent(user_agent)
             ],
         )?;
         db.execute(sql::SEE_MEMBER, params![id, now_ms])?;
@@ -83,7 +88,7 @@ pub struct LiveSession {
     hash: Vec<u8>,
     session_id: String,
     pub member: MemberId,
-    name: String,
+    pub name: String,
     role: Role,
     times: SessionTimes,
     is_local: bool,
@@ -120,6 +125,14 @@ impl LiveSession {
             ],
         )?;
         db.execute(sql::SEE_MEMBER, params![self.member.to_string(), now_ms])
+    }
+
+    /// Ends the member's other sessions, within the caller's transaction.
+    pub fn end_others(&self, db: &impl Database) -> Result<(), DatabaseError> {
+        db.execute(
+            sql::DELETE_OTHER_SESSIONS,
+            params![self.member.to_string(), self.hash.clone()],
+        )
     }
 
     /// Stores that a passkey verified the session now, within the caller's transaction.

@@ -29,7 +29,7 @@ pub const MIGRATIONS: &[Migration] = &[&[&[
     "CREATE TABLE passkeys (
        credential_id BLOB NOT NULL PRIMARY KEY, member TEXT NOT NULL, algorithm INTEGER NOT NULL, spki BLOB NOT NULL,
        sign_count INTEGER NOT NULL, transports TEXT NOT NULL, is_backup_eligible INTEGER NOT NULL,
-       is_backed_up INTEGER NOT NULL, created_ms INTEGER NOT NULL
+       is_backed_up INTEGER NOT NULL, created_ms INTEGER NOT NULL, user_agent TEXT NOT NULL, last_used_ms INTEGER
      ) STRICT",
     "CREATE INDEX passkeys_by_member ON passkeys (member)",
     // Spent challenges, until they would have expired.
@@ -120,6 +120,8 @@ platform::statements! {
     pub const DELETE_SESSION = "DELETE FROM sessions WHERE hash = ?";
     /// member
     pub const DELETE_SESSIONS_OF = "DELETE FROM sessions WHERE member = ?";
+    /// member, hash of the session that stays
+    pub const DELETE_OTHER_SESSIONS = "DELETE FROM sessions WHERE member = ? AND hash <> ?";
     pub const DELETE_SESSIONS = "DELETE FROM sessions";
 
     // Passkeys.
@@ -129,13 +131,19 @@ platform::statements! {
     /// credential, member → whether the credential is stored, passkeys of the member
     pub const COUNT_PASSKEYS = "SELECT EXISTS (SELECT 1 FROM passkeys WHERE credential_id = ?),
         (SELECT COUNT(*) FROM passkeys WHERE member = ?)";
+    /// member → credential, JSON list of transports, user agent, created, last used
+    pub const LIST_PASSKEYS = "SELECT credential_id, transports, user_agent, created_ms, last_used_ms FROM passkeys
+        WHERE member = ? ORDER BY created_ms, credential_id";
     /// credential, member, algorithm, key, sign counter, JSON list of transports, whether eligible for backup and backed
-    /// up, time
+    /// up, time, user agent
     pub const INSERT_PASSKEY = "INSERT INTO passkeys (credential_id, member, algorithm, spki, sign_count, transports,
-          is_backup_eligible, is_backed_up, created_ms)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
-    /// credential, sign counter, whether backed up
-    pub const USE_PASSKEY = "UPDATE passkeys SET sign_count = ?2, is_backed_up = ?3 WHERE credential_id = ?1";
+          is_backup_eligible, is_backed_up, created_ms, user_agent)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    /// credential, sign counter, whether backed up, time
+    pub const USE_PASSKEY = "UPDATE passkeys SET sign_count = ?2, is_backed_up = ?3, last_used_ms = ?4
+        WHERE credential_id = ?1";
+    /// credential
+    pub const DELETE_PASSKEY = "DELETE FROM passkeys WHERE credential_id = ?";
     /// member
     pub const DELETE_PASSKEYS_OF = "DELETE FROM passkeys WHERE member = ?";
 

@@ -184,7 +184,7 @@ pub fn store_snapshot(
 pub const BYTES: &str = "bytes";
 
 /// The counts in [`status`], in the order of `sql::COUNT_RESOURCES`; also the kinds in the metrics.
-pub const COUNTED: [&str; 7] = [
+pub const COUNTED: [&str; 8] = [
     "publishers",
     "apps",
     "advertisers",
@@ -192,6 +192,7 @@ pub const COUNTED: [&str; 7] = [
     "goals",
     "retired_goals",
     "chunks",
+    "pub_key_requests",
 ];
 
 /// The catalog's figures for the operator's metrics. `bytes` is the size of its database.

@@ -24,6 +24,12 @@ const TABLES: &[&str] = &[
         pub_key_hash BLOB,
         pub_key_sealed BLOB
      ) STRICT, WITHOUT ROWID",
+    "CREATE TABLE pub_key_requests (
+        publisher_id TEXT PRIMARY KEY,
+        requested_at_ms INTEGER NOT NULL,
+        requested_by TEXT NOT NULL,
+        reason TEXT NOT NULL
+     ) STRICT, WITHOUT ROWID",
     // `callback_sealed` is the callback with its secrets, encrypted; the document masks them. `callback_revision` is
     // the revision that last set or removed it. `terms_revision` is in force for new clicks, and for clicks made before
     // the UNIX second `terms_since`.

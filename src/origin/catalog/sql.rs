@@ -14,6 +14,13 @@ platform::statements! {
     // Credentials.
     pub const SET_PUB_KEY = "UPDATE publishers SET pub_key_hash = ?, pub_key_sealed = ? WHERE id = ? RETURNING id";
     pub const GET_PUB_KEY = "SELECT pub_key_sealed FROM publishers WHERE id = ?";
+    pub const OPEN_PUB_KEY_REQUEST = "INSERT INTO pub_key_requests (publisher_id, requested_at_ms, requested_by, reason)
+        VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING publisher_id";
+    pub const GET_PUB_KEY_REQUEST = "SELECT requested_at_ms, requested_by, reason FROM pub_key_requests
+        WHERE publisher_id = ?";
+    pub const LIST_PUB_KEY_REQUESTS = "SELECT requested_at_ms, requested_by, reason, publisher_id FROM pub_key_requests
+        ORDER BY requested_at_ms, publisher_id LIMIT ?";
+    pub const CLOSE_PUB_KEY_REQUEST = "DELETE FROM pub_key_requests WHERE publisher_id = ?";
     pub const GET_NEWEST_SERIAL = "SELECT newest_serial FROM advertisers WHERE id = ?";
     pub const SET_NEWEST_SERIAL = "UPDATE advertisers SET newest_serial = ? WHERE id = ?";
     pub const INSERT_TOKEN = "INSERT INTO advertiser_tokens (advertiser_id, serial, issued_at_ms) VALUES (?, ?, ?)";
@@ -163,7 +170,8 @@ platform::statements! {
     pub const DELETE_VERSION = "DELETE FROM published WHERE version = ?";
     pub const COUNT_RESOURCES = "SELECT (SELECT count(*) FROM publishers), (SELECT count(*) FROM apps),
         (SELECT count(*) FROM advertisers), (SELECT count(*) FROM offers), (SELECT count(*) FROM goals),
-        (SELECT count(*) FROM goals WHERE retired_at_ms IS NOT NULL), (SELECT count(*) FROM chunks)";
+        (SELECT count(*) FROM goals WHERE retired_at_ms IS NOT NULL), (SELECT count(*) FROM chunks),
+        (SELECT count(*) FROM pub_key_requests)";
 
     // The tracking snapshot.
     pub const MARK_SLOT = "UPDATE tracking_slots SET change = ? WHERE kind = ? AND number = ?";

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Context, resource_tables, revisions, sql, tracking_slots};
+use super::{Context, pub_key_requests, resource_tables, revisions, sql, tracking_slots};
 use contract::{
     catalog::{Resource, UNKNOWN_RESOURCE},
     operation::Reply,
@@ -18,7 +18,7 @@ fn pub_key_purpose(publisher_id: &str) -> String {
     format!("pub_key/{publisher_id}")
 }
 
-/// Issues a publisher's Pub-Key. Its predecessor becomes invalid.
+/// Issues a publisher's Pub-Key. Its predecessor becomes invalid, and a request for it is closed.
 pub fn issue_pub_key(
     db: &impl Database,
     context: &Context<'_>,
@@ -36,6 +36,7 @@ pub fn issue_pub_key(
                 .with_message(format!("there is no publisher {publisher_id}"))
                 .into());
         }
+        pub_key_requests::close(db, publisher_id)?;
         let revision = revisions::record(db, context.now_ms)?;
         tracking_slots::mark_apps_of(db, publisher_id, revision)?;
         Ok(Reply::created(&json!({ "pub_key": pub_key })))
@@ -57,7 +58,8 @@ pub fn pub_key(db: &impl Database, context: &Context<'_>, publisher_id: &str) ->
         .open(&pub_key_purpose(publisher_id), row.blob(0)?)
         .and_then(|plain| String::from_utf8(plain).ok())
         .ok_or_else(|| Failure::Internal(format!("the Pub-Key of {publisher_id} does not decrypt")))?;
-    Ok(Reply::ok(&json!({ "pub_key": plain })))
+    let request = pub_key_requests::get(db, publisher_id)?;
+    Ok(Reply::ok(&json!({ "pub_key": plain, "request": request })))
 }
 
 /// Issues a conversion token. The advertiser's two newest tokens are valid.

@@ -1,12 +1,12 @@
 //! A publisher's figures: the overview's fixed batch, and the batches of the reports view. The ledger makes both by the
 //! code that serves report keys, so the numbers are the same.
 
-use futures_util::future::join;
+use futures_util::future::join3;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::{Method, Request, RequestInit};
 
-use super::{config::DashboardConfig, gate::Visitor};
+use super::{config::DashboardConfig, gate::Visitor, switch};
 use crate::{
     isolate::RequestContext,
     operator::{TIMEOUT, ask, ask_catalog},
@@ -44,12 +44,13 @@ pub async fn overview(
         id: visitor.publisher.to_string(),
     };
     let today = UtcDay::of_ms(context.now_ms);
-    let (publisher, figures) = join(ask_catalog::<_, Value>(context, get), async {
+    let figures = async {
         let last = last_day(context, visitor, today).await?;
         let figures = batch(context, visitor, overview_batch(today, last).to_string()).await?;
         Ok((last, figures))
-    })
-    .await;
+    };
+    let others = switch::others(context, config, visitor);
+    let (publisher, figures, others) = join3(ask_catalog::<_, Value>(context, get), figures, others).await;
     let (last_day, figures) = match figures {
         Ok((last, figures)) => (last, Ok(figures)),
         Err(refusal) => (today.minus(1), Err(refusal)),
@@ -85,11 +86,7 @@ pub async fn overview(
             "name": publisher.get("name"),
             "approved": publisher.get("approved"),
         },
-        "accounts": [{
-            "publisher_id": visitor.publisher,
-            "name": publisher.get("name"),
-            "is_current": true,
-        }],
+        "accounts": switch::accounts(visitor, &publisher, others),
         "notices": notices,
         "support_contact": config.support_contact,
         "reporting_url": config.reporting_url,

@@ -8,11 +8,12 @@ use contract::accounts::{self, Actor, ReadSession, Session};
 use domain::{
     accounts::{
         account::{Account, AccountKind},
+        browser_sessions::{BrowserSession, BrowserSessions},
         cookie::Cookie,
         permission::Permission,
-        session::{self, NOT_SIGNED_IN, SessionUse},
+        session::{ACCOUNT_SWITCHED, NOT_SIGNED_IN, SessionUse},
     },
-    model::{PublisherId, api_error::ApiError, mac::MacKeys},
+    model::{PublisherId, api_error::ApiError},
 };
 use platform::{
     http::{
@@ -39,13 +40,19 @@ const PROXY_HEADERS: [&str; 4] = ["forwarded", "x-forwarded-", "via", "cf-ray"];
 /// A year of HTTPS only. Browsers ignore it on http://localhost.
 pub const STRICT_TRANSPORT: &str = "max-age=31536000";
 
+/// The header with the publisher that a page shows. The cookie is of all tabs, and one of them may have changed to another
+/// account, so it keeps what a tab sends from landing in an account that the tab does not show.
+const PUBLISHER: &str = "X-Publisher";
+
 /// A member with a live session.
 pub struct Visitor {
     pub publisher: PublisherId,
     pub account: Account,
-    /// The value of the session's cookie.
+    /// The session's text.
     pub token: String,
     pub session: Session,
+    /// The browser's sessions, of which this is the current one.
+    pub sessions: BrowserSessions,
 }
 
 impl Visitor {
@@ -81,53 +88,76 @@ pub fn check_sender(config: &DashboardConfig, request: &Request, is_write: bool)
     Ok(())
 }
 
-/// The value of the session's cookie. A request with `Authorization` has none: it comes from a program.
-pub fn session_token(config: &DashboardConfig, request: &Request) -> Option<String> {
+/// The sessions of the browser. A request with `Authorization` has none: it comes from a program.
+pub fn sessions_of(context: &RequestContext, config: &DashboardConfig, request: &Request) -> BrowserSessions {
     if header(request, "Authorization").is_some() {
-        return None;
+        return BrowserSessions::default();
     }
-    let cookie = Cookie::session(AccountKind::Publisher, config.site);
-    header(request, "Cookie").and_then(|cookies| cookie.find(&cookies).map(str::to_owned))
+    let cookie = Cookie::sessions(AccountKind::Publisher, config.site);
+    let cookies = header(request, "Cookie").unwrap_or_default();
+    let keys = &context.isolate.config.account_keys;
+    cookie
+        .find(&cookies)
+        .map(|value| BrowserSessions::parse(keys, AccountKind::Publisher, value))
+        .unwrap_or_default()
 }
 
-/// The account of a session's cookie, if it was issued as one.
-pub fn account_of(keys: &MacKeys, token: &str) -> Option<(Account, PublisherId)> {
-    match session::verify(keys, AccountKind::Publisher, token)? {
-        Account::Publisher(publisher) => Some((Account::Publisher(publisher.clone()), publisher)),
-        Account::Operator => None,
+/// Reads a live session.
+///
+/// # Errors
+/// [`NOT_SIGNED_IN`] if it has ended.
+pub async fn read_session(
+    context: &RequestContext,
+    config: &DashboardConfig,
+    session: &BrowserSession,
+    session_use: SessionUse,
+) -> Result<Session, Refusal> {
+    let operation = ReadSession {
+        session: session.token.clone(),
+        session_use,
+    };
+    let to = accounts::address(session.account.id());
+    let read: Session = context.workers.call(&to, operation, TIMEOUT).await?;
+    // Such a session never needs a passkey, so it ends where local sign-in does.
+    if read.is_local && config.local_sign_in != LocalSignIn::On {
+        return Err(NOT_SIGNED_IN.into());
     }
+    Ok(read)
+}
+
+/// Refuses what is meant for another account than the browser's current one. A write has to name its own.
+fn check_publisher(request: &Request, publisher: &PublisherId, is_write: bool) -> Result<(), ApiError> {
+    let is_meant = match header(request, PUBLISHER) {
+        Some(named) => named == publisher.as_str(),
+        None => !is_write,
+    };
+    is_meant.then_some(()).ok_or(ACCOUNT_SWITCHED)
 }
 
 /// The member who sends a request, if the session is live and the role allows it.
 pub async fn admit(
     context: &RequestContext,
     config: &DashboardConfig,
-    keys: &MacKeys,
     request: &Request,
     permission: Option<Permission>,
+    is_write: bool,
 ) -> Result<Visitor, Refusal> {
-    let token = session_token(config, request).ok_or(NOT_SIGNED_IN)?;
-    let (account, publisher) = account_of(keys, &token).ok_or(NOT_SIGNED_IN)?;
-    let operation = ReadSession {
-        session: token.clone(),
-        session_use: SessionUse::Action,
-    };
-    let session: Session = context
-        .workers
-        .call(&accounts::address(account.id()), operation, TIMEOUT)
-        .await?;
-    // Such a session never needs a passkey, so it ends where local sign-in does.
-    if session.is_local && config.local_sign_in != LocalSignIn::On {
+    let sessions = sessions_of(context, config, request);
+    let current = sessions.current().ok_or(NOT_SIGNED_IN)?;
+    let Account::Publisher(publisher) = &current.account else {
         return Err(NOT_SIGNED_IN.into());
-    }
+    };
+    check_publisher(request, publisher, is_write)?;
+    let session = read_session(context, config, current, SessionUse::Action).await?;
     if let Some(permission) = permission {
         permission.check(session.role, session.is_verified(context.now_ms))?;
     }
     Ok(Visitor {
-        publisher,
-        account,
-        token,
+        publisher: publisher.clone(),
+        account: current.account.clone(),
+        token: current.token.clone(),
         session,
+        sessions,
     })
 }
 

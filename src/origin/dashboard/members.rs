@@ -58,12 +58,12 @@ impl Document for RoleBody {
     }
 }
 
-fn seconds(ms: i64) -> i64 {
+pub fn seconds(ms: i64) -> i64 {
     ms.div_euclid(1_000)
 }
 
 /// Sends an operation to the visitor's account.
-async fn ask<O: Operation>(
+pub async fn ask<O: Operation>(
     context: &RequestContext,
     visitor: &Visitor,
     operation: O,

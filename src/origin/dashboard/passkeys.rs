@@ -7,8 +7,8 @@ use worker::Request;
 
 use super::{
     config::DashboardConfig,
-    gate::Visitor,
-    sign_in::{InviteText, MAX_INVITE, account_of, check_signed_out, details_of, open_session, user_agent},
+    gate::{self, Visitor},
+    sign_in::{OpenInvite, account_of, open_invite, open_session, sessions_left, user_agent},
     web_crypto,
 };
 use crate::{isolate::RequestContext, operator::TIMEOUT, refusal::Refusal};
@@ -21,17 +21,17 @@ use domain::{
         account::AccountKind,
         challenge::{self, CeremonyPurpose, Challenge},
         cookie::Cookie,
-        ids::AccountId,
+        ids::{AccountId, MemberId},
         user_handle,
         webauthn::{
-            self, Assertion, MAX_JSON, PASSKEY_REFUSED, PasskeyError, Registration, StoredCredential,
-            ToVerify, User,
+            self, Assertion, CredentialDescriptor, MAX_JSON, PASSKEY_REFUSED, PasskeyError, Registration,
+            StoredCredential, ToVerify, User,
         },
     },
     model::{
+        PublisherId,
         api_error::{ApiError, common},
         credentials::{self, CredentialHash},
-        document::Document,
     },
 };
 use platform::{
@@ -44,25 +44,25 @@ use platform::{
 };
 
 /// The longest body, in bytes: a credential, and an invite beside it.
-const MAX_BODY: usize = MAX_JSON + 1_024;
+pub const MAX_BODY: usize = MAX_JSON + 1_024;
 
 /// A ceremony's answer. `invite` only comes with a first passkey.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct CredentialBody<'b> {
+pub struct CredentialBody<'b> {
     invite: Option<String>,
     #[serde(borrow)]
-    credential: &'b RawValue,
+    pub credential: &'b RawValue,
 }
 
 impl CredentialBody<'_> {
-    fn parse(text: &str) -> Result<CredentialBody<'_>, ApiError> {
+    pub fn parse(text: &str) -> Result<CredentialBody<'_>, ApiError> {
         serde_json::from_str(text).map_err(|error| common::INVALID_JSON.with_message(error.to_string()))
     }
 }
 
 /// Why a passkey is refused goes to the log. The caller learns only that it is.
-fn refused(error: PasskeyError) -> ApiError {
+pub fn refused(error: PasskeyError) -> ApiError {
     log::warn("passkeys", error.as_str());
     PASSKEY_REFUSED
 }
@@ -100,6 +100,24 @@ fn begin(
     Ok((challenge, cookie))
 }
 
+/// Begins a ceremony within a session: a challenge for this session alone.
+pub fn begin_in_session(
+    context: &RequestContext,
+    visitor: &Visitor,
+    purpose: CeremonyPurpose,
+) -> Result<String, ApiError> {
+    let random = random(context)?;
+    let secret = random.first_chunk::<16>().ok_or(common::INTERNAL_ERROR)?;
+    Ok(challenge::issue(
+        &context.isolate.config.account_keys,
+        purpose,
+        Some(visitor.account.id()),
+        &credentials::hash(&visitor.token),
+        context.now_ms,
+        *secret,
+    ))
+}
+
 /// The mark of the browser's ceremony.
 fn mark_of(config: &DashboardConfig, request: &Request) -> Result<String, ApiError> {
     let cookie = Cookie::ceremony(AccountKind::Publisher, config.site);
@@ -109,7 +127,7 @@ fn mark_of(config: &DashboardConfig, request: &Request) -> Result<String, ApiErr
 }
 
 /// Checks that a presented challenge was issued for this purpose and binding.
-fn challenge_of(
+pub fn challenge_of(
     context: &RequestContext,
     presented: &[u8],
     purpose: CeremonyPurpose,
@@ -130,44 +148,59 @@ pub async fn creation(
     config: &DashboardConfig,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    let InviteText { invite } = InviteText::from_json(&body::read_text(&mut request, MAX_INVITE).await?)?;
-    let (account, publisher) = account_of(context, &invite)?;
-    let details = details_of(context, &account, &invite).await?;
+    let OpenInvite {
+        invite,
+        account,
+        publisher,
+        details,
+    } = open_invite(context, &mut request).await?;
     let purpose = CeremonyPurpose::Registration;
     let (challenge, cookie) = begin(context, config, purpose, Some(account.id()), &invite)?;
-    let keys = &context.isolate.config.account_keys;
-    let handle = user_handle::issue(keys, account.id(), details.member);
-    let name = format!("{}, {publisher}", details.name);
-    let user = User {
-        handle: &handle,
-        name: &name,
-        display_name: &details.name,
+    let person = Person {
+        account: account.id(),
+        publisher: &publisher,
+        member: details.member,
+        name: &details.name,
     };
-    let options = webauthn::creation_options(&config.party, user, challenge.as_bytes(), &[]);
-    let body = json!({ "options": options }).to_string();
-    Ok(Answer::json(200, body).header("Set-Cookie", cookie))
+    Ok(creation_options(context, config, &person, &challenge, &[]).header("Set-Cookie", cookie))
 }
 
-pub async fn create(
+/// The one whom a new passkey is for.
+pub struct Person<'a> {
+    pub account: AccountId,
+    pub publisher: &'a PublisherId,
+    pub member: MemberId,
+    pub name: &'a str,
+}
+
+/// The answer with the options of a creation. `existing` are the person's passkeys.
+pub fn creation_options(
     context: &RequestContext,
     config: &DashboardConfig,
-    mut request: Request,
-) -> Result<Answer, Refusal> {
-    check_signed_out(context, config, &request).await?;
-    let (mark, user_agent) = (mark_of(config, &request)?, user_agent(&request));
-    let text = body::read_text(&mut request, MAX_BODY).await?;
-    let CredentialBody { invite, credential } = CredentialBody::parse(&text)?;
-    let invite = invite.ok_or_else(|| common::MISSING_FIELD.with_message("invite is missing"))?;
-    let (account, _) = account_of(context, &invite)?;
-    let registration = Registration::parse(credential.get()).map_err(refused)?;
+    person: &Person<'_>,
+    challenge: &str,
+    existing: &[CredentialDescriptor<'_>],
+) -> Answer {
+    let keys = &context.isolate.config.account_keys;
+    let handle = user_handle::issue(keys, person.account, person.member);
+    let user = User {
+        handle: &handle,
+        name: &format!("{}, {}", person.name, person.publisher),
+        display_name: person.name,
+    };
+    let options = webauthn::creation_options(&config.party, user, challenge.as_bytes(), existing);
+    Answer::json(200, json!({ "options": options }).to_string())
+}
+
+/// The checked passkey of a creation, which spends its challenge.
+pub fn new_passkey(
+    config: &DashboardConfig,
+    registration: Registration,
+    challenge: SpentChallenge,
+) -> Result<NewPasskey, ApiError> {
     let presented = registration.challenge().to_vec();
-    let binding = bind(&mark, &invite);
-    let (issued, challenge) = challenge_of(context, &presented, CeremonyPurpose::Registration, &binding)?;
-    if issued.account != Some(account.id()) {
-        return Err(PASSKEY_REFUSED.into());
-    }
     let made = registration.check(&config.party, &presented).map_err(refused)?;
-    let passkey = NewPasskey {
+    Ok(NewPasskey {
         credential_id: Bytes(made.credential_id),
         algorithm: made.algorithm.cose(),
         spki: Bytes(made.spki),
@@ -176,15 +209,34 @@ pub async fn create(
         is_backup_eligible: made.is_backup_eligible,
         is_backed_up: made.is_backed_up,
         challenge,
-    };
+    })
+}
+
+pub async fn create(
+    context: &RequestContext,
+    config: &DashboardConfig,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let (mark, user_agent) = (mark_of(config, &request)?, user_agent(&request));
+    let text = body::read_text(&mut request, MAX_BODY).await?;
+    let CredentialBody { invite, credential } = CredentialBody::parse(&text)?;
+    let invite = invite.ok_or_else(|| common::MISSING_FIELD.with_message("invite is missing"))?;
+    let (account, _) = account_of(context, &invite)?;
+    let sessions = sessions_left(context, config, &request, &account).await?;
+    let registration = Registration::parse(credential.get()).map_err(refused)?;
+    let (binding, purpose) = (bind(&mark, &invite), CeremonyPurpose::Registration);
+    let (issued, challenge) = challenge_of(context, registration.challenge(), purpose, &binding)?;
+    if issued.account != Some(account.id()) {
+        return Err(PASSKEY_REFUSED.into());
+    }
     let accept = Accept {
         invite,
-        passkey: Some(passkey),
+        passkey: Some(new_passkey(config, registration, challenge)?),
         user_agent,
     };
     let to = accounts::address(account.id());
     let signed_in: SignedIn = context.workers.call(&to, accept, TIMEOUT).await?;
-    open_session(config, &signed_in)
+    open_session(context, config, sessions, &signed_in).await
 }
 
 pub fn sign_in_request(
@@ -203,7 +255,6 @@ pub async fn sign_in(
     config: &DashboardConfig,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    check_signed_out(context, config, &request).await?;
     let binding = bind(&mark_of(config, &request)?, "");
     let user_agent = user_agent(&request);
     let text = body::read_text(&mut request, MAX_BODY).await?;
@@ -228,7 +279,8 @@ pub async fn sign_in(
     };
     let to = accounts::address(account);
     let signed_in: SignedIn = context.workers.call(&to, sign_in, TIMEOUT).await?;
-    open_session(config, &signed_in)
+    let sessions = gate::sessions_of(context, config, &request);
+    open_session(context, config, sessions, &signed_in).await
 }
 
 pub fn verify_request(
@@ -236,17 +288,7 @@ pub fn verify_request(
     config: &DashboardConfig,
     visitor: &Visitor,
 ) -> Result<Answer, Refusal> {
-    let random = random(context)?;
-    let secret = random.first_chunk::<16>().ok_or(common::INTERNAL_ERROR)?;
-    let keys = &context.isolate.config.account_keys;
-    let challenge = challenge::issue(
-        keys,
-        CeremonyPurpose::StepUp,
-        Some(visitor.account.id()),
-        &credentials::hash(&visitor.token),
-        context.now_ms,
-        *secret,
-    );
+    let challenge = begin_in_session(context, visitor, CeremonyPurpose::StepUp)?;
     let options = webauthn::request_options(&config.party, challenge.as_bytes(), &[]);
     Ok(Answer::json(200, json!({ "options": options }).to_string()))
 }

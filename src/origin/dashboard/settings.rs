@@ -12,12 +12,12 @@ use crate::{
 };
 use contract::{
     accounts::{self, Record},
-    catalog::{self, COMMAND_PATH, GetPubKey},
-    ledger::{self, CreateKey, ListKeys, OPERATOR, RevokeKey},
+    catalog::{self, COMMAND_PATH, GetPubKey, GetPubKeyRequest, RequestPubKey},
+    ledger::{self, CreateKey, KeyCreator, ListKeys, OPERATOR, RevokeKey},
     operation::{CallError, ObjectAddress, Reply},
 };
 use domain::{
-    accounts::member::parse_name,
+    accounts::member::{parse_line, parse_name},
     model::{
         api_error::ApiError,
         document::{Document, FieldError},
@@ -30,6 +30,8 @@ use platform::{
 };
 
 const MAX_BODY: usize = 4 << 10;
+/// The longest reason for a new Pub-Key, in characters: two or three sentences.
+const MAX_REASON: usize = 300;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,6 +40,18 @@ struct KeyBody {
 }
 
 impl Document for KeyBody {
+    fn check(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RequestBody {
+    reason: String,
+}
+
+impl Document for RequestBody {
     fn check(&self) -> Result<(), FieldError> {
         Ok(())
     }
@@ -79,10 +93,14 @@ pub async fn create_report_key(
     let KeyBody { label } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
     let label = parse_name("label", &label).map_err(ApiError::from)?;
     let body = json!({ "label": label }).to_string();
-    let created: Reply = context
-        .workers
-        .call(&ledger_of(visitor), CreateKey { body }, TIMEOUT)
-        .await?;
+    let create = CreateKey {
+        body,
+        by: Some(KeyCreator {
+            member: visitor.session.member,
+            name: visitor.session.name.clone(),
+        }),
+    };
+    let created: Reply = context.workers.call(&ledger_of(visitor), create, TIMEOUT).await?;
     let key_id = serde_json::from_str::<serde_json::Value>(&created.body)
         .ok()
         .and_then(|body| Some(body.get("key_id")?.as_str()?.to_owned()));
@@ -120,4 +138,33 @@ pub async fn read_pub_key(context: &RequestContext, visitor: &Visitor) -> Result
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// The open request for a new Pub-Key, or null.
+pub async fn read_pub_key_request(context: &RequestContext, visitor: &Visitor) -> Result<Answer, Refusal> {
+    let get = GetPubKeyRequest {
+        publisher_id: visitor.publisher.to_string(),
+    };
+    Ok(ask(context, &catalog::address(COMMAND_PATH), get).await)
+}
+
+/// Asks the operator for a new Pub-Key. Who finds an open request is shown that one, and changes nothing.
+pub async fn request_pub_key(
+    context: &RequestContext,
+    visitor: &Visitor,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let RequestBody { reason } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let reason = parse_line("reason", &reason, MAX_REASON).map_err(ApiError::from)?;
+    let request = RequestPubKey {
+        publisher_id: visitor.publisher.to_string(),
+        by: visitor.session.name.clone(),
+        reason: reason.clone(),
+    };
+    let to = catalog::address(COMMAND_PATH);
+    let asked: Reply = context.workers.call(&to, request, TIMEOUT).await?;
+    if asked.status == 201 {
+        record(context, visitor, "pub_key_requested", None, Some(reason)).await;
+    }
+    Ok(asked.into())
 }

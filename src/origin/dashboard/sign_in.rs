@@ -1,5 +1,6 @@
 //! Invites and sessions: an invite is shown and then spent, a session is opened and ended.
 
+use futures_util::future::join_all;
 use serde::Deserialize;
 use serde_json::json;
 use worker::Request;
@@ -16,13 +17,15 @@ use crate::{
 use contract::{
     accounts::{self, Accept, InviteDetails, ReadInvite, SignOut, SignedIn},
     catalog::{Get, Resource},
+    operation::{CallError, Done},
 };
 use domain::{
     accounts::{
         account::{Account, AccountKind},
+        browser_sessions::{BrowserSession, BrowserSessions},
         cookie::Cookie,
         invite::{self, UNKNOWN_INVITE},
-        session::SESSION_OPEN,
+        session::{SESSION_OPEN, SessionUse},
     },
     model::{
         PublisherId,
@@ -46,14 +49,14 @@ pub const UNSAFE_SIGN_IN: ApiError = ApiError::new(
 );
 
 /// The longest body with an invite, in bytes: an invite has at most 140.
-pub const MAX_INVITE: usize = 1 << 10;
+const MAX_INVITE: usize = 1 << 10;
 /// The most of a browser's name that a session keeps, in characters.
 const MAX_USER_AGENT: usize = 200;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct InviteText {
-    pub invite: String,
+struct InviteText {
+    invite: String,
 }
 
 impl Document for InviteText {
@@ -70,17 +73,36 @@ pub fn account_of(context: &RequestContext, invite: &str) -> Result<(Account, Pu
     }
 }
 
-/// An invite that can be spent, as its account's object knows it.
-pub async fn details_of(
-    context: &RequestContext,
-    account: &Account,
-    invite: &str,
-) -> Result<InviteDetails, Refusal> {
+/// An invite that can be spent, with the account that it is for.
+pub struct OpenInvite {
+    pub invite: String,
+    pub account: Account,
+    pub publisher: PublisherId,
+    /// As the account's object knows it.
+    pub details: InviteDetails,
+}
+
+/// The invite in a body.
+async fn invite_text(request: &mut Request) -> Result<String, ApiError> {
+    let InviteText { invite } = Document::from_json(&body::read_text(request, MAX_INVITE).await?)?;
+    Ok(invite)
+}
+
+/// Reads the invite in a body, which spends nothing.
+pub async fn open_invite(context: &RequestContext, request: &mut Request) -> Result<OpenInvite, Refusal> {
+    let invite = invite_text(request).await?;
+    let (account, publisher) = account_of(context, &invite)?;
     let operation = ReadInvite {
-        invite: invite.to_owned(),
+        invite: invite.clone(),
     };
     let to = accounts::address(account.id());
-    Ok(context.workers.call(&to, operation, TIMEOUT).await?)
+    let details = context.workers.call(&to, operation, TIMEOUT).await?;
+    Ok(OpenInvite {
+        invite,
+        account,
+        publisher,
+        details,
+    })
 }
 
 /// The browser's name, for the list of sessions.
@@ -98,9 +120,9 @@ pub async fn read_invite(
     config: &DashboardConfig,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    let InviteText { invite } = InviteText::from_json(&body::read_text(&mut request, MAX_INVITE).await?)?;
-    let (account, publisher) = account_of(context, &invite)?;
-    let details = details_of(context, &account, &invite).await?;
+    let OpenInvite {
+        publisher, details, ..
+    } = open_invite(context, &mut request).await?;
     let get = Get {
         resource: Resource::Publisher,
         id: publisher.to_string(),
@@ -126,10 +148,10 @@ pub async fn sign_in(
     if config.local_sign_in != LocalSignIn::On {
         return Err(common::NOT_FOUND.into());
     }
-    check_signed_out(context, config, &request).await?;
     let user_agent = user_agent(&request);
-    let InviteText { invite } = InviteText::from_json(&body::read_text(&mut request, MAX_INVITE).await?)?;
+    let invite = invite_text(&mut request).await?;
     let (account, _) = account_of(context, &invite)?;
+    let sessions = sessions_left(context, config, &request, &account).await?;
     let accept = Accept {
         invite,
         passkey: None,
@@ -137,26 +159,56 @@ pub async fn sign_in(
     };
     let to = accounts::address(account.id());
     let signed_in: SignedIn = context.workers.call(&to, accept, TIMEOUT).await?;
-    open_session(config, &signed_in)
+    open_session(context, config, sessions, &signed_in).await
 }
 
-/// Refuses to open a second session in a browser that has a live one.
-pub async fn check_signed_out(
+/// The browser's sessions, none of which is a live one of the account of an invite: its member would be replaced without
+/// having left.
+pub async fn sessions_left(
     context: &RequestContext,
     config: &DashboardConfig,
     request: &Request,
-) -> Result<(), Refusal> {
-    let keys = &context.isolate.config.account_keys;
-    match gate::admit(context, config, keys, request, None).await {
-        Ok(_) => Err(SESSION_OPEN.into()),
-        Err(refused) if refused.status() == 401 => Ok(()),
-        Err(unknown) => Err(unknown),
+    account: &Account,
+) -> Result<BrowserSessions, Refusal> {
+    let sessions = gate::sessions_of(context, config, request);
+    if let Some(session) = sessions.find(account) {
+        match gate::read_session(context, config, session, SessionUse::Poll).await {
+            Ok(_) => return Err(SESSION_OPEN.into()),
+            Err(refused) if refused.status() == 401 => {}
+            Err(unknown) => return Err(unknown),
+        }
     }
+    Ok(sessions)
 }
 
-/// The answer that gives a browser its session.
-pub fn open_session(config: &DashboardConfig, signed_in: &SignedIn) -> Result<Answer, Refusal> {
-    let cookie = Cookie::session(AccountKind::Publisher, config.site).set(&signed_in.session);
+/// The answer that gives a browser a new session beside those of other accounts. A session that it no longer holds is
+/// ended; if that fails, it ends by itself 12 hours after its last use.
+pub async fn open_session(
+    context: &RequestContext,
+    config: &DashboardConfig,
+    mut sessions: BrowserSessions,
+    signed_in: &SignedIn,
+) -> Result<Answer, Refusal> {
+    let keys = &context.isolate.config.account_keys;
+    let session = BrowserSession::parse(keys, AccountKind::Publisher, &signed_in.session);
+    let session = session.ok_or_else(|| {
+        log::error("dashboard", "an account opened a session that is none");
+        common::INTERNAL_ERROR
+    })?;
+    for session in &sessions.open(session) {
+        if let Err(error) = end(context, session).await {
+            log::warn(
+                "dashboard",
+                format_args!("a session was left and not ended: {error}"),
+            );
+        }
+    }
+    with_sessions(config, &sessions)
+}
+
+/// The answer that sets a browser's sessions.
+pub fn with_sessions(config: &DashboardConfig, sessions: &BrowserSessions) -> Result<Answer, Refusal> {
+    let cookie = Cookie::sessions(AccountKind::Publisher, config.site).set(&sessions.value());
     let cookie = cookie.ok_or_else(|| {
         log::error("dashboard", "a session's value does not fit a cookie");
         common::INTERNAL_ERROR
@@ -164,22 +216,26 @@ pub fn open_session(config: &DashboardConfig, signed_in: &SignedIn) -> Result<An
     Ok(Answer::new(204).header("Set-Cookie", cookie))
 }
 
-/// Ends the session. A cookie without a live session is cleared, too.
+async fn end(context: &RequestContext, session: &BrowserSession) -> Result<(), CallError> {
+    let sign_out = SignOut {
+        session: session.token.clone(),
+    };
+    let to = accounts::address(session.account.id());
+    let Done {} = context.workers.call(&to, sign_out, TIMEOUT).await?;
+    Ok(())
+}
+
+/// Ends all sessions of the browser, so that whoever leaves it leaves nothing open. A cookie without live sessions is
+/// cleared, too.
 pub async fn sign_out(
     context: &RequestContext,
     config: &DashboardConfig,
     request: Request,
 ) -> Result<Answer, Refusal> {
-    let keys = &context.isolate.config.account_keys;
-    let token = gate::session_token(config, &request);
-    if let Some((token, (account, _))) = token.and_then(|token| {
-        let found = gate::account_of(keys, &token)?;
-        Some((token, found))
-    }) {
-        let sign_out = SignOut { session: token };
-        let to = accounts::address(account.id());
-        context.workers.call(&to, sign_out, TIMEOUT).await?;
+    let sessions = gate::sessions_of(context, config, &request);
+    for ended in join_all(sessions.all().iter().map(|session| end(context, session))).await {
+        ended?;
     }
-    let cookie = Cookie::session(AccountKind::Publisher, config.site);
+    let cookie = Cookie::sessions(AccountKind::Publisher, config.site);
     Ok(Answer::new(204).header("Set-Cookie", cookie.clear()))
 }

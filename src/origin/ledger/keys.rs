@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Context, sql};
-use contract::operation::Reply;
+use crate::accounts::audit::OPERATOR;
+use contract::{ledger::CreateKey, operation::Reply};
 use domain::{
     model::{
         api_error::{ApiError, common},
@@ -44,8 +45,8 @@ impl Document for NewKey {
 }
 
 /// Issues a key. Its secret is in this answer only.
-pub fn create(db: &impl Database, context: &Context<'_>, body: &str) -> Result<Reply, Failure> {
-    let new = NewKey::from_json(body)?;
+pub fn create(db: &impl Database, context: &Context<'_>, create: &CreateKey) -> Result<Reply, Failure> {
+    let new = NewKey::from_json(&create.body)?;
     let count = db.query_integer(sql::COUNT_KEYS, &[])?;
     if count.is_some_and(|count| count >= MAX_KEYS) {
         return Err(TOO_MANY_KEYS.into());
@@ -57,9 +58,13 @@ pub fn create(db: &impl Database, context: &Context<'_>, body: &str) -> Result<R
     let id = hex::encode(id.get(..8).unwrap_or_default());
     let api_key = keys::issue(&(context.mac)()?, context.publisher, *secret);
     let hash = credentials::hash(&api_key).to_vec();
+    let (member, name) = match &create.by {
+        Some(creator) => (Some(creator.member.to_string()), Some(creator.name.as_str())),
+        None => (None, None),
+    };
     db.execute(
         sql::INSERT_KEY,
-        params![hash, id.as_str(), new.label, context.now_ms],
+        params![hash, id.as_str(), new.label, context.now_ms, member, name],
     )?;
     Ok(Reply::created(
         &json!({ "key_id": id, "api_key": api_key, "scope": SCOPE }),
@@ -76,6 +81,9 @@ pub fn list(db: &impl Database) -> Result<Reply, Failure> {
             Ok(json!({
                 "key_id": row.text(0)?, "label": row.text(1)?, "scope": SCOPE,
                 "created_at": row.integer(2)?.div_euclid(1_000), "last_used_at": last_used,
+                "created_by": {
+                    "member_id": row.optional_text(4)?, "name": row.optional_text(5)?.unwrap_or(OPERATOR),
+                },
             }))
         })
         .collect::<Result<Vec<_>, Failure>>()?;

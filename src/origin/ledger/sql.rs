@@ -6,7 +6,7 @@ pub const MIGRATIONS: &[Migration] = &[&[&[
     // The key is the hash, because requests look keys up by it; the operator's list of them is short.
     "CREATE TABLE report_keys (
        hash BLOB PRIMARY KEY, key_id TEXT NOT NULL, label TEXT NOT NULL, created_ms INTEGER NOT NULL,
-       accepted_ms INTEGER
+       creator TEXT, creator_name TEXT, accepted_ms INTEGER
      ) STRICT, WITHOUT ROWID",
     // A segment's metadata. `upload` is 0 for an active segment, and otherwise the upload that it is staged for.
     "CREATE TABLE segments (
@@ -41,10 +41,13 @@ pub const MIGRATIONS: &[Migration] = &[&[&[
 
 platform::statements! {
     // Keys.
-    /// hash, id, label, time
-    pub const INSERT_KEY = "INSERT INTO report_keys (hash, key_id, label, created_ms) VALUES (?, ?, ?, ?)";
+    /// hash, id, label, time, member, name; member and name are null for the operator
+    pub const INSERT_KEY = "INSERT INTO report_keys (hash, key_id, label, created_ms, creator, creator_name)
+        VALUES (?, ?, ?, ?, ?, ?)";
     pub const COUNT_KEYS = "SELECT COUNT(*) FROM report_keys";
-    pub const LIST_KEYS = "SELECT key_id, label, created_ms, accepted_ms FROM report_keys ORDER BY created_ms, key_id";
+    /// → id, label, created, last accepted, member, name
+    pub const LIST_KEYS = "SELECT key_id, label, created_ms, accepted_ms, creator, creator_name FROM report_keys
+        ORDER BY created_ms, key_id";
     /// id → a row if there was one
     pub const REVOKE_KEY = "DELETE FROM report_keys WHERE key_id = ? RETURNING key_id";
     /// hash → when a request with it was last accepted

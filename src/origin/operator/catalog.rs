@@ -9,8 +9,8 @@ use super::{MAX_DOCUMENT, ask, read_page, segment};
 use crate::{isolate::RequestContext, routes::CatalogCall};
 use contract::{
     catalog::{
-        COMMAND_PATH, Get, GetPubKey, IMPORT_PATH, IssuePubKey, IssueToken, List, MAX_PAGE, Put,
-        REFRESH_PATH, Refreshed, RevokeToken, address,
+        COMMAND_PATH, Get, GetPubKey, IMPORT_PATH, IssuePubKey, IssueToken, List, ListPubKeyRequests,
+        MAX_PAGE, Put, REFRESH_PATH, Refreshed, RevokeToken, address,
     },
     operation::{CallError, ObjectAddress, Reply},
 };
@@ -66,6 +66,7 @@ pub async fn call(
             let publisher_id = segment(0);
             ask(context, &catalog, GetPubKey { publisher_id }).await
         }
+        CatalogCall::ListPubKeyRequests => ask(context, &catalog, ListPubKeyRequests {}).await,
         CatalogCall::IssueToken => {
             let advertiser_id = segment(0);
             ask(context, &catalog, IssueToken { advertiser_id }).await

@@ -54,7 +54,7 @@ pub async fn call(
         LedgerCall::CreateReportKey => {
             body::check_media_type(&request, &[JSON], false)?;
             let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
-            ask(context, &ledger, CreateKey { body }).await
+            ask(context, &ledger, CreateKey { body, by: None }).await
         }
         LedgerCall::ListReportKeys => ask(context, &ledger, ListKeys {}).await,
         LedgerCall::RevokeReportKey => {

@@ -5,9 +5,9 @@ use origin::{
     dashboard::{DashboardCall, MemberCall},
     routes::{Handler, ROUTES},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{Browser, HOST, ORIGIN, invite, signed_in};
+use super::{Browser, HOST, ORIGIN, invite, passkeys::add_passkey, signed_in};
 use crate::harness::{Answer, Setup, demo};
 use domain::accounts::role::Role;
 
@@ -15,7 +15,7 @@ use domain::accounts::role::Role;
 const UNKNOWN: &str = "0123456789abcdef";
 
 /// Every call of a member: its method, its path, and what it is.
-fn member_calls() -> Vec<(&'static str, String, MemberCall)> {
+pub fn member_calls() -> Vec<(&'static str, String, MemberCall)> {
     let routes = ROUTES.iter().flat_map(|route| {
         route
             .endpoints
@@ -153,31 +153,42 @@ fn what_is_another_publishers_is_answered_like_what_does_not_exist() {
         signpost.publisher("dashboard-other"),
     );
     let mine = signed_in(&signpost, &one, "owner");
-    let theirs = signed_in(&signpost, &other, "owner");
-    let invited = theirs
-        .post("invites", &json!({ "name": "Grace", "role": "analyst" }))
-        .expect(201)
-        .json();
-    let key = theirs
-        .post("report_keys", &json!({ "label": "theirs" }))
-        .expect(201)
-        .json();
-    let member = theirs.get("overview").expect(200).json();
-    let session = theirs.get("sessions").expect(200).json();
-    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
-    for (path, id) in [
-        ("report_keys", text(&key["key_id"])),
-        ("invites", text(&invited["invite_id"])),
-        ("members", text(&member["member"]["member_id"])),
-        ("sessions", text(&session["sessions"][0]["session_id"])),
-    ] {
-        let answers = [id.as_str(), UNKNOWN].map(|id| {
-            let path = format!("/v1/dashboard/{path}/{id}");
-            mine.send("DELETE", &path, None)
+    let mut theirs = signed_in(&signpost, &other, "owner");
+    add_passkey(&mut theirs, 20);
+    let made = |path: &str, body: Value| theirs.post(path, &body).expect(201).json();
+    let read = |path: &str| theirs.get(path).expect(200).json();
+    let ids = [
+        (
+            "report_keys",
+            made("report_keys", json!({ "label": "theirs" }))["key_id"].clone(),
+        ),
+        (
+            "invites",
+            made("invites", json!({ "name": "Grace", "role": "analyst" }))["invite_id"].clone(),
+        ),
+        ("members", read("overview")["member"]["member_id"].clone()),
+        ("sessions", read("sessions")["sessions"][0]["session_id"].clone()),
+        ("passkeys", read("passkeys")["passkeys"][0]["passkey_id"].clone()),
+    ];
+    for (method, path, _) in member_calls() {
+        let Some((before, after)) = path.split_once(UNKNOWN) else {
+            continue;
+        };
+        let id = ids
+            .iter()
+            .find(|(resource, _)| before.ends_with(&format!("/{resource}/")));
+        let (_, id) = id.unwrap_or_else(|| panic!("no id of another publisher for {path}"));
+        let body = if method == "PATCH" {
+            json!({ "role": "analyst" })
+        } else {
+            json!({})
+        };
+        let answers = [id.as_str().unwrap(), UNKNOWN].map(|id| {
+            mine.send(method, &format!("{before}{id}{after}"), Some(&body))
                 .expect_error(404, "not_found")
                 .body
         });
-        assert_eq!(answers[0], answers[1], "{path}");
+        assert_eq!(answers[0], answers[1], "{method} {path}");
     }
     theirs.get("overview").expect(200);
     let keys = theirs.get("report_keys").expect(200).json();

@@ -5,11 +5,8 @@ use serde_json::{Value, json};
 
 use super::signed_in;
 use crate::{
-    harness::{demo, now_ms},
-    reports::{
-        model::Random,
-        random::{load, query},
-    },
+    harness::demo,
+    reports::random::{load, query, seeded},
 };
 
 const QUERIES: usize = 40;
@@ -18,13 +15,7 @@ const COUNT: u64 = 1_000;
 
 #[test]
 fn a_session_gets_the_rows_of_a_key_byte_for_byte_with_the_totals_of_all_pages() {
-    // Printed when the test fails; SEED= repeats the run.
-    let seed = match std::env::var("SEED") {
-        Ok(seed) => seed.parse().unwrap(),
-        Err(_) => u64::try_from(now_ms()).unwrap(),
-    };
-    println!("SEED={seed}");
-    let random = &mut Random(seed);
+    let random = &mut seeded();
     let signpost = demo();
     let publisher = signpost.publisher("dashboard-random");
     load(&publisher, random);

@@ -82,6 +82,9 @@ fn sessions_survive_a_restart_and_the_audit_says_what_happened() {
     let key_id = created["key_id"].as_str().unwrap();
     let keys = owner.get("report_keys").expect(200).json();
     assert_eq!(keys["report_keys"][0]["label"], "nightly");
+    let overview = owner.get("overview").expect(200).json();
+    let creator = json!({ "member_id": overview["member"]["member_id"], "name": "The owner" });
+    assert_eq!(keys["report_keys"][0]["created_by"], creator);
     owner
         .send("DELETE", &format!("/v1/dashboard/report_keys/{key_id}"), None)
         .expect(204);

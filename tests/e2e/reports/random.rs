@@ -145,15 +145,19 @@ fn pages(publisher: &Publisher<'_>, random: &mut Random, query: &Value, whole: &
     assert_eq!(past.header("X-Total-Count"), Some(total.as_str()), "{past:?}");
 }
 
-#[test]
-fn any_query_matches_the_model_and_its_pages_add_up_to_the_whole() {
-    // Printed when the test fails; SEED= repeats the run.
+/// The random numbers of a run. The seed is printed when the test fails; `SEED=` repeats the run.
+pub fn seeded() -> Random {
     let seed = match std::env::var("SEED") {
         Ok(seed) => seed.parse().unwrap(),
         Err(_) => u64::try_from(now_ms()).unwrap(),
     };
     println!("SEED={seed}");
-    let random = &mut Random(seed);
+    Random(seed)
+}
+
+#[test]
+fn any_query_matches_the_model_and_its_pages_add_up_to_the_whole() {
+    let random = &mut seeded();
     let signpost = demo();
     let publisher = signpost.publisher("random");
     let facts = load(&publisher, random);

@@ -1,9 +1,10 @@
 //! An account's limits.
 
-use super::*;
-use contract::operation::Bytes;
+use super::{
+    own_passkeys::{add, passkeys, remove},
+    *,
+};
 use domain::accounts::session::SessionUse;
-use platform::{database::Database, params};
 
 #[test]
 fn an_account_has_at_most_100_members() {
@@ -81,33 +82,11 @@ fn a_member_has_at_most_50_sessions_and_the_oldest_ends() {
 fn a_member_has_at_most_20_passkeys() {
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
-    let recovery = world.recover(Actor::Operator, ada.id).unwrap();
-    // No command adds a further passkey yet.
-    for n in 0..20_u8 {
-        let parameters = params![
-            vec![n; 16],
-            ada.id.to_string(),
-            -7_i64,
-            vec![1_u8],
-            0_u32,
-            "[]",
-            false,
-            false,
-            0_i64
-        ];
-        let insert = origin::accounts::sql::INSERT_PASSKEY;
-        world.db.execute(insert, parameters).unwrap();
+    for _ in 1..20 {
+        add(&world, &ada.session).unwrap();
     }
-    assert_eq!(
-        refusal(world.accept(&recovery.invite)),
-        (409, "too_many_passkeys")
-    );
-    let known = NewPasskey {
-        credential_id: Bytes(vec![3; 16]),
-        ..world.new_passkey()
-    };
-    assert_eq!(
-        refusal(world.accept_with(&recovery.invite, Some(known))),
-        (401, "passkey_refused")
-    );
+    assert_eq!(refusal(add(&world, &ada.session)), (409, "too_many_passkeys"));
+    let first = passkeys(&world, ada.id).remove(0);
+    remove(&world, &ada.session, &first.passkey_id).unwrap();
+    add(&world, &ada.session).unwrap();
 }

@@ -1,6 +1,9 @@
 //! An account runs every statement that it lists, and no other.
 
-use super::*;
+use super::{
+    own_passkeys::{add, passkeys, remove},
+    *,
+};
 use crate::assert_only_listed_statements;
 use domain::accounts::session::SessionUse;
 
@@ -20,6 +23,9 @@ fn an_account_runs_exactly_its_listed_statements() {
     world.pass(HOUR_MS);
     world.session_in_use(&ada.session, SessionUse::Action).unwrap();
     world.verify(&ada.session, &ada, 2).unwrap();
+    add(&world, &ada.session).unwrap();
+    let first = passkeys(&world, ada.id).remove(0);
+    remove(&world, &ada.session, &first.passkey_id).unwrap();
     let session_id = world.session(&ada.session).unwrap().session_id;
     world.send(ReadSessions { member: ada.id }).unwrap();
     let end = EndSession {

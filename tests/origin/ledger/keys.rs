@@ -1,11 +1,12 @@
 //! Report keys and their rate limit.
 
-use contract::ledger::{CreateKey, ListKeys, RevokeKey};
+use contract::ledger::{CreateKey, KeyCreator, ListKeys, RevokeKey};
 use serde_json::Value;
 
 use super::*;
 use contract::ledger::{Command, Reply};
 use domain::{
+    accounts::ids::MemberId,
     model::{PublisherId, mac::MacKeys},
     reporting::{keys::SETTING, rate::Verdict},
 };
@@ -35,7 +36,13 @@ fn send(db: &Sqlite, now_ms: i64, random: u8, command: Command) -> Result<(u16, 
 
 fn create(db: &Sqlite, random: u8) -> (String, String) {
     let body = r#"{"label":"warehouse"}"#.into();
-    let (status, body) = send(db, 5_000, random, Command::CreateKey(CreateKey { body })).unwrap();
+    let (status, body) = send(
+        db,
+        5_000,
+        random,
+        Command::CreateKey(CreateKey { body, by: None }),
+    )
+    .unwrap();
     assert_eq!((status, body["scope"].as_str()), (201, Some("ia-reporting.READ")));
     (
         body["key_id"].as_str().unwrap().into(),
@@ -53,7 +60,7 @@ fn a_key_is_shown_once_listed_without_its_secret_and_revoked_at_once() {
     assert_eq!(
         listed["report_keys"][0],
         serde_json::json!({"key_id": id, "label": "warehouse", "scope": "ia-reporting.READ", "created_at": 5,
-            "last_used_at": 10})
+            "last_used_at": 10, "created_by": {"member_id": null, "name": "the operator"}})
     );
     let stored = format!("{:?}", super::super::dump(&db, "report_keys"));
     assert!(!stored.contains(&key), "{stored}");
@@ -69,6 +76,25 @@ fn a_key_is_shown_once_listed_without_its_secret_and_revoked_at_once() {
     }
     let gone = send(&db, 0, 0, Command::RevokeKey(RevokeKey { key_id: id })).unwrap_err();
     assert!(matches!(gone, Failure::Refused(refusal) if refusal.status == 404));
+}
+
+#[test]
+fn a_key_names_the_member_who_created_it() {
+    let db = ledger();
+    let member = MemberId([0xAB; 8]);
+    let create = CreateKey {
+        body: r#"{"label":"warehouse"}"#.into(),
+        by: Some(KeyCreator {
+            member,
+            name: "Ada".into(),
+        }),
+    };
+    send(&db, 5_000, 1, Command::CreateKey(create)).unwrap();
+    let (_, listed) = send(&db, 10_000, 0, Command::ListKeys(ListKeys {})).unwrap();
+    assert_eq!(
+        listed["report_keys"][0]["created_by"],
+        serde_json::json!({ "member_id": member, "name": "Ada" })
+    );
 }
 
 #[test]
@@ -91,7 +117,16 @@ fn a_key_needs_a_label_and_a_publisher_has_at_most_100_keys() {
         (r#"{"label":""}"#, "invalid_field"),
         ("[]", "invalid_json"),
     ] {
-        let refused = send(&db, 0, 0, Command::CreateKey(CreateKey { body: body.into() })).unwrap_err();
+        let refused = send(
+            &db,
+            0,
+            0,
+            Command::CreateKey(CreateKey {
+                body: body.into(),
+                by: None,
+            }),
+        )
+        .unwrap_err();
         assert!(
             matches!(&refused, Failure::Refused(refusal) if refusal.code == code),
             "{body}: {refused:?}"
@@ -99,6 +134,6 @@ fn a_key_needs_a_label_and_a_publisher_has_at_most_100_keys() {
     }
     (0..100).for_each(|n| drop(create(&db, n)));
     let body = r#"{"label":"one more"}"#.into();
-    let refused = send(&db, 0, 200, Command::CreateKey(CreateKey { body })).unwrap_err();
+    let refused = send(&db, 0, 200, Command::CreateKey(CreateKey { body, by: None })).unwrap_err();
     assert!(matches!(refused, Failure::Refused(refusal) if refusal.status == 409));
 }

@@ -26,6 +26,7 @@ fn a_ledger_runs_exactly_its_listed_statements() {
     for command in [
         Command::CreateKey(CreateKey {
             body: r#"{"label":"x"}"#.into(),
+            by: None,
         }),
         Command::ListKeys(ListKeys {}),
         Command::ListDays(ListDays {

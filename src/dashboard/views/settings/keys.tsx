@@ -1,14 +1,12 @@
 // Report keys: create one, see when it was last used, revoke it.
 
 import { useState } from "preact/hooks";
-import { useAction } from "../../action";
 import { api } from "../../api";
 import { useCached } from "../../cache";
-import { CopyField } from "../../components/copy-button";
-import { Confirm, Dialog } from "../../components/dialog";
+import { Confirm, FormDialog, SecretDialog, TextField } from "../../components/dialog";
 import { focusHeading } from "../../components/heading";
 import { Plus } from "../../components/icons";
-import { Empty, Failed, FormError, Stale } from "../../components/states";
+import { Empty, Failed, Stale } from "../../components/states";
 import { say } from "../../components/status";
 import { type Column, Table, TableSkeleton } from "../../components/table";
 import { timeText } from "../../format";
@@ -32,6 +30,7 @@ export function Keys() {
       cell: (key) => (
         <>
           {timeText(key.created_at)}
+          <span class="cell-second">{text.by(key.created_by.name)}</span>
         </>
       ),
     },
@@ -114,50 +113,27 @@ const LONGEST_LABEL = 64;
 function CreateKey({ onClose }: { onClose: () => void }) {
   const [label, setLabel] = useState("");
   const [made, setMade] = useState<NewReportKey | null>(null);
-  const action = useAction(async () => setMade(await withVerification(() => api.createReportKey(label.trim()))));
   if (made) {
     return (
-      <Dialog key="made" title={text.madeTitle} onClose={onClose} keepOpen>
-        <p>{text.made}</p>
-        <CopyField label={text.newKey} value={made.api_key} />
-        <div class="dialog-buttons">
-          <button type="button" class="button primary" onClick={onClose}>
-            {common.done}
-          </button>
-        </div>
-      </Dialog>
+      <SecretDialog
+        key="made"
+        title={text.madeTitle}
+        text={text.made}
+        label={text.newKey}
+        value={made.api_key}
+        onClose={onClose}
+      />
     );
   }
   return (
-    <Dialog key="form" title={text.create} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void action.run();
-        }}
-      >
-        <label class="field">
-          <span>{text.label}</span>
-          <input
-            type="text"
-            required
-            maxLength={LONGEST_LABEL}
-            autocomplete="off"
-            value={label}
-            onInput={(event) => setLabel(event.currentTarget.value)}
-          />
-          <small>{text.labelHint}</small>
-        </label>
-        <FormError error={action.error} />
-        <div class="dialog-buttons">
-          <button type="button" class="button" onClick={onClose}>
-            {common.cancel}
-          </button>
-          <button type="submit" class="button primary" aria-disabled={action.isRunning}>
-            {text.create}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      key="form"
+      title={text.create}
+      button={text.create}
+      onSubmit={async () => setMade(await withVerification(() => api.createReportKey(label.trim())))}
+      onClose={onClose}
+    >
+      <TextField label={text.label} hint={text.labelHint} longest={LONGEST_LABEL} value={label} onChange={setLabel} />
+    </FormDialog>
   );
 }

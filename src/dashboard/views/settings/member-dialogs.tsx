@@ -1,14 +1,11 @@
 // Dialogs of the members section. Each change needs a fresh passkey; a link is shown only once.
 
 import { useState } from "preact/hooks";
-import { useAction } from "../../action";
 import { api } from "../../api";
-import { CopyField } from "../../components/copy-button";
-import { Confirm, Dialog } from "../../components/dialog";
+import { Confirm, FormDialog, SecretDialog, TextField } from "../../components/dialog";
 import { focusHeading } from "../../components/heading";
-import { FormError } from "../../components/states";
 import { say } from "../../components/status";
-import { common, ROLE_HINTS, ROLE_NAMES, settings } from "../../messages";
+import { ROLE_HINTS, ROLE_NAMES, settings } from "../../messages";
 import { withVerification } from "../../passkeys";
 import type { Member, NewInvite, PendingInvite, Role } from "../../types";
 import { ROLES } from "./members";
@@ -37,7 +34,19 @@ export function MemberDialogs({ dialog, onClose, onChanged }: Props) {
     await onChanged();
     focusHeading();
   };
-  if (link) return <LinkDialog {...link} onClose={onClose} />;
+  if (link) {
+    const { name, made } = link;
+    return (
+      <SecretDialog
+        key="link"
+        title={text.linkTitle(name)}
+        text={text.linkText(made.expires_at)}
+        label={text.link}
+        value={made.url}
+        onClose={onClose}
+      />
+    );
+  }
   switch (dialog.kind) {
     case "invite":
       return (
@@ -107,68 +116,32 @@ export function MemberDialogs({ dialog, onClose, onChanged }: Props) {
   }
 }
 
-function LinkDialog({ name, made, onClose }: { name: string; made: NewInvite; onClose: () => void }) {
-  return (
-    <Dialog key="link" title={text.linkTitle(name)} onClose={onClose} keepOpen>
-      <p>{text.linkText(made.expires_at)}</p>
-      <CopyField label={text.link} value={made.url} />
-      <div class="dialog-buttons">
-        <button type="button" class="button primary" onClick={onClose}>
-          {common.done}
-        </button>
-      </div>
-    </Dialog>
-  );
-}
-
 const LONGEST_NAME = 64;
 
 function InviteDialog({ onClose, onMade }: { onClose: () => void; onMade: (name: string, made: NewInvite) => void }) {
   const [name, setName] = useState("");
   const [role, setRole] = useState<Role>("analyst");
-  const action = useAction(async () => {
-    const given = name.trim();
-    onMade(given, await withVerification(() => api.createInvite(given, role)));
-  });
   return (
-    <Dialog title={text.invite} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void action.run();
-        }}
-      >
-        <label class="field">
-          <span>{text.name}</span>
-          <input
-            type="text"
-            required
-            maxLength={LONGEST_NAME}
-            autocomplete="off"
-            value={name}
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        </label>
-        <fieldset class="choices">
-          <legend>{text.role}</legend>
-          {ROLES.map((option) => (
-            <label class="choice" key={option}>
-              <input type="radio" name="role" checked={option === role} onChange={() => setRole(option)} />
-              <span>{ROLE_NAMES[option]}</span>
-              <span class="choice-hint">{ROLE_HINTS[option]}</span>
-            </label>
-          ))}
-        </fieldset>
-        <FormError error={action.error} />
-        <div class="dialog-buttons">
-          <button type="button" class="button" onClick={onClose}>
-            {common.cancel}
-          </button>
-          <button type="submit" class="button primary" aria-disabled={action.isRunning}>
-            {text.create}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={text.invite}
+      button={text.create}
+      onSubmit={async () => {
+        const given = name.trim();
+        onMade(given, await withVerification(() => api.createInvite(given, role)));
+      }}
+      onClose={onClose}
+    >
+      <TextField label={text.name} longest={LONGEST_NAME} value={name} onChange={setName} />
+      <fieldset class="choices">
+        <legend>{text.role}</legend>
+        {ROLES.map((option) => (
+          <label class="choice" key={option}>
+            <input type="radio" name="role" checked={option === role} onChange={() => setRole(option)} />
+            <span>{ROLE_NAMES[option]}</span>
+            <span class="choice-hint">{ROLE_HINTS[option]}</span>
+          </label>
+        ))}
+      </fieldset>
+    </FormDialog>
   );
 }

@@ -1,10 +1,14 @@
-// The Pub-Key: shown when asked for, and copied. A new one comes from the account manager.
+// The Pub-Key: shown when asked for, copied, and a new one asked for. The account manager makes it.
 
 import { useState } from "preact/hooks";
 import { useAction } from "../../action";
 import { api } from "../../api";
+import { useCached } from "../../cache";
 import { CopyField } from "../../components/copy-button";
-import { Empty, FormError } from "../../components/states";
+import { FormDialog, TextField } from "../../components/dialog";
+import { focusHeading } from "../../components/heading";
+import { Empty, Failed, FormError, Stale } from "../../components/states";
+import { say } from "../../components/status";
 import { settings } from "../../messages";
 import { withVerification } from "../../passkeys";
 import type { PubKey as Answer } from "../../types";
@@ -15,7 +19,11 @@ const text = settings.pubKey;
 export function PubKey() {
   // Not in the cache: the key is gone from the page's memory when the view closes.
   const [answer, setAnswer] = useState<Answer | null>(null);
+  const [isAsking, setAsking] = useState(false);
+  const requested = useCached("pub_key_request", api.pubKeyRequest);
   const load = useAction(async () => setAnswer(await withVerification(api.pubKey)));
+  const request = requested.data?.request;
+  const canAsk = requested.data !== undefined && !request && answer?.pub_key !== null;
   return (
     <Page section="pub_key" note={text.intro}>
       <div class="card padded">
@@ -47,6 +55,55 @@ export function PubKey() {
           </>
         )}
       </div>
+      <Stale of={requested} retry={requested.reload} />
+      {request ? (
+        <p class="note">
+          {text.asked(request.requested_by, request.requested_at)} {text.askedReason(request.reason)}
+        </p>
+      ) : canAsk ? (
+        <button type="button" class="button" onClick={() => setAsking(true)}>
+          {text.ask}
+        </button>
+      ) : (
+        requested.error && !requested.data && <Failed error={requested.error} retry={requested.reload} compact />
+      )}
+      {isAsking && (
+        <AskForNew
+          onClose={() => setAsking(false)}
+          onSent={async () => {
+            setAsking(false);
+            say(text.sent);
+            await requested.reload();
+            focusHeading();
+          }}
+        />
+      )}
     </Page>
+  );
+}
+
+const LONGEST_REASON = 300;
+
+function AskForNew({ onClose, onSent }: { onClose: () => void; onSent: () => Promise<void> }) {
+  const [reason, setReason] = useState("");
+  return (
+    <FormDialog
+      title={text.askTitle}
+      button={text.send}
+      onSubmit={async () => {
+        await api.requestPubKey(reason.trim());
+        await onSent();
+      }}
+      onClose={onClose}
+    >
+      <p>{text.askText}</p>
+      <TextField
+        label={text.reason}
+        hint={text.reasonHint}
+        longest={LONGEST_REASON}
+        value={reason}
+        onChange={setReason}
+      />
+    </FormDialog>
   );
 }

@@ -11,6 +11,7 @@ import { Audit } from "./audit";
 import { Keys } from "./keys";
 import { Members } from "./members";
 import { Page } from "./page";
+import { Passkeys } from "./passkeys";
 import { PubKey } from "./pub-key";
 import { Sessions } from "./sessions";
 
@@ -18,6 +19,7 @@ const VIEWS: Record<Section, FunctionComponent> = {
   keys: Keys,
   pub_key: PubKey,
   members: Members,
+  passkeys: Passkeys,
   sessions: Sessions,
   audit: Audit,
 };

@@ -4,12 +4,11 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::{
-    MAX_JSON,
     algorithm::Algorithm,
     authenticator_data::{AuthenticatorData, MAX_AUTHENTICATOR_DATA},
     base64url,
     client_data::{Ceremony, ClientData},
-    credential_id,
+    credential_json,
     error::PasskeyError,
     public_key::PublicKey,
     relying_party::RelyingParty,
@@ -19,16 +18,7 @@ use super::{
 /// The longest user handle that WebAuthn allows, in bytes.
 const MAX_USER_HANDLE: usize = 64;
 
-/// `AuthenticationResponseJSON`. Unknown members are ignored, since browsers add some.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct AuthenticationJson {
-    id: String,
-    raw_id: String,
-    r#type: String,
-    response: AssertionJson,
-}
-
+/// `AuthenticatorAssertionResponseJSON`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct AssertionJson {
@@ -75,14 +65,10 @@ pub struct ToVerify {
 
 impl Assertion {
     pub fn parse(json: &str) -> Result<Self, PasskeyError> {
-        if json.len() > MAX_JSON {
-            return Err(PasskeyError::TooLong);
-        }
-        let json: AuthenticationJson = serde_json::from_str(json).map_err(|_| PasskeyError::Json)?;
-        let response = json.response;
+        let (credential_id, response): (_, AssertionJson) = credential_json::parse(json)?;
         let user_handle = response.user_handle.as_deref();
         Ok(Self {
-            credential_id: credential_id::parse(&json.id, &json.raw_id, &json.r#type)?,
+            credential_id,
             client_data: ClientData::parse(&response.client_data_json)?,
             authenticator_data: base64url::decode(&response.authenticator_data, MAX_AUTHENTICATOR_DATA)?,
             signature: base64url::decode(&response.signature, MAX_SIGNATURE)?,

@@ -3,12 +3,11 @@
 use serde::Deserialize;
 
 use super::{
-    MAX_JSON,
     algorithm::Algorithm,
     authenticator_data::{AuthenticatorData, MAX_AUTHENTICATOR_DATA},
     base64url,
     client_data::{Ceremony, ClientData},
-    credential_id,
+    credential_json,
     error::PasskeyError,
     public_key::PublicKey,
     relying_party::RelyingParty,
@@ -19,16 +18,7 @@ const MAX_SPKI: usize = 1_024;
 /// The most transports that are kept; WebAuthn knows six.
 const MAX_TRANSPORTS: usize = 8;
 
-/// `RegistrationResponseJSON`. Unknown members are ignored, since browsers add some.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RegistrationJson {
-    id: String,
-    raw_id: String,
-    r#type: String,
-    response: AttestationJson,
-}
-
+/// `AuthenticatorAttestationResponseJSON`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct AttestationJson {
@@ -67,17 +57,13 @@ pub struct NewCredential {
 
 impl Registration {
     pub fn parse(json: &str) -> Result<Self, PasskeyError> {
-        if json.len() > MAX_JSON {
-            return Err(PasskeyError::TooLong);
-        }
-        let json: RegistrationJson = serde_json::from_str(json).map_err(|_| PasskeyError::Json)?;
-        let response = json.response;
+        let (credential_id, response): (_, AttestationJson) = credential_json::parse(json)?;
         let is_transport = |text: &String| {
             (1..=32).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
         };
         let transports = response.transports.into_iter().filter(is_transport);
         Ok(Self {
-            credential_id: credential_id::parse(&json.id, &json.raw_id, &json.r#type)?,
+            credential_id,
             client_data: ClientData::parse(&response.client_data_json)?,
             authenticator_data: base64url::decode(&response.authenticator_data, MAX_AUTHENTICATOR_DATA)?,
             spki: base64url::decode(&response.public_key, MAX_SPKI)?,

@@ -1,0 +1,199 @@
+//! The sessions of one browser: their texts in one cookie, joined by `.`, the current one first. A browser is signed in to
+//! at most 4 accounts, with one session for each.
+
+use super::{
+    account::{Account, AccountKind},
+    session,
+};
+use crate::model::mac::MacKeys;
+
+/// The most accounts of a browser. A text has at most 136 bytes, so the cookie has about 550 of the 4,096 that browsers
+/// keep.
+pub const MAX_ACCOUNTS: usize = 4;
+
+/// No text of a session has it.
+const SEPARATOR: char = '.';
+
+/// A session that a browser holds. Only the account's object knows whether it is still open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrowserSession {
+    /// The session's text.
+    pub token: String,
+    pub account: Account,
+}
+
+impl BrowserSession {
+    /// `None` for a text that was never issued for this kind of account.
+    pub fn parse(keys: &MacKeys, kind: AccountKind, token: &str) -> Option<Self> {
+        let account = session::verify(keys, kind, token)?;
+        Some(Self {
+            token: token.to_owned(),
+            account,
+        })
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BrowserSessions(Vec<BrowserSession>);
+
+impl BrowserSessions {
+    /// From the value of the cookie. It is taken as a whole: one with a text that is no session, with two of one account,
+    /// or with too many was not set here and has no sessions.
+    pub fn parse(keys: &MacKeys, kind: AccountKind, value: &str) -> Self {
+        let mut sessions = Self::default();
+        for token in value.split(SEPARATOR) {
+            match BrowserSession::parse(keys, kind, token) {
+                Some(session)
+                    if sessions.0.len() < MAX_ACCOUNTS && sessions.find(&session.account).is_none() =>
+                {
+                    sessions.0.push(session);
+                }
+                _ => return Self::default(),
+            }
+        }
+        sessions
+    }
+
+    pub fn current(&self) -> Option<&BrowserSession> {
+        self.0.first()
+    }
+
+    pub fn all(&self) -> &[BrowserSession] {
+        &self.0
+    }
+
+    pub fn find(&self, account: &Account) -> Option<&BrowserSession> {
+        self.0.iter().find(|session| session.account == *account)
+    }
+
+    /// Makes a new session the current one. Returns those that the browser holds no longer: a former one of the same
+    /// account, and where there are too many the one that was current longest ago.
+    pub fn open(&mut self, session: BrowserSession) -> Vec<BrowserSession> {
+        let (mut left, mut kept): (Vec<_>, Vec<_>) = self
+            .0
+            .drain(..)
+            .partition(|known| known.account == session.account);
+        kept.insert(0, session);
+        left.extend(kept.drain(MAX_ACCOUNTS.min(kept.len())..));
+        self.0 = kept;
+        left
+    }
+
+    /// Makes the session of an account the current one. False if there is none.
+    pub fn switch(&mut self, account: &Account) -> bool {
+        let Some(at) = self.0.iter().position(|session| session.account == *account) else {
+            return false;
+        };
+        self.0.get_mut(..=at).unwrap_or_default().rotate_right(1);
+        true
+    }
+
+    /// The value of the cookie; empty without sessions.
+    pub fn value(&self) -> String {
+        let tokens: Vec<_> = self.0.iter().map(|session| session.token.as_str()).collect();
+        tokens.join(&SEPARATOR.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{
+        accounts::invite,
+        model::{
+            PublisherId,
+            mac::tests::{A, B, changed, keys},
+        },
+    };
+
+    fn account(id: &str) -> Account {
+        Account::Publisher(PublisherId::parse(id).unwrap())
+    }
+
+    fn session(id: &str, random: u8) -> BrowserSession {
+        let account = account(id);
+        BrowserSession {
+            token: session::issue(&keys(A), &account, [random; 16]),
+            account,
+        }
+    }
+
+    fn parsed(value: &str) -> BrowserSessions {
+        BrowserSessions::parse(&keys(A), AccountKind::Publisher, value)
+    }
+
+    fn accounts(sessions: &BrowserSessions) -> Vec<&str> {
+        sessions
+            .all()
+            .iter()
+            .map(|session| session.account.owner())
+            .collect()
+    }
+
+    #[test]
+    fn a_new_session_is_the_current_one_and_the_former_of_its_account_is_left() {
+        let mut sessions = BrowserSessions::default();
+        for id in ["one", "two"] {
+            assert_eq!(sessions.open(session(id, 1)), []);
+        }
+        assert_eq!(sessions.open(session("one", 2)), [session("one", 1)]);
+        assert_eq!(sessions.current(), Some(&session("one", 2)));
+        assert_eq!(accounts(&sessions), ["one", "two"]);
+    }
+
+    #[test]
+    fn a_fifth_account_takes_the_place_of_the_one_that_was_current_longest_ago() {
+        let mut sessions = BrowserSessions::default();
+        for id in ["one", "two", "three", "four"] {
+            assert_eq!(sessions.open(session(id, 1)), []);
+        }
+        assert!(sessions.switch(&account("one")));
+        assert_eq!(accounts(&sessions), ["one", "four", "three", "two"]);
+        assert!(!sessions.switch(&account("five")));
+        assert_eq!(sessions.open(session("five", 1)), [session("two", 1)]);
+        assert_eq!(accounts(&sessions), ["five", "one", "four", "three"]);
+    }
+
+    #[test]
+    fn a_cookie_that_was_not_set_here_has_no_sessions() {
+        let (one, two) = (session("one", 1).token, session("two", 1).token);
+        let is_empty = |value: &str| parsed(value) == BrowserSessions::default();
+        assert!(!is_empty(&format!("{one}.{two}")));
+        for changed in changed(&two) {
+            assert!(is_empty(&format!("{one}.{changed}")), "{changed}");
+        }
+        let operator = session::issue(&keys(A), &Account::Operator, [1; 16]);
+        let foreign = session::issue(&keys(B), &account("two"), [1; 16]);
+        let invite = invite::issue(&keys(A), &account("two"), [1; 16]);
+        let again = session("one", 2).token;
+        for other in [operator, foreign, invite, again, String::new()] {
+            assert!(is_empty(&format!("{one}.{other}")), "{other}");
+            assert!(is_empty(&format!("{other}.{one}")), "{other}");
+        }
+        let five: Vec<_> = ["a", "b", "c", "d", "e"].map(|id| session(id, 1).token).into();
+        assert!(!is_empty(&five[..4].join(".")));
+        assert!(is_empty(&five.join(".")));
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_set_is_parsed(opened in proptest::collection::vec((0..6_u8, any::<u8>()), 1..12)) {
+            let mut sessions = BrowserSessions::default();
+            for (id, random) in opened {
+                let new = session(&format!("p-{id}"), random);
+                let held = sessions.all().len();
+                let left = sessions.open(new.clone());
+                prop_assert_eq!(sessions.all().len() + left.len(), held + 1);
+                prop_assert_eq!(sessions.current(), Some(&new));
+                prop_assert_eq!(&parsed(&sessions.value()), &sessions);
+            }
+        }
+
+        #[test]
+        fn junk_has_no_sessions(value in "(s_p_)?[a-f0-9_.-]{0,200}") {
+            prop_assert_eq!(parsed(&value), BrowserSessions::default());
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The JSON of a public key credential, which both ceremonies answer with.
+
+use serde::{Deserialize, de::DeserializeOwned};
+
+use super::{MAX_JSON, credential_id, error::PasskeyError};
+
+/// `RegistrationResponseJSON` or `AuthenticationResponseJSON`, by the type of the response. Unknown members are ignored,
+/// since browsers add some.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CredentialJson<R> {
+    id: String,
+    raw_id: String,
+    r#type: String,
+    response: R,
+}
+
+/// The credential's id, which the JSON has twice, and its response.
+pub fn parse<R: DeserializeOwned>(json: &str) -> Result<(Vec<u8>, R), PasskeyError> {
+    if json.len() > MAX_JSON {
+        return Err(PasskeyError::TooLong);
+    }
+    let json: CredentialJson<R> = serde_json::from_str(json).map_err(|_| PasskeyError::Json)?;
+    if json.r#type != "public-key" {
+        return Err(PasskeyError::Json);
+    }
+    if json.id != json.raw_id {
+        return Err(PasskeyError::CredentialId);
+    }
+    Ok((credential_id::parse(&json.id)?, json.response))
+}

@@ -1,0 +1,93 @@
+//! The passkeys of a member: each can add further ones and remove all but the last.
+
+use super::{
+    audit::{self, Entry},
+    passkeys,
+    sessions::LiveSession,
+    sql,
+};
+use contract::{
+    accounts::{AddPasskey, PasskeyRow, RemovePasskey},
+    operation::Bytes,
+};
+use domain::{
+    accounts::{ids::MemberId, session::NOT_SIGNED_IN, webauthn},
+    model::api_error::{ApiError, common},
+};
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+    params,
+};
+
+pub const LAST_PASSKEY: ApiError = ApiError::new(
+    409,
+    "last_passkey",
+    "this is your only passkey: add another one before you remove it",
+);
+
+/// A member's passkeys, the oldest first.
+pub fn list(db: &impl Database, member: MemberId) -> Result<Vec<PasskeyRow>, Failure> {
+    let rows = db.query(sql::LIST_PASSKEYS, params![member.to_string()])?;
+    rows.iter()
+        .map(|row| {
+            let credential_id = row.blob(0)?.to_vec();
+            Ok(PasskeyRow {
+                passkey_id: webauthn::short_id(&credential_id),
+                credential_id: Bytes(credential_id),
+                transports: row.json(1)?,
+                user_agent: row.text(2)?.to_owned(),
+                created_at_ms: row.integer(3)?,
+                last_used_at_ms: row.optional_integer(4)?,
+            })
+        })
+        .collect()
+}
+
+pub fn add(db: &impl Database, now_ms: i64, add: &AddPasskey) -> Result<(), Failure> {
+    let session = LiveSession::find(db, now_ms, &add.session)?.ok_or(NOT_SIGNED_IN)?;
+    passkeys::check_new(db, now_ms, session.member, &add.passkey)?;
+    let id = webauthn::short_id(&add.passkey.credential_id.0);
+    db.transaction(|| {
+        passkeys::store(db, now_ms, session.member, &add.passkey, &add.user_agent)?;
+        Ok(append(db, now_ms, &session, "passkey_added", &id)?)
+    })
+}
+
+/// Removes a passkey. Whoever has its device may have signed in with it, so the member's other sessions end.
+pub fn remove(db: &impl Database, now_ms: i64, remove: &RemovePasskey) -> Result<(), Failure> {
+    let session = LiveSession::find(db, now_ms, &remove.session)?.ok_or(NOT_SIGNED_IN)?;
+    let passkeys = list(db, session.member)?;
+    let passkey = passkeys
+        .iter()
+        .find(|passkey| passkey.passkey_id == remove.passkey_id)
+        .ok_or_else(|| common::NOT_FOUND.with_message("there is no such passkey"))?;
+    if passkeys.len() == 1 {
+        return Err(LAST_PASSKEY.into());
+    }
+    db.transaction(|| {
+        db.execute(sql::DELETE_PASSKEY, params![passkey.credential_id.0.clone()])?;
+        session.end_others(db)?;
+        Ok(append(
+            db,
+            now_ms,
+            &session,
+            "passkey_removed",
+            &passkey.passkey_id,
+        )?)
+    })
+}
+
+fn append(
+    db: &impl Database,
+    now_ms: i64,
+    session: &LiveSession,
+    action: &str,
+    passkey_id: &str,
+) -> Result<(), DatabaseError> {
+    let entry = Entry {
+        subject: Some(passkey_id),
+        ..Entry::of(&session.name, action)
+    };
+    audit::append(db, now_ms, &entry)
+}

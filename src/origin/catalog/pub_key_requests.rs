@@ -1,0 +1,73 @@
+//! Publishers' requests for a new Pub-Key. The catalog owns the key, so a new key and the end of its request are one commit.
+
+use serde_json::{Value, json};
+
+use super::sql;
+use contract::{catalog::RequestPubKey, operation::Reply};
+use domain::model::api_error::ApiError;
+use platform::{
+    database::{Database, DatabaseError, Row},
+    failure::Failure,
+    params,
+};
+
+pub const NO_PUB_KEY: ApiError = ApiError::new(
+    409,
+    "no_pub_key",
+    "there is no Pub-Key yet that a new one could replace",
+);
+
+/// The most requests of a list. The next key closes one, so the others follow.
+const MAX_LIST: i64 = 100;
+
+/// Opens a request. It stands as it was first made until a new key closes it.
+pub fn open(db: &impl Database, now_ms: i64, request: &RequestPubKey) -> Result<Reply, Failure> {
+    let publisher = request.publisher_id.as_str();
+    let known = db.query_first(sql::GET_PUB_KEY, params![publisher])?;
+    if known.is_none_or(|row| row.is_null(0)) {
+        return Err(NO_PUB_KEY.into());
+    }
+    let opened = db.query(
+        sql::OPEN_PUB_KEY_REQUEST,
+        params![publisher, now_ms, request.by.as_str(), request.reason.as_str()],
+    )?;
+    let body = json!({ "request": get(db, publisher)? });
+    Ok(if opened.is_empty() {
+        Reply::ok(&body)
+    } else {
+        Reply::created(&body)
+    })
+}
+
+/// A publisher's open request, or null.
+pub fn get(db: &impl Database, publisher_id: &str) -> Result<Value, DatabaseError> {
+    let row = db.query_first(sql::GET_PUB_KEY_REQUEST, params![publisher_id])?;
+    row.map_or(Ok(Value::Null), |row| shown(&row))
+}
+
+/// The open requests, the oldest first.
+pub fn list(db: &impl Database) -> Result<Reply, Failure> {
+    let rows = db.query(sql::LIST_PUB_KEY_REQUESTS, params![MAX_LIST])?;
+    let requests = rows.iter().map(|row| {
+        let mut request = shown(row)?;
+        if let Some(members) = request.as_object_mut() {
+            members.insert("publisher_id".into(), row.text(3)?.into());
+        }
+        Ok(request)
+    });
+    let requests = requests.collect::<Result<Vec<_>, DatabaseError>>()?;
+    Ok(Reply::ok(&json!({ "requests": requests })))
+}
+
+/// Closes a publisher's request, within the transaction that stores its new key.
+pub fn close(db: &impl Database, publisher_id: &str) -> Result<(), DatabaseError> {
+    db.execute(sql::CLOSE_PUB_KEY_REQUEST, params![publisher_id])
+}
+
+fn shown(row: &Row) -> Result<Value, DatabaseError> {
+    Ok(json!({
+        "requested_at": row.integer(0)?.div_euclid(1_000),
+        "requested_by": row.text(1)?,
+        "reason": row.text(2)?,
+    }))
+}

@@ -1,0 +1,109 @@
+//! A visitor's own passkeys: the list, a further one, and the removal of one.
+
+use serde_json::{Value, json};
+use worker::Request;
+
+use super::{
+    config::DashboardConfig,
+    gate::Visitor,
+    members::{ask, seconds},
+    passkeys::{
+        CredentialBody, MAX_BODY, Person, begin_in_session, challenge_of, creation_options, new_passkey,
+        refused,
+    },
+    sign_in::user_agent,
+};
+use crate::{isolate::RequestContext, operator::segment, refusal::Refusal};
+use contract::{
+    accounts::{AddPasskey, PasskeyRow, ReadPasskeys, RemovePasskey},
+    operation::Done,
+};
+use domain::{
+    accounts::{
+        challenge::CeremonyPurpose,
+        webauthn::{CredentialDescriptor, PASSKEY_REFUSED, Registration},
+    },
+    model::credentials,
+};
+use platform::http::{answer::Answer, body};
+
+async fn read(context: &RequestContext, visitor: &Visitor) -> Result<Vec<PasskeyRow>, Refusal> {
+    let member = visitor.session.member;
+    ask(context, visitor, ReadPasskeys { member }).await
+}
+
+pub async fn list(context: &RequestContext, visitor: &Visitor) -> Result<Answer, Refusal> {
+    let passkeys = read(context, visitor).await?.into_iter();
+    let passkeys: Vec<Value> = passkeys
+        .map(|passkey| {
+            json!({
+                "passkey_id": passkey.passkey_id,
+                "user_agent": passkey.user_agent,
+                "created_at": seconds(passkey.created_at_ms),
+                "last_used_at": passkey.last_used_at_ms.map(seconds),
+            })
+        })
+        .collect();
+    Ok(Answer::json(200, json!({ "passkeys": passkeys }).to_string()))
+}
+
+/// `POST passkeys/another/creation`: an authenticator that has one of the member's passkeys makes no second.
+pub async fn creation(
+    context: &RequestContext,
+    config: &DashboardConfig,
+    visitor: &Visitor,
+) -> Result<Answer, Refusal> {
+    let passkeys = read(context, visitor).await?;
+    let existing: Vec<_> = passkeys
+        .iter()
+        .map(|passkey| CredentialDescriptor {
+            credential_id: &passkey.credential_id.0,
+            transports: &passkey.transports,
+        })
+        .collect();
+    let person = Person {
+        account: visitor.account.id(),
+        publisher: &visitor.publisher,
+        member: visitor.session.member,
+        name: &visitor.session.name,
+    };
+    let challenge = begin_in_session(context, visitor, CeremonyPurpose::Addition)?;
+    Ok(creation_options(context, config, &person, &challenge, &existing))
+}
+
+pub async fn add(
+    context: &RequestContext,
+    config: &DashboardConfig,
+    visitor: &Visitor,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let user_agent = user_agent(&request);
+    let text = body::read_text(&mut request, MAX_BODY).await?;
+    let CredentialBody { credential, .. } = CredentialBody::parse(&text)?;
+    let registration = Registration::parse(credential.get()).map_err(refused)?;
+    let (purpose, binding) = (CeremonyPurpose::Addition, credentials::hash(&visitor.token));
+    let (issued, challenge) = challenge_of(context, registration.challenge(), purpose, &binding)?;
+    if issued.account != Some(visitor.account.id()) {
+        return Err(PASSKEY_REFUSED.into());
+    }
+    let add = AddPasskey {
+        session: visitor.token.clone(),
+        passkey: new_passkey(config, registration, challenge)?,
+        user_agent,
+    };
+    let Done {} = ask(context, visitor, add).await?;
+    Ok(Answer::new(204))
+}
+
+pub async fn remove(
+    context: &RequestContext,
+    visitor: &Visitor,
+    segments: &[&str],
+) -> Result<Answer, Refusal> {
+    let remove = RemovePasskey {
+        session: visitor.token.clone(),
+        passkey_id: segment(segments, 0),
+    };
+    let Done {} = ask(context, visitor, remove).await?;
+    Ok(Answer::new(204))
+}
