@@ -6,6 +6,8 @@
 #[cfg(all(target_arch = "wasm32", feature = "bench"))]
 mod bench;
 mod days;
+mod export_slots;
+pub mod exports;
 mod freshness;
 pub mod keys;
 pub mod names;
@@ -75,6 +77,8 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
             let query = suggestions::query(&suggest)?;
             suggestions::suggest(db, &suggest.text, &query).map(Reply::Operator)
         }
+        Command::CreateExport(create) => exports::create(db, context, &create).map(Reply::Operator),
+        Command::OpenExport(open) => exports::open(db, context.now_ms, &open).map(Reply::Export),
         Command::ReadOffers(ReadOffers { app, day }) => Ok(Reply::Offers(offers::revenue(db, app, day)?)),
     }
 }

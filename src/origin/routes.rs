@@ -3,8 +3,8 @@
 use crate::dashboard::{
     DashboardCall::{self, Asset, Member, Page, Public},
     MemberCall::{
-        self, ChangeRole, EndSession, ListMembers, ListSessions, Overview, ReadAudit, Recover, RemoveMember,
-        Reports, Suggestions, Verify, VerifyRequest, WithdrawInvite,
+        self, ChangeRole, CreateExport, EndSession, ListMembers, ListSessions, Overview, ReadAudit,
+        ReadExport, Recover, RemoveMember, Reports, Suggestions, Verify, VerifyRequest, WithdrawInvite,
     },
     PublicCall::{
         CreatePasskey, PasskeyCreation, PasskeyRequest, ReadInvite, SignIn, SignInByPasskey, SignOut,
@@ -192,6 +192,8 @@ pub const ROUTES: &[Row] = &[
     dashboard("/v1/dashboard/overview", &[on(Get, Dashboard(Member(Overview))).within(Members)]),
     dashboard("/v1/dashboard/reports", &[on(Post, Dashboard(Member(Reports))).within(Members)]),
     dashboard("/v1/dashboard/suggestions", &[on(Post, Dashboard(Member(Suggestions))).within(Members)]),
+    dashboard("/v1/dashboard/exports", &[on(Post, Dashboard(Member(CreateExport))).within(Members)]),
+    dashboard("/v1/dashboard/exports/{}", &[on(Get, Dashboard(Member(ReadExport))).within(Members)]),
     dashboard("/v1/dashboard/report_keys", &[
         on(Get, Dashboard(Member(MemberCall::ListReportKeys))).within(Members),
         on(Post, Dashboard(Member(MemberCall::CreateReportKey))).within(Members),
