@@ -31,7 +31,7 @@ fn survives<T: Serialize + DeserializeOwned>(example: &Value) -> Result<(), Stri
     }
 }
 
-const FORMATS: [(&str, Check); 42] = [
+const FORMATS: [(&str, Check); 45] = [
     ("accounts_audit", survives::<accounts::AuditPage>),
     ("accounts_command", survives::<accounts::Command>),
     ("accounts_invite", survives::<accounts::InviteDetails>),
@@ -54,6 +54,9 @@ const FORMATS: [(&str, Check); 42] = [
     ("counters_taken", survives::<counters::Taken>),
     ("kv_pointer", survives::<kv::Pointer>),
     ("ledger_command", survives::<ledger::Command>),
+    ("ledger_export", survives::<ledger::Export>),
+    ("ledger_export_piece", survives::<ledger::ExportPiece>),
+    ("ledger_export_progress", survives::<ledger::ExportProgress>),
     ("ledger_freshness", survives::<ledger::Freshness>),
     ("ledger_offers", survives::<ledger::OfferRevenue>),
     ("ledger_upload", survives::<ledger::Upload>),

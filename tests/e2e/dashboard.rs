@@ -1,6 +1,7 @@
 //! The dashboard's interface over HTTP: who is let in, and that its figures are those of the report keys.
 
 mod access;
+mod exports;
 mod figures;
 mod pages;
 mod sessions;

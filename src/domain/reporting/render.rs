@@ -1,6 +1,10 @@
 //! Writes a page as the body of an answer in chunks, so that memory holds only the page and one chunk.
 //! docs/SPEC.md, "Report response".
 
+mod length;
+
+pub use length::BodyLength;
+
 use std::{borrow::Cow, collections::HashMap};
 
 use super::{

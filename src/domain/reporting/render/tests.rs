@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::reporting::{Measure, Metric, Sums};
+use crate::reporting::{Measure, Metric, Sums, query::Query};
 
 /// The content of a page.
 #[derive(Clone, Debug)]
@@ -274,6 +274,23 @@ proptest! {
                 prop_assert!(rows > 0);
             }
             prop_assert_eq!(String::from_utf8(body).unwrap(), whole(content.renderer(format)));
+        }
+    }
+
+    #[test]
+    fn the_length_of_a_body_is_known_from_its_rows_in_any_order(content in content()) {
+        let mut query = Query::parse(
+            r#"{"date_range": {"start_date": "2026-01-01", "end_date": "2026-01-01"},
+                "dimensions": ["date"], "metrics": ["clicks"]}"#,
+        )
+        .unwrap();
+        (query.dimensions, query.metrics) = (content.dimensions.clone(), content.metrics.clone());
+        for format in [Format::Csv, Format::SpreadsheetCsv, Format::Ndjson] {
+            let mut length = BodyLength::new(&query, format, content.names.clone());
+            for (values, sums) in content.rows.iter().rev() {
+                length.add(&values.iter().map(String::as_str).collect::<Vec<_>>(), sums);
+            }
+            prop_assert_eq!(length.bytes(), whole(content.renderer(format)).len() as u64);
         }
     }
 
