@@ -192,6 +192,8 @@ pub struct ExportProgress {
     pub rows: u64,
     /// The rows up to the end of this piece.
     pub rows_read: u64,
+    /// The bytes of all pieces, in the answer to the first.
+    pub length: Option<u64>,
 }
 
 impl ExportProgress {

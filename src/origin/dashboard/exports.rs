@@ -28,7 +28,7 @@ use domain::{
     },
 };
 use platform::{
-    http::{answer::Answer, body},
+    http::{answer::Answer, body, fixed_length},
     log,
     object_call::{self, broken},
     traits::ObjectCall,
@@ -86,8 +86,9 @@ pub async fn read(context: &RequestContext, visitor: &Visitor, path: &[&str]) ->
     let head = Answer::new(200)
         .header("Content-Type", format.format().media_type())
         .header("Content-Disposition", format!("attachment; filename=\"{file}\""));
+    let length = progress.length.unwrap_or(first.len() as u64);
     let rest = (!progress.is_complete()).then_some(reading);
-    respond(head, first, rest)
+    respond(head, length, first, rest)
         .map(Answer::pass_unread)
         .map_err(|error| broken(error).into())
 }
@@ -98,7 +99,7 @@ fn session_of(visitor: &Visitor) -> Bytes {
 }
 
 /// The answer whose body is the first piece and then the rest, each piece once the reader wants it.
-fn respond(head: Answer, first: Vec<u8>, rest: Option<Reading>) -> worker::Result<Response> {
+fn respond(head: Answer, length: u64, first: Vec<u8>, rest: Option<Reading>) -> worker::Result<Response> {
     let headers: Headers = gate::guarded(head).into_response()?.headers().clone();
     let pieces = stream::try_unfold((Some(first), rest), async |(first, rest)| {
         if let Some(first) = first {
@@ -118,7 +119,7 @@ fn respond(head: Answer, first: Vec<u8>, rest: Option<Reading>) -> worker::Resul
             }
         }
     });
-    Ok(Response::from_stream(pieces)?.with_headers(headers))
+    fixed_length::respond(headers, length, pieces)
 }
 
 /// An export that is being read.

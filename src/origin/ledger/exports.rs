@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use xxhash_rust::xxh64::Xxh64;
 
 use super::{
-    Context, freshness,
+    Context, freshness, names,
     report::{self, DAMAGED_FACTS, Report, ReportError},
     segments::{Layer, Segments},
     sql,
@@ -21,10 +21,11 @@ use domain::{
         document::{Document, FieldError},
     },
     reporting::{
+        Sums,
         engine::{Budget, Source},
         export::{ExportFormat, LIFE_MS},
         query::{INVALID_PAGINATION, Query},
-        render::Renderer,
+        render::{BodyLength, Renderer},
     },
 };
 use platform::{
@@ -119,20 +120,44 @@ impl ExportQuery {
     }
 
     /// The page of the result on which the row after `rows` others is.
-    fn report(&self, db: &impl Database, rows: u64, count: u32) -> Result<Report, Failure> {
-        let query = Query {
+    fn page(&self, rows: u64, count: u32) -> Query {
+        Query {
             page: rows / u64::from(count) + 1,
             count,
             ..self.query.clone()
-        };
+        }
+    }
+
+    /// The number of rows.
+    fn count(&self, db: &impl Database) -> Result<u64, Failure> {
         let segments = Segments::new(db, self.layer);
-        report::build_of(&segments, db, &query, &Budget::default()).map_err(|error| match error {
-            ReportError::Failure(failure) => failure,
-            ReportError::Damaged(cause) => {
-                log::error("ledger", cause);
-                DAMAGED_FACTS.into()
-            }
-        })
+        let report = report::build_of(&segments, db, &self.page(0, 1), &Budget::default());
+        Ok(report.map_err(failure)?.page.total)
+    }
+
+    /// The page of a piece, and for the first piece the length of the whole body.
+    fn report(&self, db: &impl Database, wanted: &ExportPiece) -> Result<(Report, Option<u64>), Failure> {
+        let segments = Segments::new(db, self.layer);
+        let page = self.page(wanted.rows_before, PIECE_ROWS);
+        let budget = Budget::default();
+        if wanted.version.is_some() {
+            let report = report::build_of(&segments, db, &page, &budget).map_err(failure)?;
+            return Ok((report, None));
+        }
+        let mut length = BodyLength::new(&page, wanted.format.format(), names::all(db)?);
+        let mut visitor = |values: &[&str], sums: &Sums| length.add(values, sums);
+        let report = report::build_visited(&segments, db, &page, &budget, &mut visitor).map_err(failure)?;
+        Ok((report, Some(length.bytes())))
+    }
+}
+
+fn failure(error: ReportError) -> Failure {
+    match error {
+        ReportError::Failure(failure) => failure,
+        ReportError::Damaged(cause) => {
+            log::error("ledger", cause);
+            DAMAGED_FACTS.into()
+        }
     }
 }
 
@@ -142,7 +167,7 @@ impl ExportQuery {
 /// The body is not one, or too many exports wait.
 pub fn create(db: &impl Database, context: &Context<'_>, create: &CreateExport) -> Result<Reply, Failure> {
     let NewExport { query, format } = NewExport::from_json(&create.body)?;
-    let rows = ExportQuery::of_body(&create.body)?.report(db, 0, 1)?.page.total;
+    let rows = ExportQuery::of_body(&create.body)?.count(db)?;
     let random = (context.random)().map_err(Failure::Internal)?;
     let export_id = hex::encode(random.first_chunk::<16>().unwrap_or(&[0; 16]));
     db.execute(sql::SWEEP_EXPORTS, params![context.now_ms])?;
@@ -202,7 +227,7 @@ pub fn piece(
     if wanted.version.is_some_and(|before| !before.has_facts_of(version)) {
         return Err(FACTS_CHANGED.into());
     }
-    let Report { page, names, .. } = query.report(db, wanted.rows_before, PIECE_ROWS)?;
+    let (Report { page, names, .. }, length) = query.report(db, wanted)?;
     let rows = page.total;
     let from = usize::try_from(wanted.rows_before % u64::from(PIECE_ROWS)).unwrap_or(usize::MAX);
     let renderer = Renderer::new(page, wanted.format.format(), names);
@@ -211,6 +236,7 @@ pub fn piece(
         version,
         rows,
         rows_read: wanted.rows_before.saturating_add(read as u64),
+        length,
     };
     if read == 0 && !progress.is_complete() {
         return Err(Failure::Internal("a piece of an export has no rows".into()));

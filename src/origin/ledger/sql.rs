@@ -143,6 +143,8 @@ platform::statements! {
     /// JSON list of apps → app, name
     pub const GET_NAMES = "SELECT app, COALESCE(from_facts, from_catalog) FROM apps
         WHERE app IN (SELECT value FROM json_each(?)) AND COALESCE(from_facts, from_catalog) IS NOT NULL";
+    pub const LIST_NAMES = "SELECT app, COALESCE(from_facts, from_catalog) FROM apps
+        WHERE COALESCE(from_facts, from_catalog) IS NOT NULL";
 
     // Exports.
     /// time: the expired ones

@@ -156,17 +156,19 @@ fn pieces_end_before_they_are_large_and_together_are_the_whole_result() {
     let db = ledger();
     upload(1, &rows(1, 25_000)).replace(&db, 5, day(1)).unwrap();
     let (mut body, mut before, mut pieces) = (Vec::new(), None, 0);
+    let mut length = None;
     loop {
         let (progress, bytes) = piece(&db, before.as_ref()).unwrap();
         assert!(bytes.len() < 1_100_000, "{}", bytes.len());
         body.extend(bytes);
         pieces += 1;
+        length = length.or(progress.length);
         if progress.is_complete() {
             break;
         }
         before = Some(progress);
     }
-    assert_eq!(pieces, 3);
+    assert_eq!((pieces, length), (3, Some(body.len() as u64)));
     let body = String::from_utf8(body).unwrap();
     let expected = (0..25_000).map(|n| format!("{},place-{n:06},{n}\r\n", day(1)));
     let expected: String = std::iter::once("date,placement_id,clicks\r\n".to_owned())
