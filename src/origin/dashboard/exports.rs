@@ -114,7 +114,7 @@ fn respond(head: Answer, length: u64, first: Vec<u8>, rest: Option<Reading>) -> 
                 Ok(Some((piece, (None, rest))))
             }
             Err(error) => {
-                log::warn("export", &error);
+                log::warn("dashboard", format_args!("an export broke off: {error}"));
                 Err(worker::Error::RustError("the export cannot be finished".into()))
             }
         }

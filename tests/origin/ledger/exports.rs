@@ -151,6 +151,11 @@ fn piece(db: &Sqlite, before: Option<&ExportProgress>) -> Result<(ExportProgress
     exports::piece(db, &ExportQuery::parse(&query).unwrap(), &wanted).map_err(refused)
 }
 
+/// The first piece of an export of all facts.
+pub fn first_piece(db: &Sqlite) -> ExportProgress {
+    piece(db, None).unwrap().0
+}
+
 #[test]
 fn pieces_end_before_they_are_large_and_together_are_the_whole_result() {
     let db = ledger();
@@ -181,7 +186,7 @@ fn pieces_end_before_they_are_large_and_together_are_the_whole_result() {
 fn an_export_ends_when_facts_of_its_days_change_and_not_when_others_do() {
     let db = ledger();
     upload(1, &rows(1, 12_000)).replace(&db, 5, day(1)).unwrap();
-    let (begun, _) = piece(&db, None).unwrap();
+    let begun = first_piece(&db);
     assert_eq!((begun.rows, begun.rows_read), (12_000, 10_000));
     upload(2, &rows(91, 3)).replace(&db, 5, day(91)).unwrap();
     let (progress, _) = piece(&db, Some(&begun)).unwrap();
@@ -199,7 +204,7 @@ fn a_merge_of_segments_changes_no_facts() {
             .apply(&db, 5, &format!("k{n}"), 12_000)
             .unwrap();
     }
-    let (begun, _) = piece(&db, None).unwrap();
+    let begun = first_piece(&db);
     ledger::alarm(&db, 5).unwrap();
     let (progress, _) = piece(&db, Some(&begun)).unwrap();
     assert_ne!(
