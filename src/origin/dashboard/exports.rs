@@ -133,6 +133,9 @@ struct Reading {
 impl Reading {
     /// The next piece, once the ledger has room for it.
     async fn next(&mut self) -> Result<(Vec<u8>, ExportProgress), CallError> {
+        // workerd looks at its sockets when nothing else is left to do. Without a timer between two pieces, a reader that
+        // takes each at once would keep everybody else waiting until the export ends.
+        Delay::from(Duration::ZERO).await;
         let mut attempt = 1;
         loop {
             let wait_s = match self.ask().await {

@@ -36,6 +36,16 @@ impl ExportSlots {
         Ok(())
     }
 
+    /// Whether another export may be read.
+    ///
+    /// # Errors
+    /// All slots are taken.
+    pub fn check(&self, now_ms: i64) -> Result<(), ApiError> {
+        self.hold("", now_ms)?;
+        self.free("");
+        Ok(())
+    }
+
     pub fn free(&self, export_id: &str) {
         self.reading.borrow_mut().retain(|(id, _)| id != export_id);
     }
@@ -52,7 +62,9 @@ mod tests {
             slots.hold(id, 1_000).unwrap();
         }
         assert_eq!(slots.hold("e", 1_000), Err(TOO_MANY_EXPORTS));
+        assert_eq!(slots.check(1_000), Err(TOO_MANY_EXPORTS));
         slots.free("b");
+        slots.check(2_000).unwrap();
         slots.hold("e", 2_000).unwrap();
         slots.hold("d", 30_000).unwrap();
         assert_eq!(slots.hold("f", 60_999), Err(TOO_MANY_EXPORTS));

@@ -149,7 +149,8 @@ platform::statements! {
     // Exports.
     /// time: the expired ones
     pub const SWEEP_EXPORTS = "DELETE FROM exports WHERE expires_ms <= ?";
-    pub const COUNT_EXPORTS = "SELECT COUNT(*) FROM exports";
+    /// number: the newest ones stay
+    pub const KEEP_EXPORTS = "DELETE FROM exports WHERE rowid NOT IN (SELECT rowid FROM exports ORDER BY rowid DESC LIMIT ?)";
     /// id, session, expiry, query, format, rows
     pub const INSERT_EXPORT = "INSERT INTO exports (export_id, session, expires_ms, query, format, rows) VALUES (?, ?, ?, ?, ?, ?)";
     /// id, session, time → query, format, rows

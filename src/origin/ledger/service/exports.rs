@@ -22,6 +22,8 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     ) -> Result<Reply, Failure> {
         let _permit = self.reports.acquire_any(self.now_ms())?;
         let query = ExportQuery::of_body(&create.body)?;
+        // Refused here, where the page can say so: a download that is refused says nothing.
+        self.exports.check(self.now_ms())?;
         let db = self.shell.ready().await?;
         if query.query.dimensions.contains(&Dimension::App) {
             self.refresh_names(db, publisher).await;
