@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::operation::{self, Applied, ObjectAddress, Operation, Repeat};
+use crate::operation::{self, Applied, Bytes, ObjectAddress, Operation, Repeat};
 use crate::operations;
 use domain::{
     accounts::ids::MemberId,
     model::{AppId, Country, OfferId, PublisherId, time::UtcDay},
-    reporting::facts::Format,
+    reporting::{export::ExportFormat, facts::Format},
 };
 
 /// The namespace's binding.
@@ -25,6 +25,8 @@ pub const OPERATOR: &str = "operator";
 pub const REPORT: &str = "report";
 /// The path of a batch of reports under a session of the dashboard.
 pub const DASHBOARD: &str = "dashboard";
+/// The path of a piece of an export.
+pub const EXPORT: &str = "export";
 pub const FACTS: &str = "facts";
 /// Bench builds only.
 #[cfg(feature = "bench")]
@@ -83,6 +85,8 @@ operations! {
         ReadOffers(ReadOffers) -> Vec<OfferRevenue>, Idempotent;
         Suggest(Suggest) -> operation::Reply, Idempotent;
         ReadFreshness(ReadFreshness) -> Freshness, Idempotent;
+        CreateExport(CreateExport) -> operation::Reply, Once;
+        OpenExport(OpenExport) -> Export, Once;
     }
 }
 
@@ -156,6 +160,79 @@ pub struct Suggest {
     pub date_range: String,
 }
 
+/// `POST …/exports`. `body` is the page's JSON, and `session` the hash of the session that may read the export.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CreateExport {
+    pub body: String,
+    pub session: Bytes,
+}
+
+/// `GET …/exports/{export_id}`: spends the export. A repeat finds nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenExport {
+    pub export_id: String,
+    pub session: Bytes,
+}
+
+/// An export as it was made. `query` is the JSON of a report query.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Export {
+    pub query: String,
+    pub format: ExportFormat,
+    /// The rows of the result when it was made.
+    pub rows: u64,
+}
+
+/// A request for the next piece of an opened export.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExportPiece {
+    pub export_id: String,
+    pub query: String,
+    pub format: ExportFormat,
+    /// The rows of the pieces before.
+    pub rows_before: u64,
+    /// The version of the facts that the pieces before were made of; none for the first.
+    pub version: Option<FactsVersion>,
+}
+
+/// What a piece leaves to be read. The object sends it in a header, and the piece as the body.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExportProgress {
+    pub version: FactsVersion,
+    /// The rows of the whole result.
+    pub rows: u64,
+    /// The rows up to the end of this piece.
+    pub rows_read: u64,
+    /// The bytes of all pieces, in the answer to the first.
+    pub length: Option<u64>,
+}
+
+impl ExportProgress {
+    /// The header that contains it as JSON.
+    pub const HEADER: &str = "x-export";
+
+    pub fn is_complete(&self) -> bool {
+        self.rows_read >= self.rows
+    }
+}
+
+/// The version of the facts that an export reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FactsVersion {
+    /// The number of changes of all facts.
+    pub changes: i64,
+    /// A hash of the segments of the export's days.
+    pub segments: u64,
+}
+
+impl FactsVersion {
+    /// Whether reports of the same days are the same in both versions. Changes of other days do not count, and neither
+    /// does a merge, which replaces segments and is no change.
+    pub fn has_facts_of(self, other: Self) -> bool {
+        self.changes == other.changes || self.segments == other.segments
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfferRevenue {
     pub offer: OfferId,
@@ -185,6 +262,7 @@ pub enum Reply {
     Applied(Applied),
     Offers(Vec<OfferRevenue>),
     Freshness(Freshness),
+    Export(Export),
     /// The answer to an operator's command.
     Operator(operation::Reply),
 }

@@ -130,6 +130,8 @@ export const api = {
   reports: (queries: T.Query[]) => post<T.ReportBatch>("/reports", { queries }),
   suggestions: (dimension: T.Dimension, text: string, date_range: T.DateRange) =>
     post<{ values: T.Suggestion[] }>("/suggestions", { dimension, text, date_range }),
+  createExport: (query: T.Query, format: T.ExportFormat) => post<T.ExportMade>("/exports", { query, format }),
+  exportUrl: (export_id: string) => `${BASE}/exports/${id(export_id)}`,
 
   reportKeys: () => get<{ report_keys: T.ReportKey[] }>("/report_keys"),
   createReportKey: (label: string) => post<T.NewReportKey>("/report_keys", { label }),

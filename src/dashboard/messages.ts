@@ -2,7 +2,7 @@
 
 import { count, dateText, percent, timeText } from "./format";
 import type { Section } from "./router";
-import type { Dimension, Metric, Role } from "./types";
+import type { Dimension, ExportFormat, Metric, Role } from "./types";
 
 const plural = (value: number, one: string, many: string) => `${count(value)} ${value === 1 ? one : many}`;
 
@@ -55,6 +55,18 @@ export const SECTION_NAMES: Record<Section, string> = {
   passkeys: "Your passkeys",
   sessions: "Your sessions",
   audit: "Audit log",
+};
+
+export const EXPORT_NAMES: Record<ExportFormat, string> = {
+  csv: "CSV",
+  spreadsheet_csv: "CSV for spreadsheets",
+  ndjson: "NDJSON",
+};
+
+export const EXPORT_HINTS: Record<ExportFormat, string> = {
+  csv: "The same cells as the reporting API returns.",
+  spreadsheet_csv: "Text that Excel or Sheets would run as a formula has an apostrophe before it.",
+  ndjson: "One JSON object per line, for scripts.",
 };
 
 export const common = {
@@ -166,6 +178,7 @@ export const overview = {
   },
   before: "vs 30 days before",
   nothingBefore: "nothing to compare with",
+  notCompared: "not compared",
   beforeFailed: "comparison not available",
   changed: (ratio: number) =>
     ratio > 0 ? `up ${percent(ratio)}` : ratio < 0 ? `down ${percent(-ratio)}` : "no change",
@@ -233,7 +246,7 @@ export const reports = {
     this_month: "This month",
     last_month: "Last month",
   },
-  presetNote: "The last days are complete days, UTC, without today.",
+  presetNote: "The last days are days with all data, UTC, without today.",
   custom: "Custom dates",
   from: "From",
   to: "To",
@@ -246,9 +259,10 @@ export const reports = {
   },
   compare: "Compare",
   compareHint: "with the same number of days before",
-  compareNone: "Today is not complete, so there is nothing to compare.",
+  compareNone: "There is not all data of these days yet, so there is nothing to compare.",
+  compareSomeRows: "Rows beyond the first 1,000 are not compared; the totals are.",
   comparedWith: (range: string) => `Changes are against ${range}.`,
-  comparedPartly: (now: string, before: string) => `Changes are ${now} against ${before}, without today.`,
+  comparedPartly: (now: string, before: string) => `Changes are ${now} against ${before}, without days that lack data.`,
   ecpmMixed: "eCPM counts offerwall revenue, which has no impressions. Filter by demand source to leave it out.",
   dimensions: "Break down by",
   metrics: "Metrics",
@@ -284,6 +298,15 @@ export const reports = {
   emptyTitle: "Nothing in these dates",
   empty: "No row matches. Choose other dates or remove a filter.",
   resetFilters: "Remove all filters",
+  exportTitle: "Export",
+  exportNothing: "There is no row to export.",
+  exportAll: (rows: number) =>
+    `The whole result is exported: ${plural(rows, "row", "rows")}, not only the page that you see.`,
+  exportFormat: "Format",
+  exportStart: "Export",
+  exportPreparing: "Preparing…",
+  exportBroken: "If the numbers change on the way, the download fails rather than mixing old and new. Export again then.",
+  exportStarted: (rows: number) => `Your download has started: ${plural(rows, "row", "rows")}.`,
   curl: "Copy as curl",
   curlCopied: (at: string) => `Copied as curl. Data through ${at}.`,
   curlComment: (at: string) => `# Signpost report, data through ${at}. SIGNPOST_KEY is one of your report keys.`,

@@ -111,6 +111,13 @@ export interface Suggestion {
   label?: string;
 }
 
+export type ExportFormat = "csv" | "spreadsheet_csv" | "ndjson";
+
+export interface ExportMade {
+  export_id: string;
+  rows: number;
+}
+
 export interface ReportKey {
   key_id: string;
   label: string;

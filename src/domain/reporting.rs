@@ -1,9 +1,10 @@
 //! Reports: report keys (`keys`) and their rate limit (`rate`), the report query (`query`), uploaded facts (`facts`),
-//! columnar storage (`segment`), aggregation (`engine`), and output (`page`, `format`, `numbers`, `render`).
+//! columnar storage (`segment`), aggregation (`engine`), and output (`page`, `format`, `numbers`, `render`, `export`).
 //! docs/DECISIONS.md, "Reports".
 
 pub mod dimension;
 pub mod engine;
+pub mod export;
 pub mod facts;
 pub mod format;
 pub mod keys;

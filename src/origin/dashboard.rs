@@ -4,6 +4,8 @@
 pub mod config;
 
 #[cfg(target_arch = "wasm32")]
+mod exports;
+#[cfg(target_arch = "wasm32")]
 mod figures;
 #[cfg(target_arch = "wasm32")]
 mod gate;
@@ -62,6 +64,8 @@ pub enum MemberCall {
     Overview,
     Reports,
     Suggestions,
+    CreateExport,
+    ReadExport,
     ListReportKeys,
     CreateReportKey,
     RevokeReportKey,
@@ -88,7 +92,9 @@ impl MemberCall {
     pub fn permission(self) -> Option<Permission> {
         match self {
             Self::VerifyRequest | Self::Verify | Self::Switch => None,
-            Self::Overview | Self::Reports | Self::Suggestions => Some(Permission::ViewFigures),
+            Self::Overview | Self::Reports | Self::Suggestions | Self::CreateExport | Self::ReadExport => {
+                Some(Permission::ViewFigures)
+            }
             Self::ListReportKeys => Some(Permission::ViewReportKeys),
             Self::CreateReportKey | Self::RevokeReportKey => Some(Permission::ManageReportKeys),
             Self::ReadPubKey => Some(Permission::ViewPubKey),
@@ -113,8 +119,8 @@ mod handlers {
     use worker::Request;
 
     use super::{
-        DashboardCall, MemberCall, PublicCall, config::LocalSignIn, figures, gate, members, own_passkeys,
-        pages, passkeys, settings, sign_in, switch,
+        DashboardCall, MemberCall, PublicCall, config::LocalSignIn, exports, figures, gate, members,
+        own_passkeys, pages, passkeys, settings, sign_in, switch,
     };
     use crate::{isolate::RequestContext, refusal::Refusal};
     use domain::model::api_error::common;
@@ -168,6 +174,7 @@ mod handlers {
         matches!(
             call,
             MemberCall::Overview
+                | MemberCall::ReadExport
                 | MemberCall::ListReportKeys
                 | MemberCall::ReadPubKey
                 | MemberCall::ReadPubKeyRequest
@@ -202,6 +209,8 @@ mod handlers {
             MemberCall::Overview => figures::overview(context, config, &visitor).await,
             MemberCall::Reports => figures::reports(context, &visitor, request).await,
             MemberCall::Suggestions => figures::suggestions(context, &visitor, request).await,
+            MemberCall::CreateExport => exports::create(context, &visitor, request).await,
+            MemberCall::ReadExport => exports::read(context, &visitor, segments).await,
             MemberCall::ListReportKeys => settings::list_report_keys(context, &visitor).await,
             MemberCall::CreateReportKey => settings::create_report_key(context, &visitor, request).await,
             MemberCall::RevokeReportKey => settings::revoke_report_key(context, &visitor, segments).await,

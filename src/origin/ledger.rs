@@ -7,6 +7,8 @@
 mod bench;
 pub mod column_cache;
 mod days;
+mod export_slots;
+pub mod exports;
 mod freshness;
 pub mod keys;
 pub mod names;
@@ -76,6 +78,8 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
             let query = suggestions::query(&suggest)?;
             suggestions::suggest(db, &suggest.text, &query).map(Reply::Operator)
         }
+        Command::CreateExport(create) => exports::create(db, context, &create).map(Reply::Operator),
+        Command::OpenExport(open) => exports::open(db, context.now_ms, &open).map(Reply::Export),
         Command::ReadOffers(ReadOffers { app, day }) => Ok(Reply::Offers(offers::revenue(db, app, day)?)),
     }
 }

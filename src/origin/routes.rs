@@ -3,9 +3,9 @@
 use crate::dashboard::{
     DashboardCall::{self, Asset, Member, Page, Public},
     MemberCall::{
-        self, AddPasskey, ChangeRole, EndSession, ListMembers, ListPasskeys, ListSessions, Overview,
-        PasskeyAddition, ReadAudit, ReadPubKeyRequest, Recover, RemoveMember, RemovePasskey, Reports,
-        RequestPubKey, Suggestions, Switch, Verify, VerifyRequest, WithdrawInvite,
+        self, AddPasskey, ChangeRole, CreateExport, EndSession, ListMembers, ListPasskeys, ListSessions,
+        Overview, PasskeyAddition, ReadAudit, ReadExport, ReadPubKeyRequest, Recover, RemoveMember,
+        RemovePasskey, Reports, RequestPubKey, Suggestions, Switch, Verify, VerifyRequest, WithdrawInvite,
     },
     PublicCall::{
         CreatePasskey, PasskeyCreation, PasskeyRequest, ReadInvite, SignIn, SignInByPasskey, SignOut,
@@ -202,6 +202,8 @@ pub const ROUTES: &[Row] = &[
     dashboard("/v1/dashboard/overview", &[on(Get, Dashboard(Member(Overview))).within(Members)]),
     dashboard("/v1/dashboard/reports", &[on(Post, Dashboard(Member(Reports))).within(Members)]),
     dashboard("/v1/dashboard/suggestions", &[on(Post, Dashboard(Member(Suggestions))).within(Members)]),
+    dashboard("/v1/dashboard/exports", &[on(Post, Dashboard(Member(CreateExport))).within(Members)]),
+    dashboard("/v1/dashboard/exports/{}", &[on(Get, Dashboard(Member(ReadExport))).within(Members)]),
     dashboard("/v1/dashboard/report_keys", &[
         on(Get, Dashboard(Member(MemberCall::ListReportKeys))).within(Members),
         on(Post, Dashboard(Member(MemberCall::CreateReportKey))).within(Members),

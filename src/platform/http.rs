@@ -7,6 +7,8 @@ pub mod answer;
 pub mod body;
 #[cfg(target_arch = "wasm32")]
 pub mod entry;
+#[cfg(target_arch = "wasm32")]
+pub mod fixed_length;
 pub mod hosts;
 #[cfg(target_arch = "wasm32")]
 pub mod request_log;

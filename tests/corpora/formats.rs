@@ -31,7 +31,7 @@ fn survives<T: Serialize + DeserializeOwned>(example: &Value) -> Result<(), Stri
     }
 }
 
-const FORMATS: [(&str, Check); 43] = [
+const FORMATS: [(&str, Check); 46] = [
     ("accounts_audit", survives::<accounts::AuditPage>),
     ("accounts_command", survives::<accounts::Command>),
     ("accounts_invite", survives::<accounts::InviteDetails>),
@@ -55,6 +55,9 @@ const FORMATS: [(&str, Check); 43] = [
     ("counters_taken", survives::<counters::Taken>),
     ("kv_pointer", survives::<kv::Pointer>),
     ("ledger_command", survives::<ledger::Command>),
+    ("ledger_export", survives::<ledger::Export>),
+    ("ledger_export_piece", survives::<ledger::ExportPiece>),
+    ("ledger_export_progress", survives::<ledger::ExportProgress>),
     ("ledger_freshness", survives::<ledger::Freshness>),
     ("ledger_offers", survives::<ledger::OfferRevenue>),
     ("ledger_upload", survives::<ledger::Upload>),

@@ -3,6 +3,7 @@
 mod access;
 mod accounts;
 mod authenticator;
+mod exports;
 mod figures;
 mod keys;
 mod pages;

@@ -1,6 +1,7 @@
 //! `origin::ledger` on a real SQLite: reports equal the loaded, added and counted facts after any fault.
 
 mod batches;
+mod exports;
 mod keys;
 mod metadata;
 mod model;

@@ -38,11 +38,13 @@ use origin::{
 use platform::http::router::{Interface, Method, Route};
 
 /// The files whose refusals only the dashboard's calls can have. The others' are those of `openapi.yaml`.
-const DASHBOARDS_OWN: [&str; 6] = [
+const DASHBOARDS_OWN: [&str; 8] = [
     "src/domain/accounts/",
     "src/origin/accounts/",
     "src/origin/catalog/pub_key_requests.rs",
     "src/origin/dashboard/",
+    "src/origin/ledger/export_slots.rs",
+    "src/origin/ledger/exports.rs",
     "src/origin/ledger/report_budget.rs",
     "src/origin/ledger/service/dashboard.rs",
 ];

@@ -3,13 +3,13 @@
 import { common, overview } from "../messages";
 import { percent } from "../format";
 
-/** `null` means that there is nothing to compare with. */
-export function Change({ ratio }: { ratio: number | null }) {
-  if (ratio === null) {
+/** `null` means that there is nothing to compare with, and `unknown` that there may be. */
+export function Change({ ratio }: { ratio: number | null | "unknown" }) {
+  if (ratio === null || ratio === "unknown") {
     return (
       <span class="change none">
         <span aria-hidden="true">{common.none}</span>
-        <span class="visually-hidden">{overview.nothingBefore}</span>
+        <span class="visually-hidden">{ratio === null ? overview.nothingBefore : overview.notCompared}</span>
       </span>
     );
   }

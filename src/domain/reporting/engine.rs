@@ -21,11 +21,13 @@ mod table;
 pub mod testing;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod top_rows;
 
 use std::rc::Rc;
 
 use super::{
+    metric::Sums,
     page::Page,
     query::Query,
     segment::{Column, Corrupt, to_usize},
@@ -138,9 +140,22 @@ pub struct RunStats {
     pub sweeps: u64,
 }
 
+/// Sees a group: the values of the requested dimensions in order, and the sums.
+pub type Visit<'v> = dyn FnMut(&[&str], &Sums) + 'v;
+
 /// Runs a query. Returns its page, with the number of rows on all pages.
 pub fn run<S: Source>(source: &S, query: &Query, budget: &Budget) -> Result<Page, EngineError<S::Error>> {
     run_measured(source, query, budget).map(|(page, _)| page)
+}
+
+/// Runs a query like [`run`], and shows each group of all pages to `visitor`, in no order.
+pub fn run_visited<S: Source>(
+    source: &S,
+    query: &Query,
+    budget: &Budget,
+    visitor: &mut Visit<'_>,
+) -> Result<Page, EngineError<S::Error>> {
+    run_with(source, query, budget, Some(visitor)).map(|(page, _)| page)
 }
 
 /// Runs a query like [`run`], and also returns its counters.
@@ -149,11 +164,24 @@ pub fn run_measured<S: Source>(
     query: &Query,
     budget: &Budget,
 ) -> Result<(Page, RunStats), EngineError<S::Error>> {
+    run_with(source, query, budget, None)
+}
+
+fn run_with<S: Source>(
+    source: &S,
+    query: &Query,
+    budget: &Budget,
+    visitor: Option<&mut Visit<'_>>,
+) -> Result<(Page, RunStats), EngineError<S::Error>> {
     let plan = plan::Plan::new(query);
     let segments = source
         .segments(query.start, query.end)
         .map_err(EngineError::Source)?;
     let segments = plan.matching_segments(segments);
     let meter = metered_vec::Meter::new(budget.bytes.saturating_sub(budget.kept));
-    execution::Execution::new(source, &plan, budget, &segments, &meter).page()
+    let execution = execution::Execution::new(source, &plan, budget, &segments, &meter);
+    match visitor {
+        Some(visitor) => execution.visited_by(visitor).page(),
+        None => execution.page(),
+    }
 }

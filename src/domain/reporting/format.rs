@@ -1,9 +1,11 @@
-//! The formats of a report, chosen by the request's `Accept` header (RFC 9110, section 12.5.1).
+//! The formats of a report, chosen by the request's `Accept` header (RFC 9110, section 12.5.1), or by name for an export.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     Json,
     Csv,
+    /// CSV in which no text is a formula. Only exports have it.
+    SpreadsheetCsv,
     Ndjson,
 }
 
@@ -39,7 +41,7 @@ impl Format {
     pub fn media_type(self) -> &'static str {
         match self {
             Self::Json => "application/json",
-            Self::Csv => "text/csv; charset=utf-8",
+            Self::Csv | Self::SpreadsheetCsv => "text/csv; charset=utf-8",
             Self::Ndjson => "application/x-ndjson",
         }
     }

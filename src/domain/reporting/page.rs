@@ -49,6 +49,13 @@ impl Page {
         Some(())
     }
 
+    /// Removes all rows, and leaves their memory to the next ones.
+    pub fn clear(&mut self) {
+        self.texts.clear();
+        self.ends.clear();
+        self.sums.clear();
+    }
+
     /// Frees the unused capacity.
     pub fn shrink(&mut self) {
         self.texts.shrink_to_fit();

@@ -1,6 +1,10 @@
 //! Writes a page as the body of an answer in chunks, so that memory holds only the page and one chunk.
 //! docs/SPEC.md, "Report response".
 
+mod length;
+
+pub use length::BodyLength;
+
 use std::{borrow::Cow, collections::HashMap};
 
 use super::{
@@ -27,6 +31,8 @@ pub struct Renderer {
     unnamed: String,
     /// The names of the dimensions, then of the metrics, each as a JSON key with quotes and colon.
     keys: Vec<String>,
+    /// Whether the first row follows the head of a body.
+    has_head: bool,
     chunk: usize,
     /// The index of the next row; `None` after the last.
     next: Option<usize>,
@@ -38,6 +44,7 @@ impl Renderer {
         let quoted = |text: &str| match format {
             Format::Json | Format::Ndjson => json_string(text),
             Format::Csv => csv_field(text).into_owned(),
+            Format::SpreadsheetCsv => spreadsheet_field(text).into_owned(),
         };
         // The app's name follows as a member of its own.
         let keys = columns(&page, "app_id").map(|name| format!("\"{name}\":"));
@@ -50,6 +57,7 @@ impl Renderer {
             unnamed: quoted(UNNAMED),
             page,
             format,
+            has_head: true,
             chunk: CHUNK,
             next: Some(0),
         }
@@ -63,12 +71,23 @@ impl Renderer {
         out.into_bytes()
     }
 
+    /// A piece of a longer body: the rows from the index `from` on, until it has `min_bytes`. Also returns how many rows
+    /// it has. Only the first piece has the head.
+    pub fn piece(mut self, from: usize, is_first: bool, min_bytes: usize) -> (Vec<u8>, usize) {
+        let mut out = String::new();
+        self.next = Some(from);
+        self.has_head = is_first;
+        self.write(&mut out, min_bytes);
+        let end = self.next.unwrap_or(self.page.rows());
+        (out.into_bytes(), end.saturating_sub(from))
+    }
+
     /// Writes rows until `out` has `min_bytes`, or no row is left.
     fn write(&mut self, out: &mut String, min_bytes: usize) {
         let Some(mut at) = self.next else {
             return;
         };
-        if at == 0 {
+        if at == 0 && self.has_head {
             self.begin(out);
         }
         self.next = loop {
@@ -88,7 +107,7 @@ impl Renderer {
         match self.format {
             Format::Json => out.push_str("{\"rows\":["),
             Format::Ndjson => {}
-            Format::Csv => {
+            Format::Csv | Format::SpreadsheetCsv => {
                 let columns: Vec<_> = columns(&self.page, "app_id,app_name").collect();
                 out.push_str(&columns.join(","));
                 out.push_str("\r\n");
@@ -108,7 +127,8 @@ impl Renderer {
                 self.object(row, out);
                 out.push('\n');
             }
-            Format::Csv => self.record(row, out),
+            Format::Csv => self.record(row, csv_field, out),
+            Format::SpreadsheetCsv => self.record(row, spreadsheet_field, out),
         }
     }
 
@@ -149,11 +169,11 @@ impl Renderer {
         out.push('}');
     }
 
-    /// Writes a CSV row (RFC 4180) with all columns.
-    fn record(&self, row: Row<'_>, out: &mut String) {
+    /// Writes a CSV row (RFC 4180) with all columns. `field` writes a text; a number needs no quotes.
+    fn record(&self, row: Row<'_>, field: fn(&str) -> Cow<'_, str>, out: &mut String) {
         for (index, dimension) in self.page.dimensions.iter().enumerate() {
             let value = row.value(index).unwrap_or_default();
-            out.push_str(&csv_field(value));
+            out.push_str(&field(value));
             out.push(',');
             if *dimension == Dimension::App {
                 out.push_str(self.name(value));
@@ -216,6 +236,16 @@ fn csv_field(text: &str) -> Cow<'_, str> {
         Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
     } else {
         Cow::Borrowed(text)
+    }
+}
+
+/// A text that a spreadsheet would run as a formula gets a `'` before it, which makes it text there. A number never gets
+/// one: a negative number is one to a spreadsheet, too, and with a `'` no sum would count it.
+fn spreadsheet_field(text: &str) -> Cow<'_, str> {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        Cow::Owned(csv_field(&format!("'{text}")).into_owned())
+    } else {
+        csv_field(text)
     }
 }
 

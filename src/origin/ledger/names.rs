@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::sql;
 use domain::model::time::MINUTE_MS;
 use platform::{
-    database::{Database, DatabaseError, json},
+    database::{Database, DatabaseError, Row, json},
     params,
 };
 
@@ -25,7 +25,15 @@ pub fn look_up<'a>(
     let mut apps: Vec<&str> = apps.collect();
     apps.sort_unstable();
     apps.dedup();
-    let rows = db.query(sql::GET_NAMES, params![json(&apps)?])?;
+    by_app(db.query(sql::GET_NAMES, params![json(&apps)?])?)
+}
+
+/// All names, by app id.
+pub fn all(db: &impl Database) -> Result<HashMap<String, String>, DatabaseError> {
+    by_app(db.query(sql::LIST_NAMES, &[])?)
+}
+
+fn by_app(rows: Vec<Row>) -> Result<HashMap<String, String>, DatabaseError> {
     rows.iter()
         .map(|row| Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned())))
         .collect()

@@ -13,7 +13,7 @@ use super::{
     response_stream,
     service::{LedgerService, ReportAnswer, ReportBody},
 };
-use contract::ledger::{self, Command, Reply, Upload};
+use contract::ledger::{self, Command, ExportProgress, Reply, Upload};
 use domain::{
     model::{PublisherId, api_error::common},
     reporting::keys,
@@ -54,6 +54,7 @@ impl DurableObject for Ledger {
             Some((publisher, ledger::DASHBOARD)) => {
                 panics_to_failure(self.dashboard(&publisher, request)).await
             }
+            Some((_, ledger::EXPORT)) => panics_to_failure(self.export(request)).await,
             Some((publisher, ledger::FACTS)) => panics_to_failure(self.facts(&publisher, request)).await,
             Some((publisher, ledger::BATCH)) => {
                 let service = &self.service;
@@ -65,6 +66,8 @@ impl DurableObject for Ledger {
                 let reply = async {
                     match command_in(request).await? {
                         Command::Suggest(suggest) => service.suggest(&suggest).await.map(Reply::Operator),
+                        Command::CreateExport(create) => service.create_export(&publisher, create).await,
+                        Command::OpenExport(open) => service.open_export(&publisher, open).await,
                         command => service.operator_command(&publisher, command).await,
                     }
                 };
@@ -102,6 +105,17 @@ impl Ledger {
         let body = request.text().await?;
         let batch = self.service.dashboard(publisher, &body).await?;
         Ok(answer(200, batch.into_bytes())?)
+    }
+
+    async fn export(&self, mut request: Request) -> Result<Response, Failure> {
+        let piece = serde_json::from_slice(&request.bytes().await?)
+            .map_err(|error| Failure::Internal(error.to_string()))?;
+        let (progress, bytes) = self.service.export_piece(&piece).await?;
+        let progress =
+            serde_json::to_string(&progress).map_err(|error| Failure::Internal(error.to_string()))?;
+        Ok(Response::builder()
+            .with_header(ExportProgress::HEADER, &progress)?
+            .fixed(bytes))
     }
 
     fn send(&self, report: ReportAnswer) -> Result<Response, Failure> {

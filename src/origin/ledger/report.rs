@@ -7,12 +7,15 @@ use domain::{
     model::api_error::ApiError,
     reporting::{
         Dimension,
-        engine::{self, Budget, EngineError, PAGE_TOO_LARGE, RESULT_TOO_LARGE},
+        engine::{self, Budget, EngineError, PAGE_TOO_LARGE, RESULT_TOO_LARGE, Visit},
         page::Page,
         query::Query,
     },
 };
-use platform::{database::Database, failure::Failure};
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+};
 
 /// A damaged segment fails the report, because its figures would be wrong. The log names the segment.
 pub const DAMAGED_FACTS: ApiError = ApiError::new(
@@ -57,7 +60,25 @@ pub fn build_of<D: Database>(
     query: &Query,
     budget: &Budget,
 ) -> Result<Report, ReportError> {
-    let page = engine::run(segments, query, budget).map_err(|error| match error {
+    with_names(db, engine::run(segments, query, budget))
+}
+
+/// Builds a report of these segments, and shows the rows of all pages to `visitor`, in no order.
+pub fn build_visited<D: Database>(
+    segments: &Segments<'_, D>,
+    db: &D,
+    query: &Query,
+    budget: &Budget,
+    visitor: &mut Visit<'_>,
+) -> Result<Report, ReportError> {
+    with_names(db, engine::run_visited(segments, query, budget, visitor))
+}
+
+fn with_names(
+    db: &impl Database,
+    page: Result<Page, EngineError<DatabaseError>>,
+) -> Result<Report, ReportError> {
+    let page = page.map_err(|error| match error {
         EngineError::Source(error) => ReportError::from(error),
         EngineError::TooLarge => ReportError::from(RESULT_TOO_LARGE),
         EngineError::PageTooLarge => ReportError::from(PAGE_TOO_LARGE),

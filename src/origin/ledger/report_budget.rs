@@ -24,13 +24,26 @@ impl ReportBudget {
     /// # Errors
     /// 429 with the seconds after which there is room for it. What is larger than the burst needs all of it.
     pub fn take(&self, facts: u64, now_ms: i64) -> Result<(), ApiError> {
-        let cost = i64::try_from(facts).unwrap_or(BURST).min(BURST);
+        self.take_of(BURST, facts, now_ms)
+    }
+
+    /// Takes the cost of a piece of an export, and leaves half of the burst to the views, which people wait for. An
+    /// export of any size can end: a piece that costs more than the other half needs all of that half.
+    ///
+    /// # Errors
+    /// 429 with the seconds after which there is room for it.
+    pub fn take_spare(&self, facts: u64, now_ms: i64) -> Result<(), ApiError> {
+        self.take_of(BURST / 2, facts, now_ms)
+    }
+
+    fn take_of(&self, most: i64, facts: u64, now_ms: i64) -> Result<(), ApiError> {
+        let cost = i64::try_from(facts).unwrap_or(most).min(most);
         let (owed, at_ms) = self.owed.get();
         let paid = now_ms.saturating_sub(at_ms).max(0).saturating_mul(PER_MS);
         let owed = owed.saturating_sub(paid).max(0) + cost;
-        if owed > BURST {
+        if owed > most {
             let a_second = PER_MS * 1_000;
-            let seconds = (owed - BURST + a_second - 1) / a_second;
+            let seconds = (owed - most + a_second - 1) / a_second;
             return Err(TOO_MANY_REPORTS.retry_after(u32::try_from(seconds).unwrap_or(u32::MAX)));
         }
         self.owed.set((owed, now_ms));
@@ -60,5 +73,20 @@ mod tests {
         assert_eq!(taken(u64::MAX, 2_000_000), 1, "more than the burst");
         let refused = budget.take(2_000_000, 2_000_000).unwrap_err();
         assert_eq!((refused.status, refused.retry_after_s), (429, Some(1)));
+    }
+
+    #[test]
+    fn an_export_leaves_half_to_the_views_and_ends_however_large_it_is() {
+        let budget = ReportBudget::default();
+        let mut now_ms = 1_000_000;
+        for _ in 0..3 {
+            budget.take_spare(u64::MAX, now_ms).unwrap();
+            let refused = budget.take_spare(u64::MAX, now_ms).unwrap_err();
+            assert_eq!((refused.status, refused.retry_after_s), (429, Some(4)));
+            now_ms += 4_000;
+        }
+        budget.take_spare(u64::MAX, now_ms).unwrap();
+        budget.take(8_000_000, now_ms).unwrap();
+        assert!(budget.take(1, now_ms).is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! A ledger: report keys, facts and reports, and an alarm that merges segments.
 
 mod dashboard;
+mod exports;
 
 use std::{
     cell::{Cell, RefCell},
@@ -13,6 +14,7 @@ use futures_util::Stream;
 use super::{
     Context, MIGRATIONS, alarm,
     column_cache::ColumnCache,
+    export_slots::ExportSlots,
     handle, keys, names, next_alarm,
     page_memory::{PageMemory, PagePermit},
     report::{self, DAMAGED_FACTS, Report, ReportError},
@@ -76,6 +78,8 @@ pub struct LedgerService<D, R> {
     uploads: ConcurrencyLimit,
     /// The cost that reports under a session may still have.
     budget: ReportBudget,
+    /// The exports that are being read.
+    exports: ExportSlots,
     /// When the catalog last confirmed the publisher and sent its apps' names, in milliseconds.
     confirmed_at_ms: Cell<Option<i64>>,
     /// After a failed request for app names, reports send no other before this time, in milliseconds.
@@ -121,6 +125,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             reports: ConcurrencyLimit::new(REPORTS),
             uploads: ConcurrencyLimit::new(UPLOADS),
             budget: ReportBudget::default(),
+            exports: ExportSlots::default(),
             confirmed_at_ms: Cell::new(None),
             names_wait_until_ms: Cell::new(0),
             names: RefCell::new(None),

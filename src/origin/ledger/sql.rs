@@ -35,6 +35,12 @@ pub const MIGRATIONS: &[Migration] = &[&[&[
     "CREATE TABLE staged_names (
        upload INTEGER NOT NULL, app TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (upload, app)
      ) STRICT, WITHOUT ROWID",
+    // Exports that were made and not read yet, with the hash of the session that may read each. A query may have 256 KiB,
+    // so the table has rowids.
+    "CREATE TABLE exports (
+       export_id TEXT PRIMARY KEY, session BLOB NOT NULL, expires_ms INTEGER NOT NULL, query TEXT NOT NULL,
+       format TEXT NOT NULL, rows INTEGER NOT NULL
+     ) STRICT",
     // `segments` is the last segment id; the other rows belong to `freshness`.
     "CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",
 ]]];
@@ -140,6 +146,19 @@ platform::statements! {
     /// JSON list of apps → app, name
     pub const GET_NAMES = "SELECT app, COALESCE(from_facts, from_catalog) FROM apps
         WHERE app IN (SELECT value FROM json_each(?)) AND COALESCE(from_facts, from_catalog) IS NOT NULL";
+    pub const LIST_NAMES = "SELECT app, COALESCE(from_facts, from_catalog) FROM apps
+        WHERE COALESCE(from_facts, from_catalog) IS NOT NULL";
+
+    // Exports.
+    /// time: the expired ones
+    pub const SWEEP_EXPORTS = "DELETE FROM exports WHERE expires_ms <= ?";
+    /// number: the newest ones stay
+    pub const KEEP_EXPORTS = "DELETE FROM exports WHERE rowid NOT IN (SELECT rowid FROM exports ORDER BY rowid DESC LIMIT ?)";
+    /// id, session, expiry, query, format, rows
+    pub const INSERT_EXPORT = "INSERT INTO exports (export_id, session, expires_ms, query, format, rows) VALUES (?, ?, ?, ?, ?, ?)";
+    /// id, session, time → query, format, rows
+    pub const SPEND_EXPORT = "DELETE FROM exports WHERE export_id = ? AND session = ? AND expires_ms > ?
+        RETURNING query, format, rows";
 
     // State.
     pub const GET_STATE = "SELECT value FROM state WHERE name = ?";

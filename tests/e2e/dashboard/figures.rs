@@ -1,9 +1,12 @@
-//! The dashboard's figures are those of the report keys: random queries give the same rows, byte for byte, and totals are
-//! those of all pages.
+//! The dashboard's figures are those of the report keys: random queries give the same rows, byte for byte, totals are those
+//! of all pages, and an export is all pages put together.
 
 use serde_json::{Value, json};
 
-use super::signed_in;
+use super::{
+    exports::{FORMATS, check_export},
+    signed_in,
+};
 use crate::{
     harness::demo,
     reports::random::{load, query, seeded},
@@ -14,14 +17,14 @@ const QUERIES: usize = 40;
 const COUNT: u64 = 1_000;
 
 #[test]
-fn a_session_gets_the_rows_of_a_key_byte_for_byte_with_the_totals_of_all_pages() {
+fn a_session_gets_the_rows_of_keys_byte_for_byte_with_totals_and_exports_of_all_pages() {
     let random = &mut seeded();
     let signpost = demo();
     let publisher = signpost.publisher("dashboard-random");
     load(&publisher, random);
     let analyst = signed_in(&signpost, &publisher, "analyst");
     let mut answered = 0;
-    for _ in 0..QUERIES {
+    for nth in 0..QUERIES {
         let mut query = query(random);
         query["pagination"] = json!({ "count": COUNT, "page": 1 + random.below(2) });
         let by_key = publisher.report(&query);
@@ -55,6 +58,9 @@ fn a_session_gets_the_rows_of_a_key_byte_for_byte_with_the_totals_of_all_pages()
             answer.json()["data_through"]
         );
         check_totals(&publisher, &query, &result["totals"]);
+        let total = result["total_count"].as_u64().unwrap();
+        let format = FORMATS[nth % FORMATS.len()];
+        check_export(&publisher, &analyst, random, &query, format, total);
     }
     assert!(answered > QUERIES / 2, "only {answered} queries found anything");
 }

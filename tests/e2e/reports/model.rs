@@ -276,5 +276,5 @@ pub fn fact(random: &mut Random, days: &[&str]) -> Fact {
 pub const APPS: [&str; 4] = ["71000001", "71000002", "00000003", "99999999"];
 pub const COUNTRIES: [&str; 7] = ["DE", "fr", "US", "BR", "jp", "ZZ", ""];
 pub const PLACEMENTS: [&str; 6] = ["home", "Home", "end, \"won\"", "Zürich", "日本", ""];
-pub const DEMAND_SOURCES: [&str; 4] = ["northlight", "bidstream", "Offer wall", ""];
-pub const VERSIONS: [&str; 5] = ["1.9", "1.10", "2", "1.9.0", ""];
+pub const DEMAND_SOURCES: [&str; 4] = ["northlight", "=bid,\"stream\"", "-Offer wall", ""];
+pub const VERSIONS: [&str; 5] = ["1.9", "1.10", "+2", "@1.9.0", ""];

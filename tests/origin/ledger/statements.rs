@@ -1,6 +1,9 @@
 //! A ledger runs every statement that it lists, and no other.
 
-use contract::ledger::{CreateKey, ListDays, ListKeys, RevokeKey};
+use contract::{
+    ledger::{CreateExport, CreateKey, ListDays, ListKeys, OpenExport, RevokeKey},
+    operation::Bytes,
+};
 use std::collections::BTreeMap as Names;
 
 use super::*;
@@ -33,9 +36,20 @@ fn a_ledger_runs_exactly_its_listed_statements() {
             limit: 10,
             before: None,
         }),
+        Command::CreateExport(CreateExport {
+            body: r#"{"query": {"date_range": {"start_date": "2026-01-01", "end_date": "2026-01-02"},
+                "dimensions": ["date"], "metrics": ["clicks"]}, "format": "csv"}"#
+                .into(),
+            session: Bytes(vec![1; 32]),
+        }),
+        Command::OpenExport(OpenExport {
+            export_id: "07".repeat(16),
+            session: Bytes(vec![1; 32]),
+        }),
     ] {
         handle(&db, &context, command).unwrap();
     }
+    exports::first_piece(&db);
     admit(&db, 5, &key).unwrap();
     handle(
         &db,

@@ -11,6 +11,7 @@ import type { Dimension, Metric, Refusal } from "../../types";
 import { isRefusal } from "../../types";
 import { dayLines, ranked } from "./chart-data";
 import { adTagBlocked } from "./columns";
+import type { Days } from "./periods";
 import { MOST_BARS, MOST_LINES } from "./queries";
 import { FILTER_DIMENSIONS, type ReportState } from "./state";
 import type { Report } from "./use-report";
@@ -18,7 +19,7 @@ import type { Report } from "./use-report";
 interface Props {
   state: ReportState;
   report: Report;
-  today: string;
+  days: Days;
   onChange: (part: Partial<ReportState>) => void;
 }
 
@@ -96,7 +97,7 @@ function Tools({
   );
 }
 
-function Plot({ state, report, today, title, isTable }: Props & { title: string; isTable: boolean }) {
+function Plot({ state, report, days, title, isTable }: Props & { title: string; isTable: boolean }) {
   const top = report.chart && !isRefusal(report.chart) ? report.chart : null;
   if (!top) return <Skeleton class="chart-skeleton" />;
   if (state.chart === "bar" && state.split) {
@@ -113,7 +114,7 @@ function Plot({ state, report, today, title, isTable }: Props & { title: string;
       </>
     );
   }
-  const data = dayLines(state, report, today, title);
+  const data = dayLines(state, report, days, title);
   if (!data) return <Skeleton class="chart-skeleton" />;
   return (
     <>

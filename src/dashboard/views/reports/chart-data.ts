@@ -6,20 +6,23 @@ import { addDays, change, datesIn, METRIC_UNITS, metricValue } from "../../forma
 import { labelOf, valueOf } from "../../labels";
 import { reports as text } from "../../messages";
 import { isRefusal, type Metric, type ReportResult, type ReportRow } from "../../types";
+import type { Days } from "./periods";
 import type { ReportState } from "./state";
 import { resolveRange } from "./state";
 import type { Part, Report } from "./use-report";
 
 const rowsOf = (part: Part): ReportRow[] | null => (part && !isRefusal(part) ? part.rows : null);
 
-function byDate(rows: ReportRow[], metric: Metric, dates: string[]): number[] {
+/** A day without a row is 0 where there is all data, and else not known. */
+function byDate(rows: ReportRow[], metric: Metric, dates: string[], last: string): (number | null)[] {
   const values = new Map(rows.map((row) => [row.date, row[metric] ?? 0]));
-  return dates.map((date) => values.get(date) ?? 0);
+  return dates.map((date) => values.get(date) ?? (date > last ? null : 0));
 }
 
 /** Lines or bars by day; null while their answer is on its way. */
-export function dayLines(state: ReportState, report: Report, today: string, title: string): ChartData | null {
-  const range = resolveRange(state.range, today);
+export function dayLines(state: ReportState, report: Report, days: Days, title: string): ChartData | null {
+  const { today } = days;
+  const range = resolveRange(state.range, days);
   const end = range.end_date > today ? today : range.end_date;
   const dates = datesIn(range.start_date, end);
   const series: Series[] = [];
@@ -30,19 +33,19 @@ export function dayLines(state: ReportState, report: Report, today: string, titl
     if (!rows && top.length > 0) return null;
     for (const value of top.map((row) => valueOf(split, row))) {
       const own = (rows ?? []).filter((row) => valueOf(split, row) === value);
-      series.push({ id: value, label: labelOf(split, value), values: byDate(own, state.plot, dates) });
+      series.push({ id: value, label: labelOf(split, value), values: byDate(own, state.plot, dates, days.last) });
     }
   } else {
-    series.push({ id: "now", label: text.total, values: byDate(rowsOf(report.chart) ?? [], state.plot, dates) });
+    series.push({ id: "now", label: text.total, values: byDate(rowsOf(report.chart) ?? [], state.plot, dates, days.last) });
     const { compared } = report.first;
     const before = rowsOf(report.chartBefore);
     if (compared && before) {
       const datesBefore = dates.map((date) => addDays(date, -compared.days));
-      const values = byDate(before, state.plot, datesBefore);
+      const values = byDate(before, state.plot, datesBefore, days.last);
       series.push({
         id: "before",
         label: text.before,
-        // Today is not compared, so nothing stands for it.
+        // Days without all data are not compared, so nothing stands for them.
         values: values.map((value, index) => (dates[index]! > compared.now.end_date ? null : value)),
         dates: datesBefore,
         isBefore: true,
@@ -59,8 +62,8 @@ export function ranked(state: ReportState, report: Report, top: ReportResult): R
   const byValue = (rows: ReportRow[] | null) =>
     new Map((rows ?? []).map((row) => [valueOf(split, row), row[state.plot] ?? 0]));
   const old = byValue(before);
-  // With today in the range, only its complete days are compared.
-  const complete = report.first.compared?.leavesOutToday ? byValue(rowsOf(report.barsNow)) : byValue(top.rows);
+  // Of a range that ends with days without all data, only the others are compared.
+  const complete = report.first.compared?.leavesOutDays ? byValue(rowsOf(report.barsNow)) : byValue(top.rows);
   return top.rows.map((row) => {
     const id = valueOf(split, row);
     const value = row[state.plot] ?? 0;

@@ -3,7 +3,7 @@
 
 import type { Query, ReportResult, ReportRow } from "../../types";
 import { labelOf, valueOf } from "../../labels";
-import { type Comparison, comparison } from "./periods";
+import { type Comparison, comparison, type Days } from "./periods";
 import { type ReportState, resolveRange } from "./state";
 import { addDays } from "../../format";
 
@@ -11,13 +11,14 @@ import { addDays } from "../../format";
 export const MOST_LINES = 5;
 export const MOST_BARS = 10;
 
-// A page of the period before may need more rows than the page itself, since its filters span a rectangle.
+// The most rows that the API answers. A page of the period before may need more than the page itself, since its filters
+// span a rectangle; what the answer does not contain is not compared.
 const MOST_ROWS = 1000;
 
 /** The table's query, and that of an export and of curl. */
-export function mainQuery(state: ReportState, today: string): Query {
+export function mainQuery(state: ReportState, days: Days): Query {
   return {
-    date_range: resolveRange(state.range, today),
+    date_range: resolveRange(state.range, days),
     dimensions: state.dimensions,
     metrics: state.metrics,
     ...(state.filters.length > 0 && { filters: state.filters }),
@@ -36,11 +37,11 @@ export interface FirstBatch {
   compared: Comparison | null;
 }
 
-export function firstBatch(state: ReportState, today: string): FirstBatch {
-  const main = mainQuery(state, today);
+export function firstBatch(state: ReportState, days: Days): FirstBatch {
+  const main = mainQuery(state, days);
   const queries: Query[] = [];
   const ask = (query: Query) => queries.push(query) - 1;
-  const compared = state.compare ? comparison(main.date_range, today) : null;
+  const compared = state.compare ? comparison(main.date_range, days) : null;
   const table = ask({ ...main, totals: true, pagination: { page: state.page, count: state.size } });
   const top: Query = { ...main, metrics: [state.plot], order_by: [{ column: state.plot, ascending: false }] };
   const chart = state.split
@@ -56,7 +57,7 @@ export function firstBatch(state: ReportState, today: string): FirstBatch {
     table,
     chart,
     chartBefore: compared && !state.split ? ask({ ...byDay(state, top), date_range: compared.before }) : -1,
-    totalsNow: compared?.leavesOutToday ? ask({ ...totals, date_range: compared.now }) : -1,
+    totalsNow: compared?.leavesOutDays ? ask({ ...totals, date_range: compared.now }) : -1,
     totalsBefore: compared ? ask({ ...totals, date_range: compared.before }) : -1,
     compared,
   };
@@ -82,12 +83,12 @@ export interface SecondBatch {
 /** Null where nothing depends on the first answers. */
 export function secondBatch(
   state: ReportState,
-  today: string,
+  days: Days,
   first: FirstBatch,
   table: ReportResult | null,
   top: ReportResult | null,
 ): SecondBatch | null {
-  const main = mainQuery(state, today);
+  const main = mainQuery(state, days);
   const queries: Query[] = [];
   const ask = (query: Query) => queries.push(query) - 1;
   const batch: SecondBatch = { queries, lines: -1, barsNow: -1, barsBefore: -1, rowsBefore: -1, rowsNow: -1 };
@@ -100,7 +101,7 @@ export function secondBatch(
     else if (first.compared) {
       const bars: Query = { ...query, dimensions: [split], order_by: [{ column: state.plot, ascending: false }] };
       batch.barsBefore = ask({ ...bars, date_range: first.compared.before });
-      if (first.compared.leavesOutToday) batch.barsNow = ask({ ...bars, date_range: first.compared.now });
+      if (first.compared.leavesOutDays) batch.barsNow = ask({ ...bars, date_range: first.compared.now });
     }
   }
   if (first.compared && table && table.rows.length > 0) {
@@ -110,8 +111,8 @@ export function secondBatch(
     const others = state.filters.filter((filter) => !state.dimensions.includes(filter.dimension));
     const query: Query = { ...main, filters: [...others, ...filters], pagination: { page: 1, count: MOST_ROWS } };
     batch.rowsBefore = ask({ ...query, date_range: datesBefore(state, table, first.compared) });
-    // A row that contains today is compared by its complete days.
-    if (first.compared.leavesOutToday && !state.dimensions.includes("date")) {
+    // A row that contains days without all data is compared by the others.
+    if (first.compared.leavesOutDays && !state.dimensions.includes("date")) {
       batch.rowsNow = ask({ ...query, date_range: first.compared.now });
     }
   }

@@ -5,27 +5,32 @@ import { useCached } from "../../cache";
 import { Heading } from "../../components/heading";
 import { Empty, Failed, PartFailed, Skeleton, Stale } from "../../components/states";
 import { TableSkeleton } from "../../components/table";
-import { dateRangeText } from "../../format";
+import { addDays, dateRangeText } from "../../format";
 import { labelOf } from "../../labels";
 import { common, DIMENSION_NAMES, reports as text } from "../../messages";
 import { search, setSearch } from "../../router";
 import { loadOverview, OVERVIEW_KEY } from "../../session";
-import { isRefusal } from "../../types";
+import { isRefusal, type Overview } from "../../types";
 import { ChartCard } from "./chart-card";
+import type { Days } from "./periods";
 import { ReportActions } from "./actions";
 import { ResultTable } from "./result-table";
 import { formatState, parseState, repair, type ReportState, resolveRange } from "./state";
 import { Toolbar } from "./toolbar";
 import { type Report, useReport } from "./use-report";
 
-/** The day in UTC, until the server has said it. */
-const localToday = () => new Date().toISOString().slice(0, 10);
+/** Until the server has said them, the day in UTC and the one before. */
+function daysOf(overview: Overview | undefined): Days {
+  if (overview) return { today: overview.today, last: overview.last_day };
+  const today = new Date().toISOString().slice(0, 10);
+  return { today, last: addDays(today, -1) };
+}
 
 export function Reports() {
   const overview = useCached(OVERVIEW_KEY, loadOverview);
-  const today = overview.data?.today ?? localToday();
+  const days = daysOf(overview.data);
   const state = parseState(search.value);
-  const report = useReport(state, today, overview.data !== undefined);
+  const report = useReport(state, days, overview.data !== undefined);
   const error = overview.data ? report.cached.error : overview.error;
   const retry = overview.data ? report.reload : overview.reload;
 
@@ -37,6 +42,7 @@ export function Reports() {
   // A change of anything but the page starts at the first page.
   const change = (part: Partial<ReportState>) => setSearch(formatState(repair({ ...state, page: 1, ...part })), "push");
 
+  const table = report.table && !isRefusal(report.table) ? report.table : null;
   const through = report.cached.data?.data_through ?? overview.data?.data_through;
   return (
     <>
@@ -47,19 +53,20 @@ export function Reports() {
       >
         <ReportActions
           state={state}
-          today={today}
+          days={days}
+          rows={table?.total_count ?? null}
           dataThrough={through ?? null}
           reportingUrl={overview.data?.reporting_url ?? null}
         />
       </Heading>
-      <Toolbar state={state} today={today} onChange={change} />
-      <Summary state={state} today={today} />
+      <Toolbar state={state} days={days} onChange={change} />
+      <Summary state={state} days={days} />
       {error && !report.cached.data ? (
         <Failed error={error} retry={retry} />
       ) : (
         <div class={shown && !report.cached.data ? "results busy" : "results"} aria-busy={report.isWaiting}>
           <Stale of={report.cached} retry={retry} />
-          {shown ? <Results {...shown} today={today} onChange={change} /> : <ResultsSkeleton />}
+          {shown ? <Results {...shown} days={days} onChange={change} /> : <ResultsSkeleton />}
         </div>
       )}
     </>
@@ -69,11 +76,11 @@ export function Reports() {
 interface ResultsProps {
   state: ReportState;
   report: Report;
-  today: string;
+  days: Days;
   onChange: (part: Partial<ReportState>) => void;
 }
 
-function Results({ state, report, today, onChange }: ResultsProps) {
+function Results({ state, report, days, onChange }: ResultsProps) {
   const { table } = report;
   if (table && isRefusal(table)) {
     return <PartFailed part={table} retry={report.reload} />;
@@ -96,8 +103,8 @@ function Results({ state, report, today, onChange }: ResultsProps) {
   }
   return (
     <>
-      <ChartCard state={state} report={report} today={today} onChange={onChange} />
-      <ResultTable state={state} report={report} table={table} today={today} onChange={onChange} />
+      <ChartCard state={state} report={report} days={days} onChange={onChange} />
+      <ResultTable state={state} report={report} table={table} days={days} onChange={onChange} />
     </>
   );
 }
@@ -116,8 +123,8 @@ function ResultsSkeleton() {
 }
 
 /** On paper the controls are gone, so their choices are said. */
-function Summary({ state, today }: { state: ReportState; today: string }) {
-  const range = resolveRange(state.range, today);
+function Summary({ state, days }: { state: ReportState; days: Days }) {
+  const range = resolveRange(state.range, days);
   const parts = [
     text.summary(
       dateRangeText(range.start_date, range.end_date),

@@ -15,6 +15,7 @@ import {
 } from "../../messages";
 import { type Dimension, isRefusal, type Metric, type ReportResult, type ReportRow, type Totals } from "../../types";
 import { isMetric } from "./columns";
+import type { Days } from "./periods";
 import { rowKey } from "./queries";
 import { PAGE_SIZES, type ReportState } from "./state";
 import type { Part, Report } from "./use-report";
@@ -23,14 +24,14 @@ interface Props {
   state: ReportState;
   report: Report;
   table: ReportResult;
-  today: string;
+  days: Days;
   onChange: (part: Partial<ReportState>) => void;
 }
 
-export function ResultTable({ state, report, table, today, onChange }: Props) {
+export function ResultTable({ state, report, table, days, onChange }: Props) {
   const compare = comparer(state, report);
   const columns = [
-    ...state.dimensions.map((dimension, index) => dimensionColumn(dimension, index === 0, today)),
+    ...state.dimensions.map((dimension, index) => dimensionColumn(dimension, index === 0, days)),
     ...state.metrics.map((metric) => metricColumn(metric, state.metrics, table.totals ?? {}, compare)),
   ];
   const sort = (column: string) => {
@@ -43,7 +44,9 @@ export function ResultTable({ state, report, table, today, onChange }: Props) {
     <section class="card table-card" aria-labelledby="table-title">
       <div class="card-head">
         <h2 id="table-title">{text.rows(table.total_count)}</h2>
-        <p class="note">{comparisonNote(state, report)}</p>
+        <p class="note">
+          {comparisonNote(state, report)} {compare && !compare.hasAllRows && text.compareSomeRows}
+        </p>
         <p class="visually-hidden" role="status">
           {text.sortedBy(columnName(state.order.column), state.order.ascending)}
         </p>
@@ -74,7 +77,7 @@ function comparisonNote(state: ReportState, { first: { compared } }: Report): st
   if (!state.compare) return null;
   if (!compared) return text.compareNone;
   const before = dateRangeText(compared.before.start_date, compared.before.end_date);
-  if (!compared.leavesOutToday) return text.comparedWith(before);
+  if (!compared.leavesOutDays) return text.comparedWith(before);
   return text.comparedPartly(dateRangeText(compared.now.start_date, compared.now.end_date), before);
 }
 
@@ -100,7 +103,7 @@ function cellText(metric: Metric, row: Totals, metrics: Metric[]): string {
 
 const columnName = (column: Dimension | Metric) => (isMetric(column) ? METRIC_NAMES[column] : DIMENSION_NAMES[column]);
 
-function dimensionColumn(dimension: Dimension, isFirst: boolean, today: string): Column<ReportRow> {
+function dimensionColumn(dimension: Dimension, isFirst: boolean, days: Days): Column<ReportRow> {
   return {
     key: dimension,
     header: DIMENSION_NAMES[dimension],
@@ -111,7 +114,7 @@ function dimensionColumn(dimension: Dimension, isFirst: boolean, today: string):
         return (
           <span class="no-wrap">
             {dateWithWeekday(row.date!)}
-            {row.date === today && <span class="cell-note">{chartText.incomplete}</span>}
+            {row.date! > days.last && <span class="cell-note">{chartText.incomplete}</span>}
           </span>
         );
       }
@@ -136,7 +139,9 @@ function dimensionColumn(dimension: Dimension, isFirst: boolean, today: string):
 }
 
 interface Compare {
-  row: (row: ReportRow, metric: Metric) => number | null | "waiting";
+  /** Whether the answers contain every row that could be compared. */
+  hasAllRows: boolean;
+  row: (row: ReportRow, metric: Metric) => number | null | "waiting" | "unknown";
   total: (metric: Metric) => { was: number; ratio: number | null } | null;
 }
 
@@ -180,8 +185,19 @@ function metricColumn(metric: Metric, metrics: Metric[], totals: Totals, compare
   };
 }
 
-const index = (state: ReportState, part: Part, shift = 0): Map<string, ReportRow> | null =>
-  part && !isRefusal(part) ? new Map(part.rows.map((row) => [rowKey(state, row, shift), row])) : null;
+interface Index {
+  rows: Map<string, ReportRow>;
+  /** Whether a row that is not there is 0: an answer of many rows does not contain all. */
+  isWhole: boolean;
+}
+
+function index(state: ReportState, part: Part, shift = 0): Index | null {
+  if (!part || isRefusal(part)) return null;
+  return {
+    rows: new Map(part.rows.map((row) => [rowKey(state, row, shift), row])),
+    isWhole: part.rows.length === part.total_count,
+  };
+}
 
 const totalsOf = (part: Part): Totals | null => (part && !isRefusal(part) ? (part.totals ?? {}) : null);
 
@@ -191,18 +207,22 @@ function comparer(state: ReportState, report: Report): Compare | null {
   if (!compared) return null;
   const isByDate = state.dimensions.includes("date");
   const before = index(state, report.rowsBefore, compared.days);
-  const now = compared.leavesOutToday && !isByDate ? index(state, report.rowsNow) : null;
+  const needsNow = compared.leavesOutDays && !isByDate;
+  const now = needsNow ? index(state, report.rowsNow) : null;
   const totalBefore = totalsOf(report.totalsBefore);
-  const totalNow = totalsOf(compared.leavesOutToday ? report.totalsNow : report.table);
-  const failed = report.rowsBefore !== null && isRefusal(report.rowsBefore);
+  const totalNow = totalsOf(compared.leavesOutDays ? report.totalsNow : report.table);
+  const failed = [report.rowsBefore, report.rowsNow].some((part) => part !== null && isRefusal(part));
   return {
+    hasAllRows: before?.isWhole !== false && now?.isWhole !== false,
     row: (row, metric) => {
       if (failed) return null;
-      if (!before) return "waiting";
+      if (!before || (needsNow && !now)) return "waiting";
       if (isByDate && row.date! > addDays(compared.before.end_date, compared.days)) return null;
       const key = rowKey(state, row);
-      const counted = compared.leavesOutToday && !isByDate ? now?.get(key) : row;
-      return change(counted?.[metric], before.get(key)?.[metric]);
+      const was = before.rows.get(key);
+      const counted = now ? now.rows.get(key) : row;
+      if ((!was && !before.isWhole) || (!counted && !now?.isWhole)) return "unknown";
+      return change(counted?.[metric], was?.[metric]);
     },
     total: (metric) => {
       if (!totalBefore || !totalNow) return null;

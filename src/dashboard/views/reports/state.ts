@@ -3,7 +3,7 @@
 import { daysIn, isDate } from "../../format";
 import type { DateRange, Dimension, Filter, Metric, Order } from "../../types";
 import { DIMENSIONS, isDimension, isMetric, METRICS, metricBlocked } from "./columns";
-import { MOST_DAYS, type Preset, PRESETS, presetRange } from "./periods";
+import { type Days, MOST_DAYS, type Preset, PRESETS, presetRange } from "./periods";
 
 export interface ReportState {
   range: Preset | DateRange;
@@ -38,8 +38,8 @@ export const defaultOrder = (dimensions: Dimension[], metrics: Metric[]): Order 
   ascending: false,
 });
 
-export function resolveRange(range: Preset | DateRange, today: string): DateRange {
-  return typeof range === "string" ? presetRange(range, today) : range;
+export function resolveRange(range: Preset | DateRange, days: Days): DateRange {
+  return typeof range === "string" ? presetRange(range, days) : range;
 }
 
 function parseRange(text: string | null): Preset | DateRange {

@@ -5,17 +5,17 @@ import { DateRangePicker } from "../../components/date-range";
 import { DIMENSION_NAMES, METRIC_HINTS, METRIC_NAMES, reports as text } from "../../messages";
 import { adTagBlocked, DIMENSIONS, metricBlocked, METRICS } from "./columns";
 import { Filters } from "./filters";
-import { MOST_DAYS, PRESETS } from "./periods";
+import { type Days, MOST_DAYS, PRESETS } from "./periods";
 import { defaultOrder, type ReportState, resolveRange, usesAdTag } from "./state";
 
 interface Props {
   state: ReportState;
-  today: string;
+  days: Days;
   onChange: (part: Partial<ReportState>) => void;
 }
 
-export function Toolbar({ state, today, onChange }: Props) {
-  const range = resolveRange(state.range, today);
+export function Toolbar({ state, days, onChange }: Props) {
+  const range = resolveRange(state.range, days);
   const adTag = usesAdTag(state);
   return (
     <div class="toolbar" role="group" aria-label={text.title}>
@@ -24,7 +24,7 @@ export function Toolbar({ state, today, onChange }: Props) {
         preset={typeof state.range === "string" ? state.range : null}
         presets={PRESETS}
         presetName={(preset) => text.presets[preset]}
-        today={today}
+        today={days.today}
         mostDays={MOST_DAYS}
         onPreset={(preset) => onChange({ range: preset })}
         onRange={(dates) => onChange({ range: dates })}

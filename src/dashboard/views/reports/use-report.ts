@@ -5,6 +5,7 @@ import { type CachedView, useCached } from "../../cache";
 import { rememberNames } from "../../labels";
 import { isRefusal, type Query, type Refusal, type ReportBatch, type ReportResult } from "../../types";
 import { type FirstBatch, firstBatch, type SecondBatch, secondBatch } from "./queries";
+import type { Days } from "./periods";
 import type { ReportState } from "./state";
 
 export type Part = ReportResult | Refusal | null;
@@ -36,13 +37,13 @@ async function load(queries: Query[]): Promise<ReportBatch> {
 const result = (part: Part): ReportResult | null => (part && !isRefusal(part) ? part : null);
 
 /** The report of a state; nothing is asked before `isReady`. */
-export function useReport(state: ReportState, today: string, isReady: boolean): Report {
-  const first = firstBatch(state, today);
+export function useReport(state: ReportState, days: Days, isReady: boolean): Report {
+  const first = firstBatch(state, days);
   const cached = useCached(isReady ? `report ${JSON.stringify(first.queries)}` : null, () => load(first.queries));
   const part = (index: number): Part => (index < 0 ? null : (cached.data?.results[index] ?? null));
   const table = part(first.table);
   const chart = part(first.chart);
-  const second = cached.data ? secondBatch(state, today, first, result(table), result(chart)) : null;
+  const second = cached.data ? secondBatch(state, days, first, result(table), result(chart)) : null;
   const more = useCached(second ? `report ${JSON.stringify(second.queries)}` : null, () => load(second!.queries));
   const further = (name: keyof Omit<SecondBatch, "queries">): Part => {
     const index = second ? second[name] : -1;

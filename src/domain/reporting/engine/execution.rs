@@ -1,20 +1,18 @@
 //! Executes a query: aggregates all facts part by part, and repeats this in sweeps until the page is complete.
 
 use super::{
-    Budget, EngineError, RunStats, SegmentRef, Source,
+    Budget, EngineError, RunStats, SegmentRef, Source, Visit,
     dictionary::Dictionary,
     metered_vec::{Meter, OutOfMemory},
     order::{Group, Order},
     plan::{Output, Part, Plan},
     scan::{Scan, Stop},
     table::{GroupHasher, Table},
+    texts::Texts,
     to_usize,
     top_rows::TopRows,
 };
-use crate::{
-    model::time::UtcDay,
-    reporting::{dimension::KEY, page::Page},
-};
+use crate::reporting::{dimension::KEY, page::Page};
 
 pub struct Execution<'w, S> {
     source: &'w S,
@@ -30,6 +28,7 @@ pub struct Execution<'w, S> {
     /// Groups so far, counted in the first sweep.
     total: u64,
     stats: RunStats,
+    visitor: Option<&'w mut Visit<'w>>,
 }
 
 impl<'w, S: Source> Execution<'w, S> {
@@ -55,6 +54,15 @@ impl<'w, S: Source> Execution<'w, S> {
             top_rows: TopRows::new(plan.outputs.len(), plan.measures.len(), budget.kept),
             total: 0,
             stats: RunStats::default(),
+            visitor: None,
+        }
+    }
+
+    /// Shows each group to `visitor`, once.
+    pub fn visited_by(self, visitor: &'w mut Visit<'w>) -> Self {
+        Self {
+            visitor: Some(visitor),
+            ..self
         }
     }
 
@@ -100,6 +108,7 @@ impl<'w, S: Source> Execution<'w, S> {
                 Ok(()) => {
                     if first {
                         self.total += groups(&self.table);
+                        self.visit(&part).ok_or(EngineError::PageTooLarge)?;
                     }
                     self.stats.parts += 1;
                     self.stats.dense += u64::from(self.table.is_dense());
@@ -167,10 +176,9 @@ impl<'w, S: Source> Execution<'w, S> {
 
     /// Offers the groups of a part to `top_rows`.
     fn offer(&mut self, part: &Part) -> Result<(), OutOfMemory> {
-        let Some(segment) = self.segments.get(part.segments.start) else {
+        let Some(day) = part_day(self.plan, self.segments, part) else {
             return Ok(());
         };
-        let day = u32::try_from(segment.day.number() - self.plan.query.start.number()).unwrap_or(0);
         let Self {
             plan,
             order,
@@ -184,14 +192,7 @@ impl<'w, S: Source> Execution<'w, S> {
             if top_rows.excludes(sums, order) {
                 return;
             }
-            let numbers = numbers();
-            let mut values = [0; KEY.len() + 1];
-            for (value, output) in values.iter_mut().zip(&plan.outputs) {
-                *value = match output {
-                    Output::Date => day,
-                    Output::Value(dictionary) => numbers.get(*dictionary).copied().unwrap_or_default(),
-                };
-            }
+            let values = values(plan, day, &numbers());
             let row = Group {
                 values: values.get(..plan.outputs.len()).unwrap_or_default(),
                 sums,
@@ -235,36 +236,60 @@ impl<'w, S: Source> Execution<'w, S> {
     /// Writes the sorted rows after the first `skip` to the page until it is complete. `None` if their texts exceed the
     /// page's limit.
     fn render(&self, page: &mut Page, skip: usize) -> Option<()> {
-        let query = self.plan.query;
-        let days: Vec<String> = (query.start.number()..=query.end.number())
-            .filter_map(UtcDay::from_number)
-            .map(|day| day.to_string())
-            .collect();
-        let mut texts = Vec::with_capacity(self.dictionaries.len());
-        for dictionary in &self.dictionaries {
-            let (text, ends) = dictionary.texts();
-            texts.push((std::str::from_utf8(text).ok()?, ends));
-        }
-        let left = to_usize(query.count).saturating_sub(page.rows());
+        let texts = Texts::new(self.plan, &self.dictionaries)?;
+        let left = to_usize(self.plan.query.count).saturating_sub(page.rows());
         for row in self.top_rows.sorted().iter().skip(skip).take(left) {
             let row = self.top_rows.row(to_usize(*row))?;
-            let values = row.values.iter().zip(&self.plan.outputs).map(|(number, output)| {
-                let number = to_usize(*number);
-                match output {
-                    Output::Date => days.get(number).map(String::as_str),
-                    Output::Value(dictionary) => {
-                        let (text, ends) = texts.get(*dictionary)?;
-                        let start = number
-                            .checked_sub(1)
-                            .map_or(Some(0), |before| ends.get(before).copied())?;
-                        text.get(to_usize(start)..to_usize(*ends.get(number)?))
-                    }
-                }
-            });
-            page.push(values.flatten(), self.order.sums(row))?;
+            let values = row.values.iter().zip(&self.plan.outputs);
+            let values = values.filter_map(|(number, output)| texts.get(*output, *number));
+            page.push(values, self.order.sums(row))?;
         }
         Some(())
     }
+
+    /// Shows the groups of a part to the visitor.
+    fn visit(&mut self, part: &Part) -> Option<()> {
+        let (Some(visit), Some(day)) = (
+            self.visitor.as_deref_mut(),
+            part_day(self.plan, self.segments, part),
+        ) else {
+            return Some(());
+        };
+        let texts = Texts::new(self.plan, &self.dictionaries)?;
+        let (plan, order) = (self.plan, &self.order);
+        self.table.for_each(|numbers, sums| {
+            let numbers = values(plan, day, &numbers());
+            let numbers = numbers.get(..plan.outputs.len()).unwrap_or_default();
+            let mut shown = [""; KEY.len() + 1];
+            for ((text, number), output) in shown.iter_mut().zip(numbers).zip(&plan.outputs) {
+                *text = texts.get(*output, *number).unwrap_or_default();
+            }
+            let group = Group {
+                values: numbers,
+                sums,
+            };
+            visit(shown.get(..numbers.len()).unwrap_or_default(), &order.sums(group));
+        });
+        Some(())
+    }
+}
+
+/// The days from the query's first to that of a part; `None` for a part without segments.
+fn part_day(plan: &Plan<'_>, segments: &[SegmentRef], part: &Part) -> Option<u32> {
+    let segment = segments.get(part.segments.start)?;
+    Some(u32::try_from(segment.day.number() - plan.query.start.number()).unwrap_or(0))
+}
+
+/// The numbers of a group's values in the order of the request. Those after the requested dimensions mean nothing.
+fn values(plan: &Plan<'_>, day: u32, numbers: &[u32; KEY.len()]) -> [u32; KEY.len() + 1] {
+    let mut values = [0; KEY.len() + 1];
+    for (value, output) in values.iter_mut().zip(&plan.outputs) {
+        *value = match output {
+            Output::Date => day,
+            Output::Value(dictionary) => numbers.get(*dictionary).copied().unwrap_or_default(),
+        };
+    }
+    values
 }
 
 fn groups(table: &Table<'_>) -> u64 {

@@ -1,10 +1,10 @@
-//! Pages in the three formats.
+//! Pages in each format.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::reporting::{Measure, Metric, Sums};
+use crate::reporting::{Measure, Metric, Sums, query::Query};
 
 /// The content of a page.
 #[derive(Clone, Debug)]
@@ -184,6 +184,39 @@ fn a_long_page_is_split_into_chunks_of_about_64_kib() {
     }
 }
 
+#[test]
+fn a_spreadsheet_runs_no_text_as_a_formula_and_reads_each_number() {
+    for (text, field) in [
+        ("=1+1", "'=1+1"),
+        ("+1", "'+1"),
+        ("-1", "'-1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\tx", "'\tx"),
+        ("\rx", "\"'\rx\""),
+        ("=A1,\"x\"", "\"'=A1,\"\"x\"\"\""),
+        ("'=1", "'=1"),
+        (" =1", " =1"),
+        ("a=1", "a=1"),
+        ("", ""),
+        ("Zürich, \"Mitte\"", "\"Zürich, \"\"Mitte\"\"\""),
+    ] {
+        assert_eq!(spreadsheet_field(text), field);
+        // Without the mark it is what the API returns.
+        let plain = text.contains([',', '"', '\r']);
+        assert_eq!(csv_field(text).starts_with('"'), plain, "{text}");
+    }
+    let mut content = report();
+    content.names = [("10000001".to_owned(), "=cmd".to_owned())].into();
+    content.rows.truncate(1);
+    content.rows[0].0[0] = "-DE".to_owned();
+    content.rows[0].1 = [0, 0, 300, 7, -1_250_000];
+    let record = "'-DE,10000001,'=cmd,2026-11-02,-1.25,7,0.023333\r\n";
+    assert_eq!(
+        whole(content.renderer(Format::SpreadsheetCsv)),
+        format!("{HEADER}{record}")
+    );
+}
+
 prop_compose! {
     fn content()(
         dimensions in prop::sample::subsequence(Dimension::ALL.to_vec(), 1..=7).prop_shuffle(),
@@ -224,6 +257,40 @@ proptest! {
             let chunks: Vec<_> = renderer.collect();
             prop_assert!(chunks.iter().all(|chunk| !chunk.is_empty()));
             prop_assert_eq!(String::from_utf8(chunks.concat()).unwrap(), whole(content.renderer(format)));
+        }
+    }
+
+    #[test]
+    fn pieces_put_together_are_the_body(content in content(), min_bytes in 1..500_usize) {
+        for format in [Format::Csv, Format::SpreadsheetCsv, Format::Ndjson] {
+            let (mut body, mut from) = (Vec::new(), 0);
+            loop {
+                let (piece, rows) = content.renderer(format).piece(from, from == 0, min_bytes);
+                body.extend(piece);
+                from += rows;
+                if from == content.rows.len() {
+                    break;
+                }
+                prop_assert!(rows > 0);
+            }
+            prop_assert_eq!(String::from_utf8(body).unwrap(), whole(content.renderer(format)));
+        }
+    }
+
+    #[test]
+    fn the_length_of_a_body_is_known_from_its_rows_in_any_order(content in content()) {
+        let mut query = Query::parse(
+            r#"{"date_range": {"start_date": "2026-01-01", "end_date": "2026-01-01"},
+                "dimensions": ["date"], "metrics": ["clicks"]}"#,
+        )
+        .unwrap();
+        (query.dimensions, query.metrics) = (content.dimensions.clone(), content.metrics.clone());
+        for format in [Format::Csv, Format::SpreadsheetCsv, Format::Ndjson] {
+            let mut length = BodyLength::new(&query, format, content.names.clone());
+            for (values, sums) in content.rows.iter().rev() {
+                length.add(&values.iter().map(String::as_str).collect::<Vec<_>>(), sums);
+            }
+            prop_assert_eq!(length.bytes(), whole(content.renderer(format)).len() as u64);
         }
     }
 

@@ -42,7 +42,7 @@ const MAX_COUNT: u32 = 1_000;
 const ATTEMPTS: u32 = 2;
 
 /// The least cost of a query, in facts: each has a fixed part.
-const LEAST_COST: u64 = 10_000;
+pub(super) const LEAST_COST: u64 = 10_000;
 
 const INVALID_BATCH: ApiError = ApiError::new(
     400,

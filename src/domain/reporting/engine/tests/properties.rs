@@ -145,6 +145,24 @@ proptest! {
     }
 
     #[test]
+    fn a_visitor_sees_each_row_of_all_pages_once(
+        facts in facts(120), query in query(), bytes in prop_oneof![Just(40_000_usize), Just(48 << 20)],
+    ) {
+        let source = MemorySource::new(&facts, 2);
+        let mut seen = Vec::new();
+        let mut visit = |values: &[&str], sums: &Sums| {
+            seen.push((values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>(), *sums));
+        };
+        let budget = Budget { bytes, kept: 512, ..Budget::default() };
+        let page = run_visited(&source, &query, &budget, &mut visit).unwrap();
+        prop_assert_eq!(answer(&page), page_of(&facts, &query));
+        let mut expected = all_rows(&facts, &query);
+        expected.sort();
+        seen.sort();
+        prop_assert_eq!(seen, expected);
+    }
+
+    #[test]
     fn a_changed_byte_is_corrupt_or_does_not_affect_the_answer(
         facts in facts(60), query in query(), segment: prop::sample::Index, column in 0..11_usize,
         at: prop::sample::Index, bit in 0..8_u8,

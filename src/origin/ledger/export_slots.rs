@@ -1,0 +1,74 @@
+//! The exports of a ledger that are being read. Each makes reports for as long as its reader takes, so there are few.
+
+use std::cell::RefCell;
+
+use domain::model::{api_error::ApiError, time::MINUTE_MS};
+
+/// Exports at a time. The origin Worker holds a piece of 1 MiB for each.
+const SLOTS: usize = 4;
+/// An export without a further piece for this long is taken as abandoned: its reader does not say so. A reader of
+/// 140 kbit/s asks for the next piece of 1 MiB in time.
+const LEASE_MS: i64 = MINUTE_MS;
+
+/// Nothing was done, and the export can be read later.
+pub const TOO_MANY_EXPORTS: ApiError =
+    ApiError::new(429, "too_many_exports", "too many exports at once").retry_after(15);
+
+/// They are in memory: a restart of the object frees them.
+#[derive(Default)]
+pub struct ExportSlots {
+    /// Ids, and when the last piece of each was made, in milliseconds.
+    reading: RefCell<Vec<(String, i64)>>,
+}
+
+impl ExportSlots {
+    /// Takes a slot for an export, or keeps the one that it has.
+    ///
+    /// # Errors
+    /// Other exports have all slots.
+    pub fn hold(&self, export_id: &str, now_ms: i64) -> Result<(), ApiError> {
+        let mut reading = self.reading.borrow_mut();
+        reading.retain(|(id, at_ms)| id != export_id && now_ms.saturating_sub(*at_ms) < LEASE_MS);
+        if reading.len() >= SLOTS {
+            return Err(TOO_MANY_EXPORTS);
+        }
+        reading.push((export_id.to_owned(), now_ms));
+        Ok(())
+    }
+
+    /// Whether another export may be read.
+    ///
+    /// # Errors
+    /// All slots are taken.
+    pub fn check(&self, now_ms: i64) -> Result<(), ApiError> {
+        self.hold("", now_ms)?;
+        self.free("");
+        Ok(())
+    }
+
+    pub fn free(&self, export_id: &str) {
+        self.reading.borrow_mut().retain(|(id, _)| id != export_id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_exports_are_read_at_a_time_and_an_abandoned_one_makes_way() {
+        let slots = ExportSlots::default();
+        for id in ["a", "b", "c", "d", "a"] {
+            slots.hold(id, 1_000).unwrap();
+        }
+        assert_eq!(slots.hold("e", 1_000), Err(TOO_MANY_EXPORTS));
+        assert_eq!(slots.check(1_000), Err(TOO_MANY_EXPORTS));
+        slots.free("b");
+        slots.check(2_000).unwrap();
+        slots.hold("e", 2_000).unwrap();
+        slots.hold("d", 30_000).unwrap();
+        assert_eq!(slots.hold("f", 60_999), Err(TOO_MANY_EXPORTS));
+        slots.hold("f", 61_000).unwrap();
+        slots.hold("d", 61_000).unwrap();
+    }
+}

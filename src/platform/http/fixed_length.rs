@@ -1,0 +1,44 @@
+//! A streamed body of a length that is announced. workerd ends a chunked body in order even if its stream failed, so a client
+//! could not tell a part from the whole; a body that is shorter than announced is seen to be.
+
+use futures_util::Stream;
+use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
+use worker::{
+    Error, Headers, Response, Result,
+    web_sys::{self, ReadableStream},
+};
+
+#[wasm_bindgen]
+extern "C" {
+    type FixedLengthStream;
+
+    #[wasm_bindgen(constructor, catch)]
+    fn new(bytes: f64) -> Result<FixedLengthStream, JsValue>;
+
+    type Pipe;
+
+    #[wasm_bindgen(method, catch, js_name = pipeThrough)]
+    fn pipe_through(this: &Pipe, through: &FixedLengthStream) -> Result<ReadableStream, JsValue>;
+}
+
+/// A 200 with `Content-Length` that sends each chunk once the client has taken those before.
+///
+/// # Errors
+/// The runtime refused a header.
+#[expect(clippy::cast_precision_loss, reason = "no body has 2^53 bytes")]
+pub fn respond(
+    headers: Headers,
+    length: u64,
+    chunks: impl Stream<Item = Result<Vec<u8>>> + 'static,
+) -> Result<Response> {
+    let failure = |error: JsValue| Error::RustError(format!("a stream: {error:?}"));
+    let chunked: web_sys::Response = Response::from_stream(chunks)?.into();
+    let body: JsValue = chunked.body().into();
+    let through = FixedLengthStream::new(length as f64).map_err(failure)?;
+    let stream = body
+        .unchecked_ref::<Pipe>()
+        .pipe_through(&through)
+        .map_err(failure)?;
+    let carrier = web_sys::Response::new_with_opt_readable_stream(Some(&stream)).map_err(failure)?;
+    Ok(Response::from(carrier).with_headers(headers))
+}
