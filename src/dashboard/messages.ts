@@ -324,16 +324,20 @@ export const settings = {
     changeRole: (name: string) => `Role of ${name}`,
     roleTitle: (name: string, role: Role) =>
       `Make ${name} ${role === "developer" ? "a" : "an"} ${ROLE_NAMES[role].toLowerCase()}?`,
-    roleText: (role: Role) => `${ROLE_NAMES[role]}: ${ROLE_HINTS[role]}. It counts from their next click on.`,
+    roleText: (role: Role) =>
+      `${ROLE_NAMES[role]}: ${ROLE_HINTS[role]}. It counts from their next click on.` +
+      (role === "owner" ? "" : " Open invites that they made end."),
     changeIt: "Change the role",
     roleChanged: (name: string) => `The role of ${name} was changed.`,
     recover: "Recovery link",
     recoverTitle: (name: string) => `Make a recovery link for ${name}?`,
-    recoverText: "Their passkeys and sessions end at once. All owners see a notice for 7 days.",
+    recoverText:
+      "Their passkeys, sessions and open invites to others end at once. All owners see a notice for 7 days.",
     recoverIt: "Make the link",
     remove: "Remove",
     removeTitle: (name: string) => `Remove ${name}?`,
-    removeText: "They are signed out at once and cannot sign in again without a new invite.",
+    removeText:
+      "They are signed out at once and cannot sign in again without a new invite. Open invites that they made end, too.",
     removed: (name: string) => `${name} was removed.`,
     linkTitle: (name: string) => `Send this link to ${name}`,
     linkText: (until: number) => `It is shown only this once, works once, and ends on ${timeText(until)}.`,

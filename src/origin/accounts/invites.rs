@@ -86,7 +86,8 @@ pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Resul
                 role.map(|_| name.as_str()),
                 role,
                 invited.expires_at_ms,
-                issuer.as_str()
+                issuer.as_str(),
+                issuer_member(&invite.by)
             ],
         )?;
         let entry = Entry {
@@ -97,6 +98,14 @@ pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Resul
         audit::append(db, now_ms, &entry)?;
         Ok(invited)
     })
+}
+
+/// The id of a member that issues an invite; the operator has none.
+fn issuer_member(by: &Actor) -> Option<String> {
+    match by {
+        Actor::Operator => None,
+        Actor::Member(id) => Some(id.to_string()),
+    }
 }
 
 /// Checks that another member can be invited.

@@ -135,6 +135,9 @@ pub fn change(db: &impl Database, now_ms: i64, change: &ChangeMember) -> Result<
         Some(role) if role == member.role => Ok(()),
         Some(role) => db.transaction(|| {
             db.execute(sql::SET_ROLE, params![id.to_string(), role.as_str()])?;
+            if !Permission::ManageMembers.is_granted_to(role) {
+                withdraw_invites_by(db, id)?;
+            }
             let entry = Entry {
                 subject: Some(&member.name),
                 detail: Some(&format!("{old} to {}", role.as_str())),
@@ -155,8 +158,15 @@ pub fn change(db: &impl Database, now_ms: i64, change: &ChangeMember) -> Result<
     }
 }
 
-/// Ends a member's sessions and deletes its passkeys and its recovery, within the caller's transaction.
+/// Withdraws the open invites that a member has issued: it could come back by one of them.
+fn withdraw_invites_by(db: &impl Database, member: MemberId) -> Result<(), DatabaseError> {
+    db.execute(sql::DELETE_INVITES_BY, params![member.to_string()])
+}
+
+/// Ends a member's sessions, deletes its passkeys and its recovery, and withdraws the invites that it has issued, within
+/// the caller's transaction.
 pub fn lock_out(db: &impl Database, member: MemberId) -> Result<(), DatabaseError> {
+    withdraw_invites_by(db, member)?;
     let member = member.to_string();
     for sql in [
         sql::DELETE_SESSIONS_OF,

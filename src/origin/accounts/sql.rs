@@ -3,7 +3,9 @@
 
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[&[
+pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[INVITES_WITH_ISSUERS]];
+
+const TABLES: &[&str] = &[
     // One row. The owner is null until the first invite names it.
     "CREATE TABLE account (
        only INTEGER PRIMARY KEY CHECK (only = 1), letter TEXT, owner TEXT, is_suspended INTEGER NOT NULL DEFAULT 0
@@ -40,7 +42,10 @@ pub const MIGRATIONS: &[Migration] = &[&[&[
        detail TEXT
      ) STRICT",
     "CREATE INDEX recoveries ON audit (at_ms) WHERE action = 'recovery_issued'",
-]]];
+];
+
+/// The member that issued an invite. It is null for the operator, and for invites of code that did not store it.
+const INVITES_WITH_ISSUERS: &[&str] = &["ALTER TABLE invites ADD COLUMN issuer_member TEXT"];
 
 platform::statements! {
     // The account.
@@ -76,9 +81,10 @@ platform::statements! {
     // Invites.
     /// time → open invites of new members
     pub const COUNT_INVITES = "SELECT COUNT(*) FROM invites WHERE expires_ms > ? AND role IS NOT NULL";
-    /// hash, id, member, name, role, expiry, issuer
-    pub const INSERT_INVITE = "INSERT INTO invites (hash, invite_id, member, name, role, expires_ms, issuer)
-        VALUES (?, ?, ?, ?, ?, ?, ?)";
+    /// hash, id, member, name, role, expiry, issuer's name and id
+    pub const INSERT_INVITE = "INSERT INTO invites (hash, invite_id, member, name, role, expires_ms, issuer,
+          issuer_member)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
     /// hash, time → member, name, role, whether a recovery, expiry
     pub const GET_INVITE = "SELECT invites.member, COALESCE(invites.name, members.name),
           COALESCE(invites.role, members.role), invites.role IS NULL, expires_ms
@@ -93,6 +99,8 @@ platform::statements! {
         ORDER BY expires_ms, invite_id";
     /// hash
     pub const DELETE_INVITE = "DELETE FROM invites WHERE hash = ?";
+    /// issuer
+    pub const DELETE_INVITES_BY = "DELETE FROM invites WHERE issuer_member = ?";
     /// member
     pub const DELETE_RECOVERY = "DELETE FROM invites WHERE member = ? AND role IS NULL";
 

@@ -97,6 +97,7 @@ struct ModelInvite {
     role: Option<Role>,
     /// The number of the member that it recovers.
     recovers: Option<usize>,
+    by: Actor,
     is_open: bool,
 }
 
@@ -177,6 +178,13 @@ impl Model {
         {
             invite.is_open = false;
         }
+        self.withdraw_invites_by(member);
+    }
+
+    fn withdraw_invites_by(&mut self, member: usize) {
+        let by = Actor::Member(self.members[member].id);
+        let issued = self.invites.iter_mut().filter(|invite| invite.by == by);
+        issued.for_each(|invite| invite.is_open = false);
     }
 
     fn open(&mut self, text: String, member: usize, now_ms: i64, is_local: bool) {
@@ -221,7 +229,7 @@ fn step(world: &World, model: &mut Model, op: &Op) {
     match *op {
         Op::Invite { by, role } => {
             let (actor, expected) = model.actor(by);
-            let answer = world.invite(actor, "Somebody", ROLES[role]);
+            let answer = world.invite(actor.clone(), "Somebody", ROLES[role]);
             assert_eq!(outcome(answer.clone()), expected);
             if let Ok(invited) = answer {
                 model.changes += 1;
@@ -229,6 +237,7 @@ fn step(world: &World, model: &mut Model, op: &Op) {
                     invited,
                     role: Some(ROLES[role]),
                     recovers: None,
+                    by: actor,
                     is_open: true,
                 });
             }
@@ -242,7 +251,7 @@ fn step(world: &World, model: &mut Model, op: &Op) {
                 _ if !member.is_here => NOT_FOUND,
                 _ => Ok(()),
             });
-            let answer = world.recover(actor, member.id);
+            let answer = world.recover(actor.clone(), member.id);
             assert_eq!(outcome(answer.clone()), expected);
             if let Ok(invited) = answer {
                 model.changes += 1;
@@ -251,6 +260,7 @@ fn step(world: &World, model: &mut Model, op: &Op) {
                     invited,
                     role: None,
                     recovers: Some(at),
+                    by: actor,
                     is_open: true,
                 });
             }
@@ -395,7 +405,12 @@ fn step(world: &World, model: &mut Model, op: &Op) {
             if expected.is_ok() {
                 model.changes += usize::from(is_change);
                 match role {
-                    Some(role) => model.members[at].role = role,
+                    Some(role) => {
+                        model.members[at].role = role;
+                        if role != Role::Owner {
+                            model.withdraw_invites_by(at);
+                        }
+                    }
                     None => {
                         model.lock_out(at);
                         model.members[at].is_here = false;

@@ -10,7 +10,7 @@ use domain::{
     model::{PublisherId, mac::MacKeys},
 };
 use origin::accounts::{self, Context, MIGRATIONS};
-use platform::failure::Failure;
+use platform::{failure::Failure, migrations::migrate};
 
 pub const NOW: i64 = 1_768_478_400_000;
 
@@ -57,6 +57,12 @@ impl World {
             drawn: Cell::new(0),
             secrets: RefCell::default(),
         }
+    }
+
+    /// An account on rows that older code has left.
+    pub fn upgraded(db: Sqlite) -> Self {
+        migrate(&db, NOW, MIGRATIONS).unwrap();
+        Self { db, ..Self::new() }
     }
 
     pub fn pass(&self, ms: i64) {
