@@ -327,6 +327,12 @@ pub struct AuditEntry {
     pub action: String,
     pub subject: Option<String>,
     pub detail: Option<String>,
+    /// The member of the name in `by`; none for the operator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<MemberId>,
+    /// The member of the name in `subject`, if that is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject_member: Option<MemberId>,
 }
 
 /// Suspends an account, which ends its sessions and refuses sign-ins and invites, or admits it again. Nothing

@@ -172,6 +172,8 @@ export interface AuditEntry {
   action: string;
   subject: string | null;
   detail: string | null;
+  actor_id: string | null;
+  subject_id: string | null;
 }
 
 export interface AuditPage {

@@ -83,8 +83,8 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::ReadSessions(read) => sessions::list(db, now_ms, read.member).map(Reply::Sessions),
         Command::EndSession(end) => sessions::end(db, now_ms, end.member, &end.session_id).map(done),
         Command::Record(record) => {
-            let by = members::name_of(db, &record.by)?;
-            audit::record(db, now_ms, &by, &record).map(done)
+            let by = members::party_of(db, &record.by)?;
+            audit::record(db, now_ms, by, &record).map(done)
         }
         Command::ReadAudit(read) => audit::page(db, read.limit, read.before).map(Reply::Audit),
         Command::Suspend(suspend) => account::suspend(db, now_ms, suspend.is_suspended).map(done),

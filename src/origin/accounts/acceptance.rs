@@ -2,7 +2,7 @@
 
 use super::{
     Context, account,
-    audit::{self, Entry},
+    audit::{self, Entry, Party},
     invites, members, passkeys,
     sessions::NewSession,
 };
@@ -36,7 +36,7 @@ pub fn accept(db: &impl Database, context: &Context<'_>, accept: &Accept) -> Res
         }
         let entry = Entry {
             detail: Some(invite.role.as_str()),
-            ..Entry::of(&invite.name, action)
+            ..Entry::of(Party::member(member, invite.name.as_str()), action)
         };
         audit::append(db, now_ms, &entry)?;
         let is_local = accept.passkey.is_none();

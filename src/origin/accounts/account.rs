@@ -2,7 +2,7 @@
 
 use super::{
     Context,
-    audit::{self, Entry, OPERATOR},
+    audit::{self, Entry, Party},
     sql,
 };
 use contract::accounts::{Owner, object_name};
@@ -59,7 +59,7 @@ pub fn suspend(db: &impl Database, now_ms: i64, is_suspended: bool) -> Result<()
         } else {
             "account_admitted"
         };
-        audit::append(db, now_ms, &Entry::of(OPERATOR, action))?;
+        audit::append(db, now_ms, &Entry::of(Party::operator(), action))?;
         Ok(())
     })
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Context, account,
-    audit::{self, Entry, RECOVERY_ISSUED},
+    audit::{self, Entry, Party, RECOVERY_ISSUED},
     members::{self, check_role, unknown_member},
     sql,
 };
@@ -86,26 +86,18 @@ pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Resul
                 role.map(|_| name.as_str()),
                 role,
                 invited.expires_at_ms,
-                issuer.as_str(),
-                issuer_member(&invite.by)
+                issuer.name.as_str(),
+                issuer.member.map(|member| member.to_string())
             ],
         )?;
         let entry = Entry {
-            subject: Some(&name),
+            subject: Some(Party::member(member, name)),
             detail: role,
-            ..Entry::of(&issuer, action)
+            ..Entry::of(issuer, action)
         };
         audit::append(db, now_ms, &entry)?;
         Ok(invited)
     })
-}
-
-/// The id of a member that issues an invite; the operator has none.
-fn issuer_member(by: &Actor) -> Option<String> {
-    match by {
-        Actor::Operator => None,
-        Actor::Member(id) => Some(id.to_string()),
-    }
 }
 
 /// Checks that another member can be invited.
@@ -146,9 +138,9 @@ pub fn withdraw(db: &impl Database, now_ms: i64, withdraw: &WithdrawInvite) -> R
         .query_first(sql::FIND_INVITE, params![withdraw.invite_id.as_str(), now_ms])?
         .ok_or_else(|| common::NOT_FOUND.with_message("there is no such open invite"))?;
     let entry = Entry {
-        subject: Some(row.text(1)?),
+        subject: Some(Party::member(row.parse(3, MemberId::parse)?, row.text(1)?)),
         detail: Some(row.text(2)?),
-        ..Entry::of(&by, "invite_withdrawn")
+        ..Entry::of(by, "invite_withdrawn")
     };
     db.transaction(|| {
         db.execute(sql::DELETE_INVITE, params![row.blob(0)?.to_vec()])?;

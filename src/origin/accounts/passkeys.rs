@@ -3,7 +3,7 @@
 
 use super::{
     Context, account,
-    audit::{self, Entry},
+    audit::{self, Entry, Party},
     challenges,
     sessions::{LiveSession, NewSession},
     sql,
@@ -122,7 +122,8 @@ pub fn sign_in(db: &impl Database, context: &Context<'_>, sign_in: &SignIn) -> R
             sign_in.sign_count,
             sign_in.is_backed_up,
         )?;
-        audit::append(db, now_ms, &Entry::of(&stored.name, "signed_in"))?;
+        let by = Party::member(stored.passkey.member, stored.name);
+        audit::append(db, now_ms, &Entry::of(by, "signed_in"))?;
         Ok(session.open(db, now_ms, stored.passkey.member, false, &sign_in.user_agent)?)
     })
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Context,
-    audit::{self, Entry},
+    audit::{self, Entry, Party},
     sql,
 };
 use contract::accounts::{Session, SessionRow, SignedIn};
@@ -159,7 +159,10 @@ pub fn read(
 /// Ends the session of a browser that signs out. One that has ended needs nothing.
 pub fn sign_out(db: &impl Database, now_ms: i64, token: &str) -> Result<(), Failure> {
     match LiveSession::find(db, now_ms, token)? {
-        Some(live) => delete(db, now_ms, live.hash, &Entry::of(&live.name, "signed_out")),
+        Some(live) => {
+            let by = Party::member(live.member, live.name);
+            delete(db, now_ms, live.hash, &Entry::of(by, "signed_out"))
+        }
         None => Ok(()),
     }
 }
@@ -170,8 +173,8 @@ pub fn end(db: &impl Database, now_ms: i64, member: MemberId, session_id: &str) 
         .query_first(sql::FIND_SESSION, params![member.to_string(), session_id, now_ms])?
         .ok_or_else(|| common::NOT_FOUND.with_message("there is no such session"))?;
     let entry = Entry {
-        subject: Some(session_id),
-        ..Entry::of(row.text(1)?, "session_ended")
+        subject: Some(Party::thing(session_id)),
+        ..Entry::of(Party::member(member, row.text(1)?), "session_ended")
     };
     delete(db, now_ms, row.blob(0)?.to_vec(), &entry)
 }

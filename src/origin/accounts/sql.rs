@@ -3,7 +3,7 @@
 
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[INVITES_WITH_ISSUERS]];
+pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[INVITES_WITH_ISSUERS], &[AUDIT_WITH_IDS]];
 
 const TABLES: &[&str] = &[
     // One row. The owner is null until the first invite names it.
@@ -47,6 +47,13 @@ const TABLES: &[&str] = &[
 /// The member that issued an invite. It is null for the operator, and for invites of code that did not store it.
 const INVITES_WITH_ISSUERS: &[&str] = &["ALTER TABLE invites ADD COLUMN issuer_member TEXT"];
 
+/// The members of an audit row. They are null for the operator and for things, and in rows of code that did not store
+/// them.
+const AUDIT_WITH_IDS: &[&str] = &[
+    "ALTER TABLE audit ADD COLUMN actor_member TEXT",
+    "ALTER TABLE audit ADD COLUMN subject_member TEXT",
+];
+
 platform::statements! {
     // The account.
     /// → letter and id of the owner, whether suspended
@@ -89,8 +96,9 @@ platform::statements! {
     pub const GET_INVITE = "SELECT invites.member, COALESCE(invites.name, members.name),
           COALESCE(invites.role, members.role), invites.role IS NULL, expires_ms
         FROM invites LEFT JOIN members ON members.member = invites.member WHERE hash = ? AND expires_ms > ?";
-    /// id, time → hash, name, role
-    pub const FIND_INVITE = "SELECT hash, COALESCE(invites.name, members.name), COALESCE(invites.role, members.role)
+    /// id, time → hash, name, role, member
+    pub const FIND_INVITE = "SELECT hash, COALESCE(invites.name, members.name), COALESCE(invites.role, members.role),
+          invites.member
         FROM invites LEFT JOIN members ON members.member = invites.member WHERE invite_id = ? AND expires_ms > ?";
     /// time → id, name, role, whether a recovery, expiry, issuer
     pub const LIST_INVITES = "SELECT invite_id, COALESCE(invites.name, members.name),
@@ -154,11 +162,13 @@ platform::statements! {
     pub const SPEND = "INSERT INTO challenges (id, expires_ms) VALUES (?, ?)";
 
     // Audit.
-    /// time, actor, action, subject, detail
-    pub const APPEND = "INSERT INTO audit (at_ms, actor, action, subject, detail) VALUES (?, ?, ?, ?, ?)";
-    /// number before which the page begins, rows at most → number, time, actor, action, subject, detail
-    pub const PAGE = "SELECT number, at_ms, actor, action, subject, detail FROM audit WHERE number < ?
-        ORDER BY number DESC LIMIT ?";
+    /// time, actor, action, subject, detail, ids of actor and subject
+    pub const APPEND = "INSERT INTO audit (at_ms, actor, action, subject, detail, actor_member, subject_member)
+        VALUES (?, ?, ?, ?, ?, ?, ?)";
+    /// number before which the page begins, rows at most → number, time, actor, action, subject, detail, ids of actor and
+    /// subject
+    pub const PAGE = "SELECT number, at_ms, actor, action, subject, detail, actor_member, subject_member FROM audit
+        WHERE number < ? ORDER BY number DESC LIMIT ?";
     /// time, rows at most → member, issuer, time
     pub const RECOVERIES = "SELECT subject, actor, at_ms FROM audit WHERE action = 'recovery_issued' AND at_ms > ?
         ORDER BY at_ms DESC LIMIT ?";

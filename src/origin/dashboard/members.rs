@@ -248,6 +248,8 @@ pub async fn audit(context: &RequestContext, visitor: &Visitor, query: &str) -> 
                 "action": entry.action,
                 "subject": entry.subject,
                 "detail": entry.detail,
+                "actor_id": entry.actor,
+                "subject_id": entry.subject_member,
             })
         })
         .collect();

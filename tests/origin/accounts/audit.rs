@@ -1,6 +1,9 @@
 //! The audit: what each change leaves in it, its pages, and its recoveries.
 
 use super::*;
+use crate::sqlite::Sqlite;
+use origin::accounts::MIGRATIONS;
+use platform::{database::Database, migrations::migrate, params};
 
 fn row(texts: [&str; 4]) -> [String; 4] {
     texts.map(str::to_owned)
@@ -55,6 +58,73 @@ fn each_change_is_recorded_with_the_names_of_then() {
         ["the operator", "account_admitted", "-", "-"],
     ];
     assert_eq!(world.audit(), expected.map(row));
+}
+
+#[test]
+fn two_members_of_one_name_are_told_apart_by_their_ids() {
+    let world = World::new();
+    let [ada, namesake] = ["Ada"; 2].map(|name| world.join(name, Role::Owner));
+    world.sign_in(&namesake, 2).unwrap();
+    world
+        .change(Actor::Member(ada.id), namesake.id, Some(Role::Analyst))
+        .unwrap();
+    let unwanted = world.invite(Actor::Member(ada.id), "Ada", Role::Owner).unwrap();
+    let invitee = world.read_invite(&unwanted.invite).unwrap().member;
+    let withdraw = WithdrawInvite {
+        by: Actor::Operator,
+        invite_id: unwanted.invite_id,
+    };
+    world.send(withdraw).unwrap();
+    let session_id = world.session(&ada.session).unwrap().session_id;
+    let end = EndSession {
+        member: ada.id,
+        session_id,
+    };
+    world.send(end).unwrap();
+    world.change(Actor::Member(ada.id), namesake.id, None).unwrap();
+    let (ada, namesake, invitee) = (Some(ada.id), Some(namesake.id), Some(invitee));
+    let expected = [
+        ("member_invited", None, ada),
+        ("member_joined", ada, None),
+        ("member_invited", None, namesake),
+        ("member_joined", namesake, None),
+        ("signed_in", namesake, None),
+        ("role_changed", ada, namesake),
+        ("member_invited", ada, invitee),
+        ("invite_withdrawn", None, invitee),
+        ("session_ended", ada, None),
+        ("member_removed", ada, namesake),
+    ];
+    let read = ReadAudit {
+        limit: 200,
+        before: None,
+    };
+    let entries = world.send(read).unwrap().entries.into_iter().rev();
+    let found: Vec<_> = entries
+        .map(|entry| (entry.action, entry.actor, entry.subject_member))
+        .collect();
+    assert_eq!(
+        found,
+        expected.map(|(action, actor, subject)| (action.to_owned(), actor, subject))
+    );
+}
+
+#[test]
+fn a_row_of_the_first_schema_is_read_without_ids() {
+    let db = Sqlite::in_memory();
+    migrate(&db, 0, &MIGRATIONS[..1]).unwrap();
+    let insert = "INSERT INTO audit (at_ms, actor, action, subject, detail) VALUES (?, 'Ada', 'role_changed', 'Bob', 'x')";
+    db.execute(insert, params![world::NOW]).unwrap();
+    let world = World::upgraded(db);
+    let read = ReadAudit {
+        limit: 1,
+        before: None,
+    };
+    let entry = world.send(read).unwrap().entries.remove(0);
+    assert_eq!(
+        (entry.by.as_str(), entry.actor, entry.subject_member),
+        ("Ada", None, None)
+    );
 }
 
 #[test]
