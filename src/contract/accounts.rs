@@ -335,11 +335,13 @@ pub struct AuditEntry {
     pub subject_member: Option<MemberId>,
 }
 
-/// Suspends an account, which ends its sessions and refuses sign-ins and invites, or admits it again. Nothing
-/// sends it yet.
+/// Suspends an account, which ends its sessions and refuses sign-ins and invites, or admits it again. One that is not
+/// newer than the last changes nothing: it was sent before that one, and arrived after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suspend {
     pub is_suspended: bool,
+    /// The catalog's revision of the change.
+    pub revision: i64,
 }
 
 /// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).

@@ -15,16 +15,24 @@ export class ApiError extends Error {
     message: string,
     readonly requestId: string | null,
     readonly retryAfter: number | null,
+    /** The operator's support, where the answer names it. */
+    readonly help: string | null = null,
   ) {
     super(message);
   }
 }
 
 let signedOutListener = () => {};
+let suspendedListener: (contact: string | null) => void = () => {};
 
 /** Called when an answer says that the session is gone. */
 export function onSignedOut(listener: () => void) {
   signedOutListener = listener;
+}
+
+/** Called when an answer says that the account is suspended. */
+export function onSuspended(listener: (contact: string | null) => void) {
+  suspendedListener = listener;
 }
 
 function retryAfterSeconds(response: Response): number | null {
@@ -40,6 +48,7 @@ async function errorOf(response: Response): Promise<ApiError> {
     body.error ?? "",
     response.headers.get("X-Request-Id"),
     retryAfterSeconds(response),
+    /^<([^>]+)>; rel="help"$/.exec(response.headers.get("Link") ?? "")?.[1] ?? null,
   );
 }
 
@@ -78,6 +87,7 @@ async function call<Result>(method: string, path: string, body?: object): Promis
   }
   const error = await errorOf(response);
   if (error.code === "not_signed_in") signedOutListener();
+  if (error.code === "account_suspended") suspendedListener(error.help);
   throw error;
 }
 

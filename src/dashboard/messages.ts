@@ -104,6 +104,7 @@ export const errors = {
     already_stored: "This device already has a passkey for this member. Sign in with it.",
     failed: "The passkey could not be used. Try again, or use another device.",
   },
+  suspended: "This account is suspended.",
   passkeyRefused: "This passkey is not known here. It may have been removed. Ask an owner for a new invite.",
 };
 
@@ -131,6 +132,10 @@ export const signIn = {
     `You are signed in as ${name} at ${publisher}. Sign out first to use this invite.`,
   leave: "Sign out and use the invite",
   stay: "Stay signed in",
+  suspendedTitle: "This account is suspended",
+  suspended:
+    "Nobody can sign in to it, and its apps get no offers. Its reports and settings are kept. Ask support what has to be done.",
+  otherAccount: "Sign in to another account",
   expired: "Your session has ended. Sign in to go on where you were.",
 };
 

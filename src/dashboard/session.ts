@@ -1,7 +1,7 @@
 // The session: the member who is signed in, and the events that end or change it.
 
 import { signal } from "@preact/signals";
-import { api, onSignedOut } from "./api";
+import { api, onSignedOut, onSuspended } from "./api";
 import { clearCache, prefetch } from "./cache";
 import { account } from "./messages";
 import { focusNextHeading, navigate, OVERVIEW_PATH, takeInvite } from "./router";
@@ -18,6 +18,9 @@ export const isSignedOut = signal(false);
 
 /** A session ended by itself while it was in use. */
 export const hasExpired = signal(false);
+
+/** The account is suspended: its sessions have ended, and its members cannot sign in. */
+export const suspension = signal<{ contact: string | null } | null>(null);
 
 export const invite = signal<string | null>(null);
 
@@ -49,6 +52,10 @@ export function startSession(): Promise<void> {
     hasExpired.value = session.value !== undefined;
     forget();
   });
+  onSuspended((contact) => {
+    suspension.value = { contact };
+    forget();
+  });
   return prefetch(OVERVIEW_KEY, loadOverview);
 }
 
@@ -67,6 +74,7 @@ export function enter() {
   invite.value = null;
   isSignedOut.value = false;
   hasExpired.value = false;
+  suspension.value = null;
   focusNextHeading();
   void prefetch(OVERVIEW_KEY, loadOverview);
 }

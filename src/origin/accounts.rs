@@ -87,6 +87,6 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
             audit::record(db, now_ms, by, &record).map(done)
         }
         Command::ReadAudit(read) => audit::page(db, read.limit, read.before).map(Reply::Audit),
-        Command::Suspend(suspend) => account::suspend(db, now_ms, suspend.is_suspended).map(done),
+        Command::Suspend(suspend) => account::suspend(db, now_ms, suspend).map(done),
     }
 }

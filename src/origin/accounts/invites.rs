@@ -110,13 +110,13 @@ fn check_room(db: &impl Database, now_ms: i64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads an invite that can be spent; refused as an unknown one while the account is suspended.
+/// Reads an invite that can be spent. Only who has one learns that the account is suspended.
 pub fn read(db: &impl Database, now_ms: i64, invite: &str) -> Result<InviteDetails, Failure> {
-    account::admitted(db)?.ok_or(UNKNOWN_INVITE)?;
     let hash = credentials::hash(invite).to_vec();
     let row = db
         .query_first(sql::GET_INVITE, params![hash, now_ms])?
         .ok_or(UNKNOWN_INVITE)?;
+    account::check_admitted(db)?;
     Ok(InviteDetails {
         member: row.parse(0, MemberId::parse)?,
         name: row.text(1)?.to_owned(),

@@ -15,7 +15,6 @@ use contract::{
 use domain::{
     accounts::{
         ids::MemberId,
-        session::NOT_SIGNED_IN,
         webauthn::{PASSKEY_REFUSED, PasskeyError, check_sign_count},
     },
     model::api_error::ApiError,
@@ -38,9 +37,8 @@ struct Stored {
     name: String,
 }
 
-/// Reads a passkey; refused while the account is suspended.
+/// Reads a passkey.
 pub fn read(db: &impl Database, credential_id: &[u8]) -> Result<Passkey, Failure> {
-    account::admitted(db)?.ok_or(PASSKEY_REFUSED)?;
     Ok(find(db, credential_id)?.passkey)
 }
 
@@ -106,13 +104,13 @@ pub fn store(
     )
 }
 
-/// Opens a session by a passkey.
+/// Opens a session by a passkey. Only who has one learns that the account is suspended.
 pub fn sign_in(db: &impl Database, context: &Context<'_>, sign_in: &SignIn) -> Result<SignedIn, Failure> {
     let now_ms = context.now_ms;
-    let account = account::admitted(db)?.ok_or(PASSKEY_REFUSED)?;
     let stored = find(db, &sign_in.credential_id.0)?;
     check_count(&stored, sign_in.sign_count)?;
     challenges::check(db, now_ms, &sign_in.challenge)?;
+    let account = account::admitted(db)?;
     let session = NewSession::draw(context, &account)?;
     db.transaction(|| {
         challenges::spend(db, &sign_in.challenge)?;
@@ -130,7 +128,7 @@ pub fn sign_in(db: &impl Database, context: &Context<'_>, sign_in: &SignIn) -> R
 
 /// Marks a session as verified by a passkey of its own member.
 pub fn verify(db: &impl Database, now_ms: i64, verify: &Verify) -> Result<(), Failure> {
-    let session = LiveSession::find(db, now_ms, &verify.session)?.ok_or(NOT_SIGNED_IN)?;
+    let session = LiveSession::require(db, now_ms, &verify.session)?;
     let stored = find(db, &verify.credential_id.0)?;
     if stored.passkey.member != session.member {
         return Err(PASSKEY_REFUSED.into());

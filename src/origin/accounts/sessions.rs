@@ -1,7 +1,7 @@
 //! Sessions: stored by their hashes until they end.
 
 use super::{
-    Context,
+    Context, account,
     audit::{self, Entry, Party},
     sql,
 };
@@ -107,6 +107,18 @@ impl LiveSession {
         .transpose()
     }
 
+    /// The live session of a text.
+    ///
+    /// # Errors
+    /// There is none. Of a suspended account every session has ended, and whoever had one learns why.
+    pub fn require(db: &impl Database, now_ms: i64, token: &str) -> Result<Self, Failure> {
+        if let Some(live) = Self::find(db, now_ms, token)? {
+            return Ok(live);
+        }
+        account::check_admitted(db)?;
+        Err(NOT_SIGNED_IN.into())
+    }
+
     /// Stores that the session is used now, within the caller's transaction.
     fn see(&mut self, db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
         self.times.last_seen_at_ms = now_ms;
@@ -136,7 +148,7 @@ pub fn read(
     token: &str,
     session_use: SessionUse,
 ) -> Result<Session, Failure> {
-    let mut live = LiveSession::find(db, now_ms, token)?.ok_or(NOT_SIGNED_IN)?;
+    let mut live = LiveSession::require(db, now_ms, token)?;
     if live.times.should_store_seen(now_ms, session_use) {
         db.transaction(|| live.see(db, now_ms))?;
     }

@@ -3,7 +3,12 @@
 
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[INVITES_WITH_ISSUERS], &[AUDIT_WITH_IDS]];
+pub const MIGRATIONS: &[Migration] = &[
+    &[TABLES],
+    &[INVITES_WITH_ISSUERS],
+    &[AUDIT_WITH_IDS],
+    &[NUMBERED_SUSPENSION],
+];
 
 const TABLES: &[&str] = &[
     // One row. The owner is null until the first invite names it.
@@ -54,16 +59,21 @@ const AUDIT_WITH_IDS: &[&str] = &[
     "ALTER TABLE audit ADD COLUMN subject_member TEXT",
 ];
 
+/// The catalog's revision that suspended or admitted the account last.
+const NUMBERED_SUSPENSION: &[&str] =
+    &["ALTER TABLE account ADD COLUMN suspension_revision INTEGER NOT NULL DEFAULT 0"];
+
 platform::statements! {
     // The account.
-    /// → letter and id of the owner, whether suspended
-    pub const GET_ACCOUNT = "SELECT letter, owner, is_suspended FROM account";
+    /// → letter and id of the owner, whether suspended, and by which revision
+    pub const GET_ACCOUNT = "SELECT letter, owner, is_suspended, suspension_revision FROM account";
     /// letter and id of the owner
     pub const SET_OWNER = "INSERT INTO account (only, letter, owner) VALUES (1, ?, ?)
         ON CONFLICT (only) DO UPDATE SET letter = excluded.letter, owner = excluded.owner";
-    /// whether suspended
-    pub const SET_SUSPENDED = "INSERT INTO account (only, is_suspended) VALUES (1, ?)
-        ON CONFLICT (only) DO UPDATE SET is_suspended = excluded.is_suspended";
+    /// whether suspended, revision
+    pub const SET_SUSPENDED = "INSERT INTO account (only, is_suspended, suspension_revision) VALUES (1, ?, ?)
+        ON CONFLICT (only) DO UPDATE SET is_suspended = excluded.is_suspended,
+          suspension_revision = excluded.suspension_revision";
 
     // Members.
     /// member → name, role

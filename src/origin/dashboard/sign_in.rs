@@ -19,7 +19,7 @@ use contract::{
 };
 use domain::{
     accounts::{
-        account::{Account, AccountKind},
+        account::{ACCOUNT_SUSPENDED, Account, AccountKind},
         cookie::Cookie,
         invite::{self, UNKNOWN_INVITE},
         session::SESSION_OPEN,
@@ -140,7 +140,7 @@ pub async fn sign_in(
     open_session(config, &signed_in)
 }
 
-/// Refuses to open a second session in a browser that has a live one.
+/// Refuses to open a second session in a browser that has a live one. A suspended account has none.
 pub async fn check_signed_out(
     context: &RequestContext,
     config: &DashboardConfig,
@@ -149,7 +149,7 @@ pub async fn check_signed_out(
     let keys = &context.isolate.config.account_keys;
     match gate::admit(context, config, keys, request, None).await {
         Ok(_) => Err(SESSION_OPEN.into()),
-        Err(refused) if refused.status() == 401 => Ok(()),
+        Err(refused) if refused.status() == 401 || refused.code() == Some(ACCOUNT_SUSPENDED.code) => Ok(()),
         Err(unknown) => Err(unknown),
     }
 }

@@ -69,7 +69,11 @@ const ACTS: [(&str, Act); 14] = [
         s.world.send(WithdrawInvite { by, invite_id }).map(drop)
     }),
     ("suspend", |s| {
-        s.world.send(Suspend { is_suspended: true }).map(drop)
+        let suspend = Suspend {
+            is_suspended: true,
+            revision: 1,
+        };
+        s.world.send(suspend).map(drop)
     }),
     ("record", |s| {
         let record = Record {

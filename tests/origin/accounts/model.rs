@@ -123,6 +123,7 @@ struct Model {
 type Expected = Result<(), (u16, &'static str)>;
 
 const NOT_SIGNED_IN: Expected = Err((401, "not_signed_in"));
+const SUSPENDED: Expected = Err((403, "account_suspended"));
 const PASSKEY_REFUSED: Expected = Err((401, "passkey_refused"));
 const UNKNOWN_INVITE: Expected = Err((404, "unknown_invite"));
 const NOT_FOUND: Expected = Err((404, "not_found"));
@@ -141,6 +142,15 @@ impl Model {
         !session.is_ended
             && now_ms < session.seen_ms + 12 * HOUR_MS
             && now_ms < session.created_ms + 7 * DAY_MS
+    }
+
+    /// The answer to a session's text.
+    fn signed_in(&self, session: usize, now_ms: i64) -> Expected {
+        match self.is_live(session, now_ms) {
+            true => Ok(()),
+            false if self.is_suspended => SUSPENDED,
+            false => NOT_SIGNED_IN,
+        }
     }
 
     fn is_open(&self, invite: usize, now_ms: i64) -> bool {
@@ -267,8 +277,11 @@ fn step(world: &World, model: &mut Model, op: &Op) {
         }
         Op::Accept { invite, is_local } if !model.invites.is_empty() => {
             let at = invite % model.invites.len();
-            let can = !model.is_suspended && model.is_open(at, now_ms);
-            let expected = if can { Ok(()) } else { UNKNOWN_INVITE };
+            let expected = match model.is_open(at, now_ms) {
+                false => UNKNOWN_INVITE,
+                true if model.is_suspended => SUSPENDED,
+                true => Ok(()),
+            };
             let text = model.invites[at].invited.invite.clone();
             let passkey = (!is_local).then(|| world.new_passkey());
             let answer = world.accept_with(&text, passkey.clone());
@@ -323,11 +336,12 @@ fn step(world: &World, model: &mut Model, op: &Op) {
                 return;
             };
             let answer = world.sign_in(person, *count + ahead);
-            let can = !is_suspended && ahead > 0;
-            assert_eq!(
-                outcome(answer.clone()),
-                if can { Ok(()) } else { PASSKEY_REFUSED }
-            );
+            let expected = match ahead > 0 {
+                false => PASSKEY_REFUSED,
+                true if is_suspended => SUSPENDED,
+                true => Ok(()),
+            };
+            assert_eq!(outcome(answer.clone()), expected);
             if let Ok(session) = answer {
                 *count += ahead;
                 model.changes += 1;
@@ -340,16 +354,13 @@ fn step(world: &World, model: &mut Model, op: &Op) {
             ahead,
         } if !model.sessions.is_empty() && !model.members.is_empty() => {
             let (at, member) = (session % model.sessions.len(), person % model.members.len());
-            let is_live = model.is_live(at, now_ms);
+            let signed_in = model.signed_in(at, now_ms);
             let session = &mut model.sessions[at];
             let Some((person, count)) = &mut model.members[member].passkey else {
                 return;
             };
-            let expected = match session.member == member && ahead > 0 {
-                _ if !is_live => NOT_SIGNED_IN,
-                true => Ok(()),
-                false => PASSKEY_REFUSED,
-            };
+            let is_right = session.member == member && ahead > 0;
+            let expected = signed_in.and(if is_right { Ok(()) } else { PASSKEY_REFUSED });
             assert_eq!(
                 outcome(world.verify(&session.text, person, *count + ahead)),
                 expected
@@ -361,12 +372,12 @@ fn step(world: &World, model: &mut Model, op: &Op) {
         }
         Op::Use { session, session_use } if !model.sessions.is_empty() => {
             let at = session % model.sessions.len();
-            let is_live = model.is_live(at, now_ms);
+            let signed_in = model.signed_in(at, now_ms);
             let session = &mut model.sessions[at];
             let answer = world.session_in_use(&session.text, session_use);
-            assert_eq!(outcome(answer), if is_live { Ok(()) } else { NOT_SIGNED_IN });
+            assert_eq!(outcome(answer), signed_in);
             let is_due = now_ms - session.seen_ms >= 10 * MINUTE_MS;
-            if is_live && is_due && session_use == SessionUse::Action {
+            if signed_in.is_ok() && is_due && session_use == SessionUse::Action {
                 session.seen_ms = now_ms;
             }
         }

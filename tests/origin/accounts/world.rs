@@ -214,7 +214,8 @@ impl World {
         match self.session(session) {
             Ok(_) => true,
             refused => {
-                assert_eq!(refusal(refused), (401, "not_signed_in"));
+                let refusal = refusal(refused);
+                assert!([(401, "not_signed_in"), (403, "account_suspended")].contains(&refusal));
                 false
             }
         }
@@ -235,7 +236,12 @@ impl World {
     }
 
     pub fn suspend(&self, is_suspended: bool) {
-        self.send(Suspend { is_suspended }).unwrap();
+        let revision = self.draw().cast_signed();
+        self.send(Suspend {
+            is_suspended,
+            revision,
+        })
+        .unwrap();
     }
 
     /// The audit from the oldest row on: who, what, on whom, detail.
