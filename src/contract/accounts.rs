@@ -36,6 +36,7 @@ operations! {
         ReadInvite(ReadInvite) -> InviteDetails, Idempotent;
         Accept(Accept) -> SignedIn, Once;
         ReadPasskey(ReadPasskey) -> Passkey, Idempotent;
+        CountFailure(CountFailure) -> Done, Once;
         SignIn(SignIn) -> SignedIn, Once;
         Verify(Verify) -> Done, Once;
         ReadSession(ReadSession) -> Session, Idempotent;
@@ -158,7 +159,8 @@ pub struct SignedIn {
     pub member: MemberId,
 }
 
-/// Reads a passkey of the account; 401 `passkey_refused` if it has none of this id.
+/// Reads a passkey of the account; 401 `passkey_refused` if it has none of this id, and 429 `rate_limit_exceeded` if too
+/// many failures were counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadPasskey {
     pub credential_id: Bytes,
@@ -171,6 +173,12 @@ pub struct Passkey {
     pub spki: Bytes,
     pub sign_count: u32,
     pub is_backup_eligible: bool,
+}
+
+/// Counts an answer by a passkey that was wrong, such as one with another signature.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountFailure {
+    pub credential_id: Bytes,
 }
 
 /// Signs in by a passkey whose signature was verified. The object compares the sign counter again.

@@ -12,6 +12,7 @@ pub mod members;
 #[cfg(target_arch = "wasm32")]
 mod object;
 pub mod passkeys;
+pub mod rates;
 pub mod service;
 pub mod sessions;
 pub mod sql;
@@ -21,7 +22,7 @@ pub use sql::MIGRATIONS;
 pub use sweep::{alarm, next_alarm};
 
 use contract::{
-    accounts::{Command, Members, ReadMembers, Reply},
+    accounts::{Command, CountFailure, Members, ReadMembers, Reply},
     operation::Done,
 };
 use domain::model::mac::MacKeys;
@@ -67,7 +68,10 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::Invite(invite) => invites::issue(db, context, invite).map(Reply::Invited),
         Command::ReadInvite(read) => invites::read(db, now_ms, &read.invite).map(Reply::Invite),
         Command::Accept(accept) => acceptance::accept(db, context, &accept).map(Reply::SignedIn),
-        Command::ReadPasskey(read) => passkeys::read(db, &read.credential_id.0).map(Reply::Passkey),
+        Command::ReadPasskey(read) => passkeys::read(db, now_ms, &read.credential_id.0).map(Reply::Passkey),
+        Command::CountFailure(CountFailure { credential_id }) => {
+            rates::count_failure(db, now_ms, &credential_id).map(done)
+        }
         Command::SignIn(sign_in) => passkeys::sign_in(db, context, &sign_in).map(Reply::SignedIn),
         Command::Verify(verify) => passkeys::verify(db, now_ms, &verify).map(done),
         Command::ReadSession(read) => {

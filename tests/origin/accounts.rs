@@ -8,6 +8,7 @@ mod limits;
 mod members;
 mod model;
 mod passkeys;
+mod rates;
 mod sessions;
 mod statements;
 mod suspension;

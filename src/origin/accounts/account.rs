@@ -47,6 +47,11 @@ pub fn admitted(db: &impl Database) -> Result<Account, Failure> {
     read(db)?.account.ok_or_else(missing)
 }
 
+/// Whether somebody was ever invited to the account.
+pub fn is_known(db: &impl Database) -> Result<bool, DatabaseError> {
+    Ok(read(db)?.account.is_some())
+}
+
 /// Refuses while the account is suspended.
 pub fn check_admitted(db: &impl Database) -> Result<(), Failure> {
     if read(db)?.is_suspended {

@@ -11,7 +11,7 @@ use platform::{
 };
 
 /// The name of whoever has the operator's token.
-const OPERATOR: &str = "the operator";
+pub const OPERATOR: &str = "the operator";
 /// The action of a recovery. An index of the schema and a statement name it, too.
 pub const RECOVERY_ISSUED: &str = "recovery_issued";
 /// A row is kept for this long.

@@ -4,6 +4,7 @@ use super::{
     Context, account,
     audit::{self, Entry, Party, RECOVERY_ISSUED},
     members::{self, check_role, unknown_member},
+    rates::{self, Rate},
     sql,
 };
 use contract::accounts::{Actor, Invite, InviteDetails, InviteRow, Invited, Invitee, WithdrawInvite};
@@ -71,6 +72,7 @@ pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Resul
     };
     let role = role.map(Role::as_str);
     db.transaction(|| {
+        rates::take(db, now_ms, &invite.by, Rate::Invites)?;
         if is_new {
             account::store_owner(db, &account)?;
         }
@@ -115,7 +117,7 @@ pub fn read(db: &impl Database, now_ms: i64, invite: &str) -> Result<InviteDetai
     let hash = credentials::hash(invite).to_vec();
     let row = db
         .query_first(sql::GET_INVITE, params![hash, now_ms])?
-        .ok_or(UNKNOWN_INVITE)?;
+        .ok_or_else(|| rates::refuse_unknown(db, now_ms, UNKNOWN_INVITE))?;
     account::check_admitted(db)?;
     Ok(InviteDetails {
         member: row.parse(0, MemberId::parse)?,

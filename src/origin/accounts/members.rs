@@ -2,6 +2,7 @@
 
 use super::{
     audit::{self, Entry, Party},
+    rates::{self, Rate},
     sql,
 };
 use contract::accounts::{Actor, ChangeMember, MemberRow};
@@ -135,6 +136,7 @@ pub fn change(db: &impl Database, now_ms: i64, change: &ChangeMember) -> Result<
     match change.role {
         Some(role) if role == member.role => Ok(()),
         Some(role) => db.transaction(|| {
+            rates::take(db, now_ms, &change.by, Rate::Settings)?;
             db.execute(sql::SET_ROLE, params![id.to_string(), role.as_str()])?;
             if !Permission::ManageMembers.is_granted_to(role) {
                 withdraw_invites_by(db, id)?;

@@ -4,7 +4,7 @@
 use super::{
     Context, account,
     audit::{self, Entry, Party},
-    challenges,
+    challenges, rates,
     sessions::{LiveSession, NewSession},
     sql,
 };
@@ -20,7 +20,7 @@ use domain::{
     model::api_error::ApiError,
 };
 use platform::{
-    database::{Database, DatabaseError, json},
+    database::{Database, DatabaseError, Row, json},
     failure::Failure,
     log, params,
 };
@@ -38,14 +38,24 @@ struct Stored {
 }
 
 /// Reads a passkey.
-pub fn read(db: &impl Database, credential_id: &[u8]) -> Result<Passkey, Failure> {
-    Ok(find(db, credential_id)?.passkey)
+///
+/// # Errors
+/// The account has no such passkey, or it has failed too often.
+pub fn read(db: &impl Database, now_ms: i64, credential_id: &[u8]) -> Result<Passkey, Failure> {
+    let row = db.query_first(sql::GET_PASSKEY, params![credential_id.to_vec()])?;
+    let row = row.ok_or_else(|| rates::refuse_unknown(db, now_ms, PASSKEY_REFUSED))?;
+    rates::check_passkey(db, now_ms, credential_id)?;
+    Ok(stored(&row)?.passkey)
 }
 
 fn find(db: &impl Database, credential_id: &[u8]) -> Result<Stored, Failure> {
     let row = db
         .query_first(sql::GET_PASSKEY, params![credential_id.to_vec()])?
         .ok_or(PASSKEY_REFUSED)?;
+    Ok(stored(&row)?)
+}
+
+fn stored(row: &Row) -> Result<Stored, DatabaseError> {
     Ok(Stored {
         passkey: Passkey {
             member: row.parse(0, MemberId::parse)?,

@@ -8,6 +8,7 @@ pub const MIGRATIONS: &[Migration] = &[
     &[INVITES_WITH_ISSUERS],
     &[AUDIT_WITH_IDS],
     &[NUMBERED_SUSPENSION],
+    &[RATES],
 ];
 
 const TABLES: &[&str] = &[
@@ -62,6 +63,12 @@ const AUDIT_WITH_IDS: &[&str] = &[
 /// The catalog's revision that suspended or admitted the account last.
 const NUMBERED_SUSPENSION: &[&str] =
     &["ALTER TABLE account ADD COLUMN suspension_revision INTEGER NOT NULL DEFAULT 0"];
+
+/// Counts of events in their windows. A subject is a credential's id, or empty.
+const RATES: &[&str] = &["CREATE TABLE rates (
+   kind TEXT NOT NULL, subject BLOB NOT NULL, started_ms INTEGER NOT NULL, count INTEGER NOT NULL,
+   PRIMARY KEY (kind, subject)
+ ) STRICT, WITHOUT ROWID"];
 
 platform::statements! {
     // The account.
@@ -183,7 +190,16 @@ platform::statements! {
     pub const RECOVERIES = "SELECT subject, actor, at_ms FROM audit WHERE action = 'recovery_issued' AND at_ms > ?
         ORDER BY at_ms DESC LIMIT ?";
 
+    // Rates.
+    /// kind, subject → start and count of the window
+    pub const GET_RATE = "SELECT started_ms, count FROM rates WHERE kind = ? AND subject = ?";
+    /// kind, subject, start, count
+    pub const SET_RATE = "INSERT INTO rates (kind, subject, started_ms, count) VALUES (?, ?, ?, ?)
+        ON CONFLICT (kind, subject) DO UPDATE SET started_ms = excluded.started_ms, count = excluded.count";
+
     // The sweep.
+    /// start
+    pub const SWEEP_RATES = "DELETE FROM rates WHERE started_ms <= ?";
     /// time, rows at most
     pub const SWEEP_SESSIONS = "DELETE FROM sessions
         WHERE hash IN (SELECT hash FROM sessions WHERE ends_ms <= ? LIMIT ?)";

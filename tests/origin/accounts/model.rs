@@ -111,8 +111,31 @@ struct ModelSession {
     is_ended: bool,
 }
 
+/// The events of a window.
+#[derive(Default)]
+struct ModelRate {
+    started_ms: i64,
+    count: usize,
+}
+
+impl ModelRate {
+    fn take(&mut self, now_ms: i64, most: usize, length_ms: i64) -> Expected {
+        if now_ms >= self.started_ms + length_ms {
+            (self.started_ms, self.count) = (now_ms, 0);
+        }
+        if self.count == most {
+            return Err((429, "rate_limit_exceeded"));
+        }
+        self.count += 1;
+        Ok(())
+    }
+}
+
 #[derive(Default)]
 struct Model {
+    unknown: ModelRate,
+    invited: ModelRate,
+    settings: ModelRate,
     members: Vec<ModelMember>,
     invites: Vec<ModelInvite>,
     sessions: Vec<ModelSession>,
@@ -156,6 +179,14 @@ impl Model {
     fn is_open(&self, invite: usize, now_ms: i64) -> bool {
         let invite = &self.invites[invite];
         invite.is_open && now_ms < invite.invited.expires_at_ms
+    }
+
+    /// What a member does within a rate; the operator has none.
+    fn take(by: &Actor, rate: &mut ModelRate, now_ms: i64) -> Expected {
+        match by {
+            Actor::Operator => Ok(()),
+            Actor::Member(_) => rate.take(now_ms, 30, HOUR_MS),
+        }
     }
 
     /// The actor of a number: 0 is the operator.
@@ -239,6 +270,7 @@ fn step(world: &World, model: &mut Model, op: &Op) {
     match *op {
         Op::Invite { by, role } => {
             let (actor, expected) = model.actor(by);
+            let expected = expected.and_then(|()| Model::take(&actor, &mut model.invited, now_ms));
             let answer = world.invite(actor.clone(), "Somebody", ROLES[role]);
             assert_eq!(outcome(answer.clone()), expected);
             if let Ok(invited) = answer {
@@ -261,6 +293,7 @@ fn step(world: &World, model: &mut Model, op: &Op) {
                 _ if !member.is_here => NOT_FOUND,
                 _ => Ok(()),
             });
+            expected = expected.and_then(|()| Model::take(&actor, &mut model.invited, now_ms));
             let answer = world.recover(actor.clone(), member.id);
             assert_eq!(outcome(answer.clone()), expected);
             if let Ok(invited) = answer {
@@ -278,7 +311,7 @@ fn step(world: &World, model: &mut Model, op: &Op) {
         Op::Accept { invite, is_local } if !model.invites.is_empty() => {
             let at = invite % model.invites.len();
             let expected = match model.is_open(at, now_ms) {
-                false => UNKNOWN_INVITE,
+                false => model.unknown.take(now_ms, 10, MINUTE_MS).and(UNKNOWN_INVITE),
                 true if model.is_suspended => SUSPENDED,
                 true => Ok(()),
             };
@@ -409,10 +442,13 @@ fn step(world: &World, model: &mut Model, op: &Op) {
             let at = member % model.members.len();
             let role = role.map(|role| ROLES[role]);
             let member = &model.members[at];
-            let is_change = role != Some(member.role);
+            let (id, is_change) = (member.id, role != Some(member.role));
             let known = if member.is_here { Ok(()) } else { NOT_FOUND };
-            let expected = expected.and(known).and_then(|()| model.last_owner(at, role));
-            assert_eq!(outcome(world.change(actor, member.id, role)), expected);
+            let mut expected = expected.and(known).and_then(|()| model.last_owner(at, role));
+            if role.is_some() && is_change {
+                expected = expected.and_then(|()| Model::take(&actor, &mut model.settings, now_ms));
+            }
+            assert_eq!(outcome(world.change(actor.clone(), id, role)), expected);
             if expected.is_ok() {
                 model.changes += usize::from(is_change);
                 match role {

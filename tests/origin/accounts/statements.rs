@@ -27,6 +27,7 @@ fn an_account_runs_exactly_its_listed_statements() {
         session_id,
     };
     world.send(end).unwrap();
+    world.invite(Actor::Member(ada.id), "Dan", Role::Analyst).unwrap();
     world.members();
     world.audit();
     world.suspend(true);

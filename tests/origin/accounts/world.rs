@@ -274,6 +274,7 @@ impl World {
             "passkeys",
             "challenges",
             "audit",
+            "rates",
         ]
         .map(|table| (table, crate::dump(&self.db, table)))
         .into()
