@@ -46,7 +46,8 @@ operations! {
         WithdrawInvite(WithdrawInvite) -> Done, Once;
         ReadSessions(ReadSessions) -> Vec<SessionRow>, Idempotent;
         EndSession(EndSession) -> Done, Once;
-        Record(Record) -> Done, Once;
+        Announce(Announce) -> Announced, Once;
+        Settle(Settle) -> Done, Once;
         ReadAudit(ReadAudit) -> AuditPage, Idempotent;
         Suspend(Suspend) -> Done, Idempotent;
     }
@@ -305,13 +306,35 @@ pub struct EndSession {
     pub session_id: String,
 }
 
-/// Adds a row to the audit for what another object has done, such as a report key that the ledger issued.
+/// Writes a row of the audit for a change that another object is about to make. Nothing is changed unless it is answered,
+/// so no change is without a row. 429 `rate_limit_exceeded`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct Announce {
     pub by: Actor,
-    pub action: String,
+    pub change: AnnouncedChange,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnnouncedChange {
+    CreateReportKey { label: String },
+    RevokeReportKey { key_id: String },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Announced {
+    /// The row's number.
+    pub entry: i64,
+}
+
+/// Says how an announced change ended: it was made, or was refused, and then its row leaves. Sent once, because the
+/// number of a row that left may be used again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settle {
+    pub entry: i64,
+    pub is_done: bool,
+    /// What was changed, if only the change told.
     pub subject: Option<String>,
-    pub detail: Option<String>,
 }
 
 /// A page of the audit, newest first.
@@ -341,6 +364,9 @@ pub struct AuditEntry {
     /// The member of the name in `subject`, if that is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject_member: Option<MemberId>,
+    /// Announced and never settled: it is not known whether the change was made.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unconfirmed: bool,
 }
 
 /// Suspends an account, which ends its sessions and refuses sign-ins and invites, or admits it again. One that is not
@@ -362,6 +388,7 @@ pub enum Reply {
     Passkey(Passkey),
     Session(Session),
     Members(Members),
+    Announced(Announced),
     Sessions(Vec<SessionRow>),
     Audit(AuditPage),
     Done(Done),

@@ -379,6 +379,7 @@ export const settings = {
     by: "Who",
     action: "What",
     subject: "To what",
+    unconfirmed: "Not confirmed: it may not have been carried out.",
     more: "Show older entries",
     end: "These are all the entries.",
     emptyTitle: "No entries yet",

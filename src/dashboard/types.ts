@@ -174,6 +174,7 @@ export interface AuditEntry {
   detail: string | null;
   actor_id: string | null;
   subject_id: string | null;
+  is_unconfirmed: boolean;
 }
 
 export interface AuditPage {

@@ -5,6 +5,7 @@
 
 mod acceptance;
 mod account;
+mod announced;
 pub mod audit;
 mod challenges;
 pub mod invites;
@@ -86,10 +87,8 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::WithdrawInvite(withdraw) => invites::withdraw(db, now_ms, &withdraw).map(done),
         Command::ReadSessions(read) => sessions::list(db, now_ms, read.member).map(Reply::Sessions),
         Command::EndSession(end) => sessions::end(db, now_ms, end.member, &end.session_id).map(done),
-        Command::Record(record) => {
-            let by = members::party_of(db, &record.by)?;
-            audit::record(db, now_ms, by, &record).map(done)
-        }
+        Command::Announce(announce) => announced::announce(db, now_ms, &announce).map(Reply::Announced),
+        Command::Settle(settle) => Ok(done(announced::settle(db, &settle)?)),
         Command::ReadAudit(read) => audit::page(db, read.limit, read.before).map(Reply::Audit),
         Command::Suspend(suspend) => account::suspend(db, now_ms, suspend).map(done),
     }

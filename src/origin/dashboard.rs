@@ -1,6 +1,7 @@
 //! The dashboard's interface: pages, sign-in, and the API that the pages call (docs/DECISIONS.md, "Accounts and the
 //! dashboard"). The figures are the ledger's own, by the code that serves report keys.
 
+pub mod audited;
 pub mod config;
 
 #[cfg(target_arch = "wasm32")]

@@ -2,7 +2,7 @@
 //! ids of members, because two members may have one name.
 
 use super::sql;
-use contract::accounts::{AuditEntry, AuditPage, Record, Recovery};
+use contract::accounts::{AuditEntry, AuditPage, Recovery};
 use domain::{accounts::ids::MemberId, model::time::DAY_MS};
 use platform::{
     database::{Database, DatabaseError, MAX_INTEGER, Row},
@@ -73,9 +73,13 @@ impl<'a> Entry<'a> {
     }
 }
 
+/// The beginning of a text, as long as a row may have it.
+pub fn cut(text: &str) -> String {
+    text.chars().take(MAX_TEXT).collect()
+}
+
 /// Writes a row, within the caller's transaction.
 pub fn append(db: &impl Database, now_ms: i64, entry: &Entry<'_>) -> Result<(), DatabaseError> {
-    let cut = |text: &str| text.chars().take(MAX_TEXT).collect::<String>();
     let id = |party: &Party| party.member.map(|member| member.to_string());
     let Entry {
         by,
@@ -96,17 +100,6 @@ pub fn append(db: &impl Database, now_ms: i64, entry: &Entry<'_>) -> Result<(), 
             subject.and_then(id)
         ],
     )
-}
-
-/// Records what another object has done. It is done, so it is recorded whoever did it.
-pub fn record(db: &impl Database, now_ms: i64, by: Party, record: &Record) -> Result<(), Failure> {
-    let entry = Entry {
-        by,
-        action: &record.action,
-        subject: record.subject.as_deref().map(Party::thing),
-        detail: record.detail.as_deref(),
-    };
-    Ok(append(db, now_ms, &entry)?)
 }
 
 /// A page of rows with numbers below `before`, the newest first.
@@ -142,6 +135,7 @@ fn entry(row: &Row) -> Result<AuditEntry, DatabaseError> {
         detail: row.optional_text(5)?.map(str::to_owned),
         actor: member(6)?,
         subject_member: member(7)?,
+        is_unconfirmed: row.boolean(8)?,
     })
 }
 

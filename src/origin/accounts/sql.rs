@@ -9,6 +9,7 @@ pub const MIGRATIONS: &[Migration] = &[
     &[AUDIT_WITH_IDS],
     &[NUMBERED_SUSPENSION],
     &[RATES],
+    &[ANNOUNCED_CHANGES],
 ];
 
 const TABLES: &[&str] = &[
@@ -69,6 +70,10 @@ const RATES: &[&str] = &["CREATE TABLE rates (
    kind TEXT NOT NULL, subject BLOB NOT NULL, started_ms INTEGER NOT NULL, count INTEGER NOT NULL,
    PRIMARY KEY (kind, subject)
  ) STRICT, WITHOUT ROWID"];
+
+/// A row that announces another object's change is marked until it is known how that ended.
+const ANNOUNCED_CHANGES: &[&str] =
+    &["ALTER TABLE audit ADD COLUMN is_unconfirmed INTEGER NOT NULL DEFAULT 0"];
 
 platform::statements! {
     // The account.
@@ -183,9 +188,17 @@ platform::statements! {
     pub const APPEND = "INSERT INTO audit (at_ms, actor, action, subject, detail, actor_member, subject_member)
         VALUES (?, ?, ?, ?, ?, ?, ?)";
     /// number before which the page begins, rows at most → number, time, actor, action, subject, detail, ids of actor and
-    /// subject
-    pub const PAGE = "SELECT number, at_ms, actor, action, subject, detail, actor_member, subject_member FROM audit
-        WHERE number < ? ORDER BY number DESC LIMIT ?";
+    /// subject, whether unconfirmed
+    pub const PAGE = "SELECT number, at_ms, actor, action, subject, detail, actor_member, subject_member, is_unconfirmed
+        FROM audit WHERE number < ? ORDER BY number DESC LIMIT ?";
+    /// → number of the newest row
+    pub const MARK_UNCONFIRMED = "UPDATE audit SET is_unconfirmed = 1 WHERE number = (SELECT MAX(number) FROM audit)
+        RETURNING number";
+    /// number, subject or NULL
+    pub const CONFIRM = "UPDATE audit SET is_unconfirmed = 0, subject = COALESCE(?2, subject)
+        WHERE number = ?1 AND is_unconfirmed";
+    /// number
+    pub const DELETE_UNCONFIRMED = "DELETE FROM audit WHERE number = ? AND is_unconfirmed";
     /// time, rows at most → member, issuer, time
     pub const RECOVERIES = "SELECT subject, actor, at_ms FROM audit WHERE action = 'recovery_issued' AND at_ms > ?
         ORDER BY at_ms DESC LIMIT ?";

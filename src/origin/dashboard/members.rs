@@ -250,6 +250,7 @@ pub async fn audit(context: &RequestContext, visitor: &Visitor, query: &str) -> 
                 "detail": entry.detail,
                 "actor_id": entry.actor,
                 "subject_id": entry.subject_member,
+                "is_unconfirmed": entry.is_unconfirmed,
             })
         })
         .collect();

@@ -139,31 +139,47 @@ fn what_is_refused_is_not_recorded() {
     assert_eq!(world.audit(), before);
 }
 
+fn announce(world: &World, by: Actor, change: AnnouncedChange) -> i64 {
+    world.send(Announce { by, change }).unwrap().entry
+}
+
 #[test]
-fn what_another_object_has_done_is_recorded_whoever_did_it() {
+fn what_another_object_changes_is_announced_whoever_does_it_and_then_confirmed() {
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
-    let record = |by, subject: Option<&str>| {
-        world
-            .send(Record {
-                by,
-                action: "report_key_issued".into(),
-                subject: subject.map(str::to_owned),
-                detail: Some("x".repeat(1_000)),
-            })
-            .unwrap()
+    let label = "x".repeat(1_000);
+    let create = || AnnouncedChange::CreateReportKey { label: label.clone() };
+    let created = announce(&world, Actor::Member(ada.id), create());
+    let key_id = "k-1".to_owned();
+    announce(
+        &world,
+        Actor::Member(MemberId([9; 8])),
+        AnnouncedChange::RevokeReportKey { key_id },
+    );
+    announce(&world, Actor::Operator, create());
+    let settle = Settle {
+        entry: created,
+        is_done: true,
+        subject: Some("k-1".into()),
     };
-    record(Actor::Member(ada.id), Some("warehouse"));
-    record(Actor::Member(MemberId([9; 8])), None);
-    record(Actor::Operator, None);
+    world.send(settle).unwrap();
     let detail = "x".repeat(256);
     assert_eq!(
         world.audit()[2..],
         [
-            row(["Ada", "report_key_issued", "warehouse", &detail]),
-            row(["a former member", "report_key_issued", "-", &detail]),
-            row(["the operator", "report_key_issued", "-", &detail]),
+            row(["Ada", "report_key_created", "k-1", &detail]),
+            row(["a former member", "report_key_revoked", "k-1", "-"]),
+            row(["the operator", "report_key_created", "-", &detail]),
         ]
+    );
+    let read = ReadAudit {
+        limit: 3,
+        before: None,
+    };
+    let unconfirmed = world.send(read).unwrap().entries.into_iter().rev();
+    assert_eq!(
+        unconfirmed.map(|entry| entry.is_unconfirmed).collect::<Vec<_>>(),
+        [false, true, true]
     );
 }
 
@@ -171,13 +187,12 @@ fn what_another_object_has_done_is_recorded_whoever_did_it() {
 fn pages_follow_each_other_from_the_newest_row_on() {
     let world = World::new();
     for n in 0..450 {
-        let record = Record {
-            by: Actor::Operator,
-            action: format!("step_{n}"),
-            subject: None,
-            detail: None,
-        };
-        world.send(record).unwrap();
+        let key_id = format!("step_{n}");
+        announce(
+            &world,
+            Actor::Operator,
+            AnnouncedChange::RevokeReportKey { key_id },
+        );
         world.pass(1);
     }
     for (limit, sizes) in [
@@ -186,11 +201,11 @@ fn pages_follow_each_other_from_the_newest_row_on() {
         (225, vec![200, 200, 50]),
         (150, vec![150; 3]),
     ] {
-        let (mut before, mut pages, mut actions) = (None, vec![], vec![]);
+        let (mut before, mut pages, mut subjects) = (None, vec![], vec![]);
         loop {
             let page = world.send(ReadAudit { limit, before }).unwrap();
             pages.push(page.entries.len());
-            actions.extend(page.entries.into_iter().map(|entry| entry.action));
+            subjects.extend(page.entries.into_iter().filter_map(|entry| entry.subject));
             before = page.before;
             if before.is_none() {
                 break;
@@ -198,7 +213,7 @@ fn pages_follow_each_other_from_the_newest_row_on() {
         }
         assert_eq!(pages, sizes, "{limit}");
         assert_eq!(
-            actions,
+            subjects,
             (0..450).rev().map(|n| format!("step_{n}")).collect::<Vec<_>>()
         );
     }

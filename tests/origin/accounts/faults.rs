@@ -79,14 +79,12 @@ const ACTS: [(&str, Act); 15] = [
         };
         s.world.send(suspend).map(drop)
     }),
-    ("record", |s| {
-        let record = Record {
-            by: Actor::Operator,
-            action: "a".into(),
-            subject: None,
-            detail: None,
+    ("announce", |s| {
+        let announce = Announce {
+            by: Actor::Member(s.ada.id),
+            change: AnnouncedChange::CreateReportKey { label: "x".into() },
         };
-        s.world.send(record).map(drop)
+        s.world.send(announce).map(drop)
     }),
 ];
 

@@ -83,6 +83,11 @@ impl World {
 
     /// Sends a command and reads its answer as a caller does.
     pub fn send<O: Operation<Command = Command>>(&self, operation: O) -> Result<O::Answer, Failure> {
+        let reply = self.command(operation.into())?;
+        Ok(serde_json::from_value(serde_json::to_value(reply).unwrap()).unwrap())
+    }
+
+    pub fn command(&self, command: Command) -> Result<Reply, Failure> {
         let name = object_name(self.account.id());
         let context = Context {
             now_ms: self.now_ms.get(),
@@ -90,8 +95,7 @@ impl World {
             random: &|| self.random(),
             mac: &|| Ok(keys()),
         };
-        let reply = accounts::handle(&self.db, &context, operation.into())?;
-        Ok(serde_json::from_value(serde_json::to_value(reply).unwrap()).unwrap())
+        accounts::handle(&self.db, &context, command)
     }
 
     pub fn owner(&self) -> Owner {

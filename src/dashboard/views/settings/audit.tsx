@@ -24,7 +24,16 @@ function columns(entries: AuditEntry[]): Column<AuditEntry>[] {
   return [
     { key: "at", header: text.at, cell: (entry) => <span class="no-wrap">{timeText(entry.at)}</span> },
     { key: "by", header: text.by, cell: (entry) => <Person name={entry.by} id={entry.actor_id} shared={shared} /> },
-    { key: "action", header: text.action, cell: (entry) => AUDIT_ACTIONS[entry.action] ?? entry.action },
+    {
+      key: "action",
+      header: text.action,
+      cell: (entry) => (
+        <>
+          {AUDIT_ACTIONS[entry.action] ?? entry.action}
+          {entry.is_unconfirmed && <span class="cell-second">{text.unconfirmed}</span>}
+        </>
+      ),
+    },
     {
       key: "subject",
       header: text.subject,
