@@ -335,6 +335,7 @@ export const settings = {
     changeIt: "Change the role",
     roleChanged: (name: string) => `The role of ${name} was changed.`,
     recover: "Recovery link",
+    recovery: "recovery",
     recoverTitle: (name: string) => `Make a recovery link for ${name}?`,
     recoverText:
       "Their passkeys, sessions and open invites to others end at once. All owners see a notice for 7 days.",
@@ -355,6 +356,7 @@ export const settings = {
     withdraw: "Withdraw",
     withdrawTitle: (name: string) => `Withdraw the invite for ${name}?`,
     withdrawText: "The link stops working at once.",
+    withdrawRecoveryText: "The link stops working at once. This member cannot sign in until an owner makes another one.",
     withdrawn: (name: string) => `The invite for ${name} was withdrawn.`,
     actions: "Actions",
   },

@@ -145,6 +145,7 @@ export interface PendingInvite {
   role: Role;
   expires_at: number;
   by: string;
+  is_recovery: boolean;
 }
 
 export interface Members {

@@ -3,6 +3,7 @@
 mod access;
 mod figures;
 mod pages;
+mod recovery;
 mod sessions;
 
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@ use domain::{
     model::credentials,
 };
 use origin::accounts::MIGRATIONS;
-use platform::{database::Database, migrations::migrate, params};
+use platform::{database::Database, failure::Failure, migrations::migrate, params};
 
 #[test]
 fn an_invite_is_shown_once_read_and_accepted() {
@@ -290,7 +290,8 @@ fn no_invite_and_no_session_is_stored_as_it_is() {
 
 #[test]
 fn an_issuer_who_may_no_longer_invite_leaves_no_invite_open() {
-    let endings: [fn(&World, MemberId) -> Result<(), platform::failure::Failure>; 4] = [
+    type End = fn(&World, MemberId) -> Result<(), Failure>;
+    let endings: [End; 4] = [
         |world, id| world.change(Actor::Operator, id, None),
         |world, id| world.change(Actor::Operator, id, Some(Role::Developer)),
         |world, id| world.change(Actor::Operator, id, Some(Role::Analyst)),

@@ -138,7 +138,15 @@ function memberColumns(members: Member[], open: (dialog: MemberDialog) => void):
 
 function inviteColumns(open: (dialog: MemberDialog) => void): Column<PendingInvite>[] {
   return [
-    { key: "name", header: text.name, cell: (pending) => pending.name },
+    {
+      key: "name",
+      header: text.name,
+      cell: (pending) => (
+        <>
+          {pending.name} {pending.is_recovery && <span class="tag">{text.recovery}</span>}
+        </>
+      ),
+    },
     { key: "role", header: text.role, cell: (pending) => ROLE_NAMES[pending.role] },
     { key: "by", header: text.by, cell: (pending) => pending.by },
     { key: "until", header: text.validUntil, cell: (pending) => timeText(pending.expires_at) },
