@@ -2,6 +2,7 @@
 
 mod access;
 mod figures;
+mod hammer;
 mod pages;
 mod recovery;
 mod sessions;
