@@ -107,7 +107,7 @@ pub enum About {
 
 /// The bytes of a request.
 pub fn text(method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
-    let mut head = format!("{method} {path} HTTP/1.1\r\nHost: signpost.example\r\n");
+    let mut head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n");
     // Writing to a String cannot fail.
     for (name, value) in headers {
         let _ = write!(head, "{name}: {value}\r\n");

@@ -36,6 +36,7 @@ operations! {
         ReadInvite(ReadInvite) -> InviteDetails, Idempotent;
         Accept(Accept) -> SignedIn, Once;
         ReadPasskey(ReadPasskey) -> Passkey, Idempotent;
+        CountFailure(CountFailure) -> Done, Once;
         SignIn(SignIn) -> SignedIn, Once;
         Verify(Verify) -> Done, Once;
         ReadPasskeys(ReadPasskeys) -> Vec<PasskeyRow>, Idempotent;
@@ -48,7 +49,8 @@ operations! {
         WithdrawInvite(WithdrawInvite) -> Done, Once;
         ReadSessions(ReadSessions) -> Vec<SessionRow>, Idempotent;
         EndSession(EndSession) -> Done, Once;
-        Record(Record) -> Done, Once;
+        Announce(Announce) -> Announced, Once;
+        Settle(Settle) -> Done, Once;
         ReadAudit(ReadAudit) -> AuditPage, Idempotent;
         Suspend(Suspend) -> Done, Idempotent;
     }
@@ -161,7 +163,8 @@ pub struct SignedIn {
     pub member: MemberId,
 }
 
-/// Reads a passkey of the account; 401 `passkey_refused` if it has none of this id.
+/// Reads a passkey of the account; 401 `passkey_refused` if it has none of this id, and 429 `rate_limit_exceeded` if too
+/// many failures were counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadPasskey {
     pub credential_id: Bytes,
@@ -174,6 +177,12 @@ pub struct Passkey {
     pub spki: Bytes,
     pub sign_count: u32,
     pub is_backup_eligible: bool,
+}
+
+/// Counts an answer by a passkey that was wrong, such as one with another signature.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountFailure {
+    pub credential_id: Bytes,
 }
 
 /// Signs in by a passkey whose signature was verified. The object compares the sign counter again.
@@ -335,13 +344,36 @@ pub struct EndSession {
     pub session_id: String,
 }
 
-/// Adds a row to the audit for what another object has done, such as a report key that the ledger issued.
+/// Writes a row of the audit for a change that another object is about to make. Nothing is changed unless it is answered,
+/// so no change is without a row. 429 `rate_limit_exceeded`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct Announce {
     pub by: Actor,
-    pub action: String,
+    pub change: AnnouncedChange,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnnouncedChange {
+    CreateReportKey { label: String },
+    RevokeReportKey { key_id: String },
+    RequestPubKey { reason: String },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Announced {
+    /// The row's number.
+    pub entry: i64,
+}
+
+/// Says how an announced change ended: it was made, or was refused, and then its row leaves. Sent once, because the
+/// number of a row that left may be used again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settle {
+    pub entry: i64,
+    pub is_done: bool,
+    /// What was changed, if only the change told.
     pub subject: Option<String>,
-    pub detail: Option<String>,
 }
 
 /// A page of the audit, newest first.
@@ -365,13 +397,24 @@ pub struct AuditEntry {
     pub action: String,
     pub subject: Option<String>,
     pub detail: Option<String>,
+    /// The member of the name in `by`; none for the operator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<MemberId>,
+    /// The member of the name in `subject`, if that is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject_member: Option<MemberId>,
+    /// Announced and never settled: it is not known whether the change was made.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unconfirmed: bool,
 }
 
-/// Suspends an account, which ends its sessions and refuses sign-ins and invites, or admits it again. Nothing
-/// sends it yet.
+/// Suspends an account, which ends its sessions and refuses sign-ins and invites, or admits it again. One that is not
+/// newer than the last changes nothing: it was sent before that one, and arrived after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suspend {
     pub is_suspended: bool,
+    /// The catalog's revision of the change.
+    pub revision: i64,
 }
 
 /// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).
@@ -385,6 +428,7 @@ pub enum Reply {
     Passkeys(Vec<PasskeyRow>),
     Session(Session),
     Members(Members),
+    Announced(Announced),
     Sessions(Vec<SessionRow>),
     Audit(AuditPage),
     Done(Done),

@@ -16,12 +16,15 @@ export class ApiError extends Error {
     message: string,
     readonly requestId: string | null,
     readonly retryAfter: number | null,
+    /** The operator's support, where the answer names it. */
+    readonly help: string | null = null,
   ) {
     super(message);
   }
 }
 
 let signedOutListener = () => {};
+let suspendedListener: (contact: string | null) => void = () => {};
 
 /** Called when an answer says that the session is gone. */
 export function onSignedOut(listener: () => void) {
@@ -33,6 +36,11 @@ let switchedListener = () => {};
 /** Called when an answer says that the browser has changed to another account than the page shows. */
 export function onSwitched(listener: () => void) {
   switchedListener = listener;
+}
+
+/** Called when an answer says that the account is suspended. */
+export function onSuspended(listener: (contact: string | null) => void) {
+  suspendedListener = listener;
 }
 
 let shownPublisher: string | null = null;
@@ -55,6 +63,7 @@ async function errorOf(response: Response): Promise<ApiError> {
     body.error ?? "",
     response.headers.get("X-Request-Id"),
     retryAfterSeconds(response),
+    /^<([^>]+)>; rel="help"$/.exec(response.headers.get("Link") ?? "")?.[1] ?? null,
   );
 }
 
@@ -92,6 +101,7 @@ async function call<Result>(method: string, path: string, body?: object): Promis
   const error = await errorOf(response);
   if (error.code === "not_signed_in") signedOutListener();
   if (error.code === "account_switched") switchedListener();
+  if (error.code === "account_suspended") suspendedListener(error.help);
   throw error;
 }
 

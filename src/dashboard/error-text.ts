@@ -13,6 +13,7 @@ export function errorText(error: unknown): string {
   if (error.code === "last_owner") return errors.lastOwner;
   if (error.code === "account_switched") return errors.switched;
   if (error.code === "passkey_refused") return errors.passkeyRefused;
+  if (error.code === "account_suspended") return errors.suspended;
   const again = error.retryAfter ? ` ${errors.again(Math.ceil(error.retryAfter))}` : "";
   if (error.status === 429) return errors.tooMany + again;
   if (error.status === 503) return errors.unavailable + again;

@@ -118,6 +118,7 @@ export const errors = {
     already_stored: "This device already has a passkey for this member. Sign in with it.",
     failed: "The passkey could not be used. Try again, or use another device.",
   },
+  suspended: "This account is suspended.",
   passkeyRefused: "This passkey is not known here. It may have been removed. Ask an owner for a new invite.",
 };
 
@@ -148,6 +149,10 @@ export const signIn = {
   addIntro: "Use the passkey of the other account. You stay signed in to this one.",
   leave: "Sign out and use the invite",
   stay: "Stay signed in",
+  suspendedTitle: "This account is suspended",
+  suspended:
+    "Nobody can sign in to it, and its apps get no offers. Its reports and settings are kept. Ask support what has to be done.",
+  otherAccount: "Sign in to another account",
   expired: "Your session has ended. Sign in to go on where you were.",
 };
 
@@ -363,16 +368,21 @@ export const settings = {
     changeRole: (name: string) => `Role of ${name}`,
     roleTitle: (name: string, role: Role) =>
       `Make ${name} ${role === "developer" ? "a" : "an"} ${ROLE_NAMES[role].toLowerCase()}?`,
-    roleText: (role: Role) => `${ROLE_NAMES[role]}: ${ROLE_HINTS[role]}. It counts from their next click on.`,
+    roleText: (role: Role) =>
+      `${ROLE_NAMES[role]}: ${ROLE_HINTS[role]}. It counts from their next click on.` +
+      (role === "owner" ? "" : " Open invites that they made end."),
     changeIt: "Change the role",
     roleChanged: (name: string) => `The role of ${name} was changed.`,
     recover: "Recovery link",
+    recovery: "recovery",
     recoverTitle: (name: string) => `Make a recovery link for ${name}?`,
-    recoverText: "Their passkeys and sessions end at once. All owners see a notice for 7 days.",
+    recoverText:
+      "Their passkeys, sessions and open invites to others end at once. All owners see a notice for 7 days.",
     recoverIt: "Make the link",
     remove: "Remove",
     removeTitle: (name: string) => `Remove ${name}?`,
-    removeText: "They are signed out at once and cannot sign in again without a new invite.",
+    removeText:
+      "They are signed out at once and cannot sign in again without a new invite. Open invites that they made end, too.",
     removed: (name: string) => `${name} was removed.`,
     linkTitle: (name: string) => `Send this link to ${name}`,
     linkText: (until: number) => `It is shown only this once, works once, and ends on ${timeText(until)}.`,
@@ -385,6 +395,7 @@ export const settings = {
     withdraw: "Withdraw",
     withdrawTitle: (name: string) => `Withdraw the invite for ${name}?`,
     withdrawText: "The link stops working at once.",
+    withdrawRecoveryText: "The link stops working at once. This member cannot sign in until an owner makes another one.",
     withdrawn: (name: string) => `The invite for ${name} was withdrawn.`,
     actions: "Actions",
   },
@@ -423,6 +434,7 @@ export const settings = {
     by: "Who",
     action: "What",
     subject: "To what",
+    unconfirmed: "Not confirmed: it may not have been carried out.",
     more: "Show older entries",
     end: "These are all the entries.",
     emptyTitle: "No entries yet",

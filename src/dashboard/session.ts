@@ -1,7 +1,7 @@
 // The session: the member who is signed in, and the events that end or change it.
 
 import { signal } from "@preact/signals";
-import { api, ApiError, onSignedOut, onSwitched, showPublisher } from "./api";
+import { api, ApiError, onSignedOut, onSuspended, onSwitched, showPublisher } from "./api";
 import { clearCache, prefetch, refresh } from "./cache";
 import { account } from "./messages";
 import { focusNextHeading, navigate, OVERVIEW_PATH, takeInvite } from "./router";
@@ -21,6 +21,8 @@ export const hasExpired = signal(false);
 
 /** The sign-in view is open beside a session, for a further account. */
 export const isAdding = signal(false);
+/** The account is suspended: its sessions have ended, and its members cannot sign in. */
+export const suspension = signal<{ contact: string | null } | null>(null);
 
 export const invite = signal<string | null>(null);
 
@@ -62,6 +64,10 @@ export function startSession(): Promise<void> {
     if (session.peek() === undefined) return;
     showAccount(account.switchedElsewhere);
   });
+  onSuspended((contact) => {
+    suspension.value = { contact };
+    forget();
+  });
   return prefetch(OVERVIEW_KEY, loadOverview);
 }
 
@@ -96,6 +102,7 @@ export function enter() {
   isAdding.value = false;
   isSignedOut.value = false;
   hasExpired.value = false;
+  suspension.value = null;
   focusNextHeading();
   void prefetch(OVERVIEW_KEY, loadOverview);
 }

@@ -157,6 +157,7 @@ export interface PendingInvite {
   role: Role;
   expires_at: number;
   by: string;
+  is_recovery: boolean;
 }
 
 export interface Members {
@@ -192,6 +193,9 @@ export interface AuditEntry {
   action: string;
   subject: string | null;
   detail: string | null;
+  actor_id: string | null;
+  subject_id: string | null;
+  is_unconfirmed: boolean;
 }
 
 export interface AuditPage {

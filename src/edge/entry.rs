@@ -98,6 +98,9 @@ fn handle<'c>(
         Handler::GetOffers => Box::pin(offers::get(context, request, address.query)),
         Handler::Report => Box::pin(reports::report(context, request).map(Ok)),
         Handler::Health => Box::pin(health::health(context, address.host).map(Ok)),
-        Handler::Metrics => Box::pin(ready(Ok(metrics::metrics(context, &request)))),
+        Handler::Metrics => {
+            let checked = context.isolate.config.hosts.check_operators(address.host);
+            Box::pin(ready(checked.map(|()| metrics::metrics(context, &request))))
+        }
     }
 }

@@ -5,6 +5,7 @@
 
 mod acceptance;
 mod account;
+mod announced;
 pub mod audit;
 mod challenges;
 pub mod invites;
@@ -13,6 +14,7 @@ pub mod members;
 mod object;
 pub mod own_passkeys;
 pub mod passkeys;
+pub mod rates;
 pub mod service;
 pub mod sessions;
 pub mod sql;
@@ -22,7 +24,7 @@ pub use sql::MIGRATIONS;
 pub use sweep::{alarm, next_alarm};
 
 use contract::{
-    accounts::{Command, Members, ReadMembers, Reply},
+    accounts::{Command, CountFailure, Members, ReadMembers, Reply},
     operation::Done,
 };
 use domain::model::mac::MacKeys;
@@ -68,7 +70,10 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::Invite(invite) => invites::issue(db, context, invite).map(Reply::Invited),
         Command::ReadInvite(read) => invites::read(db, now_ms, &read.invite).map(Reply::Invite),
         Command::Accept(accept) => acceptance::accept(db, context, &accept).map(Reply::SignedIn),
-        Command::ReadPasskey(read) => passkeys::read(db, &read.credential_id.0).map(Reply::Passkey),
+        Command::ReadPasskey(read) => passkeys::read(db, now_ms, &read.credential_id.0).map(Reply::Passkey),
+        Command::CountFailure(CountFailure { credential_id }) => {
+            rates::count_failure(db, now_ms, &credential_id).map(done)
+        }
         Command::SignIn(sign_in) => passkeys::sign_in(db, context, &sign_in).map(Reply::SignedIn),
         Command::Verify(verify) => passkeys::verify(db, now_ms, &verify).map(done),
         Command::ReadPasskeys(read) => own_passkeys::list(db, read.member).map(Reply::Passkeys),
@@ -86,11 +91,9 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::WithdrawInvite(withdraw) => invites::withdraw(db, now_ms, &withdraw).map(done),
         Command::ReadSessions(read) => sessions::list(db, now_ms, read.member).map(Reply::Sessions),
         Command::EndSession(end) => sessions::end(db, now_ms, end.member, &end.session_id).map(done),
-        Command::Record(record) => {
-            let by = members::name_of(db, &record.by)?;
-            audit::record(db, now_ms, &by, &record).map(done)
-        }
+        Command::Announce(announce) => announced::announce(db, now_ms, &announce).map(Reply::Announced),
+        Command::Settle(settle) => Ok(done(announced::settle(db, &settle)?)),
         Command::ReadAudit(read) => audit::page(db, read.limit, read.before).map(Reply::Audit),
-        Command::Suspend(suspend) => account::suspend(db, now_ms, suspend.is_suspended).map(done),
+        Command::Suspend(suspend) => account::suspend(db, now_ms, suspend).map(done),
     }
 }

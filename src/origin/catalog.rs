@@ -1,6 +1,7 @@
 //! The catalog: one object, the source of truth for publishers, apps, advertisers, offers and goals. The operator's
 //! interface writes it, and it publishes the snapshots that the edge reads.
 
+pub mod account_sync;
 mod apps;
 pub mod callback_sync;
 pub mod import;

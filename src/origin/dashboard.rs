@@ -1,6 +1,7 @@
 //! The dashboard's interface: pages, sign-in, and the API that the pages call (docs/DECISIONS.md, "Accounts and the
 //! dashboard"). The figures are the ledger's own, by the code that serves report keys.
 
+pub mod audited;
 pub mod config;
 
 #[cfg(target_arch = "wasm32")]
@@ -123,7 +124,7 @@ mod handlers {
         own_passkeys, pages, passkeys, settings, sign_in, switch,
     };
     use crate::{isolate::RequestContext, refusal::Refusal};
-    use domain::model::api_error::common;
+    use domain::{accounts::account::ACCOUNT_SUSPENDED, model::api_error::common};
     use platform::http::{address::Address, answer::Answer};
 
     /// A request of the dashboard and what it is checked by.
@@ -136,13 +137,25 @@ mod handlers {
 
     /// Runs the handler of a routed request.
     pub async fn call(call: DashboardCall, request: Call<'_>) -> Answer {
+        let context = request.context;
         let answered = match call {
             DashboardCall::Page => pages::page(&request),
             DashboardCall::Asset => pages::asset(&request),
             DashboardCall::Public(call) => public(call, request).await.map(gate::guarded),
             DashboardCall::Member(call) => member(call, request).await.map(gate::guarded),
         };
-        answered.unwrap_or_else(|refusal| gate::guarded(refusal.into_answer()))
+        answered.unwrap_or_else(|refusal| gate::guarded(refused(context, refusal)))
+    }
+
+    /// The answer to a refused call. One of a suspended account links to the operator's support.
+    fn refused(context: &RequestContext, refusal: Refusal) -> Answer {
+        let is_suspended = refusal.code() == Some(ACCOUNT_SUSPENDED.code);
+        let answer = refusal.into_answer();
+        let config = context.isolate.config.dashboard.as_ref();
+        match config.and_then(|config| config.support_contact.as_deref()) {
+            Some(contact) if is_suspended => answer.header("Link", format!("<{contact}>; rel=\"help\"")),
+            _ => answer,
+        }
     }
 
     async fn public(call: PublicCall, request: Call<'_>) -> Result<Answer, Refusal> {

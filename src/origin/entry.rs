@@ -62,12 +62,15 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
         RouteName::None
     };
     let info = RequestInfo::new(&method, &routed, unrouted);
+    let is_operators = is_operators && serves(Interface::Operator);
     let is_barred = is_operators
-        && serves(Interface::Operator)
         && !config
             .operator_token
             .authorizes(header(&request, "Authorization").as_deref());
     let handler = async {
+        if is_operators {
+            config.hosts.check_operators(address.host)?;
+        }
         if is_barred {
             Ok(entry::unauthorized())
         } else {

@@ -15,6 +15,7 @@ mod large_catalog;
 #[path = "../support/sqlite.rs"]
 mod sqlite;
 
+mod account_sync;
 mod at_scale;
 mod callback_sync;
 mod callback_sync_model;
@@ -292,9 +293,10 @@ impl Catalog {
 
     /// All stored rows except staged import lines.
     fn dump(&self) -> Vec<Vec<Row>> {
-        const TABLES: [&str; 10] = [
+        const TABLES: [&str; 11] = [
             "state",
             "publishers",
+            "suspensions",
             "apps",
             "outboxes",
             "advertisers",

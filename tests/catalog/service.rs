@@ -128,9 +128,9 @@ impl platform::traits::Kv for Runtime<'_> {
     }
 }
 
-struct Storage<'a> {
-    db: &'a Sqlite,
-    alarm_ms: Cell<Option<i64>>,
+pub struct Storage<'a> {
+    pub db: &'a Sqlite,
+    pub alarm_ms: Cell<Option<i64>>,
 }
 
 impl Database for Storage<'_> {

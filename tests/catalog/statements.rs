@@ -24,7 +24,8 @@ use domain::{
     model::{AppId, OfferId, time::UtcDay},
 };
 use origin::catalog::{
-    callback_sync::queue, import_steps, limits, publication, schedule, sql, terms, tracking_slots,
+    account_sync, callback_sync::queue, import_steps, limits, publication, schedule, sql, terms,
+    tracking_slots,
 };
 use platform::database::Database;
 
@@ -93,7 +94,21 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
     let changed = json!({ "callback": app_with_url("https://acme.example.com/cb")["callback"] });
     catalog.put(Resource::App, app, &with(demo.apps[app].clone(), &changed));
 
+    for approved in [false, true] {
+        let document = with(
+            demo.publishers["lumen-arcade"].clone(),
+            &json!({ "approved": approved }),
+        );
+        catalog.put(Resource::Publisher, "lumen-arcade", &document);
+    }
+
     let db = &catalog.db;
+    let told = account_sync::claim(db, NOON, NOON + account_sync::FIRST_PUSH_MS, 10).unwrap();
+    assert_eq!(
+        account_sync::queued(db, &told[0].publisher).unwrap().as_ref(),
+        told.first()
+    );
+    account_sync::confirm(db, &told[0]).unwrap();
     let app = AppId::parse(app).unwrap();
     let shard = queue::settings_of(db, app).unwrap()[0].shard;
     assert_eq!(

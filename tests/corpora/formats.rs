@@ -31,7 +31,8 @@ fn survives<T: Serialize + DeserializeOwned>(example: &Value) -> Result<(), Stri
     }
 }
 
-const FORMATS: [(&str, Check); 46] = [
+const FORMATS: [(&str, Check); 47] = [
+    ("accounts_announced", survives::<accounts::Announced>),
     ("accounts_audit", survives::<accounts::AuditPage>),
     ("accounts_command", survives::<accounts::Command>),
     ("accounts_invite", survives::<accounts::InviteDetails>),

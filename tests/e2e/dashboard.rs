@@ -5,9 +5,11 @@ mod accounts;
 mod authenticator;
 mod exports;
 mod figures;
+mod hammer;
 mod keys;
 mod pages;
 mod passkeys;
+mod recovery;
 mod sessions;
 
 use serde_json::{Value, json};

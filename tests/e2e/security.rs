@@ -21,7 +21,7 @@ mod tenants;
 /// The bytes of a request with `Connection: close` and these header lines. A body, if any, is sent as JSON.
 fn request(method_and_target: &str, lines: &[&[u8]], body: &str) -> Vec<u8> {
     let mut request = format!(
-        "{method_and_target} HTTP/1.1\r\nHost: signpost.example\r\nConnection: close\r\nContent-Length: {}\r\n",
+        "{method_and_target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\n",
         body.len()
     )
     .into_bytes();

@@ -1,5 +1,6 @@
 //! `origin::accounts` on a real SQLite: who is let in, for how long, and what the audit says of it.
 
+mod announced;
 mod audit;
 mod expiry;
 mod faults;
@@ -9,6 +10,7 @@ mod members;
 mod model;
 mod own_passkeys;
 mod passkeys;
+mod rates;
 mod sessions;
 mod statements;
 mod suspension;

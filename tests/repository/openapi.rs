@@ -32,7 +32,7 @@ use domain::{
     reporting::{Dimension, Metric, query},
 };
 use origin::{
-    dashboard::DashboardCall,
+    dashboard::{DashboardCall, PublicCall},
     routes::{Handler, ROUTES},
 };
 use platform::http::router::{Interface, Method, Route};
@@ -278,6 +278,13 @@ fn each_call_of_the_dashboard_is_documented_with_the_checks_that_it_passes() {
             };
             seen += 1;
             let mut forbidden = BTreeSet::from(["cross_site_request"]);
+            let knows_account = !matches!(
+                call,
+                DashboardCall::Public(PublicCall::SignOut | PublicCall::PasskeyRequest)
+            );
+            if knows_account {
+                forbidden.insert("account_suspended");
+            }
             if let Some(permission) = member.and_then(|call| call.permission()) {
                 if roles().any(|role| !permission.is_granted_to(role)) {
                     forbidden.insert("role_forbids");

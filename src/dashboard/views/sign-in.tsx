@@ -20,6 +20,7 @@ import {
   loadOverview,
   OVERVIEW_KEY,
   session,
+  suspension,
 } from "../session";
 import type { Invite } from "../types";
 
@@ -31,7 +32,9 @@ export function SignIn() {
         <Mark /> {common.product}
       </header>
       <main id="content" class="card">
-        {invite === null ? (
+        {suspension.value ? (
+          <Suspended contact={suspension.value.contact} />
+        ) : invite === null ? (
           <WithPasskey />
         ) : session.value || isSignedOut.value ? (
           <WithInvite key={invite} invite={invite} />
@@ -60,6 +63,29 @@ function CheckingSession() {
     <>
       <Heading title={text.title} />
       <Failed error={error} retry={reload} compact />
+    </>
+  );
+}
+
+function Suspended({ contact }: { contact: string | null }) {
+  const leaveIt = () => {
+    suspension.value = null;
+    heldInvite.value = null;
+  };
+  return (
+    <>
+      <Heading title={text.suspendedTitle} />
+      <p>{text.suspended}</p>
+      <div class="stack">
+        {contact && (
+          <a class="button primary wide" href={contact}>
+            {common.contact}
+          </a>
+        )}
+        <button type="button" class="button wide" onClick={leaveIt}>
+          {text.otherAccount}
+        </button>
+      </div>
     </>
   );
 }

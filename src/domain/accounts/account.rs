@@ -5,7 +5,14 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::ids::AccountId;
-use crate::model::{PublisherId, parts};
+use crate::model::{PublisherId, api_error::ApiError, parts};
+
+/// Refuses whoever has shown to belong to a suspended account. To anybody else it is like any other.
+pub const ACCOUNT_SUSPENDED: ApiError = ApiError::new(
+    403,
+    "account_suspended",
+    "the account is suspended: nobody can sign in to it until the operator admits it again",
+);
 
 /// Separates the hash of an account's id from every other hash.
 const DOMAIN: &str = "signpost/account/1";

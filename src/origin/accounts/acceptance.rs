@@ -2,19 +2,18 @@
 
 use super::{
     Context, account,
-    audit::{self, Entry},
+    audit::{self, Entry, Party},
     invites, members, passkeys,
     sessions::NewSession,
 };
 use contract::accounts::{Accept, SignedIn};
-use domain::accounts::invite::UNKNOWN_INVITE;
 use platform::{database::Database, failure::Failure};
 
 /// Spends an invite. Of two at the same time, the second finds no invite.
 pub fn accept(db: &impl Database, context: &Context<'_>, accept: &Accept) -> Result<SignedIn, Failure> {
     let now_ms = context.now_ms;
-    let account = account::admitted(db)?.ok_or(UNKNOWN_INVITE)?;
     let invite = invites::read(db, now_ms, &accept.invite)?;
+    let account = account::admitted(db)?;
     let member = invite.member;
     if !invite.is_recovery {
         members::check_room(db)?;
@@ -36,7 +35,7 @@ pub fn accept(db: &impl Database, context: &Context<'_>, accept: &Accept) -> Res
         }
         let entry = Entry {
             detail: Some(invite.role.as_str()),
-            ..Entry::of(&invite.name, action)
+            ..Entry::of(Party::member(member, invite.name.as_str()), action)
         };
         audit::append(db, now_ms, &entry)?;
         let is_local = accept.passkey.is_none();

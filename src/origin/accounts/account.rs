@@ -2,11 +2,11 @@
 
 use super::{
     Context,
-    audit::{self, Entry, OPERATOR},
+    audit::{self, Entry, Party},
     sql,
 };
-use contract::accounts::{Owner, object_name};
-use domain::accounts::account::Account;
+use contract::accounts::{Owner, Suspend, object_name};
+use domain::accounts::account::{ACCOUNT_SUSPENDED, Account};
 use platform::{
     database::{Database, DatabaseError},
     failure::Failure,
@@ -25,7 +25,7 @@ pub fn of_owner(
     let wrong = || Failure::Internal("an invite names the owner of another account".into());
     let account = owner.account().ok_or_else(wrong)?;
     let is_here = context.name.is_none_or(|name| name == object_name(account.id()));
-    let (known, _) = read(db)?;
+    let known = read(db)?.account;
     if !is_here || known.as_ref().is_some_and(|known| *known != account) {
         return Err(wrong());
     }
@@ -37,20 +37,45 @@ pub fn store_owner(db: &impl Database, account: &Account) -> Result<(), Database
     db.execute(sql::SET_OWNER, params![account.kind().letter(), account.owner()])
 }
 
-/// The account; `None` while it is suspended, or if nobody was ever invited to it.
-pub fn admitted(db: &impl Database) -> Result<Option<Account>, DatabaseError> {
-    let (account, is_suspended) = read(db)?;
-    Ok(account.filter(|_| !is_suspended))
+/// The account, for one who has shown to belong to it.
+///
+/// # Errors
+/// It is suspended, or nobody was ever invited to it.
+pub fn admitted(db: &impl Database) -> Result<Account, Failure> {
+    check_admitted(db)?;
+    let missing = || Failure::Internal("the account has members, and no owner is stored".into());
+    read(db)?.account.ok_or_else(missing)
+}
+
+/// Whether somebody was ever invited to the account.
+pub fn is_known(db: &impl Database) -> Result<bool, DatabaseError> {
+    Ok(read(db)?.account.is_some())
+}
+
+/// Refuses while the account is suspended.
+pub fn check_admitted(db: &impl Database) -> Result<(), Failure> {
+    if read(db)?.is_suspended {
+        Err(ACCOUNT_SUSPENDED.into())
+    } else {
+        Ok(())
+    }
 }
 
 /// Suspends the account, which ends its sessions, or admits it again. Passkeys and open invites stay.
-pub fn suspend(db: &impl Database, now_ms: i64, is_suspended: bool) -> Result<(), Failure> {
-    let (_, was_suspended) = read(db)?;
-    if is_suspended == was_suspended {
+pub fn suspend(db: &impl Database, now_ms: i64, suspend: Suspend) -> Result<(), Failure> {
+    let Suspend {
+        is_suspended,
+        revision,
+    } = suspend;
+    let known = read(db)?;
+    if known.revision >= revision {
         return Ok(());
     }
     db.transaction(|| {
-        db.execute(sql::SET_SUSPENDED, params![is_suspended])?;
+        db.execute(sql::SET_SUSPENDED, params![is_suspended, revision])?;
+        if known.is_suspended == is_suspended {
+            return Ok(());
+        }
         if is_suspended {
             db.execute(sql::DELETE_SESSIONS, &[])?;
         }
@@ -59,18 +84,30 @@ pub fn suspend(db: &impl Database, now_ms: i64, is_suspended: bool) -> Result<()
         } else {
             "account_admitted"
         };
-        audit::append(db, now_ms, &Entry::of(OPERATOR, action))?;
+        audit::append(db, now_ms, &Entry::of(Party::operator(), action))?;
         Ok(())
     })
 }
 
-fn read(db: &impl Database) -> Result<(Option<Account>, bool), DatabaseError> {
+/// The stored row; as of an account that nobody was invited to if there is none.
+#[derive(Default)]
+struct Stored {
+    account: Option<Account>,
+    is_suspended: bool,
+    revision: i64,
+}
+
+fn read(db: &impl Database) -> Result<Stored, DatabaseError> {
     let Some(row) = db.query_first(sql::GET_ACCOUNT, &[])? else {
-        return Ok((None, false));
+        return Ok(Stored::default());
     };
     let account = match row.optional_text(0)? {
         Some(letter) => Some(row.parse(1, |owner| Account::parse(letter, owner))?),
         None => None,
     };
-    Ok((account, row.boolean(2)?))
+    Ok(Stored {
+        account,
+        is_suspended: row.boolean(2)?,
+        revision: row.integer(3)?,
+    })
 }

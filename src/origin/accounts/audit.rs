@@ -1,8 +1,9 @@
-//! The audit: one row for each change, written in the change's own transaction. It keeps names as they were then.
+//! The audit: one row for each change, written in the change's own transaction. It keeps names as they were then, and the
+//! ids of members, because two members may have one name.
 
 use super::sql;
-use contract::accounts::{AuditEntry, AuditPage, Record, Recovery};
-use domain::model::time::DAY_MS;
+use contract::accounts::{AuditEntry, AuditPage, Recovery};
+use domain::{accounts::ids::MemberId, model::time::DAY_MS};
 use platform::{
     database::{Database, DatabaseError, MAX_INTEGER, Row},
     failure::Failure,
@@ -25,17 +26,44 @@ const MAX_RECOVERIES: usize = 20;
 /// The longest text of a row, in characters. Longer ones are cut: the change that they tell of is done.
 const MAX_TEXT: usize = 256;
 
+/// Who acted, or whom or what it concerned.
+#[derive(Clone, Debug)]
+pub struct Party {
+    /// The id of a member. The operator and things have none.
+    pub member: Option<MemberId>,
+    pub name: String,
+}
+
+impl Party {
+    pub fn operator() -> Self {
+        Self::thing(OPERATOR)
+    }
+
+    pub fn member(member: MemberId, name: impl Into<String>) -> Self {
+        Self {
+            member: Some(member),
+            name: name.into(),
+        }
+    }
+
+    pub fn thing(name: impl Into<String>) -> Self {
+        Self {
+            member: None,
+            name: name.into(),
+        }
+    }
+}
+
 /// A row to be written.
 pub struct Entry<'a> {
-    /// The name of who acted.
-    pub by: &'a str,
+    pub by: Party,
     pub action: &'a str,
-    pub subject: Option<&'a str>,
+    pub subject: Option<Party>,
     pub detail: Option<&'a str>,
 }
 
 impl<'a> Entry<'a> {
-    pub fn of(by: &'a str, action: &'a str) -> Self {
+    pub fn of(by: Party, action: &'a str) -> Self {
         Self {
             by,
             action,
@@ -45,30 +73,33 @@ impl<'a> Entry<'a> {
     }
 }
 
+/// The beginning of a text, as long as a row may have it.
+pub fn cut(text: &str) -> String {
+    text.chars().take(MAX_TEXT).collect()
+}
+
 /// Writes a row, within the caller's transaction.
 pub fn append(db: &impl Database, now_ms: i64, entry: &Entry<'_>) -> Result<(), DatabaseError> {
-    let cut = |text: &str| text.chars().take(MAX_TEXT).collect::<String>();
+    let id = |party: &Party| party.member.map(|member| member.to_string());
+    let Entry {
+        by,
+        action,
+        subject,
+        detail,
+    } = entry;
+    let subject = subject.as_ref();
     db.execute(
         sql::APPEND,
         params![
             now_ms,
-            entry.by,
-            cut(entry.action),
-            entry.subject.map(cut),
-            entry.detail.map(cut)
+            by.name.as_str(),
+            cut(action),
+            subject.map(|subject| cut(&subject.name)),
+            detail.map(cut),
+            id(by),
+            subject.and_then(id)
         ],
     )
-}
-
-/// Records what another object has done. It is done, so it is recorded whoever did it.
-pub fn record(db: &impl Database, now_ms: i64, by: &str, record: &Record) -> Result<(), Failure> {
-    let entry = Entry {
-        by,
-        action: &record.action,
-        subject: record.subject.as_deref(),
-        detail: record.detail.as_deref(),
-    };
-    Ok(append(db, now_ms, &entry)?)
 }
 
 /// A page of rows with numbers below `before`, the newest first.
@@ -91,12 +122,20 @@ pub fn page(db: &impl Database, limit: u32, before: Option<i64>) -> Result<Audit
 }
 
 fn entry(row: &Row) -> Result<AuditEntry, DatabaseError> {
+    let member = |column| {
+        row.optional_text(column)?
+            .map(|_| row.parse(column, MemberId::parse))
+            .transpose()
+    };
     Ok(AuditEntry {
         at_ms: row.integer(1)?,
         by: row.text(2)?.to_owned(),
         action: row.text(3)?.to_owned(),
         subject: row.optional_text(4)?.map(str::to_owned),
         detail: row.optional_text(5)?.map(str::to_owned),
+        actor: member(6)?,
+        subject_member: member(7)?,
+        is_unconfirmed: row.boolean(8)?,
     })
 }
 

@@ -2,8 +2,9 @@
 
 use super::{
     Context, account,
-    audit::{self, Entry, RECOVERY_ISSUED},
+    audit::{self, Entry, Party, RECOVERY_ISSUED},
     members::{self, check_role, unknown_member},
+    rates::{self, Rate},
     sql,
 };
 use contract::accounts::{Actor, Invite, InviteDetails, InviteRow, Invited, Invitee, WithdrawInvite};
@@ -71,6 +72,7 @@ pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Resul
     };
     let role = role.map(Role::as_str);
     db.transaction(|| {
+        rates::take(db, now_ms, &invite.by, Rate::Invites)?;
         if is_new {
             account::store_owner(db, &account)?;
         }
@@ -86,13 +88,14 @@ pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Resul
                 role.map(|_| name.as_str()),
                 role,
                 invited.expires_at_ms,
-                issuer.as_str()
+                issuer.name.as_str(),
+                issuer.member.map(|member| member.to_string())
             ],
         )?;
         let entry = Entry {
-            subject: Some(&name),
+            subject: Some(Party::member(member, name)),
             detail: role,
-            ..Entry::of(&issuer, action)
+            ..Entry::of(issuer, action)
         };
         audit::append(db, now_ms, &entry)?;
         Ok(invited)
@@ -109,13 +112,13 @@ fn check_room(db: &impl Database, now_ms: i64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads an invite that can be spent; refused as an unknown one while the account is suspended.
+/// Reads an invite that can be spent. Only who has one learns that the account is suspended.
 pub fn read(db: &impl Database, now_ms: i64, invite: &str) -> Result<InviteDetails, Failure> {
-    account::admitted(db)?.ok_or(UNKNOWN_INVITE)?;
     let hash = credentials::hash(invite).to_vec();
     let row = db
         .query_first(sql::GET_INVITE, params![hash, now_ms])?
-        .ok_or(UNKNOWN_INVITE)?;
+        .ok_or_else(|| rates::refuse_unknown(db, now_ms, UNKNOWN_INVITE))?;
+    account::check_admitted(db)?;
     Ok(InviteDetails {
         member: row.parse(0, MemberId::parse)?,
         name: row.text(1)?.to_owned(),
@@ -137,9 +140,9 @@ pub fn withdraw(db: &impl Database, now_ms: i64, withdraw: &WithdrawInvite) -> R
         .query_first(sql::FIND_INVITE, params![withdraw.invite_id.as_str(), now_ms])?
         .ok_or_else(|| common::NOT_FOUND.with_message("there is no such open invite"))?;
     let entry = Entry {
-        subject: Some(row.text(1)?),
+        subject: Some(Party::member(row.parse(3, MemberId::parse)?, row.text(1)?)),
         detail: Some(row.text(2)?),
-        ..Entry::of(&by, "invite_withdrawn")
+        ..Entry::of(by, "invite_withdrawn")
     };
     db.transaction(|| {
         db.execute(sql::DELETE_INVITE, params![row.blob(0)?.to_vec()])?;

@@ -1,7 +1,8 @@
 //! Members: their names and roles, and the checks of who acts on them.
 
 use super::{
-    audit::{self, Entry, OPERATOR},
+    audit::{self, Entry, Party},
+    rates::{self, Rate},
     sql,
 };
 use contract::accounts::{Actor, ChangeMember, MemberRow};
@@ -53,26 +54,27 @@ pub fn find(db: &impl Database, member: MemberId) -> Result<Option<Member>, Data
     .transpose()
 }
 
-/// The name of who acts, for the audit.
-pub fn name_of(db: &impl Database, actor: &Actor) -> Result<String, DatabaseError> {
+/// Who acts, for the audit.
+pub fn party_of(db: &impl Database, actor: &Actor) -> Result<Party, DatabaseError> {
     match actor {
-        Actor::Operator => Ok(OPERATOR.to_owned()),
+        Actor::Operator => Ok(Party::operator()),
         Actor::Member(id) => {
             let member = find(db, *id)?;
-            Ok(member.map_or_else(|| FORMER_MEMBER.to_owned(), |member| member.name))
+            let name = member.map_or_else(|| FORMER_MEMBER.to_owned(), |member| member.name);
+            Ok(Party::member(*id, name))
         }
     }
 }
 
-/// The name of an actor who may manage members. The caller has checked it by the session; the role is checked again,
+/// An actor who may manage members. The caller has checked it by the session; the role is checked again,
 /// because another owner may have changed it since.
-pub fn manager(db: &impl Database, actor: &Actor) -> Result<String, Failure> {
+pub fn manager(db: &impl Database, actor: &Actor) -> Result<Party, Failure> {
     let Actor::Member(id) = actor else {
-        return Ok(OPERATOR.to_owned());
+        return Ok(Party::operator());
     };
     let member = find(db, *id)?.ok_or(NOT_SIGNED_IN)?;
     if Permission::ManageMembers.is_granted_to(member.role) {
-        Ok(member.name)
+        Ok(Party::member(*id, member.name))
     } else {
         Err(ROLE_FORBIDS.into())
     }
@@ -134,11 +136,15 @@ pub fn change(db: &impl Database, now_ms: i64, change: &ChangeMember) -> Result<
     match change.role {
         Some(role) if role == member.role => Ok(()),
         Some(role) => db.transaction(|| {
+            rates::take(db, now_ms, &change.by, Rate::Settings)?;
             db.execute(sql::SET_ROLE, params![id.to_string(), role.as_str()])?;
+            if !Permission::ManageMembers.is_granted_to(role) {
+                withdraw_invites_by(db, id)?;
+            }
             let entry = Entry {
-                subject: Some(&member.name),
+                subject: Some(Party::member(id, member.name)),
                 detail: Some(&format!("{old} to {}", role.as_str())),
-                ..Entry::of(&by, "role_changed")
+                ..Entry::of(by, "role_changed")
             };
             Ok(audit::append(db, now_ms, &entry)?)
         }),
@@ -146,17 +152,24 @@ pub fn change(db: &impl Database, now_ms: i64, change: &ChangeMember) -> Result<
             lock_out(db, id)?;
             db.execute(sql::DELETE_MEMBER, params![id.to_string()])?;
             let entry = Entry {
-                subject: Some(&member.name),
+                subject: Some(Party::member(id, member.name)),
                 detail: Some(old),
-                ..Entry::of(&by, "member_removed")
+                ..Entry::of(by, "member_removed")
             };
             Ok(audit::append(db, now_ms, &entry)?)
         }),
     }
 }
 
-/// Ends a member's sessions and deletes its passkeys and its recovery, within the caller's transaction.
+/// Withdraws the open invites that a member has issued: it could come back by one of them.
+fn withdraw_invites_by(db: &impl Database, member: MemberId) -> Result<(), DatabaseError> {
+    db.execute(sql::DELETE_INVITES_BY, params![member.to_string()])
+}
+
+/// Ends a member's sessions, deletes its passkeys and its recovery, and withdraws the invites that it has issued, within
+/// the caller's transaction.
 pub fn lock_out(db: &impl Database, member: MemberId) -> Result<(), DatabaseError> {
+    withdraw_invites_by(db, member)?;
     let member = member.to_string();
     for sql in [
         sql::DELETE_SESSIONS_OF,

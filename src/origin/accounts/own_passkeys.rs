@@ -1,7 +1,7 @@
 //! The passkeys of a member: each can add further ones and remove all but the last.
 
 use super::{
-    audit::{self, Entry},
+    audit::{self, Entry, Party},
     passkeys,
     sessions::LiveSession,
     sql,
@@ -11,7 +11,7 @@ use contract::{
     operation::Bytes,
 };
 use domain::{
-    accounts::{ids::MemberId, session::NOT_SIGNED_IN, webauthn},
+    accounts::{ids::MemberId, webauthn},
     model::api_error::{ApiError, common},
 };
 use platform::{
@@ -45,7 +45,7 @@ pub fn list(db: &impl Database, member: MemberId) -> Result<Vec<PasskeyRow>, Fai
 }
 
 pub fn add(db: &impl Database, now_ms: i64, add: &AddPasskey) -> Result<(), Failure> {
-    let session = LiveSession::find(db, now_ms, &add.session)?.ok_or(NOT_SIGNED_IN)?;
+    let session = LiveSession::require(db, now_ms, &add.session)?;
     passkeys::check_new(db, now_ms, session.member, &add.passkey)?;
     let id = webauthn::short_id(&add.passkey.credential_id.0);
     db.transaction(|| {
@@ -56,7 +56,7 @@ pub fn add(db: &impl Database, now_ms: i64, add: &AddPasskey) -> Result<(), Fail
 
 /// Removes a passkey. Whoever has its device may have signed in with it, so the member's other sessions end.
 pub fn remove(db: &impl Database, now_ms: i64, remove: &RemovePasskey) -> Result<(), Failure> {
-    let session = LiveSession::find(db, now_ms, &remove.session)?.ok_or(NOT_SIGNED_IN)?;
+    let session = LiveSession::require(db, now_ms, &remove.session)?;
     let passkeys = list(db, session.member)?;
     let passkey = passkeys
         .iter()
@@ -86,8 +86,8 @@ fn append(
     passkey_id: &str,
 ) -> Result<(), DatabaseError> {
     let entry = Entry {
-        subject: Some(passkey_id),
-        ..Entry::of(&session.name, action)
+        subject: Some(Party::thing(passkey_id)),
+        ..Entry::of(Party::member(session.member, session.name.as_str()), action)
     };
     audit::append(db, now_ms, &entry)
 }

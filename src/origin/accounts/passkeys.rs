@@ -3,8 +3,8 @@
 
 use super::{
     Context, account,
-    audit::{self, Entry},
-    challenges,
+    audit::{self, Entry, Party},
+    challenges, rates,
     sessions::{LiveSession, NewSession, stored_user_agent},
     sql,
 };
@@ -15,13 +15,12 @@ use contract::{
 use domain::{
     accounts::{
         ids::MemberId,
-        session::NOT_SIGNED_IN,
         webauthn::{PASSKEY_REFUSED, PasskeyError, check_sign_count},
     },
     model::api_error::ApiError,
 };
 use platform::{
-    database::{Database, DatabaseError, json},
+    database::{Database, DatabaseError, Row, json},
     failure::Failure,
     log, params,
 };
@@ -38,16 +37,25 @@ struct Stored {
     name: String,
 }
 
-/// Reads a passkey; refused while the account is suspended.
-pub fn read(db: &impl Database, credential_id: &[u8]) -> Result<Passkey, Failure> {
-    account::admitted(db)?.ok_or(PASSKEY_REFUSED)?;
-    Ok(find(db, credential_id)?.passkey)
+/// Reads a passkey.
+///
+/// # Errors
+/// The account has no such passkey, or it has failed too often.
+pub fn read(db: &impl Database, now_ms: i64, credential_id: &[u8]) -> Result<Passkey, Failure> {
+    let row = db.query_first(sql::GET_PASSKEY, params![credential_id.to_vec()])?;
+    let row = row.ok_or_else(|| rates::refuse_unknown(db, now_ms, PASSKEY_REFUSED))?;
+    rates::check_passkey(db, now_ms, credential_id)?;
+    Ok(stored(&row)?.passkey)
 }
 
 fn find(db: &impl Database, credential_id: &[u8]) -> Result<Stored, Failure> {
     let row = db
         .query_first(sql::GET_PASSKEY, params![credential_id.to_vec()])?
         .ok_or(PASSKEY_REFUSED)?;
+    Ok(stored(&row)?)
+}
+
+fn stored(row: &Row) -> Result<Stored, DatabaseError> {
     Ok(Stored {
         passkey: Passkey {
             member: row.parse(0, MemberId::parse)?,
@@ -108,13 +116,13 @@ pub fn store(
     )
 }
 
-/// Opens a session by a passkey.
+/// Opens a session by a passkey. Only who has one learns that the account is suspended.
 pub fn sign_in(db: &impl Database, context: &Context<'_>, sign_in: &SignIn) -> Result<SignedIn, Failure> {
     let now_ms = context.now_ms;
-    let account = account::admitted(db)?.ok_or(PASSKEY_REFUSED)?;
     let stored = find(db, &sign_in.credential_id.0)?;
     check_count(&stored, sign_in.sign_count)?;
     challenges::check(db, now_ms, &sign_in.challenge)?;
+    let account = account::admitted(db)?;
     let session = NewSession::draw(context, &account)?;
     db.transaction(|| {
         challenges::spend(db, &sign_in.challenge)?;
@@ -125,14 +133,15 @@ pub fn sign_in(db: &impl Database, context: &Context<'_>, sign_in: &SignIn) -> R
             sign_in.sign_count,
             sign_in.is_backed_up,
         )?;
-        audit::append(db, now_ms, &Entry::of(&stored.name, "signed_in"))?;
+        let by = Party::member(stored.passkey.member, stored.name);
+        audit::append(db, now_ms, &Entry::of(by, "signed_in"))?;
         Ok(session.open(db, now_ms, stored.passkey.member, false, &sign_in.user_agent)?)
     })
 }
 
 /// Marks a session as verified by a passkey of its own member.
 pub fn verify(db: &impl Database, now_ms: i64, verify: &Verify) -> Result<(), Failure> {
-    let session = LiveSession::find(db, now_ms, &verify.session)?.ok_or(NOT_SIGNED_IN)?;
+    let session = LiveSession::require(db, now_ms, &verify.session)?;
     let stored = find(db, &verify.credential_id.0)?;
     if stored.passkey.member != session.member {
         return Err(PASSKEY_REFUSED.into());

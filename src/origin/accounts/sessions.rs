@@ -1,8 +1,8 @@
 //! Sessions: stored by their hashes until they end.
 
 use super::{
-    Context,
-    audit::{self, Entry},
+    Context, account,
+    audit::{self, Entry, Party},
     sql,
 };
 use contract::accounts::{Session, SessionRow, SignedIn};
@@ -112,6 +112,18 @@ impl LiveSession {
         .transpose()
     }
 
+    /// The live session of a text.
+    ///
+    /// # Errors
+    /// There is none. Of a suspended account every session has ended, and whoever had one learns why.
+    pub fn require(db: &impl Database, now_ms: i64, token: &str) -> Result<Self, Failure> {
+        if let Some(live) = Self::find(db, now_ms, token)? {
+            return Ok(live);
+        }
+        account::check_admitted(db)?;
+        Err(NOT_SIGNED_IN.into())
+    }
+
     /// Stores that the session is used now, within the caller's transaction.
     fn see(&mut self, db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
         self.times.last_seen_at_ms = now_ms;
@@ -149,7 +161,7 @@ pub fn read(
     token: &str,
     session_use: SessionUse,
 ) -> Result<Session, Failure> {
-    let mut live = LiveSession::find(db, now_ms, token)?.ok_or(NOT_SIGNED_IN)?;
+    let mut live = LiveSession::require(db, now_ms, token)?;
     if live.times.should_store_seen(now_ms, session_use) {
         db.transaction(|| live.see(db, now_ms))?;
     }
@@ -172,7 +184,10 @@ pub fn read(
 /// Ends the session of a browser that signs out. One that has ended needs nothing.
 pub fn sign_out(db: &impl Database, now_ms: i64, token: &str) -> Result<(), Failure> {
     match LiveSession::find(db, now_ms, token)? {
-        Some(live) => delete(db, now_ms, live.hash, &Entry::of(&live.name, "signed_out")),
+        Some(live) => {
+            let by = Party::member(live.member, live.name);
+            delete(db, now_ms, live.hash, &Entry::of(by, "signed_out"))
+        }
         None => Ok(()),
     }
 }
@@ -183,8 +198,8 @@ pub fn end(db: &impl Database, now_ms: i64, member: MemberId, session_id: &str) 
         .query_first(sql::FIND_SESSION, params![member.to_string(), session_id, now_ms])?
         .ok_or_else(|| common::NOT_FOUND.with_message("there is no such session"))?;
     let entry = Entry {
-        subject: Some(session_id),
-        ..Entry::of(row.text(1)?, "session_ended")
+        subject: Some(Party::thing(session_id)),
+        ..Entry::of(Party::member(member, row.text(1)?), "session_ended")
     };
     delete(db, now_ms, row.blob(0)?.to_vec(), &entry)
 }

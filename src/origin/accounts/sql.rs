@@ -3,7 +3,16 @@
 
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[&[
+pub const MIGRATIONS: &[Migration] = &[
+    &[TABLES],
+    &[INVITES_WITH_ISSUERS],
+    &[AUDIT_WITH_IDS],
+    &[NUMBERED_SUSPENSION],
+    &[RATES],
+    &[ANNOUNCED_CHANGES],
+];
+
+const TABLES: &[&str] = &[
     // One row. The owner is null until the first invite names it.
     "CREATE TABLE account (
        only INTEGER PRIMARY KEY CHECK (only = 1), letter TEXT, owner TEXT, is_suspended INTEGER NOT NULL DEFAULT 0
@@ -40,18 +49,43 @@ pub const MIGRATIONS: &[Migration] = &[&[&[
        detail TEXT
      ) STRICT",
     "CREATE INDEX recoveries ON audit (at_ms) WHERE action = 'recovery_issued'",
-]]];
+];
+
+/// The member that issued an invite. It is null for the operator, and for invites of code that did not store it.
+const INVITES_WITH_ISSUERS: &[&str] = &["ALTER TABLE invites ADD COLUMN issuer_member TEXT"];
+
+/// The members of an audit row. They are null for the operator and for things, and in rows of code that did not store
+/// them.
+const AUDIT_WITH_IDS: &[&str] = &[
+    "ALTER TABLE audit ADD COLUMN actor_member TEXT",
+    "ALTER TABLE audit ADD COLUMN subject_member TEXT",
+];
+
+/// The catalog's revision that suspended or admitted the account last.
+const NUMBERED_SUSPENSION: &[&str] =
+    &["ALTER TABLE account ADD COLUMN suspension_revision INTEGER NOT NULL DEFAULT 0"];
+
+/// Counts of events in their windows. A subject is a credential's id, or empty.
+const RATES: &[&str] = &["CREATE TABLE rates (
+   kind TEXT NOT NULL, subject BLOB NOT NULL, started_ms INTEGER NOT NULL, count INTEGER NOT NULL,
+   PRIMARY KEY (kind, subject)
+ ) STRICT, WITHOUT ROWID"];
+
+/// A row that announces another object's change is marked until it is known how that ended.
+const ANNOUNCED_CHANGES: &[&str] =
+    &["ALTER TABLE audit ADD COLUMN is_unconfirmed INTEGER NOT NULL DEFAULT 0"];
 
 platform::statements! {
     // The account.
-    /// → letter and id of the owner, whether suspended
-    pub const GET_ACCOUNT = "SELECT letter, owner, is_suspended FROM account";
+    /// → letter and id of the owner, whether suspended, and by which revision
+    pub const GET_ACCOUNT = "SELECT letter, owner, is_suspended, suspension_revision FROM account";
     /// letter and id of the owner
     pub const SET_OWNER = "INSERT INTO account (only, letter, owner) VALUES (1, ?, ?)
         ON CONFLICT (only) DO UPDATE SET letter = excluded.letter, owner = excluded.owner";
-    /// whether suspended
-    pub const SET_SUSPENDED = "INSERT INTO account (only, is_suspended) VALUES (1, ?)
-        ON CONFLICT (only) DO UPDATE SET is_suspended = excluded.is_suspended";
+    /// whether suspended, revision
+    pub const SET_SUSPENDED = "INSERT INTO account (only, is_suspended, suspension_revision) VALUES (1, ?, ?)
+        ON CONFLICT (only) DO UPDATE SET is_suspended = excluded.is_suspended,
+          suspension_revision = excluded.suspension_revision";
 
     // Members.
     /// member → name, role
@@ -76,15 +110,17 @@ platform::statements! {
     // Invites.
     /// time → open invites of new members
     pub const COUNT_INVITES = "SELECT COUNT(*) FROM invites WHERE expires_ms > ? AND role IS NOT NULL";
-    /// hash, id, member, name, role, expiry, issuer
-    pub const INSERT_INVITE = "INSERT INTO invites (hash, invite_id, member, name, role, expires_ms, issuer)
-        VALUES (?, ?, ?, ?, ?, ?, ?)";
+    /// hash, id, member, name, role, expiry, issuer's name and id
+    pub const INSERT_INVITE = "INSERT INTO invites (hash, invite_id, member, name, role, expires_ms, issuer,
+          issuer_member)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
     /// hash, time → member, name, role, whether a recovery, expiry
     pub const GET_INVITE = "SELECT invites.member, COALESCE(invites.name, members.name),
           COALESCE(invites.role, members.role), invites.role IS NULL, expires_ms
         FROM invites LEFT JOIN members ON members.member = invites.member WHERE hash = ? AND expires_ms > ?";
-    /// id, time → hash, name, role
-    pub const FIND_INVITE = "SELECT hash, COALESCE(invites.name, members.name), COALESCE(invites.role, members.role)
+    /// id, time → hash, name, role, member
+    pub const FIND_INVITE = "SELECT hash, COALESCE(invites.name, members.name), COALESCE(invites.role, members.role),
+          invites.member
         FROM invites LEFT JOIN members ON members.member = invites.member WHERE invite_id = ? AND expires_ms > ?";
     /// time → id, name, role, whether a recovery, expiry, issuer
     pub const LIST_INVITES = "SELECT invite_id, COALESCE(invites.name, members.name),
@@ -93,6 +129,8 @@ platform::statements! {
         ORDER BY expires_ms, invite_id";
     /// hash
     pub const DELETE_INVITE = "DELETE FROM invites WHERE hash = ?";
+    /// issuer
+    pub const DELETE_INVITES_BY = "DELETE FROM invites WHERE issuer_member = ?";
     /// member
     pub const DELETE_RECOVERY = "DELETE FROM invites WHERE member = ? AND role IS NULL";
 
@@ -154,16 +192,35 @@ platform::statements! {
     pub const SPEND = "INSERT INTO challenges (id, expires_ms) VALUES (?, ?)";
 
     // Audit.
-    /// time, actor, action, subject, detail
-    pub const APPEND = "INSERT INTO audit (at_ms, actor, action, subject, detail) VALUES (?, ?, ?, ?, ?)";
-    /// number before which the page begins, rows at most → number, time, actor, action, subject, detail
-    pub const PAGE = "SELECT number, at_ms, actor, action, subject, detail FROM audit WHERE number < ?
-        ORDER BY number DESC LIMIT ?";
+    /// time, actor, action, subject, detail, ids of actor and subject
+    pub const APPEND = "INSERT INTO audit (at_ms, actor, action, subject, detail, actor_member, subject_member)
+        VALUES (?, ?, ?, ?, ?, ?, ?)";
+    /// number before which the page begins, rows at most → number, time, actor, action, subject, detail, ids of actor and
+    /// subject, whether unconfirmed
+    pub const PAGE = "SELECT number, at_ms, actor, action, subject, detail, actor_member, subject_member, is_unconfirmed
+        FROM audit WHERE number < ? ORDER BY number DESC LIMIT ?";
+    /// → number of the newest row
+    pub const MARK_UNCONFIRMED = "UPDATE audit SET is_unconfirmed = 1 WHERE number = (SELECT MAX(number) FROM audit)
+        RETURNING number";
+    /// number, subject or NULL
+    pub const CONFIRM = "UPDATE audit SET is_unconfirmed = 0, subject = COALESCE(?2, subject)
+        WHERE number = ?1 AND is_unconfirmed";
+    /// number
+    pub const DELETE_UNCONFIRMED = "DELETE FROM audit WHERE number = ? AND is_unconfirmed";
     /// time, rows at most → member, issuer, time
     pub const RECOVERIES = "SELECT subject, actor, at_ms FROM audit WHERE action = 'recovery_issued' AND at_ms > ?
         ORDER BY at_ms DESC LIMIT ?";
 
+    // Rates.
+    /// kind, subject → start and count of the window
+    pub const GET_RATE = "SELECT started_ms, count FROM rates WHERE kind = ? AND subject = ?";
+    /// kind, subject, start, count
+    pub const SET_RATE = "INSERT INTO rates (kind, subject, started_ms, count) VALUES (?, ?, ?, ?)
+        ON CONFLICT (kind, subject) DO UPDATE SET started_ms = excluded.started_ms, count = excluded.count";
+
     // The sweep.
+    /// start
+    pub const SWEEP_RATES = "DELETE FROM rates WHERE started_ms <= ?";
     /// time, rows at most
     pub const SWEEP_SESSIONS = "DELETE FROM sessions
         WHERE hash IN (SELECT hash FROM sessions WHERE ends_ms <= ? LIMIT ?)";

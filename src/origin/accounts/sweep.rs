@@ -1,6 +1,6 @@
 //! Deletes expired rows, in the night after the first of them expired. Reads ignore expired rows in the meantime.
 
-use super::{audit::RETENTION_MS, sql};
+use super::{audit::RETENTION_MS, rates, sql};
 use domain::model::time::next_night_ms;
 use platform::{
     database::{Database, DatabaseError},
@@ -16,6 +16,11 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseEr
     for sql in [sql::SWEEP_SESSIONS, sql::SWEEP_CHALLENGES, sql::SWEEP_INVITES] {
         db.execute(sql, params![now_ms, SLICE])?;
     }
+    // There is one for each passkey at most, so they need no alarm of their own.
+    db.execute(
+        sql::SWEEP_RATES,
+        params![now_ms.saturating_sub(rates::LONGEST_MS)],
+    )?;
     db.execute(
         sql::SWEEP_AUDIT,
         params![now_ms.saturating_sub(RETENTION_MS), SLICE],

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::{
-    Context, apps, import_claims, listing_room,
+    Context, account_sync, apps, import_claims, listing_room,
     resource_tables::{ResourceTable, WriteSource, require, require_reference, to_document},
     revisions, sql, terms, tracking_slots,
 };
@@ -81,6 +81,7 @@ fn put_publisher(
     }
     let revision = revisions::record(db, context.now_ms)?;
     tracking_slots::mark_apps_of(db, id, revision)?;
+    account_sync::enqueue(db, context.now_ms, id, publisher.approved, revision)?;
     db.execute(sql::PUT_PUBLISHER, params![id, document, publisher.approved])?;
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! Decides when the catalog publishes snapshots, pushes callback settings and goes on with an import. The object's one alarm
-//! is set to the earliest due time.
+//! Decides when the catalog publishes snapshots, pushes callback settings, tells accounts of a suspension and goes on with
+//! an import. The object's one alarm is set to the earliest due time.
 
-use super::{callback_sync::queue, import_claims, revisions};
+use super::{account_sync, callback_sync::queue, import_claims, revisions};
 use domain::{model::time::SECOND_MS, offers::page::REFRESH_MS};
 use platform::database::{Database, DatabaseError};
 
@@ -29,7 +29,12 @@ pub fn listing_due_ms(db: &impl Database) -> Result<i64, DatabaseError> {
 pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError> {
     let listing_ms = listing_due_ms(db)?;
     let import_ms = import_claims::decided(db)?.map(|_| now_ms);
-    let others = [import_ms, tracking_due_ms(db)?, queue::next_ms(db)?];
+    let others = [
+        import_ms,
+        tracking_due_ms(db)?,
+        queue::next_ms(db)?,
+        account_sync::next_ms(db)?,
+    ];
     let due_ms = others.into_iter().flatten().fold(listing_ms, i64::min);
     Ok(due_ms.max(now_ms))
 }

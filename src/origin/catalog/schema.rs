@@ -7,7 +7,18 @@
 use platform::migrations::Migration;
 
 /// The schema's versions, in order. A released version never changes.
-pub const MIGRATIONS: &[Migration] = &[&[TABLES]];
+pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[SUSPENSIONS]];
+
+const SUSPENSIONS: &[&str] = &[
+    // The publishers whose approval was taken back at any time. `revision` is the change that did so or gave it back, and
+    // `due_at_ms` is when the account is to be told; null once it knows.
+    "CREATE TABLE suspensions (
+        publisher_id TEXT PRIMARY KEY,
+        revision INTEGER NOT NULL,
+        due_at_ms INTEGER
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX due_suspensions ON suspensions (due_at_ms) WHERE due_at_ms IS NOT NULL",
+];
 
 const TABLES: &[&str] = &[
     // Marks: `change` (the last revision), `version` (of the newest snapshot), `tracking_dirty_since_ms`,

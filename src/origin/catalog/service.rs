@@ -4,10 +4,11 @@ mod imports;
 
 use std::cell::Cell;
 
-use futures_util::future::join;
+use futures_util::future::join3;
 
 use super::{
     Context,
+    account_sync::AccountPush,
     callback_sync::push::CallbackPush,
     handle,
     kv_writer::{KvWriter, Tracked},
@@ -25,7 +26,9 @@ use contract::{
 use domain::{
     callbacks::guard::Guard,
     catalog::snapshot::tracking::Slot,
-    model::{AppId, OfferId, api_error::common, credentials::Vault, mac::MacKeys, time::SECOND_MS},
+    model::{
+        AppId, OfferId, PublisherId, api_error::common, credentials::Vault, mac::MacKeys, time::SECOND_MS,
+    },
 };
 use imports::Imports;
 use platform::{
@@ -116,6 +119,13 @@ where
         }
     }
 
+    fn account_push<'a>(&'a self, db: &'a D) -> AccountPush<'a, D, R> {
+        AccountPush {
+            db,
+            runtime: self.shell.runtime(),
+        }
+    }
+
     fn kv_writer<'a>(&'a self, db: &'a D) -> KvWriter<'a, D, R> {
         KvWriter {
             db,
@@ -123,12 +133,20 @@ where
         }
     }
 
-    /// Carries out a command. A PUT of an app is answered once the app's outboxes have its callback settings, and one of
-    /// an offer once the counters have a cap that it changes.
+    /// Carries out a command. A PUT of a publisher is answered once its account knows of a suspension, one of an app once
+    /// the app's outboxes have its callback settings, and one of an offer once the counters have a cap that it changes.
     ///
     /// # Errors
     /// The command is refused, or the database failed.
     pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
+        let put_publisher = match &command {
+            Command::Put(Put {
+                resource: Resource::Publisher,
+                id,
+                ..
+            }) => PublisherId::parse(id),
+            _ => None,
+        };
         let put_app = match &command {
             Command::Put(Put {
                 resource: Resource::App,
@@ -156,6 +174,9 @@ where
             )
             .await?;
         let db = self.shell.storage();
+        if let Some(publisher) = put_publisher.filter(|_| reply.status == 200) {
+            self.account_push(db).push_publisher(&publisher).await?;
+        }
         if let Some(app) = put_app.filter(|_| reply.status == 200) {
             self.callback_push(db).push_app(app).await?;
         }
@@ -264,18 +285,19 @@ where
         Ok(bytes.ok_or(common::NOT_FOUND)?)
     }
 
-    /// Pushes due callback settings, applies what a decided import has left, and publishes. Each is done even if another
-    /// fails.
+    /// Pushes due callback settings, tells accounts that are due, applies what a decided import has left, and publishes.
+    /// Each is done even if another fails.
     pub async fn alarm(&self) {
         self.shell
             .wake(async |db| {
-                let push = self.callback_push(db);
+                let (callbacks, accounts) = (self.callback_push(db), self.account_push(db));
                 let resumed_and_published = async {
                     let resumed = self.resume_import(db).await;
                     self.publish_due(db).await.and(resumed)
                 };
-                let (pushed, published) = join(push.push_due(), resumed_and_published).await;
-                let done = pushed.and(published);
+                let (pushed, told, published) =
+                    join3(callbacks.push_due(), accounts.push_due(), resumed_and_published).await;
+                let done = pushed.and(told).and(published);
                 let retry_at_ms = self.now_ms().saturating_add(RETRY_MS);
                 self.retry_at_ms.set(if done.is_err() { retry_at_ms } else { 0 });
                 done?;

@@ -32,6 +32,7 @@ platform::statements! {
     pub const PUT_PUBLISHER = "INSERT INTO publishers (id, document, approved) VALUES (?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET document = excluded.document, approved = excluded.approved";
     pub const GET_PUBLISHER_DOCUMENT = "SELECT document FROM publishers WHERE id = ?";
+    pub const GET_APPROVAL = "SELECT approved FROM publishers WHERE id = ?";
     pub const GET_ADVERTISER_DOCUMENT = "SELECT document FROM advertisers WHERE id = ?";
     pub const GET_STORED_APP = "SELECT publisher_id, document, callback_revision, callback_sealed, terms_revision, terms_since,
         outbox_shards, click_secrets_sealed FROM apps WHERE id = ?";
@@ -124,6 +125,22 @@ platform::statements! {
     pub const UNQUEUE_SETTINGS = "UPDATE outboxes SET due_at_ms = NULL WHERE app_id = ? AND shard = ? AND due_at_ms IS NOT NULL
         AND (SELECT callback_revision FROM apps WHERE id = outboxes.app_id) = ?";
     pub const GET_NEXT_DUE_SETTINGS = "SELECT due_at_ms FROM outboxes WHERE due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT 1";
+
+    // Suspensions.
+    pub const QUEUE_SUSPENSION = "INSERT INTO suspensions (publisher_id, revision, due_at_ms) VALUES (?, ?, ?)
+        ON CONFLICT (publisher_id) DO UPDATE SET revision = excluded.revision, due_at_ms = excluded.due_at_ms";
+    pub const QUEUE_ADMISSION = "UPDATE suspensions SET revision = ?2, due_at_ms = ?3 WHERE publisher_id = ?1";
+    pub const GET_QUEUED_SUSPENSION = "SELECT p.id, NOT p.approved, s.revision
+        FROM suspensions s JOIN publishers p ON p.id = s.publisher_id
+        WHERE s.publisher_id = ? AND s.due_at_ms IS NOT NULL";
+    pub const LIST_DUE_SUSPENSIONS = "SELECT p.id, NOT p.approved, s.revision
+        FROM suspensions s JOIN publishers p ON p.id = s.publisher_id
+        WHERE s.due_at_ms <= ? ORDER BY s.due_at_ms LIMIT ?";
+    pub const POSTPONE_SUSPENSION = "UPDATE suspensions SET due_at_ms = ?2
+        WHERE publisher_id = ?1 AND due_at_ms IS NOT NULL";
+    pub const UNQUEUE_SUSPENSION = "UPDATE suspensions SET due_at_ms = NULL WHERE publisher_id = ? AND revision = ?";
+    pub const GET_NEXT_DUE_SUSPENSION = "SELECT due_at_ms FROM suspensions WHERE due_at_ms IS NOT NULL
+        ORDER BY due_at_ms LIMIT 1";
 
     // Caps for the counters.
     pub const LIST_CHANGED_LIMITS = "SELECT id, click_cap, conversion_cap, revision FROM offers

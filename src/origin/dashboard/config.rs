@@ -62,10 +62,13 @@ impl DashboardConfig {
             log::error("configuration", UNSAFE);
         }
         let support_contact = read("SUPPORT_CONTACT");
-        if support_contact
-            .as_deref()
-            .is_some_and(|contact| !contact.starts_with("https://") && !contact.starts_with("mailto:"))
-        {
+        // It is also sent in a header, between angle brackets.
+        let is_link = |contact: &str| {
+            let is_known = contact.starts_with("https://") || contact.starts_with("mailto:");
+            let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"<>".contains(&byte);
+            is_known && contact.bytes().all(is_plain)
+        };
+        if !support_contact.as_deref().is_none_or(is_link) {
             return Err("SUPPORT_CONTACT must be an https:// or a mailto: link".to_owned());
         }
         let reporting_url = match read("REPORTING_HOST") {
@@ -134,6 +137,7 @@ mod tests {
             (DASHBOARD_URL, "dashboard.example.com"),
             (DASHBOARD_URL, "http://dashboard.example.com"),
             ("SUPPORT_CONTACT", "javascript:alert(1)"),
+            ("SUPPORT_CONTACT", "https://a.example/>; rel=\"x\""),
             ("DASHBOARD_HOST", "other.example.com"),
         ] {
             let url = (DASHBOARD_URL, "https://dashboard.example.com");

@@ -19,15 +19,11 @@ use platform::{
     http::{
         answer::{Answer, JSON},
         body::{self, header},
+        hosts::MISDIRECTED,
     },
     traits::ObjectCall,
 };
 
-const MISDIRECTED: ApiError = ApiError::new(
-    421,
-    "misdirected_request",
-    "this address does not answer for the host that the request names",
-);
 const CROSS_SITE: ApiError = ApiError::new(
     403,
     "cross_site_request",

@@ -248,6 +248,9 @@ pub async fn audit(context: &RequestContext, visitor: &Visitor, query: &str) -> 
                 "action": entry.action,
                 "subject": entry.subject,
                 "detail": entry.detail,
+                "actor_id": entry.actor,
+                "subject_id": entry.subject_member,
+                "is_unconfirmed": entry.is_unconfirmed,
             })
         })
         .collect();

@@ -13,7 +13,10 @@ use super::{
 };
 use crate::{isolate::RequestContext, operator::TIMEOUT, refusal::Refusal};
 use contract::{
-    accounts::{self, Accept, NewPasskey, Passkey, ReadPasskey, SignIn, SignedIn, SpentChallenge, Verify},
+    accounts::{
+        self, Accept, CountFailure, NewPasskey, Passkey, ReadPasskey, SignIn, SignedIn, SpentChallenge,
+        Verify,
+    },
     operation::{Bytes, Done},
 };
 use domain::{
@@ -347,12 +350,16 @@ async fn checked(
         sign_count: stored.sign_count,
         is_backup_eligible: stored.is_backup_eligible,
     };
-    let signed = assertion
-        .check(&config.party, assertion.challenge(), &credential)
-        .map_err(refused)?;
-    if !web_crypto::verifies(&signed).await {
-        log::warn("passkeys", "signature");
-        return Err(PASSKEY_REFUSED.into());
-    }
-    Ok((signed, stored, challenge))
+    let refusal = match assertion.check(&config.party, assertion.challenge(), &credential) {
+        Ok(signed) if web_crypto::verifies(&signed).await => return Ok((signed, stored, challenge)),
+        Ok(_) => "signature",
+        Err(error) => error.as_str(),
+    };
+    log::warn("passkeys", refusal);
+    let count = CountFailure {
+        credential_id: Bytes(assertion.credential_id().to_vec()),
+    };
+    let to = accounts::address(account);
+    let Done {} = context.workers.call(&to, count, TIMEOUT).await?;
+    Err(PASSKEY_REFUSED.into())
 }

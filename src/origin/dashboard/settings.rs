@@ -4,14 +4,14 @@ use serde::Deserialize;
 use serde_json::json;
 use worker::Request;
 
-use super::gate::Visitor;
+use super::{audited, gate::Visitor};
 use crate::{
     isolate::RequestContext,
     operator::{TIMEOUT, ask, segment},
     refusal::Refusal,
 };
 use contract::{
-    accounts::{self, Record},
+    accounts::{Announce, AnnouncedChange},
     catalog::{self, COMMAND_PATH, GetPubKey, GetPubKeyRequest, RequestPubKey},
     ledger::{self, CreateKey, KeyCreator, ListKeys, OPERATOR, RevokeKey},
     operation::{CallError, ObjectAddress, Reply},
@@ -25,7 +25,6 @@ use domain::{
 };
 use platform::{
     http::{answer::Answer, body},
-    log,
     traits::ObjectCall,
 };
 
@@ -61,26 +60,6 @@ fn ledger_of(visitor: &Visitor) -> ObjectAddress {
     ledger::address(&visitor.publisher, OPERATOR)
 }
 
-/// Adds to the account's audit what another object has done for the visitor. It is done by then, so a failure is logged.
-async fn record(
-    context: &RequestContext,
-    visitor: &Visitor,
-    action: &str,
-    subject: Option<String>,
-    detail: Option<String>,
-) {
-    let record = Record {
-        by: visitor.actor(),
-        action: action.to_owned(),
-        subject,
-        detail,
-    };
-    let to = accounts::address(visitor.account.id());
-    if let Err(error) = context.workers.call(&to, record, TIMEOUT).await {
-        log::error("dashboard", format_args!("audit of {action}: {error}"));
-    }
-}
-
 pub async fn list_report_keys(context: &RequestContext, visitor: &Visitor) -> Result<Answer, Refusal> {
     Ok(ask(context, &ledger_of(visitor), ListKeys {}).await)
 }
@@ -93,6 +72,15 @@ pub async fn create_report_key(
     let KeyBody { label } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
     let label = parse_name("label", &label).map_err(ApiError::from)?;
     let body = json!({ "label": label }).to_string();
+    let announce = Announce {
+        by: visitor.actor(),
+        change: AnnouncedChange::CreateReportKey { label },
+    };
+    let key_id = |created: &Reply| {
+        let body: serde_json::Value = serde_json::from_str(&created.body).ok()?;
+        Some(body.get("key_id")?.as_str()?.to_owned())
+    };
+    let (account, ledger) = (visitor.account.id(), ledger_of(visitor));
     let create = CreateKey {
         body,
         by: Some(KeyCreator {
@@ -100,11 +88,7 @@ pub async fn create_report_key(
             name: visitor.session.name.clone(),
         }),
     };
-    let created: Reply = context.workers.call(&ledger_of(visitor), create, TIMEOUT).await?;
-    let key_id = serde_json::from_str::<serde_json::Value>(&created.body)
-        .ok()
-        .and_then(|body| Some(body.get("key_id")?.as_str()?.to_owned()));
-    record(context, visitor, "report_key_created", key_id, Some(label)).await;
+    let created = audited::change(&context.workers, account, announce, &ledger, create, key_id).await?;
     Ok(created.into())
 }
 
@@ -114,11 +98,15 @@ pub async fn revoke_report_key(
     segments: &[&str],
 ) -> Result<Answer, Refusal> {
     let key_id = segment(segments, 0);
-    let revoke = RevokeKey {
-        key_id: key_id.clone(),
+    let announce = Announce {
+        by: visitor.actor(),
+        change: AnnouncedChange::RevokeReportKey {
+            key_id: key_id.clone(),
+        },
     };
-    let revoked: Reply = context.workers.call(&ledger_of(visitor), revoke, TIMEOUT).await?;
-    record(context, visitor, "report_key_revoked", Some(key_id), None).await;
+    let (account, ledger) = (visitor.account.id(), ledger_of(visitor));
+    let revoke = RevokeKey { key_id };
+    let revoked = audited::change(&context.workers, account, announce, &ledger, revoke, |_| None).await?;
     Ok(revoked.into())
 }
 
@@ -156,15 +144,18 @@ pub async fn request_pub_key(
 ) -> Result<Answer, Refusal> {
     let RequestBody { reason } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
     let reason = parse_line("reason", &reason, MAX_REASON).map_err(ApiError::from)?;
+    let announce = Announce {
+        by: visitor.actor(),
+        change: AnnouncedChange::RequestPubKey {
+            reason: reason.clone(),
+        },
+    };
     let request = RequestPubKey {
         publisher_id: visitor.publisher.to_string(),
         by: visitor.session.name.clone(),
-        reason: reason.clone(),
+        reason,
     };
-    let to = catalog::address(COMMAND_PATH);
-    let asked: Reply = context.workers.call(&to, request, TIMEOUT).await?;
-    if asked.status == 201 {
-        record(context, visitor, "pub_key_requested", None, Some(reason)).await;
-    }
+    let (account, to) = (visitor.account.id(), catalog::address(COMMAND_PATH));
+    let asked = audited::change(&context.workers, account, announce, &to, request, |_| None).await?;
     Ok(asked.into())
 }

@@ -21,7 +21,7 @@ use contract::{
 };
 use domain::{
     accounts::{
-        account::{Account, AccountKind},
+        account::{ACCOUNT_SUSPENDED, Account, AccountKind},
         browser_sessions::{BrowserSession, BrowserSessions},
         cookie::Cookie,
         invite::{self, UNKNOWN_INVITE},
@@ -163,7 +163,7 @@ pub async fn sign_in(
 }
 
 /// The browser's sessions, none of which is a live one of the account of an invite: its member would be replaced without
-/// having left.
+/// having left. A suspended account has none.
 pub async fn sessions_left(
     context: &RequestContext,
     config: &DashboardConfig,
@@ -174,7 +174,7 @@ pub async fn sessions_left(
     if let Some(session) = sessions.find(account) {
         match gate::read_session(context, config, session, SessionUse::Poll).await {
             Ok(_) => return Err(SESSION_OPEN.into()),
-            Err(refused) if refused.status() == 401 => {}
+            Err(refused) if refused.status() == 401 || refused.code() == Some(ACCOUNT_SUSPENDED.code) => {}
             Err(unknown) => return Err(unknown),
         }
     }

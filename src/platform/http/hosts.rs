@@ -1,10 +1,23 @@
 //! The access settings of both Workers: the hosts of the interfaces, and the operator's token.
 
 use super::router::Interface;
-use domain::model::credentials::{self, CredentialHash};
+use domain::model::{
+    api_error::ApiError,
+    credentials::{self, CredentialHash},
+};
 
-/// `REPORTING_HOST`, `OFFERS_HOST`, `TRACKING_HOST`, `OPERATOR_HOST` and `DASHBOARD_HOST`. An interface without a host is
-/// served on every host, as in local runs.
+pub const MISDIRECTED: ApiError = ApiError::new(
+    421,
+    "misdirected_request",
+    "this address does not answer for the host that the request names",
+);
+
+/// The names of this machine. Nobody else can make them resolve to it.
+const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// `REPORTING_HOST`, `OFFERS_HOST`, `TRACKING_HOST`, `OPERATOR_HOST` and `DASHBOARD_HOST`. Without any of them, as in local
+/// runs, every interface is served. With one of them, the operator's and the dashboard's need hosts of their own, which no
+/// other interface has; each of the rest is served on every host unless it has one.
 pub struct Hosts([(Interface, Option<String>); 5]);
 
 impl Hosts {
@@ -30,7 +43,23 @@ impl Hosts {
         let own = known
             .find(|(known, _)| *known == interface)
             .and_then(|(_, host)| host.as_deref());
-        own.is_none_or(|own| own.eq_ignore_ascii_case(host))
+        let is_ours = matches!(interface, Interface::Operator | Interface::Dashboard);
+        match own {
+            Some(own) => own.eq_ignore_ascii_case(host) && !(is_ours && self.is_shared(own)),
+            None => !(is_ours && self.are_set()),
+        }
+    }
+
+    fn is_shared(&self, host: &str) -> bool {
+        let hosts = self.0.iter().filter_map(|(_, host)| host.as_deref());
+        hosts.filter(|other| other.eq_ignore_ascii_case(host)).count() > 1
+    }
+
+    /// Refuses a call of the operator that names another host than this machine, where no hosts are set. A name that
+    /// someone else made to resolve to this machine would otherwise reach it from a page in a browser.
+    pub fn check_operators(&self, host: &str) -> Result<(), ApiError> {
+        let is_local = LOCAL.iter().any(|local| local.eq_ignore_ascii_case(host));
+        (is_local || self.are_set()).then_some(()).ok_or(MISDIRECTED)
     }
 }
 
@@ -95,6 +124,58 @@ mod tests {
         assert!(
             hosts.serves("T.example", Interface::Tracking) && !hosts.serves("t.example", Interface::Offers)
         );
-        assert!(hosts.serves("t.example", Interface::Any) && hosts.serves("t.example", Interface::Operator));
+        assert!(hosts.serves("t.example", Interface::Any) && hosts.serves("t.example", Interface::Reporting));
+    }
+
+    #[test]
+    fn where_hosts_are_set_the_operator_and_the_dashboard_need_their_own() {
+        let hosts = |own: &'static [(&str, &str)]| {
+            Hosts::read(move |name| {
+                let found = own.iter().find(|(known, _)| *known == name);
+                found.map(|(_, host)| (*host).to_owned())
+            })
+        };
+        for (name, interface) in [
+            ("OPERATOR_HOST", Interface::Operator),
+            ("DASHBOARD_HOST", Interface::Dashboard),
+        ] {
+            assert!(hosts(&[]).serves("anything", interface));
+            assert!(
+                !hosts(&[("TRACKING_HOST", "t.example")]).serves("t.example", interface),
+                "{name}"
+            );
+            assert!(
+                !hosts(&[("TRACKING_HOST", "t.example")]).serves("o.example", interface),
+                "{name}"
+            );
+        }
+        let shared = hosts(&[("TRACKING_HOST", "a.example"), ("OPERATOR_HOST", "A.example")]);
+        assert!(!shared.serves("a.example", Interface::Operator));
+        assert!(shared.serves("a.example", Interface::Tracking));
+        let both = hosts(&[("DASHBOARD_HOST", "a.example"), ("OPERATOR_HOST", "a.example")]);
+        assert!(
+            !both.serves("a.example", Interface::Operator) && !both.serves("a.example", Interface::Dashboard)
+        );
+    }
+
+    #[test]
+    fn without_hosts_the_operator_calls_this_machine_by_its_own_names() {
+        let local = Hosts::read(|_| None);
+        for host in ["localhost", "LOCALHOST", "127.0.0.1", "[::1]"] {
+            assert_eq!(local.check_operators(host), Ok(()), "{host}");
+        }
+        for host in [
+            "rebound.example",
+            "",
+            "localhost.example",
+            "127.0.0.2",
+            "10.0.0.1",
+            "::1",
+            "a.localhost",
+        ] {
+            assert_eq!(local.check_operators(host), Err(MISDIRECTED), "{host}");
+        }
+        let production = Hosts::read(one("OPERATOR_HOST", "o.example"));
+        assert_eq!(production.check_operators("o.example"), Ok(()));
     }
 }

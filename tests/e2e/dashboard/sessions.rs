@@ -139,3 +139,67 @@ fn an_unsafe_local_sign_in_lets_nobody_in() {
         .send("POST", "/v1/dashboard/sign_in", &headers, body.as_bytes())
         .expect_error(503, "sign_in_unavailable");
 }
+
+#[test]
+fn a_publisher_whose_approval_is_taken_back_is_signed_out_at_once() {
+    let signpost = demo();
+    let publisher = signpost.publisher("dashboard-suspended");
+    let owner = signed_in(&signpost, &publisher, "owner");
+    let invite = invite(&publisher, "Bob", "analyst");
+    owner.get("overview").expect(200);
+    let approve = |approved: bool| {
+        let document = json!({ "name": "Acme", "approved": approved });
+        signpost
+            .operator("PUT", "publishers/dashboard-suspended", Some(&document))
+            .expect(200);
+    };
+    approve(false);
+    for path in ["overview", "sessions", "members", "report_keys"] {
+        let answer = owner.get(path);
+        assert_eq!(
+            answer.header("Link"),
+            Some(r#"<mailto:support@example.com>; rel="help""#)
+        );
+        answer.expect_error(403, "account_suspended");
+    }
+    let mut stranger = Browser::new(&signpost);
+    for path in ["invite", "sign_in"] {
+        stranger
+            .post(path, &json!({ "invite": invite }))
+            .expect_error(403, "account_suspended");
+        let unknown = json!({ "invite": format!("{invite}0") });
+        stranger.post(path, &unknown).expect_error(404, "unknown_invite");
+    }
+    // The cookie that is left over does not keep its browser from signing in elsewhere.
+    let other = signpost.publisher("dashboard-elsewhere");
+    let mut elsewhere = Browser::new(&signpost);
+    elsewhere.cookie.clone_from(&owner.cookie);
+    elsewhere.sign_in(&super::invite(&other, "Ada", "owner"));
+
+    approve(true);
+    owner.get("overview").expect_error(401, "not_signed_in");
+    stranger.sign_in(&invite);
+    stranger.get("overview").expect(200);
+
+    let line = r#"{"kind":"publisher","id":"dashboard-suspended","name":"Acme","approved":false}"#;
+    let ndjson = [("Content-Type", "application/x-ndjson")];
+    signpost
+        .operate("POST", "import", &ndjson, line.as_bytes())
+        .expect(200);
+    stranger.get("overview").expect_error(403, "account_suspended");
+}
+
+#[test]
+fn the_owner_of_a_publisher_without_approval_signs_in() {
+    let signpost = demo();
+    let document = json!({ "name": "New", "approved": false });
+    for _ in 0..2 {
+        signpost
+            .operator("PUT", "publishers/dashboard-waiting", Some(&document))
+            .expect(200);
+    }
+    let publisher = signpost.existing_publisher("dashboard-waiting");
+    let owner = signed_in(&signpost, &publisher, "owner");
+    let overview = owner.get("overview").expect(200).json();
+    assert_eq!(overview["publisher"]["approved"], false);
+}

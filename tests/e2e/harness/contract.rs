@@ -17,6 +17,7 @@ use super::{
 };
 
 const OPERATOR: &str = "/v1/operator/";
+const METRICS: &str = "/metrics";
 /// The prefixes of the dashboard's paths. Its first page is the first of them without the slash.
 const DASHBOARD: [&str; 2] = ["/dashboard/", "/v1/dashboard/"];
 /// A header of every answer of the dashboard's handlers, and of no other answer.
@@ -88,6 +89,9 @@ impl Contract {
         let operation = operation.filter(|operation| self.document.pointer(operation).is_some());
         let location = match (operation, item) {
             _ if status == 401 && path.starts_with(OPERATOR) => "/components/responses/OperatorOnly".into(),
+            _ if status == 421 && (path.starts_with(OPERATOR) || path == METRICS) => {
+                "/x-elsewhere/another-name/421".into()
+            }
             _ if status == 404 && may_be_elsewhere => "/x-elsewhere/another-path/404".into(),
             (Some(operation), _) => format!("{operation}/responses/{status}"),
             (None, Some(_)) => format!("/x-elsewhere/another-method/{status}"),

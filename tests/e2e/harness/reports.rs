@@ -151,7 +151,7 @@ impl Publisher<'_> {
         let port = self.signpost.ports.lock().expect("ports").http;
         let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("workerd listens");
         let head = format!(
-            "PUT /v1/operator/publishers/{}/facts/{date} HTTP/1.1\r\nHost: operator.signpost.example\r\n\
+            "PUT /v1/operator/publishers/{}/facts/{date} HTTP/1.1\r\nHost: localhost\r\n\
              Authorization: Bearer {OPERATOR_TOKEN}\r\nContent-Type: text/csv\r\nContent-Length: {}\r\n\r\n",
             self.id,
             csv.len()

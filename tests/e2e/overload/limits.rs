@@ -51,7 +51,7 @@ fn request(line: &str, headers: &[(&str, &str)], body: &str) -> String {
         .map(|(name, value)| format!("{name}: {value}\r\n"))
         .collect();
     let length = body.len();
-    format!("{line} HTTP/1.1\r\nHost: signpost.example\r\n{headers}Content-Length: {length}\r\n\r\n{body}")
+    format!("{line} HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Length: {length}\r\n\r\n{body}")
 }
 
 /// A request to the operator's API.

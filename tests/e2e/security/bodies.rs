@@ -28,9 +28,7 @@ fn open(signpost: &Signpost, head: &str, body: &[u8]) -> TcpStream {
 }
 
 fn head(method_and_target: &str, lines: &str) -> String {
-    format!(
-        "{method_and_target} HTTP/1.1\r\nHost: signpost.example\r\nContent-Type: application/json\r\n{lines}"
-    )
+    format!("{method_and_target} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{lines}")
 }
 
 #[test]

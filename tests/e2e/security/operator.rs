@@ -229,6 +229,53 @@ const SPELLINGS: [&str; 38] = [
 ];
 
 #[test]
+fn a_local_run_answers_the_operator_only_by_the_names_of_its_machine() {
+    let signpost = demo();
+    let authorization = format!("Bearer {OPERATOR_TOKEN}");
+    for path in [
+        "/v1/operator/publishers",
+        "/v1/operator/metrics",
+        "/v1/operator/nothing",
+        "/metrics",
+    ] {
+        let ask = |host: &str| signpost.get(path, &[("Host", host), ("Authorization", &authorization)]);
+        for host in [
+            "rebound.example",
+            "rebound.example:8787",
+            "localhost.example:8787",
+            "10.0.0.1:8787",
+        ] {
+            ask(host).expect_error(421, "misdirected_request");
+            // The token makes no difference.
+            signpost
+                .get(path, &[("Host", host)])
+                .expect_error(421, "misdirected_request");
+        }
+        let status = if path.ends_with("nothing") { 404 } else { 200 };
+        for host in ["localhost", "localhost:8787", "127.0.0.1:9", "[::1]:8787"] {
+            ask(host).expect(status);
+        }
+    }
+}
+
+#[test]
+fn where_hosts_are_set_the_operator_needs_one_of_its_own() {
+    for own in ["", "track.example"] {
+        let signpost = Setup::new()
+            .var("TRACKING_HOST", "track.example")
+            .var("OPERATOR_HOST", own)
+            .start();
+        let authorization = format!("Bearer {OPERATOR_TOKEN}");
+        for host in ["track.example", "127.0.0.1", "operator.example"] {
+            let headers = [("Host", host), ("Authorization", authorization.as_str())];
+            signpost
+                .get("/v1/operator/publishers", &headers)
+                .expect_error(404, "not_found");
+        }
+    }
+}
+
+#[test]
 fn no_spelling_of_a_path_or_host_bypasses_the_token() {
     let signpost = Setup::new()
         .var("OPERATOR_HOST", "operator.example")

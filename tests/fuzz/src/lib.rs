@@ -4,6 +4,7 @@
 //! Inputs look like the request, file or stored value that they stand for, so that people can read and write a corpus.
 //! A target that needs more takes it from further lines.
 
+pub mod accounts;
 pub mod callbacks;
 pub mod clicks;
 pub mod conversions;
@@ -19,7 +20,7 @@ pub mod world;
 pub type Target = fn(&[u8]);
 
 /// Every target by name. Its corpus and its file in `fuzz_targets/` have the same name.
-pub const TARGETS: [(&str, Target); 12] = [
+pub const TARGETS: [(&str, Target); 14] = [
     ("click_query", clicks::query),
     ("click_id", clicks::id),
     ("postback", conversions::postback),
@@ -32,4 +33,6 @@ pub const TARGETS: [(&str, Target); 12] = [
     ("url_guard", callbacks::guard),
     ("snapshots", snapshots::value),
     ("segments", segments::image),
+    ("passkey", accounts::passkey),
+    ("credentials", accounts::credentials),
 ];

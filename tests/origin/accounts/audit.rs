@@ -1,6 +1,9 @@
 //! The audit: what each change leaves in it, its pages, and its recoveries.
 
 use super::*;
+use crate::sqlite::Sqlite;
+use origin::accounts::MIGRATIONS;
+use platform::{database::Database, migrations::migrate, params};
 
 fn row(texts: [&str; 4]) -> [String; 4] {
     texts.map(str::to_owned)
@@ -58,6 +61,73 @@ fn each_change_is_recorded_with_the_names_of_then() {
 }
 
 #[test]
+fn two_members_of_one_name_are_told_apart_by_their_ids() {
+    let world = World::new();
+    let [ada, namesake] = ["Ada"; 2].map(|name| world.join(name, Role::Owner));
+    world.sign_in(&namesake, 2).unwrap();
+    world
+        .change(Actor::Member(ada.id), namesake.id, Some(Role::Analyst))
+        .unwrap();
+    let unwanted = world.invite(Actor::Member(ada.id), "Ada", Role::Owner).unwrap();
+    let invitee = world.read_invite(&unwanted.invite).unwrap().member;
+    let withdraw = WithdrawInvite {
+        by: Actor::Operator,
+        invite_id: unwanted.invite_id,
+    };
+    world.send(withdraw).unwrap();
+    let session_id = world.session(&ada.session).unwrap().session_id;
+    let end = EndSession {
+        member: ada.id,
+        session_id,
+    };
+    world.send(end).unwrap();
+    world.change(Actor::Member(ada.id), namesake.id, None).unwrap();
+    let (ada, namesake, invitee) = (Some(ada.id), Some(namesake.id), Some(invitee));
+    let expected = [
+        ("member_invited", None, ada),
+        ("member_joined", ada, None),
+        ("member_invited", None, namesake),
+        ("member_joined", namesake, None),
+        ("signed_in", namesake, None),
+        ("role_changed", ada, namesake),
+        ("member_invited", ada, invitee),
+        ("invite_withdrawn", None, invitee),
+        ("session_ended", ada, None),
+        ("member_removed", ada, namesake),
+    ];
+    let read = ReadAudit {
+        limit: 200,
+        before: None,
+    };
+    let entries = world.send(read).unwrap().entries.into_iter().rev();
+    let found: Vec<_> = entries
+        .map(|entry| (entry.action, entry.actor, entry.subject_member))
+        .collect();
+    assert_eq!(
+        found,
+        expected.map(|(action, actor, subject)| (action.to_owned(), actor, subject))
+    );
+}
+
+#[test]
+fn a_row_of_the_first_schema_is_read_without_ids() {
+    let db = Sqlite::in_memory();
+    migrate(&db, 0, &MIGRATIONS[..1]).unwrap();
+    let insert = "INSERT INTO audit (at_ms, actor, action, subject, detail) VALUES (?, 'Ada', 'role_changed', 'Bob', 'x')";
+    db.execute(insert, params![world::NOW]).unwrap();
+    let world = World::upgraded(db);
+    let read = ReadAudit {
+        limit: 1,
+        before: None,
+    };
+    let entry = world.send(read).unwrap().entries.remove(0);
+    assert_eq!(
+        (entry.by.as_str(), entry.actor, entry.subject_member),
+        ("Ada", None, None)
+    );
+}
+
+#[test]
 fn what_is_refused_is_not_recorded() {
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
@@ -69,31 +139,47 @@ fn what_is_refused_is_not_recorded() {
     assert_eq!(world.audit(), before);
 }
 
+fn announce(world: &World, by: Actor, change: AnnouncedChange) -> i64 {
+    world.send(Announce { by, change }).unwrap().entry
+}
+
 #[test]
-fn what_another_object_has_done_is_recorded_whoever_did_it() {
+fn what_another_object_changes_is_announced_whoever_does_it_and_then_confirmed() {
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
-    let record = |by, subject: Option<&str>| {
-        world
-            .send(Record {
-                by,
-                action: "report_key_issued".into(),
-                subject: subject.map(str::to_owned),
-                detail: Some("x".repeat(1_000)),
-            })
-            .unwrap()
+    let label = "x".repeat(1_000);
+    let create = || AnnouncedChange::CreateReportKey { label: label.clone() };
+    let created = announce(&world, Actor::Member(ada.id), create());
+    let key_id = "k-1".to_owned();
+    announce(
+        &world,
+        Actor::Member(MemberId([9; 8])),
+        AnnouncedChange::RevokeReportKey { key_id },
+    );
+    announce(&world, Actor::Operator, create());
+    let settle = Settle {
+        entry: created,
+        is_done: true,
+        subject: Some("k-1".into()),
     };
-    record(Actor::Member(ada.id), Some("warehouse"));
-    record(Actor::Member(MemberId([9; 8])), None);
-    record(Actor::Operator, None);
+    world.send(settle).unwrap();
     let detail = "x".repeat(256);
     assert_eq!(
         world.audit()[2..],
         [
-            row(["Ada", "report_key_issued", "warehouse", &detail]),
-            row(["a former member", "report_key_issued", "-", &detail]),
-            row(["the operator", "report_key_issued", "-", &detail]),
+            row(["Ada", "report_key_created", "k-1", &detail]),
+            row(["a former member", "report_key_revoked", "k-1", "-"]),
+            row(["the operator", "report_key_created", "-", &detail]),
         ]
+    );
+    let read = ReadAudit {
+        limit: 3,
+        before: None,
+    };
+    let unconfirmed = world.send(read).unwrap().entries.into_iter().rev();
+    assert_eq!(
+        unconfirmed.map(|entry| entry.is_unconfirmed).collect::<Vec<_>>(),
+        [false, true, true]
     );
 }
 
@@ -101,13 +187,12 @@ fn what_another_object_has_done_is_recorded_whoever_did_it() {
 fn pages_follow_each_other_from_the_newest_row_on() {
     let world = World::new();
     for n in 0..450 {
-        let record = Record {
-            by: Actor::Operator,
-            action: format!("step_{n}"),
-            subject: None,
-            detail: None,
-        };
-        world.send(record).unwrap();
+        let key_id = format!("step_{n}");
+        announce(
+            &world,
+            Actor::Operator,
+            AnnouncedChange::RevokeReportKey { key_id },
+        );
         world.pass(1);
     }
     for (limit, sizes) in [
@@ -116,11 +201,11 @@ fn pages_follow_each_other_from_the_newest_row_on() {
         (225, vec![200, 200, 50]),
         (150, vec![150; 3]),
     ] {
-        let (mut before, mut pages, mut actions) = (None, vec![], vec![]);
+        let (mut before, mut pages, mut subjects) = (None, vec![], vec![]);
         loop {
             let page = world.send(ReadAudit { limit, before }).unwrap();
             pages.push(page.entries.len());
-            actions.extend(page.entries.into_iter().map(|entry| entry.action));
+            subjects.extend(page.entries.into_iter().filter_map(|entry| entry.subject));
             before = page.before;
             if before.is_none() {
                 break;
@@ -128,7 +213,7 @@ fn pages_follow_each_other_from_the_newest_row_on() {
         }
         assert_eq!(pages, sizes, "{limit}");
         assert_eq!(
-            actions,
+            subjects,
             (0..450).rev().map(|n| format!("step_{n}")).collect::<Vec<_>>()
         );
     }

@@ -66,7 +66,8 @@ fn a_sweep_deletes_in_slices() {
     for n in 0..2_500_u32 {
         let id = n.to_be_bytes().to_vec();
         world.db.execute(sql::SPEND, params![id, world::NOW]).unwrap();
-        let entry = params![0_i64, "the operator", "action", None::<&str>, None::<&str>];
+        let none = None::<&str>;
+        let entry = params![0_i64, "the operator", "action", none, none, none, none];
         world.db.execute(sql::APPEND, entry).unwrap();
     }
     let now_ms = world::NOW;

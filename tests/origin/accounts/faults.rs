@@ -30,7 +30,7 @@ fn setup() -> Setup {
 
 type Act = fn(&Setup) -> Result<(), Failure>;
 
-const ACTS: [(&str, Act); 14] = [
+const ACTS: [(&str, Act); 15] = [
     ("invite", |s| {
         s.world
             .invite(Actor::Member(s.ada.id), "Dan", Role::Owner)
@@ -42,6 +42,10 @@ const ACTS: [(&str, Act); 14] = [
     ("accept", |s| s.world.accept(&s.invited.invite).map(drop)),
     ("accept locally", |s| {
         s.world.accept_with(&s.invited.invite, None).map(drop)
+    }),
+    ("count a failure", |s| {
+        let credential_id = s.ada.credential.clone();
+        s.world.send(CountFailure { credential_id }).map(drop)
     }),
     ("sign in", |s| s.world.sign_in(&s.ada, 2).map(drop)),
     ("verify", |s| s.world.verify(&s.ada.session, &s.ada, 2)),
@@ -69,16 +73,18 @@ const ACTS: [(&str, Act); 14] = [
         s.world.send(WithdrawInvite { by, invite_id }).map(drop)
     }),
     ("suspend", |s| {
-        s.world.send(Suspend { is_suspended: true }).map(drop)
-    }),
-    ("record", |s| {
-        let record = Record {
-            by: Actor::Operator,
-            action: "a".into(),
-            subject: None,
-            detail: None,
+        let suspend = Suspend {
+            is_suspended: true,
+            revision: 1,
         };
-        s.world.send(record).map(drop)
+        s.world.send(suspend).map(drop)
+    }),
+    ("announce", |s| {
+        let announce = Announce {
+            by: Actor::Member(s.ada.id),
+            change: AnnouncedChange::CreateReportKey { label: "x".into() },
+        };
+        s.world.send(announce).map(drop)
     }),
 ];
 
@@ -139,7 +145,7 @@ fn a_client_that_tries_again_joins_once() {
 
 #[test]
 fn a_sweep_that_fails_is_repeated() {
-    for nth in 1..=4 {
+    for nth in 1..=5 {
         for fault in [Fault::Before, Fault::After] {
             let setup = setup();
             let later = setup.world.now_ms.get() + 8 * DAY_MS;

@@ -1,7 +1,13 @@
 //! Invites: issued, read, accepted once, withdrawn; recoveries.
 
 use super::*;
-use domain::accounts::{account::Account, invite, session};
+use crate::sqlite::Sqlite;
+use domain::{
+    accounts::{account::Account, invite, session},
+    model::credentials,
+};
+use origin::accounts::MIGRATIONS;
+use platform::{database::Database, failure::Failure, migrations::migrate, params};
 
 #[test]
 fn an_invite_is_shown_once_read_and_accepted() {
@@ -280,4 +286,76 @@ fn no_invite_and_no_session_is_stored_as_it_is() {
             "{secret}"
         );
     }
+}
+
+#[test]
+fn an_issuer_who_may_no_longer_invite_leaves_no_invite_open() {
+    type End = fn(&World, MemberId) -> Result<(), Failure>;
+    let endings: [End; 4] = [
+        |world, id| world.change(Actor::Operator, id, None),
+        |world, id| world.change(Actor::Operator, id, Some(Role::Developer)),
+        |world, id| world.change(Actor::Operator, id, Some(Role::Analyst)),
+        |world, id| world.recover(Actor::Operator, id).map(drop),
+    ];
+    for (at, end) in endings.into_iter().enumerate() {
+        let world = World::new();
+        let [ada, bob, cleo] = ["Ada", "Bob", "Cleo"].map(|name| world.join(name, Role::Owner));
+        // Of two members of one name, the other's invites stay.
+        let namesake = world.join("Bob", Role::Owner);
+        let stay = [Actor::Operator, Actor::Member(ada.id), Actor::Member(namesake.id)]
+            .map(|by| world.invite(by, "Dan", Role::Analyst).unwrap());
+        let end_with_it = [
+            world.invite(Actor::Member(bob.id), "Eve", Role::Owner).unwrap(),
+            world.recover(Actor::Member(bob.id), cleo.id).unwrap(),
+        ];
+        end(&world, bob.id).unwrap();
+        for invited in &end_with_it {
+            assert_eq!(
+                refusal(world.read_invite(&invited.invite)),
+                (404, "unknown_invite"),
+                "{at}"
+            );
+            assert_eq!(
+                refusal(world.accept(&invited.invite)),
+                (404, "unknown_invite"),
+                "{at}"
+            );
+        }
+        for invited in &stay {
+            world.accept(&invited.invite).unwrap();
+        }
+    }
+}
+
+#[test]
+fn an_owner_who_stays_one_keeps_its_invites() {
+    let world = World::new();
+    let (_, bob) = (world.join("Ada", Role::Owner), world.join("Bob", Role::Owner));
+    let invited = world.invite(Actor::Member(bob.id), "Eve", Role::Analyst).unwrap();
+    world.change(Actor::Operator, bob.id, Some(Role::Owner)).unwrap();
+    world.accept(&invited.invite).unwrap();
+}
+
+#[test]
+fn an_invite_of_the_first_schema_can_be_spent_after_the_upgrade() {
+    let db = Sqlite::in_memory();
+    migrate(&db, 0, &MIGRATIONS[..1]).unwrap();
+    let account = World::new().account;
+    let text = invite::issue(&world::keys(), &account, [7; 16]);
+    let owner = "INSERT INTO account (only, letter, owner) VALUES (1, ?, ?)";
+    let values = params![account.kind().letter(), account.owner()];
+    db.execute(owner, values).unwrap();
+    let insert = "INSERT INTO invites (hash, invite_id, member, name, role, expires_ms, issuer)
+        VALUES (?, 'a1', ?, 'Ada', 'owner', ?, 'the operator')";
+    let expires_ms = world::NOW + DAY_MS;
+    let values = params![
+        credentials::hash(&text).to_vec(),
+        MemberId([5; 8]).to_string(),
+        expires_ms
+    ];
+    db.execute(insert, values).unwrap();
+    let world = World::upgraded(db);
+    let ada = world.accept(&text).unwrap();
+    let invited = world.invite(Actor::Member(ada.id), "Bob", Role::Owner).unwrap();
+    world.accept(&invited.invite).unwrap();
 }

@@ -97,6 +97,7 @@ struct ModelInvite {
     role: Option<Role>,
     /// The number of the member that it recovers.
     recovers: Option<usize>,
+    by: Actor,
     is_open: bool,
 }
 
@@ -110,8 +111,31 @@ struct ModelSession {
     is_ended: bool,
 }
 
+/// The events of a window.
+#[derive(Default)]
+struct ModelRate {
+    started_ms: i64,
+    count: usize,
+}
+
+impl ModelRate {
+    fn take(&mut self, now_ms: i64, most: usize, length_ms: i64) -> Expected {
+        if now_ms >= self.started_ms + length_ms {
+            (self.started_ms, self.count) = (now_ms, 0);
+        }
+        if self.count == most {
+            return Err((429, "rate_limit_exceeded"));
+        }
+        self.count += 1;
+        Ok(())
+    }
+}
+
 #[derive(Default)]
 struct Model {
+    unknown: ModelRate,
+    invited: ModelRate,
+    settings: ModelRate,
     members: Vec<ModelMember>,
     invites: Vec<ModelInvite>,
     sessions: Vec<ModelSession>,
@@ -122,6 +146,7 @@ struct Model {
 type Expected = Result<(), (u16, &'static str)>;
 
 const NOT_SIGNED_IN: Expected = Err((401, "not_signed_in"));
+const SUSPENDED: Expected = Err((403, "account_suspended"));
 const PASSKEY_REFUSED: Expected = Err((401, "passkey_refused"));
 const UNKNOWN_INVITE: Expected = Err((404, "unknown_invite"));
 const NOT_FOUND: Expected = Err((404, "not_found"));
@@ -142,9 +167,26 @@ impl Model {
             && now_ms < session.created_ms + 7 * DAY_MS
     }
 
+    /// The answer to a session's text.
+    fn signed_in(&self, session: usize, now_ms: i64) -> Expected {
+        match self.is_live(session, now_ms) {
+            true => Ok(()),
+            false if self.is_suspended => SUSPENDED,
+            false => NOT_SIGNED_IN,
+        }
+    }
+
     fn is_open(&self, invite: usize, now_ms: i64) -> bool {
         let invite = &self.invites[invite];
         invite.is_open && now_ms < invite.invited.expires_at_ms
+    }
+
+    /// What a member does within a rate; the operator has none.
+    fn take(by: &Actor, rate: &mut ModelRate, now_ms: i64) -> Expected {
+        match by {
+            Actor::Operator => Ok(()),
+            Actor::Member(_) => rate.take(now_ms, 30, HOUR_MS),
+        }
     }
 
     /// The actor of a number: 0 is the operator.
@@ -177,6 +219,13 @@ impl Model {
         {
             invite.is_open = false;
         }
+        self.withdraw_invites_by(member);
+    }
+
+    fn withdraw_invites_by(&mut self, member: usize) {
+        let by = Actor::Member(self.members[member].id);
+        let issued = self.invites.iter_mut().filter(|invite| invite.by == by);
+        issued.for_each(|invite| invite.is_open = false);
     }
 
     fn open(&mut self, text: String, member: usize, now_ms: i64, is_local: bool) {
@@ -221,7 +270,8 @@ fn step(world: &World, model: &mut Model, op: &Op) {
     match *op {
         Op::Invite { by, role } => {
             let (actor, expected) = model.actor(by);
-            let answer = world.invite(actor, "Somebody", ROLES[role]);
+            let expected = expected.and_then(|()| Model::take(&actor, &mut model.invited, now_ms));
+            let answer = world.invite(actor.clone(), "Somebody", ROLES[role]);
             assert_eq!(outcome(answer.clone()), expected);
             if let Ok(invited) = answer {
                 model.changes += 1;
@@ -229,6 +279,7 @@ fn step(world: &World, model: &mut Model, op: &Op) {
                     invited,
                     role: Some(ROLES[role]),
                     recovers: None,
+                    by: actor,
                     is_open: true,
                 });
             }
@@ -242,7 +293,8 @@ fn step(world: &World, model: &mut Model, op: &Op) {
                 _ if !member.is_here => NOT_FOUND,
                 _ => Ok(()),
             });
-            let answer = world.recover(actor, member.id);
+            expected = expected.and_then(|()| Model::take(&actor, &mut model.invited, now_ms));
+            let answer = world.recover(actor.clone(), member.id);
             assert_eq!(outcome(answer.clone()), expected);
             if let Ok(invited) = answer {
                 model.changes += 1;
@@ -251,14 +303,18 @@ fn step(world: &World, model: &mut Model, op: &Op) {
                     invited,
                     role: None,
                     recovers: Some(at),
+                    by: actor,
                     is_open: true,
                 });
             }
         }
         Op::Accept { invite, is_local } if !model.invites.is_empty() => {
             let at = invite % model.invites.len();
-            let can = !model.is_suspended && model.is_open(at, now_ms);
-            let expected = if can { Ok(()) } else { UNKNOWN_INVITE };
+            let expected = match model.is_open(at, now_ms) {
+                false => model.unknown.take(now_ms, 10, MINUTE_MS).and(UNKNOWN_INVITE),
+                true if model.is_suspended => SUSPENDED,
+                true => Ok(()),
+            };
             let text = model.invites[at].invited.invite.clone();
             let passkey = (!is_local).then(|| world.new_passkey());
             let answer = world.accept_with(&text, passkey.clone());
@@ -313,11 +369,12 @@ fn step(world: &World, model: &mut Model, op: &Op) {
                 return;
             };
             let answer = world.sign_in(person, *count + ahead);
-            let can = !is_suspended && ahead > 0;
-            assert_eq!(
-                outcome(answer.clone()),
-                if can { Ok(()) } else { PASSKEY_REFUSED }
-            );
+            let expected = match ahead > 0 {
+                false => PASSKEY_REFUSED,
+                true if is_suspended => SUSPENDED,
+                true => Ok(()),
+            };
+            assert_eq!(outcome(answer.clone()), expected);
             if let Ok(session) = answer {
                 *count += ahead;
                 model.changes += 1;
@@ -330,16 +387,13 @@ fn step(world: &World, model: &mut Model, op: &Op) {
             ahead,
         } if !model.sessions.is_empty() && !model.members.is_empty() => {
             let (at, member) = (session % model.sessions.len(), person % model.members.len());
-            let is_live = model.is_live(at, now_ms);
+            let signed_in = model.signed_in(at, now_ms);
             let session = &mut model.sessions[at];
             let Some((person, count)) = &mut model.members[member].passkey else {
                 return;
             };
-            let expected = match session.member == member && ahead > 0 {
-                _ if !is_live => NOT_SIGNED_IN,
-                true => Ok(()),
-                false => PASSKEY_REFUSED,
-            };
+            let is_right = session.member == member && ahead > 0;
+            let expected = signed_in.and(if is_right { Ok(()) } else { PASSKEY_REFUSED });
             assert_eq!(
                 outcome(world.verify(&session.text, person, *count + ahead)),
                 expected
@@ -351,12 +405,12 @@ fn step(world: &World, model: &mut Model, op: &Op) {
         }
         Op::Use { session, session_use } if !model.sessions.is_empty() => {
             let at = session % model.sessions.len();
-            let is_live = model.is_live(at, now_ms);
+            let signed_in = model.signed_in(at, now_ms);
             let session = &mut model.sessions[at];
             let answer = world.session_in_use(&session.text, session_use);
-            assert_eq!(outcome(answer), if is_live { Ok(()) } else { NOT_SIGNED_IN });
+            assert_eq!(outcome(answer), signed_in);
             let is_due = now_ms - session.seen_ms >= 10 * MINUTE_MS;
-            if is_live && is_due && session_use == SessionUse::Action {
+            if signed_in.is_ok() && is_due && session_use == SessionUse::Action {
                 session.seen_ms = now_ms;
             }
         }
@@ -388,14 +442,22 @@ fn step(world: &World, model: &mut Model, op: &Op) {
             let at = member % model.members.len();
             let role = role.map(|role| ROLES[role]);
             let member = &model.members[at];
-            let is_change = role != Some(member.role);
+            let (id, is_change) = (member.id, role != Some(member.role));
             let known = if member.is_here { Ok(()) } else { NOT_FOUND };
-            let expected = expected.and(known).and_then(|()| model.last_owner(at, role));
-            assert_eq!(outcome(world.change(actor, member.id, role)), expected);
+            let mut expected = expected.and(known).and_then(|()| model.last_owner(at, role));
+            if role.is_some() && is_change {
+                expected = expected.and_then(|()| Model::take(&actor, &mut model.settings, now_ms));
+            }
+            assert_eq!(outcome(world.change(actor.clone(), id, role)), expected);
             if expected.is_ok() {
                 model.changes += usize::from(is_change);
                 match role {
-                    Some(role) => model.members[at].role = role,
+                    Some(role) => {
+                        model.members[at].role = role;
+                        if role != Role::Owner {
+                            model.withdraw_invites_by(at);
+                        }
+                    }
                     None => {
                         model.lock_out(at);
                         model.members[at].is_here = false;

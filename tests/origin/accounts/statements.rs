@@ -33,6 +33,20 @@ fn an_account_runs_exactly_its_listed_statements() {
         session_id,
     };
     world.send(end).unwrap();
+    world.invite(Actor::Member(ada.id), "Dan", Role::Analyst).unwrap();
+    for is_done in [true, false] {
+        let key_id = "k-1".to_owned();
+        let announce = Announce {
+            by: Actor::Operator,
+            change: AnnouncedChange::RevokeReportKey { key_id },
+        };
+        let settle = Settle {
+            entry: world.send(announce).unwrap().entry,
+            is_done,
+            subject: None,
+        };
+        world.send(settle).unwrap();
+    }
     world.members();
     world.audit();
     world.suspend(true);

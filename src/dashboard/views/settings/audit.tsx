@@ -10,24 +10,42 @@ import { timeText } from "../../format";
 import { AUDIT_ACTIONS, SECTION_NAMES, settings } from "../../messages";
 import type { AuditEntry, AuditPage } from "../../types";
 import { Page } from "./page";
+import { type Named, Person, sharedNames } from "./person";
 
 const text = settings.audit;
 
-const COLUMNS: Column<AuditEntry>[] = [
-  { key: "at", header: text.at, cell: (entry) => <span class="no-wrap">{timeText(entry.at)}</span> },
-  { key: "by", header: text.by, cell: (entry) => entry.by },
-  { key: "action", header: text.action, cell: (entry) => AUDIT_ACTIONS[entry.action] ?? entry.action },
-  {
-    key: "subject",
-    header: text.subject,
-    cell: (entry) => (
-      <>
-        {entry.subject}
-        {entry.detail && <span class="cell-second">{entry.detail}</span>}
-      </>
-    ),
-  },
-];
+function peopleOf({ by, actor_id, subject, subject_id }: AuditEntry): Named[] {
+  const actor = { name: by, id: actor_id };
+  return subject && subject_id ? [actor, { name: subject, id: subject_id }] : [actor];
+}
+
+function columns(entries: AuditEntry[]): Column<AuditEntry>[] {
+  const shared = sharedNames(entries.flatMap(peopleOf));
+  return [
+    { key: "at", header: text.at, cell: (entry) => <span class="no-wrap">{timeText(entry.at)}</span> },
+    { key: "by", header: text.by, cell: (entry) => <Person name={entry.by} id={entry.actor_id} shared={shared} /> },
+    {
+      key: "action",
+      header: text.action,
+      cell: (entry) => (
+        <>
+          {AUDIT_ACTIONS[entry.action] ?? entry.action}
+          {entry.is_unconfirmed && <span class="cell-second">{text.unconfirmed}</span>}
+        </>
+      ),
+    },
+    {
+      key: "subject",
+      header: text.subject,
+      cell: (entry) => (
+        <>
+          {entry.subject && <Person name={entry.subject} id={entry.subject_id} shared={shared} />}
+          {entry.detail && <span class="cell-second">{entry.detail}</span>}
+        </>
+      ),
+    },
+  ];
+}
 
 export function Audit() {
   const newest = useCached("audit", () => api.audit(null));
@@ -57,9 +75,9 @@ export function Audit() {
             <Table
               stacks
               name={SECTION_NAMES.audit}
-              columns={COLUMNS}
+              columns={columns(page.entries)}
               rows={page.entries}
-              rowKey={(entry) => `${entry.at} ${entry.by} ${entry.action} ${entry.subject}`}
+              rowKey={(entry) => `${entry.at} ${entry.actor_id ?? entry.by} ${entry.action} ${entry.subject_id ?? entry.subject}`}
             />
           </div>
           <FormError error={more.error} />

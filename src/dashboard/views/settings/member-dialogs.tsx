@@ -105,7 +105,7 @@ export function MemberDialogs({ dialog, onClose, onChanged }: Props) {
       return (
         <Confirm
           title={text.withdrawTitle(pending.name)}
-          text={text.withdrawText}
+          text={pending.is_recovery ? text.withdrawRecoveryText : text.withdrawText}
           button={text.withdraw}
           dangerous
           onConfirm={change(() => api.withdrawInvite(pending.invite_id), text.withdrawn(pending.name))}

@@ -11,6 +11,7 @@ import { common, ROLE_NAMES, settings } from "../../messages";
 import type { Member, PendingInvite, Role } from "../../types";
 import { MemberDialogs, type MemberDialog } from "./member-dialogs";
 import { Page } from "./page";
+import { Person, sharedNames } from "./person";
 
 const text = settings.members;
 
@@ -33,7 +34,7 @@ export function Members() {
             <Table
               stacks
               name={settings.members.intro}
-              columns={memberColumns(setOpen)}
+              columns={memberColumns(members.data.members, setOpen)}
               rows={members.data.members}
               rowKey={(member) => member.member_id}
             />
@@ -65,14 +66,15 @@ export function Members() {
   );
 }
 
-function memberColumns(open: (dialog: MemberDialog) => void): Column<Member>[] {
+function memberColumns(members: Member[], open: (dialog: MemberDialog) => void): Column<Member>[] {
+  const shared = sharedNames(members.map(({ name, member_id }) => ({ name, id: member_id })));
   return [
     {
       key: "name",
       header: text.name,
       cell: (member) => (
         <>
-          {member.name} {member.is_self && <span class="tag">{text.you}</span>}
+          <Person name={member.name} id={member.member_id} shared={shared} /> {member.is_self && <span class="tag">{text.you}</span>}
         </>
       ),
     },
@@ -136,7 +138,15 @@ function memberColumns(open: (dialog: MemberDialog) => void): Column<Member>[] {
 
 function inviteColumns(open: (dialog: MemberDialog) => void): Column<PendingInvite>[] {
   return [
-    { key: "name", header: text.name, cell: (pending) => pending.name },
+    {
+      key: "name",
+      header: text.name,
+      cell: (pending) => (
+        <>
+          {pending.name} {pending.is_recovery && <span class="tag">{text.recovery}</span>}
+        </>
+      ),
+    },
     { key: "role", header: text.role, cell: (pending) => ROLE_NAMES[pending.role] },
     { key: "by", header: text.by, cell: (pending) => pending.by },
     { key: "until", header: text.validUntil, cell: (pending) => timeText(pending.expires_at) },

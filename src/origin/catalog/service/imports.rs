@@ -107,6 +107,7 @@ where
             // The import is applied even if its settings could not be pushed yet.
             let pushed = self.callback_push(db).push_imported().await;
             pushed.unwrap_or_else(|failure| log::error("catalog", format_args!("import: {failure}")));
+            self.account_push(db).push_imported().await?;
         }
         Ok(reply)
     }

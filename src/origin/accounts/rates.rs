@@ -1,0 +1,137 @@
+//! Rates within an account. Each is counted in windows that begin with the first event after the last one.
+//!
+//! Failed sign-ins are counted for each passkey, and those by passkeys and invites that the account does not have are
+//! counted together. So a stranger, who has none of a member's, locks no member out. The operator's token has no rate.
+
+use super::{account, sql};
+use contract::{accounts::Actor, operation::Bytes};
+use domain::model::{
+    api_error::ApiError,
+    time::{HOUR_MS, MINUTE_MS, SECOND_MS},
+};
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+    params,
+};
+
+pub const TOO_MANY: ApiError = ApiError::new(429, "rate_limit_exceeded", "rate limit exceeded");
+
+/// The longest window. A row is of no use after it.
+pub const LONGEST_MS: i64 = HOUR_MS;
+
+/// The subject of what the whole account has one count of.
+const ALL: &[u8] = &[];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rate {
+    FailedSignIns,
+    Invites,
+    ReportKeys,
+    Settings,
+}
+
+impl Rate {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::FailedSignIns => "failed_sign_ins",
+            Self::Invites => "invites",
+            Self::ReportKeys => "report_keys",
+            Self::Settings => "settings",
+        }
+    }
+
+    /// Events in a window, and its length.
+    const fn limit(self) -> (i64, i64) {
+        match self {
+            Self::FailedSignIns => (10, MINUTE_MS),
+            Self::Invites | Self::Settings => (30, HOUR_MS),
+            Self::ReportKeys => (10, HOUR_MS),
+        }
+    }
+}
+
+/// The window of a count.
+struct Window {
+    started_ms: i64,
+    count: i64,
+}
+
+fn window(db: &impl Database, now_ms: i64, rate: Rate, subject: &[u8]) -> Result<Window, DatabaseError> {
+    let (_, length_ms) = rate.limit();
+    let row = db.query_first(sql::GET_RATE, params![rate.as_str(), subject.to_vec()])?;
+    let stored = row.map(|row| Ok::<_, DatabaseError>((row.integer(0)?, row.integer(1)?)));
+    Ok(match stored.transpose()? {
+        // A clock that steps back must not prolong a window.
+        Some((started_ms, count)) if (0..length_ms).contains(&now_ms.saturating_sub(started_ms)) => {
+            Window { started_ms, count }
+        }
+        _ => Window {
+            started_ms: now_ms,
+            count: 0,
+        },
+    })
+}
+
+fn check_window(now_ms: i64, rate: Rate, window: &Window) -> Result<(), Failure> {
+    let (most, length_ms) = rate.limit();
+    if window.count < most {
+        return Ok(());
+    }
+    let left_ms = window.started_ms.saturating_add(length_ms).saturating_sub(now_ms);
+    let seconds = left_ms.div_euclid(SECOND_MS).saturating_add(1);
+    Err(TOO_MANY
+        .retry_after(u32::try_from(seconds).unwrap_or(u32::MAX))
+        .into())
+}
+
+fn count(db: &impl Database, now_ms: i64, rate: Rate, subject: &[u8]) -> Result<(), Failure> {
+    let window = window(db, now_ms, rate, subject)?;
+    check_window(now_ms, rate, &window)?;
+    Ok(db.execute(
+        sql::SET_RATE,
+        params![
+            rate.as_str(),
+            subject.to_vec(),
+            window.started_ms,
+            window.count.saturating_add(1)
+        ],
+    )?)
+}
+
+/// Counts what a member does, within the caller's transaction.
+///
+/// # Errors
+/// 429 if it is too much.
+pub fn take(db: &impl Database, now_ms: i64, by: &Actor, rate: Rate) -> Result<(), Failure> {
+    match by {
+        Actor::Operator => Ok(()),
+        Actor::Member(_) => count(db, now_ms, rate, ALL),
+    }
+}
+
+/// Refuses a passkey that has failed too often.
+pub fn check_passkey(db: &impl Database, now_ms: i64, credential_id: &[u8]) -> Result<(), Failure> {
+    let rate = Rate::FailedSignIns;
+    check_window(now_ms, rate, &window(db, now_ms, rate, credential_id)?)
+}
+
+/// Counts a failure of a passkey that the account has. Another passkey's was counted when it was looked for.
+pub fn count_failure(db: &impl Database, now_ms: i64, credential_id: &Bytes) -> Result<(), Failure> {
+    let row = db.query_first(sql::GET_PASSKEY, params![credential_id.0.clone()])?;
+    match row {
+        Some(_) => count(db, now_ms, Rate::FailedSignIns, &credential_id.0),
+        None => Ok(()),
+    }
+}
+
+/// Counts a passkey or an invite that the account does not have, and refuses it. An account that nobody was invited to
+/// stores nothing.
+pub fn refuse_unknown(db: &impl Database, now_ms: i64, refusal: ApiError) -> Failure {
+    let counted = match account::is_known(db) {
+        Ok(true) => count(db, now_ms, Rate::FailedSignIns, ALL),
+        Ok(false) => Ok(()),
+        Err(error) => Err(error.into()),
+    };
+    counted.err().unwrap_or_else(|| refusal.into())
+}

@@ -1,0 +1,283 @@
+//! Suspensions: the catalog's own service tells the accounts' own object, under lost calls and lost answers.
+
+use std::{
+    cell::{Cell, RefCell},
+    time::Duration,
+};
+
+use futures_util::FutureExt;
+use serde_json::{Value as Json, json};
+
+use crate::{Catalog, EDGE_KEYS, Fault, Faults, STORE_KEYS, service::Storage, sqlite::Sqlite};
+use contract::{
+    accounts,
+    catalog::{Command, Put, Resource},
+    operation::{CallError, ObjectAddress, Operation, Reply, Unanswered},
+};
+use domain::{
+    accounts::account::Account,
+    callbacks::guard::Guard,
+    model::{PublisherId, credentials::Vault},
+};
+use origin::catalog::{
+    account_sync::{FIRST_PUSH_MS, RETRY_MS, next_ms},
+    service::{CatalogService, Settings},
+};
+use platform::{
+    database::Database,
+    failure::Failure,
+    migrations::migrate,
+    traits::{Clock, Kv, ObjectCall, Random, Sleep},
+};
+
+/// A catalog, and the one account that it tells.
+struct World {
+    catalog: Catalog,
+    account: Sqlite,
+    /// How the next calls to the account fail.
+    faults: RefCell<Vec<Fault>>,
+    calls: Cell<usize>,
+}
+
+#[derive(Clone, Copy)]
+struct Runtime<'w>(&'w World);
+
+impl Clock for Runtime<'_> {
+    fn now_ms(&self) -> i64 {
+        self.0.catalog.now()
+    }
+}
+
+impl Random for Runtime<'_> {
+    fn random(&self) -> Result<[u8; 32], String> {
+        Ok([7; 32])
+    }
+}
+
+impl Sleep for Runtime<'_> {
+    /// An import's pauses end at once, and no time limit is reached.
+    async fn sleep(&self, time: Duration) {
+        if time >= Duration::from_secs(1) {
+            std::future::pending().await
+        }
+    }
+}
+
+impl Kv for Runtime<'_> {
+    async fn put(&self, _key: &str, _bytes: &[u8]) -> Result<(), String> {
+        Ok(())
+    }
+
+    async fn delete(&self, _key: &str) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl ObjectCall for Runtime<'_> {
+    async fn call<O: Operation>(
+        &self,
+        to: &ObjectAddress,
+        operation: O,
+        _timeout: Duration,
+    ) -> Result<O::Answer, CallError> {
+        if to.binding != accounts::BINDING {
+            return Err(Unanswered::default().into());
+        }
+        assert_eq!(to.name, accounts::object_name(account().id()));
+        self.0.calls.set(self.0.calls.get() + 1);
+        let fault = self.0.faults.borrow_mut().pop();
+        if fault == Some(Fault::Before) {
+            return Err(Unanswered::default().into());
+        }
+        let command = serde_json::from_value(serde_json::to_value(operation.into()).unwrap()).unwrap();
+        let context = origin::accounts::Context {
+            now_ms: self.now_ms(),
+            name: None,
+            random: &|| Err("nothing is drawn".into()),
+            mac: &|| Err(Failure::Internal("nothing is issued".into())),
+        };
+        let reply = origin::accounts::handle(&self.0.account, &context, command).unwrap();
+        match fault {
+            Some(_) => Err(Unanswered::default().into()),
+            None => Ok(serde_json::from_value(serde_json::to_value(reply).unwrap()).unwrap()),
+        }
+    }
+}
+
+fn account() -> Account {
+    Account::Publisher(PublisherId::parse("acme").unwrap())
+}
+
+fn document(approved: bool) -> Json {
+    json!({ "name": "Acme", "approved": approved })
+}
+
+impl World {
+    fn new() -> Self {
+        let account = Sqlite::in_memory();
+        migrate(&account, 0, origin::accounts::MIGRATIONS).unwrap();
+        Self {
+            catalog: Catalog::empty(),
+            account,
+            faults: RefCell::default(),
+            calls: Cell::new(0),
+        }
+    }
+
+    fn service(&self) -> CatalogService<Storage<'_>, Runtime<'_>> {
+        let settings = Settings {
+            vault: Vault::parse("STORE_KEYS", STORE_KEYS),
+            edge_vault: Vault::parse("EDGE_KEYS", EDGE_KEYS),
+            token_mac: crate::token_mac(),
+            guard: Guard::default(),
+        };
+        let storage = Storage {
+            db: &self.catalog.db,
+            alarm_ms: Cell::new(None),
+        };
+        CatalogService::new(None, storage, Runtime(self), settings)
+    }
+
+    fn put(&self, approved: bool) -> Result<Reply, Failure> {
+        let put = Put {
+            resource: Resource::Publisher,
+            id: "acme".into(),
+            body: document(approved).to_string(),
+        };
+        self.service().command(Command::Put(put)).now_or_never().unwrap()
+    }
+
+    fn import(&self, approved: bool) -> Result<Reply, Failure> {
+        let mut line = document(approved);
+        line["kind"] = "publisher".into();
+        line["id"] = "acme".into();
+        let chunk: Result<_, ()> = Ok(format!("{line}\n").into_bytes());
+        let body = futures_util::stream::iter([chunk]);
+        self.service().import(Some(body)).now_or_never().unwrap()
+    }
+
+    fn alarm(&self) {
+        self.service().alarm().now_or_never().unwrap();
+    }
+
+    fn is_suspended(&self) -> bool {
+        let rows = self
+            .account
+            .query("SELECT is_suspended FROM account", &[])
+            .unwrap();
+        rows.first().is_some_and(|row| row.boolean(0).unwrap())
+    }
+
+    fn is_approved(&self) -> bool {
+        self.catalog.get(Resource::Publisher, "acme")["approved"] == true
+    }
+}
+
+fn code(reply: Result<Reply, Failure>) -> &'static str {
+    crate::refused(reply).0
+}
+
+type Write = fn(&World, bool) -> Result<Reply, Failure>;
+const WRITES: [Write; 2] = [World::put, World::import];
+
+#[test]
+fn an_account_is_suspended_while_its_approval_is_taken_back() {
+    for write in WRITES {
+        let world = World::new();
+        for (approved, is_suspended) in [
+            (true, false),
+            (false, true),
+            (false, true),
+            (true, false),
+            (false, true),
+        ] {
+            write(&world, approved).unwrap();
+            assert_eq!(world.is_suspended(), is_suspended, "{approved}");
+        }
+        assert_eq!(world.calls.get(), 3, "what is known is not told again");
+        assert_eq!(next_ms(&world.catalog.db), Ok(None));
+    }
+}
+
+#[test]
+fn a_publisher_that_waits_for_its_approval_is_not_suspended() {
+    for write in WRITES {
+        let world = World::new();
+        for approved in [false, false, true] {
+            write(&world, approved).unwrap();
+            assert_eq!((world.is_suspended(), world.calls.get()), (false, 0));
+        }
+    }
+}
+
+#[test]
+fn a_write_is_answered_when_the_account_knows() {
+    for write in WRITES {
+        for fault in [Fault::Before, Fault::After] {
+            for approved in [false, true] {
+                let world = World::new();
+                world.put(true).unwrap();
+                if approved {
+                    world.put(false).unwrap();
+                }
+                world.faults.borrow_mut().push(fault);
+                assert_eq!(code(write(&world, approved)), "unavailable");
+                assert_eq!(world.is_approved(), approved, "it is stored all the same");
+                world.catalog.wait(1);
+                // The same again changes nothing in the catalog, and tells the account.
+                write(&world, approved).unwrap();
+                assert_eq!(world.is_suspended(), !approved);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_alarm_tells_an_account_that_was_not_reached() {
+    for write in WRITES {
+        let world = World::new();
+        world.put(true).unwrap();
+        *world.faults.borrow_mut() = vec![Fault::After, Fault::Before];
+        assert_eq!(code(write(&world, false)), "unavailable");
+        assert!(!world.is_suspended());
+        let due_ms = next_ms(&world.catalog.db).unwrap().unwrap();
+        assert!(due_ms <= world.catalog.now() + RETRY_MS.max(FIRST_PUSH_MS));
+        world.catalog.now_ms.set(due_ms);
+        world.alarm();
+        assert!(world.is_suspended());
+        assert_eq!(
+            next_ms(&world.catalog.db),
+            Ok(Some(due_ms + RETRY_MS)),
+            "the answer was lost"
+        );
+        world.catalog.wait(RETRY_MS);
+        world.alarm();
+        assert_eq!(next_ms(&world.catalog.db), Ok(None));
+    }
+}
+
+#[test]
+fn no_fault_of_the_catalogs_database_loses_a_suspension() {
+    for nth in 1.. {
+        for fault in [Fault::Before, Fault::After] {
+            let world = World::new();
+            world.put(true).unwrap();
+            world.catalog.db.inject(Faults::at(nth, fault));
+            let first = world.put(false);
+            let is_broken = world.catalog.db.writes() >= nth;
+            world.catalog.db.inject(Faults::none());
+            if first.is_ok() {
+                assert!(world.is_suspended(), "write {nth} broken: {fault:?}");
+            }
+            if !world.is_approved() {
+                world.catalog.wait(RETRY_MS);
+                world.alarm();
+                assert!(world.is_suspended(), "write {nth} broken: {fault:?}");
+            }
+            if !is_broken {
+                assert!(nth > 3);
+                return;
+            }
+        }
+    }
+}

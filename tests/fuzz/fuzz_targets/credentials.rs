@@ -1,0 +1,5 @@
+//! libFuzzer's entry to `signpost_fuzz::accounts::credentials`.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| signpost_fuzz::accounts::credentials(input));
