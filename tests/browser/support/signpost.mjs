@@ -161,4 +161,21 @@ class Signpost {
     const [cookie, value] = pair.split("=");
     return { name: cookie, value, url: this.base, httpOnly: true, sameSite: "Strict" };
   }
+
+  /** A call of the dashboard's interface, which must succeed, with the cookie of a session. */
+  async dashboard({ name, value }, method, path, body = {}) {
+    const answer = await fetch(`${this.base}/v1/dashboard${path}`, {
+      method,
+      headers: {
+        Cookie: `${name}=${value}`,
+        "Content-Type": "application/json",
+        Origin: this.base,
+        "Sec-Fetch-Site": "same-origin",
+      },
+      body: method === "GET" ? undefined : JSON.stringify(body),
+    });
+    const text = await answer.text();
+    assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`);
+    return text ? JSON.parse(text) : undefined;
+  }
 }

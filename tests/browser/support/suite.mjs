@@ -4,8 +4,11 @@ import { after, before } from "node:test";
 import { launch, openPage } from "./browser.mjs";
 import { startSignpost } from "./signpost.mjs";
 
-/** Registers start and end with the file's tests; the members are there once a test runs. */
-export function suite(options) {
+/**
+ * Registers start and end with the file's tests; the members are there once a test runs. `prepare` is part of the one hook,
+ * since Node 20 does not wait for the first hook of a file before it starts the second.
+ */
+export function suite(options, prepare) {
   const shared = {
     open: (page) => openPage(shared.browser, shared.signpost, page),
   };
@@ -13,6 +16,7 @@ export function suite(options) {
     // One after the other, so that what has started is ended when the next fails.
     shared.browser = await launch();
     shared.signpost = await startSignpost(options);
+    await prepare?.(shared.signpost);
   });
   after(async () => {
     await shared.browser?.close();
