@@ -1,5 +1,6 @@
 // Every page in its other states: loading, empty, partial, stale, refused, failed.
 
+import assert from "node:assert/strict";
 import { answer, BROKEN_PART, change, hold, REQUEST_ID } from "../support/faults.mjs";
 
 const OVERVIEW = "/dashboard";
@@ -67,7 +68,14 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
     },
     shows: shows("This part could not be calculated"),
   },
-  "overview-old": { path: OVERVIEW, cookie: withOldFacts, shows: shows(/Data through/) },
+  "overview-old": {
+    path: OVERVIEW,
+    cookie: withOldFacts,
+    shows: async (page) => {
+      await shows(/Data through/)(page);
+      assert.equal(await page.getByText("Today so far").count(), 0, "the data do not reach today");
+    },
+  },
   "overview-stale": stale(OVERVIEW, "GET", "overview", owner),
   "overview-failed": broken(OVERVIEW, "GET", "overview", owner),
   "overview-offline": {
@@ -86,7 +94,15 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
     prepare: (page) => change(page, "reports", ({ results }) => (results[1] = BROKEN_PART)),
     shows: shows("This part could not be calculated"),
   },
-  "reports-old": { path: REPORTS, cookie: withOldFacts, shows: shows("Data through") },
+  "reports-old": {
+    path: REPORTS,
+    cookie: withOldFacts,
+    shows: async (page) => {
+      await shows("Data through")(page);
+      await page.locator(".chart-frame").press("End");
+      await page.locator(".chart [aria-live]", { hasText: "no value" }).waitFor({ state: "attached" });
+    },
+  },
   "reports-stale": stale(REPORTS, "POST", "reports", owner),
   "reports-failed": broken(REPORTS, "POST", "reports", owner),
   "reports-busy": { ...broken(REPORTS, "POST", "reports", owner, BUSY), shows: shows("Try again in 30 seconds.") },

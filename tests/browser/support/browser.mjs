@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { chromium } from "playwright-core";
+import { USER_AGENT } from "./signpost.mjs";
 
 const NAMES = ["chromium", "chromium-browser"];
 
@@ -53,8 +54,7 @@ export async function openPage(browser, signpost, { width = 1440, dark = false, 
     isMobile: isPhone,
     hasTouch: isPhone,
     locale: "en-US",
-    // As people's browsers have it: without a screen, Chromium names itself otherwise.
-    userAgent: `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${browser.version()} Safari/537.36`,
+    userAgent: USER_AGENT,
     permissions: ["clipboard-read", "clipboard-write"],
   });
   context.setDefaultTimeout(5_000);

@@ -11,6 +11,9 @@ export const SCREENSHOTS = join(ROOT, "target/browser/screenshots");
 
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
+// axe leaves out what is off, but a button says there what is going on.
+const LEAST_CONTRAST = 4.5;
+
 let source;
 
 /**
@@ -36,10 +39,12 @@ export async function look(shared, name, view, width, schemes = ["light", "dark"
   await closePage(page);
 }
 
-/** Fails for a finding of axe, and for what is wider than the screen. */
+/** Fails for a finding of axe, for what is wider than the screen, and for a busy button that cannot be read. */
 export async function checkView(page) {
   const excess = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   assert.ok(excess <= 0, `${excess} px are beside the screen`);
+  const faint = await page.evaluate(faintButtons, LEAST_CONTRAST);
+  assert.deepEqual(faint, [], "text of buttons that are off");
   source ??= await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
   // The page's policy forbids scripts of others; the browser's own protocol may run them.
   const cdp = await page.context().newCDPSession(page);
@@ -54,4 +59,22 @@ export async function checkView(page) {
     return violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`));
   }, TAGS);
   assert.deepEqual(findings, [], "findings of axe");
+}
+
+/** Runs in the page: the buttons that are off and have less contrast, by the formula of WCAG. */
+function faintButtons(least) {
+  const luminance = (colour) => {
+    const most = colour.startsWith("rgb") ? 255 : 1;
+    const [red, green, blue] = colour.match(/[\d.]+/g).map((part) => {
+      const share = Number(part) / most;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  return [...document.querySelectorAll(".button[aria-disabled=true]")].flatMap((button) => {
+    const { color, backgroundColor } = getComputedStyle(button);
+    const [light, dark] = [luminance(color), luminance(backgroundColor)].sort((one, other) => other - one);
+    const contrast = (light + 0.05) / (dark + 0.05);
+    return contrast < least ? [`${button.textContent || button.ariaLabel}: ${contrast.toFixed(1)}`] : [];
+  });
 }

@@ -14,6 +14,9 @@ import { demoFacts, today } from "./facts.mjs";
 export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 export const DEMO = "lumen-arcade";
 
+/** As people's browsers have it: without a screen, Chromium names itself otherwise. */
+export const USER_AGENT = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36";
+
 const START_MILLISECONDS = 30_000;
 
 async function freePort() {
@@ -153,7 +156,12 @@ class Signpost {
     const invite = (await this.invite(publisher, role, name)).split("#invite=")[1];
     const answer = await fetch(`${this.base}/v1/dashboard/sign_in`, {
       method: "POST",
-      headers: { "Content-Type": "application/json", Origin: this.base, "Sec-Fetch-Site": "same-origin" },
+      headers: {
+        "Content-Type": "application/json",
+        Origin: this.base,
+        "Sec-Fetch-Site": "same-origin",
+        "User-Agent": USER_AGENT,
+      },
       body: JSON.stringify({ invite }),
     });
     assert.equal(answer.status, 204, await answer.text());

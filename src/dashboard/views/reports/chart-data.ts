@@ -12,9 +12,11 @@ import type { Part, Report } from "./use-report";
 
 const rowsOf = (part: Part): ReportRow[] | null => (part && !isRefusal(part) ? part.rows : null);
 
-function byDate(rows: ReportRow[], metric: Metric, dates: string[]): number[] {
+/** Values by day. A day that the data do not reach has none: a zero would look like a day without revenue. */
+function byDate(rows: ReportRow[], metric: Metric, dates: string[], through: string | null): (number | null)[] {
   const values = new Map(rows.map((row) => [row.date, row[metric] ?? 0]));
-  return dates.map((date) => values.get(date) ?? 0);
+  const end = Date.parse(through ?? "");
+  return dates.map((date) => (Date.parse(date) < end ? (values.get(date) ?? 0) : null));
 }
 
 /** Lines or bars by day; null while their answer is on its way. */
@@ -22,6 +24,7 @@ export function dayLines(state: ReportState, report: Report, today: string, titl
   const range = resolveRange(state.range, today);
   const end = range.end_date > today ? today : range.end_date;
   const dates = datesIn(range.start_date, end);
+  const through = report.cached.data?.data_through ?? null;
   const series: Series[] = [];
   if (state.split) {
     const split = state.split;
@@ -30,20 +33,21 @@ export function dayLines(state: ReportState, report: Report, today: string, titl
     if (!rows && top.length > 0) return null;
     for (const value of top.map((row) => valueOf(split, row))) {
       const own = (rows ?? []).filter((row) => valueOf(split, row) === value);
-      series.push({ id: value, label: labelOf(split, value), values: byDate(own, state.plot, dates) });
+      series.push({ id: value, label: labelOf(split, value), values: byDate(own, state.plot, dates, through) });
     }
   } else {
-    series.push({ id: "now", label: text.total, values: byDate(rowsOf(report.chart) ?? [], state.plot, dates) });
+    const values = byDate(rowsOf(report.chart) ?? [], state.plot, dates, through);
+    series.push({ id: "now", label: text.total, values });
     const { compared } = report.first;
     const before = rowsOf(report.chartBefore);
     if (compared && before) {
       const datesBefore = dates.map((date) => addDays(date, -compared.days));
-      const values = byDate(before, state.plot, datesBefore);
+      const valuesBefore = byDate(before, state.plot, datesBefore, through);
       series.push({
         id: "before",
         label: text.before,
         // Today is not compared, so nothing stands for it.
-        values: values.map((value, index) => (dates[index]! > compared.now.end_date ? null : value)),
+        values: valuesBefore.map((value, index) => (dates[index]! > compared.now.end_date ? null : value)),
         dates: datesBefore,
         isBefore: true,
       });

@@ -20,14 +20,22 @@ const COLUMNS: Column<AuditEntry>[] = [
   {
     key: "subject",
     header: text.subject,
-    cell: (entry) => (
-      <>
-        {entry.subject}
-        {entry.detail && <span class="cell-second">{entry.detail}</span>}
-      </>
-    ),
+    // People know a key by its label, which is the detail.
+    cell: ({ action, subject, detail }) =>
+      action === "report_key_created" ? twoLines(detail, subject) : twoLines(subject, detail),
   },
 ];
+
+function twoLines(first: string | null, second: string | null) {
+  return first && second ? (
+    <>
+      {first}
+      <span class="cell-second">{second}</span>
+    </>
+  ) : (
+    (first ?? second)
+  );
+}
 
 export function Audit() {
   const newest = useCached("audit", () => api.audit(null));
