@@ -23,14 +23,14 @@ function program() {
   for (const folder of (process.env.PATH ?? "").split(delimiter)) {
     for (const name of NAMES) if (existsSync(join(folder, name))) return join(folder, name);
   }
-  throw new Error("There is no Chromium here: install Debian's package `chromium`, or set BROWSER=none");
+  throw new Error("There is no Chromium: install Debian's package `chromium`, or leave the browser out by BROWSER=none");
 }
 
-/** Playwright gives each browser an empty folder for its data. Debian's Chromium has no sandbox for root. */
+/** Playwright gives each browser an empty folder for its data. The sandbox needs rights that containers seldom have. */
 export const launch = () =>
   chromium.launch({
     executablePath: program(),
-    chromiumSandbox: process.getuid() !== 0,
+    chromiumSandbox: false,
     args: [
       "--disable-gpu",
       "--disable-quic",
@@ -57,7 +57,7 @@ export async function openPage(browser, signpost, { width = 1440, dark = false, 
     userAgent: USER_AGENT,
     permissions: ["clipboard-read", "clipboard-write"],
   });
-  context.setDefaultTimeout(5_000);
+  context.setDefaultTimeout(15_000);
   if (cookie) await context.addCookies([cookie]);
   const page = await context.newPage();
   page.messages = collectMessages(page, refusals);
