@@ -74,8 +74,9 @@ WASM_ENV = MAKEFLAGS= RUSTFLAGS=-Ctarget-feature=+simd128 RUSTUP_HOME=$(WASM_RUS
 ESBUILD = node_modules/.bin/esbuild
 WASM_OPT = node_modules/.bin/wasm-opt --strip-debug -O1
 
-.PHONY: help run test browser browsed browser-short browser-setup chaos tested lint-native lint-wasm lint-page compiled native-tests tests audit fuzz fuzz-api fuzz-parsers fuzz-memory \
-	fuzz-build mutants bench bench-setup soak deploy crawlers fmt clean build faults setup
+.PHONY: help run test browser browsed browser-short browser-setup chaos tested lint-native lint-wasm lint-page compiled \
+	native-tests tests audit fuzz fuzz-api fuzz-parsers fuzz-memory fuzz-build mutants bench bench-setup soak deploy crawlers \
+	fmt clean build faults setup
 .DELETE_ON_ERROR:
 
 # A name and a command: `$(call step,Name,command)`.

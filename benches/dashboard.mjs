@@ -57,7 +57,7 @@ async function openBothViews(browser, signpost, cookie) {
   await page.goto("/dashboard");
   await page.locator(".ranking").first().waitFor();
   await page.getByRole("link", { name: "Reports", exact: true }).click();
-  await page.locator(".table-card tbody").waitFor();
+  await page.getByRole("table", { name: "Report", exact: true }).waitFor();
   await page.getByRole("link", { name: "Overview", exact: true }).click();
   await page.locator(".tile-value").first().waitFor();
   return page;

@@ -14,7 +14,11 @@ use crate::{
 /// What is measured: its member in the script's answer, its row, and the most milliseconds.
 const FIGURES: [(&str, &str, f64); 3] = [
     ("first_content", "dashboard, first content, cold cache", 1_000.0),
-    ("numbers", "dashboard, the overview's numbers, cold cache", 1_500.0),
+    (
+        "numbers",
+        "dashboard, the overview's numbers, cold cache",
+        1_500.0,
+    ),
     (
         "view",
         "dashboard, from view to view from the client's cache",
@@ -51,6 +55,10 @@ fn row(found: &Value, (member, work, most_ms): (&str, &str, f64)) -> Row {
         ratio: "-".to_owned(),
         target: format!("≤ {most_ms} ms"),
         verdict: Verdict::of(found.median <= most_ms),
-        notes: if is_cold { vec![COLD.to_owned()] } else { Vec::new() },
+        notes: if is_cold {
+            vec![COLD.to_owned()]
+        } else {
+            Vec::new()
+        },
     }
 }

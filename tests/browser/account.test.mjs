@@ -51,7 +51,8 @@ for (const Hand of HANDS) {
       await second.getByRole("heading", { name: "Sign in" }).waitFor();
       await closePage(second);
 
-      await settings.readAudit(page, hand, ["Created a report key", "Withdrew an invite", "Removed a member", "Signed out a session"]);
+      const actions = ["Created a report key", "Withdrew an invite", "Removed a member", "Signed out a session"];
+      await settings.readAudit(page, hand, actions);
       await closePage(page);
     });
   }

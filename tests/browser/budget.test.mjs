@@ -16,7 +16,11 @@ const shared = suite({}, async (signpost) => {
   cookie = await signpost.signIn();
 });
 
-const PATHS = ["", "/reports?by=app&split=app&chart=bar&compare=1", ...["keys", "pub_key", "members", "sessions", "audit"].map((name) => `/settings/${name}`)];
+const PATHS = [
+  "",
+  "/reports?by=app&split=app&chart=bar&compare=1",
+  ...["keys", "pub_key", "members", "sessions", "audit"].map((name) => `/settings/${name}`),
+];
 
 /** Opens a view in an empty cache; its files with their sizes as sent, without the calls of the API. */
 async function filesOf(path) {

@@ -1,14 +1,13 @@
 // The views of somebody who is not signed in, on a wide screen and on a phone, in light and dark.
 
 import { test } from "node:test";
-import { closePage, SIGNED_OUT, WIDTHS } from "./support/browser.mjs";
+import { SIGNED_OUT, WIDTHS } from "./support/browser.mjs";
 import { answer, hold, REQUEST_ID } from "./support/faults.mjs";
 import { look } from "./support/gallery.mjs";
 import { addAuthenticator } from "./support/passkeys.mjs";
 import { suite } from "./support/suite.mjs";
 
 const PRESS = "Sign in with a passkey";
-const NAMES = {};
 
 let invites;
 const shared = suite({ localSignIn: false, facts: false }, async (signpost) => {

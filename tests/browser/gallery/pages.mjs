@@ -91,7 +91,13 @@ export const pages = ({ owner, manager }) => ({
   },
 
   keys: { path: "/dashboard/settings/keys", cookie: manager, shows: shows("Looker") },
-  "keys-create": { path: "/dashboard/settings/keys", cookie: manager, act: open("Create a key"), shows: dialog, isOverlay: true },
+  "keys-create": {
+    path: "/dashboard/settings/keys",
+    cookie: manager,
+    act: open("Create a key"),
+    shows: dialog,
+    isOverlay: true,
+  },
   "keys-created": {
     path: "/dashboard/settings/keys",
     cookie: manager,

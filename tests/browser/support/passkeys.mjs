@@ -1,7 +1,7 @@
 // Passkeys through Chromium's own ceremonies, with a virtual authenticator in the place of a fingerprint reader.
 
 /** Gives a page an authenticator, with the credentials of another one if they are given. */
-export async function addAuthenticator(page, { isUserVerified = true, credentials = [] } = {}) {
+export async function addAuthenticator(page, { credentials = [] } = {}) {
   const cdp = await page.context().newCDPSession(page);
   await cdp.send("WebAuthn.enable");
   const { authenticatorId } = await cdp.send("WebAuthn.addVirtualAuthenticator", {
@@ -10,7 +10,7 @@ export async function addAuthenticator(page, { isUserVerified = true, credential
       transport: "internal",
       hasResidentKey: true,
       hasUserVerification: true,
-      isUserVerified,
+      isUserVerified: true,
       automaticPresenceSimulation: true,
     },
   });

@@ -76,7 +76,8 @@ export async function changeMembers(page, hand, { name, self }) {
   await hand.choose(role, "Analyst");
   await hand.press(inDialog(page, "Change the role"));
   await page.getByText(`The role of ${name} was changed.`).waitFor({ state: "attached" });
-  await page.waitForFunction((label) => document.querySelector(`[aria-label="${label}"]`)?.value === "analyst", `Role of ${name}`);
+  const isAnalyst = (label) => document.querySelector(`[aria-label="${label}"]`)?.value === "analyst";
+  await page.waitForFunction(isAnalyst, `Role of ${name}`);
 
   await hand.choose(page.getByLabel(`Role of ${self}`), "Analyst");
   await hand.press(inDialog(page, "Change the role"));
