@@ -6,7 +6,7 @@ import { delimiter, join } from "node:path";
 import { chromium } from "playwright-core";
 import { USER_AGENT } from "./signpost.mjs";
 
-const NAMES = ["chromium", "chromium-browser"];
+const NAME = "chromium";
 
 const ANSWERED_WITH = "Failed to load resource: the server responded with a status of";
 const NOT_ANSWERED = "Failed to load resource: net::ERR_";
@@ -21,7 +21,7 @@ const HEIGHTS = { 1440: 900, 360: 740 };
 
 function program() {
   for (const folder of (process.env.PATH ?? "").split(delimiter)) {
-    for (const name of NAMES) if (existsSync(join(folder, name))) return join(folder, name);
+    if (existsSync(join(folder, NAME))) return join(folder, NAME);
   }
   throw new Error("There is no Chromium: install Debian's package `chromium`, or leave the browser out by BROWSER=none");
 }

@@ -34,6 +34,12 @@ function workerdProgram() {
   return join(packages, name, "bin/workerd");
 }
 
+/** A run that is broken off ends its workerd, too. */
+function endWith(child) {
+  process.once("exit", () => child.kill());
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
+}
+
 async function defaultSettings() {
   const text = await readFile(join(ROOT, "fixtures/local/defaults.env"), "utf8");
   const lines = text.split("\n").filter((line) => /^[A-Z_]+=/.test(line));
@@ -87,6 +93,7 @@ class Signpost {
       ],
       { env: { ...process.env, ...this.#settings }, stdio: ["ignore", "pipe", "pipe"] },
     );
+    endWith(this.#process);
     for (const stream of [this.#process.stdout, this.#process.stderr]) {
       stream.on("data", (text) => (this.#log += text));
     }
