@@ -93,6 +93,8 @@ export class Keyboard {
     for (let moves = 0; !(await isActive()); moves += 1) {
       assert.ok(moves < 30, "arrows reach the option");
       await this.page.keyboard.press("ArrowDown");
+      // Until it is drawn, or a list of two would be left again each time it is right.
+      await this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     }
     await this.page.keyboard.press("Enter");
   }

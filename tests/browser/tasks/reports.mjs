@@ -64,6 +64,8 @@ async function filterByCountry(page, hand) {
   const box = page.getByRole("combobox", { name: "Country is one of" });
   for (const [typed, country] of [["ger", /Germany/], ["jap", /Japan/]]) {
     await hand.write(box, typed);
+    // Of what was typed: before, all countries are listed.
+    await page.getByText("1 suggestion", { exact: true }).waitFor();
     await hand.pickOption(box, page.getByRole("option", { name: country }));
   }
   await hand.press(page.getByRole("button", { name: "Apply" }));
