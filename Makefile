@@ -74,8 +74,9 @@ WASM_ENV = MAKEFLAGS= RUSTFLAGS=-Ctarget-feature=+simd128 RUSTUP_HOME=$(WASM_RUS
 ESBUILD = node_modules/.bin/esbuild
 WASM_OPT = node_modules/.bin/wasm-opt --strip-debug -O1
 
-.PHONY: help run test chaos tested lint-native lint-wasm lint-page compiled native-tests tests audit fuzz fuzz-api fuzz-parsers fuzz-memory \
-	fuzz-build mutants bench bench-setup soak deploy crawlers fmt clean build faults setup
+.PHONY: help run test browser browsed browser-short browser-setup chaos tested lint-native lint-wasm lint-page compiled \
+	native-tests tests audit fuzz fuzz-api fuzz-parsers fuzz-memory fuzz-build mutants bench bench-setup soak deploy crawlers \
+	fmt clean build faults setup
 .DELETE_ON_ERROR:
 
 # A name and a command: `$(call step,Name,command)`.
@@ -83,7 +84,8 @@ step = @.ci/step '$(1)' '$(2)'
 
 help:
 	@echo 'make run     start Signpost on http://localhost:8787   PORT= STATE= VARS="NAME:value …"'
-	@echo 'make test    formatting, lints, native tests, end-to-end tests on workerd'
+	@echo 'make test    formatting, lints, native tests, end-to-end tests on workerd, the dashboard in short   BROWSER=none'
+	@echo 'make browser the dashboard in Chromium: tasks, states, accessibility, screenshots   BROWSER=none'
 	@echo 'make chaos   the test that kills workerd at random, at length   KILLS=200 SEED=…'
 	@echo 'make bench   speed, as ratios to yardsticks          ONLY="click …" ROUNDS=9'
 	@echo 'make fuzz    random input for every parser   FUZZ_SECONDS=60 for each, API_SECONDS=300'
@@ -127,8 +129,12 @@ native-tests: compiled | $(PYTHON_READY) $(NPM_READY) $(CRAWLERS_READY)
 	$(call step,Run the tests on SQLite,cargo test --quiet --locked --no-fail-fast -p signpost-tests \
 		--test catalog --test corpora --test origin --test verifiers)
 
+# While the modules with faults are built, and before the tests on workerd, whose timers it would disturb.
+browser-short: native-tests | build browser-setup
+	$(call step,Walk the dashboard in short,$(call browse,tests/browser/short.test.mjs))
+
 # These wait for workerd, timers and disks more than they compute.
-tests: native-tests lint-wasm audit | build faults $(API_PYTHON_READY)
+tests: native-tests lint-wasm audit browser-short | build faults $(API_PYTHON_READY)
 	$(call step,Run the tests on workerd,cargo test --quiet --locked --no-fail-fast -p signpost-tests \
 		--test repository --test e2e -- --test-threads=8)
 
@@ -139,6 +145,21 @@ audit: $(STABLE_READY)
 			MAKEFLAGS= make --no-print-directory $(CARGO_AUDIT); \
 			for lock in Cargo.lock tests/fuzz/Cargo.lock; do $(CARGO_AUDIT) audit --url $(ADVISORIES) --file $$lock; done; \
 		else echo "not done: $(ADVISORIES) cannot be reached from here"; fi)
+
+browser:
+	@.ci/steps browsed
+
+# Screenshots of every page and state are in target/browser/screenshots/ afterwards.
+browsed: | build browser-setup
+	$(call step,Walk the dashboard,$(call browse,$(filter-out %/short.test.mjs,$(wildcard tests/browser/*.test.mjs))))
+
+# Runs test files in Chromium, two at once. BROWSER=none leaves them out and says so.
+browse = if [ "$(BROWSER)" = none ]; then echo "not done: the dashboard in a browser (BROWSER=none)"; \
+	else node --test --test-concurrency=2 --test-reporter=spec $(1); fi
+
+# After pip, since Debian's packages are not installed twice at once.
+browser-setup: | $(NPM_READY) $(PIP_READY)
+	@[ "$(BROWSER)" = none ] || command -v chromium >/dev/null || { $(call APT,chromium); }
 
 # Prints the outcomes by kind of request; a failing run prints its SEED. Then it panics at every injection point, of which
 # `make test` covers some.
@@ -156,7 +177,7 @@ fuzz-api: build
 # Compiled before it runs: what cargo does would be in the way of the first figures.
 bench: build bench-setup $(HONO) $(BENCH_BUNDLES)
 	$(call step,Compile the benchmarks,cargo bench --quiet --locked -p signpost-benches --bench speed --no-run)
-	@ONLY='$(ONLY)' ROUNDS='$(ROUNDS)' OHA='$(OHA)' PYTHONPATH='$(BENCH_PYTHON)' \
+	@ONLY='$(ONLY)' ROUNDS='$(ROUNDS)' BROWSER='$(BROWSER)' OHA='$(OHA)' PYTHONPATH='$(BENCH_PYTHON)' \
 		cargo bench --quiet --locked -p signpost-benches --bench speed
 
 # Compiled before it runs, like the benches, whose profile it shares.
@@ -165,7 +186,7 @@ soak: build
 	@MINUTES='$(MINUTES)' OVERLOAD_SECONDS='$(OVERLOAD_SECONDS)' CLIENTS='$(CLIENTS)' \
 		cargo bench --quiet --locked -p signpost-benches --bench soak
 
-bench-setup: setup $(OHA) $(BENCH_PYTHON_READY)
+bench-setup: setup browser-setup $(OHA) $(BENCH_PYTHON_READY)
 	@command -v wrk >/dev/null || { $(call APT,wrk); }
 
 $(HONO): benches/yardsticks/hono.js package-lock.json | setup

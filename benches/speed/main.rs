@@ -13,6 +13,7 @@
 mod bench;
 mod click;
 mod conversions;
+mod dashboard;
 mod growth;
 #[expect(
     dead_code,
@@ -60,7 +61,7 @@ use time::Stopwatch;
 
 type Part = fn(&Bench) -> Vec<Row>;
 
-const PARTS: [(&str, Part); 9] = [
+const PARTS: [(&str, Part); 10] = [
     ("click", click::rows),
     ("offers", offers::rows),
     ("report", report::rows),
@@ -70,6 +71,7 @@ const PARTS: [(&str, Part); 9] = [
     ("memory", memory::rows),
     ("scale", scale::rows),
     ("growth", growth::rows),
+    ("dashboard", dashboard::rows),
 ];
 
 fn main() -> ExitCode {

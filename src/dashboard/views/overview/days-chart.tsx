@@ -56,7 +56,9 @@ export function DaysChart({ overview, retry }: { overview: Overview | undefined;
 
 function Today({ overview }: { overview: Overview | undefined }) {
   const today = overview?.reports.today;
-  if (!today || isRefusal(today)) return null;
+  if (!overview || !today || isRefusal(today)) return null;
+  // Data that end before today say nothing about it.
+  if (!reachesToday(overview)) return null;
   const { revenue = 0, clicks = 0 } = today.totals;
   return (
     <p class="note">
@@ -65,10 +67,13 @@ function Today({ overview }: { overview: Overview | undefined }) {
   );
 }
 
-function chartData(metric: Metric, rows: ReportRow[], { today, last_day }: Overview): ChartData {
+const reachesToday = ({ today, last_day }: Overview) => addDays(last_day, 1) === today;
+
+function chartData(metric: Metric, rows: ReportRow[], overview: Overview): ChartData {
+  const { today, last_day } = overview;
   const values = new Map(rows.map((row) => [row.date, row[metric] ?? 0]));
   // Days without data would look like days without revenue, so the chart ends before them.
-  const hasToday = addDays(last_day, 1) === today;
+  const hasToday = reachesToday(overview);
   const dates = datesIn(addDays(last_day, 1 - DAYS), hasToday ? today : last_day);
   const before = dates.map((date) => addDays(date, -DAYS));
   // The period before has no day that stands for today.

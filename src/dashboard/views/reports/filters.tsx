@@ -9,6 +9,7 @@ import { labelOf, rememberSuggestions } from "../../labels";
 import { common, DIMENSION_NAMES, reports as text } from "../../messages";
 import type { DateRange, Dimension, Filter } from "../../types";
 import { adTagBlocked } from "./columns";
+import { countriesNamed } from "./countries";
 import { FILTER_DIMENSIONS, type ReportState } from "./state";
 
 interface Props {
@@ -135,6 +136,7 @@ interface EditorProps {
 function ValueEditor({ dimension, values, range, close, onApply }: EditorProps) {
   const [chosen, setChosen] = useState(values);
   const suggest = async (typed: string) => {
+    if (dimension === "country" && typed) return countriesNamed(typed, range);
     const answer = await api.suggestions(dimension, typed, range);
     rememberSuggestions(dimension, answer.values);
     return answer.values;

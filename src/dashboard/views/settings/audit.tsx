@@ -1,5 +1,6 @@
 // The audit log, newest first; older entries are added below.
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useAction } from "../../action";
 import { api } from "../../api";
@@ -37,14 +38,26 @@ function columns(entries: AuditEntry[]): Column<AuditEntry>[] {
     {
       key: "subject",
       header: text.subject,
-      cell: (entry) => (
-        <>
-          {entry.subject && <Person name={entry.subject} id={entry.subject_id} shared={shared} />}
-          {entry.detail && <span class="cell-second">{entry.detail}</span>}
-        </>
-      ),
+      cell: (entry) => {
+        const subject = entry.subject && <Person name={entry.subject} id={entry.subject_id} shared={shared} />;
+        // People know a key by its label, which is the detail.
+        return entry.action === "report_key_created"
+          ? twoLines(entry.detail, subject)
+          : twoLines(subject, entry.detail);
+      },
     },
   ];
+}
+
+function twoLines(first: ComponentChildren, second: ComponentChildren) {
+  return first && second ? (
+    <>
+      {first}
+      <span class="cell-second">{second}</span>
+    </>
+  ) : (
+    (first ?? second)
+  );
 }
 
 export function Audit() {

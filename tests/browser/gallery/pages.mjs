@@ -1,0 +1,182 @@
+// Every page as it is when all is well, and its panels and dialogs.
+
+const button = (page, name) => page.getByRole("button", { name }).first();
+const open = (name) => (page) => button(page, name).click();
+const report = (page) => page.getByRole("table", { name: "Report", exact: true }).waitFor();
+const shows = (text) => (page) => page.getByText(text).first().waitFor();
+const dialog = (page) => page.getByRole("dialog").waitFor();
+
+/** The pages by name. `members` are cookies: the demo's owner, and an owner whose account has a bit of everything. */
+export const pages = ({ owner, manager }) => ({
+  overview: { path: "/dashboard", cookie: owner, shows: shows("Japan") },
+  "overview-account": { path: "/dashboard", cookie: owner, act: open(/^Account/), shows: shows("Sign out"), isOverlay: true },
+  "overview-cursor": {
+    path: "/dashboard",
+    cookie: owner,
+    isOverlay: true,
+    act: async (page) => {
+      const frame = page.locator(".chart-frame");
+      await frame.focus();
+      for (const key of ["End", "ArrowLeft", "ArrowLeft", "ArrowLeft", "ArrowLeft"]) await frame.press(key);
+      await page.locator(".tooltip").waitFor();
+    },
+  },
+  "overview-table": {
+    path: "/dashboard",
+    cookie: owner,
+    act: open("Show as table"),
+    shows: (page) => page.getByRole("table", { name: "Revenue by day" }).waitFor(),
+  },
+
+  reports: { path: "/dashboard/reports", cookie: owner, shows: report },
+  "reports-compared": {
+    path: "/dashboard/reports?by=app,country&compare=1&split=app&rows=25",
+    cookie: owner,
+    shows: async (page) => {
+      await report(page);
+      await page.locator("tbody .cell-change", { hasText: "%" }).first().waitFor();
+    },
+  },
+  "reports-wide": {
+    path:
+      "/dashboard/reports?by=date,app,country,demand_source&rows=25&country=US&country=DE&app=10000001" +
+      "&metrics=revenue,ecpm,impressions,clicks,click_rate,ad_requests,ad_responses,fill_rate,show_rate",
+    cookie: owner,
+    shows: report,
+  },
+  "reports-ranking": {
+    path: "/dashboard/reports?by=country&compare=1&split=country&chart=bar",
+    cookie: owner,
+    shows: (page) => page.locator(".ranking").waitFor(),
+  },
+  "reports-bars": {
+    path: "/dashboard/reports?range=last_7&compare=1&chart=bar",
+    cookie: owner,
+    shows: (page) => page.locator(".chart svg .bars").first().waitFor(),
+  },
+  "reports-dates": {
+    path: "/dashboard/reports",
+    cookie: owner,
+    act: open(/Last 30 days/),
+    shows: shows("Custom dates"),
+    isOverlay: true,
+  },
+  "reports-dimensions": {
+    path: "/dashboard/reports",
+    cookie: owner,
+    act: open(/^Break down by/),
+    shows: (page) => page.getByRole("checkbox", { name: "Placement" }).waitFor(),
+    isOverlay: true,
+  },
+  "reports-metrics": {
+    path: "/dashboard/reports?by=ad_tag",
+    cookie: owner,
+    act: open(/^Metrics/),
+    shows: shows(/counted before an ad tag is known/),
+    isOverlay: true,
+  },
+  "reports-filter": {
+    path: "/dashboard/reports?country=DE",
+    cookie: owner,
+    isOverlay: true,
+    act: async (page) => {
+      await page.getByRole("button", { name: "Filter", exact: true }).click();
+      const box = page.getByRole("combobox", { name: "App is one of" });
+      await box.fill("lum");
+      await page.getByRole("option", { name: /Lumen Solitaire/ }).click();
+      await box.fill("arcade");
+      await page.getByRole("option", { name: /Lumen Arcade for iOS/ }).waitFor();
+      await box.press("ArrowDown");
+    },
+  },
+
+  keys: { path: "/dashboard/settings/keys", cookie: manager, shows: shows("Looker") },
+  "keys-create": {
+    path: "/dashboard/settings/keys",
+    cookie: manager,
+    act: open("Create a key"),
+    shows: dialog,
+    isOverlay: true,
+  },
+  "keys-created": {
+    path: "/dashboard/settings/keys",
+    cookie: manager,
+    isOverlay: true,
+    act: async (page) => {
+      await button(page, "Create a key").click();
+      await page.getByLabel("Label").fill("Tableau");
+      await page.keyboard.press("Enter");
+    },
+    shows: shows(/^sk_/),
+    leave: async (page) => {
+      await page.getByRole("button", { name: "Done" }).click();
+      await page.getByRole("button", { name: "Revoke Tableau" }).first().click();
+      await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    },
+  },
+  "keys-revoke": { path: "/dashboard/settings/keys", cookie: manager, act: open("Revoke Looker"), shows: dialog, isOverlay: true },
+  "pub-key": { path: "/dashboard/settings/pub_key", cookie: manager, shows: shows("Show the Pub-Key") },
+  "pub-key-shown": {
+    path: "/dashboard/settings/pub_key",
+    cookie: manager,
+    act: open("Show the Pub-Key"),
+    shows: shows("Hide"),
+  },
+  members: { path: "/dashboard/settings/members", cookie: manager, shows: shows("Priya Raghunathan") },
+  "members-invite": {
+    path: "/dashboard/settings/members",
+    cookie: manager,
+    act: open("Invite a member"),
+    shows: dialog,
+    isOverlay: true,
+  },
+  "members-invited": {
+    path: "/dashboard/settings/members",
+    cookie: manager,
+    isOverlay: true,
+    act: async (page) => {
+      await button(page, "Invite a member").click();
+      await page.getByLabel("Name").fill("Mia Chen");
+      await page.getByRole("button", { name: "Make the invite link" }).click();
+    },
+    shows: shows(/#invite=inv_/),
+    leave: async (page) => {
+      await page.getByRole("button", { name: "Done" }).click();
+      await page.getByRole("button", { name: "Withdraw: Mia Chen" }).first().click();
+      await page.getByRole("dialog").getByRole("button", { name: "Withdraw" }).click();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    },
+  },
+  "members-role": {
+    path: "/dashboard/settings/members",
+    cookie: manager,
+    act: (page) => page.getByLabel("Role of Priya Raghunathan").selectOption("owner"),
+    shows: dialog,
+    isOverlay: true,
+  },
+  "members-recovery": {
+    path: "/dashboard/settings/members",
+    cookie: manager,
+    act: open("Recovery link: Priya Raghunathan"),
+    shows: dialog,
+    isOverlay: true,
+  },
+  "members-remove": {
+    path: "/dashboard/settings/members",
+    cookie: manager,
+    act: open("Remove Priya Raghunathan"),
+    shows: dialog,
+    isOverlay: true,
+  },
+  "members-withdraw": {
+    path: "/dashboard/settings/members",
+    cookie: manager,
+    act: open("Withdraw: Kenji Sato"),
+    shows: dialog,
+    isOverlay: true,
+  },
+  sessions: { path: "/dashboard/settings/sessions", cookie: manager, shows: shows("this browser") },
+  audit: { path: "/dashboard/settings/audit", cookie: manager, shows: shows("Created a report key") },
+  missing: { path: "/dashboard/nothing", cookie: owner, shows: shows("There is no page at this address.") },
+});

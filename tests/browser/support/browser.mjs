@@ -1,0 +1,90 @@
+// Chromium for the tests, and pages that note every message of the console.
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { chromium } from "playwright-core";
+import { USER_AGENT } from "./signpost.mjs";
+
+const NAME = "chromium";
+
+const ANSWERED_WITH = "Failed to load resource: the server responded with a status of";
+const NOT_ANSWERED = "Failed to load resource: net::ERR_";
+
+/** The refusal that tells the page that nobody is signed in. */
+export const SIGNED_OUT = [401, "/v1/dashboard/overview"];
+
+/** The two widths that each view is looked at in. */
+export const WIDTHS = [1440, 360];
+
+const HEIGHTS = { 1440: 900, 360: 740 };
+
+function program() {
+  for (const folder of (process.env.PATH ?? "").split(delimiter)) {
+    if (existsSync(join(folder, NAME))) return join(folder, NAME);
+  }
+  throw new Error("There is no Chromium: install Debian's package `chromium`, or leave the browser out by BROWSER=none");
+}
+
+/** Playwright gives each browser an empty folder for its data. The sandbox needs rights that containers seldom have. */
+export const launch = () =>
+  chromium.launch({
+    executablePath: program(),
+    chromiumSandbox: false,
+    args: [
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+
+/**
+ * A page in a context of its own. `refusals` are the answers that this test provokes, as `[status, path]`, with 0 for
+ * none: the browser reports them to the console, where nothing else may stand.
+ */
+export async function openPage(browser, signpost, { width = 1440, dark = false, cookie, refusals = [] } = {}) {
+  const isPhone = width < 700;
+  const context = await browser.newContext({
+    baseURL: signpost.base,
+    viewport: { width, height: HEIGHTS[width] },
+    colorScheme: dark ? "dark" : "light",
+    isMobile: isPhone,
+    hasTouch: isPhone,
+    locale: "en-US",
+    userAgent: USER_AGENT,
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  context.setDefaultTimeout(15_000);
+  if (cookie) await context.addCookies([cookie]);
+  const page = await context.newPage();
+  page.messages = collectMessages(page, refusals);
+  page.requests = [];
+  page.on("request", (request) => page.requests.push(`${request.method()} ${new URL(request.url()).pathname}`));
+  return page;
+}
+
+function collectMessages(page, refusals) {
+  const messages = [];
+  page.on("pageerror", (error) => messages.push(`uncaught: ${error.message}`));
+  page.on("console", (message) => {
+    const text = message.text();
+    const { url } = message.location();
+    const path = url ? new URL(url).pathname : "";
+    const isExpected = refusals.some(
+      ([status, refused]) =>
+        (refused instanceof RegExp ? refused.test(path) : path === refused) &&
+        text.startsWith(status === 0 ? NOT_ANSWERED : `${ANSWERED_WITH} ${status} `),
+    );
+    if (!isExpected) messages.push(`${message.type()}: ${text} ${url}`);
+  });
+  return messages;
+}
+
+/** Ends a page, of which nothing may stand in the console: no warning, no error, no report of the policy. */
+export async function closePage(page) {
+  await page.context().close();
+  assert.deepEqual(page.messages, [], "messages in the console");
+}

@@ -1,0 +1,82 @@
+// Looks at a view in light and dark: no finding of axe, nothing wider than the screen, and a screenshot as a file.
+
+import assert from "node:assert/strict";
+import { mkdir, readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { closePage } from "./browser.mjs";
+import { ROOT } from "./signpost.mjs";
+
+export const SCREENSHOTS = join(ROOT, "target/browser/screenshots");
+
+const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+// Another scheme has other colours and nothing else.
+const COLOURS = ["color-contrast", "link-in-text-block"];
+
+// axe leaves out what is off, but a button says there what is going on.
+const LEAST_CONTRAST = 4.5;
+
+let source;
+
+/**
+ * Opens a view, brings it into its state, and looks at it. `view` has `path`, and may have `cookie`, `refusals`, `prepare`
+ * before the page is opened, `act` afterwards, and `shows`, which waits for what the state must show.
+ */
+export async function look(shared, name, view, width, schemes = ["light", "dark"]) {
+  const page = await shared.open({ width, cookie: view.cookie, refusals: view.refusals });
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  await view.prepare?.(page);
+  await page.goto(view.path);
+  await view.act?.(page);
+  await view.shows?.(page);
+  if (!view.isLoading) await page.waitForFunction(() => !document.querySelector(".skeleton, [aria-busy=true]"));
+  for (const [index, scheme] of schemes.entries()) {
+    await page.emulateMedia({ colorScheme: scheme });
+    await checkView(page, index === 0 ? TAGS : COLOURS);
+    await mkdir(SCREENSHOTS, { recursive: true });
+    const path = join(SCREENSHOTS, `${name}-${width}-${scheme}.png`);
+    await page.screenshot({ path, fullPage: !view.isOverlay, animations: "disabled" });
+  }
+  await view.leave?.(page);
+  await closePage(page);
+}
+
+/** Fails for a finding of axe, for what is wider than the screen, and for a busy button that cannot be read. */
+export async function checkView(page, tags = TAGS) {
+  const excess = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  assert.ok(excess <= 0, `${excess} px are beside the screen`);
+  const faint = await page.evaluate(faintButtons, LEAST_CONTRAST);
+  assert.deepEqual(faint, [], "text of buttons that are off");
+  source ??= await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+  // The page's policy forbids scripts of others; the browser's own protocol may run them.
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("Runtime.evaluate", { expression: `globalThis.axe ?? (() => {${source}})()` });
+  await cdp.detach();
+  const findings = await page.evaluate(async (tags) => {
+    const { violations } = await globalThis.axe.run(document, {
+      runOnly: tags,
+      rules: { "target-size": { enabled: true } },
+      resultTypes: ["violations"],
+    });
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`));
+  }, tags);
+  assert.deepEqual(findings, [], "findings of axe");
+}
+
+/** Runs in the page: the buttons that are off and have less contrast, by the formula of WCAG. */
+function faintButtons(least) {
+  const luminance = (colour) => {
+    const most = colour.startsWith("rgb") ? 255 : 1;
+    const [red, green, blue] = colour.match(/[\d.]+/g).map((part) => {
+      const share = Number(part) / most;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  return [...document.querySelectorAll(".button[aria-disabled=true]")].flatMap((button) => {
+    const { color, backgroundColor } = getComputedStyle(button);
+    const [light, dark] = [luminance(color), luminance(backgroundColor)].sort((one, other) => other - one);
+    const contrast = (light + 0.05) / (dark + 0.05);
+    return contrast < least ? [`${button.textContent || button.ariaLabel}: ${contrast.toFixed(1)}`] : [];
+  });
+}

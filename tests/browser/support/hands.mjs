@@ -1,0 +1,139 @@
+// The two ways to work the page: by mouse, and by keyboard alone. A task is written once for both.
+
+import assert from "node:assert/strict";
+
+// A view of 50 rows has about 20 stops; a settings section with its dialogs has fewer.
+const MOST_STOPS = 80;
+
+export class Mouse {
+  static handName = "mouse";
+
+  constructor(page) {
+    this.page = page;
+  }
+
+  press = (target) => target.click();
+
+  tick = (target) => target.check();
+
+  async write(target, text) {
+    await target.click();
+    await this.page.keyboard.type(text);
+  }
+
+  // The list of a <select> is drawn by the system, where no test can point at it.
+  choose = (target, label) => target.selectOption({ label });
+
+  writeDate = (target, date) => target.fill(date);
+
+  pickOption = (_box, option) => option.click();
+
+  /** Reads the last day of a chart. */
+  async lastDay(frame) {
+    await frame.scrollIntoViewIfNeeded();
+    const { width } = await frame.boundingBox();
+    await frame.hover({ position: { x: width - 6, y: 60 } });
+    return frame.locator(".tooltip").innerText();
+  }
+}
+
+export class Keyboard {
+  static handName = "keyboard";
+
+  constructor(page) {
+    this.page = page;
+  }
+
+  async press(target) {
+    await this.reach(target);
+    await this.page.keyboard.press("Enter");
+  }
+
+  /** Of radio buttons the chosen one is the only stop; arrows move on from it. */
+  async tick(target) {
+    const isRadio = (await target.getAttribute("type")) === "radio";
+    if (!isRadio) {
+      await this.reach(target);
+      return this.page.keyboard.press("Space");
+    }
+    const name = await target.getAttribute("name");
+    await this.reach(this.page.locator(`input[type=radio][name="${name}"]:checked`));
+    for (let moves = 0; !(await target.isChecked()); moves += 1) {
+      assert.ok(moves < 10, "arrows reach the radio button");
+      await this.page.keyboard.press("ArrowDown");
+    }
+  }
+
+  async write(target, text) {
+    await this.reach(target);
+    await this.page.keyboard.type(text);
+  }
+
+  /** The first letter of an option selects it. */
+  async choose(target, label) {
+    await this.reach(target);
+    await this.page.keyboard.press(label[0].toLowerCase());
+  }
+
+  /** Month, day and year are stops of their own, in the order of the context's locale; the first is wanted. */
+  async writeDate(target, date) {
+    await this.reach(target);
+    while (await target.evaluate((element) => element === document.activeElement)) {
+      await this.page.keyboard.press("Shift+Tab");
+    }
+    await this.page.keyboard.press("Tab");
+    const [year, month, day] = date.split("-");
+    await this.page.keyboard.type(month + day + year);
+  }
+
+  async pickOption(box, option) {
+    await option.waitFor();
+    // Ids go by place, which changes when the answer to the last letter arrives.
+    const isActive = async () => (await box.getAttribute("aria-activedescendant")) === (await option.getAttribute("id"));
+    for (let moves = 0; !(await isActive()); moves += 1) {
+      assert.ok(moves < 30, "arrows reach the option");
+      await this.page.keyboard.press("ArrowDown");
+      // Until it is drawn, or a list of two would be left again each time it is right.
+      await this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    }
+    await this.page.keyboard.press("Enter");
+  }
+
+  async lastDay(frame) {
+    await this.reach(frame);
+    await this.page.keyboard.press("End");
+    const spoken = this.page.locator(".chart [aria-live]", { hasText: /\S/ });
+    await spoken.waitFor({ state: "attached" });
+    return spoken.innerText();
+  }
+
+  /** Moves by Tab, backwards where the target lies before; the focus is seen at each stop. */
+  async reach(target) {
+    await target.waitFor();
+    for (let stops = 0; stops <= MOST_STOPS; stops += 1) {
+      const way = await target.evaluate((element) => {
+        const current = document.activeElement;
+        if (current === element) return "here";
+        const isBehind = current && current.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_PRECEDING;
+        return isBehind && current !== document.body ? "Shift+Tab" : "Tab";
+      });
+      if (way === "here") return;
+      await this.page.keyboard.press(way);
+      await this.checkFocusIsSeen();
+    }
+    assert.fail(`no stop of Tab is ${target}`);
+  }
+
+  async checkFocusIsSeen() {
+    const unseen = await this.page.evaluate(() => {
+      const focused = document.activeElement;
+      if (!focused || focused === document.body) return null;
+      // A radio button of a row is invisible; its label beside it has the outline.
+      const drawn = [focused, focused.nextElementSibling].filter(Boolean).map((element) => getComputedStyle(element));
+      return drawn.some((style) => style.outlineStyle !== "none") ? null : focused.outerHTML.slice(0, 120);
+    });
+    assert.equal(unseen, null, "the focus is seen");
+  }
+}
+
+export const HANDS = [Mouse, Keyboard];

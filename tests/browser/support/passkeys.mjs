@@ -1,0 +1,57 @@
+// Passkeys through Chromium's own ceremonies, with a virtual authenticator in the place of a fingerprint reader.
+
+/** Gives a page an authenticator, with the credentials of another one if they are given. */
+export async function addAuthenticator(page, { credentials = [] } = {}) {
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("WebAuthn.enable");
+  const { authenticatorId } = await cdp.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  for (const credential of credentials) await cdp.send("WebAuthn.addCredential", { authenticatorId, credential });
+  return {
+    credentials: async () => (await cdp.send("WebAuthn.getCredentials", { authenticatorId })).credentials,
+    setUserVerified: (verified) =>
+      cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: verified }),
+  };
+}
+
+/** A call of the page's own origin: `{status, code, body}`. */
+export const call = (page, method, path, body) =>
+  page.evaluate(
+    async ([method, path, body]) => {
+      const init = { method };
+      if (body) Object.assign(init, { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+      const answer = await fetch(`/v1/dashboard${path}`, init);
+      const json = answer.headers.get("Content-Type")?.includes("json") ? await answer.json() : null;
+      return { status: answer.status, code: json?.code ?? null, body: json };
+    },
+    [method, path, body],
+  );
+
+/** The browser's answer to options for a sign-in or a confirmation, as JSON. */
+export const assertion = (page, options) =>
+  page.evaluate(async (options) => {
+    const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
+    return (await navigator.credentials.get({ publicKey })).toJSON();
+  }, options);
+
+/** The browser's answer to options for a first passkey, as JSON. */
+export const registration = (page, options) =>
+  page.evaluate(async (options) => {
+    const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
+    return (await navigator.credentials.create({ publicKey })).toJSON();
+  }, options);
+
+/** `text` of base64url with one bit of its last whole byte changed. */
+export function flipBit(text) {
+  const bytes = Buffer.from(text, "base64url");
+  bytes[bytes.length - 1] ^= 1;
+  return bytes.toString("base64url");
+}

@@ -1,0 +1,196 @@
+// Signpost for one test file: workerd with the real Workers, its state in a folder that is removed at the end.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { readdirSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { demoFacts, today } from "./facts.mjs";
+
+export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+export const DEMO = "lumen-arcade";
+
+/** As people's browsers have it: without a screen, Chromium names itself otherwise. */
+export const USER_AGENT = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36";
+
+const START_MILLISECONDS = 30_000;
+
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** npm installed the package of this platform beside the others' absence. */
+function workerdProgram() {
+  const packages = join(ROOT, "node_modules/@cloudflare");
+  const name = readdirSync(packages).find((entry) => entry.startsWith("workerd-"));
+  return join(packages, name, "bin/workerd");
+}
+
+/** A run that is broken off ends its workerd, too. */
+function endWith(child) {
+  process.once("exit", () => child.kill());
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
+}
+
+async function defaultSettings() {
+  const text = await readFile(join(ROOT, "fixtures/local/defaults.env"), "utf8");
+  const lines = text.split("\n").filter((line) => /^[A-Z_]+=/.test(line));
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]));
+}
+
+/**
+ * Starts Signpost with the demo's catalog, and its facts up to today. Without local sign-in, as in production, members
+ * need passkeys.
+ */
+export async function startSignpost({ localSignIn = true, facts = true } = {}) {
+  const signpost = new Signpost(await freePort(), await mkdtemp(join(tmpdir(), "signpost-browser-")));
+  try {
+    await signpost.start({ LOCAL_SIGN_IN: localSignIn ? "true" : "" });
+    await signpost.load(facts);
+  } catch (error) {
+    await signpost.stop();
+    throw error;
+  }
+  return signpost;
+}
+
+class Signpost {
+  #state;
+  #process;
+  #settings;
+  #log = "";
+
+  constructor(port, state) {
+    this.port = port;
+    this.base = `http://localhost:${port}`;
+    this.#state = state;
+  }
+
+  /** What workerd has written so far: a JSON line for each thing that went wrong. */
+  get log() {
+    return this.#log;
+  }
+
+  async start(settings) {
+    this.#settings = { ...(await defaultSettings()), TRACKING_URL: this.base, DASHBOARD_URL: this.base, ...settings };
+    const folders = ["kv", "objects"].map((name) => [name, join(this.#state, name)]);
+    for (const [, path] of folders) await mkdir(path);
+    this.#process = spawn(
+      workerdProgram(),
+      [
+        "serve",
+        join(ROOT, "fixtures/local/workerd.capnp"),
+        `--socket-addr=http=127.0.0.1:${this.port}`,
+        ...folders.map(([name, path]) => `--directory-path=${name}=${path}`),
+      ],
+      { env: { ...process.env, ...this.#settings }, stdio: ["ignore", "pipe", "pipe"] },
+    );
+    endWith(this.#process);
+    for (const stream of [this.#process.stdout, this.#process.stderr]) {
+      stream.on("data", (text) => (this.#log += text));
+    }
+    const giveUp = Date.now() + START_MILLISECONDS;
+    for (;;) {
+      if (this.#process.exitCode !== null) throw new Error(`workerd ended: ${this.#log}`);
+      // Any answer will do: before there is a catalog it is 404.
+      if (await fetch(this.base).then(() => true, () => false)) return;
+      if (Date.now() > giveUp) throw new Error(`workerd does not answer: ${this.#log}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  async load(facts) {
+    const catalog = await readFile(join(ROOT, "fixtures/catalog.ndjson"), "utf8");
+    await this.operator("POST", "/import", catalog, { "Content-Type": "application/x-ndjson" });
+    await this.operator("POST", `/publishers/${DEMO}/pub_key`);
+    if (facts) await this.addFacts(DEMO, today());
+  }
+
+  async stop() {
+    if (this.#process && this.#process.exitCode === null) {
+      const ended = new Promise((resolve) => this.#process.once("exit", resolve));
+      this.#process.kill();
+      await ended;
+    }
+    await rm(this.#state, { recursive: true, force: true });
+  }
+
+  /** A call of the operator's interface, which must succeed. */
+  async operator(method, path, body, headers = {}) {
+    const isJson = typeof body === "object";
+    const answer = await fetch(`${this.base}/v1/operator${path}`, {
+      method,
+      headers: {
+        Authorization: `Bearer ${this.#settings.OPERATOR_TOKEN}`,
+        ...(isJson && { "Content-Type": "application/json" }),
+        ...headers,
+      },
+      body: isJson ? JSON.stringify(body) : body,
+    });
+    const text = await answer.text();
+    assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`);
+    return text ? JSON.parse(text) : undefined;
+  }
+
+  addFacts(publisher, lastDay) {
+    const key = randomBytes(8).toString("hex");
+    const headers = { "Content-Type": "text/csv", "Idempotency-Key": key };
+    return demoFacts(lastDay).then((csv) => this.operator("POST", `/publishers/${publisher}/facts`, csv, headers));
+  }
+
+  /** A publisher of its own for a test that changes the account. */
+  async addPublisher(name, approved = true) {
+    const id = `test-${randomBytes(6).toString("hex")}`;
+    await this.operator("PUT", `/publishers/${id}`, { name, approved });
+    return id;
+  }
+
+  /** The address of a fresh invite. */
+  async invite(publisher = DEMO, role = "owner", name = "Ana Ruiz") {
+    return (await this.operator("POST", `/publishers/${publisher}/invites`, { name, role })).url;
+  }
+
+  /** Spends a fresh invite without a browser, by local sign-in; returns the cookie for Playwright. */
+  async signIn(publisher, role, name) {
+    const invite = (await this.invite(publisher, role, name)).split("#invite=")[1];
+    const answer = await fetch(`${this.base}/v1/dashboard/sign_in`, {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/json",
+        Origin: this.base,
+        "Sec-Fetch-Site": "same-origin",
+        "User-Agent": USER_AGENT,
+      },
+      body: JSON.stringify({ invite }),
+    });
+    assert.equal(answer.status, 204, await answer.text());
+    const [pair] = answer.headers.get("Set-Cookie").split(";");
+    const [cookie, value] = pair.split("=");
+    return { name: cookie, value, url: this.base, httpOnly: true, sameSite: "Strict" };
+  }
+
+  /** A call of the dashboard's interface, which must succeed, with the cookie of a session. */
+  async dashboard({ name, value }, method, path, body = {}) {
+    const answer = await fetch(`${this.base}/v1/dashboard${path}`, {
+      method,
+      headers: {
+        Cookie: `${name}=${value}`,
+        "Content-Type": "application/json",
+        Origin: this.base,
+        "Sec-Fetch-Site": "same-origin",
+      },
+      body: method === "GET" ? undefined : JSON.stringify(body),
+    });
+    const text = await answer.text();
+    assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`);
+    return text ? JSON.parse(text) : undefined;
+  }
+}

@@ -1,0 +1,108 @@
+// The settings: report keys, the Pub-Key, members, sessions, the audit log.
+
+import assert from "node:assert/strict";
+
+const openSection = async (page, hand, name) => {
+  await hand.press(page.getByRole("link", { name, exact: true }));
+  await page.getByRole("heading", { name, exact: true, level: 1 }).waitFor();
+};
+const inDialog = (page, name) => page.getByRole("dialog").getByRole("button", { name, exact: true });
+
+export async function manageKeys(page, hand, label) {
+  await page.goto("/dashboard");
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  await hand.press(page.getByRole("link", { name: "Settings", exact: true }));
+  await page.waitForURL(/settings\/keys$/);
+  await page.getByRole("heading", { name: "No report keys" }).waitFor();
+  await hand.press(page.getByRole("button", { name: "Create a key" }));
+  await hand.write(page.getByLabel("Label"), label);
+  await hand.press(inDialog(page, "Create a key"));
+  const shown = page.getByRole("dialog").getByText(/^sk_/);
+  await shown.waitFor();
+  await page.keyboard.press("Escape");
+  assert.equal(await shown.count(), 1, "a key that is shown once is not lost by Escape");
+  await hand.press(page.getByRole("button", { name: "Copy", exact: true }));
+  await page.getByText("Copied.").waitFor({ state: "attached" });
+  const key = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(key, /^sk_/);
+  await hand.press(page.getByRole("button", { name: "Done" }));
+  await shown.waitFor({ state: "detached" });
+  await page.getByRole("table", { name: "Report keys" }).getByText(label).waitFor();
+  assert.equal(await page.getByText(/sk_/).count(), 0, "the key is shown once");
+  return key;
+}
+
+export async function revokeKey(page, hand, label) {
+  await hand.press(page.getByRole("button", { name: `Revoke ${label}` }));
+  await hand.press(inDialog(page, "Revoke"));
+  await page.getByText(`“${label}” was revoked.`).waitFor({ state: "attached" });
+  await page.getByRole("heading", { name: "No report keys" }).waitFor();
+}
+
+export async function readPubKey(page, hand, pubKey) {
+  await openSection(page, hand, "Pub-Key");
+  assert.equal(await page.getByText(pubKey).count(), 0, "the Pub-Key is shown on request");
+  await hand.press(page.getByRole("button", { name: "Show the Pub-Key" }));
+  await page.getByText(pubKey).waitFor();
+  await hand.press(page.getByRole("button", { name: "Hide" }));
+  await page.getByText(pubKey).waitFor({ state: "detached" });
+}
+
+/** Invites a member; returns the link, which is shown once. */
+export async function inviteMember(page, hand, name) {
+  await openSection(page, hand, "Members");
+  await hand.press(page.getByRole("button", { name: "Invite a member" }));
+  await hand.write(page.getByLabel("Name"), name);
+  await hand.tick(page.getByRole("dialog").getByRole("radio", { name: /Developer/ }));
+  await hand.press(page.getByRole("button", { name: "Make the invite link" }));
+  const link = page.getByRole("dialog").getByText(/#invite=inv_/);
+  const url = await link.innerText();
+  await hand.press(page.getByRole("button", { name: "Done" }));
+  await link.waitFor({ state: "detached" });
+  await page.getByRole("table", { name: "Open invites" }).getByText(name).waitFor();
+  return url;
+}
+
+export async function withdrawInvite(page, hand, name) {
+  await hand.press(page.getByRole("button", { name: `Withdraw: ${name}` }));
+  await hand.press(inDialog(page, "Withdraw"));
+  await page.getByText(`The invite for ${name} was withdrawn.`).waitFor({ state: "attached" });
+  await page.getByText("No invite is open.").waitFor();
+}
+
+/** Gives a developer another role, and removes the member in the end. The last owner cannot step down. */
+export async function changeMembers(page, hand, { name, self }) {
+  const role = page.getByLabel(`Role of ${name}`);
+  await hand.choose(role, "Analyst");
+  await hand.press(inDialog(page, "Change the role"));
+  await page.getByText(`The role of ${name} was changed.`).waitFor({ state: "attached" });
+  const isAnalyst = (label) => document.querySelector(`[aria-label="${label}"]`)?.value === "analyst";
+  await page.waitForFunction(isAnalyst, `Role of ${name}`);
+
+  await hand.choose(page.getByLabel(`Role of ${self}`), "Analyst");
+  await hand.press(inDialog(page, "Change the role"));
+  await page.getByText(/This is the last owner/).waitFor();
+  await hand.press(inDialog(page, "Cancel"));
+  assert.equal(await page.getByLabel(`Role of ${self}`).inputValue(), "owner");
+
+  await hand.press(page.getByRole("button", { name: `Remove ${name}` }));
+  await hand.press(inDialog(page, "Remove"));
+  await page.getByText(`${name} was removed.`).waitFor({ state: "attached" });
+  await role.waitFor({ state: "detached" });
+}
+
+/** Ends the member's one other session. */
+export async function endOtherSession(page, hand) {
+  await openSection(page, hand, "Your sessions");
+  await page.getByText("this browser").waitFor();
+  await hand.press(page.getByRole("button", { name: /^Sign out .* on / }));
+  await hand.press(inDialog(page, "Sign out"));
+  await page.getByText("The session was ended.").waitFor({ state: "attached" });
+  await page.getByRole("button", { name: /^Sign out .* on / }).waitFor({ state: "detached" });
+}
+
+export async function readAudit(page, hand, entries) {
+  await openSection(page, hand, "Audit log");
+  const table = page.getByRole("table", { name: "Audit log" });
+  for (const entry of entries) await table.getByText(entry).first().waitFor();
+}
