@@ -102,6 +102,7 @@ pub struct AddConversions {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stats {
     pub today: UtcDay,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<OfferId>,
 }
 
