@@ -1,6 +1,10 @@
 //! The accounts: one object for each publisher, and one for the operator. An object owns members, invites, sessions,
 //! passkeys and the audit.
 
+mod audit;
+
+pub use audit::{Announce, Announced, AnnouncedChange, AuditEntry, AuditPage, ReadAudit, Settle};
+
 use serde::{Deserialize, Serialize};
 
 use crate::operation::{Bytes, Done, ObjectAddress, Operation, Repeat};
@@ -342,70 +346,6 @@ pub struct SessionRow {
 pub struct EndSession {
     pub member: MemberId,
     pub session_id: String,
-}
-
-/// Writes a row of the audit for a change that another object is about to make. Nothing is changed unless it is answered,
-/// so no change is without a row. 429 `rate_limit_exceeded`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Announce {
-    pub by: Actor,
-    pub change: AnnouncedChange,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AnnouncedChange {
-    CreateReportKey { label: String },
-    RevokeReportKey { key_id: String },
-    RequestPubKey { reason: String },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Announced {
-    /// The row's number.
-    pub entry: i64,
-}
-
-/// Says how an announced change ended: it was made, or was refused, and then its row leaves. Sent once, because the
-/// number of a row that left may be used again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settle {
-    pub entry: i64,
-    pub is_done: bool,
-    /// What was changed, if only the change told.
-    pub subject: Option<String>,
-}
-
-/// A page of the audit, newest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReadAudit {
-    pub limit: u32,
-    pub before: Option<i64>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AuditPage {
-    pub entries: Vec<AuditEntry>,
-    /// The next page's `before`.
-    pub before: Option<i64>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AuditEntry {
-    pub at_ms: i64,
-    pub by: String,
-    pub action: String,
-    pub subject: Option<String>,
-    pub detail: Option<String>,
-    /// The member of the name in `by`; none for the operator.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub actor: Option<MemberId>,
-    /// The member of the name in `subject`, if that is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub subject_member: Option<MemberId>,
-    /// Announced and never settled: it is not known whether the change was made.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_unconfirmed: bool,
 }
 
 /// Suspends an account, which ends its sessions and refuses sign-ins and invites, or admits it again. One that is not
