@@ -156,11 +156,17 @@ pub struct RevokeToken {
     pub token_id: String,
 }
 
-/// Reads the names of a publisher's apps, by app id. A ledger also uses it to check that the publisher exists.
+/// Reads the names of a publisher's next [`APP_NAMES_PAGE`] apps after one, by app id. A ledger also uses it to check that
+/// the publisher exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppNames {
     pub publisher_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
+
+/// Names in one answer to [`AppNames`], of at most 200 characters each: it is one value of SQLite, which has at most 2 MB.
+pub const APP_NAMES_PAGE: usize = 2_000;
 
 /// Reads a revision of an offer's terms. The reply's body is [`KnownOffer`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

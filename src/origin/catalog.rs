@@ -32,8 +32,8 @@ use serde_json::json;
 
 use contract::{
     catalog::{
-        AppNames, Command, Get, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus, IssuePubKey,
-        IssueToken, List, ListPubKeyRequests, Put, RevokeToken,
+        Command, Get, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus, IssuePubKey, IssueToken, List,
+        ListPubKeyRequests, Put, RevokeToken,
     },
     operation::Reply,
 };
@@ -109,7 +109,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
             advertiser_id,
             token_id,
         }) => tokens::revoke_token(db, context, &advertiser_id, &token_id),
-        Command::AppNames(AppNames { publisher_id }) => resources::app_names(db, &publisher_id),
+        Command::AppNames(command) => resources::app_names(db, &command),
         Command::OfferTerms(question) => terms::of_offer(db, &question),
         Command::AppTerms(question) => terms::of_app(db, &question),
         Command::AppSettings(GetAppSettings { app_id }) => apps::settings(db, app_id),

@@ -1,6 +1,10 @@
 //! Commands on resources and credentials.
 
-use contract::catalog::{Get, GetPubKey, IssuePubKey, IssueToken, List, Put, RevokeToken};
+use std::collections::BTreeMap;
+
+use contract::catalog::{
+    APP_NAMES_PAGE, AppNames, Get, GetPubKey, IssuePubKey, IssueToken, List, Put, RevokeToken,
+};
 use serde_json::{Value, json};
 
 use crate::{Catalog, app, app_with_url, body, demo::Demo, offer, refused, under_every_fault, with};
@@ -425,6 +429,34 @@ fn an_advertisers_two_newest_tokens_are_valid_until_revoked() {
         assert_eq!(listed.len(), 2, "{fault}");
         assert!(answered.is_none_or(|(id, _)| listed[1] == id), "{fault}");
     });
+}
+
+#[test]
+fn the_longest_names_of_many_apps_come_in_pages() {
+    let catalog = Catalog::small();
+    let name = |id: u32| format!("{id:0>200}");
+    // More than fit one value of SQLite.
+    let ids = 10_000_001..10_012_001;
+    for id in ids.clone() {
+        let document = with(app("acme"), &json!({ "name": name(id) }));
+        catalog.put(Resource::App, &id.to_string(), &document);
+    }
+    let mut names: BTreeMap<String, String> = BTreeMap::new();
+    loop {
+        let page = Command::AppNames(AppNames {
+            publisher_id: "acme".into(),
+            after: names.last_key_value().map(|(id, _)| id.clone()),
+        });
+        let page: BTreeMap<String, String> =
+            serde_json::from_value(body(&catalog.send(page).unwrap(), 200)).unwrap();
+        let is_last = page.len() < APP_NAMES_PAGE;
+        names.extend(page);
+        if is_last {
+            break;
+        }
+    }
+    let expected: BTreeMap<_, _> = ids.map(|id| (id.to_string(), name(id))).collect();
+    assert_eq!(names, expected);
 }
 
 #[test]

@@ -78,7 +78,10 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
     let publisher_id = "lumen-arcade".to_owned();
     body(
         &catalog
-            .send(Command::AppNames(AppNames { publisher_id }))
+            .send(Command::AppNames(AppNames {
+                publisher_id,
+                after: None,
+            }))
             .unwrap(),
         200,
     );

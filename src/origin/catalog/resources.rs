@@ -8,7 +8,7 @@ use super::{
     revisions, sql, terms, tracking_slots,
 };
 use contract::{
-    catalog::{MAX_PAGE, Resource, UNKNOWN_RESOURCE},
+    catalog::{APP_NAMES_PAGE, AppNames, MAX_PAGE, Resource, UNKNOWN_RESOURCE},
     operation::Reply,
 };
 use domain::{
@@ -283,10 +283,12 @@ pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<Reply, Fa
     Ok(Reply::ok(&to_json(db, resource, &row)?))
 }
 
-/// The names of a publisher's apps, as a JSON object by app id.
-pub fn app_names(db: &impl Database, publisher_id: &str) -> Result<Reply, Failure> {
-    require(db, Resource::Publisher, publisher_id)?;
-    let row = db.query_first(sql::LIST_APP_NAMES, params![publisher_id])?;
+/// The names of a publisher's next apps, as a JSON object by app id.
+pub fn app_names(db: &impl Database, command: &AppNames) -> Result<Reply, Failure> {
+    let publisher = command.publisher_id.as_str();
+    require(db, Resource::Publisher, publisher)?;
+    let after = command.after.as_deref().unwrap_or_default();
+    let row = db.query_first(sql::LIST_APP_NAMES, params![publisher, after, APP_NAMES_PAGE])?;
     Ok(Reply {
         status: 200,
         body: row.as_ref().map_or(Ok("{}"), |row| row.text(0))?.to_owned(),

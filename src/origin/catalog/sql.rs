@@ -78,7 +78,8 @@ platform::statements! {
     pub const LIST_PUBLISHERS = "SELECT id, document FROM publishers WHERE id > ? ORDER BY id LIMIT ?";
     pub const GET_APP = "SELECT id, document, terms_revision FROM apps WHERE id = ?";
     pub const LIST_APPS = "SELECT id, document, terms_revision FROM apps WHERE id > ? ORDER BY id LIMIT ?";
-    pub const LIST_APP_NAMES = "SELECT json_group_object(id, document ->> '$.name') FROM apps WHERE publisher_id = ?";
+    pub const LIST_APP_NAMES = "SELECT json_group_object(id, document ->> '$.name') FROM
+        (SELECT id, document FROM apps WHERE publisher_id = ? AND id > ? ORDER BY id LIMIT ?)";
     pub const GET_ADVERTISER = "SELECT id, document FROM advertisers WHERE id = ?";
     pub const LIST_ADVERTISERS = "SELECT id, document FROM advertisers WHERE id > ? ORDER BY id LIMIT ?";
     pub const GET_OFFER = "SELECT d.id, d.document, o.terms_revision, d.updated_at_s

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::sql;
+use contract::catalog::APP_NAMES_PAGE;
 use domain::model::time::MINUTE_MS;
 use platform::{
     database::{Database, DatabaseError, Row, json},
@@ -14,7 +15,11 @@ pub const FRESH_MS: i64 = MINUTE_MS;
 
 /// Stores the catalog's names, so that reports have them while the catalog does not answer.
 pub fn store(db: &impl Database, names: &BTreeMap<String, String>) -> Result<(), DatabaseError> {
-    db.execute(sql::STORE_CATALOG_NAMES, params![json(names)?])
+    let names: Vec<_> = names.iter().collect();
+    names.chunks(APP_NAMES_PAGE).try_for_each(|names| {
+        let names: BTreeMap<_, _> = names.iter().copied().collect();
+        db.execute(sql::STORE_CATALOG_NAMES, params![json(&names)?])
+    })
 }
 
 /// The names of these apps, by app id.

@@ -25,7 +25,7 @@ use super::{
 use contract::{
     catalog,
     ledger::{Command, Reply, Upload},
-    operation::{self, CallError},
+    operation::{self, CallError, Unanswered},
 };
 use domain::{
     model::{
@@ -198,14 +198,8 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         if confirmed_at_ms.is_some_and(|at_ms| now_ms.saturating_sub(at_ms) < names::FRESH_MS) {
             return Ok(());
         }
-        let operation = catalog::AppNames {
-            publisher_id: publisher.to_string(),
-        };
-        let catalog = catalog::address(catalog::COMMAND_PATH);
-        match self.shell.runtime().call(&catalog, operation, timeout).await {
-            Ok(reply) => {
-                let names = serde_json::from_str(&reply.body)
-                    .map_err(|error| Failure::Internal(error.to_string()))?;
+        match self.app_names(publisher, timeout).await {
+            Ok(names) => {
                 self.names.replace(Some(names));
                 self.confirmed_at_ms.set(Some(now_ms));
                 Ok(())
@@ -217,6 +211,30 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             Err(error) => {
                 log::error("ledger", format_args!("the catalog: {error}"));
                 Err(common::UNAVAILABLE.into())
+            }
+        }
+    }
+
+    /// The names of the publisher's apps, from the catalog.
+    async fn app_names(
+        &self,
+        publisher: &PublisherId,
+        timeout: Duration,
+    ) -> Result<BTreeMap<String, String>, CallError> {
+        let catalog = catalog::address(catalog::COMMAND_PATH);
+        let mut names = BTreeMap::new();
+        loop {
+            let page = catalog::AppNames {
+                publisher_id: publisher.to_string(),
+                after: names.last_key_value().map(|(app, _): (&String, _)| app.clone()),
+            };
+            let reply = self.shell.runtime().call(&catalog, page, timeout).await?;
+            let page: BTreeMap<String, String> =
+                serde_json::from_str(&reply.body).map_err(|_| Unanswered::default())?;
+            let is_last = page.len() < catalog::APP_NAMES_PAGE;
+            names.extend(page);
+            if is_last {
+                return Ok(names);
             }
         }
     }
