@@ -68,7 +68,7 @@ operations! {
         List(List) -> Reply, Idempotent;
         IssuePubKey(IssuePubKey) -> Reply, Once;
         GetPubKey(GetPubKey) -> Reply, Idempotent;
-        RequestPubKey(RequestPubKey) -> Reply, Idempotent;
+        RequestPubKey(RequestPubKey) -> Reply, Once;
         GetPubKeyRequest(GetPubKeyRequest) -> Reply, Idempotent;
         ListPubKeyRequests(ListPubKeyRequests) -> Reply, Idempotent;
         IssueToken(IssueToken) -> Reply, Once;

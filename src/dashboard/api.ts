@@ -101,9 +101,13 @@ async function call<Result>(method: string, path: string, body?: object): Promis
   const error = await errorOf(response);
   if (error.code === "not_signed_in") signedOutListener();
   if (error.code === "account_switched") switchedListener();
-  if (error.code === "account_suspended") suspendedListener(error.help);
+  if (error.code === "account_suspended" && isOfSession(method, path)) suspendedListener(error.help);
   throw error;
 }
+
+// Others name an account by an invite or a passkey, and that may be another than the page shows.
+const isOfSession = (method: string, path: string) =>
+  method === "GET" || !/^\/(invite|sign_in.*|passkeys(\/(creation|request))?)$/.test(path);
 
 const isRead = (method: string, path: string) => method === "GET" || path === "/reports" || path === "/suggestions";
 

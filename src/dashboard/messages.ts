@@ -429,7 +429,7 @@ export const settings = {
     removed: "The passkey was removed, and your other sessions were ended.",
   },
   audit: {
-    intro: "Changes to this account and who made them, newest first.",
+    intro: "What members changed here, and what the operator did to members, newest first.",
     at: "When",
     by: "Who",
     action: "What",

@@ -381,7 +381,7 @@ fn both_paths_answer_odd_requests_alike() {
         (post("/v1/offer/api?", "o.example", body.len(), body), "200"),
         (
             post("/v1/operator/import?/v1/offer/api", "o.example", body.len(), body),
-            "401",
+            "421",
         ),
         (post(offers, "O.EXAMPLE:80", body.len(), body), "200"),
         (post(offers, "[::", body.len(), body), ""),

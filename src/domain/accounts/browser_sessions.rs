@@ -88,6 +88,13 @@ impl BrowserSessions {
         true
     }
 
+    /// Leaves the current session out, so that the one that was current before it takes its place.
+    pub fn leave_current(&mut self) {
+        if !self.0.is_empty() {
+            self.0.remove(0);
+        }
+    }
+
     /// The value of the cookie; empty without sessions.
     pub fn value(&self) -> String {
         let tokens: Vec<_> = self.0.iter().map(|session| session.token.as_str()).collect();

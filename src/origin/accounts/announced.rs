@@ -32,8 +32,14 @@ pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<
         },
     };
     db.transaction(|| {
-        if matches!(announce.change, AnnouncedChange::CreateReportKey { .. }) {
-            rates::take(db, now_ms, &announce.by, Rate::ReportKeys)?;
+        let rate = match announce.change {
+            AnnouncedChange::CreateReportKey { .. } => Some(Rate::ReportKeys),
+            AnnouncedChange::RequestPubKey { .. } => Some(Rate::Settings),
+            // Nobody has to wait to revoke.
+            AnnouncedChange::RevokeReportKey { .. } => None,
+        };
+        if let Some(rate) = rate {
+            rates::take(db, now_ms, &announce.by, rate)?;
         }
         audit::append(db, now_ms, &entry)?;
         let number = db.query_integer(sql::MARK_UNCONFIRMED, &[])?;

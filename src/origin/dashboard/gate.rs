@@ -7,7 +7,7 @@ use crate::{isolate::RequestContext, operator::TIMEOUT, refusal::Refusal};
 use contract::accounts::{self, Actor, ReadSession, Session};
 use domain::{
     accounts::{
-        account::{Account, AccountKind},
+        account::{ACCOUNT_SUSPENDED, Account, AccountKind},
         browser_sessions::{BrowserSession, BrowserSessions},
         cookie::Cookie,
         permission::Permission,
@@ -121,6 +121,11 @@ pub async fn read_session(
     Ok(read)
 }
 
+/// Whether a session is refused because it has ended, and not because of what it asks for.
+pub fn has_ended(refused: &Refusal) -> bool {
+    refused.status() == 401 || refused.code() == Some(ACCOUNT_SUSPENDED.code)
+}
+
 /// Refuses what is meant for another account than the browser's current one. A write has to name its own.
 fn check_publisher(request: &Request, publisher: &PublisherId, is_write: bool) -> Result<(), ApiError> {
     let is_meant = match header(request, PUBLISHER) {
@@ -130,7 +135,8 @@ fn check_publisher(request: &Request, publisher: &PublisherId, is_write: bool) -
     is_meant.then_some(()).ok_or(ACCOUNT_SWITCHED)
 }
 
-/// The member who sends a request, if the session is live and the role allows it.
+/// The member who sends a request, if a session is live and the role allows it. Where the current session has ended, the one
+/// before it takes its place, so that a browser that looks signed out is.
 pub async fn admit(
     context: &RequestContext,
     config: &DashboardConfig,
@@ -138,23 +144,34 @@ pub async fn admit(
     permission: Option<Permission>,
     is_write: bool,
 ) -> Result<Visitor, Refusal> {
-    let sessions = sessions_of(context, config, request);
-    let current = sessions.current().ok_or(NOT_SIGNED_IN)?;
-    let Account::Publisher(publisher) = &current.account else {
-        return Err(NOT_SIGNED_IN.into());
-    };
-    check_publisher(request, publisher, is_write)?;
-    let session = read_session(context, config, current, SessionUse::Action).await?;
-    if let Some(permission) = permission {
-        permission.check(session.role, session.is_verified(context.now_ms))?;
+    let mut sessions = sessions_of(context, config, request);
+    let mut ended = None;
+    while let Some(current) = sessions.current() {
+        let Account::Publisher(publisher) = &current.account else {
+            return Err(NOT_SIGNED_IN.into());
+        };
+        let session = match read_session(context, config, current, SessionUse::Action).await {
+            Ok(session) => session,
+            Err(refused) if has_ended(&refused) => {
+                ended.get_or_insert(refused);
+                sessions.leave_current();
+                continue;
+            }
+            Err(unknown) => return Err(unknown),
+        };
+        check_publisher(request, publisher, is_write)?;
+        if let Some(permission) = permission {
+            permission.check(session.role, session.is_verified(context.now_ms))?;
+        }
+        return Ok(Visitor {
+            publisher: publisher.clone(),
+            account: current.account.clone(),
+            token: current.token.clone(),
+            session,
+            sessions,
+        });
     }
-    Ok(Visitor {
-        publisher: publisher.clone(),
-        account: current.account.clone(),
-        token: current.token.clone(),
-        session,
-        sessions,
-    })
+    Err(ended.unwrap_or_else(|| NOT_SIGNED_IN.into()))
 }
 
 /// The headers of every answer of a handler. A page and its files bring their own.

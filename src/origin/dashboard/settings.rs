@@ -6,6 +6,7 @@ use worker::Request;
 
 use super::{audited, gate::Visitor};
 use crate::{
+    accounts::audit,
     isolate::RequestContext,
     operator::{TIMEOUT, ask, segment},
     refusal::Refusal,
@@ -30,7 +31,7 @@ use platform::{
 
 const MAX_BODY: usize = 4 << 10;
 /// The longest reason for a new Pub-Key, in characters: two or three sentences.
-const MAX_REASON: usize = 300;
+const MAX_REASON: usize = audit::MAX_TEXT;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

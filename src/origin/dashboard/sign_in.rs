@@ -21,7 +21,7 @@ use contract::{
 };
 use domain::{
     accounts::{
-        account::{ACCOUNT_SUSPENDED, Account, AccountKind},
+        account::{Account, AccountKind},
         browser_sessions::{BrowserSession, BrowserSessions},
         cookie::Cookie,
         invite::{self, UNKNOWN_INVITE},
@@ -174,7 +174,7 @@ pub async fn sessions_left(
     if let Some(session) = sessions.find(account) {
         match gate::read_session(context, config, session, SessionUse::Poll).await {
             Ok(_) => return Err(SESSION_OPEN.into()),
-            Err(refused) if refused.status() == 401 || refused.code() == Some(ACCOUNT_SUSPENDED.code) => {}
+            Err(refused) if gate::has_ended(&refused) => {}
             Err(unknown) => return Err(unknown),
         }
     }
@@ -225,8 +225,8 @@ async fn end(context: &RequestContext, session: &BrowserSession) -> Result<(), C
     Ok(())
 }
 
-/// Ends all sessions of the browser, so that whoever leaves it leaves nothing open. A cookie without live sessions is
-/// cleared, too.
+/// Ends all sessions of the browser, so that whoever leaves it leaves nothing open. The cookie is cleared whatever happens,
+/// also without live sessions. A session whose account does not answer ends by itself 12 hours after its last use.
 pub async fn sign_out(
     context: &RequestContext,
     config: &DashboardConfig,
@@ -234,7 +234,12 @@ pub async fn sign_out(
 ) -> Result<Answer, Refusal> {
     let sessions = gate::sessions_of(context, config, &request);
     for ended in join_all(sessions.all().iter().map(|session| end(context, session))).await {
-        ended?;
+        if let Err(error) = ended {
+            log::warn(
+                "dashboard",
+                format_args!("a session was left and not ended: {error}"),
+            );
+        }
     }
     let cookie = Cookie::sessions(AccountKind::Publisher, config.site);
     Ok(Answer::new(204).header("Set-Cookie", cookie.clear()))

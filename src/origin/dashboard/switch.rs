@@ -70,7 +70,7 @@ async fn other(
         ask_catalog::<_, Value>(context, get),
     )
     .await;
-    if read.is_err_and(|refused| refused.status() == 401) {
+    if read.is_err_and(|refused| gate::has_ended(&refused)) {
         return None;
     }
     let publisher = publisher.unwrap_or_default();
@@ -95,7 +95,7 @@ pub async fn switch(
     let session = visitor.sessions.find(&account).ok_or_else(not_held)?;
     match gate::read_session(context, config, session, SessionUse::Action).await {
         Ok(_) => {}
-        Err(ended) if ended.status() == 401 => return Err(not_held().into()),
+        Err(ended) if gate::has_ended(&ended) => return Err(not_held().into()),
         Err(unknown) => return Err(unknown),
     }
     let mut sessions = visitor.sessions.clone();

@@ -22,18 +22,19 @@ pub struct ExportSlots {
 }
 
 impl ExportSlots {
-    /// Takes a slot for an export, or keeps the one that it has.
+    /// Takes a slot for an export, or keeps the one that it has. Returns whether it is new.
     ///
     /// # Errors
     /// Other exports have all slots.
-    pub fn hold(&self, export_id: &str, now_ms: i64) -> Result<(), ApiError> {
+    pub fn hold(&self, export_id: &str, now_ms: i64) -> Result<bool, ApiError> {
         let mut reading = self.reading.borrow_mut();
+        let is_new = reading.iter().all(|(id, _)| id != export_id);
         reading.retain(|(id, at_ms)| id != export_id && now_ms.saturating_sub(*at_ms) < LEASE_MS);
         if reading.len() >= SLOTS {
             return Err(TOO_MANY_EXPORTS);
         }
         reading.push((export_id.to_owned(), now_ms));
-        Ok(())
+        Ok(is_new)
     }
 
     /// Whether another export may be read.

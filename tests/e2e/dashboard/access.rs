@@ -12,24 +12,31 @@ use crate::harness::{Answer, Setup, demo};
 use domain::accounts::role::Role;
 
 /// A path with an id for its variable segment, which no account has.
-const UNKNOWN: &str = "0123456789abcdef";
+pub const UNKNOWN: &str = "0123456789abcdef";
 
-/// Every call of a member: its method, its path, and what it is.
-pub fn member_calls() -> Vec<(&'static str, String, MemberCall)> {
+/// Every call of the interface: its method, its path, and what it is.
+fn calls() -> Vec<(&'static str, String, DashboardCall)> {
     let routes = ROUTES.iter().flat_map(|route| {
-        route
-            .endpoints
-            .iter()
-            .filter_map(|endpoint| match endpoint.handler {
-                Handler::Dashboard(DashboardCall::Member(call)) => Some((
-                    endpoint.method.as_str(),
-                    route.pattern.replace("{}", UNKNOWN),
-                    call,
-                )),
-                _ => None,
-            })
+        let endpoints = route.endpoints.iter();
+        endpoints.filter_map(|endpoint| match endpoint.handler {
+            Handler::Dashboard(call @ (DashboardCall::Member(_) | DashboardCall::Public(_))) => Some((
+                endpoint.method.as_str(),
+                route.pattern.replace("{}", UNKNOWN),
+                call,
+            )),
+            _ => None,
+        })
     });
-    let calls: Vec<_> = routes.collect();
+    routes.collect()
+}
+
+/// Every call of a member.
+pub fn member_calls() -> Vec<(&'static str, String, MemberCall)> {
+    let members = calls().into_iter().filter_map(|(method, path, call)| match call {
+        DashboardCall::Member(call) => Some((method, path, call)),
+        _ => None,
+    });
+    let calls: Vec<_> = members.collect();
     assert!(calls.len() > 15, "{calls:?}");
     calls
 }
@@ -122,7 +129,7 @@ fn another_site_a_proxy_and_another_host_are_refused() {
         ("Host", Some("localhost:8788"), 421, "misdirected_request"),
         ("Host", Some("127.0.0.1:8787"), 421, "misdirected_request"),
     ] {
-        for (method, path, _) in member_calls() {
+        for (method, path, _) in calls() {
             signpost
                 .send(method, &path, &changed(name, value), b"")
                 .expect_error(status, code);
@@ -135,7 +142,7 @@ fn another_site_a_proxy_and_another_host_are_refused() {
         ("Content-Type", Some("text/plain"), 415, "unsupported_media_type"),
         ("Content-Type", None, 415, "unsupported_media_type"),
     ] {
-        for (method, path, _) in member_calls() {
+        for (method, path, _) in calls() {
             if method != "GET" {
                 signpost
                     .send(method, &path, &changed(name, value), b"{}")
@@ -157,6 +164,11 @@ fn what_is_another_publishers_is_answered_like_what_does_not_exist() {
     add_passkey(&mut theirs, 20);
     let made = |path: &str, body: Value| theirs.post(path, &body).expect(201).json();
     let read = |path: &str| theirs.get(path).expect(200).json();
+    let query = json!({
+        "date_range": { "start_date": "2026-11-01", "end_date": "2026-11-02" },
+        "dimensions": ["app"],
+        "metrics": ["revenue"],
+    });
     let ids = [
         (
             "report_keys",
@@ -169,6 +181,10 @@ fn what_is_another_publishers_is_answered_like_what_does_not_exist() {
         ("members", read("overview")["member"]["member_id"].clone()),
         ("sessions", read("sessions")["sessions"][0]["session_id"].clone()),
         ("passkeys", read("passkeys")["passkeys"][0]["passkey_id"].clone()),
+        (
+            "exports",
+            made("exports", json!({ "query": query, "format": "csv" }))["export_id"].clone(),
+        ),
     ];
     for (method, path, _) in member_calls() {
         let Some((before, after)) = path.split_once(UNKNOWN) else {

@@ -2,7 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Browser, access::member_calls, invite, signed_in};
+use super::{
+    Browser,
+    access::{UNKNOWN, member_calls},
+    invite, signed_in,
+};
 use crate::harness::{Publisher, Signpost, demo};
 
 /// A browser that is signed in to the accounts of publishers, the last one being the current one.
@@ -74,7 +78,7 @@ fn what_a_page_sends_for_another_account_than_the_current_one_is_refused() {
             let answer = browser.send(method, &path, body);
             // A read that names no publisher is of the current account; the overview tells which one that is.
             if shown.is_none() && method == "GET" {
-                answer.expect(200);
+                answer.expect(if path.contains(UNKNOWN) { 404 } else { 200 });
             } else {
                 answer.expect_error(409, "account_switched");
             }
@@ -112,6 +116,55 @@ fn an_account_whose_session_has_ended_is_left_out() {
     // Its place is free for a new session of the account.
     browser.sign_in(&invite(&one, "Bob", "developer"));
     assert_eq!(accounts(&browser), ["accounts-ended", "accounts-live"]);
+}
+
+#[test]
+fn where_the_current_session_has_ended_the_one_before_takes_its_place() {
+    let signpost = demo();
+    let (before, current) = (
+        signpost.publisher("accounts-before"),
+        signpost.publisher("accounts-suspended"),
+    );
+    let mut browser = signed_in_to(&signpost, &[&before, &current]);
+    let document = json!({ "name": "Acme", "approved": false });
+    signpost
+        .operator("PUT", "publishers/accounts-suspended", Some(&document))
+        .expect(200);
+    browser.publisher = Some("accounts-suspended".to_owned());
+    browser
+        .post("report_keys", &json!({ "label": "misplaced" }))
+        .expect_error(409, "account_switched");
+    browser.publisher = Some("accounts-before".to_owned());
+    assert_eq!(accounts(&browser), ["accounts-before"]);
+    browser
+        .post("switch", &json!({ "publisher_id": "accounts-suspended" }))
+        .expect_error(404, "not_found");
+}
+
+#[test]
+fn an_export_stays_with_the_account_that_it_was_made_in() {
+    let signpost = demo();
+    let (one, two) = (
+        signpost.publisher("accounts-export-one"),
+        signpost.publisher("accounts-export-two"),
+    );
+    let mut browser = signed_in_to(&signpost, &[&one, &two]);
+    let query = json!({
+        "date_range": { "start_date": "2026-11-01", "end_date": "2026-11-02" },
+        "dimensions": ["app"],
+        "metrics": ["revenue"],
+    });
+    let made = browser.post("exports", &json!({ "query": query, "format": "csv" }));
+    let made = made.expect(201).json();
+    let export = format!("exports/{}", made["export_id"].as_str().unwrap());
+    for (publisher, status) in [("accounts-export-one", 404), ("accounts-export-two", 200)] {
+        let answer = browser
+            .post("switch", &json!({ "publisher_id": publisher }))
+            .expect(204);
+        browser.keep_cookie(&answer);
+        browser.publisher = Some(publisher.to_owned());
+        browser.get(&export).expect(status);
+    }
 }
 
 #[test]

@@ -82,7 +82,7 @@ export function PubKey() {
   );
 }
 
-const LONGEST_REASON = 300;
+const LONGEST_REASON = 256;
 
 function AskForNew({ onClose, onSent }: { onClose: () => void; onSent: () => Promise<void> }) {
   const [reason, setReason] = useState("");

@@ -39,9 +39,10 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// There is no such export for this session, or too many are being read, and then it is not spent.
     pub async fn open_export(&self, publisher: &PublisherId, open: OpenExport) -> Result<Reply, Failure> {
         let export_id = open.export_id.clone();
-        self.exports.hold(&export_id, self.now_ms())?;
+        let is_new = self.exports.hold(&export_id, self.now_ms())?;
         let opened = self.command(publisher, Command::OpenExport(open)).await;
-        if opened.is_err() {
+        // One that is being read keeps its slot, whoever asks for it again.
+        if opened.is_err() && is_new {
             self.exports.free(&export_id);
         }
         opened
