@@ -106,6 +106,44 @@ fn a_large_catalog_has_small_shards_and_a_change_writes_few_of_them() {
 }
 
 #[test]
+fn while_the_slots_of_goals_are_doubled_changes_of_apps_are_published() {
+    let (catalog, kv) = (Catalog::small(), Kv::default());
+    let app = with(app("acme"), &json!({ "kind": "app", "id": "10000001" })).to_string();
+    import(&catalog, &(lines(0..1_500, "A game") + &app + "\n"));
+    run_for(&catalog, &kv, 2_000);
+    let slots = |manifest: &Manifest, kind| manifest.slots(kind).collect::<Vec<_>>();
+    let before = Manifest::open(kv.pointer().unwrap().manifest).unwrap();
+
+    import(&catalog, &lines(1_500..6_000, "A game"));
+    let publisher_id = "acme".to_owned();
+    catalog
+        .send(Command::IssuePubKey(IssuePubKey { publisher_id }))
+        .unwrap();
+    // An invocation that may write no more than some shards of twice as many slots.
+    let bits = slots(&before, ShardKind::Goals)[0].0.bits;
+    let mut doubled = 0;
+    while doubled < 3 {
+        for changed in tracking_slots::changed(&catalog.db, 4).unwrap() {
+            let built = tracking_slots::build(&catalog.db, changed.slot, catalog.now()).unwrap();
+            let Some(built) = built else { continue };
+            doubled += u32::from(changed.slot.kind == ShardKind::Goals && changed.slot.bits > bits);
+            let key = shard_key(changed.slot.kind, built.checksum());
+            kv.values.borrow_mut().insert(key, built.bytes.clone());
+            tracking_slots::record_written(&catalog.db, changed, &built, catalog.now()).unwrap();
+        }
+    }
+    let prepared = tracking_slots::prepare_manifest(&catalog.db, None, catalog.now()).unwrap();
+    let manifest = Manifest::open(prepared.expect("a manifest").bytes).unwrap();
+    assert_eq!(
+        slots(&manifest, ShardKind::Goals),
+        slots(&before, ShardKind::Goals)
+    );
+    assert_ne!(slots(&manifest, ShardKind::Apps), slots(&before, ShardKind::Apps));
+    run_for(&catalog, &kv, 60_000);
+    check_current(&catalog, &kv);
+}
+
+#[test]
 fn a_shard_leaves_kv_a_day_after_its_last_manifest() {
     let (catalog, kv) = (Catalog::small(), Kv::default());
     let put = |name: &str| {

@@ -225,17 +225,18 @@ pub fn record_written(
 }
 
 /// Stores the manifest of the shards, unless one of them was never built. Every change until `built_at_ms` is in them; if
-/// that is `None`, the time of the manifest before stays.
+/// that is `None`, the time of the manifest before stays. While the slots of a kind are doubled, the former ones stay in the
+/// manifest, so that the changes of other kinds are published meanwhile.
 pub fn prepare_manifest(
     db: &impl Database,
     built_at_ms: Option<i64>,
     now_ms: i64,
 ) -> Result<Option<Prepared>, Failure> {
-    let Some(checksums) = checksums(db)? else {
+    let before = named(db)?;
+    let Some(checksums) = to_name(db, before.as_ref())? else {
         return Ok(None);
     };
     db.transaction(|| {
-        let before = named(db)?;
         let stored_at_ms = before.as_ref().map_or(0, Manifest::built_at_ms);
         let built_at_ms = built_at_ms.unwrap_or(stored_at_ms);
         let version = revisions::next_snapshot(db, now_ms)?;
@@ -273,37 +274,45 @@ fn named(db: &impl Database) -> Result<Option<Manifest>, DatabaseError> {
     Ok(bytes.and_then(|bytes| Manifest::open(bytes).ok()))
 }
 
-/// The checksums of a kind's shards. Slots without a resource share one.
+/// The checksums of a kind's shards.
 fn shards(manifest: &Manifest, kind: ShardKind) -> HashSet<u64> {
     manifest.slots(kind).map(|(_, checksum)| checksum).collect()
 }
 
-/// The checksums of all shards; `None` if one was not built yet.
-fn checksums(db: &impl Database) -> Result<Option<Checksums>, DatabaseError> {
+/// The checksums of a kind's shards, in the order of their slots; `None` if one was not built yet.
+fn built_shards(db: &impl Database, kind: ShardKind) -> Result<Option<Vec<u64>>, DatabaseError> {
+    let rows = db.query(sql::LIST_CHECKSUMS, params![u32::from(kind.code())])?;
+    let checksum = |row: &Row| match row.is_null(0) {
+        true => Ok(None),
+        false => Ok(Some(u64::from_le_bytes(row.bytes(0)?))),
+    };
+    rows.iter().map(checksum).collect()
+}
+
+/// The shards that the next manifest names: of a kind of which one was not built yet, those of the manifest before.
+fn to_name(db: &impl Database, before: Option<&Manifest>) -> Result<Option<Checksums>, DatabaseError> {
     let mut checksums = Checksums::default();
     for (kind, checksums) in ShardKind::ALL.into_iter().zip(&mut checksums) {
-        for row in db.query(sql::LIST_CHECKSUMS, params![u32::from(kind.code())])? {
-            if row.is_null(0) {
-                return Ok(None);
-            }
-            checksums.push(u64::from_le_bytes(row.bytes(0)?));
+        let named = || before.map(|manifest| in_order(manifest, kind));
+        match built_shards(db, kind)?.or_else(named) {
+            Some(shards) => *checksums = shards,
+            None => return Ok(None),
         }
     }
     Ok(Some(checksums))
 }
 
+fn in_order(manifest: &Manifest, kind: ShardKind) -> Vec<u64> {
+    manifest.slots(kind).map(|(_, checksum)| checksum).collect()
+}
+
 /// Whether the stored manifest names exactly the shards that were built.
 pub fn is_manifest_current(db: &impl Database) -> Result<bool, DatabaseError> {
-    let (Some(manifest), Some(built)) = (named(db)?, checksums(db)?) else {
+    let Some(manifest) = named(db)? else {
         return Ok(false);
     };
-    let named = ShardKind::ALL.map(|kind| {
-        manifest
-            .slots(kind)
-            .map(|(_, checksum)| checksum)
-            .collect::<Vec<_>>()
-    });
-    Ok(named == built)
+    let named = ShardKind::ALL.map(|kind| in_order(&manifest, kind));
+    Ok(to_name(db, Some(&manifest))? == Some(named))
 }
 
 /// The shard of a slot for an isolate that does not find it in KV. If KV should have had it for long, it will be written

@@ -211,6 +211,7 @@ fn a_sign_in_by_a_passkey_keeps_other_accounts_and_renews_its_own() {
         cookie: held.remove(0),
         publisher: of_two.publisher.clone(),
     };
-    former.get("overview").expect_error(401, "not_signed_in");
+    // The session of the other account, which is the only live one left in it, takes its place.
+    former.get("overview").expect_error(409, "account_switched");
     of_two.get("overview").expect(200);
 }
