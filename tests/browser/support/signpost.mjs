@@ -19,6 +19,9 @@ export const USER_AGENT = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (K
 
 const START_MILLISECONDS = 30_000;
 
+/** The publisher of the current one of a browser's sessions. A publisher's ID has no `_`. */
+export const publisherOf = (sessions) => sessions.split(".")[0].split("_")[2];
+
 async function freePort() {
   const server = createServer();
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -186,6 +189,7 @@ class Signpost {
         "Content-Type": "application/json",
         Origin: this.base,
         "Sec-Fetch-Site": "same-origin",
+        "X-Publisher": publisherOf(value),
       },
       body: method === "GET" ? undefined : JSON.stringify(body),
     });
