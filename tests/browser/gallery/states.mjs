@@ -99,6 +99,8 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
     cookie: withOldFacts,
     shows: async (page) => {
       await shows("Data through")(page);
+      // A chart that is drawn anew has no cursor.
+      await page.waitForFunction(() => !document.querySelector("main .skeleton, main [aria-busy=true]"));
       await page.locator(".chart-frame").press("End");
       await page.locator(".chart [aria-live]", { hasText: "no value" }).waitFor({ state: "attached" });
     },

@@ -16,8 +16,16 @@ export async function addAuthenticator(page, { credentials = [] } = {}) {
       automaticPresenceSimulation: true,
     },
   });
-  for (const credential of credentials) await cdp.send("WebAuthn.addCredential", { authenticatorId, credential });
+  const add = async (credentials) => {
+    for (const credential of credentials) await cdp.send("WebAuthn.addCredential", { authenticatorId, credential });
+  };
+  await add(credentials);
   return {
+    /** As another device would have it. */
+    replace: async (credentials) => {
+      await cdp.send("WebAuthn.clearCredentials", { authenticatorId });
+      await add(credentials);
+    },
     credentials: async () => (await cdp.send("WebAuthn.getCredentials", { authenticatorId })).credentials,
     setUserVerified: (verified) =>
       cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: verified }),
@@ -27,7 +35,10 @@ export async function addAuthenticator(page, { credentials = [] } = {}) {
 /** A call of the page's own origin: `{status, code, body}`. It names the publisher that the browser is signed in to, if any. */
 export async function call(page, method, path, body) {
   const held = (await page.context().cookies()).find(({ value }) => value.startsWith("s_p_"));
-  const headers = { ...(held && { "X-Publisher": publisherOf(held.value) }), ...(body && { "Content-Type": "application/json" }) };
+  const headers = {
+    ...(held && { "X-Publisher": publisherOf(held.value) }),
+    ...(body && { "Content-Type": "application/json" }),
+  };
   return page.evaluate(
     async ([path, init]) => {
       const answer = await fetch(`/v1/dashboard${path}`, init);

@@ -161,8 +161,11 @@ class Signpost {
     return (await this.operator("POST", `/publishers/${publisher}/invites`, { name, role })).url;
   }
 
-  /** Spends a fresh invite without a browser, by local sign-in; returns the cookie for Playwright. */
-  async signIn(publisher, role, name) {
+  /**
+   * Spends a fresh invite without a browser, by local sign-in; returns the cookie for Playwright. With the cookie `held` the
+   * account is a further one.
+   */
+  async signIn(publisher, role, name, held) {
     const invite = (await this.invite(publisher, role, name)).split("#invite=")[1];
     const answer = await fetch(`${this.base}/v1/dashboard/sign_in`, {
       method: "POST",
@@ -171,6 +174,7 @@ class Signpost {
         Origin: this.base,
         "Sec-Fetch-Site": "same-origin",
         "User-Agent": USER_AGENT,
+        ...(held && { Cookie: `${held.name}=${held.value}` }),
       },
       body: JSON.stringify({ invite }),
     });
@@ -196,5 +200,18 @@ class Signpost {
     const text = await answer.text();
     assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`);
     return text ? JSON.parse(text) : undefined;
+  }
+
+  /** A report of the public API, once the key's rate allows it. */
+  async report(key, query, mediaType = "application/json") {
+    for (;;) {
+      const answer = await fetch(`${this.base}/v1/core/reporting/public/signal/report/generate`, {
+        method: "POST",
+        headers: { "X-Api-Key": key, "Content-Type": "application/json", Accept: mediaType },
+        body: JSON.stringify(query),
+      });
+      if (answer.status !== 429) return answer;
+      await new Promise((resolve) => setTimeout(resolve, 1000 * Number(answer.headers.get("Retry-After"))));
+    }
   }
 }
