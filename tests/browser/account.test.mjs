@@ -60,8 +60,10 @@ for (const Hand of HANDS) {
       await signOut(page, hand);
       await signInAgain(page, hand, "Your passkeys");
 
-      const actions = ["Created a report key", "Asked for a new Pub-Key", "Withdrew an invite", "Removed a member"];
-      actions.push("Signed out a session", "Removed a passkey");
+      const actions = [
+        ...["Created a report key", "Asked for a new Pub-Key", "Withdrew an invite", "Removed a member"],
+        ...["Signed out a session", "Removed a passkey"],
+      ];
       await settings.readAudit(page, hand, actions);
       await closePage(page);
     });
