@@ -101,7 +101,7 @@ const views = {
     cookie: member.cookie,
     prepare: (page) => addAuthenticator(page, { credentials: member.credentials }),
     act: addPasskey,
-    shows: shows(/^This device already has a passkey/),
+    shows: shows(/^This device already has one of your passkeys/),
   }),
   "passkeys-remove": () => ({
     path: PASSKEYS,

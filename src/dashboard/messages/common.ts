@@ -51,7 +51,7 @@ export const errors = {
   passkey: {
     unsupported: "This browser cannot use passkeys here. Use a current browser, and an https address or localhost.",
     cancelled: "No passkey was used. It was cancelled, took too long, or this device has none for Signpost.",
-    already_stored: "This device already has a passkey for this member. Sign in with it.",
+    already_stored: "This device already has one of your passkeys. Use another device or a security key.",
     failed: "The passkey could not be used. Try again, or use another device.",
   },
   suspended: "This account is suspended.",

@@ -110,7 +110,7 @@ export const settings = {
     remove: "Remove",
     removeOf: (browser: string, at: number) => `Remove the passkey made with ${browser} on ${timeText(at)}`,
     removeTitle: (browser: string) => `Remove the passkey made with ${browser}?`,
-    removeText: "It signs in no more, and all your other sessions end, since its device may have opened them.",
+    removeText: "You cannot sign in with it any more, and all your other sessions end, since its device may have opened them.",
     removed: "The passkey was removed, and your other sessions were ended.",
   },
   audit: {

@@ -114,7 +114,7 @@ export async function addPasskey(page, hand, authenticator) {
   await passkeyRows(page, 1);
   assert.equal(await page.getByRole("button", { name: /^Remove/ }).count(), 0, "the last passkey stays");
   await hand.press(page.getByRole("button", { name: "Add a passkey" }));
-  await page.getByText(/^This device already has a passkey/).waitFor();
+  await page.getByText(/^This device already has one of your passkeys/).waitFor();
   await authenticator.replace([]);
   await hand.press(page.getByRole("button", { name: "Add a passkey" }));
   await page.getByText("The passkey was added.").waitFor({ state: "attached" });
