@@ -1,4 +1,4 @@
-// An owner manages keys, members and sessions: by mouse and again by keyboard alone, on a wide screen and on a phone.
+// An owner manages keys, members, passkeys and sessions: by mouse and again by keyboard alone, on a wide screen and on a phone.
 // Nothing stands in the console.
 
 import assert from "node:assert/strict";
@@ -7,7 +7,7 @@ import { closePage, SIGNED_OUT, WIDTHS } from "./support/browser.mjs";
 import { HANDS } from "./support/hands.mjs";
 import { addAuthenticator } from "./support/passkeys.mjs";
 import { suite } from "./support/suite.mjs";
-import { acceptInvite, signInAgain } from "./tasks/ceremony.mjs";
+import { acceptInvite, signInAgain, signOut } from "./tasks/ceremony.mjs";
 import * as settings from "./tasks/settings.mjs";
 
 const shared = suite({ localSignIn: false, facts: false });
@@ -29,6 +29,10 @@ for (const Hand of HANDS) {
       await settings.revokeKey(page, hand, "Looker");
       assert.equal(await reportStatus(signpost, key), 401);
       await settings.readPubKey(page, hand, pubKey);
+      await settings.askForPubKey(page, hand, "It was published by mistake.");
+      await signpost.operator("POST", `/publishers/${publisher}/pub_key`);
+      await page.reload();
+      await page.getByRole("button", { name: "Ask for a new one" }).waitFor();
 
       await settings.inviteMember(page, hand, "Kenji Sato");
       await settings.withdrawInvite(page, hand, "Kenji Sato");
@@ -51,7 +55,15 @@ for (const Hand of HANDS) {
       await second.getByRole("heading", { name: "Sign in" }).waitFor();
       await closePage(second);
 
-      const actions = ["Created a report key", "Withdrew an invite", "Removed a member", "Signed out a session"];
+      await settings.addPasskey(page, hand, authenticator);
+      await settings.removeOldPasskey(page, hand);
+      await signOut(page, hand);
+      await signInAgain(page, hand, "Your passkeys");
+
+      const actions = [
+        ...["Created a report key", "Asked for a new Pub-Key", "Withdrew an invite", "Removed a member"],
+        ...["Signed out a session", "Removed a passkey"],
+      ];
       await settings.readAudit(page, hand, actions);
       await closePage(page);
     });
@@ -60,14 +72,10 @@ for (const Hand of HANDS) {
 
 /** The status of the smallest report that the public API makes. */
 async function reportStatus(signpost, key) {
-  const answer = await fetch(`${signpost.base}/v1/core/reporting/public/signal/report/generate`, {
-    method: "POST",
-    headers: { "X-Api-Key": key, "Content-Type": "application/json" },
-    body: JSON.stringify({
-      date_range: { start_date: "2026-11-01", end_date: "2026-11-02" },
-      dimensions: ["app"],
-      metrics: ["revenue"],
-    }),
+  const answer = await signpost.report(key, {
+    date_range: { start_date: "2026-11-01", end_date: "2026-11-02" },
+    dimensions: ["app"],
+    metrics: ["revenue"],
   });
   await answer.arrayBuffer();
   return answer.status;

@@ -19,7 +19,7 @@ const shared = suite({}, async (signpost) => {
 const PATHS = [
   "",
   "/reports?by=app&split=app&chart=bar&compare=1",
-  ...["keys", "pub_key", "members", "sessions", "audit"].map((name) => `/settings/${name}`),
+  ...["keys", "pub_key", "members", "passkeys", "sessions", "audit"].map((name) => `/settings/${name}`),
 ];
 
 /** Opens a view in an empty cache; its files with their sizes as sent, without the calls of the API. */

@@ -1,7 +1,7 @@
 // Every page and dialog, on a wide screen and on a phone, in light and dark.
 
 import { test } from "node:test";
-import { makeManager } from "./gallery/members.mjs";
+import { makePageMembers } from "./gallery/members.mjs";
 import { pages } from "./gallery/pages.mjs";
 import { WIDTHS } from "./support/browser.mjs";
 import { look } from "./support/gallery.mjs";
@@ -9,7 +9,7 @@ import { suite } from "./support/suite.mjs";
 
 let views;
 const shared = suite({}, async (signpost) => {
-  views = pages({ owner: await signpost.signIn(), manager: await makeManager(signpost) });
+  views = pages(await makePageMembers(signpost));
 });
 
 for (const name of Object.keys(pages({}))) {

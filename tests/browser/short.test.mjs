@@ -17,6 +17,7 @@ const PAGES = [
   ["keys", "/settings/keys", "No report keys"],
   ["pub-key", "/settings/pub_key", "Show the Pub-Key"],
   ["members", "/settings/members", "No invite is open."],
+  ["passkeys", "/settings/passkeys", "Made with"],
   ["sessions", "/settings/sessions", "this browser"],
   ["audit", "/settings/audit", "Joined by an invite"],
 ];

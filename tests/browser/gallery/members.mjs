@@ -3,6 +3,8 @@
 import { DEMO } from "../support/signpost.mjs";
 import { addDays, today } from "../support/facts.mjs";
 
+const LONG_NAME = "Brightwater Interactive Entertainment Holdings GmbH";
+
 /** An account with keys, members, open invites and an audit log; returns its owner's cookie. */
 export async function makeManager(signpost) {
   const publisher = await signpost.addPublisher("Kite Games");
@@ -17,9 +19,44 @@ export async function makeManager(signpost) {
   return owner;
 }
 
+/** The cookies that pages need. */
+export const makePageMembers = async (signpost) => ({
+  owner: await signpost.signIn(DEMO),
+  manager: await makeManager(signpost),
+  asked: await makeAsked(signpost),
+  several: await makeSeveral(signpost),
+});
+
+/** An account whose owner has asked for a new Pub-Key. */
+async function makeAsked(signpost) {
+  const publisher = await signpost.addPublisher("Otter Works");
+  await signpost.operator("POST", `/publishers/${publisher}/pub_key`);
+  const owner = await signpost.signIn(publisher);
+  const reason = "The old one was in a repository that anybody can read.";
+  await signpost.dashboard(owner, "POST", "/pub_key/request", { reason });
+  return owner;
+}
+
+/** A browser that is signed in to three accounts. */
+async function makeSeveral(signpost) {
+  let held;
+  for (const name of [LONG_NAME, "Otter Works"]) {
+    held = await signpost.signIn(await signpost.addPublisher(name), "developer", "Ana Ruiz", held);
+  }
+  return signpost.signIn(DEMO, "owner", "Ana Ruiz", held);
+}
+
+async function makeSuspended(signpost) {
+  const name = "Otter Works";
+  const publisher = await signpost.addPublisher(name);
+  const owner = await signpost.signIn(publisher);
+  await signpost.operator("PUT", `/publishers/${publisher}`, { name, approved: false });
+  return owner;
+}
+
 /** Cookies of the members that states need. */
 export async function makeMembers(signpost) {
-  const young = await signpost.addPublisher("Brightwater Interactive Entertainment Holdings GmbH");
+  const young = await signpost.addPublisher(LONG_NAME);
   const old = await signpost.addPublisher("Otter Works");
   await signpost.addFacts(old, addDays(today(), -10));
   return {
@@ -28,6 +65,7 @@ export async function makeMembers(signpost) {
     withoutFacts: await signpost.signIn(young),
     withOldFacts: await signpost.signIn(old),
     unapproved: await signpost.signIn("unapproved-studio"),
+    suspended: await makeSuspended(signpost),
     manager: await makeManager(signpost),
   };
 }

@@ -6,10 +6,29 @@ const report = (page) => page.getByRole("table", { name: "Report", exact: true }
 const shows = (text) => (page) => page.getByText(text).first().waitFor();
 const dialog = (page) => page.getByRole("dialog").waitFor();
 
-/** The pages by name. `members` are cookies: the demo's owner, and an owner whose account has a bit of everything. */
-export const pages = ({ owner, manager }) => ({
+/**
+ * The pages by name. `members` are cookies: of the demo's owner, of an owner whose account has a bit of everything, of one
+ * who has asked for a new Pub-Key, and of a browser with several accounts.
+ */
+export const pages = ({ owner, manager, asked, several }) => ({
   overview: { path: "/dashboard", cookie: owner, shows: shows("Japan") },
   "overview-account": { path: "/dashboard", cookie: owner, act: open(/^Account/), shows: shows("Sign out"), isOverlay: true },
+  "overview-accounts": {
+    path: "/dashboard",
+    cookie: several,
+    act: open(/^Account/),
+    shows: shows("Sign out of all accounts"),
+    isOverlay: true,
+  },
+  "account-add": {
+    path: "/dashboard",
+    cookie: several,
+    act: async (page) => {
+      await button(page, /^Account/).click();
+      await button(page, "Add another account").click();
+    },
+    shows: shows("Use the passkey of the other account."),
+  },
   "overview-cursor": {
     path: "/dashboard",
     cookie: owner,
@@ -89,6 +108,16 @@ export const pages = ({ owner, manager }) => ({
       await box.press("ArrowDown");
     },
   },
+  "reports-export": {
+    path: "/dashboard/reports?by=date,country",
+    cookie: owner,
+    act: async (page) => {
+      await report(page);
+      await button(page, "Export").click();
+    },
+    shows: dialog,
+    isOverlay: true,
+  },
 
   keys: { path: "/dashboard/settings/keys", cookie: manager, shows: shows("Looker") },
   "keys-create": {
@@ -123,6 +152,14 @@ export const pages = ({ owner, manager }) => ({
     act: open("Show the Pub-Key"),
     shows: shows("Hide"),
   },
+  "pub-key-ask": {
+    path: "/dashboard/settings/pub_key",
+    cookie: manager,
+    act: open("Ask for a new one"),
+    shows: dialog,
+    isOverlay: true,
+  },
+  "pub-key-asked": { path: "/dashboard/settings/pub_key", cookie: asked, shows: shows(/asked for a new Pub-Key/) },
   members: { path: "/dashboard/settings/members", cookie: manager, shows: shows("Priya Raghunathan") },
   "members-invite": {
     path: "/dashboard/settings/members",

@@ -51,10 +51,16 @@ const stale = (path, method, call, cookie) => ({
 });
 
 /** The states by name, with the members' cookies. */
-export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, unapproved }) => ({
+export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, unapproved, suspended }) => ({
   "overview-loading": loading(OVERVIEW, "overview", owner),
   "overview-empty": { path: OVERVIEW, cookie: withoutFacts, shows: shows("No numbers yet") },
   "overview-unapproved": { path: OVERVIEW, cookie: unapproved, shows: shows(/is waiting for approval/) },
+  suspended: {
+    path: OVERVIEW,
+    cookie: suspended,
+    refusals: [[403, "/v1/dashboard/overview"]],
+    shows: shows("This account is suspended"),
+  },
   "overview-partial": {
     path: OVERVIEW,
     cookie: owner,
@@ -99,6 +105,8 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
     cookie: withOldFacts,
     shows: async (page) => {
       await shows("Data through")(page);
+      // A chart that is drawn anew has no cursor.
+      await page.waitForFunction(() => !document.querySelector("main .skeleton, main [aria-busy=true]"));
       await page.locator(".chart-frame").press("End");
       await page.locator(".chart [aria-live]", { hasText: "no value" }).waitFor({ state: "attached" });
     },
@@ -106,6 +114,19 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
   "reports-stale": stale(REPORTS, "POST", "reports", owner),
   "reports-failed": broken(REPORTS, "POST", "reports", owner),
   "reports-busy": { ...broken(REPORTS, "POST", "reports", owner, BUSY), shows: shows("Try again in 30 seconds.") },
+  "reports-export-failed": {
+    path: REPORTS,
+    cookie: owner,
+    isOverlay: true,
+    refusals: [refusal(BROKEN, "exports")],
+    prepare: (page) => answer(page, "POST", "exports", BROKEN),
+    act: async (page) => {
+      await page.getByRole("table", { name: "Report", exact: true }).waitFor();
+      await page.getByRole("button", { name: "Export" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Export" }).click();
+    },
+    shows: failed,
+  },
 
   "keys-loading": loading(section("keys"), "report_keys", owner),
   "keys-empty": { path: section("keys"), cookie: withoutFacts, shows: shows("No report keys") },
@@ -135,9 +156,13 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
     ...broken(section("pub_key"), "GET", "pub_key", owner),
     act: (page) => page.getByRole("button", { name: "Show the Pub-Key" }).click(),
   },
+  "pub-key-request-failed": broken(section("pub_key"), "GET", "pub_key/request", owner),
   "members-loading": loading(section("members"), "members", owner),
   "members-refused": { path: section("members"), cookie: analyst, shows: shows("Your role does not include this") },
   "members-failed": broken(section("members"), "GET", "members", owner),
+  "passkeys-loading": loading(section("passkeys"), "passkeys", owner),
+  "passkeys-empty": { path: section("passkeys"), cookie: owner, shows: shows("No passkeys") },
+  "passkeys-failed": broken(section("passkeys"), "GET", "passkeys", owner),
   "sessions-loading": loading(section("sessions"), "sessions", owner),
   "sessions-failed": broken(section("sessions"), "GET", "sessions", owner),
   "audit-loading": loading(section("audit"), "audit", owner),

@@ -59,11 +59,17 @@ export async function openPage(browser, signpost, { width = 1440, dark = false, 
   });
   context.setDefaultTimeout(15_000);
   if (cookie) await context.addCookies([cookie]);
-  const page = await context.newPage();
+  context.on("page", (page) => watch(page, refusals));
+  return context.newPage();
+}
+
+/** A further tab of the same browser, with the same sessions. */
+export const openTab = (page) => page.context().newPage();
+
+function watch(page, refusals) {
   page.messages = collectMessages(page, refusals);
   page.requests = [];
   page.on("request", (request) => page.requests.push(`${request.method()} ${new URL(request.url()).pathname}`));
-  return page;
 }
 
 function collectMessages(page, refusals) {
@@ -83,8 +89,9 @@ function collectMessages(page, refusals) {
   return messages;
 }
 
-/** Ends a page, of which nothing may stand in the console: no warning, no error, no report of the policy. */
+/** Ends a page and its tabs, of which nothing may stand in the console: no warning, no error, no report of the policy. */
 export async function closePage(page) {
+  const pages = page.context().pages();
   await page.context().close();
-  assert.deepEqual(page.messages, [], "messages in the console");
+  assert.deepEqual(pages.flatMap(({ messages }) => messages), [], "messages in the console");
 }

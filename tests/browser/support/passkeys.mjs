@@ -1,5 +1,7 @@
 // Passkeys through Chromium's own ceremonies, with a virtual authenticator in the place of a fingerprint reader.
 
+import { publisherOf } from "./signpost.mjs";
+
 /** Gives a page an authenticator, with the credentials of another one if they are given. */
 export async function addAuthenticator(page, { credentials = [] } = {}) {
   const cdp = await page.context().newCDPSession(page);
@@ -14,26 +16,38 @@ export async function addAuthenticator(page, { credentials = [] } = {}) {
       automaticPresenceSimulation: true,
     },
   });
-  for (const credential of credentials) await cdp.send("WebAuthn.addCredential", { authenticatorId, credential });
+  const add = async (credentials) => {
+    for (const credential of credentials) await cdp.send("WebAuthn.addCredential", { authenticatorId, credential });
+  };
+  await add(credentials);
   return {
+    /** As another device would have it. */
+    replace: async (credentials) => {
+      await cdp.send("WebAuthn.clearCredentials", { authenticatorId });
+      await add(credentials);
+    },
     credentials: async () => (await cdp.send("WebAuthn.getCredentials", { authenticatorId })).credentials,
     setUserVerified: (verified) =>
       cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: verified }),
   };
 }
 
-/** A call of the page's own origin: `{status, code, body}`. */
-export const call = (page, method, path, body) =>
-  page.evaluate(
-    async ([method, path, body]) => {
-      const init = { method };
-      if (body) Object.assign(init, { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+/** A call of the page's own origin: `{status, code, body}`. It names the publisher that the browser is signed in to, if any. */
+export async function call(page, method, path, body) {
+  const held = (await page.context().cookies()).find(({ value }) => value.startsWith("s_p_"));
+  const headers = {
+    ...(held && { "X-Publisher": publisherOf(held.value) }),
+    ...(body && { "Content-Type": "application/json" }),
+  };
+  return page.evaluate(
+    async ([path, init]) => {
       const answer = await fetch(`/v1/dashboard${path}`, init);
       const json = answer.headers.get("Content-Type")?.includes("json") ? await answer.json() : null;
       return { status: answer.status, code: json?.code ?? null, body: json };
     },
-    [method, path, body],
+    [path, { method, headers, body: body && JSON.stringify(body) }],
   );
+}
 
 /** The browser's answer to options for a sign-in or a confirmation, as JSON. */
 export const assertion = (page, options) =>

@@ -19,6 +19,9 @@ export const USER_AGENT = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (K
 
 const START_MILLISECONDS = 30_000;
 
+/** The publisher of the current one of a browser's sessions. A publisher's ID has no `_`. */
+export const publisherOf = (sessions) => sessions.split(".")[0].split("_")[2];
+
 async function freePort() {
   const server = createServer();
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -158,8 +161,11 @@ class Signpost {
     return (await this.operator("POST", `/publishers/${publisher}/invites`, { name, role })).url;
   }
 
-  /** Spends a fresh invite without a browser, by local sign-in; returns the cookie for Playwright. */
-  async signIn(publisher, role, name) {
+  /**
+   * Spends a fresh invite without a browser, by local sign-in; returns the cookie for Playwright. With the cookie `held` the
+   * account is a further one.
+   */
+  async signIn(publisher, role, name, held) {
     const invite = (await this.invite(publisher, role, name)).split("#invite=")[1];
     const answer = await fetch(`${this.base}/v1/dashboard/sign_in`, {
       method: "POST",
@@ -168,6 +174,7 @@ class Signpost {
         Origin: this.base,
         "Sec-Fetch-Site": "same-origin",
         "User-Agent": USER_AGENT,
+        ...(held && { Cookie: `${held.name}=${held.value}` }),
       },
       body: JSON.stringify({ invite }),
     });
@@ -186,11 +193,25 @@ class Signpost {
         "Content-Type": "application/json",
         Origin: this.base,
         "Sec-Fetch-Site": "same-origin",
+        "X-Publisher": publisherOf(value),
       },
       body: method === "GET" ? undefined : JSON.stringify(body),
     });
     const text = await answer.text();
     assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`);
     return text ? JSON.parse(text) : undefined;
+  }
+
+  /** A report of the public API, once the key's rate allows it. */
+  async report(key, query, mediaType = "application/json") {
+    for (;;) {
+      const answer = await fetch(`${this.base}/v1/core/reporting/public/signal/report/generate`, {
+        method: "POST",
+        headers: { "X-Api-Key": key, "Content-Type": "application/json", Accept: mediaType },
+        body: JSON.stringify(query),
+      });
+      if (answer.status !== 429) return answer;
+      await new Promise((resolve) => setTimeout(resolve, 1000 * Number(answer.headers.get("Retry-After"))));
+    }
   }
 }

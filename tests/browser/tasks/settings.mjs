@@ -1,4 +1,4 @@
-// The settings: report keys, the Pub-Key, members, sessions, the audit log.
+// The settings: report keys, the Pub-Key, members, passkeys, sessions, the audit log.
 
 import assert from "node:assert/strict";
 
@@ -48,6 +48,20 @@ export async function readPubKey(page, hand, pubKey) {
   await page.getByText(pubKey).waitFor({ state: "detached" });
 }
 
+/** Asks for another Pub-Key; whoever comes back sees that it was asked for. */
+export async function askForPubKey(page, hand, reason) {
+  await hand.press(page.getByRole("button", { name: "Ask for a new one" }));
+  await hand.write(page.getByLabel("Reason"), reason);
+  await hand.press(inDialog(page, "Send the request"));
+  await page.getByText("Your request was sent.").waitFor({ state: "attached" });
+  const asked = page.getByText(/^Ana Ruiz asked for a new Pub-Key on /);
+  await asked.waitFor();
+  await page.reload();
+  await asked.waitFor();
+  await page.getByText(reason).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Ask for a new one" }).count(), 0, "one request is enough");
+}
+
 /** Invites a member; returns the link, which is shown once. */
 export async function inviteMember(page, hand, name) {
   await openSection(page, hand, "Members");
@@ -89,6 +103,30 @@ export async function changeMembers(page, hand, { name, self }) {
   await hand.press(inDialog(page, "Remove"));
   await page.getByText(`${name} was removed.`).waitFor({ state: "attached" });
   await role.waitFor({ state: "detached" });
+}
+
+const passkeyRows = (page, count) =>
+  page.waitForFunction((count) => document.querySelectorAll("main tbody tr").length === count, count);
+
+/** A device has one passkey of a member; another device adds the second. */
+export async function addPasskey(page, hand, authenticator) {
+  await openSection(page, hand, "Your passkeys");
+  await passkeyRows(page, 1);
+  assert.equal(await page.getByRole("button", { name: /^Remove/ }).count(), 0, "the last passkey stays");
+  await hand.press(page.getByRole("button", { name: "Add a passkey" }));
+  await page.getByText(/^This device already has one of your passkeys/).waitFor();
+  await authenticator.replace([]);
+  await hand.press(page.getByRole("button", { name: "Add a passkey" }));
+  await page.getByText("The passkey was added.").waitFor({ state: "attached" });
+  await passkeyRows(page, 2);
+}
+
+/** Removes the older of two passkeys. */
+export async function removeOldPasskey(page, hand) {
+  await hand.press(page.getByRole("button", { name: /^Remove the passkey/ }).first());
+  await hand.press(inDialog(page, "Remove"));
+  await page.getByText("The passkey was removed, and your other sessions were ended.").waitFor({ state: "attached" });
+  await passkeyRows(page, 1);
 }
 
 /** Ends the member's one other session. */

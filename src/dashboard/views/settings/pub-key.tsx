@@ -57,9 +57,10 @@ export function PubKey() {
       </div>
       <Stale of={requested} retry={requested.reload} />
       {request ? (
-        <p class="note">
-          {text.asked(request.requested_by, request.requested_at)} {text.askedReason(request.reason)}
-        </p>
+        <div class="note">
+          <p>{text.asked(request.requested_by, request.requested_at)}</p>
+          <p>{text.askedReason(request.reason)}</p>
+        </div>
       ) : canAsk ? (
         <button type="button" class="button" onClick={() => setAsking(true)}>
           {text.ask}
