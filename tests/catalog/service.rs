@@ -16,7 +16,7 @@ use contract::{
 };
 use domain::{callbacks::guard::Guard, catalog::snapshot::listing::Listing, model::credentials::Vault};
 use origin::catalog::{
-    kv_writer::{KvWriter, Tracked},
+    kv_writer::{KvWriter, SHARDS, Tracked},
     publication::Prepared,
     schedule::next_alarm,
     service::{CatalogService, Settings},
@@ -189,13 +189,18 @@ pub fn publish(catalog: &Catalog, kv: &Kv, prepared: Prepared) -> Result<(), Fai
 
 /// Writes what is new of the tracking snapshot, but not the pointer to it.
 pub fn write_tracking(catalog: &Catalog, kv: &Kv) -> Result<Tracked, Failure> {
-    with_writer(catalog, kv, |writer| now(writer.tracking()))
+    with_writer(catalog, kv, |writer| now(writer.tracking(SHARDS)))
 }
 
 /// Publishes the tracking snapshot, as much of it as one invocation may. Returns whether that was only a part.
 pub fn publish_tracking(catalog: &Catalog, kv: &Kv) -> Result<bool, Failure> {
+    publish_shards(catalog, kv, SHARDS)
+}
+
+/// The same with at most so many shards.
+pub fn publish_shards(catalog: &Catalog, kv: &Kv, most: usize) -> Result<bool, Failure> {
     with_writer(catalog, kv, |writer| {
-        let tracked = now(writer.tracking())?;
+        let tracked = now(writer.tracking(most))?;
         let written: Vec<_> = tracked.manifest.iter().collect();
         now(writer.point(&written, &Cell::new(0)))?;
         tracking_slots::record_published(&catalog.db, tracked.is_partial, catalog.now())?;

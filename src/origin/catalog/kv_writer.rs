@@ -33,9 +33,10 @@ const KV_VALUE: usize = 25 << 20;
 const COUNTERS_TIMEOUT: Duration = Duration::from_secs(5);
 /// Offers whose figures one step stores.
 const STATS_AT_ONCE: usize = 500;
-/// Shards, and chunks, that one publication writes. KV allows 1,000 operations in one invocation, of which sweeps take
-/// 250; the next publication goes on.
-const SHARDS: usize = 300;
+/// Shards that one publication writes, those that it writes after it has built a listing, and its chunks. KV allows 1,000
+/// operations in one invocation, of which sweeps take 250, the listing and the pointer one each; the next publication goes on.
+pub const SHARDS: usize = 300;
+pub const SHARDS_AFTER_LISTING: usize = 40;
 const CHUNKS: usize = 400;
 /// Shards whose slots are listed at a time.
 const SHARDS_AT_ONCE: usize = 50;
@@ -56,12 +57,12 @@ pub struct KvWriter<'a, D, R> {
 }
 
 impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
-    /// Builds and writes the shards that changed, as many as one invocation may, and stores their manifest. It is published
-    /// once the pointer has it.
-    pub async fn tracking(&self) -> Result<Tracked, Failure> {
+    /// Builds and writes the shards that changed, at most so many, and stores their manifest. It is published once the pointer
+    /// has it.
+    pub async fn tracking(&self, most: usize) -> Result<Tracked, Failure> {
         self.push_limits().await;
         let (started_at_ms, last_change) = (self.runtime.now_ms(), revisions::last(self.db)?);
-        let mut left = SHARDS;
+        let mut left = most;
         loop {
             let slots = tracking_slots::changed(self.db, left.min(SHARDS_AT_ONCE))?;
             if slots.is_empty() {

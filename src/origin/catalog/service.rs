@@ -11,7 +11,7 @@ use super::{
     account_sync::AccountPush,
     callback_sync::push::CallbackPush,
     handle,
-    kv_writer::{KvWriter, Tracked},
+    kv_writer::{KvWriter, SHARDS, SHARDS_AFTER_LISTING, Tracked},
     publication::{self, Prepared},
     revisions,
     schedule::{listing_due_ms, next_alarm, tracking_due_ms},
@@ -230,14 +230,14 @@ where
         writer: &KvWriter<'_, D, R>,
         with_listing: bool,
     ) -> Result<(), Failure> {
-        written.track(writer.tracking().await?);
+        written.track(writer.tracking(SHARDS).await?);
         if !with_listing || written.is_partial {
             return Ok(());
         }
         let Some(listing) = writer.listing().await? else {
             return Ok(());
         };
-        written.track(writer.tracking().await?);
+        written.track(writer.tracking(SHARDS_AFTER_LISTING).await?);
         if !written.is_partial {
             written.listing = Some(writer.write_listing(listing).await?);
         }
