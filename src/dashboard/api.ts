@@ -24,7 +24,6 @@ export class ApiError extends Error {
 }
 
 let signedOutListener = () => {};
-let suspendedListener: (contact: string | null) => void = () => {};
 
 /** Called when an answer says that the session is gone. */
 export function onSignedOut(listener: () => void) {
@@ -38,8 +37,13 @@ export function onSwitched(listener: () => void) {
   switchedListener = listener;
 }
 
-/** Called when an answer says that the account is suspended. */
-export function onSuspended(listener: (contact: string | null) => void) {
+/** `isShown`: it is the account of the session, rather than one that an invite or a passkey named. */
+type SuspendedListener = (contact: string | null, isShown: boolean) => void;
+
+let suspendedListener: SuspendedListener = () => {};
+
+/** Called when an answer says that an account is suspended. */
+export function onSuspended(listener: SuspendedListener) {
   suspendedListener = listener;
 }
 
@@ -101,11 +105,11 @@ async function call<Result>(method: string, path: string, body?: object): Promis
   const error = await errorOf(response);
   if (error.code === "not_signed_in") signedOutListener();
   if (error.code === "account_switched") switchedListener();
-  if (error.code === "account_suspended" && isOfSession(method, path)) suspendedListener(error.help);
+  if (error.code === "account_suspended") suspendedListener(error.help, isOfSession(method, path));
   throw error;
 }
 
-// Others name an account by an invite or a passkey, and that may be another than the page shows.
+// Others name an account by an invite or a passkey.
 const isOfSession = (method: string, path: string) =>
   method === "GET" || !/^\/(invite|sign_in.*|passkeys(\/(creation|request))?)$/.test(path);
 

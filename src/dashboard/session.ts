@@ -64,7 +64,9 @@ export function startSession(): Promise<void> {
     if (session.peek() === undefined) return;
     showAccount(account.switchedElsewhere);
   });
-  onSuspended((contact) => {
+  onSuspended((contact, isShown) => {
+    // One that was to be added does not end the session of another.
+    if (!isShown && session.peek() !== undefined) return;
     suspension.value = { contact };
     forget();
   });

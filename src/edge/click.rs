@@ -11,7 +11,8 @@ use crate::{
     isolate::{Isolate, RequestContext},
     limits::Pool,
     shard_store::Held,
-    shards, snapshots,
+    shards::{self, Sought},
+    snapshots,
 };
 use contract::{
     clicks,
@@ -99,8 +100,8 @@ impl ClickShards {
         snapshots::current::<Manifest>(context).await?;
         let goal = &*parameters.rid;
         let (apps, goals) = join(
-            shards::of_app_checked(context, app_id),
-            shards::of_goal_checked(context, goal),
+            shards::find_or_check(context, Sought::App(app_id)),
+            shards::find_or_check(context, Sought::Goal(goal)),
         )
         .await;
         Ok(Self {

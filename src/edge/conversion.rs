@@ -6,7 +6,12 @@ use std::time::Duration;
 use futures_util::future::join;
 use worker::Request;
 
-use crate::{isolate::RequestContext, limits::Pool, shards, snapshots};
+use crate::{
+    isolate::RequestContext,
+    limits::Pool,
+    shards::{self, Sought},
+    snapshots,
+};
 use contract::{
     clicks,
     operation::{Bytes, CallError},
@@ -148,7 +153,7 @@ async fn convert(
 /// Refuses a token that is not valid any more. Its MAC was verified.
 async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), ApiError> {
     snapshots::recent::<Manifest>(context, snapshots::CREDENTIALS_IDLE_MS).await?;
-    let advertisers = shards::of_advertiser(context, &token.advertiser).await?;
+    let advertisers = shards::find(context, Sought::Advertiser(&token.advertiser)).await?;
     if !advertisers.is_confirmed_within(context.now_ms, snapshots::CREDENTIALS_VALID_MS) {
         return Err(common::UNAVAILABLE.with_message("token cannot be checked at the moment"));
     }
@@ -164,8 +169,8 @@ async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), Api
 /// The values of a click's offer and app now. Without its shards the outbox asks the catalog, so the postback does not fail.
 async fn current(context: &RequestContext, click: &Click<'_>) -> Current {
     let (apps, goals) = join(
-        shards::of_app(context, click.app),
-        shards::of_goal(context, &click.goal),
+        shards::find(context, Sought::App(click.app)),
+        shards::find(context, Sought::Goal(&click.goal)),
     )
     .await;
     let (apps, goals) = (apps.ok(), goals.ok());

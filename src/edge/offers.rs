@@ -11,7 +11,8 @@ use crate::{
     limits::Pool,
     page_cache::{PageKey, RenderedPage},
     shard_store::Held,
-    shards, snapshots,
+    shards::{self, Sought},
+    snapshots,
 };
 use domain::{
     catalog::{
@@ -78,7 +79,7 @@ async fn asking_shard(context: &RequestContext, request: &Request) -> Result<Rc<
     let app_id = body::header(request, APP_ID).unwrap_or_default();
     let app_id = AppId::parse(&app_id).ok_or(INVALID_CREDENTIALS)?;
     snapshots::recent::<Manifest>(context, snapshots::CREDENTIALS_IDLE_MS).await?;
-    shards::of_app(context, app_id).await
+    shards::find(context, Sought::App(app_id)).await
 }
 
 /// The app of a request, from its headers.

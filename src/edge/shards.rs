@@ -4,6 +4,7 @@
 
 use std::rc::Rc;
 
+use futures_util::future::LocalBoxFuture;
 use worker::Delay;
 
 use crate::{
@@ -30,94 +31,61 @@ const LOADING_MS: i64 = 10 * SECOND_MS;
 /// For how long a shard counts as unavailable after neither KV nor the catalog had it.
 const UNAVAILABLE_MS: i64 = SECOND_MS;
 
-/// A shard that a request looks for: by the hash of its id, and by whether it has the id.
-struct Sought<'r> {
-    kind: ShardKind,
-    hash: u16,
-    has: &'r dyn Fn(&AnyShard) -> bool,
+/// Boxed, because several routes look for shards, and the module would have a copy of the search for each.
+type Finding<'a> = LocalBoxFuture<'a, Result<Rc<Held>, ApiError>>;
+
+/// What a request looks for in a shard.
+#[derive(Clone, Copy)]
+pub enum Sought<'r> {
+    App(AppId),
+    Goal(&'r str),
+    Advertiser(&'r AdvertiserId),
 }
 
-/// The shard that has an app, if the app is known.
-///
-/// # Errors
-/// See [`find`].
-pub async fn of_app(context: &RequestContext, app: AppId) -> Result<Rc<Held>, ApiError> {
-    find(context, &sought_app(app, &|shard| shard.app(app).is_some())).await
-}
+impl Sought<'_> {
+    fn kind(self) -> ShardKind {
+        match self {
+            Self::App(_) => ShardKind::Apps,
+            Self::Goal(_) => ShardKind::Goals,
+            Self::Advertiser(_) => ShardKind::Advertisers,
+        }
+    }
 
-/// The shard that has a goal, if the goal is known.
-///
-/// # Errors
-/// See [`find`].
-pub async fn of_goal(context: &RequestContext, goal: &str) -> Result<Rc<Held>, ApiError> {
-    find(context, &sought_goal(goal, &|shard| shard.goal(goal).is_some())).await
-}
+    fn hash(self) -> u16 {
+        match self {
+            Self::App(app) => slots::hash_of_app(app),
+            Self::Goal(goal) => slots::hash(goal),
+            Self::Advertiser(advertiser) => slots::hash(advertiser.as_str()),
+        }
+    }
 
-/// The shard that has an app, unless the catalog does not know the app.
-///
-/// # Errors
-/// See [`find_or_check`].
-pub async fn of_app_checked(context: &RequestContext, app: AppId) -> Result<Rc<Held>, ApiError> {
-    find_or_check(context, &sought_app(app, &|shard| shard.app(app).is_some())).await
-}
-
-/// The shard that has a goal, unless the catalog does not know the goal.
-///
-/// # Errors
-/// See [`find_or_check`].
-pub async fn of_goal_checked(context: &RequestContext, goal: &str) -> Result<Rc<Held>, ApiError> {
-    find_or_check(context, &sought_goal(goal, &|shard| shard.goal(goal).is_some())).await
-}
-
-fn sought_app(app: AppId, has: &dyn Fn(&AnyShard) -> bool) -> Sought<'_> {
-    Sought {
-        kind: ShardKind::Apps,
-        hash: slots::hash_of_app(app),
-        has,
+    fn is_in(self, shard: &AnyShard) -> bool {
+        match self {
+            Self::App(app) => shard.app(app).is_some(),
+            Self::Goal(goal) => shard.goal(goal).is_some(),
+            Self::Advertiser(advertiser) => shard.advertisers().is_some_and(|shard| shard.has(advertiser)),
+        }
     }
 }
 
-fn sought_goal<'r>(goal: &str, has: &'r dyn Fn(&AnyShard) -> bool) -> Sought<'r> {
-    Sought {
-        kind: ShardKind::Goals,
-        hash: slots::hash(goal),
-        has,
-    }
-}
-
-/// The shard that has the tokens of an advertiser, if it is known.
-///
-/// # Errors
-/// See [`of_hash`].
-pub async fn of_advertiser(
-    context: &RequestContext,
-    advertiser: &AdvertiserId,
-) -> Result<Rc<Held>, ApiError> {
-    let has = |shard: &AnyShard| shard.advertisers().is_some_and(|shard| shard.has(advertiser));
-    let sought = Sought {
-        kind: ShardKind::Advertisers,
-        hash: slots::hash(advertiser.as_str()),
-        has: &has,
-    };
-    find(context, &sought).await
-}
-
-/// The shard of a hash, loaded first if it is not held.
+/// The shard that has an id if that is known, loaded first if it is not held.
 ///
 /// # Errors
 /// 503 if it cannot be loaded, or if too many requests wait for shards.
-async fn find(context: &RequestContext, sought: &Sought<'_>) -> Result<Rc<Held>, ApiError> {
-    let isolate = &context.isolate;
-    let manifest = snapshots::current::<Manifest>(context).await?;
-    let store = isolate.shards(sought.kind);
-    if let Some(held) = store.get(&manifest, sought.hash) {
-        return Ok(held);
-    }
-    let slot = manifest.slot(sought.kind, sought.hash);
-    let load = load_missing(&context.workers, isolate, &manifest, sought.kind, sought.hash);
-    load_shared(context, &store.loads, slot, sought, load)
-        .await?
-        .ok_or(common::UNAVAILABLE)
+pub fn find<'a>(context: &'a RequestContext, sought: Sought<'a>) -> Finding<'a> {
+    Box::pin(async move {
+        let isolate = &context.isolate;
+        let manifest = snapshots::current::<Manifest>(context).await?;
+        let store = isolate.shards(sought.kind());
+        if let Some(held) = store.get(&manifest, sought.hash()) {
+            return Ok(held);
+        }
+        let slot = manifest.slot(sought.kind(), sought.hash());
+        let load = load_missing(&context.workers, isolate, &manifest, sought);
+        load_shared(context, &store.loads, slot, sought, Box::pin(load))
+            .await?
+            .ok_or(common::UNAVAILABLE)
+    })
 }
 
 /// Finds a shard, and asks the catalog for it if it does not have the id. What KV says about new ids may be a minute old, or
@@ -125,26 +93,27 @@ async fn find(context: &RequestContext, sought: &Sought<'_>) -> Result<Rc<Held>,
 ///
 /// # Errors
 /// 503 if the shard cannot be loaded, or if too many requests wait for shards.
-async fn find_or_check(context: &RequestContext, sought: &Sought<'_>) -> Result<Rc<Held>, ApiError> {
-    let isolate = &context.isolate;
-    let store = isolate.shards(sought.kind);
-    let mut found = find(context, sought).await?;
-    loop {
-        let manifest = snapshots::current::<Manifest>(context).await?;
-        let slot = manifest.slot(sought.kind, sought.hash);
-        if (sought.has)(&found.shard) || store.is_checked(slot, runtime::now_ms()) {
-            return Ok(found);
+pub fn find_or_check<'a>(context: &'a RequestContext, sought: Sought<'a>) -> Finding<'a> {
+    Box::pin(async move {
+        let store = context.isolate.shards(sought.kind());
+        let mut found = find(context, sought).await?;
+        loop {
+            let manifest = snapshots::current::<Manifest>(context).await?;
+            let slot = manifest.slot(sought.kind(), sought.hash());
+            if sought.is_in(&found.shard) || store.is_checked(slot, runtime::now_ms()) {
+                return Ok(found);
+            }
+            let load = async {
+                let held = from_catalog(&context.workers, &manifest, slot).await?;
+                store.record_checked(slot, runtime::now_ms());
+                Ok((slot, held))
+            };
+            match load_shared(context, &store.checks, slot, sought, Box::pin(load)).await? {
+                Some(checked) => found = checked,
+                None => return Ok(found),
+            }
         }
-        let load = async {
-            let held = from_catalog(&context.workers, &manifest, slot).await?;
-            store.record_checked(slot, runtime::now_ms());
-            Ok((slot, held))
-        };
-        match load_shared(context, &store.checks, slot, sought, load).await? {
-            Some(checked) => found = checked,
-            None => return Ok(found),
-        }
-    }
+    })
 }
 
 /// Loads a shard, or waits for the request that loads it already. A loaded shard is kept if it has what the request looks
@@ -156,8 +125,8 @@ async fn load_shared(
     context: &RequestContext,
     loads: &SharedLoads<Slot, Rc<Held>>,
     slot: Slot,
-    sought: &Sought<'_>,
-    load: impl Future<Output = Result<(Slot, Held), String>>,
+    sought: Sought<'_>,
+    load: LocalBoxFuture<'_, Result<(Slot, Held), String>>,
 ) -> Result<Option<Rc<Held>>, ApiError> {
     let isolate = &context.isolate;
     let _permit = isolate.pools.get(Pool::Shards).acquire_any(context.now_ms)?;
@@ -173,8 +142,8 @@ async fn load_shared(
         return Ok(None);
     };
     let outcome = match catch_panics(load).await.unwrap_or_else(Err) {
-        Ok((slot_now, held)) if (sought.has)(&held.shard) => {
-            Some(isolate.shards(sought.kind).insert(slot_now, held))
+        Ok((slot_now, held)) if sought.is_in(&held.shard) => {
+            Some(isolate.shards(sought.kind()).insert(slot_now, held))
         }
         Ok((_, held)) => Some(Rc::new(held)),
         Err(error) => {
@@ -192,10 +161,9 @@ async fn load_missing(
     workers: &Workers,
     isolate: &Isolate,
     manifest: &Manifest,
-    kind: ShardKind,
-    hash: u16,
+    sought: Sought<'_>,
 ) -> Result<(Slot, Held), String> {
-    let slot = manifest.slot(kind, hash);
+    let slot = manifest.slot(sought.kind(), sought.hash());
     let confirmed_at_ms = isolate.manifest.confirmed_at_ms.get();
     match from_kv(workers, manifest, slot, confirmed_at_ms).await {
         Ok(held) => return Ok((slot, held)),
@@ -203,7 +171,7 @@ async fn load_missing(
     }
     snapshots::reread_pointer(workers, isolate).await;
     let newest = isolate.manifest.get().ok_or("no manifest")?;
-    let slot = newest.slot(kind, hash);
+    let slot = newest.slot(sought.kind(), sought.hash());
     if newest.checksum(slot) != manifest.checksum(slot) {
         let confirmed_at_ms = isolate.manifest.confirmed_at_ms.get();
         match from_kv(workers, &newest, slot, confirmed_at_ms).await {
