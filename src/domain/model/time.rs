@@ -1,9 +1,12 @@
 //! UTC days, and dates as text. Every instant in Signpost is an `i64` of milliseconds since the Unix epoch and is
 //! passed as an argument, since Wasm has no clock of its own and tests must control the time.
 
-use std::fmt;
+use std::{
+    fmt,
+    time::{Duration, UNIX_EPOCH},
+};
 
-use chrono::{DateTime, Days, NaiveDate, NaiveDateTime};
+use chrono::{DateTime, Days, NaiveDate, SecondsFormat};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 pub const SECOND_MS: i64 = 1_000;
@@ -98,34 +101,23 @@ pub fn next_night_ms(now_ms: i64) -> i64 {
     today.minus(-1).start_ms().saturating_add(HOUR_MS)
 }
 
-/// Formats an instant in UTC.
-fn format(now_ms: i64, format: &str) -> String {
-    let instant = DateTime::from_timestamp_millis(now_ms).unwrap_or_default();
-    instant.format(format).to_string()
-}
-
 /// Formats an instant by RFC 3339, in UTC and whole seconds.
 pub fn rfc_3339(now_ms: i64) -> String {
-    format(now_ms, "%Y-%m-%dT%H:%M:%SZ")
+    let instant = DateTime::from_timestamp_millis(now_ms).unwrap_or_default();
+    instant.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// The preferred format of an HTTP date (RFC 9110 section 5.6.7).
-const HTTP_DATE: &str = "%a, %d %b %Y %H:%M:%S GMT";
-
-/// The formats that a recipient must accept: also the obsolete ones of RFC 850 and of C's `asctime`.
-const HTTP_DATES: [&str; 3] = [HTTP_DATE, "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
-
-/// Formats an instant as an HTTP date, for `Last-Modified`.
+/// Formats an instant from 1970 to 9999 as an HTTP date (RFC 9110 section 5.6.7), for `Last-Modified`.
 pub fn http_date(now_ms: i64) -> String {
-    format(now_ms, HTTP_DATE)
+    let seconds = now_ms.div_euclid(SECOND_MS).clamp(0, LATEST_S);
+    httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(seconds.unsigned_abs()))
 }
 
-/// Parses an HTTP date to milliseconds since the Unix epoch.
+/// Parses an HTTP date from 1970 to 9999, in its three formats, to milliseconds since the Unix epoch.
 pub fn parse_http_date(text: &str) -> Option<i64> {
-    HTTP_DATES
-        .into_iter()
-        .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())
-        .map(|date| date.and_utc().timestamp_millis())
+    let instant = httpdate::parse_http_date(text).ok()?;
+    let since_epoch = instant.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since_epoch.as_millis()).ok()
 }
 
 #[cfg(test)]
@@ -187,7 +179,8 @@ mod tests {
         ] {
             assert_eq!(parse_http_date(date), Some(784_111_777_000), "{date}");
         }
-        assert_eq!(parse_http_date(&http_date(-1_000)), Some(-1_000));
+        assert_eq!(parse_http_date(&http_date(-1_000)), Some(0));
+        assert_eq!(parse_http_date(&http_date(i64::MAX)), Some(LATEST_S * SECOND_MS));
         for bad in [
             "",
             "Sun, 06 Nov 1994",

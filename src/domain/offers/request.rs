@@ -1,6 +1,8 @@
 //! Parses the offers request (docs/SPEC.md, "Offers request") from the body of a POST, or from the query of its GET
 //! twin. The result is canonical: requests for the same offers are equal, and so are their keys in the page cache.
 
+use std::collections::BinaryHeap;
+
 use serde_json::{Map, Value};
 
 use crate::model::{
@@ -158,8 +160,9 @@ fn read_values<T: Ord>(
         .map(canonical)
 }
 
-fn canonical<T: Ord>(mut values: Vec<T>) -> Vec<T> {
-    values.sort_unstable();
+/// Each type has a copy of the sort in the module, and a heap's is a tenth of the size of `sort_unstable`'s.
+fn canonical<T: Ord>(values: Vec<T>) -> Vec<T> {
+    let mut values = BinaryHeap::from(values).into_sorted_vec();
     values.dedup();
     values
 }
