@@ -41,7 +41,8 @@ impl Pointer {
     pub fn parse(value: &[u8]) -> Result<Self, String> {
         let end = value.iter().position(|byte| *byte == b'\n');
         let (json, manifest) = end.and_then(|end| value.split_at_checked(end)).ok_or("no line")?;
-        let pointer: Self = serde_json::from_slice(json).map_err(|error| error.to_string())?;
+        let json = str::from_utf8(json).map_err(|error| error.to_string())?;
+        let pointer: Self = serde_json::from_str(json).map_err(|error| error.to_string())?;
         Ok(Self {
             manifest: manifest.get(1..).unwrap_or_default().to_vec(),
             ..pointer

@@ -108,7 +108,7 @@ impl Ledger {
     }
 
     async fn export(&self, mut request: Request) -> Result<Response, Failure> {
-        let piece = serde_json::from_slice(&request.bytes().await?)
+        let piece = serde_json::from_str(&request.text().await?)
             .map_err(|error| Failure::Internal(error.to_string()))?;
         let (progress, bytes) = self.service.export_piece(&piece).await?;
         let progress =

@@ -83,7 +83,10 @@ impl CallbackSender {
         let plain = vault
             .open(&callback_purpose(&app.to_string()), &sealed.0)
             .ok_or_else(|| broken("none of STORE_KEYS decrypts it"))?;
-        let settings: Callback = serde_json::from_slice(&plain).map_err(|_| broken("it does not parse"))?;
+        let settings: Callback = str::from_utf8(&plain)
+            .ok()
+            .and_then(|json| serde_json::from_str(json).ok())
+            .ok_or_else(|| broken("it does not parse"))?;
         let endpoint = Endpoint::parse(&settings).map_err(|error| broken(&error.problem))?;
         let endpoint = Rc::new(endpoint);
         self.endpoint
