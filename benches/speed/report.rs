@@ -7,6 +7,8 @@ mod duckdb;
 #[path = "report/facts.rs"]
 mod facts;
 
+use std::{thread::sleep, time::Duration};
+
 use serde_json::{Value, json};
 
 use self::duckdb::DuckDb;
@@ -46,6 +48,7 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
     for (number, work) in works.iter().enumerate() {
         rows.push(row(bench, &ours, &publisher, &mut theirs, number, work).printed());
     }
+    rows.push(dashboard_row(bench, &ours, &publisher).printed());
     rows
 }
 
@@ -128,6 +131,85 @@ fn row(
         verdict: Verdict::of(ratio.median >= work.target),
         notes: vec!["the ratio is of speeds; both answers were the same".to_owned()],
     }
+}
+
+/// A view of the dashboard's reports, from its call to the answer: chart, table and totals of all facts. The call goes through
+/// the session's account, so the ledger's own time is less.
+fn dashboard_row(bench: &Bench, ours: &Signpost, publisher: &Publisher<'_>) -> Row {
+    let query = |dimensions: &[&str], totals: bool| {
+        json!({
+            "date_range": {"start_date": facts::date(0), "end_date": facts::date(facts::DAYS - 1)},
+            "dimensions": dimensions,
+            "metrics": METRICS,
+            "order_by": [{"column": "revenue", "ascending": false}],
+            "pagination": {"page": 1, "count": 100},
+            "totals": totals,
+        })
+    };
+    let queries =
+        json!({ "queries": [query(&["date"], false), query(&["app", "country"], true)] }).to_string();
+    let cookie = sign_in(ours, publisher);
+    let headers = [
+        &PAGE_HEADERS[..],
+        &[
+            ("Cookie", cookie.as_str()),
+            ("X-Publisher", publisher.id.as_str()),
+        ],
+    ]
+    .concat();
+    let call = || ours.send("POST", "/v1/dashboard/reports", &headers, queries.as_bytes());
+    let mut view = || {
+        // The budget of a publisher's queries fills again.
+        sleep(Duration::from_secs(2));
+        let watch = Stopwatch::start();
+        let answer = call().expect(200).json();
+        let took_ms = watch.ms();
+        let is_whole = |result: &Value| result["rows"].as_array().is_some_and(|rows| !rows.is_empty());
+        assert!(
+            answer["results"]
+                .as_array()
+                .expect("results")
+                .iter()
+                .all(is_whole),
+            "{answer}"
+        );
+        took_ms
+    };
+    let work = "dashboard, a view of reports: chart, table and totals of 1,000,000 facts";
+    let found = interleaved(work, bench.rounds, &mut [&mut view]);
+    let times = estimate(&found[0]).expect("rounds");
+    Row {
+        work: work.to_owned(),
+        ours: interval(&times, ms),
+        yardstick: "-".to_owned(),
+        ratio: "-".to_owned(),
+        target: "≤ 150 ms".to_owned(),
+        verdict: Verdict::of(times.median <= 150.0),
+        notes: vec!["from the call to the answer, over HTTP, with the session's check".to_owned()],
+    }
+}
+
+/// What a page of the dashboard sends besides its session.
+const PAGE_HEADERS: [(&str, &str); 4] = [
+    ("Host", "localhost:8787"),
+    ("Origin", "http://localhost:8787"),
+    ("Sec-Fetch-Site", "same-origin"),
+    ("Content-Type", "application/json"),
+];
+
+/// The cookie of a new member.
+fn sign_in(ours: &Signpost, publisher: &Publisher<'_>) -> String {
+    let invite = json!({"name": "Bench", "role": "owner"});
+    let invite = publisher
+        .operator("POST", "invites", Some(&invite))
+        .expect(201)
+        .json();
+    let body = json!({ "invite": invite["invite"] }).to_string();
+    let answer = ours
+        .send("POST", "/v1/dashboard/sign_in", &PAGE_HEADERS, body.as_bytes())
+        .expect(204);
+    let cookie = answer.header("Set-Cookie").expect("a cookie");
+    cookie.split(';').next().unwrap_or_default().to_owned()
 }
 
 /// The answer of the route that exists only in bench builds: the last of so many reports.

@@ -19,7 +19,8 @@ pub async fn command_in<C: DeserializeOwned>(mut request: Request) -> Result<C, 
         Some(json) => json,
         None => request.bytes().await?,
     };
-    let invalid = |error: &dyn Display| Failure::Refused(common::INVALID_JSON.with_message(error.to_string()));
+    let invalid =
+        |error: &dyn Display| Failure::Refused(common::INVALID_JSON.with_message(error.to_string()));
     // All JSON is parsed from text. For bytes the module would hold parsers a second time, 100 KB of them.
     let json = str::from_utf8(&json).map_err(|error| invalid(&error))?;
     serde_json::from_str(json).map_err(|error| invalid(&error))

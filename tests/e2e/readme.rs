@@ -4,10 +4,11 @@ use std::{
     collections::BTreeSet,
     io::{BufRead, BufReader},
     net::TcpListener,
+    path::Path,
     process::{Child, Command, Stdio},
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::harness::{away_from_midnight, root};
 
@@ -49,6 +50,52 @@ fn is_as_shown(answer: &str, shown: &str) -> bool {
 
 /// `make run`, which ends with the test also when that fails.
 struct Make(Child);
+
+impl Make {
+    /// Waits until Signpost is there, and returns the invite that the line for the dashboard shows.
+    fn run(port: u16, state: &Path) -> (Self, String) {
+        let make = Command::new("make")
+            .args([
+                "run",
+                &format!("PORT={port}"),
+                &format!("STATE={}", state.display()),
+            ])
+            .current_dir(root())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut make = Self(make);
+        let mut told = BufReader::new(make.0.stdout.take().unwrap())
+            .lines()
+            .map(Result::unwrap);
+        let started = told.find(|line| line.starts_with("Signpost is at "));
+        let started = started.expect("make run starts");
+        assert!(started.contains(&format!("http://localhost:{port}")), "{started}");
+        let link = format!("dashboard  http://localhost:{port}/dashboard#invite=");
+        let invite = told.find_map(|line| line.strip_prefix(&link).map(str::to_owned));
+        (make, invite.expect("an invite is printed"))
+    }
+}
+
+/// Signs in as the page does, with the text of an invite, which is of one use.
+fn accept(port: u16, invite: &str) {
+    let sign_in = || {
+        let origin = format!("http://localhost:{port}");
+        ureq::post(format!("{origin}/v1/dashboard/sign_in"))
+            .config()
+            .http_status_as_error(false)
+            .build()
+            .header("Origin", origin)
+            .header("Sec-Fetch-Site", "same-origin")
+            .header("Content-Type", "application/json")
+            .send(json!({ "invite": invite }).to_string())
+            .unwrap()
+    };
+    let signed_in = sign_in();
+    assert_eq!(signed_in.status(), 204);
+    assert!(signed_in.headers().contains_key("set-cookie"));
+    assert_eq!(sign_in().status(), 404);
+}
 
 impl Drop for Make {
     fn drop(&mut self) {
@@ -147,23 +194,8 @@ fn every_command_of_the_documents_answers_as_they_show() {
     let [port, receiver] = [(); 2]
         .map(|()| TcpListener::bind("127.0.0.1:0").unwrap())
         .map(|listener| listener.local_addr().unwrap().port());
-    let make = Command::new("make")
-        .args([
-            "run",
-            &format!("PORT={port}"),
-            &format!("STATE={}", state.path().display()),
-        ])
-        .current_dir(root())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut make = Make(make);
-    let mut told = BufReader::new(make.0.stdout.take().unwrap())
-        .lines()
-        .map(Result::unwrap);
-    let started = told.find(|line| line.starts_with("Signpost is at "));
-    let started = started.expect("make run starts");
-    assert!(started.contains(&format!("http://localhost:{port}")), "{started}");
+    let (make, invite) = Make::run(port, state.path());
+    accept(port, &invite);
     for host in ["localhost", "127.0.0.1"] {
         let health = ureq::get(format!("http://{host}:{port}/healthz")).call().unwrap();
         assert_eq!(health.status(), 200, "{host}");
@@ -214,4 +246,8 @@ fn every_command_of_the_documents_answers_as_they_show() {
     drop(make);
     std::thread::sleep(std::time::Duration::from_millis(300));
     assert!(!workerd_is_there(), "workerd outlived make");
+
+    let (_make, further) = Make::run(port, state.path());
+    assert_ne!(further, invite);
+    accept(port, &further);
 }

@@ -29,7 +29,7 @@ export const common = {
   requestId: (id: string) => `Request ID ${id}`,
   dataThrough: (at: string) => `Data through ${timeText(at)}`,
   noDataYet: "No data yet",
-  stale: (at: string) => `These numbers are as of ${at}. They could not be refreshed.`,
+  stale: (at: string) => `You see this as of ${at}. It could not be refreshed.`,
   contact: "Contact support",
 };
 

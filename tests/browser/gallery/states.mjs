@@ -48,7 +48,7 @@ const stale = (path, method, call, cookie) => ({
     await page.getByRole("link", { name: other, exact: true }).click();
     await page.goBack();
   },
-  shows: shows(/They could not be refreshed\./),
+  shows: shows(/It could not be refreshed\./),
 });
 
 /** The states by name, with the members' cookies. */
@@ -131,6 +131,7 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
   "keys-loading": loading(section("keys"), "report_keys", owner),
   "keys-empty": { path: section("keys"), cookie: withoutFacts, shows: shows("No report keys") },
   "keys-refused": { path: section("keys"), cookie: analyst, shows: shows("Your role does not include this") },
+  "keys-stale": stale(section("keys"), "GET", "report_keys", manager),
   "keys-failed": broken(section("keys"), "GET", "report_keys", owner),
   "keys-create-failed": {
     path: section("keys"),
@@ -159,13 +160,16 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
   "pub-key-request-failed": broken(section("pub_key"), "GET", "pub_key/request", owner),
   "members-loading": loading(section("members"), "members", owner),
   "members-refused": { path: section("members"), cookie: analyst, shows: shows("Your role does not include this") },
+  "members-stale": stale(section("members"), "GET", "members", owner),
   "members-failed": broken(section("members"), "GET", "members", owner),
   "passkeys-loading": loading(section("passkeys"), "passkeys", owner),
   "passkeys-empty": { path: section("passkeys"), cookie: owner, shows: shows("No passkeys") },
   "passkeys-failed": broken(section("passkeys"), "GET", "passkeys", owner),
   "sessions-loading": loading(section("sessions"), "sessions", owner),
+  "sessions-stale": stale(section("sessions"), "GET", "sessions", owner),
   "sessions-failed": broken(section("sessions"), "GET", "sessions", owner),
   "audit-loading": loading(section("audit"), "audit", owner),
   "audit-refused": { path: section("audit"), cookie: analyst, shows: shows("Your role does not include this") },
+  "audit-stale": stale(section("audit"), "GET", "audit", owner),
   "audit-failed": broken(section("audit"), "GET", "audit", owner),
 });
