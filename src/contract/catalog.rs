@@ -1,6 +1,12 @@
 //! The catalog: one object, the source of truth for publishers, apps, advertisers and offers. Snapshots, chunks and
 //! imports are large, so they are sent as bytes and have paths of their own.
 
+mod own_apps;
+
+pub use own_apps::{
+    ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange, SecretChange,
+};
+
 use serde::{Deserialize, Serialize};
 
 use crate::operation::{Bytes, ObjectAddress, Operation, Repeat, Reply};
@@ -61,7 +67,7 @@ pub struct Refreshed {
 }
 
 operations! {
-    /// Every command is idempotent except the two that issue a credential.
+    /// Every command is idempotent except those that issue a credential and those of a publisher's members.
     pub enum Command {
         Put(Put) -> Reply, Idempotent;
         Get(Get) -> Reply, Idempotent;
@@ -73,6 +79,10 @@ operations! {
         ListPubKeyRequests(ListPubKeyRequests) -> Reply, Idempotent;
         IssueToken(IssueToken) -> Reply, Once;
         RevokeToken(RevokeToken) -> Reply, Idempotent;
+        ListOwnApps(ListOwnApps) -> Reply, Idempotent;
+        GetOwnApp(GetOwnApp) -> Reply, Idempotent;
+        CreateOwnApp(CreateOwnApp) -> Reply, Once;
+        ChangeOwnApp(ChangeOwnApp) -> Reply, Once;
         AppNames(AppNames) -> Reply, Idempotent;
         OfferTerms(GetOfferTerms) -> Reply, IdempotentInHeader;
         AppTerms(GetAppTerms) -> Reply, IdempotentInHeader;

@@ -4,6 +4,7 @@
 pub mod advertiser;
 pub mod app;
 pub mod offer;
+pub mod own_app;
 pub mod plain_text;
 pub mod publisher;
 pub mod snapshot;

@@ -12,6 +12,7 @@ pub mod limits;
 pub mod listing_room;
 #[cfg(target_arch = "wasm32")]
 mod object;
+pub mod own_apps;
 pub mod pub_key_requests;
 pub mod publication;
 mod resource_tables;
@@ -109,6 +110,10 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
             advertiser_id,
             token_id,
         }) => tokens::revoke_token(db, context, &advertiser_id, &token_id),
+        Command::ListOwnApps(command) => own_apps::list(db, &command),
+        Command::GetOwnApp(command) => own_apps::get(db, &command),
+        Command::CreateOwnApp(command) => own_apps::create(db, context, &command),
+        Command::ChangeOwnApp(command) => own_apps::change(db, context, &command),
         Command::AppNames(command) => resources::app_names(db, &command),
         Command::OfferTerms(question) => terms::of_offer(db, &question),
         Command::AppTerms(question) => terms::of_app(db, &question),

@@ -5,6 +5,8 @@ pub mod audited;
 pub mod config;
 
 #[cfg(target_arch = "wasm32")]
+mod apps;
+#[cfg(target_arch = "wasm32")]
 mod exports;
 #[cfg(target_arch = "wasm32")]
 mod figures;
@@ -33,6 +35,7 @@ pub use {
     members::{InviteBody, invited},
 };
 
+use contract::catalog::SecretChange;
 use domain::accounts::permission::Permission;
 
 /// A call to the dashboard.
@@ -73,6 +76,11 @@ pub enum MemberCall {
     ReadPubKey,
     ReadPubKeyRequest,
     RequestPubKey,
+    ListApps,
+    CreateApp,
+    ReadApp,
+    ChangeApp,
+    ChangeSecret(SecretChange),
     ListMembers,
     Invite,
     WithdrawInvite,
@@ -100,6 +108,9 @@ impl MemberCall {
             Self::CreateReportKey | Self::RevokeReportKey => Some(Permission::ManageReportKeys),
             Self::ReadPubKey => Some(Permission::ViewPubKey),
             Self::ReadPubKeyRequest | Self::RequestPubKey => Some(Permission::RequestPubKey),
+            Self::ListApps => Some(Permission::ListApps),
+            Self::ReadApp => Some(Permission::ViewApps),
+            Self::CreateApp | Self::ChangeApp | Self::ChangeSecret(_) => Some(Permission::ManageApps),
             Self::ListMembers => Some(Permission::ViewMembers),
             Self::Invite | Self::WithdrawInvite | Self::ChangeRole | Self::RemoveMember | Self::Recover => {
                 Some(Permission::ManageMembers)
@@ -120,7 +131,7 @@ mod handlers {
     use worker::Request;
 
     use super::{
-        DashboardCall, MemberCall, PublicCall, config::LocalSignIn, exports, figures, gate, members,
+        DashboardCall, MemberCall, PublicCall, apps, config::LocalSignIn, exports, figures, gate, members,
         own_passkeys, pages, passkeys, settings, sign_in, switch,
     };
     use crate::{isolate::RequestContext, refusal::Refusal};
@@ -191,6 +202,8 @@ mod handlers {
                 | MemberCall::ListReportKeys
                 | MemberCall::ReadPubKey
                 | MemberCall::ReadPubKeyRequest
+                | MemberCall::ListApps
+                | MemberCall::ReadApp
                 | MemberCall::ListMembers
                 | MemberCall::ListSessions
                 | MemberCall::ListPasskeys
@@ -230,6 +243,13 @@ mod handlers {
             MemberCall::ReadPubKey => settings::read_pub_key(context, &visitor).await,
             MemberCall::ReadPubKeyRequest => settings::read_pub_key_request(context, &visitor).await,
             MemberCall::RequestPubKey => settings::request_pub_key(context, &visitor, request).await,
+            MemberCall::ListApps => apps::list(context, &visitor, address.query).await,
+            MemberCall::CreateApp => apps::create(context, &visitor, request).await,
+            MemberCall::ReadApp => apps::read(context, &visitor, segments).await,
+            MemberCall::ChangeApp => apps::change(context, &visitor, segments, request).await,
+            MemberCall::ChangeSecret(change) => {
+                apps::change_secret(context, &visitor, segments, change).await
+            }
             MemberCall::ListMembers => members::list(context, &visitor).await,
             MemberCall::Invite => members::invite(context, config, &visitor, request).await,
             MemberCall::WithdrawInvite => members::withdraw_invite(context, &visitor, segments).await,

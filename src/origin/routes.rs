@@ -3,16 +3,17 @@
 use crate::dashboard::{
     DashboardCall::{self, Asset, Member, Page, Public},
     MemberCall::{
-        self, AddPasskey, ChangeRole, CreateExport, EndSession, ListMembers, ListPasskeys, ListSessions,
-        Overview, PasskeyAddition, ReadAudit, ReadExport, ReadPubKeyRequest, Recover, RemoveMember,
-        RemovePasskey, Reports, RequestPubKey, Suggestions, Switch, Verify, VerifyRequest, WithdrawInvite,
+        self, AddPasskey, ChangeApp, ChangeRole, ChangeSecret, CreateApp, CreateExport, EndSession, ListApps,
+        ListMembers, ListPasskeys, ListSessions, Overview, PasskeyAddition, ReadApp, ReadAudit, ReadExport,
+        ReadPubKeyRequest, Recover, RemoveMember, RemovePasskey, Reports, RequestPubKey, Suggestions, Switch,
+        Verify, VerifyRequest, WithdrawInvite,
     },
     PublicCall::{
         CreatePasskey, PasskeyCreation, PasskeyRequest, ReadInvite, SignIn, SignInByPasskey, SignOut,
     },
 };
 use crate::limits::Pool::{self, *};
-use contract::catalog::Resource;
+use contract::catalog::{Resource, SecretChange};
 use domain::conversions::table::Action;
 use platform::http::router::{Endpoint, Interface, Method::*, Route, RouteName, Subject, on};
 
@@ -181,6 +182,9 @@ pub const ROUTES: &[Row] = &[
     dashboard("/dashboard", &[on(Get, Dashboard(Page)), on(Head, Dashboard(Page))]),
     dashboard("/dashboard/{}", &[on(Get, Dashboard(Page)), on(Head, Dashboard(Page))]),
     dashboard("/dashboard/assets/{}", &[on(Get, Dashboard(Asset)), on(Head, Dashboard(Asset))]),
+    dashboard("/dashboard/apps/{}", &[on(Get, Dashboard(Page)), on(Head, Dashboard(Page))]),
+    dashboard("/dashboard/apps/{}/offers", &[on(Get, Dashboard(Page)), on(Head, Dashboard(Page))]),
+    dashboard("/dashboard/apps/{}/rewards/{}", &[on(Get, Dashboard(Page)), on(Head, Dashboard(Page))]),
     dashboard("/dashboard/settings/{}", &[on(Get, Dashboard(Page)), on(Head, Dashboard(Page))]),
 
     dashboard("/v1/dashboard/invite", &[on(Post, Dashboard(Public(ReadInvite))).within(SignIns)]),
@@ -215,6 +219,27 @@ pub const ROUTES: &[Row] = &[
     dashboard("/v1/dashboard/pub_key/request", &[
         on(Get, Dashboard(Member(ReadPubKeyRequest))).within(Members),
         on(Post, Dashboard(Member(RequestPubKey))).within(Members),
+    ]),
+    dashboard("/v1/dashboard/apps", &[
+        on(Get, Dashboard(Member(ListApps))).within(Members),
+        on(Post, Dashboard(Member(CreateApp))).within(Members),
+    ]),
+    dashboard("/v1/dashboard/apps/{}", &[
+        on(Get, Dashboard(Member(ReadApp))).within(Members),
+        on(Patch, Dashboard(Member(ChangeApp))).within(Members),
+    ]),
+    dashboard("/v1/dashboard/apps/{}/callback/secret", &[
+        on(Post, Dashboard(Member(ChangeSecret(SecretChange::RenewCallback)))).within(Members),
+    ]),
+    dashboard("/v1/dashboard/apps/{}/callback/previous_secret", &[
+        on(Delete, Dashboard(Member(ChangeSecret(SecretChange::EndPreviousCallback)))).within(Members),
+    ]),
+    dashboard("/v1/dashboard/apps/{}/click_secret", &[
+        on(Post, Dashboard(Member(ChangeSecret(SecretChange::RenewClick)))).within(Members),
+        on(Delete, Dashboard(Member(ChangeSecret(SecretChange::EndClick)))).within(Members),
+    ]),
+    dashboard("/v1/dashboard/apps/{}/previous_click_secret", &[
+        on(Delete, Dashboard(Member(ChangeSecret(SecretChange::EndPreviousClick)))).within(Members),
     ]),
     dashboard("/v1/dashboard/members", &[on(Get, Dashboard(Member(ListMembers))).within(Members)]),
     dashboard("/v1/dashboard/members/{}", &[

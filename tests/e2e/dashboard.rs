@@ -2,6 +2,7 @@
 
 mod access;
 mod accounts;
+mod apps;
 mod authenticator;
 mod exports;
 mod figures;
@@ -39,11 +40,17 @@ impl<'s> Browser<'s> {
 
     /// Sends what a page of the dashboard sends.
     fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
+        self.send_with(method, path, &[], body)
+    }
+
+    /// The same with further headers.
+    fn send_with(&self, method: &str, path: &str, further: &[(&str, &str)], body: Option<&Value>) -> Answer {
         let body = body.map(Value::to_string).unwrap_or_default();
         let mut headers = vec![("Host", HOST), ("Sec-Fetch-Site", "same-origin")];
         if method != "GET" {
             headers.extend([("Origin", ORIGIN), ("Content-Type", "application/json")]);
         }
+        headers.extend_from_slice(further);
         headers.extend(self.cookie.as_deref().map(|cookie| ("Cookie", cookie)));
         headers.extend(self.publisher.as_deref().map(|shown| ("X-Publisher", shown)));
         self.signpost.send(method, path, &headers, body.as_bytes())

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Actor;
-use domain::accounts::ids::MemberId;
+use crate::catalog::SecretChange;
+use domain::{accounts::ids::MemberId, model::AppId};
 
 /// Writes a row of the audit for a change that another object is about to make. Nothing is changed unless it is answered,
 /// so no change is without a row. 429 `rate_limit_exceeded`.
@@ -16,9 +17,27 @@ pub struct Announce {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnnouncedChange {
-    CreateReportKey { label: String },
-    RevokeReportKey { key_id: String },
-    RequestPubKey { reason: String },
+    CreateReportKey {
+        label: String,
+    },
+    RevokeReportKey {
+        key_id: String,
+    },
+    RequestPubKey {
+        reason: String,
+    },
+    CreateApp {
+        name: String,
+    },
+    /// The names of the fields.
+    ChangeApp {
+        app_id: AppId,
+        fields: Vec<String>,
+    },
+    ChangeSecret {
+        app_id: AppId,
+        change: SecretChange,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -24,6 +24,12 @@ pub enum Permission {
     ViewPubKey,
     /// Ask for a new Pub-Key, and see whether somebody has.
     RequestPubKey,
+    /// See the names of the apps and what they are like.
+    ListApps,
+    /// See an app's settings. No secret is among them.
+    ViewApps,
+    /// Set up and change apps and their secrets.
+    ManageApps,
     /// See the members and the open invites.
     ViewMembers,
     /// Invite members and withdraw invites, change roles, remove members, issue recoveries.
@@ -44,12 +50,15 @@ enum Passkey {
 }
 
 impl Permission {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::ViewFigures,
         Self::ViewReportKeys,
         Self::ManageReportKeys,
         Self::ViewPubKey,
         Self::RequestPubKey,
+        Self::ListApps,
+        Self::ViewApps,
+        Self::ManageApps,
         Self::ViewMembers,
         Self::ManageMembers,
         Self::ViewAudit,
@@ -59,7 +68,7 @@ impl Permission {
         Self::ManageOwnPasskeys,
     ];
 
-    /// The table: the roles that have a permission, and the passkey that it needs. Secrets, keys, members, sessions and
+    /// The table: the roles that have a permission, and the passkey that it needs. Secrets, keys, apps, members, sessions and
     /// passkeys need a fresh one, so that a stolen cookie alone reaches none of them.
     const fn row(self) -> (&'static [Role], Passkey) {
         use Role::*;
@@ -69,6 +78,9 @@ impl Permission {
             Self::ManageReportKeys => (&[Owner, Developer], Passkey::Fresh),
             Self::ViewPubKey => (&[Owner, Developer], Passkey::Fresh),
             Self::RequestPubKey => (&[Owner, Developer], Passkey::Any),
+            Self::ListApps => (&[Owner, Developer, Analyst], Passkey::Any),
+            Self::ViewApps => (&[Owner, Developer], Passkey::Any),
+            Self::ManageApps => (&[Owner, Developer], Passkey::Fresh),
             Self::ViewMembers => (&[Owner, Admin, Support], Passkey::Any),
             Self::ManageMembers => (&[Owner, Admin], Passkey::Fresh),
             Self::ViewAudit => (&[Owner, Developer, Admin, Support], Passkey::Any),
@@ -105,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_owner_may_do_everything_and_an_analyst_only_read_figures() {
+    fn an_owner_may_do_everything_and_an_analyst_only_read_figures_and_names_of_apps() {
         for permission in Permission::ALL {
             assert!(permission.is_granted_to(Role::Owner), "{permission:?}");
         }
@@ -120,7 +132,7 @@ mod tests {
             ViewOwnPasskeys,
             ManageOwnPasskeys,
         ];
-        assert_eq!(of(Role::Analyst), [&[ViewFigures], &own[..]].concat());
+        assert_eq!(of(Role::Analyst), [&[ViewFigures, ListApps], &own[..]].concat());
         assert_eq!(of(Role::Support), [&[ViewMembers, ViewAudit], &own[..]].concat());
         let of_developers = of(Role::Developer);
         assert!(!of_developers.contains(&ViewMembers) && !of_developers.contains(&ManageMembers));

@@ -28,6 +28,11 @@ impl Secret {
         Hmac::new_from_slice(&key).ok().map(Self)
     }
 
+    /// The text of a new secret.
+    pub fn text(random: [u8; 32]) -> String {
+        format!("{PREFIX}{}", BASE64_STANDARD.encode(random))
+    }
+
     fn sign(&self, parts: &[&[u8]]) -> impl AsRef<[u8]> + use<> {
         let mac = parts
             .iter()

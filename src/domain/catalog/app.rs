@@ -17,6 +17,8 @@ use crate::{
 
 /// The highest `max_rewards_per_user_day`. Beyond it a hold would say nothing about a user.
 const MAX_REWARDS_PER_USER_DAY: u32 = 1_000;
+/// The most ports, and the most hosts, that the operator allows for an app.
+const MAX_ALLOWED: usize = 20;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,6 +32,12 @@ pub struct App {
     /// The redirect target of a click that is refused with 403 or 410.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback_url: Option<String>,
+    /// Ports besides 443 to which the publisher may point the callback by itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub callback_ports: Vec<u16>,
+    /// Hosts to which the publisher may point the fallback URL by itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallback_hosts: Vec<String>,
     /// Offers that the app does not show. Ids of offers that do not exist yet are allowed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked_offers: Vec<OfferId>,
@@ -83,6 +91,26 @@ impl App {
         Ok(())
     }
 
+    fn check_allowed(&self) -> Result<(), FieldError> {
+        let lengths = [
+            ("callback_ports", self.callback_ports.len()),
+            ("fallback_hosts", self.fallback_hosts.len()),
+        ];
+        if let Some((field, _)) = lengths.iter().find(|(_, length)| *length > MAX_ALLOWED) {
+            let problem = format!("must be at most {MAX_ALLOWED}");
+            return Err(FieldError::new(*field, problem));
+        }
+        for (index, host) in self.fallback_hosts.iter().enumerate() {
+            let url = url::Url::parse(&format!("https://{host}/"));
+            // As a URL parser writes it: in lower case and in punycode.
+            if url.ok().as_ref().and_then(url::Url::host_str) != Some(host) {
+                let path = format!("fallback_hosts[{index}]");
+                return Err(FieldError::new(path, "must be a host name in lower case"));
+            }
+        }
+        Ok(())
+    }
+
     /// A copy for the operator, with all secrets masked.
     pub fn masked(&self) -> Self {
         let mut masked = self.clone();
@@ -106,11 +134,7 @@ impl App {
 
 impl Document for App {
     fn check(&self) -> Result<(), FieldError> {
-        check_text("name", &self.name, 200)?;
-        check_text("currency.name", &self.currency.name, 50)?;
-        if self.currency.decimals > 6 {
-            return Err(FieldError::new("currency.decimals", "must be from 0 to 6"));
-        }
+        check_basics(&self.name, &self.currency)?;
         if let Some(callback) = &self.callback {
             check_callback(callback)?;
         }
@@ -133,11 +157,22 @@ impl Document for App {
             ));
         }
         self.check_click_secrets()?;
+        self.check_allowed()?;
         if self.blocked_offers.len() > 1_000 {
             return Err(FieldError::new("blocked_offers", "must be at most 1000 offers"));
         }
         Ok(())
     }
+}
+
+/// The checks of what every app has.
+pub(super) fn check_basics(name: &str, currency: &CurrencyRate) -> Result<(), FieldError> {
+    check_text("name", name, 200)?;
+    check_text("currency.name", &currency.name, 50)?;
+    if currency.decimals > 6 {
+        return Err(FieldError::new("currency.decimals", "must be from 0 to 6"));
+    }
+    Ok(())
 }
 
 fn check_callback(callback: &Callback) -> Result<(), FieldError> {

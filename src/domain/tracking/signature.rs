@@ -39,6 +39,10 @@ const SEPARATOR: char = '\n';
 pub struct ClickSecret(pub String);
 
 impl ClickSecret {
+    pub fn new(random: [u8; 32]) -> Self {
+        Self(hex::encode(random))
+    }
+
     /// The problem with its form, if there is one.
     pub fn problem(&self) -> Option<&'static str> {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
@@ -65,6 +69,13 @@ pub fn sealed_text(secret: &ClickSecret, previous: Option<&ClickSecret>) -> Stri
         Some(previous) => format!("{}{SEPARATOR}{}", secret.0, previous.0),
         None => secret.0.clone(),
     }
+}
+
+/// The click secret and the previous one in a text of [`sealed_text`].
+pub fn secrets_in(opened: &[u8]) -> Option<(ClickSecret, Option<ClickSecret>)> {
+    let mut secrets = std::str::from_utf8(opened).ok()?.split(SEPARATOR);
+    let mut next = || secrets.next().map(|secret| ClickSecret(secret.to_owned()));
+    Some((next()?, next()))
 }
 
 /// The keys of an app whose clicks are signed. A signature by any of them is valid.

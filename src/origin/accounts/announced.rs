@@ -7,39 +7,96 @@ use super::{
     rates::{self, Rate},
     sql,
 };
-use contract::accounts::{Announce, Announced, AnnouncedChange, Settle};
+use contract::{
+    accounts::{Announce, Announced, AnnouncedChange, Settle},
+    catalog::SecretChange,
+};
+use domain::catalog::own_app::CURRENCY;
 use platform::{
     database::{Database, DatabaseError},
     failure::Failure,
     params,
 };
 
+/// What the audit tells of a change, and the rates that count it.
+struct Told {
+    action: &'static str,
+    subject: Option<String>,
+    detail: Option<String>,
+    rates: &'static [Rate],
+}
+
+fn told(change: &AnnouncedChange) -> Told {
+    let of = |action, rates| Told {
+        action,
+        subject: None,
+        detail: None,
+        rates,
+    };
+    match change {
+        AnnouncedChange::CreateReportKey { label } => Told {
+            detail: Some(label.clone()),
+            ..of("report_key_created", &[Rate::ReportKeys])
+        },
+        // Nobody has to wait to revoke.
+        AnnouncedChange::RevokeReportKey { key_id } => Told {
+            subject: Some(key_id.clone()),
+            ..of("report_key_revoked", &[])
+        },
+        AnnouncedChange::RequestPubKey { reason } => Told {
+            detail: Some(reason.clone()),
+            ..of("pub_key_requested", &[Rate::Settings])
+        },
+        AnnouncedChange::CreateApp { name } => Told {
+            detail: Some(name.clone()),
+            ..of("app_created", &[Rate::NewApps])
+        },
+        AnnouncedChange::ChangeApp { app_id, fields } => {
+            let rates: &[_] = if fields.iter().any(|field| field == CURRENCY) {
+                &[Rate::Settings, Rate::Currencies]
+            } else {
+                &[Rate::Settings]
+            };
+            Told {
+                subject: Some(app_id.to_string()),
+                detail: Some(fields.join(", ")),
+                ..of("app_changed", rates)
+            }
+        }
+        AnnouncedChange::ChangeSecret { app_id, change } => {
+            let action = match change {
+                SecretChange::RenewCallback => "callback_secret_renewed",
+                SecretChange::EndPreviousCallback => "callback_secret_ended",
+                SecretChange::RenewClick => "click_secret_renewed",
+                SecretChange::EndPreviousClick => "click_secret_ended",
+                SecretChange::EndClick => "click_signing_ended",
+            };
+            Told {
+                subject: Some(app_id.to_string()),
+                ..of(action, &[Rate::Settings])
+            }
+        }
+    }
+}
+
 /// Announces a change that another object is about to make.
 pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<Announced, Failure> {
     let by = members::party_of(db, &announce.by)?;
-    let entry = match &announce.change {
-        AnnouncedChange::CreateReportKey { label } => Entry {
-            detail: Some(label),
-            ..Entry::of(by, "report_key_created")
-        },
-        AnnouncedChange::RevokeReportKey { key_id } => Entry {
-            subject: Some(Party::thing(key_id)),
-            ..Entry::of(by, "report_key_revoked")
-        },
-        AnnouncedChange::RequestPubKey { reason } => Entry {
-            detail: Some(reason),
-            ..Entry::of(by, "pub_key_requested")
-        },
+    let Told {
+        action,
+        subject,
+        detail,
+        rates,
+    } = told(&announce.change);
+    let entry = Entry {
+        by,
+        action,
+        subject: subject.map(Party::thing),
+        detail: detail.as_deref(),
     };
     db.transaction(|| {
-        let rate = match announce.change {
-            AnnouncedChange::CreateReportKey { .. } => Some(Rate::ReportKeys),
-            AnnouncedChange::RequestPubKey { .. } => Some(Rate::Settings),
-            // Nobody has to wait to revoke.
-            AnnouncedChange::RevokeReportKey { .. } => None,
-        };
-        if let Some(rate) = rate {
-            rates::take(db, now_ms, &announce.by, rate)?;
+        for rate in rates {
+            rates::take(db, now_ms, &announce.by, *rate)?;
         }
         audit::append(db, now_ms, &entry)?;
         let number = db.query_integer(sql::MARK_UNCONFIRMED, &[])?;

@@ -7,7 +7,7 @@ use super::{account, sql};
 use contract::{accounts::Actor, operation::Bytes};
 use domain::model::{
     api_error::ApiError,
-    time::{HOUR_MS, MINUTE_MS, SECOND_MS},
+    time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS},
 };
 use platform::{
     database::{Database, DatabaseError},
@@ -18,7 +18,7 @@ use platform::{
 pub const TOO_MANY: ApiError = ApiError::new(429, "rate_limit_exceeded", "rate limit exceeded");
 
 /// The longest window. A row is of no use after it.
-pub const LONGEST_MS: i64 = HOUR_MS;
+pub const LONGEST_MS: i64 = DAY_MS;
 
 /// The subject of what the whole account has one count of.
 const ALL: &[u8] = &[];
@@ -29,6 +29,9 @@ pub enum Rate {
     Invites,
     ReportKeys,
     Settings,
+    /// Changes of apps' currencies, which are also counted as settings: each makes new terms.
+    Currencies,
+    NewApps,
 }
 
 impl Rate {
@@ -38,6 +41,8 @@ impl Rate {
             Self::Invites => "invites",
             Self::ReportKeys => "report_keys",
             Self::Settings => "settings",
+            Self::Currencies => "currencies",
+            Self::NewApps => "new_apps",
         }
     }
 
@@ -47,6 +52,8 @@ impl Rate {
             Self::FailedSignIns => (10, MINUTE_MS),
             Self::Invites | Self::Settings => (30, HOUR_MS),
             Self::ReportKeys => (10, HOUR_MS),
+            Self::Currencies => (20, DAY_MS),
+            Self::NewApps => (10, DAY_MS),
         }
     }
 }

@@ -30,7 +30,7 @@ use platform::{
 };
 
 /// Checks and stores an app. Changed callback settings get a new revision and are pushed to the outbox. A PUT does so
-/// even with unchanged settings; an import does not.
+/// even with unchanged settings; an import and a member's change do not.
 pub fn put(
     db: &impl Database,
     context: &Context<'_>,
@@ -149,7 +149,7 @@ impl<'a> Secret<'a> {
     ) -> Self {
         let is_kept = match (stored, &plain) {
             (None, None) => true,
-            (Some(sealed), Some(plain)) if source == WriteSource::Import => vault
+            (Some(sealed), Some(plain)) if source != WriteSource::Put => vault
                 .open(&purpose, sealed)
                 .is_some_and(|stored| stored == plain.as_bytes()),
             _ => false,

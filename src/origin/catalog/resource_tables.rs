@@ -57,6 +57,8 @@ pub enum WriteSource {
     Check { import: i64 },
     /// A line of an import: an unchanged app changes nothing, because imports may repeat the whole catalog daily.
     Import,
+    /// A member of the publisher, whose change of one thing leaves the others as they are.
+    Member,
 }
 
 impl WriteSource {
@@ -64,7 +66,7 @@ impl WriteSource {
     pub fn checked_import(self) -> Option<i64> {
         match self {
             Self::Check { import } => Some(import),
-            Self::Put | Self::Import => None,
+            Self::Put | Self::Import | Self::Member => None,
         }
     }
 }

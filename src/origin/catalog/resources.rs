@@ -153,7 +153,8 @@ fn put_offer(
     match source {
         WriteSource::Put => listing_room::require(listing_room::used(db)?, growth).map_err(ApiError::from)?,
         WriteSource::Check { .. } => return Ok(growth),
-        WriteSource::Import => {}
+        // Members change no offers.
+        WriteSource::Import | WriteSource::Member => {}
     }
 
     listing_room::add(db, growth)?;

@@ -7,7 +7,7 @@
 use platform::migrations::Migration;
 
 /// The schema's versions, in order. A released version never changes.
-pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[SUSPENSIONS]];
+pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[SUSPENSIONS], &[OWN_APP_KEYS]];
 
 const SUSPENSIONS: &[&str] = &[
     // The publishers whose approval was taken back at any time. `revision` is the change that did so or gave it back, and
@@ -18,6 +18,19 @@ const SUSPENSIONS: &[&str] = &[
         due_at_ms INTEGER
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX due_suspensions ON suspensions (due_at_ms) WHERE due_at_ms IS NOT NULL",
+];
+
+const OWN_APP_KEYS: &[&str] = &[
+    // The requests of members that set up an app, for two days: a repeat finds the app instead of a second one.
+    "CREATE TABLE own_app_keys (
+        publisher_id TEXT NOT NULL,
+        key TEXT NOT NULL,
+        app_id TEXT NOT NULL,
+        request_hash BLOB NOT NULL,
+        at_ms INTEGER NOT NULL,
+        PRIMARY KEY (publisher_id, key)
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX own_app_keys_by_time ON own_app_keys (at_ms)",
 ];
 
 const TABLES: &[&str] = &[

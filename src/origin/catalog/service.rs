@@ -34,6 +34,7 @@ use imports::Imports;
 use platform::{
     database::DatabaseError,
     failure::Failure,
+    log,
     object_shell::ObjectShell,
     panics::panics_to_failure,
     single_flight::{Outcome, SingleFlight},
@@ -155,6 +156,10 @@ where
             }) => AppId::parse(id),
             _ => None,
         };
+        let own_app = match &command {
+            Command::ChangeOwnApp(change) => Some(change.app_id),
+            _ => None,
+        };
         let put_offer = match &command {
             Command::Put(Put {
                 resource: Resource::Offer,
@@ -179,6 +184,13 @@ where
         }
         if let Some(app) = put_app.filter(|_| reply.status == 200) {
             self.callback_push(db).push_app(app).await?;
+        }
+        if let Some(app) = own_app {
+            // The answer may have a secret that is shown once, so it does not wait for outboxes that do not answer: the
+            // alarm goes on with them.
+            if let Err(failure) = self.callback_push(db).push_app(app).await {
+                log::warn("catalog", format_args!("app {app}: {failure}"));
+            }
         }
         if let Some(offer) = put_offer.filter(|_| reply.status == 200) {
             self.kv_writer(db).push_changed_cap(&offer).await?;

@@ -80,6 +80,13 @@ platform::statements! {
     pub const LIST_APPS = "SELECT id, document, terms_revision FROM apps WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_APP_NAMES = "SELECT json_group_object(id, document ->> '$.name') FROM
         (SELECT id, document FROM apps WHERE publisher_id = ? AND id > ? ORDER BY id LIMIT ?)";
+    pub const GET_OWN_APP = "SELECT document, revision, callback_sealed, click_secrets_sealed FROM apps
+        WHERE id = ? AND publisher_id = ?";
+    pub const LIST_OWN_APPS = "SELECT id, document FROM apps WHERE publisher_id = ? AND id > ? ORDER BY id LIMIT ?";
+    pub const COUNT_OWN_APPS = "SELECT COUNT(*) FROM apps WHERE publisher_id = ?";
+    pub const GET_OWN_APP_KEY = "SELECT app_id, request_hash FROM own_app_keys WHERE publisher_id = ? AND key = ?";
+    pub const ADD_OWN_APP_KEY = "INSERT INTO own_app_keys (publisher_id, key, app_id, request_hash, at_ms) VALUES (?, ?, ?, ?, ?)";
+    pub const DELETE_OWN_APP_KEYS = "DELETE FROM own_app_keys WHERE at_ms < ?";
     pub const GET_ADVERTISER = "SELECT id, document FROM advertisers WHERE id = ?";
     pub const LIST_ADVERTISERS = "SELECT id, document FROM advertisers WHERE id > ? ORDER BY id LIMIT ?";
     pub const GET_OFFER = "SELECT d.id, d.document, o.terms_revision, d.updated_at_s

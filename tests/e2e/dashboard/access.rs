@@ -169,7 +169,13 @@ fn what_is_another_publishers_is_answered_like_what_does_not_exist() {
         "dimensions": ["app"],
         "metrics": ["revenue"],
     });
+    let app = json!({
+        "publisher_id": "dashboard-other", "name": "Theirs", "platform": "ios",
+        "currency": { "name": "Coins", "per_usd": 1 },
+    });
+    signpost.operator("PUT", "apps/90000001", Some(&app)).expect(200);
     let ids = [
+        ("apps", json!("90000001")),
         (
             "report_keys",
             made("report_keys", json!({ "label": "theirs" }))["key_id"].clone(),
@@ -194,13 +200,20 @@ fn what_is_another_publishers_is_answered_like_what_does_not_exist() {
             .iter()
             .find(|(resource, _)| before.ends_with(&format!("/{resource}/")));
         let (_, id) = id.unwrap_or_else(|| panic!("no id of another publisher for {path}"));
-        let body = if method == "PATCH" {
-            json!({ "role": "analyst" })
-        } else {
-            json!({})
+        let body = match (method, before.ends_with("/apps/")) {
+            ("PATCH", true) => json!({ "name": "Mine" }),
+            ("PATCH", false) => json!({ "role": "analyst" }),
+            _ => json!({}),
         };
-        let answers = [id.as_str().unwrap(), UNKNOWN].map(|id| {
-            mine.send(method, &format!("{before}{id}{after}"), Some(&body))
+        let revision = [("If-Match", "\"1\"")];
+        // As long as an id of this kind is.
+        let unknown = if before.ends_with("/apps/") {
+            "90000002"
+        } else {
+            UNKNOWN
+        };
+        let answers = [id.as_str().unwrap(), unknown].map(|id| {
+            mine.send_with(method, &format!("{before}{id}{after}"), &revision, Some(&body))
                 .expect_error(404, "not_found")
                 .body
         });

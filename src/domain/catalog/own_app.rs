@@ -1,0 +1,423 @@
+//! The part of an app that belongs to its publisher: what the dashboard shows of it, and what a member may change. The rest
+//! of the document, and every secret that somebody typed, stays the operator's.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use url::Url;
+
+use super::app::{self, App};
+use crate::{
+    callbacks::{
+        fields::Status,
+        settings::{Callback, CallbackMethod},
+    },
+    model::{
+        AppId, CurrencyRate, OfferId, Platform, PublisherId,
+        document::{Document, FieldError},
+    },
+    tracking::signature::ClickSecret,
+};
+
+const HTTPS_PORT: u16 = 443;
+/// The field's name. Its changes have a rate of their own.
+pub const CURRENCY: &str = "currency";
+
+/// An app as its publisher sees it. No secret is in it.
+#[derive(Debug, Serialize)]
+pub struct OwnApp<'a> {
+    pub app_id: AppId,
+    name: &'a str,
+    platform: Platform,
+    currency: &'a CurrencyRate,
+    callback: Option<OwnCallback<'a>>,
+    fallback_url: Option<&'a str>,
+    blocked_offers: &'a [OfferId],
+    /// Whether clicks must be signed.
+    signs_clicks: bool,
+    /// Whether the click secret before the present one signs, too.
+    has_previous_click_secret: bool,
+    /// The number of the last change, for `If-Match`.
+    pub revision: i64,
+}
+
+#[derive(Debug, Serialize)]
+struct OwnCallback<'a> {
+    url: &'a str,
+    method: CallbackMethod,
+    events: Vec<Status>,
+    /// Whether the secret before the present one signs, too.
+    has_previous_secret: bool,
+}
+
+impl<'a> OwnApp<'a> {
+    pub fn of(app_id: AppId, app: &'a App, revision: i64) -> Self {
+        let callback = app.callback.as_ref().map(|callback| {
+            let told = callback.events();
+            OwnCallback {
+                url: &callback.url,
+                method: callback.method,
+                events: Status::ALL
+                    .into_iter()
+                    .filter(|event| told.contains(*event))
+                    .collect(),
+                has_previous_secret: callback.previous_secret.is_some(),
+            }
+        });
+        Self {
+            app_id,
+            name: &app.name,
+            platform: app.platform,
+            currency: &app.currency,
+            callback,
+            fallback_url: app.fallback_url.as_deref(),
+            blocked_offers: &app.blocked_offers,
+            signs_clicks: app.click_secret.is_some(),
+            has_previous_click_secret: app.previous_click_secret.is_some(),
+            revision,
+        }
+    }
+}
+
+/// A change by a member. A member of the JSON that is absent stays as it is; null removes.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AppChange {
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    currency: Option<CurrencyRate>,
+    #[serde(default, deserialize_with = "present")]
+    callback: Option<Option<CallbackChange>>,
+    #[serde(default, deserialize_with = "present")]
+    fallback_url: Option<Option<String>>,
+    #[serde(default)]
+    blocked_offers: Option<Vec<OfferId>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallbackChange {
+    url: String,
+    method: CallbackMethod,
+    events: Vec<Status>,
+}
+
+/// Tells null from a member that is absent.
+fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+impl Document for AppChange {
+    /// The values are checked with the whole document that they are put into.
+    fn check(&self) -> Result<(), FieldError> {
+        if self.fields().is_empty() {
+            return Err(FieldError::new("body", "must change something"));
+        }
+        Ok(())
+    }
+}
+
+impl AppChange {
+    /// The names of what is changed, for the audit.
+    pub fn fields(&self) -> Vec<String> {
+        let fields = [
+            ("name", self.name.is_some()),
+            (CURRENCY, self.currency.is_some()),
+            ("callback", self.callback.is_some()),
+            ("fallback_url", self.fallback_url.is_some()),
+            ("blocked_offers", self.blocked_offers.is_some()),
+        ];
+        fields
+            .into_iter()
+            .filter(|(_, is_changed)| *is_changed)
+            .map(|(name, _)| name.to_owned())
+            .collect()
+    }
+
+    /// Changes an app whose secrets are open, and checks the whole of it. `new_secret` is that of a callback where there was
+    /// none.
+    ///
+    /// # Errors
+    /// A value is not allowed, or only the operator may set it.
+    pub fn apply(self, app: &mut App, new_secret: String) -> Result<(), FieldError> {
+        if let Some(name) = self.name {
+            app.name = name;
+        }
+        if let Some(currency) = self.currency {
+            app.currency = currency;
+        }
+        if let Some(offers) = self.blocked_offers {
+            app.blocked_offers = offers;
+        }
+        if let Some(url) = self.fallback_url {
+            check_fallback(app, url.as_deref())?;
+            app.fallback_url = url;
+        }
+        if let Some(change) = self.callback {
+            let before = app.callback.take();
+            app.callback = change
+                .map(|change| change.apply(before, &app.callback_ports, new_secret))
+                .transpose()?;
+        }
+        app.check()
+    }
+}
+
+impl CallbackChange {
+    fn apply(
+        self,
+        before: Option<Callback>,
+        allowed_ports: &[u16],
+        new_secret: String,
+    ) -> Result<Callback, FieldError> {
+        let Self { url, method, events } = self;
+        let known_port = before.as_ref().and_then(|before| port(&before.url));
+        let is_allowed =
+            |port| port == HTTPS_PORT || known_port == Some(port) || allowed_ports.contains(&port);
+        if port(&url).is_some_and(|port| !is_allowed(port)) {
+            let problem = "must be on port 443; your account manager can allow another one for this app";
+            return Err(FieldError::new("callback.url", problem));
+        }
+        let before = before.unwrap_or_else(|| Callback {
+            url: String::new(),
+            method,
+            secret: new_secret,
+            previous_secret: None,
+            legacy_md5: None,
+            events: None,
+        });
+        Ok(Callback {
+            url,
+            method,
+            events: Some(events),
+            ..before
+        })
+    }
+}
+
+/// The port of a URL; `None` of a text that is none, which is refused later.
+fn port(url: &str) -> Option<u16> {
+    Url::parse(url).ok()?.port_or_known_default()
+}
+
+/// Users are led to the host of a fallback URL from Signpost's own, so the operator has to allow it: by name, or by the URL
+/// that is in force.
+fn check_fallback(app: &App, url: Option<&str>) -> Result<(), FieldError> {
+    let host = |url: &str| Url::parse(url).ok()?.host_str().map(str::to_owned);
+    let Some(wanted) = url.and_then(host) else {
+        return Ok(());
+    };
+    let in_force = app.fallback_url.as_deref().and_then(host);
+    if in_force.as_ref() == Some(&wanted) || app.fallback_hosts.contains(&wanted) {
+        return Ok(());
+    }
+    let problem = format!("{wanted} is new for this app; your account manager has to allow it once");
+    Err(FieldError::new("fallback_url", problem))
+}
+
+/// Replaces a secret. The one before signs beside it, and while there is one already, that one stays: a new secret whose
+/// answer was lost is known to nobody.
+fn renew<T>(secret: &mut T, previous: &mut Option<T>, new: T) {
+    let former = std::mem::replace(secret, new);
+    previous.get_or_insert(former);
+}
+
+pub fn renew_callback_secret(callback: &mut Callback, new: String) {
+    renew(&mut callback.secret, &mut callback.previous_secret, new);
+}
+
+/// From the first secret on, clicks must be signed.
+pub fn renew_click_secret(app: &mut App, new: ClickSecret) {
+    match &mut app.click_secret {
+        Some(secret) => renew(secret, &mut app.previous_click_secret, new),
+        None => app.click_secret = Some(new),
+    }
+}
+
+/// A new app, as its publisher sets it up.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewApp {
+    name: String,
+    platform: Platform,
+    currency: CurrencyRate,
+}
+
+impl NewApp {
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn of(self, publisher_id: PublisherId) -> App {
+        App {
+            publisher_id,
+            name: self.name,
+            platform: self.platform,
+            currency: self.currency,
+            callback: None,
+            fallback_url: None,
+            callback_ports: Vec::new(),
+            fallback_hosts: Vec::new(),
+            blocked_offers: Vec::new(),
+            outbox_shards: None,
+            max_rewards_per_user_day: None,
+            click_secret: None,
+            previous_click_secret: None,
+            terms_since: None,
+        }
+    }
+}
+
+impl Document for NewApp {
+    fn check(&self) -> Result<(), FieldError> {
+        app::check_basics(&self.name, &self.currency)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::model::api_error::ApiError;
+
+    const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    const NEW_SECRET: &str = "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+    fn app(callback: bool) -> App {
+        let mut app = json!({
+            "publisher_id": "lumen-arcade",
+            "name": "Lumen",
+            "platform": "ios",
+            "currency": { "name": "Coins", "per_usd": 100, "decimals": 0 },
+            "fallback_url": "https://lumen.example/more",
+        });
+        if callback {
+            app["callback"] = json!({
+                "url": "https://lumen.example:8443/cb?user={user_id}",
+                "method": "GET",
+                "secret": SECRET,
+                "legacy_md5": { "secret": "old" },
+            });
+        }
+        App::from_json(&app.to_string()).unwrap()
+    }
+
+    fn change(app: &App, body: &Value) -> Result<App, String> {
+        let mut changed = app.clone();
+        let change = AppChange::from_json(&body.to_string()).map_err(|error| error.message.to_string())?;
+        change
+            .apply(&mut changed, NEW_SECRET.into())
+            .map(|()| changed)
+            .map_err(|error| ApiError::from(error).message.into_owned())
+    }
+
+    #[test]
+    fn what_a_change_does_not_name_stays() {
+        let before = app(true);
+        let after = change(&before, &json!({ "name": "Lumen 2" })).unwrap();
+        let expected = App {
+            name: "Lumen 2".into(),
+            ..before.clone()
+        };
+        assert_eq!(after, expected);
+        let callback =
+            json!({ "url": "https://lumen.example:8443/new", "method": "GET", "events": ["approved"] });
+        let after = change(&before, &json!({ "callback": callback }))
+            .unwrap()
+            .callback
+            .unwrap();
+        assert_eq!(after.url, "https://lumen.example:8443/new");
+        assert_eq!(
+            (after.secret.as_str(), after.legacy_md5.is_some()),
+            (SECRET, true)
+        );
+    }
+
+    #[test]
+    fn null_removes_and_a_first_callback_has_a_new_secret() {
+        let after = change(&app(true), &json!({ "callback": null, "fallback_url": null })).unwrap();
+        assert_eq!((&after.callback, &after.fallback_url), (&None, &None));
+        let callback = json!({ "url": "https://lumen.example/cb", "method": "POST", "events": ["approved", "reversed"] });
+        let after = change(&app(false), &json!({ "callback": callback })).unwrap();
+        assert_eq!(after.callback.unwrap().secret, NEW_SECRET);
+    }
+
+    #[test]
+    fn only_the_operator_sets_the_rest() {
+        for (body, problem) in [
+            (json!({}), "body: must change something"),
+            (json!({ "publisher_id": "other" }), "publisher_id"),
+            (json!({ "outbox_shards": 8 }), "outbox_shards"),
+            (json!({ "terms_since": 1 }), "terms_since"),
+            (json!({ "click_secret": "a".repeat(40) }), "click_secret"),
+            (
+                json!({ "callback": { "url": "https://x.example/", "method": "GET", "events": ["approved"], "secret": SECRET } }),
+                "secret",
+            ),
+            (
+                json!({ "callback": { "url": "https://x.example:8444/", "method": "GET", "events": ["approved"] } }),
+                "callback.url: must be on port 443",
+            ),
+            (
+                json!({ "callback": { "url": "https://x.example/?a={nothing}", "method": "GET", "events": ["approved"] } }),
+                "callback.url",
+            ),
+            (
+                json!({ "callback": { "url": "https://x.example/", "method": "GET", "events": [] } }),
+                "callback.events: must not be empty",
+            ),
+            (
+                json!({ "fallback_url": "https://other.example/" }),
+                "other.example is new for this app",
+            ),
+            (
+                json!({ "fallback_url": "ftp://lumen.example/" }),
+                "fallback_url: must be an http or https URL",
+            ),
+            (json!({ "name": " " }), "name: must not be empty"),
+            (
+                json!({ "name": null, "currency": null }),
+                "body: must change something",
+            ),
+        ] {
+            let refused = change(&app(true), &body).unwrap_err();
+            assert!(refused.contains(problem), "{body}: {refused}");
+        }
+    }
+
+    #[test]
+    fn a_secret_that_may_be_in_use_signs_until_it_is_ended() {
+        let mut callback = app(true).callback.unwrap();
+        renew_callback_secret(&mut callback, NEW_SECRET.into());
+        assert_eq!(callback.previous_secret.as_deref(), Some(SECRET));
+        renew_callback_secret(&mut callback, format!("{NEW_SECRET}AAAA"));
+        assert_eq!(callback.previous_secret.as_deref(), Some(SECRET));
+        assert_eq!(callback.secret, format!("{NEW_SECRET}AAAA"));
+
+        let secret = |letter: &str| ClickSecret(letter.repeat(40));
+        let mut app = app(true);
+        renew_click_secret(&mut app, secret("a"));
+        assert_eq!(app.previous_click_secret, None);
+        renew_click_secret(&mut app, secret("b"));
+        renew_click_secret(&mut app, secret("c"));
+        assert_eq!(
+            (app.click_secret, app.previous_click_secret),
+            (Some(secret("c")), Some(secret("a")))
+        );
+    }
+
+    #[test]
+    fn the_operator_allows_ports_and_hosts_once() {
+        let before = App {
+            callback_ports: vec![9443],
+            fallback_hosts: vec!["other.example".into()],
+            ..app(true)
+        };
+        let body = json!({
+            "callback": { "url": "https://x.example:9443/", "method": "GET", "events": ["approved"] },
+            "fallback_url": "https://other.example/more",
+        });
+        let after = change(&before, &body).unwrap();
+        assert_eq!(after.fallback_url.as_deref(), Some("https://other.example/more"));
+    }
+}

@@ -1,0 +1,277 @@
+//! The apps of a publisher as its members read and change them. A change is put into the operator's document, whose rules
+//! and consequences hold for both.
+
+use serde_json::{Value as Json, json};
+use url::Url;
+
+use super::{
+    Context, apps, import_claims,
+    resource_tables::{WriteSource, require},
+    sql,
+};
+use contract::{
+    catalog::{
+        ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange, Resource,
+        SecretChange, UNKNOWN_RESOURCE, callback_purpose,
+    },
+    operation::Reply,
+};
+use domain::{
+    callbacks::{settings::Callback, signature::Secret},
+    catalog::{
+        app::App,
+        own_app::{AppChange, NewApp, OwnApp, renew_callback_secret, renew_click_secret},
+        publisher::{PUBLISHER_NOT_APPROVED, Publisher},
+    },
+    model::{
+        AppId, PublisherId,
+        api_error::ApiError,
+        credentials::{self, Vault},
+        document::Document,
+        time::DAY_MS,
+    },
+    tracking::signature::{self, ClickSecret},
+};
+use platform::{
+    database::{Database, Row, json},
+    failure::Failure,
+    params,
+};
+
+pub const CHANGED_MEANWHILE: ApiError = ApiError::new(
+    412,
+    "precondition_failed",
+    "the app was changed since you read it; read it again",
+);
+pub const NO_CALLBACK: ApiError = ApiError::new(409, "no_callback", "the app has no callback");
+pub const TOO_MANY_APPS: ApiError = ApiError::new(
+    409,
+    "too_many_apps",
+    "this publisher has as many apps as it may have; your account manager can raise that",
+);
+pub const KEY_REUSED: ApiError = ApiError::new(
+    409,
+    "idempotency_key_reused",
+    "this Idempotency-Key was used for another app; take a new one",
+);
+
+/// How long a repeat of a request finds the app that it has set up.
+const KEY_MS: i64 = 2 * DAY_MS;
+/// Ids that are drawn until one is free: 90,000,000 are there, so a second draw is rare.
+const DRAWS: usize = 16;
+const FIRST_ID: u32 = 10_000_000;
+const IDS: u32 = 90_000_000;
+
+/// A page of a publisher's apps, by id. `cursor` is null on the last page.
+pub fn list(db: &impl Database, command: &ListOwnApps) -> Result<Reply, Failure> {
+    let publisher = command.publisher_id.as_str();
+    require(db, Resource::Publisher, publisher)?;
+    let after = command.cursor.as_deref().unwrap_or_default();
+    // One more row tells whether there is another page.
+    let rows = db.query(sql::LIST_OWN_APPS, params![publisher, after, OWN_APPS_PAGE + 1])?;
+    let page = rows.get(..OWN_APPS_PAGE);
+    let cursor = page
+        .and_then(<[Row]>::last)
+        .filter(|_| rows.len() > OWN_APPS_PAGE);
+    let apps = page.unwrap_or(&rows).iter().map(row_of_list);
+    let apps = apps.collect::<Result<Vec<_>, Failure>>()?;
+    let cursor = cursor.map(|last| last.text(0)).transpose()?;
+    Ok(Reply::ok(&json!({ "apps": apps, "cursor": cursor })))
+}
+
+fn row_of_list(row: &Row) -> Result<Json, Failure> {
+    let app: App = row.json(1)?;
+    let host = |callback: &Callback| Some(Url::parse(&callback.url).ok()?.host_str()?.to_owned());
+    Ok(json!({
+        "app_id": row.text(0)?,
+        "name": app.name,
+        "platform": app.platform,
+        "currency": app.currency,
+        "callback_host": app.callback.as_ref().and_then(host),
+        "signs_clicks": app.click_secret.is_some(),
+        "blocked_offers": app.blocked_offers.len(),
+    }))
+}
+
+pub fn get(db: &impl Database, command: &GetOwnApp) -> Result<Reply, Failure> {
+    let stored = stored(db, &command.publisher_id, command.app_id)?;
+    Ok(Reply {
+        status: 200,
+        body: json(&shown(&stored, command.app_id)?)?,
+    })
+}
+
+/// An app's row: the document with its secrets masked, the revision, and the sealed secrets.
+fn stored(db: &impl Database, publisher: &PublisherId, app: AppId) -> Result<Row, Failure> {
+    let row = db.query_first(sql::GET_OWN_APP, params![app.to_string(), publisher.as_str()])?;
+    row.ok_or_else(|| UNKNOWN_RESOURCE.into())
+}
+
+fn shown(row: &Row, app_id: AppId) -> Result<Json, Failure> {
+    let app: App = row.json(0)?;
+    let shown = OwnApp::of(app_id, &app, row.integer(1)?);
+    serde_json::to_value(shown).map_err(|error| Failure::Internal(error.to_string()))
+}
+
+/// An app with its secrets in plain text.
+fn open(context: &Context<'_>, row: &Row, app_id: &str) -> Result<App, Failure> {
+    let opened = |vault: &Vault, purpose: &str, sealed: &[u8]| {
+        let broken = || Failure::Internal(format!("{purpose} does not decrypt"));
+        vault.open(purpose, sealed).ok_or_else(broken)
+    };
+    let mut app: App = row.json(0)?;
+    if let Some(sealed) = row.optional_blob(2)? {
+        let callback = opened(context.vault, &callback_purpose(app_id), sealed)?;
+        let callback = serde_json::from_slice(&callback)
+            .map_err(|error| Failure::Internal(format!("the callback of app {app_id}: {error}")))?;
+        app.callback = Some(callback);
+    }
+    if let Some(sealed) = row.optional_blob(3)? {
+        let secrets = opened(context.edge_vault, &signature::purpose(app_id), sealed)?;
+        let (secret, previous) = signature::secrets_in(&secrets)
+            .ok_or_else(|| Failure::Internal(format!("the click secrets of app {app_id} do not parse")))?;
+        (app.click_secret, app.previous_click_secret) = (Some(secret), previous);
+    }
+    Ok(app)
+}
+
+/// Changes an app, and shows it as it is then, or the new secret.
+pub fn change(db: &impl Database, context: &Context<'_>, command: &ChangeOwnApp) -> Result<Reply, Failure> {
+    let ChangeOwnApp {
+        publisher_id,
+        app_id,
+        change,
+    } = command;
+    let id = app_id.to_string();
+    db.transaction(|| {
+        let row = stored(db, publisher_id, *app_id)?;
+        import_claims::refuse_claimed(db, context, Resource::App, &id)?;
+        let before = open(context, &row, &id)?;
+        let mut app = before.clone();
+        let new_secret = match change {
+            OwnAppChange::Document { revision, .. } if *revision != row.integer(1)? => {
+                return Err(CHANGED_MEANWHILE.into());
+            }
+            OwnAppChange::Document { body, .. } => change_document(context, &mut app, body)?,
+            OwnAppChange::Secret(change) => change_secret(context, &mut app, *change)?,
+        };
+        if app == before {
+            return Ok(Reply::ok(&shown(&row, *app_id)?));
+        }
+        apps::put(db, context, WriteSource::Member, &id, &app)?;
+        let body = match (change, new_secret) {
+            (OwnAppChange::Secret(_), Some(secret)) => json!({ "secret": secret }),
+            (_, new_secret) => {
+                let mut body = shown(&stored(db, publisher_id, *app_id)?, *app_id)?;
+                if let (Some(members), Some(secret)) = (body.as_object_mut(), new_secret) {
+                    members.insert("callback_secret".into(), secret.into());
+                }
+                body
+            }
+        };
+        Ok(Reply::created(&body))
+    })
+}
+
+/// Returns the secret of a callback where there was none.
+fn change_document(context: &Context<'_>, app: &mut App, body: &str) -> Result<Option<String>, Failure> {
+    let is_first = app.callback.is_none();
+    let secret = Secret::text(context.random()?);
+    let change = AppChange::from_json(body)?;
+    change.apply(app, secret.clone()).map_err(ApiError::from)?;
+    Ok((is_first && app.callback.is_some()).then_some(secret))
+}
+
+/// Returns the new secret, if there is one.
+fn change_secret(
+    context: &Context<'_>,
+    app: &mut App,
+    change: SecretChange,
+) -> Result<Option<String>, Failure> {
+    match change {
+        SecretChange::RenewCallback => {
+            let callback = app.callback.as_mut().ok_or(NO_CALLBACK)?;
+            let secret = Secret::text(context.random()?);
+            renew_callback_secret(callback, secret.clone());
+            return Ok(Some(secret));
+        }
+        SecretChange::EndPreviousCallback => {
+            app.callback.as_mut().ok_or(NO_CALLBACK)?.previous_secret = None;
+        }
+        SecretChange::RenewClick => {
+            let secret = ClickSecret::new(context.random()?);
+            renew_click_secret(app, secret.clone());
+            return Ok(Some(secret.0));
+        }
+        SecretChange::EndPreviousClick => app.previous_click_secret = None,
+        SecretChange::EndClick => (app.click_secret, app.previous_click_secret) = (None, None),
+    }
+    Ok(None)
+}
+
+/// Sets up an app under an id that nobody has.
+pub fn create(db: &impl Database, context: &Context<'_>, command: &CreateOwnApp) -> Result<Reply, Failure> {
+    let new = NewApp::from_json(&command.body)?;
+    let publisher_id = &command.publisher_id;
+    let (publisher, key) = (publisher_id.as_str(), command.key.as_str());
+    let request = credentials::hash(&command.body).to_vec();
+    db.transaction(|| {
+        if let Some(made) = db.query_first(sql::GET_OWN_APP_KEY, params![publisher, key])? {
+            if made.blob(1)? != request {
+                return Err(KEY_REUSED.into());
+            }
+            let app_id = made.parse(0, AppId::parse)?;
+            return get(
+                db,
+                &GetOwnApp {
+                    publisher_id: publisher_id.clone(),
+                    app_id,
+                },
+            );
+        }
+        let document = db.query_first(sql::GET_PUBLISHER_DOCUMENT, params![publisher])?;
+        let document: Publisher = document.ok_or(UNKNOWN_RESOURCE)?.json(0)?;
+        if !document.approved {
+            return Err(PUBLISHER_NOT_APPROVED.into());
+        }
+        let apps = db.query_integer(sql::COUNT_OWN_APPS, params![publisher])?;
+        if apps.unwrap_or_default() >= i64::from(document.max_apps()) {
+            return Err(TOO_MANY_APPS.into());
+        }
+        let app_id = draw_id(db, context)?;
+        let id = app_id.to_string();
+        apps::put(
+            db,
+            context,
+            WriteSource::Member,
+            &id,
+            &new.of(publisher_id.clone()),
+        )?;
+        let expired_ms = context.now_ms.saturating_sub(KEY_MS);
+        db.execute(sql::DELETE_OWN_APP_KEYS, params![expired_ms])?;
+        db.execute(
+            sql::ADD_OWN_APP_KEY,
+            params![publisher, key, id, request, context.now_ms],
+        )?;
+        Ok(Reply::created(&shown(
+            &stored(db, publisher_id, app_id)?,
+            app_id,
+        )?))
+    })
+}
+
+/// An id of no app, neither in the catalog nor in an import that is being applied.
+fn draw_id(db: &impl Database, context: &Context<'_>) -> Result<AppId, Failure> {
+    for _ in 0..DRAWS {
+        let drawn = u32::from_le_bytes(context.random()?) % IDS;
+        let id = FIRST_ID.saturating_add(drawn).to_string();
+        let is_taken = db
+            .query_first(sql::GET_STORED_APP, params![id.as_str()])?
+            .is_some()
+            || import_claims::refuse_claimed(db, context, Resource::App, &id).is_err();
+        if let Some(app_id) = AppId::parse(&id).filter(|_| !is_taken) {
+            return Ok(app_id);
+        }
+    }
+    Err(Failure::Internal(format!("{DRAWS} drawn app ids are all taken")))
+}
