@@ -84,7 +84,11 @@ fn a_wrong_click_secret_is_refused_and_changes_nothing() {
     catalog.put(Resource::App, APP, &stored);
     let before = catalog.dump();
     for (secrets, field) in [
-        (json!({ "click_secret": "********" }), "click_secret"),
+        // There is no previous one that the mask could keep.
+        (
+            json!({ "click_secret": SECRET, "previous_click_secret": "********" }),
+            "previous_click_secret",
+        ),
         (json!({ "click_secret": "short" }), "click_secret"),
         (
             json!({ "click_secret": SECRET, "previous_click_secret": "" }),

@@ -10,7 +10,7 @@ use contract::{
     },
     operation::Reply,
 };
-use domain::{callbacks::settings::Callback, model::PublisherId};
+use domain::{callbacks::settings::Callback, model::PublisherId, tracking::signature};
 use platform::{database::Database, failure::Failure};
 
 const APP: &str = "10000001";
@@ -189,6 +189,42 @@ fn a_first_callback_shows_its_secret_once_and_a_renewed_one_signs_beside_the_for
     assert!(!shown.to_string().contains("whsec_"), "{shown}");
     body(&secret(&catalog, SecretChange::EndPreviousCallback).unwrap(), 201);
     assert_eq!(callback(&catalog).unwrap().previous_secret, None);
+}
+
+#[test]
+fn the_operator_writes_back_a_document_whose_secrets_the_publisher_drew() {
+    let catalog = catalog();
+    patch(&catalog, &json!({ "callback": new_callback() })).unwrap();
+    secret(&catalog, SecretChange::RenewCallback).unwrap();
+    secret(&catalog, SecretChange::RenewClick).unwrap();
+    secret(&catalog, SecretChange::RenewClick).unwrap();
+    let opened = |catalog: &Catalog| {
+        let row = &catalog.rows(&format!(
+            "SELECT click_secrets_sealed FROM apps WHERE id = '{APP}'"
+        ))[0];
+        let purpose = signature::purpose(APP);
+        let click = catalog.edge_vault.open(&purpose, row.blob(0).unwrap()).unwrap();
+        (callback(catalog).unwrap(), click)
+    };
+    let before = opened(&catalog);
+    let mut document = catalog.get(Resource::App, APP);
+    for added in ["app_id", "terms_revision"] {
+        document.as_object_mut().unwrap().remove(added);
+    }
+    document["max_rewards_per_user_day"] = json!(3);
+    catalog.put(Resource::App, APP, &document);
+    assert_eq!(opened(&catalog), before);
+    // A previous secret that is left out ends.
+    document["callback"]
+        .as_object_mut()
+        .unwrap()
+        .remove("previous_secret");
+    catalog.put(Resource::App, APP, &document);
+    assert_eq!(callback(&catalog).unwrap().previous_secret, None);
+    assert_eq!(callback(&catalog).unwrap().secret, before.0.secret);
+    // There is none to keep for another app.
+    let refused = refused(catalog.try_put(Resource::App, "10000009", &document));
+    assert_eq!(refused.0, "invalid_field");
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! The SQL texts. A bound integer arrives as a double, so a statement must convert it back before it uses it.
 
 use contract::catalog::{
-    AppNames, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus, IssuePubKey, IssueToken, List,
-    ListPubKeyRequests, RequestPubKey, RevokeToken,
+    AppNames, ChangeOwnApp, CreateOwnApp, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus,
+    IssuePubKey, IssueToken, List, ListOwnApps, ListPubKeyRequests, OwnAppChange, RequestPubKey, RevokeToken,
+    SecretChange,
 };
 use std::collections::BTreeSet;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     Catalog, NOON, app_with_url, body,
@@ -21,7 +22,7 @@ use contract::{
 };
 use domain::{
     catalog::snapshot::tracking::{ShardKind, Slot},
-    model::{AppId, OfferId, time::UtcDay},
+    model::{AppId, OfferId, PublisherId, time::UtcDay},
 };
 use origin::catalog::{
     account_sync, callback_sync::queue, import_steps, limits, publication, schedule, sql, terms,
@@ -92,6 +93,7 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
             app_id: AppId::parse(app).unwrap(),
         }))
         .unwrap();
+    own_apps(&catalog, app);
     // A revision before the first, as after a restore.
     catalog.ask_offer("60240", 1);
     let changed = json!({ "callback": app_with_url("https://acme.example.com/cb")["callback"] });
@@ -158,6 +160,40 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
     schedule::next_alarm(db, NOON).unwrap();
     let ran = db.statements();
     (catalog, ran)
+}
+
+/// Lists, sets up and changes apps as a member of their publisher, and changes one whose secret the operator does not know.
+fn own_apps(catalog: &Catalog, app: &str) {
+    let publisher_id = PublisherId::parse("lumen-arcade").unwrap();
+    let list = ListOwnApps {
+        publisher_id: publisher_id.clone(),
+        cursor: None,
+    };
+    body(&catalog.send(Command::ListOwnApps(list)).unwrap(), 200);
+    let currency = json!({ "name": "Coins", "per_usd": 1 });
+    let create = CreateOwnApp {
+        publisher_id: publisher_id.clone(),
+        key: "key".into(),
+        body: json!({ "name": "New", "platform": "ios", "currency": currency }).to_string(),
+    };
+    body(&catalog.send(Command::CreateOwnApp(create)).unwrap(), 201);
+    let renew = ChangeOwnApp {
+        publisher_id,
+        app_id: AppId::parse(app).unwrap(),
+        change: OwnAppChange::Secret(SecretChange::RenewClick),
+    };
+    body(&catalog.send(Command::ChangeOwnApp(renew)).unwrap(), 201);
+    let masked = json!({ "click_secret": "********" });
+    catalog.put(Resource::App, app, &with(catalog_document(catalog, app), &masked));
+}
+
+/// An app's document without what an answer adds.
+fn catalog_document(catalog: &Catalog, app: &str) -> Value {
+    let mut document = catalog.get(Resource::App, app);
+    for added in ["app_id", "terms_revision"] {
+        document.as_object_mut().unwrap().remove(added);
+    }
+    document
 }
 
 /// Publishes the tracking snapshot: first all of it, then with more slots, and at last an old shard is deleted.

@@ -114,22 +114,59 @@ impl App {
     /// A copy for the operator, with all secrets masked.
     pub fn masked(&self) -> Self {
         let mut masked = self.clone();
-        let click_secrets = [&mut masked.click_secret, &mut masked.previous_click_secret];
-        for secret in click_secrets.into_iter().flatten() {
-            MASKED_SECRET.clone_into(&mut secret.0);
-        }
-        if let Some(callback) = &mut masked.callback {
-            let secrets = [
-                Some(&mut callback.secret),
-                callback.previous_secret.as_mut(),
-                callback.legacy_md5.as_mut().map(|legacy| &mut legacy.secret),
-            ];
-            for secret in secrets.into_iter().flatten() {
-                MASKED_SECRET.clone_into(secret);
-            }
+        for (_, secret) in masked.secrets() {
+            MASKED_SECRET.clone_into(secret);
         }
         masked
     }
+
+    pub fn has_masks(&mut self) -> bool {
+        self.secrets().iter().any(|(_, secret)| *secret == MASKED_SECRET)
+    }
+
+    /// Puts the stored secrets in the places of their masks. A mask without one stays, and is refused as no secret.
+    pub fn keep_masked(&mut self, mut stored: Self) {
+        let stored = stored.secrets();
+        for (kind, secret) in self.secrets() {
+            let kept = stored.iter().find(|(stored, _)| *stored == kind);
+            if let Some((_, kept)) = kept.filter(|_| *secret == MASKED_SECRET) {
+                secret.clone_from(kept);
+            }
+        }
+    }
+
+    fn secrets(&mut self) -> Vec<(SecretKind, &mut String)> {
+        let callback = self.callback.as_mut().map(|callback| {
+            [
+                Some((SecretKind::Callback, &mut callback.secret)),
+                callback
+                    .previous_secret
+                    .as_mut()
+                    .map(|secret| (SecretKind::PreviousCallback, secret)),
+                callback
+                    .legacy_md5
+                    .as_mut()
+                    .map(|legacy| (SecretKind::LegacyMd5, &mut legacy.secret)),
+            ]
+        });
+        let click = [
+            (SecretKind::Click, &mut self.click_secret),
+            (SecretKind::PreviousClick, &mut self.previous_click_secret),
+        ];
+        let click = click
+            .into_iter()
+            .filter_map(|(kind, secret)| Some((kind, &mut secret.as_mut()?.0)));
+        callback.into_iter().flatten().flatten().chain(click).collect()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SecretKind {
+    Callback,
+    PreviousCallback,
+    LegacyMd5,
+    Click,
+    PreviousClick,
 }
 
 impl Document for App {

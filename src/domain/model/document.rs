@@ -44,6 +44,13 @@ pub trait Document: DeserializeOwned {
 
     /// Parses and checks a whole resource.
     fn from_json(text: &str) -> Result<Self, ApiError> {
+        let document = Self::parse(text)?;
+        document.check()?;
+        Ok(document)
+    }
+
+    /// Parses a resource that the caller completes before it is checked.
+    fn parse(text: &str) -> Result<Self, ApiError> {
         if text.trim_start().starts_with('[') {
             return Err(common::INVALID_JSON.with_message("the body must be a JSON object"));
         }
@@ -54,7 +61,6 @@ pub trait Document: DeserializeOwned {
         })?;
         json.end()
             .map_err(|error| common::INVALID_JSON.with_message(error.to_string()))?;
-        document.check()?;
         Ok(document)
     }
 }

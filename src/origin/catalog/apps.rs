@@ -20,7 +20,12 @@ use contract::{
 use domain::{
     catalog::{app::App, snapshot::tracking::slots},
     conversions::{shards, terms::AppTerms},
-    model::{AppId, api_error::ApiError, credentials::Vault, document::FieldError},
+    model::{
+        AppId,
+        api_error::ApiError,
+        credentials::Vault,
+        document::{Document, FieldError},
+    },
     tracking::signature,
 };
 use platform::{
@@ -28,6 +33,41 @@ use platform::{
     failure::Failure,
     params,
 };
+
+/// An app with its secrets in plain text, from a row of [`sql::GET_OWN_APP`] or [`sql::GET_SEALED_APP`].
+pub fn open(context: &Context<'_>, row: &Row, app_id: &str) -> Result<App, Failure> {
+    let opened = |vault: &Vault, purpose: &str, sealed: &[u8]| {
+        let broken = || Failure::Internal(format!("{purpose} does not decrypt"));
+        vault.open(purpose, sealed).ok_or_else(broken)
+    };
+    let mut app: App = row.json(0)?;
+    if let Some(sealed) = row.optional_blob(2)? {
+        let callback = opened(context.vault, &callback_purpose(app_id), sealed)?;
+        let callback = serde_json::from_slice(&callback)
+            .map_err(|error| Failure::Internal(format!("the callback of app {app_id}: {error}")))?;
+        app.callback = Some(callback);
+    }
+    if let Some(sealed) = row.optional_blob(3)? {
+        let secrets = opened(context.edge_vault, &signature::purpose(app_id), sealed)?;
+        let (secret, previous) = signature::secrets_in(&secrets)
+            .ok_or_else(|| Failure::Internal(format!("the click secrets of app {app_id} do not parse")))?;
+        (app.click_secret, app.previous_click_secret) = (Some(secret), previous);
+    }
+    Ok(app)
+}
+
+/// The operator's document. A masked secret in it stays as it is stored, so that the operator can change an app whose
+/// secrets the publisher has drawn.
+pub fn read(db: &impl Database, context: &Context<'_>, id: &str, body: &str) -> Result<App, Failure> {
+    let mut app = App::parse(body)?;
+    if app.has_masks()
+        && let Some(row) = db.query_first(sql::GET_SEALED_APP, params![id])?
+    {
+        app.keep_masked(open(context, &row, id)?);
+    }
+    app.check().map_err(ApiError::from)?;
+    Ok(app)
+}
 
 /// Checks and stores an app. Changed callback settings get a new revision and are pushed to the outbox. A PUT does so
 /// even with unchanged settings; an import and a member's change do not.

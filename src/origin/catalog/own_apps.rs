@@ -12,7 +12,7 @@ use super::{
 use contract::{
     catalog::{
         ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange, Resource,
-        SecretChange, UNKNOWN_RESOURCE, callback_purpose,
+        SecretChange, UNKNOWN_RESOURCE,
     },
     operation::Reply,
 };
@@ -23,14 +23,8 @@ use domain::{
         own_app::{AppChange, NewApp, OwnApp, renew_callback_secret, renew_click_secret},
         publisher::{PUBLISHER_NOT_APPROVED, Publisher},
     },
-    model::{
-        AppId, PublisherId,
-        api_error::ApiError,
-        credentials::{self, Vault},
-        document::Document,
-        time::DAY_MS,
-    },
-    tracking::signature::{self, ClickSecret},
+    model::{AppId, PublisherId, api_error::ApiError, credentials, document::Document, time::DAY_MS},
+    tracking::signature::ClickSecret,
 };
 use platform::{
     database::{Database, Row, json},
@@ -113,28 +107,6 @@ fn shown(row: &Row, app_id: AppId) -> Result<Json, Failure> {
     serde_json::to_value(shown).map_err(|error| Failure::Internal(error.to_string()))
 }
 
-/// An app with its secrets in plain text.
-fn open(context: &Context<'_>, row: &Row, app_id: &str) -> Result<App, Failure> {
-    let opened = |vault: &Vault, purpose: &str, sealed: &[u8]| {
-        let broken = || Failure::Internal(format!("{purpose} does not decrypt"));
-        vault.open(purpose, sealed).ok_or_else(broken)
-    };
-    let mut app: App = row.json(0)?;
-    if let Some(sealed) = row.optional_blob(2)? {
-        let callback = opened(context.vault, &callback_purpose(app_id), sealed)?;
-        let callback = serde_json::from_slice(&callback)
-            .map_err(|error| Failure::Internal(format!("the callback of app {app_id}: {error}")))?;
-        app.callback = Some(callback);
-    }
-    if let Some(sealed) = row.optional_blob(3)? {
-        let secrets = opened(context.edge_vault, &signature::purpose(app_id), sealed)?;
-        let (secret, previous) = signature::secrets_in(&secrets)
-            .ok_or_else(|| Failure::Internal(format!("the click secrets of app {app_id} do not parse")))?;
-        (app.click_secret, app.previous_click_secret) = (Some(secret), previous);
-    }
-    Ok(app)
-}
-
 /// Changes an app, and shows it as it is then, or the new secret.
 pub fn change(db: &impl Database, context: &Context<'_>, command: &ChangeOwnApp) -> Result<Reply, Failure> {
     let ChangeOwnApp {
@@ -146,7 +118,7 @@ pub fn change(db: &impl Database, context: &Context<'_>, command: &ChangeOwnApp)
     db.transaction(|| {
         let row = stored(db, publisher_id, *app_id)?;
         import_claims::refuse_claimed(db, context, Resource::App, &id)?;
-        let before = open(context, &row, &id)?;
+        let before = apps::open(context, &row, &id)?;
         let mut app = before.clone();
         let new_secret = match change {
             OwnAppChange::Document { revision, .. } if *revision != row.integer(1)? => {

@@ -15,7 +15,6 @@ use domain::{
     catalog::{
         Offer,
         advertiser::Advertiser,
-        app::App,
         publisher::Publisher,
         snapshot::{bodies, tracking::slots},
     },
@@ -63,7 +62,10 @@ pub fn put(
         // Whether one of these two is right depends on nothing else.
         Resource::Publisher | Resource::Advertiser if source.checked_import().is_some() => Ok(0),
         Resource::Publisher => put_publisher(db, context, id, &Publisher::from_json(body)?).map(|()| 0),
-        Resource::App => apps::put(db, context, source, id, &App::from_json(body)?).map(|()| 0),
+        Resource::App => {
+            let app = apps::read(db, context, id, body)?;
+            apps::put(db, context, source, id, &app).map(|()| 0)
+        }
         Resource::Advertiser => put_advertiser(db, context, id, &Advertiser::from_json(body)?).map(|()| 0),
         Resource::Offer => put_offer(db, context, source, id, &Offer::from_json(body)?),
     }

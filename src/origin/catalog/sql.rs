@@ -82,6 +82,7 @@ platform::statements! {
         (SELECT id, document FROM apps WHERE publisher_id = ? AND id > ? ORDER BY id LIMIT ?)";
     pub const GET_OWN_APP = "SELECT document, revision, callback_sealed, click_secrets_sealed FROM apps
         WHERE id = ? AND publisher_id = ?";
+    pub const GET_SEALED_APP = "SELECT document, revision, callback_sealed, click_secrets_sealed FROM apps WHERE id = ?";
     pub const LIST_OWN_APPS = "SELECT id, document FROM apps WHERE publisher_id = ? AND id > ? ORDER BY id LIMIT ?";
     pub const COUNT_OWN_APPS = "SELECT COUNT(*) FROM apps WHERE publisher_id = ?";
     pub const GET_OWN_APP_KEY = "SELECT app_id, request_hash FROM own_app_keys WHERE publisher_id = ? AND key = ?";

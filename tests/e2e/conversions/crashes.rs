@@ -31,7 +31,7 @@ const CAPPED_OFFER: &str = "conv-crashes-cap";
 const CLIENTS: usize = 32;
 const KILLS: usize = 3;
 /// How long a client retries, and how long the whole queue may take to drain.
-const PATIENCE_MS: i64 = 100 * SECOND_MS;
+const PATIENCE_MS: i64 = 300 * SECOND_MS;
 /// The reward of the first goal.
 const COINS: i64 = 1_250;
 
