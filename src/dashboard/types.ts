@@ -203,6 +203,108 @@ export interface AuditPage {
   cursor: string | null;
 }
 
+export type Platform = "ios" | "android" | "web";
+export type Rounding = "down" | "up" | "nearest";
+
+export interface Currency {
+  name: string;
+  /** Units for 1 USD, as decimal text. */
+  per_usd: string;
+  decimals: number;
+  rounding?: Rounding;
+}
+
+export interface ListedApp {
+  app_id: string;
+  name: string;
+  platform: Platform;
+  currency: Currency;
+  callback_host: string | null;
+  signs_clicks: boolean;
+  blocked_offers: number;
+}
+
+export interface AppPage {
+  apps: ListedApp[];
+  cursor: string | null;
+}
+
+export interface NewApp {
+  name: string;
+  platform: Platform;
+  currency: Currency;
+}
+
+export type CallbackEvent = "approved" | "reversed" | "pending" | "rejected";
+
+export interface CallbackDraft {
+  url: string;
+  method: "GET" | "POST";
+  events: CallbackEvent[];
+}
+
+export interface Callback extends CallbackDraft {
+  /** The secret before the present one signs, too. */
+  has_previous_secret: boolean;
+}
+
+export interface App {
+  app_id: string;
+  name: string;
+  platform: Platform;
+  currency: Currency;
+  callback: Callback | null;
+  fallback_url: string | null;
+  blocked_offers: string[];
+  signs_clicks: boolean;
+  has_previous_click_secret: boolean;
+  revision: number;
+}
+
+export interface AppChange {
+  name?: string;
+  currency?: Currency;
+  callback?: CallbackDraft | null;
+  fallback_url?: string | null;
+  blocked_offers?: string[];
+}
+
+export interface ChangedApp extends App {
+  /** Once, of a callback where there was none. */
+  callback_secret?: string;
+}
+
+export interface NewSecret {
+  secret: string;
+}
+
+export type SignWith = "both" | "current" | "wrong";
+
+export interface CallbackRequest {
+  method: "GET" | "POST";
+  url: string;
+  headers: Record<string, string>;
+  body: string | null;
+  /** The text over which the signature is made. */
+  signed_content: string | null;
+}
+
+export interface Finding {
+  code: string;
+  severity: "problem" | "advice" | "ok";
+  subject: string | null;
+}
+
+export interface CallbackPreview {
+  request: CallbackRequest;
+  findings: Finding[];
+}
+
+export interface CallbackTest extends CallbackPreview {
+  response: { http_status: number; ms: number; body: string } | null;
+  error: { code: string } | null;
+}
+
 export function isRefusal(part: object): part is Refusal {
   return "code" in part && "error" in part;
 }

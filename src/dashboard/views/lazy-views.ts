@@ -1,0 +1,4 @@
+// The views that are no part of the first script.
+
+export { App } from "./apps/app";
+export { Apps } from "./apps/apps";
