@@ -2,6 +2,7 @@
 
 import { ApiError } from "./api";
 import { sentence } from "./error-text";
+import { errors } from "./messages";
 
 export interface FieldErrors {
   /** The sentence for a field, or for one below it such as an entry of a list. */
@@ -16,7 +17,15 @@ export function fieldErrors(error: unknown, shown: string[]): FieldErrors {
     match !== null && (match[1] === path || match[1]!.startsWith(`${path}.`) || match[1]!.startsWith(`${path}[`));
   const isShown = shown.some(isBelow);
   return {
-    of: (path) => (isBelow(path) ? sentence(match![2]!) : null),
+    of: (path) => {
+      if (!isBelow(path)) return null;
+      const problem = problemText(match![2]!);
+      const entry = /^\[(\d+)\]/.exec(match![1]!.slice(path.length));
+      return entry ? errors.entry(Number(entry[1]) + 1, problem) : problem;
+    },
     rest: isShown ? null : error,
   };
 }
+
+/** A sentence, unless it begins with a value such as a host, whose letters stay as they are. */
+const problemText = (problem: string) => (/^[a-z]+ /.test(problem) ? sentence(problem) : `${problem.replace(/\.$/, "")}.`);

@@ -285,8 +285,8 @@ export interface CallbackRequest {
   url: string;
   headers: Record<string, string>;
   body: string | null;
-  /** The text over which the signature is made. */
-  signed_content: string | null;
+  /** The texts over which the signatures were made, each with the header or parameter that has it. */
+  signed_content: { signature: string; algorithm: string; content: string }[];
 }
 
 export interface Finding {

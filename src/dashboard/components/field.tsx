@@ -25,7 +25,7 @@ export function Field({ label, hint, error, class: name = "", children }: Props)
       <label for={id}>{label}</label>
       {children({ id, "aria-describedby": described || undefined, "aria-invalid": error ? true : undefined })}
       {error && (
-        <p class="form-error" id={`${id}-error`}>
+        <p class="form-error" id={`${id}-error`} role="alert">
           {error}
         </p>
       )}

@@ -68,7 +68,6 @@ export const appForm = {
   changed: "Nothing was saved. Load the app again; what you typed here stays.",
   loadAgain: "Load it again",
   loaded: "The app was loaded again. What you typed is still here: check it, then save.",
-  entry: (number: number, problem: string) => `Line ${count(number)}: ${problem}`,
   general: {
     title: "General",
     currencyName: "Currency",
@@ -89,7 +88,7 @@ export const appForm = {
     title: "Callback",
     intro: "We call this address when one of your users earns a reward. It pays the reward in your app.",
     none: "There is no callback yet. Rewards wait until there is one; none is lost.",
-    url: "URL",
+    url: "Callback URL",
     urlHint: "https, on port 443. With GET it may have macros, which we replace by the values of the reward.",
     method: "Method",
     methods: {
@@ -165,7 +164,7 @@ export const appForm = {
   fallback: {
     title: "Fallback URL",
     intro: "A user who cannot have an offer any more is sent here instead of to an error page.",
-    url: "URL",
+    url: "Fallback URL",
     hint: "Leave it empty to show our own page. A host that is new for this app has to be allowed by your account manager.",
   },
   blocked: {

@@ -64,6 +64,7 @@ export const errors = {
     failed: "The passkey could not be used. Try again, or use another device.",
   },
   suspended: "This account is suspended.",
+  entry: (number: number, problem: string) => `Line ${count(number)}: ${problem}`,
   passkeyRefused: "This passkey is not known here. It may have been removed. Ask an owner for a new invite.",
 };
 

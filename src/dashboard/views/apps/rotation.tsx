@@ -25,8 +25,8 @@ interface Props {
   onClose: () => void;
 }
 
-const isTaken = ({ response }: CallbackTest) =>
-  response !== null && response.http_status >= 200 && response.http_status < 300;
+/** The finding that passes a test. A 404 or a server that is down refuses every call, and so shows nothing of signatures. */
+const PASSES = { accepts: "accepted", refuses: "wrong_signature_refused" };
 
 export function Rotation({ app, reload, onClose }: Props) {
   // A rotation that was left goes on with its tests.
@@ -56,9 +56,7 @@ export function Rotation({ app, reload, onClose }: Props) {
   });
   const action = step === "make" ? make : step === "end" ? end : test;
   const isTest = step === "accepts" || step === "refuses";
-  // A wrong signature must be answered, and not by 2xx: a receiver that is down has shown nothing.
-  const isPassed =
-    result !== null && (step === "accepts" ? isTaken(result) : result.response !== null && !isTaken(result));
+  const isPassed = isTest && result !== null && result.findings.some(({ code }) => code === PASSES[step]);
   const next = STEPS[STEPS.indexOf(step) + 1]!;
   return (
     <Dialog title={text.title} onClose={onClose} isWide keepOpen>
@@ -79,11 +77,7 @@ export function Rotation({ app, reload, onClose }: Props) {
       {isTest && result && (
         <>
           <p class={`verdict ${isPassed ? "passed" : "failed-text"}`} role="status">
-            {isPassed
-              ? text.passed[step]
-              : step === "refuses" && result.response === null
-                ? text.notAnswered
-                : text.failed[step]}
+            {isPassed ? text.passed[step] : text.failed[step]}
           </p>
           <TestResult result={result} />
         </>
