@@ -170,6 +170,17 @@ export const api = {
   previewCallback: (app_id: string, callback: T.CallbackDraft) =>
     post<T.CallbackPreview>(`/apps/${app_id}/callback/preview`, { callback }),
 
+  activity: () => get<T.Activity>("/activity"),
+  rewards: (query: T.RewardQuery) => post<T.RewardPage>("/rewards", query),
+  replayReward: (app_id: string, transaction_id: string) =>
+    post(`/apps/${app_id}/rewards/${id(transaction_id)}/replay`),
+  countReplay: (app_id: string, filter: T.RewardFilter) =>
+    post<T.ReplayCount>(`/apps/${app_id}/replays`, { filter, dry_run: true }),
+  startReplay: (app_id: string, body: { filter: T.RewardFilter; until: number }, key: string) =>
+    post<{ replay_id: string }>(`/apps/${app_id}/replays`, body, { "Idempotency-Key": key }),
+  replay: (app_id: string, replay_id: string) => get<T.ReplayProgress>(`/apps/${app_id}/replays/${id(replay_id)}`),
+  cancelReplay: (app_id: string, replay_id: string) => remove(`/apps/${app_id}/replays/${id(replay_id)}`),
+
   reportKeys: () => get<{ report_keys: T.ReportKey[] }>("/report_keys"),
   createReportKey: (label: string) => post<T.NewReportKey>("/report_keys", { label }),
   revokeReportKey: (key_id: string) => remove(`/report_keys/${id(key_id)}`),

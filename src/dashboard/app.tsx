@@ -116,6 +116,15 @@ function View({ route }: { route: Route }) {
       return <Lazy title={common.apps} view={({ Apps }) => <Apps />} />;
     case "app":
       return <Lazy title={common.apps} view={({ App }) => <App key={route.appId} appId={route.appId} />} />;
+    case "offers":
+      return <Lazy title={common.apps} view={({ Offers }) => <Offers key={route.appId} appId={route.appId} />} />;
+    case "rewards":
+      return <Lazy title={common.rewards} view={({ Rewards }) => <Rewards />} />;
+    case "reward": {
+      const { appId, transactionId } = route;
+      const key = `${appId} ${transactionId}`;
+      return <Lazy title={common.rewards} view={({ Reward }) => <Reward key={key} {...{ appId, transactionId }} />} />;
+    }
     case "settings":
       return <Settings section={route.section} />;
     case "missing":

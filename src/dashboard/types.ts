@@ -305,6 +305,106 @@ export interface CallbackTest extends CallbackPreview {
   error: { code: string } | null;
 }
 
+export type RewardState = "pending" | "held" | "approved" | "rejected" | "reversed" | "refused";
+export type RewardDelivery = "waiting" | "delivered" | "dead" | "not_wanted" | "no_endpoint";
+/** A notice tells that a conversion is pending or was rejected, and pays nothing. */
+export type RewardKind = "reward" | "reversal" | "notice";
+
+export interface RewardFilter {
+  app_id?: string;
+  state?: RewardState;
+  delivery?: RewardDelivery;
+  http_status?: number;
+  /** UNIX seconds: the first one, and the one after the last. */
+  from?: number;
+  to?: number;
+  transaction_id?: string;
+  user_id?: string;
+}
+
+export interface RewardRow {
+  app_id: string;
+  transaction_id: string;
+  kind: RewardKind;
+  original_transaction_id?: string | null;
+  state: RewardState;
+  /** Why it is held or was refused. */
+  code?: string | null;
+  delivery: RewardDelivery | null;
+  http_status: number | null;
+  /** Not for analysts; null once the user is erased. */
+  user_id?: string | null;
+  offer_id: string;
+  goal_id: string;
+  /** Decimal numbers, in the app's currency and in USD. */
+  value: string | number;
+  payout: string | number;
+  currency: string;
+  click_ts: number;
+  conversion_ts: number;
+  attempts?: number;
+}
+
+export interface RewardPage {
+  /** For how long a change may be missing here. */
+  behind_ms: number;
+  rows: RewardRow[];
+  /** Of what changed, the transaction ids that do not match the filter any more. */
+  unmatched?: string[];
+  cursor: string | null;
+  newest: string;
+  has_more_changes?: boolean;
+}
+
+export interface RewardQuery extends RewardFilter {
+  limit?: number;
+  cursor?: string;
+  after?: string;
+}
+
+export interface ReplayCount {
+  count: number;
+  until: number;
+}
+
+export interface ReplayProgress {
+  state: "running" | "done" | "cancelled" | "failed";
+  count: number;
+  replayed: number;
+}
+
+export interface EndpointHealth {
+  app_id: string;
+  state: "none" | "ok" | "failing" | "disabled";
+  since: number | null;
+  waiting: number;
+  dead: number;
+}
+
+export interface ActivityDay {
+  date: string;
+  approved: number;
+  pending: number;
+  rejected: number;
+  reversed: number;
+  held?: number;
+  refused?: number;
+  /** USD. */
+  approved_usd?: number;
+  reversed_usd?: number;
+}
+
+/** When something happened first, in UNIX seconds. */
+export type Firsts = Record<"list" | "click" | "conversion" | "callback" | "report", number | null>;
+
+export interface Activity {
+  behind_ms: number;
+  apps: { app_id: string; name: string }[];
+  days: ActivityDay[];
+  endpoints: EndpointHealth[];
+  first: Firsts;
+}
+
 export function isRefusal(part: object): part is Refusal {
   return "code" in part && "error" in part;
 }

@@ -2,3 +2,6 @@
 
 export { App } from "./apps/app";
 export { Apps } from "./apps/apps";
+export { Rewards } from "./rewards/rewards";
+export { Offers } from "./apps/offers";
+export { Reward } from "./rewards/reward";

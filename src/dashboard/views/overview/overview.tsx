@@ -1,12 +1,14 @@
 // Overview: how the last 30 complete days went, against the 30 days before.
 
-import { useCached } from "../../cache";
+import { api } from "../../api";
+import { ACTIVITY_KEY, useCached } from "../../cache";
 import { Heading } from "../../components/heading";
 import { Empty, Failed, Stale } from "../../components/states";
 import { addDays, dateRangeText } from "../../format";
 import { common, overview as text } from "../../messages";
 import { loadOverview, OVERVIEW_KEY } from "../../session";
 import { isRefusal, type Overview as Data } from "../../types";
+import { Checklist, Health, RewardTiles } from "./activity";
 import { DaysChart } from "./days-chart";
 import { Approval, Notices } from "./notices";
 import { Tiles } from "./tiles";
@@ -15,6 +17,8 @@ import { TopLists } from "./top-lists";
 export function Overview() {
   const cached = useCached(OVERVIEW_KEY, loadOverview);
   const { data, error, reload } = cached;
+  // After the key numbers, which it must not hold up.
+  const activity = useCached(data ? ACTIVITY_KEY : null, api.activity);
   const note = data ? (
     <>
       {text.period(dateRangeText(addDays(data.last_day, -29), data.last_day))}
@@ -40,12 +44,17 @@ export function Overview() {
           <Stale of={cached} retry={reload} />
           {data && <Notices notices={data.notices} contact={data.support_contact} />}
           {data && !data.publisher.approved && <Approval overview={data} />}
+          {data?.publisher.approved && activity.data && (
+            <Checklist first={activity.data.first} role={data.member.role} />
+          )}
           {data && hasNoNumbers(data) ? (
             data.publisher.approved && <Empty title={text.emptyTitle}>{text.empty}</Empty>
           ) : (
             <>
               <Tiles overview={data} />
+              {data && activity.data && <RewardTiles data={activity.data} today={data.today} />}
               <DaysChart overview={data} retry={reload} />
+              {data && <Health activity={activity} role={data.member.role} />}
               <TopLists overview={data} />
             </>
           )}

@@ -1,0 +1,1 @@
+export function Offers({ appId }: { appId: string }) { return <p>{appId}</p>; }

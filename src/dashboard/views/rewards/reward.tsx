@@ -1,0 +1,1 @@
+export function Reward({ appId, transactionId }: { appId: string; transactionId: string }) { return <p>{appId}{transactionId}</p>; }
