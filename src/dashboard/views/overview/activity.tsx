@@ -59,9 +59,10 @@ export function Checklist({ first, role }: { first: Firsts; role: Role }) {
 const sum = (days: ActivityDay[], of: (day: ActivityDay) => number | undefined) =>
   days.reduce((total, day) => total + (of(day) ?? 0), 0);
 
-export function RewardTiles({ data, today }: { data: Data; today: string }) {
+/** Without data it keeps its place. */
+export function RewardTiles({ data, today }: { data: Data | undefined; today: string }) {
   const from = addDays(today, -DAYS);
-  const days = data.days.filter(({ date }) => date >= from);
+  const days = data?.days.filter(({ date }) => date >= from) ?? [];
   const { approved, pending, reversed, pendingNote, nowNote } = text.tiles;
   const tiles = [
     { label: approved, value: sum(days, (day) => day.approved), usd: sum(days, (day) => day.approved_usd) },
@@ -77,14 +78,20 @@ export function RewardTiles({ data, today }: { data: Data; today: string }) {
             <dt>
               {label} <span class="tile-note">{nowNote}</span>
             </dt>
-            <dd>
-              <span class="tile-value">{count(value)}</span>
-              <span class="tile-change">{note ?? money(usd ?? 0)}</span>
-            </dd>
+            {data ? (
+              <dd>
+                <span class="tile-value">{count(value)}</span>
+                <span class="tile-change">{note ?? money(usd ?? 0)}</span>
+              </dd>
+            ) : (
+              <dd>
+                <Skeleton class="tile-skeleton" lines={2} />
+              </dd>
+            )}
           </div>
         ))}
       </dl>
-      {data.behind_ms > USUAL_MILLISECONDS && (
+      {data && data.behind_ms > USUAL_MILLISECONDS && (
         <p class="note" role="status">
           {text.behind(data.behind_ms)}
         </p>

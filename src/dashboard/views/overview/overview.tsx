@@ -52,7 +52,7 @@ export function Overview() {
           ) : (
             <>
               <Tiles overview={data} />
-              {data && activity.data && <RewardTiles data={activity.data} today={data.today} />}
+              {data && !(activity.error && !activity.data) && <RewardTiles data={activity.data} today={data.today} />}
               <DaysChart overview={data} retry={reload} />
               {data && <Health activity={activity} role={data.member.role} />}
               <TopLists overview={data} />

@@ -38,7 +38,7 @@ export function columns(apps: { app_id: string; name: string }[], isAnalyst: boo
     {
       key: "user",
       header: text.user,
-      cell: (row) => row.user_id ?? <span class="cell-note">{text.noUser}</span>,
+      cell: (row) => row.user_id ?? <span class="note">{text.noUser}</span>,
     },
     {
       key: "amount",
