@@ -208,8 +208,8 @@ export type Rounding = "down" | "up" | "nearest";
 
 export interface Currency {
   name: string;
-  /** Units for 1 USD, as decimal text. */
-  per_usd: string;
+  /** Units for 1 USD, with at most 6 decimals. */
+  per_usd: number;
   decimals: number;
   rounding?: Rounding;
 }

@@ -9,6 +9,7 @@ import { convert, isRate, MOST_DECIMALS } from "./currency";
 const text = appForm.general;
 
 export const LONGEST_NAME = 200;
+const LONGEST_CURRENCY = 50;
 const ROUNDINGS: Rounding[] = ["down", "up", "nearest"];
 // A usual payout, and one whose reward shows how amounts are rounded.
 const PAYOUTS = ["1.25", "0.037"];
@@ -30,7 +31,7 @@ export const currencyDraft = ({ name, per_usd, decimals, rounding = "down" }: Cu
 export const currencyOf = (draft: CurrencyDraft): Currency => ({
   ...draft,
   name: draft.name.trim(),
-  per_usd: draft.per_usd.trim(),
+  per_usd: Number(draft.per_usd),
 });
 
 interface Props {
@@ -50,7 +51,7 @@ export function CurrencyFields({ value, errors, onChange }: Props) {
               {...props}
               type="text"
               required
-              maxLength={LONGEST_NAME}
+              maxLength={LONGEST_CURRENCY}
               autocomplete="off"
               value={value.name}
               onInput={(event) => onChange({ ...value, name: event.currentTarget.value })}

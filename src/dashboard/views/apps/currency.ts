@@ -1,6 +1,6 @@
 // Amounts in an app's currency, by the rule of `domain::model::money`: exact integers, rounded once.
 
-import type { Currency } from "../../types";
+import type { Rounding } from "../../types";
 
 const MICROS = 1_000_000n;
 // micro-USD × micro-units of the currency.
@@ -21,8 +21,15 @@ export function isRate(text: string): boolean {
   return rate !== null && rate > 0n && rate <= MOST_PER_USD;
 }
 
+interface Rate {
+  /** Decimal text, as it is typed. */
+  per_usd: string;
+  decimals: number;
+  rounding?: Rounding;
+}
+
 /** A payout in the currency, as decimal text; null where the rate or the payout is no number. */
-export function convert(payoutUsd: string, { per_usd, decimals, rounding = "down" }: Omit<Currency, "name">): string | null {
+export function convert(payoutUsd: string, { per_usd, decimals, rounding = "down" }: Rate): string | null {
   const payout = micros(payoutUsd);
   const rate = micros(per_usd);
   if (payout === null || rate === null) return null;

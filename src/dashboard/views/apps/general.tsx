@@ -9,11 +9,16 @@ import { Card, PartForm, type PartProps, useDraft } from "./part";
 const text = appForm.general;
 
 export function General({ app, reload }: PartProps) {
+  const saved = { name: app.name, currency: currencyDraft(app.currency) };
   const draft = useDraft({
     app,
-    saved: { name: app.name, currency: currencyDraft(app.currency) },
+    saved,
     fields: ["name", "currency"],
-    change: ({ name, currency }) => ({ name: name.trim(), currency: currencyOf(currency) }),
+    // A currency may be changed less often than a name.
+    change: ({ name, currency }) => ({
+      ...(name !== saved.name && { name: name.trim() }),
+      ...(JSON.stringify(currency) !== JSON.stringify(saved.currency) && { currency: currencyOf(currency) }),
+    }),
   });
   const { values, errors } = draft;
   return (
