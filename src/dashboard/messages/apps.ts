@@ -51,7 +51,7 @@ export const apps = {
   tooMany: "Your account has as many apps as it may have. Ask your account manager for more.",
   notApproved: "Your account is not approved yet, so it cannot have apps. Your account manager approves it.",
   nav: "App",
-  settings: "Settings",
+  settings: "App settings",
   offers: "Offers",
   log: "Delivery log",
   notFound: "Your account has no app with this App-Id.",

@@ -19,6 +19,7 @@ export function Overview() {
   const { data, error, reload } = cached;
   // After the key numbers, which it must not hold up.
   const activity = useCached(data ? ACTIVITY_KEY : null, api.activity);
+  const checklist = data && activity.data && <Checklist first={activity.data.first} role={data.member.role} />;
   const note = data ? (
     <>
       {text.period(dateRangeText(addDays(data.last_day, -29), data.last_day))}
@@ -44,16 +45,20 @@ export function Overview() {
           <Stale of={cached} retry={reload} />
           {data && <Notices notices={data.notices} contact={data.support_contact} />}
           {data && !data.publisher.approved && <Approval overview={data} />}
-          {data?.publisher.approved && activity.data && (
-            <Checklist first={activity.data.first} role={data.member.role} />
-          )}
           {data && hasNoNumbers(data) ? (
-            data.publisher.approved && <Empty title={text.emptyTitle}>{text.empty}</Empty>
+            data.publisher.approved && (
+              <>
+                <Empty title={text.emptyTitle}>{text.empty}</Empty>
+                {checklist}
+              </>
+            )
           ) : (
             <>
               <Tiles overview={data} />
               {data && !(activity.error && !activity.data) && <RewardTiles data={activity.data} today={data.today} />}
               <DaysChart overview={data} retry={reload} />
+              {/* Below what is there first, so that nothing moves when it arrives. */}
+              {data?.publisher.approved && checklist}
               {data && <Health activity={activity} role={data.member.role} />}
               <TopLists overview={data} />
             </>
