@@ -172,6 +172,8 @@ export const api = {
 
   activity: () => get<T.Activity>("/activity"),
   rewards: (query: T.RewardQuery) => post<T.RewardPage>("/rewards", query),
+  reward: (app_id: string, transaction_id: string) =>
+    get<T.RewardStory>(`/apps/${app_id}/rewards/${id(transaction_id)}`),
   replayReward: (app_id: string, transaction_id: string) =>
     post(`/apps/${app_id}/rewards/${id(transaction_id)}/replay`),
   countReplay: (app_id: string, filter: T.RewardFilter) =>
