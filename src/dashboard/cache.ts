@@ -25,9 +25,6 @@ const MOST_ENTRIES = 60;
 // Two parts of a view that want one answer within this time share it.
 const FRESH_MILLISECONDS = 2000;
 
-/** The publisher's activity, which the overview and the delivery log share. */
-export const ACTIVITY_KEY = "activity";
-
 const NOTHING: Cached<never> = { data: undefined, error: undefined, isLoading: false, at: 0 };
 
 const entries = new Map<string, Entry<unknown>>();

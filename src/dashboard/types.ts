@@ -434,35 +434,35 @@ export interface ReplayProgress {
   replayed: number;
 }
 
+export interface RewardCounts {
+  approved: number;
+  pending: number;
+  held: number;
+  rejected: number;
+  reversed: number;
+  refused: number;
+  approved_micro_usd: number;
+  /** Negative. */
+  reversed_micro_usd: number;
+}
+
 export interface EndpointHealth {
-  app_id: string;
-  state: "none" | "ok" | "failing" | "disabled";
+  state: "none" | "healthy" | "failing" | "disabled";
+  /** When it was disabled. */
   since: number | null;
   waiting: number;
   dead: number;
 }
 
-export interface ActivityDay {
-  date: string;
-  approved: number;
-  pending: number;
-  rejected: number;
-  reversed: number;
-  held?: number;
-  refused?: number;
-  /** USD. */
-  approved_usd?: number;
-  reversed_usd?: number;
-}
-
-/** When something happened first, in UNIX seconds. */
+/** When something happened first, in UNIX seconds. Nobody counts lists of offers, so that is told by a click. */
 export type Firsts = Record<"list" | "click" | "conversion" | "callback" | "report", number | null>;
 
 export interface Activity {
   behind_ms: number;
-  apps: { app_id: string; name: string }[];
-  days: ActivityDay[];
-  endpoints: EndpointHealth[];
+  /** The last 60 days, only those on which something happened. */
+  days: (RewardCounts & { date: string })[];
+  /** The apps that have had a conversion. */
+  apps: (RewardCounts & { app_id: string; endpoint: EndpointHealth })[];
   first: Firsts;
 }
 

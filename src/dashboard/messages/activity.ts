@@ -28,13 +28,13 @@ export const activity = {
     allWell: "Every callback is answered.",
   },
   states: {
-    ok: "Working",
+    healthy: "Working",
     failing: "Failing",
     disabled: "Switched off",
     none: "No callback",
   } satisfies Record<EndpointHealth["state"], string>,
   stateHints: {
-    ok: "",
+    healthy: "",
     failing: "Your receiver does not answer 2xx. Each reward is tried again for 4 days.",
     disabled: "Your receiver told us to stop. Repair it, then save the callback again.",
     none: "Rewards wait until the app has a callback.",

@@ -91,11 +91,16 @@ export const rewards = {
   empty: "A reward appears here within seconds of its conversion.",
   noneTitle: "Nothing matches",
   none: "No reward matches these filters.",
+  noneOld: "None of the newest 10,000 rewards has this transaction id. With an app chosen you can open an older one.",
+  findOld: "Open the older reward",
   older: "Show older rewards",
   end: "These are all that match.",
   tries: (number: number) => plural(number, "try", "tries"),
   waitsFor: (code: string) => codeText(code),
 };
+
+// A revision is a small number, or the time from which it counts.
+const revision = (number: number) => (number < 1_000_000_000 ? `revision ${number}` : `terms of ${exactTimeText(number)}`);
 
 export const story = {
   title: (state: RewardState) => `Reward, ${STATE_NAMES[state].toLowerCase()}`,
@@ -121,9 +126,9 @@ export const story = {
   country: "Country",
   placement: "Placement",
   terms: "Terms",
-  termsOf: (offer: number, app: number) => `Offer revision ${offer}, app revision ${app}: those at the click`,
+  termsOf: (offer: number, app: number) => `Offer ${revision(offer)}, app ${revision(app)}: those at the click`,
   paidBy: (paying: number, isSuperseded: boolean) =>
-    `Paid by offer revision ${paying}${isSuperseded ? ", which newer terms had replaced by then" : ""}`,
+    `Paid by offer ${revision(paying)}${isSuperseded ? ", which newer terms had replaced by then" : ""}`,
   happened: "What happened",
   steps: {
     click: "The user clicked the offer.",

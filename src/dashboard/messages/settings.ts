@@ -154,6 +154,7 @@ export const AUDIT_ACTIONS: Record<string, string> = {
   click_secret_ended: "Ended the former click secret",
   click_signing_ended: "Stopped requiring signed clicks",
   callback_tested: "Tested a callback",
+  reward_replayed: "Sent a callback again",
 };
 
 /** Text for the details of the actions above that are words of ours. */

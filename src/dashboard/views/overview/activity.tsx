@@ -8,7 +8,8 @@ import { common, overview } from "../../messages";
 import { activity as text } from "../../messages/activity";
 import { appPath, APPS_PATH, REWARDS_PATH, settingsPath } from "../../router";
 import { may } from "../../session";
-import type { Activity as Data, ActivityDay, EndpointHealth, Firsts, Role } from "../../types";
+import type { Activity as Data, EndpointHealth, Firsts, RewardCounts, Role } from "../../types";
+import { useAppNames } from "../app-names";
 import type { CachedView } from "../../cache";
 
 const DAYS = 30;
@@ -24,7 +25,9 @@ const LINKS: Record<keyof Firsts, string> = {
   report: settingsPath("keys"),
 };
 
-export function Checklist({ first, role }: { first: Firsts; role: Role }) {
+export function Checklist({ first: told, role }: { first: Firsts; role: Role }) {
+  // A click is of an offer that was listed.
+  const first = { ...told, list: told.list ?? told.click };
   const done = STEPS.filter((step) => first[step] !== null).length;
   if (done === STEPS.length) return null;
   const { title, intro, progress, at, steps, hints, links } = text.checklist;
@@ -56,8 +59,10 @@ export function Checklist({ first, role }: { first: Firsts; role: Role }) {
   );
 }
 
-const sum = (days: ActivityDay[], of: (day: ActivityDay) => number | undefined) =>
-  days.reduce((total, day) => total + (of(day) ?? 0), 0);
+const MICROS = 1_000_000;
+
+const sum = (days: RewardCounts[], of: (day: RewardCounts) => number) =>
+  days.reduce((total, day) => total + of(day), 0);
 
 /** Without data it keeps its place. */
 export function RewardTiles({ data, today }: { data: Data | undefined; today: string }) {
@@ -65,10 +70,10 @@ export function RewardTiles({ data, today }: { data: Data | undefined; today: st
   const days = data?.days.filter(({ date }) => date >= from) ?? [];
   const { approved, pending, reversed, pendingNote, nowNote } = text.tiles;
   const tiles = [
-    { label: approved, value: sum(days, (day) => day.approved), usd: sum(days, (day) => day.approved_usd) },
+    { label: approved, value: sum(days, (day) => day.approved), usd: sum(days, (day) => day.approved_micro_usd) },
     // What is held is pending for the publisher, too.
-    { label: pending, value: sum(days, (day) => day.pending + (day.held ?? 0)), note: pendingNote },
-    { label: reversed, value: sum(days, (day) => day.reversed), usd: sum(days, (day) => day.reversed_usd) },
+    { label: pending, value: sum(days, (day) => day.pending + day.held), note: pendingNote },
+    { label: reversed, value: sum(days, (day) => day.reversed), usd: sum(days, (day) => day.reversed_micro_usd) },
   ];
   return (
     <>
@@ -81,7 +86,7 @@ export function RewardTiles({ data, today }: { data: Data | undefined; today: st
             {data ? (
               <dd>
                 <span class="tile-value">{count(value)}</span>
-                <span class="tile-change">{note ?? money(usd ?? 0)}</span>
+                <span class="tile-change">{note ?? money((usd ?? 0) / MICROS)}</span>
               </dd>
             ) : (
               <dd>
@@ -100,7 +105,7 @@ export function RewardTiles({ data, today }: { data: Data | undefined; today: st
   );
 }
 
-const ORDER: EndpointHealth["state"][] = ["disabled", "failing", "none", "ok"];
+const ORDER: EndpointHealth["state"][] = ["disabled", "failing", "none", "healthy"];
 
 export function Health({ activity, role }: { activity: CachedView<Data>; role: Role }) {
   const { data, error, reload } = activity;
@@ -124,30 +129,31 @@ export function Health({ activity, role }: { activity: CachedView<Data>; role: R
   );
 }
 
+type AppHealth = EndpointHealth & { app_id: string };
+
 function Endpoints({ data, role }: { data: Data; role: Role }) {
-  if (data.endpoints.length === 0) return <p class="note card-foot">{text.health.none}</p>;
-  const names = new Map(data.apps.map(({ app_id, name }) => [app_id, name]));
-  const nameOf = ({ app_id }: EndpointHealth) => names.get(app_id) ?? app_id;
-  // The ones to see to come first.
-  const rows = [...data.endpoints].sort(
-    (one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state) || other.dead - one.dead,
-  );
-  const columns: Column<EndpointHealth>[] = [
+  const { nameOf } = useAppNames();
+  if (data.apps.length === 0) return <p class="note card-foot">{text.health.none}</p>;
+  // Those that need somebody come first.
+  const rows = data.apps
+    .map(({ app_id, endpoint }): AppHealth => ({ app_id, ...endpoint }))
+    .sort((one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state) || other.dead - one.dead);
+  const columns: Column<AppHealth>[] = [
     {
       key: "app",
       header: text.health.app,
-      cell: (row) => (may(role, "app_settings") ? <a href={appPath(row.app_id)}>{nameOf(row)}</a> : nameOf(row)),
+      cell: ({ app_id }) => (may(role, "app_settings") ? <a href={appPath(app_id)}>{nameOf(app_id)}</a> : nameOf(app_id)),
     },
     {
       key: "state",
       header: text.health.state,
-      cell: (row) => (
+      cell: ({ state, since }) => (
         <>
           <span>
-            <span class={`badge ${row.state}`}>{text.states[row.state] ?? row.state}</span>{" "}
-            {row.since !== null && row.state !== "ok" && <span class="note">{text.health.since(row.since)}</span>}
+            <span class={`badge ${state}`}>{text.states[state] ?? state}</span>{" "}
+            {since !== null && <span class="note">{text.health.since(since)}</span>}
           </span>
-          {text.stateHints[row.state] && <span class="cell-second wrap">{text.stateHints[row.state]}</span>}
+          {text.stateHints[state] && <span class="cell-second wrap">{text.stateHints[state]}</span>}
         </>
       ),
     },
@@ -160,7 +166,7 @@ function Endpoints({ data, role }: { data: Data; role: Role }) {
         row.dead > 0 ? (
           <a
             href={`${REWARDS_PATH}?app=${row.app_id}&delivery=dead`}
-            aria-label={text.health.seeDead(nameOf(row), row.dead)}
+            aria-label={text.health.seeDead(nameOf(row.app_id), row.dead)}
           >
             {count(row.dead)}
           </a>

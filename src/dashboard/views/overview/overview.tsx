@@ -1,7 +1,7 @@
 // Overview: how the last 30 complete days went, against the 30 days before.
 
 import { api } from "../../api";
-import { ACTIVITY_KEY, useCached } from "../../cache";
+import { useCached } from "../../cache";
 import { Heading } from "../../components/heading";
 import { Empty, Failed, Stale } from "../../components/states";
 import { addDays, dateRangeText } from "../../format";
@@ -18,7 +18,7 @@ export function Overview() {
   const cached = useCached(OVERVIEW_KEY, loadOverview);
   const { data, error, reload } = cached;
   // After the key numbers, which it must not hold up.
-  const activity = useCached(data ? ACTIVITY_KEY : null, api.activity);
+  const activity = useCached(data ? "activity" : null, api.activity);
   const checklist = data && activity.data && <Checklist first={activity.data.first} role={data.member.role} />;
   const note = data ? (
     <>

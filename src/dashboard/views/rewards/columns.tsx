@@ -8,8 +8,7 @@ import type { RewardDelivery, RewardRow } from "../../types";
 
 const SHORT_ID = 8;
 
-export function columns(apps: { app_id: string; name: string }[], isAnalyst: boolean): Column<RewardRow>[] {
-  const names = new Map(apps.map(({ app_id, name }) => [app_id, name]));
+export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): Column<RewardRow>[] {
   const all: Column<RewardRow>[] = [
     {
       key: "reward",
@@ -24,7 +23,7 @@ export function columns(apps: { app_id: string; name: string }[], isAnalyst: boo
       ),
     },
     { key: "time", header: text.time, cell: (row) => exactTimeText(row.conversion_ts) },
-    { key: "app", header: text.app, cell: (row) => names.get(row.app_id) ?? row.app_id },
+    { key: "app", header: text.app, cell: (row) => nameOf(row.app_id) },
     {
       key: "offer",
       header: text.offer,

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId } from "preact/hooks";
 import { api } from "../../api";
-import { ACTIVITY_KEY, useCached } from "../../cache";
+import { useCached } from "../../cache";
 import { CopyButton } from "../../components/copy-button";
 import { Heading } from "../../components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../components/states";
@@ -13,6 +13,7 @@ import { EVENT_NAMES } from "../../messages/apps";
 import { codeText, rewards, STATE_HINTS, STATE_NAMES, story as text } from "../../messages/rewards";
 import { REWARDS_PATH } from "../../router";
 import type { RewardStory } from "../../types";
+import { useAppNames } from "../app-names";
 import { StoryCallback } from "./story-callback";
 
 const POLL_MILLISECONDS = 5000;
@@ -24,7 +25,7 @@ interface Props {
 
 export function Reward({ appId, transactionId }: Props) {
   const cached = useCached(`reward ${appId} ${transactionId}`, () => api.reward(appId, transactionId));
-  const apps = useCached(ACTIVITY_KEY, api.activity).data?.apps;
+  const { nameOf } = useAppNames();
   const { data: story, error, reload } = cached;
   const isWaiting = story?.callbacks.some(({ delivery }) => delivery === "waiting") ?? false;
   useEffect(() => {
@@ -39,7 +40,7 @@ export function Reward({ appId, transactionId }: Props) {
         within={[rewards.title]}
         note={
           <>
-            {apps?.find(({ app_id }) => app_id === appId)?.name ?? appId}, <code>{transactionId}</code>
+            {nameOf(appId)}, <code>{transactionId}</code>
           </>
         }
       >

@@ -1,8 +1,6 @@
 // The delivery log: every reward and what became of its callback, live.
 
 import { useEffect, useState } from "preact/hooks";
-import { api } from "../../api";
-import { ACTIVITY_KEY, useCached } from "../../cache";
 import { Heading } from "../../components/heading";
 import { Warning } from "../../components/icons";
 import { Empty, Failed, FormError } from "../../components/states";
@@ -10,8 +8,9 @@ import { Table, TableSkeleton } from "../../components/table";
 import { errorText } from "../../error-text";
 import { common } from "../../messages";
 import { rewards as text } from "../../messages/rewards";
-import { search, setSearch } from "../../router";
+import { rewardPath, search, setSearch } from "../../router";
 import { may, session } from "../../session";
+import { useAppNames } from "../app-names";
 import { columns } from "./columns";
 import { Filters } from "./filters";
 import { hashOf, type LogFilter, NO_FILTER, parseFilter, queryOf, searchOf } from "./filter";
@@ -23,7 +22,7 @@ export function Rewards() {
   const role = session.value?.member.role;
   const [hash, setHash] = useState(location.hash);
   const filter = parseFilter(search.value, hash);
-  const apps = useCached(ACTIVITY_KEY, api.activity).data?.apps ?? [];
+  const names = useAppNames();
   const log = useLog(queryOf(filter));
   const isAnalyst = role === "analyst";
   const isFiltered = searchOf(filter) !== "" || hashOf(filter) !== "";
@@ -44,9 +43,16 @@ export function Rewards() {
       <Heading title={text.title} note={text.intro}>
         <Live log={log} />
       </Heading>
-      <Filters filter={filter} apps={apps} isAnalyst={isAnalyst} onChange={change} />
+      <Filters filter={filter} apps={names.apps} isAnalyst={isAnalyst} onChange={change} />
       {role && may(role, "replay") && <ReplayMany filter={filter} />}
-      <Result log={log} isAnalyst={isAnalyst} apps={apps} isFiltered={isFiltered} clear={() => change(NO_FILTER)} />
+      <Result
+        log={log}
+        isAnalyst={isAnalyst}
+        nameOf={names.nameOf}
+        filter={filter}
+        isFiltered={isFiltered}
+        clear={() => change(NO_FILTER)}
+      />
     </>
   );
 }
@@ -54,12 +60,13 @@ export function Rewards() {
 interface ResultProps {
   log: Log;
   isAnalyst: boolean;
-  apps: { app_id: string; name: string }[];
+  nameOf: (appId: string) => string;
+  filter: LogFilter;
   isFiltered: boolean;
   clear: () => void;
 }
 
-function Result({ log, isAnalyst, apps, isFiltered, clear }: ResultProps) {
+function Result({ log, isAnalyst, nameOf, filter, isFiltered, clear }: ResultProps) {
   const { page, error, older } = log;
   if (!page) {
     return error ? (
@@ -88,13 +95,20 @@ function Result({ log, isAnalyst, apps, isFiltered, clear }: ResultProps) {
           title={isFiltered ? text.noneTitle : text.emptyTitle}
           action={
             isFiltered && (
-              <button type="button" class="button" onClick={clear}>
-                {text.clear}
-              </button>
+              <div class="row centred">
+                {filter.app && filter.transaction && (
+                  <a class="button" href={rewardPath(filter.app, filter.transaction)}>
+                    {text.findOld}
+                  </a>
+                )}
+                <button type="button" class="button" onClick={clear}>
+                  {text.clear}
+                </button>
+              </div>
             )
           }
         >
-          {isFiltered ? text.none : text.empty}
+          {isFiltered ? (filter.transaction ? text.noneOld : text.none) : text.empty}
         </Empty>
       ) : (
         <>
@@ -102,7 +116,7 @@ function Result({ log, isAnalyst, apps, isFiltered, clear }: ResultProps) {
             <Table
               stacks
               name={text.tableName}
-              columns={columns(apps, isAnalyst)}
+              columns={columns(nameOf, isAnalyst)}
               rows={page.rows}
               rowKey={({ app_id, transaction_id }) => `${app_id} ${transaction_id}`}
             />
