@@ -170,6 +170,10 @@ export const api = {
   previewCallback: (app_id: string, callback: T.CallbackDraft) =>
     post<T.CallbackPreview>(`/apps/${app_id}/callback/preview`, { callback }),
 
+  offers: (app_id: string, query: T.OfferQuery) => post<T.OfferPage>(`/apps/${app_id}/offers`, query),
+  trackingUrl: (app_id: string, parameters: T.TrackingParameters) =>
+    post<{ url: string }>(`/apps/${app_id}/tracking_url`, parameters),
+
   activity: () => get<T.Activity>("/activity"),
   rewards: (query: T.RewardQuery) => post<T.RewardPage>("/rewards", query),
   reward: (app_id: string, transaction_id: string) =>

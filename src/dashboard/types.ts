@@ -466,6 +466,52 @@ export interface Activity {
   first: Firsts;
 }
 
+export interface OfferQuery {
+  country?: string;
+  platform?: Platform;
+  cursor?: string;
+}
+
+export interface OfferGoal {
+  goal_id: string;
+  title: string;
+  /** USD, and the same in the app's currency. */
+  payout: number;
+  value: number | string;
+}
+
+export interface AppOffer {
+  offer_id: string;
+  name: string;
+  goals: OfferGoal[];
+  payout: number;
+  value: number | string;
+  /** What is left of the day; null without a cap. */
+  clicks_left: number | null;
+  conversions_left: number | null;
+  /** Of all apps, in the last 30 days. */
+  figures: { clicks: number; conversions: number; payout: number };
+}
+
+export interface OfferPage {
+  offers: AppOffer[];
+  cursor: string | null;
+}
+
+export interface TrackingParameters {
+  offer_id: string;
+  user_id: string;
+  goal_id?: string;
+  c1?: string;
+  c2?: string;
+  c3?: string;
+  c4?: string;
+  c5?: string;
+  gaid?: string;
+  idfa?: string;
+  placement?: string;
+}
+
 export function isRefusal(part: object): part is Refusal {
   return "code" in part && "error" in part;
 }
