@@ -4,14 +4,13 @@ import { count } from "../format";
 import { plural } from "./plural";
 
 export const offers = {
-  intro: "What a user of this app is offered at present.",
+  intro: "What a user of this app is offered at present, by country and device.",
   country: "Country of the user",
   anyCountry: "Any country",
   platform: "Device of the user",
   anyPlatform: "Any device",
   tableName: "Offers",
   offer: "Offer",
-  goals: "Goals",
   goalCount: (goals: number) => plural(goals, "goal", "goals"),
   value: "User gets",
   payout: "You earn",

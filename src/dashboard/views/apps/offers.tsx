@@ -19,7 +19,7 @@ import { TrackingUrl } from "./tracking-url";
 export function Offers({ appId }: { appId: string }) {
   const app = useCached(appKey(appId), () => api.app(appId));
   return (
-    <AppFrame appId={appId} app={app} current="offers" note={text.intro}>
+    <AppFrame appId={appId} app={app} current="offers">
       {app.data && <List app={app.data} />}
     </AppFrame>
   );
@@ -34,6 +34,7 @@ function List({ app }: { app: App }) {
   return (
     <>
       <div class="card padded offer-filters">
+        <p class="note">{text.intro}</p>
         <div class="field-row">
           <Field label={text.country}>
             {(props) => (
@@ -134,30 +135,24 @@ const columns = (app: App, build: (offerId: string) => void): Column<AppOffer>[]
   {
     key: "offer",
     header: text.offer,
-    cell: ({ offer_id, name }) => (
-      <>
+    cell: ({ offer_id, name, goals }) => (
+      <div class="offer">
         {name}
         <span class="cell-second">{offer_id}</span>
-      </>
-    ),
-  },
-  {
-    key: "goals",
-    header: text.goals,
-    cell: ({ goals }) => (
-      <details>
-        <summary>{text.goalCount(goals.length)}</summary>
-        <ul class="goals">
-          {goals.map((goal) => (
-            <li key={goal.goal_id}>
-              {goal.title}
-              <span class="cell-second">
-                {String(goal.value)} {app.currency.name}, {smallMoney(goal.payout)}
-              </span>
-            </li>
-          ))}
-        </ul>
-      </details>
+        <details>
+          <summary>{text.goalCount(goals.length)}</summary>
+          <ul class="goals">
+            {goals.map((goal) => (
+              <li key={goal.goal_id}>
+                {goal.title}
+                <span class="cell-second">
+                  {String(goal.value)} {app.currency.name}, {smallMoney(goal.payout)}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      </div>
     ),
   },
   { key: "value", header: text.value, isNumber: true, cell: ({ value }) => `${value} ${app.currency.name}` },
@@ -169,9 +164,10 @@ const columns = (app: App, build: (offerId: string) => void): Column<AppOffer>[]
       clicks === null && conversions === null ? (
         <span class="note">{text.noCap}</span>
       ) : (
-        [clicks !== null && text.clicksLeft(clicks), conversions !== null && text.conversionsLeft(conversions)]
-          .filter(Boolean)
-          .join(", ")
+        <span class="lines">
+          {clicks !== null && <span>{text.clicksLeft(clicks)}</span>}
+          {conversions !== null && <span>{text.conversionsLeft(conversions)}</span>}
+        </span>
       ),
   },
   {

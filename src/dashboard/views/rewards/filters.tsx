@@ -19,6 +19,8 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
   const isBadStatus = !isStatus(typed.status);
   const areBadDates = typed.from !== "" && typed.to !== "" && typed.to < typed.from;
   const isFiltered = JSON.stringify(filter) !== JSON.stringify(NO_FILTER);
+  // Open from the start where one of them is in force; afterwards as the person leaves it.
+  const [isOpen] = useState([filter.from, filter.to, filter.status, filter.transaction, filter.user].some(Boolean));
   const choose = (change: Partial<LogFilter>) => {
     const next = { ...typed, ...change };
     setTyped(next);
@@ -98,32 +100,33 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
             </select>
           )}
         </Field>
-        <Field label={text.status} error={isBadStatus ? text.badStatus : null}>
-          {input("status", "numeric")}
-        </Field>
       </div>
-      <div class="field-row">
-        <Field label={text.from}>{dateInput("from")}</Field>
-        <Field label={text.to} error={areBadDates ? text.badDates : null}>
-          {dateInput("to")}
-        </Field>
-        <Field label={text.transaction}>{input("transaction")}</Field>
-        {!isAnalyst && (
-          <Field label={text.user} hint={typed.app === "" && typed.user ? text.userNeedsApp : undefined}>
-            {input("user")}
+      <details open={isOpen} class="further">
+        <summary>{text.more}</summary>
+        <div class="field-row">
+          <Field label={text.from}>{dateInput("from")}</Field>
+          <Field label={text.to} error={areBadDates ? text.badDates : null}>
+            {dateInput("to")}
           </Field>
-        )}
-      </div>
-      <div class="row">
+          <Field label={text.status} error={isBadStatus ? text.badStatus : null}>
+            {input("status", "numeric")}
+          </Field>
+          <Field label={text.transaction}>{input("transaction")}</Field>
+          {!isAnalyst && (
+            <Field label={text.user} hint={typed.app === "" && typed.user ? text.userNeedsApp : undefined}>
+              {input("user")}
+            </Field>
+          )}
+        </div>
         <button type="submit" class="button" aria-disabled={isBadStatus || areBadDates}>
           {text.search}
         </button>
-        {isFiltered && (
-          <button type="button" class="button" onClick={() => onChange(NO_FILTER)}>
-            {text.clear}
-          </button>
-        )}
-      </div>
+      </details>
+      {isFiltered && (
+        <button type="button" class="button" onClick={() => onChange(NO_FILTER)}>
+          {text.clear}
+        </button>
+      )}
     </form>
   );
 }
